@@ -9,73 +9,78 @@ use crate::{
     renderer::{CubesMark, Owner, next_renderer},
 };
 
-mod beside;
 mod cubes;
 mod meshes;
-mod places;
+
 mod regions;
 mod segments;
+mod slots;
 #[cfg(test)]
 mod tests;
+mod translucent;
 mod unit_cubes;
 
-use self::{beside::Beside, meshes::CubeMesh, regions::Regions, segments::Segments};
+use self::{
+    meshes::CubeMesh, regions::Regions, segments::Segments, translucent::TranslucentMeshes,
+};
 
 pub use self::{
     cubes::{CubeBuffer, CubeId},
-    places::SlotPolicy,
     regions::RegionId,
+    slots::SlotPolicy,
 };
 
-/// Draws the world cube by cube: one entry of 8 bytes for each voxel that can be seen, in one
-/// buffer, in any order.
+/// Draws the world cube by cube: one entry of 8 bytes for each visible voxel, in one buffer, in any
+/// order.
 ///
 /// ```text
-///  insert_cube ─► lowest free place ─► 8 bytes ─┐ draw: what has changed goes up,
-///  set_cube ────► the same place ─────► 8 bytes ─┼─► blocks of 64 at a time
-///  remove_cube ─► the place is free ──► nothing ─┘
+/// insert_cube ─► lowest free slot ─► 8 bytes ─┐   draw: changes are uploaded
+/// set_cube ────► same slot ────────► 8 bytes ─┼─► in blocks of 64 entries
+/// remove_cube ─► slot is freed ────► nothing ─┘
 ///
-///  buffer   ■ ■ · ■ ■ ■ · ■ ■ | · · ·       · draws nothing and is the next to be taken
-///           drawn: all before | the high-water mark
+/// buffer   ■ ■ · ■ ■ ■ · ■ ■ | · · ·    · draws nothing, and is reused next
+/// drawn: all before | the high-water mark
 /// ```
-/// Cubes appear, vanish and change one by one and in any order, and nothing is meshed again:
-/// what a cube costs does not depend on what is around it. The price is in drawing. A place
-/// is three quads (of the two facings across an axis the vertex shader takes the one that can
-/// look towards the eye) from twelve vertices, which the same index pattern numbers that
-/// quads are pulled by; hidden ones are moved out of the picture. So a cube takes a third
-/// of the work that six faces would, without a second pattern or an instance a cube, which
-/// costs a vertex batch each; but a merged quad may stand for hundreds of cubes.
+/// Cubes are inserted, removed and changed one by one and in any order, without meshing. The cost
+/// of a cube does not depend on its neighbours. The price is in drawing. A slot is drawn as three
+/// quads of twelve vertices with the index pattern for quads. For each axis, the vertex shader
+/// selects the face that can point towards the camera, and moves hidden faces out of the picture.
+/// So a cube takes a third of the work of six faces. It needs no second index pattern, and no
+/// instance for each cube, which would cost a vertex batch each. But a merged quad can cover
+/// hundreds of cubes.
 ///
-/// Meshes are taken apart: [`insert`](Renderer::insert) makes the cubes whose faces the quads
-/// are, and [`replace`](Renderer::replace) touches only those that differ.
+/// Meshes are split: [`insert`](Renderer::insert) makes cubes from the quads, and
+/// [`replace`](Renderer::replace) changes only the cubes that differ.
 ///
 /// # Cost
-/// A cube that comes, changes or goes: some ten nanoseconds, and its share of an upload. A
-/// picture: twelve vertices a place. 12 bytes of memory a place, and 8 of the GPU's.
+/// Some ten nanoseconds for each inserted, changed or removed cube, and its share of an upload. A
+/// picture: twelve vertices for each slot. 12 bytes of memory for each slot, and 8 bytes on the
+/// GPU.
 ///
 /// # Limits
-/// Translucent meshes are kept as quads and drawn farthest first, as the pool's are: places
-/// in any order cannot blend. Quads that are shaded by what is near are refused (`NotCubes`):
-/// six faces' corners take 48 bits, and of a cube's 64 none is to spare. What is behind the eye or hidden is not left out.
+/// Translucent meshes are stored as quads and drawn farthest first, as in the pool renderer,
+/// because cubes in any order cannot blend. Quads with ambient occlusion are refused (`NotCubes`):
+/// the corners of six faces take 48 bits, and none of a cube's 64 bits is free. Cubes outside the
+/// view frustum are drawn too.
 pub struct InstancedRenderer<D: Device> {
     device: D,
-    /// Told apart from all other instanced renderers, so that their meshes are.
+    /// Unique among instanced renderers; detects meshes of other renderers.
     id: u32,
     policy: SlotPolicy,
     cubes: CubeBuffer,
     regions: Regions,
     segments: Segments<D::Geometry>,
     meshes: Slots<CubeMesh>,
-    beside: Beside<D::Geometry>,
-    /// What the last picture took.
+    translucent: TranslucentMeshes<D::Geometry>,
+    /// Counts of the last picture.
     drawn: DrawStats,
 }
 
 impl<D: Device> InstancedRenderer<D> {
-    /// A renderer without cubes.
+    /// Creates a renderer without cubes.
     ///
     /// # Errors
-    /// `Pool` where the device holds no quads at all.
+    /// `Pool` when the device cannot hold any quads.
     pub fn new(device: D, policy: SlotPolicy) -> Result<Self, RenderError> {
         let max_entries = device.max_quads();
         Ok(Self {
@@ -86,20 +91,20 @@ impl<D: Device> InstancedRenderer<D> {
             regions: Regions::new(),
             segments: Segments::new(max_entries),
             meshes: Slots::new(),
-            beside: Beside::new(max_entries)?,
+            translucent: TranslucentMeshes::new(max_entries)?,
             drawn: DrawStats::default(),
         })
     }
 
-    /// Makes a region: where the places of cubes that name its slot count from.
+    /// Inserts a region: the origin and level for the positions of the cubes that contain its slot.
     ///
     /// # Errors
-    /// `BadTransform` where its level is above [`DrawData::MAX_LEVEL`], `Pool` after 2²⁴ regions,
-    /// `Device` when it is out of memory.
-    pub fn insert_region(&mut self, place: DrawData) -> Result<RegionId, RenderError> {
-        place.check()?;
-        let region = self.regions.insert(place)?;
-        let slot = (region.slot(), &place);
+    /// `BadTransform` when its level is above [`DrawData::MAX_LEVEL`], `Pool` after 2²⁴ regions,
+    /// `Device` when the device is out of memory.
+    pub fn insert_region(&mut self, data: DrawData) -> Result<RegionId, RenderError> {
+        data.check()?;
+        let region = self.regions.insert(data)?;
+        let slot = (region.slot(), &data);
         let written = self.segments.write_region(&mut self.device, slot, &self.regions);
         if written.is_err() {
             self.regions.remove(region)?;
@@ -107,89 +112,89 @@ impl<D: Device> InstancedRenderer<D> {
         written.map(|()| region)
     }
 
-    /// Moves a region, and all cubes in it.
+    /// Moves a region with all its cubes.
     ///
     /// # Errors
-    /// `BadTransform` where its level is above [`DrawData::MAX_LEVEL`], `NoRegion` when it was
-    /// removed before.
-    pub fn set_region(&mut self, region: RegionId, place: DrawData) -> Result<(), RenderError> {
-        place.check()?;
-        self.regions.set(region, place)?;
-        let slot = (region.slot(), &place);
+    /// `BadTransform` when its level is above [`DrawData::MAX_LEVEL`], `NoRegion` when it was
+    /// already removed.
+    pub fn set_region(&mut self, region: RegionId, data: DrawData) -> Result<(), RenderError> {
+        data.check()?;
+        self.regions.set(region, data)?;
+        let slot = (region.slot(), &data);
         self.segments.write_region(&mut self.device, slot, &self.regions)
     }
 
-    /// Takes a region out in which no cube lies.
+    /// Removes a region without cubes.
     ///
     /// # Errors
-    /// `NoRegion` when it was removed before, `RegionInUse`.
+    /// `NoRegion` when it was already removed, `RegionInUse`.
     pub fn remove_region(&mut self, region: RegionId) -> Result<(), RenderError> {
         self.regions.remove(region)
     }
 
-    /// Takes a cube in. It is opaque, whatever its material's colour.
+    /// Inserts a cube. It is drawn opaque for any colour of its material.
     ///
     /// # Errors
-    /// `NoRegion`, or what the device says when it has no room; nothing has changed then.
-    /// Without memory of the program's own it ends as a vector would.
+    /// `NoRegion`, or the device's error when it is out of memory. After an error nothing has
+    /// changed. If the program itself is out of memory, it aborts as with a vector.
     #[inline]
     pub fn insert_cube(&mut self, cube: Cube) -> Result<CubeId, RenderError> {
         self.regions.add_cube(cube.region())?;
         let Ok(id) = self.cubes.insert(cube) else {
-            self.regions.take_cube(cube.region());
+            self.regions.remove_cube(cube.region());
             return Err(PoolError::SlotsFull { capacity: u32::MAX }.into());
         };
-        if u64::from(id.place()) >= self.segments.places() {
-            self.make_room(id)?;
+        if u64::from(id.slot()) >= self.segments.capacity() {
+            self.grow_for(id)?;
         }
         Ok(id)
     }
 
-    /// Puts another cube in a cube's place, and returns what was there.
+    /// Replaces a cube, and returns the old one.
     ///
     /// # Errors
-    /// `NoRegion`, `StaleCube`; nothing has changed then.
+    /// `NoRegion`, `StaleCube`. After an error nothing has changed.
     #[inline]
     pub fn set_cube(&mut self, id: CubeId, cube: Cube) -> Result<Cube, RenderError> {
         self.regions.add_cube(cube.region())?;
         let old = self.cubes.set(id, cube);
         let gone = *old.as_ref().unwrap_or(&cube);
-        self.regions.take_cube(gone.region());
+        self.regions.remove_cube(gone.region());
         old.map_err(|_| RenderError::StaleCube)
     }
 
-    /// Takes a cube out, and returns it.
+    /// Removes a cube, and returns it.
     ///
     /// # Errors
-    /// `StaleCube` when it was taken out before.
+    /// `StaleCube` when it was already removed.
     #[inline]
     pub fn remove_cube(&mut self, id: CubeId) -> Result<Cube, RenderError> {
         let old = self.cubes.remove(id).map_err(|_| RenderError::StaleCube)?;
-        self.regions.take_cube(old.region());
+        self.regions.remove_cube(old.region());
         Ok(old)
     }
 
-    /// The cubes, by place.
+    /// The cubes, indexed by slot.
     pub const fn cubes(&self) -> &CubeBuffer {
         &self.cubes
     }
 
-    /// Makes room on the device for a cube that was just taken in, or takes it out again.
+    /// Grows the device's buffer for a cube that was just inserted. Removes the cube if that fails.
     #[cold]
-    fn make_room(&mut self, id: CubeId) -> Result<(), RenderError> {
-        while u64::from(id.place()) >= self.segments.places() {
-            let first = self.segments.places() as u32;
+    fn grow_for(&mut self, id: CubeId) -> Result<(), RenderError> {
+        while u64::from(id.slot()) >= self.segments.capacity() {
+            let first = self.segments.capacity() as u32;
             if let Err(error) = self.segments.grow(&mut self.device, &self.regions) {
                 self.remove_cube(id)?;
                 return Err(error);
             }
-            // What was written while there was no such segment.
-            self.cubes.touch_all(first..self.segments.places() as u32);
+            // Cubes that were written before the segment existed.
+            self.cubes.touch_all(first..self.segments.capacity() as u32);
         }
         Ok(())
     }
 
-    /// Has the device copy what has changed.
+    /// Uploads the changes to the device.
     fn upload(&mut self) {
         let Self { device, cubes, segments, .. } = self;
         segments.shrink(cubes.high_water());
@@ -200,29 +205,29 @@ impl<D: Device> InstancedRenderer<D> {
         let [width, height] = self.device.size();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
-        let blended = self.beside.batches(&mut self.device, view, &visibility);
+        let blended = self.translucent.batches(&mut self.device, view, &visibility);
         let opaque: Vec<Batch<'_, _>> = self.segments.batches(self.cubes.high_water()).collect();
         let passes = Passes { opaque: &opaque, blended: &blended, indirect: true };
         self.device.draw(&frame, &passes)?;
         let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
         let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
-        let meshes = self.meshes.len() + self.beside.visible() as u32;
+        let meshes = self.meshes.len() + self.translucent.visible() as u32;
         let shown = self.device.shown();
         Ok(DrawStats { commands, quads, meshes, shown, ..DrawStats::default() })
     }
 }
 
-/// A mesh of this renderer's.
+/// A mesh of this renderer.
 enum Own {
     Cubes(Handle<CubeMesh>),
-    Beside(MeshHandle),
+    Translucent(MeshHandle),
 }
 
 impl<D: Device> InstancedRenderer<D> {
     fn own(&self, id: MeshId) -> Result<Own, RenderError> {
         match id.0 {
             Owner::Cubes(renderer, handle) if renderer == self.id => Ok(Own::Cubes(handle.cast())),
-            Owner::BesideCubes(handle) => Ok(Own::Beside(handle)),
+            Owner::Translucent(handle) => Ok(Own::Translucent(handle)),
             _ => Err(RenderError::StaleMesh),
         }
     }
@@ -243,7 +248,9 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
         if mesh.layer == Layer::Blended {
-            return Ok(MeshId(Owner::BesideCubes(self.beside.insert(&mut self.device, mesh)?)));
+            return Ok(MeshId(Owner::Translucent(
+                self.translucent.insert(&mut self.device, mesh)?,
+            )));
         }
         let cubes = self.insert_mesh(mesh)?;
         let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
@@ -253,7 +260,9 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         match self.own(id)? {
-            Own::Beside(handle) => self.beside.replace(&mut self.device, (handle, mesh)),
+            Own::Translucent(handle) => {
+                self.translucent.replace(&mut self.device, (handle, mesh))
+            }
             Own::Cubes(handle) => {
                 let old = self.meshes.get_mut(handle).ok_or(RenderError::StaleMesh)?;
                 let mut cubes = std::mem::take(&mut old.cubes);
@@ -269,7 +278,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
         match self.own(id)? {
-            Own::Beside(handle) => self.beside.remove(handle),
+            Own::Translucent(handle) => self.translucent.remove(handle),
             Own::Cubes(handle) => {
                 let mesh = self.meshes.remove(handle).ok_or(RenderError::StaleMesh)?;
                 self.remove_mesh(mesh)
@@ -285,7 +294,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         match cull {
             Cull::Cpu => Ok(()),
             Cull::Gpu => {
-                let reason = "it draws all cubes".into();
+                let reason = "it draws all cubes in every picture".into();
                 Err(RenderError::NoCulling { backend: "the instanced renderer".into(), reason })
             }
         }
@@ -304,10 +313,10 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
     }
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        self.beside.tidy(&mut self.device);
+        self.translucent.release(&mut self.device);
         self.upload();
         self.drawn = self.submit(view)?;
-        self.beside.submitted(self.device.submitted());
+        self.translucent.submitted(self.device.submitted());
         Ok(self.drawn)
     }
 
@@ -324,14 +333,14 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
     }
 
     fn held(&self) -> HeldStats {
-        let beside = self.beside.stats();
+        let translucent = self.translucent.stats();
         let cube_bytes = size_of::<Cube>() as u64;
         let commands = segments::command_count(self.cubes.high_water());
         HeldStats {
-            meshes: self.meshes.len() + beside.meshes,
-            commands: commands + self.beside.command_count(),
-            used_bytes: u64::from(self.cubes.len()) * cube_bytes + beside.used_bytes,
-            reserved_bytes: self.segments.places() * cube_bytes + beside.capacity_bytes,
+            meshes: self.meshes.len() + translucent.meshes,
+            commands: commands + self.translucent.command_count(),
+            used_bytes: u64::from(self.cubes.len()) * cube_bytes + translucent.used_bytes,
+            reserved_bytes: self.segments.capacity() * cube_bytes + translucent.capacity_bytes,
         }
     }
 }

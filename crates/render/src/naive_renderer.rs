@@ -62,7 +62,13 @@ impl<D: Device> NaiveRenderer<D> {
         self.device.write_quads(&mut geometry, 0, mesh.quads);
         self.device.write_draw_data(&mut geometry, 0, &[mesh.draw_data]);
         let commands = mesh_commands(quad_count);
-        Ok(NaiveMesh { geometry, commands, draw_data: mesh.draw_data, layer: mesh.layer, quad_count })
+        Ok(NaiveMesh {
+            geometry,
+            commands,
+            draw_data: mesh.draw_data,
+            layer: mesh.layer,
+            quad_count,
+        })
     }
 
     fn own(&self, id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
@@ -241,8 +247,7 @@ mod tests {
     fn a_mesh_of_all_face_directions_is_one_draw_call() {
         let quads = Face::ALL.map(|face| Quad::new([1; 3], [2, 2], face, 0));
         let draw_data = DrawData { origin: [0, 0, -20], level: 0, extent: 4 };
-        let mesh =
-            MeshData { quads: &quads, counts: [1; 6], draw_data, layer: Layer::Opaque };
+        let mesh = MeshData { quads: &quads, counts: [1; 6], draw_data, layer: Layer::Opaque };
         let mut renderer = NaiveRenderer::new(SoftDevice::new(40, 30).unwrap());
         renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();
         renderer.insert(&mesh).unwrap();

@@ -162,6 +162,10 @@ impl OverlayPatch {
         let is_within = |axis: usize| {
             at[axis].checked_add(self.size[axis]).is_some_and(|end| end <= whole[axis])
         };
-        if is_within(0) && is_within(1) { Ok(()) } else { Err("a patch reaches outside its texture") }
+        if is_within(0) && is_within(1) {
+            Ok(())
+        } else {
+            Err("a patch reaches outside its texture")
+        }
     }
 }

@@ -1,12 +1,12 @@
-//! Drawing through wgpu: Vulkan, Metal, Direct3D 12, and OpenGL where that is all there is.
+//! Drawing through wgpu: Vulkan, Metal, Direct3D 12, or OpenGL as a fallback.
 //!
 //! ```text
-//!  write_quads ──► queue ──► quads, per-draw data ─┐
-//!  draw ──► frame, commands ──► queue ──► submit: opaque ─ sky ─ blended
-//!                                          one multi-draw a batch, or a call a command
+//! write_quads ──► queue ──► quads, per-draw data ─┐
+//! draw ──► frame, commands ──► queue ──► submit: opaque ─ sky ─ blended
+//! one multi-draw a batch, or a call a command
 //! ```
-//! Writes are staged by wgpu: they take effect in queue order, after all frames submitted
-//! before and before the next, so a place may be written again as soon as it is freed.
+//! Writes are staged by wgpu. They take effect in queue order, after all frames submitted before
+//! and before the next. So a range can be written again as soon as it is freed.
 
 mod adapter;
 mod copies;
@@ -38,51 +38,51 @@ use crate::{
     TriangleVertex, device::Entries,
 };
 
-/// What a material without a colour is drawn in: magenta, as in the shader.
+/// Colour of materials without a colour: magenta, as in the shader.
 const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
 
 /// A device that draws through wgpu, to a picture or to a window.
 ///
 /// # Cost
-/// A frame is one submission; a batch is one indirect call where the adapter can, else a
-/// call a command.
+/// A frame is one submission. A batch is one indirect call if the adapter supports it, else one
+/// call for each command.
 pub struct WgpuDevice {
     opened: Opened,
     pipelines: Pipelines,
     target: Target,
-    /// What changes with every frame, in one buffer, so that it goes up in one write: the
-    /// [`Frame`], and from [`COMMANDS_OFFSET`] on the draw commands.
+    /// Data that changes with every frame, in one buffer, so that one write uploads it: the
+    /// [`Frame`], and the draw commands from [`COMMANDS_OFFSET`] on.
     per_frame: wgpu::Buffer,
     palette: wgpu::Buffer,
     frame_group: wgpu::BindGroup,
     pattern: wgpu::Buffer,
-    /// Whether indirect commands may name the draw's slot as their first instance.
+    /// Whether indirect commands can use the draw's slot as first instance.
     indirect: bool,
     /// Whether the last picture reached its target.
     shown: bool,
     copies: Copies,
     progress: Progress,
-    /// Once a frame has asked for it.
+    /// Created when the first frame needs it.
     culler: Option<Culler>,
-    /// Once there is something to be drawn over pictures.
+    /// Created when the first overlay is set.
     overlay: Option<OverlayPainter>,
-    /// Once there were triangles with lines.
+    /// Created with the first triangles with lines.
     wired: Option<WiredDraws>,
 }
 
 impl WgpuDevice {
-    /// Whether it is OpenGL that wgpu draws through.
+    /// Whether wgpu draws through OpenGL.
     pub fn is_opengl(&self) -> bool {
         self.opened.adapter.get_info().backend == wgpu::Backend::Gl
     }
 
-    /// Writes the bytes of a geometry's entries, after all copies before.
+    /// Writes the bytes of a geometry's entries, after all earlier copies.
     fn write(&mut self, geometry: &WgpuGeometry, first: u32, bytes: &[u8]) {
         self.copies.flush(&self.opened.queue);
         geometry.write(&self.opened.queue, first, bytes);
     }
 
-    /// From the next frame on, as where the GPU does not read how many commands there are.
+    /// Draws from the next frame on as if the GPU could not read command counts.
     #[cfg(test)]
     pub(crate) fn cull_without_counts(&mut self) {
         if let Some(culler) = &mut self.culler {
@@ -96,9 +96,9 @@ impl Device for WgpuDevice {
 
     fn describe(&self) -> String {
         let info = self.opened.adapter.get_info();
-        let calls = if self.indirect { "" } else { ", a call a command" };
-        // Browsers keep it to themselves.
-        let name = if info.name.is_empty() { "some adapter" } else { &info.name };
+        let calls = if self.indirect { "" } else { ", one call per command" };
+        // Browsers hide the name.
+        let name = if info.name.is_empty() { "unnamed adapter" } else { &info.name };
         format!("wgpu: {name} ({}, {}{calls})", info.backend, self.access().name())
     }
 
@@ -111,7 +111,7 @@ impl Device for WgpuDevice {
     }
 
     fn completed(&mut self) -> u64 {
-        // A lost device completes nothing more; drawing says so.
+        // A lost device completes nothing more; drawing reports the loss.
         let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
         self.progress.completed()
     }
@@ -124,8 +124,8 @@ impl Device for WgpuDevice {
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         use wgpu::BufferUsages as Usage;
-        // A buffer has at least one entry: that of an empty palette is the colour of
-        // numbers without one.
+        // A buffer has at least one entry. For an empty palette it is the colour of materials
+        // without one.
         let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
         let bytes: &[u8] = bytemuck::cast_slice(colors);
         let usage = Usage::STORAGE | Usage::COPY_DST;
@@ -219,7 +219,7 @@ impl Device for WgpuDevice {
     ) {
         let into = (&mut self.copies, &self.opened);
         if let Err(error) = geometry.copy_within(from_first, to_first, count, into) {
-            // The next frame fails: it would not show what it should.
+            // The next frame must fail, because it would show wrong quads.
             self.opened.fault.note(error.to_string(), false);
         }
     }
@@ -262,7 +262,7 @@ impl Device for WgpuDevice {
     }
 
     fn cull_counts(&mut self) -> Option<CullCounts> {
-        // A lost device tells nothing more; drawing says so.
+        // A lost device reports nothing more; drawing reports the loss.
         let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
         self.culler.as_mut()?.counts()
     }
@@ -281,8 +281,8 @@ impl Device for WgpuDevice {
             Some(painter) => painter,
             None => made()?,
         };
-        // One that was refused is made anew.
-        self.opened.fault.scope("taking an overlay", || painter.set(&self.opened, overlay))??;
+        // A painter that refused its overlay is created again.
+        self.opened.fault.scope("setting the overlay", || painter.set(&self.opened, overlay))??;
         self.overlay = Some(painter);
         Ok(())
     }
@@ -301,8 +301,8 @@ impl Device for WgpuDevice {
     }
 }
 
-/// A browser gives back what a device holds when its garbage is collected, which knows nothing of
-/// the GPU's memory.
+/// A browser frees a device's memory when its garbage is collected, without regard to the GPU's
+/// memory. So the device is destroyed explicitly.
 #[cfg(target_arch = "wasm32")]
 impl Drop for WgpuDevice {
     fn drop(&mut self) {

@@ -11,26 +11,26 @@ const LEAN: f32 = 25.0 * PI / 180.0;
 const DAY: f32 = 0.35;
 const NIGHT: f32 = -0.25;
 /// Height of the sun at which the moon begins to shine.
-const GONE: f32 = -0.06;
+const MOONRISE: f32 = -0.06;
 /// Height of the sun from which its light has full strength.
 const FULL: f32 = 0.22;
 
 /// Colours of the sky: straight up, at the horizon, below the horizon, and ambient light.
 type Sky = [Vec3; 4];
 
-const BY_DAY: Sky = [
+const DAY_SKY: Sky = [
     Vec3::new(0.22, 0.45, 0.80),
     Vec3::new(0.80, 0.87, 0.92),
     Vec3::new(0.64, 0.73, 0.80),
     Vec3::new(0.52, 0.60, 0.72),
 ];
-const AT_DUSK: Sky = [
+const DUSK_SKY: Sky = [
     Vec3::new(0.17, 0.24, 0.45),
     Vec3::new(0.91, 0.60, 0.42),
     Vec3::new(0.45, 0.40, 0.42),
     Vec3::new(0.42, 0.41, 0.50),
 ];
-const BY_NIGHT: Sky = [
+const NIGHT_SKY: Sky = [
     Vec3::new(0.012, 0.020, 0.055),
     Vec3::new(0.050, 0.070, 0.130),
     Vec3::new(0.030, 0.040, 0.070),
@@ -47,15 +47,15 @@ pub(super) fn light_at(hour: f32) -> [Vec3; 6] {
     let height = sun.y;
     let sky: [Vec3; 4] = std::array::from_fn(|i| {
         let night = smooth_step(0.0, NIGHT, height);
-        let evening = AT_DUSK[i].lerp(BY_NIGHT[i], night);
-        evening.lerp(BY_DAY[i], smooth_step(0.0, DAY, height))
+        let evening = DUSK_SKY[i].lerp(NIGHT_SKY[i], night);
+        evening.lerp(DAY_SKY[i], smooth_step(0.0, DAY, height))
     });
     let [zenith, horizon, ground, ambient] = sky;
-    let (light, from) = if height > GONE {
+    let (light, from) = if height > MOONRISE {
         let color = LOW_SUN.lerp(HIGH_SUN, smooth_step(0.0, 0.5, height));
-        (color * smooth_step(GONE, FULL, height), sun)
+        (color * smooth_step(MOONRISE, FULL, height), sun)
     } else {
-        (MOON * smooth_step(GONE, NIGHT, height), -sun)
+        (MOON * smooth_step(MOONRISE, NIGHT, height), -sun)
     };
     [zenith, horizon, ground, light, ambient, from]
 }

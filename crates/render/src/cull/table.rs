@@ -28,7 +28,12 @@ const _: () = assert!(size_of::<CullRecord>() == 52);
 
 impl CullRecord {
     /// Creates a record of a mesh with these numbers of quads for each face direction.
-    pub fn new(slot: u32, draw_data: DrawData, first_quad: u32, counts: [u32; Face::COUNT]) -> Self {
+    pub fn new(
+        slot: u32,
+        draw_data: DrawData,
+        first_quad: u32,
+        counts: [u32; Face::COUNT],
+    ) -> Self {
         let mut end: u32 = 0;
         let ends = counts.map(|count| {
             end = end.saturating_add(count);

@@ -87,7 +87,8 @@ fn difference(low: i32, camera: i32) -> f32 {
 }
 
 fn relative(frame: &CullFrame, record: &CullRecord) -> Vec3 {
-    let low = [0, 1, 2].map(|axis| difference(record.draw_data.origin[axis], frame.camera_voxel[axis]));
+    let low =
+        [0, 1, 2].map(|axis| difference(record.draw_data.origin[axis], frame.camera_voxel[axis]));
     Vec3::from_array(low) - Vec4::from_array(frame.camera_fraction).xyz()
 }
 

@@ -3,157 +3,157 @@ use std::ops::Range;
 use drystone_alloc::Error;
 use drystone_mesh::Cube;
 
-use super::places::{Places, SlotPolicy};
+use super::slots::{SlotAllocator, SlotPolicy};
 
-/// Names a cube of the renderer that gave it, which another may take for one of its own;
-/// stale once it is removed.
+/// Id of a cube of one renderer; stale once the cube is removed. Another renderer cannot detect it
+/// as foreign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CubeId {
-    place: u32,
+    slot: u32,
     generation: u32,
 }
 
-/// Cubes by place, as the GPU has them or is about to, and which have changed.
+/// Cubes indexed by slot, as on the GPU or about to be uploaded, and which of them have changed.
 ///
 /// ```text
-///  places   0    1    2    3   ...        a block of 64 is uploaded whole
-///  cubes    A    –    C    D   ...  H │ never drawn again until it is used
-///                │                    └ high-water mark: drawn are those before it
-///                └ freed: draws nothing, and is the next to be handed out
+/// slots   0 1 2 3   ...    a block of 64 is uploaded at once
+/// cubes   A – C D   ...  H │ not drawn until it is used again
+/// │              └ high-water mark: slots before it are drawn
+/// └ freed: draws nothing, and is allocated next
 /// ```
 ///
 /// # Cost
-/// To insert, change or remove a cube is O(1): a look at a few words of the address space,
-/// a store, and a bit for its block. 12 bytes a place, side by side, so that a place costs
-/// one wait for memory.
+/// Inserting, changing and removing a cube are O(1): reads of a few words of the allocator, one
+/// store, and one bit for its block. 12 bytes for each slot, stored together, so that a slot costs
+/// one cache miss.
 #[derive(Debug)]
 pub struct CubeBuffer {
-    places: Places,
-    slots: Vec<Slot>,
-    /// Places that are not used again.
+    allocator: SlotAllocator,
+    entries: Vec<CubeEntry>,
+    /// Number of slots that are never used again.
     worn_out: u32,
-    /// A bit for each block in which a cube has changed.
+    /// One bit for each block in which a cube has changed.
     changed: Vec<u64>,
-    /// Cubes on their way to the device.
+    /// Cubes that are being uploaded.
     outgoing: Vec<Cube>,
 }
 
-/// A place.
+/// A slot.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct CubeEntry {
     cube: Cube,
-    /// How many have come or gone here: odd while a cube is here.
+    /// Number of insertions and removals in this slot: odd while it contains a cube.
     generation: u32,
 }
 
-/// Cubes that are uploaded together: 512 bytes.
+/// Number of cubes that are uploaded together: 512 bytes.
 const BLOCK: u32 = 64;
-/// Blocks in between that have not changed are uploaded too, up to so many: a call costs
-/// as much as their bytes.
+/// Maximum number of unchanged blocks between changed ones that are uploaded too: a call costs as
+/// much as their bytes.
 const GAP_BLOCKS: u32 = 4;
 
 impl CubeId {
-    pub(super) const fn place(self) -> u32 {
-        self.place
+    pub(super) const fn slot(self) -> u32 {
+        self.slot
     }
 }
 
 impl CubeBuffer {
-    /// An empty one.
+    /// Creates an empty buffer.
     pub const fn new(policy: SlotPolicy) -> Self {
         Self {
-            places: Places::new(policy),
-            slots: Vec::new(),
+            allocator: SlotAllocator::new(policy),
+            entries: Vec::new(),
             worn_out: 0,
             changed: Vec::new(),
             outgoing: Vec::new(),
         }
     }
 
-    /// Takes a cube in.
+    /// Inserts a cube.
     ///
     /// # Errors
-    /// `Full` after 2³² − 1 cubes. Where the program itself has no memory, it ends as with
-    /// any vector: what runs out sooner is the device's, and that is the renderer's to ask for
-    /// (see [`InstancedRenderer::insert_cube`](super::InstancedRenderer::insert_cube)).
+    /// `Full` after 2³² − 1 cubes. If the program is out of memory, it aborts as with any vector.
+    /// The device runs out earlier, and the renderer allocates its memory (see
+    /// [`InstancedRenderer::insert_cube`](super::InstancedRenderer::insert_cube)).
     #[inline]
     pub fn insert(&mut self, cube: Cube) -> Result<CubeId, Error> {
-        let place = self.places.allocate()?;
-        let at = place as usize;
-        if at >= self.slots.len() {
+        let slot = self.allocator.allocate()?;
+        let at = slot as usize;
+        if at >= self.entries.len() {
             self.grow(at + 1);
         }
-        let slot = &mut self.slots[at];
-        let generation = slot.generation + 1;
-        *slot = Slot { cube, generation };
-        self.touch(place);
-        Ok(CubeId { place, generation })
+        let entry = &mut self.entries[at];
+        let generation = entry.generation + 1;
+        *entry = CubeEntry { cube, generation };
+        self.touch(slot);
+        Ok(CubeId { slot, generation })
     }
 
-    /// Puts another cube in a cube's place, and returns what was there.
+    /// Replaces a cube, and returns the old one.
     ///
     /// # Errors
-    /// `Stale` when it was removed before.
+    /// `Stale` when it was already removed.
     #[inline]
     pub fn set(&mut self, id: CubeId, cube: Cube) -> Result<Cube, Error> {
-        let slot = self.slot(id)?;
-        let old = std::mem::replace(&mut slot.cube, cube);
-        self.touch(id.place);
+        let entry = self.entry(id)?;
+        let old = std::mem::replace(&mut entry.cube, cube);
+        self.touch(id.slot);
         Ok(old)
     }
 
-    /// Takes a cube out, and returns it. Its place draws nothing until it is used again.
+    /// Removes a cube, and returns it. Its slot draws nothing until it is used again.
     ///
     /// # Errors
-    /// `Stale` when it was removed before.
+    /// `Stale` when it was already removed.
     #[inline]
     pub fn remove(&mut self, id: CubeId) -> Result<Cube, Error> {
-        let slot = self.slot(id)?;
+        let entry = self.entry(id)?;
         let generation = id.generation.wrapping_add(1);
-        let gone = std::mem::replace(slot, Slot { cube: Cube::NOTHING, generation });
-        self.touch(id.place);
-        // Where generations have run out, the place is not used again: its first handle
-        // would live again.
+        let gone = std::mem::replace(entry, CubeEntry { cube: Cube::NOTHING, generation });
+        self.touch(id.slot);
+        // When its generations are used up, a slot is not used again: its first id would become
+        // valid again.
         if generation == 0 {
             self.worn_out += 1;
         } else {
-            self.places.free(id.place, id.generation)?;
+            self.allocator.free(id.slot, id.generation)?;
         }
         Ok(gone.cube)
     }
 
-    /// A cube; `None` when it was removed.
+    /// Returns a cube; `None` when it was removed.
     #[inline]
     pub fn get(&self, id: CubeId) -> Option<Cube> {
-        let slot = self.slots.get(id.place as usize)?;
-        (slot.generation == id.generation).then_some(slot.cube)
+        let entry = self.entries.get(id.slot as usize)?;
+        (entry.generation == id.generation).then_some(entry.cube)
     }
 
-    /// How many cubes there are.
+    /// Number of cubes.
     pub const fn len(&self) -> u32 {
-        self.places.len() - self.worn_out
+        self.allocator.len() - self.worn_out
     }
 
-    /// Whether there is none.
+    /// Whether there are no cubes.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One past the highest place in use: how many places are drawn.
+    /// One past the highest slot in use: the number of slots that are drawn.
     pub const fn high_water(&self) -> u32 {
-        self.places.high_water(self.slots.len() as u32)
+        self.allocator.high_water(self.entries.len() as u32)
     }
 
-    /// Hands out the stretches of places in which cubes have changed since this was called
-    /// before, each with its cubes.
+    /// Calls `each` with the ranges of slots in which cubes have changed since the last call: the
+    /// first slot, and the cubes.
     pub fn take_changes(&mut self, mut each: impl FnMut(u32, &[Cube])) {
         let mut pending: Option<Range<u32>> = None;
-        let (slots, outgoing) = (&self.slots, &mut self.outgoing);
+        let (entries, outgoing) = (&self.entries, &mut self.outgoing);
         let mut flush = |blocks: Range<u32>| {
             let start = (blocks.start * BLOCK) as usize;
-            let end = ((blocks.end * BLOCK) as usize).min(slots.len());
+            let end = ((blocks.end * BLOCK) as usize).min(entries.len());
             outgoing.clear();
-            outgoing.extend(slots[start..end].iter().map(|slot| slot.cube));
+            outgoing.extend(entries[start..end].iter().map(|entry| entry.cube));
             each(blocks.start * BLOCK, outgoing);
         };
         for (word, bits) in self.changed.iter_mut().enumerate() {
@@ -176,50 +176,52 @@ impl CubeBuffer {
         }
     }
 
-    /// Has all cubes of these places uploaded again.
-    pub(super) fn touch_all(&mut self, places: Range<u32>) {
-        let end = places.end.min(self.slots.len() as u32);
-        let first = places.start / BLOCK * BLOCK;
-        (first..end).step_by(BLOCK as usize).for_each(|place| self.touch(place));
+    /// Marks all cubes of these slots as changed.
+    pub(super) fn touch_all(&mut self, allocator: Range<u32>) {
+        let end = allocator.end.min(self.entries.len() as u32);
+        let first = allocator.start / BLOCK * BLOCK;
+        (first..end).step_by(BLOCK as usize).for_each(|slot| self.touch(slot));
     }
 
-    /// Walks all places and says what is wrong, for tests.
+    /// Checks all slots, for tests.
     ///
     /// # Errors
     /// The invariant that does not hold.
     pub fn check(&self) -> Result<(), &'static str> {
-        self.places.check()?;
-        let live = |slot: &&Slot| slot.generation % 2 == 1;
-        let count = self.slots.iter().filter(live).count();
+        self.allocator.check()?;
+        let live = |entry: &&CubeEntry| entry.generation % 2 == 1;
+        let count = self.entries.iter().filter(live).count();
         if count != self.len() as usize {
-            return Err("the cubes are miscounted");
+            return Err("the number of cubes is wrong");
         }
-        if self.slots.iter().any(|slot| !live(&slot) && slot.cube != Cube::NOTHING) {
-            return Err("a free place draws something");
+        if self.entries.iter().any(|entry| !live(&entry) && entry.cube != Cube::NOTHING) {
+            return Err("a free entry draws something");
         }
-        match self.slots.iter().rposition(|slot| live(&slot)) {
-            Some(last) if last >= self.high_water() as usize => Err("a cube is not drawn"),
+        match self.entries.iter().rposition(|entry| live(&entry)) {
+            Some(last) if last >= self.high_water() as usize => {
+                Err("a cube is above the high-water mark")
+            }
             _ => Ok(()),
         }
     }
 
     #[inline]
-    fn slot(&mut self, id: CubeId) -> Result<&mut Slot, Error> {
-        match self.slots.get_mut(id.place as usize) {
-            Some(slot) if slot.generation == id.generation => Ok(slot),
+    fn entry(&mut self, id: CubeId) -> Result<&mut CubeEntry, Error> {
+        match self.entries.get_mut(id.slot as usize) {
+            Some(entry) if entry.generation == id.generation => Ok(entry),
             _ => Err(Error::Stale),
         }
     }
 
     #[inline]
-    fn touch(&mut self, place: u32) {
-        let block = place / BLOCK;
+    fn touch(&mut self, slot: u32) {
+        let block = slot / BLOCK;
         self.changed[(block / u64::BITS) as usize] |= 1 << (block % u64::BITS);
     }
 
     #[cold]
     fn grow(&mut self, len: usize) {
-        self.slots.resize(len, Slot { cube: Cube::NOTHING, generation: 0 });
+        self.entries.resize(len, CubeEntry { cube: Cube::NOTHING, generation: 0 });
         self.changed.resize(len.div_ceil((BLOCK * u64::BITS) as usize), 0);
     }
 }

@@ -6,7 +6,7 @@ use drystone_pool::PoolError;
 use super::{CubeId, InstancedRenderer, RegionId, unit_cubes::unit_cubes};
 use crate::{Device, MeshData, RenderError};
 
-/// A mesh's cubes, sorted by place, in a region of their own.
+/// The cubes of a mesh, sorted by position, in their own region.
 #[derive(Debug)]
 pub(super) struct CubeMesh {
     pub(super) region: RegionId,
@@ -14,7 +14,7 @@ pub(super) struct CubeMesh {
 }
 
 impl<D: Device> InstancedRenderer<D> {
-    /// Takes a mesh's cubes in; all or none.
+    /// Inserts the cubes of a mesh, all or none.
     pub(super) fn insert_mesh(&mut self, mesh: &MeshData<'_>) -> Result<CubeMesh, RenderError> {
         check(mesh)?;
         let region = self.insert_region(mesh.draw_data)?;
@@ -28,7 +28,7 @@ impl<D: Device> InstancedRenderer<D> {
         }
     }
 
-    /// Makes a mesh's cubes those of another; nothing has changed where that fails.
+    /// Changes the cubes of a mesh to those of another. After an error nothing has changed.
     pub(super) fn replace_mesh(
         &mut self,
         region: RegionId,
@@ -40,7 +40,7 @@ impl<D: Device> InstancedRenderer<D> {
         self.set_region(region, mesh.draw_data)
     }
 
-    /// Takes a mesh's cubes out, and its region.
+    /// Removes the cubes of a mesh and its region.
     pub(super) fn remove_mesh(&mut self, mesh: CubeMesh) -> Result<(), RenderError> {
         for (_, id) in mesh.cubes {
             self.remove_cube(id)?;
@@ -48,15 +48,15 @@ impl<D: Device> InstancedRenderer<D> {
         self.remove_region(mesh.region)
     }
 
-    /// Inserts, changes and removes those cubes that differ. What can fail comes first.
+    /// Inserts, changes and removes the cubes that differ. Fallible steps come first.
     fn change_mesh(
         &mut self,
         region: RegionId,
         cubes: &mut Vec<(Cube, CubeId)>,
         mesh: &MeshData<'_>,
     ) -> Result<(), RenderError> {
-        let wanted = unit_cubes(mesh, region.slot())?;
-        let mut pairs = pair_up(cubes, &wanted);
+        let new = unit_cubes(mesh, region.slot())?;
+        let mut pairs = pair_up(cubes, &new);
         let mut inserted = Vec::new();
         for pair in pairs.iter_mut().filter(|pair| pair.old.is_none()) {
             let Some(cube) = pair.new else { continue };
@@ -90,13 +90,13 @@ impl<D: Device> InstancedRenderer<D> {
     }
 }
 
-/// A cube that there is, and the one that is wanted in its place.
+/// An existing cube, and the new cube at its position.
 struct Pair {
     old: Option<(Cube, CubeId)>,
     new: Option<Cube>,
 }
 
-/// Pairs up the cubes of one place; both lists are sorted by place.
+/// Pairs up cubes with equal positions. Both lists are sorted by position.
 fn pair_up(old: &[(Cube, CubeId)], new: &[Cube]) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(old.len().max(new.len()));
     let (mut old, mut new) = (old.iter().copied().peekable(), new.iter().copied().peekable());

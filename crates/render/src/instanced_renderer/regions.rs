@@ -4,74 +4,74 @@ use drystone_pool::PoolError;
 
 use crate::{DrawData, RenderError};
 
-/// Names a region of the renderer that gave it, which another may take for one of its own;
-/// stale once it is removed.
+/// Id of a region of one renderer; stale once the region is removed. Another renderer cannot detect
+/// it as foreign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionId(Handle<DrawData>);
 
 impl RegionId {
-    /// The slot that its cubes name.
+    /// Slot of the region, which its cubes contain.
     pub const fn slot(self) -> u32 {
         self.0.index()
     }
 }
 
-/// What cubes' places count from, by slot, and how many cubes each has.
+/// Origins and levels of regions, and their numbers of cubes, indexed by slot.
 #[derive(Debug)]
 pub(super) struct Regions {
-    places: Slots<DrawData>,
-    /// [`GONE`] where there is no region.
+    data: Slots<DrawData>,
+    /// [`REMOVED`] for slots without a region.
     cube_counts: Vec<u32>,
 }
 
-/// More cubes than there are.
-const GONE: u32 = u32::MAX;
+/// Count of a slot without a region: more cubes than there can be.
+const REMOVED: u32 = u32::MAX;
 
 impl Regions {
     pub(super) const fn new() -> Self {
-        Self { places: Slots::new(), cube_counts: Vec::new() }
+        Self { data: Slots::new(), cube_counts: Vec::new() }
     }
 
-    pub(super) fn insert(&mut self, place: DrawData) -> Result<RegionId, RenderError> {
+    pub(super) fn insert(&mut self, data: DrawData) -> Result<RegionId, RenderError> {
         let full = PoolError::SlotsFull { capacity: Cube::MAX_REGIONS };
-        if self.places.len() >= Cube::MAX_REGIONS {
+        if self.data.len() >= Cube::MAX_REGIONS {
             return Err(full.into());
         }
-        let handle = self.places.insert(place).map_err(|_| full)?;
+        let handle = self.data.insert(data).map_err(|_| full)?;
         let slot = handle.index() as usize;
         if slot >= self.cube_counts.len() {
-            self.cube_counts.resize(slot + 1, GONE);
+            self.cube_counts.resize(slot + 1, REMOVED);
         }
         self.cube_counts[slot] = 0;
         Ok(RegionId(handle))
     }
 
-    pub(super) fn set(&mut self, region: RegionId, place: DrawData) -> Result<(), RenderError> {
+    pub(super) fn set(&mut self, region: RegionId, data: DrawData) -> Result<(), RenderError> {
         let slot = region.slot();
-        let own = self.places.get_mut(region.0).ok_or(RenderError::NoRegion { region: slot })?;
-        *own = place;
+        let own = self.data.get_mut(region.0).ok_or(RenderError::NoRegion { region: slot })?;
+        *own = data;
         Ok(())
     }
 
     pub(super) fn remove(&mut self, region: RegionId) -> Result<(), RenderError> {
         let slot = region.slot();
-        if !self.places.contains(region.0) {
+        if !self.data.contains(region.0) {
             return Err(RenderError::NoRegion { region: slot });
         }
         match self.cube_counts.get_mut(slot as usize) {
             Some(0) => {}
             cubes => return Err(RenderError::RegionInUse { cubes: cubes.map_or(0, |n| *n) }),
         }
-        self.cube_counts[slot as usize] = GONE;
-        self.places.remove(region.0);
+        self.cube_counts[slot as usize] = REMOVED;
+        self.data.remove(region.0);
         Ok(())
     }
 
-    /// Counts a cube in.
+    /// Counts an inserted cube.
     #[inline]
     pub(super) fn add_cube(&mut self, region: u32) -> Result<(), RenderError> {
         match self.cube_counts.get_mut(region as usize) {
-            Some(count) if *count != GONE => {
+            Some(count) if *count != REMOVED => {
                 *count += 1;
                 Ok(())
             }
@@ -79,16 +79,16 @@ impl Regions {
         }
     }
 
-    /// Counts a cube out that was counted in.
+    /// Counts a removed cube.
     #[inline]
-    pub(super) fn take_cube(&mut self, region: u32) {
+    pub(super) fn remove_cube(&mut self, region: u32) {
         if let Some(count) = self.cube_counts.get_mut(region as usize) {
             *count -= 1;
         }
     }
 
-    /// Every region's slot and place.
+    /// Slot and data of every region.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &DrawData)> {
-        self.places.iter().map(|(handle, place)| (handle.index(), place))
+        self.data.iter().map(|(handle, data)| (handle.index(), data))
     }
 }

@@ -4,43 +4,42 @@ use drystone_pool::DrawCommand;
 use super::regions::Regions;
 use crate::{Batch, Device, DrawData, PATTERN_QUADS, QUADS_PER_CUBE, RenderError};
 
-/// The cubes on the device: places in segments of one length, one behind the other. More
-/// places are another segment, so that nothing is ever copied to grow; all share one table
-/// of regions.
+/// The cubes on the device, in consecutive segments of one length. Growing adds a segment, so
+/// nothing is copied. All segments share one table of regions.
 pub(super) struct Segments<G> {
     all: Vec<G>,
-    /// Places of each.
+    /// Number of cubes in each segment.
     cubes_each: u32,
-    /// Regions that the table has room for.
+    /// Number of slots in the table of regions.
     slots: u32,
-    /// Commands that draw the first segments' places.
+    /// Commands that draw the slots below the high-water mark.
     commands: Vec<DrawCommand>,
-    /// How many of the commands each segment has.
+    /// Number of commands of each segment.
     command_counts: Vec<usize>,
 }
 
-/// 2 MiB.
+/// Number of cubes in a segment: 2 MiB.
 const SEGMENT_CUBES: u32 = 1 << 18;
-/// Room for regions that a new table has.
+/// Number of regions in a new table.
 const FIRST_SLOTS: u32 = 64;
-/// Cubes that one command draws.
+/// Number of cubes that one command draws.
 const COMMAND_CUBES: u32 = PATTERN_QUADS / QUADS_PER_CUBE;
 
 impl<G> Segments<G> {
-    /// None yet; at most `max_cubes` will be in each.
+    /// Creates an empty list of segments with at most `max_cubes` cubes each.
     pub(super) fn new(max_cubes: u32) -> Self {
         let cubes_each = max_cubes.clamp(1, SEGMENT_CUBES);
         let (commands, command_counts) = (Vec::new(), Vec::new());
         Self { all: Vec::new(), cubes_each, slots: FIRST_SLOTS, commands, command_counts }
     }
 
-    /// How many places there are.
+    /// Number of cubes that fit all segments.
     #[inline]
-    pub(super) fn places(&self) -> u64 {
+    pub(super) fn capacity(&self) -> u64 {
         self.all.len() as u64 * u64::from(self.cubes_each)
     }
 
-    /// Adds the next segment. What is in it is unknown until it is written.
+    /// Adds a segment. Its contents are undefined until written.
     pub(super) fn grow<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
@@ -57,17 +56,17 @@ impl<G> Segments<G> {
         Ok(())
     }
 
-    /// Gives back segments that `high_water` places do not reach, but for one.
+    /// Frees the segments above `high_water`, except the first one.
     pub(super) fn shrink(&mut self, high_water: u32) {
         let used = high_water.div_ceil(self.cubes_each) as usize;
         self.all.truncate((used + 1).max(1));
     }
 
-    /// Writes a region's place, for which there is room after this.
+    /// Writes a region's data, and grows the table if needed.
     pub(super) fn write_region<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
-        (slot, place): (u32, &DrawData),
+        (slot, data): (u32, &DrawData),
         regions: &Regions,
     ) -> Result<(), RenderError> {
         if slot >= self.slots {
@@ -80,24 +79,24 @@ impl<G> Segments<G> {
             self.write_regions(device, regions);
         }
         if let Some(first) = self.all.first_mut() {
-            device.write_draw_data(first, slot, std::slice::from_ref(place));
+            device.write_draw_data(first, slot, std::slice::from_ref(data));
         }
         Ok(())
     }
 
     fn write_regions<D: Device<Geometry = G>>(&mut self, device: &mut D, regions: &Regions) {
         let Some(first) = self.all.first_mut() else { return };
-        let mut places = vec![DrawData::default(); self.slots as usize];
-        for (slot, place) in regions.iter() {
-            if let Some(entry) = places.get_mut(slot as usize) {
-                *entry = *place;
+        let mut table = vec![DrawData::default(); self.slots as usize];
+        for (slot, data) in regions.iter() {
+            if let Some(entry) = table.get_mut(slot as usize) {
+                *entry = *data;
             }
         }
-        device.write_draw_data(first, 0, &places);
+        device.write_draw_data(first, 0, &table);
     }
 
-    /// Writes cubes from a place on. Those beyond the last segment are left out: they are
-    /// written once that is there.
+    /// Writes cubes from slot `first` on. Cubes beyond the last segment are ignored: they are
+    /// written when the segment exists.
     pub(super) fn write<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
@@ -114,7 +113,7 @@ impl<G> Segments<G> {
         }
     }
 
-    /// What draws the places before `high_water`.
+    /// Batches that draw the slots before `high_water`.
     pub(super) fn batches(&mut self, high_water: u32) -> impl Iterator<Item = Batch<'_, G>> {
         self.commands.clear();
         self.command_counts.clear();
@@ -137,12 +136,12 @@ impl<G> Segments<G> {
     }
 }
 
-/// How many commands draw so many places, at least.
+/// Minimum number of commands that draw the slots before `high_water`.
 pub(super) fn command_count(high_water: u32) -> u64 {
     high_water.div_ceil(COMMAND_CUBES).into()
 }
 
-/// Draws so many cubes of a segment.
+/// Command that draws `count` cubes of a segment.
 const fn command(first: u32, count: u32) -> DrawCommand {
     DrawCommand {
         index_count: count * QUADS_PER_CUBE * INDICES_PER_QUAD,

@@ -19,7 +19,7 @@ fn view() -> View {
     View::new(Camera::look_at(DVec3::new(-30.0, 70.0, 90.0), DVec3::new(32.0, 24.0, 32.0)))
 }
 
-fn place(x: i32) -> DrawData {
+fn data_at(x: i32) -> DrawData {
     DrawData { origin: [x, 0, 0], level: 0, extent: 32 }
 }
 
@@ -47,7 +47,7 @@ fn what_is_shown_is_what_there_is() {
     for policy in SlotPolicy::ALL {
         let mut random = Random::new(1);
         let mut changing = renderer(policy);
-        let regions = [0, 32, 64].map(|x| changing.insert_region(place(x)).unwrap());
+        let regions = [0, 32, 64].map(|x| changing.insert_region(data_at(x)).unwrap());
         let mut live = Vec::new();
         for frame in 0..8 {
             for _ in 0..1500 {
@@ -71,7 +71,7 @@ fn what_is_shown_is_what_there_is() {
             }
             let mut fresh = renderer(SlotPolicy::Lowest);
             regions.iter().zip([0, 32, 64]).for_each(|(region, x)| {
-                assert_eq!(fresh.insert_region(place(x)).unwrap().slot(), region.slot());
+                assert_eq!(fresh.insert_region(data_at(x)).unwrap().slot(), region.slot());
             });
             for (_, cube) in &live {
                 fresh.insert_cube(*cube).unwrap();
@@ -90,7 +90,7 @@ fn what_is_shown_is_what_there_is() {
 #[test]
 fn what_is_stale_or_not_there_is_an_error() {
     let mut renderer = renderer(SlotPolicy::Lowest);
-    let region = renderer.insert_region(place(0)).unwrap();
+    let region = renderer.insert_region(data_at(0)).unwrap();
     let cube = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot());
     let nowhere = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot() + 1);
     assert!(matches!(renderer.insert_cube(nowhere), Err(RenderError::NoRegion { region: 1 })));
@@ -104,7 +104,7 @@ fn what_is_stale_or_not_there_is_an_error() {
     // What failed was not counted.
     renderer.remove_region(region).unwrap();
     assert!(matches!(renderer.remove_region(region), Err(RenderError::NoRegion { .. })));
-    assert!(renderer.set_region(region, place(1)).is_err());
+    assert!(renderer.set_region(region, data_at(1)).is_err());
     assert!(renderer.insert_cube(cube).is_err());
 }
 
@@ -112,7 +112,7 @@ fn what_is_stale_or_not_there_is_an_error() {
 #[test]
 fn the_buffer_grows_and_shrinks_by_segments() {
     let mut renderer = renderer(SlotPolicy::Lowest);
-    let region = renderer.insert_region(place(0)).unwrap();
+    let region = renderer.insert_region(data_at(0)).unwrap();
     let hidden = Cube::new([0; 3], FaceSet::EMPTY, 1, region.slot());
     let count = 700_000;
     let mut ids: Vec<CubeId> = Vec::new();
@@ -144,8 +144,8 @@ fn a_replaced_mesh_changes_what_differs() {
     let floor = |size: [u32; 2]| Quad::new([0, 0, 0], size, Face::PosY, 1);
     let mesh = |quad: &[Quad; 1], x| {
         let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
-        let (quads, place) = (quad.to_vec().leak(), place(x));
-        MeshData { quads, counts, draw_data: place, layer }
+        let (quads, draw_data) = (quad.to_vec().leak(), data_at(x));
+        MeshData { quads, counts, draw_data, layer }
     };
     let id = renderer.insert(&mesh(&[floor([8, 8])], 0)).unwrap();
     let uploads = |renderer: &mut InstancedRenderer<SoftDevice>| {
@@ -178,7 +178,7 @@ fn instanced_renderers_tell_their_meshes_apart() {
     let quads = [Quad::new([0, 0, 0], [8, 8], Face::PosY, 1)];
     for layer in [Layer::Opaque, Layer::Blended] {
         let counts = [0, 0, 0, 0, 1, 0];
-        let mesh = MeshData { quads: &quads, counts, draw_data: place(0), layer };
+        let mesh = MeshData { quads: &quads, counts, draw_data: data_at(0), layer };
         let [own, foreign] = [&mut mine, &mut other].map(|it| it.insert(&mesh).unwrap());
         assert!(matches!(mine.replace(foreign, &mesh), Err(RenderError::StaleMesh)));
         assert!(matches!(mine.remove(foreign), Err(RenderError::StaleMesh)));
@@ -193,13 +193,13 @@ fn many_regions_keep_their_places() {
     let mut renderer = renderer(SlotPolicy::Lowest);
     let mut last = None;
     for n in 0..1000 {
-        let region = renderer.insert_region(place(if n == 3 { 20 } else { 10_000 })).unwrap();
+        let region = renderer.insert_region(data_at(if n == 3 { 20 } else { 10_000 })).unwrap();
         let cube = Cube::new([20, 20, 20], FaceSet::ALL, 1, region.slot());
         last = Some((region, renderer.insert_cube(cube).unwrap()));
     }
     let with_one = picture(&mut renderer, &close_view());
     let (region, id) = last.unwrap();
-    renderer.set_region(region, place(0)).unwrap();
+    renderer.set_region(region, data_at(0)).unwrap();
     let with_two = picture(&mut renderer, &close_view());
     renderer.remove_cube(id).unwrap();
     let again = picture(&mut renderer, &close_view());

@@ -2,26 +2,26 @@ use drystone_mesh::{Cube, Face, FaceSet, Quad};
 
 use crate::{MeshData, RenderError};
 
-/// The cubes whose faces the quads of a mesh are, sorted by place, all in one region.
+/// Splits the quads of a mesh into cubes, sorted by position, all in one region.
 ///
 /// # Errors
-/// `NotCubes` where a quad cannot be one or more cubes' faces.
+/// `NotCubes` when a quad is not a rectangle of cube faces.
 pub(super) fn unit_cubes(mesh: &MeshData<'_>, region: u32) -> Result<Vec<Cube>, RenderError> {
     let mut area = 0;
     for quad in mesh.quads {
-        facing(*quad)?;
+        checked_face(*quad)?;
         area += quad.size().map(|c| c as usize).iter().product::<usize>();
     }
     let mut faces: Vec<Cube> = Vec::with_capacity(area);
     for quad in mesh.quads {
-        push_faces(*quad, facing(*quad)?, region, &mut faces);
+        push_faces(*quad, checked_face(*quad)?, region, &mut faces);
     }
-    // Place and material first: a cube's faces then lie side by side.
+    // Sort by position and material, so that the faces of a cube are adjacent.
     faces.sort_unstable_by_key(|cube| (cube.position(), cube.material(), cube.faces().bits()));
     let mut cubes: Vec<Cube> = Vec::new();
     for face in faces {
         match cubes.last_mut() {
-            // A face that is there already makes a second cube, as it would a second quad.
+            // A duplicate face makes a second cube, as it would be a second quad.
             Some(cube) if is_another_face(*cube, face) => {
                 let all = cube.faces().bits() | face.faces().bits();
                 *cube = cube.with_faces(FaceSet::from_bits(all));
@@ -37,22 +37,22 @@ fn is_another_face(cube: Cube, face: Cube) -> bool {
         && cube.faces().bits() & face.faces().bits() == 0
 }
 
-/// Where a quad looks that can be cubes' faces.
-fn facing(quad: Quad) -> Result<Face, RenderError> {
+/// Face direction of a quad that can be split into cube faces.
+fn checked_face(quad: Quad) -> Result<Face, RenderError> {
     let refused = |reason| Err(RenderError::NotCubes { reason });
-    let Some(face) = quad.face() else { return refused("a quad has no facing") };
+    let Some(face) = quad.face() else { return refused("a quad has no face direction") };
     let ([width, height], [u, v]) = (quad.size(), face.span_axes());
     let low = quad.position();
     if low[u] + width > Quad::MAX_SIDE || low[v] + height > Quad::MAX_SIDE {
-        return refused("a quad reaches beyond 64 voxels");
+        return refused("a quad reaches outside 64 voxels");
     }
     if quad != Quad::new(low, [width, height], face, quad.material()) {
-        return refused("a quad is shaded by what is near, which cubes cannot be");
+        return refused("a quad has ambient occlusion, which cubes do not support");
     }
     Ok(face)
 }
 
-/// A cube of one face for each unit of a quad.
+/// Appends a cube with one face for each unit square of a quad.
 fn push_faces(quad: Quad, face: Face, region: u32, faces: &mut Vec<Cube>) {
     let ([width, height], [u, v]) = (quad.size(), face.span_axes());
     let low = quad.position();
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::{DrawData, Layer};
 
-    /// The cubes' quads, each face one.
+    /// The quads of cubes, one for each face.
     fn faces_of(cubes: &[Cube]) -> Vec<Quad> {
         let faces = |cube: &Cube| {
             let cube = *cube;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_becomes_its_cubes_with_the_faces_that_show() {
+    fn a_box_becomes_cubes_with_its_outer_faces() {
         let size = [3, 4, 5];
         let quads = Face::ALL.map(|face| {
             let mut position = [10, 20, 30];
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_that_lie_twice_make_two_cubes() {
+    fn duplicate_faces_make_two_cubes() {
         let quad = Quad::new([1, 2, 3], [1, 1], Face::PosX, 4);
         let other = Quad::new([1, 2, 3], [1, 1], Face::PosY, 5);
         let cubes = unit_cubes(&mesh(&[quad, quad, other]), 0).unwrap();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cubes_is_refused() {
+    fn quads_that_are_not_cube_faces_are_refused() {
         let long = Quad::new([60, 0, 0], [1, 5], Face::PosZ, 1);
         let reaching = Quad::new([60, 0, 0], [5, 1], Face::PosZ, 1);
         let no_facing: Quad = bytemuck::cast([0u32, 7]);

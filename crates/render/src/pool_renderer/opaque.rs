@@ -87,9 +87,7 @@ impl Opaque {
         let Self::Listed(list) = self else { return };
         let parts = |data: &DrawData| visible_parts(data, view, visibility);
         if view.order {
-            list.mask_and_sort(pool, |data| {
-                (parts(data), sort_key(visibility.distance(data), 0))
-            });
+            list.mask_and_sort(pool, |data| (parts(data), sort_key(visibility.distance(data), 0)));
         } else {
             list.mask(pool, parts);
         }

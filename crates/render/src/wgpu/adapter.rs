@@ -1,4 +1,4 @@
-//! Choosing an adapter and opening a device on it.
+//! Selection of an adapter, and creation of a device on it.
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use crate::{
     software::is_software,
 };
 
-/// Which graphics API to use through wgpu.
+/// Graphics API to use through wgpu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Api {
-    /// Vulkan, Metal or Direct3D 12; OpenGL where that is all there is.
+    /// Vulkan, Metal or Direct3D 12, with OpenGL as fallback.
     #[default]
     Any,
-    /// As `Any`, on hardware only: adapters that are programs on the CPU are left out.
+    /// Vulkan, Metal, Direct3D 12 or OpenGL, on hardware only. Adapters that are programs on the
+    /// CPU are not used.
     Hardware,
     /// Vulkan only.
     Vulkan,
@@ -43,7 +44,7 @@ impl Api {
     }
 }
 
-/// An opened device and what is known of it.
+/// An open device with its adapter and its features.
 pub(super) struct Opened {
     pub(super) instance: wgpu::Instance,
     pub(super) adapter: wgpu::Adapter,
@@ -52,7 +53,7 @@ pub(super) struct Opened {
     pub(super) fault: Fault,
 }
 
-/// Opens the best adapter without a window: hardware before software, whatever its API.
+/// Opens the best adapter without a window: hardware before software, for any API.
 pub(super) async fn open_headless(api: Api) -> Result<Opened, RenderError> {
     let mut found = Found::new(api);
     for &backends in api.attempts() {
@@ -62,7 +63,7 @@ pub(super) async fn open_headless(api: Api) -> Result<Opened, RenderError> {
         for adapter in instance.enumerate_adapters(backends).await {
             found.consider(&instance, adapter);
         }
-        // Only where there is no hardware so far is it worth asking the next API.
+        // Try the next API only if no hardware was found yet.
         if found.has_hardware() {
             break;
         }
@@ -89,7 +90,7 @@ pub(super) async fn open_for_window(
     Ok((found.open().await?, surface, window))
 }
 
-/// A surface on the window; also when the last one was lost.
+/// Creates a surface on the window, also after the previous surface was lost.
 pub(super) fn make_surface(
     instance: &wgpu::Instance,
     window: &WindowHandle,
@@ -102,17 +103,17 @@ pub(super) fn make_surface(
 
 fn configure(descriptor: &mut wgpu::InstanceDescriptor, backends: wgpu::Backends) {
     descriptor.backends = backends;
-    // No indirect validation: a compute pass over commands that are all our own costs more
-    // than the draw. What they reach is checked on the CPU, where it may be wrong (see `Batch`).
+    // No indirect validation: a compute pass over commands that are all made by this crate costs
+    // more than the draw. Ranges that can be wrong are checked on the CPU (see `Batch`).
     descriptor.flags = wgpu::InstanceFlags::empty();
 }
 
-/// The adapters there are.
+/// The adapters that were found.
 struct Found {
     api: Api,
-    /// Those that can do what we need, each with its instance.
+    /// Adapters with the required features, each with its instance.
     usable: Vec<(wgpu::Instance, wgpu::Adapter)>,
-    /// The names of all, with what is wrong with them.
+    /// Names of all adapters, with the reason why one cannot be used.
     names: Vec<String>,
 }
 
@@ -136,7 +137,8 @@ impl Found {
         self.usable.iter().any(|(_, adapter)| is_hardware(&adapter.get_info()))
     }
 
-    /// The best that gives a device; if none does, the error of the best.
+    /// Opens the best adapter that can create a device. If none can, returns the error of the best
+    /// one.
     async fn open(mut self) -> Result<Opened, RenderError> {
         self.usable.sort_by_key(|(_, adapter)| rank(adapter));
         let mut first_error = None;
@@ -148,12 +150,12 @@ impl Found {
             }
         }
         let none =
-            if self.names.is_empty() { "there is none".into() } else { self.names.join(", ") };
+            if self.names.is_empty() { "none installed".into() } else { self.names.join(", ") };
         Err(first_error.unwrap_or(RenderError::NoAdapter { wanted: self.api.words(), found: none }))
     }
 }
 
-/// Lowest for what draws fastest: the kind of device first, then the API.
+/// Rank of an adapter, lowest for the fastest: first by the kind of device, then by the API.
 fn rank(adapter: &wgpu::Adapter) -> (u8, u8) {
     let info = adapter.get_info();
     let kind = match info.device_type {
@@ -177,7 +179,7 @@ fn is_hardware(info: &wgpu::AdapterInfo) -> bool {
     info.device_type != wgpu::DeviceType::Cpu && !is_software(&info.name)
 }
 
-/// Why an adapter is not used.
+/// Reason why an adapter is not used.
 fn refusal(
     api: Api,
     info: &wgpu::AdapterInfo,
@@ -193,7 +195,7 @@ fn refusal(
     }
 }
 
-/// Opens a device with these limits, which the adapter has.
+/// Opens a device with these limits, which the adapter supports.
 pub(super) async fn open(
     instance: wgpu::Instance,
     adapter: wgpu::Adapter,
@@ -224,8 +226,8 @@ pub(super) async fn open(
     Ok(Opened { instance, adapter, device, queue, fault })
 }
 
-/// Updates which frames are complete, and waits for them if `poll_type` says so. wgpu panics
-/// where it finds the device lost: that is caught, noted and returned. Other faults stay noted,
+/// Updates the completed frames, and waits for them if `poll_type` requests it. wgpu panics if it
+/// finds the device lost: the panic is caught, recorded and returned. Other faults stay recorded,
 /// because they must fail the next frame, and callers that only poll ignore the result.
 pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), RenderError> {
     opened.fault.check_lost("waiting for the GPU")?;
@@ -245,13 +247,13 @@ pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), Ren
 mod tests {
     use super::*;
 
-    /// An adapter of the CPU is left out where hardware is asked for, whatever says that it is one.
+    /// An adapter on the CPU is left out if hardware is requested, by its kind or by its name.
     #[test]
-    fn hardware_is_told_by_kind_and_name() {
+    fn hardware_is_detected_by_kind_and_name() {
         use wgpu::DeviceType::{Cpu, DiscreteGpu, IntegratedGpu, Other, VirtualGpu};
         let flags = wgpu::DownlevelFlags::all();
         for (kind, name, is_refused) in [
-            (Cpu, "unheard of", true),
+            (Cpu, "unknown", true),
             (Cpu, "llvmpipe (LLVM 15.0.6, 256 bits)", true),
             (Other, "llvmpipe (LLVM 15.0.6, 256 bits)", true),
             (Other, "Mali-G78", false),

@@ -1,14 +1,14 @@
-//! Copies of quads on the GPU, kept in order with the writes around them.
+//! Copies of quads on the GPU, in the same order as the writes around them.
 //!
-//! wgpu carries out writes before the commands that are submitted after them, however the
-//! calls were mixed. So copies are gathered and submitted before the next write; without
-//! one in between, they go with the frame.
+//! wgpu executes writes before the commands that are submitted after them, for any order of the
+//! calls. So copies are gathered and submitted before the next write. Without a write in between
+//! they are submitted with the frame.
 
 use super::{adapter::Opened, geometry};
 use crate::RenderError;
 
-/// Bytes that a copy within one buffer takes at a time: wgpu wants two buffers, so it goes
-/// through a third.
+/// Bytes that a copy within one buffer moves at a time. wgpu requires two different buffers, so it
+/// goes through a third.
 const DETOUR_BYTES: u64 = 1 << 20;
 
 /// Copies that are not submitted yet.
@@ -18,7 +18,7 @@ pub(super) struct Copies {
     detour: Option<wgpu::Buffer>,
 }
 
-/// A stretch of bytes to be copied.
+/// A range of bytes to be copied.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch {
     pub(super) from_bytes: u64,
@@ -27,7 +27,7 @@ pub(super) struct Stretch {
 }
 
 impl Copies {
-    /// Copies from one buffer to another.
+    /// Copies bytes from one buffer to another.
     pub(super) fn copy(
         &mut self,
         opened: &Opened,
@@ -40,10 +40,10 @@ impl Copies {
         encoder.copy_buffer_to_buffer(from, from_bytes, to, to_bytes, size_bytes);
     }
 
-    /// Copies within one buffer, between stretches that do not overlap.
+    /// Copies bytes within one buffer, between ranges that do not overlap.
     ///
     /// # Errors
-    /// `Device` when there is no memory for the detour.
+    /// `Device` when there is no memory for the intermediate buffer.
     pub(super) fn copy_within(
         &mut self,
         opened: &Opened,
@@ -71,14 +71,14 @@ impl Copies {
         Ok(())
     }
 
-    /// Submits what was gathered: to be called before a write that must come after it.
+    /// Submits the gathered copies. Must be called before a write that must come after them.
     pub(super) fn flush(&mut self, queue: &wgpu::Queue) {
         if let Some(commands) = self.take() {
             queue.submit([commands]);
         }
     }
 
-    /// What was gathered, to be submitted before the frame's own commands.
+    /// The gathered copies, to be submitted before the frame's own commands.
     pub(super) fn take(&mut self) -> Option<wgpu::CommandBuffer> {
         self.encoder.take().map(wgpu::CommandEncoder::finish)
     }

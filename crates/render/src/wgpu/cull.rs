@@ -1,18 +1,16 @@
-//! Culling on the GPU, in two lists that make one exact picture.
+//! Culling on the GPU, with two lists that together draw the exact picture.
 //!
 //! ```text
-//!  seen in the last frame ─► judge ─► scan ─► emit ─► draw ─► depth ─► pyramid
-//!  everything in view ─────► judge by the pyramid ─► scan ─► emit ─► draw the rest
-//!                              └─► seen in this frame
+//! seen in the last frame ─► judge ─► scan ─► emit ─► draw ─► depth ─► pyramid
+//! everything in view ─────► judge by the pyramid ─► scan ─► emit ─► draw the rest
+//! └─► seen in this frame
 //! ```
-//! A mesh that was visible in the last frame most likely still is: such meshes are drawn
-//! first, and their depth decides about all others. Only what lies wholly behind it is
-//! left out, so however much has changed since the last frame, nothing is missing: a bad
-//! guess costs time, never a pixel.
+//! A mesh that was visible in the last frame is probably still visible. Such meshes are drawn
+//! first, and their depth culls all others. Only meshes wholly behind that depth are left out, so
+//! the picture is always complete: a bad guess costs time, never a pixel.
 //!
-//! Commands are put into place by prefix sums, within a workgroup and across, so the same
-//! scene gives the same commands in the same order every time: bin by bin of distance,
-//! near ones first.
+//! Offsets of commands are computed by prefix sums, within a workgroup and across. So the same
+//! scene always gives the same commands in the same order: bin by bin of distance, near ones first.
 
 mod pipelines;
 mod pyramid;
@@ -23,17 +21,17 @@ use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, regio
 use super::{WgpuGeometry, adapter::Opened, geometry};
 use crate::{Batch, CullCounts, CullFrame, CullTable, Culled, Passes, RenderError};
 
-/// Which of a frame's two lists.
+/// One of a frame's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// What was visible at the end of the last frame.
+    /// Meshes that were visible at the end of the last frame.
     Known,
-    /// What has come into view.
+    /// Meshes that have come into view.
     New,
 }
 
 impl List {
-    /// Where its totals begin, whose first number is that of its commands.
+    /// Offset of the list's totals, in bytes. The first total is the number of commands.
     const fn totals_offset(self) -> u64 {
         match self {
             Self::Known => 0,
@@ -42,49 +40,50 @@ impl List {
     }
 }
 
-/// The most commands of one call whose number the GPU reads, as every driver allows that has
-/// calls of several commands. wgpu does not report the driver's own limit and does not check it.
+/// Maximum number of commands of one call whose count is read by the GPU. Every driver with
+/// multi-draw allows it. wgpu does not report the driver's own limit and does not check it.
 const MAX_COUNTED: u32 = 65_535;
 
-/// What culling takes on the GPU; made when the first frame asks for it.
+/// Resources for culling on the GPU, created when the first frame needs them.
 pub(super) struct Culler {
     pipelines: CullPipelines,
-    /// The [`CullFrame`].
+    /// Contains the [`CullFrame`].
     frame: wgpu::Buffer,
     pyramid: Pyramid,
     /// Frame and pyramid, bound together.
     view_group: wgpu::BindGroup,
-    /// Whose records there are.
+    /// Id of the table that the records belong to.
     table: u64,
-    /// What is kept of each of the table's buffers.
+    /// GPU data of each of the table's buffers.
     regions: Vec<Region>,
     readback: Readback,
-    /// The most commands of a call whose number is read by the GPU; 0 where it reads none.
+    /// Maximum number of commands of a call whose count is read by the GPU; 0 if the GPU reads no
+    /// counts.
     pub(super) max_counted: u32,
-    /// Whether the number of commands is read by the GPU in this frame. Where it is not, there
-    /// are as many as there could be, and those that are not used draw nothing.
+    /// Whether the GPU reads the number of commands in this frame. If not, the maximum number of
+    /// commands is issued, and unused ones draw nothing.
     is_counted: bool,
 }
 
-/// Why a device like this cannot cull, in words.
+/// Reason why a device cannot cull; `None` if it can.
 pub(super) fn missing(opened: &Opened, indirect: bool) -> Option<&'static str> {
     let limits = opened.device.limits();
     let downlevel = opened.adapter.get_downlevel_capabilities().flags;
     if !downlevel.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
-        Some("it has no compute shaders")
+        Some("the adapter has no compute shaders")
     } else if !indirect || !downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
-        Some("commands that the GPU has written cannot name a draw's slot there")
+        Some("indirect commands cannot contain a draw's slot")
     } else if limits.max_storage_buffers_per_shader_stage < pipelines::STORAGE_BUFFERS
         || limits.max_compute_invocations_per_workgroup < pipelines::WIDEST_WORKGROUP
     {
-        Some("its compute shaders have too few buffers or lanes")
+        Some("the adapter's compute shaders have too few buffers or lanes")
     } else {
         None
     }
 }
 
 impl Culler {
-    /// Culling by the depth that is drawn to `depth`, of this size.
+    /// Creates the resources for culling by the depth in `depth`, of this size.
     pub(super) fn new(
         opened: &Opened,
         size: [u32; 2],
@@ -112,25 +111,25 @@ impl Culler {
         })
     }
 
-    /// Whether the GPU reads how many commands there are.
+    /// Whether the GPU reads the number of commands.
     pub(super) const fn is_counted(&self) -> bool {
         self.is_counted
     }
 
-    /// Decides whether the GPU reads how many commands there are, for all calls of a frame: those
-    /// of the table's buffers and those of `batches`.
+    /// Decides whether the GPU reads the numbers of commands, for all calls of a frame: those of
+    /// the table's buffers and those of `batches`.
     fn decide_counting<'a>(
         &mut self,
         table: &CullTable,
         mut batches: impl Iterator<Item = &'a Batch<'a, WgpuGeometry>>,
     ) {
-        let most = u64::from(self.max_counted);
-        self.is_counted = most > 0
-            && (0..table.buffers()).all(|buffer| table.max_commands(buffer) <= most)
-            && batches.all(|batch| batch.commands.len() as u64 <= most);
+        let limit = u64::from(self.max_counted);
+        self.is_counted = limit > 0
+            && (0..table.buffers()).all(|buffer| table.max_commands(buffer) <= limit)
+            && batches.all(|batch| batch.commands.len() as u64 <= limit);
     }
 
-    /// Takes over what has changed since the last frame: meshes, view, picture.
+    /// Uploads the changes since the last frame: meshes, view, picture.
     pub(super) fn prepare(
         &mut self,
         opened: &Opened,
@@ -150,7 +149,7 @@ impl Culler {
         }
         self.regions.truncate(table.buffers());
         for buffer in 0..table.buffers() {
-            if self.regions.get(buffer).is_none_or(|region| !region.suits(table, buffer)) {
+            if self.regions.get(buffer).is_none_or(|region| !region.fits(table, buffer)) {
                 let region = Region::new(opened, &self.pipelines, table, buffer)?;
                 match self.regions.get_mut(buffer) {
                     Some(old) => *old = region,
@@ -164,7 +163,8 @@ impl Culler {
         Ok(())
     }
 
-    /// Has the GPU make one of the two lists; the second by the depth that the first drew.
+    /// Encodes the computation of one of the two lists. The second one uses the depth that the
+    /// first drew.
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, list: List) {
         if list == List::Known {
             for region in &self.regions {
@@ -188,7 +188,7 @@ impl Culler {
         }
     }
 
-    /// Draws a list that was made: one call a buffer.
+    /// Draws a computed list with one call for each buffer.
     pub(super) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
@@ -197,23 +197,23 @@ impl Culler {
     ) {
         for (region, geometry) in self.regions.iter().zip(culled.geometries) {
             let Some(geometry) = geometry else { continue };
-            let most = region.max_commands();
-            if most == 0 {
+            let max_commands = region.max_commands();
+            if max_commands == 0 {
                 continue;
             }
             pass.set_bind_group(1, &geometry.bind_group, &[]);
             if self.is_counted {
                 let (totals, offset_bytes) = (&region.totals, list.totals_offset());
                 let commands = &region.commands;
-                pass.multi_draw_indexed_indirect_count(commands, 0, totals, offset_bytes, most);
+                pass.multi_draw_indexed_indirect_count(commands, 0, totals, offset_bytes, max_commands);
             } else {
-                pass.multi_draw_indexed_indirect(&region.commands, 0, most);
+                pass.multi_draw_indexed_indirect(&region.commands, 0, max_commands);
             }
         }
     }
 
-    /// Has the totals of this frame copied to where the CPU can read them, unless too many
-    /// frames are on their way.
+    /// Encodes a copy of this frame's totals to memory that the CPU can read, unless too many
+    /// frames are in flight.
     pub(super) fn encode_readback(
         &mut self,
         opened: &Opened,
@@ -223,19 +223,18 @@ impl Culler {
         self.readback.encode(opened, encoder, &self.regions, frame)
     }
 
-    /// To be called when the frame is submitted.
+    /// Must be called when the frame is submitted.
     pub(super) fn submitted(&mut self) {
         self.readback.request();
     }
 
-    /// What the last frame drew whose totals have come back. They do while the device is
-    /// polled.
+    /// Counts of the last frame whose totals have arrived. They arrive while the device is polled.
     pub(super) fn counts(&mut self) -> Option<CullCounts> {
         self.readback.collect()
     }
 }
 
-/// Checks that every record stays within its geometry, as the GPU would not.
+/// Checks that every record stays within its geometry, which the GPU does not check.
 pub(super) fn check(culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError> {
     let geometry = |buffer: usize| culled.geometries.get(buffer).copied().flatten();
     let reaches_outside = |buffer: usize| {

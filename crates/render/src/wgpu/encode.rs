@@ -1,4 +1,4 @@
-//! One frame: what is uploaded for it, and what is encoded.
+//! Upload and encoding of one frame.
 
 use drystone_pool::DrawCommand;
 
@@ -11,34 +11,34 @@ use super::{
 };
 use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries, frame::QuadStyle};
 
-/// What one frame shows.
+/// Contents of one frame.
 struct Contents<'a> {
     passes: &'a Passes<'a, WgpuGeometry>,
     culled: Option<&'a Culled<'a, WgpuGeometry>>,
-    /// What draws quads.
+    /// Style of quads.
     style: QuadStyle,
-    /// Whether batches are drawn by one call each.
+    /// Whether each batch is drawn with one call.
     indirect: bool,
-    /// Whether such a call has the GPU read how many commands it has. Once one call of a
-    /// frame does, all must: Mesa's software driver (22.3) takes the number that it has
-    /// read for one call for those after it, too, and leaves their commands out.
+    /// Whether such a call has the GPU read its number of commands. If one call of a frame does,
+    /// all must. Mesa's software driver (22.3) also uses the number that it has read for one call
+    /// for the calls after it, and skips their commands.
     counted: bool,
 }
 
-/// Where the next indirect call finds what it reads in the buffer of the frame.
+/// Offsets of the next indirect call's data in the buffer of the frame.
 struct Cursor {
     commands_bytes: u64,
     count_bytes: u64,
-    /// The number of the next draw with lines.
+    /// Number of the next draw with lines.
     wired_draw: u32,
 }
 
-/// What a pass finds in colour and depth, and what it leaves.
+/// Part of the scene that a pass draws, which determines its load and store operations.
 #[derive(Clone, Copy)]
 enum Part {
-    /// All that is drawn.
+    /// All draws.
     Whole,
-    /// The first half: its depth is needed.
+    /// The first half, whose depth is needed afterwards.
     First,
     /// The second half.
     Second,
@@ -57,7 +57,7 @@ impl WgpuDevice {
         let canvas = self.target.canvas(&self.opened)?;
         self.shown = canvas.is_some();
         let Some(canvas) = canvas else {
-            // What was written for this frame is not kept until the window shows again.
+            // Writes for this frame are not retained until the window is visible again.
             self.opened.queue.submit(self.copies.take());
             return self.opened.fault.check("drawing");
         };
@@ -86,26 +86,26 @@ impl WgpuDevice {
         self.opened.fault.check("drawing")
     }
 
-    /// Uploads what this frame needs: its uniforms, and for indirect calls the commands of
-    /// all batches, one after another, and where they are counted, their numbers.
+    /// Uploads the data of this frame: its uniforms, and for indirect calls the commands of all
+    /// batches, one after another. Counted calls also need the numbers of commands.
     fn upload(&mut self, frame: &Frame, contents: &Contents<'_>) -> Result<(), RenderError> {
         let Contents { passes, indirect, counted, .. } = *contents;
         let counts_bytes = if counted { passes.batches().count() * size_of::<u32>() } else { 0 };
         let size_bytes = counts_offset(contents) + counts_bytes as u64;
         if size_bytes > self.per_frame.size() {
-            let room_bytes = size_bytes - COMMANDS_OFFSET;
-            let room = (room_bytes as usize).div_ceil(size_of::<DrawCommand>());
-            self.per_frame = per_frame_buffer(&self.opened, room + room / 2)?;
+            let commands_bytes = size_bytes - COMMANDS_OFFSET;
+            let capacity = (commands_bytes as usize).div_ceil(size_of::<DrawCommand>());
+            self.per_frame = per_frame_buffer(&self.opened, capacity + capacity / 2)?;
             self.frame_group =
                 frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
         }
         let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
         let queue = &self.opened.queue;
         let Some(mut view) = queue.write_buffer_with(&self.per_frame, 0, size) else {
-            // Whether the device is gone is told when nothing is left of what it was doing.
+            // The loss of the device is reported only after its work is finished.
             adapter::poll(&self.opened, wgpu::PollType::wait_indefinitely())?;
             self.opened.fault.check("uploading a frame")?;
-            let reason = "there was no memory to stage it in".into();
+            let reason = "out of staging memory".into();
             return Err(RenderError::Device { during: "uploading a frame", reason });
         };
         view.slice(..size_of::<Frame>()).copy_from_slice(bytemuck::bytes_of(frame));
@@ -123,7 +123,7 @@ impl WgpuDevice {
         Ok(())
     }
 
-    /// Makes ready to draw triangles with lines, if there are any.
+    /// Prepares the draws of triangles with lines, if there are any.
     fn prepare_lines(&mut self, passes: &Passes<'_, WgpuGeometry>) -> Result<(), RenderError> {
         let batches = passes.batches().filter(|batch| batch.indices.is_some() && can_draw(batch));
         if batches.clone().next().is_none() {
@@ -132,7 +132,7 @@ impl WgpuDevice {
         let allowed = self.opened.device.limits().max_storage_buffers_per_shader_stage;
         if allowed < WIRED_STORAGE_BUFFERS {
             let reason = format!(
-                "they take {WIRED_STORAGE_BUFFERS} storage buffers in a shader, this device allows {allowed}"
+                "the shader needs {WIRED_STORAGE_BUFFERS} storage buffers, but this device allows {allowed}"
             );
             return Err(RenderError::Device { during: "drawing lines of triangles", reason });
         }
@@ -140,11 +140,11 @@ impl WgpuDevice {
         WiredDraws::prepare(&mut self.wired, &self.opened, pipelines, batches)
     }
 
-    /// Takes over what is to be culled.
+    /// Uploads the data for culling.
     ///
     /// # Errors
-    /// `NoCulling` where the device has no room for it or refuses it, with culling's memory given
-    /// back; `Device` for records that are wrong; `Lost`.
+    /// `NoCulling` when the device is out of memory or refuses it; the memory of culling is freed
+    /// then. `Device` for invalid records. `Lost`.
     fn prepare_culling(
         &mut self,
         culled: &Culled<'_, WgpuGeometry>,
@@ -207,7 +207,7 @@ impl WgpuDevice {
         Ok(encoder.finish())
     }
 
-    /// A pass over the picture that is ready to draw opaque meshes.
+    /// Begins a pass over the picture, with the state for opaque meshes.
     fn begin_pass<'a>(
         &self,
         encoder: &'a mut wgpu::CommandEncoder,
@@ -236,7 +236,7 @@ impl WgpuDevice {
         pass
     }
 
-    /// Opaque batches, sky, blended batches.
+    /// Encodes opaque batches, sky, blended batches.
     fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
         let passes = contents.passes;
         let count_bytes = counts_offset(contents);
@@ -291,11 +291,11 @@ impl WgpuDevice {
                 continue;
             }
             if contents.indirect {
-                let (at, most) = (commands_bytes, batch.commands.len() as u32);
+                let (at, count) = (commands_bytes, batch.commands.len() as u32);
                 if contents.counted {
-                    pass.multi_draw_indexed_indirect_count(buffer, at, buffer, count_bytes, most);
+                    pass.multi_draw_indexed_indirect_count(buffer, at, buffer, count_bytes, count);
                 } else {
-                    pass.multi_draw_indexed_indirect(buffer, at, most);
+                    pass.multi_draw_indexed_indirect(buffer, at, count);
                 }
                 continue;
             }
@@ -309,17 +309,17 @@ impl WgpuDevice {
     }
 }
 
-/// Whether a batch is drawn: it is not of two kinds.
+/// Whether the entries of a batch can be drawn with its indices, or without.
 fn is_drawn(batch: &Batch<'_, WgpuGeometry>) -> bool {
     batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
 }
 
-/// Whether there is anything to be drawn of it.
+/// Whether a batch has anything to draw.
 fn can_draw(batch: &Batch<'_, WgpuGeometry>) -> bool {
     is_drawn(batch) && !batch.commands.is_empty()
 }
 
-/// Checks a batch that is drawn as the driver would not.
+/// Checks the ranges of a batch, which drivers do not check.
 fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
     let geometry = batch.geometry;
     if !is_drawn(batch) {
@@ -333,7 +333,7 @@ fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
     batch.check(quads, geometry.slot_capacity())
 }
 
-/// Where the numbers of commands begin in the buffer of the frame: behind the commands.
+/// Offset of the numbers of commands in the buffer of the frame: after the commands.
 fn counts_offset(contents: &Contents<'_>) -> u64 {
     let batches = contents.passes.batches().filter(|_| contents.indirect);
     COMMANDS_OFFSET + batches.map(|batch| size_of_val(batch.commands) as u64).sum::<u64>()
@@ -351,7 +351,7 @@ impl Part {
     const fn depth_operations(self) -> wgpu::Operations<f32> {
         let load = match self {
             Self::Second => wgpu::LoadOp::Load,
-            // Depth is reversed: nothing is nearer than the farthest.
+            // Depth is reversed: 0 is the farthest.
             _ => wgpu::LoadOp::Clear(0.0),
         };
         let store = match self {

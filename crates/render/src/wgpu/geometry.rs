@@ -31,7 +31,7 @@ impl WgpuGeometry {
         Self::with_draws(opened, pipelines, (entries, count), draws)
     }
 
-    /// More quads with a table that is there.
+    /// Creates a geometry with an existing table.
     pub(super) fn sharing(
         opened: &Opened,
         pipelines: &Pipelines,
@@ -72,7 +72,7 @@ impl WgpuGeometry {
         (self.draws.size() / DrawData::SHADER_BYTES as u64) as u32
     }
 
-    /// Has quads of `from` copied into this geometry.
+    /// Records a copy of quads of `from` into this geometry.
     pub(super) fn copy_from(
         &self,
         to_first: u32,
@@ -89,7 +89,7 @@ impl WgpuGeometry {
         }
     }
 
-    /// Has quads copied within this geometry.
+    /// Records a copy of quads within this geometry.
     pub(super) fn copy_within(
         &self,
         from_first: u32,
@@ -104,17 +104,17 @@ impl WgpuGeometry {
         }
     }
 
-    /// Writes the bytes of entries from entry `first` on.
+    /// Writes the bytes of entries, starting at entry `first`.
     pub(super) fn write(&self, queue: &wgpu::Queue, first: u32, bytes: &[u8]) {
         let entry_bytes = self.entries.bytes();
-        let room_bytes = u64::from(self.quad_capacity.saturating_sub(first)) * entry_bytes;
-        let count = bytes.len().min(usize::try_from(room_bytes).unwrap_or(usize::MAX));
+        let free_bytes = u64::from(self.quad_capacity.saturating_sub(first)) * entry_bytes;
+        let count = bytes.len().min(usize::try_from(free_bytes).unwrap_or(usize::MAX));
         if count > 0 {
             queue.write_buffer(&self.quads, u64::from(first) * entry_bytes, &bytes[..count]);
         }
     }
 
-    /// The buffer, as indices.
+    /// The buffer as an index buffer.
     pub(super) fn index_slice(&self) -> wgpu::BufferSlice<'_> {
         self.quads.slice(..)
     }
@@ -129,7 +129,7 @@ impl WgpuGeometry {
     }
 }
 
-/// A table of per-draw data.
+/// Creates a table of per-draw data.
 pub(super) fn draw_table(opened: &Opened, slots: u32) -> Result<wgpu::Buffer, RenderError> {
     let size_bytes = u64::from(slots.max(1)) * DrawData::SHADER_BYTES as u64;
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
@@ -152,8 +152,8 @@ fn bind_group(
     })
 }
 
-/// The bytes of `count` entries from one place to another, each the size of its geometry
-/// and the first entry there; `None` when nothing of it is within both.
+/// Byte ranges of a copy of `count` entries. `from` and `to` contain the size of the geometry and
+/// the first entry. `None` if no entry is within both.
 fn stretch([from, to]: [(u32, u32); 2], count: u32, entries: Entries) -> Option<Stretch> {
     let count = copied_quads(from, to, count);
     let bytes_of = |count: u32| u64::from(count) * entries.bytes();
@@ -162,7 +162,7 @@ fn stretch([from, to]: [(u32, u32); 2], count: u32, entries: Entries) -> Option<
     (count > 0).then_some(Stretch { from_bytes, to_bytes, size_bytes })
 }
 
-/// A buffer.
+/// Creates a buffer.
 ///
 /// # Errors
 /// `TooLarge`, `OutOfMemory` or `Lost`.
@@ -181,7 +181,7 @@ pub(super) fn buffer(
     if size > bound {
         return Err(RenderError::TooLarge { what: label, requested: size, limit: bound });
     }
-    opened.fault.check_lost("making room")?;
+    opened.fault.check_lost("creating a buffer")?;
     let create = || {
         opened.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
@@ -191,7 +191,7 @@ pub(super) fn buffer(
         })
     };
     if cfg!(target_arch = "wasm32") {
-        // A browser says later whether there was room: then the next frame fails.
+        // A browser reports out of memory later: the next frame fails then.
         return Ok(create());
     }
     let scope = opened.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -201,7 +201,7 @@ pub(super) fn buffer(
             let reason = one_line(&format!("{error} ({size} bytes of {label})"));
             Err(RenderError::OutOfMemory { requested_bytes: size, reason })
         }
-        // The loss may have been noticed just now.
-        None => opened.fault.check_lost("making room").map(|()| buffer),
+        // The loss may have been recorded just now.
+        None => opened.fault.check_lost("creating a buffer").map(|()| buffer),
     }
 }

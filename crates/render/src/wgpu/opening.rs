@@ -1,4 +1,4 @@
-//! How a device comes to be, for a picture or for a window.
+//! Construction of devices for pictures and windows.
 
 use drystone_mesh::quad_index_pattern;
 
@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{PATTERN_QUADS, RenderError};
 
-/// Draw commands that a new device has room for.
+/// Number of draw commands that fit a new device's buffer.
 const FIRST_COMMANDS: usize = 1024;
 
 impl WgpuDevice {
-    /// A device without a window, drawing pictures of this size.
+    /// Creates a device without a window that draws pictures of this size.
     ///
     /// # Errors
     /// `NoAdapter`, `NoDevice`, `EmptyPicture` or `TooLarge`.
@@ -29,12 +29,12 @@ impl WgpuDevice {
         Self::new(opened, target)
     }
 
-    /// A device that shows its pictures in a window. Waits for it, which browsers do not
-    /// allow: there it is [`windowed_async`](Self::windowed_async).
+    /// Creates a device that shows its pictures in a window. Blocks, which browsers do not allow:
+    /// use [`windowed_async`](Self::windowed_async) there.
     ///
     /// # Errors
-    /// `NoAdapter` when none can show pictures there, `NoDevice`, or `Device` when the
-    /// window gives no surface.
+    /// `NoAdapter` when no adapter can show pictures in the window, `NoDevice`, or `Device` when
+    /// the window has no surface.
     pub fn windowed(
         api: Api,
         window: WindowTarget,
@@ -44,10 +44,11 @@ impl WgpuDevice {
         pollster::block_on(Self::windowed_async(api, window, width, height))
     }
 
-    /// The same, while the program goes on: also in a browser, in a canvas of the page.
+    /// Creates a device that shows its pictures in a window, or in a canvas of a web page, without
+    /// blocking.
     ///
     /// # Errors
-    /// As [`windowed`](Self::windowed).
+    /// The errors of [`windowed`](Self::windowed).
     pub async fn windowed_async(
         api: Api,
         window: WindowTarget,
@@ -75,9 +76,9 @@ impl WgpuDevice {
         opened.queue.write_buffer(&pattern, 0, index_bytes);
         opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
         let features = opened.device.features();
-        // On Direct3D 12 indirect commands reach the shader without base vertex and first
-        // instance unless wgpu rewrites them, which costs more than it saves. Browsers have no
-        // multi-draw, and validate each indirect command in a compute pass of its own.
+        // On Direct3D 12 indirect commands reach the shader without base vertex and first instance
+        // unless wgpu rewrites them, which costs more than it saves. Browsers have no multi-draw,
+        // and validate each indirect command in its own compute pass.
         let goes_alone = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
         let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
             && !goes_alone.contains(&opened.adapter.get_info().backend);
@@ -101,7 +102,7 @@ impl WgpuDevice {
     }
 }
 
-/// Refuses pictures without pixels, and those that the device cannot draw.
+/// Refuses pictures without pixels, and pictures larger than the device's limit.
 pub(super) fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderError> {
     if width == 0 || height == 0 {
         return Err(RenderError::EmptyPicture { width, height });

@@ -1,4 +1,4 @@
-//! What lies over pictures: a pass of its own behind the scene's, a call for each part.
+//! Drawing of overlays: a pass after the scene's, with one call for each part.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use wgpu::{BufferUsages as Usage, util::TextureDataOrder};
 use super::{adapter::Opened, geometry::buffer};
 use crate::{Overlay, OverlayCorner, OverlayPart, OverlayPatch, RenderError};
 
-/// Bytes of the corners, and of the indices, that there is room for at first.
+/// Initial size of the corners' buffer, and of the indices' buffer, in bytes.
 const FIRST_BYTES: u64 = 1 << 16;
 
 pub(super) struct OverlayPainter {
     pipeline: wgpu::RenderPipeline,
     layout: wgpu::BindGroupLayout,
     sampler: wgpu::Sampler,
-    /// What pixels are multiplied with to become places from −1 to 1.
+    /// Factors from pixels to clip space.
     scale: wgpu::Buffer,
     sizes: HashMap<u64, [u32; 2]>,
     textures: HashMap<u64, Texture>,
@@ -54,7 +54,7 @@ impl OverlayPainter {
         })
     }
 
-    /// Uploads what has changed, and keeps what is to be drawn.
+    /// Uploads the changes and stores the parts to draw.
     pub(super) fn set(&mut self, opened: &Opened, overlay: &Overlay) -> Result<(), RenderError> {
         overlay.check(&mut self.sizes)?;
         for patch in &overlay.patches {
@@ -73,8 +73,8 @@ impl OverlayPainter {
             let bytes: &[u8] = bytes;
             let size_bytes = bytes.len() as u64;
             if size_bytes > there.size() {
-                let room = size_bytes.next_power_of_two();
-                *there = buffer(opened, "overlay", room, usage | Usage::COPY_DST)?;
+                let capacity = size_bytes.next_power_of_two();
+                *there = buffer(opened, "overlay", capacity, usage | Usage::COPY_DST)?;
             }
             opened.queue.write_buffer(there, 0, bytes);
         }
@@ -116,7 +116,7 @@ impl OverlayPainter {
         Texture { texture, group }
     }
 
-    /// A pass over a picture of this size.
+    /// Encodes a pass over a picture of this size.
     pub(super) fn encode(
         &self,
         queue: &wgpu::Queue,
@@ -157,7 +157,7 @@ fn extent(patch: &OverlayPatch) -> wgpu::Extent3d {
     wgpu::Extent3d { width, height, depth_or_array_layers: 1 }
 }
 
-/// Copies a part into its texture.
+/// Copies a patch into its texture.
 fn write(queue: &wgpu::Queue, texture: &wgpu::Texture, patch: &OverlayPatch) {
     let [x, y] = patch.at.unwrap_or_default();
     let mut target = texture.as_image_copy();

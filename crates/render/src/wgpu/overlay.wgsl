@@ -1,5 +1,5 @@
-// What lies over pictures: triangles in pixels, with a texture. Colours are as shown on screen,
-// multiplied by their opacity already.
+// Draws overlays: triangles in pixel coordinates with a texture. Colours are as shown on screen,
+// with premultiplied opacity.
 
 // 2 / width and 2 / height of the picture.
 @group(0) @binding(0) var<uniform> scale: vec4<f32>;
@@ -18,8 +18,8 @@ fn overlay_vertex(
     @location(1) uv: vec2<f32>,
     @location(2) color: vec4<f32>,
 ) -> Corner {
-    let place = vec2<f32>(at.x * scale.x - 1.0, 1.0 - at.y * scale.y);
-    return Corner(vec4<f32>(place, 0.0, 1.0), uv, color);
+    let position = vec2<f32>(at.x * scale.x - 1.0, 1.0 - at.y * scale.y);
+    return Corner(vec4<f32>(position, 0.0, 1.0), uv, color);
 }
 
 @fragment

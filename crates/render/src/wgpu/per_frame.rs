@@ -1,14 +1,14 @@
-//! What changes with every frame: its uniforms and its draw commands, in one buffer.
+//! Data that changes with every frame: its uniforms and its draw commands, in one buffer.
 
 use drystone_pool::DrawCommand;
 
 use super::{adapter::Opened, geometry, pipelines::Pipelines};
 use crate::{Frame, RenderError};
 
-/// Where draw commands begin in the buffer that they share with the [`Frame`].
+/// Offset of the draw commands in the buffer that they share with the [`Frame`].
 pub(super) const COMMANDS_OFFSET: u64 = (size_of::<Frame>() as u64).next_multiple_of(256);
 
-/// Binds what every pass of a frame reads.
+/// Binds the data that every pass of a frame reads.
 pub(super) fn frame_group(
     opened: &Opened,
     pipelines: &Pipelines,
@@ -30,7 +30,7 @@ pub(super) fn frame_group(
     })
 }
 
-/// A buffer for a frame's uniforms and `count` draw commands.
+/// Creates a buffer for a frame's uniforms and `count` draw commands.
 pub(super) fn per_frame_buffer(opened: &Opened, count: usize) -> Result<wgpu::Buffer, RenderError> {
     use wgpu::BufferUsages as Usage;
     let size_bytes = COMMANDS_OFFSET + (count * size_of::<DrawCommand>()) as u64;

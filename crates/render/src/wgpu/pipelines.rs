@@ -1,4 +1,4 @@
-//! Layouts and pipelines, one set for one colour format.
+//! Layouts and pipelines, one set for each colour format.
 
 use wgpu::ShaderStages;
 
@@ -6,11 +6,11 @@ use crate::frame::QuadStyle;
 
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Storage buffers that triangles with lines take in the vertex stage: palette, vertices, indices,
-/// a table with each, and draws.
+/// Number of storage buffers that triangles with lines use in the vertex stage: palette, vertices,
+/// indices, a table with each, and draws.
 pub(super) const WIRED_STORAGE_BUFFERS: u32 = 6;
 
-/// What is made once and bound every frame.
+/// Objects that are created once and bound every frame.
 pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,
     pub(super) geometry_layout: wgpu::BindGroupLayout,
@@ -18,47 +18,47 @@ pub(super) struct Pipelines {
     triangles: wgpu::RenderPipeline,
     blended_triangles: wgpu::RenderPipeline,
     plain: QuadPipelines,
-    /// Once a frame has asked for them.
+    /// Created when the first frame needs them.
     shaded: Option<QuadPipelines>,
     wired: Option<QuadPipelines>,
     wired_triangles: Option<WiredTriangles>,
     quads: QuadParts,
 }
 
-/// What draws triangles with lines along their edges.
+/// Pipelines for triangles with lines along their edges.
 pub(super) struct WiredTriangles {
-    /// Of the draws that name indices; those are bound as any geometry is.
+    /// Layout of the draws that contain indices. The indices are bound like any geometry.
     pub(super) draws_layout: wgpu::BindGroupLayout,
-    /// Opaque and blended ones.
+    /// Opaque and blended pipeline.
     pub(super) both: [wgpu::RenderPipeline; 2],
 }
 
-/// What draws quads, and cubes, which are three each.
+/// Pipelines for quads, and for cubes, which are drawn as three quads each.
 pub(super) struct QuadPipelines {
     pub(super) cubes: wgpu::RenderPipeline,
     pub(super) opaque: wgpu::RenderPipeline,
     pub(super) blended: wgpu::RenderPipeline,
 }
 
-/// What pipelines for quads are made of.
+/// Common parts of the pipelines for quads.
 struct QuadParts {
     shader: wgpu::ShaderModule,
     layout: wgpu::PipelineLayout,
     format: wgpu::TextureFormat,
 }
 
-/// The sums of quads.
+/// Shader source for quads.
 const QUADS: &str = concat!(include_str!("shader.wgsl"), include_str!("wire.wgsl"));
-/// The sums of triangles, and what they share with those of quads.
+/// Shader source for triangles, with the functions that they share with quads.
 const TRIANGLES: &str = concat!(include_str!("shader.wgsl"), include_str!("triangles.wgsl"));
-/// The same with lines.
+/// Shader source for triangles with lines.
 const WIRED_TRIANGLES: &str = concat!(
     include_str!("shader.wgsl"),
     include_str!("triangles.wgsl"),
     include_str!("wired_triangles.wgsl")
 );
 
-/// How one pipeline differs from the others.
+/// Settings in which one pipeline differs from the others.
 struct Stage {
     label: &'static str,
     vertex: &'static str,
@@ -110,11 +110,11 @@ impl Pipelines {
         }
     }
 
-    /// Makes those that a frame of this style needs.
+    /// Creates the pipelines that a frame of this style needs.
     pub(super) fn prepare(&mut self, device: &wgpu::Device, style: QuadStyle) {
         if style == QuadStyle::Shaded && self.shaded.is_none() {
             let names = ["shaded_opaque_vertex", "shaded_blended_vertex", "shaded_fragment"];
-            // Cubes have no shades.
+            // Cubes have no ambient occlusion.
             let cubes = self.plain.cubes.clone();
             self.shaded = Some(self.quads.pipelines(device, cubes, names));
         }
@@ -126,7 +126,7 @@ impl Pipelines {
         }
     }
 
-    /// Makes those that triangles with lines need, if they are not there.
+    /// Creates the pipelines for triangles with lines, if they do not exist.
     pub(super) fn prepare_wired_triangles(&mut self, device: &wgpu::Device) -> &WiredTriangles {
         let Self { frame_layout, geometry_layout, quads, wired_triangles, .. } = self;
         wired_triangles.get_or_insert_with(|| {
@@ -140,7 +140,7 @@ impl Pipelines {
         })
     }
 
-    /// What draws triangles, opaque and blended ones, with lines where those were made ready.
+    /// Pipelines for opaque and blended triangles, with lines if those pipelines were prepared.
     pub(super) fn of_triangles(&self, is_wired: bool) -> [&wgpu::RenderPipeline; 2] {
         match self.wired_triangles.as_ref().filter(|_| is_wired) {
             Some(WiredTriangles { both, .. }) => both.each_ref(),
@@ -148,7 +148,7 @@ impl Pipelines {
         }
     }
 
-    /// Those that were made ready for such a frame.
+    /// Pipelines for quads that were prepared for such a frame.
     pub(super) fn of_quads(&self, style: QuadStyle) -> &QuadPipelines {
         let made = match style {
             QuadStyle::Plain => None,
@@ -170,7 +170,8 @@ impl QuadParts {
         pipeline(device, &self.shader, &self.layout, self.format, stage)
     }
 
-    /// Pipelines of these entry points: of opaque vertices, of blended ones, of fragments.
+    /// Creates pipelines with these entry points: of opaque vertices, of blended ones, of
+    /// fragments.
     fn pipelines(
         &self,
         device: &wgpu::Device,
@@ -187,7 +188,8 @@ impl QuadParts {
     }
 }
 
-/// The pipelines of opaque and of blended triangles. None is culled: both sides are seen.
+/// Creates the pipelines of opaque and of blended triangles. Neither culls faces: both sides are
+/// visible.
 fn triangles(
     device: &wgpu::Device,
     (source, [vertex, fragment]): (&str, [&'static str; 2]),

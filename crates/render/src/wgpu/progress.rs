@@ -1,11 +1,11 @@
-//! Which frames were submitted, and which are done.
+//! Numbers of the submitted and the completed frames.
 
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Counts frames. wgpu says through callbacks when one is done, while it is polled.
+/// Counts frames. wgpu reports completed frames through callbacks while it is polled.
 #[derive(Default)]
 pub(super) struct Progress {
     submitted: u64,
@@ -13,7 +13,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A frame was just submitted to this queue.
+    /// Counts a frame that was just submitted to this queue.
     pub(super) fn count(&mut self, queue: &wgpu::Queue) {
         self.submitted += 1;
         let (frame, completed) = (self.submitted, Arc::clone(&self.completed));
@@ -26,7 +26,7 @@ impl Progress {
         self.submitted
     }
 
-    /// The last frame that is known to be done: of those that were at the last poll.
+    /// The last frame known to be complete, as of the last poll.
     pub(super) fn completed(&self) -> u64 {
         self.completed.load(Relaxed)
     }

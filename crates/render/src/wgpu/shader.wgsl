@@ -1,19 +1,18 @@
-// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners; or cubes
-// of 8 bytes, three quads each.
-// The software rasteriser (src/soft/) does the same sums in the same order.
+// Draws quads from a storage buffer: 8 bytes each, four corners; or cubes of 8 bytes, three quads
+// each. The software rasteriser (src/soft/) does the same arithmetic in the same order.
 
 struct Frame {
     clip_from_relative: mat4x4<f32>,
     camera_voxel: vec4<i32>,
-    camera_fraction: vec4<f32>,    // w: the light that a level of occlusion takes
-    ray_forward: vec4<f32>,     // w: cosine at the rim of the sun's disc
+    camera_fraction: vec4<f32>,    // w: light lost per level of ambient occlusion
+    ray_forward: vec4<f32>,     // w: cosine at the edge of the sun's disc
     ray_right: vec4<f32>,       // w: haze start
     ray_up: vec4<f32>,          // w: 1 / haze depth
     zenith: vec4<f32>,          // w: haze density
     horizon: vec4<f32>,         // w: seam, voxels per clip w
-    ground: vec4<f32>,          // w: 1 when rays are parallel
+    ground: vec4<f32>,          // w: 1 for parallel rays
     sun_direction: vec4<f32>,   // w: reach of the wire frame's lines, in pixels
-    sun: vec4<f32>,             // w: the most that the seam is stretched
+    sun: vec4<f32>,             // w: maximum stretch of the seam
     ambient: vec4<f32>,         // w: tint of levels
     face_light: array<vec4<f32>, 6>,
 }
@@ -26,7 +25,7 @@ struct DrawData {
     level: u32,
 }
 
-// Above it there are no levels.
+// The highest level.
 const MAX_LEVEL: u32 = 24u;
 
 // See Frame::TINTS.
@@ -52,10 +51,10 @@ struct ShadedCorner {
     @location(2) @interpolate(flat) kind: u32,
 }
 
-// The corner's place relative to the eye, before the seam is closed.
-struct Place {
+// The corner's position relative to the camera, before the seam is closed.
+struct CornerPosition {
     relative: vec3<f32>,
-    // Which way along u and v the corner lies: −1 or 1.
+    // Direction of the corner along u and v: −1 or 1.
     outward: vec3<f32>,
     normal: vec3<f32>,
 }
@@ -64,12 +63,12 @@ fn axis(index: u32) -> vec3<f32> {
     return vec3<f32>(vec3<u32>(index) == vec3<u32>(0u, 1u, 2u));
 }
 
-// Units that a voxel of the mesh is long.
+// Side of the mesh's voxels in units.
 fn voxel_scale(level: u32) -> f32 {
     return f32(1u << min(level, MAX_LEVEL));
 }
 
-fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
+fn corner_position(words: vec2<u32>, corner: u32, data: DrawData) -> CornerPosition {
     let face = words.y & 7u;
     let positive = face >= 3u;
     let normal_axis = face % 3u;
@@ -85,7 +84,7 @@ fn place(words: vec2<u32>, corner: u32, data: DrawData) -> Place {
         + f32(positive) * axis(normal_axis);
     let local = voxels * voxel_scale(data.level);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel.xyz;
-    var out: Place;
+    var out: CornerPosition;
     out.relative = (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
     out.normal = axis(normal_axis);
     out.outward = (f32(along_u) * 2.0 - 1.0) * u + (f32(along_v) * 2.0 - 1.0) * v;
@@ -97,13 +96,13 @@ fn to_clip(relative: vec3<f32>) -> vec4<f32> {
     return m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3];
 }
 
-// How much farther than on a face seen straight on a corner must move along each axis of
-// its face, for the edge to move as far in the picture: 1 / sin of the angle between the
-// face and the plane through the eye and the edge that moves (see Frame::SEAM_PIXELS).
-fn seam_stretch(at: Place) -> vec3<f32> {
+// Factor of a corner's move along each axis of its face, compared to a face seen straight on, so
+// that the edge moves equally far in the picture. It is 1 / sin of the angle between the face and
+// the plane through the camera and the edge that moves (see Frame::SEAM_PIXELS).
+fn seam_stretch(at: CornerPosition) -> vec3<f32> {
     let sight = select(at.relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
     let squares = sight * sight;
-    // Edge-on, nothing is seen: any number but zero does.
+    // A face seen edge-on is invisible: any number except zero is correct.
     let off_plane = max(dot(squares, at.normal), 1e-6);
     return min(sqrt(1.0 + squares / off_plane), vec3<f32>(frame.sun.w));
 }
@@ -116,7 +115,7 @@ fn level_tint(level: u32) -> vec3<f32> {
 
 fn surface_color(words: vec2<u32>, level: u32) -> vec4<f32> {
     let material = (words.y >> 11u) & 0xffffu;
-    // A number without a colour must be seen: magenta.
+    // Materials without a colour must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
     if material < arrayLength(&palette) {
         color = unpack4x8unorm(palette[material]);
@@ -131,7 +130,7 @@ fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
 }
 
 fn quad_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
-    let at = place(words, number, data);
+    let at = corner_position(words, number, data);
     let unmoved = to_clip(at.relative);
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     var out: Corner;
@@ -149,7 +148,7 @@ fn opaque_vertex(
     return corner(vertex, slot, frame.horizon.w);
 }
 
-// Blended quads do not overlap their neighbours: where they did, they would show twice.
+// Blended quads must not overlap their neighbours, because overlaps would show twice.
 @vertex
 fn blended_vertex(
     @builtin(vertex_index) vertex: u32,
@@ -158,10 +157,10 @@ fn blended_vertex(
     return corner(vertex, slot, 0.0);
 }
 
-// A quad's second word with what a pixel needs to find its place in the quad, which it
-// knows but for whole voxels: whether the quad lies at an odd place, counted in voxels of
-// the mesh from the one that the eye is in, and whether it is longer than a voxel, along its
-// width and its height. The mesh's level takes the place of the material.
+// A quad's second word with the data that a pixel needs to find its position in the quad, except
+// for whole voxels. It contains whether the quad lies at an odd position, counted in voxels of the
+// mesh from the camera's voxel. It also contains whether the quad is longer than a voxel along its
+// width and its height. The mesh's level replaces the material.
 fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
@@ -199,8 +198,8 @@ fn shaded_blended_vertex(
     return shaded_corner(vertex, slot, 0.0);
 }
 
-// Of each two facings across an axis the cube's that can look towards the eye, of the axis
-// that the vertex is of; as a quad, or nothing where that is hidden.
+// For the axis of the vertex, the face of the cube that can point towards the camera, as a quad; or
+// nothing if that face is hidden.
 fn cube_face(vertex: u32, entry: vec2<u32>, data: DrawData) -> CubeFace {
     let normal_axis = vertex / 4u % 3u;
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel.xyz;
@@ -218,8 +217,8 @@ struct CubeFace {
     is_there: bool,
 }
 
-// Nearer than the nearest: no part of it is in the picture.
-const NOWHERE: vec4<f32> = vec4<f32>(0.0, 0.0, 2.0, 1.0);
+// Nearer than the near plane: no part of it is in the picture.
+const OUTSIDE: vec4<f32> = vec4<f32>(0.0, 0.0, 2.0, 1.0);
 
 fn cube_data(entry: vec2<u32>) -> DrawData {
     return draws[(entry.x >> 24u) | ((entry.y >> 16u) << 8u)];
@@ -231,11 +230,11 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
     var out = quad_corner(face.words, vertex % 4u, data, frame.horizon.w);
-    out.position = select(NOWHERE, out.position, face.is_there);
+    out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
 
-// The sky in a direction of unit length, without the sun's disc: what haze fades to.
+// Colour of the sky in a direction of unit length, without the sun's disc. Haze fades to it.
 fn sky(direction: vec3<f32>) -> vec3<f32> {
     let low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);
     let above = mix(frame.zenith.rgb, frame.horizon.rgb, low * low);
@@ -247,21 +246,21 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
     return base + frame.sun.rgb * (0.22 * towards16 * towards16);
 }
 
-// How dark a pixel is at a place that is relative to the eye's unit, in levels.
+// Darkness of a pixel, in levels of ambient occlusion, at a position relative to the camera's unit.
 fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     let normal_axis = (kind & 7u) % 3u;
-    // In voxels of the mesh, relative to the one that the eye is in.
+    // In voxels of the mesh, relative to the camera's voxel.
     let level = (kind >> 11u) & 31u;
-    let eye_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
-    let at = (units + vec3<f32>(eye_within)) * bitcast<f32>((127u - level) << 23u);
-    let place = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
-    let from_low = place - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
-    // Every other voxel: what lies a hair below the quad must not count as its end.
+    let camera_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let at = (units + vec3<f32>(camera_within)) * bitcast<f32>((127u - level) << 23u);
+    let on_face = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
+    let from_low = on_face - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
+    // In every other voxel: a position slightly below the quad must not count as its end.
     let within =
         clamp(from_low - 2.0 * floor(from_low * 0.5 + 0.25), vec2<f32>(0.0), vec2<f32>(1.0));
     let levels = vec4<f32>((vec4<u32>(kind) >> vec4<u32>(3u, 5u, 7u, 9u)) & vec4<u32>(3u));
-    // A negative facing swaps the two corners between. An edge longer than a voxel has the
-    // shade of its low end.
+    // A negative face swaps the two middle corners. An edge longer than a voxel has the ambient
+    // occlusion of its low end.
     let is_unit = vec2<f32>((vec2<u32>(~kind) >> vec2<u32>(29u, 30u)) & vec2<u32>(1u));
     let along = select(levels.zy, levels.yz, (kind & 7u) >= 3u) - levels.x;
     let both = (levels.w - levels.x - along.x - along.y) * (is_unit.x * is_unit.y);
@@ -281,7 +280,7 @@ fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
     return hazed(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
 }
 
-// A colour as seen from the eye through haze.
+// A colour as seen through haze.
 fn hazed(lit: vec4<f32>, relative: vec3<f32>) -> vec4<f32> {
     let distance = length(relative);
     let t = clamp((distance - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);
@@ -312,7 +311,7 @@ fn sky_fragment(in: SkyCorner) -> @location(0) vec4<f32> {
     let towards = dot(direction, frame.sun_direction.xyz);
     let rim = frame.ray_forward.w;
     let disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    // A low sun lights little, and is bright itself.
+    // A low sun gives little light, but its disc is bright.
     let sun = frame.sun.rgb / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
     return vec4<f32>(mix(sky(direction), sun, disc), 1.0);
 }

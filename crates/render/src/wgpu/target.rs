@@ -1,4 +1,4 @@
-//! Where pictures go: a texture that can be read back, or a window.
+//! Targets of pictures: a texture that can be read back, or a window.
 
 use super::{
     adapter::{self, Opened},
@@ -6,16 +6,16 @@ use super::{
 };
 use crate::{Image, RenderError, fault::one_line};
 
-/// What a surface is made on: any raw handle, such as winit's.
+/// Window that a surface is created on: any raw handle, such as winit's.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) type WindowHandle = std::sync::Arc<dyn wgpu::WindowHandle>;
-/// What a surface is made on in a browser: a canvas of the page.
+/// Canvas of the web page that a surface is created on.
 #[cfg(target_arch = "wasm32")]
 pub(super) type WindowHandle = web_sys::HtmlCanvasElement;
 
-/// A window to draw to, by any raw handles, such as winit's; in a browser a canvas.
+/// A window to draw to, given by raw handles, such as winit's; in a browser a canvas.
 pub struct WindowTarget {
-    /// The window; kept alive, so that a lost surface can be made anew.
+    /// The window; kept alive, so that a lost surface can be created again.
     #[cfg(not(target_arch = "wasm32"))]
     pub window: std::sync::Arc<dyn wgpu::WindowHandle>,
     /// The canvas.
@@ -29,7 +29,7 @@ pub struct WindowTarget {
 }
 
 impl WindowTarget {
-    /// What an instance of wgpu is made by, for this window.
+    /// Descriptor of a wgpu instance for this window, and the window.
     pub(super) fn instance(self) -> (wgpu::InstanceDescriptor, WindowHandle) {
         #[cfg(not(target_arch = "wasm32"))]
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(self.display);
@@ -39,7 +39,7 @@ impl WindowTarget {
     }
 }
 
-/// What wgpu makes a surface on.
+/// Target for wgpu to create a surface on.
 pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'static> {
     #[cfg(not(target_arch = "wasm32"))]
     let target = wgpu::SurfaceTarget::Window(Box::new(window.clone()));
@@ -50,18 +50,18 @@ pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'stat
 
 pub(super) struct Target {
     window: Option<Box<Window>>,
-    /// What is drawn to. `None`: the window's surface.
+    /// Texture to draw to. `None`: the window's surface.
     picture: Option<Picture>,
     size: [u32; 2],
-    /// The format that pipelines draw in: never an sRGB one, since shaders give colours as
-    /// shown on screen.
+    /// Format that pipelines draw in: never an sRGB one, because shaders output colours as shown on
+    /// screen.
     pub(super) format: wgpu::TextureFormat,
     depth: wgpu::TextureView,
 }
 
 const CONFIGURING: &str = "configuring the window's surface";
 
-/// A texture that can be read back. The view is made once: backends keep a framebuffer for each
+/// A texture that can be read back. The view is created once: backends keep a framebuffer for each
 /// view that they draw to.
 struct Picture {
     texture: wgpu::Texture,
@@ -74,10 +74,10 @@ struct Window {
     configuration: wgpu::SurfaceConfiguration,
 }
 
-/// What one frame is drawn into.
+/// Attachments of one frame.
 pub(super) struct Canvas {
     pub(super) color: wgpu::TextureView,
-    /// To be presented once the frame is submitted.
+    /// Surface to present after the frame is submitted.
     pub(super) surface: Option<wgpu::SurfaceTexture>,
 }
 
@@ -123,7 +123,7 @@ impl Target {
         Ok(Self { window, picture: None, size, format, depth })
     }
 
-    /// As a window does that is hidden.
+    /// Puts the window into the state of a hidden window.
     #[cfg(test)]
     pub(super) fn hide(&mut self) {
         self.picture = None;
@@ -137,10 +137,10 @@ impl Target {
         &self.depth
     }
 
-    /// Changes the size of the pictures that follow. A window that is readable stays readable.
+    /// Changes the size of the following pictures. A window that is readable stays readable.
     ///
     /// # Errors
-    /// `Device` or `Lost`. The target then keeps its size.
+    /// `Device` or `Lost`. After an error the target keeps its size.
     pub(super) fn resize(&mut self, opened: &Opened, size: [u32; 2]) -> Result<(), RenderError> {
         let (device, format) = (&opened.device, self.format);
         let is_readable = self.picture.is_some();
@@ -155,27 +155,27 @@ impl Target {
         Ok(())
     }
 
-    /// Sets whether a window's pictures are drawn where they can be read.
+    /// Selects whether a window's pictures are drawn to a texture that can be read.
     ///
     /// # Errors
-    /// `Device` or `Lost`. The window then is not readable.
+    /// `Device` or `Lost`. After an error the window is not readable.
     pub(super) fn set_readable(
         &mut self,
         opened: &Opened,
         readable: bool,
     ) -> Result<(), RenderError> {
         if self.window.is_none() {
-            return opened.fault.check_lost("making room for a picture");
+            return opened.fault.check_lost("creating the picture");
         }
         self.picture = None;
-        self.picture = opened.fault.scope("making room for a picture", || {
+        self.picture = opened.fault.scope("creating the picture", || {
             readable.then(|| Picture::new(&opened.device, self.size, self.format))
         })?;
         Ok(())
     }
 
-    /// The next canvas; `None` when the window shows nothing just now (hidden, or not
-    /// ready), which is no error: the frame is left out.
+    /// The next canvas. `None` when the window shows nothing at the moment (hidden, or not ready):
+    /// the frame is skipped, which is not an error.
     pub(super) fn canvas(&mut self, opened: &Opened) -> Result<Option<Canvas>, RenderError> {
         match (&self.picture, &mut self.window) {
             (Some(Picture { view, .. }), _) => {
@@ -186,7 +186,7 @@ impl Target {
         }
     }
 
-    /// Copies the picture out. A window keeps none, if that was not asked for.
+    /// Reads the picture back. Fails for a window that is not readable.
     pub(super) fn read(&self, opened: &Opened) -> Result<Image, RenderError> {
         match &self.picture {
             Some(Picture { texture, .. }) => read_texture(opened, texture, self.size),
@@ -207,13 +207,14 @@ impl Picture {
 }
 
 impl Window {
-    /// Makes the surface ready. One that could not be must not be asked for a texture.
+    /// Configures the surface. A surface that failed to configure has no texture to draw to.
     fn configure(&self, opened: &Opened) -> Result<(), RenderError> {
         self.surface.configure(&opened.device, &self.configuration);
         opened.fault.check(CONFIGURING)
     }
 
-    /// Configures the surface for pictures of another size, or as it was where that fails.
+    /// Configures the surface for pictures of another size. Restores the old configuration on
+    /// failure.
     fn resize(&mut self, opened: &Opened, size: [u32; 2]) -> Result<(), RenderError> {
         let [width, height] = size;
         let old = self.configuration.clone();
@@ -227,8 +228,8 @@ impl Window {
         })
     }
 
-    /// A surface can be lost or outdated at any time: it is configured or made again, a
-    /// bounded number of times.
+    /// Returns a canvas of the surface. A surface can be lost or outdated at any time: it is
+    /// configured or created again, a bounded number of times.
     fn canvas(
         &mut self,
         opened: &Opened,
@@ -257,7 +258,7 @@ impl Window {
             let color = texture.texture.create_view(&descriptor);
             return Ok(Some(Canvas { color, surface: Some(texture) }));
         }
-        // Still changing (a window being dragged): the next frame will find it settled.
+        // Still changing (a window being dragged): try again with the next frame.
         Ok(None)
     }
 }
@@ -272,7 +273,7 @@ fn color_texture(
 }
 
 fn depth_view(device: &wgpu::Device, size: [u32; 2]) -> wgpu::TextureView {
-    // Read by compute shaders where the GPU culls.
+    // Compute shaders read the depth when the GPU culls.
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     texture(device, "depth", size, DEPTH_FORMAT, usage)
         .create_view(&wgpu::TextureViewDescriptor::default())
@@ -297,8 +298,7 @@ fn texture(
     })
 }
 
-/// Copies a texture out. Surfaces that offer no format of 8 bits a channel have one that is not
-/// read.
+/// Reads a texture back. Formats other than 8 bits a channel are not supported.
 pub(super) fn read_texture(
     opened: &Opened,
     texture: &wgpu::Texture,
@@ -309,7 +309,7 @@ pub(super) fn read_texture(
     let is_bgra = match texture.format() {
         wgpu::TextureFormat::Rgba8Unorm => false,
         wgpu::TextureFormat::Bgra8Unorm => true,
-        other => return Err(failed(format!("pictures of the format {other:?} are not read"))),
+        other => return Err(failed(format!("the format {other:?} is not supported"))),
     };
     let row_bytes = width * 4;
     let padded_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -341,5 +341,5 @@ pub(super) fn read_texture(
     if is_bgra {
         rgba.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
     }
-    Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is cut short".into()))
+    Image::from_rgba(width, height, rgba).ok_or_else(|| failed("it is truncated".into()))
 }

@@ -1,7 +1,7 @@
-// Lines along the edges of quads; goes on where shader.wgsl ends. The software rasteriser
-// (src/soft/wire.rs) does the same sums in the same order.
+// Lines along the edges of quads. Appended to shader.wgsl. The software rasteriser
+// (src/soft/wire.rs) does the same arithmetic in the same order.
 
-// Parts of a pixel that the seam moves edges by; see Frame::SEAM_PIXELS.
+// Number of seam moves in a pixel; see Frame::SEAM_PIXELS.
 const SEAM_PARTS: f32 = 128.0;
 
 struct WiredCorner {
@@ -12,8 +12,8 @@ struct WiredCorner {
     @location(3) @interpolate(flat) bounds: u32,
 }
 
-// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
-// height, counted from the voxel that the eye is in, modulo 128, and its lengths less one.
+// Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
+// from the camera's voxel, modulo 128, and its lengths minus one.
 fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
@@ -54,16 +54,16 @@ fn wired_cube_vertex(@builtin(vertex_index) vertex: u32) -> WiredCorner {
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
     var out = wired_corner(face.words, vertex % 4u, data, frame.horizon.w);
-    out.position = select(NOWHERE, out.position, face.is_there);
+    out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
 
-// The part of a pixel that the lines along its quad's edges hide.
+// Part of a pixel that is covered by the lines along its quad's edges.
 fn wire(in: WiredCorner) -> f32 {
     let normal_axis = (in.kind & 7u) % 3u;
     let u = (normal_axis + 1u) % 3u;
     let v = (normal_axis + 2u) % 3u;
-    // As in darkness.
+    // The same parity rule as in `darkness`.
     let level = (in.kind >> 11u) & 31u;
     let eye_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
     let per_unit = bitcast<f32>((127u - level) << 23u);
@@ -71,7 +71,7 @@ fn wire(in: WiredCorner) -> f32 {
     let low = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(0u, 7u)) & vec2<u32>(127u));
     let size = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(14u, 20u)) & vec2<u32>(63u)) + 1.0;
     let from_low = vec2<f32>(at[u], at[v]) - low;
-    // What lies a hair below the quad must not count as above it.
+    // A position slightly below the quad must not count as above it.
     let within = from_low - 128.0 * floor(from_low * 0.0078125 + 0.25);
     // Voxels that a pixel spans along width and height; see seam_stretch.
     let sight = select(in.relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
@@ -81,7 +81,7 @@ fn wire(in: WiredCorner) -> f32 {
     let pixel = stretch * (frame.horizon.w * SEAM_PARTS * to_clip(in.relative).w * per_unit);
     let edges = min(within, size - within) / pixel;
     let line = clamp(frame.sun_direction.w - min(edges.x, edges.y), 0.0, 1.0);
-    // Quads of few pixels would be nothing but lines.
+    // Fade lines of quads of few pixels, which would be covered by them.
     let sides = size / pixel;
     return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
 }

@@ -1,18 +1,18 @@
 //! Triangles with lines along their edges.
 //!
 //! ```text
-//!  commands ─► table: first index, first vertex, slot ─┐
-//!  a call a command, its number as instance ───────────┴─► corner: its triangle's three indices
+//! commands ─► table: first index, first vertex, slot ─┐
+//! a call a command, its number as instance ───────────┴─► corner: its triangle's three indices
 //! ```
-//! A line is where a pixel is near an edge, so a corner has to know the other two: it reads all
-//! three indices from the buffer that triangles are else drawn by.
+//! A pixel belongs to a line if it is near an edge, so each corner needs the other two corners. It
+//! reads all three indices from the index buffer as a storage buffer.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::{WgpuGeometry, adapter::Opened, geometry, pipelines::WiredTriangles};
 use crate::{Batch, RenderError};
 
-/// A draw as the shader finds it by its number.
+/// Data of a draw, which the shader reads by the draw's number.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct WiredDraw {
@@ -24,15 +24,15 @@ struct WiredDraw {
 
 const _: () = assert!(size_of::<WiredDraw>() == 16);
 
-/// What a frame's triangles are found by. Kept for its memory. It holds nothing of a geometry:
-/// indices are bound by their own group, so that they go when their geometry does.
+/// Table of a frame's draws of triangles, reused for its memory. It does not refer to geometries:
+/// indices are bound in their own group, so that they are freed with their geometry.
 pub(super) struct WiredDraws {
     table: wgpu::Buffer,
     group: wgpu::BindGroup,
 }
 
 impl WiredDraws {
-    /// Uploads what a frame's batches of triangles need, making room if there is too little.
+    /// Uploads the draws of a frame's batches of triangles, and grows the table if needed.
     ///
     /// # Errors
     /// `TooLarge`, `OutOfMemory` or `Lost`.
@@ -65,7 +65,7 @@ impl WiredDraws {
         Ok(Self { table, group })
     }
 
-    /// Draws a batch, whose first draw has the number `next`; the one of the batch after it.
+    /// Draws a batch whose first draw has the number `next`. Returns the number for the next batch.
     pub(super) fn draw(
         &self,
         pass: &mut wgpu::RenderPass<'_>,

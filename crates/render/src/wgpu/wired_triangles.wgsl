@@ -1,8 +1,8 @@
-// Lines along the edges of triangles; goes on where triangles.wgsl ends. The software rasteriser
-// (src/soft/wire.rs) does the same sums in the same order.
+// Lines along the edges of triangles. Appended to triangles.wgsl. The software rasteriser
+// (src/soft/wire.rs) does the same arithmetic in the same order.
 
-// Where a draw finds its triangles: the indices come by number, not by the index buffer, so that
-// each corner knows the other two.
+// Data of a draw. Indices are read from a storage buffer instead of the index buffer, so that each
+// corner can read the other two.
 struct WiredDraw {
     first_index: u32,
     first_vertex: u32,
@@ -13,7 +13,7 @@ struct WiredDraw {
 @group(2) @binding(0) var<storage, read> indices: array<u32>;
 @group(3) @binding(0) var<storage, read> wired_draws: array<WiredDraw>;
 
-// Parts of a pixel that the seam moves edges by; see Frame::SEAM_PIXELS.
+// Number of seam moves in a pixel; see Frame::SEAM_PIXELS.
 const SEAM_PARTS: f32 = 128.0;
 
 struct WiredTriangleCorner {
@@ -21,13 +21,14 @@ struct WiredTriangleCorner {
     @location(0) color: vec4<f32>,
     @location(1) relative: vec3<f32>,
     @location(2) normal: vec3<f32>,
-    // How far each edge is, in voxels across the sight; and the least of the three heights.
+    // Distance to each edge, in voxels across the view direction; and the smallest of the three
+    // heights.
     @location(3) edges: vec3<f32>,
     @location(4) @interpolate(flat) least: f32,
 }
 
-// How far a corner is from the plane through the eye and the edge opposite, from where that
-// begins; `along` is the edge.
+// Distance of a corner from the plane through the camera and the opposite edge. The edge begins at
+// `edge_relative` and has the direction `along`.
 fn height(corner: vec3<f32>, along: vec3<f32>, edge_relative: vec3<f32>) -> f32 {
     let sight = select(edge_relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
     let across = cross(sight, along);
@@ -40,27 +41,27 @@ fn wired_triangle_vertex(
     @builtin(instance_index) instance: u32,
 ) -> WiredTriangleCorner {
     let draw = wired_draws[instance];
-    let place = draws[draw.slot];
+    let model = draws[draw.slot];
     let own = number % 3u;
     let first = draw.first_index + (number - own);
     let a = indices[first] + draw.first_vertex;
     let b = indices[first + 1u] + draw.first_vertex;
     let c = indices[first + 2u] + draw.first_vertex;
-    let local_a = local_place(a, place);
-    let local_b = local_place(b, place);
-    let local_c = local_place(c, place);
+    let local_a = local_position(a, model);
+    let local_b = local_position(b, model);
+    let local_c = local_position(c, model);
     let heights = vec3<f32>(
-        height(local_a - local_b, local_c - local_b, relative_place(local_b, place)),
-        height(local_b - local_c, local_a - local_c, relative_place(local_c, place)),
-        height(local_c - local_a, local_b - local_a, relative_place(local_a, place)),
+        height(local_a - local_b, local_c - local_b, relative_position(local_b, model)),
+        height(local_b - local_c, local_a - local_c, relative_position(local_c, model)),
+        height(local_c - local_a, local_b - local_a, relative_position(local_a, model)),
     );
-    let plain = triangle_corner(select(select(c, b, own == 1u), a, own == 0u), place);
+    let plain = triangle_corner(select(select(c, b, own == 1u), a, own == 0u), model);
     var out: WiredTriangleCorner;
     out.position = plain.position;
     out.color = plain.color;
     out.relative = plain.relative;
     out.normal = plain.normal;
-    // A corner lies on both edges but the one opposite.
+    // A corner lies on both edges except the opposite one.
     out.edges = select(vec3<f32>(0.0), heights, vec3<u32>(own) == vec3<u32>(0u, 1u, 2u));
     out.least = min(min(heights.x, heights.y), heights.z);
     return out;
@@ -75,7 +76,7 @@ fn wired_triangle_fragment(
     // Voxels that a pixel spans.
     let pixel = frame.horizon.w * SEAM_PARTS * to_clip(in.relative).w;
     let nearest = min(min(in.edges.x, in.edges.y), in.edges.z);
-    // Triangles of few pixels would be nothing but lines.
+    // Fade lines of triangles of few pixels, which would be covered by them.
     let line = 0.85 * clamp(frame.sun_direction.w - nearest / pixel, 0.0, 1.0)
         * clamp(in.least / pixel * 0.125, 0.0, 1.0);
     let opacity = lit.a + (1.0 - lit.a) * line;

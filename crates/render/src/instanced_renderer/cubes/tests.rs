@@ -161,11 +161,11 @@ fn policies_differ_in_how_long_the_buffer_stays() {
 fn a_worn_out_place_rests() {
     let mut buffer = CubeBuffer::new(SlotPolicy::Lowest);
     let first = buffer.insert(cube(1)).unwrap();
-    buffer.slots[0].generation = u32::MAX;
+    buffer.entries[0].generation = u32::MAX;
     assert_eq!(buffer.get(first), None);
-    let last = CubeId { place: 0, generation: u32::MAX };
+    let last = CubeId { slot: 0, generation: u32::MAX };
     assert_eq!(buffer.remove(last), Ok(cube(1)));
-    assert_eq!(buffer.insert(cube(2)).map(|id| id.place), Ok(1));
+    assert_eq!(buffer.insert(cube(2)).map(|id| id.slot), Ok(1));
     assert!(buffer.get(first).is_none() && buffer.get(last).is_none());
     assert_eq!((buffer.len(), buffer.check()), (1, Ok(())));
 }
@@ -181,8 +181,8 @@ fn changes_are_handed_out_once_and_near_ones_together() {
     };
     assert_eq!(stretches(&mut buffer), [(0, 6400)]);
     assert_eq!(stretches(&mut buffer), []);
-    for place in [70, 200, 3000, 6399] {
-        buffer.set(ids[place], cube(1)).unwrap();
+    for slot in [70, 200, 3000, 6399] {
+        buffer.set(ids[slot], cube(1)).unwrap();
     }
     assert_eq!(stretches(&mut buffer), [(64, 192), (2944, 64), (6336, 64)]);
 }

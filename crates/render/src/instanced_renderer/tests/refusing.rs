@@ -181,7 +181,7 @@ fn is_out_of_memory<T>(result: &Result<T, RenderError>) -> bool {
 #[test]
 fn a_first_cube_that_is_refused_leaves_nothing() {
     let (mut renderer, room) = refusing(0);
-    let region = renderer.insert_region(place(0)).unwrap();
+    let region = renderer.insert_region(data_at(0)).unwrap();
     assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
     assert!(renderer.cubes.is_empty() && renderer.cubes.check().is_ok());
     assert_eq!(renderer.held().reserved_bytes, 0);
@@ -189,7 +189,7 @@ fn a_first_cube_that_is_refused_leaves_nothing() {
     // The region holds no cube that nobody can name.
     renderer.remove_region(region).unwrap();
     room.left.set(1);
-    let region = renderer.insert_region(place(0)).unwrap();
+    let region = renderer.insert_region(data_at(0)).unwrap();
     renderer.insert_cube(seen(region)).unwrap();
     assert!(sky.difference(&image(&mut renderer), 2).unwrap().pixels > 20);
 }
@@ -199,18 +199,18 @@ fn a_first_cube_that_is_refused_leaves_nothing() {
 #[test]
 fn a_full_segment_keeps_its_cubes() {
     let (mut renderer, room) = refusing(1);
-    let region = renderer.insert_region(place(0)).unwrap();
+    let region = renderer.insert_region(data_at(0)).unwrap();
     let hidden = Cube::new([0; 3], FaceSet::EMPTY, 1, region.slot());
     let first = renderer.insert_cube(seen(region)).unwrap();
-    let places = renderer.held().reserved_bytes / size_of::<Cube>() as u64;
-    for _ in 1..places {
+    let capacity = renderer.held().reserved_bytes / size_of::<Cube>() as u64;
+    for _ in 1..capacity {
         renderer.insert_cube(hidden).unwrap();
     }
     let before = image(&mut renderer);
     for _ in 0..3 {
         assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
     }
-    assert_eq!((u64::from(renderer.cubes.len()), renderer.cubes.check()), (places, Ok(())));
+    assert_eq!((u64::from(renderer.cubes.len()), renderer.cubes.check()), (capacity, Ok(())));
     assert!(image(&mut renderer) == before);
     // What goes makes room for what comes.
     assert_eq!(renderer.remove_cube(first).unwrap(), seen(region));
@@ -220,7 +220,7 @@ fn a_full_segment_keeps_its_cubes() {
     // And when the device has memory again, so has the renderer.
     room.left.set(1);
     renderer.insert_cube(hidden).unwrap();
-    assert_eq!(renderer.held().reserved_bytes, 2 * places * 8);
+    assert_eq!(renderer.held().reserved_bytes, 2 * capacity * 8);
     assert!(image(&mut renderer) == before);
 }
 
@@ -234,13 +234,13 @@ fn a_mesh_that_finds_no_room_changes_nothing() {
     let mesh = |quads| MeshData {
         quads,
         counts: [0, 0, 0, 0, 1, 0],
-        draw_data: place(0),
+        draw_data: data_at(0),
         layer: Layer::Opaque,
     };
     let id = renderer.insert(&mesh(&small)).unwrap();
-    let region = renderer.insert_region(place(9000)).unwrap();
-    let places = renderer.held().reserved_bytes / size_of::<Cube>() as u64;
-    while u64::from(renderer.cubes.len()) < places - 5 {
+    let region = renderer.insert_region(data_at(9000)).unwrap();
+    let capacity = renderer.held().reserved_bytes / size_of::<Cube>() as u64;
+    while u64::from(renderer.cubes.len()) < capacity - 5 {
         renderer.insert_cube(seen(region)).unwrap();
     }
     let (before, held) = (image(&mut renderer), renderer.held());
@@ -259,12 +259,12 @@ fn a_mesh_that_finds_no_room_changes_nothing() {
 #[test]
 fn a_region_that_is_refused_leaves_the_others() {
     let (mut renderer, room) = refusing(1);
-    let first = renderer.insert_region(place(0)).unwrap();
+    let first = renderer.insert_region(data_at(0)).unwrap();
     renderer.insert_cube(seen(first)).unwrap();
     let before = image(&mut renderer);
     let mut count = 1;
     let refused = loop {
-        match renderer.insert_region(place(9000)) {
+        match renderer.insert_region(data_at(9000)) {
             Ok(_) => count += 1,
             Err(error) => break error,
         }
@@ -274,14 +274,14 @@ fn a_region_that_is_refused_leaves_the_others() {
     // A mesh needs a region of its own.
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
-    let mesh = MeshData { quads: &quads, counts, draw_data: place(0), layer };
+    let mesh = MeshData { quads: &quads, counts, draw_data: data_at(0), layer };
     assert!(is_out_of_memory(&renderer.insert(&mesh)));
     assert_eq!((renderer.cubes.len(), renderer.held().meshes), (1, 0));
     assert!(image(&mut renderer) == before);
     room.left.set(1);
-    let next = renderer.insert_region(place(0)).unwrap();
+    let next = renderer.insert_region(data_at(0)).unwrap();
     assert_eq!(next.slot(), count);
-    assert!(image(&mut renderer) == before, "the table that came keeps the places");
+    assert!(image(&mut renderer) == before, "the table that came keeps the capacity");
 }
 
 /// Translucent meshes have buffers of their own.
@@ -290,7 +290,7 @@ fn a_see_through_mesh_that_is_refused_leaves_nothing() {
     let (mut renderer, room) = refusing(0);
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Blended);
-    let mesh = MeshData { quads: &quads, counts, draw_data: place(0), layer };
+    let mesh = MeshData { quads: &quads, counts, draw_data: data_at(0), layer };
     let refused = renderer.insert(&mesh);
     assert!(refused.is_err() && room.asked.get() > 0);
     assert_eq!(renderer.held().meshes, 0);

@@ -145,8 +145,7 @@ fn meshes_that_are_refused_or_empty_change_no_picture() {
     let kept = insert(&mut renderer, 0).unwrap();
     let before = picture(&mut renderer, &view).0;
     let (quad, draw_data) = tile(1);
-    let empty =
-        MeshData { quads: &[], counts: [0; Face::COUNT], draw_data, layer: Layer::Opaque };
+    let empty = MeshData { quads: &[], counts: [0; Face::COUNT], draw_data, layer: Layer::Opaque };
     let none = renderer.insert(&empty).unwrap();
     // Counts that do not add up.
     let wrong = MeshData { quads: &[quad], ..empty };

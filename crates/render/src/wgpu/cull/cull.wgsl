@@ -1,20 +1,20 @@
-// Decides which meshes are drawn and writes the commands that draw them.
-// The sums are those of visibility.rs; all of them have a twin in cull/twin.rs.
+// Culls meshes and writes the commands that draw the visible ones. The arithmetic is that of
+// visibility.rs; cull/twin.rs has a copy of all of it.
 //
-// No branch depends on uniforms alone: Mesa's lavapipe puts their values into the shader
-// then and compiles it anew in every frame, which takes it 0.4 s. Hence `select` and, between
-// conditions, `&` and `|`, which are no branches.
+// No branch depends on uniforms alone: Mesa's lavapipe would insert their values into the shader
+// and compile it again in every frame, which takes 0.4 s. Therefore conditions use `select`, `&`
+// and `|`, which are no branches.
 
-// Meshes that one workgroup decides about.
+// Number of meshes that one workgroup processes.
 const LANES: u32 = 64u;
-// Steps of distance by which commands are ordered, nearest first.
+// Steps of distance by which commands are sorted, nearest first.
 const BINS: u32 = 16u;
 const FACINGS: u32 = 6u;
 const VERTICES_PER_QUAD: u32 = 4u;
 const INDICES_PER_QUAD: u32 = 6u;
-// Above it there are no levels of detail.
+// The highest level of detail.
 const MAX_LEVEL: u32 = 24u;
-// Quads that one command may draw.
+// Maximum number of quads in one command.
 const PATTERN_QUADS: u32 = 98304u;
 
 const MASK_FACINGS: i32 = 1;
@@ -22,14 +22,14 @@ const CULL_FRUSTUM: i32 = 2;
 const PARALLEL: i32 = 4;
 const PARALLEL_SHIFT: u32 = 8u;
 
-// What rounding may take away of a place, per voxel of distance.
+// Tolerance for rounding of a position, per voxel of distance.
 const SLACK: f32 = 1e-3;
-// How far the depth of faces seen nearly edge-on may be off when it is interpolated, in
-// voxels of the mesh: the larger these, the larger the faces.
+// Maximum error of the interpolated depth of faces seen nearly edge-on, in voxels of the mesh:
+// larger voxels have larger faces.
 const SLIVER_VOXELS: f32 = 0.25;
-// A mesh that is nearer to the eye's plane than this is not asked whether it is hidden.
+// A mesh with a corner nearer to the camera's plane than this is not tested for occlusion.
 const LEAST_W: f32 = 1e-3;
-// How far a mesh may reach beyond its box's outline when it is rasterised.
+// Maximum reach of a rasterised mesh beyond its box's outline, in pixels.
 const GUARD_PIXELS: f32 = 1.0;
 
 struct CullFrame {
@@ -49,9 +49,9 @@ struct Levels {
 struct Region {
     records: u32,
     workgroups: u32,
-    // Commands that there is room for.
+    // Capacity of the command buffer.
     capacity: u32,
-    // 1 where every command is issued: then those that are not used must draw nothing.
+    // 1 if every command is issued: unused ones must draw nothing then.
     clear_rest: u32,
 }
 
@@ -72,7 +72,7 @@ struct Command {
     first_instance: u32,
 }
 
-// What came of one of the two lists.
+// Results of one of the two lists.
 struct Totals {
     commands: u32,
     meshes: atomic<u32>,
@@ -88,23 +88,23 @@ struct Totals {
 @group(1) @binding(1) var<storage, read> records: array<Record>;
 // Whether a mesh was visible at the end of the last frame.
 @group(1) @binding(2) var<storage, read_write> seen: array<u32>;
-// Bits 0–5: facings to draw, from 8: bin, from 16: commands.
+// Bits 0–5: face directions to draw, from 8: bin, from 16: commands.
 @group(1) @binding(3) var<storage, read_write> verdicts: array<u32>;
-// Commands by bin and workgroup; then where each bin of each workgroup begins.
+// Number of commands by bin and workgroup; later the offset of each bin of each workgroup.
 @group(1) @binding(4) var<storage, read_write> counters: array<u32>;
 @group(1) @binding(5) var<storage, read_write> totals: array<Totals, 2>;
 @group(1) @binding(6) var<storage, read_write> commands: array<Command>;
 
-// The difference of two coordinates, however far apart: it may take 33 bits.
-fn difference(low: i32, eye: i32) -> f32 {
-    let is_above = low >= eye;
-    let size = f32(apart(low, eye));
+// Difference of two coordinates without overflow: it can need 33 bits.
+fn difference(low: i32, camera: i32) -> f32 {
+    let is_above = low >= camera;
+    let size = f32(apart(low, camera));
     return select(-size, size, is_above);
 }
 
-fn apart(low: i32, eye: i32) -> u32 {
-    let above = bitcast<u32>(low) - bitcast<u32>(eye);
-    return select(0u - above, above, low >= eye);
+fn apart(low: i32, camera: i32) -> u32 {
+    let above = bitcast<u32>(low) - bitcast<u32>(camera);
+    return select(0u - above, above, low >= camera);
 }
 
 fn relative(index: u32) -> vec3<f32> {
@@ -116,7 +116,7 @@ fn relative(index: u32) -> vec3<f32> {
     return low - frame.camera_fraction.xyz;
 }
 
-// A number that grows with the distance of everything in the box, for slacks.
+// A number that grows with the distance of everything in the box, for tolerances.
 fn reach(low: vec3<f32>, extent: f32) -> f32 {
     let size = abs(low);
     return 1.0 + max(size.x, max(size.y, size.z)) + extent;
@@ -135,13 +135,13 @@ fn in_view(low: vec3<f32>, extent: f32) -> bool {
     return true;
 }
 
-// The facings along one axis that can look towards the eye: bit 0 negative, 3 positive.
-fn axis_facings(low: i32, eye: i32, extent: u32) -> u32 {
-    let between = apart(low, eye);
+// Face directions along one axis that can point towards the camera: bit 0 negative, 3 positive.
+fn axis_facings(low: i32, camera: i32, extent: u32) -> u32 {
+    let between = apart(low, camera);
     let below = extent > 0u || between > 1u;
     let within = extent > 1u && between < extent - 1u;
-    let negative = select(within, below, eye < low);
-    return u32(negative) | (u32(eye > low) << 3u);
+    let negative = select(within, below, camera < low);
+    return u32(negative) | (u32(camera > low) << 3u);
 }
 
 fn facings(index: u32) -> u32 {
@@ -167,7 +167,7 @@ fn filled_parts(index: u32) -> u32 {
     return bits;
 }
 
-// The facings of a mesh that may be seen; none of one outside the view.
+// Face directions of a mesh that may be visible; none if the mesh is outside the view.
 fn visible_parts(index: u32) -> u32 {
     let culls = (frame.camera_voxel.w & CULL_FRUSTUM) != 0;
     let is_out = culls & !in_view(relative(index), f32(records[index].extent));
@@ -179,17 +179,17 @@ struct Outline {
     least: vec2<f32>,
     most: vec2<f32>,
     nearest: f32,
-    // Whether it lies before the eye as a whole.
+    // Whether the whole box is in front of the camera.
     is_whole: bool,
 }
 
-// `scale`: units that a voxel of the mesh is long.
+// `scale`: side of the mesh's voxels in units.
 fn outline(low: vec3<f32>, extent: f32, scale: f32) -> Outline {
     let m = frame.clip_from_relative;
     let row_w = vec4<f32>(m[0].w, m[1].w, m[2].w, m[3].w);
     let middle_w = dot(row_w, vec4<f32>(low + extent * 0.5, 1.0));
     let farthest_w = middle_w + 0.5 * extent * dot(abs(row_w.xyz), vec3<f32>(1.0));
-    // Everything that is drawn of the mesh lies within the box grown by this.
+    // All faces of the mesh lie within the box extended by this margin.
     let seam = frame.camera_fraction.w * max(farthest_w, 0.0);
     let margin = SLIVER_VOXELS * scale + SLACK * reach(low, extent) + seam;
     let corner = m * vec4<f32>(low - margin, 1.0);
@@ -211,7 +211,7 @@ fn outline(low: vec3<f32>, extent: f32, scale: f32) -> Outline {
     return out;
 }
 
-// Whether everything in the rectangle of pixels, corners included, is nearer than `nearest`.
+// Whether every depth in the rectangle of pixels, corners included, is nearer than `nearest`.
 fn covers(low: vec2<u32>, high: vec2<u32>, nearest: f32) -> bool {
     var shift = 1u;
     loop {
@@ -234,7 +234,7 @@ fn covers(low: vec2<u32>, high: vec2<u32>, nearest: f32) -> bool {
     return true;
 }
 
-// Whether all that can be seen of a mesh is hidden behind what the pyramid shows.
+// Whether all visible parts of a mesh are hidden behind the depths of the pyramid.
 fn is_hidden(index: u32) -> bool {
     let scale = f32(1u << min(records[index].level, MAX_LEVEL));
     let out = outline(relative(index), f32(records[index].extent), scale);
@@ -262,15 +262,15 @@ fn bin_of(index: u32) -> u32 {
     return u32(clamp(bin, 0.0, f32(BINS - 1u)));
 }
 
-// A run of quads that one command could draw, were the pattern long enough.
+// A run of quads that one command could draw if the pattern were long enough.
 struct Run {
     first: u32,
     end: u32,
-    // The visible facings after it.
+    // The visible face directions after it.
     rest: u32,
 }
 
-// The first run of `visible` facings: it goes on to before the next hidden one; facings
+// The first run of `visible` face directions. It ends before the next hidden one; face directions
 // without quads are neither.
 fn next_run(index: u32, visible: u32, hidden: u32) -> Run {
     let part = firstTrailingBit(visible);
@@ -305,7 +305,8 @@ fn commands_of(lane: u32) -> u32 {
     return lane_commands[lane] & 0xffffu;
 }
 
-// Notes which facings of a mesh one of the lists draws, and adds up what that takes.
+// Stores the face directions of a mesh that one of the lists draws, and adds up its commands,
+// meshes and quads.
 fn note(index: u32, lane: u32, workgroup: u32, parts: u32, list: u32) {
     var bin = 0u;
     var drawn = Tally(0u, 0u);
@@ -337,7 +338,7 @@ fn note(index: u32, lane: u32, workgroup: u32, parts: u32, list: u32) {
     }
 }
 
-// The first list: what was visible at the end of the last frame, and may be still.
+// The first list: meshes that were visible at the end of the last frame and are in view.
 @compute @workgroup_size(64)
 fn judge_known(
     @builtin(global_invocation_id) id: vec3<u32>,
@@ -351,8 +352,8 @@ fn judge_known(
     note(id.x, lane, workgroup.x, parts, 0u);
 }
 
-// The second list: what has come into view, judged by what the first list drew. What it
-// drew itself is judged too, for the next frame.
+// The second list: meshes that have come into view, tested against the depth of the first list.
+// Meshes of the first list are tested too, for the next frame.
 @compute @workgroup_size(64)
 fn judge_new(
     @builtin(global_invocation_id) id: vec3<u32>,
@@ -377,8 +378,8 @@ fn judge_new(
 const SCAN_LANES: u32 = 256u;
 var<workgroup> scan_sums: array<u32, 256>;
 
-// Turns counts into places: each becomes the sum of all before it. One workgroup; a lane
-// takes a stretch, and the lanes' sums are added up in doubling steps.
+// Converts counts to offsets: each becomes the sum of all counts before it. One workgroup. Each
+// lane sums a range, and the lanes' sums are added up in doubling steps.
 fn scan(lane: u32) -> u32 {
     let count = region.workgroups * BINS;
     let stretch = (count + SCAN_LANES - 1u) / SCAN_LANES;
@@ -396,11 +397,11 @@ fn scan(lane: u32) -> u32 {
         scan_sums[lane] += before;
         workgroupBarrier();
     }
-    var place = scan_sums[lane] - sum;
+    var next = scan_sums[lane] - sum;
     for (var n = first; n < end; n++) {
         let commands_here = counters[n];
-        counters[n] = place;
-        place += commands_here;
+        counters[n] = next;
+        next += commands_here;
     }
     return scan_sums[SCAN_LANES - 1u];
 }
@@ -421,21 +422,21 @@ fn scan_new(@builtin(local_invocation_index) lane: u32) {
     }
 }
 
-// Writes the commands of one mesh from `place` on.
-fn write_commands(index: u32, parts: u32, first_place: u32) {
+// Writes the commands of one mesh, starting at `first_command`.
+fn write_commands(index: u32, parts: u32, first_command: u32) {
     let hidden = filled_parts(index) & ~parts;
-    var place = first_place;
+    var next = first_command;
     var visible = parts;
     while visible != 0u {
         let run = next_run(index, visible, hidden);
         var first = run.first;
-        while first < run.end && place < region.capacity {
+        while first < run.end && next < region.capacity {
             let count = min(run.end - first, PATTERN_QUADS);
             let base_vertex = (records[index].first_quad + first) * VERTICES_PER_QUAD;
-            commands[place] =
+            commands[next] =
                 Command(count * INDICES_PER_QUAD, 1u, 0u, base_vertex, records[index].slot);
             first += count;
-            place++;
+            next++;
         }
         visible = run.rest;
     }
@@ -450,16 +451,16 @@ fn emit(index: u32, lane: u32, workgroup: u32, total: u32) {
     lane_commands[lane] = (bin << 16u) | (verdict >> 16u);
     workgroupBarrier();
     if (verdict >> 16u) != 0u {
-        var place = counters[bin * region.workgroups + workgroup];
+        var next = counters[bin * region.workgroups + workgroup];
         for (var other = 0u; other < lane; other++) {
-            place += select(0u, commands_of(other), (lane_commands[other] >> 16u) == bin);
+            next += select(0u, commands_of(other), (lane_commands[other] >> 16u) == bin);
         }
-        write_commands(index, verdict & 63u, place);
+        write_commands(index, verdict & 63u, next);
     }
     let lanes = region.workgroups * LANES;
     let rest = select(region.capacity, total + index, region.clear_rest != 0u);
-    for (var place = rest; place < region.capacity; place += lanes) {
-        commands[place] = Command(0u, 0u, 0u, 0u, 0u);
+    for (var next = rest; next < region.capacity; next += lanes) {
+        commands[next] = Command(0u, 0u, 0u, 0u, 0u);
     }
 }
 

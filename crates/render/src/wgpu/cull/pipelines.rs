@@ -2,18 +2,18 @@
 
 use super::List;
 
-/// Storage buffers that one shader binds at most.
+/// Maximum number of storage buffers that one shader binds.
 pub(super) const STORAGE_BUFFERS: u32 = 7;
-/// Lanes of the widest workgroup.
+/// Size of the largest workgroup.
 pub(super) const WIDEST_WORKGROUP: u32 = 256;
 
-/// What is made once.
+/// Objects that are created once.
 pub(in crate::wgpu) struct CullPipelines {
-    /// Frame and pyramid, as judging reads them.
+    /// Layout of frame and pyramid, as the judge stage reads them.
     pub(super) view_layout: wgpu::BindGroupLayout,
-    /// Records, commands and what is between them.
+    /// Layout of records, commands and intermediate data.
     pub(super) region_layout: wgpu::BindGroupLayout,
-    /// A pyramid that is being made.
+    /// Layout of a pyramid that is being made.
     pub(super) pyramid_layout: wgpu::BindGroupLayout,
     /// Judge, scan, emit.
     known: [wgpu::ComputePipeline; 3],
@@ -78,7 +78,7 @@ impl<'a> Stages<'a> {
 
     fn pipeline(&self, entry_point: &str) -> wgpu::ComputePipeline {
         let options = wgpu::PipelineCompilationOptions {
-            // Every lane writes its own before any reads.
+            // Every lane writes its own value before any lane reads.
             zero_initialize_workgroup_memory: false,
             ..Default::default()
         };

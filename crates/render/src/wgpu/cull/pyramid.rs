@@ -1,4 +1,4 @@
-//! Coarser and coarser pictures of the depth that was drawn.
+//! The depth pyramid: ever coarser pictures of the depth buffer.
 
 use super::{
     super::{adapter::Opened, geometry},
@@ -6,21 +6,20 @@ use super::{
 };
 use crate::RenderError;
 
-/// Levels that one dispatch makes.
+/// Number of levels that one dispatch makes.
 const LEVELS_A_DISPATCH: usize = 4;
-/// Texels a side that one workgroup makes of the first of them.
+/// Side of the square of first-level texels that one workgroup makes.
 const WORKGROUP_SIDE: u32 = 8;
-/// The most levels there can be: as many as the shaders' table has, enough for pictures of
-/// 65,536 pixels a side.
+/// Maximum number of levels, as in the shaders' table: enough for pictures of 65,536 pixels a side.
 const MAX_LEVELS: usize = 16;
 
-/// A depth pyramid on the GPU: in a buffer, level after level, since buffers round odd
-/// sizes as one likes, and textures do not.
+/// A depth pyramid on the GPU. It is stored in a buffer, level after level, because textures round
+/// odd sizes down and buffers can round them up.
 pub(super) struct Pyramid {
-    /// Where each level lies, as shaders read it.
+    /// Offset and size of each level, as shaders read them.
     pub(super) levels: wgpu::Buffer,
     pub(super) texels: wgpu::Buffer,
-    /// Of what it is made.
+    /// The depth buffer that it is made from.
     depth: wgpu::TextureView,
     dispatches: Vec<Dispatch>,
 }
@@ -30,15 +29,15 @@ struct Dispatch {
     workgroups: [u32; 2],
 }
 
-/// Where one level lies.
+/// Offset and size of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) first_texel: u32,
     pub(super) size: [u32; 2],
 }
 
-/// Where the levels of a picture of this size lie: each half the size of the one before,
-/// rounded up, down to a single texel.
+/// Offsets and sizes of the levels for a picture of this size. Each is half the size of the one
+/// before, rounded up, down to a single texel.
 pub(super) fn levels(picture: [u32; 2]) -> Vec<Level> {
     let (mut first_texel, mut size) = (0, picture);
     let mut levels = Vec::new();
@@ -81,12 +80,12 @@ impl Pyramid {
         Ok(Self { levels, texels, depth: depth.clone(), dispatches })
     }
 
-    /// Whether it is made of this depth.
+    /// Whether the pyramid is made from this depth buffer.
     pub(super) fn is_of(&self, depth: &wgpu::TextureView) -> bool {
         self.depth == *depth
     }
 
-    /// Makes it of what was drawn.
+    /// Encodes the computation from the current depth.
     pub(super) fn encode(&self, pass: &mut wgpu::ComputePass<'_>, pipelines: &CullPipelines) {
         for (index, dispatch) in self.dispatches.iter().enumerate() {
             let is_first = index == 0;
@@ -98,7 +97,7 @@ impl Pyramid {
     }
 }
 
-/// The levels as shaders read them, the picture's size and their number before them.
+/// The levels as shaders read them, preceded by the picture's size and the number of levels.
 fn table([width, height]: [u32; 2], layout: &[Level]) -> [[u32; 4]; 1 + MAX_LEVELS] {
     let mut table = [[0; 4]; 1 + MAX_LEVELS];
     table[0] = [width, height, layout.len() as u32, 0];

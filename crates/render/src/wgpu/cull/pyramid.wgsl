@@ -1,14 +1,14 @@
-// Makes coarser and coarser pictures of a depth picture: each texel is the farthest depth
-// (the least: depth is reversed) of 2 × 2 of the level below. Odd sizes round up, and what
-// lies outside a picture counts for nothing, so a texel of level n stands for exactly the
-// pixels whose coordinates begin with its own, n bits shorter.
+// Makes ever coarser pictures of a depth picture: each texel is the farthest depth (the least:
+// depth is reversed) of 2 × 2 texels of the level below. Odd sizes round up, and texels outside the
+// picture are ignored. So a texel of level n covers exactly the pixels whose coordinates begin with
+// its own, n bits shorter.
 
 struct Levels {
     picture: vec4<u32>,             // width, height, levels
     levels: array<vec4<u32>, 16>,   // first texel, width, height
 }
 
-// Nearer than anything: the farthest of nothing.
+// Nearer than any depth: the farthest depth of no texels.
 const NOTHING: f32 = 1e30;
 
 @group(0) @binding(0) var<uniform> levels: Levels;
@@ -17,14 +17,14 @@ const NOTHING: f32 = 1e30;
 @group(0) @binding(2) var<uniform> base: vec4<u32>;
 @group(0) @binding(3) var depth: texture_depth_2d;
 
-// The last level made, of this workgroup's 16 × 16 of the level below the first.
+// The last level made, for this workgroup's 16 × 16 texels of the level below the first.
 var<workgroup> tile: array<f32, 64>;
 
 fn store(level: u32, at: vec2<u32>, value: f32) {
-    let place = levels.levels[level];
-    // One condition and no branch on the level alone: see cull.wgsl.
-    if all(at < place.yz) & (level < levels.picture.z) {
-        pyramid[place.x + at.y * place.y + at.x] = value;
+    let level_info = levels.levels[level];
+    // One condition, and no branch on the level alone: see cull.wgsl.
+    if all(at < level_info.yz) & (level < levels.picture.z) {
+        pyramid[level_info.x + at.y * level_info.y + at.x] = value;
     }
 }
 
@@ -47,7 +47,7 @@ fn reduce(workgroup: vec2<u32>, lane: vec2<u32>, value: f32) {
     }
 }
 
-// The first four levels, from the depth that was drawn.
+// The first four levels, from the depth buffer.
 @compute @workgroup_size(8, 8)
 fn from_depth(
     @builtin(global_invocation_id) id: vec3<u32>,
@@ -65,7 +65,7 @@ fn from_depth(
     reduce(workgroup.xy, lane.xy, farthest);
 }
 
-// The next four, from the last one that there is.
+// The next four levels, from the last one made.
 @compute @workgroup_size(8, 8)
 fn from_level(
     @builtin(global_invocation_id) id: vec3<u32>,

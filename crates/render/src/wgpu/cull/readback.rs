@@ -1,4 +1,4 @@
-//! The totals' way back: a frame or more late, and nobody waits.
+//! Readback of the totals, without waiting: they arrive a frame or more late.
 
 use std::sync::{
     Arc,
@@ -11,21 +11,21 @@ use super::{
 };
 use crate::{CullCounts, RenderError};
 
-/// Frames whose totals may be on their way at once; those of further ones are left out.
+/// Maximum number of frames with totals in flight. Those of further frames are skipped.
 const IN_FLIGHT: usize = 4;
 
-/// Nothing is in it that anybody waits for.
+/// The staging buffer is unused.
 const IDLE: u8 = 0;
-/// Totals are on their way.
+/// Totals are in flight.
 const AWAITED: u8 = 1;
-/// They have come.
+/// Totals have arrived.
 const ARRIVED: u8 = 2;
 
-/// Brings totals back from the GPU.
+/// Reads totals back from the GPU.
 #[derive(Default)]
 pub(super) struct Readback {
     staging: Vec<Staging>,
-    /// The one that the frame being encoded copies to.
+    /// Index of the staging buffer that the frame being encoded copies to.
     encoded: Option<usize>,
     latest: Option<CullCounts>,
 }
@@ -69,7 +69,7 @@ impl Readback {
         Ok(())
     }
 
-    /// An idle buffer of at least this size; `None` while all are awaited.
+    /// Index of an idle buffer of at least this size; `None` if all are in flight.
     fn idle(&mut self, opened: &Opened, size_bytes: u64) -> Result<Option<usize>, RenderError> {
         let is_idle = |staging: &Staging| staging.state.load(Acquire) == IDLE;
         let index = match self.staging.iter().position(is_idle) {
@@ -91,7 +91,7 @@ impl Readback {
         Ok(Some(index))
     }
 
-    /// Asks for what was copied, once the frame is submitted.
+    /// Requests the mapping of the copied totals, after the frame is submitted.
     pub(super) fn request(&mut self) {
         let Some(index) = self.encoded.take() else { return };
         let staging = &self.staging[index];
@@ -102,7 +102,7 @@ impl Readback {
         });
     }
 
-    /// Takes what has arrived; the newest of all that ever did.
+    /// Collects arrived totals, and returns the newest ever collected.
     pub(super) fn collect(&mut self) -> Option<CullCounts> {
         for staging in &self.staging {
             if staging.state.compare_exchange(ARRIVED, IDLE, AcqRel, Acquire).is_err() {
@@ -120,7 +120,7 @@ impl Readback {
     }
 }
 
-/// Adds up the totals of all lists of all regions.
+/// Sums the totals of all lists of all regions.
 fn sum(bytes: &[u8], frame: u64) -> CullCounts {
     let mut counts = CullCounts { frame, ..CullCounts::default() };
     for list in bytes.chunks_exact(Region::LIST_BYTES as usize) {

@@ -1,4 +1,4 @@
-//! What the GPU keeps of one buffer's meshes: records in, commands out.
+//! GPU data for the meshes of one buffer: records in, commands out.
 
 use drystone_pool::DrawCommand;
 
@@ -8,25 +8,25 @@ use super::{
 };
 use crate::{CullFrame, CullRecord, CullTable, RenderError};
 
-/// Records that one workgroup judges.
+/// Number of records that one workgroup processes.
 const LANES: u64 = 64;
 
-/// The records of one buffer on the GPU, and all that comes of them.
+/// The records of one buffer on the GPU, and the results of culling them.
 pub(super) struct Region {
     info: wgpu::Buffer,
     records: wgpu::Buffer,
-    /// How many commands each list has, and of how many meshes and quads.
+    /// Numbers of commands, meshes and quads of each list.
     pub(super) totals: wgpu::Buffer,
     pub(super) commands: wgpu::Buffer,
     pub(super) group: wgpu::BindGroup,
     record_capacity: u64,
     command_capacity: u64,
     uploaded: Option<Info>,
-    /// The table's revision that was taken over last.
+    /// The table's revision at the last upload.
     revision: u64,
 }
 
-/// What shaders know of a region.
+/// Uniform data of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Info {
@@ -37,16 +37,16 @@ struct Info {
 }
 
 impl Region {
-    /// Bytes of one list's totals: commands, meshes, quads, and four unused.
+    /// Size of one list's totals in bytes: commands, meshes, quads, and four unused bytes.
     pub(super) const LIST_BYTES: u64 = 16;
-    /// Bytes of both.
+    /// Size of both lists' totals in bytes.
     pub(super) const TOTALS_BYTES: u64 = 2 * Self::LIST_BYTES;
 
-    /// A region with room for a buffer's records and half as many more, within the device's
-    /// limits.
+    /// Creates a region with capacity for a buffer's records and half as many more, within the
+    /// device's limits.
     ///
     /// # Errors
-    /// `TooLarge` where the records themselves are beyond the limits, `OutOfMemory` or `Lost`.
+    /// `TooLarge` when the records themselves exceed the limits, `OutOfMemory` or `Lost`.
     pub(super) fn new(
         opened: &Opened,
         pipelines: &CullPipelines,
@@ -98,19 +98,18 @@ impl Region {
         })
     }
 
-    /// Whether a buffer's records and commands fit, and do not rattle.
-    pub(super) fn suits(&self, table: &CullTable, buffer: usize) -> bool {
-        /// Room that is left alone although little of it is used.
+    /// Whether a buffer's records and commands fit the region without wasting most of its capacity.
+    pub(super) fn fits(&self, table: &CullTable, buffer: usize) -> bool {
+        /// A capacity up to which the region is not shrunk.
         const SMALL: u64 = 1024;
-        let suits = |needed: u64, capacity: u64| {
+        let fits = |needed: u64, capacity: u64| {
             needed <= capacity && (capacity <= SMALL || needed >= capacity / 4)
         };
         let [records, commands] = needed(table, buffer);
-        suits(records, self.record_capacity) && suits(commands, self.command_capacity)
+        fits(records, self.record_capacity) && fits(commands, self.command_capacity)
     }
 
-    /// Takes over the records that have changed. `clear_rest`: commands that are not used
-    /// must be made to draw nothing.
+    /// Uploads the records that have changed. With `clear_rest`, unused commands must draw nothing.
     pub(super) fn upload(
         &mut self,
         queue: &wgpu::Queue,
@@ -137,23 +136,24 @@ impl Region {
         self.revision = table.revision();
     }
 
-    /// Workgroups that judge its meshes.
+    /// Number of workgroups that process its meshes.
     pub(super) fn workgroups(&self) -> u32 {
         self.uploaded.map_or(0, |info| info.workgroups)
     }
 
-    /// The most commands that its meshes can become.
+    /// Maximum number of commands for its meshes.
     pub(super) fn max_commands(&self) -> u32 {
         self.uploaded.map_or(0, |info| info.commands)
     }
 }
 
-/// Room for `needed` entries and half as many more, up to `most` where the needed ones fit.
-fn capacity(needed: u64, most: u64) -> u64 {
-    (needed + needed / 2).max(LANES).min(most / LANES * LANES).max(needed)
+/// Capacity for `needed` entries and half as many more. At max_entries `max_entries`, unless more are
+/// needed.
+fn capacity(needed: u64, max_entries: u64) -> u64 {
+    (needed + needed / 2).max(LANES).min(max_entries / LANES * LANES).max(needed)
 }
 
-/// Records and commands that a buffer of the table may need.
+/// Maximum numbers of records and commands for a buffer of the table.
 fn needed(table: &CullTable, buffer: usize) -> [u64; 2] {
     [table.records(buffer).len() as u64, table.max_commands(buffer)]
 }

@@ -6,16 +6,16 @@ use crate::{
     Visibility, pool_renderer::visible_parts,
 };
 
-/// The translucent meshes of the instanced renderer. Blending asks for an order, which
-/// places that are handed out at random do not have: they are kept as a pool of quads and
-/// drawn mesh by mesh, farthest first.
-pub(super) struct Beside<G> {
+/// The translucent meshes of the instanced renderer. Blending needs a sorted order, which slots of
+/// cubes do not have. So these meshes are stored in a pool of quads and drawn mesh by mesh,
+/// farthest first.
+pub(super) struct TranslucentMeshes<G> {
     buffers: PoolBuffers<G>,
     pool: VertexPool<Quad, DrawData>,
     list: DrawList,
 }
 
-impl<G> Beside<G> {
+impl<G> TranslucentMeshes<G> {
     pub(super) fn new(max_quads: u32) -> Result<Self, RenderError> {
         let config = Config {
             max_buffer_elements: max_quads.min(Config::default().max_buffer_elements),
@@ -55,19 +55,19 @@ impl<G> Beside<G> {
         self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)
     }
 
-    /// To be called before a frame: tells the pool which frames are done.
-    pub(super) fn tidy<D: Device<Geometry = G>>(&mut self, device: &mut D) {
+    /// Reports completed frames to the pool. Must be called before a frame.
+    pub(super) fn release<D: Device<Geometry = G>>(&mut self, device: &mut D) {
         let completed = device.completed();
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
     }
 
-    /// To be called after a frame.
+    /// Reports a submitted frame to the pool. Must be called after a frame.
     pub(super) fn submitted(&mut self, frame: u64) {
         self.pool.frame_submitted(frame);
     }
 
-    /// What draws the meshes that `view` sees, in order.
+    /// Batches of the meshes that `view` sees, in order.
     pub(super) fn batches<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
@@ -76,8 +76,8 @@ impl<G> Beside<G> {
     ) -> Vec<Batch<'_, G>> {
         let Self { buffers, pool, list } = self;
         let buffers = buffers.flush(device);
-        list.mask(pool, |place| visible_parts(place, view, visibility));
-        list.sort(pool, |place| visibility.blend_key(place));
+        list.mask(pool, |data| visible_parts(data, view, visibility));
+        list.order(pool, |data| visibility.blend_key(data));
         let (runs, commands) = list.runs(pool);
         let batch = |run: &CommandRun| {
             let geometry = buffers.get(run.buffer)?;
@@ -86,7 +86,7 @@ impl<G> Beside<G> {
         runs.iter().filter_map(batch).collect()
     }
 
-    /// How many meshes the last batches showed.
+    /// Number of meshes in the last batches.
     pub(super) const fn visible(&self) -> usize {
         self.list.visible()
     }

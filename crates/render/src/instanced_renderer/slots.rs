@@ -1,23 +1,23 @@
 use drystone_alloc::{AddressSpace, BucketHandle, BucketRing, Error, Policy};
 
-/// Which place of the buffer a new cube takes.
+/// Strategy that selects the slot of a new cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SlotPolicy {
-    /// The lowest that is free: keeps what has to be drawn short.
+    /// The lowest free slot: keeps the range of drawn slots short.
     #[default]
     Lowest,
-    /// One near the last that was handed out: neighbours in time are neighbours in place.
+    /// A slot near the last one: cubes inserted together are close together in the buffer.
     LastLeaf,
-    /// The one that was freed longest ago: each place rests as long as possible, and every
-    /// place that was ever used is drawn for good.
+    /// The slot that was freed longest ago: each slot stays free as long as possible. Every slot
+    /// that was ever used is drawn forever.
     Oldest,
 }
 
 impl SlotPolicy {
-    /// All of them.
+    /// All policies.
     pub const ALL: [Self; 3] = [Self::Lowest, Self::LastLeaf, Self::Oldest];
 
-    /// The renderer's name on the command line, with this policy.
+    /// Name of the renderer with this policy, as in options and settings.
     pub const fn renderer_name(self) -> &'static str {
         match self {
             Self::Lowest => "instanced",
@@ -27,14 +27,14 @@ impl SlotPolicy {
     }
 }
 
-/// Places that are handed out one by one.
+/// Allocator of single slots.
 #[derive(Debug)]
-pub(super) enum Places {
+pub(super) enum SlotAllocator {
     Space(AddressSpace),
     Ring(BucketRing),
 }
 
-impl Places {
+impl SlotAllocator {
     pub(super) const fn new(policy: SlotPolicy) -> Self {
         match policy {
             SlotPolicy::Lowest => Self::Space(AddressSpace::new(Policy::Lowest)),
@@ -48,24 +48,24 @@ impl Places {
         match self {
             Self::Space(space) => space.allocate(),
             Self::Ring(ring) => {
-                // Writes are staged: a place may be written as soon as it is freed.
-                let place = ring.allocate(u64::MAX).or_else(|_| {
-                    // Never used ones come first: there must be none while one is free.
+                // Writes are staged, so a slot can be written as soon as it is freed.
+                let slot = ring.allocate(u64::MAX).or_else(|_| {
+                    // Never used slots come first, so grow only when no slot is free.
                     ring.grow(1)?;
                     ring.allocate(u64::MAX)
                 })?;
-                Ok(place.index())
+                Ok(slot.index())
             }
         }
     }
 
-    /// Takes a place back whose user was the `generation`th to come or go there.
+    /// Frees a slot. `generation` is the slot's generation after the removal.
     #[inline]
-    pub(super) fn free(&mut self, place: u32, generation: u32) -> Result<(), Error> {
+    pub(super) fn free(&mut self, slot: u32, generation: u32) -> Result<(), Error> {
         match self {
-            Self::Space(space) => space.free(place),
+            Self::Space(space) => space.free(slot),
             Self::Ring(ring) => {
-                let bits = u64::from(generation) << u32::BITS | u64::from(place);
+                let bits = u64::from(generation) << u32::BITS | u64::from(slot);
                 ring.free(BucketHandle::from_bits(bits).ok_or(Error::Stale)?, 0)
             }
         }
@@ -78,8 +78,8 @@ impl Places {
         }
     }
 
-    /// One past the highest place in use, as far as it is known: of a ring, of those ever
-    /// used, of which there are `used`.
+    /// One past the highest slot in use, or an upper bound: a ring counts all slots that were ever
+    /// used, which are `used`.
     pub(super) const fn high_water(&self, used: u32) -> u32 {
         match self {
             Self::Space(space) => space.high_water(),
