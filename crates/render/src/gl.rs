@@ -1,15 +1,15 @@
-//! Drawing through OpenGL 4.5: quads written in place, one call for many commands.
+//! Drawing through OpenGL 4.5: quads written directly, one call for many commands.
 //!
 //! ```text
-//!  write_quads ──direct──► mapped quads ───────────────────────────────┐
-//!       └──────staged────► ring ──copy──► quads                        ├─► opaque ─ sky ─ blended
-//!  write_draw_data ──────► ring ──copy──► table, read by base instance ┘   one call a batch
-//!  draw ──► frame, commands ──► ring, fenced
+//! write_quads ──direct──► mapped quads ───────────────────────────────┐
+//! └──staged────► ring ──copy──► quads                       ├─► opaque ─ sky ─ blended
+//! write_draw_data ──────► ring ──copy──► table, read by base instance ┘   one call a batch
+//! draw ──► frame, commands ──► ring, fenced
 //! ```
-//! *Direct* writes are plain stores into memory that the GPU reads while it runs: whoever
-//! writes must know that no unfinished frame reads there. Fences say which frames are
-//! finished; they are asked, never waited for. All other writes are *staged*: copied by
-//! the GPU, in order, from places that no unfinished frame reads.
+//! *Direct* writes are plain stores into memory that the GPU reads while it runs. The caller must
+//! ensure that no unfinished frame reads the written range. Fences show which frames are finished;
+//! they are polled, never waited for. All other writes are *staged*: the GPU copies them, in order,
+//! from ranges that no unfinished frame reads.
 
 mod article;
 #[allow(unsafe_code)]
@@ -61,7 +61,7 @@ use self::{
     progress::Progress,
     staging::Staging,
     target::Target,
-    upload::Place,
+    upload::UploadRange,
 };
 use crate::{
     Device, DrawData, Frame, Image, Overlay, Passes, RenderError, TriangleVertex, WindowTarget,
@@ -70,12 +70,12 @@ use crate::{
 
 /// A device that draws through OpenGL, to a picture or to a window.
 ///
-/// It stays on the thread that made it, to which its context is bound, and makes the
-/// context current there whenever it is used: other contexts may be used in between.
+/// It stays on the thread that made it, to which its context is bound. Every call makes the context
+/// current, so other contexts can be used in between.
 ///
 /// # Cost
-/// A batch is one call. Written quads are stored once ([`Access::Direct`]), or once and
-/// copied by the GPU.
+/// A batch is one call. Written quads are stored once ([`Access::Direct`]), or once and copied by
+/// the GPU.
 pub struct GlDevice {
     context: Rc<Context>,
     access: Access,
@@ -83,24 +83,24 @@ pub struct GlDevice {
     painter: Painter,
     staging: Staging,
     progress: Progress,
-    /// Once there is something to be drawn over pictures.
+    /// Created when the first overlay is set.
     overlay: Option<OverlayPainter>,
 }
 
-/// Bytes of a quad that shaders pull.
+/// Size of a quad in bytes, as shaders read it.
 const QUAD_BYTES: u64 = size_of::<Quad>() as u64;
 
-/// How far behind the start of a frame's data its commands begin.
+/// Offset of the commands from the start of a frame's data, in bytes.
 const COMMANDS_BYTES: u64 = size_of::<Frame>() as u64;
 
-/// What a material without a colour is drawn in: magenta, as in the shader.
+/// Colour of materials without a colour: magenta, as in the shader.
 const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
 
 impl GlDevice {
-    /// A device without a window, drawing pictures of this size.
+    /// Creates a device without a window that draws pictures of this size.
     ///
     /// # Errors
-    /// `NoAdapter` when there is no OpenGL that will do, `EmptyPicture` or `TooLarge`.
+    /// `NoAdapter` when no suitable OpenGL is available, `EmptyPicture` or `TooLarge`.
     pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
         let (platforms, mut faults) = Platform::headless();
         let contexts = platforms.into_iter().filter_map(|platform| {
@@ -111,10 +111,10 @@ impl GlDevice {
         opened.unwrap_or_else(|| Err(no_adapter(&faults)))
     }
 
-    /// A device that shows its pictures in a window.
+    /// Creates a device that shows its pictures in a window.
     ///
     /// # Errors
-    /// `NoAdapter` when there is no OpenGL that will do for the window, or `TooLarge`.
+    /// `NoAdapter` when no OpenGL is suitable for the window, or `TooLarge`.
     pub fn windowed(
         config: GlConfig,
         window: WindowTarget,
@@ -137,21 +137,21 @@ impl GlDevice {
         Ok(Self { access, target, painter, staging, progress, overlay, context })
     }
 
-    /// Draws one frame: `paint` is told where the frame's data lie, and how far from there
-    /// `commands` begin, which lie one after the other.
+    /// Draws one frame. `paint` receives the range of the frame's data. The commands, one after the
+    /// other, begin at a fixed offset from its start.
     fn draw_with<'a>(
         &mut self,
         frame: &Frame,
         commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
-        paint: impl FnOnce(&Painter, &Gl, &Place, u64),
+        paint: impl FnOnce(&Painter, &Gl, &UploadRange, u64),
     ) -> Result<(), RenderError> {
         self.context.check_known("drawing")?;
         let context = Rc::clone(&self.context);
         let gl = context.current()?;
         self.painter.prepare(frame)?;
-        let place = self.upload(gl, frame, commands)?;
+        let range = self.upload(gl, frame, commands)?;
         self.target.begin(gl);
-        paint(&self.painter, gl, &place, COMMANDS_BYTES);
+        paint(&self.painter, gl, &range, COMMANDS_BYTES);
         self.overlay.iter().for_each(|overlay| overlay.paint(gl, self.target.size()));
         if context.platform.has_window() {
             self.target.copy_to_window(gl);
@@ -166,39 +166,39 @@ impl GlDevice {
         context.check("drawing")
     }
 
-    /// Puts what a frame reads where it reads it.
+    /// Writes a frame's data to memory that the GPU can read.
     fn upload<'a>(
         &mut self,
         gl: &Gl,
         frame: &Frame,
         commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
-    ) -> Result<Place, RenderError> {
+    ) -> Result<UploadRange, RenderError> {
         self.staging.flush(gl)?;
         let size_bytes = commands.clone().map(|list| size_of_val(list) as u64).sum::<u64>();
         let alignment = self.context.limits.uniform_alignment;
-        let place = self.staging.place(COMMANDS_BYTES + size_bytes, alignment)?;
-        place.write(0, bytemuck::bytes_of(frame));
+        let range = self.staging.allocate(COMMANDS_BYTES + size_bytes, alignment)?;
+        range.write(0, bytemuck::bytes_of(frame));
         let mut at = COMMANDS_BYTES;
         for list in commands {
-            place.write(at, bytemuck::cast_slice(list));
+            range.write(at, bytemuck::cast_slice(list));
             at += size_of_val(list) as u64;
         }
         self.staging.flush(gl)?;
-        Ok(place)
+        Ok(range)
     }
 
-    /// As if the driver had taken the context away.
+    /// Simulates the loss of the context.
     #[cfg(test)]
     pub(crate) fn lose(&self) {
         self.context.fault.note("the context was reset".to_owned(), true);
     }
 
-    /// Whether shaders see as many quads.
+    /// Checks that a geometry of this many quads is within the limits.
     fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
         self.check_entries(Entries::Quads, quads)
     }
 
-    /// The same of any entries.
+    /// Checks that a geometry of this many entries is within the limits.
     fn check_entries(&self, entries: Entries, count: u32) -> Result<(), RenderError> {
         let requested = u64::from(count) * entries.bytes();
         let limit = self.context.limits.storage_bytes;
@@ -208,7 +208,7 @@ impl GlDevice {
         Ok(())
     }
 
-    /// Does what cannot fail for the caller; if it does, the next frame says so.
+    /// Runs an operation whose caller cannot return errors. An error fails the next frame.
     fn attempt(&mut self, work: impl FnOnce(&Gl, &mut Staging, Access) -> Result<(), RenderError>) {
         let context = Rc::clone(&self.context);
         let done = context.current().and_then(|gl| work(gl, &mut self.staging, self.access));
@@ -243,8 +243,8 @@ impl Device for GlDevice {
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        // A buffer has at least one entry: that of an empty palette is the colour of
-        // numbers without one.
+        // A buffer has at least one entry. For an empty palette it is the colour of materials
+        // without one.
         let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
         self.painter.set_palette(colors.as_flattened())
     }
@@ -378,7 +378,7 @@ impl Device for GlDevice {
         if self.target.size() == [width, height] {
             return Ok(());
         }
-        // The old one stays until the new one is there.
+        // The old target remains until the new one exists.
         self.target = Target::new(&self.context, [width, height])?;
         if let (Some(width), Some(height)) = (NonZeroU32::new(width), NonZeroU32::new(height)) {
             self.context.platform.resize(width, height);
@@ -394,8 +394,8 @@ impl Device for GlDevice {
         passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         let indirect = passes.batches().filter(|_| passes.indirect);
         let commands = indirect.map(|batch| batch.commands);
-        self.draw_with(frame, commands, |painter, gl, place, commands_bytes| {
-            painter.paint(gl, place, commands_bytes, (frame, passes));
+        self.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
+            painter.paint(gl, range, commands_bytes, (frame, passes));
         })
     }
 
@@ -403,7 +403,7 @@ impl Device for GlDevice {
         if self.overlay.is_none() && overlay.parts.is_empty() && overlay.patches.is_empty() {
             return Ok(());
         }
-        // One that was refused is made anew.
+        // A painter that refused its overlay is created again.
         let painter = match self.overlay.take() {
             Some(painter) => painter,
             None => OverlayPainter::new(&self.context)?,
@@ -422,8 +422,8 @@ impl Device for GlDevice {
     }
 }
 
-/// The first device that one of the contexts gives, else the first error. A context can work
-/// although its driver then refuses a program or a picture.
+/// The first device that can be created with one of the contexts, else the first error. A context
+/// can be created although its driver then refuses a program or a picture.
 fn first_device<C, D, E>(
     contexts: impl Iterator<Item = C>,
     open: impl FnMut(C) -> Result<D, E>,

@@ -1,15 +1,14 @@
-//! What the article on vertex pooling compares with, for the tables to measure: nothing
-//! here is meant for use.
+//! Devices for comparison with the article on vertex pooling. They exist for measurements only.
 //!
-//! * [`ArticleDevice`], under a [`NaiveRenderer`](crate::NaiveRenderer): its naive program.
-//!   A vertex array and three buffers a mesh, generated once and updated; a uniform and a
-//!   draw call a mesh.
-//! * [`FatDevice`], under a [`PoolRenderer`](crate::PoolRenderer): our pool with its
-//!   vertices, which tells what pooling gains from what the layout does.
+//! * [`ArticleDevice`], under a [`NaiveRenderer`](crate::NaiveRenderer): the article's naive
+//!   program. One vertex array and three buffers for each mesh, generated once and updated; one
+//!   uniform and one draw call for each mesh.
+//! * [`FatDevice`], under a [`PoolRenderer`](crate::PoolRenderer): drystone's pool with the
+//!   article's vertices. It separates the gain of pooling from that of the vertex layout.
 //!
-//! Vertices are the article's: position, normal and colour in floats, 40 bytes, four a
-//! quad. The picture is that of every other device, seams and sky included; there are no
-//! blended meshes, and no shades of corners, for which these vertices have no room.
+//! Vertices are the article's: position, normal and colour in floats, 40 bytes, four for each quad.
+//! The picture is that of every other device, including seams and sky. There are no blended meshes
+//! and no ambient occlusion, which these vertices cannot store.
 
 #[allow(unsafe_code)]
 mod naive;
@@ -36,19 +35,18 @@ struct Vertex {
 
 const _: () = assert!(size_of::<Vertex>() == 40);
 
-/// Where the shader finds each of a vertex's parts: attribute, floats and the byte at
-/// which they begin.
+/// Attributes of a vertex: location, number of floats, and offset in bytes.
 const ATTRIBUTES: [(u32, i32, u32); 3] = [(0, 3, 0), (1, 3, 12), (2, 4, 24)];
 
-/// Bytes of a quad in the article's vertices.
+/// Size of a quad in the article's vertices, in bytes.
 const FAT_QUAD_BYTES: u64 = 4 * size_of::<Vertex>() as u64;
 
 const VERTEX_SHADER: &str = include_str!("shaders/article.vert");
 
-/// What a material without a colour is drawn in.
+/// Colour of materials without a colour.
 const UNKNOWN_COLOR: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 
-/// What quads are expanded with.
+/// Data for the expansion of quads to vertices.
 #[derive(Default)]
 struct Expander {
     palette: Vec<[f32; 4]>,
@@ -60,7 +58,7 @@ impl Expander {
         self.palette = colors.iter().map(float).collect();
     }
 
-    /// The quad's corners, in the order that the index pattern counts on.
+    /// The quad's corners, in the order of the index pattern.
     #[inline]
     fn corners(&self, quad: Quad) -> [Vertex; 4] {
         let normal = quad.face().map_or([0.0; 3], |face| face.normal().map(|c| c as f32));
@@ -73,7 +71,7 @@ impl Expander {
     }
 }
 
-/// The article's programs know no blending.
+/// Error for blended batches, which the article's programs do not support.
 fn refuse_blended<G>(passes: &Passes<'_, G>) -> Result<(), RenderError> {
     if passes.blended.is_empty() {
         return Ok(());

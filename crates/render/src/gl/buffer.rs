@@ -1,4 +1,4 @@
-//! Buffers of a fixed size, which the program writes through a mapping or not at all.
+//! Buffers of a fixed size, with or without a mapping.
 
 use std::{cell::Cell, ops::Range, ptr::NonNull, rc::Rc};
 
@@ -8,23 +8,23 @@ use super::{
 };
 use crate::RenderError;
 
-/// How a buffer comes by its contents.
+/// Access of the program to a buffer.
 #[derive(Clone, Copy)]
 pub(super) enum Kind<'a> {
-    /// The GPU copies them there.
+    /// Written by GPU copies only.
     Device,
-    /// They are given once.
+    /// Filled once, at creation.
     Filled(&'a [u8]),
-    /// Mapped for as long as it lives, whether the GPU reads it or not.
+    /// Mapped for its whole lifetime, also while the GPU reads it.
     Persistent,
-    /// Mapped now and then, never while the GPU is told to read it.
+    /// Mapped temporarily, never while the GPU reads it.
     OnDemand,
 }
 
-/// Written by the program while the GPU reads, each seeing at once what the other did.
+/// Written by the program while the GPU reads, with coherent memory.
 const PERSISTENT: GLbitfield = gl::MAP_WRITE_BIT | gl::MAP_PERSISTENT_BIT | gl::MAP_COHERENT_BIT;
 
-const MAKING_ROOM: &str = "making room";
+const CREATING: &str = "creating a buffer";
 
 /// A buffer of the GPU.
 pub(super) struct Buffer {
@@ -34,7 +34,7 @@ pub(super) struct Buffer {
     mapping: Cell<Option<Mapping>>,
 }
 
-/// Where a stretch of a buffer is in memory.
+/// Address of a mapped range of a buffer.
 #[derive(Clone, Copy)]
 struct Mapping {
     first_byte: NonNull<u8>,
@@ -43,7 +43,8 @@ struct Mapping {
 }
 
 impl Buffer {
-    /// A buffer of `size_bytes`; of one byte where that is zero, which OpenGL has not.
+    /// Creates a buffer of `size_bytes`, or of one byte for zero, because OpenGL has no empty
+    /// buffers.
     ///
     /// # Errors
     /// `OutOfMemory`, or `Lost`.
@@ -54,22 +55,22 @@ impl Buffer {
         kind: Kind<'_>,
     ) -> Result<Self, RenderError> {
         let size_bytes = size_bytes.max(1);
-        context.fault.check_lost(MAKING_ROOM)?;
+        context.fault.check_lost(CREATING)?;
         let refused = |reason: String| RenderError::OutOfMemory {
             requested_bytes: size_bytes,
             reason: format!("{reason} ({size_bytes} bytes of {what})"),
         };
         context.memory.take(size_bytes).map_err(refused)?;
-        // From here on it is dropped as a buffer is; OpenGL ignores the name zero.
+        // From here on `drop` deletes it; OpenGL ignores the name zero.
         let (context, name, mapping) = (Rc::clone(context), 0, Cell::default());
         let mut buffer = Self { context, name, size_bytes, mapping };
-        let made = Rc::clone(&buffer.context).scope(MAKING_ROOM, |gl| {
-            // SAFETY: the context is current; `name` is room for one.
+        let made = Rc::clone(&buffer.context).scope(CREATING, |gl| {
+            // SAFETY: the context is current; `name` has space for one name.
             unsafe { gl.CreateBuffers(1, &raw mut buffer.name) };
             buffer.fill(gl, kind);
         });
         made.map_err(|error| match error {
-            RenderError::Device { during: MAKING_ROOM, reason } => refused(reason),
+            RenderError::Device { during: CREATING, reason } => refused(reason),
             other => other,
         })?;
         if matches!(kind, Kind::Persistent) {
@@ -102,8 +103,8 @@ impl Buffer {
         self.size_bytes
     }
 
-    /// Sees to it that `stretch` can be written: does nothing where it is mapped, else
-    /// maps the buffer from there up to `mapped_end`, which no unfinished frame reads.
+    /// Ensures that `stretch` can be written: does nothing if it is mapped, else maps the buffer
+    /// from there up to `mapped_end`, which no unfinished frame reads.
     ///
     /// # Errors
     /// `Device` when the driver cannot.
@@ -137,7 +138,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Takes the mapping of an on-demand buffer back, so that the GPU may read it.
+    /// Unmaps an on-demand buffer, so that the GPU can read it.
     pub(super) fn unmap(&self) -> Result<(), RenderError> {
         if self.mapping.take().is_none() {
             return Ok(());
@@ -151,8 +152,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// Stores bytes where the buffer is mapped; what lies outside of that is cut off. The
-    /// memory may be write-combined: it is written once, from low to high.
+    /// Stores bytes in the mapped range; bytes outside are ignored. The memory can be
+    /// write-combined: it is written once, from low to high.
     #[inline]
     pub(super) fn write(&self, offset_bytes: u64, bytes: &[u8]) {
         let Some(mapping) = self.mapping.get() else { return };
@@ -170,8 +171,8 @@ impl Buffer {
         }
     }
 
-    /// Has the GPU copy bytes of `from` here, after all that it was told before. The two
-    /// stretches must be within their buffers and must not overlap.
+    /// Records a GPU copy of bytes of `from` into this buffer, after all earlier commands. The two
+    /// ranges must be within their buffers and must not overlap.
     pub(super) fn copy_from(
         &self,
         gl: &gl::Gl,
@@ -179,8 +180,8 @@ impl Buffer {
         (from, from_bytes): (&Self, u64),
         size_bytes: u64,
     ) {
-        // SAFETY: `gl` is of the context that is current, in which both buffers are. What
-        // lies beyond their ends, or overlaps, is an error of OpenGL's.
+        // SAFETY: `gl` is of the context that is current, in which both buffers are. Ranges that
+        // reach beyond their ends, or overlap, are OpenGL errors.
         unsafe {
             gl.CopyNamedBufferSubData(
                 from.name,
@@ -196,7 +197,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         self.context.memory.give_back(self.size_bytes);
-        // Where the context cannot be reached, the buffer goes with it.
+        // If the context is unreachable, the buffer is deleted with it.
         if let Ok(gl) = self.context.current() {
             // SAFETY: the context is current and the name is ours. Deleting unmaps; the
             // driver keeps the memory for frames that still read it.

@@ -1,15 +1,15 @@
 use drystone_pool::Access;
 
-/// Which OpenGL a device uses, and how it uses memory.
+/// Options of an OpenGL device: writes, memory limit and drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlConfig {
-    /// How quads are written: straight into mapped memory, or copied there by the GPU,
-    /// since some drivers fault on memory that stays mapped. Default `Direct`.
+    /// How quads are written: directly into mapped memory, or copied by the GPU. Some drivers fault
+    /// on memory that stays mapped. Default: `Direct`.
     pub access: Access,
-    /// The most bytes of GPU memory for buffers; beyond, it is out of memory. Default: no
-    /// bound but the driver's.
+    /// Limit of GPU memory for buffers, in bytes. Beyond it the device is out of memory. Default:
+    /// only the driver's limit.
     pub memory_limit_bytes: u64,
-    /// Whether drivers that are programs on the CPU, such as Mesa's llvmpipe, are left out.
+    /// Whether drivers that are programs on the CPU, such as Mesa's llvmpipe, are excluded.
     /// Default: no.
     pub hardware_only: bool,
 }

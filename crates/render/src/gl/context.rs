@@ -1,4 +1,4 @@
-//! A context with its functions: what it can do, and what went wrong in it.
+//! A context with its functions, limits and errors.
 
 use std::{
     cell::Cell,
@@ -16,10 +16,10 @@ use super::{
 };
 use crate::{RenderError, fault::Fault, software::is_software};
 
-/// A context. All that lives in it holds on to it.
+/// A context. All objects in it hold a reference to it.
 ///
-/// It belongs to one thread: contexts can be current on one at a time only, and objects of
-/// a context that is elsewhere could not be reached.
+/// It belongs to one thread: a context can be current on only one thread at a time, and the objects
+/// of a context that is current elsewhere cannot be reached.
 pub(super) struct Context {
     gl: Gl,
     pub(super) platform: Platform,
@@ -28,40 +28,40 @@ pub(super) struct Context {
     /// Adapter and version.
     pub(super) name: String,
     pub(super) memory: Memory,
-    /// Where the driver's callback notes errors. It is freed only after the callback is taken
-    /// back: a driver may call it for as long as its context lives.
+    /// Receives errors from the driver's callback. It is freed only after the callback is removed:
+    /// a driver can call it for as long as its context exists.
     listener: ManuallyDrop<Box<Fault>>,
-    /// As if the context could not be made current any more.
+    /// Simulates a context that cannot be made current.
     #[cfg(test)]
     pub(super) is_unreachable: Cell<bool>,
 }
 
-/// What the driver allows.
+/// Limits of the driver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Bytes of a storage buffer that shaders see.
+    /// Maximum size of a storage buffer in shaders, in bytes.
     pub(super) storage_bytes: u64,
-    /// What offsets of uniforms must be multiples of, in bytes.
+    /// Required alignment of uniform offsets, in bytes.
     pub(super) uniform_alignment: u64,
-    /// Pixels of a picture's side.
+    /// Maximum side of a picture, in pixels.
     pub(super) side: u32,
 }
 
-/// Bytes of all buffers, and the most that they may be.
+/// Bytes of all buffers, and their limit.
 pub(super) struct Memory {
     used_bytes: Cell<u64>,
     limit_bytes: u64,
 }
 
-/// The extensions that make OpenGL 4.3 do what we need of 4.5.
+/// The extensions that add the required features of OpenGL 4.5 to 4.3.
 const NEEDED: [&str; 3] =
     ["GL_ARB_buffer_storage", "GL_ARB_clip_control", "GL_ARB_direct_state_access"];
 
-/// What `glGetError` says of a lost context; in 4.5, and in no older bindings.
+/// Error code of a lost context; defined since 4.5, but not in the older bindings.
 const CONTEXT_LOST: GLenum = 0x0507;
 
 impl Context {
-    /// Loads the functions of a context that is current, and checks that it will do.
+    /// Loads the functions of a context that is current, and checks that it is suitable.
     pub(super) fn new(platform: Platform, config: &GlConfig) -> Result<Rc<Self>, String> {
         platform.make_current()?;
         let gl = Gl::load_with(|name| platform.address(name));
@@ -95,8 +95,8 @@ impl Context {
         Ok(context)
     }
 
-    /// The functions, with the context current on this thread: what every call of one
-    /// relies on. They may be called until another context is made current.
+    /// The functions, with the context current on this thread, which every call relies on. They can
+    /// be called until another context is made current.
     pub(super) fn current(&self) -> Result<&Gl, RenderError> {
         let made = self.platform.make_current();
         #[cfg(test)]
@@ -109,14 +109,14 @@ impl Context {
         }
     }
 
-    /// What went wrong since this was last asked, as the error of what was being done.
+    /// Returns the errors since the last check, as an error of the operation `during`.
     pub(super) fn check(&self, during: &'static str) -> Result<(), RenderError> {
         self.collect_errors()?;
         self.fault.check(during)
     }
 
-    /// Does `work` and reports the errors that it causes. Errors from before stay noted for the
-    /// next frame.
+    /// Runs `work` and reports the errors that it causes. Earlier errors remain stored for the next
+    /// frame.
     pub(super) fn scope<T>(
         &self,
         during: &'static str,
@@ -129,7 +129,7 @@ impl Context {
         })?
     }
 
-    /// Notes the errors that the driver has pending.
+    /// Stores the errors that the driver has pending.
     fn collect_errors(&self) -> Result<(), RenderError> {
         let gl = self.current()?;
         // SAFETY: the context is current.
@@ -148,18 +148,18 @@ impl Context {
         Ok(())
     }
 
-    /// What is known to have gone wrong, without asking the driver.
+    /// Returns the stored errors, without a query of the driver.
     pub(super) fn check_known(&self, during: &'static str) -> Result<(), RenderError> {
-        // The driver may have the same error pending that it has told of in words.
+        // The driver can have the same error pending that its callback has reported in words.
         self.fault.check(during).inspect_err(|_| drop(self.check(during)))
     }
 
-    /// Has the driver tell of errors in words.
+    /// Registers the callback for errors in words.
     fn listen(&self) {
         let gl = &self.gl;
         let user: *const Fault = &raw const **self.listener;
-        // SAFETY: the context is current. `listener` stays where it is, in its box, which is
-        // freed only after the callback is taken back.
+        // SAFETY: the context is current. `listener` does not move, in its box, which is freed only
+        // after the callback is removed.
         unsafe {
             gl.Enable(gl::DEBUG_OUTPUT);
             gl.Enable(gl::DEBUG_OUTPUT_SYNCHRONOUS);
@@ -180,12 +180,12 @@ impl Drop for Context {
 }
 
 impl Memory {
-    /// Counts a buffer in, or says why there is no room for it.
+    /// Counts the memory of a new buffer. Returns the reason if it exceeds the limit.
     pub(super) fn take(&self, size_bytes: u64) -> Result<(), String> {
         let (used, limit) = (self.used_bytes.get(), self.limit_bytes);
         let after = used.checked_add(size_bytes).filter(|&after| after <= limit);
         let Some(after) = after else {
-            return Err(format!("out of memory: {used} of {limit} bytes are taken"));
+            return Err(format!("out of memory: {used} of {limit} bytes are in use"));
         };
         self.used_bytes.set(after);
         Ok(())
@@ -210,7 +210,7 @@ impl Limits {
     }
 }
 
-/// Notes errors; other messages are advice.
+/// Stores errors; other messages are only advice.
 extern "system" fn on_message(
     _source: GLenum,
     kind: GLenum,
@@ -225,8 +225,8 @@ extern "system" fn on_message(
     }
     // SAFETY: OpenGL promises `length` bytes of text.
     let bytes = unsafe { slice::from_raw_parts(message.cast::<u8>(), length.max(0) as usize) };
-    // SAFETY: `user` is the listener that `listen` gave, which outlives the callback, and which
-    // may be shared by threads.
+    // SAFETY: `user` is the listener that `listen` passed, which outlives the callback, and which
+    // can be shared by threads.
     let fault = unsafe { &*user.cast_const().cast::<Fault>() };
     fault.note(String::from_utf8_lossy(bytes).into_owned(), false);
 }
@@ -237,7 +237,7 @@ fn check_version(gl: &Gl) -> Result<(), String> {
         return Ok(());
     }
     if (major, minor) < (4, 3) {
-        return Err("OpenGL 4.3 is the oldest that will do".to_owned());
+        return Err("OpenGL 4.3 or newer is required".to_owned());
     }
     let extensions: Vec<String> = (0..integer(gl, gl::NUM_EXTENSIONS))
         .map(|index| {
@@ -247,7 +247,7 @@ fn check_version(gl: &Gl) -> Result<(), String> {
         .collect();
     match NEEDED.iter().find(|needed| !extensions.iter().any(|it| it == *needed)) {
         Some(missing) => Err(format!("{missing} is missing")),
-        // Loaded with the functions of 4.5, or not there at all.
+        // Loaded together with the functions of 4.5, or not available.
         None if gl.GetGraphicsResetStatus.is_loaded() => Ok(()),
         None => Err("glGetGraphicsResetStatus is missing".to_owned()),
     }
@@ -283,7 +283,7 @@ fn string(gl: &Gl, name: GLenum) -> String {
     to_string(unsafe { gl.GetString(name) })
 }
 
-/// A string of OpenGL's; empty where there is none.
+/// A string of OpenGL's; empty for a null pointer.
 fn to_string(text: *const GLubyte) -> String {
     if text.is_null() {
         return String::new();

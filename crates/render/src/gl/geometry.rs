@@ -18,7 +18,7 @@ use crate::{
 /// Quads and per-draw data on the GPU.
 pub struct GlGeometry {
     pub(super) quads: Rc<Buffer>,
-    /// Bytes of each.
+    /// Size of each entry in bytes.
     quad_bytes: u64,
     pub(super) draws: Rc<Buffer>,
     pub(super) quad_capacity: u32,
@@ -27,7 +27,7 @@ pub struct GlGeometry {
 }
 
 impl GlGeometry {
-    /// Room for quads of some size, and a table that may be shared.
+    /// Creates a geometry for entries of a given size, with a table that can be shared.
     pub(super) fn new(
         context: &Rc<Context>,
         access: Access,
@@ -44,7 +44,7 @@ impl GlGeometry {
         Ok(Self { quads, quad_bytes, draws, quad_capacity, slot_capacity, entries })
     }
 
-    /// Room for cubes, which are staged whatever quads are: a frame that runs may read any
+    /// Creates a geometry for cubes. They are always staged, because a running frame can read any
     /// of them.
     pub(super) fn of_cubes(
         context: &Rc<Context>,
@@ -55,7 +55,7 @@ impl GlGeometry {
         Ok(Self { entries: Entries::Cubes, ..geometry })
     }
 
-    /// Room for the vertices or the indices of triangles.
+    /// Creates a geometry for the vertices or the indices of triangles.
     pub(super) fn of_triangles(
         context: &Rc<Context>,
         access: Access,
@@ -66,7 +66,7 @@ impl GlGeometry {
         Ok(Self { entries, ..geometry })
     }
 
-    /// Its table, to be shared.
+    /// The table, to be shared.
     pub(super) fn table(&self) -> (Rc<Buffer>, u32) {
         (Rc::clone(&self.draws), self.slot_capacity)
     }
@@ -76,7 +76,7 @@ impl GlGeometry {
         self.slot_capacity = slots;
     }
 
-    /// Writes quads, straight into the buffer or on a detour; see [`Access`].
+    /// Writes quads, directly into the buffer or staged; see [`Access`].
     pub(super) fn write(
         &self,
         gl: &Gl,
@@ -112,7 +112,7 @@ impl GlGeometry {
         staging.write(gl, (&self.draws, offset_bytes), &bytes)
     }
 
-    /// Has quads of `from`, which may be this geometry itself, copied here.
+    /// Records a copy of quads of `from`, which can be this geometry itself, into this geometry.
     pub(super) fn copy_from(
         &self,
         gl: &Gl,
@@ -123,7 +123,7 @@ impl GlGeometry {
         let ends = [(from.quad_capacity, from_first), (self.quad_capacity, to_first)];
         let count = copied_quads(ends[0], ends[1], count);
         let overlap = Rc::ptr_eq(&self.quads, &from.quads) && from_first.abs_diff(to_first) < count;
-        // What overlaps is undefined afterwards; here, nothing happens to it.
+        // Overlapping ranges would be undefined afterwards; they are not copied.
         if count > 0 && !overlap && self.entries == from.entries {
             let from = (&*from.quads, self.bytes_of(from_first));
             self.quads.copy_from(gl, self.bytes_of(to_first), from, self.bytes_of(count));
@@ -135,18 +135,18 @@ impl GlGeometry {
     }
 }
 
-/// A table of per-draw data.
+/// Creates a table of per-draw data.
 pub(super) fn draw_table(context: &Rc<Context>, slots: u32) -> Result<Rc<Buffer>, RenderError> {
     let size_bytes = u64::from(slots) * DrawData::SHADER_BYTES as u64;
     Ok(Rc::new(Buffer::new(context, "per-draw data", size_bytes, Kind::Device)?))
 }
 
-/// Whether a batch is drawn: it is not of two kinds.
+/// Whether the entries of a batch can be drawn with its indices, or without.
 pub(super) fn is_drawn(batch: &Batch<'_, GlGeometry>) -> bool {
     batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
 }
 
-/// Checks a batch that is drawn as the driver would not.
+/// Checks the ranges of a batch, which drivers do not check.
 pub(super) fn check(batch: &Batch<'_, GlGeometry>) -> Result<(), RenderError> {
     if !is_drawn(batch) {
         return Ok(());

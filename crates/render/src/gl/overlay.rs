@@ -1,4 +1,4 @@
-//! What lies over pictures: a call for each part, behind all of the scene.
+//! Drawing of overlays, after the scene, with one call for each part.
 
 use std::{collections::HashMap, ptr, rc::Rc};
 
@@ -14,9 +14,9 @@ use crate::{Overlay, OverlayCorner, OverlayPart, OverlayPatch, RenderError};
 
 const VERTEX_SHADER: &str = include_str!("shaders/overlay.vert");
 const FRAGMENT_SHADER: &str = include_str!("shaders/overlay.frag");
-/// Where the vertex shader finds the scale; as in `shaders/`.
+/// Location of the scale uniform, as in `shaders/`.
 const SCALE: GLint = 0;
-/// Where corners are bound.
+/// Binding of the corners.
 const CORNERS: GLuint = 0;
 
 pub(super) struct OverlayPainter {
@@ -25,8 +25,8 @@ pub(super) struct OverlayPainter {
     vertices: VertexArray,
     sizes: HashMap<u64, [u32; 2]>,
     textures: HashMap<u64, Texture>,
-    /// Of the corners and of the indices, made anew with each overlay: frames that still run
-    /// read those before.
+    /// Buffers of the corners and of the indices, created again for each overlay: running frames
+    /// read the previous ones.
     buffers: [Buffer; 2],
     parts: Vec<OverlayPart>,
 }
@@ -51,7 +51,7 @@ impl OverlayPainter {
         Ok(Self { context, program, vertices, sizes, textures, buffers, parts })
     }
 
-    /// Uploads what has changed, and keeps what is to be drawn.
+    /// Uploads the changes and stores the parts to draw.
     pub(super) fn set(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
         overlay.check(&mut self.sizes)?;
         for patch in &overlay.patches {
@@ -78,7 +78,7 @@ impl OverlayPainter {
         Ok(())
     }
 
-    /// Draws it over the picture of this size that is bound.
+    /// Draws the overlay over the bound picture of this size.
     pub(super) fn paint(&self, gl: &Gl, size: [u32; 2]) {
         if self.parts.is_empty() {
             return;
@@ -110,16 +110,16 @@ impl OverlayPainter {
     }
 }
 
-/// Draws one part, within a box of the picture.
+/// Draws one part, clipped to a box of the picture.
 fn draw(gl: &Gl, part: &OverlayPart, texture: &Texture, clip: [u32; 4]) {
     let [left, top, right, bottom] = clip.map(|side| side as GLint);
     let first = part.indices.start as usize * size_of::<u32>();
     // SAFETY: `gl` is of the context that is current, in which the texture is, and where the
-    // indices are bound: those of the part were checked to be among them, and to name corners
-    // that there are. `first` is an offset within them, not an address.
+    // indices are bound. The range of the part was checked to be within them, and they were checked
+    // to be within the corners. `first` is an offset within them, not an address.
     unsafe {
         gl.BindTextureUnit(0, texture.name);
-        // Pictures are drawn from the top row down: so lie the rows of the box.
+        // Pictures are drawn from the top row down, and so are the rows of the box.
         gl.Scissor(left, top, right - left, bottom - top);
         gl.DrawElements(
             gl::TRIANGLES,
@@ -131,12 +131,12 @@ fn draw(gl: &Gl, part: &OverlayPart, texture: &Texture, clip: [u32; 4]) {
 }
 
 impl Texture {
-    /// A texture of its own, with its pixels, of a size that was checked.
+    /// Creates a texture with its pixels. The size was already checked.
     fn new(context: &Rc<Context>, patch: &OverlayPatch) -> Result<Self, RenderError> {
         let gl = context.current()?;
         let [width, height] = patch.size.map(|side| side as GLsizei);
         let mut name = 0;
-        // SAFETY: the context is current; `name` is room for one.
+        // SAFETY: the context is current; `name` has space for one name.
         unsafe {
             gl.CreateTextures(gl::TEXTURE_2D, 1, &raw mut name);
             gl.TextureStorage2D(name, 1, gl::RGBA8, width, height);
@@ -152,7 +152,7 @@ impl Texture {
         Ok(texture)
     }
 
-    /// Copies a part into it that was checked to be within.
+    /// Copies a patch, which was checked to be within the texture, into it.
     fn write(&self, patch: &OverlayPatch) -> Result<(), RenderError> {
         let gl = self.context.current()?;
         let [x, y] = patch.at.unwrap_or_default().map(|at| at as GLint);

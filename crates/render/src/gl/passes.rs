@@ -1,4 +1,4 @@
-//! One frame's calls.
+//! The calls of one frame.
 
 use std::{ptr, rc::Rc};
 
@@ -11,27 +11,27 @@ use super::{
     context::Context,
     geometry::{GlGeometry, is_drawn},
     program::{Program, Programs, QuadPrograms},
-    upload::Place,
+    upload::UploadRange,
     vertex_array::VertexArray,
 };
 use crate::{
     Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError, device::Entries, frame::QuadStyle,
 };
 
-/// Where the shaders find things; as in `shaders/`.
+/// Bindings of the shaders, as in `shaders/`.
 const FRAME_BINDING: GLuint = 0;
 const QUADS_BINDING: GLuint = 0;
 const PALETTE_BINDING: GLuint = 1;
-/// The table of per-draw data, for cubes, which find their own slots.
+/// The table of per-draw data, for cubes, which contain their slots.
 const DRAWS_BINDING: GLuint = 2;
-/// What triangles with lines read instead of the index buffer, and the uniform that says from where.
+/// Index data for triangles with lines, as a storage buffer, and the uniform with its first index.
 const INDICES_BINDING: GLuint = 3;
 const FIRST_UNIFORM: GLint = 0;
 const DRAW_ATTRIBUTE: GLuint = 0;
 /// The vertex buffer that the attribute is read from.
 const DRAW_BINDING: GLuint = 0;
 
-/// What is made once and used in every frame.
+/// Objects that are created once and used in every frame.
 pub(super) struct Painter {
     context: Rc<Context>,
     programs: Programs,
@@ -39,9 +39,9 @@ pub(super) struct Painter {
     /// The shared index pattern.
     pub(super) pattern: Buffer,
     vertices: VertexArray,
-    /// The same attributes, and indices of whatever triangles are drawn.
+    /// The same attributes, with the indices of the triangles being drawn.
     triangles: VertexArray,
-    /// Without attributes: for what is drawn from numbers alone.
+    /// Without attributes, for corners that are computed from their numbers.
     no_vertices: VertexArray,
 }
 
@@ -65,7 +65,7 @@ impl Painter {
         Ok(())
     }
 
-    /// Makes what a frame needs that was not needed before.
+    /// Creates the programs that a frame of this style needs.
     ///
     /// # Errors
     /// `Device` when the driver refuses a shader.
@@ -73,19 +73,19 @@ impl Painter {
         self.programs.prepare(&self.context, frame.quad_style())
     }
 
-    /// Draws all passes to what is bound, after [`prepare`](Self::prepare) for this frame. At `place` lie the [`Frame`], and from
-    /// `commands_bytes` on the batches' commands one after the other, if they are drawn
-    /// indirectly.
+    /// Draws all passes to the bound target, after [`prepare`](Self::prepare) for this frame. The
+    /// [`Frame`] begins at `range`. If the batches are drawn indirectly, their commands follow at
+    /// `commands_bytes`, one after the other.
     pub(super) fn paint(
         &self,
         gl: &Gl,
-        place: &Place,
+        range: &UploadRange,
         commands_bytes: u64,
         (frame, passes): (&Frame, &Passes<'_, GlGeometry>),
     ) {
-        self.bind_frame(gl, place);
+        self.bind_frame(gl, range);
         self.vertices.bind(gl);
-        let mut commands = place.offset_bytes + commands_bytes;
+        let mut commands = range.offset_bytes + commands_bytes;
         let (style, is_wired) = (frame.quad_style(), frame.quad_style() == QuadStyle::Wired);
         let mut batches = |programs: &[(Entries, &Program)], batches: &[Batch<'_, GlGeometry>]| {
             let mut last = None;
@@ -122,7 +122,7 @@ impl Painter {
         }
     }
 
-    /// Makes ready to draw what is of one kind. Triangles are seen from both sides.
+    /// Sets the state for drawing entries of one kind. Triangles are drawn from both sides.
     fn use_entries(&self, gl: &Gl, entries: Entries, program: &Program) {
         use_program(gl, program);
         let are_triangles = entries == Entries::Vertices;
@@ -131,24 +131,24 @@ impl Painter {
         set_culling(gl, !are_triangles);
     }
 
-    /// Draws the sky where nothing was drawn; from then on, depth is not written.
+    /// Draws the sky where no mesh was drawn. Later draws do not write depth.
     pub(super) fn paint_sky(&self, gl: &Gl) {
         use_program(gl, &self.programs.sky);
-        // Nothing else may be bound, where nothing else was drawn.
+        // No vertex array is bound if no mesh was drawn.
         self.no_vertices.bind(gl);
-        // SAFETY: `gl` is of the context that is current; the sky's corners are numbers.
+        // SAFETY: `gl` is of the context that is current; the sky's corners need no buffers.
         unsafe {
             gl.DepthMask(gl::FALSE);
             gl.DrawArrays(gl::TRIANGLES, 0, 3);
         }
     }
 
-    /// Binds what all programs read of a frame, and sets how they draw.
-    pub(super) fn bind_frame(&self, gl: &Gl, place: &Place) {
-        let (offset, size) = (place.offset_bytes as GLintptr, size_of::<Frame>() as GLsizeiptr);
+    /// Binds the frame's data for all programs, and sets the drawing state.
+    pub(super) fn bind_frame(&self, gl: &Gl, range: &UploadRange) {
+        let (offset, size) = (range.offset_bytes as GLintptr, size_of::<Frame>() as GLsizeiptr);
         // SAFETY: `gl` is of the context that is current, in which all that is named is.
         unsafe {
-            let frame = place.buffer.name();
+            let frame = range.buffer.name();
             gl.BindBufferRange(gl::UNIFORM_BUFFER, FRAME_BINDING, frame, offset, size);
             gl.BindBuffer(gl::DRAW_INDIRECT_BUFFER, frame);
             gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, PALETTE_BINDING, self.palette.name());
@@ -186,8 +186,8 @@ impl Painter {
     }
 }
 
-/// Indices of the pattern, and one attribute: the draw's slot of the table, which each
-/// instance reads at its number, counted from the command's first instance.
+/// Creates a vertex array with the index pattern and one attribute: the table entry of the draw's
+/// slot. Each instance reads the entry at its number, counted from the command's first instance.
 fn vertex_array(context: &Rc<Context>, pattern: &Buffer) -> Result<VertexArray, RenderError> {
     let vertices = VertexArray::new(context, pattern)?;
     let gl = context.current()?;
@@ -228,7 +228,7 @@ fn set_blending(gl: &Gl, blend: bool) {
     }
 }
 
-/// One call for many commands, which lie from an offset of the bound buffer on.
+/// One call for many commands, which begin at an offset in the bound buffer.
 pub(super) fn draw_indirect(gl: &Gl, offset_bytes: u64, count: usize) {
     let (count, stride) = (count as GLsizei, size_of::<DrawCommand>() as GLsizei);
     let offset = ptr::without_provenance(offset_bytes as usize);
@@ -256,7 +256,7 @@ fn draw(gl: &Gl, command: &DrawCommand) {
     }
 }
 
-/// A draw of triangles whose corners find their indices by their own numbers.
+/// A draw of triangles whose corners read their indices by their own numbers.
 fn draw_wired(gl: &Gl, command: &DrawCommand) {
     // SAFETY: `gl` is of the context that is current, where the program is bound that has the
     // uniform, and the buffer of indices that it reads.

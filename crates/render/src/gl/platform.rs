@@ -1,5 +1,5 @@
-//! Contexts: without a window through EGL's devices, with one through whatever the system
-//! has.
+//! Creation of contexts: without a window through EGL's devices, with a window through the system's
+//! API.
 
 use std::{ffi::CString, num::NonZeroU32, os::raw::c_void};
 
@@ -18,27 +18,27 @@ use wgpu::rwh::{HasDisplayHandle, HasWindowHandle, RawWindowHandle};
 
 use crate::WindowTarget;
 
-/// A context and what it draws to, if it is a window.
+/// A context and its target, if that is a window.
 pub(super) struct Platform {
     context: PossiblyCurrentContext,
     display: Display,
     window: Option<Window>,
 }
 
-/// Dropped in this order: what a surface stands on goes last.
+/// Dropped in this order: the objects that the surface depends on are dropped last.
 struct Window {
     surface: Surface<WindowSurface>,
     /// Kept alive for the surface.
     _target: WindowTarget,
 }
 
-/// The versions of OpenGL to ask for, best first: of an older one, only drivers with the
-/// extensions that make up for it will do.
+/// The OpenGL versions to request, best first. The older one is suitable only if the driver has
+/// extensions for the missing features.
 const VERSIONS: [Version; 2] = [Version::new(4, 5), Version::new(4, 3)];
 
 impl Platform {
-    /// A context for every EGL device that gives one, hardware first; and what those that
-    /// give none say.
+    /// Creates a context for every EGL device that supports it, hardware first. Also returns the
+    /// errors of the other devices.
     #[cfg(not(target_vendor = "apple"))]
     pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
         use glutin::api::egl::device::Device;
@@ -59,7 +59,7 @@ impl Platform {
         (platforms, faults)
     }
 
-    /// The system has no contexts without a window that would do.
+    /// Returns no contexts: this system has no suitable contexts without a window.
     #[cfg(target_vendor = "apple")]
     pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
         (Vec::new(), vec!["this system has no OpenGL 4.3".to_owned()])
@@ -85,7 +85,7 @@ impl Platform {
         Ok(platform)
     }
 
-    /// A context that draws to a window.
+    /// Creates a context that draws to a window.
     pub(super) fn windowed(
         target: WindowTarget,
         [width, height]: [NonZeroU32; 2],
@@ -98,8 +98,8 @@ impl Platform {
         let preference = DisplayApiPreference::Cgl;
         #[cfg(windows)]
         let preference = DisplayApiPreference::Wgl(Some(raw_window));
-        // SAFETY: the handles are those of a window and a display that `target` keeps alive,
-        // which goes after all that is made of them.
+        // SAFETY: the handles are those of a window and a display that `target` keeps alive, which
+        // is dropped after all objects that depend on them.
         let display = unsafe { Display::new(raw_display, preference) }.map_err(text)?;
         let template = ConfigTemplateBuilder::new()
             .with_api(Api::OPENGL)
@@ -119,7 +119,7 @@ impl Platform {
         let context = context.make_current(&surface).map_err(text)?;
         let interval =
             if target.vsync { SwapInterval::Wait(NonZeroU32::MIN) } else { SwapInterval::DontWait };
-        // A system that shows pictures when it will shows them nevertheless.
+        // A system that ignores the interval still shows pictures.
         let _ = surface.set_swap_interval(&context, interval);
         Ok(Self { context, display, window: Some(Window { surface, _target: target }) })
     }
@@ -140,7 +140,7 @@ impl Platform {
         }
     }
 
-    /// Where a function of OpenGL is, or null.
+    /// Address of an OpenGL function, or null.
     pub(super) fn address(&self, name: &str) -> *const c_void {
         CString::new(name).map_or(std::ptr::null(), |name| self.display.get_proc_address(&name))
     }
@@ -149,14 +149,14 @@ impl Platform {
         self.window.is_some()
     }
 
-    /// Tells the window's surface its new size, where it does not know by itself.
+    /// Resizes the window's surface, on systems where it does not follow the window.
     pub(super) fn resize(&self, width: NonZeroU32, height: NonZeroU32) {
         if let Some(window) = &self.window {
             window.surface.resize(&self.context, width, height);
         }
     }
 
-    /// Shows what was drawn to the window.
+    /// Shows the drawn picture in the window.
     pub(super) fn present(&self) -> Result<(), String> {
         match &self.window {
             Some(window) => window.surface.swap_buffers(&self.context).map_err(text),
@@ -165,7 +165,7 @@ impl Platform {
     }
 }
 
-/// A core context of the newest version that there is, robust if it can be.
+/// Creates a core context of the newest supported version, with robustness if possible.
 fn create_context(
     display: &Display,
     config: &glutin::config::Config,

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{RenderError, frame::QuadStyle};
 
-/// The three passes' programs, and that of opaque cubes.
+/// The programs of all passes.
 pub(super) struct Programs {
     plain: QuadPrograms,
-    /// Once a frame has asked for them.
+    /// Created when the first frame needs them.
     shaded: Option<QuadPrograms>,
     wired: Option<Wired>,
     cubes: Program,
@@ -20,29 +20,29 @@ pub(super) struct Programs {
     triangles: Program,
 }
 
-/// What draws lines along edges.
+/// Programs that draw lines along edges.
 struct Wired {
     quads: QuadPrograms,
     cubes: Program,
     triangles: Program,
 }
 
-/// What draws quads.
+/// Programs for quads.
 pub(super) struct QuadPrograms {
     pub(super) opaque: Program,
     pub(super) blended: Program,
 }
 
-/// What every shader begins with.
+/// Common beginning of every shader.
 pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
-/// With darkened corners.
+/// Enables ambient occlusion.
 const SHADED: &str = "#define SHADED\n";
-/// With lines along edges.
+/// Enables lines along edges.
 const WIRED: &str = "#define WIRED\n";
-/// How far opaque quads' edges move outwards.
+/// Outward move of opaque quads' edges.
 const SEAM: &str = "#define SEAM frame.horizon.w\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
-/// Colours what a vertex shader gives a colour and a place relative to the eye.
+/// Colours the outputs of a vertex shader: a colour and a position relative to the camera.
 pub(super) const SURFACE_FRAGMENT: &str =
     concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/surface.frag"));
 const TRIANGLES_VERTEX: &str = include_str!("shaders/triangles.vert");
@@ -63,10 +63,10 @@ impl Programs {
         })
     }
 
-    /// Makes those that a frame of this style needs.
+    /// Creates the programs that a frame of this style needs.
     ///
     /// # Errors
-    /// `Device` with what the compiler says.
+    /// `Device` with the compiler's message.
     pub(super) fn prepare(
         &mut self,
         context: &Rc<Context>,
@@ -86,9 +86,9 @@ impl Programs {
         Ok(())
     }
 
-    /// Those that were made ready for such a frame, with that of cubes.
+    /// Programs for quads that were prepared for this style, and the program for cubes.
     pub(super) fn of_quads(&self, style: QuadStyle) -> (&QuadPrograms, &Program) {
-        // Cubes have no shades.
+        // Cubes have no ambient occlusion.
         let shaded = self.shaded.as_ref().map(|quads| (quads, &self.cubes));
         let made = match style {
             QuadStyle::Plain => None,
@@ -98,7 +98,7 @@ impl Programs {
         made.unwrap_or((&self.plain, &self.cubes))
     }
 
-    /// The same for triangles, of which shades make no others.
+    /// The program for triangles, which does not depend on ambient occlusion.
     pub(super) fn of_triangles(&self, style: QuadStyle) -> &Program {
         let wired = self.wired.as_ref().filter(|_| style == QuadStyle::Wired);
         wired.map_or(&self.triangles, |it| &it.triangles)
@@ -109,36 +109,35 @@ impl QuadPrograms {
     fn new(context: &Rc<Context>, kind: &str) -> Result<Self, RenderError> {
         Ok(Self {
             opaque: surface(context, kind, SEAM)?,
-            // Blended quads do not overlap their neighbours: where they did, they would
-            // show twice.
+            // Blended quads must not overlap their neighbours, because overlaps would show twice.
             blended: surface(context, kind, "#define SEAM 0.0\n")?,
         })
     }
 }
 
-/// A program for what is drawn of quads or cubes.
+/// Creates a program for quads or cubes.
 fn surface(context: &Rc<Context>, kind: &str, seam: &str) -> Result<Program, RenderError> {
     let vertex = [FRAME, kind, seam, SURFACE_VERTEX];
     Program::new(context, &vertex, &[FRAME, kind, SURFACE_FRAGMENT])
 }
 
-/// A program for triangles of models.
+/// Creates a program for triangles of models.
 fn triangles(context: &Rc<Context>, kind: &str) -> Result<Program, RenderError> {
     let fragment = [FRAME, kind, TRIANGLES_FRAGMENT];
     Program::new(context, &[FRAME, kind, TRIANGLES_VERTEX], &fragment)
 }
 
-/// A vertex and a fragment shader.
+/// A linked vertex and fragment shader.
 pub(super) struct Program {
     context: Rc<Context>,
     name: GLuint,
 }
 
 impl Program {
-    /// Compiles and links; sources are given in pieces, one after the other.
+    /// Compiles and links shaders. Sources are given in pieces, one after the other.
     ///
     /// # Errors
-    /// `Device` with what the compiler says.
+    /// `Device` with the compiler's message.
     pub(super) fn new(
         context: &Rc<Context>,
         vertex: &[&str],
@@ -164,7 +163,7 @@ impl Program {
         unsafe { gl.GetProgramiv(name, gl::LINK_STATUS, &raw mut linked) };
         if linked == GLint::from(gl::FALSE) {
             let read = |length, used, log| {
-                // SAFETY: as above; `log` has room for `length` bytes.
+                // SAFETY: as above; `log` has space for `length` bytes.
                 unsafe { gl.GetProgramInfoLog(name, length, used, log) };
             };
             return Err(refused("linking shaders", read));
@@ -203,7 +202,7 @@ fn compile(gl: &Gl, kind: GLenum, pieces: &[&str]) -> Result<GLuint, RenderError
         return Ok(name);
     }
     let error = refused("compiling a shader", |length, used, log| {
-        // SAFETY: as above; `log` has room for `length` bytes.
+        // SAFETY: as above; `log` has space for `length` bytes.
         unsafe { gl.GetShaderInfoLog(name, length, used, log) };
     });
     // SAFETY: as above.
@@ -211,7 +210,7 @@ fn compile(gl: &Gl, kind: GLenum, pieces: &[&str]) -> Result<GLuint, RenderError
     Err(error)
 }
 
-/// The compiler's words, as an error.
+/// Converts the compiler's message to an error.
 fn refused(
     during: &'static str,
     read: impl FnOnce(GLsizei, *mut GLsizei, *mut GLchar),

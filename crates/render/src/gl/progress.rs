@@ -1,4 +1,4 @@
-//! Which frames were submitted, and which are done.
+//! Numbers of the submitted and the completed frames.
 
 use std::{collections::VecDeque, rc::Rc};
 
@@ -8,14 +8,14 @@ use super::{
 };
 use crate::RenderError;
 
-/// Counts frames, with a fence behind each that is not known to be done.
+/// Counts frames, with a fence after each frame that is not known to be complete.
 pub(super) struct Progress {
     context: Rc<Context>,
     submitted: u64,
     fences: VecDeque<Fence>,
 }
 
-/// Passed by the GPU when all that was told it before is done.
+/// Signalled by the GPU when all earlier commands are complete.
 struct Fence {
     context: Rc<Context>,
     sync: GLsync,
@@ -26,13 +26,13 @@ impl Progress {
         Self { context: Rc::clone(context), submitted: 0, fences: VecDeque::new() }
     }
 
-    /// A frame was just submitted: a fence goes behind it, and the GPU begins.
+    /// Counts a frame that was just submitted: inserts a fence after it, and flushes.
     pub(super) fn count(&mut self) -> Result<(), RenderError> {
         let gl = self.context.current()?;
         // SAFETY: the context is current.
         let sync = unsafe { gl.FenceSync(gl::SYNC_GPU_COMMANDS_COMPLETE, 0) };
-        // SAFETY: the context is current. Without this, a fence that is only asked for and
-        // never waited for might never be reached.
+        // SAFETY: the context is current. Without a flush, a fence that is only polled and never
+        // waited for might never be reached.
         unsafe { gl.Flush() };
         if sync.is_null() {
             self.context.check("submitting a frame")?;
@@ -48,7 +48,7 @@ impl Progress {
         self.submitted
     }
 
-    /// The last frame that is done. Asks the GPU, never waits for it.
+    /// The last complete frame. Polls the GPU, never waits for it.
     pub(super) fn completed(&mut self) -> u64 {
         while self.fences.front().is_some_and(Fence::is_passed) {
             self.fences.pop_front();
@@ -56,7 +56,7 @@ impl Progress {
         self.submitted - self.fences.len() as u64
     }
 
-    /// Waits until all frames are done.
+    /// Waits until all frames are complete.
     pub(super) fn finish(&mut self) -> Result<(), RenderError> {
         let gl = self.context.current()?;
         // SAFETY: the context is current.
@@ -69,7 +69,7 @@ impl Progress {
 
 impl Fence {
     fn is_passed(&self) -> bool {
-        // A context that cannot be reached completes nothing more; drawing says so.
+        // An unreachable context completes nothing more; drawing reports the error.
         let Ok(gl) = self.context.current() else { return false };
         // SAFETY: the context is current and `sync` is one of its fences.
         match unsafe { gl.ClientWaitSync(self.sync, 0, 0) } {

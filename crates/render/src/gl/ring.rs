@@ -1,21 +1,20 @@
-//! Places in a buffer that goes round: each frame takes some, and gives all of them back
-//! when it is done.
+//! A ring buffer: each frame allocates ranges, and frees all of them when it is complete.
 
 use std::{collections::VecDeque, ops::Range};
 
-/// Where the next places are.
+/// Allocator of ranges in a ring buffer.
 ///
 /// ```text
-///   0      tail      head      capacity
-///   │ free │ in use  │ free    │          both only rise; places lie at them modulo
+/// 0   tail     head   capacity
+/// │ free │ in use  │ free │      both only rise; offsets are modulo capacity
 /// ```
 pub(super) struct Ring {
     capacity: u64,
-    /// All bytes ever taken, those skipped at the end of a round included.
+    /// Number of bytes ever allocated, including those skipped at the end of a round.
     head: u64,
-    /// All of them that are free again.
+    /// Number of those bytes that are free again.
     tail: u64,
-    /// Frames that hold places: their number, and where `head` was at their end.
+    /// Frames with allocated ranges: their number, and `head` at their end.
     frames: VecDeque<(u64, u64)>,
 }
 
@@ -24,9 +23,9 @@ impl Ring {
         Self { capacity, head: 0, tail: 0, frames: VecDeque::new() }
     }
 
-    /// A place of `size_bytes` from a multiple of `alignment` on, or `None` when it is not
-    /// free now.
-    pub(super) fn place(&mut self, size_bytes: u64, alignment: u64) -> Option<u64> {
+    /// Allocates a range of `size_bytes` at a multiple of `alignment` and returns its offset, or
+    /// `None` when it is not free now.
+    pub(super) fn allocate(&mut self, size_bytes: u64, alignment: u64) -> Option<u64> {
         let round = self.head - self.head % self.capacity;
         let offset = (self.head - round).next_multiple_of(alignment);
         let (start, offset) = match offset.checked_add(size_bytes)? <= self.capacity {
@@ -41,14 +40,14 @@ impl Ring {
         Some(offset)
     }
 
-    /// What is free from the next place on, without a turn.
+    /// Free bytes from the next offset on, without wrapping.
     pub(super) fn stretch(&self) -> Range<u64> {
         let start = self.head % self.capacity;
         let free = self.capacity - (self.head - self.tail);
         start..(start + free).min(self.capacity)
     }
 
-    /// All places taken since the last call belong to `frame`.
+    /// Assigns all ranges allocated since the last call to `frame`.
     pub(super) fn end_frame(&mut self, frame: u64) {
         let before = self.frames.back().map_or(self.tail, |&(_, head)| head);
         if before != self.head {
@@ -56,14 +55,14 @@ impl Ring {
         }
     }
 
-    /// Gives back what the frames up to `frame` took.
+    /// Frees the ranges of the frames up to `frame`.
     pub(super) fn complete(&mut self, frame: u64) {
         while let Some(&(_, head)) = self.frames.front().filter(|(number, _)| *number <= frame) {
             self.tail = head;
             self.frames.pop_front();
         }
         if self.tail == self.head {
-            // Nothing is in use: begin a round, so that the longest place fits.
+            // No bytes are in use: begin a round, so that the longest range fits.
             let round = self.head.next_multiple_of(self.capacity);
             (self.head, self.tail) = (round, round);
         }
@@ -79,29 +78,29 @@ mod tests {
     #[test]
     fn places_come_back_when_their_frame_is_done() {
         let mut ring = Ring::new(100);
-        assert_eq!(ring.place(40, 1), Some(0));
+        assert_eq!(ring.allocate(40, 1), Some(0));
         ring.end_frame(1);
-        assert_eq!(ring.place(40, 16), Some(48));
+        assert_eq!(ring.allocate(40, 16), Some(48));
         ring.end_frame(2);
-        assert_eq!(ring.place(20, 1), None);
+        assert_eq!(ring.allocate(20, 1), None);
         assert_eq!(ring.stretch(), 88..100);
         ring.complete(1);
         // Not enough at the end: the next round begins.
-        assert_eq!(ring.place(20, 1), Some(0));
-        assert_eq!(ring.place(21, 1), None);
+        assert_eq!(ring.allocate(20, 1), Some(0));
+        assert_eq!(ring.allocate(21, 1), None);
         ring.complete(2);
         ring.end_frame(3);
-        assert_eq!(ring.place(81, 1), None);
+        assert_eq!(ring.allocate(81, 1), None);
         ring.complete(3);
-        assert_eq!(ring.place(101, 1), None);
-        assert_eq!(ring.place(u64::MAX, 1), None);
-        assert_eq!(ring.place(100, 1), Some(0));
+        assert_eq!(ring.allocate(101, 1), None);
+        assert_eq!(ring.allocate(u64::MAX, 1), None);
+        assert_eq!(ring.allocate(100, 1), Some(0));
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
-        /// Bytes of unfinished frames are never handed out again.
+        /// Bytes of unfinished frames are never allocated again.
         #[test]
         fn places_in_use_do_not_overlap(
             capacity in 1_u64..200,
@@ -112,14 +111,14 @@ mod tests {
             let mut frame = 1;
             for (size, shift, lag) in steps {
                 let alignment = 1_u64 << shift;
-                if let Some(offset) = ring.place(size, alignment) {
+                if let Some(offset) = ring.allocate(size, alignment) {
                     prop_assert!(offset % alignment == 0 && offset + size <= capacity);
-                    let place = offset..offset + size;
+                    let range = offset..offset + size;
                     for (_, other) in &used {
-                        prop_assert!(place.end <= other.start || other.end <= place.start
-                            || place.is_empty() || other.is_empty());
+                        prop_assert!(range.end <= other.start || other.end <= range.start
+                            || range.is_empty() || other.is_empty());
                     }
-                    used.push((frame, place));
+                    used.push((frame, range));
                 }
                 let stretch = ring.stretch();
                 prop_assert!(stretch.end <= capacity);

@@ -1,4 +1,4 @@
-//! Writes that the GPU carries out by copying, in order with all that it is told.
+//! Writes that the GPU executes as copies, in order with all its commands.
 
 use std::rc::Rc;
 
@@ -6,14 +6,14 @@ use super::{
     bindings::Gl,
     buffer::Buffer,
     context::Context,
-    upload::{FIRST_RING_BYTES, Place, Upload},
+    upload::{FIRST_RING_BYTES, UploadRange, Upload},
 };
 use crate::RenderError;
 
-/// Bytes that may wait beside the ring before they are copied without a frame.
+/// Bytes that can wait outside the ring before they are copied without a frame.
 const SPILLED_BYTES: u64 = 8 * FIRST_RING_BYTES;
 
-/// Places are multiples of this, so that slots written one after the other are one copy.
+/// Alignment of ranges, so that consecutive slots are merged into one copy.
 const ALIGNMENT: u64 = 8;
 
 /// Bytes that were written and are not copied yet.
@@ -23,7 +23,7 @@ pub(super) struct Staging {
 }
 
 struct Copy {
-    from: Place,
+    from: UploadRange,
     to: Rc<Buffer>,
     to_bytes: u64,
     size_bytes: u64,
@@ -34,7 +34,8 @@ impl Staging {
         Ok(Self { upload: Upload::new(context, is_persistent)?, copies: Vec::new() })
     }
 
-    /// Has `bytes` copied to `to`, at the next [`flush`](Self::flush). They must be within.
+    /// Records a copy of `bytes` to `to`, for the next [`flush`](Self::flush). They must be within
+    /// the buffer.
     ///
     /// # Errors
     /// `Device` when there is no memory.
@@ -49,7 +50,7 @@ impl Staging {
             self.upload.drop_spilled();
         }
         let size_bytes = bytes.len() as u64;
-        let from = self.upload.place(size_bytes, ALIGNMENT)?;
+        let from = self.upload.allocate(size_bytes, ALIGNMENT)?;
         from.write(0, bytes);
         match self.copies.last_mut() {
             Some(last) if last.goes_on_with(&from, to, to_bytes) => last.size_bytes += size_bytes,
@@ -58,10 +59,11 @@ impl Staging {
         Ok(())
     }
 
-    /// Has the GPU copy what was written: before anything that reads or overwrites it.
+    /// Executes the recorded copies. Must be called before anything that reads or overwrites their
+    /// targets.
     ///
     /// # Errors
-    /// `Device` when the driver lost what was written.
+    /// `Device` when the driver lost the written bytes.
     pub(super) fn flush(&mut self, gl: &Gl) -> Result<(), RenderError> {
         self.upload.flush()?;
         for copy in self.copies.drain(..) {
@@ -71,23 +73,23 @@ impl Staging {
         Ok(())
     }
 
-    /// A place for bytes that the GPU reads where they are, in this frame.
+    /// Allocates a range for bytes that the GPU reads directly, in this frame.
     ///
     /// # Errors
     /// `Device` when there is no memory.
-    pub(super) fn place(&mut self, size_bytes: u64, alignment: u64) -> Result<Place, RenderError> {
-        self.upload.place(size_bytes, alignment)
+    pub(super) fn allocate(&mut self, size_bytes: u64, alignment: u64) -> Result<UploadRange, RenderError> {
+        self.upload.allocate(size_bytes, alignment)
     }
 
-    /// All that was written so far belongs to `frame`; `completed` is done.
+    /// Assigns all bytes written so far to `frame`; frame `completed` is complete.
     pub(super) fn end_frame(&mut self, frame: u64, completed: u64) {
         self.upload.end_frame(frame, completed);
     }
 }
 
 impl Copy {
-    /// Whether bytes from `from` to `to` lie right behind this copy's on both sides.
-    fn goes_on_with(&self, from: &Place, to: &Rc<Buffer>, to_bytes: u64) -> bool {
+    /// Whether the bytes from `from` to `to` directly follow this copy's on both sides.
+    fn goes_on_with(&self, from: &UploadRange, to: &Rc<Buffer>, to_bytes: u64) -> bool {
         Rc::ptr_eq(&self.from.buffer, &from.buffer)
             && Rc::ptr_eq(&self.to, to)
             && self.from.offset_bytes + self.size_bytes == from.offset_bytes

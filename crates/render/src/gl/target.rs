@@ -1,4 +1,4 @@
-//! The picture that is drawn, and the way from it to a window.
+//! The picture being drawn, and its presentation in a window.
 
 use std::rc::Rc;
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{Image, RenderError};
 
-/// A picture with depth. It is drawn from the top row down, as everywhere but in OpenGL,
-/// and turned over on its way to a window.
+/// A picture with depth. It is drawn from the top row down, unlike usual in OpenGL, and is flipped
+/// when it is copied to a window.
 pub(super) struct Target {
     context: Rc<Context>,
     size: [u32; 2],
@@ -18,20 +18,22 @@ pub(super) struct Target {
     depth: GLuint,
 }
 
-const MAKING_ROOM: &str = "making room for a picture";
+const CREATING: &str = "creating the picture";
 
 impl Target {
+    /// Creates a picture of this size.
+    ///
     /// # Errors
     /// `EmptyPicture`, `TooLarge`, or `Device` when there is no memory for it.
     pub(super) fn new(context: &Rc<Context>, size: [u32; 2]) -> Result<Self, RenderError> {
         check_size(context, size)?;
         let [width, height] = size.map(|side| side as GLsizei);
-        // It is dropped as a whole one is; OpenGL ignores the name zero.
+        // From here on `drop` deletes it; OpenGL ignores the name zero.
         let context = Rc::clone(context);
         let mut target = Self { context, size, framebuffer: 0, color: 0, depth: 0 };
-        let status = Rc::clone(&target.context).scope(MAKING_ROOM, |gl| {
-            // SAFETY: the context is current, there is room for one name each, and the
-            // attachments are of the sizes that were checked.
+        let status = Rc::clone(&target.context).scope(CREATING, |gl| {
+            // SAFETY: the context is current, there is space for one name each, and the attachments
+            // are of the sizes that were checked.
             unsafe {
                 gl.CreateRenderbuffers(1, &raw mut target.color);
                 gl.CreateRenderbuffers(1, &raw mut target.depth);
@@ -44,7 +46,7 @@ impl Target {
                 };
                 attach(gl::COLOR_ATTACHMENT0, target.color);
                 attach(gl::DEPTH_ATTACHMENT, target.depth);
-                // Renderbuffers begin undefined: with what was in their memory before.
+                // Renderbuffers are undefined at first: with the previous contents of their memory.
                 let nothing = [0.0_f32; 4];
                 gl.ClearNamedFramebufferfv(target.framebuffer, gl::COLOR, 0, nothing.as_ptr());
                 gl.CheckNamedFramebufferStatus(target.framebuffer, gl::FRAMEBUFFER)
@@ -52,7 +54,7 @@ impl Target {
         })?;
         if status != gl::FRAMEBUFFER_COMPLETE {
             let reason = format!("the driver cannot draw to it (0x{status:04x})");
-            return Err(RenderError::Device { during: MAKING_ROOM, reason });
+            return Err(RenderError::Device { during: CREATING, reason });
         }
         Ok(target)
     }
@@ -61,7 +63,7 @@ impl Target {
         self.size
     }
 
-    /// Makes it what is drawn to, and clears it.
+    /// Binds the picture as the target, and clears it.
     pub(super) fn begin(&self, gl: &Gl) {
         let [width, height] = self.size.map(|side| side as GLsizei);
         let (black, far) = ([0.0_f32, 0.0, 0.0, 1.0], 0.0_f32);
@@ -100,14 +102,14 @@ impl Target {
         }
     }
 
-    /// Waits for the picture and copies it out.
+    /// Waits for the picture and copies it to memory.
     pub(super) fn read(&self) -> Result<Image, RenderError> {
         const DURING: &str = "reading the picture back";
         let gl = self.context.current()?;
         let [width, height] = self.size;
         let mut rgba = vec![0; width as usize * height as usize * 4];
-        // SAFETY: the context is current; rows of four bytes a pixel lie side by side, and
-        // `rgba` has room for all of them.
+        // SAFETY: the context is current; rows of four bytes a pixel lie side by side, and `rgba`
+        // has space for all of them.
         unsafe {
             gl.BindFramebuffer(gl::READ_FRAMEBUFFER, self.framebuffer);
             gl.PixelStorei(gl::PACK_ALIGNMENT, 4);

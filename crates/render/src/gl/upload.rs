@@ -1,8 +1,8 @@
-//! Bytes on their way to the GPU: places to write them that no unfinished frame reads.
+//! Upload memory: ranges to write that no unfinished frame reads.
 //!
 //! ```text
-//!  place ──► ring, fenced by frames ──full──► buffers for this frame alone
-//!            mapped for good, or while it is written
+//! allocate ──► ring, fenced by frames ──full──► buffers for this frame alone
+//! mapped permanently, or while it is written
 //! ```
 
 use std::rc::Rc;
@@ -14,21 +14,21 @@ use super::{
 };
 use crate::RenderError;
 
-/// Bytes that a new ring has: several frames' commands and some hundred meshes.
+/// Size of a new ring in bytes: several frames' commands and some hundred meshes.
 pub(super) const FIRST_RING_BYTES: u64 = 1 << 22;
-/// Bytes beyond which a ring does not grow: what needs more goes its own way.
+/// Maximum size of a ring in bytes. Larger uploads get their own buffers.
 const MAX_RING_BYTES: u64 = 1 << 26;
 
-/// Hands out places to write, for one frame each. When its ring is full, it makes a
-/// buffer rather than wait for the GPU, and goes on with a larger ring.
+/// Allocates ranges to write, for one frame each. When its ring is full, it creates a buffer
+/// instead of waiting for the GPU, and continues with a larger ring.
 pub(super) struct Upload {
     context: Rc<Context>,
     is_persistent: bool,
     ring: Ring,
     buffer: Rc<Buffer>,
-    /// Made for this frame, since the ring was full; the last may have room.
+    /// Buffers created for this frame because the ring was full. The last one can have free space.
     spilled: Vec<Spill>,
-    /// Bytes asked for since the last frame's end.
+    /// Bytes requested since the end of the last frame.
     frame_bytes: u64,
 }
 
@@ -37,15 +37,15 @@ struct Spill {
     used_bytes: u64,
 }
 
-/// Where bytes can be written, and the GPU will find them.
+/// A range that can be written, and that the GPU can read.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct UploadRange {
     pub(super) buffer: Rc<Buffer>,
     pub(super) offset_bytes: u64,
 }
 
-impl Place {
-    /// Stores bytes from `at` on, of as many as were asked for.
+impl UploadRange {
+    /// Stores bytes at offset `at` of the range. They must be within its size.
     #[inline]
     pub(super) fn write(&self, at: u64, bytes: &[u8]) {
         self.buffer.write(self.offset_bytes + at, bytes);
@@ -53,7 +53,7 @@ impl Place {
 }
 
 impl Upload {
-    /// With buffers that stay mapped, or that are mapped while they are written.
+    /// Creates an allocator. Its buffers stay mapped, or are mapped while they are written.
     pub(super) fn new(context: &Rc<Context>, is_persistent: bool) -> Result<Self, RenderError> {
         let context = Rc::clone(context);
         let buffer = Rc::new(ring_buffer(&context, FIRST_RING_BYTES, is_persistent)?);
@@ -61,24 +61,24 @@ impl Upload {
         Ok(Self { context, is_persistent, ring, buffer, spilled: Vec::new(), frame_bytes: 0 })
     }
 
-    /// A place of `size_bytes`, to be written before the next is asked for and before
+    /// Allocates a range of `size_bytes`. It must be written before the next allocation and before
     /// [`flush`](Self::flush).
     ///
     /// # Errors
-    /// `Device` when there is no memory, or the driver maps none.
-    pub(super) fn place(&mut self, size_bytes: u64, alignment: u64) -> Result<Place, RenderError> {
+    /// `Device` when there is no memory, or the driver cannot map it.
+    pub(super) fn allocate(&mut self, size_bytes: u64, alignment: u64) -> Result<UploadRange, RenderError> {
         self.frame_bytes = self.frame_bytes.saturating_add(size_bytes);
-        let Some(offset_bytes) = self.ring.place(size_bytes, alignment) else {
+        let Some(offset_bytes) = self.ring.allocate(size_bytes, alignment) else {
             return self.spill(size_bytes, alignment);
         };
         let end = offset_bytes + size_bytes;
         let free = self.ring.stretch();
         let mapped_end = if free.start == end { free.end } else { end };
         self.buffer.map_over(offset_bytes..end, mapped_end)?;
-        Ok(Place { buffer: Rc::clone(&self.buffer), offset_bytes })
+        Ok(UploadRange { buffer: Rc::clone(&self.buffer), offset_bytes })
     }
 
-    fn spill(&mut self, size_bytes: u64, alignment: u64) -> Result<Place, RenderError> {
+    fn spill(&mut self, size_bytes: u64, alignment: u64) -> Result<UploadRange, RenderError> {
         let fits = |spill: &&mut Spill| {
             let start = spill.used_bytes.next_multiple_of(alignment);
             start + size_bytes <= spill.buffer.size_bytes()
@@ -93,10 +93,10 @@ impl Upload {
         let end = offset_bytes + size_bytes;
         spill.used_bytes = end;
         spill.buffer.map_over(offset_bytes..end, spill.buffer.size_bytes())?;
-        Ok(Place { buffer: Rc::clone(&spill.buffer), offset_bytes })
+        Ok(UploadRange { buffer: Rc::clone(&spill.buffer), offset_bytes })
     }
 
-    /// Makes what was written readable to the GPU: to be called before it is told to.
+    /// Makes written bytes visible to the GPU. Must be called before commands that read them.
     pub(super) fn flush(&mut self) -> Result<(), RenderError> {
         if self.is_persistent {
             return Ok(());
@@ -105,18 +105,19 @@ impl Upload {
         self.buffer.unmap()
     }
 
-    /// Bytes of the buffers that were made since the ring was full.
+    /// Bytes of the buffers created because the ring was full.
     pub(super) fn spilled_bytes(&self) -> u64 {
         self.spilled.iter().map(|spill| spill.buffer.size_bytes()).sum()
     }
 
-    /// Lets the buffers go that were made since the ring was full; OpenGL keeps them for
-    /// what it was told to read of them.
+    /// Deletes the buffers created because the ring was full. OpenGL keeps them for submitted
+    /// commands that read them.
     pub(super) fn drop_spilled(&mut self) {
         self.spilled.clear();
     }
 
-    /// All places so far belong to `frame`, which was just submitted; `completed` is done.
+    /// Assigns all ranges so far to `frame`, which was just submitted; frame `completed` is
+    /// complete.
     pub(super) fn end_frame(&mut self, frame: u64, completed: u64) {
         self.ring.end_frame(frame);
         self.ring.complete(completed);
@@ -127,7 +128,7 @@ impl Upload {
         }
         self.drop_spilled();
         if wanted > self.buffer.size_bytes() {
-            // Where there is no memory for it, it goes on as before.
+            // Without memory for a larger ring, continue with the old one.
             if let Ok(buffer) = ring_buffer(&self.context, wanted, self.is_persistent) {
                 self.buffer = Rc::new(buffer);
                 self.ring = Ring::new(wanted);

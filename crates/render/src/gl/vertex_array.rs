@@ -1,4 +1,4 @@
-//! Where a program's vertices come from.
+//! Vertex arrays: the sources of a program's vertices.
 
 use std::rc::Rc;
 
@@ -16,11 +16,11 @@ pub(super) struct VertexArray {
 }
 
 impl VertexArray {
-    /// One without attributes, whose indices are those of a buffer.
+    /// Creates a vertex array without attributes, with the indices of a buffer.
     pub(super) fn new(context: &Rc<Context>, indices: &Buffer) -> Result<Self, RenderError> {
         let gl = context.current()?;
         let mut name = 0;
-        // SAFETY: the context is current, `name` is room for one, and the buffer is of it.
+        // SAFETY: the context is current, `name` has space for one name, and the buffer is of it.
         unsafe {
             gl.CreateVertexArrays(1, &raw mut name);
             gl.VertexArrayElementBuffer(name, indices.name());
@@ -28,7 +28,7 @@ impl VertexArray {
         Ok(Self { context: Rc::clone(context), name })
     }
 
-    /// Adds an attribute of four integers, which moves on by instance.
+    /// Adds an attribute of four integers, which advances by instance.
     pub(super) fn add_integers(&self, gl: &Gl, attribute: GLuint, binding: GLuint) {
         // SAFETY: `gl` is of the context that is current, in which the vertex array is.
         unsafe {
@@ -39,7 +39,7 @@ impl VertexArray {
         }
     }
 
-    /// Adds an attribute of floats, `offset_bytes` from a vertex's start on.
+    /// Adds an attribute of floats, `offset_bytes` from a vertex's start.
     pub(super) fn add_floats(
         &self,
         gl: &Gl,
@@ -79,19 +79,19 @@ impl VertexArray {
         }
     }
 
-    /// Has a binding's attributes read from a buffer, whose vertices are `stride` bytes.
+    /// Binds a buffer to a binding's attributes. Its vertices are `stride` bytes.
     pub(super) fn set_buffer(&self, gl: &Gl, binding: GLuint, buffer: GLuint, stride: GLsizei) {
         // SAFETY: `gl` is of the context that is current, in which both are.
         unsafe { gl.VertexArrayVertexBuffer(self.name, binding, buffer, 0, stride) };
     }
 
-    /// Has indices read from a buffer.
+    /// Binds a buffer of indices.
     pub(super) fn set_indices(&self, gl: &Gl, buffer: GLuint) {
         // SAFETY: `gl` is of the context that is current, in which both are.
         unsafe { gl.VertexArrayElementBuffer(self.name, buffer) };
     }
 
-    /// Makes it the one that is drawn.
+    /// Binds the vertex array for drawing.
     pub(super) fn bind(&self, gl: &Gl) {
         // SAFETY: `gl` is of the context that is current, in which it is.
         unsafe { gl.BindVertexArray(self.name) };

@@ -65,9 +65,9 @@ fn wire(in: WiredCorner) -> f32 {
     let v = (normal_axis + 2u) % 3u;
     // The same parity rule as in `darkness`.
     let level = (in.kind >> 11u) & 31u;
-    let eye_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let camera_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
     let per_unit = bitcast<f32>((127u - level) << 23u);
-    let at = (in.relative + frame.camera_fraction.xyz + vec3<f32>(eye_within)) * per_unit;
+    let at = (in.relative + frame.camera_fraction.xyz + vec3<f32>(camera_within)) * per_unit;
     let low = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(0u, 7u)) & vec2<u32>(127u));
     let size = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(14u, 20u)) & vec2<u32>(63u)) + 1.0;
     let from_low = vec2<f32>(at[u], at[v]) - low;

@@ -1,4 +1,4 @@
-//! The article's naive program: a vertex array and three buffers a mesh, a draw call each.
+//! The article's naive program: one vertex array, three buffers and one draw call for each mesh.
 
 use std::{cell::RefCell, ptr, rc::Rc};
 
@@ -19,10 +19,9 @@ use crate::{
     },
 };
 
-/// The article's naive program as a device, for the tables.
+/// The article's naive program as a device, for measurements.
 ///
-/// It holds meshes that are written as a whole, and shares nothing: what a pool asks of a
-/// device, it refuses.
+/// Meshes must be written as a whole. The operations of a pool are refused: sharing and copies.
 pub struct ArticleDevice {
     gl: GlDevice,
     expander: Expander,
@@ -31,16 +30,16 @@ pub struct ArticleDevice {
     spare: Spare,
 }
 
-/// What a mesh left is used for the next: the article generates its buffers once.
+/// Buffers of removed meshes, reused for new ones: the article generates its buffers once.
 type Spare = Rc<RefCell<Vec<Buffers>>>;
 
 /// A mesh's vertex array and buffers.
 pub struct ArticleGeometry {
-    /// Taken when it goes.
+    /// Taken when the geometry is dropped.
     buffers: Option<Buffers>,
     spare: Spare,
     quad_capacity: u32,
-    place: DrawData,
+    data: DrawData,
 }
 
 /// A vertex array and its three buffers.
@@ -50,7 +49,7 @@ struct Buffers {
     names: [GLuint; 3],
 }
 
-/// Vertices, part by part.
+/// Vertices, with a list for each attribute.
 #[derive(Default)]
 struct Parts {
     positions: Vec<[f32; 3]>,
@@ -58,24 +57,24 @@ struct Parts {
     colors: Vec<[f32; 4]>,
 }
 
-/// Where the vertex shader finds a mesh.
-const PLACE: &str = "
+/// Vertex shader code for the position of a mesh.
+const POSITION_SHADER: &str = "
 layout(location = 0) uniform mat4 model;
-vec3 place(vec3 local) { return (model * vec4(local, 1.0)).xyz; }
+vec3 relative_to_voxel(vec3 local) { return (model * vec4(local, 1.0)).xyz; }
 ";
 const MODEL_LOCATION: GLint = 0;
 
 impl ArticleDevice {
-    /// Bytes that a quad takes.
+    /// Size of a quad in bytes.
     pub const QUAD_BYTES: u64 = FAT_QUAD_BYTES;
 
-    /// A device without a window, drawing pictures of this size.
+    /// Creates a device without a window that draws pictures of this size.
     ///
     /// # Errors
-    /// As [`GlDevice::headless`].
+    /// The errors of [`GlDevice::headless`].
     pub fn headless(width: u32, height: u32) -> Result<Self, RenderError> {
         let gl = GlDevice::headless(GlConfig::default(), width, height)?;
-        let vertex = [FRAME, PLACE, VERTEX_SHADER];
+        let vertex = [FRAME, POSITION_SHADER, VERTEX_SHADER];
         let program = Program::new(&gl.context, &vertex, &[FRAME, SURFACE_FRAGMENT])?;
         let (expander, scratch) = (Expander::default(), Parts::default());
         Ok(Self { gl, expander, program, scratch, spare: Spare::default() })
@@ -88,7 +87,7 @@ impl Buffers {
         let vertices = VertexArray::new(context, &device.painter.pattern)?;
         let gl = context.current()?;
         let mut names = [0; 3];
-        // SAFETY: the context is current, and there is room for three names.
+        // SAFETY: the context is current, and there is space for three names.
         unsafe { gl.CreateBuffers(3, names.as_mut_ptr()) };
         for ((attribute, count, _), name) in ATTRIBUTES.into_iter().zip(names) {
             vertices.add_floats(gl, attribute, attribute, (count, 0));
@@ -97,7 +96,7 @@ impl Buffers {
         Ok(Self { context: Rc::clone(context), vertices, names })
     }
 
-    /// Puts other vertices in.
+    /// Replaces the vertices.
     fn fill(&self, gl: &Gl, parts: &Parts) {
         let Parts { positions, normals, colors } = parts;
         let parts: [&[u8]; 3] = [
@@ -107,8 +106,8 @@ impl Buffers {
         ];
         for (name, bytes) in self.names.into_iter().zip(parts) {
             let (size, data) = (bytes.len() as GLsizeiptr, bytes.as_ptr().cast());
-            // SAFETY: `gl` is of the context that is current, in which the buffer is; `data`
-            // are as many bytes as it is told.
+            // SAFETY: `gl` is of the context that is current, in which the buffer is; `data` has as
+            // many bytes as `size` states.
             unsafe { gl.NamedBufferData(name, size, data, gl::STATIC_DRAW) };
         }
     }
@@ -147,8 +146,8 @@ fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, camera_voxel: IVec3) {
     let geometry = batch.geometry;
     let Some(buffers) = &geometry.buffers else { return };
     buffers.vertices.bind(gl);
-    let origin = IVec3::from_array(geometry.place.origin).wrapping_sub(camera_voxel);
-    let scale = Mat4::from_scale(Vec3::splat(geometry.place.scale()));
+    let origin = IVec3::from_array(geometry.data.origin).wrapping_sub(camera_voxel);
+    let scale = Mat4::from_scale(Vec3::splat(geometry.data.scale()));
     let model = (Mat4::from_translation(origin.as_vec3()) * scale).to_cols_array();
     // SAFETY: `gl` is of the context that is current, in which the program is in use that
     // has this matrix; it is of 16 numbers.
@@ -171,7 +170,7 @@ impl Device for ArticleDevice {
     type Geometry = ArticleGeometry;
 
     fn describe(&self) -> String {
-        format!("{}, buffers of 40-byte vertices a mesh", self.gl.describe())
+        format!("{}, one buffer of 40-byte vertices per mesh", self.gl.describe())
     }
 
     fn access(&self) -> Access {
@@ -202,8 +201,8 @@ impl Device for ArticleDevice {
             None => Buffers::new(&self.gl)?,
         };
         let spare = Rc::clone(&self.spare);
-        let place = DrawData::default();
-        Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: quads, place })
+        let data = DrawData::default();
+        Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: quads, data })
     }
 
     fn create_sharing(
@@ -258,8 +257,8 @@ impl Device for ArticleDevice {
     }
 
     fn write_draw_data(&mut self, geometry: &mut ArticleGeometry, first: u32, data: &[DrawData]) {
-        if let (0, Some(place)) = (first, data.first()) {
-            geometry.place = *place;
+        if let (0, Some(data)) = (first, data.first()) {
+            geometry.data = *data;
         }
     }
 
@@ -279,8 +278,8 @@ impl Device for ArticleDevice {
         refuse_blended(passes)?;
         let Self { gl: device, program, .. } = self;
         let [x, y, z, _] = frame.camera_voxel;
-        device.draw_with(frame, std::iter::empty(), |painter, gl, place, _| {
-            painter.bind_frame(gl, place);
+        device.draw_with(frame, std::iter::empty(), |painter, gl, range, _| {
+            painter.bind_frame(gl, range);
             use_program(gl, program);
             for batch in passes.opaque {
                 draw_mesh(gl, batch, IVec3::new(x, y, z));
@@ -300,5 +299,5 @@ impl Device for ArticleDevice {
 
 fn no_pool() -> RenderError {
     let reason = "the article's naive program writes whole meshes and shares nothing".to_owned();
-    RenderError::Device { during: "using it as a pool's device", reason }
+    RenderError::Device { during: "using the article's device for a pool", reason }
 }

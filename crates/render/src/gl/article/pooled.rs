@@ -1,4 +1,4 @@
-//! Our pool with the article's vertices.
+//! Drystone's pool with the article's vertices.
 
 use drystone_mesh::Quad;
 use drystone_pool::Access;
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A [`GlDevice`] that keeps the article's 160 bytes a quad rather than 8, for the tables.
+/// A [`GlDevice`] that stores the article's 160 bytes for each quad instead of 8, for measurements.
 pub struct FatDevice {
     gl: GlDevice,
     expander: Expander,
@@ -25,32 +25,32 @@ pub struct FatDevice {
     scratch: Vec<[Vertex; 4]>,
 }
 
-/// Where its vertices and per-draw data are bound.
+/// Bindings of vertices and per-draw data.
 const VERTEX_BINDING: u32 = 0;
 const DRAW_BINDING: u32 = 1;
 const DRAW_ATTRIBUTE: u32 = 3;
 
-/// Where the vertex shader finds a mesh.
-const PLACE: &str = "
+/// Vertex shader code for the position of a mesh.
+const POSITION_SHADER: &str = "
 layout(location = 3) in ivec4 draw;
-vec3 place(vec3 local) {
+vec3 relative_to_voxel(vec3 local) {
     return vec3(draw.xyz - frame.camera_voxel.xyz) + local * voxel_scale(uint(draw.w));
 }
 ";
 
 impl FatDevice {
-    /// Bytes that a quad takes.
+    /// Size of a quad in bytes.
     pub const QUAD_BYTES: u64 = FAT_QUAD_BYTES;
 
-    /// A device without a window, drawing pictures of this size.
+    /// Creates a device without a window that draws pictures of this size.
     ///
     /// # Errors
-    /// As [`GlDevice::headless`].
+    /// The errors of [`GlDevice::headless`].
     pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
         let device = GlDevice::headless(config, width, height)?;
         let context = &device.context;
         let program =
-            Program::new(context, &[FRAME, PLACE, VERTEX_SHADER], &[FRAME, SURFACE_FRAGMENT])?;
+            Program::new(context, &[FRAME, POSITION_SHADER, VERTEX_SHADER], &[FRAME, SURFACE_FRAGMENT])?;
         let vertices = VertexArray::new(context, &device.painter.pattern)?;
         let gl = context.current()?;
         for (attribute, count, offset_bytes) in ATTRIBUTES {
@@ -61,7 +61,7 @@ impl FatDevice {
         Ok(Self { gl: device, expander, program, vertices, scratch })
     }
 
-    /// Whether as many bytes of vertices can be addressed.
+    /// Checks that this many bytes of vertices can be addressed.
     fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
         if quads <= self.max_quads() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Device for FatDevice {
     }
 
     fn max_quads(&self) -> u32 {
-        // Drivers count bytes in 31 bits.
+        // Drivers use 31 bits for sizes in bytes.
         (i32::MAX as u64 / FAT_QUAD_BYTES) as u32
     }
 
@@ -173,11 +173,11 @@ impl Device for FatDevice {
         refuse_blended(passes)?;
         let Self { gl: device, program, vertices, .. } = self;
         let commands = passes.opaque.iter().map(|batch| batch.commands);
-        device.draw_with(frame, commands, |painter, gl, place, commands_bytes| {
-            painter.bind_frame(gl, place);
+        device.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
+            painter.bind_frame(gl, range);
             use_program(gl, program);
             vertices.bind(gl);
-            let mut commands = place.offset_bytes + commands_bytes;
+            let mut commands = range.offset_bytes + commands_bytes;
             for batch in passes.opaque.iter().filter(|batch| !batch.commands.is_empty()) {
                 let geometry = batch.geometry;
                 let [vertex, draw] = [size_of::<Vertex>(), DrawData::SHADER_BYTES];

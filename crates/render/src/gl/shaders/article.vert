@@ -1,4 +1,4 @@
-// The article's vertices: 40 bytes each, the same picture as surface.vert's.
+// Draws the article's vertices: 40 bytes each. The picture is the same as surface.vert's.
 
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
@@ -27,7 +27,7 @@ void main() {
     uint along_v = positive ? corner >> 1u : corner & 1u;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * flat_axis.zxy
         + (float(along_v) * 2.0 - 1.0) * flat_axis.yzx;
-    vec3 at = place(position) - frame.camera_fraction.xyz;
+    vec3 at = relative_to_voxel(position) - frame.camera_fraction.xyz;
     relative = at + outward * seam_stretch(at, flat_axis) * (frame.horizon.w * to_clip(at).w);
     gl_Position = to_clip(relative);
     uint face = uint(flat_axis.y + 2.0 * flat_axis.z) + (positive ? 3u : 0u);

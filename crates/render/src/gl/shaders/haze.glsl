@@ -1,4 +1,4 @@
-// The haze before a surface of this colour.
+// A colour as seen through haze.
 vec4 hazed(vec4 color, vec3 relative) {
     float range = length(relative);
     float t = clamp((range - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);

@@ -7,7 +7,7 @@ void main() {
     float towards = dot(direction, frame.sun_direction.xyz);
     float rim = frame.ray_forward.w;
     float disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    // A low sun lights little, and is bright itself.
+    // A low sun gives little light, but its disc is bright.
     vec3 sun = frame.sun.rgb / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
     seen = vec4(mix(sky(direction), sun, disc), 1.0);
 }

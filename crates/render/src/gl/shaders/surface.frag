@@ -10,20 +10,20 @@ layout(location = 3) flat in uint bounds;
 layout(location = 0) out vec4 seen;
 
 #ifdef SHADED
-// How dark a pixel is at a place that is relative to the eye's unit, in levels.
+// Darkness of a pixel, in levels of ambient occlusion, at a position relative to the camera's unit.
 float darkness(vec3 units) {
     uint normal_axis = (kind & 7u) % 3u;
-    // In voxels of the mesh, relative to the one that the eye is in.
+    // In voxels of the mesh, relative to the camera's voxel.
     uint level = kind >> 11u & 31u;
-    ivec3 eye_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
-    vec3 at = (units + vec3(eye_within)) * uintBitsToFloat((127u - level) << 23u);
-    vec2 place = vec2(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
-    vec2 from_low = place - vec2((uvec2(kind) >> uvec2(27u, 28u)) & uvec2(1u));
-    // Every other voxel: what lies a hair below the quad must not count as its end.
+    ivec3 camera_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
+    vec3 at = (units + vec3(camera_within)) * uintBitsToFloat((127u - level) << 23u);
+    vec2 on_face = vec2(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
+    vec2 from_low = on_face - vec2((uvec2(kind) >> uvec2(27u, 28u)) & uvec2(1u));
+    // In every other voxel: a position slightly below the quad must not count as its end.
     vec2 within = clamp(from_low - 2.0 * floor(from_low * 0.5 + 0.25), vec2(0.0), vec2(1.0));
     vec4 levels = vec4((uvec4(kind) >> uvec4(3u, 5u, 7u, 9u)) & uvec4(3u));
-    // A negative facing swaps the two corners between. An edge longer than a voxel has the
-    // shade of its low end.
+    // A negative face swaps the two middle corners. An edge longer than a voxel has the ambient
+    // occlusion of its low end.
     vec2 is_unit = vec2((uvec2(~kind) >> uvec2(29u, 30u)) & uvec2(1u));
     vec2 along = ((kind & 7u) >= 3u ? levels.yz : levels.zy) - levels.x;
     float both = (levels.w - levels.x - along.x - along.y) * (is_unit.x * is_unit.y);
@@ -33,20 +33,20 @@ float darkness(vec3 units) {
 #endif
 
 #ifdef WIRED
-// The part of a pixel that the lines along its quad's edges hide.
+// Part of a pixel that is covered by the lines along its quad's edges.
 float wire() {
     uint normal_axis = (kind & 7u) % 3u;
     uint u = (normal_axis + 1u) % 3u;
     uint v = (normal_axis + 2u) % 3u;
-    // As in darkness.
+    // The same parity rule as in `darkness`.
     uint level = kind >> 11u & 31u;
-    ivec3 eye_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
+    ivec3 camera_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
     float per_unit = uintBitsToFloat((127u - level) << 23u);
-    vec3 at = (relative + frame.camera_fraction.xyz + vec3(eye_within)) * per_unit;
+    vec3 at = (relative + frame.camera_fraction.xyz + vec3(camera_within)) * per_unit;
     vec2 low = vec2((uvec2(bounds) >> uvec2(0u, 7u)) & uvec2(127u));
     vec2 size = vec2((uvec2(bounds) >> uvec2(14u, 20u)) & uvec2(63u)) + 1.0;
     vec2 from_low = vec2(at[u], at[v]) - low;
-    // What lies a hair below the quad must not count as above it.
+    // A position slightly below the quad must not count as above it.
     vec2 within = from_low - 128.0 * floor(from_low * 0.0078125 + 0.25);
     // Voxels that a pixel spans along width and height; see seam_stretch.
     vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : relative;
@@ -59,7 +59,7 @@ float wire() {
     vec2 pixel = stretch * (frame.horizon.w * 128.0 * clip_w * per_unit);
     vec2 edges = min(within, size - within) / pixel;
     float line = clamp(frame.sun_direction.w - min(edges.x, edges.y), 0.0, 1.0);
-    // Quads of few pixels would be nothing but lines.
+    // Fade lines of quads of few pixels, which would be covered by them.
     vec2 sides = size / pixel;
     return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
 }

@@ -1,15 +1,15 @@
-// Draws quads that are pulled from a storage buffer: 8 bytes each, four corners; or cubes
-// of 8 bytes, three quads each.
+// Draws quads from a storage buffer: 8 bytes each, four corners; or cubes of 8 bytes, three quads
+// each.
 
 layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
 layout(std430, binding = 1) readonly buffer Palette { uint palette[]; };
 
 #ifdef CUBES
-// The table of per-draw data, origin and level: a cube names its slot.
+// The table of per-draw data, origin and level. Cubes contain their slots.
 layout(std430, binding = 2) readonly buffer Draws { ivec4 draws[]; };
 #else
-// The draw's slot of the table of per-draw data, origin and level: one an instance, found by
-// base instance.
+// Per-draw data of the draw's slot, origin and level: one for each instance, selected by base
+// instance.
 layout(location = 0) in ivec4 own_draw;
 #endif
 
@@ -18,10 +18,10 @@ layout(location = 1) out vec3 relative;
 #ifdef SHADED
 layout(location = 2) flat out uint kind;
 
-// A quad's second word with what a pixel needs to find its place in the quad, which it
-// knows but for whole voxels: whether the quad lies at an odd place, counted in voxels of
-// the mesh from the one that the eye is in, and whether it is longer than a voxel, along its
-// width and its height. The mesh's level takes the place of the material.
+// A quad's second word with the data that a pixel needs to find its position in the quad, except
+// for whole voxels. It contains whether the quad lies at an odd position, counted in voxels of the
+// mesh from the camera's voxel. It also contains whether the quad is longer than a voxel along its
+// width and its height. The mesh's level replaces the material.
 uint pixel_kind(uvec2 words, ivec4 draw) {
     uint level = min(uint(draw.w), 24u);
     ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel.xyz >> level);
@@ -38,8 +38,8 @@ uint pixel_kind(uvec2 words, ivec4 draw) {
 #ifdef WIRED
 layout(location = 3) flat out uint bounds;
 
-// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
-// height, counted from the voxel that the eye is in, modulo 128, and its lengths less one.
+// Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
+// from the camera's voxel, modulo 128, and its lengths minus one.
 uint quad_bounds(uvec2 words, ivec4 draw) {
     uint level = min(uint(draw.w), 24u);
     ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel.xyz >> level);
@@ -61,13 +61,13 @@ vec4 to_clip(vec3 at) {
     return m[0] * at.x + m[1] * at.y + m[2] * at.z + m[3];
 }
 
-// How much farther than on a face seen straight on a corner must move along each axis of
-// its face, for the edge to move as far in the picture: 1 / sin of the angle between the
-// face and the plane through the eye and the edge that moves (see Frame::SEAM_PIXELS).
+// Factor of a corner's move along each axis of its face, compared to a face seen straight on, so
+// that the edge moves equally far in the picture. It is 1 / sin of the angle between the face and
+// the plane through the camera and the edge that moves (see Frame::SEAM_PIXELS).
 vec3 seam_stretch(vec3 at, vec3 normal) {
     vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : at;
     vec3 squares = sight * sight;
-    // Edge-on, nothing is seen: any number but zero does.
+    // A face seen edge-on is invisible: any number except zero is correct.
     float off_plane = max(dot(squares, normal), 1e-6);
     return min(sqrt(1.0 + squares / off_plane), vec3(frame.sun.w));
 }
@@ -80,7 +80,7 @@ vec3 level_tint(uint level) {
 
 vec4 surface_color(uvec2 words, uint level) {
     uint material = words.y >> 11u & 0xffffu;
-    // A number without a colour must be seen: magenta.
+    // Materials without a colour must be visible: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
     if (material < uint(palette.length())) {
         own = unpackUnorm4x8(palette[material]);
@@ -91,8 +91,8 @@ vec4 surface_color(uvec2 words, uint level) {
 }
 
 #ifdef CUBES
-// Of each two facings across an axis the one that can look towards the eye, of the axis
-// that the vertex is of, as a quad; whether that is seen at all.
+// For the axis of the vertex, the face of the cube that can point towards the camera, as a quad.
+// Returns whether that face is visible.
 bool cube_face(uvec2 entry, ivec4 draw, out uvec2 words) {
     uint normal_axis = uint(gl_VertexID) / 4u % 3u;
     vec3 low = vec3(uvec3(entry.x, entry.x >> 6u, entry.x >> 12u) & uvec3(63u));
@@ -111,7 +111,7 @@ void main() {
     ivec4 draw = draws[entry.x >> 24u | entry.y >> 16u << 8u];
     uvec2 words;
     if (!cube_face(entry, draw, words)) {
-        // Nearer than the nearest: no part of it is in the picture.
+        // Nearer than the near plane: no part of it is in the picture.
         gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
         color = vec4(0.0);
         relative = vec3(0.0);

@@ -8,7 +8,7 @@ layout(location = 4) flat in float least;
 
 layout(location = 0) out vec4 seen;
 
-// The light on a normal, as Atmosphere::light has it.
+// Light on a normal, as in Atmosphere::light.
 vec3 light(vec3 at) {
     float sun = max(dot(at, frame.sun_direction.xyz), 0.0);
     float open_sky = 0.74 + 0.26 * at.y;
@@ -16,21 +16,21 @@ vec3 light(vec3 at) {
 }
 
 #ifdef WIRED
-// The part of a pixel that the lines along its triangle's edges hide.
+// Part of a pixel that is covered by the lines along its triangle's edges.
 float wire() {
     mat4 m = frame.clip_from_relative;
     float clip_w = (m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3]).w;
     // Voxels that a pixel spans: the seam moves edges by one part in 128.
     float pixel = frame.horizon.w * 128.0 * clip_w;
     float nearest = min(min(edges.x, edges.y), edges.z);
-    // Triangles of few pixels would be nothing but lines.
+    // Fade lines of triangles of few pixels, which would be covered by them.
     return 0.85 * clamp(frame.sun_direction.w - nearest / pixel, 0.0, 1.0)
         * clamp(least / pixel * 0.125, 0.0, 1.0);
 }
 #endif
 
 void main() {
-    // Both sides are lit: the normal is turned to the side that is seen.
+    // Both sides are lit: the normal is turned to the visible side.
     vec3 turned = gl_FrontFacing ? normal : -normal;
     vec3 own_light = light(turned / max(length(turned), 1e-6));
     vec3 lit = min(color.rgb * own_light, vec3(1.0));

@@ -147,11 +147,11 @@ fn axis_facings(low: i32, camera: i32, extent: u32) -> u32 {
 fn facings(index: u32) -> u32 {
     let flags = frame.camera_voxel.w;
     let extent = records[index].extent;
-    let towards_eye = axis_facings(records[index].origin[0], frame.camera_voxel.x, extent)
+    let towards_camera = axis_facings(records[index].origin[0], frame.camera_voxel.x, extent)
         | (axis_facings(records[index].origin[1], frame.camera_voxel.y, extent) << 1u)
         | (axis_facings(records[index].origin[2], frame.camera_voxel.z, extent) << 2u);
     let parallel = (u32(flags) >> PARALLEL_SHIFT) & 63u;
-    let facing = select(towards_eye, parallel, (flags & PARALLEL) != 0);
+    let facing = select(towards_camera, parallel, (flags & PARALLEL) != 0);
     return select(63u, facing, (flags & MASK_FACINGS) != 0);
 }
 
