@@ -1,17 +1,16 @@
-//! The software rasteriser: draws on the CPU what the shaders draw on a GPU.
+//! The software rasteriser: draws on the CPU the same pictures as the shaders on a GPU.
 //!
 //! ```text
-//!  commands ─► quads ─► triangles by band ─► depth + facing and material ─► colours
-//!              tasks of 2,048, in parallel   bands of 16 rows, in parallel
+//! commands ─► quads ─► triangles by band ─► depth + face direction and material ─► colours
+//! tasks of 2,048, in parallel           bands of 16 rows, in parallel
 //! ```
-//! Triangles of models go the same way, but for one thing: a pixel of theirs is coloured
-//! when it is drawn, not at the end, since eight bytes do not hold where its light comes
-//! from.
+//! Triangles of models take the same path with one difference. Their pixels are coloured when they
+//! are drawn, not at the end, because the eight bytes of a pixel cannot store their light.
 //!
-//! It does the sums of `wgpu/shader.wgsl` in the same order and decides ties as GPUs do:
-//! corners snap to 1/256 of a pixel, edges are exact integers, an edge's pixels go to the
-//! triangle of which it is the left or top edge. The picture is the same, to the last bit,
-//! whatever the number of threads.
+//! The arithmetic is that of `wgpu/shader.wgsl`, in the same order, and ties are resolved as on
+//! GPUs. Corners snap to 1/256 of a pixel, and edge functions are exact integers. A pixel centre on
+//! an edge belongs to the triangle whose left or top edge it is. The picture is the same, to the
+//! last bit, for any number of threads.
 
 mod bins;
 mod clip;
@@ -58,15 +57,14 @@ use crate::{
     device::Entries,
 };
 
-/// The reference backend: draws on the CPU, needs no driver, and is what the pictures of
-/// all others are compared with.
+/// The reference backend: draws on the CPU and needs no driver. The pictures of all other backends
+/// are compared with its pictures.
 ///
-/// It draws when it is told to and not later: a frame is done when it is submitted,
-/// `finish` has nothing to wait for, and whether commands are drawn indirectly makes no
-/// difference to it.
+/// It draws synchronously: a frame is complete when it is submitted, and `finish` returns at once.
+/// Indirect drawing makes no difference.
 ///
 /// # Cost
-/// 13 bytes a pixel besides the picture; a thread for each core, from rayon's pool.
+/// 13 bytes for each pixel besides the picture, and a thread for each core, from rayon's pool.
 ///
 /// # Examples
 /// ```
@@ -96,19 +94,18 @@ pub struct SoftDevice {
     palette: Vec<Vec4>,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
-    /// The same.
+    /// Kept from frame to frame for their memory.
     triangle_bins: Vec<TriangleBins>,
     overlay: SoftOverlay,
-    /// Pictures drawn.
+    /// Number of pictures drawn.
     frames: u64,
 }
 
 impl SoftDevice {
-    /// A rasteriser of pictures of this size.
+    /// Creates a rasteriser for pictures of this size.
     ///
     /// # Errors
-    /// `EmptyPicture`, `TooLarge` beyond 16,384 pixels a side, or `Device` when there is no
-    /// memory for it.
+    /// `EmptyPicture`, `TooLarge` beyond 16,384 pixels a side, or `OutOfMemory`.
     pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
         check_size(width, height)?;
         let target = Target::new(width, height)?;
@@ -238,7 +235,7 @@ impl Device for SoftDevice {
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         check_size(width, height)?;
         if self.size() != [width, height] {
-            // The old one stays until the new one is there.
+            // The old target remains until the new one exists.
             self.target = Target::new(width, height)?;
         }
         Ok(())
@@ -269,7 +266,7 @@ impl Device for SoftDevice {
         });
         target.shade(&shader);
         let stage = VertexStage::new(frame, false);
-        // In order: as long as batches are of one kind, they are set up together.
+        // Blended batches are drawn in order. Consecutive batches of one kind are set up together.
         for blended in passes.blended.chunk_by(|a, b| a.indices.is_some() == b.indices.is_some()) {
             let quads = blended.iter().filter(|it| it.geometry.entries() == Entries::Quads);
             rasterise(quads, bins, &stage, &viewport, |bins| {
@@ -297,7 +294,7 @@ impl Device for SoftDevice {
     }
 }
 
-/// Sets the batches' quads up, as many at a time as fit, and has their triangles drawn.
+/// Sets up the batches' quads in groups of limited size, and draws their triangles.
 fn rasterise<'a>(
     batches: impl Iterator<Item = &'a Batch<'a, SoftGeometry>>,
     bins: &mut Vec<Bins>,

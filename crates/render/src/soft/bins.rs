@@ -1,4 +1,4 @@
-//! From quads to triangles, sorted by the bands of rows that they touch.
+//! Conversion of quads to triangles, sorted by the bands of rows that they touch.
 
 use std::ops::Range;
 
@@ -13,28 +13,28 @@ use super::{
     target::SHADED,
     triangle::Triangle,
     vertex::{MeshTransform, VertexStage},
-    viewport::{Place, Viewport},
+    viewport::{Containment, Viewport},
 };
 
-/// Rows of a band. A band is drawn by one thread; its depths and colours fit into a core's
-/// cache, and a picture has enough bands to go round.
+/// Number of rows in a band. A band is drawn by one thread. Its depths and colours fit a core's
+/// cache, and a picture has enough bands for all threads.
 pub(super) const BAND_ROWS: usize = 16;
 
-/// The corners of a quad's two triangles, as in the index pattern that GPUs draw it by.
+/// The corners of a quad's two triangles, as in the index pattern for GPUs.
 const TRIANGLES: [[usize; 3]; 2] = [[0, 1, 2], [2, 1, 3]];
 
 /// The triangles of a few runs of quads, in order.
 #[derive(Default)]
 pub(super) struct Bins {
     triangles: Vec<Triangle>,
-    /// Numbers of triangles, band by band; within a band they ascend.
+    /// Indices of triangles, band by band; they ascend within a band.
     by_band: Vec<u32>,
-    /// Where each band begins in `by_band`, and where the last one ends.
+    /// Start of each band in `by_band`, and the end of the last one.
     band_starts: Vec<u32>,
 }
 
 impl Bins {
-    /// Forgets what it holds and takes the triangles of these runs.
+    /// Replaces the contents by the triangles of these runs.
     pub(super) fn fill(&mut self, runs: &[Run<'_>], stage: &VertexStage, viewport: &Viewport) {
         self.triangles.clear();
         for run in runs {
@@ -42,16 +42,16 @@ impl Bins {
                 self.push_cubes(bytemuck::cast_slice(run.quads), draws, stage, viewport);
                 continue;
             }
-            let place = stage.place(&run.data);
+            let transform = stage.transform(&run.data);
             for &quad in run.quads {
                 let kind = stage.pixel_kind(quad, &run.data);
-                self.push(quad, kind, place, stage, viewport);
+                self.push(quad, kind, transform, stage, viewport);
             }
         }
         self.sort(viewport);
     }
 
-    /// Takes the faces of cubes that look towards the eye.
+    /// Adds the faces of cubes that point towards the camera.
     fn push_cubes(
         &mut self,
         cubes: &[Cube],
@@ -61,11 +61,11 @@ impl Bins {
     ) {
         for cube in cubes.iter().filter(|cube| cube.faces() != FaceSet::EMPTY) {
             let data = draws.read(cube.region());
-            let place = stage.place(&data);
-            for face in stage.facings(*cube, place) {
+            let transform = stage.transform(&data);
+            for face in stage.faces_towards_camera(*cube, transform) {
                 if cube.faces().contains(face) {
                     let quad = cube.quad(face);
-                    self.push(quad, stage.pixel_kind(quad, &data), place, stage, viewport);
+                    self.push(quad, stage.pixel_kind(quad, &data), transform, stage, viewport);
                 }
             }
         }
@@ -76,20 +76,20 @@ impl Bins {
         &mut self,
         quad: Quad,
         kind: PixelKind,
-        place: MeshTransform,
+        transform: MeshTransform,
         stage: &VertexStage,
         viewport: &Viewport,
     ) {
         let kind = PixelKind { word: kind.word & !SHADED, ..kind };
-        let corners = stage.corners(quad, place);
-        match viewport.place(&corners) {
-            Place::Outside => {}
-            Place::Inside => self.push_whole(corners, kind, viewport),
-            Place::Across => self.push_clipped(corners, kind, viewport),
+        let corners = stage.corners(quad, transform);
+        match viewport.containment(&corners) {
+            Containment::Outside => {}
+            Containment::Inside => self.push_whole(corners, kind, viewport),
+            Containment::Across => self.push_clipped(corners, kind, viewport),
         }
     }
 
-    /// Forgets what it holds and takes these triangles.
+    /// Replaces the contents by these triangles.
     pub(super) fn refill(
         &mut self,
         triangles: impl Iterator<Item = Triangle>,
@@ -127,8 +127,8 @@ impl Bins {
         }
     }
 
-    /// Sorts by counting: how many in each band, where each band begins, then each
-    /// triangle to its place.
+    /// Counting sort: counts the triangles of each band, computes where each band begins, and
+    /// stores each triangle's index.
     fn sort(&mut self, viewport: &Viewport) {
         let band_count = (viewport.height as usize).div_ceil(BAND_ROWS);
         self.band_starts.clear();
@@ -151,7 +151,7 @@ impl Bins {
                 self.by_band[*end as usize] = number as u32;
             }
         }
-        // Each entry is now where its own band begins, one place too late.
+        // Each entry is now the start of its own band, but one entry too late.
         self.band_starts.rotate_left(1);
         if let Some(end) = self.band_starts.last_mut() {
             *end = total;

@@ -1,11 +1,11 @@
-//! Cuts triangles that reach behind the eye or far out of the picture.
+//! Clips triangles that reach behind the camera or far outside the picture.
 
 use glam::Vec4;
 
 use super::viewport::MIN_W;
 
-/// Near, in front of the eye, and the guard's four sides. Far is not among them: what lies
-/// beyond it has a depth below that of an empty pixel, and fails the depth test.
+/// Near plane, front of the camera, and the guard's four sides. The far plane is not needed: points
+/// beyond it have a depth below that of an empty pixel, and fail the depth test.
 const PLANE_COUNT: usize = 6;
 /// Each plane adds at most one corner to a triangle.
 const MAX_CORNERS: usize = 3 + PLANE_COUNT;
@@ -17,10 +17,10 @@ pub(super) struct Polygon {
 }
 
 impl Polygon {
-    /// What of a triangle lies beyond the near plane and within `guard` times `w`.
+    /// Clips a triangle to the region beyond the near plane and within `guard` times `w`.
     ///
-    /// An edge is always cut from its inner end towards its outer one. Two triangles that
-    /// share it, and walk it in opposite directions, so get the very same point.
+    /// An edge is always cut from its inner end towards its outer one. So two triangles that share
+    /// it, with opposite directions, get the same point.
     pub(super) fn clipped(triangle: [Vec4; 3], guard: f32) -> Self {
         let mut polygon = Self { corners: [Vec4::ZERO; MAX_CORNERS], len: 3 };
         polygon.corners[..3].copy_from_slice(&triangle);
@@ -33,13 +33,13 @@ impl Polygon {
         polygon
     }
 
-    /// The polygon as triangles about its first corner, wound as it is.
+    /// The polygon as a fan of triangles about its first corner, with the same winding.
     pub(super) fn triangles(&self) -> impl Iterator<Item = [Vec4; 3]> + '_ {
         let rest = &self.corners[..self.len];
         rest.windows(2).skip(1).map(|edge| [rest[0], edge[0], edge[1]])
     }
 
-    /// Keeps what is not on the negative side. What is no number counts as outside.
+    /// Keeps the part that is not on the negative side. NaN counts as outside.
     fn cut(&mut self, distance: impl Fn(Vec4) -> f32) {
         let before = self.corners;
         let count = self.len;
@@ -60,9 +60,9 @@ impl Polygon {
     }
 
     fn push(&mut self, corner: Vec4) {
-        // A convex polygon gains one corner a plane; rounding could make it concave.
-        if let Some(place) = self.corners.get_mut(self.len) {
-            *place = corner;
+        // A convex polygon gains at most one corner for each plane; rounding could make it concave.
+        if let Some(end) = self.corners.get_mut(self.len) {
+            *end = corner;
             self.len += 1;
         }
     }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_stays_as_it_is() {
+    fn triangles_inside_are_unchanged() {
         let triangle = [
             Vec4::new(0.0, 0.0, 0.5, 1.0),
             Vec4::new(1.0, 0.0, 1.0, 1.0),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_behind_the_eye_or_of_no_number() {
+    fn triangles_behind_the_camera_or_with_nan_are_clipped_away() {
         let behind = Vec4::new(0.0, 0.0, 0.1, -1.0);
         assert_eq!(clipped([behind, behind + Vec4::X, behind + Vec4::Y], 8.0), []);
         assert_eq!(clipped([Vec4::ZERO; 3], 8.0), []);

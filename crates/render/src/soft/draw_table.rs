@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::memory::no_room;
+use super::memory::out_of_memory;
 use crate::{DrawData, RenderError};
 
-/// The most slots of one table: 320 MiB.
+/// Maximum number of slots of one table: 320 MiB.
 const MAX_SLOTS: u32 = 1 << 24;
 
-/// A table that several geometries read and write. One thread draws and writes, one after
-/// the other; atomics only make sharing sound, at the cost of plain loads and stores.
+/// A table that several geometries read and write. Drawing and writing happen on one thread, one
+/// after the other. Atomics only make the sharing sound, at the cost of plain loads and stores.
 pub(super) struct DrawTable(Vec<[AtomicU32; WORDS]>);
 
 const WORDS: usize = size_of::<DrawData>() / 4;
@@ -24,7 +24,7 @@ impl DrawTable {
         let mut table = Vec::new();
         table
             .try_reserve_exact(slots as usize)
-            .map_err(|_| no_room(WHAT, u128::from(slots) * size_of::<DrawData>() as u128))?;
+            .map_err(|_| out_of_memory(WHAT, u128::from(slots) * size_of::<DrawData>() as u128))?;
         table.resize_with(slots as usize, Default::default);
         Ok(Self(table))
     }
@@ -33,7 +33,7 @@ impl DrawTable {
         self.0.len() as u32
     }
 
-    /// A slot's data; zero for a slot that is not there.
+    /// A slot's data; zero for a slot that does not exist.
     pub(super) fn read(&self, slot: u32) -> DrawData {
         let words = self.0.get(slot as usize);
         words.map_or_else(DrawData::default, |words| {
@@ -41,7 +41,7 @@ impl DrawTable {
         })
     }
 
-    /// Writes slots from `first` on; those that are not there are left out.
+    /// Writes slots from `first` on; slots that do not exist are ignored.
     pub(super) fn write(&self, first: u32, data: &[DrawData]) {
         let slots = self.0.get(first as usize..).unwrap_or_default();
         for (words, data) in slots.iter().zip(data) {

@@ -1,4 +1,4 @@
-//! Quads and per-draw data in memory, and how commands name them.
+//! Quads and per-draw data in memory, and the ranges of commands in them.
 
 use std::{ops::Range, sync::Arc};
 
@@ -11,28 +11,28 @@ use crate::{
     device::{Entries, copied_quads},
 };
 
-/// The most quads of one geometry: 128 MiB, as much as Mesa's Vulkan rasteriser binds, so
-/// that pools look the same on both.
+/// Maximum number of quads of one geometry: 128 MiB, as in Mesa's Vulkan rasteriser, so that pools
+/// are alike on both.
 pub(super) const MAX_QUADS: u32 = 1 << 24;
 
 /// Quads and per-draw data in memory.
 pub struct SoftGeometry {
-    /// Or cubes, bit for bit.
+    /// Quads, or cubes with the same bits.
     quads: Vec<Quad>,
-    /// Of triangles, where that is what it holds; else none.
+    /// Vertices of triangles; empty in other geometries.
     vertices: Vec<TriangleVertex>,
-    /// The same.
+    /// Indices of triangles; empty in other geometries.
     indices: Vec<u32>,
     entries: Entries,
     draws: Arc<DrawTable>,
 }
 
-/// Quads of one draw, and where they lie.
+/// Quads of one draw, and the data of their mesh.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     pub(super) quads: &'a [Quad],
     pub(super) data: DrawData,
-    /// Where cubes lie, if that is what the quads are bit for bit.
+    /// The table of regions, if the quads are the bits of cubes.
     pub(super) cubes: Option<&'a DrawTable>,
 }
 
@@ -41,7 +41,7 @@ impl SoftGeometry {
         Self::with_draws(entries, count, Arc::new(DrawTable::new(slots)?))
     }
 
-    /// More of the same with the table of another geometry.
+    /// Creates a geometry for entries of the same kind, with the table of another geometry.
     pub(super) fn sharing(other: &Self, count: u32) -> Result<Self, RenderError> {
         Self::with_draws(other.entries, count, Arc::clone(&other.draws))
     }
@@ -112,17 +112,17 @@ impl SoftGeometry {
         self.entries
     }
 
-    /// The table that its draws are found in.
+    /// The table of per-draw data.
     pub(super) fn draws(&self) -> &DrawTable {
         &self.draws
     }
 
-    /// The vertices, if it holds any.
+    /// The vertices; empty in other geometries.
     pub(super) fn vertices(&self) -> &[TriangleVertex] {
         &self.vertices
     }
 
-    /// The indices, if it holds any.
+    /// The indices; empty in other geometries.
     pub(super) fn indices(&self) -> &[u32] {
         &self.indices
     }
@@ -136,7 +136,7 @@ impl SoftGeometry {
         len as u32
     }
 
-    /// The quads of a command that are there.
+    /// The quads of a command that exist.
     fn quads_of(&self, command: &DrawCommand) -> &[Quad] {
         // Indices are those of the shared pattern, so a first index skips whole quads.
         let skipped = i64::from(command.first_index / INDICES_PER_QUAD);
@@ -148,7 +148,7 @@ impl SoftGeometry {
         &self.quads[first..end]
     }
 
-    /// The slots of a command, an instance each, that are there.
+    /// The slots of a command that exist, one for each instance.
     pub(super) fn slots_of(&self, command: &DrawCommand) -> Range<u32> {
         let end = command.first_instance.saturating_add(command.instance_count);
         command.first_instance..end.min(self.draws.len())
@@ -173,7 +173,7 @@ pub(super) fn runs<'a>(
     })
 }
 
-/// Room for so many of anything, [`MAX_QUADS`] quads' worth of bytes at the most.
+/// Zeroed memory for `count` entries, at most the size of [`MAX_QUADS`] quads.
 fn capacity_for<T: bytemuck::Zeroable + Clone>(
     what: &'static str,
     count: u32,
@@ -186,7 +186,7 @@ fn capacity_for<T: bytemuck::Zeroable + Clone>(
     zeroed(what, count as usize)
 }
 
-/// Copies what there is room for.
+/// Copies the values that fit.
 fn write<T: Copy>(to: &mut [T], first: u32, from: &[T]) {
     let room = to.get_mut(first as usize..).unwrap_or_default();
     let count = room.len().min(from.len());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_name_quads_and_slots() {
+    fn commands_draw_their_quads_and_slots() {
         let two = command(3..5, 2);
         assert_eq!(drawn(two), [(2, 3), (2, 4)]);
         assert_eq!(drawn(DrawCommand { first_index: 6 * 4, ..two }), [(2, 7), (2, 8)]);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_cut_off() {
+    fn commands_beyond_the_geometry_are_cut_off() {
         assert_eq!(drawn(command(9..12, 0)), [(0, 9)]);
         assert_eq!(drawn(command(0..1, 3)), []);
         assert_eq!(drawn(DrawCommand { base_vertex: -4, ..command(0..2, 0) }), [(0, 0)]);

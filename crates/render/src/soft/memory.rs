@@ -1,26 +1,26 @@
-//! Memory that may not be there: what input sizes must not abort the program.
+//! Fallible allocation: large inputs must not abort the program.
 
 use crate::RenderError;
 
-/// `count` zeroes.
+/// Allocates `count` zeroes.
 ///
 /// # Errors
-/// `OutOfMemory` with what they were for and how many bytes that is, when there is no room.
+/// `OutOfMemory` with the purpose and the size in bytes.
 pub(super) fn zeroed<T: bytemuck::Zeroable + Clone>(
     what: &'static str,
     count: usize,
 ) -> Result<Vec<T>, RenderError> {
     let mut list = Vec::new();
     let size_bytes = count as u128 * size_of::<T>() as u128;
-    list.try_reserve_exact(count).map_err(|_| no_room(what, size_bytes))?;
+    list.try_reserve_exact(count).map_err(|_| out_of_memory(what, size_bytes))?;
     list.resize(count, T::zeroed());
     Ok(list)
 }
 
-/// The error of there being no memory.
+/// Error for memory that cannot be allocated.
 #[cold]
-pub(super) fn no_room(what: &str, size_bytes: u128) -> RenderError {
-    let reason = format!("no {size_bytes} bytes of memory for {what}; ask for less");
+pub(super) fn out_of_memory(what: &str, size_bytes: u128) -> RenderError {
+    let reason = format!("{size_bytes} bytes for {what} cannot be allocated; request less");
     let requested_bytes = u64::try_from(size_bytes).unwrap_or(u64::MAX);
     RenderError::OutOfMemory { requested_bytes, reason }
 }
@@ -30,12 +30,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_an_error_that_says_so() {
+    fn allocation_failures_report_purpose_and_size() {
         let error = zeroed::<u32>("a test", usize::MAX / 8).unwrap_err().to_string();
         assert_eq!(
             error,
             format!(
-                "the graphics device failed while making room: no {} bytes of memory for a test; ask for less",
+                "the graphics device is out of memory: {} bytes for a test cannot be allocated; request less",
                 (usize::MAX / 8) as u128 * 4
             )
         );

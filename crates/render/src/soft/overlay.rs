@@ -1,15 +1,16 @@
-//! Triangles over the picture, in order, pixel by pixel.
+//! Overlay triangles, drawn over the picture in order, pixel by pixel.
 
 use std::collections::HashMap;
 
 use crate::{Image, Overlay, OverlayCorner, OverlayPatch, RenderError};
 
-/// Corners snap to this part of a pixel, as GPUs do.
+/// Corners snap to this fraction (1/n) of a pixel, as on GPUs.
 const STEPS: f32 = 256.0;
-/// Corners farther away than this are drawn there, in steps: sums of products stay exact.
+/// Farther corners are clamped to this coordinate, in snapped steps, so that sums of products stay
+/// exact.
 const FARTHEST: f32 = (1 << 24) as f32;
 
-/// What lies over pictures, and its textures.
+/// An overlay and its textures.
 #[derive(Default)]
 pub(super) struct SoftOverlay {
     overlay: Overlay,
@@ -40,7 +41,7 @@ impl SoftOverlay {
         Ok(())
     }
 
-    /// Draws it over a picture.
+    /// Draws the overlay over a picture.
     pub(super) fn paint(&self, image: &mut Image) {
         let size = [image.width(), image.height()];
         let width = image.width() as usize;
@@ -79,7 +80,7 @@ impl Texture {
         }
     }
 
-    /// The colour between the four pixels around a place; beyond the edges is what is there.
+    /// Bilinear sample of the texture, clamped at the edges.
     fn sample(&self, [u, v]: [f32; 2]) -> [f32; 4] {
         let around = |part: f32, side: usize| {
             let at = (part * side as f32 - 0.5).clamp(0.0, (side - 1) as f32);
@@ -104,17 +105,17 @@ fn mix(one: [f32; 4], two: [f32; 4], part: f32) -> [f32; 4] {
     [0, 1, 2, 3].map(|channel| one[channel] + (two[channel] - one[channel]) * part)
 }
 
-/// A colour that is multiplied by its opacity, laid over a pixel.
+/// Blends a premultiplied colour over a pixel.
 fn over(own: [f32; 4], below: [u8; 4]) -> [u8; 4] {
     [0, 1, 2, 3].map(|channel| {
         let seen = own[channel] * 255.0 + f32::from(below[channel]) * (1.0 - own[3]);
-        // Rounded, and no more than there is.
+        // Rounded; the cast saturates.
         (seen + 0.5) as u8
     })
 }
 
-/// Calls `paint` with each pixel within `clip` whose middle the triangle covers, and the colour
-/// there. A middle on an edge belongs to the triangle of which that is a left or top one.
+/// Calls `paint` with each pixel within `clip` whose centre the triangle covers, and the colour
+/// there. A centre on an edge belongs to the triangle with that edge at its left or top.
 fn fill(
     mut corners: [OverlayCorner; 3],
     [left, top, right, bottom]: [i64; 4],
@@ -165,13 +166,13 @@ fn sum(parts: [f32; 3]) -> f32 {
     parts.iter().sum()
 }
 
-/// Twice the area of the triangle `a`, `b`, `c`: more than 0 where it turns clockwise in a
-/// picture, whose rows go down.
+/// Twice the area of the triangle `a`, `b`, `c`: positive for clockwise triangles in a picture,
+/// whose rows go down.
 const fn edge(a: [i64; 2], b: [i64; 2], c: [i64; 2]) -> i64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Of a triangle that turns clockwise: whether an edge is its top, or on its left.
+/// Whether an edge of a clockwise triangle is its top, or on its left.
 const fn is_left_or_top(from: [i64; 2], to: [i64; 2]) -> bool {
     to[1] < from[1] || (to[1] == from[1] && to[0] > from[0])
 }
@@ -189,7 +190,7 @@ mod tests {
         OverlayCorner { at, uv: [0.5; 2], color: [0, 0, 0, 128] }
     }
 
-    /// A picture of white with these triangles over it, half opaque and black.
+    /// A white picture with these triangles over it, half opaque and black.
     fn painted(corners: Vec<OverlayCorner>, indices: Vec<u32>) -> Image {
         let white = OverlayPatch { texture: 7, at: None, size: [1, 1], rgba: vec![255; 4] };
         let indices_used = 0..indices.len() as u32;
@@ -204,7 +205,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever way a square is cut from its middle, each pixel is covered once.
+        /// A square that is cut from its middle in any way covers each pixel once.
         #[test]
         fn triangles_that_share_edges_cover_each_pixel_once(
             x in 1.0_f32..23.0, y in 1.0_f32..23.0, rim in prop::collection::vec(0_u32..24, 4),
@@ -224,9 +225,9 @@ mod tests {
             }
         }
 
-        /// Where a middle is clearly within or outside, the dumb way says the same.
+        /// Pixels whose centres are clearly within or outside are compared with a plain test.
         #[test]
-        fn pixels_are_those_whose_middles_lie_within(
+        fn pixels_are_those_whose_centres_lie_within(
             at in prop::collection::vec(-9.0_f32..33.0, 6),
         ) {
             let at = [[at[0], at[1]], [at[2], at[3]], [at[4], at[5]]];
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_away_is_drawn_without_a_panic() {
+    fn far_triangles_are_drawn_without_a_panic() {
         let far = [[-1e30, 3.0], [1e30, 3.0], [0.0, 1e30]];
         let image = painted(far.map(corner).to_vec(), vec![0, 1, 2]);
         assert_eq!((image.pixel(5, 1)[0], image.pixel(5, 20)[0]), (255, 127));

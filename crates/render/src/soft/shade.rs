@@ -1,8 +1,8 @@
-//! The fragment stage: the colour of a pixel, from what lies there and how deep.
+//! The fragment stage: the colour of a pixel, from its stored data and its depth.
 //!
-//! A GPU carries each corner's place along and interpolates it. Here a pixel keeps only
-//! its depth and its quad's facing, occlusion, material and level, 9 bytes: where it lies follows from its
-//! place in the picture and its depth, so that what is hidden in the end is never shaded.
+//! A GPU interpolates the position of each corner. Here a pixel stores only its depth, and its
+//! quad's face direction, ambient occlusion, material and level: 9 bytes. Its position follows from
+//! its coordinates in the picture and its depth, so hidden surfaces are never shaded.
 
 use glam::{DMat4, IVec3, Mat4, Vec3A, Vec4};
 
@@ -12,9 +12,9 @@ use super::triangles::{Facet, Lamp};
 use super::wire::Wire;
 use crate::Frame;
 
-/// What a material without a colour is drawn in: it must be seen.
+/// Colour of materials without a colour, which must be visible.
 const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
-/// Below this a distance is not divided by.
+/// Shorter distances are not used as divisors.
 const MIN_DISTANCE: f32 = 1e-6;
 
 pub(super) struct Shader<'a> {
@@ -24,16 +24,16 @@ pub(super) struct Shader<'a> {
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
     camera_fraction: Vec3A,
-    /// The light that a level of occlusion takes.
+    /// Light lost per level of ambient occlusion.
     occlusion: f32,
-    /// How much of a colour its level's tint hides.
+    /// Part of a colour that its level's tint hides.
     tint: f32,
-    /// The lines along quads' edges, where they are drawn.
+    /// The lines along quads' edges, if they are drawn.
     wire: Option<Wire>,
     haze_start: f32,
     haze_rate: f32,
     haze_density: f32,
-    /// A pixel's width and height where the picture is −1 to 1, y up.
+    /// Width and height of a pixel in coordinates from −1 to 1, y up.
     pixel_steps: [f32; 2],
 }
 
@@ -58,7 +58,7 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Whether any haze can be seen.
+    /// Whether any haze can be visible.
     fn is_hazy(&self) -> bool {
         self.haze_density != 0.0 && self.haze_rate != 0.0
     }
@@ -66,16 +66,16 @@ impl<'a> Shader<'a> {
     /// The sky at a pixel.
     #[inline]
     pub(super) fn sky(&self, x: usize, y: usize) -> Vec4 {
-        let [x, y] = self.picture_place(x, y);
+        let [x, y] = self.ndc_position(x, y);
         self.sky.behind(x, y).extend(1.0)
     }
 
-    /// What a quad of this kind looks like at a pixel.
+    /// The colour of a quad of this kind at a pixel.
     #[inline]
     pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: PixelKind) -> Vec4 {
         let lit = self.lit(kind);
-        let place = || self.relative(x, y, depth) + self.camera_fraction;
-        let shaded = match darkness(kind, self.camera_voxel, place) {
+        let units = || self.relative(x, y, depth) + self.camera_fraction;
+        let shaded = match darkness(kind, self.camera_voxel, units) {
             Some(dark) if self.occlusion != 0.0 => {
                 let light = 1.0 - dark * self.occlusion;
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)
@@ -89,10 +89,10 @@ impl<'a> Shader<'a> {
         self.hazed(x, y, depth, seen)
     }
 
-    /// What a triangle looks like at a pixel.
+    /// The colour of a triangle at a pixel.
     #[inline]
     pub(super) fn facet(&self, [x, y]: [usize; 2], depth: f32, facet: &Facet, lamp: &Lamp) -> Vec4 {
-        let shares = facet.shares(self.picture_place(x, y));
+        let shares = facet.shares(self.ndc_position(x, y));
         let lit = facet.lit(shares, lamp);
         let seen = match &self.wire {
             Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(x, y, depth)),
@@ -101,21 +101,21 @@ impl<'a> Shader<'a> {
         self.hazed(x, y, depth, seen)
     }
 
-    /// What is lit like this looks like at a pixel, behind the haze that is before it.
+    /// A lit colour at a pixel, with the haze in front of it.
     #[inline]
     fn hazed(&self, x: usize, y: usize, depth: f32, lit: Vec4) -> Vec4 {
         if self.is_hazy() { self.hazy(lit, self.relative(x, y, depth)) } else { lit }
     }
 
-    /// Where a pixel of this depth lies, relative to the eye.
+    /// Position of a pixel of this depth, relative to the camera.
     #[inline]
     fn relative(&self, x: usize, y: usize, depth: f32) -> Vec3A {
-        let [x, y] = self.picture_place(x, y);
-        let place = self.relative_from_clip * Vec4::new(x, y, depth, 1.0);
-        Vec3A::from_vec4(place) * place.w.recip()
+        let [x, y] = self.ndc_position(x, y);
+        let position = self.relative_from_clip * Vec4::new(x, y, depth, 1.0);
+        Vec3A::from_vec4(position) * position.w.recip()
     }
 
-    /// A colour as seen from the eye through haze.
+    /// A colour as seen through haze.
     #[inline]
     fn hazy(&self, lit: Vec4, relative: Vec3A) -> Vec4 {
         let distance = relative.length();
@@ -128,7 +128,7 @@ impl<'a> Shader<'a> {
         mix(Vec3A::from_vec4(lit), sky, haze).extend(lit.w)
     }
 
-    /// A material's colour, and its level's, in the light that its facing gets.
+    /// A material's colour with its level's tint, in the light on its face direction.
     #[inline]
     fn lit(&self, PixelKind { word, level, .. }: PixelKind) -> Vec4 {
         let material = (word >> 11 & 0xffff) as usize;
@@ -141,9 +141,9 @@ impl<'a> Shader<'a> {
         (own * light).min(Vec3A::ONE).extend(color.w)
     }
 
-    /// A pixel's centre where the picture is −1 to 1, y up.
+    /// A pixel's centre in coordinates from −1 to 1, y up.
     #[inline]
-    fn picture_place(&self, x: usize, y: usize) -> [f32; 2] {
+    fn ndc_position(&self, x: usize, y: usize) -> [f32; 2] {
         let [across, down] = self.pixel_steps;
         [(x as f32 + 0.5) * across - 1.0, (y as f32 + 0.5) * down + 1.0]
     }
@@ -160,14 +160,14 @@ pub(super) fn unpacked(color: [u8; 4]) -> Vec4 {
     Vec4::from_array(color.map(f32::from)) / 255.0
 }
 
-/// As an 8-bit target stores it: the nearest of 0 to 255.
+/// A colour as an 8-bit target stores it: the nearest of 0 to 255.
 #[inline]
 pub(super) fn packed(color: Vec4) -> [u8; 4] {
-    // The cast cuts off what lies outside, and makes 0 of what is no number.
+    // The cast saturates, and converts NaN to 0.
     (color * 255.0 + 0.5).to_array().map(|channel| channel as u8)
 }
 
-/// `color` over what is there, by its opacity.
+/// Blends `color` over a pixel by its opacity.
 #[inline]
 pub(super) fn over(color: Vec4, below: [u8; 4]) -> [u8; 4] {
     let opacity = color.w;

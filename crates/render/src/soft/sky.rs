@@ -1,4 +1,4 @@
-//! The sky: what stands where nothing is drawn, and what haze fades to. The sums of
+//! The sky: the background, and the colour that haze fades to. The arithmetic is that of
 //! `wgpu/shader.wgsl`.
 
 use glam::Vec3A;
@@ -14,9 +14,9 @@ pub(super) struct Sky {
     ground: Vec3A,
     sun_direction: Vec3A,
     sun: Vec3A,
-    /// The colour of its disc.
+    /// Colour of the sun's disc.
     disc: Vec3A,
-    /// Cosine at the rim of the sun's disc.
+    /// Cosine at the edge of the sun's disc.
     rim: f32,
 }
 
@@ -35,7 +35,7 @@ impl Sky {
             ground: xyz(frame.ground),
             sun_direction: xyz(frame.sun_direction),
             sun,
-            // A low sun lights little, and is bright itself.
+            // A low sun gives little light, but its disc is bright.
             disc: sun / sun.max_element().max(DIMMEST),
             rim: frame.ray_forward[3],
         }
@@ -54,7 +54,7 @@ impl Sky {
         base + self.sun * (0.22 * towards16 * towards16)
     }
 
-    /// The sky with the sun, as seen at a place of the picture (−1 to 1, y up).
+    /// The sky with the sun, at a position in the picture (−1 to 1, y up).
     #[inline]
     pub(super) fn behind(&self, x: f32, y: f32) -> Vec3A {
         let direction = (self.forward + self.right * x + self.up * y).normalize();
@@ -78,7 +78,7 @@ fn mix_one(from: f32, to: f32, part: f32) -> f32 {
     from * (1.0 - part) + to * part
 }
 
-/// 0 up to `low`, 1 from `high` on, and smooth in between.
+/// 0 below `low`, 1 from `high` on, and smooth in between.
 #[inline]
 pub(super) fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
     smooth(((x - low) / (high - low)).clamp(0.0, 1.0))

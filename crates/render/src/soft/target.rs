@@ -16,23 +16,23 @@ use crate::{Frame, Image, RenderError, frame::QuadStyle};
 
 mod triangles;
 
-/// What the kind of a pixel is that has its colour already. No quad's kind has this bit.
+/// Kind of a pixel that already has its colour. No quad's kind has this bit.
 pub(super) const SHADED: u32 = 1 << 31;
 
-/// Depth where nothing was drawn: that of the far plane, since depth is reversed.
+/// Depth of pixels without a mesh: that of the far plane, because depth is reversed.
 const FAR: f32 = 0.0;
 
-/// What is drawn to: a picture, and for each pixel what lies there.
+/// The target: a picture, and the data of the nearest surface for each pixel.
 pub(super) struct Target {
     image: Image,
     depths: Vec<f32>,
-    /// What is kept of the nearest quad: the word,
+    /// Words of the nearest quad's kind.
     kinds: Vec<u32>,
-    /// and the level, where that matters.
+    /// Levels of the nearest quad, if they are needed.
     levels: Vec<u8>,
-    /// and where it ends, where that matters.
+    /// Bounds of the nearest quad, if they are needed.
     bounds: Vec<u32>,
-    /// Whether the level does in the picture that is being drawn.
+    /// Whether the picture being drawn needs levels.
     shows_levels: bool,
     shows_bounds: bool,
 }
@@ -69,7 +69,7 @@ impl Target {
         [self.image.width(), self.image.height()]
     }
 
-    /// The picture, to be painted over when all else is drawn.
+    /// The picture, to be painted over after all other draws.
     pub(super) const fn image_mut(&mut self) -> &mut Image {
         &mut self.image
     }
@@ -81,26 +81,26 @@ impl Target {
         image(self.image.width(), self.image.height(), rgba)
     }
 
-    /// Forgets what was drawn, and makes ready for what `frame` asks for.
+    /// Clears the picture, and prepares it for the options of `frame`.
     pub(super) fn clear(&mut self, frame: &Frame) {
         self.depths.fill(FAR);
         self.shows_levels = frame.shows_levels();
         self.shows_bounds = frame.quad_style() == QuadStyle::Wired;
     }
 
-    /// Notes for each pixel the nearest of the triangles; of equally near ones the last.
+    /// Stores the nearest of the triangles for each pixel; of equally near ones the last.
     pub(super) fn draw_opaque(&mut self, bins: &[Bins], viewport: &Viewport) {
         self.bands().for_each(|mut band| {
             band.for_each_span(bins, viewport, |band, span, kind| band.fill(&span, kind));
         });
     }
 
-    /// Colours every pixel with what was noted, or with the sky.
+    /// Colours every pixel with its stored surface, or with the sky.
     pub(super) fn shade(&mut self, shader: &Shader<'_>) {
         self.bands().for_each(|mut band| band.shade(shader));
     }
 
-    /// Lays the triangles over the picture in order, where nothing nearer was noted.
+    /// Blends the triangles over the picture in order, except behind nearer surfaces.
     pub(super) fn draw_blended(&mut self, bins: &[Bins], viewport: &Viewport, shader: &Shader<'_>) {
         self.bands().for_each(|mut band| {
             band.for_each_span(bins, viewport, |band, span, kind| band.blend(&span, kind, shader));
@@ -164,7 +164,7 @@ impl Band<'_> {
         }
     }
 
-    /// Where the span's pixels lie.
+    /// Indices of the span's pixels.
     #[inline]
     fn pixels(&self, span: &Span) -> Range<usize> {
         let row = (span.y - self.first_row()) * self.width;
@@ -185,7 +185,7 @@ impl Band<'_> {
         let depths = &mut self.depths[pixels.clone()];
         let kinds = &mut self.kinds[pixels];
         for (i, (depth, there)) in (0i32..).zip(depths.iter_mut().zip(kinds)) {
-            // Chosen rather than branched on: several pixels at once.
+            // Selected without a branch, so that several pixels are processed at once.
             let own = span.depth + span.depth_step * i as f32;
             let is_nearer = own >= *depth;
             *depth = if is_nearer { own } else { *depth };
@@ -228,7 +228,7 @@ impl Band<'_> {
     }
 }
 
-/// Notes `own` of the pixels where [`Band::fill`] will note the rest.
+/// Stores `own` for the pixels in which [`Band::fill`] will store the rest.
 fn note<T: Copy>(span: &Span, depths: &[f32], there: &mut [T], own: T) {
     for (i, (depth, there)) in (0i32..).zip(depths.iter().zip(there)) {
         let is_nearer = span.depth + span.depth_step * i as f32 >= *depth;

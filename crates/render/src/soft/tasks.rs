@@ -1,25 +1,25 @@
-//! Cuts runs of quads into pieces of equal work for threads.
+//! Splits runs of quads into tasks of equal work for threads.
 
 use super::geometry::Run;
 
-/// Quads that one thread sets up at a time.
+/// Number of quads that one thread sets up at a time.
 const TASK_QUADS: usize = 2048;
-/// Quads that are set up before any is drawn: bounds the memory for triangles to some
+/// Number of quads that are set up before any is drawn. It limits the memory for triangles to about
 /// 6 MiB, and is enough to keep many threads busy.
 const BATCH_QUADS: usize = 32 * TASK_QUADS;
 
-/// Runs of at most [`BATCH_QUADS`] quads in all, by tasks of [`TASK_QUADS`].
+/// Runs of at most [`BATCH_QUADS`] quads in total, in tasks of [`TASK_QUADS`].
 #[derive(Default)]
 pub(super) struct Tasks<'a> {
     runs: Vec<Run<'a>>,
-    /// Where each task ends in `runs`.
+    /// End of each task in `runs`.
     ends: Vec<usize>,
-    /// What the last run had left.
+    /// Rest of the last run.
     rest: Option<Run<'a>>,
 }
 
 impl<'a> Tasks<'a> {
-    /// Takes the next runs; says whether there were any.
+    /// Takes the next runs. Returns whether there were any.
     pub(super) fn refill(&mut self, source: &mut impl Iterator<Item = Run<'a>>) -> bool {
         self.runs.clear();
         self.ends.clear();
@@ -43,7 +43,7 @@ impl<'a> Tasks<'a> {
         !self.ends.is_empty()
     }
 
-    /// How many tasks there are.
+    /// Number of tasks.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -63,7 +63,7 @@ mod tests {
     use crate::DrawData;
 
     #[test]
-    fn every_quad_comes_once_and_in_order() {
+    fn every_quad_is_in_one_task_in_order() {
         let data = DrawData::default();
         let quads: Vec<Quad> = (0..300_000u32)
             .map(|i| {

@@ -1,48 +1,48 @@
-//! A triangle on the grid of sub-pixels, and the pixels whose centres it covers.
+//! A triangle on the sub-pixel grid, and the pixels whose centres it covers.
 //!
-//! For each edge an integer says on which side of it a pixel's centre lies, exactly. Where
-//! a centre lies on the edge itself, it belongs to the triangle whose left or top edge it
-//! is: so of two triangles that share an edge, one has it and the other has not.
+//! For each edge an exact integer gives the side of a pixel's centre. A centre on an edge belongs
+//! to the triangle whose left or top edge it is. So exactly one of two triangles that share an edge
+//! covers it.
 
 use std::ops::Range;
 
 use super::occlusion::PixelKind;
 use super::viewport::{SUBPIXEL_BITS, SUBPIXELS, Snapped, Viewport};
 
-/// Up to this width, walking over a row's pixels is cheaper than dividing.
+/// Up to this width, testing each pixel of a row is faster than dividing.
 const MAX_WALKED_PIXELS: i32 = 8;
 
-/// A triangle that faces the eye and may cover pixels.
+/// A triangle that faces the camera and can cover pixels.
 pub(super) struct Triangle {
-    /// Corners in sub-pixels, so wound that its inside is positive.
+    /// Corners in sub-pixels, wound so that the inside is positive.
     x: [i32; 3],
     y: [i32; 3],
-    /// Depth at the first corner, and how it grows by a sub-pixel across and down.
+    /// Depth at the first corner, and its change per sub-pixel across and down.
     depth: f32,
     depth_steps: [f32; 2],
-    /// What pixels keep of its quad.
+    /// Data of its quad that its pixels store.
     pub(super) kind: PixelKind,
 }
 
-/// Pixels side by side.
+/// A horizontal run of pixels.
 pub(super) struct Span {
     pub(super) y: usize,
     pub(super) xs: Range<usize>,
-    /// Depth at the first pixel, and how it grows by a pixel.
+    /// Depth at the first pixel, and its change per pixel.
     pub(super) depth: f32,
     pub(super) depth_step: f32,
 }
 
 impl Triangle {
-    /// The triangle of three corners, counter-clockwise as seen, or `None` when it faces
-    /// away or plainly covers no pixel's centre.
+    /// Creates the triangle of three corners, counter-clockwise as seen. Returns `None` if it faces
+    /// away or covers no pixel's centre.
     #[inline]
     pub(super) fn new(
         [a, b, c]: [Snapped; 3],
         kind: PixelKind,
         viewport: &Viewport,
     ) -> Option<Self> {
-        // With y down, what winds counter-clockwise has a negative area; swapped, a
+        // With y down, counter-clockwise winding has a negative area; swapped corners have a
         // positive one.
         let (b, c) = (c, b);
         let [bx, by] = [i64::from(b.x - a.x), i64::from(b.y - a.y)];
@@ -68,7 +68,7 @@ impl Triangle {
         pixels(self.y, viewport.height)
     }
 
-    /// Calls `fill` with each row's covered pixels, for the rows that it has of `rows`.
+    /// Calls `fill` with the covered pixels of each of the `rows` that it touches.
     #[inline]
     pub(super) fn spans(&self, viewport: &Viewport, rows: &Range<i32>, mut fill: impl FnMut(Span)) {
         let columns = pixels(self.x, viewport.width);
@@ -100,7 +100,7 @@ impl Triangle {
         }
     }
 
-    /// The edges at a pixel's centre.
+    /// The edge functions at a pixel's centre.
     #[inline]
     fn edges(&self, x: i32, y: i32) -> Edges {
         let [x, y] = [x, y].map(|at| i64::from(at << SUBPIXEL_BITS));
@@ -109,7 +109,8 @@ impl Triangle {
             let next = (i + 1) % 3;
             let [ax, ay] = [i64::from(self.x[i]), i64::from(self.y[i])];
             let [dx, dy] = [i64::from(self.x[next]) - ax, i64::from(self.y[next]) - ay];
-            // Left edges rise, top edges run to the right; on others the centre is outside.
+            // Centres on left edges (which rise) and top edges (which run right) are inside; on
+            // others outside.
             let owns_ties = dy < 0 || dy == 0 && dx > 0;
             edges.at[i] = dx * (y - ay) - dy * (x - ax) - i64::from(!owns_ties);
             edges.across[i] = -dy << SUBPIXEL_BITS;
@@ -119,8 +120,8 @@ impl Triangle {
     }
 }
 
-/// For each edge, on which side of it a pixel's centre is (not negative: inside), and how
-/// that changes by a pixel across and down.
+/// For each edge, the side of a pixel's centre (not negative: inside), and its change per pixel
+/// across and down.
 struct Edges {
     at: [i64; 3],
     across: [i64; 3],
@@ -135,7 +136,7 @@ impl Edges {
         }
     }
 
-    /// The covered pixels of a row of `width`, by looking at each.
+    /// The covered pixels of a row of `width`, by testing each pixel.
     #[inline]
     fn walk(&self, width: i64) -> Range<i64> {
         let [mut a, mut b, mut c] = self.at;
@@ -157,7 +158,7 @@ impl Edges {
         start..end
     }
 
-    /// The same by solving for each edge where it crosses zero.
+    /// The covered pixels of a row of `width`, by solving where each edge crosses zero.
     #[inline]
     fn divide(&self, width: i64) -> Range<i64> {
         let (mut start, mut end) = (0, width);
@@ -230,7 +231,7 @@ mod tests {
         (bx - ax) * (ay - y) - (ay - by) * (x - ax)
     }
 
-    /// Whether a centre is in the triangle, on its rim (`None`), or out of it.
+    /// Whether a centre is in the triangle, on its border (`None`), or outside.
     fn contains([a, b, c]: [Snapped; 3], x: i64, y: i64) -> Option<bool> {
         let sides = [side(a, b, x, y), side(b, c, x, y), side(c, a, x, y)];
         if sides.iter().any(|&s| s < 0) {
@@ -242,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn covers_what_lies_inside(corners in [corner(), corner(), corner()]) {
+        fn covers_the_pixels_inside(corners in [corner(), corner(), corner()]) {
             let [a, b, c] = corners;
             let counts = count(&[corners]);
             let faces_away = side(a, b, c.x.into(), c.y.into()) <= 0;
@@ -256,8 +257,8 @@ mod tests {
             }
         }
 
-        /// A fan about a point, whose outer corners wind once around it: every pixel that
-        /// lies in a triangle, on an inner edge or at the middle is covered exactly once.
+        /// A fan about a point, whose outer corners wind once around it: every pixel in a triangle,
+        /// on an inner edge or at the middle is covered exactly once.
         #[test]
         fn shared_edges_are_covered_once(
             middle in (8..16i32, 8..16i32),

@@ -1,5 +1,5 @@
-//! Triangles of models: from vertices and indices to what a pixel looks like. The sums of
-//! `wgpu/triangles.wgsl`, in the same order.
+//! Triangles of models: from vertices and indices to the colours of pixels. The arithmetic is that
+//! of `wgpu/triangles.wgsl`, in the same order.
 
 use drystone_pool::DrawCommand;
 use glam::{DVec3, Vec3A, Vec4};
@@ -14,17 +14,17 @@ use super::{
     sky::xyz,
     triangle::Triangle,
     vertex::VertexStage,
-    viewport::{Place, Viewport},
+    viewport::{Containment, Viewport},
     wire::{Edges, Wire},
 };
 use crate::{Batch, Frame, TriangleTransform, TriangleVertex, device::Entries};
 
-/// Triangles that one thread sets up at a time.
+/// Number of triangles that one thread sets up at a time.
 const TASK_TRIANGLES: usize = 2048;
-/// Tasks whose triangles are set up before any is drawn: bounds the memory.
+/// Number of tasks whose triangles are set up before any is drawn; limits the memory.
 const BATCH_TASKS: usize = 16;
 
-/// Below this a length is not divided by.
+/// Shorter lengths are not used as divisors.
 const MIN_LENGTH: f32 = 1e-6;
 
 /// The light on normals of any direction.
@@ -40,7 +40,7 @@ impl Lamp {
         Self { ambient: xyz(*ambient), sun: xyz(*sun), sun_direction: xyz(*sun_direction) }
     }
 
-    /// As [`Atmosphere::light`](crate::Atmosphere::light) has it.
+    /// Light on a normal, as in [`Atmosphere::light`](crate::Atmosphere::light).
     #[inline]
     fn light(&self, normal: Vec3A) -> Vec3A {
         let sun = normal.dot(self.sun_direction).max(0.0);
@@ -49,36 +49,36 @@ impl Lamp {
     }
 }
 
-/// One triangle's corners as its pixels need them.
+/// Corner data of one triangle for its pixels.
 pub(super) struct Facet {
-    /// The share of each corner in a pixel, up to a factor that all three have in common:
-    /// times (x, y, 1), the pixel's place in the picture.
+    /// The weight of each corner in a pixel, up to a common factor, when multiplied with (x, y, 1),
+    /// the pixel's position in the picture.
     shares: [Vec3A; 3],
     /// Turned to the side from which the triangle is seen.
     normals: [Vec3A; 3],
     colors: [Vec4; 3],
-    /// How high each corner stands over the edge opposite, where lines are drawn.
+    /// Height of each corner above the opposite edge, if lines are drawn.
     heights: Vec3A,
 }
 
 impl Facet {
-    /// The share of each corner in what is seen at a place of the picture.
+    /// The weight of each corner at a position in the picture.
     #[inline]
     pub(super) fn shares(&self, [x, y]: [f32; 2]) -> [f32; 3] {
         let at = Vec3A::new(x, y, 1.0);
         let [a, b, c] = self.shares.map(|share| share.dot(at));
         let whole = a + b + c;
         if whole == 0.0 {
-            // Seen edge-on: snapping gave the triangle the pixel, and no mixture is the right one.
+            // Seen edge-on: the pixel was covered because of snapping, and no weights are correct.
             return [1.0 / 3.0; 3];
         }
-        // A centre may lie outside by what snapping moved the corners.
+        // A centre can lie outside by the distance that snapping moved the corners.
         let [a, b, c] = [a, b, c].map(|share| (share / whole).clamp(0.0, 1.0));
         let whole = (a + b + c).max(MIN_LENGTH);
         [a / whole, b / whole, c / whole]
     }
 
-    /// The colour of the surface where corners have these shares, in the light that it gets.
+    /// The lit colour of the surface at these weights of the corners.
     #[inline]
     pub(super) fn lit(&self, [a, b, c]: [f32; 3], lamp: &Lamp) -> Vec4 {
         let normal = self.normals[0] * a + self.normals[1] * b + self.normals[2] * c;
@@ -87,7 +87,7 @@ impl Facet {
         (Vec3A::from_vec4(color) * lamp.light(normal)).min(Vec3A::ONE).extend(color.w)
     }
 
-    /// How far its edges are from where corners have these shares.
+    /// Distances of the edges at these weights of the corners.
     #[inline]
     pub(super) fn edges(&self, shares: [f32; 3]) -> Edges {
         let nearest = (Vec3A::from(shares) * self.heights).min_element();
@@ -99,7 +99,7 @@ impl Facet {
 #[derive(Default)]
 pub(super) struct TriangleBins {
     bins: Bins,
-    /// A triangle's kind is its facet's number here.
+    /// A triangle's kind is the index of its facet.
     facets: Vec<Facet>,
     triangles: Vec<Triangle>,
 }
@@ -116,10 +116,10 @@ impl TriangleBins {
 struct Piece<'a> {
     vertices: &'a [TriangleVertex],
     indices: &'a [u32],
-    place: TriangleTransform,
+    transform: TriangleTransform,
 }
 
-/// What the corners of every triangle need.
+/// Data for the corners of every triangle.
 pub(super) struct TriangleStage<'a> {
     corners: VertexStage,
     viewport: &'a Viewport,
@@ -132,7 +132,7 @@ impl<'a> TriangleStage<'a> {
         Self { corners: VertexStage::new(frame, false), viewport, wire: Wire::new(frame) }
     }
 
-    /// Sets the batches' triangles up, as many at a time as fit, and has them drawn.
+    /// Sets up the batches' triangles in groups of limited size, and draws them.
     pub(super) fn rasterise(
         &self,
         batches: &[Batch<'_, SoftGeometry>],
@@ -158,16 +158,16 @@ impl<'a> TriangleStage<'a> {
         let TriangleBins { bins, facets, triangles } = bins;
         facets.clear();
         triangles.clear();
-        let TriangleTransform { origin, scale } = piece.place;
+        let TriangleTransform { origin, scale } = piece.transform;
         let origin = self.corners.origin(origin);
         for indices in piece.indices.chunks_exact(3) {
             let vertex = |n: usize| piece.vertices.get(indices[n] as usize);
-            // What indices name that is not there, is not drawn.
+            // Triangles with indices out of range are not drawn.
             let (Some(a), Some(b), Some(c)) = (vertex(0), vertex(1), vertex(2)) else { continue };
             let local = [a, b, c].map(|vertex| Vec3A::from(vertex.position) * scale);
             let relative = local.map(|local| self.corners.relative(origin, local));
             let clip = relative.map(|relative| self.corners.to_clip(relative));
-            let (first, is_back) = (triangles.len(), turns_its_back(clip));
+            let (first, is_back) = (triangles.len(), is_back_facing(clip));
             let kind = PixelKind { word: facets.len() as u32, ..PixelKind::default() };
             self.push(clip, is_back, kind, triangles);
             if triangles.len() > first {
@@ -179,10 +179,10 @@ impl<'a> TriangleStage<'a> {
         bins.refill(triangles.drain(..), self.viewport);
     }
 
-    /// Appends what of a triangle may be seen.
+    /// Appends the visible parts of a triangle.
     ///
-    /// Of what clipping leaves, snapping may turn slivers over: they lie on their neighbours
-    /// and are left out.
+    /// Snapping can turn over slivers that are left by clipping. They overlap their neighbours and
+    /// are skipped.
     fn push(&self, clip: [Vec4; 3], is_back: bool, kind: PixelKind, triangles: &mut Vec<Triangle>) {
         let viewport = self.viewport;
         let wound = |[a, b, c]: [Vec4; 3], is_back: bool| {
@@ -191,10 +191,10 @@ impl<'a> TriangleStage<'a> {
             Triangle::new(corners, kind, viewport)
         };
         let [a, b, c] = clip;
-        match viewport.place(&[a, b, c, c]) {
-            Place::Outside => {}
-            Place::Inside => triangles.extend(wound(clip, false).or_else(|| wound(clip, true))),
-            Place::Across => {
+        match viewport.containment(&[a, b, c, c]) {
+            Containment::Outside => {}
+            Containment::Inside => triangles.extend(wound(clip, false).or_else(|| wound(clip, true))),
+            Containment::Across => {
                 let polygon = Polygon::clipped(clip, viewport.guard);
                 triangles.extend(polygon.triangles().filter_map(|part| wound(part, is_back)));
             }
@@ -202,14 +202,14 @@ impl<'a> TriangleStage<'a> {
     }
 }
 
-/// Whether the eye sees the back of a triangle, by the volume that its corners' clip x, y
-/// and w span: it holds where corners lie behind the eye, and for whatever clipping leaves.
-fn turns_its_back(clip: [Vec4; 3]) -> bool {
+/// Whether the camera sees the back of a triangle, by the volume that its corners' clip x, y and w
+/// span. Correct also for corners behind the camera, and for all parts after clipping.
+fn is_back_facing(clip: [Vec4; 3]) -> bool {
     let [a, b, c] = clip.map(homogeneous);
     a.dot(b.cross(c)) < 0.0
 }
 
-/// Where a corner is seen: x and y, times w, and w.
+/// Homogeneous position of a corner in the picture: x and y, times w, and w.
 fn homogeneous(clip: Vec4) -> DVec3 {
     clip.truncate().as_dvec3().with_z(clip.w.into())
 }
@@ -226,28 +226,28 @@ fn pieces<'a>(batch: &'a Batch<'a, SoftGeometry>) -> impl Iterator<Item = Piece<
             let indices = indices_of(indices.indices(), command);
             let slots = if indices.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
             slots.flat_map(move |slot| {
-                let place = TriangleTransform::of_slot(&batch.geometry.draws().read(slot));
+                let transform = TriangleTransform::of_slot(&batch.geometry.draws().read(slot));
                 let vertices = vertices.unwrap_or_default();
                 let pieces = indices.chunks(3 * TASK_TRIANGLES);
-                pieces.map(move |indices| Piece { vertices, indices, place })
+                pieces.map(move |indices| Piece { vertices, indices, transform })
             })
         })
     })
 }
 
-/// The indices of a command that are there.
+/// The indices of a command that exist.
 fn indices_of<'a>(indices: &'a [u32], command: &DrawCommand) -> &'a [u32] {
     let first = command.first_index as usize;
     let end = first.saturating_add(command.index_count as usize).min(indices.len());
     indices.get(first..end).unwrap_or_default()
 }
 
-/// What the pixels of a triangle need of its corners.
+/// Corner data of a triangle for its pixels.
 fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Facet {
     let side = if is_back { -1.0 } else { 1.0 };
-    // A pixel (x, y) shows the mixture of corners whose clip x, y and w are to each other
-    // as x, y and 1: the shares are those times the inverse of the corners' matrix, whose
-    // rows are these products up to the determinant. It holds for clipped triangles too.
+    // A pixel (x, y) shows a mixture of corners whose clip x, y and w have the ratio x : y : 1. The
+    // weights are those times the inverse of the corners' matrix, whose rows are these products up
+    // to the determinant. Correct for clipped triangles too.
     let [a, b, c] = clip.map(homogeneous);
     let shares = [b.cross(c), c.cross(a), a.cross(b)];
     let largest = shares.iter().fold(0.0, |most: f64, share| most.max(share.abs().max_element()));

@@ -1,4 +1,4 @@
-//! The vertex stage: where the corners of a quad are seen. It does the sums of
+//! The vertex stage: positions of a quad's corners in clip space. The arithmetic is that of
 //! `wgpu/shader.wgsl` in the same order, so that both round alike.
 
 use drystone_mesh::{Cube, Face, Quad};
@@ -8,54 +8,53 @@ use super::occlusion::{PixelKind, pixel_kind};
 use super::wire::quad_bounds;
 use crate::{DrawData, Frame, frame::QuadStyle};
 
-/// What the corners of every quad need.
+/// Data for the corners of every quad.
 pub(super) struct VertexStage {
     clip_from_relative: [Vec4; 4],
     camera_voxel: [i32; 3],
     camera_fraction: Vec3A,
-    /// How far corners move outwards on faces seen straight on, in voxels per unit of
-    /// clip `w`.
+    /// Outward move of corners on faces seen straight on, in voxels per unit of clip `w`.
     seam: f32,
     seam_stretch_max: f32,
-    /// Whether pixels need to know where their quad ends.
+    /// Whether pixels need the bounds of their quad.
     is_wired: bool,
-    /// Which way all rays run, when they are parallel.
+    /// Direction of all rays, if they are parallel.
     parallel_sight: Option<Vec3A>,
 }
 
-/// Where a mesh lies, as its corners need it.
+/// Transform of a mesh for its corners.
 #[derive(Clone, Copy)]
 pub(super) struct MeshTransform {
-    /// Relative to the eye's voxel.
+    /// Relative to the camera's voxel.
     origin: Vec3A,
-    /// Units that a voxel of the mesh is long.
+    /// Side of the mesh's voxels in units.
     scale: f32,
 }
 
-/// A facing as the shader sees it.
-struct Facing {
+/// A face direction as in the shader.
+struct FaceAxes {
     u: Vec3A,
     v: Vec3A,
-    /// The face's place in its voxel: one along the normal's axis, or none.
+    /// Offset of the face in its voxel: one along the normal's axis, or zero.
     rise: Vec3A,
     normal: Vec3A,
     is_positive: bool,
 }
 
-/// By the three bits of a quad. Six and seven name no facing; the shader takes them for
-/// +X and +Y, and so does this.
-const FACINGS: [Facing; 8] = [
-    Facing::new(0),
-    Facing::new(1),
-    Facing::new(2),
-    Facing::new(3),
-    Facing::new(4),
-    Facing::new(5),
-    Facing::new(6),
-    Facing::new(7),
+/// Indexed by the three bits of a quad. Six and seven are no face directions; the shader takes them
+/// for +X and +Y, and so does this table.
+const FACE_AXES: [FaceAxes; 8] = [
+    FaceAxes::new(0),
+    FaceAxes::new(1),
+    FaceAxes::new(2),
+    FaceAxes::new(3),
+    FaceAxes::new(4),
+    FaceAxes::new(5),
+    FaceAxes::new(6),
+    FaceAxes::new(7),
 ];
 
-impl Facing {
+impl FaceAxes {
     const fn new(bits: usize) -> Self {
         const AXES: [Vec3A; 3] = [Vec3A::X, Vec3A::Y, Vec3A::Z];
         let axis = bits % 3;
@@ -71,8 +70,8 @@ impl Facing {
 }
 
 impl VertexStage {
-    /// The stage of a frame, with its seam closed (opaque quads) or not (blended ones,
-    /// which would show twice where they overlap).
+    /// Creates the stage of a frame. Seams are closed for opaque quads, but not for blended ones,
+    /// because overlaps would show twice.
     pub(super) fn new(frame: &Frame, closes_seam: bool) -> Self {
         let [x, y, z, _] = frame.camera_voxel;
         let [fx, fy, fz, _] = frame.camera_fraction;
@@ -89,18 +88,18 @@ impl VertexStage {
         }
     }
 
-    /// Where a mesh lies.
-    pub(super) fn place(&self, data: &DrawData) -> MeshTransform {
+    /// Transform of a mesh.
+    pub(super) fn transform(&self, data: &DrawData) -> MeshTransform {
         MeshTransform { origin: self.origin(data.origin), scale: data.scale() }
     }
 
-    /// A mesh's origin relative to the eye's voxel.
+    /// A mesh's origin relative to the camera's voxel.
     pub(super) fn origin(&self, origin: [i32; 3]) -> Vec3A {
         let [x, y, z] = [0, 1, 2].map(|i| origin[i].wrapping_sub(self.camera_voxel[i]) as f32);
         Vec3A::new(x, y, z)
     }
 
-    /// What a quad's pixels keep of it.
+    /// Data of a quad that its pixels store.
     #[inline]
     pub(super) fn pixel_kind(&self, quad: Quad, data: &DrawData) -> PixelKind {
         let level = data.level.min(DrawData::MAX_LEVEL);
@@ -112,16 +111,16 @@ impl VertexStage {
         PixelKind { word: pixel_kind(words, origin), level: level as u8, bounds }
     }
 
-    /// A place relative to the eye, of one within a mesh whose origin is given so.
+    /// Position relative to the camera of a local position in a mesh with this origin.
     #[inline]
     pub(super) fn relative(&self, origin: Vec3A, local: Vec3A) -> Vec3A {
         (origin + local) - self.camera_fraction
     }
 
-    /// Of each two facings across an axis, the one of a cube that can look towards the eye.
-    pub(super) fn facings(&self, cube: Cube, place: MeshTransform) -> [Face; 3] {
+    /// For each axis, the face of a cube that can point towards the camera.
+    pub(super) fn faces_towards_camera(&self, cube: Cube, mesh: MeshTransform) -> [Face; 3] {
         let [x, y, z] = cube.position().map(|c| c as f32 + 0.5);
-        let middle = self.relative(place.origin, Vec3A::new(x, y, z) * place.scale);
+        let middle = self.relative(mesh.origin, Vec3A::new(x, y, z) * mesh.scale);
         let sight = self.parallel_sight.unwrap_or(middle);
         [
             if sight.x < 0.0 { Face::PosX } else { Face::NegX },
@@ -130,16 +129,16 @@ impl VertexStage {
         ]
     }
 
-    /// The quad's four corners in clip space, as the index pattern counts them.
+    /// The quad's four corners in clip space, in the order of the index pattern.
     #[inline]
     pub(super) fn corners(&self, quad: Quad, mesh: MeshTransform) -> [Vec4; 4] {
-        let [place, kind]: [u32; 2] = bytemuck::cast(quad);
-        let facing = &FACINGS[(kind & 7) as usize];
-        let Facing { u, v, .. } = *facing;
-        let low = Vec3A::new(field(place, 0), field(place, 6), field(place, 12)) + facing.rise;
-        let along_u = u * (field(place, 18) + 1.0);
-        let along_v = v * (field(place, 24) + 1.0);
-        // Up to here all are small integers: the order of the sums makes no difference.
+        let [position, kind]: [u32; 2] = bytemuck::cast(quad);
+        let axes = &FACE_AXES[(kind & 7) as usize];
+        let FaceAxes { u, v, .. } = *axes;
+        let low = Vec3A::new(field(position, 0), field(position, 6), field(position, 12)) + axes.rise;
+        let along_u = u * (field(position, 18) + 1.0);
+        let along_v = v * (field(position, 24) + 1.0);
+        // Up to here all numbers are small integers: the order of the sums makes no difference.
         let locals = [low, low + along_u, low + along_v, low + along_u + along_v];
         let outwards = [-u - v, u - v, v - u, u + v];
         let mut clip = [Vec4::ZERO; 4];
@@ -147,23 +146,23 @@ impl VertexStage {
             let relative = self.relative(mesh.origin, locals[i] * mesh.scale);
             clip[i] = self.to_clip(relative);
             if self.seam != 0.0 {
-                let stretch = self.seam_stretch(relative, facing);
+                let stretch = self.seam_stretch(relative, axes);
                 let moved = relative + outwards[i] * stretch * (self.seam * clip[i].w);
                 clip[i] = self.to_clip(moved);
             }
         }
-        if !facing.is_positive {
+        if !axes.is_positive {
             clip.swap(1, 2);
         }
         clip
     }
 
-    /// By how much a corner's move is stretched along each axis of its face.
+    /// Factor of a corner's move along each axis of its face.
     #[inline]
-    fn seam_stretch(&self, relative: Vec3A, facing: &Facing) -> Vec3A {
+    fn seam_stretch(&self, relative: Vec3A, axes: &FaceAxes) -> Vec3A {
         let sight = self.parallel_sight.unwrap_or(relative);
         let squares = sight * sight;
-        let off_plane = squares.dot(facing.normal).max(1e-6);
+        let off_plane = squares.dot(axes.normal).max(1e-6);
         let stretch = Vec3A::ONE + squares / off_plane;
         stretch.map(f32::sqrt).min(Vec3A::splat(self.seam_stretch_max))
     }
@@ -181,7 +180,7 @@ fn field(word: u32, shift: u32) -> f32 {
     f32::from((word >> shift & 63) as u8)
 }
 
-const _: () = assert!(Face::COUNT <= FACINGS.len());
+const _: () = assert!(Face::COUNT <= FACE_AXES.len());
 
 #[cfg(test)]
 mod tests {
@@ -199,7 +198,7 @@ mod tests {
             let data = DrawData { origin: [32, -64, 96], level, extent: 64 << level };
             let scale = f64::from(1 << level);
             let quad = Quad::new([5, 17, 63], [64, 3], face, 1);
-            let corners = stage.corners(quad, stage.place(&data));
+            let corners = stage.corners(quad, stage.transform(&data));
             for (corner, seen) in (0..4).zip(corners) {
                 let world: DVec3 = std::array::from_fn(|i| {
                     f64::from(data.origin[i]) + f64::from(quad.corner(corner)[i]) * scale
@@ -213,17 +212,17 @@ mod tests {
         }
     }
 
-    /// What is twice as large at each level lies, to the bit, where quads of small voxels do
-    /// that are as large.
+    /// Quads that are twice as large at each level coincide, to the bit, with larger quads of small
+    /// voxels.
     #[test]
-    fn corners_of_larger_voxels_are_those_of_as_many_smaller_ones() {
-        let eye = DVec3::new(-70_007.3, 40.1, 9e5 + 0.9);
-        let camera = Camera::look_at(eye, eye + DVec3::new(9.0, -5.0, 7.0));
+    fn corners_of_lod_voxels_coincide_with_those_of_small_voxels() {
+        let camera_position = DVec3::new(-70_007.3, 40.1, 9e5 + 0.9);
+        let camera = Camera::look_at(camera_position, camera_position + DVec3::new(9.0, -5.0, 7.0));
         let frame = Frame::new(&camera, &Atmosphere::default(), 640, 480);
         for (closes_seam, level) in [false, true].into_iter().zip(0..6).cycle().take(12) {
             let stage = VertexStage::new(&frame, closes_seam);
             let origin = [-70_017, 3, 900_001];
-            let large = stage.place(&DrawData { origin, level, extent: 2 << level });
+            let large = stage.transform(&DrawData { origin, level, extent: 2 << level });
             for face in Face::ALL {
                 let side = 1 << level;
                 let mut low = [side; 3];
@@ -231,7 +230,7 @@ mod tests {
                 low[face.axis()] += if face.is_positive() { side - 1 } else { 0 };
                 let one = Quad::new([1; 3], [1, 1], face, 0);
                 let same = Quad::new(low, [side; 2], face, 0);
-                let small = stage.place(&DrawData { origin, level: 0, extent: 2 << level });
+                let small = stage.transform(&DrawData { origin, level: 0, extent: 2 << level });
                 assert_eq!(stage.corners(one, large), stage.corners(same, small), "{face:?}");
             }
         }
@@ -244,7 +243,7 @@ mod tests {
         let quad = Quad::new([2, 2, 0], [2, 2], Face::PosZ, 0);
         let pixels = [false, true].map(|closes_seam| {
             let stage = VertexStage::new(&frame, closes_seam);
-            let corners = stage.corners(quad, stage.place(&DrawData::default()));
+            let corners = stage.corners(quad, stage.transform(&DrawData::default()));
             corners.map(|c| (c.truncate() / c.w).truncate() * 50.0)
         });
         for (moved, unmoved) in pixels[1].iter().zip(pixels[0]) {
@@ -259,12 +258,12 @@ mod tests {
     fn seam_moves_edges_alike_at_low_angles() {
         let quad = Quad::new([2, 0, 2], [9, 5], Face::PosY, 0);
         for (height, yaw) in [(9.0, 0.3f64), (2.0, 0.7), (1.6, 1.2), (1.5, 0.2)] {
-            let eye = DVec3::new(4.5, 0.0, 6.5) + DVec3::new(yaw.sin(), 0.0, yaw.cos()) * 20.0;
-            let camera = Camera::look_at(eye.with_y(height), DVec3::new(4.5, 1.0, 6.5));
+            let camera_position = DVec3::new(4.5, 0.0, 6.5) + DVec3::new(yaw.sin(), 0.0, yaw.cos()) * 20.0;
+            let camera = Camera::look_at(camera_position.with_y(height), DVec3::new(4.5, 1.0, 6.5));
             let frame = Frame::new(&camera, &Atmosphere::default(), 400, 400);
             let [before, after] = [false, true].map(|closes_seam| {
                 let stage = VertexStage::new(&frame, closes_seam);
-                let corners = stage.corners(quad, stage.place(&DrawData::default()));
+                let corners = stage.corners(quad, stage.transform(&DrawData::default()));
                 corners.map(|c| (c.truncate() / c.w).truncate().as_dvec2() * 200.0)
             });
             for [from, to, aside] in [[0, 1, 2], [1, 3, 0], [3, 2, 1], [2, 0, 3]] {

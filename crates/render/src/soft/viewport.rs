@@ -1,20 +1,20 @@
-//! From clip space to pixels in fixed point.
+//! Conversion from clip space to pixels in fixed point.
 
 use glam::{Vec4, Vec4Swizzles};
 
-/// Steps a pixel is divided into in each direction, as on GPUs: corners snap to them, so
-/// that edges are exact integers from there on.
+/// Number of steps per pixel in each direction, as on GPUs. Corners snap to them, so that edge
+/// functions are exact integers from there on.
 pub(super) const SUBPIXELS: i32 = 1 << SUBPIXEL_BITS;
 pub(super) const SUBPIXEL_BITS: u32 = 8;
 
-/// How far from the picture's corner a pixel's coordinate may be. Together with the eight
-/// sub-pixel bits it fills 24 bits: products of two differences fit well into 64.
+/// Maximum distance of a coordinate from the picture's corner, in pixels. Together with the eight
+/// sub-pixel bits it fills 24 bits: products of two differences fit 64 bits.
 const GUARD_PIXELS: f32 = 65536.0;
 
-/// The largest side of a picture. Half the guard, so that there is room on all sides.
+/// The largest side of a picture. Half the guard, so that there is space on all sides.
 pub(super) const MAX_SIDE: u32 = 16384;
 
-/// Below this clip `w` a point counts as behind the eye; its reciprocal is still finite.
+/// Points with a smaller clip `w` count as behind the camera; the reciprocal is still finite.
 pub(super) const MIN_W: f32 = 1e-30;
 
 /// Maps clip space to a picture.
@@ -35,19 +35,19 @@ pub(super) struct Snapped {
     pub(super) depth: f32,
 }
 
-/// Where four corners lie relative to the view.
+/// Position of four corners relative to the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// All beyond one side of the view.
+pub(super) enum Containment {
+    /// All corners are beyond one side of the view.
     Outside,
-    /// All where they can be snapped as they are.
+    /// All corners can be snapped without clipping.
     Inside,
-    /// Anything else: to be clipped.
+    /// Anything else, which must be clipped.
     Across,
 }
 
 impl Viewport {
-    /// The viewport of a picture, at most [`MAX_SIDE`] a side.
+    /// Creates the viewport of a picture with at most [`MAX_SIDE`] pixels a side.
     pub(super) fn new(width: u32, height: u32) -> Self {
         let longest = width.max(height).max(1) as f32;
         Self {
@@ -60,7 +60,7 @@ impl Viewport {
     }
 
     #[inline]
-    pub(super) fn place(&self, corners: &[Vec4; 4]) -> Place {
+    pub(super) fn containment(&self, corners: &[Vec4; 4]) -> Containment {
         const ALL: u32 = 0b1111;
         let (mut below_all, mut above_all, mut all_inside) = (ALL, ALL, ALL);
         for corner in corners {
@@ -70,18 +70,18 @@ impl Viewport {
             let high = Vec4::new(w, w, w, f32::MAX);
             below_all &= corner.cmplt(low).bitmask();
             above_all &= corner.cmpgt(high).bitmask();
-            // Written so that a corner that is not a number counts as not inside.
+            // Written so that NaN counts as not inside.
             let reach = w * self.guard;
             let low = Vec4::new(-reach, -reach, f32::MIN, MIN_W);
             let high = Vec4::new(reach, reach, w, f32::MAX);
             all_inside &= corner.cmpge(low).bitmask() & corner.cmple(high).bitmask();
         }
         if below_all | above_all != 0 {
-            Place::Outside
+            Containment::Outside
         } else if all_inside == ALL {
-            Place::Inside
+            Containment::Inside
         } else {
-            Place::Across
+            Containment::Across
         }
     }
 
@@ -97,13 +97,13 @@ impl Viewport {
     }
 }
 
-/// The nearest sub-pixel, ties to even, counted from the first pixel's centre. What lies
-/// beyond the guard, or is no number, ends up at its rim.
+/// The nearest sub-pixel, ties to even, counted from the first pixel's centre. Coordinates beyond
+/// the guard and NaN are clamped to it.
 #[inline]
-#[expect(clippy::manual_clamp, reason = "`clamp` would keep what is no number")]
+#[expect(clippy::manual_clamp, reason = "`clamp` would keep NaN")]
 fn snap(pixels: f32) -> i32 {
-    // Adding 1.5 × 2^52 leaves no bits for a fraction: the sum is rounded, and its lowest
-    // 32 bits are the integer.
+    // Adding 1.5 × 2^52 leaves no bits for a fraction: the sum is rounded, and its lowest 32 bits
+    // are the integer.
     const MAGIC: f64 = 6_755_399_441_055_744.0;
     let from_center = (pixels - 0.5).max(-GUARD_PIXELS).min(GUARD_PIXELS);
     (f64::from(from_center * SUBPIXELS as f32) + MAGIC).to_bits() as u32 as i32
@@ -144,19 +144,19 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_apart() {
+    fn containment_is_classified() {
         let viewport = Viewport::new(MAX_SIDE, 100);
         let at = |x: f32, z: f32| Vec4::new(x, 0.0, z, 1.0);
-        let place = |a: Vec4, b: Vec4| viewport.place(&[a, b, a, b]);
-        assert_eq!(place(at(0.0, 0.5), at(6.9, 1.0)), Place::Inside);
-        assert_eq!(place(at(0.0, 0.5), at(7.1, 0.5)), Place::Across);
-        assert_eq!(place(at(1.1, 0.5), at(9.0, 0.5)), Place::Outside);
-        assert_eq!(place(at(-1.1, 0.5), at(9.0, 0.5)), Place::Across);
-        assert_eq!(place(at(0.0, 0.5), at(0.0, 1.1)), Place::Across);
-        assert_eq!(place(at(0.0, 1.5), at(0.0, 1.1)), Place::Outside);
-        assert_eq!(place(at(0.0, 0.5), at(0.0, -0.1)), Place::Inside);
-        assert_eq!(place(at(0.0, -0.1), at(0.0, -5.0)), Place::Outside);
-        assert_eq!(place(at(0.0, 0.5), Vec4::new(0.0, 0.0, 0.0, 0.0)), Place::Across);
-        assert_eq!(place(at(0.0, 0.5), Vec4::NAN), Place::Across);
+        let classify = |a: Vec4, b: Vec4| viewport.containment(&[a, b, a, b]);
+        assert_eq!(classify(at(0.0, 0.5), at(6.9, 1.0)), Containment::Inside);
+        assert_eq!(classify(at(0.0, 0.5), at(7.1, 0.5)), Containment::Across);
+        assert_eq!(classify(at(1.1, 0.5), at(9.0, 0.5)), Containment::Outside);
+        assert_eq!(classify(at(-1.1, 0.5), at(9.0, 0.5)), Containment::Across);
+        assert_eq!(classify(at(0.0, 0.5), at(0.0, 1.1)), Containment::Across);
+        assert_eq!(classify(at(0.0, 1.5), at(0.0, 1.1)), Containment::Outside);
+        assert_eq!(classify(at(0.0, 0.5), at(0.0, -0.1)), Containment::Inside);
+        assert_eq!(classify(at(0.0, -0.1), at(0.0, -5.0)), Containment::Outside);
+        assert_eq!(classify(at(0.0, 0.5), Vec4::new(0.0, 0.0, 0.0, 0.0)), Containment::Across);
+        assert_eq!(classify(at(0.0, 0.5), Vec4::NAN), Containment::Across);
     }
 }

@@ -1,6 +1,5 @@
-//! Lines along the edges of quads: a pixel keeps where its quad ends, as it keeps how dark
-//! its quad's corners are. Those of triangles follow from how high their corners stand over the
-//! edges opposite.
+//! Lines along the edges of quads: a pixel stores the bounds of its quad, like its ambient
+//! occlusion. Those of triangles follow from the heights of their corners above the opposite edges.
 
 use glam::{IVec3, Vec3A, Vec4};
 
@@ -10,21 +9,21 @@ use super::{
 };
 use crate::Frame;
 
-/// Bits of each end, and of each length less one.
+/// Number of bits of each end, and of each length minus one.
 const END_BITS: u32 = 7;
 const LENGTH_BITS: u32 = 6;
 /// Ends are counted modulo this: twice the longest quad.
 const ENDS: f32 = (1 << END_BITS) as f32;
-/// How much of a pixel on an edge the line hides.
+/// Part of a pixel on an edge that the line hides.
 const DARKEST: f32 = 0.85;
-/// Quads with a side of fewer pixels have fainter lines, or they would be nothing else.
+/// Quads with a side of fewer pixels have fainter lines, which would cover them otherwise.
 const CLEAR_PIXELS: f32 = 8.0;
-/// Below this a length is not divided by.
+/// Shorter lengths are not used as divisors.
 const MIN_LENGTH: f32 = 1e-9;
 
-/// Where a quad lies and how long it is, in voxels of its mesh: its low ends along width and
-/// height, counted from the voxel that the eye is in, and its lengths less one. `words` are the
-/// quad's, `origin` its mesh's in voxels of that, from the one on that the eye is in.
+/// Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
+/// from the camera's voxel, and its lengths minus one. `words` are the quad's. `origin` is its
+/// mesh's origin in voxels of the mesh, relative to the camera's voxel.
 #[inline]
 pub(super) fn quad_bounds(words: [u32; 2], origin: [i32; 3]) -> u32 {
     let lows = span_axes(words[1]).map(|axis| {
@@ -35,16 +34,16 @@ pub(super) fn quad_bounds(words: [u32; 2], origin: [i32; 3]) -> u32 {
     lows[0] | lows[1] << END_BITS | lengths << (2 * END_BITS)
 }
 
-/// Where a pixel lies in its triangle, in voxels across the sight.
+/// Distances of a pixel in its triangle, in voxels across the view direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edges {
-    /// How far the nearest edge is.
+    /// Distance to the nearest edge.
     pub(super) nearest: f32,
-    /// The least of the triangle's heights.
+    /// The smallest of the triangle's heights.
     pub(super) least: f32,
 }
 
-/// A colour of which a line hides this part.
+/// A colour with this part hidden by a line.
 #[inline]
 fn under(color: Vec4, line: f32) -> Vec4 {
     let opacity = color.w + (1.0 - color.w) * line;
@@ -53,12 +52,12 @@ fn under(color: Vec4, line: f32) -> Vec4 {
 
 /// The lines of a frame.
 pub(super) struct Wire {
-    /// How far they reach into their quad.
+    /// Reach of lines into their quad, in pixels.
     pixels: f32,
     /// Units that a pixel spans at clip `w` 1, on a face seen straight on.
     pixel_units: f32,
     stretch_max: f32,
-    /// Clip `w` of a place relative to the eye, and of the eye.
+    /// Coefficients of clip `w` for a position relative to the camera.
     clip_w: (Vec3A, f32),
     parallel_sight: Option<Vec3A>,
     camera_voxel: IVec3,
@@ -66,7 +65,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// `None` where there are none.
+    /// Creates the lines of a frame; `None` if it has none.
     pub(super) fn new(frame: &Frame) -> Option<Self> {
         let [x, y, z, rest] = frame.clip_from_relative.map(|column| column[3]);
         let is_parallel = frame.ground[3] > 0.0;
@@ -82,20 +81,20 @@ impl Wire {
         })
     }
 
-    /// A pixel's colour under the line of its quad, at a place relative to the eye.
+    /// A pixel's colour under the line of its quad, at a position relative to the camera.
     #[inline]
     pub(super) fn over(&self, color: Vec4, kind: PixelKind, relative: Vec3A) -> Vec4 {
         under(color, self.line(kind, relative))
     }
 
-    /// The same of a triangle, from whose edges the pixel is so far.
+    /// A pixel's colour under the line of its triangle, at these distances from the edges.
     #[inline]
     pub(super) fn over_triangle(&self, color: Vec4, edges: Edges, relative: Vec3A) -> Vec4 {
         under(color, self.triangle_line(edges, relative))
     }
 
-    /// How far each corner of a triangle is from the plane through the eye and the edge opposite,
-    /// from places relative to the eye and from those within the mesh, which are finer.
+    /// Distance of each corner of a triangle from the plane through the camera and the opposite
+    /// edge. Uses positions relative to the camera, and positions within the mesh, which are finer.
     pub(super) fn heights(&self, relative: [Vec3A; 3], local: [Vec3A; 3]) -> Vec3A {
         Vec3A::from([0, 1, 2].map(|corner| {
             let (from, to) = ((corner + 1) % 3, (corner + 2) % 3);
@@ -113,13 +112,13 @@ impl Wire {
         DARKEST * line * (least / pixel / CLEAR_PIXELS).clamp(0.0, 1.0)
     }
 
-    /// The part of a pixel that the line hides.
+    /// Part of a pixel that the line hides.
     fn line(&self, kind: PixelKind, relative: Vec3A) -> f32 {
         let level = u32::from(kind.level);
         let normal_axis = (kind.word & 7) as usize % 3;
-        let eye_within = (self.camera_voxel & ((1 << level) - 1)).as_vec3a();
+        let camera_within = (self.camera_voxel & ((1 << level) - 1)).as_vec3a();
         let per_unit = f32::from_bits((127 - level) << 23);
-        let at = (relative + self.camera_fraction + eye_within) * per_unit;
+        let at = (relative + self.camera_fraction + camera_within) * per_unit;
         let squares = self.parallel_sight.unwrap_or(relative).map(|c| c * c);
         let off_plane = squares[normal_axis].max(1e-6);
         let (forward, rest) = self.clip_w;
@@ -130,7 +129,7 @@ impl Wire {
             let length = kind.bounds >> (2 * END_BITS + LENGTH_BITS * i);
             let size = (length & ((1 << LENGTH_BITS) - 1)) as f32 + 1.0;
             let from_low = at[axis] - low;
-            // What lies a hair below the quad must not count as above it.
+            // A position slightly below the quad must not count as above it.
             let within = from_low - ENDS * (from_low / ENDS + 0.25).floor();
             // Voxels that a pixel spans.
             let stretch = (1.0 + squares[axis] / off_plane).sqrt().min(self.stretch_max);
@@ -151,10 +150,10 @@ mod tests {
     use super::{super::vertex::VertexStage, *};
     use crate::{Camera, DrawData, Projection, View};
 
-    /// Wherever quads lie, at any level: lines along their edges, as many pixels wide in the
-    /// picture as is said, and nothing between.
+    /// For quads at any position and level: lines along their edges, with the stated width in the
+    /// picture, and no lines between.
     #[test]
-    fn lines_lie_along_edges_and_are_as_wide_in_the_picture_anywhere() {
+    fn lines_lie_along_edges_with_a_constant_width_in_the_picture() {
         for (level, face) in [0, 1, 5].into_iter().flat_map(|l| Face::ALL.map(|face| (l, face))) {
             let units = 1 << level;
             let data = DrawData { origin: [-3 * units, 70 * units, 0], level, extent: 64 << level };
@@ -165,29 +164,29 @@ mod tests {
                 });
                 DVec3::from(at)
             };
-            // Inner places by parts of width and height.
+            // Inner positions by parts of width and height.
             let at = |u: f64, v: f64| {
                 let (along, up) = if face.is_positive() { (1, 2) } else { (2, 1) };
                 corner(0) + (corner(along) - corner(0)) * u + (corner(up) - corner(0)) * v
             };
             let normal = DVec3::from(face.normal().map(f64::from));
-            let eye = at(0.3, 0.6) + (normal * 40.0 + DVec3::new(7.0, 9.0, 5.0)) * f64::from(units);
-            let view = View { wire: true, ..View::new(Camera::look_at(eye, at(0.4, 0.5))) };
+            let from = at(0.3, 0.6) + (normal * 40.0 + DVec3::new(7.0, 9.0, 5.0)) * f64::from(units);
+            let view = View { wire: true, ..View::new(Camera::look_at(from, at(0.4, 0.5))) };
             let frame = view.frame(4_000, 3_000);
             let kind = VertexStage::new(&frame, true).pixel_kind(quad, &data);
             let wire = Wire::new(&frame).unwrap();
-            let line = |u: f64, v: f64| wire.line(kind, (at(u, v) - eye).as_vec3a());
+            let line = |u: f64, v: f64| wire.line(kind, (at(u, v) - from).as_vec3a());
             assert_eq!(line(0.5, 0.5), 0.0, "{level} {face:?}");
             let picture = |u: f64, v: f64| {
                 let clip = view.camera.clip_from_relative(4.0 / 3.0)
-                    * (at(u, v) - eye).as_vec3().extend(1.0);
+                    * (at(u, v) - from).as_vec3().extend(1.0);
                 (clip.truncate() / clip.w).truncate() * glam::Vec2::new(2_000.0, 1_500.0)
             };
             for step in 1..9 {
                 let along = f64::from(step) / 9.0;
                 assert_eq!(line(along, 0.0), DARKEST, "{level} {face:?} {along}");
                 assert_eq!(line(1.0, along), DARKEST, "{level} {face:?} {along}");
-                // Where the line ends, that far from the edge in the picture.
+                // The end of the line, at that distance from the edge in the picture.
                 let mut end = 0.0;
                 while line(end, along) > 0.0 {
                     end += 1e-5;
@@ -199,30 +198,30 @@ mod tests {
         }
     }
 
-    /// However a triangle lies, and where: lines along its edges, as wide as is said.
+    /// For triangles at any position: lines along their edges, with the stated width.
     #[test]
-    fn lines_of_triangles_are_as_wide_anywhere() {
+    fn lines_of_triangles_have_a_constant_width() {
         let corners =
             [[9.0, 30.0, -4.0], [21.0, 33.0, 5.0], [12.0, 47.0, 1.0]].map(DVec3::from_array);
         let at = |[a, b, c]: [f64; 3]| corners[0] * a + corners[1] * b + corners[2] * c;
         for (way, is_parallel) in [(0.0, false), (1.0, false), (2.6, false), (0.4, true)] {
-            let eye = at([0.4, 0.3, 0.3]) + DVec3::new(f64::sin(way), 0.3, f64::cos(way)) * 40.0;
-            let mut camera = Camera::look_at(eye, at([0.3, 0.4, 0.3]));
+            let from = at([0.4, 0.3, 0.3]) + DVec3::new(f64::sin(way), 0.3, f64::cos(way)) * 40.0;
+            let mut camera = Camera::look_at(from, at([0.3, 0.4, 0.3]));
             if is_parallel {
                 camera.projection = Projection::Orthographic { height_voxels: 40.0 };
             }
             let view = View { wire: true, ..View::new(camera) };
             let wire = Wire::new(&view.frame(4_000, 3_000)).unwrap();
-            let relative = corners.map(|corner| (corner - eye).as_vec3a());
+            let relative = corners.map(|corner| (corner - from).as_vec3a());
             let heights = wire.heights(relative, corners.map(DVec3::as_vec3a));
             let line = |shares: [f64; 3]| {
                 let edges = Vec3A::from(shares.map(|share| share as f32)) * heights;
                 let (nearest, least) = (edges.min_element(), heights.min_element());
-                wire.triangle_line(Edges { nearest, least }, (at(shares) - eye).as_vec3a())
+                wire.triangle_line(Edges { nearest, least }, (at(shares) - from).as_vec3a())
             };
             let picture = |shares| {
                 let clip = view.camera.clip_from_relative(4.0 / 3.0)
-                    * (at(shares) - eye).as_vec3().extend(1.0);
+                    * (at(shares) - from).as_vec3().extend(1.0);
                 (clip.truncate() / clip.w).truncate() * glam::Vec2::new(2_000.0, 1_500.0)
             };
             assert_eq!(line([0.3, 0.3, 0.4]), 0.0, "{way}");
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_none_unless_they_are_asked_for() {
+    fn there_are_no_lines_unless_requested() {
         assert!(Wire::new(&View::new(Camera::default()).frame(8, 8)).is_none());
     }
 }

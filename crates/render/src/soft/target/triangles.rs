@@ -1,4 +1,4 @@
-//! Pixels of triangles: coloured as they are drawn.
+//! Pixels of triangles, which are coloured as they are drawn.
 
 use rayon::prelude::*;
 
@@ -7,12 +7,12 @@ use super::{
     Band, SHADED, Shader, Span, Target, Viewport, over, packed,
 };
 
-/// What colours the pixels of triangles.
+/// Data for colouring the pixels of triangles.
 type Light<'a> = (&'a Shader<'a>, &'a Lamp);
 
 impl Target {
-    /// Colours each pixel with the nearest of the triangles, where that is not hidden; of
-    /// equally near ones with the last.
+    /// Colours each pixel with the nearest of the triangles, unless it is hidden; of equally near
+    /// ones with the last.
     pub(in crate::soft) fn draw_triangles(
         &mut self,
         bins: &[TriangleBins],
@@ -26,7 +26,7 @@ impl Target {
         });
     }
 
-    /// Lays the triangles over the picture in order, where nothing nearer was drawn.
+    /// Blends the triangles over the picture in order, except behind nearer surfaces.
     pub(in crate::soft) fn blend_triangles(
         &mut self,
         bins: &[TriangleBins],

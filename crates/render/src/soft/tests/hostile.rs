@@ -49,7 +49,7 @@ fn the_number_of_threads_changes_no_bit() {
     let meshes = scene.opaque.clone();
     for level in 1..10 {
         scene.opaque.extend(meshes.iter().cloned().map(|mut mesh| {
-            mesh.place.origin[1] -= 5 * level;
+            mesh.data.origin[1] -= 5 * level;
             mesh
         }));
     }

@@ -23,11 +23,11 @@ fn countries_of_larger_voxels_are_the_ray_casters() {
         let (mut scene, air) = shaded_country();
         let far = country(12);
         scene.for_each_mesh(|mesh| {
-            mesh.place = DrawData { origin: [-24, -70_000, 16], level, extent: 64 << level };
+            mesh.data = DrawData { origin: [-24, -70_000, 16], level, extent: 64 << level };
         });
         for mut mesh in far.opaque {
             let origin = [-24, -70_000, -96];
-            mesh.place = DrawData { origin, level: back_level, extent: 64 << back_level };
+            mesh.data = DrawData { origin, level: back_level, extent: 64 << back_level };
             mesh.quads
                 .iter_mut()
                 .for_each(|quad| *quad = quad.with_ambient_occlusion(0b10_01_11_00));
@@ -58,8 +58,8 @@ fn from_farther_away_larger_voxels_look_the_same() {
         let scale = 2f32.powi(level as i32);
         let mut there = here.clone();
         there.for_each_mesh(|mesh| {
-            let origin = mesh.place.origin.map(|c| c << level);
-            mesh.place = DrawData { origin, level, extent: 64 << level };
+            let origin = mesh.data.origin.map(|c| c << level);
+            mesh.data = DrawData { origin, level, extent: 64 << level };
         });
         let depth_range = camera.depth_range.map(|depth| depth * scale);
         let camera = Camera { position: eye * f64::from(scale), depth_range, ..camera };

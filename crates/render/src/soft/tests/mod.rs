@@ -18,7 +18,7 @@ use crate::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Image, Passes};
 /// Quads and where they lie.
 #[derive(Clone)]
 struct Mesh {
-    place: DrawData,
+    data: DrawData,
     quads: Vec<Quad>,
 }
 
@@ -32,7 +32,7 @@ struct Scene {
 
 impl Mesh {
     fn at(origin: [i32; 3], quads: Vec<Quad>) -> Self {
-        Self { place: DrawData { origin, level: 0, extent: 64 }, quads }
+        Self { data: DrawData { origin, level: 0, extent: 64 }, quads }
     }
 
     /// The six sides of a box of voxels, seen from outside.
@@ -90,7 +90,7 @@ impl Scene {
             for (slot, mesh) in (0u32..).zip(meshes) {
                 let count = mesh.quads.len() as u32;
                 device.write_quads(&mut geometry, first, &mesh.quads);
-                device.write_draw_data(&mut geometry, slot, &[mesh.place]);
+                device.write_draw_data(&mut geometry, slot, &[mesh.data]);
                 commands.push(command(first, count, slot));
                 first += count;
             }

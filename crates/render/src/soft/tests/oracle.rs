@@ -110,7 +110,7 @@ fn a_country_with_a_lake_in_haze() {
 fn a_country_with_dark_corners() {
     let mut scene = country(28);
     scene.darken();
-    scene.for_each_mesh(|mesh| mesh.place.origin = [-3, -70_001, 16]);
+    scene.for_each_mesh(|mesh| mesh.data.origin = [-3, -70_001, 16]);
     let mut strips = Mesh::cuboid([0, -70_001, 12], [0; 3], [20, 1, 3], 0);
     strips.quads.iter_mut().for_each(|quad| *quad = quad.with_ambient_occlusion(0b11_10_01_00));
     scene.opaque.push(strips);
@@ -157,7 +157,7 @@ fn far_away_it_looks_the_same() {
     let mut scene = country(40);
     let here = scene.draw(&camera, &Atmosphere::default(), SIZE);
     for mesh in scene.opaque.iter_mut().chain(&mut scene.blended) {
-        (0..3).for_each(|i| mesh.place.origin[i] += far[i]);
+        (0..3).for_each(|i| mesh.data.origin[i] += far[i]);
     }
     let offset = DVec3::from_array(far.map(f64::from));
     let moved = Camera { position: camera.position + offset, ..camera };

@@ -75,8 +75,8 @@ fn outlines(scene: &Scene, camera: &Camera, size: DVec2) -> Vec<Outline> {
             Projection::Perspective { fov_y } => f64::from(fov_y / 2.0).tan() * distance,
             Projection::Orthographic { height_voxels } => f64::from(height_voxels) / 2.0,
         };
-        let place = DVec2::new(at.dot(right) / (size.x / size.y), -at.dot(up)) / half;
-        (place + 1.0) / 2.0 * size
+        let point = DVec2::new(at.dot(right) / (size.x / size.y), -at.dot(up)) / half;
+        (point + 1.0) / 2.0 * size
     };
     let outline = |mesh: &Mesh, quad: Quad| {
         let around = [0, 1, 3, 2].map(|number| corner(mesh, camera, quad, number));
@@ -119,12 +119,12 @@ impl Outline {
 
 fn corner(mesh: &Mesh, camera: &Camera, quad: Quad, number: u32) -> DVec3 {
     let corner = quad.corner(number);
-    let scale = 2f64.powi(mesh.place.level as i32);
-    let world = [0, 1, 2].map(|i| f64::from(mesh.place.origin[i]) + f64::from(corner[i]) * scale);
+    let scale = 2f64.powi(mesh.data.level as i32);
+    let world = [0, 1, 2].map(|i| f64::from(mesh.data.origin[i]) + f64::from(corner[i]) * scale);
     DVec3::from_array(world) - camera.position
 }
 
-/// The ray through a place of the picture, −1 to 1 each way, y up.
+/// The ray through a point of the picture, −1 to 1 each way, y up.
 pub(super) fn ray(camera: &Camera, aspect: f64, x: f64, y: f64) -> Ray {
     let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
     match camera.projection {
@@ -164,16 +164,16 @@ fn color(scene: &Scene, air: &Atmosphere, ray: &Ray, hits: &[Hit]) -> DVec3 {
 /// The quads of a mesh that look towards the ray and that it meets in the camera's range.
 fn hits(mesh: &Mesh, camera: &Camera, ray: &Ray) -> impl Iterator<Item = Hit> {
     let [near, far] = camera.depth_range.map(f64::from);
-    let scale = 2f64.powi(mesh.place.level as i32);
+    let scale = 2f64.powi(mesh.data.level as i32);
     mesh.quads.iter().filter_map(move |&quad| {
         let face = quad.face().unwrap();
         let [low, high] = [0, 3].map(|number| corner(mesh, camera, quad, number));
         let axis = face.axis();
         let towards = ray.direction[axis] * f64::from(face.normal()[axis]);
         let t = (low[axis] - ray.start[axis]) / ray.direction[axis];
-        let place = ray.start + ray.direction * t;
+        let point = ray.start + ray.direction * t;
         let within =
-            face.span_axes().into_iter().all(|i| place[i] >= low[i] && place[i] <= high[i]);
+            face.span_axes().into_iter().all(|i| point[i] >= low[i] && point[i] <= high[i]);
         (towards < 0.0 && within && t >= near && t <= far).then_some(Hit { t, quad, low, scale })
     })
 }
@@ -183,18 +183,18 @@ fn surface(scene: &Scene, air: &Atmosphere, ray: &Ray, hit: &Hit) -> (DVec3, f64
         scene.palette[usize::from(hit.quad.material())].map(|c| f64::from(c) / 255.0);
     let normal = hit.quad.face().unwrap().normal().map(|c| c as f32);
     let light = air.light(Vec3::from_array(normal)).as_dvec3();
-    let place = ray.start + ray.direction * hit.t;
-    let shade = 1.0 - f64::from(air.ambient_occlusion) * darkness(hit, place);
+    let point = ray.start + ray.direction * hit.t;
+    let shade = 1.0 - f64::from(air.ambient_occlusion) * darkness(hit, point);
     let lit = (DVec3::new(r, g, b) * light).min(DVec3::ONE) * shade;
     let [start, end] = [air.haze_start, air.haze_end].map(f64::from);
     let part =
-        if end > start { ((place.length() - start) / (end - start)).clamp(0.0, 1.0) } else { 0.0 };
+        if end > start { ((point.length() - start) / (end - start)).clamp(0.0, 1.0) } else { 0.0 };
     let haze = f64::from(air.haze_density) * ease(part);
-    (lit.lerp(sky(air, place.normalize()), haze), a)
+    (lit.lerp(sky(air, point.normalize()), haze), a)
 }
 
 /// The levels of the quad's corners, each by how near it is; of a long edge only the low end's.
-fn darkness(hit: &Hit, place: DVec3) -> f64 {
+fn darkness(hit: &Hit, point: DVec3) -> f64 {
     let (quad, face) = (hit.quad, hit.quad.face().unwrap());
     let corners = (0..4).map(|number| {
         let near = [0, 1].map(|i| {
@@ -202,8 +202,8 @@ fn darkness(hit: &Hit, place: DVec3) -> f64 {
             let low = quad.position()[axis];
             let is_low = quad.corner(number)[axis] == low;
             match quad.size()[i] {
-                1 if is_low => 1.0 - (place[axis] - hit.low[axis]) / hit.scale,
-                1 => (place[axis] - hit.low[axis]) / hit.scale,
+                1 if is_low => 1.0 - (point[axis] - hit.low[axis]) / hit.scale,
+                1 => (point[axis] - hit.low[axis]) / hit.scale,
                 _ => f64::from(is_low),
             }
         });

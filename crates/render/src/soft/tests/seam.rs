@@ -41,7 +41,7 @@ fn night() -> Atmosphere {
 /// The numbered one of many views of a face from its front, looking at it at an angle of
 /// `steep` from its plane; every fourth has parallel rays.
 fn camera(face: Face, number: u32, steep: f64) -> Camera {
-    // Low-discrepancy steps over heading, height and place.
+    // Low-discrepancy steps over heading, height and point.
     let part = |step: f64| f64::from(number) * step % 1.0;
     let [u, v] = face.span_axes().map(|axis| DVec3::AXES[axis]);
     let normal = DVec3::from_array(face.normal().map(f64::from));
@@ -68,9 +68,9 @@ fn is_covered(face: Face, camera: &Camera, x: u32, y: u32) -> bool {
         let ray = ray(camera, size.x / size.y, at.x, -at.y);
         let start = camera.position + ray.start;
         let t = -start[axis] / ray.direction[axis];
-        let place = start + ray.direction * t;
+        let point = start + ray.direction * t;
         let half = f64::from(SIDE) / 2.0;
-        let is_on = face.span_axes().into_iter().all(|i| place[i].abs() < half);
+        let is_on = face.span_axes().into_iter().all(|i| point[i].abs() < half);
         is_on && t > near * 1.01 && t < far * 0.99
     })
 }

@@ -25,7 +25,7 @@ fn triangles(scene: &Scene, blended: bool, eye: DVec3) -> (Vec<TriangleVertex>, 
             let normal = Vec3::from(quad.face().unwrap().normal().map(|c| c as f32));
             let corner = |number| {
                 let local = Vec3::from(quad.corner(number).map(|c| c as f32));
-                Vec3::from(mesh.place.origin.map(|c| c as f32)) + local
+                Vec3::from(mesh.data.origin.map(|c| c as f32)) + local
             };
             if (eye - corner(0).as_dvec3()).dot(normal.as_dvec3()) <= 0.0 {
                 continue;
@@ -43,13 +43,13 @@ fn triangles(scene: &Scene, blended: bool, eye: DVec3) -> (Vec<TriangleVertex>, 
 
 fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
     let mut device = SoftDevice::new(SIZE[0], SIZE[1]).unwrap();
-    let place = TriangleTransform { origin: [0; 3], scale: 0.5 };
+    let transform = TriangleTransform { origin: [0; 3], scale: 0.5 };
     let layers = layers.map(|(vertices, indices)| {
         let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
         device.write_vertices(&mut of_vertices, 0, &vertices);
         device.write_indices(&mut of_indices, 0, &indices);
-        device.write_draw_data(&mut of_vertices, 0, &[place.into()]);
+        device.write_draw_data(&mut of_vertices, 0, &[transform.into()]);
         let index_count = indices.len() as u32;
         (
             of_vertices,
@@ -190,7 +190,7 @@ proptest! {
         words in prop::collection::vec(
             prop_oneof![(-9.0..9.0f32).prop_map(f32::to_bits), any::<u32>()], 0..40),
         indices in prop::collection::vec(prop_oneof![9 => 0..8u32, 1 => any::<u32>()], 0..60),
-        places in prop::collection::vec(any::<[u32; 5]>(), 1..6),
+        transforms in prop::collection::vec(any::<[u32; 5]>(), 1..6),
         frame in frame(),
     ) {
         let whole = &words[..words.len() / 5 * 5];
@@ -200,8 +200,8 @@ proptest! {
         let mut of_indices = device.create_indices(50).unwrap();
         device.write_vertices(&mut of_vertices, 1, vertices);
         device.write_indices(&mut of_indices, 2, &indices);
-        for (slot, &place) in places.iter().enumerate() {
-            device.write_draw_data(&mut of_vertices, slot as u32, &[bytemuck::cast(place)]);
+        for (slot, &transform) in transforms.iter().enumerate() {
+            device.write_draw_data(&mut of_vertices, slot as u32, &[bytemuck::cast(transform)]);
         }
         let batches = [
             Batch::indexed(&of_vertices, &of_indices, &commands),
