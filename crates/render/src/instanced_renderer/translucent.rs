@@ -77,7 +77,7 @@ impl<G> TranslucentMeshes<G> {
         let Self { buffers, pool, list } = self;
         let buffers = buffers.flush(device);
         list.mask(pool, |data| visible_parts(data, view, visibility));
-        list.order(pool, |data| visibility.blend_key(data));
+        list.sort(pool, |data| visibility.blend_key(data));
         let (runs, commands) = list.runs(pool);
         let batch = |run: &CommandRun| {
             let geometry = buffers.get(run.buffer)?;
