@@ -1,16 +1,16 @@
-//! The program's own allocator: the system's, or a set of small objects before it.
+//! Global allocator of the program: the system's, optionally with slots for small objects.
 
 use std::{alloc::System, fmt, str::FromStr};
 
 use drystone_alloc::memory::{ClassStats, GlobalSmallObjects, SlotClass, SmallObjectsConfig};
 use serde_json::{Value, json};
 
-/// Where every object of the program comes from: the system until it is switched on.
+/// Serves every allocation of the program, from the system until it is enabled.
 #[global_allocator]
 static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
 
-/// Sizes that a recorder has seen in pictures of models and of generated worlds, and several
-/// times as many slots as lived at a time: 5 MB, of which only what is used is resident.
+/// Size classes from recordings of `shot` with models and generated worlds. The slot counts are
+/// several times the recorded peaks. All together 5 MB; only used pages are resident.
 const CLASSES: [SlotClass; 13] = [
     SlotClass::new(8, 4096),
     SlotClass::new(16, 8192),
@@ -27,13 +27,13 @@ const CLASSES: [SlotClass; 13] = [
     SlotClass::new(512, 1024),
 ];
 
-/// Where the program's memory comes from.
+/// Allocators of `--allocator`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AllocatorKind {
-    /// The system's allocator.
+    /// The system's allocator alone.
     #[default]
     System,
-    /// Small objects in an area of their own, the rest from the system.
+    /// Slots for small objects; the system's allocator for the rest.
     Small,
 }
 
@@ -57,8 +57,7 @@ impl FromStr for AllocatorKind {
     }
 }
 
-/// Sets the program's allocator, once and before there is much to allocate. What was
-/// allocated before stays where it is.
+/// Selects the allocator. Call it once, early. Earlier allocations stay with the system.
 pub(crate) fn choose(kind: AllocatorKind) -> Result<(), drystone_alloc::Error> {
     match kind {
         AllocatorKind::System => Ok(()),
@@ -66,11 +65,11 @@ pub(crate) fn choose(kind: AllocatorKind) -> Result<(), drystone_alloc::Error> {
     }
 }
 
-/// What the program's allocator has done up to now.
+/// Statistics of the allocator since the start of the program.
 #[derive(Debug)]
 pub(crate) struct AllocatorReport {
     kind: AllocatorKind,
-    /// None for the system's, of which nothing is known.
+    /// Empty for the system's allocator, which has no statistics.
     classes: Vec<ClassStats>,
     too_large: u64,
 }
@@ -130,8 +129,8 @@ impl fmt::Display for AllocatorReport {
         let (full, large) = (self.fallbacks(), self.too_large);
         write!(
             f,
-            "allocator small: {objects} objects in slots of {bytes} bytes; from the system \
-             {large} larger ones and {full} for which there was no slot; most slots at a time:"
+            "allocator small: {objects} objects in slots of {bytes} bytes; from the system: \
+             {large} larger objects and {full} without a free slot; peak slots:"
         )?;
         for ClassStats { slot_bytes, slots, peak, .. } in &self.classes {
             write!(f, " {slot_bytes}: {peak}/{slots}")?;

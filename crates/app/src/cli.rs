@@ -1,10 +1,10 @@
-//! What the command line can say.
+//! The command line: commands, options and their help texts.
 
 mod edits;
 mod fly;
 mod height_map;
 mod look;
-mod order;
+mod operands;
 mod pool_map;
 mod rules;
 #[cfg(test)]
@@ -28,20 +28,20 @@ use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
 pub(crate) use edits::{EditsArgs, SaveArgs};
-pub(crate) use fly::{FlyOptions, Way};
+pub(crate) use fly::{CameraPathKind, FlyOptions};
 pub(crate) use height_map::HeightMapArgs;
 pub(crate) use look::{Haze, LookArgs, Tint};
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
-use rules::misused;
+use rules::conflict;
 pub(crate) use values::point;
 use values::{chunks, distance, side};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
 /// SOURCE is a MagicaVoxel file (.vox), a Minecraft Java world (.mca, a save folder), a height
-/// map (.png, .tif, .hgt) or a polygon model (.obj, .gltf, .glb); without one, a world is
-/// generated. Without a command, SOURCE is shown in a window, or where there is no display,
-/// drawn to drystone.png.
+/// map (.png, .tif, .hgt), a stored world (.drystone) or a polygon model (.obj, .gltf, .glb).
+/// Without SOURCE, a world is generated. Without a command, SOURCE is shown in a window, or drawn to
+/// drystone.png if there is no display.
 #[derive(Debug, Parser)]
 #[command(name = "drystone", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
@@ -54,7 +54,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// What to show and how, of the commands that show something.
+    /// Returns the scene options of the commands that draw.
     fn scene_options(&self) -> Option<&SceneOptions> {
         match &self.command {
             Some(Command::View(view)) => Some(&view.scene),
@@ -67,7 +67,7 @@ impl Options {
         }
     }
 
-    /// The allocator that was asked for.
+    /// Returns the requested allocator.
     pub(crate) fn allocator(&self) -> AllocatorKind {
         match &self.command {
             Some(Command::View(view)) => view.scene.memory.allocator,
@@ -88,73 +88,71 @@ pub(crate) enum Command {
     View(ViewOptions),
     /// Draw SOURCE to a PNG
     Shot(ShotOptions),
-    /// Draw SOURCE from place to place along a way, to a GIF or a PNG each
+    /// Draw SOURCE along a camera path, to a GIF or to a folder of PNGs
     Fly(FlyOptions),
-    /// Say what SOURCE holds: dimensions, chunks, voxels by material, quads, bytes; or of a
-    /// polygon model: polygons, vertices, what sharing them saves, materials, warnings
+    /// Print statistics of SOURCE: dimensions, chunks, voxels by material, quads, bytes. For a
+    /// polygon model: polygons, vertices, memory saved by sharing them, materials, warnings
     Info(InfoOptions),
-    /// Copy SOURCE into a stored world, with progress; goes on where it was stopped
+    /// Copy SOURCE into a stored world; an interrupted import continues where it stopped
     Import(ImportArguments),
     /// Verify every checksum of a stored world
     Check(CheckArguments),
-    /// Draw what lies where in the vertex pool to an SVG or PNG: live by mesh, waiting, free; of
-    /// a polygon model its vertices and its indices
+    /// Draw the layout of the vertex pool to an SVG or PNG: live ranges by mesh, waiting and free
+    /// ranges. For a polygon model: vertices and indices
     PoolMap(PoolMapOptions),
 }
 
-/// What to show and how.
+/// Options of the commands that draw: the source, the renderer, the camera, the light.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SceneOptions {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) edits: EditsArgs,
-    /// How meshes are kept and drawn: pool, naive or instanced (cube by cube; also
-    /// instanced-last-leaf and instanced-oldest, by the place that a cube takes)
+    /// How meshes are stored and drawn: pool, naive (one buffer per mesh) or instanced (one
+    /// instance per cube; also instanced-last-leaf and instanced-oldest, by slot policy)
     #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
     pub(crate) renderer: RendererKind,
-    /// Whether the command line says so.
+    /// Whether `--renderer` is on the command line.
     #[arg(skip)]
-    pub(crate) is_renderer_said: bool,
-    /// What draws: auto (a GPU, else soft), soft, wgpu, gl, or gl-staged (gl without mapped memory)
+    pub(crate) is_renderer_explicit: bool,
+    /// Graphics backend: auto (a GPU, else soft), soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
-    /// Who leaves out what cannot be seen: cpu (facings that look away, meshes out of view),
-    /// or gpu, where it can (these, and what is hidden behind other meshes)
-    #[arg(long, value_name = "WHO", default_value = "cpu", value_parser = Cull::from_str)]
+    /// Where culling runs: cpu (frustum and back faces), or gpu if supported (occlusion too)
+    #[arg(long, value_name = "KIND", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
-    /// Darken corners of faces by what is near them (ambient occlusion); not with
-    /// --renderer instanced, whose cubes have no room for shades, nor of polygon models
+    /// Ambient occlusion: darken the corners of faces next to solid voxels. Not available with
+    /// --renderer instanced, nor for polygon models
     #[arg(long)]
     pub(crate) ao: bool,
-    /// How light runs over a polygon model: flat (each polygon by itself) or smooth (with the
-    /// file's normals, or the mean of the polygons around)
+    /// Shading of a polygon model: flat (one normal per polygon) or smooth (the file's normals, or
+    /// the mean normal of the polygons around a vertex)
     #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
     pub(crate) shade: Shade,
-    /// Whether what is far is shown of larger voxels, and voxels are read as they are needed:
-    /// auto (in worlds of more than 8,192 chunks), on or off (all is read first)
+    /// Levels of detail: far parts are drawn with larger voxels, and voxels are read when needed.
+    /// auto (for worlds of more than 8,192 chunks), on, or off (the whole world is read first)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) levels: LevelsKind,
-    /// MiB of memory that a world shown at levels of detail may take, beside some 64 MiB of the
-    /// program: vertices and voxels; where that is not enough, voxels are shown larger
+    /// Memory limit in MiB for vertices and voxels of a world shown at levels of detail. The
+    /// program itself takes about 64 MiB more. At the limit, far parts become coarser
     #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
     pub(crate) memory_mib: u32,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
-    /// The picture's or window's size in pixels
+    /// Size of the picture or window in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = Size::from_str)]
     pub(crate) size: Size,
-    /// Where the eye is, in voxels, or a model's units (default: where the whole scene is seen)
+    /// Camera position, in voxels or the model's units (default: shows the whole scene)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) eye: Option<DVec3>,
-    /// What the eye looks at, in the same (default: the scene's middle)
+    /// Point that the camera looks at, in the units of --eye (default: the centre of the scene)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) look: Option<DVec3>,
-    /// From which side all of the scene is seen: top, or degrees around it, 0 being where it is
-    /// seen from otherwise
+    /// Side from which the whole scene is shown: top, or degrees around it (0 is the default view)
     #[arg(long, value_name = "top|DEGREES", value_parser = side, conflicts_with = "eye", allow_hyphen_values = true)]
     pub(crate) from: Option<Side>,
-    /// Project in parallel, so that far is as large as near
+    /// Orthographic projection: far objects appear as large as near ones
     #[arg(long)]
     pub(crate) orthographic: bool,
     #[command(flatten)]
@@ -162,53 +160,53 @@ pub(crate) struct SceneOptions {
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Say what is being done
+    /// Log each step
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
 
 impl SceneOptions {
-    /// How the source is meshed.
+    /// Returns the options of the mesher.
     pub(crate) fn meshing(&self) -> Meshing {
         Meshing { occlusion: self.ao }
     }
 
-    /// What a world shown at levels of detail may take.
+    /// Returns the memory limits of a world shown at levels of detail.
     pub(crate) fn memory_budget(&self) -> MemoryBudget {
         MemoryBudget::new(u64::from(self.memory_mib) << 20)
     }
 
-    /// How dark what is near makes corners.
+    /// Returns the strength of ambient occlusion, 0 without `--ao`.
     pub(crate) fn occlusion(&self) -> f32 {
         if self.ao { Atmosphere::OCCLUSION } else { 0.0 }
     }
 }
 
-/// Where the program's memory comes from.
+/// Options of the program's own allocator.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MemoryOptions {
-    /// What the program's memory comes from: system, or small, which keeps small objects
-    /// apart and says how many there were
+    /// Allocator of the program: system, or small (small objects in slots of their own, with
+    /// statistics)
     #[arg(long, value_name = "KIND", default_value = "system", value_parser = AllocatorKind::from_str)]
     pub(crate) allocator: AllocatorKind,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SourceOptions {
-    /// The file to read; none for a generated world
+    /// File to read; a world is generated if omitted
     #[arg(value_name = "SOURCE")]
     pub(crate) path: Option<PathBuf>,
-    /// The generated world's seed: the same seed gives the same world
+    /// Seed of the generated world; equal seeds give equal worlds
     #[arg(long, value_name = "NUMBER", default_value_t = GeneratorConfig::default().seed, conflicts_with = "path", allow_hyphen_values = true)]
     pub(crate) seed: u64,
-    /// The generated world's size in chunks of 32 voxels
+    /// Size of the generated world in chunks of 32 voxels
     #[arg(long, value_name = "XxYxZ", value_parser = chunks, conflicts_with = "path")]
     pub(crate) chunks: Option<[u32; 3]>,
-    /// The generated world's height from the deepest lake to above the highest peak, 16 to
-    /// 1024 voxels; hills grow in width with it
+    /// Height of the generated world from the deepest lake to the highest peak, 16 to 1024 voxels;
+    /// hills grow in width with it
     #[arg(long, value_name = "VOXELS", default_value_t = GeneratorConfig::default().relief_voxels, conflicts_with = "path")]
     pub(crate) relief: u32,
-    /// Of a polygon model: how far apart corners may be to become one, in the file's unit
+    /// Polygon models: vertices at most this far apart are merged, in the file's unit
     #[arg(long, value_name = "DISTANCE", value_parser = distance, default_value = "0", requires = "path")]
     pub(crate) merge: f32,
     #[command(flatten)]
@@ -216,7 +214,7 @@ pub(crate) struct SourceOptions {
 }
 
 impl SourceOptions {
-    /// Those of a file of which nothing is said.
+    /// Returns the default options for a file.
     pub(crate) fn of(path: PathBuf) -> Self {
         let generated = GeneratorConfig::default();
         Self {
@@ -229,7 +227,7 @@ impl SourceOptions {
         }
     }
 
-    /// The file, if it is a polygon model.
+    /// Returns the path of the source if it is a polygon model.
     pub(crate) fn model_path(&self) -> Option<&Path> {
         self.path.as_deref().filter(|path| Model::is_model(path))
     }
@@ -242,11 +240,12 @@ pub(crate) struct ViewOptions {
     pub(crate) scene: SceneOptions,
     #[command(flatten)]
     pub(crate) save: SaveArgs,
-    /// Print the keys and stop
+    /// Print the keys and exit
     #[arg(long)]
     pub(crate) keys: bool,
-    /// Draw so many frames while the eye turns, half of them under panels, print as JSON the time
-    /// of whole frames (wall_ms) and what of it the window's thread computed (thread_ms), and stop
+    /// Benchmark: draw N frames while the camera turns, half of them with panels, and exit. Prints
+    /// as JSON the time of whole frames (wall_ms) and the CPU time of the window's thread
+    /// (thread_ms)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=1_000_000))]
     pub(crate) frames: Option<u32>,
 }
@@ -255,7 +254,7 @@ pub(crate) struct ViewOptions {
 pub(crate) struct ShotOptions {
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
-    /// The PNG to write
+    /// PNG to write
     #[arg(short, long, value_name = "FILE.png")]
     pub(crate) output: PathBuf,
 }
@@ -288,13 +287,13 @@ pub(crate) struct ImportArguments {
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) edits: EditsArgs,
-    /// The stored world to write, by custom NAME.drystone
+    /// Stored world to write, usually named NAME.drystone
     #[arg(value_name = "WORLD")]
     pub(crate) world: PathBuf,
-    /// Of a polygon model: voxels along its longest side
+    /// Polygon models: voxels along the longest side
     #[arg(long, value_name = "N", requires = "path", value_parser = clap::value_parser!(u32).range(1..=i64::from(VoxelModel::MAX_VOXELS)))]
     pub(crate) voxels: Option<u32>,
-    /// MiB of memory that the import may take, beside what the source takes itself
+    /// Memory limit of the import in MiB, without the memory of the source itself
     #[arg(long = "memory", value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
     pub(crate) memory_mib: u32,
     #[command(flatten)]
@@ -303,11 +302,11 @@ pub(crate) struct ImportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The stored world
+    /// Stored world to verify
     #[arg(value_name = "WORLD")]
     pub(crate) world: PathBuf,
-    /// Put what is whole into a new file in its place; the damaged one is kept, with .damaged
-    /// behind its name
+    /// Replace the file by a repaired one without the damaged chunks; the damaged file is kept
+    /// under its name with .damaged appended
     #[arg(long)]
     pub(crate) repair: bool,
     /// Print the report as JSON
@@ -317,20 +316,20 @@ pub(crate) struct CheckArguments {
     pub(crate) memory: MemoryOptions,
 }
 
-/// The memory that is divided if nothing else is said.
+/// Default of `--memory`, in MiB.
 const DEFAULT_MIB: u32 = (MemoryBudget::DEFAULT_BYTES >> 20) as u32;
 
-/// Why there is nothing to run.
+/// Reason to exit without running a command.
 pub(crate) enum Stop {
-    /// Help or version was asked for.
+    /// Help or version was requested.
     Text(String),
-    /// The words do not fit, in one line.
+    /// Usage error, in one line.
     Usage(String),
 }
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
-    let parsed = read(order::names_last(arguments)).map_err(|error| match error.kind() {
+    let parsed = read(operands::operands_last(arguments)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -338,24 +337,24 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Opt
         }
         _ => Stop::Usage(first_paragraph(&error.render().to_string())),
     })?;
-    match misused(&parsed) {
+    match conflict(&parsed) {
         Some(line) => Err(Stop::Usage(line.into())),
         None => Ok(parsed),
     }
 }
 
-/// Reads the words, and which of the viewer's they said.
-fn read(words: Vec<OsString>) -> Result<Options, clap::Error> {
+/// Parses the arguments, and notes whether the viewer's renderer was named explicitly.
+fn read(arguments: Vec<OsString>) -> Result<Options, clap::Error> {
     const RENDERER: &str = "renderer";
-    let matches = Options::command().try_get_matches_from(words)?;
+    let matches = Options::command().try_get_matches_from(arguments)?;
     let read = Options::from_arg_matches(&matches);
     let mut options = read.map_err(|error| error.format(&mut Options::command()))?;
-    let words = matches.subcommand().map_or(&matches, |(_, words)| words);
-    let is_said = words.ids().any(|id| id == RENDERER)
-        && words.value_source(RENDERER) == Some(ValueSource::CommandLine);
+    let matches = matches.subcommand().map_or(&matches, |(_, matches)| matches);
+    let is_explicit = matches.ids().any(|id| id == RENDERER)
+        && matches.value_source(RENDERER) == Some(ValueSource::CommandLine);
     match &mut options.command {
-        Some(Command::View(view)) => view.scene.is_renderer_said = is_said,
-        None => options.scene.is_renderer_said = is_said,
+        Some(Command::View(view)) => view.scene.is_renderer_explicit = is_explicit,
+        None => options.scene.is_renderer_explicit = is_explicit,
         Some(_) => {}
     }
     Ok(options)

@@ -1,4 +1,4 @@
-//! One function a command.
+//! Commands, one module each.
 
 mod check;
 mod edits;
@@ -29,7 +29,7 @@ use crate::{
     viewer,
 };
 
-/// Where the bare command draws to when there is no display.
+/// Output of the bare command without a display.
 const DEFAULT_PICTURE: &str = "drystone.png";
 
 pub(crate) fn run(options: Options) -> Result<(), AppError> {
@@ -43,12 +43,14 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),
         None if viewer::has_display() => match viewer::run(&options.scene, &options.save, None) {
-            // A display that is named but not there, or that no adapter can show on.
+            // The display does not exist, or no adapter can present to it.
             Err(AppError::Window(reason)) => {
-                output::note(&format!("no window ({reason}); drawing a picture instead"));
+                output::note(&format!(
+                    "cannot open a window ({reason}); drawing to {DEFAULT_PICTURE} instead"
+                ));
                 shot::run(&options.scene, DEFAULT_PICTURE.as_ref())
             }
-            done => done,
+            result => result,
         },
         None => shot::run(&options.scene, DEFAULT_PICTURE.as_ref()),
     }
@@ -74,26 +76,26 @@ pub(crate) fn read_model(options: &SourceOptions, path: &Path) -> Result<Model, 
     Ok(Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?)
 }
 
-/// Reads a polygon model to be shown; what it lacks is noted.
+/// Reads a polygon model to be shown; logs its warnings if verbose.
 pub(crate) fn open_model(options: &SceneOptions, path: &Path) -> Result<Model, AppError> {
     let model = read_model(&options.source, path)?;
     if options.verbose {
         for ModelWarning { kind, count, first_location } in model.warnings.iter() {
-            output::note(&format!("{kind}: {count}, the first at {first_location}"));
+            output::note(&format!("{kind}: {count}, first at {first_location}"));
         }
     }
     Ok(model)
 }
 
-/// So many places that are damaged are named one by one.
-const NAMED_FAULTS: usize = 10;
+/// Faults that are printed one by one.
+const MAX_PRINTED_FAULTS: usize = 10;
 
-/// Loads all of a source. What is damaged is named on standard error, and the rest is there.
+/// Loads the whole source. Prints its faults on standard error and leaves out the damaged parts.
 pub(crate) fn load(source: &dyn Source) -> Result<World, AppError> {
     load_with_progress(source, &Progress::default())
 }
 
-/// The same; `progress` is told how far it is.
+/// Loads the whole source as [`load`] does, and counts loaded chunks in `progress`.
 pub(crate) fn load_with_progress(
     source: &dyn Source,
     progress: &Progress,
@@ -108,17 +110,16 @@ pub(crate) fn load_with_progress(
     Ok(world)
 }
 
-/// Names what is damaged and left out, on standard error.
+/// Prints faults of a source on standard error.
 pub(crate) fn note_faults(name: &str, faults: &[String]) {
-    faults.iter().take(NAMED_FAULTS).for_each(|fault| output::note(fault));
-    if faults.len() > NAMED_FAULTS {
-        let more = faults.len() - NAMED_FAULTS;
-        output::note(&format!("{name}: {more} more places are damaged and left out"));
+    faults.iter().take(MAX_PRINTED_FAULTS).for_each(|fault| output::note(fault));
+    if faults.len() > MAX_PRINTED_FAULTS {
+        let more = faults.len() - MAX_PRINTED_FAULTS;
+        output::note(&format!("{name}: {more} more faults; damaged parts are left out"));
     }
 }
 
-/// Has the GPU or the CPU leave out what cannot be seen. Where the GPU cannot, that is
-/// said, and the CPU does.
+/// Sets where culling runs. If the GPU cannot cull, prints a note and culls on the CPU.
 pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), RenderError> {
     match renderer.set_cull(cull) {
         Err(error @ RenderError::NoCulling { .. }) => {
@@ -129,8 +130,7 @@ pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), Re
     }
 }
 
-/// Returns whether the GPU or the CPU left out what cannot be seen. Where the GPU stopped to, says
-/// why, once.
+/// Returns where culling ran. If culling on the GPU failed, prints the reason once.
 pub(crate) fn culled_by(renderer: &mut dyn Renderer) -> Cull {
     if let Some(error) = renderer.take_culling_error() {
         output::note(&error.to_string());
@@ -138,14 +138,16 @@ pub(crate) fn culled_by(renderer: &mut dyn Renderer) -> Cull {
     renderer.cull()
 }
 
-/// Sources of more chunks than this are shown at levels of detail, if nothing else is said.
-const CHUNKS_IN_MEMORY: u64 = 8_192;
+/// Sources of more chunks than this are shown at levels of detail by default.
+const MAX_CHUNKS_IN_MEMORY: u64 = 8_192;
 
 /// Whether the source is shown at levels of detail, instead of loaded whole.
-pub(crate) fn wants_levels(options: &SceneOptions, source: &dyn Source) -> bool {
+pub(crate) fn uses_levels(options: &SceneOptions, source: &dyn Source) -> bool {
     match options.levels {
         LevelsKind::On => true,
         LevelsKind::Off => false,
-        LevelsKind::Auto => options.can_have_levels() && source.chunk_count() > CHUNKS_IN_MEMORY,
+        LevelsKind::Auto => {
+            options.can_have_levels() && source.chunk_count() > MAX_CHUNKS_IN_MEMORY
+        }
     }
 }

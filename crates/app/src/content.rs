@@ -18,17 +18,17 @@ mod levels;
 
 use levels::ShownLevels;
 
-/// What a window shows.
+/// Content of a window.
 pub(crate) enum Content {
     World(Box<World>),
-    /// A world near parts of which are fine and far ones coarse.
+    /// A world at levels of detail: near parts fine, far parts coarse.
     Levels(Arc<LodData>, MemoryBudget),
     Model(ModelTriangles),
 }
 
 impl Content {
-    /// Reads what the options name, a world from the source that `open` opens; says what keeps
-    /// edits of it, and tells `progress` how far it is.
+    /// Reads the content that the options name; `open` opens the source of a world. Also returns
+    /// where its edits are saved. Reports to `progress`.
     pub(crate) fn open(
         options: &SceneOptions,
         open: impl FnOnce() -> Result<Arc<dyn Source>, AppError>,
@@ -37,12 +37,12 @@ impl Content {
         if let Some(path) = options.source.model_path() {
             let model = commands::open_model(options, path)?;
             let model = ModelTriangles::new(&model, options.shade)?;
-            // Small enough to be handed to another renderer within frames.
+            // Pieces small enough to be uploaded to another renderer within a frame.
             let content = Self::Model(model.in_pieces(ModelScene::PIECE_BYTES));
             return Ok((content, KeptBy::Nobody));
         }
         let source = open()?;
-        if commands::wants_levels(options, source.as_ref()) {
+        if commands::uses_levels(options, source.as_ref()) {
             let budget = options.memory_budget();
             let data = Arc::new(LodData::shared(source, budget.cache_bytes()));
             return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
@@ -53,7 +53,7 @@ impl Content {
         Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
     }
 
-    /// A name to show.
+    /// Returns a name for display.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::World(world) => world.name(),
@@ -62,7 +62,7 @@ impl Content {
         }
     }
 
-    /// What fits it into pictures.
+    /// Returns the framing for views.
     pub(crate) fn framed(&self) -> Framed {
         match self {
             Self::World(world) => Framed::world(world),
@@ -71,8 +71,8 @@ impl Content {
         }
     }
 
-    /// The air of it where it hides no end of the world, if it could: the haze then follows the
-    /// eye.
+    /// Returns the atmosphere without the haze that hides the edge of a vast world. `None` if the
+    /// haze does not follow the camera.
     pub(crate) fn clear_air(&self, options: &SceneOptions) -> Option<Atmosphere> {
         match self {
             Self::Levels(data, _) if options.air.haze.is_none() => {
@@ -82,7 +82,7 @@ impl Content {
         }
     }
 
-    /// The quads of a world; `progress` is told how far they are.
+    /// Meshes a world; reports to `progress`.
     pub(crate) fn quads(&self, meshing: Meshing, progress: &Progress) -> Vec<ChunkQuads> {
         match self {
             Self::World(world) => {
@@ -93,8 +93,8 @@ impl Content {
         }
     }
 
-    /// What a renderer is to have room for.
-    pub(crate) fn room(&self, quads: &[ChunkQuads]) -> Capacity {
+    /// Returns the capacity that a renderer needs.
+    pub(crate) fn capacity(&self, quads: &[ChunkQuads]) -> Capacity {
         match self {
             Self::Levels(..) => LodScene::CAPACITY,
             Self::World(_) | Self::Model(_) => quads.into(),
@@ -102,7 +102,7 @@ impl Content {
     }
 }
 
-/// The same with a renderer that draws it.
+/// Content with the renderer that draws it.
 pub(crate) enum Shown {
     World(Box<Scene>),
     Levels(Box<ShownLevels>),
@@ -110,8 +110,7 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Hands the content, and the quads that it has, to a renderer; `meshing` is how edited
-    /// chunks are meshed.
+    /// Uploads the content and its quads to a renderer; `meshing` is used for edited chunks.
     pub(crate) fn new(
         content: Content,
         quads: &[ChunkQuads],
@@ -131,7 +130,7 @@ impl Shown {
         }
     }
 
-    /// Whether something is shown in every place of it, however coarse.
+    /// Whether every part of the content has a mesh, even a coarse one.
     pub(crate) fn is_whole(&self) -> bool {
         match self {
             Self::World(_) | Self::Model(_) => true,
@@ -150,15 +149,16 @@ impl Shown {
         }
     }
 
-    /// Begins to mesh all of a world anew; a model has no voxels. [`follow`](Self::follow) goes on.
+    /// Begins to mesh a whole world again; a model has no voxels. [`follow`](Self::follow)
+    /// continues.
     pub(crate) fn change_meshing(&mut self, meshing: Meshing) {
         if let Self::World(scene) = self {
             scene.change_meshing(meshing);
         }
     }
 
-    /// Begins to show the same with another renderer on the same device. The old one draws until
-    /// the other has everything: [`follow`](Self::follow) goes on.
+    /// Begins to move the content to another renderer on the same device. The old one draws until
+    /// the new one has everything: [`follow`](Self::follow) continues.
     pub(crate) fn change_renderer(
         &mut self,
         device: &OpenDevice,
@@ -167,7 +167,7 @@ impl Shown {
         match self {
             Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.room())?),
             Self::Levels(levels) => levels.change_renderer(device, kind),
-            // There is nothing to be made of a model, it is only handed over.
+            // A finished model is only uploaded.
             Self::Model(scene) => {
                 scene.change_renderer(device.renderer(kind, Capacity::default())?);
                 Ok(())
@@ -175,7 +175,7 @@ impl Shown {
         }
     }
 
-    /// Goes on as it is.
+    /// Cancels a change of renderer or meshing.
     pub(crate) fn stop_change(&mut self) {
         match self {
             Self::World(scene) => scene.stop_change(),
@@ -184,7 +184,7 @@ impl Shown {
         }
     }
 
-    /// Voxels were set.
+    /// Handles edited voxels.
     pub(crate) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
         match self {
             Self::Levels(levels) => levels.edited(device),
@@ -200,7 +200,8 @@ impl Shown {
         }
     }
 
-    /// The world, where what is shown of it follows the eye, and whether that lags behind.
+    /// Returns the data of a world at levels of detail, and whether its meshes lag behind the
+    /// camera.
     pub(crate) fn levels(&self) -> Option<(&LodData, bool)> {
         match self {
             Self::Levels(levels) => {
@@ -211,7 +212,7 @@ impl Shown {
         }
     }
 
-    /// The voxels, to be changed; a model has none.
+    /// Returns the voxels for editing; a model has none.
     pub(crate) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
         match self {
             Self::World(scene) => Some(scene.as_mut()),
@@ -220,9 +221,8 @@ impl Shown {
         }
     }
 
-    /// Brings what is shown closer to what `view` should see, in a picture of this size, and goes
-    /// on with a change for about `time`. Returns which part of that is done, and `None` when all
-    /// is.
+    /// Updates meshes for `view` in a picture of this size, and continues a change of renderer or
+    /// meshing for about `time`. Returns the finished fraction, or `None` once complete.
     pub(crate) fn follow(
         &mut self,
         view: &View,
@@ -236,7 +236,7 @@ impl Shown {
         }
     }
 
-    /// Brings what is shown to what `view` should see, however long it takes.
+    /// Updates meshes until all that `view` needs is there, however long it takes.
     pub(crate) fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match self {
             Self::Levels(levels) => levels.scene.settle(view, size, |_| {}),

@@ -30,24 +30,23 @@ fn main() -> ExitCode {
     finish(chosen.and_then(|()| commands::run(options)))
 }
 
-/// Stored worlds are read by a crate that panics at some damaged pages, and what opens windows
-/// panics where a library is missing. That is caught and told as the error that it is, so the
-/// panic's own words would only hide it.
+/// Silences the messages of panics that are caught and reported as errors: redb panics on some
+/// damaged pages, and the window library panics when a system library is missing.
 fn silence_caught_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if !info.location().is_some_and(|place| is_caught(place.file())) {
+        if !info.location().is_some_and(|location| is_caught(location.file())) {
             print(info);
         }
     }));
 }
 
-/// Whether panics in this file of source are caught and told as errors.
+/// Whether panics in this source file are caught and reported as errors.
 fn is_caught(file: &str) -> bool {
     const PACKAGES: [&str; 2] = ["redb", "xkbcommon-dl"];
     let folders = || file.split(['/', '\\']);
     folders().zip(folders().skip(1)).filter(|(_, inner)| *inner == "src").any(|(folder, _)| {
-        // A folder of vendored sources may have no version behind its name.
+        // A folder of vendored sources may have no version after its name.
         let version = PACKAGES.iter().find_map(|name| folder.strip_prefix(name));
         version.is_some_and(|version| version.is_empty() || version.starts_with('-'))
     })
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panics_that_are_told_as_errors_are_known_wherever_sources_lie() {
+    fn caught_panics_are_recognized_by_the_package_folder_of_their_source_file() {
         let caught = [
             "/home/a/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/redb-4.1.0/src/db.rs",
             r"C:\Users\a\.cargo\registry\src\index.crates.io-1949\redb-4.1.0\src\tree_store\page.rs",

@@ -1,11 +1,10 @@
-//! The two ways out: what was asked for, and notes about it.
+//! Output of the program: results on standard output, notes on standard error.
 
 use std::io::{self, Write};
 
 use crate::AppError;
 
-/// Prints what was asked for. A reader that has seen enough and closed the pipe is no
-/// error; a full disk is.
+/// Prints a result to standard output. A closed pipe is not an error; a full disk is.
 pub(crate) fn print(text: &str) -> Result<(), AppError> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -14,13 +13,13 @@ pub(crate) fn print(text: &str) -> Result<(), AppError> {
     }
 }
 
-/// One line to whoever watches; names from files cannot break it or steer the terminal.
+/// Prints one line to standard error, without control characters from file names.
 pub(crate) fn note(text: &str) {
-    // Where standard error is closed, nobody watches.
+    // If standard error is closed, the note is lost.
     let _ = writeln!(io::stderr(), "drystone: {}", plain(text));
 }
 
-/// The text with control characters written out, as `\u{1b}`.
+/// Returns the text with control characters escaped, as `\u{1b}`.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut plain, c| {
         if c.is_control() {
@@ -37,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_written_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(plain("a\nb\u{1b}[31mé"), "a\\nb\\u{1b}[31mé");
     }
 }

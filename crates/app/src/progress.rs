@@ -3,58 +3,59 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// How far something is that takes long: threads count, and the window tells.
+/// Progress of a long operation: threads count steps, the window shows the fraction.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    what: Mutex<String>,
+    /// Name of the current operation.
+    name: Mutex<String>,
     done: AtomicU64,
-    /// 0 while that is not known.
-    all: AtomicU64,
+    /// 0 while the number of steps is not known.
+    total: AtomicU64,
 }
 
 impl Default for Progress {
-    /// Of which nobody is told.
+    /// Creates progress that is not shown.
     fn default() -> Self {
         Self::new("")
     }
 }
 
 impl Progress {
-    /// Something of which it is not yet known how much there is to do.
-    pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self { what: Mutex::new(what.into()), done: AtomicU64::new(0), all: AtomicU64::new(0) }
+    /// Creates progress of an operation with an unknown number of steps.
+    pub(crate) fn new(name: impl Into<String>) -> Self {
+        Self { name: Mutex::new(name.into()), done: AtomicU64::new(0), total: AtomicU64::new(0) }
     }
 
-    /// From now on something else is done, so many times.
-    pub(crate) fn begin(&self, what: impl Into<String>, all: u64) {
-        *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what.into();
-        // Between the two nothing is known, rather than something wrong.
-        self.all.store(0, Relaxed);
+    /// Starts another operation of `total` steps.
+    pub(crate) fn begin(&self, name: impl Into<String>, total: u64) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.into();
+        // Readers in between see an unknown total, never a wrong fraction.
+        self.total.store(0, Relaxed);
         self.done.store(0, Relaxed);
-        self.all.store(all, Relaxed);
+        self.total.store(total, Relaxed);
     }
 
-    /// Once more it was done.
+    /// Counts one finished step.
     pub(crate) fn step(&self) {
         self.done.fetch_add(1, Relaxed);
     }
 
-    /// This part of it is done.
-    pub(crate) fn set_part(&self, part: f32) {
-        const FINE: f32 = 1e6;
-        self.done.store((part * FINE) as u64, Relaxed);
-        self.all.store(FINE as u64, Relaxed);
+    /// Sets the finished fraction, 0 to 1.
+    pub(crate) fn set_fraction(&self, fraction: f32) {
+        const PRECISION: f32 = 1e6;
+        self.done.store((fraction * PRECISION) as u64, Relaxed);
+        self.total.store(PRECISION as u64, Relaxed);
     }
 
-    /// What is done.
-    pub(crate) fn what(&self) -> String {
-        self.what.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the name of the current operation.
+    pub(crate) fn name(&self) -> String {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Which part of it, if that is known.
-    pub(crate) fn part(&self) -> Option<f32> {
-        let (all, done) = (self.all.load(Relaxed), self.done.load(Relaxed));
-        (all > 0).then(|| (done as f32 / all as f32).min(1.0))
+    /// Returns the finished fraction, 0 to 1, or `None` while the total is unknown.
+    pub(crate) fn fraction(&self) -> Option<f32> {
+        let (total, done) = (self.total.load(Relaxed), self.done.load(Relaxed));
+        (total > 0).then(|| (done as f32 / total as f32).min(1.0))
     }
 }
 
@@ -63,17 +64,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_of_what_is_done_now() {
+    fn fractions_are_of_the_current_operation() {
         let progress = Progress::new("reading");
-        assert_eq!((progress.what().as_str(), progress.part()), ("reading", None));
+        assert_eq!((progress.name().as_str(), progress.fraction()), ("reading", None));
         progress.begin("meshing", 4);
         progress.step();
-        assert_eq!((progress.what().as_str(), progress.part()), ("meshing", Some(0.25)));
+        assert_eq!((progress.name().as_str(), progress.fraction()), ("meshing", Some(0.25)));
         (0..9).for_each(|_| progress.step());
-        assert_eq!(progress.part(), Some(1.0));
+        assert_eq!(progress.fraction(), Some(1.0));
         progress.begin("nothing", 0);
-        assert_eq!(progress.part(), None);
-        progress.set_part(0.5);
-        assert_eq!(progress.part(), Some(0.5));
+        assert_eq!(progress.fraction(), None);
+        progress.set_fraction(0.5);
+        assert_eq!(progress.fraction(), Some(0.5));
     }
 }

@@ -1,4 +1,4 @@
-//! What commands say, as text and as JSON.
+//! Reports of commands, as text and as JSON.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
@@ -51,7 +51,7 @@ impl fmt::Display for StageTimes {
     }
 }
 
-/// What `shot` did.
+/// Report of `shot`.
 #[derive(Debug)]
 pub(crate) struct ShotReport {
     pub(crate) output: PathBuf,
@@ -62,17 +62,17 @@ pub(crate) struct ShotReport {
     pub(crate) quads: u64,
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
-    /// What is shown of each level of detail; nothing where there is one alone.
+    /// Meshes and quads at each level of detail; empty without levels.
     pub(crate) levels: Vec<LodCount>,
     pub(crate) times: StageTimes,
 }
 
 impl ShotReport {
-    /// What was drawn of all there is, in words.
+    /// Returns the drawn share of all commands, meshes and quads, in words.
     pub(crate) fn drawn_of_all(&self) -> String {
         let Self { drawn, held, .. } = self;
         format!(
-            "drew {} of {} commands, {} of {} meshes, {} of {} quads; the {} left out the rest",
+            "drew {} of {} commands, {} of {} meshes, {} of {} quads; culled on the {}",
             drawn.commands,
             held.commands,
             drawn.meshes,
@@ -131,7 +131,7 @@ impl fmt::Display for ShotReport {
     }
 }
 
-/// What a source holds.
+/// Contents of a source, for `info`.
 #[derive(Debug)]
 pub(crate) struct InfoReport<'a> {
     world: &'a World,
@@ -157,7 +157,7 @@ impl<'a> InfoReport<'a> {
         (self.opaque_quads + self.translucent_quads) * size_of::<Quad>() as u64
     }
 
-    /// How many chunks are kept in which way.
+    /// Counts the chunks by storage kind.
     fn storages(&self) -> BTreeMap<String, usize> {
         let mut storages = BTreeMap::new();
         for (_, chunk) in self.world.iter() {
@@ -166,7 +166,7 @@ impl<'a> InfoReport<'a> {
         storages
     }
 
-    /// Each material that occurs: its name, colour and how many voxels it has.
+    /// Returns the name, colour and voxel count of each material that occurs.
     fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
         self.world.count_by_material().into_iter().map(|(material, count)| {
             let kind = self.world.materials().get(material);
@@ -224,12 +224,12 @@ impl fmt::Display for InfoReport<'_> {
         let storages = self.storages();
         let storages: Vec<_> = storages.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
         let each = bytes / (chunks as u64).max(1);
-        writeln!(f, "  storage   {each} bytes a chunk: {}", plain(&storages.join(", ")))?;
+        writeln!(f, "  storage   {each} bytes per chunk: {}", plain(&storages.join(", ")))?;
         if let Some(vox) = self.vox {
             let (models, instances) = (vox.model_count, vox.instance_count);
             writeln!(
                 f,
-                "  models    {models}, shown {instances} times, {} hidden",
+                "  models    {models} in {instances} instances, {} hidden",
                 vox.hidden_count
             )?;
             if !vox.names.is_empty() {

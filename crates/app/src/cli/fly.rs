@@ -11,34 +11,34 @@ use super::SceneOptions;
 pub(crate) struct FlyOptions {
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
-    /// The way: orbit (once around), or a file with a line for each stop, X,Y,Z of the eye and
-    /// X,Y,Z of what it looks at, between which the flight is smooth
-    #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(Way::of))]
-    pub(crate) way: Way,
-    /// How many pictures
+    /// Camera path: orbit (once around the scene), or a file with one stop per line: X,Y,Z of the
+    /// camera and X,Y,Z of the point it looks at. The camera moves smoothly between stops
+    #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(CameraPathKind::parse))]
+    pub(crate) path: CameraPathKind,
+    /// Number of pictures
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) frames: u32,
-    /// Pictures a second in a GIF, which knows hundredths of seconds
+    /// Pictures per second in a GIF; its delays are whole hundredths of a second
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=50))]
     pub(crate) rate: u16,
-    /// A GIF, or a folder for a PNG each
+    /// GIF to write, or folder for one PNG per picture
     #[arg(short, long, value_name = "DIR|FILE.gif")]
     pub(crate) output: PathBuf,
 }
 
-/// Where a flight goes.
+/// Camera path that the command line names.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Way {
-    /// Once around what is looked at, at the height of the first view.
+pub(crate) enum CameraPathKind {
+    /// Once around the point that the camera looks at, at the height of the first view.
     Orbit,
-    /// Along the stops of a file.
+    /// Through the stops of a file.
     File(PathBuf),
 }
 
-impl Way {
-    fn of(text: OsString) -> Result<Self, &'static str> {
+impl CameraPathKind {
+    fn parse(text: OsString) -> Result<Self, &'static str> {
         match text.to_str() {
-            Some("") => Err("a way is orbit or a file"),
+            Some("") => Err("a camera path is orbit or a file"),
             Some("orbit") => Ok(Self::Orbit),
             _ => Ok(Self::File(text.into())),
         }

@@ -1,4 +1,4 @@
-//! What can be said of a height map.
+//! Options of height maps.
 
 use clap::{Args, ValueEnum};
 use drystone_world::{HeightMapOptions, Voids};
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 #[command(next_help_heading = "Height maps")]
 pub(crate) struct HeightMapArgs {
-    /// Metres between samples, from west to east and from north to south if they differ
-    /// (default: what a GeoTIFF or the name of a .hgt says, else 30)
+    /// Metres between samples; two numbers if west-east and north-south differ (default: from the
+    /// GeoTIFF or the name of the .hgt, else 30)
     #[arg(long, value_name = "M[xM]", value_parser = metres_per_sample, requires = "path")]
     metres_per_sample: Option<[f64; 2]>,
-    /// The side of a voxel in metres (default: the smaller distance between samples)
+    /// Side of a voxel in metres (default: the smaller distance between samples)
     #[arg(long, value_name = "M", value_parser = positive, requires = "path")]
     metres_per_voxel: Option<f64>,
-    /// How many times higher than true heights are shown (default: 1)
+    /// Vertical exaggeration (default: 1)
     #[arg(long, value_name = "FACTOR", value_parser = positive, requires = "path")]
     vertical_scale: Option<f64>,
-    /// Metres above zero up to which there is water (default: 0)
+    /// Sea level in metres; lower land is under water (default: 0)
     #[arg(long, value_name = "M", value_parser = metres, requires = "path", allow_hyphen_values = true)]
     sea_level: Option<f64>,
-    /// Metres above zero from which on there is snow; grass, forest, meadow and scree share
-    /// the way there (default: 2500)
+    /// Metres above zero where snow begins; grass, forest, meadow and scree share the range below
+    /// (default: 2500)
     #[arg(long, value_name = "M", value_parser = metres, requires = "path", allow_hyphen_values = true)]
     snow_line: Option<f64>,
-    /// What stands where no height is known: holes, or what lies beside (default: holes)
+    /// Samples without a height: holes, or filled from the samples around them (default: holes)
     #[arg(long, value_enum, value_name = "KIND", requires = "path")]
     voids: Option<VoidsKind>,
 }
@@ -38,7 +38,7 @@ enum VoidsKind {
 }
 
 impl HeightMapArgs {
-    /// What was said, and the defaults for the rest.
+    /// Returns the options, with defaults for those that are not set.
     pub(crate) fn options(&self) -> HeightMapOptions {
         let default = HeightMapOptions::default();
         HeightMapOptions {
@@ -59,7 +59,7 @@ impl HeightMapArgs {
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        _ => Err("a number above 0 is wanted, such as 7.5".into()),
+        _ => Err("expected a number above 0, such as 7.5".into()),
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use crate::cli::Options;
 
     #[test]
-    fn what_is_said_is_meant_and_the_rest_is_default() {
+    fn explicit_options_are_used_and_the_rest_is_default() {
         let parse = |words: &str| {
             let options = Options::try_parse_from(words.split(' ')).unwrap();
             options.scene.source.height_map.options()
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(parse("drystone a.png"), HeightMapOptions::default());
         let all = "drystone a.png --metres-per-sample 75x93 --metres-per-voxel 7.5 \
                    --vertical-scale 2 --sea-level -5 --snow-line 900 --voids filled";
-        let said = HeightMapOptions {
+        let expected = HeightMapOptions {
             metres_per_sample: Some([75.0, 93.0]),
             metres_per_voxel: Some(7.5),
             vertical_scale: 2.0,
@@ -103,7 +103,7 @@ mod tests {
             snow_line_metres: 900.0,
             voids: Voids::Filled,
         };
-        assert_eq!(parse(&all.split_whitespace().collect::<Vec<_>>().join(" ")), said);
+        assert_eq!(parse(&all.split_whitespace().collect::<Vec<_>>().join(" ")), expected);
         let one = parse("drystone a.png --metres-per-sample 30");
         assert_eq!(one.metres_per_sample, Some([30.0; 2]));
     }

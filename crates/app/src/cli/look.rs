@@ -1,20 +1,20 @@
-//! How a picture looks: its air, its light.
+//! Options for air and light.
 
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-/// Air and light.
+/// Options for haze, time of day, tint and wireframe.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LookArgs {
-    /// The distance, in voxels or a model's units, beyond which haze hides all, or off
-    /// (default: some haze to the scene's size, and in vast worlds as much as hides their end)
+    /// Distance, in voxels or the model's units, at which haze hides everything, or off (default:
+    /// light haze scaled to the scene; in vast worlds, enough to hide their edge)
     #[arg(long, value_name = "DISTANCE|off", value_parser = Haze::from_str)]
     pub(crate) haze: Option<Haze>,
-    /// The hour of the day, which the sun stands by (default: a clear afternoon)
+    /// Time of day, which sets the position of the sun (default: a clear afternoon)
     #[arg(long = "time", value_name = "HH:MM", value_parser = hour)]
     pub(crate) hour: Option<f32>,
-    /// Tint voxels by what is asked for: levels (each level of detail in another hue)
+    /// Tint voxels: levels (one hue per level of detail)
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) tint: Option<Tint>,
     /// Draw the edges of quads, or of a model's triangles
@@ -22,18 +22,18 @@ pub(crate) struct LookArgs {
     pub(crate) wire: bool,
 }
 
-/// What voxels are tinted by.
+/// Property that voxels are tinted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tint {
     Levels,
 }
 
-/// How far one sees.
+/// Range of visibility.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Haze {
-    /// As far as anything is drawn.
+    /// Without haze.
     Off,
-    /// Not beyond this distance.
+    /// Haze hides everything beyond this distance.
     Distance(f32),
 }
 
@@ -51,7 +51,7 @@ impl FromStr for Haze {
     }
 }
 
-/// The hours of a time of day.
+/// Parses a time of day into hours.
 fn hour(text: &str) -> Result<f32, String> {
     let (hours, minutes) = text.split_once(':').unwrap_or((text, "0"));
     let is_short = |part: &str| (1..=2).contains(&part.len());

@@ -7,28 +7,28 @@ use clap::{
 
 use super::{MemoryOptions, SourceOptions, values::svg_or_png};
 
-/// The pool is filled as the viewer fills its own, with mapped memory and a GPU that is
-/// two frames behind; no GPU is needed for it.
+/// The pool is filled as in the viewer, with mapped memory and a GPU that is two frames behind. No
+/// GPU is needed.
 #[derive(Debug, Args)]
 pub(crate) struct PoolMapOptions {
     #[command(flatten)]
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
-    /// The SVG or PNG to write; an SVG also says what each stripe is when pointed at
+    /// SVG or PNG to write; an SVG describes each range when the pointer is over it
     #[arg(short, long, value_name = "FILE.svg|FILE.png", value_parser = OsStringValueParser::new().try_map(svg_or_png))]
     pub(crate) output: PathBuf,
-    /// How the pool hands out places: ranges of any size, size classes, or equal buckets
+    /// Allocator of the pool: ranges of any size, size classes, or equal buckets
     #[arg(long, value_enum, value_name = "KIND", default_value = "ranges")]
     pub(crate) placement: PlacementKind,
-    /// How large a buffer may become, in KiB
+    /// Maximum size of a buffer in KiB
     #[arg(long, value_name = "KIB", default_value_t = 131_072, value_parser = clap::value_parser!(u32).range(1..=131_072))]
     pub(crate) buffer_kib: u32,
-    /// Holes that are dug before, one a frame: the last ones leave places that wait, all
-    /// of them leave gaps
+    /// Holes to dig first, one per frame: the last ones leave waiting ranges, all of them leave
+    /// gaps
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) holes: u32,
-    /// Let the pool move meshes together, a little each frame, as the viewer does
+    /// Move meshes together, a few each frame, as the viewer does
     #[arg(long)]
     pub(crate) defragment: bool,
     /// Print the report as JSON
@@ -36,7 +36,7 @@ pub(crate) struct PoolMapOptions {
     pub(crate) json: bool,
 }
 
-/// How a pool hands out places.
+/// Allocator of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlacementKind {
     Ranges,

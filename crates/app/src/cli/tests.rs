@@ -15,7 +15,7 @@ fn usage(words: &str) -> String {
 }
 
 #[test]
-fn wrong_words_give_one_line() {
+fn usage_errors_are_one_line() {
     for words in [
         "drystone --nonsense",
         "drystone shot a.vox",
@@ -70,7 +70,7 @@ fn wrong_words_give_one_line() {
 }
 
 #[test]
-fn right_words_mean_what_they_say() {
+fn valid_arguments_are_parsed() {
     let Ok(options) = parsed("drystone shot a.vox -o b.png --eye -1,2.5,3 --renderer naive") else {
         panic!("refused")
     };
@@ -106,15 +106,15 @@ fn right_words_mean_what_they_say() {
     let Some(Command::View(view)) = view.command else { panic!("no view") };
     assert!(view.save.read_only && view.save.policy().max_bytes == 2 << 20);
     let defaults = parsed("drystone").is_ok_and(|it| it.save.policy() == CommitPolicy::default());
-    assert!(defaults, "as the library's own");
+    assert!(defaults, "equal to the library's defaults");
     for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
         assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
     }
 }
 
-/// Names may stand before, between and behind the options.
+/// Operands may stand before, between and after the options.
 #[test]
-fn an_import_is_told_in_any_order() {
+fn import_operands_stand_anywhere_among_the_options() {
     let import = |line: &str| {
         let Ok(Options { command: Some(Command::Import(import)), .. }) = parsed(line) else {
             panic!("{line}")
@@ -150,10 +150,10 @@ fn an_import_is_told_in_any_order() {
     }
 }
 
-/// Names of files are bytes on Unix, of any encoding.
+/// File names on Unix are bytes in any encoding.
 #[test]
 #[cfg(unix)]
-fn files_of_any_name_are_taken() {
+fn file_names_need_not_be_unicode() {
     use std::os::unix::ffi::OsStringExt;
     let name = |name: &[u8]| OsString::from_vec(name.to_vec());
     let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
@@ -162,20 +162,20 @@ fn files_of_any_name_are_taken() {
         panic!("the map is refused")
     };
     assert_eq!(map.output, PathBuf::from(name(b"m\xFF.svg")));
-    let way = [words("drystone fly -o a.gif --path"), vec![name(b"\xE4.txt")]].concat();
-    let Ok(Options { command: Some(Command::Fly(fly)), .. }) = parse(way) else {
-        panic!("the way is refused")
+    let path = [words("drystone fly -o a.gif --path"), vec![name(b"\xE4.txt")]].concat();
+    let Ok(Options { command: Some(Command::Fly(fly)), .. }) = parse(path) else {
+        panic!("the path is refused")
     };
-    assert_eq!(fly.way, Way::File(name(b"\xE4.txt").into()));
+    assert_eq!(fly.path, CameraPathKind::File(name(b"\xE4.txt").into()));
 }
 
 #[test]
-fn air_and_light_are_told() {
+fn air_and_light_are_parsed() {
     let air = |line: &str| parsed(line).ok().map(|it| it.scene.air);
-    let told = air("drystone --haze 5000 --time 18:30").map(|air| (air.haze, air.hour));
-    assert_eq!(told, Some((Some(Haze::Distance(5000.0)), Some(18.5))));
-    let told = air("drystone --haze off --time 6").map(|air| (air.haze, air.hour));
-    assert_eq!(told, Some((Some(Haze::Off), Some(6.0))));
+    let options = air("drystone --haze 5000 --time 18:30").map(|air| (air.haze, air.hour));
+    assert_eq!(options, Some((Some(Haze::Distance(5000.0)), Some(18.5))));
+    let options = air("drystone --haze off --time 6").map(|air| (air.haze, air.hour));
+    assert_eq!(options, Some((Some(Haze::Off), Some(6.0))));
     let none = air("drystone").map(|air| (air.haze, air.hour));
     assert_eq!(none, Some((None, None)));
     for wrong in ["--haze 0", "--haze far", "--haze inf", "--time 24:00", "--time 7:60"] {

@@ -1,11 +1,11 @@
-//! Values of options, read from text.
+//! Parsers of option values.
 
 use std::{ffi::OsString, path::PathBuf};
 
 use drystone::scene::Side;
 use glam::DVec3;
 
-/// The side of a scene: `top`, or degrees around it.
+/// Parses the side of a scene: `top`, or degrees around it.
 pub(super) fn side(text: &str) -> Result<Side, &'static str> {
     match (text, text.parse::<f64>()) {
         ("top", _) => Ok(Side::Top),

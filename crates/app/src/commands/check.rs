@@ -3,7 +3,7 @@ use serde_json::json;
 
 use crate::{AppError, cli::CheckArguments, output};
 
-/// Verifies a stored world, and repairs it where that was asked for.
+/// Verifies a stored world, and repairs it with `--repair`.
 pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
     let (found, kept) = match options.repair {
         true => StoredWorld::repair(&options.world)?,
@@ -27,11 +27,16 @@ pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
             damage.iter().map(|line| format!("damaged: {}\n", output::plain(line))).collect();
         let world = output::plain(&options.world.display().to_string());
         text += &format!(
-            "{world}: {chunks} chunks in {values} values, and {levels} of larger voxels, are whole\n"
+            "{world}: {} {chunks} chunks in {values} values verified, {}\n",
+            if damage.is_empty() { "OK." } else { "damaged." },
+            match levels {
+                0 => "no LOD data.".to_owned(),
+                _ => format!("and {levels} LOD chunks."),
+            }
         );
         if let Some(kept) = &kept {
             text.extend(lost.iter().map(|it| format!("lost: chunk {},{},{}\n", it.x, it.y, it.z)));
-            text += &format!("repaired; the damaged file is kept as {}\n", output::plain(kept));
+            text += &format!("repaired; the damaged file was kept as {}\n", output::plain(kept));
         }
         text
     };

@@ -8,12 +8,12 @@ use crate::{
     cli::{EditsArgs, SaveArgs, SceneOptions, SourceOptions},
 };
 
-mod beside;
+mod unnamed;
 
-pub(crate) use beside::save_in_new_file;
+pub(crate) use unnamed::save_in_new_file;
 
-/// Opens the source that the options name to be read, with the edits that lie beside it. Edits
-/// that are there and were not asked for are told of.
+/// Opens the source that the options name for reading, with the edits of `--edits`. Without that
+/// option, prints a note if there is a file of edits.
 pub(crate) fn open_edited(
     source: &SourceOptions,
     edits: &EditsArgs,
@@ -22,15 +22,15 @@ pub(crate) fn open_edited(
     match &edits.edits {
         Some(path) => Ok(Box::new(EditedSource::open_read_only(opened, path)?)),
         None => {
-            beside::tell(opened.as_ref(), source);
+            unnamed::note_existing(opened.as_ref(), source);
             Ok(opened)
         }
     }
 }
 
-/// The same to be edited: a stored world itself if it may be written, or a file beside it where
-/// another has taken it; of anything else the file beside it, if one is named. They are only read
-/// until something is edited.
+/// Opens the source that the options name for editing. A stored world that is writable takes the
+/// edits itself, or a file next to it if another process has it open. For any other source the
+/// edits go to the file of `--edits`. Files are opened read-only until the first edit.
 pub(crate) fn open_to_edit(
     scene: &SceneOptions,
     save: &SaveArgs,
@@ -46,27 +46,27 @@ pub(crate) fn open_to_edit(
     let path = scene.source.path.as_deref();
     if let Some(path) = path.filter(|path| StoredWorld::is_stored(path) && is_writable(path)) {
         let world = StoredLater::open(path, policy)?;
-        beside::tell(&world, &scene.source);
+        unnamed::note_existing(&world, &scene.source);
         return with_edits(Box::new(world), policy);
     }
     with_edits(open_edited(&scene.source, &scene.edits)?, policy)
 }
 
-/// The source so that a file can keep edits of it that itself cannot.
+/// Wraps the source so that edits can be saved to a file later.
 fn with_edits(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Box<dyn Source>, AppError> {
-    // One that has no number left for what is emptied is shown without edits.
+    // All material numbers are taken, so none is left for removed voxels: show it without edits.
     if source.materials().len() > usize::from(u16::MAX) {
         return Ok(source);
     }
     Ok(Box::new(EditedSource::without_file(source, policy)?))
 }
 
-/// Whether the file may be written; it is not.
+/// Whether the file can be opened for writing. Nothing is written.
 fn is_writable(path: &Path) -> bool {
     OpenOptions::new().write(true).open(path).is_ok()
 }
 
-/// Whether edits of a source can be kept, now or once a file is named.
+/// Whether edits of a source can be saved, now or once a file is named.
 pub(crate) fn can_save_edits(source: &dyn Source) -> bool {
     let any: &dyn Any = source;
     let lacks_file = any.downcast_ref().is_some_and(EditedSource::lacks_file);
@@ -80,9 +80,9 @@ mod tests {
     use super::*;
     use crate::cli;
 
-    /// A mistyped file of edits is told of before a window opens, with what is wrong with it.
+    /// A wrong `--edits` file is reported before a window opens.
     #[test]
-    fn files_that_cannot_keep_edits_are_refused_at_the_start() {
+    fn files_that_cannot_store_edits_are_refused_at_the_start() {
         let folder = std::env::temp_dir().join(format!("drystone-refused-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("folder")).unwrap();
@@ -106,7 +106,7 @@ mod tests {
             (name("other.drystone"), "holds edits of"),
             (folder.join("..").into_os_string(), "a folder"),
         ];
-        // Where nobody makes files, not even who may do everything.
+        // No process can create files there, not even root.
         if Path::new("/proc/self").exists() {
             refused.push(("/proc/e.drystone".into(), "cannot be written"));
         }
@@ -117,7 +117,7 @@ mod tests {
         }
         let before = fs::read_dir(&folder).unwrap().count();
         open("7", &name("new.drystone")).unwrap();
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), before, "nothing is made yet");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), before, "no file is created yet");
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures along a way: turntables and flights.
+//! `fly`: pictures along a camera path.
 
 mod route;
 mod sink;
@@ -27,10 +27,10 @@ use crate::{
 use route::Route;
 use sink::Sink;
 
-/// Draws the source from place to place along a way, every picture whole.
+/// Draws the source along a camera path. Every picture is settled before it is drawn.
 pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
-    // What is wrong with the way or the folder is said before a world is read.
-    let route = Route::open(&options.way)?;
+    // Errors in the path or the folder are reported before the world is read.
+    let route = Route::open(&options.path)?;
     let sink = Sink::open(options)?;
     let edits = &options.scene.edits;
     let open = || commands::open_edited(&options.scene.source, edits).map(Arc::from);
@@ -38,7 +38,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let views = route.views(&content.framed(), &options.scene, options.frames);
     let mut shown = show(content, options)?;
     let start = Instant::now();
-    let is_stopped = stops();
+    let is_stopped = stop_on_signal();
     let commands = sink.fill(views.len(), |n, write| {
         if is_stopped.load(Ordering::Relaxed) {
             return Err(AppError::Stopped { path: options.output.clone() });
@@ -53,30 +53,31 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     report(options, &mut shown, &commands, frame_ms)
 }
 
-/// Has Ctrl+C, and a system that ends programs, end the flight before the next picture, so that no
-/// part of a file is left: what is returned becomes true then. Asked again, the program ends at once.
-fn stops() -> Arc<AtomicBool> {
-    /// 128 and the number of the signal.
+/// Stops the flight on Ctrl+C or a termination signal before the next picture, so that no partial
+/// file is left. The returned flag becomes true on the first signal. A second signal ends the
+/// program at once.
+fn stop_on_signal() -> Arc<AtomicBool> {
+    /// 128 plus the number of the signal.
     const INTERRUPTED: i32 = 130;
-    let asked = Arc::new(AtomicBool::new(false));
-    let was_asked = Arc::clone(&asked);
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&is_stopped);
     let handled = ctrlc::set_handler(move || {
-        if was_asked.swap(true, Ordering::Relaxed) {
+        if flag.swap(true, Ordering::Relaxed) {
             process::exit(INTERRUPTED);
         }
     });
     if let Err(error) = handled {
-        output::note(&format!("Ctrl+C may leave a part of the file: {error}"));
+        output::note(&format!("cannot handle Ctrl+C, which may leave a partial file: {error}"));
     }
-    asked
+    is_stopped
 }
 
-/// The content in a renderer as the options want it.
+/// Shows the content in the renderer that the options name.
 fn show(content: Content, options: &FlyOptions) -> Result<Shown, AppError> {
     let scene = &options.scene;
     let quads = content.quads(scene.meshing(), &Progress::default());
-    let room = content.room(&quads);
-    let mut renderer = scene::open_renderer(scene.renderer, scene.backend, scene.size, room)?;
+    let capacity = content.capacity(&quads);
+    let mut renderer = scene::open_renderer(scene.renderer, scene.backend, scene.size, capacity)?;
     commands::set_cull(renderer.as_mut(), scene.cull)?;
     Ok(Shown::new(content, &quads, scene.meshing(), renderer)?)
 }
@@ -88,23 +89,23 @@ fn report(
     frame_ms: f64,
 ) -> Result<(), AppError> {
     let frames = commands.len();
-    let least = commands.iter().min().copied().unwrap_or(0);
-    let most = commands.iter().max().copied().unwrap_or(0);
+    let min = commands.iter().min().copied().unwrap_or(0);
+    let max = commands.iter().max().copied().unwrap_or(0);
     let (renderer, backend) = (shown.renderer().name(), shown.renderer().backend());
     let path = output::plain(&options.output.display().to_string());
     if options.scene.json {
         let json = json!({
-            "output": path, "frames": frames, "least_commands": least, "most_commands": most,
+            "output": path, "frames": frames, "least_commands": min, "most_commands": max,
             "frame_ms": frame_ms, "renderer": renderer, "backend": backend,
         });
         return output::print(&format!("{json}\n"));
     }
     output::print(&format!(
-        "{path}: {frames} pictures, {least} to {most} draw commands, {frame_ms:.1} ms each, {renderer} on {backend}\n"
+        "{path}: {frames} pictures, {min} to {max} draw commands, {frame_ms:.1} ms each, {renderer} on {backend}\n"
     ))
 }
 
-/// A bar that shows how many pictures are done; without a terminal it draws nothing.
+/// Creates the progress bar; without a terminal it draws nothing.
 fn progress(frames: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} left");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());

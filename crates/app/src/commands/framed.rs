@@ -6,44 +6,44 @@ use glam::DVec3;
 
 use crate::cli::{Haze, SceneOptions, Tint};
 
-/// A scene that options show: its framing, and what coordinates in options mean in it.
+/// Scene that the options show: its framing, and the unit of coordinates in options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framed {
     framing: Framing,
-    /// Coordinates are in a model's own units; `None`: in voxels.
-    place: Option<ModelTransform>,
-    /// Whether haze hides the end of a vast world.
+    /// Transform from a model's units; `None` if coordinates are in voxels.
+    transform: Option<ModelTransform>,
+    /// Whether haze hides the edge of a vast world.
     has_edge_haze: bool,
 }
 
 impl Framed {
     pub(crate) fn world(world: &World) -> Self {
         let framing = Framing::of_voxels(scene::corners(world));
-        Self { framing, place: None, has_edge_haze: false }
+        Self { framing, transform: None, has_edge_haze: false }
     }
 
     pub(crate) fn levels(data: &LodData) -> Self {
         let framing = Framing::of_voxels(scene::level_corners(data));
-        Self { framing, place: None, has_edge_haze: true }
+        Self { framing, transform: None, has_edge_haze: true }
     }
 
     pub(crate) fn model(model: &ModelTriangles) -> Self {
         let framing = Framing::of_model(model.place.corners());
-        Self { framing, place: Some(model.place), has_edge_haze: false }
+        Self { framing, transform: Some(model.place), has_edge_haze: false }
     }
 
-    /// The lowest and the highest corner, in voxels.
+    /// Returns the lowest and the highest corner, in voxels.
     pub(crate) const fn corners(&self) -> (DVec3, DVec3) {
         self.framing.corners()
     }
 
-    /// Flying, at a speed that suits its size.
+    /// Returns a flight with a speed that matches the size of the scene.
     pub(crate) fn flight(&self) -> Flight {
         let (min, max) = self.corners();
         Flight::new((max - min).max_element())
     }
 
-    /// The view that the options describe: of the whole scene, unless they name an eye.
+    /// Returns the view that the options describe; without `--eye`, of the whole scene.
     pub(crate) fn view(&self, options: &SceneOptions) -> View {
         let view = self.clear_view(options);
         let atmosphere = match options.air.haze {
@@ -55,7 +55,7 @@ impl Framed {
         View { atmosphere, ..view }
     }
 
-    /// The same view through air that does not hide the end of a vast world.
+    /// Returns the view without the haze that hides the edge of a vast world.
     pub(crate) fn clear_view(&self, options: &SceneOptions) -> View {
         let aspect = options.size.aspect();
         let (min, max) = self.corners();
@@ -71,7 +71,7 @@ impl Framed {
                 camera = self.framing.camera(side, parallel(1.0), aspect);
             }
             (Some(eye), true) => {
-                // As large as a perspective picture shows what is looked at.
+                // Size the target as in a perspective picture.
                 let [_, half_height] = camera.half_extents(aspect);
                 let height_voxels = 2.0 * (eye - target).length() as f32 * half_height;
                 camera.projection = parallel(height_voxels.max(1.0));
@@ -93,7 +93,7 @@ impl Framed {
         }
     }
 
-    /// The air of a view, as the options change it.
+    /// Returns the air of a view, as the options change it.
     fn air(&self, atmosphere: Atmosphere, options: &SceneOptions) -> Atmosphere {
         let atmosphere = match options.air.haze {
             None => atmosphere,
@@ -108,9 +108,9 @@ impl Framed {
         Atmosphere { ambient_occlusion: options.occlusion(), ..atmosphere }
     }
 
-    /// Where a point that the options name is, in voxels.
+    /// Converts a point of the options to voxels.
     fn in_voxels(&self, point: DVec3) -> DVec3 {
-        self.place.map_or(point, |place| place.to_world(point))
+        self.transform.map_or(point, |transform| transform.to_world(point))
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use crate::cli;
 
     fn seen(words: &str) -> (View, f32) {
-        let mut world = World::new("two far apart", MaterialTable::new());
+        let mut world = World::new("two distant voxels", MaterialTable::new());
         world.set(VoxelPos::new(0, 0, 0), Material(1));
         world.set(VoxelPos::new(299, 39, 299), Material(1));
         let arguments = words.split(' ').map(OsString::from);
@@ -133,7 +133,7 @@ mod tests {
         (Framed::world(&world).view(&options.scene), options.scene.size.aspect())
     }
 
-    /// How many of the world's eight corners are in the picture.
+    /// Counts the world's corners, 0 to 8, that lie in the picture.
     fn corners_in(words: &str) -> usize {
         let (view, aspect) = seen(words);
         let matrix = view.camera.clip_from_relative(aspect);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_scene_is_seen() {
+    fn default_views_show_all_eight_corners() {
         assert_eq!(corners_in("drystone --orthographic"), 8);
         assert_eq!(corners_in("drystone --orthographic --size 300x900"), 8);
         assert_eq!(corners_in("drystone --eye 100000,200,100000"), 8);

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{note_faults, open_edited};
 use crate::{AppError, cli::ImportArguments, output};
 
-/// Copies a source into a stored world; goes on where it was stopped.
+/// Copies a source into a stored world; continues an import that was interrupted.
 pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     let source = source_of(options)?;
     let memory_bytes = u64::from(options.memory_mib) << 20;
@@ -23,14 +23,14 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     let (chunks, name) = (world.chunk_count(), source.name().to_owned());
     world.close()?;
     match StoredWorld::compact(&options.world) {
-        // Somebody looks at it already: it is whole, but larger than it might be.
+        // Another process has it open: the world is complete, only not compacted.
         Err(WorldError::InUse { .. }) => {}
         compacted => compacted?,
     }
     output::print(&line(&options.world, &name, chunks, &progress))
 }
 
-/// The source that the options name; a polygon model as voxels.
+/// Opens the source that the options name; converts a polygon model to voxels.
 fn source_of(options: &ImportArguments) -> Result<Box<dyn Source>, AppError> {
     let Some(path) = options.source.model_path() else {
         return open_edited(&options.source, &options.edits);
@@ -43,25 +43,25 @@ fn source_of(options: &ImportArguments) -> Result<Box<dyn Source>, AppError> {
     Ok(Box::new(VoxelModel::new(&model, voxels)?))
 }
 
-/// What was done, in one line.
+/// Returns the summary line.
 fn line(world: &Path, name: &str, chunks: u64, progress: &ImportProgress) -> String {
     let bytes = std::fs::metadata(world).map_or(0, |metadata| metadata.len());
     let resumed = match progress.resumed {
         0 => String::new(),
-        resumed => format!(", {resumed} of {} places done before", progress.total),
+        resumed => format!(", {resumed} of {} parts from an earlier run", progress.total),
     };
     let lost = match progress.lost {
         0 => String::new(),
-        lost => format!(", {lost} chunks damaged and left out"),
+        lost => format!(", {lost} damaged chunks left out"),
     };
     let [world, name] = [&world.display().to_string(), name].map(output::plain);
     format!("{world}: {chunks} chunks of {name}, {bytes} bytes{resumed}{lost}\n")
 }
 
-/// How far it is: first chunks, then larger voxels. Without a terminal it draws nothing.
+/// Progress bar: first chunks, then LOD chunks. Without a terminal it draws nothing.
 struct Bar {
     bar: ProgressBar,
-    /// Places that an earlier run had done; `None` before the first was done here.
+    /// Parts done by an earlier run; `None` before the first report.
     resumed: Option<u64>,
     makes_levels: bool,
 }
@@ -77,15 +77,15 @@ impl Bar {
         if self.resumed.is_none() {
             self.resumed = Some(resumed);
             if resumed > 0 {
-                self.bar.set_prefix(format!("gone on from {resumed} "));
-                // What was done before says nothing about how fast this is.
+                self.bar.set_prefix(format!("continued from {resumed} "));
+                // Parts of an earlier run do not count for the speed.
                 self.bar.set_position(resumed);
                 self.bar.reset_eta();
             }
         }
         if levels_total > 0 && !self.makes_levels {
             self.makes_levels = true;
-            self.bar.set_style(style("{bar:40} {pos} of {len} parts in larger voxels, {eta} left"));
+            self.bar.set_style(style("{bar:40} {pos} of {len} LOD chunks, {eta} left"));
             self.bar.set_position(0);
             self.bar.reset_eta();
         }
@@ -97,7 +97,7 @@ impl Bar {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // The templates are ours; without them there is the library's own.
+    // Templates are constant; an invalid one falls back to the library's default.
     let style = ProgressStyle::with_template(template);
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }

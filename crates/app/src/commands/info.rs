@@ -14,7 +14,7 @@ use stored::StoredReport;
 use super::{load, note_faults, open_edited, read_model};
 use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
 
-/// Says what the source holds.
+/// Prints the contents of the source.
 pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     if let Some(path) = options.source.model_path() {
         let model = read_model(&options.source, path)?;
@@ -32,7 +32,7 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let edited = any.downcast_ref::<EditedSource>();
-    // What is edited is known to the source below the edits.
+    // The summaries of formats are those of the source below the edits.
     let below: &dyn Any = edited.map_or(any, |edited| edited.source());
     let vox = below.downcast_ref::<VoxFile>().map(VoxFile::summary);
     let heights = below.downcast_ref::<HeightMap>().map(HeightMap::summary);
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     print(options, json, text)
 }
 
-/// Prints a report in the form that was asked for, and what the allocator did for it.
+/// Prints a report as text or JSON, and the statistics of the allocator.
 fn print(
     options: &InfoOptions,
     json: impl Fn() -> Value,

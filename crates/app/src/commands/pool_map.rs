@@ -1,9 +1,9 @@
-//! `pool-map`: what lies where in the vertex pool.
+//! `pool-map`: the layout of the vertex pool.
 
 mod dig;
-mod kept;
 mod layout;
 mod model;
+mod modelled_pool;
 mod numbers;
 mod picture;
 mod png;
@@ -18,15 +18,14 @@ use drystone_pool::MeshHandle;
 use drystone_render::{RenderError, replace_file};
 
 use self::{
-    kept::KeptPool,
+    modelled_pool::ModelledPool,
     numbers::{Numbers, Unit},
     picture::Map,
 };
 use super::{load, open};
 use crate::{AppError, cli::PoolMapOptions, output};
 
-/// Fills a pool with the source's meshes, changes some if that was asked for, and draws
-/// what lies where.
+/// Fills a pool with the source's meshes, digs holes if requested, and draws the layout.
 pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
     if let Some(path) = options.source.model_path() {
         return model::run(options, path);
@@ -34,23 +33,23 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
     let source = open(&options.source)?;
     let mut world = load(source.as_ref())?;
     let quads = scene::mesh_world(&world);
-    let mut pool = KeptPool::new(options.placement, options.buffer_kib, &quads)?;
+    let mut pool = ModelledPool::new(options.placement, options.buffer_kib, &quads)?;
     for chunk in &quads {
-        pool.keep(chunk, world.side())?;
+        pool.insert(chunk, world.side())?;
     }
     pool.end_frame();
     for hole in 0..options.holes {
         for position in dig::dig(&mut world, hole.into()) {
-            pool.keep(&scene::mesh_chunk(&world, position), world.side())?;
+            pool.insert(&scene::mesh_chunk(&world, position), world.side())?;
         }
         if options.defragment {
             pool.defragment();
         }
         pool.end_frame();
     }
-    let places = pool.ranges();
-    let numbers = Numbers::new(world.name(), Unit::QUADS, pool.stats(), &places);
-    let map = Map { numbers: &numbers, places: &places };
+    let ranges = pool.ranges();
+    let numbers = Numbers::new(world.name(), Unit::QUADS, pool.stats(), &ranges);
+    let map = Map { numbers: &numbers, ranges: &ranges };
     write(&options.output, &[map], |mesh| pool.describe(mesh))?;
     let report = if options.json {
         let mut json = numbers.to_json();
@@ -64,7 +63,7 @@ pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
     output::print(&format!("{report}\n"))
 }
 
-/// Writes maps as what the file's name says.
+/// Writes maps as SVG or PNG, by the file's extension.
 fn write(
     path: &Path,
     maps: &[Map<'_>],
@@ -78,7 +77,7 @@ fn write(
         .map_err(|reason| RenderError::Picture { path: path.into(), reason })
 }
 
-/// Of the picture and of the source, to be shown.
+/// Returns the names of the picture and of the source, for display.
 fn names(options: &PoolMapOptions, numbers: &Numbers) -> [String; 2] {
     [output::plain(&options.output.display().to_string()), output::plain(&numbers.source)]
 }

@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 
 use drystone::scene::{self, Scene};
 
-use super::{Framed, culled_by, load, open_edited, set_cull, wants_levels};
+use super::{Framed, culled_by, load, open_edited, set_cull, uses_levels};
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -14,14 +14,14 @@ use crate::{
     report::{ShotReport, StageTimes},
 };
 
-/// Draws the source to `path` and says what it took.
+/// Draws the source to `path` and prints a report.
 pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     if let Some(source) = options.source.model_path() {
         return model::run(options, source, path);
     }
     let mut clock = Clock::start();
     let source = open_edited(&options.source, &options.edits)?;
-    if wants_levels(options, source.as_ref()) {
+    if uses_levels(options, source.as_ref()) {
         return levels::run(options, source, path);
     }
     let world = load(source.as_ref())?;
@@ -76,7 +76,7 @@ fn note(options: &SceneOptions, text: impl FnOnce() -> String) {
     }
 }
 
-/// Measures one stage after another.
+/// Stopwatch for consecutive stages.
 struct Clock(Instant);
 
 impl Clock {
@@ -84,7 +84,7 @@ impl Clock {
         Self(Instant::now())
     }
 
-    /// Milliseconds since the last lap.
+    /// Returns the milliseconds since the last lap.
     fn lap(&mut self) -> f64 {
         let now = Instant::now();
         let lap = now - std::mem::replace(&mut self.0, now);

@@ -7,29 +7,29 @@ use drystone::scene::{LodScene, MemoryBudget, OpenDevice, RendererKind, Size};
 use drystone_render::{RenderError, Renderer, View};
 use drystone_world::{LodData, LodTree, WorldError};
 
-/// A world at levels of detail, and what it costs at most; on its way to another renderer twice.
+/// World at levels of detail, with its memory limits. During a change of renderer it is loaded
+/// twice.
 pub(crate) struct ShownLevels {
     pub(crate) scene: LodScene,
     budget: MemoryBudget,
     next: Option<Next>,
-    /// Whether the renderer stays as it is for now: an edit goes on, in parts, of which only its
-    /// tree is told.
+    /// Whether the change of renderer waits: a large edit is applied in parts, to this tree only.
     pub(crate) is_held: bool,
 }
 
-/// The same world in the renderer that is to draw, as far as that has it.
+/// The same world, loading in the renderer that takes over.
 struct Next {
     scene: LodScene,
     kind: RendererKind,
     begun: Instant,
 }
 
-/// While the eye moves on, neither renderer has all. After so long, the next one needs only have
-/// something in every place.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// While the camera moves, neither renderer is complete. After this time, the next one only needs
+/// every part at some level.
+const MAX_CHANGE_TIME: Duration = Duration::from_secs(4);
 
 impl ShownLevels {
-    /// Shows nothing yet.
+    /// Creates a world without any meshes.
     pub(crate) fn new(
         data: Arc<LodData>,
         budget: MemoryBudget,
@@ -38,7 +38,7 @@ impl ShownLevels {
         Ok(Self { scene: scene(data, budget, renderer)?, budget, next: None, is_held: false })
     }
 
-    /// Whether a part of what is shown could not be read, and is tried again by drawing.
+    /// Whether a part could not be read and is retried by drawing.
     pub(crate) fn is_broken(&self) -> bool {
         self.scene.tree().is_broken()
     }
@@ -47,7 +47,7 @@ impl ShownLevels {
         (self.scene.tree().shared_data(), self.budget)
     }
 
-    /// Begins to show the same with another renderer; see [`go_on`](Self::go_on).
+    /// Begins a change of renderer; [`follow`](Self::follow) continues.
     pub(crate) fn change_renderer(
         &mut self,
         device: &OpenDevice,
@@ -64,7 +64,7 @@ impl ShownLevels {
         self.next = None;
     }
 
-    /// Voxels were set: the next renderer begins anew, since only one tree is told of edits.
+    /// Restarts a change of renderer after an edit, since edits go to one tree only.
     pub(crate) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
         self.next
             .as_ref()
@@ -72,14 +72,14 @@ impl ShownLevels {
             .map_or(Ok(()), |it| self.change_renderer(device, it))
     }
 
-    /// Brings what is shown, and what is to be, closer to what `view` should see. Returns which
-    /// part the next renderer has, and `None` when it draws, or there is none.
+    /// Updates meshes for `view`, here and in the next renderer. Returns the fraction that the next
+    /// renderer has, or `None` once it draws or if there is none.
     pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
         self.scene.update(view, size)?;
         let Some(next) = &mut self.next else { return Ok(None) };
         next.scene.update(view, size)?;
         let (now, then) = (self.scene.tree(), next.scene.tree());
-        let is_late = !now.is_settled() && next.begun.elapsed() > PATIENCE;
+        let is_late = !now.is_settled() && next.begun.elapsed() > MAX_CHANGE_TIME;
         if !self.is_held && then.is_whole() && (then.is_settled() || is_late) {
             if let Some(Next { scene, .. }) = self.next.take() {
                 self.scene = scene;
@@ -124,14 +124,14 @@ mod tests {
         levels.scene.picture(view).unwrap().0
     }
 
-    /// Puts a ball where everybody sees it.
+    /// Puts a ball into view.
     fn edit(levels: &mut ShownLevels) {
         let ball = VoxelShape::Sphere { center: VoxelPos::new(128, 100, 128), radius_voxels: 30 };
         assert!(levels.scene.fill(&ball, Material(1)).unwrap() > 0);
     }
 
     #[test]
-    fn another_renderer_takes_over_a_world_at_levels_of_detail() {
+    fn a_world_at_levels_of_detail_changes_its_renderer() {
         let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
         let source = Box::new(GeneratedWorld::new(config).unwrap());
         let data = Arc::new(LodData::new(source, 16 << 20));
@@ -148,14 +148,14 @@ mod tests {
             assert_eq!(levels.scene.renderer().name(), "pool");
             assert!(picture(&mut levels, &view) == expected);
             if steps == 1 {
-                // All that the next one has is older than the edit.
+                // The meshes of the next one are older than the edit.
                 let next = levels.next.as_mut().unwrap();
                 next.scene.settle(&view, SIZE, |_| {}).unwrap();
                 edit(&mut levels);
                 levels.edited(&device).unwrap();
                 levels.scene.settle(&view, SIZE, |_| {}).unwrap();
                 let before = std::mem::replace(&mut expected, picture(&mut levels, &view));
-                assert!(before != expected, "the edit is seen");
+                assert!(before != expected, "the edit is visible");
             }
             steps += 1;
             sleep(Duration::from_millis(1));

@@ -91,7 +91,7 @@ impl Viewer {
     /// Why a renderer cannot show what is shown.
     fn cannot_draw(&self, renderer: RendererKind) -> Option<&'static str> {
         let options = SceneOptions { renderer, ..self.options.clone() };
-        if let Some(problem) = options.misused() {
+        if let Some(problem) = options.conflict() {
             return Some(problem);
         }
         let screen = self.screen.as_ref()?;
@@ -145,7 +145,7 @@ impl Viewer {
             None => !self.options.ao,
         };
         let options = SceneOptions { ao, ..self.options.clone() };
-        if let Some(problem) = options.misused() {
+        if let Some(problem) = options.conflict() {
             return self.say(problem);
         }
         let Some(screen) = &mut self.screen else { return };
@@ -177,7 +177,7 @@ impl Viewer {
             return Ok(());
         };
         if let Some(part) = part {
-            change.progress.set_part(part);
+            change.progress.set_fraction(part);
             // The last frame: at first it is that before the change.
             if change.frames > 0 {
                 change.longest = change.longest.max(self.frame_time);

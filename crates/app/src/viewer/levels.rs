@@ -21,8 +21,9 @@ impl Viewer {
         if self.loading.is_some() || self.change.is_some() {
             return self.say("wait until what is begun is done");
         }
-        let mut options = SceneOptions { levels, is_renderer_said: true, ..self.options.clone() };
-        if let Some(problem) = options.misused() {
+        let mut options =
+            SceneOptions { levels, is_renderer_explicit: true, ..self.options.clone() };
+        if let Some(problem) = options.conflict() {
             return self.say(problem);
         }
         if !self.may_leave() {

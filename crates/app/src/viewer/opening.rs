@@ -68,7 +68,7 @@ impl Loaded {
             None => commands::open_to_edit(&options, save).map(Arc::from),
         };
         let (content, kept_by) = Content::open(&options, open, progress)?;
-        if !options.is_renderer_said {
+        if !options.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &content);
         }
         if settings.darkens_corners && matches!(content, Content::World(_)) {
@@ -143,7 +143,7 @@ fn reading(path: Option<&Path>) -> Progress {
 
 /// The options, if they go together.
 fn fitting(options: SceneOptions) -> Option<SceneOptions> {
-    options.misused().is_none().then_some(options)
+    options.conflict().is_none().then_some(options)
 }
 
 /// The options with another renderer, if that can draw the content.
@@ -182,7 +182,7 @@ pub(super) fn options_for(
         ao: false,
         air,
         renderer: RendererKind::Pool,
-        is_renderer_said: false,
+        is_renderer_explicit: false,
         levels: if is_model { LevelsKind::Auto } else { levels },
         source,
         edits: EditsArgs { edits: file.edits },
@@ -286,7 +286,7 @@ impl Viewer {
         // Nothing makes the file of edits where nothing is edited.
         file.edits = file.edits.filter(|edits| !self.save.read_only || edits.exists());
         let options = options_for(file, &self.options, self.levels_said);
-        if let Some(problem) = options.misused() {
+        if let Some(problem) = options.conflict() {
             return self.say(problem);
         }
         // As it is now, whether that was chosen or said.
@@ -385,7 +385,7 @@ mod tests {
         let shown = SceneOptions { ao: true, ..asked.scene };
         let [model, voxels] = ["b.obj", "b.vox"].map(|name| {
             let options = options_for(RecentFile::of(name.into()), &shown, LevelsKind::On);
-            assert_eq!(options.misused(), None, "{name}");
+            assert_eq!(options.conflict(), None, "{name}");
             options
         });
         assert_eq!((model.air.tint, model.levels), (None, LevelsKind::Auto));
@@ -405,7 +405,7 @@ mod tests {
             let read = switched(read, &shown);
             assert_eq!((read.backend, read.cull), (BackendKind::Gl, Cull::Gpu));
             assert_eq!((read.air.wire, read.air.tint, read.air.hour), (true, tint, Some(6.5)));
-            assert_eq!(read.misused(), None);
+            assert_eq!(read.conflict(), None);
             let content = Content::World(Box::new(World::new("b", MaterialTable::new())));
             let read = with_renderer(read, RendererKind::Naive, &content);
             assert_eq!(read.renderer, RendererKind::Naive);

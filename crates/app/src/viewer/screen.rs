@@ -58,14 +58,14 @@ impl Screen {
         let size = Size { width: width.max(1), height: height.max(1) };
         let Some(shown) = content.as_ref() else { return Ok(None) };
         let quads = &quads.unwrap_or_else(|| shown.quads(meshing, &Progress::default()));
-        let room = shown.room(quads);
+        let capacity = shown.capacity(quads);
         let mut put = |renderer, device, surface| {
             let Some(content) = content.take() else { return Ok(None) };
             let scene = Shown::new(content, quads, meshing, renderer)?;
             Ok(Some(Self { scene, next: None, device, surface }))
         };
         let display = event_loop.owned_display_handle();
-        let open = |device: OpenDevice| Ok((device.renderer(renderer, room)?, device));
+        let open = |device: OpenDevice| Ok((device.renderer(renderer, capacity)?, device));
         if backend != BackendKind::Soft {
             let target = || WindowTarget {
                 window: Arc::clone(window) as Arc<dyn wgpu::WindowHandle>,
@@ -95,7 +95,7 @@ impl Screen {
         quads: &[ChunkQuads],
         (meshing, kind, cull): (Meshing, RendererKind, Cull),
     ) -> Result<(), RenderError> {
-        let mut renderer = self.device.renderer(kind, content.room(quads))?;
+        let mut renderer = self.device.renderer(kind, content.capacity(quads))?;
         commands::set_cull(renderer.as_mut(), cull)?;
         let next = Shown::new(content, quads, meshing, renderer)?;
         self.next = Some((next, Instant::now()));

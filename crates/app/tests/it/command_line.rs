@@ -126,7 +126,7 @@ fn ambient_occlusion_darkens_corners() {
     }
     // A polygon model has no voxels whose corners could be darkened.
     let line = one_line(&run(&["shot", "no.obj", "-o", name, "--ao"]), 2);
-    assert!(line.contains("--ao is for voxels"), "{line}");
+    assert!(line.contains("not available for polygon models"), "{line}");
     let line = one_line(&run(&["shot", "no.obj", "-o", name, "--tint", "levels"]), 2);
     assert!(line.contains("no levels of detail"), "{line}");
     assert!(!picture.exists());

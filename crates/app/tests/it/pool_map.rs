@@ -80,7 +80,7 @@ fn everything_in_the_pool_is_in_the_picture() {
         }
         assert!(picture.colors.len() as u64 > report["meshes"].as_u64().unwrap() / 2);
         let legend = picture.texts.join("\n");
-        for word in ["Vertex pool of", "live, a colour a mesh", "waiting", "free", "buffer 0"] {
+        for word in ["Vertex pool of", "live, one colour per mesh", "waiting", "free", "buffer 0"] {
             assert!(legend.contains(word), "{word}: {legend}");
         }
     }

@@ -6,40 +6,43 @@ use glam::{DQuat, DVec3};
 
 use crate::{
     AppError,
-    cli::{SceneOptions, Way, point},
+    cli::{CameraPathKind, SceneOptions, point},
     commands::Framed,
 };
 
-/// A way that the eye takes.
+/// Camera path of a flight.
 #[derive(Debug, PartialEq)]
 pub(super) enum Route {
-    /// Once around what is looked at.
+    /// Once around the point that the camera looks at.
     Orbit,
-    /// Through these, at least one.
+    /// Through these stops, at least one.
     Stops(Vec<Stop>),
 }
 
-/// Where the eye is, and what it looks at.
+/// Camera position, and the point that it looks at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stop {
     eye: DVec3,
     look: DVec3,
 }
 
-/// The most bytes of a way: a hundred thousand stops.
+/// Maximum size of a path file in bytes: about a hundred thousand stops.
 const MAX_BYTES: u64 = 16 << 20;
 
 impl Route {
-    /// Reads the way that was asked for.
-    pub(super) fn open(way: &Way) -> Result<Self, AppError> {
-        let Way::File(path) = way else { return Ok(Self::Orbit) };
-        let wrong =
-            |line: usize, problem: String| AppError::Way { path: path.into(), line, problem };
+    /// Reads the camera path that the options name.
+    pub(super) fn open(kind: &CameraPathKind) -> Result<Self, AppError> {
+        let CameraPathKind::File(path) = kind else { return Ok(Self::Orbit) };
+        let wrong = |line: usize, problem: String| AppError::CameraPath {
+            path: path.into(),
+            line,
+            problem,
+        };
         let text = read(path).map_err(|problem| wrong(0, problem))?;
         parse(&text).map_err(|(line, problem)| wrong(line, problem))
     }
 
-    /// What is seen from `count` places along it.
+    /// Returns `count` views along the path.
     pub(super) fn views(&self, framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
         match self {
             Self::Orbit => orbit(framed, options, count),
@@ -57,8 +60,9 @@ impl Route {
     }
 }
 
-/// Turns around the scene, a picture after the last being the first again. Each picture is the one
-/// of [`Side::Around`] its angle; with a point to look at, the eye turns around that.
+/// Turns the camera around the scene in `count` equal steps; after the last picture follows the
+/// first. Each picture equals [`Side::Around`] with its angle. With `--look`, the camera turns
+/// around that point.
 fn orbit(framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
     let degrees = (0..count).map(|n| 360.0 * f64::from(n) / f64::from(count));
     let first = match (options.from.unwrap_or_default(), options.eye, options.look) {
@@ -70,7 +74,7 @@ fn orbit(framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
     degrees.map(view).collect()
 }
 
-/// Turns the eye that the options name around what it looks at.
+/// Turns the camera of the options around the point it looks at.
 fn around_target(
     framed: &Framed,
     options: &SceneOptions,
@@ -80,7 +84,7 @@ fn around_target(
     let first = framed.view(options);
     let target = match options.look {
         Some(_) => {
-            // As far as the first view's eye is from the middle, straight ahead.
+            // The centre of rotation lies straight ahead, as far as the middle of the scene.
             let forward = first.camera.basis()[2].as_dvec3();
             first.camera.position + forward * (first.camera.position - (min + max) / 2.0).length()
         }
@@ -105,7 +109,7 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
-/// The stops of a text, or the number of the line that is wrong and why.
+/// Parses the stops, or returns the number of the wrong line and the reason.
 fn parse(text: &str) -> Result<Route, (usize, String)> {
     let mut stops = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -122,13 +126,14 @@ fn parse(text: &str) -> Result<Route, (usize, String)> {
         }
     }
     match stops[..] {
-        [] => Err((0, "there is no stop in it; one is two points, X,Y,Z X,Y,Z".into())),
+        [] => Err((0, "the file has no stops; a stop is two points, X,Y,Z X,Y,Z".into())),
         _ => Ok(Route::Stops(stops)),
     }
 }
 
-/// The place at `part` of the way, 0 to 1: a Catmull-Rom spline through all stops (E. Catmull,
-/// R. Rom, "A class of local interpolating splines", 1974), as long from each to the next.
+/// Returns the stop at `part` of the path, 0 to 1, on a Catmull-Rom spline through all stops (E.
+/// Catmull, R. Rom, "A class of local interpolating splines", 1974). Each segment takes the same
+/// time.
 fn between(stops: &[Stop], part: f64) -> Stop {
     let last = stops.len() - 1;
     let at = part.clamp(0.0, 1.0) * last as f64;
@@ -155,20 +160,20 @@ mod tests {
 
     #[test]
     fn a_flight_goes_through_its_stops_evenly() {
-        let text = "# a way\n0,0,0 0,0,9\n10,0,0 10,5,9 # on\n\n20,10,-4 0,0,0\n";
+        let text = "# a path\n0,0,0 0,0,9\n10,0,0 10,5,9 # on\n\n20,10,-4 0,0,0\n";
         let stops = stops(text);
         assert_eq!(stops.len(), 3);
         for (part, stop) in [0.0, 0.5, 1.0].into_iter().zip(&stops) {
             assert!(between(&stops, part).eye.distance(stop.eye) < 1e-9);
             assert!(between(&stops, part).look.distance(stop.look) < 1e-9);
         }
-        // A straight line of even stops is flown straight.
+        // Evenly spaced stops on a line give a straight path at constant speed.
         let line = self::stops("0,0,0 1,0,0\n2,0,0 3,0,0\n4,0,0 5,0,0\n6,0,0 7,0,0");
         for n in 3..7 {
             let part = f64::from(n) / 9.0;
             assert!((between(&line, part).eye.x - 6.0 * part).abs() < 1e-9);
         }
-        // No jump anywhere.
+        // The path is continuous.
         let steps = (0..=1000).map(|n| between(&stops, f64::from(n) / 1000.0).eye);
         let steps: Vec<DVec3> = steps.collect();
         assert!(steps.windows(2).all(|pair| pair[0].distance(pair[1]) < 0.1));
@@ -176,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_by_line() {
+    fn errors_name_the_line() {
         let line = |text: &str| parse(text).map_err(|(line, _)| line);
         assert_eq!(line(""), Err(0));
         assert_eq!(line("0,0,0 1,1,1\n1,2,3"), Err(2));

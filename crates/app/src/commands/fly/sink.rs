@@ -10,20 +10,20 @@ use gif::{Encoder, Frame, Repeat};
 use super::progress;
 use crate::{AppError, cli::FlyOptions};
 
-/// Where pictures go.
+/// Destination of pictures.
 pub(super) enum Sink {
-    /// To a folder, a PNG each, by number.
+    /// A folder of numbered PNGs.
     Folder(PathBuf),
-    /// To one file.
+    /// One animated GIF.
     Gif { path: PathBuf, sides: [u16; 2], rate: u16 },
 }
 
-/// How much is saved on looking for colours, 1 (nothing) to 30.
-const COLOR_HASTE: i32 = 10;
+/// Speed of the colour quantizer: 1 is the best quality, 30 the fastest.
+const QUANTIZER_SPEED: i32 = 10;
 
 impl Sink {
-    /// A sink of the kind that the name says; a folder is made. One that has pictures of a longer
-    /// flight is refused: they would be taken for those of this one.
+    /// Creates the sink for the output path; creates a folder. A folder with pictures of a longer
+    /// flight is refused, since they would look like pictures of this flight.
     pub(super) fn open(options: &FlyOptions) -> Result<Self, AppError> {
         let (path, size, rate) = (&options.output, options.scene.size, options.rate);
         let wrong = |problem: String| AppError::Pictures { path: path.into(), problem };
@@ -38,36 +38,36 @@ impl Sink {
         let count = options.frames as usize;
         if let Some(other) = other_picture(path, count).map_err(|error| wrong(error.to_string()))? {
             return Err(wrong(format!(
-                "has {other} of another flight; remove it and its like, or name another folder"
+                "the folder has {other} of another flight; remove the old pictures, or name another folder"
             )));
         }
         Ok(Self::Folder(path.into()))
     }
 
-    /// Has `draw` make `count` pictures, each of which it hands to the function that it is
-    /// given, and writes them; returns what it said of each.
+    /// Calls `draw` for `count` pictures and writes each picture that `draw` passes to its second
+    /// argument. Returns the results of `draw`.
     ///
     /// # Errors
-    /// `draw`'s, or what could not be written. A GIF is then as it was before, a folder has the
-    /// pictures so far.
+    /// Errors of `draw` and of writing. A GIF stays unchanged then; a folder has the pictures so
+    /// far.
     pub(super) fn fill<T>(
         self,
         count: usize,
         mut draw: impl FnMut(usize, &mut Write<'_>) -> Result<T, AppError>,
     ) -> Result<Vec<T>, AppError> {
         let bar = progress(count);
-        let mut said = Vec::with_capacity(count);
+        let mut results = Vec::with_capacity(count);
         match self {
             Self::Folder(folder) => {
                 for n in 0..count {
                     let path = folder.join(name(n, count));
-                    said.push(draw(n, &mut |picture| Ok(picture.save_png(&path)?))?);
+                    results.push(draw(n, &mut |picture| Ok(picture.save_png(&path)?))?);
                     bar.inc(1);
                 }
             }
             Self::Gif { path, sides, rate } => {
                 let wrong = |problem: String| AppError::Pictures { path: path.clone(), problem };
-                // The first error is told as it is; to `replace_file` it only says to stop.
+                // The first error is returned unchanged; `replace_file` only has to stop.
                 let mut failed = None;
                 let written = replace_file(&path, |part| {
                     let mut gif = start(part, sides)?;
@@ -77,7 +77,7 @@ impl Sink {
                             gif.write_frame(&frame).map_err(|error| wrong(error.to_string()))
                         };
                         match draw(n, &mut write) {
-                            Ok(word) => said.push(word),
+                            Ok(result) => results.push(result),
                             Err(error) => {
                                 failed = Some(error);
                                 return Err(String::new());
@@ -95,17 +95,18 @@ impl Sink {
             }
         }
         bar.finish_and_clear();
-        Ok(said)
+        Ok(results)
     }
 }
 
-/// The name of a picture in a folder of `count`.
+/// Returns the file name of picture `n` in a folder of `count`.
 fn name(n: usize, count: usize) -> String {
     let digits = (count - 1).to_string().len();
     format!("{n:0digits$}.png")
 }
 
-/// A file in the folder that is named as pictures of flights are, but none of a flight of `count`.
+/// Returns a file in the folder that is named like a picture of a flight, but not of one with
+/// `count` pictures.
 fn other_picture(folder: &Path, count: usize) -> io::Result<Option<String>> {
     for entry in fs::read_dir(folder)? {
         let Ok(found) = entry?.file_name().into_string() else { continue };
@@ -119,7 +120,7 @@ fn other_picture(folder: &Path, count: usize) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Takes a picture.
+/// Function that writes a picture.
 pub(super) type Write<'a> = dyn FnMut(&Image) -> Result<(), AppError> + 'a;
 
 fn start(path: &Path, [width, height]: [u16; 2]) -> Result<Encoder<BufWriter<File>>, String> {
@@ -130,10 +131,10 @@ fn start(path: &Path, [width, height]: [u16; 2]) -> Result<Encoder<BufWriter<Fil
     Ok(gif)
 }
 
-/// A picture with the 256 colours that suit it best.
+/// Quantizes a picture to its best 256 colours.
 fn frame(picture: &Image, [width, height]: [u16; 2], rate: u16) -> Frame<'static> {
     let mut rgba = picture.rgba().to_vec();
-    let mut frame = Frame::from_rgba_speed(width, height, &mut rgba, COLOR_HASTE);
+    let mut frame = Frame::from_rgba_speed(width, height, &mut rgba, QUANTIZER_SPEED);
     frame.delay = (100 / rate).max(1);
     frame
 }

@@ -1,4 +1,4 @@
-//! What was edited beside a source.
+//! Edits of a source, for `info`.
 
 use drystone_world::{EditStore, EditedSource};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a height map holds, beyond its voxels.
+//! Properties of a height map, for `info`.
 
 use drystone_world::{HeightMapSummary, Voids};
 use serde_json::{Value, json};
@@ -19,13 +19,12 @@ pub(super) fn to_json(summary: &HeightMapSummary) -> Value {
 pub(super) fn to_text(summary: &HeightMapSummary) -> String {
     let [width, height] = summary.size_samples;
     let [east, south] = summary.metres_per_sample;
-    let range = summary.range_metres.map_or_else(
-        || "no height is known".to_owned(),
-        |[low, high]| format!("{low} to {high} m"),
-    );
+    let range = summary
+        .range_metres
+        .map_or_else(|| "no heights".to_owned(), |[low, high]| format!("{low} to {high} m"));
     format!(
         "  heights   {}: {width} x {height} samples, {east:.3} x {south:.3} m apart; {range}; \
-         {} voids, {}\n  scale     {:.3} m a voxel, heights {} times\n",
+         {} voids, {}\n  scale     {:.3} m per voxel, heights times {}\n",
         summary.format,
         summary.void_count,
         are(summary.voids),

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::output::plain;
 
-/// What a polygon model holds.
+/// Contents of a polygon model, for `info`.
 #[derive(Debug)]
 pub(super) struct ModelReport<'a> {
     model: &'a Model,
     stats: PolygonStats,
-    /// Of each material.
+    /// Polygon count by material.
     polygons: Vec<usize>,
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::output::plain;
 
-/// What a stored world holds; nothing of it is kept in memory.
+/// Contents of a stored world, for `info`, read without loading it.
 pub(super) struct StoredReport<'a> {
     pub(super) world: &'a StoredWorld,
     pub(super) summary: StoredSummary,
@@ -16,7 +16,7 @@ impl StoredReport<'_> {
         self.summary.file_bytes / self.summary.chunk_count.max(1)
     }
 
-    /// Each material that occurs: its name, colour and how many voxels it has.
+    /// Returns the name, colour and voxel count of each material that occurs.
     fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
         let table = self.world.materials();
         self.summary.voxels.iter().map(|&(material, count)| {
@@ -63,8 +63,8 @@ impl fmt::Display for StoredReport<'_> {
         writeln!(f, "  file      {}", plain(&self.world.path().display().to_string()))?;
         writeln!(f, "  version   {version}, revision {revision}")?;
         writeln!(f, "  size      {x} x {y} x {z} chunks")?;
-        writeln!(f, "  chunks    {chunk_count}, {lost} of them damaged")?;
-        writeln!(f, "  disk      {file_bytes} bytes, {} a chunk", self.bytes_per_chunk())?;
+        writeln!(f, "  chunks    {chunk_count}, {lost} damaged")?;
+        writeln!(f, "  disk      {file_bytes} bytes, {} per chunk", self.bytes_per_chunk())?;
         writeln!(f, "  voxels    {}", self.voxel_count())?;
         for (name, [r, g, b, a], count) in self.materials() {
             writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {}", plain(name))?;

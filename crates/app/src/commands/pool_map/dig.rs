@@ -6,8 +6,8 @@ use drystone_world::World;
 /// A hole's radius, in voxels.
 const RADIUS: i32 = 5;
 
-/// Digs a hole into some chunk's surface, the same one for the same number, and returns the
-/// chunks whose meshes it changes.
+/// Digs a hole into the surface of a chunk that depends on `number` alone. Returns the chunks whose
+/// meshes change.
 pub(super) fn dig(world: &mut World, number: u64) -> BTreeSet<ChunkPos> {
     let Some(center) = surface(world, number) else { return BTreeSet::new() };
     let along = |axis: i32| axis.saturating_sub(RADIUS)..=axis.saturating_add(RADIUS);
@@ -24,7 +24,7 @@ pub(super) fn dig(world: &mut World, number: u64) -> BTreeSet<ChunkPos> {
     chunks_around(center, world.side())
 }
 
-/// The highest voxel of a column of a chunk, both chosen by the number.
+/// Returns the highest voxel of a column; the number selects chunk and column.
 fn surface(world: &World, number: u64) -> Option<VoxelPos> {
     let bits = mix(number);
     let position = world.positions().nth((bits % world.chunk_count().max(1) as u64) as usize)?;
@@ -37,8 +37,7 @@ fn surface(world: &World, number: u64) -> Option<VoxelPos> {
     Some(highest.unwrap_or_else(|| at(side / 2)))
 }
 
-/// The chunks that see a voxel within the radius: those that it reaches into, and those
-/// that border on these voxels.
+/// Returns the chunks that contain or touch a voxel within the radius.
 fn chunks_around(center: VoxelPos, side: u32) -> BTreeSet<ChunkPos> {
     let corner = |by: i32| {
         let moved = |axis: i32| axis.saturating_add(by);
@@ -74,9 +73,9 @@ mod tests {
 
     use super::*;
 
-    /// Whatever a hole changes is among the chunks that are named.
+    /// Every chunk whose mesh changes is returned.
     #[test]
-    fn every_changed_mesh_is_named() {
+    fn every_changed_mesh_is_returned() {
         let mut world = World::with_side("block", MaterialTable::new(), 8);
         let chunks = (0..27).map(|n| ChunkPos::new(n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1));
         for position in chunks {
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_dug_where_nothing_is() {
+    fn digging_an_empty_world_changes_nothing() {
         let mut world = World::new("empty", MaterialTable::new());
         assert_eq!(dig(&mut world, 3), BTreeSet::new());
     }

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{AppError, cli::PoolMapOptions, commands::read_model, output};
 
-/// Mapped memory that nobody looks into, for vertices and for indices.
-struct Unseen;
+/// Mapped memory for vertices and indices whose contents are dropped.
+struct NullIndexedBackend;
 
-impl IndexedBackend for Unseen {
+impl IndexedBackend for NullIndexedBackend {
     fn vertices(&mut self) -> impl Backend {
         NullBackend(Access::Direct)
     }
@@ -28,18 +28,18 @@ impl IndexedBackend for Unseen {
     }
 }
 
-/// Fills a pool with the parts of a polygon model, as the viewer does, and draws what lies
-/// where: vertices above, indices below.
+/// Fills a pool with the parts of a polygon model, as in the viewer, and draws the layout: vertices
+/// above, indices below.
 pub(super) fn run(options: &PoolMapOptions, path: &Path) -> Result<(), AppError> {
     let model = ModelTriangles::new(&read_model(&options.source, path)?, Shade::default())?;
     let pool = filled(options.buffer_kib, &model)?;
-    let places = pool.ranges();
+    let ranges = pool.ranges();
     let [vertices, indices] = pool.stats();
     let numbers = [
-        Numbers::new(&model.name, Unit::VERTICES, vertices, &places[0]),
-        Numbers::new(&model.name, Unit::INDICES, indices, &places[1]),
+        Numbers::new(&model.name, Unit::VERTICES, vertices, &ranges[0]),
+        Numbers::new(&model.name, Unit::INDICES, indices, &ranges[1]),
     ];
-    let maps = [0, 1].map(|kind| Map { numbers: &numbers[kind], places: &places[kind] });
+    let maps = [0, 1].map(|kind| Map { numbers: &numbers[kind], ranges: &ranges[kind] });
     write(&options.output, &maps, |mesh| describe(&pool, mesh))?;
     let [of_vertices, of_indices] = &numbers;
     let report = if options.json {
@@ -56,19 +56,18 @@ pub(super) fn run(options: &PoolMapOptions, path: &Path) -> Result<(), AppError>
     output::print(&format!("{report}\n"))
 }
 
-/// A pool with all parts of a model, by their numbers. Parts that are larger than a buffer
-/// come in pieces.
+/// Returns a pool with all parts of a model, by number. Parts larger than a buffer are split.
 fn filled(
     buffer_kib: u32,
     model: &ModelTriangles,
 ) -> Result<IndexedPool<TriangleVertex, u32>, RenderError> {
     let max_bytes = u64::from(buffer_kib) << 10;
     let config = |unit: Unit| {
-        let most = u32::try_from(max_bytes / unit.bytes).unwrap_or(u32::MAX);
+        let max_elements = u32::try_from(max_bytes / unit.bytes).unwrap_or(u32::MAX);
         let defaults = Config::default();
-        let min_buffer_elements = defaults.min_buffer_elements.min(most);
+        let min_buffer_elements = defaults.min_buffer_elements.min(max_elements);
         Config {
-            max_buffer_elements: most,
+            max_buffer_elements: max_elements,
             min_buffer_elements,
             max_buffers: u16::MAX,
             ..defaults
@@ -77,7 +76,7 @@ fn filled(
     let mut pool = IndexedPool::new(config(Unit::VERTICES), config(Unit::INDICES))?;
     for (number, part) in model.parts.iter().enumerate() {
         for piece in part.clone().split(max_bytes) {
-            pool.insert(&piece.vertices, &piece.indices, number as u32, &mut Unseen)?;
+            pool.insert(&piece.vertices, &piece.indices, number as u32, &mut NullIndexedBackend)?;
         }
     }
     Ok(pool)

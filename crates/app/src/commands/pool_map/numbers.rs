@@ -5,12 +5,12 @@ use drystone_pool::{PoolRange, PoolStats, RangeState};
 use drystone_render::TriangleVertex;
 use serde_json::{Value, json};
 
-/// What a pool's places are counted in.
+/// Unit of a pool's ranges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit {
-    /// What the pool is called.
+    /// Title of the pool.
     pub(super) pool: &'static str,
-    /// One, with its article.
+    /// Singular, with its article.
     pub(super) one: &'static str,
     pub(super) many: &'static str,
     pub(super) bytes: u64,
@@ -27,7 +27,7 @@ impl Unit {
     }
 }
 
-/// What the pool holds, all together and buffer by buffer, in elements of its unit.
+/// Contents of the pool, in total and by buffer, in elements of its unit.
 #[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) source: String,
@@ -36,13 +36,13 @@ pub(super) struct Numbers {
     pub(super) buffers: Vec<BufferNumbers>,
 }
 
-/// What one buffer holds.
+/// Contents of one buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BufferNumbers {
     pub(super) number: u32,
     pub(super) elements: u64,
-    /// Places with meshes: one a mesh, more where meshes are split.
-    pub(super) places: u32,
+    /// Live ranges: one per mesh, more if meshes are split.
+    pub(super) live_ranges: u32,
     pub(super) live: u64,
     pub(super) waiting: u64,
     pub(super) free: u64,
@@ -50,18 +50,18 @@ pub(super) struct BufferNumbers {
 }
 
 impl Numbers {
-    /// Adds up `places`, which come by buffer and address.
-    pub(super) fn new(source: &str, unit: Unit, stats: PoolStats, places: &[PoolRange]) -> Self {
+    /// Adds up `ranges`, which are sorted by buffer and offset.
+    pub(super) fn new(source: &str, unit: Unit, stats: PoolStats, ranges: &[PoolRange]) -> Self {
         let mut buffers = BTreeMap::<u32, BufferNumbers>::new();
-        for place in places {
-            let buffer = buffers.entry(place.buffer).or_default();
-            let count = u64::from(place.elements.end - place.elements.start);
-            buffer.number = place.buffer;
+        for range in ranges {
+            let buffer = buffers.entry(range.buffer).or_default();
+            let count = u64::from(range.elements.end - range.elements.start);
+            buffer.number = range.buffer;
             buffer.elements += count;
-            match place.state {
+            match range.state {
                 RangeState::Live(_) => {
                     buffer.live += count;
-                    buffer.places += 1;
+                    buffer.live_ranges += 1;
                 }
                 RangeState::Waiting => buffer.waiting += count,
                 RangeState::Free => {
@@ -73,12 +73,12 @@ impl Numbers {
         Self { source: source.into(), unit, stats, buffers: buffers.into_values().collect() }
     }
 
-    /// Elements that are neither in meshes nor wait, with those that places leave over.
+    /// Free elements, including unused tails of allocations.
     pub(super) fn free(&self) -> u64 {
         self.buffers.iter().map(|buffer| buffer.free).sum()
     }
 
-    /// What there is to say of the pool alone.
+    /// Returns the figures of this pool alone.
     pub(super) fn to_json(&self) -> Value {
         let Self { stats, unit, .. } = self;
         let buffers: Vec<Value> = self
@@ -88,7 +88,7 @@ impl Numbers {
                 json!({
                     "buffer": buffer.number,
                     (unit.many): buffer.elements,
-                    "places": buffer.places,
+                    "places": buffer.live_ranges,
                     "live": buffer.live,
                     "waiting": buffer.waiting,
                     "free": buffer.free,
@@ -121,7 +121,7 @@ impl fmt::Display for Numbers {
         let Self { stats, unit, .. } = self;
         write!(
             f,
-            "{} meshes in {}, {} bytes; {}: {} live, {} waiting, {} free, {} the largest gap",
+            "{} meshes in {}, {} bytes; {}: {} live, {} waiting, {} free, largest gap {}",
             stats.meshes,
             buffers(stats.buffers),
             stats.capacity_bytes,
@@ -134,7 +134,7 @@ impl fmt::Display for Numbers {
     }
 }
 
-/// So many buffers, in words.
+/// Formats a number of buffers.
 pub(super) fn buffers(count: u32) -> String {
     if count == 1 { "1 buffer".into() } else { format!("{count} buffers") }
 }

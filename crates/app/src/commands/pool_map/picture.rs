@@ -1,4 +1,4 @@
-//! The map, painted on whatever canvas there is.
+//! Draws the map on a canvas.
 
 use drystone_pool::{MeshHandle, PoolRange, RangeState};
 
@@ -13,22 +13,22 @@ const LEFT: f64 = 72.0;
 const RIGHT: f64 = 16.0;
 /// Pixels of a step.
 const STEP: f64 = (WIDTH - LEFT - RIGHT) / STEPS as f64;
-/// Title and legend.
+/// Height of title and legend.
 const TOP: f64 = 96.0;
 const BOTTOM: f64 = 18.0;
 const ROW: f64 = 17.0;
 const ROW_GAP: f64 = 3.0;
-/// Above a band: its buffer's name and numbers.
+/// Height above a band for its buffer's name and numbers.
 const LABEL: f64 = 26.0;
 const BAND_GAP: f64 = 14.0;
-/// Stripes at least so wide, in pixels, are drawn with a seam on the right.
+/// Stripes at least this wide, in pixels, are drawn with a seam on the right.
 const SEAM_FROM: f64 = 3.0;
 const SEAM: f64 = 0.6;
 
-/// A pool to be drawn, and its places by buffer and address.
+/// Pool to draw, and its ranges sorted by buffer and offset.
 pub(super) struct Map<'a> {
     pub(super) numbers: &'a Numbers,
-    pub(super) places: &'a [PoolRange],
+    pub(super) ranges: &'a [PoolRange],
 }
 
 impl Map<'_> {
@@ -43,36 +43,37 @@ fn band(layout: Layout, buffer: &BufferNumbers) -> f64 {
     LABEL + layout.rows(buffer) as f64 * (ROW + ROW_GAP) + BAND_GAP
 }
 
-/// What maps are painted on, in pixels from the left and from the top of a map.
+/// Surface that maps are drawn on. Coordinates are in pixels from the left and from the top of a
+/// map.
 pub(super) trait Canvas {
-    /// From here on all is so many pixels further down.
+    /// Moves the origin of the following calls down by `top` pixels.
     fn begin(&mut self, top: f64);
 
-    /// What was begun is painted.
+    /// Ends the map of the last `begin`.
     fn end(&mut self) {}
 
-    /// Words on a line, one behind the other, each in its own hand. `at` is where the line begins,
-    /// or for an address where it ends.
-    fn text(&mut self, at: [f64; 2], words: &[(Hand, &str)]);
+    /// Draws words on one line, one after the other, each in its own style. `at` is where the line
+    /// begins, or for an address where it ends.
+    fn text(&mut self, at: [f64; 2], words: &[(TextStyle, &str)]);
 
-    /// A rectangle, by its left upper corner and its size, that says `title` when pointed at.
+    /// Draws a rectangle, by its upper left corner and its size, with `title` as its tooltip.
     fn area(&mut self, at: [f64; 2], size: [f64; 2], fill: Fill, title: Option<&str>);
 }
 
-/// How words look.
+/// Text style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hand {
+pub(super) enum TextStyle {
     Title,
     Plain,
     Bold,
-    /// Small, and it ends where it is put.
+    /// Small, right-aligned.
     Address,
 }
 
-/// How a rectangle looks.
+/// Fill style of a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
-    /// Of a mesh, by its slot.
+    /// Colour of a mesh, by its slot.
     Live(u32),
     Waiting,
     Free,
@@ -88,12 +89,12 @@ impl From<RangeState> for Fill {
     }
 }
 
-/// Pixels down a picture of pools, one below the other.
+/// Returns the height in pixels of a picture of pools, one below the other.
 pub(super) fn height(maps: &[Map<'_>]) -> f64 {
     maps.iter().map(|map| map.height(Layout::new(&map.numbers.buffers))).sum()
 }
 
-/// Paints pools, one below the other; `describe` names a mesh.
+/// Draws pools, one below the other; `describe` names a mesh.
 pub(super) fn paint(
     canvas: &mut dyn Canvas,
     maps: &[Map<'_>],
@@ -111,7 +112,7 @@ pub(super) fn paint(
 
 fn paint_map(
     canvas: &mut dyn Canvas,
-    Map { numbers, places }: &Map<'_>,
+    Map { numbers, ranges }: &Map<'_>,
     layout: Layout,
     describe: &impl Fn(MeshHandle) -> String,
 ) {
@@ -119,32 +120,32 @@ fn paint_map(
     let mut top = TOP;
     for buffer in &numbers.buffers {
         paint_buffer(canvas, layout, buffer, numbers.unit, top);
-        for place in places.iter().filter(|place| place.buffer == buffer.number) {
-            paint_place(canvas, (layout, top + LABEL), place, numbers.unit, describe);
+        for range in ranges.iter().filter(|range| range.buffer == buffer.number) {
+            paint_range(canvas, (layout, top + LABEL), range, numbers.unit, describe);
         }
         top += band(layout, buffer);
     }
 }
 
-/// Title and legend, with numbers.
+/// Draws title and legend, with numbers.
 fn head(canvas: &mut dyn Canvas, numbers: &Numbers) {
     let (Numbers { stats, unit, .. }, mut x) = (numbers, LEFT);
     let title = format!("{} of {}", unit.pool, numbers.source);
-    canvas.text([LEFT, 30.0], &[(Hand::Title, &title)]);
+    canvas.text([LEFT, 30.0], &[(TextStyle::Title, &title)]);
     let (meshes, buffers) = (grouped(stats.meshes.into()), buffers(stats.buffers));
     let (capacity, percent) = (bytes(stats.capacity_bytes), 100.0 * stats.external_fragmentation());
     let line = format!(
-        "{meshes} meshes in {buffers}, {capacity} in all, {} bytes {}. Of what is free {percent:.1} % \
-         is not in one piece.",
+        "{meshes} meshes in {buffers}, {capacity} in total, {} bytes {}. Fragmentation: {percent:.1} % of \
+         free memory lies outside the largest gap.",
         unit.bytes, unit.one
     );
-    canvas.text([LEFT, 50.0], &[(Hand::Plain, &line)]);
+    canvas.text([LEFT, 50.0], &[(TextStyle::Plain, &line)]);
     let left_over = match stats.wasted {
         0 => String::new(),
-        wasted => format!(", {} of it left over in places", grouped(wasted)),
+        wasted => format!(", {} of it unused within allocations", grouped(wasted)),
     };
     let entries = [
-        (None, "live, a colour a mesh", stats.used, String::new()),
+        (None, "live, one colour per mesh", stats.used, String::new()),
         (Some(Fill::Waiting), "waiting for frames in flight", stats.waiting, String::new()),
         (Some(Fill::Free), "free", numbers.free(), left_over),
     ];
@@ -152,13 +153,13 @@ fn head(canvas: &mut dyn Canvas, numbers: &Numbers) {
         x = swatch(canvas, fill, x);
         let share = 100.0 * count as f64 / stats.capacity.max(1) as f64;
         let text = format!("{name}: {} {}, {share:.1} %{more}", grouped(count), unit.many);
-        canvas.text([x, 76.0], &[(Hand::Plain, &text)]);
-        // Letters are about so wide.
+        canvas.text([x, 76.0], &[(TextStyle::Plain, &text)]);
+        // Approximate width of a letter.
         x += text.len() as f64 * 6.3 + 18.0;
     }
 }
 
-/// What a kind of stripe looks like, some meshes where it is none; returns where its name goes.
+/// Draws a legend entry, some meshes without `fill`; returns the x of its label.
 fn swatch(canvas: &mut dyn Canvas, fill: Option<Fill>, x: f64) -> f64 {
     const SIZE: f64 = 14.0;
     if let Some(fill) = fill {
@@ -171,7 +172,7 @@ fn swatch(canvas: &mut dyn Canvas, fill: Option<Fill>, x: f64) -> f64 {
     x + 42.0
 }
 
-/// A buffer's name, its numbers, and the address that each row begins with.
+/// Draws a buffer's name, its numbers, and the offset that each row begins with.
 fn paint_buffer(
     canvas: &mut dyn Canvas,
     layout: Layout,
@@ -181,54 +182,55 @@ fn paint_buffer(
 ) {
     let share = |count: u64| 100.0 * count as f64 / buffer.elements.max(1) as f64;
     let (count, size) = (grouped(buffer.elements), bytes(buffer.elements * unit.bytes));
-    let (places, largest) = (grouped(buffer.places.into()), grouped(buffer.largest_free));
+    let (ranges, largest) = (grouped(buffer.live_ranges.into()), grouped(buffer.largest_free));
     let [live, waiting, free] = [buffer.live, buffer.waiting, buffer.free].map(share);
     let numbers = format!(
-        " · {count} {}, {size} · {places} places, {live:.1} % live, {waiting:.1} % waiting, \
+        " · {count} {}, {size} · {ranges} ranges, {live:.1} % live, {waiting:.1} % waiting, \
          {free:.1} % free · largest gap {largest}",
         unit.many
     );
     let name = format!("buffer {}", buffer.number);
-    canvas.text([LEFT, top + LABEL - 9.0], &[(Hand::Bold, &name), (Hand::Plain, &numbers)]);
+    canvas
+        .text([LEFT, top + LABEL - 9.0], &[(TextStyle::Bold, &name), (TextStyle::Plain, &numbers)]);
     for row in 0..layout.rows(buffer) {
         let y = top + LABEL + row as f64 * (ROW + ROW_GAP) + ROW - 5.0;
         let address = grouped(row * layout.row_elements);
-        canvas.text([LEFT - 6.0, y], &[(Hand::Address, &address)]);
+        canvas.text([LEFT - 6.0, y], &[(TextStyle::Address, &address)]);
     }
 }
 
-/// A place as stripes that say what they are when pointed at.
-fn paint_place(
+/// Draws a range as stripes with tooltips.
+fn paint_range(
     canvas: &mut dyn Canvas,
     (layout, top): (Layout, f64),
-    place: &PoolRange,
+    range: &PoolRange,
     unit: Unit,
     describe: &impl Fn(MeshHandle) -> String,
 ) {
-    for stripe in layout.stripes(place) {
+    for stripe in layout.stripes(range) {
         let (x, mut width) = extent(stripe);
         let y = top + stripe.row as f64 * (ROW + ROW_GAP);
-        if width >= SEAM_FROM && matches!(place.state, RangeState::Live(_)) {
+        if width >= SEAM_FROM && matches!(range.state, RangeState::Live(_)) {
             width -= SEAM;
         }
-        let name = match place.state {
+        let name = match range.state {
             RangeState::Live(mesh) => describe(mesh),
             RangeState::Waiting => "waiting".into(),
             RangeState::Free => "free".into(),
         };
-        let range = &place.elements;
-        let count = grouped((range.end - range.start).into());
-        let title = format!("{name}: {count} {} from {}", unit.many, range.start);
-        canvas.area([x, y], [width, ROW], place.state.into(), Some(&title));
+        let elements = &range.elements;
+        let count = grouped((elements.end - elements.start).into());
+        let title = format!("{name}: {count} {} from {}", unit.many, elements.start);
+        canvas.area([x, y], [width, ROW], range.state.into(), Some(&title));
     }
 }
 
-/// Where a stripe begins and how wide it is, in pixels.
+/// Returns the left edge and the width of a stripe, in pixels.
 fn extent(stripe: Stripe) -> (f64, f64) {
     (LEFT + stripe.start as f64 * STEP, (stripe.end - stripe.start) as f64 * STEP)
 }
 
-/// A mesh's colour: hues a golden section apart, so that neighbours differ, on three
+/// Returns a mesh's colour. Hues lie a golden section apart, so that neighbours differ, on three
 /// levels of lightness.
 pub(crate) fn mesh_color(slot: u32) -> [u8; 3] {
     const GOLDEN: f64 = 0.618_033_988_749_895;
@@ -237,14 +239,14 @@ pub(crate) fn mesh_color(slot: u32) -> [u8; 3] {
     let lightness = [0.62, 0.71, 0.53][slot as usize % 3];
     let reach = SATURATION * (1.0_f64 - (2.0 * lightness - 1.0_f64).abs()) / 2.0;
     [0.0, 240.0, 120.0].map(|turn| {
-        // A trapezium over the colour wheel: two thirds of it at one end or the other.
+        // Trapezium over the colour wheel: two thirds of it at one end or the other.
         let sixths = (hue + turn) % 360.0 / 60.0;
         let at = ((sixths - 3.0).abs() - 1.5).clamp(-0.5, 0.5) * 2.0;
         ((lightness + reach * at) * 255.0).round() as u8
     })
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -257,7 +259,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Bytes in the largest unit that leaves at least one.
+/// Formats bytes in the largest unit with at least one whole.
 pub(crate) fn bytes(count: u64) -> String {
     match count {
         0..=1_023 => format!("{count} bytes"),

@@ -1,4 +1,4 @@
-//! Maps as a PNG: the software rasteriser draws them as it draws panels, letters too.
+//! Maps as a PNG, drawn by the software rasteriser as an overlay.
 
 use drystone_pool::MeshHandle;
 use drystone_render::{
@@ -9,7 +9,7 @@ use egui::{
     Align2, Color32, Context, FontId, LayerId, Painter, RawInput, Rect, Stroke, Vec2, pos2, vec2,
 };
 
-use super::picture::{self, Canvas, Fill, Hand, Map, WIDTH, mesh_color};
+use super::picture::{self, Canvas, Fill, Map, TextStyle, WIDTH, mesh_color};
 use crate::{output, viewer::OverlayTextures};
 
 const PAPER: Color32 = Color32::WHITE;
@@ -19,20 +19,20 @@ const PALE_INK: Color32 = Color32::from_rgb(128, 134, 139);
 const FREE: Color32 = Color32::from_rgb(236, 239, 241);
 const WAITING: Color32 = Color32::from_rgb(55, 71, 79);
 const EDGE: Color32 = Color32::from_rgb(176, 190, 197);
-/// Pixels from one slanted line of what waits to the next, and across each.
+/// Distance in pixels between the slanted lines of waiting ranges, and their width.
 const HATCH: f32 = 6.0;
 const HATCH_WIDTH: f32 = 2.0;
 
-/// What is painted, and how far down it is at the moment.
+/// Painter, and the offset of the current map in pixels.
 struct Paper {
     painter: Painter,
     top: f32,
 }
 
-/// The maps, one below the other.
+/// Draws the maps, one below the other.
 ///
 /// # Errors
-/// Where they are higher than a picture can be.
+/// If they are higher than a picture can be.
 pub(super) fn image(
     maps: &[Map<'_>],
     describe: impl Fn(MeshHandle) -> String,
@@ -48,10 +48,10 @@ pub(super) fn image(
     renderer.read_image()
 }
 
-/// What `paint` paints on a picture of this size.
+/// Returns the overlay that `paint` paints on a picture of this size.
 fn overlay(size: Vec2, paint: impl Fn(Painter)) -> Overlay {
     let context = Context::default();
-    // Stripes side by side have no edges to be softened.
+    // Adjacent stripes need sharp edges.
     context.tessellation_options_mut(|options| options.feathering = false);
     let screen = Rect::from_min_size(pos2(0.0, 0.0), size);
     let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
@@ -69,16 +69,16 @@ impl Canvas for Paper {
         self.top = top as f32;
     }
 
-    fn text(&mut self, [x, y]: [f64; 2], words: &[(Hand, &str)]) {
+    fn text(&mut self, [x, y]: [f64; 2], words: &[(TextStyle, &str)]) {
         let (mut x, y) = (x as f32, y as f32 + self.top);
         for &(hand, words) in words {
             let (size, color, corner) = match hand {
-                Hand::Title => (18.0, DARK_INK, Align2::LEFT_BOTTOM),
-                Hand::Plain => (13.0, INK, Align2::LEFT_BOTTOM),
-                Hand::Bold => (13.0, DARK_INK, Align2::LEFT_BOTTOM),
-                Hand::Address => (10.5, PALE_INK, Align2::RIGHT_BOTTOM),
+                TextStyle::Title => (18.0, DARK_INK, Align2::LEFT_BOTTOM),
+                TextStyle::Plain => (13.0, INK, Align2::LEFT_BOTTOM),
+                TextStyle::Bold => (13.0, DARK_INK, Align2::LEFT_BOTTOM),
+                TextStyle::Address => (10.5, PALE_INK, Align2::RIGHT_BOTTOM),
             };
-            // Letters stand on their line, and some hang below.
+            // Text is aligned to its baseline; descenders hang below.
             let at = pos2(x, y + size * 0.25);
             let words = output::plain(words);
             x = self.painter.text(at, corner, words, FontId::proportional(size), color).right();
@@ -96,7 +96,7 @@ impl Canvas for Paper {
             Fill::Free => drop(self.painter.rect_filled(area, 0.0, FREE)),
             Fill::Waiting => self.hatch(area),
         }
-        // Those of the legend have an edge, lest what is free be white on white.
+        // Legend entries have an edge, so that free ranges are not white on white.
         if title.is_none() && !matches!(fill, Fill::Live(_)) {
             let edge = Stroke::new(1.0, EDGE);
             self.painter.rect_stroke(area, 0.0, edge, egui::StrokeKind::Inside);
@@ -105,7 +105,7 @@ impl Canvas for Paper {
 }
 
 impl Paper {
-    /// Slanted lines, of one pattern all over the picture.
+    /// Fills with slanted lines that align across the whole picture.
     fn hatch(&self, area: Rect) {
         let painter = self.painter.with_clip_rect(area.round_to_pixels(1.0));
         let first = ((area.left() + area.top()) / HATCH).floor() as i32;

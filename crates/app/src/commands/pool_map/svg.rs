@@ -4,21 +4,21 @@ use std::fmt::Write;
 
 use drystone_pool::MeshHandle;
 
-use super::picture::{self, Canvas, Fill, Hand, Map, WIDTH, mesh_color};
+use super::picture::{self, Canvas, Fill, Map, TextStyle, WIDTH, mesh_color};
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#3c4043}.t{font-size:17px;font-weight:600;\
     fill:#202124}.n{font-weight:600}.a{font-size:10px;fill:#80868b;text-anchor:end}\
     .f{fill:#eceff1}.w{fill:url(#w)}";
 
-/// Slanted lines for what waits.
+/// Slanted lines of waiting ranges.
 const WAITING: &str = "<pattern id=\"w\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" \
     patternTransform=\"rotate(45)\"><rect width=\"5\" height=\"5\" fill=\"#fff\"/>\
     <rect width=\"2.4\" height=\"5\" fill=\"#37474f\"/></pattern>";
 
-/// Text that is written.
+/// SVG text so far.
 struct Svg(String);
 
-/// The maps, one below the other; `describe` names a mesh.
+/// Draws the maps, one below the other; `describe` names a mesh.
 pub(super) fn svg(maps: &[Map<'_>], describe: impl Fn(MeshHandle) -> String) -> String {
     let height = picture::height(maps);
     let mut svg = Svg(format!(
@@ -41,17 +41,17 @@ impl Canvas for Svg {
         self.0.push_str("</g>\n");
     }
 
-    fn text(&mut self, [x, y]: [f64; 2], words: &[(Hand, &str)]) {
+    fn text(&mut self, [x, y]: [f64; 2], words: &[(TextStyle, &str)]) {
         let class = match words {
-            [(Hand::Title, _), ..] => "class=\"t\" ",
-            [(Hand::Address, _), ..] => "class=\"a\" ",
+            [(TextStyle::Title, _), ..] => "class=\"t\" ",
+            [(TextStyle::Address, _), ..] => "class=\"a\" ",
             _ => "",
         };
         let _ = write!(self.0, "<text {class}x=\"{}\" y=\"{y}\">", tenths(x));
         for (hand, words) in words {
             let words = escape(words);
             let _ = match hand {
-                Hand::Bold => write!(self.0, "<tspan class=\"n\">{words}</tspan>"),
+                TextStyle::Bold => write!(self.0, "<tspan class=\"n\">{words}</tspan>"),
                 _ => write!(self.0, "{words}"),
             };
         }
@@ -71,24 +71,24 @@ impl Canvas for Svg {
         );
         let _ = match title {
             Some(title) => writeln!(self.0, "><title>{}</title></rect>", escape(title)),
-            // Those of the legend have an edge, lest what is free be white on white.
+            // Legend entries have an edge, so that free ranges are not white on white.
             None => writeln!(self.0, " stroke=\"#b0bec5\"/>"),
         };
     }
 }
 
-/// A length that is not longer than it need be.
+/// Rounds a length to tenths, to keep the file small.
 fn tenths(length: f64) -> f64 {
     (length * 10.0).round() / 10.0
 }
 
-/// A mesh's colour, as SVG has it.
+/// Returns a mesh's colour in SVG notation.
 fn color(slot: u32) -> String {
     let [red, green, blue] = mesh_color(slot);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text that XML takes: no markup, and no control characters, which it has no way to say.
+/// Escapes text for XML. Control characters, which XML cannot contain, become U+FFFD.
 fn escape(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
         match c {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_break_the_picture() {
+    fn markup_in_names_is_escaped() {
         assert_eq!(escape("a<b>\u{1b}&\"c\""), "a&lt;b&gt;\u{fffd}&amp;&quot;c&quot;");
     }
 }

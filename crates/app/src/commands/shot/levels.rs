@@ -12,7 +12,7 @@ use crate::{
     report::{ShotReport, StageTimes},
 };
 
-/// Draws a world near parts of which are fine and far ones coarse, and says what it took.
+/// Draws a world at levels of detail and prints a report.
 pub(super) fn run(
     options: &SceneOptions,
     source: Box<dyn Source>,
@@ -27,7 +27,7 @@ pub(super) fn run(
     let mut times = StageTimes { open_ms: clock.lap(), ..StageTimes::default() };
     note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
 
-    // Nobody waits for a frame here.
+    // No window waits for a frame here, so the limits per frame are lifted.
     let config = LodConfig {
         frame_bytes: usize::MAX,
         frame_time: std::time::Duration::from_secs(1),
@@ -73,7 +73,9 @@ pub(super) fn run(
         });
     }
     if scene.coarsening() > 1.0 {
-        output::note("coarser than asked, since the limit of vertex memory is reached");
+        output::note(
+            "drawn coarser than requested: the limit of vertex memory is reached; raise --memory",
+        );
     }
     if options.json {
         let mut json = report.to_json();

@@ -14,7 +14,7 @@ use crate::{
     report::StageTimes,
 };
 
-/// Draws the polygon model at `source` to `path` and says what it took.
+/// Draws the polygon model at `source` to `path` and prints a report.
 pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<(), AppError> {
     let mut clock = Clock::start();
     let model = open_model(options, source)?;
@@ -23,11 +23,12 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
 
     let triangles = ModelTriangles::new(&model, options.shade)?;
     times.mesh_ms = clock.lap();
-    note(options, || format!("cut {} triangles", triangles.triangle_count()));
+    note(options, || format!("triangulated into {} triangles", triangles.triangle_count()));
 
     let view = Framed::model(&triangles).view(options);
-    let room = scene::Capacity::default();
-    let mut renderer = scene::open_renderer(options.renderer, options.backend, options.size, room)?;
+    let capacity = scene::Capacity::default();
+    let mut renderer =
+        scene::open_renderer(options.renderer, options.backend, options.size, capacity)?;
     set_cull(renderer.as_mut(), options.cull)?;
     times.open_ms = clock.lap();
     note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
@@ -60,7 +61,7 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
     output::print(&format!("{report}\n"))
 }
 
-/// What drawing a model took.
+/// Report of `shot` for a polygon model.
 struct ModelReport<'a> {
     output: String,
     renderer: &'static str,

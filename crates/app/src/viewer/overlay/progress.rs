@@ -16,8 +16,8 @@ const WIDTH: f32 = 320.0;
 /// and round.
 pub(super) fn show(context: &Context, progress: &Progress, time: Duration) {
     let seconds = time.as_secs_f32();
-    let what = output::plain(&progress.what());
-    let (part, text) = match progress.part() {
+    let what = output::plain(&progress.name());
+    let (part, text) = match progress.fraction() {
         Some(part) => (part, format!("{what}: {:.0} %", 100.0 * part)),
         None => (seconds / ROUND % 1.0, format!("{what}: {seconds:.0} s")),
     };

@@ -4,9 +4,9 @@ use clap::{Command, CommandFactory};
 
 use super::Options;
 
-/// The words of `drystone import` with its names behind all options. Where the first of two
-/// names may be left out, clap takes a name that an option follows for the last one.
-pub(super) fn names_last(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+/// Moves the operands of `drystone import` behind its options. If the first of two operands is
+/// optional, clap takes an operand before an option for the last one.
+pub(super) fn operands_last(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut words = words.into_iter();
     let mut sorted: Vec<OsString> = words.by_ref().take(2).collect();
     if sorted.get(1).is_none_or(|word| word != "import") {
@@ -15,27 +15,27 @@ pub(super) fn names_last(words: impl IntoIterator<Item = OsString>) -> Vec<OsStr
     }
     let options = Options::command();
     let import = options.find_subcommand("import");
-    let mut names = Vec::new();
+    let mut operands = Vec::new();
     while let Some(word) = words.next() {
         match word.to_str() {
-            // What follows are names, whatever they look like: to clap, the last one alone.
+            // All that follows are operands; clap reads only the last one after `--`.
             Some("--") => {
-                names.extend(words.by_ref());
-                names.insert(names.len().saturating_sub(1), word);
+                operands.extend(words.by_ref());
+                operands.insert(operands.len().saturating_sub(1), word);
             }
             Some(text) if text.starts_with('-') && text.len() > 1 => {
                 let has_value = import.is_some_and(|import| takes_next(import, text));
                 sorted.push(word);
                 sorted.extend(words.by_ref().take(usize::from(has_value)));
             }
-            _ => names.push(word),
+            _ => operands.push(word),
         }
     }
-    sorted.extend(names);
+    sorted.extend(operands);
     sorted
 }
 
-/// Whether the word behind the option `text` is its value.
+/// Whether the argument after the option `text` is its value.
 fn takes_next(command: &Command, text: &str) -> bool {
     let argument = command.get_arguments().find(|argument| {
         let is_long = argument.get_long().is_some_and(|long| text.strip_prefix("--") == Some(long));

@@ -1,4 +1,4 @@
-//! Files of edits for which nobody named one: `SOURCE.edits.drystone`.
+//! Files of edits without `--edits`: `SOURCE.edits.drystone`.
 
 use std::{
     io::ErrorKind,
@@ -9,54 +9,57 @@ use drystone_world::{EditedSource, Source, StoredWorld, WorldError};
 
 use crate::{cli::SourceOptions, output};
 
-/// Has a new file keep the edits, which `keep` does: beside the source, of a generated world in
-/// the current folder. Where nobody may write beside the source, there too. Returns where.
+/// Saves the edits in a new file by calling `save` with its path, and returns the path. The file
+/// lies next to the source; for a generated world, or if that folder is not writable, in the
+/// current folder.
 ///
 /// # Errors
-/// Those of `keep`.
+/// Those of `save`.
 pub(crate) fn save_in_new_file(
     source: &SourceOptions,
-    mut keep: impl FnMut(&Path) -> Result<(), WorldError>,
+    mut save: impl FnMut(&Path) -> Result<(), WorldError>,
 ) -> Result<PathBuf, WorldError> {
     let start = start_of(source);
-    // Whoever takes a name meanwhile makes this one fail, no more.
+    // If another process creates this file in between, `save` fails without harm.
     let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
     let free = |start: &Path| names(start).find(is_free).unwrap_or_default();
     let path = free(&start);
-    match keep(&path) {
+    match save(&path) {
         Err(error) if is_denied(&error) => {
             let here = free(start.file_name().unwrap_or_default().as_ref());
             if here == path {
                 return Err(error);
             }
-            keep(&here).map(|()| here)
+            save(&here).map(|()| here)
         }
-        done => done.map(|()| path),
+        result => result.map(|()| path),
     }
 }
 
-/// Says where edits of the source lie that were not asked for, if they do.
-pub(super) fn tell(opened: &dyn Source, source: &SourceOptions) {
+/// Prints a note if there are edits of the source in a file that was not named by `--edits`.
+pub(super) fn note_existing(opened: &dyn Source, source: &SourceOptions) {
     let start = start_of(source);
     let there = names(&start).take_while(|path| path.is_file());
     if let Some(path) = there.filter(|path| EditedSource::is_saved_in(opened, path)).last() {
         let path = path.display();
-        output::note(&format!("there are edits of this in {path}; to have them: --edits {path}"));
+        output::note(&format!(
+            "edits of this source exist in {path}; to load them: --edits {path}"
+        ));
     }
 }
 
-/// What the names of such files begin with.
+/// Returns the path without the suffix of edit files.
 fn start_of(source: &SourceOptions) -> PathBuf {
     let Some(path) = &source.path else { return format!("generated-{}", source.seed).into() };
     match path.file_name() {
-        // Without what follows the name, as in `save/.`.
+        // Drops what follows the name, as in `save/.`.
         Some(name) => path.with_file_name(name),
-        // As of `..`.
+        // A path that ends in `..`.
         None => path.canonicalize().unwrap_or_else(|_| path.clone()),
     }
 }
 
-/// Their names, the first first.
+/// Returns the possible names of edit files, in the order they are tried.
 fn names(start: &Path) -> impl Iterator<Item = PathBuf> {
     (1_u32..).map(|number| {
         let mut name = start.as_os_str().to_owned();
@@ -69,7 +72,7 @@ fn names(start: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Whether a file cannot be made there, by anyone or by this user.
+/// Whether the error says that the folder is not writable.
 fn is_denied(error: &WorldError) -> bool {
     let WorldError::Unwritable { problem, .. } = error else { return false };
     matches!(problem.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
@@ -93,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_get_a_file_of_their_own_beside_the_source() {
+    fn unnamed_edit_files_lie_next_to_the_source() {
         assert_eq!(path_of(&["--seed", "77"]), Path::new("generated-77.edits.drystone"));
         let folder = std::env::temp_dir().join(format!("drystone-beside-{}", std::process::id()));
         fs::create_dir_all(folder.join("save")).unwrap();
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_may_write_the_current_folder_is_taken() {
+    fn without_write_permission_edit_files_lie_in_the_current_folder() {
         let fails = |kind: ErrorKind| {
             move |path: &Path| match path.parent() {
                 Some(folder) if folder.as_os_str().is_empty() => Ok(()),
@@ -127,7 +130,7 @@ mod tests {
             assert_eq!(path, Path::new("a.vox.edits.drystone"));
         }
         assert!(save_in_new_file(&far, fails(ErrorKind::StorageFull)).is_err());
-        // No second place to try.
+        // There is no second folder to try.
         let denied = |_: &Path| {
             let problem = ErrorKind::PermissionDenied.into();
             Err(WorldError::Unwritable { path: "x".into(), problem })

@@ -12,25 +12,24 @@ use drystone_voxel::ChunkPos;
 
 use crate::cli::PlacementKind;
 
-/// Frames that a GPU is behind: as many as drivers commonly keep in flight.
+/// Frames that the GPU is behind; drivers commonly keep two in flight.
 const FRAMES_IN_FLIGHT: u64 = 2;
-/// Of all meshes, the part that a bucket is large enough for, in percent. The others are
-/// split.
+/// Share of meshes, in percent, that fit in one bucket. Larger ones are split.
 const BUCKET_PERCENT: usize = 75;
 
-/// A pool filled as the viewer fills its own: room for a little more, mapped memory, and
-/// a GPU that is some frames behind. It needs neither memory for quads nor a GPU.
-pub(super) struct KeptPool {
+/// Pool that is filled as in the viewer: reserved memory, mapped buffers, and a GPU some frames
+/// behind. Allocates no memory for quads and needs no GPU.
+pub(super) struct ModelledPool {
     pool: VertexPool<Quad, DrawData>,
     meshes: HashMap<(ChunkPos, Layer), MeshHandle>,
     frame: u64,
 }
 
-impl KeptPool {
-    /// An empty pool with room for `quads`.
+impl ModelledPool {
+    /// Creates an empty pool with reserved capacity for `quads`.
     ///
     /// # Errors
-    /// `Pool` when there would be too many buffers.
+    /// `Pool` if there would be too many buffers.
     pub(super) fn new(
         placement: PlacementKind,
         buffer_kib: u32,
@@ -47,15 +46,15 @@ impl KeptPool {
         };
         let mut pool = VertexPool::new(config)?;
         let quads = quad_count(quads);
-        pool.reserve(capacity_for(quads), &mut unseen())?;
+        pool.reserve(capacity_for(quads), &mut null_backend())?;
         Ok(Self { pool, meshes: HashMap::new(), frame: 0 })
     }
 
-    /// Takes in a chunk's meshes, in the place of those that it had.
+    /// Inserts a chunk's meshes, or replaces those that it had.
     ///
     /// # Errors
-    /// `Pool` when it is full.
-    pub(super) fn keep(&mut self, chunk: &ChunkQuads, side: u32) -> Result<(), RenderError> {
+    /// `Pool` if it is full.
+    pub(super) fn insert(&mut self, chunk: &ChunkQuads, side: u32) -> Result<(), RenderError> {
         let ChunkQuads { position, mesh } = chunk;
         let data = DrawData { origin: position.origin(side).to_array(), level: 0, extent: side };
         for (layer, quads) in [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)] {
@@ -64,11 +63,11 @@ impl KeptPool {
             match (self.meshes.get(&key).copied(), quads.is_empty()) {
                 (None, true) => {}
                 (None, false) => {
-                    let handle = self.pool.insert(quads, &counts, data, &mut unseen())?;
+                    let handle = self.pool.insert(quads, &counts, data, &mut null_backend())?;
                     self.meshes.insert(key, handle);
                 }
                 (Some(old), false) => {
-                    self.pool.replace(old, quads, &counts, data, &mut unseen())?;
+                    self.pool.replace(old, quads, &counts, data, &mut null_backend())?;
                 }
                 (Some(old), true) => {
                     self.pool.remove(old)?;
@@ -81,17 +80,18 @@ impl KeptPool {
 
     /// Moves some meshes together.
     pub(super) fn defragment(&mut self) {
-        self.pool.defragment(&MoveBudget::default(), &mut unseen());
+        self.pool.defragment(&MoveBudget::default(), &mut null_backend());
     }
 
-    /// A frame is submitted, and an older one is done.
+    /// Submits a frame, and completes an older one.
     pub(super) fn end_frame(&mut self) {
         self.frame += 1;
         self.pool.frame_submitted(self.frame);
-        self.pool.frames_completed(self.frame.saturating_sub(FRAMES_IN_FLIGHT), &mut unseen());
+        self.pool
+            .frames_completed(self.frame.saturating_sub(FRAMES_IN_FLIGHT), &mut null_backend());
     }
 
-    pub(super) fn places(&self) -> Vec<PoolRange> {
+    pub(super) fn ranges(&self) -> Vec<PoolRange> {
         self.pool.ranges()
     }
 
@@ -99,7 +99,7 @@ impl KeptPool {
         self.pool.stats()
     }
 
-    /// Where a mesh stands in the world.
+    /// Returns the mesh's slot and its origin in the world.
     pub(super) fn describe(&self, mesh: MeshHandle) -> String {
         let Some(data) = self.pool.data(mesh) else { return "nothing".into() };
         let [x, y, z] = data.origin;
@@ -107,7 +107,7 @@ impl KeptPool {
     }
 }
 
-/// How places are handed out for meshes of these sizes.
+/// Returns the allocator settings for meshes of these sizes.
 fn placement_of(kind: PlacementKind, sizes: &[u32], buffer_quads: u32) -> Placement {
     match kind {
         PlacementKind::Ranges => Placement::Ranges,
@@ -123,7 +123,7 @@ fn placement_of(kind: PlacementKind, sizes: &[u32], buffer_quads: u32) -> Placem
     }
 }
 
-/// Quads of every mesh that there is, smallest first.
+/// Returns the quad counts of all meshes, sorted ascending.
 fn sizes(quads: &[ChunkQuads]) -> Vec<u32> {
     let lens =
         quads.iter().flat_map(|chunk| [chunk.mesh.opaque.len(), chunk.mesh.translucent.len()]);
@@ -132,7 +132,7 @@ fn sizes(quads: &[ChunkQuads]) -> Vec<u32> {
     sizes
 }
 
-/// Mapped memory that nobody looks into.
-const fn unseen() -> NullBackend {
+/// Mapped memory whose contents are dropped.
+const fn null_backend() -> NullBackend {
     NullBackend(Access::Direct)
 }
