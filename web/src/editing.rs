@@ -1,5 +1,5 @@
 use drystone::scene::{
-    EditAction, EditError, EditSaver, EditScene, EditStep, Edited, Editor, KeptBy, Size,
+    EditAction, EditError, EditSaver, EditScene, EditStep, Edited, Editor, EditTarget, Size,
     ray_through,
 };
 use drystone_render::Camera;
@@ -23,9 +23,8 @@ pub(crate) struct Editing {
 }
 
 impl Editing {
-    /// Creates the editor. Edits stay in memory until they are saved, or until they are so large
-    /// that they are written to `file`.
-    pub(crate) fn new(kept_by: KeptBy, file: EditsFile) -> Self {
+    /// Edits wait in memory until somebody saves them, or they are many: then the file has them.
+    pub(crate) fn new(kept_by: EditTarget, file: EditsFile) -> Self {
         let editor = Editor::new(EditSaver::new(kept_by)).with_memory(MAX_EDIT_BYTES);
         Self { editor, file, progress: SaveProgress::default(), is_on: false, message: String::new() }
     }

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use drystone::scene::KeptBy;
+use drystone::scene::EditTarget;
 use drystone_world::{
     CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodData, MemoryFile, Source,
     StoredWorld, World, WorldError, parse_source,
@@ -32,7 +32,7 @@ const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes:
 /// A world that was read, and the store of its edits.
 pub(crate) struct Opened {
     pub(crate) content: Content,
-    pub(crate) kept_by: KeptBy,
+    pub(crate) kept_by: EditTarget,
     pub(crate) file: EditsFile,
     /// Descriptions of the damaged chunks, which are left out.
     pub(crate) faults: Vec<String>,
@@ -72,14 +72,14 @@ impl Opened {
             Some(first) if world.is_empty() => Err(first.clone()),
             _ => {
                 let content = Content::World(Box::new(world));
-                Ok(Self { content, kept_by: KeptBy::Source(source.into()), file, faults })
+                Ok(Self { content, kept_by: EditTarget::Source(source.into()), file, faults })
             }
         }
     }
 
     fn at_levels(source: Box<dyn Source>, file: EditsFile) -> Self {
         let data = Arc::new(LodData::new(source, LEVELS_CACHE_BYTES));
-        let kept_by = KeptBy::Levels(Arc::clone(&data));
+        let kept_by = EditTarget::Levels(Arc::clone(&data));
         Self { content: Content::Levels(data), kept_by, file, faults: Vec::new() }
     }
 }

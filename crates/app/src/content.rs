@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, Capacity, ChunkQuads, EditScene, KeptBy, LodScene, MemoryBudget, Meshing, ModelScene,
+    self, Capacity, ChunkQuads, EditScene, EditTarget, LodScene, MemoryBudget, Meshing, ModelScene,
     ModelTriangles, OpenDevice, RendererKind, Scene, Size,
 };
 use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
@@ -33,24 +33,24 @@ impl Content {
         options: &SceneOptions,
         open: impl FnOnce() -> Result<Arc<dyn Source>, AppError>,
         progress: &Progress,
-    ) -> Result<(Self, KeptBy), AppError> {
+    ) -> Result<(Self, EditTarget), AppError> {
         if let Some(path) = options.source.model_path() {
             let model = commands::open_model(options, path)?;
             let model = ModelTriangles::new(&model, options.shade)?;
             // Pieces small enough to be uploaded to another renderer within a frame.
             let content = Self::Model(model.in_pieces(ModelScene::PIECE_BYTES));
-            return Ok((content, KeptBy::Nobody));
+            return Ok((content, EditTarget::None));
         }
         let source = open()?;
         if commands::uses_levels(options, source.as_ref()) {
             let budget = options.memory_budget();
             let data = Arc::new(LodData::shared(source, budget.cache_bytes()));
-            return Ok((Self::Levels(Arc::clone(&data), budget), KeptBy::Levels(data)));
+            return Ok((Self::Levels(Arc::clone(&data), budget), EditTarget::Levels(data)));
         }
         let content =
             Self::World(Box::new(commands::load_with_progress(source.as_ref(), progress)?));
         let is_kept = commands::can_save_edits(source.as_ref());
-        Ok((content, if is_kept { KeptBy::Source(source) } else { KeptBy::Nobody }))
+        Ok((content, if is_kept { EditTarget::Source(source) } else { EditTarget::None }))
     }
 
     /// Returns a name for display.
@@ -165,7 +165,7 @@ impl Shown {
         kind: RendererKind,
     ) -> Result<(), RenderError> {
         match self {
-            Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.room())?),
+            Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.capacity())?),
             Self::Levels(levels) => levels.change_renderer(device, kind),
             // A finished model is only uploaded.
             Self::Model(scene) => {

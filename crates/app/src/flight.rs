@@ -1,23 +1,23 @@
-//! Moves cameras by held keys, by the mouse and by fingers. It has no window; whoever has one
-//! tells it of its keys and pointers.
+//! Camera movement by held keys, mouse and touch. Independent of any window; the caller passes key
+//! and pointer events.
 
 use std::{collections::HashSet, f32::consts::FRAC_PI_2, time::Duration};
 
 use drystone_render::Camera;
 use glam::{DVec3, Vec3};
 
-/// A key that flies or turns while it is held.
+/// Key that moves or turns the camera while it is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlightKey {
-    /// Where the camera looks.
+    /// Forward.
     Forward,
-    /// The other way.
+    /// Back.
     Back,
     /// To the left.
     Left,
     /// To the right.
     Right,
-    /// Straight up, wherever the camera looks.
+    /// Straight up, whatever the pitch.
     Up,
     /// Straight down.
     Down,
@@ -25,19 +25,19 @@ pub enum FlightKey {
     TurnLeft,
     /// Turns to the right.
     TurnRight,
-    /// Looks up.
+    /// Turns up.
     TurnUp,
-    /// Looks down.
+    /// Turns down.
     TurnDown,
-    /// Does nothing alone, and makes all others faster: the left one.
+    /// Makes all other keys faster: the left one.
     FastLeft,
-    /// The same on the right.
+    /// Makes all other keys faster: the right one.
     FastRight,
 }
 
 impl FlightKey {
-    /// The key of this place on the keyboard, named as the web's standards do: `"KeyW"`,
-    /// `"ArrowLeft"`. `None` for those that do not fly.
+    /// Returns the flight key for a physical key, named as in the web's `KeyboardEvent.code`:
+    /// `"KeyW"`, `"ArrowLeft"`. `None` for other keys.
     pub fn of_code(code: &str) -> Option<Self> {
         Some(match code {
             "KeyW" => Self::Forward,
@@ -61,18 +61,18 @@ impl FlightKey {
     }
 }
 
-/// What held keys mean to somebody who walks.
+/// Movement of a walker by the held keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stride {
-    /// Where to: of length 1 at the most, level.
-    pub way: DVec3,
+    /// Horizontal direction, of length at most 1.
+    pub direction: DVec3,
     /// Whether to jump.
     pub jumps: bool,
     /// Whether to run.
     pub runs: bool,
 }
 
-/// Moves a camera by held keys, by the mouse and by fingers.
+/// Moves a camera by held keys, mouse and touch.
 ///
 /// # Examples
 /// ```
@@ -90,38 +90,38 @@ pub struct Stride {
 #[derive(Clone, Debug)]
 pub struct Flight {
     held: HashSet<FlightKey>,
-    /// Voxels a second.
+    /// Voxels per second.
     speed: f64,
 }
 
-/// Radians a second that the arrow keys turn.
+/// Radians per second that the arrow keys turn.
 const TURN_SPEED: f32 = 1.2;
 /// Radians that a pixel of mouse movement turns.
 const MOUSE_TURN: f32 = 0.0025;
-/// How much faster Shift is.
+/// Speed factor of Shift.
 const FAST: f64 = 4.0;
-/// Slowest and fastest, in voxels a second.
+/// Minimum and maximum speed, in voxels per second.
 const SPEED_RANGE: [f64; 2] = [1.0, 5_000.0];
-/// A frame that took longer moves no farther than this, in seconds.
-const LONGEST_STEP: f64 = 0.1;
-/// Seconds of flight that two fingers make when they slide over the picture's height, or move
-/// to twice the distance from each other.
+/// Longest time step in seconds; longer frames move no farther.
+const MAX_STEP_SECONDS: f64 = 0.1;
+/// Seconds of flight for a two-finger slide over the picture's height, or for a doubling of the
+/// distance between two fingers.
 const FINGERS_SECONDS: f64 = 2.0;
 
 impl Flight {
-    /// A flight that crosses `extent` voxels in about eight seconds.
+    /// Creates a flight that crosses `extent` voxels in about eight seconds.
     pub fn new(extent: f64) -> Self {
-        let [slowest, fastest] = SPEED_RANGE;
-        Self { held: HashSet::new(), speed: (extent / 8.0).clamp(slowest, fastest) }
+        let [min, max] = SPEED_RANGE;
+        Self { held: HashSet::new(), speed: (extent / 8.0).clamp(min, max) }
     }
 
-    /// Notes that a key is held or let go; whether that moves or stops anything.
+    /// Records a key as pressed or released. Returns whether that starts or stops a movement.
     pub fn key(&mut self, key: FlightKey, pressed: bool) -> bool {
         let changed = if pressed { self.held.insert(key) } else { self.held.remove(&key) };
         changed && !key.is_fast()
     }
 
-    /// No key is held any more.
+    /// Releases all keys.
     pub fn release_all(&mut self) {
         self.held.clear();
     }
@@ -131,7 +131,7 @@ impl Flight {
         self.held.iter().any(|key| !key.is_fast())
     }
 
-    /// Flies faster or slower from now on, by notches of a mouse's wheel.
+    /// Changes the speed by notches of a mouse wheel.
     pub fn wheel(&mut self, notches: f64) {
         let [slowest, fastest] = SPEED_RANGE;
         self.speed = (self.speed * 1.2f64.powf(notches.clamp(-10.0, 10.0))).clamp(slowest, fastest);
@@ -142,13 +142,13 @@ impl Flight {
         turn(camera, -x as f32 * MOUSE_TURN, -y as f32 * MOUSE_TURN);
     }
 
-    /// Moves as if the scene were dragged, by parts of the picture's height.
+    /// Moves the camera as if the scene were dragged, in parts of the picture's height.
     pub fn slide(&self, camera: &mut Camera, [x, y]: [f64; 2]) {
         let [right, up, _] = camera.basis().map(Vec3::as_dvec3);
         camera.position += (up * y - right * x) * (self.speed * FINGERS_SECONDS);
     }
 
-    /// Moves forward by how many times farther from each other two fingers are than before.
+    /// Moves forward by the factor between the new and the old distance of two fingers.
     pub fn pinch(&self, camera: &mut Camera, factor: f64) {
         let forward = camera.basis()[2].as_dvec3();
         let doublings = factor.log2();
@@ -165,11 +165,12 @@ impl Flight {
         }
         self.turn_held(camera, time);
         let [right, _, forward] = camera.basis();
-        let way = right * self.axis(Key::Right, Key::Left)
+        let direction = right * self.axis(Key::Right, Key::Left)
             + forward * self.axis(Key::Forward, Key::Back)
             + Vec3::Y * self.axis(Key::Up, Key::Down);
         let speed = self.speed * if self.is_fast() { FAST } else { 1.0 };
-        camera.position += DVec3::from(way.normalize_or_zero()) * (speed * Self::seconds(time));
+        camera.position +=
+            DVec3::from(direction.normalize_or_zero()) * (speed * Self::seconds(time));
     }
 
     /// Turns by the keys held for `time`.
@@ -181,26 +182,26 @@ impl Flight {
         turn(camera, left, up);
     }
 
-    /// What the keys mean to somebody who walks as the camera looks, up and down left out.
+    /// Returns the movement of a walker in the camera's direction; the up key jumps.
     pub fn stride(&self, camera: &Camera) -> Stride {
         use FlightKey as Key;
         let (sin, cos) = camera.yaw.sin_cos();
         let (right, forward) = (Vec3::new(cos, 0.0, -sin), Vec3::new(-sin, 0.0, -cos));
-        let way =
+        let direction =
             right * self.axis(Key::Right, Key::Left) + forward * self.axis(Key::Forward, Key::Back);
         Stride {
-            way: DVec3::from(way.normalize_or_zero()),
+            direction: DVec3::from(direction.normalize_or_zero()),
             jumps: self.held.contains(&Key::Up),
             runs: self.is_fast(),
         }
     }
 
-    /// Seconds of a frame that took `time`, as far as they move anything.
+    /// Returns the seconds of a frame of `time`, limited for movement.
     pub fn seconds(time: Duration) -> f64 {
-        time.as_secs_f64().min(LONGEST_STEP)
+        time.as_secs_f64().min(MAX_STEP_SECONDS)
     }
 
-    /// 1, −1 or 0, by which of both keys is held.
+    /// Returns 1, −1 or 0, by which of two keys is held.
     fn axis(&self, plus: FlightKey, minus: FlightKey) -> f32 {
         f32::from(i8::from(self.held.contains(&plus)) - i8::from(self.held.contains(&minus)))
     }
@@ -211,10 +212,10 @@ impl Flight {
 }
 
 fn turn(camera: &mut Camera, left: f32, up: f32) {
-    /// Short of straight up, where left and right would swap.
-    const STEEPEST: f32 = FRAC_PI_2 - 0.01;
+    /// Just below straight up, where left and right would swap.
+    const MAX_PITCH: f32 = FRAC_PI_2 - 0.01;
     camera.yaw = (camera.yaw + left) % std::f32::consts::TAU;
-    camera.pitch = (camera.pitch + up).clamp(-STEEPEST, STEEPEST);
+    camera.pitch = (camera.pitch + up).clamp(-MAX_PITCH, MAX_PITCH);
 }
 
 #[cfg(test)]
@@ -228,7 +229,7 @@ mod tests {
         assert!(flight.key(FlightKey::Forward, true) && flight.is_moving());
         flight.step(&mut camera, Duration::from_millis(50));
         assert!((camera.position - DVec3::new(0.0, 0.0, -0.5)).length() < 1e-6);
-        // A long pause is no long jump.
+        // A long frame is limited to a short move.
         flight.step(&mut camera, Duration::from_secs(9));
         assert!((camera.position.z + 1.5).abs() < 1e-6);
         assert!(flight.key(FlightKey::Forward, false) && !flight.is_moving());
@@ -248,9 +249,9 @@ mod tests {
         assert!((camera.position.x - 4.0).abs() < 1e-5);
     }
 
-    /// Who walks goes where the camera looks, whatever way that is tilted.
+    /// Strides follow the camera's yaw and stay horizontal for any pitch.
     #[test]
-    fn strides_are_level_and_where_the_camera_looks() {
+    fn strides_are_horizontal_and_follow_the_camera() {
         let mut flight = Flight::new(80.0);
         flight.key(FlightKey::Forward, true);
         for (yaw, pitch) in [(0.0, 0.0), (0.7, 1.2), (-2.5, -1.5), (4.0, 0.3)] {
@@ -258,11 +259,11 @@ mod tests {
             let forward = camera.basis()[2];
             let level = DVec3::new(forward.x.into(), 0.0, forward.z.into()).normalize();
             let stride = flight.stride(&camera);
-            assert!((stride.way - level).length() < 1e-5, "{yaw} {pitch}: {stride:?}");
+            assert!((stride.direction - level).length() < 1e-5, "{yaw} {pitch}: {stride:?}");
         }
         flight.key(FlightKey::Right, true);
-        let way = flight.stride(&Camera::default()).way;
-        assert!(way.x > 0.7 && way.z < -0.7 && way.y == 0.0, "{way:?}");
+        let direction = flight.stride(&Camera::default()).direction;
+        assert!(direction.x > 0.7 && direction.z < -0.7 && direction.y == 0.0, "{direction:?}");
     }
 
     #[test]
@@ -273,9 +274,9 @@ mod tests {
     }
 
     #[test]
-    fn fingers_drag_the_scene_and_spread_to_come_nearer() {
+    fn two_fingers_drag_the_scene_and_spreading_moves_closer() {
         let (flight, mut camera) = (Flight::new(80.0), Camera::default());
-        // To the right and down: what is seen goes there, so the eye goes left and up.
+        // The scene follows the fingers to the right and down, so the camera moves left and up.
         flight.slide(&mut camera, [0.5, 0.25]);
         assert!(
             (camera.position - DVec3::new(-10.0, 5.0, 0.0)).length() < 1e-5,
@@ -289,7 +290,7 @@ mod tests {
             "{}",
             camera.position
         );
-        // Fingers on one spot are no way to anywhere.
+        // Degenerate distances of fingers move nothing.
         for factor in [0.0, f64::NAN, f64::INFINITY, -1.0] {
             flight.pinch(&mut camera, factor);
         }
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_name_the_keys_that_fly() {
+    fn key_codes_map_to_flight_keys() {
         let codes = ["KeyW", "KeyA", "KeyS", "KeyD", "KeyQ", "Space", "ShiftLeft", "ShiftRight"];
         let arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
         let keys: HashSet<_> =

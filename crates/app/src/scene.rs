@@ -1,12 +1,12 @@
-//! Carries a world through the mesher and a renderer: what viewer, command line and bench
-//! share.
+//! Scenes: a world or model with the renderer that shows it. Shared by viewer, command line and
+//! benchmarks.
 //!
 //! ```text
 //!  World ──mesh_world──► [ChunkQuads] ──► Scene { Renderer } ──draw──► picture
-//!          (all cores)                      ▲ set: remeshes what it touches
+//!          (all cores)                      ▲ set: remeshes the affected chunks
 //!  LodData ──► LodScene { LodTree ──► Renderer } ──draw──► picture
-//!                  (follows the eye; meshes are made on threads)
-//!  ray, brush ──► Editor ──► either of both, changed at once; and what keeps the edits
+//!                  (follows the camera; meshes are built on threads)
+//!  ray, brush ──► Editor ──► either of both; EditSaver saves the edits
 //!  Model ──► ModelTriangles ──► ModelScene { Renderer } ──draw──► picture
 //! ```
 
@@ -33,10 +33,10 @@ pub use default_view::{
 };
 pub use edit::{EditScene, ray_through};
 pub use editor::{
-    Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, KeptBy, Reread,
-    SaveState,
+    Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, EditTarget, Edited, Editor,
+    Reread, SaveState,
 };
-pub use lod_scene::{LodScene, eye_of};
+pub use lod_scene::{LodScene, lod_camera};
 pub use memory::MemoryBudget;
 pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
@@ -56,20 +56,20 @@ use drystone_render::{
 use drystone_voxel::{ChunkMesh, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::World;
 
-/// A world and a renderer that shows it.
+/// World in memory with the renderer that shows it.
 ///
 /// # Cost
-/// Beside the world and the renderer's meshes, two handles a chunk.
+/// Two handles per chunk, in addition to the world and the renderer's meshes.
 pub struct Scene {
     world: World,
     renderer: Box<dyn Renderer>,
-    /// The meshes of each chunk that has any, by layer.
+    /// Meshes of each chunk that has any, by layer.
     meshes: HashMap<ChunkPos, Meshes>,
     scratch: Scratch,
     side_by_side: SideBySide,
-    /// What is edited in parts and not shown.
+    /// Chunks that were edited in parts and are not shown yet.
     parts: Parts,
-    /// What it is on the way to.
+    /// Change of renderer or meshing in progress.
     change: Option<Change>,
 }
 
@@ -77,15 +77,16 @@ pub struct Scene {
 struct Meshes {
     opaque: Option<MeshId>,
     blended: Option<MeshId>,
-    /// How many quads both have.
+    /// Number of quads of both.
     quads: u64,
 }
 
 impl Scene {
-    /// Hands `quads`, which [`mesh_world`] made of `world`, to `renderer`.
+    /// Creates a scene and uploads `quads`, which [`mesh_world`] returned for `world`, to
+    /// `renderer`.
     ///
     /// # Errors
-    /// What the renderer says: that it is full, or that its device failed.
+    /// Errors of the renderer: it is full, or its device failed.
     pub fn new(
         world: World,
         quads: &[ChunkQuads],
@@ -101,23 +102,23 @@ impl Scene {
         Ok(scene)
     }
 
-    /// How chunks are meshed from now on, at first as [`mesh_world`] does; what is shown
-    /// stays as it is. Worlds that [`mesh_world_with`] meshed want the same here.
+    /// Sets how chunks are meshed from now on; the default is that of [`mesh_world`]. Existing
+    /// meshes stay. After [`mesh_world_with`], pass the same value here.
     pub fn set_meshing(&mut self, meshing: Meshing) {
         self.scratch = Scratch::new(meshing);
         self.side_by_side = SideBySide::new(meshing);
         self.parts.restart();
     }
 
-    /// Meshes every chunk anew, on all cores, and shows it: the way to another
-    /// [`Meshing`], which later changes are then meshed by as well.
+    /// Meshes every chunk again with `meshing`, on all cores, and shows it. Later changes use
+    /// `meshing`, too.
     ///
     /// # Cost
-    /// As [`mesh_world_with`], and as inserting all meshes.
+    /// That of [`mesh_world_with`], and of inserting all meshes.
     ///
     /// # Errors
-    /// When the renderer is full, refuses such meshes or its device failed; what it did not
-    /// take is shown as it was.
+    /// If the renderer is full, refuses such meshes, or its device failed. Chunks that it did not
+    /// accept keep their old meshes.
     pub fn remesh_all(&mut self, meshing: Meshing) -> Result<(), RenderError> {
         self.set_meshing(meshing);
         for ChunkQuads { position, mesh } in &mesh_world_with(&self.world, meshing) {
@@ -126,22 +127,22 @@ impl Scene {
         Ok(())
     }
 
-    /// The world.
+    /// Returns the world.
     pub const fn world(&self) -> &World {
         &self.world
     }
 
-    /// The world, to be changed: what changes shows once its chunks are remeshed.
+    /// Returns the world for changes; they are shown once their chunks are remeshed.
     pub const fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
 
-    /// The renderer.
+    /// Returns the renderer.
     pub fn renderer(&mut self) -> &mut dyn Renderer {
         self.renderer.as_mut()
     }
 
-    /// Gives the world back and drops the renderer, to show the world with another.
+    /// Drops the renderer and returns the world, to show it with another.
     pub fn into_world(self) -> World {
         self.world
     }
@@ -149,43 +150,42 @@ impl Scene {
     /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors
-    /// When the device is lost or refuses.
+    /// If the device is lost or refuses.
     pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.renderer.draw(view)
     }
 
-    /// Draws one picture and reads it back, with what it took.
+    /// Draws one picture and reads it back, with its statistics.
     ///
     /// # Errors
-    /// When the device is lost or refuses, or draws to a window.
+    /// If the device is lost or refuses, or draws to a window.
     pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         self.renderer.draw(view)?;
         let picture = self.renderer.read_image()?;
-        // Where the GPU culls, it has said by now what it drew.
+        // Statistics of culling on the GPU are available after the picture is read.
         Ok((picture, self.renderer.drawn()))
     }
 
-    /// Sets a voxel and remeshes the chunks that see it: its own, and those that it
-    /// borders on. Returns what was there.
+    /// Sets a voxel and remeshes its chunk and the chunks it borders on. Returns the old material.
     ///
     /// # Errors
-    /// When the renderer is full or its device failed; the world has changed then, and the
-    /// chunks not yet remeshed are shown as they were.
+    /// If the renderer is full or its device failed. The world is changed then, and chunks not yet
+    /// remeshed keep their old meshes.
     pub fn set(&mut self, voxel: VoxelPos, material: Material) -> Result<Material, RenderError> {
         let old = self.world.set(voxel, material);
         if old == material {
             return Ok(old);
         }
-        for chunk in quads::chunks_that_see(voxel, self.world.side()) {
+        for chunk in quads::dependent_chunks(voxel, self.world.side()) {
             self.remesh(chunk)?;
         }
         Ok(old)
     }
 
-    /// Meshes a chunk anew and shows it.
+    /// Meshes a chunk again and shows it.
     ///
     /// # Errors
-    /// When the renderer is full or its device failed; the chunk is shown as it was then.
+    /// If the renderer is full or its device failed; the chunk keeps its old mesh.
     pub fn remesh(&mut self, chunk: ChunkPos) -> Result<(), RenderError> {
         self.parts.forget(&[chunk]);
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -194,15 +194,14 @@ impl Scene {
         updated
     }
 
-    /// Meshes many chunks anew and shows them: as [`remesh`](Self::remesh), but on all cores,
-    /// while this thread hands what is ready to the renderer.
+    /// Meshes many chunks on all cores and shows them, while this thread uploads finished meshes.
     ///
     /// # Cost
-    /// Memory for some chunks a core, kept.
+    /// Memory for some chunks per core, which is kept.
     ///
     /// # Errors
-    /// When the renderer is full or its device failed; this chunk and those behind it are
-    /// shown as they were then.
+    /// If the renderer is full or its device failed; this chunk and the following ones keep their
+    /// old meshes.
     pub fn remesh_many(&mut self, chunks: &[ChunkPos]) -> Result<(), RenderError> {
         self.parts.forget(chunks);
         let mut side_by_side = std::mem::take(&mut self.side_by_side);
@@ -217,7 +216,7 @@ impl Scene {
         updated
     }
 
-    /// Shows these quads as their chunk's.
+    /// Shows a chunk's mesh.
     fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
         let Self { world, renderer, meshes, change, .. } = self;
         let side = world.side();
@@ -226,13 +225,13 @@ impl Scene {
     }
 }
 
-/// Has a renderer draw materials in their colours.
+/// Sets the renderer's palette to the colours of the materials.
 fn set_palette(renderer: &mut dyn Renderer, materials: &MaterialTable) -> Result<(), RenderError> {
     let colors: Vec<_> = materials.iter().map(|(_, kind)| kind.color).collect();
     renderer.set_palette(&colors)
 }
 
-/// What a renderer shows of a world whose chunks have this side.
+/// Meshes of a renderer for a world whose chunks have this side.
 struct Shown<'a> {
     side: u32,
     renderer: &'a mut dyn Renderer,
@@ -240,10 +239,10 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Shows these quads as their chunk's.
+    /// Shows a chunk's mesh.
     fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
         let side = self.side;
-        let place = DrawData { origin: chunk.origin(side).to_array(), level: 0, extent: side };
+        let draw_data = DrawData { origin: chunk.origin(side).to_array(), level: 0, extent: side };
         let mut meshes = self.meshes.get(&chunk).copied().unwrap_or_default();
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
@@ -251,8 +250,7 @@ impl Shown<'_> {
         ];
         let mut result = Ok(());
         for (id, layer, quads) in layers {
-            let mesh =
-                MeshData { quads: quads.quads(), counts: quads.counts(), draw_data: place, layer };
+            let mesh = MeshData { quads: quads.quads(), counts: quads.counts(), draw_data, layer };
             let updated = update_mesh(self.renderer, id, &mesh);
             result = result.and(updated);
         }
@@ -266,7 +264,7 @@ impl Shown<'_> {
     }
 }
 
-/// Inserts, replaces or removes one mesh, so that `id` names it if it has any quads.
+/// Inserts, replaces or removes one mesh. Afterwards `id` is its id, or `None` without quads.
 fn update_mesh(
     renderer: &mut dyn Renderer,
     id: &mut Option<MeshId>,

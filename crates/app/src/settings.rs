@@ -1,5 +1,4 @@
-//! What the viewer remembers from one time to the next: a small file in the folder that the
-//! platform has for settings.
+//! Settings that the viewer saves in a small file, in the platform's folder for settings.
 
 use std::{
     env,
@@ -14,60 +13,60 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cli::{HeightMapArgs, SourceOptions};
 
-/// What is remembered.
+/// Saved settings of the viewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
-    /// What draws, where the command line does not say.
+    /// Renderer, if the command line sets none.
     #[serde(with = "renderer_name")]
     pub(crate) renderer: RendererKind,
-    /// Whether corners are darkened, where they can be.
+    /// Whether ambient occlusion is used where available.
     pub(crate) darkens_corners: bool,
-    /// How many times as far as usual the mouse turns, within [`MOUSE_SPEEDS`].
+    /// Factor of the mouse speed, within [`MOUSE_SPEEDS`].
     pub(crate) mouse_speed: f64,
     /// Whether panels are shown.
     pub(crate) shows_panels: bool,
-    /// Files that were opened, the last first, at most [`MAX_RECENT`].
+    /// Recently opened files, the last one first, at most [`MAX_RECENT`].
     pub(crate) recent: Vec<RecentFile>,
 }
 
-/// A file that was opened, and what was said of it.
+/// Recently opened file with its options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Entry", into = "Entry")]
+#[serde(from = "StoredFile", into = "StoredFile")]
 pub(crate) struct RecentFile {
     pub(crate) path: PathBuf,
-    /// The file beside it that keeps its edits.
+    /// File of its edits.
     pub(crate) edits: Option<PathBuf>,
     merge: f32,
     height_map: HeightMapArgs,
 }
 
 impl RecentFile {
-    /// A file with its options, and with the file that keeps its edits.
+    /// Creates an entry with the file's options and the file of its edits.
     pub(crate) fn new(path: &Path, options: &SourceOptions, edits: Option<&Path>) -> Self {
-        // Names that hold wherever the next viewer is started.
+        // Absolute paths do not depend on the folder of the next start.
         let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let SourceOptions { merge, height_map, .. } = options.clone();
         Self { path: absolute(path), edits: edits.map(absolute), merge, height_map }
     }
 
-    /// A file of which nothing is said.
+    /// Creates an entry without options.
     pub(crate) fn of(path: PathBuf) -> Self {
         Self { path, edits: None, merge: 0.0, height_map: HeightMapArgs::default() }
     }
 
-    /// The options to open the file with.
+    /// Returns the options to open the file with.
     pub(crate) fn source(&self) -> SourceOptions {
         let (merge, height_map) = (self.merge, self.height_map.clone());
         SourceOptions { merge, height_map, ..SourceOptions::of(self.path.clone()) }
     }
 }
 
-/// A recent file in the settings file.
+/// Recent file in the settings file.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Entry {
-    /// A file of which nothing is said.
+enum StoredFile {
+    /// File without options.
     Path(Name),
     File {
         path: Name,
@@ -80,18 +79,18 @@ enum Entry {
     },
 }
 
-impl From<Entry> for RecentFile {
-    fn from(entry: Entry) -> Self {
+impl From<StoredFile> for RecentFile {
+    fn from(entry: StoredFile) -> Self {
         match entry {
-            Entry::Path(path) => Self::of(path.into()),
-            Entry::File { path, edits, merge, height_map } => {
+            StoredFile::Path(path) => Self::of(path.into()),
+            StoredFile::File { path, edits, merge, height_map } => {
                 Self { path: path.into(), edits: edits.map(Into::into), merge, height_map }
             }
         }
     }
 }
 
-impl From<RecentFile> for Entry {
+impl From<RecentFile> for StoredFile {
     fn from(file: RecentFile) -> Self {
         if file == RecentFile::of(file.path.clone()) {
             return Self::Path(file.path.into());
@@ -101,12 +100,12 @@ impl From<RecentFile> for Entry {
     }
 }
 
-/// A path in the settings file.
+/// Path in the settings file.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Name {
     Text(String),
-    /// What is not Unicode.
+    /// Path that is not valid Unicode.
     Raw(OsString),
 }
 
@@ -125,17 +124,17 @@ impl From<PathBuf> for Name {
     }
 }
 
-/// How many times as far as usual the mouse can turn.
+/// Range of the factor of the mouse speed.
 pub(crate) const MOUSE_SPEEDS: [f64; 2] = [0.2, 5.0];
-/// So many files are remembered.
+/// Number of recent files that are stored.
 pub(crate) const MAX_RECENT: usize = 10;
 
-/// The folder's name, or nothing for none, where it is not the platform's.
+/// Environment variable with the folder of the settings; empty to save no settings.
 const FOLDER: &str = "DRYSTONE_CONFIG";
 const FILE: &str = "settings.json";
 
 impl Default for Settings {
-    /// Those of who is here for the first time: panels say what there is.
+    /// Settings for the first start, with panels.
     fn default() -> Self {
         Self {
             renderer: RendererKind::Pool,
@@ -148,15 +147,14 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Puts a file in front of those that were opened.
+    /// Adds a file in front of the recent files.
     pub(crate) fn opened(&mut self, file: RecentFile) {
         self.recent.retain(|other| other.path != file.path);
         self.recent.insert(0, file);
         self.recent.truncate(MAX_RECENT);
     }
 
-    /// Adds the files that another viewer has opened since these settings were as `before`: behind
-    /// the one that was opened last.
+    /// Merges files that another viewer has opened since `before`, after the most recent file.
     fn add_others(&mut self, before: &Self, theirs: Vec<RecentFile>) {
         let is_new = |file: &RecentFile| {
             let is_known = |other: &RecentFile| other.path == file.path;
@@ -168,19 +166,19 @@ impl Settings {
         self.recent.truncate(MAX_RECENT);
     }
 
-    /// A file as it was opened last; one that was not, without options.
+    /// Returns the entry of a file, or a new one without options.
     pub(crate) fn recent_file(&self, path: &Path) -> RecentFile {
         let absolute = path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let known = self.recent.iter().find(|file| file.path == absolute).cloned();
         known.unwrap_or_else(|| RecentFile::of(path.to_path_buf()))
     }
 
-    /// The settings of a file: what it does not name is as at first, and what it names beside
-    /// them is of a later version.
+    /// Parses the settings file. Missing keys have their defaults; unknown keys, from later
+    /// versions, are ignored.
     fn from_json(text: &str) -> Result<Self, String> {
-        // A list would be taken for the values of the settings in order.
+        // serde would accept an array of values in field order.
         if !text.trim_start().starts_with('{') {
-            return Err("it is no object".into());
+            return Err("not a JSON object".into());
         }
         let mut settings: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let [slowest, fastest] = MOUSE_SPEEDS;
@@ -190,7 +188,7 @@ impl Settings {
     }
 }
 
-/// Renderers by the names that the command line has for them.
+/// Serializes renderers by their names on the command line.
 mod renderer_name {
     use super::{Deserialize, Deserializer, RendererKind, Serialize, Serializer, SlotPolicy};
 
@@ -213,24 +211,24 @@ mod renderer_name {
     }
 }
 
-/// Where settings are kept, and as what they were read.
+/// File of the settings, and their state when it was read.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
-    /// `None`: nowhere.
+    /// `None` if settings are not saved.
     path: Option<PathBuf>,
-    kept: Option<Settings>,
+    saved: Option<Settings>,
 }
 
 impl SettingsFile {
-    /// The platform's, or that in the folder that the environment names.
+    /// Returns the file in the platform's folder, or in the folder that the environment names.
     pub(crate) fn of_user() -> Self {
         let path = folder(|name| env::var_os(name).map(PathBuf::from));
-        Self { path: path.map(|folder| folder.join(FILE)), kept: None }
+        Self { path: path.map(|folder| folder.join(FILE)), saved: None }
     }
 
-    /// Reads the settings; says what is wrong with them. A file that cannot be understood is put
-    /// aside, with `.bad` behind its name; one that cannot be read, for want of rights or otherwise,
-    /// stays as it is, and nothing is kept. Where none are kept on purpose, panels are hidden.
+    /// Reads the settings, and returns a message if something is wrong. A file that cannot be
+    /// parsed is renamed, with `.bad` appended. A file that cannot be read stays, and settings are
+    /// not saved. If saving is disabled, panels are hidden.
     pub(crate) fn read(&mut self) -> (Settings, Option<String>) {
         let Some(path) = &self.path else {
             return (Settings { shows_panels: false, ..Settings::default() }, None);
@@ -238,7 +236,7 @@ impl SettingsFile {
         let problem = match fs::read_to_string(path) {
             Ok(text) => match Settings::from_json(&text) {
                 Ok(settings) => {
-                    self.kept = Some(settings.clone());
+                    self.saved = Some(settings.clone());
                     return (settings, None);
                 }
                 Err(problem) => problem,
@@ -246,21 +244,21 @@ impl SettingsFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return (Settings::default(), None);
             }
-            // It is no text.
+            // The file is not text.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => error.to_string(),
             Err(error) => {
-                let line = format!("{}: {error}; settings are not kept", path.display());
+                let line = format!("{}: {error}; settings will not be saved", path.display());
                 self.path = None;
                 return (Settings::default(), Some(line));
             }
         };
         let name = path.display();
-        let aside = put_aside(path);
+        let aside = rename_aside(path);
         let line = match aside {
-            Ok(aside) => format!("{name}: {problem}; it is put aside as {}", aside.display()),
+            Ok(aside) => format!("{name}: {problem}; the file was renamed to {}", aside.display()),
             Err(error) => {
-                // What cannot be put aside is not written over.
-                let line = format!("{name}: {problem}; settings are not kept ({error})");
+                // The file is not overwritten if it cannot be renamed.
+                let line = format!("{name}: {problem}; settings will not be saved ({error})");
                 self.path = None;
                 line
             }
@@ -268,16 +266,17 @@ impl SettingsFile {
         (Settings::default(), Some(line))
     }
 
-    /// Keeps the settings, if they are others than before.
+    /// Saves the settings if they have changed.
     ///
     /// # Errors
-    /// Why they cannot be written, with the file's name.
-    pub(crate) fn keep(&mut self, settings: &Settings) -> Result<(), String> {
-        let Some(path) = self.path.as_ref().filter(|_| self.kept.as_ref() != Some(settings)) else {
+    /// The reason they cannot be written, with the file's name.
+    pub(crate) fn save(&mut self, settings: &Settings) -> Result<(), String> {
+        let Some(path) = self.path.as_ref().filter(|_| self.saved.as_ref() != Some(settings))
+        else {
             return Ok(());
         };
         let there = fs::read_to_string(path).ok().and_then(|text| Settings::from_json(&text).ok());
-        let before = self.kept.take().unwrap_or_default();
+        let before = self.saved.take().unwrap_or_default();
         let mut settings = settings.clone();
         settings.add_others(&before, there.unwrap_or_default().recent);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|it| it.to_string());
@@ -287,14 +286,14 @@ impl SettingsFile {
             fs::write(part, text + "\n").map_err(|error| error.to_string())
         };
         made.and_then(|()| replace_file(path, write))
-            .map_err(|error| format!("{}: settings are not kept: {error}", path.display()))?;
-        self.kept = Some(settings);
+            .map_err(|error| format!("{}: settings were not saved: {error}", path.display()))?;
+        self.saved = Some(settings);
         Ok(())
     }
 }
 
-/// Gives a file another name, that of no other file, and returns it.
-fn put_aside(path: &Path) -> io::Result<PathBuf> {
+/// Renames a file to an unused name, and returns that.
+fn rename_aside(path: &Path) -> io::Result<PathBuf> {
     let mut number = 1_u32;
     loop {
         let ending = if number == 1 { "json.bad".into() } else { format!("json.bad-{number}") };
@@ -306,7 +305,7 @@ fn put_aside(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The folder of settings, by the environment; `None` where there is none.
+/// Returns the folder of settings; `None` to save none.
 fn folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     if let Some(named) = variable(FOLDER) {
         return (!named.as_os_str().is_empty()).then_some(named);

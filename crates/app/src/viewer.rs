@@ -1,4 +1,4 @@
-//! The window: fly through a world, edit it, and watch what it costs.
+//! The window: fly through a world, edit it, and see the statistics of the renderer.
 
 mod backend;
 mod change;
@@ -8,6 +8,7 @@ mod editing;
 mod ending;
 mod flight;
 mod frame;
+mod frame_benchmark;
 mod keys;
 mod levels;
 mod opening;
@@ -20,7 +21,6 @@ mod screenshot;
 mod signals;
 mod status;
 mod switches;
-mod trial;
 mod walk;
 
 use std::{
@@ -53,6 +53,7 @@ use change::Change;
 use editing::Editing;
 use ending::open_event_loop;
 use flight::{flight_key, notches};
+use frame_benchmark::FrameBenchmark;
 pub(crate) use keys::{help as keys_help, text as keys_text};
 use opening::{First, Loaded};
 use overlay::Overlay;
@@ -61,7 +62,6 @@ use screen::Screen;
 use screenshot::Screenshots;
 use signals::{Ended, WindowRequest, WindowRequests};
 use status::Status;
-use trial::Trial;
 
 /// Whether this session has a display to open a window on.
 pub(crate) fn has_display() -> bool {
@@ -69,15 +69,15 @@ pub(crate) fn has_display() -> bool {
     cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
-/// Shows the source in a window until it is closed, or so many `frames` were tried; edits are
-/// saved as `save` says.
+/// Shows the source in a window until it is closed, or for `frames` frames of a benchmark. Edits
+/// are saved as `save` says.
 pub(crate) fn run(
     options: &SceneOptions,
     save: &SaveArgs,
     frames: Option<u32>,
 ) -> Result<(), AppError> {
     if !has_display() {
-        return Err(AppError::Window("there is no display".into()));
+        return Err(AppError::Window("no display found".into()));
     }
     let mut settings_file = SettingsFile::of_user();
     let (settings, problem) = settings_file.read();
@@ -85,13 +85,13 @@ pub(crate) fn run(
     let first = First::read(options.clone(), save, &settings)?;
     let event_loop = open_event_loop()?;
     event_loop.set_control_flow(ControlFlow::Wait);
-    let wishes = WindowRequests::to(event_loop.create_proxy());
+    let requests = WindowRequests::to(event_loop.create_proxy());
     let ended = Ended::default();
-    signals::listen(wishes.clone(), ended.clone());
-    let mut viewer = Viewer::begin(first, save.clone(), settings, wishes);
+    signals::listen(requests.clone(), ended.clone());
+    let mut viewer = Viewer::begin(first, save.clone(), settings, requests);
     viewer.ended = ended;
-    viewer.trial = frames.map(Trial::new);
-    // Frames that are tried choose no settings.
+    viewer.benchmark = frames.map(FrameBenchmark::new);
+    // A benchmark does not change the settings.
     viewer.settings_file = frames.is_none().then_some(settings_file);
     viewer.run(|viewer| event_loop.run_app(viewer));
     if options.verbose {
@@ -104,72 +104,72 @@ struct Viewer {
     options: SceneOptions,
     save: SaveArgs,
     editing: Editing,
-    /// Whether a screen was open, now or before.
+    /// Whether a screen is or was open.
     was_shown: bool,
-    /// The world or model, while no screen holds it.
+    /// World or model, while no screen holds it.
     content: Option<Content>,
-    /// Its quads, where a thread has made them.
+    /// Its quads, if a thread has made them.
     quads: Option<Vec<ChunkQuads>>,
     window: Option<Arc<Window>>,
     screen: Option<Screen>,
     view: View,
-    /// What fits all of it into the window.
+    /// Framing of the content for views.
     framed: Framed,
-    /// The air before haze hides the end of a vast world.
+    /// Atmosphere before haze hides the edge of a vast world.
     clear_air: Option<Atmosphere>,
-    /// Whether haze is on the way to what the eye wants.
+    /// Whether haze is still changing to its target.
     is_haze_moving: bool,
     flight: Flight,
-    /// Somebody who walks, where nobody flies.
+    /// Walking; `None` while flying.
     walk: Option<Walk>,
     status: Status,
     overlay: Overlay,
     screenshots: Screenshots,
     settings: Settings,
-    /// Where they are kept at the end; `None` for nowhere.
+    /// File of the settings; `None` if they are not saved.
     settings_file: Option<SettingsFile>,
-    wishes: WindowRequests,
-    /// The name of what a thread reads.
+    requests: WindowRequests,
+    /// Name of the file that a thread reads.
     loading: Option<String>,
-    /// Whether that is what is shown, to be shown in another way.
-    is_read_again: bool,
-    /// When that began: how often it was edited, and how many chunks of that its source lacked.
+    /// Whether that file is the current one, read again to be shown differently.
+    is_reread: bool,
+    /// Number of edits, and of chunks without saved edits, when that began.
     before: (u64, usize),
-    /// What was said of levels of detail, for the next files.
-    levels_said: LevelsKind,
-    /// Whether that is the first, and nothing is shown until then.
+    /// Requested levels of detail, for the next files.
+    requested_levels: LevelsKind,
+    /// Whether the first file is still being read and nothing is shown.
     awaits_first: bool,
-    /// What is begun, while the window goes on.
+    /// Change of renderer or meshing that is in progress.
     change: Option<Change>,
-    /// Frames that are counted and timed.
-    trial: Option<Trial>,
+    /// Running benchmark of frames.
+    benchmark: Option<FrameBenchmark>,
     last_frame: Instant,
-    /// What it took.
+    /// Time of the last frame.
     frame_time: Duration,
     mouse_captured: bool,
     reopened: u32,
-    /// Whether what is shown lags behind the eye.
+    /// Whether the meshes lag behind the camera.
     lags: bool,
-    /// Whether the last frame was drawn, but not shown.
+    /// Whether the last frame was drawn, but not presented.
     is_hidden: bool,
-    /// When what could not be read is tried again.
-    heals_at: Option<Instant>,
-    /// How many places that are damaged were named.
+    /// When parts that could not be read are retried.
+    retry_at: Option<Instant>,
+    /// Number of faults that were already printed.
     faults_noted: usize,
     failure: Option<AppError>,
-    /// Whether all that outlives the program was written.
+    /// Whether everything is written to disk.
     is_over: bool,
     ended: Ended,
 }
 
 impl Viewer {
-    fn new(loaded: Loaded, save: SaveArgs, settings: Settings, wishes: WindowRequests) -> Self {
-        let Loaded { options, content, kept_by, quads } = loaded;
-        let (framed, levels_said) = (content.framed(), options.levels);
+    fn new(loaded: Loaded, save: SaveArgs, settings: Settings, requests: WindowRequests) -> Self {
+        let Loaded { options, content, edit_target, quads } = loaded;
+        let (framed, requested_levels) = (content.framed(), options.levels);
         let (view, clear_air) = (framed.view(&options), content.clear_air(&options));
         let mut viewer = Self {
             status: Status::new(content.name()),
-            editing: Editing::new(kept_by, options.memory_budget()),
+            editing: Editing::new(edit_target, options.memory_budget()),
             options,
             save,
             content: Some(content),
@@ -184,24 +184,24 @@ impl Viewer {
             flight: framed.flight(),
             walk: None,
             overlay: Overlay::new(settings.shows_panels),
-            screenshots: Screenshots::new(wishes.clone()),
+            screenshots: Screenshots::new(requests.clone()),
             settings,
             settings_file: None,
-            wishes,
+            requests,
             loading: None,
-            is_read_again: false,
+            is_reread: false,
             before: (0, 0),
-            levels_said,
+            requested_levels,
             awaits_first: false,
             change: None,
-            trial: None,
+            benchmark: None,
             last_frame: Instant::now(),
             frame_time: Duration::ZERO,
             mouse_captured: false,
             reopened: 0,
             lags: false,
             is_hidden: false,
-            heals_at: None,
+            retry_at: None,
             faults_noted: 0,
             failure: None,
             is_over: false,
@@ -230,7 +230,7 @@ impl Viewer {
         event_loop.exit();
     }
 
-    /// What it ends with; what failed before is said.
+    /// Sets the error of the viewer; prints an earlier one.
     fn fail(&mut self, error: AppError) {
         if let Some(earlier) = self.failure.replace(error) {
             output::note(&earlier.to_string());
@@ -255,7 +255,7 @@ impl Viewer {
             return self.redraw();
         }
         if flight_key(code).is_some_and(|key| self.flight.key(key, pressed)) {
-            // What lay still must not jump by the time it lay.
+            // A standing camera must not jump by the time it stood.
             self.last_frame = Instant::now();
         } else if pressed && !event.repeat {
             match code {
@@ -286,7 +286,7 @@ impl Viewer {
         self.redraw();
     }
 
-    /// Shows all of the scene, or what the options named, in the window as large as it is now.
+    /// Resets the camera to the initial view, for the current size of the window.
     fn go_home(&mut self) {
         let mut options = self.options.clone();
         if let Some(PhysicalSize { width: width @ 1.., height: height @ 1.. }) =
@@ -305,7 +305,7 @@ impl Viewer {
                 .or_else(|_| window.set_cursor_grab(CursorGrabMode::Confined))
                 .is_ok()
         } else {
-            // A pointer that cannot be let go was not held.
+            // Releasing a pointer that is not captured fails, which is harmless.
             let _ = window.set_cursor_grab(CursorGrabMode::None);
             false
         };
@@ -328,13 +328,13 @@ impl ApplicationHandler<WindowRequest> for Viewer {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
             let now = Instant::now();
-            let heals = self.heals_at.take_if(|at| *at <= now).is_some();
-            if self.is_hidden || heals || self.overlay.wakes(now) {
+            let retries = self.retry_at.take_if(|at| *at <= now).is_some();
+            if self.is_hidden || retries || self.overlay.wakes(now) {
                 self.redraw();
-                // A window that is minimised may draw nothing: saving does not wait for it.
-                self.go_on_saving(event_loop);
+                // A minimised window may draw no frames, but saving has to go on.
+                self.retry_saving(event_loop);
             } else {
-                self.look_after(event_loop);
+                self.update_status(event_loop);
             }
         }
     }
@@ -356,7 +356,7 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             WindowEvent::CloseRequested => self.close(event_loop),
             WindowEvent::RedrawRequested => self.frame(event_loop),
             WindowEvent::Resized(size) => self.resize(event_loop, size),
-            // Keys held while the focus comes are reported as pressed: nobody pressed them.
+            // Keys held while the window gets the focus are reported as pressed; these are ignored.
             WindowEvent::KeyboardInput { event, is_synthetic, .. }
                 if !is_synthetic || event.state == ElementState::Released =>
             {
@@ -389,20 +389,20 @@ impl ApplicationHandler<WindowRequest> for Viewer {
         }
     }
 
-    fn user_event(&mut self, event_loop: &ActiveEventLoop, wish: WindowRequest) {
-        match wish {
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, request: WindowRequest) {
+        match request {
             WindowRequest::End => self.end(event_loop),
-            WindowRequest::Say(line) => {
-                self.say(&line);
+            WindowRequest::Message(line) => {
+                self.notify(&line);
                 self.redraw();
             }
             WindowRequest::Read(path) => self.read(path),
             WindowRequest::Fail(error) => self.stop(event_loop, error),
             WindowRequest::Show(loaded) => self.show(event_loop, *loaded),
             WindowRequest::NotRead(problem) => {
-                (self.loading, self.is_read_again) = (None, false);
+                (self.loading, self.is_reread) = (None, false);
                 self.overlay.set_progress(None);
-                self.say(&problem);
+                self.notify(&problem);
                 self.redraw();
             }
         }

@@ -1,4 +1,4 @@
-//! Walking: gravity, steps of one voxel, jumps, and walls that stop.
+//! Walking with gravity, steps of one voxel, jumps and collision with walls.
 
 use std::time::Duration;
 
@@ -9,62 +9,62 @@ use glam::DVec3;
 
 use crate::{Flight, Stride, scene::EditScene};
 
-/// Somebody who walks. The eye is the camera's; the body is a box around and below it.
+/// State of a walker. The camera is its head; the body is a box around and below it.
 ///
 /// ```text
-///   ┌───┐ ─ 0.18 above the eye
-///   │ • │   eye
+///   ┌───┐ ─ 0.18 above the camera
+///   │ • │   camera
 ///   │   │
 ///   └───┘ ─ 1.62 below, 0.6 wide
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Walk {
-    /// Voxels a second, upwards.
+    /// Vertical speed in voxels per second, positive is up.
     fall_speed: f64,
     is_on_ground: bool,
 }
 
-/// From the eye to each side, down to the soles, and up.
+/// Extents of the body from the camera: to each side, down and up.
 const HALF_WIDTH: f64 = 0.3;
 const EYE_HEIGHT: f64 = 1.62;
 const ABOVE_EYE: f64 = 0.18;
-/// Voxels a second.
+/// Walking speed in voxels per second.
 const SPEED: f64 = 5.0;
 const RUN: f64 = 3.0;
-/// Voxels a second each second.
+/// Acceleration in voxels per second squared.
 const GRAVITY: f64 = 28.0;
-/// Reaches 1.25 voxels high: one is taken, two are not.
+/// Reaches 1.25 voxels high: clears one voxel, not two.
 const JUMP_SPEED: f64 = 8.4;
-/// Nobody falls faster, in voxels a second.
+/// Maximum falling speed, in voxels per second.
 const MAX_FALL: f64 = 60.0;
-/// Longest fall at the start of a walk, in voxels: some two seconds.
+/// Longest fall at the start of a walk, in voxels; takes about two seconds.
 const MAX_DROP: f64 = 60.0;
-/// Farthest that ground is looked for at the start of a walk, in voxels.
+/// Depth of the search for ground at the start of a walk, in voxels.
 const MAX_DEPTH: f64 = 4096.0;
-/// Who stands within voxels rises so fast until it is free, and so far at the most: less than
-/// the body and a roof of one voxel, so that none is passed.
+/// Speed and maximum height at which a body inside voxels rises until it is free. The height is
+/// less than the body plus a roof of one voxel, so that no roof is passed.
 const RISE: f64 = 12.0;
 const MAX_RISE: f64 = 2.0;
-/// The longest move between two looks at the voxels: no wall is so thin.
-const LONGEST_MOVE: f64 = 0.4;
-/// How far a body stays from what it touches, for rounding.
+/// Longest move between two collision tests; shorter than any wall is thick.
+const MAX_MOVE: f64 = 0.4;
+/// Distance that a body keeps from what it touches, against rounding errors.
 const GAP: f64 = 1e-6;
 
 impl Walk {
-    /// Starts a walk of `camera` in a scene that lies within the box `corners`. A camera beside the
-    /// box moves to the nearest column of it. A camera that is high above the ground, or above the
-    /// box's floor where there is none, is lowered: the fall ends within seconds from anywhere.
+    /// Starts a walk of `camera` in a scene within the box `corners`. A camera outside the box
+    /// moves to its nearest column. A camera high above the ground, or above the box's floor
+    /// without ground, is lowered, so that the fall ends within seconds.
     ///
     /// # Cost
-    /// O(voxels from the camera down to the ground), and reading the chunks that these are in.
+    /// O(voxels from the camera down to the ground), plus reading their chunks.
     pub fn start(camera: &mut Camera, scene: &dyn EditScene, corners: (DVec3, DVec3)) -> Self {
         let (voxels, materials) = (scene.voxels(), scene.materials());
-        let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
-        camera.position = lowered(camera.position, corners, &mut |at| near.is_solid(at));
+        let mut reader = VoxelReader { voxels, materials, bounds: scene.bounds(), last: None };
+        camera.position = lowered(camera.position, corners, &mut |at| reader.is_solid(at));
         Self::default()
     }
 
-    /// Whether the ground carries: without a stride nothing moves then.
+    /// Whether the walker stands on the ground: without a stride it does not move then.
     pub const fn is_on_ground(&self) -> bool {
         self.is_on_ground
     }
@@ -73,7 +73,7 @@ impl Walk {
     /// ends.
     ///
     /// # Cost
-    /// O(voxels that the body crosses), and reading the chunks that these are in.
+    /// O(voxels that the body crosses), plus reading their chunks.
     pub fn travel(
         &mut self,
         camera: &mut Camera,
@@ -84,15 +84,15 @@ impl Walk {
     ) {
         flight.turn_held(camera, time);
         let (voxels, materials) = (scene.voxels(), scene.materials());
-        let mut near = Near { voxels, materials, bounds: scene.bounds(), last: None };
+        let mut reader = VoxelReader { voxels, materials, bounds: scene.bounds(), last: None };
         let (stride, seconds) = (flight.stride(camera), Flight::seconds(time));
-        self.step(&mut camera.position, stride, seconds, floor, &mut |at| near.is_solid(at));
+        self.step(&mut camera.position, stride, seconds, floor, &mut |at| reader.is_solid(at));
     }
 
-    /// Moves the eye for `seconds`, not below `floor`, where the world ends.
+    /// Moves the camera for `seconds`, not below `floor`, where the world ends.
     ///
     /// # Cost
-    /// O(voxels that the body crosses): a dozen looks a move of 0.4 voxels.
+    /// O(voxels that the body crosses): about a dozen voxel reads per 0.4 voxels of movement.
     fn step(
         &mut self,
         eye: &mut DVec3,
@@ -102,49 +102,56 @@ impl Walk {
         is_solid: &mut dyn FnMut(VoxelPos) -> bool,
     ) {
         let speed = SPEED * if stride.runs { RUN } else { 1.0 };
-        let way = DVec3::new(stride.way.x, 0.0, stride.way.z).clamp_length_max(1.0) * speed;
+        let velocity =
+            DVec3::new(stride.direction.x, 0.0, stride.direction.z).clamp_length_max(1.0) * speed;
         let fastest = speed.max(MAX_FALL).max(RISE);
-        let count = (seconds * fastest / LONGEST_MOVE).ceil().max(1.0) as u32;
+        let count = (seconds * fastest / MAX_MOVE).ceil().max(1.0) as u32;
         let part = seconds / f64::from(count);
         for _ in 0..count {
-            if is_stuck(*eye, is_solid) {
+            if overlaps_solid(*eye, is_solid) {
                 self.rise(eye, RISE * part, is_solid);
                 continue;
             }
             if stride.jumps && self.is_on_ground {
                 (self.fall_speed, self.is_on_ground) = (JUMP_SPEED, false);
             }
-            self.aside(eye, DVec3::X * way.x * part, is_solid);
-            self.aside(eye, DVec3::Z * way.z * part, is_solid);
+            self.move_horizontally(eye, DVec3::X * velocity.x * part, is_solid);
+            self.move_horizontally(eye, DVec3::Z * velocity.z * part, is_solid);
             self.fall(eye, part, floor, is_solid);
         }
     }
 
-    /// Who is within voxels rises by `most` to the next place that is free, or stays where none
-    /// is near above.
-    fn rise(&mut self, eye: &mut DVec3, most: f64, is_solid: &mut dyn FnMut(VoxelPos) -> bool) {
+    /// Raises a body inside voxels by up to `max_rise` to the next free height; without one, it
+    /// stays.
+    fn rise(&mut self, eye: &mut DVec3, max_rise: f64, is_solid: &mut dyn FnMut(VoxelPos) -> bool) {
         let soles = eye.y - EYE_HEIGHT;
         let free = (1..=MAX_RISE as u32 + 1)
             .map(|voxels| soles.floor() + f64::from(voxels) + GAP)
             .filter(|to| to - soles <= MAX_RISE + GAP)
             .map(|to| to + EYE_HEIGHT)
-            .find(|&to| !is_stuck(DVec3::new(eye.x, to, eye.z), is_solid));
-        // Who stays does not move by itself.
+            .find(|&to| !overlaps_solid(DVec3::new(eye.x, to, eye.z), is_solid));
+        // A body that stays does not fall.
         (self.fall_speed, self.is_on_ground) = (0.0, free.is_none());
         if let Some(to) = free {
-            eye.y = to.min(eye.y + most);
+            eye.y = to.min(eye.y + max_rise);
         }
     }
 
-    /// Moves along one axis, up a step if one is in the way, or not at all.
-    fn aside(&self, eye: &mut DVec3, by: DVec3, is_solid: &mut dyn FnMut(VoxelPos) -> bool) {
+    /// Moves along one axis, climbing a step if one is in the way, or not at all.
+    fn move_horizontally(
+        &self,
+        eye: &mut DVec3,
+        by: DVec3,
+        is_solid: &mut dyn FnMut(VoxelPos) -> bool,
+    ) {
         let to = *eye + by;
-        if !is_stuck(to, is_solid) {
+        if !overlaps_solid(to, is_solid) {
             *eye = to;
             return;
         }
         let step = DVec3::Y * (1.0 + GAP);
-        let is_free = !is_stuck(*eye + step, is_solid) && !is_stuck(to + step, is_solid);
+        let is_free =
+            !overlaps_solid(*eye + step, is_solid) && !overlaps_solid(to + step, is_solid);
         if self.is_on_ground && is_free {
             *eye = to + step;
         }
@@ -163,10 +170,10 @@ impl Walk {
         self.is_on_ground = false;
         if to.y < lowest {
             (eye.y, self.fall_speed, self.is_on_ground) = (lowest, 0.0, true);
-        } else if !is_stuck(to, is_solid) {
+        } else if !overlaps_solid(to, is_solid) {
             *eye = to;
         } else if self.fall_speed < 0.0 {
-            // On top of the voxel that is in the way.
+            // On top of the obstructing voxel.
             let soles = (to.y - EYE_HEIGHT).floor() + 1.0 + GAP;
             (eye.y, self.fall_speed, self.is_on_ground) = (soles + EYE_HEIGHT, 0.0, true);
         } else {
@@ -175,7 +182,7 @@ impl Walk {
     }
 }
 
-/// Where a walk from `eye` starts, in a scene within the box `min` to `max`.
+/// Returns the start of a walk from `eye`, in a scene within the box `min` to `max`.
 fn lowered(
     eye: DVec3,
     (min, max): (DVec3, DVec3),
@@ -183,24 +190,24 @@ fn lowered(
 ) -> DVec3 {
     let nearest = |axis: usize| eye[axis].floor().min(max[axis] - 1.0).max(min[axis]);
     let [x, z] = [nearest(0), nearest(2)];
-    let is_beside = x != eye.x.floor() || z != eye.z.floor();
-    // Above the box there is nothing, and beside it the eye may be below the column's ground.
-    let top = if is_beside { max.y } else { max.y.min(eye.y - EYE_HEIGHT) };
+    let is_outside = x != eye.x.floor() || z != eye.z.floor();
+    // There is no ground above the box; outside its columns, `eye` may be below their ground.
+    let top = if is_outside { max.y } else { max.y.min(eye.y - EYE_HEIGHT) };
     let lowest = min.y.max(top - MAX_DEPTH);
     let ground = (lowest as i32..=top.floor() as i32)
         .rev()
         .find(|&y| is_solid(VoxelPos::new(x as i32, y, z as i32)))
         .map_or(lowest, |y| f64::from(y) + 1.0);
     let highest = ground + EYE_HEIGHT + MAX_DROP;
-    if !is_beside && eye.y <= highest {
+    if !is_outside && eye.y <= highest {
         return eye;
     }
     // In the middle of the column, which is free down to the ground.
     DVec3::new(x + 0.5, eye.y.max(ground + EYE_HEIGHT + GAP).min(highest), z + 0.5)
 }
 
-/// Whether the body is within any voxel.
-fn is_stuck(eye: DVec3, is_solid: &mut dyn FnMut(VoxelPos) -> bool) -> bool {
+/// Whether the body overlaps any solid voxel.
+fn overlaps_solid(eye: DVec3, is_solid: &mut dyn FnMut(VoxelPos) -> bool) -> bool {
     let low = eye - DVec3::new(HALF_WIDTH, EYE_HEIGHT, HALF_WIDTH);
     let high = eye + DVec3::new(HALF_WIDTH, ABOVE_EYE, HALF_WIDTH);
     let [low, high] = [low, high].map(|corner| corner.floor().as_ivec3());
@@ -216,18 +223,18 @@ fn is_stuck(eye: DVec3, is_solid: &mut dyn FnMut(VoxelPos) -> bool) -> bool {
     false
 }
 
-/// Looks at voxels that are near each other.
-struct Near<'a> {
+/// Reader of voxels that caches the last chunk.
+struct VoxelReader<'a> {
     voxels: &'a dyn Voxels,
     materials: &'a MaterialTable,
-    /// Outside there is nothing, where that is known.
+    /// Known bounds of the world; everything outside is air.
     bounds: Option<VoxelBox>,
     last: Option<(ChunkPos, Option<Chunk>)>,
 }
 
-impl Near<'_> {
-    /// Whether a voxel carries and stops: all but air and liquids do, and what cannot be read.
-    /// There is nothing outside of the world.
+impl VoxelReader<'_> {
+    /// Whether a voxel is solid: anything but air and liquids. Unreadable voxels within the bounds
+    /// are solid, too.
     fn is_solid(&mut self, at: VoxelPos) -> bool {
         let (position, local) = at.split(self.voxels.side());
         if self.last.as_ref().is_none_or(|(last, _)| *last != position) {

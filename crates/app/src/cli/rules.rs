@@ -7,8 +7,7 @@ use super::{Command, LevelsKind, Options, PlacementKind, SceneOptions};
 const NO_AO_ON_CUBES: &str = "--ao does not work with --renderer instanced, which stores no \
     ambient occlusion; use --renderer pool or naive";
 
-const NO_AO_ON_MODELS: &str =
-    "ambient occlusion is not available for polygon models; leave out --ao";
+const NO_AO_ON_MODELS: &str = "ambient occlusion is not available for polygon models";
 const NO_EDITS_OF_MODELS: &str = "polygon models cannot be edited; import the model with --voxels \
     and edit the stored world";
 const NO_CHANGES_OF_MODELS: &str =
@@ -17,7 +16,7 @@ const NO_CHANGES_OF_MODELS: &str =
 const NO_LEVELS: &str =
     "--levels on needs voxels, --renderer pool or naive, and does not work with --ao";
 
-const NO_TINT_ON_MODELS: &str = "polygon models have no levels of detail; leave out --tint";
+const NO_TINT_ON_MODELS: &str = "polygon models have no levels of detail to tint";
 
 impl SceneOptions {
     /// Returns the message for options that do not go together.

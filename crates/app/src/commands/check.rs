@@ -26,14 +26,12 @@ pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
         let mut text: String =
             damage.iter().map(|line| format!("damaged: {}\n", output::plain(line))).collect();
         let world = output::plain(&options.world.display().to_string());
-        text += &format!(
-            "{world}: {} {chunks} chunks in {values} values verified, {}\n",
-            if damage.is_empty() { "OK." } else { "damaged." },
-            match levels {
-                0 => "no LOD data.".to_owned(),
-                _ => format!("and {levels} LOD chunks."),
-            }
-        );
+        let levels = match levels {
+            0 => ", no LOD data".to_owned(),
+            _ => format!(", {levels} LOD chunks"),
+        };
+        let state = if damage.is_empty() { "OK" } else { "damaged" };
+        text += &format!("{world}: {state}. {chunks} chunks verified{levels}.\n");
         if let Some(kept) = &kept {
             text.extend(lost.iter().map(|it| format!("lost: chunk {},{},{}\n", it.x, it.y, it.z)));
             text += &format!("repaired; the damaged file was kept as {}\n", output::plain(kept));

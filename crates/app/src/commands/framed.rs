@@ -28,8 +28,8 @@ impl Framed {
     }
 
     pub(crate) fn model(model: &ModelTriangles) -> Self {
-        let framing = Framing::of_model(model.place.corners());
-        Self { framing, transform: Some(model.place), has_edge_haze: false }
+        let framing = Framing::of_model(model.transform.corners());
+        Self { framing, transform: Some(model.transform), has_edge_haze: false }
     }
 
     /// Returns the lowest and the highest corner, in voxels.

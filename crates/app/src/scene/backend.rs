@@ -13,33 +13,34 @@ mod blocking;
 #[cfg(not(target_arch = "wasm32"))]
 pub use blocking::{open_renderer, open_soft, open_window};
 
-/// Which renderer keeps and draws the meshes.
+/// Renderer that stores and draws the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RendererKind {
-    /// All meshes in one buffer, one indirect call.
+    /// All meshes in one buffer, drawn with one indirect call.
     #[default]
     Pool,
-    /// The baseline: buffers for each mesh, a call a facing.
+    /// Baseline: buffers for each mesh, one call per face direction.
     Naive,
-    /// Cube by cube, each in the place that the policy gives it.
+    /// One instance per cube, in slots chosen by the policy.
     Instanced(SlotPolicy),
 }
 
-/// What is said to a name that is none.
-const RENDERERS: &str = "it is pool, naive, instanced, instanced-last-leaf or instanced-oldest";
+/// Message for an unknown name.
+const RENDERERS: &str =
+    "a renderer is pool, naive, instanced, instanced-last-leaf or instanced-oldest";
 
-/// Which backend draws.
+/// Graphics backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackendKind {
-    /// A hardware adapter, through wgpu or else OpenGL, else `Soft`: drivers that are programs on
-    /// the CPU are slower than it and take more memory.
+    /// A hardware adapter through wgpu or else OpenGL, else `Soft`. Software drivers are slower
+    /// than `Soft` and take more memory.
     #[default]
     Auto,
-    /// The built-in rasteriser.
+    /// The built-in software rasteriser.
     Soft,
     /// wgpu: Vulkan, Metal, Direct3D 12, OpenGL.
     Wgpu,
-    /// OpenGL, with vertices written in place.
+    /// OpenGL, with vertices written to mapped memory.
     Gl,
     /// OpenGL, with vertices copied by the GPU: for drivers that fault on mapped memory.
     GlStaged,
@@ -70,17 +71,17 @@ impl FromStr for BackendKind {
             "wgpu" => Ok(Self::Wgpu),
             "gl" => Ok(Self::Gl),
             "gl-staged" => Ok(Self::GlStaged),
-            _ => Err("it is auto, soft, wgpu, gl or gl-staged".into()),
+            _ => Err("a backend is auto, soft, wgpu, gl or gl-staged".into()),
         }
     }
 }
 
-/// A picture's size in pixels, written `1280x720`.
+/// Size of a picture in pixels, written `1280x720`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Pixels across, at least 1.
+    /// Width in pixels, at least 1.
     pub width: u32,
-    /// Pixels down, at least 1.
+    /// Height in pixels, at least 1.
     pub height: u32,
 }
 
@@ -91,7 +92,7 @@ impl Default for Size {
 }
 
 impl Size {
-    /// Width to height.
+    /// Returns width to height.
     pub fn aspect(self) -> f32 {
         self.width as f32 / self.height.max(1) as f32
     }
@@ -109,20 +110,20 @@ impl FromStr for Size {
     }
 }
 
-/// What a renderer is to have room for at first.
+/// Initial capacity of a renderer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Quads: there is room for more when they come.
+    /// Quads; the capacity grows if more are inserted.
     pub quads: u64,
-    /// The most meshes at a time.
+    /// Maximum number of meshes.
     pub meshes: u32,
 }
 
 impl Capacity {
-    /// Meshes that edits may add to a world, or parts that a model may have.
+    /// Spare meshes, for edits of a world or parts of a model.
     const SPARE_MESHES: u32 = 1024;
 
-    /// For so many quads, in two layers of each of so many chunks.
+    /// Returns the capacity for a number of quads, in two layers of each of `chunks` chunks.
     pub fn of(quads: u64, chunks: usize) -> Self {
         let layers = (chunks as u32).saturating_mul(2);
         Self { quads, meshes: layers.saturating_add(Self::SPARE_MESHES) }
@@ -130,7 +131,7 @@ impl Capacity {
 }
 
 impl From<&[ChunkQuads]> for Capacity {
-    /// Two layers a chunk, and room for chunks that edits will add.
+    /// Two layers per chunk, plus spare meshes for edits.
     fn from(quads: &[ChunkQuads]) -> Self {
         Self::of(quad_count(quads), quads.len())
     }
@@ -143,14 +144,14 @@ impl From<&Vec<ChunkQuads>> for Capacity {
 }
 
 impl Default for Capacity {
-    /// For a few meshes.
+    /// Capacity for a few meshes.
     fn default() -> Self {
         Self { quads: 0, meshes: Self::SPARE_MESHES }
     }
 }
 
-/// A device that is open, and makes renderers: one may draw while another takes in its meshes,
-/// and be followed by it without a picture in which any are missing.
+/// Open device that creates renderers. Several can exist at once, so that one draws while the next
+/// is filled.
 pub struct OpenDevice {
     renderer: Box<MakeRenderer>,
 }
@@ -158,49 +159,53 @@ pub struct OpenDevice {
 type MakeRenderer = dyn Fn(RendererKind, Capacity) -> Result<Box<dyn Renderer>, RenderError>;
 
 impl OpenDevice {
-    /// Has renderers share a device.
+    /// Creates an open device, which its renderers share.
     pub fn new<D: Device + 'static>(device: D) -> Self {
         let device = SharedDevice::new(device);
-        Self { renderer: Box::new(move |kind, room| renderer_on(device.clone(), kind, room)) }
+        Self {
+            renderer: Box::new(move |kind, capacity| renderer_on(device.clone(), kind, capacity)),
+        }
     }
 
-    /// A renderer with `room` for what will be shown and a little more; it grows when it must.
+    /// Creates a renderer with the given initial capacity, which grows when needed.
     ///
     /// # Errors
-    /// When the device is out of memory, or lost.
+    /// If the device is out of memory, or lost.
     pub fn renderer(
         &self,
         kind: RendererKind,
-        room: impl Into<Capacity>,
+        capacity: impl Into<Capacity>,
     ) -> Result<Box<dyn Renderer>, RenderError> {
-        (self.renderer)(kind, room.into())
+        (self.renderer)(kind, capacity.into())
     }
 }
 
-/// A renderer that shows its pictures in a window through wgpu, while the program goes on: the
-/// only way in a browser, where the window is a canvas.
+/// Creates a wgpu renderer that presents to a window, asynchronously. In a browser, where the
+/// window is a canvas, this is the only way.
 ///
 /// # Errors
-/// `NoAdapter` when no adapter can show pictures there, or what the device says.
+/// `NoAdapter` if no adapter can present to the window, or the device's error.
 pub async fn open_window_async(
     kind: RendererKind,
     target: WindowTarget,
     size: Size,
-    room: impl Into<Capacity>,
+    capacity: impl Into<Capacity>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     let device = WgpuDevice::windowed_async(Api::Any, target, size.width, size.height).await?;
-    renderer_on(device, kind, room.into())
+    renderer_on(device, kind, capacity.into())
 }
 
 fn renderer_on<D: Device + 'static>(
     device: D,
     kind: RendererKind,
-    room: Capacity,
+    capacity: Capacity,
 ) -> Result<Box<dyn Renderer>, RenderError> {
     match kind {
         RendererKind::Naive => Ok(Box::new(NaiveRenderer::new(device))),
         RendererKind::Instanced(policy) => Ok(Box::new(InstancedRenderer::new(device, policy)?)),
-        RendererKind::Pool => Ok(Box::new(PoolRenderer::new(device, room.quads, room.meshes)?)),
+        RendererKind::Pool => {
+            Ok(Box::new(PoolRenderer::new(device, capacity.quads, capacity.meshes)?))
+        }
     }
 }
 
@@ -211,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn renderers_are_read_by_the_names_they_give() {
+    fn renderer_names_are_parsed() {
         let device = || SoftDevice::new(1, 1).unwrap();
         for name in ["pool", "naive", "instanced", "instanced-last-leaf", "instanced-oldest"] {
             let kind: RendererKind = name.parse().unwrap();
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_or_refused() {
+    fn sizes_are_parsed_or_refused() {
         assert_eq!("64x48".parse(), Ok(Size { width: 64, height: 48 }));
         for wrong in ["", "0x1", "1x0", "x", "64", "64x", "-1x5", "1x2x3", "99999999999x1"] {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");

@@ -1,5 +1,4 @@
-//! The way to another renderer, or to other meshes, a part at a time: what was shown stays until
-//! there is something to show instead.
+//! Change of renderer or meshing in steps. The old picture stays until the new one is complete.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -9,30 +8,30 @@ use web_time::Instant;
 
 use super::{Capacity, Meshes, Meshing, Scene, Shown, SideBySide, set_palette};
 
-/// What is still to be meshed, and for whom.
+/// Change in progress.
 pub(super) struct Change {
     chunks: Vec<ChunkPos>,
     done: usize,
-    /// So many are meshed before the clock is looked at.
-    at_once: usize,
-    /// Who draws when it has all; the scene's own takes each mesh as it comes where there is none.
+    /// Number of chunks that are meshed between two checks of the time.
+    chunks_per_step: usize,
+    /// Renderer that draws once it has all meshes; `None` to update the scene's own renderer.
     next: Option<NextRenderer>,
 }
 
 struct NextRenderer {
     renderer: Box<dyn Renderer>,
     meshes: HashMap<ChunkPos, Meshes>,
-    /// Why it lacks an edit.
+    /// Error of an edit in the new renderer.
     failure: Option<RenderError>,
 }
 
 impl Change {
-    /// Which part of it is done.
+    /// Returns the finished fraction.
     fn part(&self) -> f32 {
         self.done as f32 / self.chunks.len().max(1) as f32
     }
 
-    /// Shows an edited chunk there, too.
+    /// Shows an edited chunk in the new renderer, too.
     pub(super) fn edited(&mut self, side: u32, chunk: ChunkPos, mesh: &ChunkMesh) {
         let Some(NextRenderer { renderer, meshes, failure }) = &mut self.next else { return };
         let shown = Shown { side, renderer: renderer.as_mut(), meshes }.update(chunk, mesh);
@@ -41,22 +40,22 @@ impl Change {
 }
 
 impl Scene {
-    /// Begins to mesh every chunk anew, in this way: [`change_for`](Self::change_for) goes on.
-    /// Until it is done some chunks are shown as they were. Where only what is not seen differs,
-    /// such as shades while
-    /// [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion) is 0, no picture does,
-    /// away from edges.
+    /// Begins to mesh every chunk with `meshing`; [`change_for`](Self::change_for) continues. Until
+    /// it is done, some chunks have their old meshes. Pictures do not change if the difference is
+    /// invisible, for instance while
+    /// [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion) is 0; only
+    /// pixels at edges may.
     pub fn change_meshing(&mut self, meshing: Meshing) {
         self.set_meshing(meshing);
         self.begin(None);
     }
 
-    /// Begins to hand every mesh to another renderer, which draws when it has all:
-    /// [`change_for`](Self::change_for) goes on. It may share its device with the one that draws;
-    /// see [`OpenDevice`](super::OpenDevice). An earlier change that is not done is given up.
+    /// Begins to upload every mesh to another renderer, which draws once it has all;
+    /// [`change_for`](Self::change_for) continues. The two renderers may share a device, see
+    /// [`OpenDevice`](super::OpenDevice). An earlier change in progress is cancelled.
     ///
     /// # Errors
-    /// What it says of the palette; no change is begun then.
+    /// Errors of setting the palette; no change begins then.
     pub fn change_renderer(&mut self, mut renderer: Box<dyn Renderer>) -> Result<(), RenderError> {
         set_palette(renderer.as_mut(), self.world.materials())?;
         self.begin(Some(NextRenderer { renderer, meshes: HashMap::new(), failure: None }));
@@ -65,32 +64,33 @@ impl Scene {
 
     fn begin(&mut self, next: Option<NextRenderer>) {
         let chunks = self.world.positions().collect();
-        self.change = Some(Change { chunks, done: 0, at_once: SideBySide::at_once(), next });
+        self.change =
+            Some(Change { chunks, done: 0, chunks_per_step: SideBySide::chunks_per_step(), next });
     }
 
-    /// Gives up a change that was begun. Another renderer is dropped; meshes stay as they are.
+    /// Cancels a change in progress. The new renderer is dropped; replaced meshes stay.
     pub fn stop_change(&mut self) {
         self.change = None;
     }
 
-    /// What a renderer would need room for, to show the same.
+    /// Returns the capacity that another renderer needs for this scene.
     ///
     /// # Cost
     /// O(chunks).
-    pub fn room(&self) -> Capacity {
+    pub fn capacity(&self) -> Capacity {
         Capacity::of(self.meshes.values().map(|it| it.quads).sum(), self.meshes.len())
     }
 
-    /// Goes on with a change for about so long, on all cores. Returns which part of it is done,
-    /// and `None` when all is, or none was begun. It waits for an edit in parts, of which nothing is
-    /// to be shown before all is.
+    /// Continues a change for about `time`, on all cores. Returns the finished fraction, or `None`
+    /// if the change is complete or there is none. During an edit in parts it waits, since those
+    /// parts must appear together.
     ///
     /// # Cost
-    /// `time`, and at most the meshes of a few chunks a core: some milliseconds.
+    /// `time`, plus at most the meshes of a few chunks per core: some milliseconds.
     ///
     /// # Errors
-    /// When the renderer is full, refuses such meshes, or its device failed. The change is given
-    /// up then.
+    /// If the renderer is full, refuses such meshes, or its device failed. The change is cancelled
+    /// then.
     pub fn change_for(&mut self, time: Duration) -> Result<Option<f32>, RenderError> {
         if let (Some(change), false) = (&self.change, self.parts.is_empty()) {
             return Ok(Some(change.part()));
@@ -102,7 +102,7 @@ impl Scene {
             if left.is_empty() {
                 return self.finish(change).map(|()| None);
             }
-            let part = &left[..left.len().min(change.at_once)];
+            let part = &left[..left.len().min(change.chunks_per_step)];
             let side = self.world.side();
             let (renderer, meshes) = match &mut change.next {
                 Some(NextRenderer { failure: Some(_), .. }) => {
@@ -122,7 +122,7 @@ impl Scene {
         }
     }
 
-    /// From now on the next renderer draws.
+    /// Makes the new renderer the current one.
     fn finish(&mut self, change: Change) -> Result<(), RenderError> {
         match change.next {
             None => Ok(()),
@@ -164,9 +164,10 @@ mod tests {
     }
 
     fn view(scene: &Scene, occlusion: f32) -> View {
-        let look = default_view(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
-        let mut view = View::new(look.camera);
-        view.atmosphere = Atmosphere { ambient_occlusion: occlusion, ..look.atmosphere };
+        let default_view =
+            super::super::default_view(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
+        let mut view = View::new(default_view.camera);
+        view.atmosphere = Atmosphere { ambient_occlusion: occlusion, ..default_view.atmosphere };
         view
     }
 
@@ -175,27 +176,27 @@ mod tests {
         scene.picture(&view).unwrap().0
     }
 
-    /// Pixels that differ by more than rounding at edges does.
+    /// Counts pixels that differ by more than rounding at edges does.
     fn differing(one: &Image, other: &Image) -> usize {
         one.difference(other, 8).unwrap().pixels as usize
     }
 
-    /// Takes the change on by small steps, with a look at each.
-    fn step_through(scene: &mut Scene, mut look: impl FnMut(&mut Scene, f32)) {
-        scene.change.as_mut().unwrap().at_once = 5;
+    /// Executes the change in small steps and calls `check` after each.
+    fn step_through(scene: &mut Scene, mut check: impl FnMut(&mut Scene, f32)) {
+        scene.change.as_mut().unwrap().chunks_per_step = 5;
         let mut before = 0.0;
         while let Some(done) = scene.change_for(Duration::ZERO).unwrap() {
             assert!(before < done && done < 1.0, "{before} {done}");
             before = done;
-            look(scene, done);
+            check(scene, done);
         }
         assert!(scene.change.is_none());
     }
 
-    /// Every picture on the way is the one before, or with an edit the one with the edit; in the
-    /// end it is that of a scene that was never anything else.
+    /// Every picture during the change equals the one before, or the one with the edit. The final
+    /// picture equals that of a new scene.
     #[test]
-    fn another_renderer_takes_over_without_a_picture_that_lacks_anything() {
+    fn a_change_of_renderer_never_shows_an_incomplete_picture() {
         let kinds =
             [RendererKind::Naive, RendererKind::Instanced(SlotPolicy::Lowest), RendererKind::Pool];
         let device = device();
@@ -203,13 +204,13 @@ mod tests {
         for (kind, height) in kinds.into_iter().zip([70, 75, 80]) {
             let mut expected = picture(&mut scene, 0.0);
             let old = scene.renderer().name();
-            scene.change_renderer(device.renderer(kind, scene.room()).unwrap()).unwrap();
+            scene.change_renderer(device.renderer(kind, scene.capacity()).unwrap()).unwrap();
             let mut steps = 0;
             step_through(&mut scene, |scene, _| {
                 assert!(picture(scene, 0.0) == expected, "{kind:?}");
                 assert_eq!(scene.renderer().name(), old);
                 if steps == 1 {
-                    // In the air, where there was no chunk, and in one that is shown already.
+                    // In the air, without a chunk, and in one that is shown already.
                     for x in 20..40 {
                         scene.set(VoxelPos::new(x, height, x), Material(1)).unwrap();
                     }
@@ -228,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn shades_come_and_go_unseen_until_they_are_shown() {
+    fn a_change_of_ambient_occlusion_is_invisible_until_it_is_enabled() {
         let device = device();
         let mut scene = scene(world(), &device, RendererKind::Pool, Meshing::default());
         let before = picture(&mut scene, 0.0);
         let shaded = Meshing { occlusion: true };
         let mut twin = self::scene(world(), &device, RendererKind::Pool, shaded);
         let dark = picture(&mut twin, Atmosphere::OCCLUSION);
-        // Where quads are cut elsewhere, their edges move by less than a pixel.
+        // Quads with other cuts move their edges by less than a pixel.
         const FEW: usize = 8;
         assert!(differing(&before, &dark) > 15 * FEW, "{}", differing(&before, &dark));
         for meshing in [shaded, Meshing::default()] {
@@ -251,17 +252,17 @@ mod tests {
         }
     }
 
-    /// What the next renderer cannot take costs nothing that is shown.
+    /// A renderer that refuses a mesh does not affect the picture.
     #[test]
-    fn a_renderer_that_refuses_leaves_the_one_that_draws() {
+    fn a_refused_change_keeps_the_current_renderer() {
         let device = device();
         let shaded = Meshing { occlusion: true };
         let mut scene = scene(world(), &device, RendererKind::Pool, shaded);
         let before = picture(&mut scene, Atmosphere::OCCLUSION);
         let cubes = RendererKind::Instanced(SlotPolicy::Lowest);
-        scene.change_renderer(device.renderer(cubes, scene.room()).unwrap()).unwrap();
+        scene.change_renderer(device.renderer(cubes, scene.capacity()).unwrap()).unwrap();
         assert!(scene.change_for(Duration::MAX).is_err());
-        assert!(matches!(scene.change_for(Duration::MAX), Ok(None)), "it is given up");
+        assert!(matches!(scene.change_for(Duration::MAX), Ok(None)), "the change is cancelled");
         assert_eq!(scene.renderer().name(), "pool");
         assert!(picture(&mut scene, Atmosphere::OCCLUSION) == before);
     }

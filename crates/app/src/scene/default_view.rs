@@ -5,21 +5,21 @@ use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
 use drystone_world::{LodData, World};
 use glam::{DQuat, DVec3};
 
-/// From where a scene is best seen at first, and through what air.
+/// Default camera and atmosphere of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DefaultView {
-    /// The camera.
+    /// Camera.
     pub camera: Camera,
-    /// Sky and haze, to the scene's scale.
+    /// Sky and haze, scaled to the scene.
     pub atmosphere: Atmosphere,
 }
 
-/// A scene this many times wider than high is a landscape, not a model …
+/// Ratio of width to height from which a scene is a landscape, if it is also …
 const LANDSCAPE_FLATNESS: f64 = 2.5;
-/// … if it is also this wide, in voxels.
+/// … this wide, in voxels.
 const LANDSCAPE_WIDTH: f64 = 128.0;
 
-/// Where the eye stands over a landscape, from its middle: low, so that sky is seen.
+/// Direction of the camera from the middle of a landscape: low, so that sky is visible.
 const OVER_LANDSCAPE: DVec3 = DVec3::new(0.70, 0.42, 0.72);
 
 /// The side from which a whole scene is shown.
@@ -67,8 +67,8 @@ impl Framing {
         (self.min, self.max)
     }
 
-    /// The camera that shows the whole box from `side`, as large as a picture of this width to
-    /// height allows. An orthographic `projection` gets the height that this takes.
+    /// Returns the camera that shows the whole box from `side`, as large as a picture with this
+    /// width to height allows. The height of an orthographic `projection` is set to match.
     pub fn camera(&self, side: Side, projection: Projection, aspect: f32) -> Camera {
         let is_parallel = matches!(projection, Projection::Orthographic { .. });
         let direction = match (side, self.is_landscape && !is_parallel) {
@@ -83,7 +83,7 @@ impl Framing {
         camera
     }
 
-    /// The perspective view of the whole scene from `side`, with haze to its scale.
+    /// Returns the perspective view of the whole scene from `side`, with haze scaled to it.
     pub fn default_view(&self, side: Side, aspect: f32) -> DefaultView {
         let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
         let camera = self.camera(side, perspective, aspect);
@@ -97,24 +97,24 @@ impl Framing {
     }
 }
 
-/// The default_view on all of `world`, for a picture of this width to height: a model fills the
-/// picture, a landscape is seen from above one corner, with sky behind it.
+/// Returns the default view of `world`, for a picture with this width to height. A model fills the
+/// picture; a landscape is seen from above one corner, with sky behind it.
 pub fn default_view(world: &World, aspect: f32) -> DefaultView {
     default_view_of_box(corners(world), aspect)
 }
 
-/// The default_view on all of a world that lies in the box `min` to `max`.
+/// Returns the default view of a world in the box `min` to `max`.
 pub fn default_view_of_box(corners: (DVec3, DVec3), aspect: f32) -> DefaultView {
     Framing::of_voxels(corners).default_view(Side::default(), aspect)
 }
 
-/// The default_view on all of a model that lies in the box `min` to `max`: it fills the picture.
+/// Returns the default view of a model in the box `min` to `max`, which fills the picture.
 pub fn default_view_of_model(corners: (DVec3, DVec3), aspect: f32) -> DefaultView {
     Framing::of_model(corners).default_view(Side::default(), aspect)
 }
 
-/// The lowest and the highest corner of all that is solid in `world`, in voxels; of an
-/// empty world, of a box around its middle.
+/// Returns the lowest and the highest corner of the solid voxels of `world`; for an empty world, a
+/// box around the origin.
 pub fn corners(world: &World) -> (DVec3, DVec3) {
     let corner = |v: VoxelPos| DVec3::from_array(v.to_array().map(f64::from));
     match world.bounds() {
@@ -123,7 +123,8 @@ pub fn corners(world: &World) -> (DVec3, DVec3) {
     }
 }
 
-/// The box of all chunks of a world, in voxels; of an empty one, a box around its middle.
+/// Returns the corners of the box of all chunks of a world, in voxels; for an empty world, a box
+/// around the origin.
 pub fn level_corners(data: &LodData) -> (DVec3, DVec3) {
     let Some(extent) = data.extent() else { return (DVec3::splat(-8.0), DVec3::splat(8.0)) };
     let side = f64::from(Chunk::SIDE);
@@ -131,12 +132,12 @@ pub fn level_corners(data: &LodData) -> (DVec3, DVec3) {
     (corner(extent.min), corner(extent.max) + side)
 }
 
-/// Sets the depth that `camera` sees so that nothing of the box `min` to `max` that lies
-/// ahead is cut off, wherever the eye is. To be called when the eye has moved or turned.
+/// Sets the camera's depth range so that nothing of the box `min` to `max` ahead of it is clipped.
+/// Call it after moving or turning the camera.
 pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
-    /// In front of the nearest thing that an eye can look at.
+    /// Smallest near distance, in voxels.
     const NEAR: f64 = 0.1;
-    /// Capacity before the nearest and behind the farthest corner, for rounding.
+    /// Margin before the nearest and behind the farthest corner, against rounding errors.
     const MARGIN: f64 = 1.001;
     let forward = camera.basis()[2].as_dvec3();
     let depths = (0..8).map(|bits: u32| {
@@ -150,21 +151,21 @@ pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
     camera.depth_range = [near as f32, far as f32];
 }
 
-/// Haze that hides all from some distance on begins at this part of it.
+/// Fraction of the haze distance at which the haze begins.
 pub const HAZE_BEGINS: f32 = 0.4;
-/// A land this wide, in voxels, is vast: it looks as if it went on.
+/// Width from which a land is vast, in voxels: haze hides its edge.
 const VAST_WIDTH: f64 = 4096.0;
-/// Haze hides nothing that is nearer than this part of a vast land's width.
-const LEAST_SIGHT: f64 = 0.25;
+/// Minimum haze distance, as a fraction of a vast land's width.
+const MIN_HAZE_PART: f64 = 0.25;
 
-/// The air over a world in the box `min` to `max`, for an eye that stands in it: so hazy that
-/// nobody sees where a vast land ends ahead. That of others, and from outside, as it is.
+/// Returns the atmosphere with haze that hides the edge of a vast land ahead of a camera inside the
+/// box `min` to `max`. For smaller worlds and from outside, it is unchanged.
 pub fn edge_haze(
     atmosphere: Atmosphere,
     camera: &Camera,
     (min, max): (DVec3, DVec3),
 ) -> Atmosphere {
-    /// Directions in which the edge is looked for, as turns from straight ahead.
+    /// Directions in which the edge is searched, as angles from straight ahead.
     const AHEAD: [f64; 3] = [-0.6, 0.0, 0.6];
     let width = (max - min).x.min((max - min).z);
     let [x, _, z] = [0, 1, 2].map(|axis| (min[axis]..max[axis]).contains(&camera.position[axis]));
@@ -174,25 +175,25 @@ pub fn edge_haze(
     }
     let edge = AHEAD.map(|turn| {
         let (sin, cos) = (f64::from(camera.yaw) + turn).sin_cos();
-        let way = [-sin, -cos];
+        let direction = [-sin, -cos];
         let to_edge = [0, 2].map(|axis| {
-            let way = way[axis / 2];
-            let end = if way > 0.0 { max[axis] } else { min[axis] };
-            if way == 0.0 { f64::INFINITY } else { (end - camera.position[axis]) / way }
+            let direction = direction[axis / 2];
+            let end = if direction > 0.0 { max[axis] } else { min[axis] };
+            if direction == 0.0 { f64::INFINITY } else { (end - camera.position[axis]) / direction }
         });
         to_edge[0].min(to_edge[1])
     });
     let nearest = edge.into_iter().fold(f64::INFINITY, f64::min);
-    let end = nearest.max(width * LEAST_SIGHT) as f32;
+    let end = nearest.max(width * MIN_HAZE_PART) as f32;
     atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0)
 }
 
-/// The same air with its haze on the way to that of `goal`, after so long: nobody sees it jump.
-/// It arrives, in some seconds.
+/// Returns the atmosphere with its haze moved towards that of `goal`, smoothly in time. It arrives
+/// within some seconds.
 pub fn haze_towards(atmosphere: Atmosphere, goal: &Atmosphere, time: Duration) -> Atmosphere {
-    /// After so many seconds the way is shorter by more than half.
+    /// Time constant of the approach, in seconds.
     const PACE: f32 = 0.6;
-    /// From so near it arrives: a part of the goal itself, and of a voxel.
+    /// Distance at which the goal is reached: a fraction of the goal, and in voxels.
     const NEAR: [f32; 2] = [0.005, 0.001];
     let haze = |air: &Atmosphere| [air.haze_start, air.haze_end, air.haze_density];
     let (now, goal) = (haze(&atmosphere), haze(goal));
@@ -207,7 +208,7 @@ pub fn haze_towards(atmosphere: Atmosphere, goal: &Atmosphere, time: Duration) -
 mod tests {
     use super::*;
 
-    /// Every side shows the whole scene, and as large as the picture allows.
+    /// Every side shows the whole scene, as large as the picture allows.
     #[test]
     fn scenes_of_any_shape_fit_into_pictures_from_every_side() {
         let boxes = [
@@ -240,7 +241,7 @@ mod tests {
         }
     }
 
-    /// Checks that all corners are in the picture, around its middle and up to its edges.
+    /// Checks that all corners are in the picture, centred and up to its edges.
     fn check_fits(camera: &Camera, (min, max): (DVec3, DVec3), aspect: f32, what: &str) {
         let matrix = camera.clip_from_relative(aspect);
         let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
@@ -275,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Whoever stands in a vast land sees no end of it, as far as anything is told by the haze.
+    /// Inside a vast land, everything at its edge is hidden by haze.
     #[test]
     fn the_end_of_a_vast_land_is_hidden() {
         let air = Atmosphere::default();
@@ -285,9 +286,9 @@ mod tests {
             let [eye, look] = [at, to].map(|[x, z]| DVec3::new(x, 300.0, z));
             let hazy = edge_haze(air, &Camera::look_at(eye, look), corners);
             assert_eq!(hazy.haze_density, 1.0);
-            // Whatever is met ahead at the edge is as far as that.
-            let way = (look - eye).normalize();
-            let steps = (1..).map(|step| eye + way * f64::from(step));
+            // Points at the edge are at least as far as the haze distance.
+            let direction = (look - eye).normalize();
+            let steps = (1..).map(|step| eye + direction * f64::from(step));
             let edge = steps.take_while(|at| at.min(corners.1) == *at && at.min_element() >= 0.0);
             assert!(f64::from(hazy.haze_end) <= edge.count() as f64 + 2.0, "{eye}");
             assert!(hazy.haze_end >= 3_000.0 && hazy.haze_start < hazy.haze_end);

@@ -14,94 +14,97 @@ mod saver;
 
 pub use brush::{Brush, BrushForm};
 use job::{Job, Outcome, Task};
-pub use saver::{EditSaver, KeptBy, Reread, SaveState};
+pub use saver::{EditSaver, EditTarget, Reread, SaveState};
 
-/// What is to be done with the voxels that are looked at.
+/// Action on the voxels that a ray hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditAction {
-    /// They become air.
+    /// Replaces them with air.
     Remove,
-    /// What lies before them becomes the brush's material.
+    /// Places the brush's material next to the hit voxel.
     Place,
-    /// The brush takes their material.
+    /// Sets the brush's material to that of the hit voxel.
     Pick,
 }
 
-/// What was done.
+/// Result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edited {
-    /// So many voxels changed.
+    /// Number of changed voxels.
     Voxels(u64),
-    /// The brush is of this now.
+    /// New material of the brush.
     Picked(Material),
-    /// There is no voxel, as far as is looked for one.
+    /// The ray hits no voxel.
     OutOfReach,
-    /// What there may be is farther than is looked: see [`EditScene::reach_voxels`].
+    /// The ray may hit a voxel, but beyond [`EditScene::reach_voxels`].
     TooFar,
-    /// Nothing changed: all was so already, or lies outside of the world; or there is nothing
-    /// to be taken back, or to be done again.
+    /// Nothing changed: the voxels have that material already or lie outside the world, or there is
+    /// nothing to undo or redo.
     Nothing,
-    /// It goes on with [`Editor::update`], after all that was begun before it.
+    /// Started; [`Editor::update`] continues it, after all edits that were started before.
     Begun,
-    /// So much waits to be done that no more is begun.
+    /// Refused, since too many edits are waiting.
     Busy,
 }
 
-/// What it was that came to something.
+/// Kind of a finished action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditStep {
-    /// Something was edited, or picked.
+    /// Edit, or pick of a material.
     Edit,
-    /// An edit was taken back.
+    /// Undo of an edit.
     Undo,
-    /// An edit was done again.
+    /// Redo of an edit.
     Redo,
 }
 
 impl Edited {
-    /// In words: what `step` came to, as "3 voxels changed".
+    /// Describes the result of `step` in words, such as "3 voxels changed".
     pub fn words(&self, step: EditStep) -> String {
         let done = match step {
             EditStep::Edit => "changed",
-            EditStep::Undo => "taken back",
-            EditStep::Redo => "done again",
+            EditStep::Undo => "undone",
+            EditStep::Redo => "redone",
         };
         match self {
             Self::Voxels(1) => format!("1 voxel {done}"),
             Self::Voxels(count) => format!("{count} voxels {done}"),
             Self::Picked(_) => "picked".into(),
-            Self::OutOfReach => "there is no voxel".into(),
+            Self::OutOfReach => "no voxel here".into(),
             Self::TooFar => "too far: fly nearer".into(),
             Self::Nothing if step == EditStep::Edit => {
-                "nothing changed: so already, or outside of the world".into()
+                "nothing changed: the same material, or outside the world".into()
             }
-            Self::Nothing => format!("nothing to be {done}"),
+            Self::Nothing => match step {
+                EditStep::Redo => "nothing to redo".into(),
+                EditStep::Edit | EditStep::Undo => "nothing to undo".into(),
+            },
             Self::Begun => "editing …".into(),
-            Self::Busy => "editing …: too much waits already".into(),
+            Self::Busy => "editing …: too many edits are waiting".into(),
         }
     }
 }
 
-/// Why an edit was not done, or not shown.
+/// Error of an edit.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// It is too large.
+    /// Too large.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// There is no room for more edits that nothing keeps.
+    /// The memory limit for unsaved edits is reached.
     #[error(
-        "no room for this edit: {} MiB of edits that no file keeps, of {} MiB at the most", mib(*held_bytes), mib(*limit_bytes)
+        "out of memory for this edit: {} MiB of unsaved edits, limit {} MiB", mib(*held_bytes), mib(*limit_bytes)
     )]
     Full {
-        /// Bytes of memory of edits that nothing has taken.
+        /// Bytes of unsaved edits in memory.
         held_bytes: usize,
-        /// About as many this one would add.
+        /// Estimated bytes that this edit would add.
         more_bytes: usize,
-        /// The most there may be.
+        /// Limit in bytes.
         limit_bytes: usize,
     },
-    /// It is done, but could not be shown.
-    #[error("the edit is done but not all of it is shown: {0}")]
+    /// The edit was applied, but could not be shown.
+    #[error("the edit was applied but not all of it is shown: {0}")]
     Render(#[from] RenderError),
 }
 
@@ -109,8 +112,8 @@ fn mib(bytes: usize) -> usize {
     bytes.div_ceil(1 << 20)
 }
 
-/// Edits a scene, by rays from the eye: brush, history, and what becomes of the edits. It has
-/// no window; a viewer maps its keys and clicks to it.
+/// Edits a scene by rays from the camera, with a brush, a history and saving. Independent of any
+/// window; a viewer maps keys and clicks to it.
 ///
 /// ```text
 ///  ray ─► voxel ─► brush's shape ─► Edit ─┬► scene: voxels and meshes
@@ -118,16 +121,15 @@ fn mib(bytes: usize) -> usize {
 ///                                         └► saver ─► stored world, a while later
 /// ```
 ///
-/// What touches no more than [`CHUNKS_AT_ONCE`](Self::CHUNKS_AT_ONCE) chunks is done and shown
-/// before the call returns. Anything larger is begun, and done in parts by
-/// [`update`](Self::update), which a viewer calls in each frame: first what changes is found,
-/// then it is set, then it shows as a whole. Meanwhile whatever else is asked for waits for its turn, so that all
-/// comes to what it would come to at once; [`finish`](Self::finish) waits for all of it.
-///
+/// Edits of at most [`CHUNKS_AT_ONCE`](Self::CHUNKS_AT_ONCE) chunks are applied and shown before
+/// the call returns. Larger ones are only started. A viewer calls [`update`](Self::update) in each
+/// frame, which finds the changed voxels, then sets them, then shows all of them together. Actions in
+/// the meantime wait in a queue, so that results do not depend on timing. [`finish`](Self::finish)
+/// waits for all of them.
 /// # Examples
 /// ```
 /// use drystone::scene::{
-///     BackendKind, EditAction, EditSaver, Edited, Editor, KeptBy, RendererKind, Scene, Size,
+///     BackendKind, EditAction, EditSaver, Edited, Editor, EditTarget, RendererKind, Scene, Size,
 ///     mesh_world, open_renderer,
 /// };
 /// use drystone_voxel::{MaterialTable, VoxelPos};
@@ -141,7 +143,7 @@ fn mib(bytes: usize) -> usize {
 /// let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, size, &quads)?;
 /// let mut scene = Scene::new(world, &quads, renderer)?;
 ///
-/// let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+/// let mut editor = Editor::new(EditSaver::new(EditTarget::None));
 /// let down = VoxelRay { origin: [0.5, 9.0, 0.5], direction: [0.0, -1.0, 0.0] };
 /// assert_eq!(editor.act(&mut scene, EditAction::Place, &down)?, Edited::Voxels(1));
 /// assert_eq!(scene.world().get(VoxelPos::new(0, 1, 0)), stone);
@@ -151,127 +153,126 @@ fn mib(bytes: usize) -> usize {
 /// ```
 #[derive(Debug)]
 pub struct Editor {
-    /// What is set.
+    /// Brush for the next actions.
     pub brush: Brush,
     history: EditHistory,
     saver: EditSaver,
     touched: Option<VoxelBox>,
-    /// Bytes of what nothing keeps and of what can be taken back.
+    /// Limit for the bytes of unsaved edits and history together.
     limit_bytes: Option<usize>,
-    /// What is being done, and what is to be done then.
+    /// Action in progress, and waiting ones.
     job: Option<Job>,
     queue: VecDeque<Task>,
 }
 
 impl Editor {
-    /// An edit that touches no more chunks than this is done at once.
+    /// Edits of at most this many chunks are applied at once.
     pub const CHUNKS_AT_ONCE: usize = 8;
-    /// Time that larger ones may take of a frame.
+    /// Recommended time per frame for larger edits.
     pub const FRAME_TIME: Duration = Duration::from_millis(2);
-    /// So much waits to be done at the most.
+    /// Maximum number of waiting actions.
     const MAX_QUEUED: usize = 64;
 
-    /// An editor whose edits `saver` keeps.
+    /// Creates an editor whose edits `saver` saves.
     pub fn new(saver: EditSaver) -> Self {
         let (brush, history) = (Brush::default(), EditHistory::default());
         let (touched, limit_bytes, job, queue) = (None, None, None, VecDeque::new());
         Self { brush, history, saver, touched, limit_bytes, job, queue }
     }
 
-    /// The same in at most about so many bytes of memory, for edits that nothing keeps and those
-    /// that can be taken back together: the oldest of these are forgotten first; then no more
-    /// is edited, before what there is was [saved](EditSaver::save).
+    /// Limits the memory for unsaved edits and history together, in bytes. At the limit, the oldest
+    /// history is dropped first; after that, edits are refused until they are
+    /// [saved](EditSaver::save).
     #[must_use]
     pub fn with_memory(self, limit_bytes: usize) -> Self {
         Self { limit_bytes: Some(limit_bytes), ..self }
     }
 
-    /// The same with the edits that can be taken back so far, and room for more.
+    /// Replaces the history, for instance by an empty one with another limit.
     #[must_use]
     pub fn with_history(self, history: EditHistory) -> Self {
         Self { history, ..self }
     }
 
-    /// The edits that can be taken back.
+    /// Returns the history for undo and redo.
     pub const fn history(&self) -> &EditHistory {
         &self.history
     }
 
-    /// Has another keep the edits from now on, of the same voxels: what can be taken back stays so,
-    /// and edits are counted on. The old one's must be its source's, which the new one keeps them
-    /// in: what that [lacks](EditSaver::lacked_count) is lost.
+    /// Replaces the saver, for the same voxels; history and edit count stay. The new saver must
+    /// save to the same source. Edits that the source [lacks](EditSaver::lacked_count) are lost.
     pub fn set_saver(&mut self, saver: EditSaver) {
         self.saver = saver.after(self.saver.edit_count());
     }
 
-    /// A box around all that was ever changed here: the world may reach so far now. `None`
-    /// where nothing was.
+    /// Returns a box around all voxels that were ever changed here, which may extend the world.
+    /// `None` without changes.
     pub const fn touched(&self) -> Option<VoxelBox> {
         self.touched
     }
 
-    /// What became of the edits so far.
+    /// Returns the state of saving.
     pub fn save_state(&self) -> SaveState {
         self.saver.state()
     }
 
-    /// How many edits were made so far, those that took others back too.
+    /// Returns the number of edits so far, including undone and redone ones.
     pub const fn edit_count(&self) -> u64 {
         self.saver.edit_count()
     }
 
-    /// What keeps the edits.
+    /// Returns the saver.
     pub const fn saver(&mut self) -> &mut EditSaver {
         &mut self.saver
     }
 
-    /// Does something with what the ray meets.
+    /// Applies an action to the voxel that the ray hits.
     ///
     /// # Cost
-    /// O(voxels of the chunks that the brush touches), and meshing these; of many chunks none of
-    /// it here.
+    /// O(voxels of the chunks that the brush touches), plus meshing them. For many chunks, the work
+    /// is done by [`update`](Self::update).
     ///
     /// # Errors
-    /// When it cannot be shown: then it is done all the same, and kept.
+    /// If it cannot be shown; the edit is applied and saved anyway.
     pub fn act(
         &mut self,
         scene: &mut dyn EditScene,
         action: EditAction,
         ray: &VoxelRay,
     ) -> Result<Edited, EditError> {
-        self.ask(scene, Task::Act { action, ray: *ray, brush: self.brush })
+        self.enqueue(scene, Task::Act { action, ray: *ray, brush: self.brush })
     }
 
     /// Sets all voxels of a shape.
     ///
     /// # Errors
-    /// As [`act`](Self::act), or when the shape is too large.
+    /// Those of [`act`](Self::act), or if the shape is too large.
     pub fn fill(
         &mut self,
         scene: &mut dyn EditScene,
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Edited, EditError> {
-        self.ask(scene, Task::Fill { shape: *shape, material })
+        self.enqueue(scene, Task::Fill { shape: *shape, material })
     }
 
-    /// Takes the last edit back; [`Edited::Nothing`] where there is none.
+    /// Undoes the last edit; [`Edited::Nothing`] if there is none.
     ///
     /// # Errors
-    /// As [`act`](Self::act).
+    /// Those of [`act`](Self::act).
     pub fn undo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
-        self.ask(scene, Task::Undo)
+        self.enqueue(scene, Task::Undo)
     }
 
-    /// Does again what was taken back last; [`Edited::Nothing`] where there is nothing.
+    /// Redoes the last undone edit; [`Edited::Nothing`] if there is none.
     ///
     /// # Errors
-    /// As [`act`](Self::act).
+    /// Those of [`act`](Self::act).
     pub fn redo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
-        self.ask(scene, Task::Redo)
+        self.enqueue(scene, Task::Redo)
     }
 
-    fn ask(&mut self, scene: &mut dyn EditScene, task: Task) -> Result<Edited, EditError> {
+    fn enqueue(&mut self, scene: &mut dyn EditScene, task: Task) -> Result<Edited, EditError> {
         if !self.is_busy() {
             return self.start(scene, task);
         }
@@ -282,26 +283,26 @@ impl Editor {
         Ok(Edited::Begun)
     }
 
-    /// Whether something was begun that is not done.
+    /// Whether an action is in progress or waiting.
     pub fn is_busy(&self) -> bool {
         self.job.is_some() || !self.queue.is_empty()
     }
 
-    /// Goes on with what was begun, for about so long; what the first of it came to that is
-    /// done now.
+    /// Continues actions in progress for about `time`. Returns the result of the first one that
+    /// finishes.
     ///
     /// # Cost
-    /// At most `time`, or one part: some milliseconds for four chunks. A chunk that was not used lately takes what
-    /// its source does.
+    /// At most `time`, or one part: some milliseconds for four chunks. Chunks that are not cached
+    /// are read from their source in addition.
     pub fn update(&mut self, scene: &mut dyn EditScene, time: Duration) -> Option<Outcome> {
-        self.go_on(scene, time)
+        self.continue_jobs(scene, time)
     }
 
-    /// Goes on until all is done that was begun, however long that takes; what the last of it
-    /// came to, or the first that failed.
+    /// Continues until all actions are finished. Returns the result of the last one, or the first
+    /// error.
     ///
     /// # Errors
-    /// As [`act`](Self::act); the rest is done all the same.
+    /// Those of [`act`](Self::act); the other actions are finished anyway.
     pub fn finish(&mut self, scene: &mut dyn EditScene) -> Result<Option<Edited>, EditError> {
         let mut all = Ok(None);
         while self.is_busy() {
@@ -312,13 +313,13 @@ impl Editor {
         all
     }
 
-    /// Makes room for an edit, if nothing takes it.
+    /// Reserves memory for an edit if it cannot be saved, by dropping history.
     ///
     /// # Errors
-    /// [`EditError::Full`]: what can be taken back is as before then.
-    fn make_room(&mut self, scene: &dyn EditScene, edit: &Edit) -> Result<(), EditError> {
+    /// [`EditError::Full`]; the history is unchanged then.
+    fn reserve_memory(&mut self, scene: &dyn EditScene, edit: &Edit) -> Result<(), EditError> {
         let Some(limit_bytes) = self.limit_bytes else { return Ok(()) };
-        if self.saver.takes() {
+        if self.saver.accepts_edits() {
             self.history.set_limit_bytes(limit_bytes);
             return Ok(());
         }
@@ -327,20 +328,20 @@ impl Editor {
         if held_bytes + more_bytes > limit_bytes {
             return Err(EditError::Full { held_bytes, more_bytes, limit_bytes });
         }
-        // Of the rest, the edit itself is a part.
+        // The edit itself becomes a part of the history.
         self.history.set_limit_bytes(limit_bytes - held_bytes - more_bytes + edit.size_bytes());
         Ok(())
     }
 
-    /// Keeps the limit after an edit.
-    fn keep_limit(&mut self) {
+    /// Enforces the limit after an edit.
+    fn enforce_limit(&mut self) {
         if let Some(limit_bytes) = self.limit_bytes {
             let rest = limit_bytes.saturating_sub(self.saver.held_bytes());
             self.history.set_limit_bytes(rest);
         }
     }
 
-    /// Notes that something is set now.
+    /// Extends the box of changes by an edit.
     fn touch(&mut self, edit: &Edit) {
         let boxes = edit.chunks().map(|(_, bounds)| bounds).chain(self.touched);
         self.touched = boxes.reduce(VoxelBox::union);

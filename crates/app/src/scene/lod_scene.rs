@@ -15,50 +15,50 @@ mod coarsening;
 
 use coarsening::Coarsening;
 
-/// A world of any size and a renderer that shows it: near parts fine, far ones coarse, as the
-/// eye moves.
+/// World of any size with the renderer that shows it: near parts fine, far parts coarse, following
+/// the camera.
 ///
 /// # Cost
-/// [`draw`](Self::draw) spends at most about the budget of the tree's
-/// [`LodConfig`](drystone_world::LodConfig) on changes, and then draws.
+/// [`draw`](Self::draw) first spends about the budget of the tree's
+/// [`LodConfig`](drystone_world::LodConfig) on updates, then draws.
 pub struct LodScene {
     tree: LodTree,
     shown: Shown,
     coarsening: Coarsening,
 }
 
-/// What the renderer has of each node.
+/// Meshes of each node in the renderer.
 struct Shown {
     renderer: Box<dyn Renderer>,
-    /// Bodies, and skirts along faces.
+    /// Bodies, and skirts by face.
     meshes: HashMap<(NodePos, Option<Face>), Meshes>,
     quads: u64,
     max_quads: u64,
-    /// As many there were when the update began.
+    /// Number of quads when the update began.
     quads_before: u64,
 }
 
-/// Why a mesh is not shown.
+/// Reason that a mesh is not shown.
 enum Refused {
-    /// There is no room.
+    /// The memory limit is reached.
     Full,
     Failed(RenderError),
 }
 
-/// How long to wait for a mesh before looking again.
-const WAIT: Duration = Duration::from_millis(50);
+/// Time to wait for a mesh before the next check.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 impl LodScene {
-    /// The most meshes at a time, for [`open_renderer`](super::open_renderer).
+    /// Initial capacity with the maximum number of meshes, for
+    /// [`open_renderer`](super::open_renderer).
     pub const CAPACITY: Capacity = Capacity { quads: 0, meshes: 1 << 16 };
-    /// Bytes of vertex memory that are filled, if nothing else is
-    /// [said](Self::set_max_bytes).
+    /// Default limit of vertex memory in bytes; see [`set_max_bytes`](Self::set_max_bytes).
     pub const MAX_BYTES: u64 = 512 << 20;
 
-    /// Shows nothing yet.
+    /// Creates a scene without any meshes.
     ///
     /// # Errors
-    /// What the renderer says of the palette.
+    /// Errors of setting the renderer's palette.
     pub fn new(tree: LodTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         set_palette(renderer.as_mut(), tree.data().materials())?;
         let shown = Shown {
@@ -71,40 +71,39 @@ impl LodScene {
         Ok(Self { tree, shown, coarsening: Coarsening::NONE })
     }
 
-    /// The tree, and the voxels.
+    /// Returns the tree, with the voxels.
     pub const fn tree(&self) -> &LodTree {
         &self.tree
     }
 
-    /// From now on fills so many bytes of vertex memory: where that is not enough, the world is
-    /// shown coarser. While it becomes coarser, and for the skirts between levels, a few meshes
-    /// more may be held.
+    /// Sets the limit of vertex memory in bytes. At the limit, the world is drawn coarser. During
+    /// that transition, and for skirts, a few more meshes may be held.
     pub const fn set_max_bytes(&mut self, bytes: u64) {
         self.shown.max_quads = bytes / QUAD_BYTES;
     }
 
-    /// The renderer.
+    /// Returns the renderer.
     pub fn renderer(&mut self) -> &mut dyn Renderer {
         self.shown.renderer.as_mut()
     }
 
-    /// Brings what is shown closer to what `view` should see, in a picture that is
-    /// `height_pixels` high, within the frame's budget.
+    /// Updates the meshes for `view` in a picture of this size, within the frame's budget.
     ///
     /// # Errors
-    /// When the device failed. A lack of room is none: the world is shown coarser then.
+    /// If the device failed. Running out of vertex memory is not an error: the world is drawn
+    /// coarser.
     pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
-        let mut eye = eye_of(view, size);
+        let mut camera = lod_camera(view, size);
         let factor = self.coarsening.factor();
-        eye.scale = match eye.scale {
+        camera.scale = match camera.scale {
             PixelScale::Perspective(pixels) => PixelScale::Perspective(pixels / factor),
             PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / factor),
         };
         self.shown.quads_before = self.shown.quads;
-        match self.tree.update(&eye, &mut self.shown) {
+        match self.tree.update(&camera, &mut self.shown) {
             Ok(()) => {
-                let has_room = self.shown.quads < self.shown.max_quads / 2;
-                self.coarsening.accepted(self.tree.is_settled(), has_room);
+                let has_spare_memory = self.shown.quads < self.shown.max_quads / 2;
+                self.coarsening.accepted(self.tree.is_settled(), has_spare_memory);
                 Ok(())
             }
             Err(Refused::Full) => {
@@ -119,7 +118,7 @@ impl LodScene {
         }
     }
 
-    /// Hides a root for which there is room as a whole but not beside its own details.
+    /// Hides the largest root, whose own mesh does not fit next to its details.
     fn hide_largest_root(&mut self) -> Result<bool, RenderError> {
         match self.tree.hide_largest_root(&mut self.shown) {
             Ok(is_hidden) => Ok(is_hidden),
@@ -128,14 +127,14 @@ impl LodScene {
         }
     }
 
-    /// As [`update`](Self::update), again and again for about so long, making what is missing in
-    /// between: the way where the tree has no threads.
+    /// Calls [`update`](Self::update) repeatedly for about `time`, and builds missing meshes in
+    /// between. For trees without threads.
     ///
     /// # Cost
-    /// `time`, and one mesh more: some milliseconds.
+    /// `time`, plus one mesh: some milliseconds.
     ///
     /// # Errors
-    /// As [`update`](Self::update).
+    /// Those of [`update`](Self::update).
     pub fn update_for(
         &mut self,
         view: &View,
@@ -152,18 +151,18 @@ impl LodScene {
         }
     }
 
-    /// How many times longer than asked voxels may be, since there is no room for more: 1 where
-    /// there is.
+    /// Returns the factor by which voxels are larger than requested because of the memory limit; 1
+    /// if there is enough.
     pub const fn coarsening(&self) -> f64 {
         self.coarsening.factor()
     }
 
-    /// Brings what is shown to what `view` should see, however long it takes; where there is no
-    /// room for that, as close as there is. `progress` is told of each step.
+    /// Updates the meshes until all that `view` needs is there, or as much as fits in memory,
+    /// however long it takes. Calls `progress` after each step.
     ///
     /// # Errors
-    /// As [`update`](Self::update); and where there is no room to show every place, not even
-    /// with the coarsest voxels.
+    /// Those of [`update`](Self::update); and if not even the coarsest meshes of the whole world
+    /// fit.
     pub fn settle(
         &mut self,
         view: &View,
@@ -181,39 +180,39 @@ impl LodScene {
                 let whole = self.tree.is_whole();
                 return whole
                     .then_some(())
-                    .ok_or_else(|| no_room("showing a world, however coarse"));
+                    .ok_or_else(|| out_of_memory("showing the world at its coarsest level"));
             }
             if self.tree.is_waiting() {
-                self.tree.wait(WAIT);
+                self.tree.wait(CHECK_INTERVAL);
             }
         }
     }
 
-    /// Draws one picture of what is shown; returns when the work is submitted.
+    /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors
-    /// When the device is lost or refuses.
+    /// If the device is lost or refuses.
     pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.shown.renderer.draw(view)
     }
 
-    /// Draws one picture and reads it back, with what it took.
+    /// Draws one picture and reads it back, with its statistics.
     ///
     /// # Errors
-    /// When the device is lost or refuses, or draws to a window.
+    /// If the device is lost or refuses, or draws to a window.
     pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         self.shown.renderer.draw(view)?;
         let picture = self.shown.renderer.read_image()?;
         Ok((picture, self.shown.renderer.drawn()))
     }
 
-    /// Sets voxels and shows every mesh that they touch anew, at all levels: up to
-    /// [`LodTree::MAX_MESHES_AT_ONCE`] at once, more all together when they are made; see
-    /// [`LodTree::set`]. Returns how many changed.
+    /// Sets voxels and updates every affected mesh, at all levels. Up to
+    /// [`LodTree::MAX_MESHES_AT_ONCE`] meshes are updated at once; more are updated together once
+    /// they are built, see [`LodTree::set`]. Returns the number of changed voxels.
     ///
     /// # Errors
-    /// When there is no room, or the device failed: the voxels are set then, and what could
-    /// not be shown is shown as it was until there is room.
+    /// If the memory limit is reached, or the device failed. The voxels are set then; meshes that
+    /// could not be updated stay until there is memory.
     pub fn set(
         &mut self,
         voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
@@ -221,33 +220,33 @@ impl LodScene {
         self.tree.set(voxels, &mut self.shown).map_err(edit_error)
     }
 
-    /// Sets all voxels of a shape, as [`set`](Self::set) would one after the other.
+    /// Sets all voxels of a shape, with the same result as [`set`](Self::set).
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// Those of [`set`](Self::set).
     pub fn fill(&mut self, shape: &VoxelShape, material: Material) -> Result<u64, RenderError> {
         self.tree.fill(shape, material, &mut self.shown).map_err(edit_error)
     }
 
-    /// Sets what an edit changes, as [`set`](Self::set) would voxel by voxel.
+    /// Applies an edit, with the same result as [`set`](Self::set).
     ///
     /// # Errors
-    /// As [`set`](Self::set).
+    /// Those of [`set`](Self::set).
     pub fn apply_edit(&mut self, edit: &Edit) -> Result<u64, RenderError> {
         self.tree.apply_edit(edit, &mut self.shown).map_err(edit_error)
     }
 
-    /// Sets what a part of an edit changes; shown with all others once
-    /// [`show_parts`](Self::show_parts) says that there are no more. Returns how many changed.
+    /// Applies a part of an edit; all parts are shown together after
+    /// [`show_parts`](Self::show_parts). Returns the number of changed voxels.
     ///
     /// # Cost
-    /// As [`LodTree::apply_part`].
+    /// That of [`LodTree::apply_part`].
     pub fn apply_part(&mut self, part: &Edit) -> u64 {
         self.tree.apply_part(part)
     }
 
-    /// There are no more parts: they show together, as soon as [`update`](Self::update) finds
-    /// all of their meshes made.
+    /// Ends the parts of an edit. They are shown together, as soon as [`update`](Self::update)
+    /// finds all of their meshes built.
     pub fn show_parts(&mut self) {
         self.tree.show_parts();
     }
@@ -255,21 +254,21 @@ impl LodScene {
 
 fn edit_error(refused: Refused) -> RenderError {
     match refused {
-        Refused::Full => no_room("showing an edit"),
+        Refused::Full => out_of_memory("showing an edit"),
         Refused::Failed(error) => error,
     }
 }
 
-fn no_room(during: &'static str) -> RenderError {
+fn out_of_memory(during: &'static str) -> RenderError {
     RenderError::Device { during, reason: "the limit of vertex memory is reached".into() }
 }
 
 const QUAD_BYTES: u64 = size_of::<drystone_mesh::Quad>() as u64;
 
 impl Shown {
-    /// Where a body or a skirt lies. Each skirt of a node is said to be larger by another number of
-    /// units, so that what is translucent of it has its own place in the one order of blending.
-    fn place((node, skirt): (NodePos, Option<Face>)) -> DrawData {
+    /// Returns the draw data of a body or a skirt. Each skirt of a node gets a slightly larger
+    /// extent, so that its translucent quads have a distinct position in the blending order.
+    fn draw_data((node, skirt): (NodePos, Option<Face>)) -> DrawData {
         let rank = skirt.map_or(0, |face| 1 + face.index() as u32);
         DrawData {
             origin: node.origin().to_array(),
@@ -278,7 +277,7 @@ impl Shown {
         }
     }
 
-    /// Shows a body, or the skirt along a face, in place of the one that there is.
+    /// Shows a body or a skirt in place of the existing one.
     fn set_mesh(
         &mut self,
         part: (NodePos, Option<Face>),
@@ -288,19 +287,18 @@ impl Shown {
         let mesh = mesh.unwrap_or(&empty);
         let old = self.meshes.get(&part).copied().unwrap_or_default();
         let mut meshes = old;
-        let place = Self::place(part);
+        let draw_data = Self::draw_data(part);
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
             (&mut meshes.blended, Layer::Blended, &mesh.translucent),
         ];
         let mut result = Ok(());
         for (id, layer, quads) in layers {
-            let data =
-                MeshData { quads: quads.quads(), counts: quads.counts(), draw_data: place, layer };
+            let data = MeshData { quads: quads.quads(), counts: quads.counts(), draw_data, layer };
             result = result.and_then(|()| update_mesh(self.renderer.as_mut(), id, &data));
         }
         if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
-            // Nothing of it was shown, so nothing is.
+            // Nothing of it was visible before, so nothing is now.
             for id in [&mut meshes.opaque, &mut meshes.blended] {
                 if id.is_some_and(|it| self.renderer.remove(it).is_ok()) {
                     *id = None;
@@ -351,8 +349,8 @@ impl NodeSink for Shown {
     }
 }
 
-/// From where `view` looks at the world, in a picture of this size.
-pub fn eye_of(view: &View, size: super::Size) -> LodCamera {
+/// Returns the camera of the level-of-detail tree for `view` in a picture of this size.
+pub fn lod_camera(view: &View, size: super::Size) -> LodCamera {
     let camera = &view.camera;
     let [half_x, half_y] = camera.half_extents(size.aspect()).map(f64::from);
     let pixels = f64::from(size.height);
@@ -378,20 +376,20 @@ mod tests {
 
     use super::*;
 
-    /// Whatever slots they have: nowhere are two parts of a node equally far.
+    /// No two parts of a node have the same blend key, whatever their slots.
     #[test]
-    fn body_and_skirts_of_a_node_are_told_apart_when_they_are_blended() {
+    fn body_and_skirts_of_a_node_have_distinct_blend_keys() {
         let node = NodePos { level: 2, chunk: ChunkPos::new(3, -1, 5) };
         let skirts = Face::ALL.into_iter().map(Some);
         let parts: Vec<_> = [None].into_iter().chain(skirts).collect();
         let middle = node.origin().to_array().map(|c| f64::from(c) + 64.0);
         let [x, y, z] = middle;
-        // Along an axis, far away, within it, and where a larger box is hardly farther.
+        // Along an axis, far away, inside, and where a larger box is hardly farther.
         for eye in [[x, y, 9e3], [x + 1e5, y + 40.0, z], middle, [x + 500.0, y - 500.0, z]] {
             let camera = Camera::look_at(DVec3::from_array(eye), DVec3::ZERO);
             for projection in [camera.projection, Projection::Orthographic { height_voxels: 9.0 }] {
                 let seen = Visibility::new(&Camera { projection, ..camera }, 1.0);
-                let key = |&skirt: &Option<Face>| seen.blend_key(&Shown::place((node, skirt)));
+                let key = |&skirt: &Option<Face>| seen.blend_key(&Shown::draw_data((node, skirt)));
                 let keys: std::collections::BTreeSet<u64> = parts.iter().map(key).collect();
                 assert_eq!(keys.len(), parts.len(), "{eye:?}");
             }

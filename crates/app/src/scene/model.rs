@@ -1,10 +1,10 @@
-//! Polygon models on their way to a renderer: cut into triangles, with the normals that
-//! they are shaded by, and placed in the world at a size that can be looked at.
+//! Polygon models for rendering: triangulated, with normals for shading, and scaled to a fixed size
+//! in the world.
 
 mod normals;
-mod place;
 mod split;
+mod transform;
 mod triangles;
 
-pub use place::ModelTransform;
+pub use transform::ModelTransform;
 pub use triangles::{ModelTriangles, PartTriangles, Shade};

@@ -5,40 +5,39 @@ use web_time::Instant;
 
 use super::ModelTriangles;
 
-/// A model and a renderer that shows it.
+/// Model with the renderer that shows it.
 ///
 /// # Cost
-/// Beside the model's triangles and the renderer's, a handle a part.
+/// One handle per part, in addition to the triangles of model and renderer.
 pub struct ModelScene {
     model: ModelTriangles,
     drawn: Shown,
-    /// Who draws when it has all parts.
-    next: Option<Next>,
+    /// Renderer that draws once it has all parts.
+    next: Option<NextRenderer>,
 }
 
-/// What a renderer shows of a model, part for part.
+/// Renderer with its meshes, one for each part of the model.
 struct Shown {
     renderer: Box<dyn Renderer>,
     parts: Vec<(TrianglesId, Layer)>,
 }
 
-/// The renderer that is to draw, and how many parts it has.
-struct Next {
+/// New renderer, and the number of parts that it has.
+struct NextRenderer {
     shown: Shown,
     done: usize,
 }
 
 impl ModelScene {
-    /// Parts that are no larger are handed over in a millisecond or two: what
-    /// [`change_for`](Self::change_for) does at once is one of them. For
-    /// [`ModelTriangles::in_pieces`].
+    /// Size of pieces that are uploaded in a millisecond or two, for [`ModelTriangles::in_pieces`].
+    /// [`change_for`](Self::change_for) uploads at least one part per call.
     pub const PIECE_BYTES: u64 = 2 << 20;
 
-    /// Hands the parts of `model` to `renderer`, those that are too large for it in
-    /// [pieces](ModelTriangles::split).
+    /// Creates a scene and uploads the model's parts. Parts that are too large for the renderer are
+    /// [split](ModelTriangles::split).
     ///
     /// # Errors
-    /// What the renderer says: that it draws no models, is full, or its device failed.
+    /// Errors of the renderer: it does not draw models, is full, or its device failed.
     pub fn new(model: ModelTriangles, renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         let model = model.split(renderer.max_triangle_bytes());
         let mut drawn = Shown { renderer, parts: Vec::with_capacity(model.parts.len()) };
@@ -46,31 +45,31 @@ impl ModelScene {
         Ok(Self { model, drawn, next: None })
     }
 
-    /// Begins to hand the model to another renderer, which draws when it has all:
-    /// [`change_for`](Self::change_for) goes on. It may share its device with the one that draws;
-    /// see [`OpenDevice`](super::OpenDevice). An earlier change that is not done is given up.
+    /// Begins to upload the model to another renderer, which draws once it has all;
+    /// [`change_for`](Self::change_for) continues. The two renderers may share a device, see
+    /// [`OpenDevice`](super::OpenDevice). An earlier change in progress is cancelled.
     ///
     /// # Cost
-    /// None but for parts that are too large for it, which are split.
+    /// None, except for parts that have to be split.
     pub fn change_renderer(&mut self, renderer: Box<dyn Renderer>) {
         self.model = std::mem::take(&mut self.model).split(renderer.max_triangle_bytes());
         let parts = Vec::with_capacity(self.model.parts.len());
-        self.next = Some(Next { shown: Shown { renderer, parts }, done: 0 });
+        self.next = Some(NextRenderer { shown: Shown { renderer, parts }, done: 0 });
     }
 
-    /// Gives up a change that was begun; the other renderer is dropped.
+    /// Cancels a change in progress; the new renderer is dropped.
     pub fn stop_change(&mut self) {
         self.next = None;
     }
 
-    /// Goes on with a change for about so long. Returns which part of it is done, and `None` when
-    /// all is, or none was begun.
+    /// Continues a change for about `time`. Returns the finished fraction, or `None` if the change
+    /// is complete or there is none.
     ///
     /// # Cost
-    /// `time`, and at most that of the largest part.
+    /// `time`, plus at most the time of the largest part.
     ///
     /// # Errors
-    /// As [`new`](Self::new). The change is given up then, and the old renderer goes on.
+    /// Those of [`new`](Self::new). The change is cancelled then, and the old renderer stays.
     pub fn change_for(&mut self, time: Duration) -> Result<Option<f32>, RenderError> {
         let Some(mut next) = self.next.take() else { return Ok(None) };
         let (start, count) = (Instant::now(), self.model.parts.len());
@@ -83,37 +82,36 @@ impl ModelScene {
                 return Ok(Some(part));
             }
         }
-        next.shown.cut(count)?;
+        next.shown.truncate(count)?;
         self.drawn = next.shown;
         Ok(None)
     }
 
-    /// The model, as it was handed over.
+    /// Returns the model, as it was uploaded.
     pub const fn model(&self) -> &ModelTriangles {
         &self.model
     }
 
-    /// Shows another model in the place of this one: part for part, and what one has more
-    /// comes or goes. Returns the old one. A change to another renderer begins anew.
+    /// Replaces the model, part by part, and returns the old one. A change of renderer starts over.
     ///
     /// # Errors
-    /// As [`new`](Self::new). Parts that the renderer did not take are shown as they were,
-    /// those before them as they are to be, and the old model is kept: replace again.
+    /// Those of [`new`](Self::new). Parts before the failed one are replaced then, the others are
+    /// not, and the old model stays; replace it again.
     pub fn replace(&mut self, model: ModelTriangles) -> Result<ModelTriangles, RenderError> {
-        let most = |shown: &Shown| shown.renderer.max_triangle_bytes();
-        let most_of_next = self.next.as_ref().map_or(u64::MAX, |next| most(&next.shown));
-        let model = model.split(most(&self.drawn).min(most_of_next));
+        let limit = |shown: &Shown| shown.renderer.max_triangle_bytes();
+        let next_limit = self.next.as_ref().map_or(u64::MAX, |next| limit(&next.shown));
+        let model = model.split(limit(&self.drawn).min(next_limit));
         self.drawn.show_all(&model)?;
         self.next.iter_mut().for_each(|next| next.done = 0);
         Ok(std::mem::replace(&mut self.model, model))
     }
 
-    /// The renderer.
+    /// Returns the renderer.
     pub fn renderer(&mut self) -> &mut dyn Renderer {
         self.drawn.renderer.as_mut()
     }
 
-    /// Gives the model back and drops the renderer, to show it with another.
+    /// Drops the renderer and returns the model, to show it with another.
     pub fn into_model(self) -> ModelTriangles {
         self.model
     }
@@ -121,15 +119,15 @@ impl ModelScene {
     /// Draws one picture; returns when the work is submitted.
     ///
     /// # Errors
-    /// When the device is lost or refuses.
+    /// If the device is lost or refuses.
     pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.drawn.renderer.draw(view)
     }
 
-    /// Draws one picture and reads it back, with what it took.
+    /// Draws one picture and reads it back, with its statistics.
     ///
     /// # Errors
-    /// When the device is lost or refuses, or draws to a window.
+    /// If the device is lost or refuses, or draws to a window.
     pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         let renderer = self.renderer();
         renderer.draw(view)?;
@@ -139,13 +137,13 @@ impl ModelScene {
 }
 
 impl Shown {
-    /// Shows all of a model, and nothing else.
+    /// Shows all parts of a model, and nothing else.
     fn show_all(&mut self, model: &ModelTriangles) -> Result<(), RenderError> {
         (0..model.parts.len()).try_for_each(|at| self.show(model, at))?;
-        self.cut(model.parts.len())
+        self.truncate(model.parts.len())
     }
 
-    /// Shows one part in the place of what was shown there, if there is one, or behind all.
+    /// Shows one part in place of the existing one, or adds it.
     fn show(&mut self, model: &ModelTriangles, at: usize) -> Result<(), RenderError> {
         let Self { renderer, parts } = self;
         let (part, mesh) = (&model.parts[at], model.mesh(&model.parts[at]));
@@ -154,7 +152,7 @@ impl Shown {
             Some((id, layer)) if *layer == part.layer => {
                 renderer.replace_triangles(*id, &mesh)?;
             }
-            // A mesh keeps its layer: what is to change that is another mesh.
+            // A mesh cannot change its layer, so a new one is inserted.
             Some((id, layer)) => {
                 let new = renderer.insert_triangles(&mesh)?;
                 *layer = part.layer;
@@ -164,8 +162,8 @@ impl Shown {
         Ok(())
     }
 
-    /// Shows no parts from this one on.
-    fn cut(&mut self, count: usize) -> Result<(), RenderError> {
+    /// Removes the parts from `count` on.
+    fn truncate(&mut self, count: usize) -> Result<(), RenderError> {
         while self.parts.len() > count {
             if let Some((id, _)) = self.parts.pop() {
                 self.renderer.remove_triangles(id)?;
@@ -192,7 +190,7 @@ mod tests {
         device.renderer(kind, Capacity::default()).unwrap()
     }
 
-    /// A wavy sheet of some cells a side under a pane of glass, in pieces.
+    /// A wavy sheet of some cells per side under a pane of glass, in pieces.
     fn model(cells: u16) -> ModelTriangles {
         let side = cells + 1;
         let vertex = |n: u16| {
@@ -227,13 +225,13 @@ mod tests {
         scene.picture(&View::new(default_view.camera)).unwrap().0
     }
 
-    /// Every picture on the way is that of the renderer before, of the model that there is.
+    /// Every picture during the change equals that of the old renderer.
     #[test]
-    fn another_renderer_takes_over_without_a_picture_that_lacks_anything() {
+    fn a_change_of_renderer_never_shows_an_incomplete_picture() {
         let device = device();
         let mut scene = ModelScene::new(model(12), renderer(&device, RendererKind::Pool)).unwrap();
         let glass = scene.model().parts.last().unwrap();
-        assert_eq!((glass.layer, glass.indices.len()), (Layer::Blended, 120), "never in pieces");
+        assert_eq!((glass.layer, glass.indices.len()), (Layer::Blended, 120), "not split");
         for (kind, cells) in [(RendererKind::Naive, 3), (RendererKind::Pool, 15)] {
             scene.replace(model(12)).unwrap();
             let (mut expected, old) = (picture(&mut scene), scene.renderer().name());
@@ -244,7 +242,7 @@ mod tests {
                 before = part;
                 assert!(picture(&mut scene) == expected && scene.renderer().name() == old);
                 if steps == 3 {
-                    // Of fewer parts than the next renderer has by now, or of more.
+                    // With fewer parts than the new renderer has already, or with more.
                     scene.replace(model(cells)).unwrap();
                     let last = std::mem::replace(&mut expected, picture(&mut scene));
                     assert!(last != expected);
@@ -260,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renderer_that_refuses_or_is_given_up_leaves_the_one_that_draws() {
+    fn a_refused_or_cancelled_change_keeps_the_current_renderer() {
         let device = device();
         let mut scene = ModelScene::new(model(6), renderer(&device, RendererKind::Pool)).unwrap();
         let before = picture(&mut scene);

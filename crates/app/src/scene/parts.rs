@@ -5,30 +5,29 @@ use drystone_voxel::{ChunkMesh, ChunkPos};
 
 use super::Scene;
 
-/// Chunks that an edit has changed and that are shown together: each with its mesh, once that
-/// is made.
+/// Chunks of an edit that are shown together, each with its mesh once that is built.
 #[derive(Default)]
 pub(super) struct Parts {
     chunks: BTreeMap<ChunkPos, Option<ChunkMesh>>,
 }
 
-/// So many chunks are meshed at a time, on all cores: in a millisecond or two.
-const CHUNKS_AT_A_TIME: usize = 8;
+/// Number of chunks that are meshed at a time, on all cores; takes a millisecond or two.
+const CHUNKS_PER_STEP: usize = 8;
 
 impl Parts {
-    /// These chunks are others now.
+    /// Adds changed chunks.
     pub(super) fn extend(&mut self, chunks: Vec<ChunkPos>) {
         self.chunks.extend(chunks.into_iter().map(|chunk| (chunk, None)));
     }
 
-    /// These chunks are shown anew, as they are now.
+    /// Removes chunks that are shown separately with their current voxels.
     pub(super) fn forget(&mut self, chunks: &[ChunkPos]) {
         if !self.chunks.is_empty() {
             chunks.iter().for_each(|chunk| drop(self.chunks.remove(chunk)));
         }
     }
 
-    /// All meshes are to be made anew.
+    /// Discards all meshes, which have to be built again.
     pub(super) fn restart(&mut self) {
         self.chunks.values_mut().for_each(|mesh| *mesh = None);
     }
@@ -39,16 +38,15 @@ impl Parts {
 
     fn next(&self) -> Vec<ChunkPos> {
         let missing = self.chunks.iter().filter(|(_, mesh)| mesh.is_none());
-        missing.map(|(&chunk, _)| chunk).take(CHUNKS_AT_A_TIME).collect()
+        missing.map(|(&chunk, _)| chunk).take(CHUNKS_PER_STEP).collect()
     }
 }
 
 impl Scene {
-    /// Makes some of the meshes that are to be shown together; when there is none left to be
-    /// made, shows them. Whether that was so.
+    /// Builds some of the missing meshes; once none is missing, shows all. Returns whether it did.
     ///
     /// # Errors
-    /// The first of what the renderer says; whatever it does not take is shown as it was.
+    /// The first error of the renderer; chunks that it does not accept keep their old meshes.
     pub(super) fn show_some_parts(&mut self) -> Result<bool, RenderError> {
         let next = self.parts.next();
         if next.is_empty() {

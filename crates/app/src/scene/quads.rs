@@ -4,38 +4,38 @@ use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk, VoxelPos};
 use drystone_world::World;
 use rayon::prelude::*;
 
-/// The quads of one chunk.
+/// Quads of one chunk.
 #[derive(Clone, Debug)]
 pub struct ChunkQuads {
-    /// Which chunk.
+    /// Position of the chunk.
     pub position: ChunkPos,
-    /// Its quads.
+    /// Mesh of the chunk.
     pub mesh: ChunkMesh,
 }
 
-/// How chunks are made into quads.
+/// Options of the mesher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meshing {
-    /// Whether quads carry how far corners of faces are darkened by what is near them, to be
-    /// shown where [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion) says how
-    /// dark that is. Takes more quads, since only faces that shade alike are merged. The
-    /// instanced renderer refuses such meshes: its cubes have no room for shades. Default:
-    /// not.
+    /// Whether quads store ambient occlusion. Its strength is
+    /// [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion). Takes
+    /// more quads, since only faces with equal occlusion are merged. The instanced renderer refuses
+    /// such meshes. Default: false.
     pub occlusion: bool,
 }
 
-/// Meshes every chunk of `world` as [`Meshing::default`] says, on all cores. Chunks without
-/// a visible face are left out; the rest come in the world's order.
+/// Meshes every chunk of `world` with [`Meshing::default`], on all cores. Chunks without a visible
+/// face are left out; the others have the world's order.
 pub fn mesh_world(world: &World) -> Vec<ChunkQuads> {
     mesh_world_with(world, Meshing::default())
 }
 
-/// The same in any other way.
+/// Meshes every chunk of `world` with `meshing`, as [`mesh_world`] does.
 pub fn mesh_world_with(world: &World, meshing: Meshing) -> Vec<ChunkQuads> {
     mesh_world_with_progress(world, meshing, || {})
 }
 
-/// The same; `meshed` is called when a chunk is done, by whichever thread has done it.
+/// Meshes every chunk of `world` as [`mesh_world_with`] does, and calls `meshed` after each, from
+/// any thread.
 pub fn mesh_world_with_progress(
     world: &World,
     meshing: Meshing,
@@ -56,19 +56,19 @@ pub fn mesh_world_with_progress(
         .collect()
 }
 
-/// Meshes one chunk; a chunk that the world does not have gives no quads.
+/// Meshes one chunk; a missing chunk has no quads.
 pub fn mesh_chunk(world: &World, position: ChunkPos) -> ChunkQuads {
     ChunkQuads { position, mesh: Scratch::default().mesh(world, position).clone() }
 }
 
-/// How many quads there are in all, opaque and translucent.
+/// Returns the number of quads, opaque and translucent.
 pub fn quad_count(chunks: &[ChunkQuads]) -> u64 {
     chunks.iter().map(|chunk| chunk.mesh.len() as u64).sum()
 }
 
-/// The chunks whose mesh depends on `voxel`: its own, and where it lies on a border, those
-/// beyond (edges and corners included).
-pub(super) fn chunks_that_see(voxel: VoxelPos, side: u32) -> Vec<ChunkPos> {
+/// Returns the chunks whose mesh depends on `voxel`: its own, and all that it borders on, at faces,
+/// edges and corners.
+pub(super) fn dependent_chunks(voxel: VoxelPos, side: u32) -> Vec<ChunkPos> {
     let mut chunks = Vec::new();
     for offset in 0..27 {
         let step = |digit: i32| offset / digit % 3 - 1;
@@ -85,7 +85,7 @@ pub(super) fn chunks_that_see(voxel: VoxelPos, side: u32) -> Vec<ChunkPos> {
     chunks
 }
 
-/// What one thread meshes with, kept warm from chunk to chunk.
+/// Buffers for meshing on one thread, reused from chunk to chunk.
 #[derive(Default)]
 pub(super) struct Scratch {
     padded: PaddedChunk,
@@ -94,13 +94,13 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Scratch to mesh so.
+    /// Creates buffers for `meshing`.
     pub(super) fn new(meshing: Meshing) -> Self {
         let mesher = GreedyMesher::new().ambient_occlusion(meshing.occlusion);
         Self { mesher, ..Self::default() }
     }
 
-    /// The quads of a chunk, until the next is meshed.
+    /// Returns the mesh of a chunk, valid until the next call.
     pub(super) fn mesh(&mut self, world: &World, position: ChunkPos) -> &ChunkMesh {
         let mut mesh = mem::take(&mut self.mesh);
         self.mesh_into(world, position, &mut mesh);
@@ -108,7 +108,7 @@ impl Scratch {
         &self.mesh
     }
 
-    /// Replaces what is in `mesh` by the quads of a chunk.
+    /// Replaces `mesh` by the mesh of a chunk.
     pub(super) fn mesh_into(&mut self, world: &World, position: ChunkPos, mesh: &mut ChunkMesh) {
         mesh.clear();
         if world.chunk(position).is_some() {
@@ -123,10 +123,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_corner_voxel_is_seen_by_eight_chunks() {
-        assert_eq!(chunks_that_see(VoxelPos::new(5, 5, 5), 32).len(), 1);
-        assert_eq!(chunks_that_see(VoxelPos::new(0, 5, 5), 32).len(), 2);
-        assert_eq!(chunks_that_see(VoxelPos::new(-1, 31, 64), 32).len(), 8);
-        assert_eq!(chunks_that_see(VoxelPos::new(0, 0, 0), 1).len(), 27);
+    fn eight_chunks_depend_on_a_corner_voxel() {
+        assert_eq!(dependent_chunks(VoxelPos::new(5, 5, 5), 32).len(), 1);
+        assert_eq!(dependent_chunks(VoxelPos::new(0, 5, 5), 32).len(), 2);
+        assert_eq!(dependent_chunks(VoxelPos::new(-1, 31, 64), 32).len(), 8);
+        assert_eq!(dependent_chunks(VoxelPos::new(0, 0, 0), 1).len(), 27);
     }
 }

@@ -6,28 +6,28 @@ use drystone_world::World;
 
 use super::{Meshing, quads::Scratch};
 
-/// What all cores mesh with while one thread shows what is ready.
+/// Meshing on all cores, while one thread uploads finished meshes.
 ///
 /// ```text
 ///  all cores    mesh block 0 │ mesh block 1 │ mesh block 2 │
 ///  this thread               │ show block 0 │ show block 1 │ show block 2
 /// ```
 ///
-/// A renderer stays on its thread; only it writes to its pool.
+/// A renderer stays on its thread, which alone writes to its pool.
 #[derive(Default)]
 pub(super) struct SideBySide {
-    /// One a core.
+    /// Buffers, one per core.
     scratches: Vec<Scratch>,
-    /// The block that is shown and the one that is meshed, as many chunks each.
+    /// Meshes of the block that is shown and of the one that is meshed.
     ready: Vec<ChunkMesh>,
     next: Vec<ChunkMesh>,
 }
 
-/// Chunks of a block for each core: some take longer than others.
+/// Chunks of a block per core; several, since their times differ.
 const CHUNKS_PER_CORE: usize = 4;
 
 impl SideBySide {
-    /// Scratch to mesh so.
+    /// Creates buffers for `meshing`.
     pub(super) fn new(meshing: Meshing) -> Self {
         let cores = rayon::current_num_threads();
         let meshes = || vec![ChunkMesh::new(); CHUNKS_PER_CORE * cores];
@@ -35,15 +35,15 @@ impl SideBySide {
         Self { scratches, ready: meshes(), next: meshes() }
     }
 
-    /// Chunks of a few blocks: fewer at a time would leave cores without work.
-    pub(super) fn at_once() -> usize {
+    /// Number of chunks in a few blocks; smaller steps would leave cores idle.
+    pub(super) fn chunks_per_step() -> usize {
         2 * CHUNKS_PER_CORE * rayon::current_num_threads()
     }
 
-    /// Meshes chunks on all cores and gives them to `show`, in order.
+    /// Meshes chunks on all cores and passes them to `show`, in order.
     ///
     /// # Errors
-    /// The first that `show` returns; it is not asked again then.
+    /// The first error of `show`, which is not called again then.
     pub(super) fn mesh(
         &mut self,
         world: &World,
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use drystone_voxel::{Chunk, Material, MaterialTable};
 
-    /// Chunks in a row, each with another count of voxels.
+    /// Chunks in a row, each with a different number of voxels.
     fn world(count: i32) -> World {
         let mut materials = MaterialTable::new();
         materials.insert("stone", [90, 90, 90, 255]).unwrap();
@@ -101,7 +101,7 @@ mod tests {
         let block = meshing.next.len() as i32;
         for count in [0, 1, 2, block, block + 1, 3 * block - 1] {
             let world = world(count.min(60));
-            // One that is not there among them.
+            // One chunk does not exist.
             let chunks: Vec<_> = (-1..count).map(|x| ChunkPos::new(x, 0, 0)).collect();
             let mut shown = Vec::new();
             let result = meshing.mesh(&world, &chunks, |chunk, mesh| {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_behind_an_error() {
+    fn nothing_is_shown_after_an_error() {
         let world = world(30);
         let chunks: Vec<_> = (0..30).map(|x| ChunkPos::new(x, 0, 0)).collect();
         for fails_at in [0, 9, 29] {

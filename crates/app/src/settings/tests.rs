@@ -5,7 +5,7 @@ fn file(test: &str) -> (PathBuf, SettingsFile) {
     let name = format!("drystone-settings-{test}-{}", std::process::id());
     let folder = env::temp_dir().join(name).join("new");
     let _ = fs::remove_dir_all(&folder);
-    (folder.clone(), SettingsFile { path: Some(folder.join(FILE)), kept: None })
+    (folder.clone(), SettingsFile { path: Some(folder.join(FILE)), saved: None })
 }
 
 fn settings() -> Settings {
@@ -23,24 +23,24 @@ fn settings() -> Settings {
 }
 
 #[test]
-fn settings_come_back() {
+fn settings_are_restored() {
     let (folder, mut file) = file("back");
     assert_eq!(file.read(), (Settings::default(), None));
     let settings = settings();
-    assert_eq!(settings.recent.len(), 2, "one file is named once");
-    file.keep(&settings).unwrap();
-    let mut again = SettingsFile { path: file.path.clone(), kept: None };
+    assert_eq!(settings.recent.len(), 2, "files are listed once");
+    file.save(&settings).unwrap();
+    let mut again = SettingsFile { path: file.path.clone(), saved: None };
     assert_eq!(again.read(), (settings.clone(), None));
-    // What has not changed is not written.
+    // Unchanged settings are not written.
     fs::remove_file(folder.join(FILE)).unwrap();
-    again.keep(&settings).unwrap();
+    again.save(&settings).unwrap();
     assert!(!folder.join(FILE).exists());
-    again.keep(&Settings::default()).unwrap();
+    again.save(&Settings::default()).unwrap();
     assert_eq!(file.read(), (Settings::default(), None));
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
-/// Written by a version that knew nothing of what came later.
+/// Written by a version with other keys.
 #[test]
 fn settings_of_other_versions_are_read() {
     let text = r#"{ "darkens_corners": true, "mouse_speed": 2, "recent": ["/a/b.vox", "/c.mca"],
@@ -68,9 +68,9 @@ fn settings_of_other_versions_are_read() {
     }
 }
 
-/// What opens a file as it was open before comes back with it.
+/// Options and edits of recent files are restored.
 #[test]
-fn options_and_edits_of_recent_files_come_back() {
+fn options_and_edits_of_recent_files_are_restored() {
     let (folder, mut file) = file("options");
     let words = "drystone maps/alps.png --metres-per-sample 75x93 --vertical-scale 2 --snow-line \
                  900 --voids filled --merge 0.25 --edits e.drystone";
@@ -79,8 +79,8 @@ fn options_and_edits_of_recent_files_come_back() {
     let path = source.path.clone().unwrap();
     let mut settings = settings();
     settings.opened(RecentFile::new(&path, &source, edits.as_deref()));
-    file.keep(&settings).unwrap();
-    let read = SettingsFile { path: file.path.clone(), kept: None }.read().0;
+    file.save(&settings).unwrap();
+    let read = SettingsFile { path: file.path.clone(), saved: None }.read().0;
     assert_eq!(read, settings);
     let opened = read.recent_file(&path);
     assert_eq!(opened.edits, Some(path::absolute("e.drystone").unwrap()));
@@ -92,7 +92,7 @@ fn options_and_edits_of_recent_files_come_back() {
 }
 
 #[test]
-fn two_viewers_keep_the_files_of_both() {
+fn settings_of_two_viewers_are_merged() {
     let (folder, mut first) = file("two");
     let opened = |settings: &Settings, names: &[&str]| {
         let mut settings = settings.clone();
@@ -100,49 +100,49 @@ fn two_viewers_keep_the_files_of_both() {
         settings
     };
     let names = ["/0", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"];
-    first.keep(&opened(&Settings::default(), &names)).unwrap();
-    let mut second = SettingsFile { path: first.path.clone(), kept: None };
+    first.save(&opened(&Settings::default(), &names)).unwrap();
+    let mut second = SettingsFile { path: first.path.clone(), saved: None };
     let before = [first.read().0, second.read().0];
-    first.keep(&opened(&before[0], &["/a", "/b"])).unwrap();
-    second.keep(&opened(&before[1], &["/c", "/8"])).unwrap();
+    first.save(&opened(&before[0], &["/a", "/b"])).unwrap();
+    second.save(&opened(&before[1], &["/c", "/8"])).unwrap();
     let paths: Vec<_> = first.read().0.recent.into_iter().map(|file| file.path).collect();
     let expected = ["/8", "/b", "/a", "/c", "/9", "/7", "/6", "/5", "/4", "/3"];
     assert_eq!(paths, expected.map(PathBuf::from));
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
-/// File names of Linux are bytes.
+/// File names on Linux are bytes.
 #[cfg(unix)]
 #[test]
-fn a_path_that_is_no_text_comes_back() {
+fn a_path_that_is_not_unicode_is_restored() {
     use std::os::unix::ffi::OsStringExt;
 
     let (folder, mut file) = file("bytes");
     let mut settings = Settings::default();
     settings.opened(RecentFile::of(OsString::from_vec(b"/a/caf\xe9.vox".to_vec()).into()));
-    file.keep(&settings).unwrap();
-    let mut again = SettingsFile { path: file.path.clone(), kept: None };
+    file.save(&settings).unwrap();
+    let mut again = SettingsFile { path: file.path.clone(), saved: None };
     assert_eq!(again.read(), (settings, None));
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
 #[test]
-fn what_cannot_be_understood_is_told_and_kept() {
+fn an_invalid_file_is_reported_and_renamed() {
     let (folder, mut file) = file("bad");
     fs::create_dir_all(&folder).unwrap();
     let bad = ["{", "[]", "{\"renderer\": \"fast\"}", "{\"mouse_speed\": true}", "\u{0}"];
     let bad = bad.map(str::as_bytes).into_iter().chain([&[0xff, 0xfe][..]]);
     for (number, text) in bad.enumerate() {
         fs::write(folder.join(FILE), text).unwrap();
-        let (read, told) = file.read();
+        let (read, message) = file.read();
         assert_eq!(read, Settings::default());
         let ending = if number == 0 { String::new() } else { format!("-{}", number + 1) };
         let aside = folder.join(format!("settings.json.bad{ending}"));
-        assert!(told.unwrap().contains(aside.to_str().unwrap()), "{text:?}");
+        assert!(message.unwrap().contains(aside.to_str().unwrap()), "{text:?}");
         assert_eq!(fs::read(aside).unwrap(), text);
         assert!(!folder.join(FILE).exists());
     }
-    // What a later version may add is no fault, nor is a mouse that is too fast.
+    // Unknown keys and a mouse speed out of range are accepted.
     fs::write(folder.join(FILE), "{\"later\": 7, \"mouse_speed\": 1e9}").unwrap();
     let [_, fastest] = MOUSE_SPEEDS;
     let expected = Settings { mouse_speed: fastest, ..Settings::default() };
@@ -150,25 +150,28 @@ fn what_cannot_be_understood_is_told_and_kept() {
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
-/// A folder stands for whatever cannot be read: those who may read everything have no other.
+/// A folder stands for an unreadable file; root can read any file.
 #[test]
-fn what_cannot_be_read_is_left_alone() {
+fn an_unreadable_file_is_left_unchanged() {
     let (folder, mut file) = file("unread");
     let path = folder.join(FILE);
     fs::create_dir_all(&path).unwrap();
     fs::write(path.join("mine"), "mine").unwrap();
-    let (read, told) = file.read();
-    let told = told.unwrap();
+    let (read, message) = file.read();
+    let message = message.unwrap();
     assert_eq!(read, Settings::default());
-    assert!(told.contains(path.to_str().unwrap()) && told.ends_with("not kept"), "{told}");
-    assert!(file.keep(&settings()).is_ok());
+    assert!(
+        message.contains(path.to_str().unwrap()) && message.ends_with("not be saved"),
+        "{message}"
+    );
+    assert!(file.save(&settings()).is_ok());
     assert_eq!(fs::read_to_string(path.join("mine")).unwrap(), "mine");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
 #[test]
-fn the_environment_says_where() {
+fn the_environment_names_the_folder() {
     let of = |set: &[(&str, &str)]| {
         folder(|name| set.iter().find(|(it, _)| *it == name).map(|(_, path)| path.into()))
     };
@@ -181,6 +184,6 @@ fn the_environment_says_where() {
         assert_eq!(of(&both), Some("/etc/a/drystone".into()));
         assert_eq!(of(&[("XDG_CONFIG_HOME", "relative")]), None);
     }
-    let (mut none, settings) = (SettingsFile { path: None, kept: None }, settings());
-    assert!(!none.read().0.shows_panels && none.keep(&settings).is_ok());
+    let (mut none, settings) = (SettingsFile { path: None, saved: None }, settings());
+    assert!(!none.read().0.shows_panels && none.save(&settings).is_ok());
 }

@@ -1,4 +1,4 @@
-//! What draws in the window, and another instead.
+//! The backend of the window, and its change.
 
 use std::{sync::Arc, time::Instant};
 
@@ -39,7 +39,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// The backend that draws, as it would be asked for.
+    /// Returns the current backend as a concrete kind.
     pub(super) fn backend(&self) -> BackendKind {
         match self.options.backend {
             BackendKind::Auto if self.screen.as_ref().is_some_and(Screen::is_soft) => {
@@ -51,7 +51,7 @@ impl Viewer {
         }
     }
 
-    /// Shows the same on the next backend that there is.
+    /// Changes to the next backend.
     pub(super) fn next_backend(&mut self, event_loop: &ActiveEventLoop) {
         self.switch_backend(
             event_loop,
@@ -63,32 +63,32 @@ impl Viewer {
         );
     }
 
-    /// Shows the same on another backend, at once, or says why that cannot be and goes on as before.
+    /// Changes the backend at once, or reports an error and keeps the current one.
     pub(super) fn switch_backend(&mut self, event_loop: &ActiveEventLoop, backend: BackendKind) {
         if self.is_changing() {
-            return self.say(BUSY);
+            return self.notify(BUSY);
         }
-        // Others do not cull on the GPU.
+        // Only wgpu culls on the GPU.
         let cull = if backend == BackendKind::Wgpu { self.options.cull } else { Cull::Cpu };
         let options = SceneOptions { backend, cull, ..self.options.clone() };
         let Some(window) = self.window.clone() else { return };
         let before = std::mem::replace(&mut self.options, options);
-        // Voxels need no device: no half of an edit is left if none opens.
+        // Edits are finished first: they need no device and must not be left half done.
         self.finish_editing();
-        // The old one goes first: a window is one device's.
+        // The old device is closed first: a window has one device at a time.
         self.content = self.screen.take().map(Screen::into_content);
         let opened = self.open_screen(event_loop, Arc::clone(&window));
         let Err(error) = opened else {
             let [_, backend] = self.status.names();
-            self.editing.message = format!("now on {backend}");
+            self.editing.message = format!("switched to {backend}");
             return;
         };
         if self.content.is_none() {
-            // The device took it and failed: what was edited is saved as the window closes.
+            // The content was lost with the failed device; edits are saved as the window closes.
             return self.stop(event_loop, error);
         }
         self.options = before;
-        self.say(&format!("{error}; it goes on as before"));
+        self.notify(&format!("{error}; the previous backend stays in use"));
         if let Err(error) = self.open_screen(event_loop, window) {
             self.stop(event_loop, error);
         }

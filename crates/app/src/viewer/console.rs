@@ -1,14 +1,14 @@
-//! A console that is closed, on Windows: the system ends the program as soon as its handler
+//! Saving when a Windows console is closed. The system ends the process as soon as its handler
 //! returns, or after five seconds. The handler of the `ctrlc` crate returns at once.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
 
-/// Events from this one on end the program: closing the console, logging off, shutting down.
-/// Those below are Ctrl+C and Ctrl+Break, which are for the handler that was there before.
+/// First event that ends the process: closing the console, logging off, shutting down. Lower ones
+/// are Ctrl+C and Ctrl+Break, which go to the previous handler.
 const CTRL_CLOSE_EVENT: u32 = 2;
 
-/// What a `BOOL` is: not handled, handled.
+/// Values of `BOOL`: not handled, handled.
 const NO: i32 = 0;
 const YES: i32 = 1;
 
@@ -23,7 +23,7 @@ unsafe extern "system" {
     ) -> i32;
 }
 
-/// Saves, and returns when that is done or has taken too long.
+/// Saves; returns when done or after a timeout.
 static SAVE: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 extern "system" fn handle(event: u32) -> i32 {
@@ -36,7 +36,7 @@ extern "system" fn handle(event: u32) -> i32 {
     }
 }
 
-/// Has `save` run before the system ends the program. Whether the system will do so.
+/// Registers `save` to run before the system ends the process. Returns whether that succeeded.
 pub(super) fn before_closing(save: impl Fn() + Send + Sync + 'static) -> bool {
     SAVE.set(Box::new(save)).is_ok() && SetConsoleCtrlHandler(Some(handle), YES) != NO
 }

@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{
-    Brush, EditAction, EditError, EditSaver, EditStep, Edited, Editor, KeptBy, MemoryBudget, Size,
-    ray_through,
+    Brush, EditAction, EditError, EditSaver, EditStep, EditTarget, Edited, Editor, MemoryBudget,
+    Size, ray_through,
 };
 use drystone_render::Camera;
 use drystone_voxel::{MaterialTable, VoxelPos};
@@ -17,60 +17,59 @@ use winit::{
 use super::{Viewer, overlay::EditFacts, saving::Saving, screen::Screen};
 use crate::output;
 
-/// What the mouse and some keys do to voxels.
+/// Editing with the mouse and keys.
 pub(super) struct Editing {
     pub(super) editor: Editor,
     pub(super) saving: Saving,
-    /// Whether the mouse edits; else it turns.
+    /// Whether the mouse edits; if not, it turns the camera.
     is_on: bool,
     pub(super) modifiers: ModifiersState,
     pub(super) focus: Focus,
     pointer: PhysicalPosition<f64>,
     press: Option<Press>,
-    /// How often something was edited, or saved, or tried to be.
+    /// Number of edits and attempts to save.
     pub(super) changes: u64,
-    /// What the last thing that was tried came to.
+    /// Result of the last action.
     pub(super) message: String,
 }
 
-/// A button that is held.
+/// Button that is held down.
 struct Press {
     button: MouseButton,
     at: PhysicalPosition<f64>,
-    /// What was seen when it was pressed.
+    /// Camera when it was pressed.
     camera: Camera,
-    /// Whether the mouse was moved: then it turns, and edits nothing.
+    /// Whether the mouse was dragged: it then turns the camera and does not edit.
     is_drag: bool,
 }
 
-/// Whether the window has the keys, and since when.
+/// Keyboard focus of the window, and its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Focus {
     #[default]
     Elsewhere,
-    /// It has, but no frame has ended since: what comes now may have been done before.
+    /// Focused, but no frame has ended since; events may be older than the focus.
     New,
-    /// The first frame since has ended then.
+    /// Time when the first frame with focus ended.
     Since(Instant),
 }
 
 impl Focus {
-    /// A click that gives the window the keys comes this soon after them, or before: it means
-    /// the window, not what it shows.
+    /// Clicks within this time of the focus only focus the window; they do not edit.
     const CLICK: Duration = Duration::from_millis(80);
 
     pub(super) fn set(&mut self, is_focused: bool) {
         *self = if is_focused { Self::New } else { Self::Elsewhere };
     }
 
-    /// A frame has ended: while it took its time, clicks waited.
+    /// Notes the end of a frame; clicks waited while it was drawn.
     pub(super) fn frame_ended(&mut self, now: Instant) {
         if matches!(self, Self::New) {
             *self = Self::Since(now);
         }
     }
 
-    /// From when on a click is meant for what the window shows, once that is known.
+    /// Returns the time from which clicks edit, once it is known.
     fn takes_clicks_at(self) -> Option<Instant> {
         match self {
             Self::Since(since) => Some(since + Self::CLICK),
@@ -78,19 +77,19 @@ impl Focus {
         }
     }
 
-    /// Whether a click now is meant for what the window shows.
+    /// Whether a click now edits.
     fn takes_click(self, now: Instant) -> bool {
         self.takes_clicks_at().is_some_and(|at| at <= now)
     }
 }
 
-/// Pixels that a click may tremble by.
+/// Pixels that the pointer may move within a click.
 const CLICK_PIXELS: f64 = 4.0;
 
 impl Editing {
-    pub(super) fn new(kept_by: KeptBy, budget: MemoryBudget) -> Self {
+    pub(super) fn new(edit_target: EditTarget, budget: MemoryBudget) -> Self {
         Self {
-            editor: editor(kept_by, budget),
+            editor: editor(edit_target, budget),
             saving: Saving::new(),
             is_on: false,
             modifiers: ModifiersState::empty(),
@@ -102,19 +101,19 @@ impl Editing {
         }
     }
 
-    /// Another world is shown: what is held stays held, and there are no edits yet.
-    pub(super) fn restart(&mut self, kept_by: KeptBy, budget: MemoryBudget) {
+    /// Resets edits for another world; the brush stays.
+    pub(super) fn restart(&mut self, edit_target: EditTarget, budget: MemoryBudget) {
         let brush = Brush { material: Brush::default().material, ..self.editor.brush };
-        self.editor = editor(kept_by, budget);
+        self.editor = editor(edit_target, budget);
         self.editor.brush = brush;
         (self.saving, self.press, self.is_on) = (Saving::new(), None, false);
         self.message.clear();
     }
 
-    /// The same world is shown in another way, with all edits: these can be taken back as before.
-    pub(super) fn keep_with(&mut self, kept_by: KeptBy) {
-        self.editor.set_saver(EditSaver::new(kept_by));
-        // What was said of saving is true still.
+    /// Continues with the same world in another scene; the undo history stays.
+    pub(super) fn set_target(&mut self, edit_target: EditTarget) {
+        self.editor.set_saver(EditSaver::new(edit_target));
+        // Earlier warnings about saving still hold.
         self.saving.edited();
         self.press = None;
     }
@@ -127,12 +126,12 @@ impl Editing {
         self.press = None;
     }
 
-    /// When the title will have something else to say, although nothing happens.
+    /// Returns when the title will change without input.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
         self.focus.takes_clicks_at().filter(|at| self.is_on && *at > Instant::now())
     }
 
-    /// What the title says of it: that a click edits, once it does.
+    /// Returns the state of editing for the title; names the brush once clicks edit.
     pub(super) fn title(&mut self, materials: Option<&MaterialTable>) -> String {
         let mut words = String::new();
         let edits = self.is_on && self.focus.takes_click(Instant::now());
@@ -146,21 +145,21 @@ impl Editing {
         words
     }
 
-    /// What panels tell of it; nothing where there are no voxels.
+    /// Returns the data for panels; `None` without voxels.
     pub(super) fn facts<'a>(&mut self, screen: &'a mut Screen) -> Option<EditFacts<'a>> {
-        let kept = self.editor_title();
+        let save_text = self.editor_title();
         let (brush, history) = (self.editor.brush, self.editor.history());
         Some(EditFacts {
             is_on: self.is_on,
             brush,
             can_undo: history.undo_count() > 0,
             can_redo: history.redo_count() > 0,
-            kept,
+            save_text,
             materials: screen.materials()?,
         })
     }
 
-    /// What the last thing that was tried came to, and what became of the edits.
+    /// Returns the result of the last action and the state of saving.
     fn editor_title(&mut self) -> String {
         let mut words = self.message.clone();
         let saving = self.saving_title();
@@ -170,7 +169,7 @@ impl Editing {
         words + saving.trim_end_matches(" | ")
     }
 
-    /// The corners of a world that edits may have made larger.
+    /// Returns corners of the world, extended by its edits.
     pub(super) fn grown(&self, (min, max): (DVec3, DVec3)) -> (DVec3, DVec3) {
         let corner = |voxel: VoxelPos| DVec3::from_array(voxel.to_array().map(f64::from));
         match self.editor.touched() {
@@ -180,15 +179,15 @@ impl Editing {
     }
 }
 
-fn editor(kept_by: KeptBy, budget: MemoryBudget) -> Editor {
-    let editor = Editor::new(EditSaver::new(kept_by)).with_history(budget.history());
+fn editor(edit_target: EditTarget, budget: MemoryBudget) -> Editor {
+    let editor = Editor::new(EditSaver::new(edit_target)).with_history(budget.history());
     editor.with_memory(budget.edit_bytes())
 }
 
-/// Why a model is not edited.
-const NO_VOXELS: &str = "polygon models are not edited: import one with --voxels first";
+/// Message for models.
+const NO_VOXELS: &str = "polygon models cannot be edited; import the model with --voxels first";
 
-/// What a key with Ctrl does.
+/// Shortcut with Ctrl.
 enum Shortcut {
     Undo,
     Redo,
@@ -197,7 +196,7 @@ enum Shortcut {
 }
 
 impl Viewer {
-    /// What a key means for editing; whether it was one of these.
+    /// Handles a key for editing; returns whether it was one.
     pub(super) fn edit_key(&mut self, event: &KeyEvent, code: KeyCode) -> bool {
         let modifiers = self.editing.modifiers;
         if modifiers.control_key() || modifiers.super_key() {
@@ -206,7 +205,7 @@ impl Viewer {
                 Some(Shortcut::Redo) => self.step_history(true),
                 Some(Shortcut::Save) => self.save(),
                 Some(Shortcut::Open) => self.ask_for_file(),
-                // A letter is not what it is alone.
+                // With Ctrl, letters do not act as plain keys.
                 None => return matches!(event.logical_key, Key::Character(_)),
             }
             return true;
@@ -224,11 +223,11 @@ impl Viewer {
         true
     }
 
-    /// From now on the mouse edits, or turns again.
+    /// Toggles between editing and turning with the mouse.
     pub(super) fn switch_editing(&mut self) {
         let has_voxels = |screen: &mut Screen| screen.edit_scene().is_some();
         if !self.editing.is_on && !self.screen.as_mut().is_some_and(has_voxels) {
-            return self.say(NO_VOXELS);
+            return self.notify(NO_VOXELS);
         }
         self.editing.is_on = !self.editing.is_on;
         self.editing.message.clear();
@@ -247,7 +246,7 @@ impl Viewer {
         }
     }
 
-    /// A button of the mouse, while it edits: what was not dragged is a click.
+    /// Handles a mouse button while editing; a press without a drag is a click.
     pub(super) fn edit_button(&mut self, button: MouseButton, state: ElementState) {
         let at = self.editing.pointer;
         if state == ElementState::Pressed {
@@ -271,7 +270,7 @@ impl Viewer {
         }
     }
 
-    /// The pointer is elsewhere: with a button held, that turns.
+    /// Moves the pointer; with a button held, turns the camera.
     pub(super) fn point(&mut self, to: PhysicalPosition<f64>) {
         let from = std::mem::replace(&mut self.editing.pointer, to);
         let Some(press) = &mut self.editing.press else { return };
@@ -284,17 +283,17 @@ impl Viewer {
         }
     }
 
-    /// Does something with the voxel that was seen where a button was pressed.
+    /// Applies an action to the voxel under the pointer when the button was pressed.
     fn edit_at(&mut self, &Press { at, camera, .. }: &Press, action: EditAction) {
         let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
         let part = |at: f64, side: u32| 2.0 * at / f64::from(side) - 1.0;
-        let place = [part(at.x, size.width), -part(at.y, size.height)];
-        let ray = ray_through(&camera, place, size.aspect());
+        let ndc = [part(at.x, size.width), -part(at.y, size.height)];
+        let ray = ray_through(&camera, ndc, size.aspect());
         let Some(scene) = screen.edit_scene() else { return };
         let done = self.editing.editor.act(scene, action, &ray);
-        self.came_to(EditStep::Edit, done);
+        self.finish_step(EditStep::Edit, done);
     }
 
     pub(super) fn step_history(&mut self, forward: bool) {
@@ -304,27 +303,27 @@ impl Viewer {
         let editor = &mut self.editing.editor;
         if forward {
             let done = editor.redo(scene);
-            self.came_to(EditStep::Redo, done);
+            self.finish_step(EditStep::Redo, done);
         } else {
             let done = editor.undo(scene);
-            self.came_to(EditStep::Undo, done);
+            self.finish_step(EditStep::Undo, done);
         }
     }
 
-    /// Goes on with what takes more than one frame.
-    pub(super) fn go_on_editing(&mut self) {
+    /// Continues an edit that takes several frames.
+    pub(super) fn continue_editing(&mut self) {
         let Some(scene) = self.screen.as_mut().and_then(|screen| screen.edit_scene()) else {
             return;
         };
         if let Some((step, done)) = self.editing.editor.update(scene, Editor::FRAME_TIME) {
-            self.came_to(step, done);
+            self.finish_step(step, done);
         }
         if let Some(screen) = &mut self.screen {
             screen.hold(self.editing.editor.is_busy());
         }
     }
 
-    /// Waits for all edits that were begun: before they are saved, and before the scene goes.
+    /// Finishes all edits in progress, before they are saved or the scene is closed.
     pub(super) fn finish_editing(&mut self) {
         if !self.editing.editor.is_busy() {
             return;
@@ -333,17 +332,21 @@ impl Viewer {
             return;
         };
         if let Some(done) = self.editing.editor.finish(scene).transpose() {
-            self.came_to(EditStep::Edit, done);
+            self.finish_step(EditStep::Edit, done);
         }
     }
 
-    fn came_to(&mut self, step: EditStep, done: Result<Edited, EditError>) {
+    fn finish_step(&mut self, step: EditStep, done: Result<Edited, EditError>) {
         let words = match &done {
             Ok(done) => done.words(step),
             Err(error @ EditError::Full { .. }) => {
                 let saver = self.editing.editor.saver();
                 let can_save = saver.is_saving_edits() || saver.lacks_file();
-                let advice = if can_save { "Ctrl+S saves them" } else { "--memory gives more" };
+                let advice = if can_save {
+                    "press Ctrl+S to save them"
+                } else {
+                    "raise the limit with --memory"
+                };
                 format!("{error}: {advice}")
             }
             Err(_) => String::new(),
@@ -351,7 +354,7 @@ impl Viewer {
         self.edited(words, done.map(drop));
     }
 
-    /// Says what came of an edit. A device that is lost is noticed by the next frame.
+    /// Shows the result of an edit. A lost device is handled by the next frame.
     pub(super) fn edited(&mut self, message: String, done: Result<(), EditError>) {
         self.editing.message = message;
         self.editing.changes += 1;
@@ -359,9 +362,9 @@ impl Viewer {
         if let Err(error) = done {
             output::note(&error.to_string());
         }
-        let told = self.screen.as_mut().map_or(Ok(()), Screen::edited);
-        if let Err(error) = told {
-            self.stay(&error);
+        let updated = self.screen.as_mut().map_or(Ok(()), Screen::edited);
+        if let Err(error) = updated {
+            self.cancel_change(&error);
         }
         self.redraw();
     }
@@ -378,8 +381,8 @@ fn shortcut(letter: Option<char>, modifiers: ModifiersState, repeats: bool) -> O
     }
 }
 
-/// The letter of a shortcut's key: the one that the layout writes or, where that is not a Latin
-/// one, the one that a US keyboard has there.
+/// Returns the letter of a shortcut: the one the layout writes if it is Latin, else the one at that
+/// position on a US keyboard.
 fn letter_of(key: &Key, code: KeyCode) -> Option<char> {
     let Key::Character(written) = key else { return None };
     match written.chars().next()? {
@@ -399,12 +402,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_click_that_focuses_the_window_edits_nothing() {
+    fn the_click_that_focuses_the_window_does_not_edit() {
         let mut focus = Focus::default();
         let now = Instant::now();
         let later = |ms: u64| now + Duration::from_millis(ms);
         focus.frame_ended(now);
-        assert!(!focus.takes_click(later(500)), "it never had the keys");
+        assert!(!focus.takes_click(later(500)), "it never had the focus");
         focus.set(true);
         // However slow the first frame is.
         assert!(!focus.takes_click(later(10)) && !focus.takes_click(later(900)));
@@ -431,7 +434,7 @@ mod tests {
             assert!(matches!(of(s, KeyCode::KeyS, none), Some(Shortcut::Save)));
             assert!(matches!(of(o, KeyCode::KeyO, none), Some(Shortcut::Open)));
         }
-        // What a layout writes counts where it is Latin: German has Z at the place of Y.
+        // Latin letters of the layout count: German keyboards have Z at the position of Y.
         assert_eq!(letter("Z", KeyCode::KeyY), Some('z'));
         assert_eq!(letter("y", KeyCode::KeyZ), Some('y'));
         assert_eq!(letter("ö", KeyCode::Semicolon), None);

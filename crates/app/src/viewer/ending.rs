@@ -1,4 +1,4 @@
-//! How the event loop is opened, and how the viewer ends.
+//! Start of the event loop, and the end of the viewer.
 
 use std::{
     any::Any,
@@ -11,7 +11,7 @@ use winit::{error::EventLoopError, event_loop::EventLoop};
 use super::{Viewer, signals::WindowRequest};
 use crate::{AppError, output};
 
-/// The event loop. winit panics where a library is missing that it needs for the keyboard.
+/// Opens the event loop. winit panics if a library for the keyboard is missing.
 pub(super) fn open_event_loop() -> Result<EventLoop<WindowRequest>, AppError> {
     let build = || EventLoop::with_user_event().build();
     let why = match panic::catch_unwind(build) {
@@ -22,19 +22,19 @@ pub(super) fn open_event_loop() -> Result<EventLoop<WindowRequest>, AppError> {
     Err(AppError::Window(why))
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn words_of(payload: &(dyn Any + Send)) -> &str {
     let words = payload.downcast_ref::<String>().map(String::as_str);
     words.or_else(|| payload.downcast_ref().copied()).unwrap_or("the window system failed")
 }
 
 impl Viewer {
-    /// Runs the event loop, which `run` does, and writes what outlives it, however it ends.
+    /// Runs the event loop by calling `run`, and saves everything afterwards, even after a panic.
     ///
     /// # Panics
-    /// When `run` does, once all is written.
+    /// If `run` does, after saving.
     pub(super) fn run(&mut self, run: impl FnOnce(&mut Self) -> Result<(), EventLoopError>) {
-        // Nothing is looked at after a panic but the edits, of which each chunk is whole.
+        // After a panic only the edits are used, and each of their chunks is consistent.
         let ran = panic::catch_unwind(AssertUnwindSafe(|| run(self)));
         if let Ok(Err(error)) = &ran {
             self.fail(AppError::Window(error.to_string()));
@@ -46,8 +46,8 @@ impl Viewer {
         }
     }
 
-    /// Writes what is lost otherwise when the program ends: edits, pictures, settings. Once: the
-    /// event loop's last event is the last of the program on some platforms, but not on all.
+    /// Writes edits, pictures and settings, once. On some platforms the last event of the loop is
+    /// the end of the process, on others the loop returns.
     fn write_all(&mut self) {
         if mem::replace(&mut self.is_over, true) {
             return;
@@ -58,13 +58,13 @@ impl Viewer {
         self.screenshots.finish();
         self.note_source();
         let settings = self.settings();
-        let kept = self.settings_file.as_mut().map_or(Ok(()), |file| file.keep(&settings));
+        let kept = self.settings_file.as_mut().map_or(Ok(()), |file| file.save(&settings));
         kept.unwrap_or_else(|problem| output::note(&problem));
         self.ended.set();
     }
 
-    /// What the viewer ends with. Where something was shown, there is a display, whatever the window
-    /// failed of later.
+    /// Returns the result of the viewer. An error after a window was shown is not a missing
+    /// display.
     pub(super) fn outcome(self) -> Result<(), AppError> {
         match self.failure {
             None => Ok(()),
@@ -73,12 +73,12 @@ impl Viewer {
         }
     }
 
-    /// Ends what the window shows. Where the user quits by the menu of macOS, the process ends
-    /// right after this, and nothing that follows the event loop runs.
+    /// Closes the scene. If the user quits by the macOS menu, the process ends right after this,
+    /// and no code after the event loop runs.
     pub(super) fn leave(&mut self) {
         self.finish_editing();
         self.write_all();
-        // The device goes before the window that it draws to.
+        // The device is closed before its window.
         self.screen = None;
     }
 }

@@ -1,10 +1,10 @@
 use drystone::FlightKey;
 use winit::{event::MouseScrollDelta, keyboard::KeyCode};
 
-/// Pixels that a touchpad scrolls for a notch of a wheel.
+/// Scrolled pixels of a touchpad that count as one notch of a wheel.
 const NOTCH_PIXELS: f64 = 40.0;
 
-/// What a key of the keyboard does in flight, if anything.
+/// Returns the flight key of a keyboard key.
 pub(super) const fn flight_key(code: KeyCode) -> Option<FlightKey> {
     Some(match code {
         KeyCode::KeyW => FlightKey::Forward,
@@ -23,7 +23,7 @@ pub(super) const fn flight_key(code: KeyCode) -> Option<FlightKey> {
     })
 }
 
-/// Notches of a wheel, or as many as a touchpad means.
+/// Converts a wheel or touchpad movement to notches.
 pub(super) fn notches(delta: MouseScrollDelta) -> f64 {
     match delta {
         MouseScrollDelta::LineDelta(_, y) => f64::from(y),

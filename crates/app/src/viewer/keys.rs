@@ -1,6 +1,6 @@
-//! The one list of keys: the help card, `--help` and `--keys` are made of it.
+//! The list of keys, for the help window, `--help` and `--keys`.
 
-/// Keys as they are written on a keyboard, and what they do.
+/// Keys as labelled on a keyboard, and their effects.
 const KEYS: &[(&str, &str)] = &[
     ("W A S D", "fly forward, left, back, right"),
     ("Space, Q", "up, down"),
@@ -8,44 +8,44 @@ const KEYS: &[(&str, &str)] = &[
     ("arrows", "turn"),
     ("wheel", "change the speed"),
     ("left button", "turn with the mouse until Escape"),
-    ("Tab", "panels: figures, the pool, switches, brush"),
-    ("H", "these keys"),
+    ("Tab", "panels: statistics, the pool, switches, brush"),
+    ("H", "this list of keys"),
     ("R", "renderer: pool, naive, instanced"),
-    ("K", "backend: wgpu, OpenGL, the built-in rasteriser"),
-    ("M", "mask facings"),
-    ("C", "cull what is out of view"),
-    ("O", "order front to back"),
-    ("G", "cull on the GPU, also what is hidden, or on the CPU"),
-    ("X", "darken corners of voxels by what is near"),
-    ("L", "levels of detail: far voxels larger, or all as they are"),
+    ("K", "backend: wgpu, OpenGL, software rasteriser"),
+    ("M", "mask back faces"),
+    ("C", "frustum culling"),
+    ("O", "sort front to back"),
+    ("G", "cull on the GPU (occlusion too) or on the CPU"),
+    ("X", "ambient occlusion"),
+    ("L", "levels of detail on or off"),
     ("T", "tint levels of detail"),
-    ("N", "the edges of quads or triangles, as a net"),
+    ("N", "wireframe: the edges of quads or triangles"),
     ("F", "walk, with Space to jump; F again to fly"),
     ("Home", "back to the start"),
-    ("Ctrl+O", "open a file, as dropping it on the window does"),
-    ("P", "the file that was open before"),
-    ("F12", "a picture without panels, to drystone-N.png in the current folder"),
-    ("E", "edit: left removes, right places, middle picks; a held button turns; E again to stop"),
+    ("Ctrl+O", "open a file (or drop it on the window)"),
+    ("P", "open the previous file"),
+    ("F12", "save a picture without panels as drystone-N.png in the current folder"),
+    ("E", "edit: left removes, right places, middle picks, dragging turns; E again to stop"),
     ("B", "brush: voxel, cube, ball"),
-    ("[ ]", "smaller, larger"),
-    (", .", "the palette's material before, after"),
+    ("[ ]", "smaller or larger brush"),
+    (", .", "previous or next material"),
     ("Ctrl+Z", "undo"),
-    ("Ctrl+Y", "redo, as Ctrl+Shift+Z"),
-    ("Ctrl+S", "save now; a new file is made where nothing keeps edits"),
-    ("Escape", "let the mouse go, stop editing, or close"),
+    ("Ctrl+Y", "redo (also Ctrl+Shift+Z)"),
+    ("Ctrl+S", "save now; creates a file if the edits have none"),
+    ("Escape", "release the mouse, stop editing, or close"),
 ];
 
-/// Keys and what they do, line by line.
+/// Iterates over keys and their effects.
 pub(super) fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     KEYS.iter().copied()
 }
 
-/// The list as text.
+/// Returns the list as text.
 pub(crate) fn text() -> String {
     lines().map(|(keys, what)| format!("{keys:<13}{what}\n")).collect()
 }
 
-/// The list below the options.
+/// Returns the list as it stands below the options.
 pub(crate) fn help() -> String {
     format!("Keys:\n{}", text().trim_end())
 }
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Terminals are 100 columns wide, or wider.
+    /// Terminals have at least 100 columns.
     #[test]
     fn every_key_has_a_line_that_fits() {
         for line in text().lines() {
@@ -69,10 +69,10 @@ mod tests {
         assert_eq!(once.len(), named.len());
     }
 
-    /// The README of the repository, or of the package.
+    /// README of the repository or of the package.
     const README: &str = include_str!(concat!("../../", env!("CARGO_PKG_README")));
 
-    /// Whether a word in the README's code would be a key's name, be there such a key or not.
+    /// Whether a word in the README's code looks like the name of a key.
     fn is_key(word: &str) -> bool {
         const NAMED: [&str; 9] =
             ["Tab", "Space", "Shift", "Home", "End", "Escape", "Enter", "Insert", "Delete"];
@@ -82,16 +82,16 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_names_the_keys_that_there_are() {
+    fn the_readme_names_exactly_the_keys_of_the_list() {
         let section = README.split("\n## ").find(|it| it.starts_with("Editing\n")).unwrap();
-        // Between one backtick and the next is code.
+        // Code stands between backticks.
         let code = section.split('`').skip(1).step_by(2);
-        let told: BTreeSet<&str> =
+        let named: BTreeSet<&str> =
             code.flat_map(str::split_whitespace).filter(|word| is_key(word)).collect();
         let words = lines().flat_map(|(keys, _)| keys.split_whitespace());
         let words =
             words.map(|word| if word.len() > 1 { word.trim_end_matches(',') } else { word });
-        let there: BTreeSet<&str> = words.filter(|word| is_key(word)).collect();
-        assert_eq!(told, there);
+        let existing: BTreeSet<&str> = words.filter(|word| is_key(word)).collect();
+        assert_eq!(named, existing);
     }
 }

@@ -1,5 +1,5 @@
-//! Files are read by threads. The window that shows another goes on meanwhile; the first is
-//! waited for a moment, so that a wrong file is an error on the terminal and no window.
+//! Reading of files by threads, while the window keeps drawing. The first file is waited for
+//! briefly, so that an error in it appears on the terminal without a window.
 
 use std::{
     fs, mem,
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::scene::{ChunkQuads, KeptBy, RendererKind};
+use drystone::scene::{ChunkQuads, EditTarget, RendererKind};
 use drystone_voxel::MaterialTable;
 use drystone_world::{Source, StoredWorld, World};
 use rfd::AsyncFileDialog;
@@ -21,7 +21,7 @@ use winit::event_loop::ActiveEventLoop;
 
 use super::{
     Viewer,
-    reading::beside_the_window,
+    reading::on_reader_threads,
     signals::{WindowRequest, WindowRequests},
     status::Status,
 };
@@ -34,27 +34,28 @@ use crate::{
     settings::{RecentFile, Settings},
 };
 
-/// What was read of a file, ready to be shown.
+/// Content of a file, ready to be shown.
 pub(super) struct Loaded {
     pub(super) options: SceneOptions,
     pub(super) content: Content,
-    pub(super) kept_by: KeptBy,
+    pub(super) edit_target: EditTarget,
     pub(super) quads: Vec<ChunkQuads>,
 }
 
 impl Loaded {
-    /// Reads what the options name, from a source of it that is open already, if there is one; what
-    /// they do not say is as `settings` have it, as far as such content can be shown so.
+    /// Reads the content that the options name, from an open source if there is one. Renderer and
+    /// ambient occlusion come from `settings` unless the command line sets them, if the content
+    /// allows it.
     ///
     /// # Cost
-    /// Reading a world, and meshing it on all cores, by threads that nothing else waits for.
+    /// Reading a world and meshing it on all cores, in threads of its own.
     pub(super) fn read(
-        asked: (SceneOptions, Option<Arc<dyn Source>>),
+        request_options: (SceneOptions, Option<Arc<dyn Source>>),
         save: &SaveArgs,
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
-        beside_the_window(|| Self::read_here(asked, save, settings, progress))
+        on_reader_threads(|| Self::read_here(request_options, save, settings, progress))
     }
 
     fn read_here(
@@ -67,7 +68,7 @@ impl Loaded {
             Some(source) => Ok(source),
             None => commands::open_to_edit(&options, save).map(Arc::from),
         };
-        let (content, kept_by) = Content::open(&options, open, progress)?;
+        let (content, edit_target) = Content::open(&options, open, progress)?;
         if !options.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &content);
         }
@@ -75,40 +76,46 @@ impl Loaded {
             options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
         }
         let quads = content.quads(options.meshing(), progress);
-        Ok(Self { options, content, kept_by, quads })
+        Ok(Self { options, content, edit_target, quads })
     }
 }
 
-/// What the viewer begins with.
+/// Initial state of the viewer.
 pub(super) enum First {
-    /// Something to show.
+    /// Content to show.
     Ready(Box<Loaded>),
     /// A thread still reads what these options name.
     Later(Box<SceneOptions>, Arc<Progress>, Receiver<Result<Loaded, AppError>>),
 }
 
-/// A window that opened sooner would show a bar that nobody has time to read.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// Time to wait for the first file before a window opens. Shorter, its progress bar would only
+/// flicker.
+const MAX_WAIT: Duration = Duration::from_millis(400);
 
 impl First {
-    /// Has a thread read what the options name, and waits for it a moment.
+    /// Starts a thread that reads the content, and waits for it briefly.
     ///
     /// # Errors
-    /// Those of the file, where they are found so soon.
+    /// Those of reading, if they occur within that time.
     pub(super) fn read(
         options: SceneOptions,
         save: &SaveArgs,
         settings: &Settings,
     ) -> Result<Self, AppError> {
         let (sender, receiver) = mpsc::channel();
-        let (asked, save, settings) = (options.clone(), save.clone(), settings.clone());
+        let (request_options, save, settings) = (options.clone(), save.clone(), settings.clone());
         let progress = Arc::new(reading(options.source.path.as_deref()));
-        let told = Arc::clone(&progress);
+        let thread_progress = Arc::clone(&progress);
         thread::spawn(move || {
-            // Whoever ended meanwhile waits no more.
-            let _ = sender.send(Loaded::read((asked, None), &save, &settings, &told));
+            // If the program has ended, the content is dropped.
+            let _ = sender.send(Loaded::read(
+                (request_options, None),
+                &save,
+                &settings,
+                &thread_progress,
+            ));
         });
-        match receiver.recv_timeout(PATIENCE) {
+        match receiver.recv_timeout(MAX_WAIT) {
             Ok(read) => Ok(Self::Ready(Box::new(read?))),
             Err(RecvTimeoutError::Timeout) => {
                 Ok(Self::Later(Box::new(options), progress, receiver))
@@ -118,35 +125,35 @@ impl First {
     }
 }
 
-/// A thread that panicked has said where.
-const READER_FAILED: &str = "the program failed; please report it";
+/// Message after a panic of the reading thread, which has printed its own.
+const READER_FAILED: &str = "an internal error occurred; please report it";
 
-/// Nobody closes a dialog as fast as that: there was none. What shows them does not say so.
+/// A dialog that closes faster than this never opened; the dialog library does not report that.
 const NO_DIALOG: Duration = Duration::from_millis(400);
-const NO_DIALOG_HINT: &str = "no file dialog here (it takes the desktop's portal, or zenity): drop \
-    the file on the window, or name it on the command line";
+const NO_DIALOG_HINT: &str = "no file dialog (it needs the desktop portal or zenity); drop the file \
+    on the window, or name it on the command line";
 
-/// A file's name to be shown.
+/// Returns a file's name for display.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The name of what is read.
+/// Returns the name of the content for display.
 fn shown_name(path: Option<&Path>) -> String {
     path.map_or("the world".into(), name_of)
 }
 
-/// That it is being read.
+/// Returns progress with the file's name.
 fn reading(path: Option<&Path>) -> Progress {
     Progress::new(format!("reading {}", shown_name(path)))
 }
 
-/// The options, if they go together.
+/// Returns the options if they go together.
 fn fitting(options: SceneOptions) -> Option<SceneOptions> {
     options.conflict().is_none().then_some(options)
 }
 
-/// The options with another renderer, if that can draw the content.
+/// Returns the options with another renderer, if that can draw the content.
 fn with_renderer(options: SceneOptions, renderer: RendererKind, content: &Content) -> SceneOptions {
     let is_cubes = matches!(renderer, RendererKind::Instanced(_));
     if is_cubes && !matches!(content, Content::World(_)) {
@@ -155,7 +162,8 @@ fn with_renderer(options: SceneOptions, renderer: RendererKind, content: &Conten
     fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options)
 }
 
-/// The options that a file was `read` with, and what was switched meanwhile in what is `shown`.
+/// Returns the options that a file was `read` with, updated by the switches that were used in the
+/// meantime.
 fn switched(read: SceneOptions, shown: &SceneOptions) -> SceneOptions {
     let LookArgs { hour, tint, wire, .. } = shown.air;
     let tint = tint.filter(|_| read.source.model_path().is_none());
@@ -163,9 +171,8 @@ fn switched(read: SceneOptions, shown: &SceneOptions) -> SceneOptions {
     SceneOptions { backend: shown.backend, cull: shown.cull, air, ..read }
 }
 
-/// The options for another file than is shown, or for the same once more: how it was opened before
-/// is part of `file`, what is said of the one that is shown is not said of it, and how it is drawn
-/// depends on what it is.
+/// Returns the options for opening another file, or the same file again. Its own earlier options
+/// come from `file`. Options that depend on the current content are reset.
 pub(super) fn options_for(
     file: RecentFile,
     shown: &SceneOptions,
@@ -176,7 +183,7 @@ pub(super) fn options_for(
     let mut air = shown.air.clone();
     // A model has no levels to tint.
     air.tint = air.tint.filter(|_| !is_model);
-    // A distance suits the size of one scene: in a larger one it would hide everything.
+    // A haze distance is chosen for the size of one scene.
     air.haze = air.haze.filter(|haze| *haze == Haze::Off);
     SceneOptions {
         ao: false,
@@ -194,41 +201,40 @@ pub(super) fn options_for(
 }
 
 impl Viewer {
-    /// A viewer of what was read; where that is not yet done, of nothing until it is.
+    /// Creates a viewer of the first file; empty until that is read.
     pub(super) fn begin(
         first: First,
         save: SaveArgs,
         settings: Settings,
-        wishes: WindowRequests,
+        requests: WindowRequests,
     ) -> Self {
         let (options, progress, receiver) = match first {
-            First::Ready(loaded) => return Self::new(*loaded, save, settings, wishes),
+            First::Ready(loaded) => return Self::new(*loaded, save, settings, requests),
             First::Later(options, progress, receiver) => (*options, progress, receiver),
         };
         let name = shown_name(options.source.path.as_deref());
         let content = Content::World(Box::new(World::new(&name, MaterialTable::new())));
-        let nothing = Loaded { options, content, kept_by: KeptBy::Nobody, quads: Vec::new() };
-        let mut viewer = Self::new(nothing, save, settings, wishes.clone());
+        let nothing = Loaded { options, content, edit_target: EditTarget::None, quads: Vec::new() };
+        let mut viewer = Self::new(nothing, save, settings, requests.clone());
         viewer.overlay.set_progress(Some(progress));
         (viewer.loading, viewer.awaits_first) = (Some(name), true);
         thread::spawn(move || {
-            let wish = match receiver.recv() {
+            let request = match receiver.recv() {
                 Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
                 Ok(Err(error)) => WindowRequest::Fail(error),
                 Err(_) => WindowRequest::Fail(AppError::NotRead(READER_FAILED.into())),
             };
-            wishes.send(wish);
+            requests.send(request);
         });
         viewer
     }
 
-    /// What is to be remembered.
+    /// Returns the settings to save.
     pub(super) fn settings(&self) -> Settings {
         Settings { shows_panels: self.overlay.shows_panels(), ..self.settings.clone() }
     }
 
-    /// Remembers the file that is shown, with its options and with the file that keeps its edits,
-    /// which may have been made since it was opened.
+    /// Adds the current file to the recent files, with its options and the file of its edits.
     pub(super) fn note_source(&mut self) {
         let SceneOptions { source, edits, .. } = &self.options;
         let made = self.editing.editor.saver().edits_file();
@@ -238,119 +244,122 @@ impl Viewer {
         }
     }
 
-    /// Asks for a file, while the window goes on.
+    /// Opens a file dialog in a thread.
     pub(super) fn ask_for_file(&mut self) {
-        let wishes = self.wishes.clone();
-        let title = "A .vox, .mca, height map, polygon model or stored world";
-        let (asked, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
+        let requests = self.requests.clone();
+        let title = "Open a .vox, .mca, height map, polygon model or stored world";
+        let (dialog, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
         thread::spawn(move || {
-            let wish = match pollster::block_on(asked) {
+            let request = match pollster::block_on(dialog) {
                 Some(file) => WindowRequest::Read(file.path().to_path_buf()),
-                None if start.elapsed() < NO_DIALOG => WindowRequest::Say(NO_DIALOG_HINT.into()),
+                None if start.elapsed() < NO_DIALOG => {
+                    WindowRequest::Message(NO_DIALOG_HINT.into())
+                }
                 None => return,
             };
-            wishes.send(wish);
+            requests.send(request);
         });
     }
 
-    /// Reads the file that was open before this one.
+    /// Reads the previous file.
     pub(super) fn read_previous(&mut self) {
         let now = self.options.source.path.as_ref();
         let now = now.and_then(|path| std::path::absolute(path).ok());
         let recent = || self.settings.recent.iter().map(|file| &file.path);
         let others = || recent().filter(|path| Some(*path) != now.as_ref());
-        // Where all are gone, reading tells what is wrong with one.
+        // If all are missing, reading one reports the error.
         match others().find(|path| path.exists()).or_else(|| others().next()) {
             Some(path) => self.read(path.clone()),
-            None => self.say("no other file was open before"),
+            None => self.notify("there is no previous file"),
         }
     }
 
-    /// Has a thread read a file, which is shown when that is done.
+    /// Starts a thread that reads a file; it is shown when complete.
     pub(super) fn read(&mut self, path: PathBuf) {
         self.redraw();
         if let Some(name) = &self.loading {
-            let line = format!("wait until {name} is read");
-            return self.say(&line);
+            let line = format!("wait until {name} is loaded");
+            return self.notify(&line);
         }
-        // Its edits would be another program's to the second reader.
+        // A second reader could not open a world or edits that this program writes.
         let is_written = self.editing.editor.saver().edits_file().is_some();
         if (is_written || StoredWorld::is_stored(&path)) && self.shows(&path) {
-            return self.say("that world is shown");
+            return self.notify("this world is already open");
         }
         if !self.may_leave() {
             return;
         }
         self.note_source();
         let mut file = self.settings.recent_file(&path);
-        // Nothing makes the file of edits where nothing is edited.
+        // With `--read-only`, a file of edits is not created.
         file.edits = file.edits.filter(|edits| !self.save.read_only || edits.exists());
-        let options = options_for(file, &self.options, self.levels_said);
+        let options = options_for(file, &self.options, self.requested_levels);
         if let Some(problem) = options.conflict() {
-            return self.say(problem);
+            return self.notify(problem);
         }
-        // As it is now, whether that was chosen or said.
+        // Current values, whether chosen in the viewer or set on the command line.
         let (renderer, darkens_corners) = (self.options.renderer, self.options.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
         self.start_reading((options, None), settings);
     }
 
-    /// Has a thread read what the options name, from a source that is open already, if there is
-    /// one, and send it.
+    /// Starts a thread that reads the content, from an open source if there is one, and sends it to
+    /// the viewer.
     pub(super) fn start_reading(
         &mut self,
-        asked: (SceneOptions, Option<Arc<dyn Source>>),
+        request_options: (SceneOptions, Option<Arc<dyn Source>>),
         settings: Settings,
     ) {
-        let path = asked.0.source.path.as_deref();
+        let path = request_options.0.source.path.as_deref();
         let progress = Arc::new(reading(path));
         self.overlay.set_progress(Some(Arc::clone(&progress)));
         self.loading = Some(shown_name(path));
-        // Before the thread looks: what the source takes from now on may be in it or not.
+        // Noted before the thread starts: later edits may be missing in what it reads.
         self.before = (self.editing.changes, self.editing.editor.saver().lacked_count());
-        let (save, wishes) = (self.save.clone(), self.wishes.clone());
+        let (save, requests) = (self.save.clone(), self.requests.clone());
         thread::spawn(move || {
-            // With what is shown it shares the source alone, which may be asked on after that: as
-            // `Source` demands. All else the thread has to itself.
-            let read = AssertUnwindSafe(|| Loaded::read(asked, &save, &settings, &progress));
-            let wish = match panic::catch_unwind(read) {
+            // The thread shares only the source with the viewer, and `Source` allows reading it
+            // concurrently. All other data is its own.
+            let read =
+                AssertUnwindSafe(|| Loaded::read(request_options, &save, &settings, &progress));
+            let request = match panic::catch_unwind(read) {
                 Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
                 Ok(Err(error)) => WindowRequest::NotRead(error.to_string()),
                 Err(_) => {
                     WindowRequest::NotRead(AppError::NotRead(READER_FAILED.into()).to_string())
                 }
             };
-            wishes.send(wish);
+            requests.send(request);
         });
     }
 
-    /// Whether it is the file that is shown.
+    /// Whether `path` is the current file.
     fn shows(&self, path: &Path) -> bool {
         let real = |path: &Path| fs::canonicalize(path).ok();
         let shown = self.options.source.path.as_deref();
         shown.is_some_and(|shown| real(shown).is_some() && real(shown) == real(path))
     }
 
-    /// Shows what was read instead of what is shown.
+    /// Shows loaded content in place of the current one.
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
         self.loading = None;
         let is_first = mem::replace(&mut self.awaits_first, false);
         self.overlay.set_progress(None);
-        let is_read_again = mem::take(&mut self.is_read_again);
-        // What was edited while it was read.
+        let is_reread = mem::take(&mut self.is_reread);
+        // Edits made while it was read.
         if !self.may_leave() {
             return self.redraw();
         }
-        if is_read_again {
+        if is_reread {
             return self.show_again(loaded);
         }
-        let Loaded { options, content, kept_by, quads } = loaded;
+        let Loaded { options, content, edit_target, quads } = loaded;
         let mut options = switched(options, &self.options);
         if !is_first {
-            // Before, the one that draws nothing yet says nothing.
-            options = with_renderer(options, self.wanted_renderer(), &content);
+            // For the first file, no renderer was chosen in the viewer.
+            options = with_renderer(options, self.requested_renderer(), &content);
         }
-        // The device goes before another comes to the same window.
+        // The old device is closed first: a window has one device at a time.
         self.screen = None;
         (self.framed, self.clear_air) = (content.framed(), content.clear_air(&options));
         (self.view, self.walk) = (self.framed.view(&options), None);
@@ -358,7 +367,7 @@ impl Viewer {
         self.status = Status::new(content.name());
         (self.options, self.content, self.quads) = (options, Some(content), Some(quads));
         (self.faults_noted, self.lags) = (0, false);
-        self.editing.restart(kept_by, self.options.memory_budget());
+        self.editing.restart(edit_target, self.options.memory_budget());
         self.capture_mouse(false);
         self.note_source();
         let Some(window) = self.window.clone() else { return };
@@ -376,13 +385,13 @@ mod tests {
     use super::*;
     use crate::cli::{self, Tint};
 
-    /// What is said of voxels is not said of the model that is opened after them; what is said of
-    /// all voxels is said of others.
+    /// Options for voxels are not applied to a model that is opened next; options for all voxels
+    /// are kept.
     #[test]
-    fn files_have_no_options_that_they_cannot_have() {
+    fn options_of_voxels_are_not_applied_to_models() {
         let words = ["drystone", "a.vox", "--tint", "levels", "--levels", "on"];
-        let Ok(asked) = cli::parse(words.map(Into::into)) else { panic!("options") };
-        let shown = SceneOptions { ao: true, ..asked.scene };
+        let Ok(request_options) = cli::parse(words.map(Into::into)) else { panic!("options") };
+        let shown = SceneOptions { ao: true, ..request_options.scene };
         let [model, voxels] = ["b.obj", "b.vox"].map(|name| {
             let options = options_for(RecentFile::of(name.into()), &shown, LevelsKind::On);
             assert_eq!(options.conflict(), None, "{name}");
@@ -392,11 +401,13 @@ mod tests {
         assert_eq!((voxels.air.tint, voxels.levels), (Some(Tint::Levels), LevelsKind::On));
     }
 
-    /// Keys work while a file is read, and what they did stays when it appears.
+    /// Switches used while a file is read stay when it appears.
     #[test]
-    fn what_is_switched_while_a_file_is_read_stays() {
-        let Ok(asked) = cli::parse(["drystone", "a.vox"].map(Into::into)) else { panic!() };
-        let mut shown = asked.scene;
+    fn switches_used_while_a_file_is_read_stay() {
+        let Ok(request_options) = cli::parse(["drystone", "a.vox"].map(Into::into)) else {
+            panic!()
+        };
+        let mut shown = request_options.scene;
         let [voxels, model] = ["b.vox", "b.obj"]
             .map(|name| options_for(RecentFile::of(name.into()), &shown, LevelsKind::Auto));
         (shown.backend, shown.cull) = (BackendKind::Gl, Cull::Gpu);
@@ -412,12 +423,14 @@ mod tests {
         }
     }
 
-    /// A haze distance belongs to the scene that it was chosen for; a larger one would vanish in it.
+    /// A haze distance is dropped with its scene; a larger scene would vanish in it.
     #[test]
-    fn another_file_has_the_haze_of_its_own_size() {
+    fn a_haze_distance_is_not_applied_to_another_file() {
         for (haze, expected) in [(Haze::Distance(50.0), None), (Haze::Off, Some(Haze::Off))] {
-            let Ok(asked) = cli::parse(["drystone", "a.vox"].map(Into::into)) else { panic!() };
-            let mut shown = asked.scene;
+            let Ok(request_options) = cli::parse(["drystone", "a.vox"].map(Into::into)) else {
+                panic!()
+            };
+            let mut shown = request_options.scene;
             shown.air.haze = Some(haze);
             let options = options_for(RecentFile::of("b.vox".into()), &shown, LevelsKind::Auto);
             assert_eq!(options.air.haze, expected);

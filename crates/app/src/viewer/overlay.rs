@@ -1,12 +1,12 @@
-//! What lies over the scene: figures, switches, help. Hidden, it costs nothing.
+//! The panels over the scene: statistics, switches, help. Hidden, they cost nothing.
 //!
 //! ```text
-//!  window's events ─► egui's input ─┐
-//!  Facts of the viewer ─────────────┴► panels ─► Actions ─► the viewer does them
-//!                                        └► triangles ─► Renderer::set_overlay
+//!  window events ─► egui input ─┐
+//!  Facts of the viewer ─────────┴► panels ─► Actions ─► executed by the viewer
+//!                                    └► triangles ─► Renderer::set_overlay
 //! ```
-//! Panels are made anew when there is input, when egui wants it, and a few times a second while
-//! frames are drawn; in between, pictures show the same triangles again.
+//! Panels are rebuilt on input, when egui requests it, and a few times a second while frames are
+//! drawn. In between, the same triangles are drawn again.
 
 mod frame_times;
 mod help;
@@ -33,56 +33,56 @@ pub(super) use panels::{Action, EditFacts, Facts};
 
 /// Panels over the scene.
 pub(super) struct Overlay {
-    /// Once they were shown.
+    /// Created when panels are first shown.
     egui: Option<State>,
     panels: Panels,
     textures: Textures,
     pub(super) times: FrameTimes,
-    /// What making the panels took, of the last times that they were.
-    own_times: FrameTimes,
-    /// The same of the last time, until it is asked for.
-    last_made: Option<Duration>,
+    /// Recent times of building the panels.
+    build_times: FrameTimes,
+    /// Time of the last build, until it is taken.
+    last_build_time: Option<Duration>,
     shows_panels: bool,
     shows_help: bool,
-    /// What takes long, and since when it does.
+    /// Current long operation, and its start.
     progress: Option<(Arc<Progress>, Instant)>,
-    /// Whether the renderer has something to draw over pictures.
+    /// Whether the renderer has an overlay to draw.
     is_drawn: bool,
-    /// Whether there was input since the panels were made.
+    /// Whether there was input since the panels were built.
     has_input: bool,
     is_pointed_at: bool,
-    /// Where the pointer was last, in pixels.
+    /// Last position of the pointer, in pixels.
     pointer: PhysicalPosition<f64>,
     made: Option<Instant>,
-    /// What is laid out, to be painted by the next frame.
+    /// Finished layout that the next frame tessellates.
     laid_out: Option<LaidOut>,
-    /// When egui wants to be asked again.
-    wants_at: Option<Instant>,
-    /// When figures are to be told that are behind, since frames were drawn after them.
+    /// Time of the repaint that egui requested.
+    repaint_at: Option<Instant>,
+    /// Time to refresh statistics that are behind the last frames.
     refresh_at: Option<Instant>,
-    /// Whether the next frame is for that alone.
+    /// Whether the next frame is drawn only for that refresh.
     is_refreshing: bool,
-    /// What was told of edits.
-    told: String,
+    /// Text on edits that the panels show.
+    edits_text: String,
 }
 
-/// While frames are drawn, panels are made anew this often: faster than eyes read.
+/// Interval of panel rebuilds while frames are drawn; short enough to read along.
 const REFRESH: Duration = Duration::from_millis(100);
 
 /// Panels as shapes.
 struct LaidOut {
     shapes: Vec<ClippedShape>,
     pixels_per_point: f32,
-    /// Textures that they need no more.
+    /// Textures that are unused after these shapes.
     freed: Vec<u64>,
 }
 
-/// What became of an event.
+/// Result of passing an event to the panels.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
-    /// Whether it was meant for the panels alone.
+pub(super) struct EventResult {
+    /// Whether the event belongs to the panels alone.
     pub(super) is_taken: bool,
-    /// Whether they look different now.
+    /// Whether the panels have to be repainted.
     pub(super) repaint: bool,
 }
 
@@ -93,8 +93,8 @@ impl Overlay {
             panels: Panels::default(),
             textures: Textures::default(),
             times: FrameTimes::default(),
-            own_times: FrameTimes::default(),
-            last_made: None,
+            build_times: FrameTimes::default(),
+            last_build_time: None,
             shows_panels,
             shows_help: false,
             progress: None,
@@ -104,10 +104,10 @@ impl Overlay {
             pointer: PhysicalPosition::new(-1.0, -1.0),
             made: None,
             laid_out: None,
-            wants_at: None,
+            repaint_at: None,
             refresh_at: None,
             is_refreshing: false,
-            told: String::new(),
+            edits_text: String::new(),
         }
     }
 
@@ -125,49 +125,50 @@ impl Overlay {
         self.has_input = true;
     }
 
-    /// Shows how far something is that takes long, or nothing.
+    /// Shows the progress of a long operation, or hides it.
     pub(super) fn set_progress(&mut self, progress: Option<Arc<Progress>>) {
         self.progress = progress.map(|progress| (progress, Instant::now()));
         self.has_input = true;
     }
 
-    /// Whether the card of keys is shown.
+    /// Whether the list of keys is shown.
     pub(super) const fn shows_help(&self) -> bool {
         self.shows_help
     }
 
-    /// The renderer draws nothing over pictures any more, but knows the textures.
+    /// Notes that the renderer's overlay was cleared; its textures remain.
     pub(super) const fn cleared(&mut self) {
         (self.is_drawn, self.has_input) = (false, true);
     }
 
-    /// The renderer cannot draw them: none are shown until they are asked for again.
-    pub(super) fn give_up(&mut self) {
+    /// Hides everything after the renderer failed to draw it, until it is opened again.
+    pub(super) fn hide_all(&mut self) {
         (self.shows_panels, self.shows_help, self.progress) = (false, false, None);
         self.forget();
         self.is_drawn = false;
     }
 
-    /// The renderer is another, which has nothing to draw yet.
+    /// Resets the renderer's state after a change of renderer.
     pub(super) fn forget(&mut self) {
         self.textures.forget();
         self.laid_out = None;
         (self.is_drawn, self.has_input) = (false, true);
     }
 
-    /// Hands an event of the pointer or the window to the panels. Whether it is theirs alone,
-    /// and whether they are to be drawn anew.
-    pub(super) fn event(&mut self, window: &Window, event: &WindowEvent) -> Taken {
+    /// Passes a pointer or window event to the panels.
+    pub(super) fn event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
         let is_open = self.is_open();
         if let WindowEvent::CursorMoved { position, .. } = event {
             self.pointer = *position;
         }
-        let Some(egui) = self.egui.as_mut().filter(|_| is_open) else { return Taken::default() };
-        // Where panels lie may have changed since the pointer last moved.
+        let Some(egui) = self.egui.as_mut().filter(|_| is_open) else {
+            return EventResult::default();
+        };
+        // The panels may have changed under the pointer.
         let was_pointed_at = self.is_pointed_at;
         self.is_pointed_at = is_over(egui, self.pointer);
         if let WindowEvent::MouseInput { device_id, .. } = event {
-            // They may not have been open when it did.
+            // egui may have missed the pointer's position while it was closed.
             let (device_id, position) = (*device_id, self.pointer);
             let moved = WindowEvent::CursorMoved { device_id, position };
             let _ = egui.on_window_event(window, &moved);
@@ -178,12 +179,13 @@ impl Overlay {
         let is_own = matches!(event, WindowEvent::RedrawRequested);
         let repaint = response.repaint && !is_elsewhere && !is_own;
         self.has_input |= repaint;
-        // What egui says of presses is of its last pass: the pointer may have left it since.
+        // egui's answer on presses is from its last pass; the pointer may have left since.
         let is_held = egui.egui_ctx().egui_is_using_pointer();
-        Taken { is_taken: is_held || self.is_pointed_at, repaint }
+        EventResult { is_taken: is_held || self.is_pointed_at, repaint }
     }
 
-    /// Hands a key to the panels if a text of theirs is being written; whether it is theirs.
+    /// Passes a key to the panels while a text field has the focus. Returns whether the key was
+    /// used.
     pub(super) fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
         let is_open = self.is_open();
         let Some(egui) = self.egui.as_mut().filter(|_| is_open) else { return false };
@@ -195,14 +197,14 @@ impl Overlay {
         true
     }
 
-    /// Closes the lists of panels that are open; whether there were some.
+    /// Closes open lists of the panels. Returns whether there were any.
     pub(super) fn close_lists(&mut self) -> bool {
         let is_open = self.egui.as_ref().is_some_and(|egui| panels::close_lists(egui.egui_ctx()));
         self.has_input |= is_open;
         is_open
     }
 
-    /// The pointer is the scene's now, wherever it is.
+    /// Removes the pointer from the panels while the scene has it captured.
     pub(super) fn lose_pointer(&mut self) {
         if let Some(egui) = &mut self.egui {
             egui.egui_input_mut().events.push(egui::Event::PointerGone);
@@ -210,21 +212,21 @@ impl Overlay {
         }
     }
 
-    /// Whether the panels are to be made anew for the next frame, or to go.
+    /// Whether the panels have to be rebuilt or removed for the next frame.
     pub(super) fn is_due(&self, now: Instant) -> bool {
         let is_old = self.made.is_none_or(|made| now.duration_since(made) >= REFRESH);
-        let is_wanted = self.wants_at.is_some_and(|at| at <= now) || self.laid_out.is_some();
-        if self.is_open() { is_old || is_wanted || self.has_input } else { self.is_drawn }
+        let is_requested = self.repaint_at.is_some_and(|at| at <= now) || self.laid_out.is_some();
+        if self.is_open() { is_old || is_requested || self.has_input } else { self.is_drawn }
     }
 
-    /// When the panels want a frame although nothing happens.
+    /// Returns when the panels need a frame without input.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
         let laid_out = self.made.filter(|_| self.laid_out.is_some());
-        let times = self.wants_at.into_iter().chain(self.refresh_at).chain(laid_out);
+        let times = self.repaint_at.into_iter().chain(self.refresh_at).chain(laid_out);
         times.min().filter(|_| self.is_open())
     }
 
-    /// Whether that is now.
+    /// Whether that time has come; also begins a due refresh.
     pub(super) fn wakes(&mut self, now: Instant) -> bool {
         if self.wakes_at().is_none_or(|at| at > now) {
             return false;
@@ -235,7 +237,8 @@ impl Overlay {
         true
     }
 
-    /// Notes a frame. Its figures are told a little later, if no other tells them before.
+    /// Records a frame. Its statistics are shown a little later, unless another rebuild comes
+    /// first.
     pub(super) fn frame_ended(&mut self, now: Instant, time: Duration) {
         self.times.push(time);
         let is_own = std::mem::replace(&mut self.is_refreshing, false);
@@ -244,33 +247,33 @@ impl Overlay {
         }
     }
 
-    /// Notes what making the panels took, with handing them to the renderer.
-    pub(super) fn made_in(&mut self, time: Duration) {
-        self.own_times.push(time);
-        self.last_made = Some(time);
+    /// Records the time of building the panels and setting the overlay.
+    pub(super) fn built_in(&mut self, time: Duration) {
+        self.build_times.push(time);
+        self.last_build_time = Some(time);
     }
 
-    /// What it took the last time, if they were made since this was asked.
-    pub(super) const fn take_made(&mut self) -> Option<Duration> {
-        self.last_made.take()
+    /// Takes the time of the last build.
+    pub(super) const fn take_build_time(&mut self) -> Option<Duration> {
+        self.last_build_time.take()
     }
 
-    /// Whether the panels have something else to tell of edits than before.
-    pub(super) fn tells(&mut self, edits: &str) -> bool {
-        if !self.shows_panels || self.told == edits {
+    /// Sets the text on edits; returns whether the panels have to be rebuilt for it.
+    pub(super) fn set_edits_text(&mut self, edits: &str) -> bool {
+        if !self.shows_panels || self.edits_text == edits {
             return false;
         }
-        edits.clone_into(&mut self.told);
+        edits.clone_into(&mut self.edits_text);
         self.has_input = true;
         true
     }
 
-    /// Makes the panels, which tell `facts` where they are shown, and adds to `actions` what was
-    /// done with them. Returns what is drawn over pictures from now on; `None` where that is what
-    /// it was. `cursor` is the pointer's look over the scene; `None` where there is none.
+    /// Builds the panels from `facts` and adds the user's actions to `actions`. Returns the new
+    /// overlay, or `None` if it does not change. `cursor` is the cursor icon over the scene, `None`
+    /// if hidden.
     ///
-    /// What follows from input is there at once. Where only figures are told anew, one frame lays
-    /// out and the next one paints, so that none takes the time of both.
+    /// After input, layout and tessellation happen in one frame. For a refresh of statistics they
+    /// are split over two frames, so that no frame takes the time of both.
     pub(super) fn make(
         &mut self,
         window: &Window,
@@ -292,12 +295,12 @@ impl Overlay {
         None
     }
 
-    /// Whether panels were laid out that are not painted, and nothing has happened since.
+    /// Whether a layout waits to be tessellated and no input has come since.
     pub(super) const fn is_laid_out(&self) -> bool {
         self.laid_out.is_some() && !self.has_input
     }
 
-    /// Makes triangles of what was laid out; `None` where that is nothing new.
+    /// Tessellates the waiting layout; `None` if there is none.
     pub(super) fn paint(&mut self) -> Option<Triangles> {
         let LaidOut { shapes, pixels_per_point, freed } = self.laid_out.take()?;
         let context = self.egui.as_ref()?.egui_ctx();
@@ -316,7 +319,7 @@ impl Overlay {
         let input = egui.take_egui_input(window);
         let context = egui.egui_ctx().clone();
         let mut is_help_open = self.shows_help;
-        let (panels, times) = (&mut self.panels, [&self.times, &self.own_times]);
+        let (panels, times) = (&mut self.panels, [&self.times, &self.build_times]);
         let progress = &self.progress;
         let output = context.run_pass(input, |context| {
             if let Some(facts) = facts {
@@ -328,41 +331,41 @@ impl Overlay {
             }
         });
         if let Some(icon) = cursor {
-            let mut wishes = output.platform_output;
-            wishes.cursor_icon = if self.is_pointed_at { wishes.cursor_icon } else { icon };
-            egui.handle_platform_output(window, wishes);
+            let mut platform = output.platform_output;
+            platform.cursor_icon = if self.is_pointed_at { platform.cursor_icon } else { icon };
+            egui.handle_platform_output(window, platform);
         }
-        // What was laid out before may never be painted; what it needs no more goes all the same.
+        // An older layout may never be painted; its unused textures are freed anyway.
         let mut freed = self.laid_out.take().map_or_else(Vec::new, |it| it.freed);
         freed.extend(self.textures.free());
         self.textures.take(output.textures_delta);
         let (shapes, pixels_per_point) = (output.shapes, output.pixels_per_point);
         self.laid_out = Some(LaidOut { shapes, pixels_per_point, freed });
         let delays = output.viewport_output.values().map(|viewport| viewport.repaint_delay);
-        self.wants_at = delays.min().and_then(|delay| Instant::now().checked_add(delay));
-        // What was done with them shows in them.
+        self.repaint_at = delays.min().and_then(|delay| Instant::now().checked_add(delay));
+        // Actions change what the panels show.
         self.has_input = !actions.is_empty() || self.shows_help != is_help_open;
         self.shows_help = is_help_open;
     }
 
-    /// Whether the panels will want to know what lies where in the pool.
-    pub(super) fn wants_places(&self) -> bool {
-        self.shows_panels && self.panels.wants_places(Instant::now())
+    /// Whether the panels need the ranges of the pool for the next build.
+    pub(super) fn needs_ranges(&self) -> bool {
+        self.shows_panels && self.panels.needs_ranges(Instant::now())
     }
 
-    /// Whether panels are shown, and not just help.
+    /// Whether panels are shown, not only help.
     pub(super) const fn shows_panels(&self) -> bool {
         self.shows_panels
     }
 }
 
-/// egui's side of the window, in the dark and without anything that moves by itself.
+/// Creates egui's state for the window: dark theme, no animations.
 fn state(window: &Window) -> State {
     let context = egui::Context::default();
     context.set_theme(egui::Theme::Dark);
     context.all_styles_mut(|style| {
         style.animation_time = 0.0;
-        // Nobody copies figures that change; and labels need not listen.
+        // Statistics change too fast to copy; non-selectable labels are cheaper.
         style.interaction.selectable_labels = false;
         style.visuals.window_shadow = egui::Shadow::NONE;
         style.visuals.popup_shadow = egui::Shadow::NONE;

@@ -1,4 +1,4 @@
-//! What panels tell of the viewer, and what is done with them.
+//! Connection between the viewer and its panels.
 
 use std::time::Instant;
 
@@ -12,14 +12,14 @@ use winit::{
 
 use super::{
     Viewer,
+    frame_benchmark::Clock,
     overlay::{Action, Facts},
-    trial::Clock,
 };
 use crate::output;
 
 impl Viewer {
-    /// Whether an event is for the panels alone. While the mouse turns, none is; what is let go
-    /// is never theirs alone, lest it be held for ever.
+    /// Whether an event is for the panels alone. While the mouse is captured, no event is. Releases
+    /// always reach the viewer too, so that no key or button stays pressed.
     pub(super) fn is_for_panels(&mut self, event: &WindowEvent) -> bool {
         let Some(window) = self.window.clone() else { return false };
         if let WindowEvent::KeyboardInput { event: key, .. } = event {
@@ -38,17 +38,17 @@ impl Viewer {
         if self.mouse_captured && is_of_pointer {
             return false;
         }
-        let taken = self.overlay.event(&window, event);
-        if taken.repaint {
+        let result = self.overlay.event(&window, event);
+        if result.repaint {
             self.redraw();
         }
         let is_let_go =
             matches!(event, WindowEvent::MouseInput { state: ElementState::Released, .. });
-        is_of_pointer && taken.is_taken && !is_let_go
+        is_of_pointer && result.is_taken && !is_let_go
     }
 
-    /// Makes the panels anew where it is time, and does what was done with them. Whether the
-    /// device still is what it was; it may be another, or none.
+    /// Rebuilds the panels if due, and executes the user's actions. Returns false if the device was
+    /// lost or recreated.
     pub(super) fn show_panels(&mut self, event_loop: &ActiveEventLoop) -> bool {
         let now = Instant::now();
         let Some(window) = self.window.clone().filter(|_| self.overlay.is_due(now)) else {
@@ -61,17 +61,17 @@ impl Viewer {
         };
         let Some(screen) = &mut self.screen else { return false };
         let set = triangles.map_or(Ok(()), |triangles| screen.renderer().set_overlay(&triangles));
-        self.overlay.made_in(clock.elapsed());
+        self.overlay.built_in(clock.elapsed());
         match set {
             Ok(()) => {}
             Err(error @ RenderError::Lost { .. }) => {
                 self.recover(event_loop, error);
                 return false;
             }
-            // The scene can do without.
+            // The scene is drawn without panels.
             Err(error) => {
-                self.overlay.give_up();
-                self.say(&format!("no panels: {error}"));
+                self.overlay.hide_all();
+                self.notify(&format!("cannot draw the panels: {error}"));
             }
         }
         if !actions.is_empty() {
@@ -81,15 +81,15 @@ impl Viewer {
         true
     }
 
-    /// Makes the panels, of what is so now.
+    /// Builds the panels from the current state.
     fn make_panels(&mut self, window: &Window, actions: &mut Vec<Action>) -> Option<Overlay> {
-        let wants_places = self.overlay.wants_places();
-        let (walks, renderer) = (self.walk.is_some(), self.wanted_renderer());
+        let needs_ranges = self.overlay.needs_ranges();
+        let (walks, renderer) = (self.walk.is_some(), self.requested_renderer());
         let backend_kind = self.backend();
         let screen = self.screen.as_mut()?;
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
-            let places = wants_places.then(|| screen.renderer().pool_ranges());
+            let ranges = needs_ranges.then(|| screen.renderer().pool_ranges());
             Facts {
                 name,
                 backend,
@@ -98,7 +98,7 @@ impl Viewer {
                 drawn: self.status.drawn(),
                 held: screen.held(),
                 pool: screen.renderer().pool_stats(),
-                places,
+                ranges,
                 view: self.view,
                 cull: screen.cull(),
                 has_levels: screen.levels().is_some(),
@@ -120,9 +120,9 @@ impl Viewer {
         match action {
             Action::Renderer(kind) => self.switch_renderer(event_loop, kind),
             Action::Backend(kind) => self.switch_backend(event_loop, kind),
-            Action::Mask => self.switch_mask(),
+            Action::FaceMask => self.switch_mask(),
             Action::Frustum => self.view.cull_frustum = !self.view.cull_frustum,
-            Action::Order => self.view.order = !self.view.order,
+            Action::Sort => self.view.order = !self.view.order,
             Action::Cull => self.switch_cull(event_loop),
             Action::Occlusion => self.switch_occlusion(),
             Action::Walk => self.switch_walking(),
@@ -142,12 +142,12 @@ impl Viewer {
             Action::Undo => self.step_history(false),
             Action::Redo => self.step_history(true),
             Action::Save => self.save(),
-            Action::Go(eye) => self.view.camera.position = eye,
+            Action::Go(position) => self.view.camera.position = position,
         }
     }
 
-    /// Tells whoever looks at the window, or at the terminal.
-    pub(super) fn say(&mut self, line: &str) {
+    /// Shows a message in the title and on the terminal.
+    pub(super) fn notify(&mut self, line: &str) {
         output::note(line);
         self.editing.message = line.into();
     }

@@ -1,21 +1,21 @@
-//! Threads that read files beside the window.
+//! Threads that read files while the window keeps drawing.
 
 use rayon::ThreadPoolBuilder;
 
 use crate::AppError;
 
-/// Runs `read` on threads of its own, one for each core, and waits for it.
+/// Runs `read` on a thread pool of its own, one thread per core, and waits for it.
 ///
-/// The window's thread draws, meshes and edits on rayon's global threads. While those read a file,
-/// a millisecond of its work would wait for all of the file.
+/// The window's thread draws, meshes and edits on rayon's global threads. If files were read there,
+/// a millisecond of its work could wait for a whole file.
 ///
 /// # Errors
-/// Where the system gives no more threads.
-pub(super) fn beside_the_window<T: Send>(
+/// If the system cannot start threads.
+pub(super) fn on_reader_threads<T: Send>(
     read: impl FnOnce() -> Result<T, AppError> + Send,
 ) -> Result<T, AppError> {
     let threads = ThreadPoolBuilder::new().thread_name(|number| format!("read-{number}")).build();
-    let no_threads = |error| AppError::NotRead(format!("no threads for it: {error}"));
+    let no_threads = |error| AppError::NotRead(format!("cannot start threads: {error}"));
     threads.map_err(no_threads)?.install(read)
 }
 
@@ -36,13 +36,13 @@ mod tests {
 
     use crate::{cli, progress::Progress, settings::Settings, viewer::opening::Loaded};
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const MAX_WAIT: Duration = Duration::from_secs(20);
 
-    /// A source whose chunks are read when the gate opens.
+    /// Source whose chunks can be read once the gate opens.
     struct Gated {
         source: GeneratedWorld,
         is_open: Arc<(Mutex<bool>, Condvar)>,
-        /// Reports each chunk that waits.
+        /// Reports each waiting chunk.
         waits: Mutex<Sender<()>>,
     }
 
@@ -67,7 +67,7 @@ mod tests {
         }
     }
 
-    /// All threads that read a file are kept busy, and the window meshes a world meanwhile.
+    /// All reading threads block, and the window still meshes a world.
     #[test]
     fn the_window_works_while_a_file_is_read() {
         let config = GeneratorConfig { size_chunks: [4, 4, 4], ..GeneratorConfig::default() };
@@ -78,17 +78,17 @@ mod tests {
         let gated = Gated { source, is_open: Arc::clone(&is_open), waits: Mutex::new(waits) };
         let reader = thread::spawn(move || {
             let words = ["drystone", "--levels", "off"].map(Into::into);
-            let Ok(asked) = cli::parse(words) else { panic!("options") };
-            let asked_of = (asked.scene, Some(Arc::new(gated) as Arc<dyn Source>));
-            Loaded::read(asked_of, &asked.save, &Settings::default(), &Progress::default()).is_ok()
+            let Ok(parsed) = cli::parse(words) else { panic!("options") };
+            let request = (parsed.scene, Some(Arc::new(gated) as Arc<dyn Source>));
+            Loaded::read(request, &parsed.save, &Settings::default(), &Progress::default()).is_ok()
         });
         for thread in 0..rayon::current_num_threads() {
-            assert!(waiting.recv_timeout(PATIENCE).is_ok(), "{thread} threads read");
+            assert!(waiting.recv_timeout(MAX_WAIT).is_ok(), "{thread} threads read");
         }
         let (done, is_done) = mpsc::channel();
         thread::spawn(move || done.send(scene::mesh_world(&shown).len()));
-        let meshed = is_done.recv_timeout(PATIENCE);
-        // The file is read to its end, whatever came of the window's work.
+        let meshed = is_done.recv_timeout(MAX_WAIT);
+        // The file is read to its end, whatever the result of the meshing.
         *is_open.0.lock().unwrap() = true;
         is_open.1.notify_all();
         assert!(reader.join().unwrap());

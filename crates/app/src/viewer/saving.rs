@@ -1,4 +1,4 @@
-//! What becomes of edits: saved, tried again, or asked about before they are lost.
+//! Saving of edits: retries, warnings before edits are lost, and the last save.
 
 use std::time::{Duration, Instant};
 
@@ -12,129 +12,131 @@ use crate::{
     commands, output,
 };
 
-/// What is said of edits that are not on disk, and when it is tried again.
+/// State of warnings and retries.
 pub(super) struct Saving {
-    /// Whether it was said that edits are not kept, or could not be saved.
-    is_told: bool,
-    /// How it was said, since something was done last, that they would be lost.
+    /// Whether the current problem was already printed.
+    is_reported: bool,
+    /// The last warning about lost edits, since the last edit.
     warned: Option<Leaving>,
-    /// When it was last tried to save what failed to be.
+    /// Time of the last attempt to save.
     tried: Instant,
-    /// Whether trying again is of no use until the user asks for it.
-    is_futile: bool,
-    /// Whether the window was closed: who was warned leaves without what nothing keeps.
+    /// Whether retries are useless until the user saves.
+    is_retry_useless: bool,
+    /// Whether the window was closed after a warning: unsaved edits are discarded.
     is_left: bool,
 }
 
-/// How edits would be lost that are not saved.
+/// User action that loses unsaved edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
-    /// The window is closed.
+    /// Closing the window.
     Close,
-    /// Something else is opened in it.
+    /// Opening another file.
     Open,
 }
 
-/// How long to wait before saving is tried again that failed.
+/// Interval between retries of a failed save.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3);
 
 impl Saving {
     pub(super) fn new() -> Self {
         Self {
-            is_told: false,
+            is_reported: false,
             warned: None,
             tried: Instant::now(),
-            is_futile: false,
+            is_retry_useless: false,
             is_left: false,
         }
     }
 
-    /// Something was done: who closes the window is warned again.
+    /// Resets the warning after an edit.
     pub(super) const fn edited(&mut self) {
         self.warned = None;
     }
 
-    /// Tries again, every few seconds, to save what failed to be.
+    /// Retries a failed save every few seconds.
     fn retry(&mut self, saver: &mut EditSaver, now: Instant) {
         if !matches!(saver.state(), SaveState::Failed(_)) {
-            (self.tried, self.is_futile) = (now, false);
-        } else if !self.is_futile && now.duration_since(self.tried) >= RETRY_INTERVAL {
+            (self.tried, self.is_retry_useless) = (now, false);
+        } else if !self.is_retry_useless && now.duration_since(self.tried) >= RETRY_INTERVAL {
             let saved = saver.save();
             self.tried = now;
-            // What another has changed stays changed.
-            self.is_futile = matches!(saved, Err(WorldError::ChangedElsewhere { .. }));
+            // A file that another program has changed stays changed.
+            self.is_retry_useless = matches!(saved, Err(WorldError::ChangedElsewhere { .. }));
         }
     }
 
-    /// Saves now: to a new file where nothing keeps the edits but one could, which `say` is told
-    /// as soon as it is made, whether or not it can be written then. So too where another has taken
-    /// the file that keeps them, and where that cannot be written for another reason and this is the
-    /// `last` time.
+    /// Saves now. Edits without a file go to a new file; `notify` gets its name as soon as it
+    /// exists, even if writing then fails. A new file is also used if another program has the file
+    /// open or changed it, and, with `is_last`, if the file cannot be written.
     fn save(
         saver: &mut EditSaver,
         source: &SourceOptions,
         is_last: bool,
-        say: &mut dyn FnMut(String),
+        notify: &mut dyn FnMut(String),
     ) -> Saved {
-        if saver.lacks_file() && saver.state() == SaveState::NotKept {
+        if saver.lacks_file() && saver.state() == SaveState::NotSaved {
             match commands::save_in_new_file(source, |path| saver.save_at(path)) {
-                Ok(path) => say(format!("edits are kept in {}", path.display())),
+                Ok(path) => notify(format!("edits are saved in {}", path.display())),
                 Err(error) => return Saved::Failed(error),
             }
         }
         if !saver.is_saving_edits() && !saver.lacks_file() {
-            return Saved::NotPersisted;
+            return Saved::Impossible;
         }
         let error = match saver.save() {
             Ok(()) => return Saved::Silent,
             Err(error) => error,
         };
-        if !saver.can_save_elsewhere() || !(is_last || is_taken(&error)) {
+        if !saver.can_save_elsewhere() || !(is_last || is_in_use(&error)) {
             return Saved::Failed(error);
         }
         let Ok(path) = commands::save_in_new_file(source, |path| saver.save_at(path)) else {
             return Saved::Failed(error);
         };
         let path = path.display();
-        say(format!("{error}. What was edited is kept in {path}; to have it: --edits {path}"));
+        notify(format!(
+            "{error}. The edits are saved in {path} instead; to load them: --edits {path}"
+        ));
         saver.save().map_or_else(Saved::Failed, |()| Saved::Silent)
     }
 
-    /// Saves what would be lost when the program ends now: as [`save`](Self::save), but who
-    /// closed the window and was warned gets no new file.
+    /// Saves before the program ends, as [`save`](Self::save) does. Creates no new file if the
+    /// window was closed after a warning.
     fn save_last(
         &self,
         saver: &mut EditSaver,
         source: &SourceOptions,
-        say: &mut dyn FnMut(String),
+        notify: &mut dyn FnMut(String),
     ) -> Result<(), WorldError> {
         if self.is_left {
             return saver.save();
         }
-        match Self::save(saver, source, true, say) {
+        match Self::save(saver, source, true, notify) {
             Saved::Failed(error) => Err(error),
-            Saved::NotPersisted if saver.state() == SaveState::NotKept => {
-                say("edits are not kept".into());
+            Saved::Impossible if saver.state() == SaveState::NotSaved => {
+                notify("edits are not saved".into());
                 Ok(())
             }
-            Saved::NotPersisted | Saved::Silent => Ok(()),
+            Saved::Impossible | Saved::Silent => Ok(()),
         }
     }
 
-    /// What is said to who leaves, where edits would be lost: once for each way, until something
-    /// else is done.
+    /// Saves, and returns a warning if that fails or is not possible. Warns once for each way of
+    /// leaving, until the next edit.
     fn warning(
         &mut self,
         leaving: Leaving,
         saver: &mut EditSaver,
         (source, read_only): (&SourceOptions, bool),
-        say: &mut dyn FnMut(String),
+        notify: &mut dyn FnMut(String),
     ) -> Option<String> {
-        // Who edits a world, or names a file, wants it saved; one that nobody has named is asked for.
+        // Editing a stored world or naming a file implies saving. For other sources a new file is
+        // created only on request.
         let saved = match saver.can_save_elsewhere() {
-            true => match Self::save(saver, source, true, say) {
+            true => match Self::save(saver, source, true, notify) {
                 Saved::Failed(error) => Err(error),
-                Saved::NotPersisted | Saved::Silent => Ok(()),
+                Saved::Impossible | Saved::Silent => Ok(()),
             },
             false => saver.save(),
         };
@@ -143,28 +145,28 @@ impl Saving {
         }
         let why = match saved {
             Err(error) => format!("{error} (Ctrl+S)"),
-            Ok(()) if saver.state() != SaveState::NotKept => return None,
+            Ok(()) if saver.state() != SaveState::NotSaved => return None,
             Ok(()) if saver.lacks_file() => {
-                "nothing keeps the edits: Ctrl+S saves them to a new file".into()
+                "edits are not saved; Ctrl+S saves them to a new file".into()
             }
-            Ok(()) if read_only => "edits are not kept (--read-only)".into(),
-            Ok(()) => "edits are not kept".into(),
+            Ok(()) if read_only => "edits are not saved (--read-only)".into(),
+            Ok(()) => "edits are not saved".into(),
         };
         self.warned = Some(leaving);
         Some(why)
     }
 
-    /// What the title says of it.
+    /// Returns the state of saving for the title.
     fn title(&self, saver: &EditSaver) -> String {
         match saver.state() {
-            SaveState::NotKept | SaveState::Failed(_) if self.warned == Some(Leaving::Close) => {
-                "NOT SAVED: close again to leave without | ".into()
+            SaveState::NotSaved | SaveState::Failed(_) if self.warned == Some(Leaving::Close) => {
+                " NOT SAVED: close again to discard the edits | ".into()
             }
-            SaveState::NotKept | SaveState::Failed(_) if self.warned == Some(Leaving::Open) => {
-                "NOT SAVED: open again to go on without | ".into()
+            SaveState::NotSaved | SaveState::Failed(_) if self.warned == Some(Leaving::Open) => {
+                "NOT SAVED: open again to discard the edits | ".into()
             }
-            SaveState::NotKept if saver.lacks_file() => "edits are not kept (Ctrl+S) | ".into(),
-            SaveState::NotKept => "edits are not kept | ".into(),
+            SaveState::NotSaved if saver.lacks_file() => "edits are not saved (Ctrl+S) | ".into(),
+            SaveState::NotSaved => "edits are not saved | ".into(),
             SaveState::Unsaved(chunks) => format!("{chunks} chunks unsaved | "),
             SaveState::Failed(reason) => format!("NOT SAVED: {reason} | "),
             SaveState::Saved => "saved | ".into(),
@@ -172,59 +174,56 @@ impl Saving {
         }
     }
 
-    /// The line that is said once of edits that are not saved, those too that failed to be by
-    /// themselves.
+    /// Returns the line on unsaved edits, once for each problem.
     fn line(&mut self, saver: &EditSaver, read_only: bool) -> Option<String> {
         let line = match saver.state() {
-            SaveState::NotKept if read_only => {
-                "edits are not kept: the world was opened with --read-only".into()
+            SaveState::NotSaved if read_only => {
+                "edits are not saved: the world was opened with --read-only".into()
             }
-            SaveState::NotKept if saver.lacks_file() => {
-                "nothing keeps the edits: Ctrl+S saves them to a new file, and so does --edits \
-                 FILE.drystone from the start"
+            SaveState::NotSaved if saver.lacks_file() => {
+                "edits are not saved: press Ctrl+S to save them to a new file, or start with \
+                 --edits FILE.drystone"
                     .into()
             }
-            SaveState::NotKept => "edits are not kept".into(),
+            SaveState::NotSaved => "edits are not saved".into(),
             SaveState::Failed(reason) if saver.can_save_elsewhere() => {
-                format!(
-                    "edits are not saved ({reason}); Ctrl+S tries again, or saves them elsewhere"
-                )
+                format!("edits are not saved ({reason}); Ctrl+S retries, or saves to another file")
             }
             SaveState::Failed(reason) => {
-                format!("edits are not saved ({reason}); Ctrl+S tries again")
+                format!("edits are not saved ({reason}); Ctrl+S retries")
             }
             _ => {
-                self.is_told = false;
+                self.is_reported = false;
                 return None;
             }
         };
-        (!std::mem::replace(&mut self.is_told, true)).then_some(line)
+        (!std::mem::replace(&mut self.is_reported, true)).then_some(line)
     }
 }
 
-/// Whether another has the world, so that it is not to be had while this program looks at it.
-const fn is_taken(error: &WorldError) -> bool {
+/// Whether another program has the world open or has changed it.
+const fn is_in_use(error: &WorldError) -> bool {
     matches!(error, WorldError::InUse { .. } | WorldError::ChangedElsewhere { .. })
 }
 
-/// What came of saving.
+/// Result of saving.
 enum Saved {
-    /// The title says it.
+    /// Shown by the title.
     Silent,
-    /// Nothing can keep edits.
-    NotPersisted,
+    /// Edits cannot be saved.
+    Impossible,
     Failed(WorldError),
 }
 
 impl Editing {
-    /// Whether the title will have something else to say soon.
+    /// Whether the title will change soon.
     pub(super) fn is_saving(&self) -> bool {
         matches!(self.editor.save_state(), SaveState::Unsaved(_) | SaveState::Failed(_))
     }
 
-    /// What time brings: saving that is tried again; what is not saved is said once.
-    pub(super) fn look_after(&mut self, args: &SaveArgs) {
-        // Half an edit is not saved.
+    /// Retries a failed save, and prints a new problem.
+    pub(super) fn update(&mut self, args: &SaveArgs) {
+        // A partly applied edit is not saved.
         let is_whole = !self.editor.is_busy();
         let saver = self.editor.saver();
         if is_whole {
@@ -235,15 +234,15 @@ impl Editing {
         }
     }
 
-    /// What the title says of saving.
+    /// Returns the state of saving for the title.
     pub(super) fn saving_title(&mut self) -> String {
         self.saving.title(self.editor.saver())
     }
 
-    /// Saves what would be lost when the program ends now, but for what was left on purpose.
+    /// Saves before the program ends, except for edits that the user chose to discard.
     ///
     /// # Errors
-    /// What cannot be written, or has no file because none can be made.
+    /// If edits cannot be written, or no file can be created for them.
     pub(super) fn save_last(&mut self, source: &SourceOptions) -> Result<(), WorldError> {
         let saver = self.editor.saver();
         self.saving.save_last(saver, source, &mut |line| output::note(&line))
@@ -255,17 +254,17 @@ impl Viewer {
     pub(super) fn save(&mut self) {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
-        let mut said = String::new();
-        let say = &mut |line: String| {
+        let mut message = String::new();
+        let notify = &mut |line: String| {
             output::note(&line);
-            said = line;
+            message = line;
         };
-        let message = match Saving::save(editor.saver(), &self.options.source, false, say) {
-            Saved::Silent => said,
-            Saved::NotPersisted => "nothing keeps edits".into(),
+        let message = match Saving::save(editor.saver(), &self.options.source, false, notify) {
+            Saved::Silent => message,
+            Saved::Impossible => "edits of this source cannot be saved".into(),
             Saved::Failed(error) if editor.saver().is_saving_edits() => {
-                // Said by the next frame, even if it was said before.
-                saving.is_told = false;
+                // The next frame prints the problem, even if it was printed before.
+                saving.is_reported = false;
                 drop(error);
                 String::new()
             }
@@ -277,40 +276,39 @@ impl Viewer {
         self.edited(message, Ok(()));
     }
 
-    /// Ends, whatever becomes of edits: those that nothing keeps get a new file, if one can be
-    /// made. What fails is tried once more, and said, when the window is gone.
+    /// Ends the viewer, and saves if possible, to a new file if there is none. A failed save is
+    /// retried and reported after the window has closed.
     pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
         self.finish_editing();
         let saver = self.editing.editor.saver();
-        let say = &mut |line: String| output::note(&line);
-        drop(Saving::save(saver, &self.options.source, true, say));
+        let notify = &mut |line: String| output::note(&line);
+        drop(Saving::save(saver, &self.options.source, true, notify));
         event_loop.exit();
     }
 
-    /// Saves what would be lost when something else is shown; whether that may be. Where it fails,
-    /// that is said, once: who tries again goes on without.
+    /// Saves before another file is shown. Returns whether to continue: false once after a failure,
+    /// with a warning.
     pub(super) fn may_leave(&mut self) -> bool {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
         match saving.warning(Leaving::Open, editor.saver(), how, &mut |line| output::note(&line)) {
             Some(why) => {
-                self.say(&format!("{why}; or open it again to go on without"));
+                self.notify(&format!("{why}; or open it again to discard the edits"));
                 false
             }
             None => true,
         }
     }
 
-    /// Ends when all is saved. When that fails, or nothing keeps the edits, it is said, and the
-    /// window stays: who closes it once more leaves without.
+    /// Saves and ends. After a failure it warns and stays open; closing again discards the edits.
     pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
         self.finish_editing();
         let Editing { saving, editor, .. } = &mut self.editing;
         let how = (&self.options.source, self.save.read_only);
         match saving.warning(Leaving::Close, editor.saver(), how, &mut |line| output::note(&line)) {
             Some(why) => {
-                output::note(&format!("{why}; or close again to leave without"));
+                output::note(&format!("{why}; or close again to discard the edits"));
                 self.redraw();
             }
             None => {

@@ -24,28 +24,28 @@ use crate::{
     progress::Progress,
 };
 
-/// A scene and the way that its pictures reach the window.
+/// Scene with its path to the window.
 pub(super) struct Screen {
     scene: Shown,
-    /// What is shown instead when nothing of it is missing, and since when it is made. It is what
-    /// is edited already.
+    /// Scene that replaces the current one once it is complete, and its start. Edits already go to
+    /// it.
     next: Option<(Shown, Instant)>,
-    /// What renderers of it share.
+    /// Device that the renderers share.
     device: OpenDevice,
-    /// Where pictures are copied to that the GPU does not draw to the window.
+    /// Software surface, if the GPU does not draw to the window.
     surface: Option<SoftSurface>,
 }
 
-/// An eye that moves on is always ahead of levels of detail: after so long, what there is of what
-/// is to be shown will do.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// While the camera moves, levels of detail never settle. After this time, a scene with a mesh for
+/// every part is shown.
+const MAX_CHANGE_TIME: Duration = Duration::from_secs(4);
 
 type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
 
 impl Screen {
-    /// Shows the content in `window` with the backend that was asked for; `Auto` falls back to
-    /// the software rasteriser. Quads that were made of it before are not made again. The content
-    /// stays where it is if there is no such backend.
+    /// Shows the content in `window` with the requested backend; `Auto` falls back to the software
+    /// rasteriser. `quads` of the content are reused if given. If the backend cannot be opened,
+    /// `content` stays filled.
     pub(super) fn open(
         event_loop: &ActiveEventLoop,
         window: &Arc<Window>,
@@ -88,7 +88,7 @@ impl Screen {
         self.surface.is_some()
     }
 
-    /// Shows this instead, from the same eye, as soon as nothing of it is missing.
+    /// Replaces the scene, with the same camera, once the new one is complete.
     pub(super) fn show_instead(
         &mut self,
         content: Content,
@@ -106,32 +106,32 @@ impl Screen {
         self.renderer().backend()
     }
 
-    /// Begins to mesh the content anew, if it is a world; [`follow`](Self::follow) goes on.
+    /// Begins to mesh a world again; [`follow`](Self::follow) continues.
     pub(super) fn change_meshing(&mut self, meshing: Meshing) {
         self.scene.change_meshing(meshing);
     }
 
-    /// Begins to show the same with another renderer; [`follow`](Self::follow) goes on.
+    /// Begins a change of renderer; [`follow`](Self::follow) continues.
     pub(super) fn change_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
         self.scene.change_renderer(&self.device, kind)
     }
 
-    /// Gives up what was begun.
+    /// Cancels a change of renderer or meshing.
     pub(super) fn stop_change(&mut self) {
         self.scene.stop_change();
     }
 
-    /// Voxels were set.
+    /// Handles edited voxels.
     pub(super) fn edited(&mut self) -> Result<(), RenderError> {
         self.scene.edited(&self.device)
     }
 
-    /// Has the GPU or the CPU leave out what cannot be seen.
+    /// Sets where culling runs.
     pub(super) fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
         commands::set_cull(self.renderer(), cull)
     }
 
-    /// Who does.
+    /// Returns where culling runs.
     pub(super) fn cull(&mut self) -> Cull {
         self.renderer().cull()
     }
@@ -148,22 +148,23 @@ impl Screen {
         self.renderer().resize(size.width, size.height)
     }
 
-    /// The world, where what is shown of it follows the eye, and whether that lags behind.
+    /// Returns the data of a world at levels of detail, and whether its meshes lag behind the
+    /// camera.
     pub(super) fn levels(&self) -> Option<(&LodData, bool)> {
         self.next.as_ref().map_or(&self.scene, |(next, _)| next).levels()
     }
 
-    /// Whether a part of what is shown could not be read, and is tried again by drawing.
+    /// Whether a part could not be read and is retried by drawing.
     pub(super) fn is_broken(&self) -> bool {
         matches!(&self.scene, Shown::Levels(levels) if levels.is_broken())
     }
 
-    /// Whether another scene is to be shown when nothing of it is missing.
+    /// Whether another scene is being prepared.
     pub(super) const fn has_next(&self) -> bool {
         self.next.is_some()
     }
 
-    /// Whether the renderer stays, since an edit goes on in parts.
+    /// Holds or releases a change of renderer while an edit is applied in parts.
     pub(super) fn hold(&mut self, is_held: bool) {
         let next = self.next.as_mut().map(|(next, _)| next);
         for shown in [Some(&mut self.scene), next].into_iter().flatten() {
@@ -173,28 +174,28 @@ impl Screen {
         }
     }
 
-    /// Whether it is of polygons.
+    /// Whether a polygon model is shown.
     pub(super) const fn is_model(&self) -> bool {
         matches!(self.scene, Shown::Model(_))
     }
 
-    /// The renderer.
+    /// Returns the renderer.
     pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
         self.scene.renderer()
     }
 
-    /// The voxels, to be changed; `None` where there are none.
+    /// Returns the voxels for editing; `None` for models.
     pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
         self.next.as_mut().map_or(&mut self.scene, |(next, _)| next).edit_scene()
     }
 
-    /// What the voxels' numbers mean.
+    /// Returns the materials of the voxels.
     pub(super) fn materials(&mut self) -> Option<&MaterialTable> {
         self.edit_scene().map(|scene| scene.materials())
     }
 
-    /// A picture of what is shown, without anything over it: panels are to be set anew. In a
-    /// window, what was seen before stays.
+    /// Draws a picture without panels, which have to be set again afterwards. The window keeps its
+    /// picture.
     pub(super) fn still(&mut self, view: &View) -> Result<Image, RenderError> {
         let renderer = self.renderer();
         renderer.set_overlay(&Overlay::default())?;
@@ -204,9 +205,8 @@ impl Screen {
         picture.map(|(picture, _)| picture)
     }
 
-    /// Brings what is shown closer to what `view` should see, in a picture of this size. Returns
-    /// which part is done of a change that was begun, which this goes on with for about `time`, and
-    /// `None` when there is none.
+    /// Updates the meshes for `view` in a picture of this size, and continues a change for about
+    /// `time`. Returns the finished fraction of the change, or `None` if there is none.
     pub(super) fn follow(
         &mut self,
         view: &View,
@@ -216,7 +216,7 @@ impl Screen {
         if let Some((next, begun)) = &mut self.next {
             next.follow(view, size, time)?;
             let lags = next.levels().is_some_and(|(_, lags)| lags);
-            if (!lags || next.is_whole() && begun.elapsed() > PATIENCE)
+            if (!lags || next.is_whole() && begun.elapsed() > MAX_CHANGE_TIME)
                 && let Some((next, _)) = self.next.take()
             {
                 self.scene = next;
@@ -226,7 +226,7 @@ impl Screen {
         self.scene.follow(view, size, time)
     }
 
-    /// Draws one picture and shows it.
+    /// Draws a picture and shows it.
     pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let Some(surface) = &mut self.surface else {
             let drawn = self.scene.draw(view)?;
@@ -251,7 +251,7 @@ fn soft_surface(
     softbuffer::Surface::new(&context, Arc::clone(window)).map_err(failed)
 }
 
-/// Copies a picture into the window, whose pixels are words of `0RGB`.
+/// Copies a picture into the window, whose pixels are `0RGB` words.
 fn show(surface: &mut SoftSurface, picture: &Image) -> Result<(), softbuffer::SoftBufferError> {
     let sides = (NonZeroU32::new(picture.width()), NonZeroU32::new(picture.height()));
     let (Some(width), Some(height)) = sides else { return Ok(()) };

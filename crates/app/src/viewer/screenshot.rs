@@ -1,4 +1,4 @@
-//! Pictures of what is shown, to files of their own.
+//! Screenshots to numbered files.
 
 use std::{
     fs::{self, OpenOptions},
@@ -15,41 +15,41 @@ use super::{
     signals::{WindowRequest, WindowRequests},
 };
 
-/// Writes pictures, each on a thread, and tells the viewer.
+/// Writes pictures on threads and reports to the viewer.
 pub(super) struct Screenshots {
-    wishes: WindowRequests,
+    requests: WindowRequests,
     writing: Vec<JoinHandle<()>>,
 }
 
-/// No folder has more of them.
+/// Maximum number of screenshots in a folder.
 const MAX: u32 = 1_000_000;
 
 impl Screenshots {
-    pub(super) const fn new(wishes: WindowRequests) -> Self {
-        Self { wishes, writing: Vec::new() }
+    pub(super) const fn new(requests: WindowRequests) -> Self {
+        Self { requests, writing: Vec::new() }
     }
 
     fn write(&mut self, picture: Image) {
-        let wishes = self.wishes.clone();
+        let requests = self.requests.clone();
         self.writing.retain(|thread| !thread.is_finished());
         self.writing.push(thread::spawn(move || {
             let line = match save(Path::new(""), &picture) {
-                Ok(path) => format!("the picture is in {}", path.display()),
-                Err(error) => format!("the picture is not saved: {error}"),
+                Ok(path) => format!("the picture was saved as {}", path.display()),
+                Err(error) => format!("the picture was not saved: {error}"),
             };
-            wishes.send(WindowRequest::Say(line));
+            requests.send(WindowRequest::Message(line));
         }));
     }
 
-    /// Returns when all are written.
+    /// Waits until all pictures are written.
     pub(super) fn finish(&mut self) {
-        // One that panicked has nothing to say.
+        // A thread that panicked has printed its message.
         self.writing.drain(..).for_each(|thread| drop(thread.join()));
     }
 }
 
 impl Viewer {
-    /// Has a picture of what is shown written to a new file.
+    /// Writes a picture of the scene to a new file.
     pub(super) fn screenshot(&mut self, event_loop: &ActiveEventLoop) {
         let Some(screen) = &mut self.screen else { return };
         let picture = screen.still(&self.view);
@@ -57,12 +57,12 @@ impl Viewer {
         match picture {
             Ok(picture) => self.screenshots.write(picture),
             Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
-            Err(error) => self.say(&format!("no picture: {error}")),
+            Err(error) => self.notify(&format!("cannot take a picture: {error}")),
         }
     }
 }
 
-/// Writes a picture to `drystone-N.png` in a folder, for the first number that is free.
+/// Writes a picture to `drystone-N.png` in a folder, with the first free number.
 fn save(folder: &Path, picture: &Image) -> Result<PathBuf, RenderError> {
     let failed = |path: &Path, error: &io::Error| RenderError::Picture {
         path: path.to_path_buf(),
@@ -71,7 +71,7 @@ fn save(folder: &Path, picture: &Image) -> Result<PathBuf, RenderError> {
     let mut path = PathBuf::new();
     for number in 1..MAX {
         path = folder.join(format!("drystone-{number}.png"));
-        // Whoever makes the file has its name: nobody else writes there.
+        // Creating the file reserves its name.
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(_) => {
                 return match picture.save_png(&path) {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_picture_takes_the_place_of_another() {
+    fn screenshots_never_overwrite_files() {
         let folder = std::env::temp_dir().join(format!("drystone-shots-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("drystone-2.png"), "mine").unwrap();
@@ -106,7 +106,7 @@ mod tests {
             assert!(Image::load_png(path).unwrap() == *picture);
         }
         assert_eq!(fs::read(folder.join("drystone-2.png")).unwrap(), b"mine");
-        // What fails leaves nothing.
+        // A failed write leaves no file.
         assert!(save(&folder, &Image::new(0, 2, [0; 4])).is_err());
         assert!(!folder.join("drystone-5.png").exists());
         assert!(save(&folder.join("none"), &shades[0]).is_err());

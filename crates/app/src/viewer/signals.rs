@@ -14,56 +14,56 @@ use winit::event_loop::EventLoopProxy;
 use super::opening::Loaded;
 use crate::{AppError, output};
 
-/// What is asked of the viewer from outside of its window.
+/// Request to the viewer from another thread.
 pub(super) enum WindowRequest {
-    /// To save and to end.
+    /// Save and end.
     End,
-    /// To say this.
-    Say(String),
-    /// To show what a thread has read.
+    /// Show a message.
+    Message(String),
+    /// Show what a thread has loaded.
     Show(Box<Loaded>),
-    /// To say why it could not.
+    /// Report why a file could not be read.
     NotRead(String),
-    /// To end, since there is nothing to show.
+    /// End with an error, since there is nothing to show.
     Fail(AppError),
-    /// To read this file.
+    /// Read a file.
     Read(PathBuf),
 }
 
-/// Sends wishes to the window's thread, from any thread.
+/// Sender of requests to the window's thread, for any thread.
 #[derive(Clone)]
 pub(super) struct WindowRequests(Arc<dyn Fn(WindowRequest) -> bool + Send + Sync>);
 
 impl WindowRequests {
-    /// Sends through `send`, which returns whether the window's thread will receive the wish.
+    /// Creates a sender; `send` returns whether the window's thread will receive the request.
     pub(super) fn new(send: impl Fn(WindowRequest) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(send))
     }
 
-    /// Sends to the event loop of `proxy`.
+    /// Creates a sender to the event loop of `proxy`.
     pub(super) fn to(proxy: EventLoopProxy<WindowRequest>) -> Self {
-        Self::new(move |wish| proxy.send_event(wish).is_ok())
+        Self::new(move |request| proxy.send_event(request).is_ok())
     }
 
-    /// Sends a wish. Returns whether the viewer still runs; after its end, the wish is dropped.
-    pub(super) fn send(&self, wish: WindowRequest) -> bool {
-        (self.0)(wish)
+    /// Sends a request. Returns false, and drops the request, if the viewer has ended.
+    pub(super) fn send(&self, request: WindowRequest) -> bool {
+        (self.0)(request)
     }
 }
 
-/// Whether all that outlives the program was written, for threads that wait for that.
+/// Signal that everything is written to disk, for threads that wait for it.
 #[derive(Clone, Default)]
 pub(super) struct Ended(Arc<(Mutex<bool>, Condvar)>);
 
 impl Ended {
-    /// All was written, or could not be.
+    /// Signals that everything is written, or failed to be.
     pub(super) fn set(&self) {
         let (is_over, changed) = &*self.0;
         *is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
     }
 
-    /// Waits until then, and no longer than `limit`. Whether it is so.
+    /// Waits for the signal, at most `limit`. Returns whether it came.
     #[cfg(any(windows, test))]
     fn wait(&self, limit: Duration) -> bool {
         let (is_over, changed) = &*self.0;
@@ -73,39 +73,39 @@ impl Ended {
     }
 }
 
-/// Has the viewer save and end, and waits until it has saved, no longer than `limit`. Whether it
-/// has: at once where no viewer runs any more.
+/// Ends the viewer and waits until it has saved, at most `limit`. Returns whether it has; at once
+/// if no viewer runs.
 #[cfg(any(windows, test))]
-fn end_and_wait(wishes: &WindowRequests, ended: &Ended, limit: Duration) -> bool {
-    !wishes.send(WindowRequest::End) || ended.wait(limit)
+fn end_and_wait(requests: &WindowRequests, ended: &Ended, limit: Duration) -> bool {
+    !requests.send(WindowRequest::End) || ended.wait(limit)
 }
 
-/// How long Windows lets a program that it ends take, less a little.
+/// Time limit of Windows for ending programs, less a margin.
 #[cfg(windows)]
-const LAST_MOMENT: Duration = Duration::from_millis(4_700);
+const SAVE_TIMEOUT: Duration = Duration::from_millis(4_700);
 
-/// The exit code of who is interrupted while ending: 128 and the number of the signal.
+/// Exit code after a second interrupt: 128 plus the number of the signal.
 const INTERRUPTED: i32 = 130;
 
-/// Has Ctrl+C in the terminal, and a system that ends programs, end the viewer as it ends by
-/// itself; asked again, it ends at once. What is on disk by then is whole.
-pub(super) fn listen(wishes: WindowRequests, ended: Ended) {
-    let closing = wishes.clone();
-    let was_asked = AtomicBool::new(false);
-    let asked = move || {
-        let again = was_asked.swap(true, Ordering::Relaxed);
-        if again || !wishes.send(WindowRequest::End) {
+/// Ends the viewer, with its usual saving, on Ctrl+C in the terminal or a termination signal. A
+/// second signal ends the process at once; files on disk are always consistent.
+pub(super) fn listen(requests: WindowRequests, ended: Ended) {
+    let closing = requests.clone();
+    let was_interrupted = AtomicBool::new(false);
+    let interrupt = move || {
+        let again = was_interrupted.swap(true, Ordering::Relaxed);
+        if again || !requests.send(WindowRequest::End) {
             process::exit(INTERRUPTED);
         }
     };
-    if let Err(error) = ctrlc::set_handler(asked) {
-        output::note(&format!("Ctrl+C will not save: {error}"));
+    if let Err(error) = ctrlc::set_handler(interrupt) {
+        output::note(&format!("Ctrl+C will not save edits: {error}"));
     }
     #[cfg(windows)]
     if !super::console::before_closing(move || {
-        end_and_wait(&closing, &ended, LAST_MOMENT);
+        end_and_wait(&closing, &ended, SAVE_TIMEOUT);
     }) {
-        output::note("closing the console will not save");
+        output::note("closing the console will not save edits");
     }
     #[cfg(not(windows))]
     drop((closing, ended));
@@ -117,27 +117,27 @@ mod tests {
 
     use super::*;
 
-    /// Windows ends the program when its handler returns.
+    /// Windows ends the process when its handler returns.
     #[test]
-    fn who_ends_the_program_waits_until_it_has_saved() {
-        const PATIENCE: Duration = Duration::from_secs(60);
-        let (sent, asked) = mpsc::channel();
-        let wishes = WindowRequests::new(move |wish| sent.send(wish).is_ok());
+    fn ending_the_program_waits_until_everything_is_saved() {
+        const MAX_WAIT: Duration = Duration::from_secs(60);
+        let (sent, received) = mpsc::channel();
+        let requests = WindowRequests::new(move |request| sent.send(request).is_ok());
         let ended = Ended::default();
-        assert!(!end_and_wait(&wishes, &ended, Duration::ZERO), "nobody has saved");
-        assert!(matches!(asked.recv().unwrap(), WindowRequest::End));
+        assert!(!end_and_wait(&requests, &ended, Duration::ZERO), "nothing is saved yet");
+        assert!(matches!(received.recv().unwrap(), WindowRequest::End));
         let (returned, result) = mpsc::channel();
         let waiting = {
-            let (wishes, ended) = (wishes.clone(), ended.clone());
-            thread::spawn(move || returned.send(end_and_wait(&wishes, &ended, PATIENCE)))
+            let (requests, ended) = (requests.clone(), ended.clone());
+            thread::spawn(move || returned.send(end_and_wait(&requests, &ended, MAX_WAIT)))
         };
-        assert!(matches!(asked.recv().unwrap(), WindowRequest::End));
+        assert!(matches!(received.recv().unwrap(), WindowRequest::End));
         assert!(result.try_recv().is_err(), "it returned before anything was saved");
         ended.set();
         assert!(result.recv().unwrap());
         waiting.join().unwrap().unwrap();
         // A viewer that is gone has saved.
-        drop(asked);
-        assert!(end_and_wait(&wishes, &Ended::default(), PATIENCE));
+        drop(received);
+        assert!(end_and_wait(&requests, &Ended::default(), MAX_WAIT));
     }
 }

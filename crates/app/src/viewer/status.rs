@@ -2,21 +2,21 @@ use std::time::{Duration, Instant};
 
 use drystone_render::{DrawStats, HeldStats};
 
-/// What the title says: frame time, commands, bytes, backend.
+/// Text of the title: frame time, commands, bytes, backend.
 pub(super) struct Status {
     name: String,
     backend: String,
     drawn: DrawStats,
-    /// Since the last title.
+    /// Frame times since the last title.
     times: Vec<Duration>,
-    /// The middle one and the longest of those before the last title, in milliseconds.
-    told_ms: [f64; 2],
-    /// What the last title said of edits.
+    /// Median and maximum frame time of the last title, in milliseconds.
+    shown_ms: [f64; 2],
+    /// Text on edits in the last title.
     edits: String,
     shown: Option<Instant>,
 }
 
-/// A title changes no more often than eyes can follow.
+/// Minimum time between changes of the title, short enough to follow.
 const TITLE_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Status {
@@ -26,7 +26,7 @@ impl Status {
             backend: String::new(),
             drawn: DrawStats::default(),
             times: Vec::new(),
-            told_ms: [0.0; 2],
+            shown_ms: [0.0; 2],
             edits: String::new(),
             shown: None,
         }
@@ -41,27 +41,27 @@ impl Status {
         self.drawn = drawn;
     }
 
-    /// What the last frame took and drew.
+    /// Returns the statistics of the last frame.
     pub(super) const fn drawn(&self) -> DrawStats {
         self.drawn
     }
 
-    /// What is shown, and on what.
+    /// Returns the names of the content and the backend.
     pub(super) fn names(&self) -> [&str; 2] {
         [&self.name, &self.backend]
     }
 
-    /// Whether there were frames, or is something to say of edits, that the title does not tell.
+    /// Whether there are frames or edits that the title does not show.
     pub(super) fn is_stale(&self, edits: &str) -> bool {
         !self.times.is_empty() || self.edits != edits
     }
 
-    /// Whether it is time for a new title.
+    /// Whether the title has to be updated now.
     pub(super) fn is_due(&self, edits: &str) -> bool {
         self.is_stale(edits) && self.shown.is_none_or(|shown| shown.elapsed() >= TITLE_INTERVAL)
     }
 
-    /// A new title, of the frames since the last; `edits` says what is edited.
+    /// Returns the title for the frames since the last one; `edits` is the text on edits.
     pub(super) fn title(&mut self, held: HeldStats, edits: &str) -> String {
         self.shown = Some(Instant::now());
         edits.clone_into(&mut self.edits);
@@ -69,10 +69,10 @@ impl Status {
         if let (Some(middle), Some(worst)) =
             (self.times.get(self.times.len() / 2), self.times.last())
         {
-            self.told_ms = [middle, worst].map(|time| time.as_secs_f64() * 1e3);
+            self.shown_ms = [middle, worst].map(|time| time.as_secs_f64() * 1e3);
         }
         self.times.clear();
-        let [middle, worst] = self.told_ms;
+        let [middle, worst] = self.shown_ms;
         let bytes = held.used_bytes as f64 / f64::from(1 << 20);
         format!(
             "drystone | {} | {edits}frame {middle:.1} ms (worst {worst:.1}) | {} commands for {} of {} \
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_title_without_frames_tells_of_the_last_ones() {
+    fn a_title_without_new_frames_repeats_the_last_times() {
         let mut status = Status::new("world");
         assert!(!status.is_stale(""));
         status.frame(Duration::from_millis(8), DrawStats::default());

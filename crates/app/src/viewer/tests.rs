@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use drystone::scene::{KeptBy, SaveState};
+use drystone::scene::{EditTarget, SaveState};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_source};
 use winit::error::EventLoopError;
@@ -21,7 +21,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A folder of a test's own, empty.
+/// Returns an empty folder for a test.
 fn scratch(test: &str) -> PathBuf {
     let folder =
         std::env::temp_dir().join(format!("drystone-viewer-{test}-{}", std::process::id()));
@@ -30,44 +30,44 @@ fn scratch(test: &str) -> PathBuf {
     folder
 }
 
-/// A viewer without a window, of a world that was edited and that no file keeps.
+/// Creates a viewer without a window, with a world that has unsaved edits and no file for them.
 fn edited(source_path: &Path) -> Viewer {
-    let Ok(asked) = cli::parse(["drystone".into(), source_path.into()]) else { panic!("path") };
+    let Ok(parsed) = cli::parse(["drystone".into(), source_path.into()]) else { panic!("path") };
     let source = open_source(None).unwrap();
     let mut world = World::new("edited", source.materials().clone());
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
     world.apply(&edit);
-    let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
+    let unsaved = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
     let loaded = Loaded {
-        options: asked.scene,
+        options: parsed.scene,
         content: Content::World(Box::new(World::new("shown", world.materials().clone()))),
-        kept_by: KeptBy::Source(Arc::new(unkept)),
+        edit_target: EditTarget::Source(Arc::new(unsaved)),
         quads: Vec::new(),
     };
     let first = First::Ready(Box::new(loaded));
-    let wishes = WindowRequests::new(|_| false);
-    let mut viewer = Viewer::begin(first, asked.save, Settings::default(), wishes);
+    let requests = WindowRequests::new(|_| false);
+    let mut viewer = Viewer::begin(first, parsed.save, Settings::default(), requests);
     viewer.editing.editor.saver().take(&world, &edit);
-    assert_eq!(viewer.editing.editor.saver().state(), SaveState::NotKept);
+    assert_eq!(viewer.editing.editor.saver().state(), SaveState::NotSaved);
     viewer
 }
 
-fn kept_count(path: &Path) -> u64 {
+fn saved_count(path: &Path) -> u64 {
     EditedSource::open_read_only(open_source(None).unwrap(), path).unwrap().edited_count()
 }
 
-/// Cmd+Q on macOS: the event loop says that it ends, and then the process does.
+/// Cmd+Q on macOS: the event loop reports its end, and then the process ends.
 #[test]
-fn the_last_event_saves_once() {
+fn the_last_event_saves_edits_once() {
     let folder = scratch("last-event");
     let mut viewer = edited(&folder.join("a.vox"));
     viewer.leave();
     assert!(viewer.failure.is_none());
-    // What is on disk now is all that there will be.
-    assert_eq!(kept_count(&folder.join("a.vox.edits.drystone")), 1);
+    // No later event writes to disk.
+    assert_eq!(saved_count(&folder.join("a.vox.edits.drystone")), 1);
 
-    // What could not be saved then is not tried again where the event loop returns after all.
+    // A failed last save is not retried if the event loop returns after all.
     let missing = folder.join("no folder");
     let mut viewer = edited(&missing.join("a.vox"));
     viewer.run(|viewer| {
@@ -81,18 +81,18 @@ fn the_last_event_saves_once() {
 }
 
 #[test]
-fn a_panic_of_the_windows_thread_saves() {
+fn edits_are_saved_after_a_panic_of_the_window_thread() {
     let folder = scratch("panic");
     let mut viewer = edited(&folder.join("a.vox"));
     let ran = AssertUnwindSafe(|| viewer.run(|_| panic::panic_any("of the window")));
     let payload = panic::catch_unwind(ran).unwrap_err();
-    assert_eq!(payload.downcast_ref(), Some(&"of the window"), "it is not held back");
+    assert_eq!(payload.downcast_ref(), Some(&"of the window"), "the panic is passed on");
     drop(viewer);
-    assert_eq!(kept_count(&folder.join("a.vox.edits.drystone")), 1);
+    assert_eq!(saved_count(&folder.join("a.vox.edits.drystone")), 1);
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Who comes back to a file has the edits that were saved meanwhile, and goes on in the same file.
+/// A file that is opened again has its saved edits, and further edits go to the same file.
 #[test]
 fn a_file_is_remembered_with_the_edits_that_were_saved() {
     let folder = scratch("remembered");
@@ -108,9 +108,9 @@ fn a_file_is_remembered_with_the_edits_that_were_saved() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// The bare command draws a picture where no window can be opened, not where one has failed.
+/// The bare command draws a picture if no window can be opened, but not after a window has failed.
 #[test]
-fn only_a_window_that_never_was_is_done_without() {
+fn only_a_window_that_never_opened_is_replaced_by_a_picture() {
     let folder = scratch("failed");
     let [never, later] = [false, true].map(|was_shown| {
         let mut viewer = Viewer { was_shown, ..edited(&folder.join("a.vox")) };

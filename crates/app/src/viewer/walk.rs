@@ -7,7 +7,7 @@ use drystone::Walk;
 use super::Viewer;
 
 impl Viewer {
-    /// Walks, or flies again.
+    /// Toggles between walking and flying.
     pub(super) fn switch_walking(&mut self) {
         if self.walk.take().is_some() {
             return;
@@ -17,11 +17,11 @@ impl Viewer {
                 let corners = self.editing.grown(self.framed.corners());
                 self.walk = Some(Walk::start(&mut self.view.camera, scene, corners));
             }
-            None => self.say("walking needs voxels; a polygon model has none"),
+            None => self.notify("walking needs a voxel world; fly around the model instead"),
         }
     }
 
-    /// Moves the eye by the keys held for `time`.
+    /// Moves the camera by the keys held for `time`.
     pub(super) fn travel(&mut self, time: Duration) {
         let camera = &mut self.view.camera;
         let (Some(walk), Some(screen)) = (&mut self.walk, &mut self.screen) else {
@@ -31,7 +31,7 @@ impl Viewer {
         walk.travel(camera, &self.flight, scene, self.framed.corners().0.y, time);
     }
 
-    /// Whether the eye moves by itself.
+    /// Whether the camera moves without a key.
     pub(super) fn is_falling(&self) -> bool {
         self.walk.is_some_and(|walk| !walk.is_on_ground())
     }

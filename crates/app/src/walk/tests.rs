@@ -4,8 +4,8 @@ use drystone_world::World;
 use super::*;
 use crate::scene::{self, BackendKind, Capacity, RendererKind, Scene, Size};
 
-/// Ground up to 0, a step of one voxel from x = 4 on, a wall of two from x = 8 on, and a
-/// roof over z = 20 on.
+/// Ground up to 0, a step of one voxel from x = 4, a wall of two from x = 8, and a roof from z =
+/// 20.
 fn world() -> World {
     let mut world = World::new("steps", MaterialTable::new());
     for (x, z) in (-4..12).flat_map(|x| (-4..30).map(move |z| (x, z))) {
@@ -20,14 +20,14 @@ fn world() -> World {
     world
 }
 
-fn walk(eye: DVec3, way: DVec3, jumps: bool, seconds: f64) -> (DVec3, Walk, f64) {
+fn walk(eye: DVec3, direction: DVec3, jumps: bool, seconds: f64) -> (DVec3, Walk, f64) {
     let world = world();
     let (mut eye, mut walk, mut highest) = (eye, Walk::default(), eye.y);
-    let stride = Stride { way, jumps, runs: false };
+    let stride = Stride { direction, jumps, runs: false };
     let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
     for _ in 0..(seconds / 0.02) as u32 {
         walk.step(&mut eye, stride, 0.02, -2.0, &mut is_solid);
-        assert!(!is_stuck(eye, &mut is_solid), "{eye:?}");
+        assert!(!overlaps_solid(eye, &mut is_solid), "{eye:?}");
         highest = highest.max(eye.y);
     }
     (eye, walk, highest)
@@ -36,19 +36,19 @@ fn walk(eye: DVec3, way: DVec3, jumps: bool, seconds: f64) -> (DVec3, Walk, f64)
 const STANDING: DVec3 = DVec3::new(0.5, EYE_HEIGHT + GAP, 0.5);
 
 #[test]
-fn who_falls_comes_to_rest_on_the_ground() {
+fn a_falling_walker_comes_to_rest_on_the_ground() {
     for height in [0.5, 7.3, 120.0] {
         let (eye, walk, _) = walk(STANDING + DVec3::Y * height, DVec3::ZERO, false, 8.0);
         assert!((eye - STANDING).length() < 1e-5, "{eye:?}");
         assert!(walk.is_on_ground());
     }
-    // Outside of the world there is the floor.
+    // Outside the world there is the floor.
     let far = DVec3::new(99.0, 50.0, 0.0);
     let (eye, walk, _) = walk(far, DVec3::ZERO, false, 8.0);
     assert!((eye.y - (EYE_HEIGHT - 2.0)).abs() < 0.5 && walk.is_on_ground(), "{eye:?}");
 }
 
-/// The place where a walk that starts at `eye` comes to rest, and the seconds that this takes.
+/// Returns the position where a walk from `eye` lands, and the seconds until then.
 fn landing(scene: &dyn EditScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f64) {
     let (mut camera, flight) = (Camera { position: eye, ..Camera::default() }, Flight::new(100.0));
     let mut walk = Walk::start(&mut camera, scene, corners);
@@ -62,8 +62,8 @@ fn landing(scene: &dyn EditScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3
     panic!("still falling from {eye} at {}", camera.position);
 }
 
-/// A walk that starts anywhere above a scene, or beside it, soon stands in it: on the ground, or
-/// on the scene's floor where there is none.
+/// A walk that starts anywhere above or next to a scene soon stands in it: on the ground, or on the
+/// scene's floor.
 #[test]
 fn a_walk_lands_within_seconds_from_anywhere() {
     let scene = |world: World| {
@@ -97,11 +97,11 @@ fn a_walk_lands_within_seconds_from_anywhere() {
 }
 
 #[test]
-fn one_voxel_is_stepped_on_and_two_are_a_wall() {
+fn a_walker_climbs_one_voxel_and_is_stopped_by_two() {
     let (eye, _, _) = walk(STANDING, DVec3::X, false, 4.0);
     assert!((eye.y - STANDING.y - 1.0).abs() < 1e-4, "{eye:?}");
     assert!(eye.x > 7.2 && eye.x <= 8.0 - HALF_WIDTH, "{eye:?}");
-    // A jump does not take it either, and along the wall goes on.
+    // A jump does not clear it either; moving along the wall continues.
     let (eye, _, highest) = walk(STANDING, DVec3::X, true, 4.0);
     assert!(eye.x <= 8.0 - HALF_WIDTH && highest < STANDING.y + 1.0 + 1.5, "{eye:?}");
     let (eye, _, _) = walk(STANDING, DVec3::new(1.0, 0.0, 1.0), false, 4.0);
@@ -116,9 +116,9 @@ fn jumps_are_one_voxel_high_and_end_at_a_roof() {
     assert!(highest - STANDING.y < 2.0 - EYE_HEIGHT - ABOVE_EYE + 1e-6, "{highest}");
 }
 
-/// A voxel that is placed within the body lifts it where there is room, and through no roof.
+/// A voxel placed within the body lifts it if there is space, but not through a roof.
 #[test]
-fn who_is_within_a_voxel_rises_two_or_stays() {
+fn a_walker_inside_a_solid_voxel_rises_at_most_two_voxels() {
     let roofed = STANDING + DVec3::Z * 22.0;
     let cases = [
         (STANDING, vec![0], Some(1.0)),
@@ -141,13 +141,13 @@ fn who_is_within_a_voxel_rises_two_or_stays() {
             }
             let expected = start + DVec3::Y * rise.unwrap_or(0.0);
             assert!((eye - expected).length() < 1e-5, "{placed:?}: {start:?} to {eye:?}");
-            assert_eq!(is_stuck(eye, &mut is_solid), rise.is_none(), "{placed:?}");
-            assert!(walk.is_on_ground(), "{placed:?}: it moves by itself");
+            assert_eq!(overlaps_solid(eye, &mut is_solid), rise.is_none(), "{placed:?}");
+            assert!(walk.is_on_ground(), "{placed:?}: moves without a stride");
         }
     }
 }
 
-/// Nothing in it can be read.
+/// World without readable chunks.
 struct Damaged;
 
 impl Voxels for Damaged {
@@ -161,28 +161,28 @@ impl Voxels for Damaged {
 }
 
 #[test]
-fn nobody_falls_through_what_cannot_be_read() {
+fn a_walker_does_not_fall_through_unreadable_chunks() {
     let materials = MaterialTable::new();
     let side = Chunk::SIDE as i32;
     let [min, max] = [VoxelPos::new(0, -side, 0), VoxelPos::new(side, 0, side)];
     for (bounds, rests_at) in [(Some(VoxelBox { min, max }), 0.0), (None, 8.0)] {
         let (voxels, materials) = (&Damaged, &materials);
-        let mut near = Near { voxels, materials, bounds, last: None };
+        let mut reader = VoxelReader { voxels, materials, bounds, last: None };
         let (mut eye, mut walk) = (STANDING + DVec3::Y * 8.0, Walk::default());
         for _ in 0..200 {
             let floor = -f64::from(side);
-            walk.step(&mut eye, Stride::default(), 0.02, floor, &mut |at| near.is_solid(at));
+            walk.step(&mut eye, Stride::default(), 0.02, floor, &mut |at| reader.is_solid(at));
         }
         assert!((eye - STANDING - DVec3::Y * rests_at).length() < 1e-5, "{eye:?}");
     }
 }
 
-/// However long a frame took, no wall and no ground is passed.
+/// The body passes no wall and no ground, however long a frame took.
 #[test]
-fn long_frames_pass_no_wall() {
+fn long_frames_do_not_pass_walls() {
     let world = world();
     let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
-    let stride = Stride { way: DVec3::X, jumps: false, runs: true };
+    let stride = Stride { direction: DVec3::X, jumps: false, runs: true };
     for seconds in [0.001, 0.1, 1.0] {
         let (mut eye, mut walk) = (STANDING, Walk::default());
         for _ in 0..(5.0 / seconds) as u32 {
@@ -194,7 +194,7 @@ fn long_frames_pass_no_wall() {
 }
 
 #[test]
-fn who_begins_within_the_ground_comes_out() {
+fn a_walker_inside_the_ground_comes_out() {
     let world = world();
     let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
     let (mut eye, mut walk) = (STANDING - DVec3::Y * 1.5, Walk::default());

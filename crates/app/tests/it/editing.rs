@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc};
 
 use drystone::scene::{
-    self, BackendKind, EditAction, EditSaver, EditScene, Edited, Editor, KeptBy, LodScene,
+    self, BackendKind, EditAction, EditSaver, EditScene, EditTarget, Edited, Editor, LodScene,
     RendererKind, SaveState, Scene, Size, ray_through,
 };
 use drystone_render::{Camera, Image, View};
@@ -108,7 +108,7 @@ fn a_world_session(source: impl Fn() -> Box<dyn Source>, view: &View, folder: &P
     let path = folder.join("edits.drystone");
     let edited = edits_beside(source(), &path);
     let mut scene = world_scene(World::load(edited.as_ref()).unwrap());
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Source(edited.into())));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::Source(edited.into())));
     assert_eq!(editor.save_state(), SaveState::Unedited);
     let [before, after] = session(&mut scene, &mut editor, view);
     // What is shown is what the world holds.
@@ -139,7 +139,7 @@ fn a_maze_is_edited_and_opened_again() {
 /// The same at levels of detail: edits beside the source, and in a stored world itself.
 fn a_level_session(open: impl Fn() -> Box<dyn Source>) {
     let data = Arc::new(LodData::new(open(), 64 << 20));
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Levels(Arc::clone(&data))));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::Levels(Arc::clone(&data))));
     let mut scene = lod_scene(Arc::clone(&data));
     let [_, after] = session(&mut scene, &mut editor, &view());
     assert!(lod_scene(Arc::clone(&data)).shot(&view()) == after, "shown by another");
@@ -177,7 +177,7 @@ fn every_mesh_that_an_edit_touches_changes() {
     let world = World::load(generated().as_ref()).unwrap();
     let view = view();
     let mut scene = world_scene(world);
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::None));
     let at = VoxelPos::new;
     for (center, radius_voxels) in [(at(96, 64, 96), 0), (at(95, 40, 90), 30), (at(64, 50, 64), 1)]
     {
@@ -189,7 +189,7 @@ fn every_mesh_that_an_edit_touches_changes() {
             assert!(scene.shot(&view) == fresh, "{shape:?} of {material:?}");
         }
     }
-    assert_eq!(editor.save_state(), SaveState::NotKept);
+    assert_eq!(editor.save_state(), SaveState::NotSaved);
     let touched = editor.touched().unwrap();
     assert!(touched.contains(at(95, 40, 60)) && touched.contains(at(95, 70, 90)), "{touched:?}");
     assert!(!touched.contains(at(95, 71, 90)), "{touched:?}");
@@ -200,7 +200,7 @@ fn every_mesh_that_an_edit_touches_changes() {
 fn what_changes_nothing_is_told() {
     let data = Arc::new(LodData::new(generated(), 16 << 20));
     let mut scene = lod_scene(data);
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::None));
     let up = Camera::look_at(DVec3::new(50.0, 400.0, 50.0), DVec3::new(51.0, 900.0, 50.0));
     let ray = ray_through(&up, [0.0, 0.0], 1.0);
     for action in [EditAction::Remove, EditAction::Place, EditAction::Pick] {

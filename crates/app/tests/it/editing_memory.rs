@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use drystone::scene::{EditError, EditSaver, EditScene, Edited, Editor, KeptBy, SaveState};
+use drystone::scene::{EditError, EditSaver, EditScene, EditTarget, Edited, Editor, SaveState};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
     CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, LodData, Source, VoxelShape,
@@ -61,7 +61,7 @@ fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let source = EditedSource::without_file(generated(), CommitPolicy::default()).unwrap();
     let data = Arc::new(LodData::new(Box::new(source), 16 << 20));
-    let saver = EditSaver::new(KeptBy::Levels(Arc::clone(&data)));
+    let saver = EditSaver::new(EditTarget::Levels(Arc::clone(&data)));
     let mut editor = Editor::new(saver).with_memory(LIMIT_BYTES);
     let mut scene = lod_scene(data);
     let done = edit_until_full(&mut editor, &mut scene, &mut twin);
@@ -95,7 +95,7 @@ fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
 fn edits_of_a_world_in_memory_end_at_a_limit() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let mut scene = world_scene(twin.clone());
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody)).with_memory(LIMIT_BYTES);
+    let mut editor = Editor::new(EditSaver::new(EditTarget::None)).with_memory(LIMIT_BYTES);
     edit_until_full(&mut editor, &mut scene, &mut twin);
     is_same(&scene, &twin);
 }

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    BackendKind, Capacity, EditSaver, EditScene, EditStep, Edited, Editor, KeptBy, LodScene,
+    BackendKind, Capacity, EditSaver, EditScene, EditStep, EditTarget, Edited, Editor, LodScene,
     RendererKind, SaveState, Scene, Size, mesh_world, open_renderer,
 };
 use drystone_render::{Camera, View};
@@ -172,7 +172,7 @@ fn run(
 fn a_world_is_edited_in_parts_as_if_at_once() {
     for seed in [1, 2] {
         let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
-        let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+        let mut editor = Editor::new(EditSaver::new(EditTarget::None));
         run(seed, &mut scene, &mut editor, &mut |_, _| {});
         let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
         assert!(scene.picture(&view()).unwrap().0 == fresh, "what is shown is what there is");
@@ -185,7 +185,7 @@ fn levels_are_edited_in_parts_as_if_at_once() {
         let path = scratch("editing-parts").join(format!("edits-{seed}.drystone"));
         let source = EditedSource::open(generated(), &path, CommitPolicy::default()).unwrap();
         let data = Arc::new(LodData::new(Box::new(source), 64 << 20));
-        let mut editor = Editor::new(EditSaver::new(KeptBy::Levels(Arc::clone(&data))));
+        let mut editor = Editor::new(EditSaver::new(EditTarget::Levels(Arc::clone(&data))));
         let mut scene = lod_scene(Arc::clone(&data));
         scene.settle(&view(), SIZE, |_| {}).unwrap();
         run(seed, &mut scene, &mut editor, &mut |editor, twin| {
@@ -211,7 +211,7 @@ fn levels_are_edited_in_parts_as_if_at_once() {
 fn a_world_shows_an_edit_as_a_whole() {
     let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
     let before = scene.picture(&view()).unwrap().0;
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::None));
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let mut frames = 0;
@@ -232,7 +232,7 @@ fn a_world_shows_an_edit_as_a_whole() {
 #[test]
 fn no_more_is_begun_than_can_wait() {
     let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::None));
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let one = |n: i32| VoxelShape::voxel(VoxelPos::new(n, 120, 3));

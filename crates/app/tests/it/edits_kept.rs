@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use drystone::scene::{EditSaver, EditScene, Editor, KeptBy, Reread, SaveState};
+use drystone::scene::{EditSaver, EditScene, EditTarget, Editor, Reread, SaveState};
 use drystone_render::{Image, RenderError};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{
@@ -119,7 +119,7 @@ impl EditScene for Unseen {
 fn what_cannot_be_saved_is_kept_and_saved_later() {
     let store = Arc::new(Faulty::default());
     let source = Arc::new(FaultySource(Arc::clone(&store)));
-    let mut editor = Editor::new(EditSaver::new(KeptBy::Source(source)));
+    let mut editor = Editor::new(EditSaver::new(EditTarget::Source(source)));
     let mut world = Unseen(World::new("faulty", MaterialTable::new()));
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
@@ -171,7 +171,7 @@ fn what_cannot_be_saved_is_kept_and_saved_later() {
 fn what_is_saved_while_the_source_is_read_is_read_once_more() {
     let store = Arc::new(Faulty::default());
     let source: Arc<dyn Source> = Arc::new(FaultySource(Arc::clone(&store)));
-    let kept_by = || KeptBy::Source(Arc::clone(&source));
+    let kept_by = || EditTarget::Source(Arc::clone(&source));
     let read = || Unseen(World::load(source.as_ref()).unwrap());
     let (mut editor, mut world) = (Editor::new(EditSaver::new(kept_by())), read());
     let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
@@ -281,7 +281,7 @@ fn source() -> Box<GeneratedWorld> {
 fn unkept() -> (Unseen, Editor) {
     let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
     let world = Unseen(World::load(&unkept).unwrap());
-    (world, Editor::new(EditSaver::new(KeptBy::Source(Arc::new(unkept)))))
+    (world, Editor::new(EditSaver::new(EditTarget::Source(Arc::new(unkept)))))
 }
 
 fn edit(editor: &mut Editor, world: &mut Unseen, x: i32) {
@@ -298,11 +298,11 @@ fn edits_get_a_file_later() {
     for x in [12, 40] {
         edit(&mut editor, &mut world, x);
         editor.saver().save().unwrap();
-        assert_eq!(editor.save_state(), SaveState::NotKept);
+        assert_eq!(editor.save_state(), SaveState::NotSaved);
     }
     std::fs::write(&path, "something else").unwrap();
     assert!(editor.saver().save_at(&path).is_err());
-    assert_eq!(editor.save_state(), SaveState::NotKept);
+    assert_eq!(editor.save_state(), SaveState::NotSaved);
     assert!(std::fs::read(&path).unwrap() == b"something else");
     std::fs::remove_file(&path).unwrap();
     editor.saver().save_at(&path).unwrap();
@@ -324,8 +324,8 @@ fn edits_get_a_file_in_memory_later() {
     let (mut world, mut editor) = unkept();
     edit(&mut editor, &mut world, 12);
     let refused = editor.saver().save_in(&MemoryFile::new("tiny", 100)).unwrap_err();
-    assert!(refused.to_string().contains("has reached its limit"), "{refused}");
-    assert_eq!((editor.save_state(), editor.edit_count()), (SaveState::NotKept, 1));
+    assert!(refused.to_string().contains("there is room in memory"), "{refused}");
+    assert_eq!((editor.save_state(), editor.edit_count()), (SaveState::NotSaved, 1));
 
     let file = MemoryFile::new("edits.drystone", 16 << 20);
     editor.saver().save_in(&file).unwrap();

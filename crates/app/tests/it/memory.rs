@@ -9,8 +9,8 @@ use std::{
 };
 
 use drystone::scene::{
-    self, BackendKind, Brush, BrushForm, EditSaver, Edited, Editor, KeptBy, LodScene, MemoryBudget,
-    RendererKind, SaveState, Size,
+    self, BackendKind, Brush, BrushForm, EditSaver, EditTarget, Edited, Editor, LodScene,
+    MemoryBudget, RendererKind, SaveState, Size,
 };
 use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
@@ -109,7 +109,7 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let renderer = scene::open_renderer(kind, backend, size, LodScene::CAPACITY).unwrap();
     let mut scene = LodScene::new(tree, renderer).unwrap();
     scene.set_max_bytes(all.vertex_bytes());
-    let saver = EditSaver::new(KeptBy::Levels(data));
+    let saver = EditSaver::new(EditTarget::Levels(data));
     let mut editor = Editor::new(saver).with_history(all.history());
     let brush =
         Brush { form: BrushForm::Ball, radius_voxels: Brush::MAX_RADIUS, ..Brush::default() };

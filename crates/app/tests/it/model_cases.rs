@@ -41,7 +41,7 @@ pub(crate) fn model_cases() -> Vec<ModelCase> {
 /// lines and without.
 fn case(name: String, model: &Model, shade: Shade) -> ModelCase {
     let model = ModelTriangles::new(model, shade).unwrap();
-    let (min, max) = model.place.corners();
+    let (min, max) = model.transform.corners();
     let default_view = scene::default_view_of_model((min, max), 4.0 / 3.0);
     let fit = |direction: [f64; 3], projection| {
         let direction = DVec3::from(direction).normalize();

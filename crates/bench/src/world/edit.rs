@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::{EditSaver, Edited, Editor, KeptBy, LodScene};
+use drystone::scene::{EditSaver, Edited, Editor, EditTarget, LodScene};
 use drystone_render::View;
 use drystone_voxel::{Chunk, Material, VoxelPos};
 use drystone_world::VoxelShape;
@@ -64,7 +64,7 @@ impl Edits {
             corners.filter(is_wanted).collect()
         };
         let (corners, fresh) = (corners_at(near), corners_at(fresh));
-        let editor = Editor::new(EditSaver::new(KeptBy::Nobody));
+        let editor = Editor::new(EditSaver::new(EditTarget::None));
         Ok(Self { scene, editor, view, corners, fresh, is_set: false })
     }
 

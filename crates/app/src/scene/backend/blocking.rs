@@ -1,4 +1,4 @@
-//! Renderers that are waited for, on every backend that there is.
+//! Blocking creation of renderers, on every backend.
 
 use drystone_render::{
     Access, Api, GlConfig, GlDevice, RenderError, Renderer, SoftDevice, WgpuDevice, WindowTarget,
@@ -6,41 +6,40 @@ use drystone_render::{
 
 use super::{BackendKind, Capacity, OpenDevice, RendererKind, Size, renderer_on};
 
-/// A renderer without a window, with `room` for what will be shown and a little more; it
-/// grows when it must.
+/// Creates a renderer without a window, with the given initial capacity, which grows when needed.
 ///
 /// # Errors
-/// What the backend says; `Auto` always finds `Soft`.
+/// The backend's error; `Auto` falls back to `Soft`.
 pub fn open_renderer(
     kind: RendererKind,
     backend: BackendKind,
     size: Size,
-    room: impl Into<Capacity>,
+    capacity: impl Into<Capacity>,
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let room = room.into();
+    let capacity = capacity.into();
     let Size { width, height } = size;
     let wgpu = |api| WgpuDevice::headless(api, width, height);
-    let gl = |config| renderer_on(GlDevice::headless(config, width, height)?, kind, room);
-    let soft = || renderer_on(SoftDevice::new(width, height)?, kind, room);
+    let gl = |config| renderer_on(GlDevice::headless(config, width, height)?, kind, capacity);
+    let soft = || renderer_on(SoftDevice::new(width, height)?, kind, capacity);
     match backend {
         BackendKind::Soft => soft(),
-        BackendKind::Wgpu => renderer_on(wgpu(Api::Any)?, kind, room),
+        BackendKind::Wgpu => renderer_on(wgpu(Api::Any)?, kind, capacity),
         BackendKind::Gl => gl(gl_config(Access::Direct)),
         BackendKind::GlStaged => gl(gl_config(Access::Staged)),
         BackendKind::Auto => {
-            // Whatever keeps the GPU from being used, there is one that needs none.
-            let on_wgpu = |device| renderer_on(device, kind, room);
+            // Whatever the error of the GPU, the software rasteriser remains.
+            let on_wgpu = |device| renderer_on(device, kind, capacity);
             let wgpu = (|| wgpu(Api::Hardware), WgpuDevice::is_opengl, on_wgpu);
             wgpu_or_gl(wgpu, || gl(HARDWARE)).or_else(|_| soft())
         }
     }
 }
 
-/// A device that shows its pictures in a window; `target` is asked for it once for each
-/// backend that is tried. `Soft` shows none by itself, which is where `Auto` finds no hardware.
+/// Opens a device that presents to a window; `target` is called once for each backend that is
+/// tried. `Soft` cannot present, so that `Auto` fails without hardware.
 ///
 /// # Errors
-/// `NoAdapter` when no adapter can show pictures there, or what the device says.
+/// `NoAdapter` if no adapter can present to the window, or the device's error.
 pub fn open_window(
     backend: BackendKind,
     target: impl Fn() -> WindowTarget,
@@ -51,7 +50,7 @@ pub fn open_window(
     let gl = |config| Ok(OpenDevice::new(GlDevice::windowed(config, target(), width, height)?));
     match backend {
         BackendKind::Soft => {
-            let found = "the software rasteriser has no way to a window".into();
+            let found = "the software rasteriser cannot present to a window".into();
             Err(RenderError::NoAdapter { wanted: "windowed", found })
         }
         BackendKind::Wgpu => Ok(OpenDevice::new(wgpu(Api::Any)?)),
@@ -65,7 +64,7 @@ pub fn open_window(
     }
 }
 
-/// The software rasteriser, for whoever copies its pictures to where they are seen.
+/// Opens the software rasteriser, whose pictures the caller copies to the window.
 ///
 /// # Errors
 /// `EmptyPicture`, `TooLarge`.
@@ -77,12 +76,11 @@ fn gl_config(access: Access) -> GlConfig {
     GlConfig { access, ..GlConfig::default() }
 }
 
-/// OpenGL as `Auto` uses it.
+/// OpenGL settings of `Auto`.
 const HARDWARE: GlConfig =
     GlConfig { access: Access::Direct, memory_limit_bytes: u64::MAX, hardware_only: true };
 
-/// wgpu where it has more than OpenGL, which is quicker without it; else whichever there
-/// is.
+/// Opens wgpu unless it runs on OpenGL, which is faster used directly; falls back to the other.
 fn wgpu_or_gl<D, T, E>(
     (wgpu, is_opengl, on_wgpu): (
         impl Fn() -> Result<D, E>,
@@ -93,7 +91,7 @@ fn wgpu_or_gl<D, T, E>(
 ) -> Result<T, E> {
     let refused = match wgpu() {
         Ok(device) if !is_opengl(&device) => return on_wgpu(device),
-        // It goes before the other comes: a window has room for one.
+        // The wgpu device is dropped first: a window has one device at a time.
         other => other.err(),
     };
     gl().or_else(|_| match refused {
@@ -120,10 +118,10 @@ mod tests {
         assert_eq!(choose(Err("no wgpu"), no_gl), Err("no wgpu"));
     }
 
-    /// Where the only adapters are programs on the CPU, the built-in rasteriser draws. Says
-    /// which adapters there are: on a machine with a GPU it is the GPU that draws.
+    /// With software adapters alone, the built-in rasteriser is chosen. Prints the adapters on a
+    /// machine with a GPU.
     #[test]
-    fn a_machine_without_a_gpu_is_drawn_on_by_soft() {
+    fn without_a_gpu_the_software_rasteriser_is_chosen() {
         let size = Size { width: 16, height: 16 };
         let opened =
             |backend| open_renderer(RendererKind::Pool, backend, size, Capacity::default());
@@ -132,12 +130,12 @@ mod tests {
             Err(error) => error.to_string(),
         };
         let chosen = described(BackendKind::Auto);
-        let there_are = [BackendKind::Wgpu, BackendKind::Gl].map(described);
+        let adapters = [BackendKind::Wgpu, BackendKind::Gl].map(described);
         let is_software = |name: &String| name.contains("llvmpipe") || name.contains("no ");
-        if there_are.iter().all(is_software) {
-            assert!(chosen.starts_with("soft"), "{chosen}, of {there_are:?}");
+        if adapters.iter().all(is_software) {
+            assert!(chosen.starts_with("soft"), "{chosen}, of {adapters:?}");
         } else {
-            println!("skipped: a_machine_without_a_gpu_is_drawn_on_by_soft: {there_are:?}");
+            println!("skipped: without_a_gpu_the_software_rasteriser_is_chosen: {adapters:?}");
             assert!(!chosen.contains("llvmpipe"), "{chosen}");
         }
     }

@@ -2,12 +2,12 @@ use drystone_world::{VoxelBox, VoxelHit, VoxelRay};
 
 use super::{EditScene, Edited};
 
-/// What the ray meets; else why it meets nothing: there is nothing, or it is too far.
+/// Returns the voxel that the ray hits; otherwise whether there is none or it is too far.
 ///
-/// Far from the world the ray begins shortly before its box, so that what lies near the box's
-/// side is reached from anywhere.
+/// From far away the ray starts just before the world's box, so that voxels near its side are in
+/// reach.
 pub(super) fn aim(scene: &dyn EditScene, ray: &VoxelRay) -> Result<VoxelHit, Edited> {
-    /// Voxels before the box: air, from which all is seen.
+    /// Distance before the box, in voxels; there is only air.
     const BEFORE: f64 = 1.0;
     let reach = scene.reach_voxels();
     let Some(bounds) = scene.bounds() else {
@@ -29,8 +29,8 @@ fn length(direction: [f64; 3]) -> f64 {
     direction.map(|c| c * c).iter().sum::<f64>().sqrt()
 }
 
-/// How far along the ray the box begins, 0 where that lies behind, and ends; `None` where the
-/// ray misses it.
+/// Returns the distances along the ray where it enters and leaves the box, 0 for an entry behind
+/// the origin; `None` if it misses.
 fn span(ray: &VoxelRay, bounds: VoxelBox) -> Option<[f64; 2]> {
     let [min, max] = [bounds.min, bounds.max].map(|corner| corner.to_array().map(f64::from));
     let length = length(ray.direction);
@@ -46,7 +46,7 @@ fn span(ray: &VoxelRay, bounds: VoxelBox) -> Option<[f64; 2]> {
         let [a, b] = [min[axis], max[axis]].map(|side| (side - origin) / step);
         (enter, leave) = (enter.max(a.min(b)), leave.min(a.max(b)));
     }
-    // Not a number is no way through.
+    // NaN counts as a miss.
     (enter < leave && leave.is_finite()).then_some([enter, leave])
 }
 
@@ -59,13 +59,13 @@ mod tests {
 
     use super::*;
 
-    struct Unseen {
+    struct EditOnlyScene {
         world: World,
         bounds: Option<VoxelBox>,
         reach_voxels: f64,
     }
 
-    impl EditScene for Unseen {
+    impl EditScene for EditOnlyScene {
         fn voxels(&self) -> &dyn Voxels {
             &self.world
         }
@@ -91,19 +91,19 @@ mod tests {
         std::array::from_fn(|i| f64::from(low[i]) + random.unit() * f64::from(high[i] - low[i]))
     }
 
-    fn scene(random: &mut Random) -> Unseen {
+    fn scene(random: &mut Random) -> EditOnlyScene {
         let mut world = World::new("stones", MaterialTable::new());
         for _ in 0..2_000 {
             let at = within(random, BOUNDS.min.to_array(), BOUNDS.max.to_array());
             let [x, y, z] = at.map(|c| c.floor() as i32);
             world.set(VoxelPos::new(x, y, z), Material(1));
         }
-        Unseen { world, bounds: None, reach_voxels: VoxelRay::MAX_REACH }
+        EditOnlyScene { world, bounds: None, reach_voxels: VoxelRay::MAX_REACH }
     }
 
-    /// A ray that begins at the box meets what one meets that goes all the way.
+    /// A ray that starts at the box hits the same voxel as one that starts at the camera.
     #[test]
-    fn what_is_met_is_the_same_from_the_eye_and_from_the_box() {
+    fn rays_from_the_camera_and_from_the_box_hit_the_same_voxel() {
         let mut random = Random::new(5);
         let mut scene = scene(&mut random);
         let (mut hits, mut misses) = (0, 0);
@@ -134,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_far_is_told_from_what_is_not_there() {
+    fn too_far_and_no_voxel_are_distinguished() {
         let mut world = World::new("a stone", MaterialTable::new());
         world.set(VoxelPos::new(0, 30, 40), Material(1));
-        let scene = Unseen { world, bounds: Some(BOUNDS), reach_voxels: 25.0 };
+        let scene = EditOnlyScene { world, bounds: Some(BOUNDS), reach_voxels: 25.0 };
         let down =
             |x: f64, y: f64, z: f64| VoxelRay { origin: [x, y, z], direction: [0.0, -3.0, 0.0] };
         let hit = aim(&scene, &down(0.5, 5_000.5, 40.5)).unwrap();

@@ -1,19 +1,19 @@
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
 use drystone_world::VoxelShape;
 
-/// What an edit sets.
+/// Shape and material of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brush {
-    /// Of what form. Default: one voxel.
+    /// Form. Default: one voxel.
     pub form: BrushForm,
-    /// Voxels on each side of the middle one, 0 to [`MAX_RADIUS`](Self::MAX_RADIUS); a single
-    /// voxel has none. Default 2.
+    /// Radius in voxels around the central one, 0 to [`MAX_RADIUS`](Self::MAX_RADIUS); unused for a
+    /// single voxel. Default: 2.
     pub radius_voxels: u32,
-    /// What is placed. Default: the first that is not air.
+    /// Material to place. Default: the first that is not air.
     pub material: Material,
 }
 
-/// The form of a brush.
+/// Form of a brush.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BrushForm {
     /// One voxel.
@@ -32,10 +32,10 @@ impl Default for Brush {
 }
 
 impl Brush {
-    /// The largest radius, in voxels: such an edit takes a few frames.
+    /// Largest radius, in voxels. Such an edit takes a few frames.
     pub const MAX_RADIUS: u32 = 24;
 
-    /// What it covers, put there.
+    /// Returns the brush's shape around a voxel.
     pub fn shape_at(&self, center: VoxelPos) -> VoxelShape {
         let radius_voxels = self.radius_voxels.min(Self::MAX_RADIUS);
         match self.form {
@@ -45,7 +45,7 @@ impl Brush {
         }
     }
 
-    /// The next form: voxel, cube, ball.
+    /// Changes to the next form: voxel, cube, ball.
     pub const fn next_form(&mut self) {
         self.form = match self.form {
             BrushForm::Voxel => BrushForm::Cube,
@@ -54,21 +54,21 @@ impl Brush {
         };
     }
 
-    /// Larger or smaller by so many voxels on each side.
+    /// Changes the radius by a number of voxels.
     pub fn grow(&mut self, by: i32) {
         self.radius_voxels = self.radius_voxels.saturating_add_signed(by).min(Self::MAX_RADIUS);
     }
 
-    /// So many materials on in the palette, round about, air left out.
+    /// Steps through the materials of the palette, with wrap-around and without air.
     pub fn step_material(&mut self, materials: &MaterialTable, by: i32) {
         let count = materials.len() as i64 - 1;
         if count > 0 {
-            let place = i64::from(self.material.0) - 1 + i64::from(by);
-            self.material = Material(place.rem_euclid(count) as u16 + 1);
+            let index = i64::from(self.material.0) - 1 + i64::from(by);
+            self.material = Material(index.rem_euclid(count) as u16 + 1);
         }
     }
 
-    /// In words, as "ball of 5 stone".
+    /// Describes the brush in words, such as "ball of 5 stone".
     pub fn describe(&self, materials: &MaterialTable) -> String {
         let name = materials.get(self.material).map_or("nothing", |kind| kind.name.as_str());
         let across = 2 * self.radius_voxels + 1;
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(brush.radius_voxels, Brush::MAX_RADIUS);
         brush.next_form();
         assert_eq!(brush.form, BrushForm::Voxel);
-        // A palette of nothing has nothing to step to.
+        // An empty palette has no other material.
         let mut brush = Brush::default();
         brush.step_material(&MaterialTable::new(), 1);
         assert_eq!(brush.describe(&MaterialTable::new()), "voxel of nothing");

@@ -9,7 +9,7 @@ use web_time::Instant;
 use super::aim::aim;
 use super::{Brush, EditAction, EditError, EditScene, EditStep, Edited, Editor};
 
-/// Something that was asked for.
+/// Requested action.
 #[derive(Debug)]
 pub(super) enum Task {
     Act { action: EditAction, ray: VoxelRay, brush: Brush },
@@ -28,14 +28,14 @@ impl Task {
     }
 }
 
-/// What is done in parts.
+/// Action that is executed in parts.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// Nothing has changed yet: it is found what will.
+    /// Finds the voxels that will change; nothing has changed yet.
     Finding(Filling),
-    /// Parts are set, and not shown.
+    /// Sets parts, which are not shown yet.
     Setting { parts: EditParts, step: EditStep, shown: Result<(), RenderError> },
-    /// All is set.
+    /// Shows the edit; all parts are set.
     Showing { count: u64, step: EditStep, shown: Result<(), RenderError> },
 }
 
@@ -45,11 +45,11 @@ impl Job {
     }
 }
 
-/// What something came to that was begun.
+/// Result of an action that was started.
 pub(super) type Outcome = (EditStep, Result<Edited, EditError>);
 
 impl Editor {
-    /// Does what is asked for, if it is small; else begins it.
+    /// Executes an action if it is small; otherwise starts it.
     pub(super) fn start(
         &mut self,
         scene: &mut dyn EditScene,
@@ -92,8 +92,8 @@ impl Editor {
         self.start_fill(scene, &brush.shape_at(center), material)
     }
 
-    /// A material that was picked when the brush had the material `old` is the brush's, and that
-    /// of what was asked for since; but not if another was chosen meanwhile.
+    /// Sets a picked material on the brush and on waiting actions, as long as they still have the
+    /// material `old`. A material chosen in the meantime stays.
     fn pick(&mut self, old: Material, picked: Material) {
         let later = self.queue.iter_mut().filter_map(|task| match task {
             Task::Act { brush, .. } => Some(brush),
@@ -131,9 +131,9 @@ impl Editor {
         if edit.is_empty() {
             return Ok(Edited::Nothing);
         }
-        // What is taken back gives more room than it takes.
+        // An undo frees more memory than it needs.
         if step != EditStep::Undo
-            && let Err(full) = self.make_room(scene, &edit)
+            && let Err(full) = self.reserve_memory(scene, &edit)
         {
             if step == EditStep::Redo {
                 self.history.step_back();
@@ -153,44 +153,48 @@ impl Editor {
         Ok(shown.map(|()| Edited::Voxels(count))?)
     }
 
-    /// All of an edit is set; returns how many voxels that were.
+    /// Records that all of an edit is set; returns the number of its voxels.
     fn note_set(&mut self, scene: &dyn EditScene, edit: &Arc<Edit>, step: EditStep) -> u64 {
         self.saver.take(scene.voxels(), edit);
         if step == EditStep::Edit {
             self.history.push(Arc::clone(edit));
         }
-        self.keep_limit();
+        self.enforce_limit();
         edit.voxel_count()
     }
 
-    pub(super) fn go_on(&mut self, scene: &mut dyn EditScene, time: Duration) -> Option<Outcome> {
-        let (start, mut longest) = (Instant::now(), Duration::ZERO);
+    pub(super) fn continue_jobs(
+        &mut self,
+        scene: &mut dyn EditScene,
+        time: Duration,
+    ) -> Option<Outcome> {
+        let (start, mut longest_step) = (Instant::now(), Duration::ZERO);
         while self.is_busy() {
             let begun = Instant::now();
             let done = match self.job.take() {
-                Some(job) => self.work(scene, job),
+                Some(job) => self.step(scene, job),
                 None => self.start_next(scene),
             };
             if done.is_some() {
                 return done;
             }
-            longest = longest.max(begun.elapsed());
-            if start.elapsed().saturating_add(longest) > time {
+            longest_step = longest_step.max(begun.elapsed());
+            if start.elapsed().saturating_add(longest_step) > time {
                 break;
             }
         }
         None
     }
 
-    /// Starts what waits first.
+    /// Starts the first waiting action.
     fn start_next(&mut self, scene: &mut dyn EditScene) -> Option<Outcome> {
         let task = self.queue.pop_front()?;
         let step = task.step();
         if_done(step, self.start(scene, task))
     }
 
-    /// Does one part more.
-    fn work(&mut self, scene: &mut dyn EditScene, job: Job) -> Option<Outcome> {
+    /// Executes the next part of a job.
+    fn step(&mut self, scene: &mut dyn EditScene, job: Job) -> Option<Outcome> {
         match job {
             Job::Finding(mut filling) => match filling.step(scene.voxels()) {
                 Ok(true) => self.job = Some(Job::Finding(filling)),
@@ -226,7 +230,7 @@ impl Editor {
     }
 }
 
-/// What was started, if it is done.
+/// Returns the result of a started action if it is finished.
 fn if_done(step: EditStep, started: Result<Edited, EditError>) -> Option<Outcome> {
     (!matches!(started, Ok(Edited::Begun))).then_some((step, started))
 }

@@ -10,72 +10,70 @@ use drystone_world::{
 };
 use web_time::Instant;
 
-/// What keeps edits beyond the program's end.
-pub enum KeptBy {
-    /// Nothing.
-    Nobody,
-    /// The source that a world was loaded from: its edit store, or the file that an
-    /// [`EditedSource`] without one is given later.
+/// Where edits are saved.
+pub enum EditTarget {
+    /// Nowhere: edits stay in memory.
+    None,
+    /// The source of a world in memory: its edit store, or a file that an [`EditedSource`] gets
+    /// later.
     Source(Arc<dyn Source>),
     /// The source of a world at levels of detail.
     Levels(Arc<LodData>),
 }
 
-/// Hands edited chunks to what keeps them, and has them until they are taken.
+/// Passes edited chunks to their edit store, and holds them until the store accepts them.
 ///
 /// # Cost
-/// Memory: of a world that is in memory itself, the chunks that were not taken yet, whose
-/// voxels the scene shares as long as it does not change them again.
+/// For a world in memory, the chunks that are not accepted yet. They share their voxels with the
+/// scene until the scene changes them again.
 pub struct EditSaver {
-    kept_by: KeptBy,
-    /// Of a world in memory, as they are now; levels have their own.
+    edit_target: EditTarget,
+    /// Chunks of a world in memory that wait; worlds at levels of detail hold their own.
     waiting: BTreeMap<ChunkPos, Chunk>,
-    /// Of a world in memory, the bytes of chunks that were changed and not taken, by chunk and in
-    /// all.
+    /// Bytes of changed chunks of a world in memory that no store has, by chunk and in total.
     sizes: HashMap<ChunkPos, usize>,
     held_bytes: usize,
     failure: Option<String>,
-    /// When the store refused them last.
+    /// Time of the last refusal by the store.
     refused: Option<Instant>,
     edit_count: u64,
 }
 
-/// So long after a refusal, edits wait without being handed over one by one: the store would open
-/// its file for each.
+/// After a refusal, edits wait this long. Otherwise the store would open its file for each of them.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
 
-/// What whoever reads a saver's source has of the edits, when he has read it.
+/// Which edits are contained in content that was read again from the saver's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reread {
     /// All of them.
     Whole,
-    /// The source took some meanwhile: read once more, it has all. What was read must not be
-    /// edited: whole chunks are saved, of before then.
+    /// The source accepted some in the meantime; reading it once more returns all. The outdated
+    /// content must not be edited, since saved chunks would contain its old voxels.
     Outdated,
-    /// All but those in so many chunks, which the source does not have now either.
+    /// All except those in this many chunks, which the source still lacks.
     Without(usize),
 }
 
-/// What became of the edits so far.
+/// State of saving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SaveState {
-    /// There are none.
+    /// There are no edits.
     Unedited,
-    /// Nothing keeps them.
-    NotKept,
-    /// They will be on disk soon: so many chunks are not yet.
+    /// The edits cannot be saved; they stay in memory.
+    NotSaved,
+    /// The edits will be on disk soon; this many chunks are not yet.
     Unsaved(u64),
-    /// They could not be written, for this reason; they are in memory.
+    /// The edits could not be written, for this reason; they stay in memory.
     Failed(String),
-    /// They are on disk.
+    /// The edits are on disk.
     Saved,
 }
 
 impl EditSaver {
-    /// A saver that has nothing yet.
-    pub fn new(kept_by: KeptBy) -> Self {
+    /// Creates a saver without edits.
+    pub fn new(edit_target: EditTarget) -> Self {
         Self {
-            kept_by,
+            edit_target,
             waiting: BTreeMap::new(),
             sizes: HashMap::new(),
             held_bytes: 0,
@@ -86,34 +84,34 @@ impl EditSaver {
     }
 
     fn source(&self) -> Option<&dyn Source> {
-        match &self.kept_by {
-            KeptBy::Nobody => None,
-            KeptBy::Source(source) => Some(source.as_ref()),
-            KeptBy::Levels(data) => Some(data.source()),
+        match &self.edit_target {
+            EditTarget::None => None,
+            EditTarget::Source(source) => Some(source.as_ref()),
+            EditTarget::Levels(data) => Some(data.source()),
         }
     }
 
-    /// The same, for whoever shows it in another way, with all edits that are kept: two that open
-    /// one file are strangers to each other, of whom one may write it.
+    /// Returns the source with all saved edits, for showing it again. Opening the same file twice
+    /// would allow only one of the two to write it.
     pub fn shared_source(&self) -> Option<Arc<dyn Source>> {
-        match &self.kept_by {
-            KeptBy::Nobody => None,
-            KeptBy::Source(source) => Some(Arc::clone(source)),
-            KeptBy::Levels(data) => Some(data.shared_source()),
+        match &self.edit_target {
+            EditTarget::None => None,
+            EditTarget::Source(source) => Some(Arc::clone(source)),
+            EditTarget::Levels(data) => Some(data.shared_source()),
         }
     }
 
-    /// How many chunks the source does not have as they were edited: who reads it finds them as
-    /// they were before. What it has taken is not among them, whether or not it could be written.
+    /// Number of edited chunks that the source lacks: reading the source returns their old voxels.
+    /// Chunks that it accepted count as present, written or not.
     pub fn lacked_count(&self) -> usize {
-        match &self.kept_by {
-            KeptBy::Levels(data) => data.unsaved_count(),
-            KeptBy::Nobody | KeptBy::Source(_) => self.sizes.len(),
+        match &self.edit_target {
+            EditTarget::Levels(data) => data.unsaved_count(),
+            EditTarget::None | EditTarget::Source(_) => self.sizes.len(),
         }
     }
 
-    /// What was read of the source has of the edits, if it [lacked](Self::lacked_count) so many
-    /// chunks when that began, and nothing was edited since.
+    /// Returns which edits are in content read from the source, if it [lacked](Self::lacked_count)
+    /// `lacked_before` chunks when reading began and nothing was edited since.
     pub fn reread(&self, lacked_before: usize) -> Reread {
         match (lacked_before, self.lacked_count()) {
             (0, _) => Reread::Whole,
@@ -126,57 +124,58 @@ impl EditSaver {
         self.source()?.edit_store()
     }
 
-    /// What could keep the edits in a new file.
+    /// Returns the source if it can save edits to a new file.
     fn edited(&self) -> Option<&EditedSource> {
         let source: &dyn Any = self.source()?;
         source.downcast_ref()
     }
 
-    /// Whether nothing keeps the edits, but [`save_at`](Self::save_at) could have them kept.
+    /// Whether edits are not saved, but [`save_at`](Self::save_at) could save them.
     pub fn lacks_file(&self) -> bool {
         self.edited().is_some_and(EditedSource::lacks_file)
     }
 
-    /// Whether a file keeps the edits, but [`save_at`](Self::save_at) could have them kept in
+    /// Whether edits are saved to a file, but [`save_at`](Self::save_at) could save them to
     /// another.
     pub fn can_save_elsewhere(&self) -> bool {
         self.is_saving_edits() && self.edited().is_some()
     }
 
-    /// The file beside the source that keeps the edits, once there is one: who reads the source
-    /// again finds them there.
+    /// Returns the separate file of the edits, once there is one. Opening the source with this file
+    /// restores them.
     pub fn edits_file(&self) -> Option<PathBuf> {
         let edited = self.edited()?;
         let has_own = !edited.lacks_file() && !edited.is_in_place();
         has_own.then(|| edited.path())
     }
 
-    /// Has a new file keep all edits so far that the world's own file does not have, and those to
-    /// come, once they are [saved](Self::save).
+    /// Creates a file for all edits that the world's own file lacks, and for later ones. They are
+    /// written by the next [save](Self::save).
     ///
     /// # Errors
-    /// A file that is there already, or that cannot be made, and a source that takes no edits: all
-    /// is as before then.
+    /// If the file exists or cannot be created, or the source does not support edits. Nothing
+    /// changes then.
     pub fn save_at(&self, path: &Path) -> Result<(), WorldError> {
         let read_only = || WorldError::ReadOnly { path: path.into() };
         self.edited().ok_or_else(read_only)?.save_at(path)
     }
 
-    /// The same, but of a file in memory, which somebody keeps beyond the program's end.
+    /// Saves edits to a file in memory, as [`save_at`](Self::save_at) does to disk. The caller
+    /// stores that file.
     ///
     /// # Errors
-    /// As [`EditedSource::save_in`]: all is as before then.
+    /// Those of [`EditedSource::save_in`]. Nothing changes then.
     pub fn save_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
         let read_only = || WorldError::ReadOnly { path: file.name().into() };
         self.edited().ok_or_else(read_only)?.save_in(file)
     }
 
-    /// How many edits were taken, those that took others back too.
+    /// Returns the number of edits so far, including undone and redone ones.
     pub const fn edit_count(&self) -> u64 {
         self.edit_count
     }
 
-    /// The same after as many edits of the same source, which another saver has handed to it.
+    /// Sets the number of edits that an earlier saver counted.
     pub(super) fn after(self, edit_count: u64) -> Self {
         Self { edit_count, ..self }
     }
@@ -185,18 +184,18 @@ impl EditSaver {
         self.edit_count > 0
     }
 
-    /// Whether edits are kept beyond the program's end.
+    /// Whether edits are saved beyond the program's end.
     pub fn is_saving_edits(&self) -> bool {
         self.store().is_some()
     }
 
-    /// Takes the chunks that an edit has changed. Where they cannot be saved now, they wait: until
-    /// a later edit, some seconds after, or [`save`](Self::save).
+    /// Takes the chunks that an edit has changed. If they cannot be saved now, they wait for a
+    /// later edit, some seconds later, or for [`save`](Self::save).
     pub fn take(&mut self, voxels: &dyn Voxels, edit: &Edit) {
         self.edit_count += u64::from(!edit.is_empty());
         let is_saving_edits = self.is_saving_edits();
         let waits = is_saving_edits || self.lacks_file();
-        if !matches!(self.kept_by, KeptBy::Levels(_)) {
+        if !matches!(self.edit_target, EditTarget::Levels(_)) {
             for position in edit.positions() {
                 let Some(chunk) = voxels.chunk_at(position) else { continue };
                 self.held_bytes += chunk.size_bytes();
@@ -218,10 +217,10 @@ impl EditSaver {
         self.refused = self.failure.is_some().then(Instant::now);
     }
 
-    /// Gives what waits to the store, if that takes it.
+    /// Passes waiting chunks to the store.
     fn hand_over(&mut self) -> Result<(), WorldError> {
         let Some(store) = self.store() else { return Ok(()) };
-        if let KeptBy::Levels(data) = &self.kept_by {
+        if let EditTarget::Levels(data) = &self.edit_target {
             let unsaved = data.unsaved();
             store.put_edited(unsaved.chunks.clone())?;
             data.saved(&unsaved);
@@ -235,10 +234,10 @@ impl EditSaver {
         Ok(())
     }
 
-    /// Returns when all edits are on disk; tries again what failed before.
+    /// Saves all edits to disk; retries what failed before.
     ///
     /// # Errors
-    /// When they cannot be written: they are kept in memory.
+    /// If they cannot be written; they stay in memory.
     pub fn save(&mut self) -> Result<(), WorldError> {
         let saved = self.try_save();
         self.note(&saved);
@@ -247,55 +246,54 @@ impl EditSaver {
 
     fn try_save(&mut self) -> Result<(), WorldError> {
         let flush = |saver: &Self| saver.store().map_or(Ok(()), EditStore::flush);
-        // What the store has goes first: while that fails, it takes no more.
+        // Chunks in the store are flushed first: while that fails, it accepts no more.
         flush(self)?;
         self.hand_over()?;
         flush(self)
     }
 
-    /// Bytes of memory of edits that nothing has taken: nothing may be thrown away of these.
+    /// Bytes of edits in memory that no store has accepted. This memory cannot be freed.
     pub fn held_bytes(&self) -> usize {
-        match &self.kept_by {
-            KeptBy::Levels(data) => data.edited_bytes(),
-            KeptBy::Nobody | KeptBy::Source(_) => self.held_bytes,
+        match &self.edit_target {
+            EditTarget::Levels(data) => data.edited_bytes(),
+            EditTarget::None | EditTarget::Source(_) => self.held_bytes,
         }
     }
 
-    /// Whether edits are taken by what keeps them, as far as is known.
-    pub(super) fn takes(&self) -> bool {
+    /// Whether the store accepts edits, as far as is known.
+    pub(super) fn accepts_edits(&self) -> bool {
         self.failure.is_none() && self.store().is_some_and(|store| store.saving().failure.is_none())
     }
 
-    /// About how many bytes more would be held after an edit, if nothing takes it: rather too many
-    /// than too few.
+    /// Estimates the bytes that an edit adds if it cannot be saved; rather too high than too low.
     ///
     /// # Cost
-    /// A look at each of its chunks.
+    /// Reads each of its chunks.
     pub(super) fn more_bytes(&self, voxels: &dyn Voxels, edit: &Edit) -> usize {
-        /// What was all of one material may be of some.
-        const LEAST_BYTES: usize = 8 << 10;
-        /// What it was before, and larger voxels of some levels, where these do not just follow.
-        const WITH_LARGER: usize = 4;
-        let with_larger = match &self.kept_by {
-            KeptBy::Levels(data) if data.source().makes_levels() => WITH_LARGER,
+        /// A uniform chunk may become mixed.
+        const MIN_BYTES: usize = 8 << 10;
+        /// Factor for the old chunk and LOD chunks that are stored separately.
+        const LOD_FACTOR: usize = 4;
+        let factor = match &self.edit_target {
+            EditTarget::Levels(data) if data.source().makes_levels() => LOD_FACTOR,
             _ => 1,
         };
         let chunks = edit.positions().filter_map(|position| voxels.chunk_at(position));
-        let bytes: usize = chunks.map(|chunk| chunk.size_bytes().max(LEAST_BYTES)).sum();
-        bytes * with_larger + edit.size_bytes()
+        let bytes: usize = chunks.map(|chunk| chunk.size_bytes().max(MIN_BYTES)).sum();
+        bytes * factor + edit.size_bytes()
     }
 
-    /// What became of the edits.
+    /// Returns the state of saving.
     pub fn state(&self) -> SaveState {
         let Some(store) = self.store() else {
-            return if self.was_edited() { SaveState::NotKept } else { SaveState::Unedited };
+            return if self.was_edited() { SaveState::NotSaved } else { SaveState::Unedited };
         };
         let saving = store.saving();
         if let Some(failure) = self.failure.clone().or(saving.failure) {
             return SaveState::Failed(failure);
         }
-        let held = match &self.kept_by {
-            KeptBy::Levels(data) => data.unsaved_count(),
+        let held = match &self.edit_target {
+            EditTarget::Levels(data) => data.unsaved_count(),
             _ => self.waiting.len(),
         };
         match held as u64 + saving.waiting_chunks {

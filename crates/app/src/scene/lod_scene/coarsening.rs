@@ -1,36 +1,36 @@
-/// How many times longer than they should voxels may be, for want of memory.
+/// Factor by which voxels are larger than requested, because vertex memory is limited.
 ///
-/// They become longer whenever there was no room, and shorter again as soon as nothing is left to
-/// do and there may be; where there was none again and again, ever more seldom, since each time
-/// much is made for nothing.
+/// The factor grows whenever memory runs out, and shrinks once the tree is settled and memory may
+/// suffice. If that fails repeatedly, shrinking is tried less and less often, since each attempt
+/// builds many meshes for nothing.
 pub(super) struct Coarsening {
     factor: f64,
-    /// Updates with nothing left to do, since the factor last changed.
+    /// Settled updates since the factor last changed.
     idle_updates: u32,
-    /// So many of these are waited for before voxels become shorter again.
-    patience_updates: u32,
-    /// Whether they have become shorter, and it has not yet shown that there is room.
-    is_tried: bool,
-    /// How often in a row there was room for nothing, and nothing to wait for.
+    /// Number of such updates before the factor shrinks.
+    wait_updates: u32,
+    /// Whether the factor has shrunk and it is not known yet that memory suffices.
+    is_shrink_tried: bool,
+    /// Consecutive updates in which nothing fitted and no mesh was awaited.
     hopeless_count: u32,
 }
 
-/// How much longer voxels may be after each time that there was no room.
-const COARSER: f64 = 1.15;
-/// Beyond this, longer voxels make no more room.
-const COARSEST: f64 = 4096.0;
-/// When there is no room again and again, it is looked for after so many updates at the latest.
-const MAX_PATIENCE_UPDATES: u32 = 512;
-/// After so many updates in a row that found room for nothing, and nothing to wait for, the last
-/// of them with the longest voxels, no more is hoped for.
+/// Growth of the factor each time that memory runs out.
+const GROWTH: f64 = 1.15;
+/// Maximum factor; beyond it, larger voxels free no more memory.
+const MAX_FACTOR: f64 = 4096.0;
+/// Maximum number of updates between attempts to shrink.
+const MAX_WAIT_UPDATES: u32 = 512;
+/// Number of consecutive hopeless updates after which the content cannot fit, even at the maximum
+/// factor.
 const MAX_HOPELESS: u32 = 100;
 
 impl Coarsening {
     pub(super) const NONE: Self = Self {
         factor: 1.0,
         idle_updates: 0,
-        patience_updates: 0,
-        is_tried: false,
+        wait_updates: 0,
+        is_shrink_tried: false,
         hopeless_count: 0,
     };
 
@@ -38,45 +38,45 @@ impl Coarsening {
         self.factor
     }
 
-    /// Whether even the longest voxels found no room, again and again.
+    /// Whether the content repeatedly did not fit, even at the maximum factor.
     pub(super) const fn is_hopeless(&self) -> bool {
         self.hopeless_count > MAX_HOPELESS
     }
 
-    /// Starts to count again: something was hidden to make room.
+    /// Resets the count after something was hidden to free memory.
     pub(super) const fn retry(&mut self) {
         self.hopeless_count = 0;
     }
 
-    /// There was no room for all in an update; `has_hope`: but for some, or meshes are awaited
-    /// that may make room.
+    /// Records an update that ran out of memory. `has_hope`: something fitted, or awaited meshes
+    /// may free memory.
     pub(super) fn refused(&mut self, has_hope: bool) {
-        if std::mem::take(&mut self.is_tried) {
-            let longer = (self.patience_updates * 2).max(1);
-            self.patience_updates = longer.min(MAX_PATIENCE_UPDATES);
+        if std::mem::take(&mut self.is_shrink_tried) {
+            let longer = (self.wait_updates * 2).max(1);
+            self.wait_updates = longer.min(MAX_WAIT_UPDATES);
         }
-        self.factor = (self.factor * COARSER).min(COARSEST);
+        self.factor = (self.factor * GROWTH).min(MAX_FACTOR);
         self.idle_updates = 0;
         self.hopeless_count = if has_hope { 0 } else { self.hopeless_count.saturating_add(1) };
     }
 
-    /// There was room for all in an update; `has_room`: and much is left.
-    pub(super) fn accepted(&mut self, is_settled: bool, has_room: bool) {
+    /// Records an update in which everything fitted. `has_spare_memory`: and much memory is left.
+    pub(super) fn accepted(&mut self, is_settled: bool, has_spare_memory: bool) {
         self.hopeless_count = 0;
         if !is_settled {
             return;
         }
-        if std::mem::take(&mut self.is_tried) {
-            self.patience_updates = 0;
+        if std::mem::take(&mut self.is_shrink_tried) {
+            self.wait_updates = 0;
         }
-        if self.factor == 1.0 || !has_room {
+        if self.factor == 1.0 || !has_spare_memory {
             return;
         }
         self.idle_updates = self.idle_updates.saturating_add(1);
-        if self.idle_updates > self.patience_updates {
-            self.factor = (self.factor / COARSER).max(1.0);
+        if self.idle_updates > self.wait_updates {
+            self.factor = (self.factor / GROWTH).max(1.0);
             self.idle_updates = 0;
-            self.is_tried = true;
+            self.is_shrink_tried = true;
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_looked_for_ever_more_seldom_until_there_is_some() {
+    fn shrinking_is_tried_less_often_until_memory_suffices() {
         let mut coarsening = Coarsening::NONE;
         coarsening.refused(true);
         let mut waits = Vec::new();
@@ -100,8 +100,8 @@ mod tests {
             coarsening.refused(true);
         }
         assert!(waits.is_sorted() && waits[0] == 1);
-        assert_eq!(waits[11], MAX_PATIENCE_UPDATES + 1);
-        // There is room: as soon as that shows, nothing is waited for any more.
+        assert_eq!(waits[11], MAX_WAIT_UPDATES + 1);
+        // Once it shows that memory suffices, the waiting time is reset.
         while coarsening.factor() > 1.0 {
             coarsening.accepted(true, true);
         }
@@ -112,17 +112,17 @@ mod tests {
     }
 
     #[test]
-    fn without_much_room_or_with_more_to_do_voxels_stay_long() {
+    fn the_factor_stays_while_unsettled_or_short_of_memory() {
         let mut coarsening = Coarsening::NONE;
         coarsening.refused(true);
-        for (is_settled, has_room) in [(false, true), (true, false), (false, false)] {
-            coarsening.accepted(is_settled, has_room);
-            assert_eq!(coarsening.factor(), COARSER);
+        for (is_settled, has_spare_memory) in [(false, true), (true, false), (false, false)] {
+            coarsening.accepted(is_settled, has_spare_memory);
+            assert_eq!(coarsening.factor(), GROWTH);
         }
     }
 
     #[test]
-    fn hope_ends_only_at_the_longest_and_not_while_any_is_left() {
+    fn content_is_hopeless_only_at_the_maximum_factor() {
         let mut coarsening = Coarsening::NONE;
         for i in 0..1_000 {
             coarsening.refused(i % 50 == 0);
@@ -131,7 +131,7 @@ mod tests {
         while !coarsening.is_hopeless() {
             coarsening.refused(false);
         }
-        assert_eq!(coarsening.factor(), COARSEST);
+        assert_eq!(coarsening.factor(), MAX_FACTOR);
         coarsening.accepted(false, false);
         assert!(!coarsening.is_hopeless());
     }

@@ -4,10 +4,10 @@ use drystone_mesh::{CornerRef, Error, PolygonHandle};
 use drystone_world::{Model, ModelVertex};
 use glam::DVec3;
 
-/// Twice the area of a polygon, as a vector that points to where it is seen
-/// counter-clockwise from; of one that is not flat, what it is on average.
+/// Returns the area vector of a polygon: twice its area, along its front normal. For a polygon that
+/// is not flat, the average.
 pub(super) fn area_vector(model: &Model, polygon: PolygonHandle) -> Result<DVec3, Error> {
-    let mut positions = model.polygons.corners(polygon)?.map(|corner| place(&corner));
+    let mut positions = model.polygons.corners(polygon)?.map(|corner| position(&corner));
     let Some(first) = positions.next() else { return Ok(DVec3::ZERO) };
     let (mut sum, mut last) = (DVec3::ZERO, DVec3::ZERO);
     for position in positions {
@@ -18,18 +18,20 @@ pub(super) fn area_vector(model: &Model, polygon: PolygonHandle) -> Result<DVec3
     Ok(sum)
 }
 
-pub(super) fn place(corner: &CornerRef<'_, ModelVertex>) -> DVec3 {
+pub(super) fn position(corner: &CornerRef<'_, ModelVertex>) -> DVec3 {
     DVec3::from(corner.position().map(f64::from))
 }
 
-/// The normals of a model that is shaded smoothly: those of its file, and where it has none
-/// the mean of all polygons around a coordinate, each by its area.
+/// Normals of a smoothly shaded model: those of its file, or else the mean over all polygons around
+/// a coordinate, weighted by area.
 pub(super) struct SmoothNormals {
-    /// By the coordinate's number.
+    /// Means by the coordinate's index.
     means: HashMap<u32, DVec3>,
 }
 
 impl SmoothNormals {
+    /// Computes the means.
+    ///
     /// # Cost
     /// O(corners).
     pub(super) fn new(model: &Model) -> Result<Self, Error> {
@@ -45,7 +47,7 @@ impl SmoothNormals {
         Ok(Self { means })
     }
 
-    /// The normal at a corner, of any length.
+    /// Returns the normal at a corner, not normalized.
     pub(super) fn of(&self, corner: &CornerRef<'_, ModelVertex>) -> DVec3 {
         if let Some(normal) = corner.data().normal() {
             return DVec3::from(normal.map(f64::from));

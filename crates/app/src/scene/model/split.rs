@@ -2,22 +2,21 @@ use drystone_render::{Layer, TriangleVertex};
 
 use super::{ModelTriangles, PartTriangles};
 
-/// A vertex that is not in the piece.
+/// Marks a vertex that is not in the piece.
 const NONE: u32 = u32::MAX;
 
 impl ModelTriangles {
-    /// The same triangles in the same order, in parts of which neither the vertices nor the
-    /// indices take more than `max_bytes` (but one triangle is the least): larger parts
-    /// become several, which repeat the vertices that they share.
-    /// [`ModelScene`](crate::scene::ModelScene) does so with what its renderer
-    /// [says](drystone_render::Renderer::max_triangle_bytes).
+    /// Splits parts, in the same order of triangles, so that neither vertices nor indices of a part
+    /// take more than `max_bytes`; a piece has at least one triangle. Shared vertices are repeated.
+    /// [`ModelScene`](crate::scene::ModelScene) splits by the
+    /// [limit](drystone_render::Renderer::max_triangle_bytes) of its renderer.
     ///
     /// # Cost
-    /// Nothing for parts that are small enough; for others O(vertices + indices).
+    /// None for parts that are small enough; for others O(vertices + indices).
     ///
     /// # Limits
-    /// Blended triangles are drawn in order within a part, parts farthest first: what shines
-    /// through may change where a part is split.
+    /// Blended triangles are drawn in order within a part, and parts from the farthest to the
+    /// nearest. Splitting a blended part may change how it blends.
     #[must_use]
     pub fn split(mut self, max_bytes: u64) -> Self {
         let limits = Limits::new(max_bytes);
@@ -27,10 +26,10 @@ impl ModelTriangles {
         self
     }
 
-    /// The same, but of opaque parts alone: what shines through looks as it did.
+    /// Splits only opaque parts, so that blending does not change.
     ///
     /// # Cost
-    /// As [`split`](Self::split).
+    /// That of [`split`](Self::split).
     #[must_use]
     pub fn in_pieces(mut self, max_bytes: u64) -> Self {
         let limits = Limits::new(max_bytes);
@@ -44,14 +43,14 @@ impl ModelTriangles {
 }
 
 impl PartTriangles {
-    /// The pieces of one part, as [`ModelTriangles::split`] makes them: itself, where it is
-    /// small enough.
+    /// Splits one part as [`ModelTriangles::split`] does. A part that is small enough is returned
+    /// unchanged.
     pub fn split(self, max_bytes: u64) -> Vec<Self> {
         Limits::new(max_bytes).split(self)
     }
 }
 
-/// How many a part may have.
+/// Maximum numbers of a part.
 #[derive(Clone, Copy)]
 struct Limits {
     vertices: usize,
@@ -60,10 +59,11 @@ struct Limits {
 
 impl Limits {
     fn new(max_bytes: u64) -> Self {
-        let most = |size: usize| usize::try_from(max_bytes / size as u64).unwrap_or(usize::MAX);
+        let max_count =
+            |size: usize| usize::try_from(max_bytes / size as u64).unwrap_or(usize::MAX);
         Self {
-            vertices: most(size_of::<TriangleVertex>()).max(3),
-            indices: most(size_of::<u32>()).max(3),
+            vertices: max_count(size_of::<TriangleVertex>()).max(3),
+            indices: max_count(size_of::<u32>()).max(3),
         }
     }
 
@@ -73,13 +73,13 @@ impl Limits {
 
     fn split(self, part: PartTriangles) -> Vec<PartTriangles> {
         let count = part.vertices.len();
-        // Whoever draws it will say what is wrong with one whose indices name nothing.
+        // The renderer reports indices out of range.
         if self.hold(&part) || part.indices.iter().any(|&vertex| vertex as usize >= count) {
             return vec![part];
         }
         let empty = || PartTriangles { vertices: Vec::new(), indices: Vec::new(), ..part };
         let (mut pieces, mut piece) = (Vec::new(), empty());
-        // By vertex of the part, its number in the piece; and which have one.
+        // Index in the piece by vertex of the part, and the vertices that have one.
         let (mut numbers, mut taken) = (vec![NONE; count], Vec::new());
         for triangle in part.indices.chunks(3) {
             let is_new = |&at: &usize| {
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// Corner by corner, what a part draws.
+    /// Returns the drawn vertices, corner by corner.
     fn drawn(parts: &[PartTriangles]) -> Vec<TriangleVertex> {
         let corners = |part: &PartTriangles| -> Vec<_> {
             part.indices.iter().map(|&at| part.vertices[at as usize]).collect()
@@ -144,7 +144,7 @@ mod tests {
                 prop_assert!(indices as u64 <= max_bytes.max(3 * 4));
             }
             prop_assert_eq!(split.parts.last().map(|part| part.layer), Some(Layer::Blended));
-            // No piece is there for nothing: two that follow each other did not fit in one.
+            // Pieces are maximal: two consecutive ones do not fit in one.
             for pair in split.parts[..split.parts.len() - 1].windows(2) {
                 let count = |of: fn(&PartTriangles) -> usize| of(&pair[0]) + of(&pair[1]);
                 let vertices = 20 * count(|part| part.vertices.len()) as u64;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_enough_or_wrong_stays_as_it_is() {
+    fn small_or_invalid_parts_are_unchanged() {
         let whole = part(4, vec![0, 1, 2, 2, 1, 3], Layer::Opaque);
         let vertices = whole.vertices.as_ptr();
         let model = ModelTriangles { parts: vec![whole], ..ModelTriangles::default() };

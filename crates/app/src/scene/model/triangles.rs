@@ -7,16 +7,15 @@ use glam::DVec3;
 
 use super::{
     ModelTransform,
-    normals::{SmoothNormals, area_vector, place},
+    normals::{SmoothNormals, area_vector, position},
 };
 
-/// How light runs over a model's polygons.
+/// Shading of a model's polygons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shade {
-    /// Each polygon by itself, with its own normal.
+    /// One normal per polygon.
     Flat,
-    /// From polygon to polygon, with the file's normals, and where it has none with the
-    /// mean of those of the polygons around.
+    /// The file's normals, or else the mean of the polygons around a vertex.
     #[default]
     Smooth,
 }
@@ -28,105 +27,103 @@ impl FromStr for Shade {
         match name {
             "flat" => Ok(Self::Flat),
             "smooth" => Ok(Self::Smooth),
-            _ => Err("it is flat or smooth".into()),
+            _ => Err("shading is flat or smooth".into()),
         }
     }
 }
 
-/// A model, cut into triangles and ready to be drawn.
+/// Triangulated model, ready to be drawn.
 #[derive(Clone, Debug, Default)]
 pub struct ModelTriangles {
-    /// A name to show.
+    /// Name for display.
     pub name: String,
-    /// What is drawn by a command each, in the order of the model's parts; a part of no
-    /// triangles is left out.
+    /// Parts with one draw command each, in the order of the model's parts; parts without triangles
+    /// are left out.
     pub parts: Vec<PartTriangles>,
-    /// Where it stands.
-    pub place: ModelTransform,
-    /// Polygons that it was cut from.
+    /// Transform to the world.
+    pub transform: ModelTransform,
+    /// Number of polygons before triangulation.
     pub polygon_count: u64,
 }
 
-/// The triangles of one part.
+/// Triangles of one part.
 #[derive(Clone, Debug)]
 pub struct PartTriangles {
-    /// Corners, relative to the model's middle. Smoothly shaded, a vertex of the model is
-    /// one here; flat, it is one for each polygon that has it.
+    /// Vertices, relative to the model's middle. With smooth shading, one for each vertex of the
+    /// model; with flat shading, one for each corner of a polygon.
     pub vertices: Vec<TriangleVertex>,
-    /// Three each triangle.
+    /// Three indices per triangle.
     pub indices: Vec<u32>,
-    /// Blended where the material lets light through.
+    /// Blended if the material is translucent.
     pub layer: Layer,
 }
 
 impl ModelTriangles {
-    /// Cuts the polygons of all parts into triangles: fans of convex ones, ears of others.
+    /// Triangulates the polygons of all parts: convex ones as fans, others by ear clipping.
     ///
-    /// A triangle that turns its back to where its smooth normals point is wound the other
-    /// way round: both sides are drawn, and the one that is lit as the front is the one of
-    /// its normals.
+    /// A triangle whose front points away from its smooth normals gets the opposite winding. Both
+    /// sides are drawn; the side of the normals is lit as the front.
     ///
     /// # Cost
-    /// O(corners), but for polygons that are not convex ([`Triangulator`]).
+    /// O(corners), except for polygons that are not convex ([`Triangulator`]).
     ///
     /// # Errors
-    /// `Stale` where a part names a polygon that is gone; `Full` for one of more than 2²⁴
-    /// corners.
+    /// `Stale` if a part contains a removed polygon; `Full` for a polygon of more than 2²⁴ corners.
     pub fn new(model: &Model, shade: Shade) -> Result<Self, Error> {
-        let place =
+        let transform =
             model.bounds().map_or_else(ModelTransform::default, |it| ModelTransform::of(&it));
-        let mut cutter = Cutter::new(model, place, shade)?;
+        let mut triangulation = PartTriangulator::new(model, transform, shade)?;
         let parts: Result<Vec<_>, Error> =
-            model.parts.iter().map(|part| cutter.cut(part)).collect();
+            model.parts.iter().map(|part| triangulation.part(part)).collect();
         let parts = parts?.into_iter().filter(|part| !part.indices.is_empty()).collect();
         let polygon_count = model.parts.iter().map(|part| part.polygons.len() as u64).sum();
-        Ok(Self { name: model.name.clone(), parts, place, polygon_count })
+        Ok(Self { name: model.name.clone(), parts, transform, polygon_count })
     }
 
-    /// What renderers are given of a part.
+    /// Returns the mesh of a part for renderers.
     pub fn mesh<'a>(&self, part: &'a PartTriangles) -> TriangleMesh<'a> {
         TriangleMesh {
             vertices: &part.vertices,
             indices: &part.indices,
-            transform: self.place.triangle_transform(),
+            transform: self.transform.triangle_transform(),
             layer: part.layer,
         }
     }
 
-    /// Triangles of all parts.
+    /// Returns the number of triangles of all parts.
     pub fn triangle_count(&self) -> u64 {
         self.parts.iter().map(|part| part.indices.len() as u64 / 3).sum()
     }
 
-    /// Vertices of all parts.
+    /// Returns the number of vertices of all parts.
     pub fn vertex_count(&self) -> u64 {
         self.parts.iter().map(|part| part.vertices.len() as u64).sum()
     }
 }
 
-/// Cuts parts.
-struct Cutter<'a> {
+/// Triangulates parts one by one.
+struct PartTriangulator<'a> {
     model: &'a Model,
-    place: ModelTransform,
-    /// Where light runs smoothly.
+    transform: ModelTransform,
+    /// Normals for smooth shading.
     smooth: Option<SmoothNormals>,
     triangulator: Triangulator,
-    /// Of one polygon: its triangles, and its corners' normals, places and vertices.
+    /// Triangles of the current polygon, and positions, normals and vertices of its corners.
     triangles: Vec<[u32; 3]>,
     corners: Vec<(DVec3, DVec3, u32)>,
-    /// Of one part: the number here of a vertex of the model.
+    /// Index here by vertex of the model, for the current part.
     numbers: HashMap<u32, u32>,
 }
 
-impl<'a> Cutter<'a> {
-    fn new(model: &'a Model, place: ModelTransform, shade: Shade) -> Result<Self, Error> {
+impl<'a> PartTriangulator<'a> {
+    fn new(model: &'a Model, transform: ModelTransform, shade: Shade) -> Result<Self, Error> {
         let smooth = match shade {
             Shade::Flat => None,
             Shade::Smooth => Some(SmoothNormals::new(model)?),
         };
         Ok(Self {
             model,
-            place,
+            transform,
             smooth,
             triangulator: Triangulator::new(),
             triangles: Vec::new(),
@@ -135,7 +132,7 @@ impl<'a> Cutter<'a> {
         })
     }
 
-    fn cut(&mut self, part: &ModelPart) -> Result<PartTriangles, Error> {
+    fn part(&mut self, part: &ModelPart) -> Result<PartTriangles, Error> {
         let material = self.model.materials.get(part.material);
         let color = material.map_or(ModelMaterial::DEFAULT_COLOR, |material| material.color);
         let layer = if color[3] < u8::MAX { Layer::Blended } else { Layer::Opaque };
@@ -153,7 +150,7 @@ impl<'a> Cutter<'a> {
         Ok(cut)
     }
 
-    /// The vertices of a polygon's corners, new ones and those that are there.
+    /// Adds the vertices of a polygon's corners, sharing existing ones.
     fn take_corners(
         &mut self,
         polygon: PolygonHandle,
@@ -165,7 +162,7 @@ impl<'a> Cutter<'a> {
         for corner in self.model.polygons.corners(polygon)? {
             let normal = self.smooth.as_ref().map_or(own, |smooth| smooth.of(&corner));
             let mut number = || {
-                let position = self.place.vertex(corner.position());
+                let position = self.transform.vertex(corner.position());
                 let unit = normal.normalize_or_zero().as_vec3().to_array();
                 vertices.push(TriangleVertex::new(position, unit, color));
                 vertices.len() as u32 - 1
@@ -175,13 +172,12 @@ impl<'a> Cutter<'a> {
                 Some(vertex) => *self.numbers.entry(vertex.index()).or_insert_with(number),
                 None => number(),
             };
-            self.corners.push((place(&corner), normal, number));
+            self.corners.push((position(&corner), normal, number));
         }
         Ok(())
     }
 
-    /// The vertices of a triangle of the polygon's corners, wound so that its front is on
-    /// the side of its normals.
+    /// Returns a triangle with the winding that matches its normals.
     fn wound(&self, triangle: [u32; 3]) -> [u32; 3] {
         let corner = |nth: usize| self.corners.get(triangle[nth] as usize).copied();
         let (Some(a), Some(b), Some(c)) = (corner(0), corner(1), corner(2)) else {

@@ -1,17 +1,17 @@
-//! How long the last frames took.
+//! Times of the last frames.
 
 use std::{collections::VecDeque, time::Duration};
 
-/// So many are remembered: some seconds.
-const REMEMBERED: usize = 240;
+/// Number of frames that are stored, some seconds.
+const MAX_FRAMES: usize = 240;
 
-/// How long the last frames took, in milliseconds.
+/// Times of the last frames, in milliseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FrameTimes {
     ms: VecDeque<f32>,
 }
 
-/// What is said of them, in milliseconds.
+/// Percentiles of times, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Percentiles {
     pub(crate) p50: f32,
@@ -20,20 +20,20 @@ pub(crate) struct Percentiles {
 }
 
 impl FrameTimes {
-    /// Notes one more, and forgets the oldest.
+    /// Adds a time and drops the oldest.
     pub(crate) fn push(&mut self, time: Duration) {
-        if self.ms.len() == REMEMBERED {
+        if self.ms.len() == MAX_FRAMES {
             self.ms.pop_front();
         }
         self.ms.push_back(time.as_secs_f32() * 1e3);
     }
 
-    /// From the oldest to the newest.
+    /// Iterates from the oldest to the newest.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = f32> + '_ {
         self.ms.iter().copied()
     }
 
-    /// What is said of them.
+    /// Returns the percentiles.
     ///
     /// # Cost
     /// Sorts some hundred numbers.
@@ -43,14 +43,13 @@ impl FrameTimes {
 }
 
 impl Percentiles {
-    /// The middle one, the one that 99 of 100 stay below, and the longest; zeros where there is
-    /// none.
+    /// Computes median, 99th percentile and maximum; zeros for no times.
     pub(crate) fn of(ms: impl Iterator<Item = f32>) -> Self {
         let mut sorted: Vec<f32> = ms.collect();
         sorted.sort_unstable_by(f32::total_cmp);
         let at = |percent: usize| {
-            let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
-            sorted.get(place).copied().unwrap_or(0.0)
+            let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+            sorted.get(rank).copied().unwrap_or(0.0)
         };
         Self { p50: at(50), p99: at(99), max: at(100) }
     }
@@ -66,12 +65,12 @@ mod tests {
         assert_eq!(times.percentiles(), Percentiles::default());
         times.push(Duration::from_millis(7));
         assert_eq!(times.percentiles(), Percentiles { p50: 7.0, p99: 7.0, max: 7.0 });
-        // Of 1 to 100 the 50th, the 99th and the last, in whatever order they come.
+        // The 50th, the 99th and the last of 1 to 100, in any order.
         let mut times = FrameTimes::default();
         (1..=100_u64).for_each(|i| times.push(Duration::from_millis(i * 37 % 101)));
         assert_eq!(times.percentiles(), Percentiles { p50: 50.0, p99: 99.0, max: 100.0 });
-        (0..REMEMBERED).for_each(|_| times.push(Duration::from_millis(3)));
+        (0..MAX_FRAMES).for_each(|_| times.push(Duration::from_millis(3)));
         assert_eq!(times.percentiles(), Percentiles { p50: 3.0, p99: 3.0, max: 3.0 });
-        assert_eq!(times.iter().len(), REMEMBERED);
+        assert_eq!(times.iter().len(), MAX_FRAMES);
     }
 }

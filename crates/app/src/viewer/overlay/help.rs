@@ -1,18 +1,18 @@
-//! The card of all keys.
+//! The list of keys, as a window.
 
 use egui::{Align2, Context, Grid, RichText, Window};
 
 use crate::viewer::keys;
 
-/// Points of the window's height that the card leaves, with its title.
+/// Margin of the list to the window's height, in points, with its title.
 const MARGIN: f32 = 60.0;
-/// Points of a line, at least.
+/// Minimum height of a line, in points.
 const LINE: f32 = 20.0;
 
-/// Shows the card while it is open.
+/// Shows the list while it is open.
 pub(super) fn show(context: &Context, is_open: &mut bool) {
-    let most = context.content_rect().height() - MARGIN;
-    let height = most.min(keys::lines().count() as f32 * LINE);
+    let max_height = context.content_rect().height() - MARGIN;
+    let height = max_height.min(keys::lines().count() as f32 * LINE);
     Window::new("Keys")
         .open(is_open)
         .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
@@ -20,7 +20,7 @@ pub(super) fn show(context: &Context, is_open: &mut bool) {
         .collapsible(false)
         .vscroll(true)
         .default_height(height)
-        .max_height(most)
+        .max_height(max_height)
         .show(context, |ui| {
             Grid::new("keys").num_columns(2).striped(true).spacing([12.0, 2.0]).show(ui, |ui| {
                 for (keys, what) in keys::lines() {

@@ -1,4 +1,4 @@
-//! From what egui paints to what renderers draw over pictures.
+//! Conversion of egui's output to overlays.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use egui::{
     epaint::{ImageData, ImageDelta, Primitive},
 };
 
-/// A copy of every texture, for a device that is opened later; and what of them the device that
-/// is open has not got yet.
+/// Copies of all textures, for a device that is opened later, and the changes that the current
+/// device lacks.
 #[derive(Default)]
 pub(crate) struct Textures {
     whole: BTreeMap<u64, OverlayPatch>,
     patches: Vec<OverlayPatch>,
-    /// The painter needs them once more.
+    /// Freed after the next overlay.
     freed: Vec<u64>,
 }
 
 impl Textures {
-    /// Notes what has changed, and what is needed no more from the next overlay on.
+    /// Applies changes of textures; freed ones stay until the next overlay is set.
     pub(crate) fn take(&mut self, mut delta: TexturesDelta) {
         for (id, deltas) in delta.set.drain() {
             for delta in &deltas {
@@ -34,14 +34,14 @@ impl Textures {
         self.freed.extend(delta.free.drain().map(number));
     }
 
-    /// The device is another: it has none.
+    /// Prepares to upload all textures to another device.
     pub(super) fn forget(&mut self) {
         let freed = std::mem::take(&mut self.freed);
         freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
         self.patches = self.whole.values().cloned().collect();
     }
 
-    /// What is painted, with what has changed of textures.
+    /// Converts painted shapes to an overlay with the changed textures.
     pub(crate) fn overlay(
         &mut self,
         primitives: &[ClippedPrimitive],
@@ -50,7 +50,7 @@ impl Textures {
         let patches = std::mem::take(&mut self.patches);
         let mut overlay = Overlay { patches, ..Overlay::default() };
         for ClippedPrimitive { clip_rect, primitive } in primitives {
-            // Nothing here paints by calling back.
+            // No panel uses paint callbacks.
             let Primitive::Mesh(mesh) = primitive else { continue };
             let first = overlay.corners.len() as u32;
             let start = overlay.indices.len() as u32;
@@ -60,7 +60,7 @@ impl Textures {
                 color: vertex.color.to_array(),
             }));
             overlay.indices.extend(mesh.indices.iter().map(|index| first + index));
-            // A float below 0 becomes 0, one that is too large the largest.
+            // A float below 0 becomes 0, one that is too large the maximum.
             let pixel = |points: f32| (points * pixels_per_point).round() as u32;
             overlay.parts.push(OverlayPart {
                 texture: number(mesh.texture_id),
@@ -72,7 +72,7 @@ impl Textures {
         overlay
     }
 
-    /// What the last overlay needed, and the next does not.
+    /// Returns the textures that the last overlay used and the next does not.
     pub(super) fn free(&mut self) -> Vec<u64> {
         let freed = std::mem::take(&mut self.freed);
         freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
@@ -80,7 +80,7 @@ impl Textures {
     }
 }
 
-/// Numbers of both kinds side by side.
+/// Maps both kinds of ids to distinct numbers.
 const fn number(id: TextureId) -> u64 {
     match id {
         TextureId::Managed(number) => number * 2,
@@ -98,7 +98,7 @@ fn patch_of(id: TextureId, delta: &ImageDelta) -> OverlayPatch {
     }
 }
 
-/// Copies a part into the whole; what does not fit is left out.
+/// Copies a patch into its texture; parts that do not fit are left out.
 fn copy_into(whole: &mut OverlayPatch, patch: &OverlayPatch) {
     let [x, y] = patch.at.unwrap_or_default().map(|side| side as usize);
     let [width, row] = [patch.size[0], whole.size[0]].map(|side| side as usize * 4);
@@ -130,7 +130,7 @@ mod tests {
         changes.push(TextureId::Managed(1), delta(None, [1, 1], 1));
         textures.take(changes);
         assert_eq!(textures.overlay(&[], 1.0).patches.len(), 2);
-        assert!(textures.overlay(&[], 1.0).patches.is_empty(), "once is enough");
+        assert!(textures.overlay(&[], 1.0).patches.is_empty(), "changes are uploaded once");
         let mut changes = TexturesDelta::default();
         changes.push(id, delta(Some([2, 1]), [2, 1], 80));
         changes.free(TextureId::Managed(1));

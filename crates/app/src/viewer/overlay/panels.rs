@@ -1,4 +1,4 @@
-//! The panel of figures and switches.
+//! The panel of statistics and switches.
 
 use std::{
     path::PathBuf,
@@ -27,7 +27,7 @@ mod air;
 mod edit;
 mod plot;
 
-/// What the panels tell.
+/// Data that the panels show.
 pub(crate) struct Facts<'a> {
     pub(crate) name: &'a str,
     pub(crate) backend: &'a str,
@@ -36,39 +36,39 @@ pub(crate) struct Facts<'a> {
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
     pub(crate) pool: Option<PoolStats>,
-    /// Where it was [asked for](Panels::wants_places).
-    pub(crate) places: Option<Vec<PoolRange>>,
+    /// Ranges of the pool, if [needed](Panels::needs_ranges).
+    pub(crate) ranges: Option<Vec<PoolRange>>,
     pub(crate) view: View,
     pub(crate) cull: Cull,
     pub(crate) has_levels: bool,
     pub(crate) is_walking: bool,
-    /// The hour of the day, if one was chosen.
+    /// Hour of the day, if one was chosen.
     pub(crate) hour: Option<f32>,
     pub(crate) settings: &'a Settings,
-    /// Where there are voxels.
+    /// `None` for polygon models.
     pub(crate) edit: Option<EditFacts<'a>>,
 }
 
-/// What is told of editing.
+/// Data about editing.
 pub(crate) struct EditFacts<'a> {
     pub(crate) is_on: bool,
     pub(crate) brush: Brush,
     pub(crate) materials: &'a MaterialTable,
     pub(crate) can_undo: bool,
     pub(crate) can_redo: bool,
-    /// What became of the edits, in words.
-    pub(crate) kept: String,
+    /// State of saving, in words.
+    pub(crate) save_text: String,
 }
 
-/// What is done with a panel.
+/// Action that the user chose in a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
     Renderer(RendererKind),
     Backend(BackendKind),
-    /// The other of yes and no.
-    Mask,
+    /// Toggles the masks of face directions.
+    FaceMask,
     Frustum,
-    Order,
+    Sort,
     Cull,
     Occlusion,
     Walk,
@@ -79,9 +79,9 @@ pub(crate) enum Action {
     Levels,
     Tint,
     Wire,
-    /// The hour of the day.
+    /// Hour of the day.
     Hour(f32),
-    /// The distance, in voxels, beyond which all is hidden.
+    /// Distance in voxels at which haze hides everything.
     Haze(f32),
     OpenDialog,
     Open(PathBuf),
@@ -90,40 +90,40 @@ pub(crate) enum Action {
     Undo,
     Redo,
     Save,
-    /// The eye goes there.
+    /// Moves the camera to a position.
     Go(DVec3),
 }
 
-/// What the panels remember.
+/// State of the panels between frames.
 #[derive(Default)]
 pub(crate) struct Panels {
     map: Option<TextureHandle>,
-    /// When the map was made, and how long to wait for another.
-    map_made: Option<(Instant, Duration)>,
+    /// When the map was drawn, and the minimum time until it is drawn again.
+    map_drawn: Option<(Instant, Duration)>,
     is_map_shown: bool,
-    /// The coordinates that are written.
+    /// Text of the coordinate field.
     target: String,
     is_target_wrong: bool,
 }
 
-/// Points across the panel; the map of the pool has as many pixels.
+/// Width of the panel in points; the map of the pool has as many pixels.
 const WIDTH: f32 = 248.0;
 const MAP_ROWS: usize = 8;
-/// Points of the window's height that the panel leaves, with its title.
+/// Margin of the panel to the window's height, in points, with its title.
 const MARGIN: f32 = 60.0;
-/// The map is made anew so often at most,
+/// Minimum time between two drawings of the map.
 const MAP_INTERVAL: Duration = Duration::from_millis(250);
-/// and so seldom that it takes no more than this part of the time.
+/// Drawing the map takes at most one part in this many of the time.
 const MAP_SHARE: u32 = 100;
 
 impl Panels {
-    /// Whether the map of the pool is to be made anew.
-    pub(crate) fn wants_places(&self, now: Instant) -> bool {
-        let is_old = |(made, wait)| now.duration_since(made) >= wait;
-        self.is_map_shown && self.map_made.is_none_or(is_old)
+    /// Whether the map of the pool has to be drawn again.
+    pub(crate) fn needs_ranges(&self, now: Instant) -> bool {
+        let is_old = |(drawn, wait)| now.duration_since(drawn) >= wait;
+        self.is_map_shown && self.map_drawn.is_none_or(is_old)
     }
 
-    /// Shows the panel; what is done with it is added to `actions`.
+    /// Shows the panel; adds the user's actions to `actions`.
     pub(super) fn show(
         &mut self,
         context: &Context,
@@ -132,7 +132,7 @@ impl Panels {
         actions: &mut Vec<Action>,
     ) {
         let height = context.content_rect().height() - MARGIN;
-        // Folded with its part or with all of the panel, or out of sight, it is not made.
+        // A map that is folded or scrolled out of view is not drawn.
         self.is_map_shown = false;
         Window::new("drystone")
             .default_pos([8.0, 8.0])
@@ -159,45 +159,45 @@ impl Panels {
             });
     }
 
-    /// Bytes, and what lies where.
+    /// Shows the pool's memory and its map.
     fn pool(&mut self, ui: &mut Ui, facts: &Facts<'_>) {
         let HeldStats { used_bytes, reserved_bytes, .. } = facts.held;
         let free = reserved_bytes.saturating_sub(used_bytes);
-        line(ui, "vertices", &format!("{} held, {} free", bytes(used_bytes), bytes(free)));
+        line(ui, "vertices", &format!("{} used, {} free", bytes(used_bytes), bytes(free)));
         let Some(pool) = &facts.pool else {
-            ui.label("this renderer has no pool of quads");
+            ui.label("this renderer has no vertex pool");
             return;
         };
         let traffic = pool.last_frame;
-        line(ui, "last frame", &format!("{} up", bytes(traffic.uploaded_bytes)));
+        line(ui, "last frame", &format!("{} uploaded", bytes(traffic.uploaded_bytes)));
         let moved = format!("{} in {} moves", bytes(traffic.moved_bytes), traffic.moves);
         line(ui, "moved", &moved);
         let percent = 100.0 * pool.external_fragmentation();
-        line(ui, "buffers", &format!("{}, {percent:.0} % of free in pieces", pool.buffers));
-        if let Some(places) = &facts.places {
+        line(ui, "buffers", &format!("{}, {percent:.0} % fragmented", pool.buffers));
+        if let Some(ranges) = &facts.ranges {
             let start = Instant::now();
-            let image = pool_map::picture(places, WIDTH as usize, MAP_ROWS);
+            let image = pool_map::picture(ranges, WIDTH as usize, MAP_ROWS);
             let options = TextureOptions::LINEAR;
             match &mut self.map {
                 Some(map) => map.set(image, options),
                 None => self.map = Some(ui.ctx().load_texture("pool", image, options)),
             }
             let wait = MAP_INTERVAL.max(start.elapsed() * MAP_SHARE);
-            self.map_made = Some((start, wait));
+            self.map_drawn = Some((start, wait));
         }
         let size = [WIDTH as usize, pool_map::height(MAP_ROWS)].map(|side| side as f32);
         let (area, _) = ui.allocate_exact_size(size.into(), Sense::hover());
         self.is_map_shown = ui.is_rect_visible(area);
         if let Some(map) = &self.map {
             Image::new((map.id(), area.size())).paint_at(ui, area);
-            ui.label(RichText::new("a colour a mesh; white waits, grey is free").small().weak());
+            ui.label(RichText::new("one colour per mesh; white waiting, grey free").small().weak());
         }
     }
 
-    /// Where the eye is, and where it is to be.
+    /// Shows the camera position and a field to change it.
     fn go(&mut self, ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         let DVec3 { x, y, z } = facts.view.camera.position;
-        line(ui, "eye", &format!("{x:.0}, {y:.0}, {z:.0}"));
+        line(ui, "camera", &format!("{x:.0}, {y:.0}, {z:.0}"));
         ui.horizontal(|ui| {
             let edit = egui::TextEdit::singleline(&mut self.target);
             let written = ui.add(edit.hint_text("x,y,z").desired_width(120.0));
@@ -213,24 +213,24 @@ impl Panels {
             }
         });
         if self.is_target_wrong {
-            ui.colored_label(ui.visuals().warn_fg_color, "three numbers, as 10,90,-4");
+            ui.colored_label(ui.visuals().warn_fg_color, "enter three numbers, such as 10,90,-4");
         }
     }
 }
 
-/// Closes the lists that are open; whether there were some.
+/// Closes open lists; returns whether there were any.
 pub(super) fn close_lists(context: &Context) -> bool {
     let is_open = Popup::is_any_open(context);
     Popup::close_all(context);
     is_open
 }
 
-/// A part of the panel that folds.
+/// Shows a foldable section.
 fn section(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
     CollapsingHeader::new(name).default_open(true).show(ui, add);
 }
 
-/// A name and what it is. Painted: two labels in a row are three widgets, which all listen.
+/// Paints a name and its value. A row of two labels would be three widgets that all react to input.
 fn line(ui: &mut Ui, name: &str, value: &str) {
     let font = TextStyle::Body.resolve(ui.style());
     let size = vec2(ui.available_width(), ui.text_style_height(&TextStyle::Body));
@@ -260,7 +260,7 @@ fn figures(ui: &mut Ui, facts: &Facts<'_>, [times, own]: [&FrameTimes; 2]) {
     ui.label(RichText::new(facts.backend).small().weak());
 }
 
-/// Files to be opened.
+/// Shows buttons and links to open files.
 fn files(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     if ui.button("File…").clicked() {
         actions.push(Action::OpenDialog);
@@ -300,11 +300,11 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     });
     let View { mask_facings, cull_frustum, order, atmosphere, .. } = facts.view;
     let switches = [
-        ("mask facings", mask_facings, Action::Mask, true),
-        ("cull what is out of view", cull_frustum, Action::Frustum, false),
-        ("order front to back", order, Action::Order, false),
+        ("mask back faces", mask_facings, Action::FaceMask, true),
+        ("frustum culling", cull_frustum, Action::Frustum, false),
+        ("sort front to back", order, Action::Sort, false),
         ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull, false),
-        ("darken corners", atmosphere.ambient_occlusion > 0.0, Action::Occlusion, true),
+        ("ambient occlusion", atmosphere.ambient_occlusion > 0.0, Action::Occlusion, true),
         ("levels of detail", facts.has_levels, Action::Levels, true),
     ];
     for (name, is_on, action, is_of_voxels) in switches {
@@ -325,7 +325,7 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     });
 }
 
-/// A box to be ticked; grey where it is of voxels and there are none.
+/// Shows a checkbox; greyed out if it needs voxels and there are none.
 fn switch(
     ui: &mut Ui,
     facts: &Facts<'_>,
@@ -339,7 +339,7 @@ fn switch(
     }
 }
 
-/// How far the mouse turns.
+/// Shows the slider of the mouse speed.
 fn mouse(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     let (mut speed, [slowest, fastest]) = (settings.mouse_speed, MOUSE_SPEEDS);
     let slider = Slider::new(&mut speed, slowest..=fastest).logarithmic(true);
@@ -348,7 +348,7 @@ fn mouse(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     }
 }
 
-/// Whether both are one renderer, wherever cubes are placed.
+/// Whether two renderers are the same, apart from the slot policy of cubes.
 const fn same_kind(one: RendererKind, other: RendererKind) -> bool {
     use RendererKind::{Instanced, Naive, Pool};
     matches!((one, other), (Pool, Pool) | (Naive, Naive) | (Instanced(_), Instanced(_)))

@@ -1,4 +1,4 @@
-//! What lies where in the vertex pool, as a picture: all buffers end to end, read like a page.
+//! Map of the vertex pool: all buffers end to end, read like a page.
 
 use drystone_pool::{PoolRange, RangeState};
 use egui::{Color32, ColorImage};
@@ -8,22 +8,21 @@ use crate::commands;
 const FREE: Color32 = Color32::from_gray(52);
 const WAITING: Color32 = Color32::from_rgb(240, 240, 240);
 
-/// Pixels of a row, and how many of them are left free below it.
+/// Height of a row in pixels, and how many of them stay free.
 const ROW: usize = 7;
 const GAP: usize = 1;
 
-/// Pixels down a map of so many rows.
+/// Returns the height of a map in pixels.
 pub(super) const fn height(rows: usize) -> usize {
     rows * ROW
 }
 
-/// The map of places that come by buffer and address, without holes, so many pixels wide, in so
-/// many rows.
+/// Draws the map. `ranges` are sorted by buffer and offset, without holes; `width` is in pixels.
 ///
 /// # Cost
-/// O(places + pixels).
-pub(super) fn picture(places: &[PoolRange], width: usize, rows: usize) -> ColorImage {
-    let lines = lines(places, [width, rows]);
+/// O(ranges + pixels).
+pub(super) fn picture(ranges: &[PoolRange], width: usize, rows: usize) -> ColorImage {
+    let lines = lines(ranges, [width, rows]);
     let mut image = ColorImage::filled([width, height(rows)], Color32::TRANSPARENT);
     for (y, row) in image.pixels.chunks_exact_mut(width).enumerate() {
         if y % ROW < ROW - GAP {
@@ -33,24 +32,24 @@ pub(super) fn picture(places: &[PoolRange], width: usize, rows: usize) -> ColorI
     image
 }
 
-/// The same in rows of one pixel; each pixel shows what lies in its middle.
-fn lines(places: &[PoolRange], size: [usize; 2]) -> ColorImage {
-    let len = |place: &PoolRange| u64::from(place.elements.end - place.elements.start);
-    let all: u64 = places.iter().map(len).sum();
+/// Draws the map with rows of one pixel; each pixel shows the range at its middle.
+fn lines(ranges: &[PoolRange], size: [usize; 2]) -> ColorImage {
+    let len = |range: &PoolRange| u64::from(range.elements.end - range.elements.start);
+    let all: u64 = ranges.iter().map(len).sum();
     let mut image = ColorImage::filled(size, FREE);
     let count = image.pixels.len() as u64;
-    let mut places = places.iter();
-    // The place that the pixel is in, or behind, and where it ends.
-    let (mut place, mut end) = (None, 0);
+    let mut ranges = ranges.iter();
+    // The range under or before the pixel, and its end.
+    let (mut current, mut end) = (None, 0);
     for (i, pixel) in image.pixels.iter_mut().enumerate() {
-        // In 128 bits: a pool has up to 2³² elements a buffer.
+        // In 128 bits: a pool has up to 2³² elements per buffer.
         let middle = (u128::from(all) * (2 * i as u128 + 1) / u128::from(2 * count)) as u64;
         while end <= middle {
-            let Some(next) = places.next() else { return image };
+            let Some(next) = ranges.next() else { return image };
             end += len(next);
-            place = Some(next);
+            current = Some(next);
         }
-        *pixel = place.map_or(FREE, |place| color(place.state));
+        *pixel = current.map_or(FREE, |range| color(range.state));
     }
     image
 }
@@ -71,21 +70,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pixels_show_what_lies_in_their_middles() {
-        let place = |buffer, elements, state| PoolRange { buffer, elements, state };
-        let places = [
-            place(0, 0..30, RangeState::Waiting),
-            place(0, 30..40, RangeState::Free),
-            place(3, 0..0, RangeState::Waiting),
-            place(3, 0..40, RangeState::Waiting),
-            place(4, 0..80, RangeState::Free),
+    fn pixels_show_the_range_at_their_middle() {
+        let range = |buffer, elements, state| PoolRange { buffer, elements, state };
+        let ranges = [
+            range(0, 0..30, RangeState::Waiting),
+            range(0, 30..40, RangeState::Free),
+            range(3, 0..0, RangeState::Waiting),
+            range(3, 0..40, RangeState::Waiting),
+            range(4, 0..80, RangeState::Free),
         ];
-        let image = lines(&places, [8, 2]);
-        let waits: Vec<bool> = image.pixels.iter().map(|&pixel| pixel == WAITING).collect();
+        let image = lines(&ranges, [8, 2]);
+        let waiting: Vec<bool> = image.pixels.iter().map(|&pixel| pixel == WAITING).collect();
         let expected = [1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0].map(|bit| bit == 1);
-        assert_eq!(waits, expected);
+        assert_eq!(waiting, expected);
         assert!(lines(&[], [4, 4]).pixels.iter().all(|&pixel| pixel == FREE));
-        let map = picture(&places, 8, 2);
+        let map = picture(&ranges, 8, 2);
         assert_eq!(map.size, [8, 2 * ROW]);
         for (y, row) in map.pixels.chunks(8).enumerate() {
             let is_gap = (y + 1) % ROW == 0;

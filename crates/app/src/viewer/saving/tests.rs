@@ -1,6 +1,6 @@
 use std::{fs, path::PathBuf, sync::Arc};
 
-use drystone::scene::KeptBy;
+use drystone::scene::EditTarget;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
     CommitPolicy, Edit, EditedSource, StoredWorld, VoxelShape, World, open_source,
@@ -9,23 +9,23 @@ use drystone_world::{
 use super::*;
 use crate::cli;
 
-/// An edit of a generated world that nothing keeps.
+/// Edits of a generated world without a file.
 fn edited() -> EditSaver {
     let source = open_source(None).unwrap();
     let mut world = World::new("edited", source.materials().clone());
-    let unkept = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
-    let mut saver = EditSaver::new(KeptBy::Source(Arc::new(unkept)));
+    let unsaved = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
+    let mut saver = EditSaver::new(EditTarget::Source(Arc::new(unsaved)));
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
     world.apply(&edit);
     saver.take(&world, &edit);
-    assert_eq!(saver.state(), SaveState::NotKept);
+    assert_eq!(saver.state(), SaveState::NotSaved);
     saver
 }
 
-/// What ends by itself, as when the device fails, keeps the edits; who closes it twice does not.
+/// An unexpected end, such as a failed device, saves the edits; closing twice discards them.
 #[test]
-fn edits_that_nothing_keeps_get_a_file_at_the_end() {
+fn edits_without_a_file_are_saved_to_a_new_one_at_the_end() {
     let folder = std::env::temp_dir().join(format!("drystone-last-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("a.vox.edits.drystone");
@@ -33,45 +33,46 @@ fn edits_that_nothing_keeps_get_a_file_at_the_end() {
         let Ok(options) = cli::parse(["drystone".into(), path.into()]) else { panic!("path") };
         options.scene.source
     };
-    let (beside, mut said) = (source(&folder.join("a.vox")), Vec::new());
-    let say = &mut |line: String| said.push(line);
+    let (source_here, mut messages) = (source(&folder.join("a.vox")), Vec::new());
+    let notify = &mut |line: String| messages.push(line);
     let (mut saving, mut saver) = (Saving::new(), edited());
     saving.is_left = true;
-    saving.save_last(&mut saver, &beside, say).unwrap();
+    saving.save_last(&mut saver, &source_here, notify).unwrap();
     assert!(!file.exists());
     saving.is_left = false;
     let lost = source(&folder.join("no folder/a.vox"));
-    assert!(saving.save_last(&mut saver, &lost, say).is_err());
-    saving.save_last(&mut saver, &beside, say).unwrap();
+    assert!(saving.save_last(&mut saver, &lost, notify).is_err());
+    saving.save_last(&mut saver, &source_here, notify).unwrap();
     assert_eq!(saver.state(), SaveState::Saved);
-    // Once is enough.
-    saving.save_last(&mut saver, &beside, say).unwrap();
+    // A second call saves nothing more.
+    saving.save_last(&mut saver, &source_here, notify).unwrap();
     drop(saver);
-    assert_eq!(said, [format!("edits are kept in {}", file.display())]);
+    assert_eq!(messages, [format!("edits are saved in {}", file.display())]);
     let kept = EditedSource::open_read_only(open_source(None).unwrap(), &file).unwrap();
     assert_eq!(kept.edited_count(), 1);
     drop(kept);
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Who was told what closing the window loses was not told what opening a file does.
+/// A warning about closing does not replace the warning about opening a file.
 #[test]
-fn each_way_to_leave_is_warned_of() {
+fn each_way_to_leave_has_its_own_warning() {
     let Ok(options) = cli::parse(["drystone".into()]) else { panic!("no options") };
-    let (source, say) = (&options.scene.source, &mut |_: String| {});
+    let (source, notify) = (&options.scene.source, &mut |_: String| {});
     let (mut saving, mut saver) = (Saving::new(), edited());
-    let mut leave = |leaving| saving.warning(leaving, &mut saver, (source, false), say).is_none();
+    let mut leave =
+        |leaving| saving.warning(leaving, &mut saver, (source, false), notify).is_none();
     let (close, open) = (Leaving::Close, Leaving::Open);
     assert_eq!([close, open, open].map(&mut leave), [false, false, true]);
     assert_eq!([close, close].map(&mut leave), [false, true]);
     saving.edited();
-    assert!(saving.warning(close, &mut saver, (source, false), say).is_some());
+    assert!(saving.warning(close, &mut saver, (source, false), notify).is_some());
     assert!(saving.title(&saver).contains("close again"));
-    assert!(saving.warning(open, &mut saver, (source, false), say).is_some());
+    assert!(saving.warning(open, &mut saver, (source, false), notify).is_some());
     assert!(saving.title(&saver).contains("open again"));
 }
 
-/// A world of one chunk that two viewers have open.
+/// World of one chunk that two viewers have open.
 struct Two {
     folder: PathBuf,
     options: cli::Options,
@@ -88,7 +89,7 @@ impl Opened {
     fn new(options: &cli::Options) -> Self {
         let source = commands::open_to_edit(&options.scene, &options.save).unwrap();
         let world = World::load(source.as_ref()).unwrap();
-        Self { world, saver: EditSaver::new(KeptBy::Source(source.into())) }
+        Self { world, saver: EditSaver::new(EditTarget::Source(source.into())) }
     }
 
     fn set(&mut self, x: i32, material: u16) {
@@ -100,7 +101,7 @@ impl Opened {
 }
 
 impl Two {
-    /// With the edits in a file that is not there yet where that is said.
+    /// Opens both viewers, with `--edits` and a file that does not exist yet if `has_edits`.
     fn open(name: &str, has_edits: bool) -> Self {
         let folder = std::env::temp_dir().join(format!("drystone-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -119,33 +120,33 @@ impl Two {
         Self { folder, options, first, second }
     }
 
-    /// What the world and the edits in a file have together along a row.
+    /// Returns the materials of a row of voxels in the world with a file of edits.
     fn row(&self, edits: &str) -> [u16; 4] {
-        let [path, beside] = ["w.drystone", edits].map(|it| self.folder.join(it));
+        let [path, edits_path] = ["w.drystone", edits].map(|it| self.folder.join(it));
         let source = open_source(Some(&path)).unwrap();
-        let edited = EditedSource::open_read_only(source, &beside).unwrap();
+        let edited = EditedSource::open_read_only(source, &edits_path).unwrap();
         let world = World::load(&edited).unwrap();
         [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0)
     }
 
-    /// Ends the second by closing its window, or without being asked.
+    /// Ends the second viewer, by closing its window or without.
     fn end_second(&mut self, closes: bool) {
         let (mut saving, source) = (Saving::new(), &self.options.scene.source);
-        let (mut said, saver) = (Vec::new(), &mut self.second.saver);
-        let say = &mut |line| said.push(line);
+        let (mut messages, saver) = (Vec::new(), &mut self.second.saver);
+        let notify = &mut |line| messages.push(line);
         if closes {
-            assert_eq!(saving.warning(Leaving::Close, saver, (source, false), say), None);
+            assert_eq!(saving.warning(Leaving::Close, saver, (source, false), notify), None);
             saving.is_left = true;
         }
-        saving.save_last(saver, source, say).unwrap();
+        saving.save_last(saver, source, notify).unwrap();
         assert_eq!(saver.state(), SaveState::Saved);
-        assert!(said.len() == 1 && said[0].contains(BESIDE), "{said:?}");
+        assert!(messages.len() == 1 && messages[0].contains(FALLBACK_FILE), "{messages:?}");
     }
 
     /// Closes both.
     fn close(&mut self) {
         for opened in [&mut self.first, &mut self.second] {
-            opened.saver = EditSaver::new(KeptBy::Nobody);
+            opened.saver = EditSaver::new(EditTarget::None);
         }
     }
 }
@@ -157,13 +158,13 @@ impl Drop for Two {
     }
 }
 
-/// The file that is made where the one that was named cannot be written.
-const BESIDE: &str = "w.drystone.edits.drystone";
+/// The file that is created if the named one cannot be written.
+const FALLBACK_FILE: &str = "w.drystone.edits.drystone";
 
-/// Who edits second is told who has the world, or the file of its edits, and Ctrl+S saves beside
-/// the world, whether the first is still there or has left; from then on edits go there.
+/// The second viewer to edit gets an error with the reason. Ctrl+S then saves next to the world,
+/// whether the first viewer still runs or not, and later edits go there too.
 #[test]
-fn who_edits_second_saves_beside_the_world() {
+fn the_second_viewer_to_edit_saves_to_another_file() {
     for (leaves, has_edits) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut two = Two::open(&format!("second-{leaves}-{has_edits}"), has_edits);
         two.first.set(40, 2);
@@ -173,49 +174,48 @@ fn who_edits_second_saves_beside_the_world() {
         assert!(why.contains("another program has this world open"), "{why}");
         two.first.saver.save().unwrap();
         if leaves {
-            two.first.saver = EditSaver::new(KeptBy::Nobody);
+            two.first.saver = EditSaver::new(EditTarget::None);
         }
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         let mut save = |two: &mut Two| {
             let source = &two.options.scene.source;
-            Saving::save(&mut two.second.saver, source, false, &mut |line| said.push(line))
+            Saving::save(&mut two.second.saver, source, false, &mut |line| messages.push(line))
         };
         assert!(matches!(save(&mut two), Saved::Silent));
         assert_eq!(two.second.saver.state(), SaveState::Saved);
         two.second.set(1, 4);
         assert_eq!(two.second.saver.state(), SaveState::Unsaved(1));
         assert!(matches!(save(&mut two), Saved::Silent));
-        let [line] = said.as_slice() else { panic!("{said:?}") };
-        let why =
-            if leaves { "another program has changed" } else { "another program has this world" };
+        let [line] = messages.as_slice() else { panic!("{messages:?}") };
+        let why = if leaves { "another program has changed" } else { "another has this world" };
         assert!(line.contains(why) && line.contains("--edits"), "{line}");
         two.close();
-        // What was edited as a whole chunk is as the second has it.
+        // Edits of whole chunks have the state of the second viewer.
         if has_edits {
-            assert_eq!(two.row(BESIDE), [3, 4, 1, 0]);
+            assert_eq!(two.row(FALLBACK_FILE), [3, 4, 1, 0]);
             assert_eq!(two.row("e.drystone"), [1, 1, 1, 2]);
         } else {
-            assert_eq!(two.row(BESIDE), [3, 4, 1, 2]);
+            assert_eq!(two.row(FALLBACK_FILE), [3, 4, 1, 2]);
         }
     }
 }
 
-/// However the second ends, without Ctrl+S.
+/// The second viewer ends without Ctrl+S.
 #[test]
-fn whoever_ends_second_saves_beside_the_world() {
+fn the_second_viewer_to_end_saves_to_another_file() {
     for (closes, has_edits) in [(false, false), (false, true), (true, false), (true, true)] {
         let mut two = Two::open(&format!("ends-{closes}-{has_edits}"), has_edits);
         two.first.set(40, 2);
         two.second.set(2, 5);
         two.end_second(closes);
         two.close();
-        assert_eq!(two.row(BESIDE)[..3], [1, 1, 5]);
+        assert_eq!(two.row(FALLBACK_FILE)[..3], [1, 1, 5]);
     }
 }
 
-/// The folder of the named file is gone, as when its disk was removed.
+/// The folder of the named file is gone, as after its disk was removed.
 #[test]
-fn edits_are_saved_beside_the_world_when_their_folder_is_gone() {
+fn edits_are_saved_next_to_the_world_if_their_folder_is_gone() {
     for closes in [false, true] {
         let mut two = Two::open(&format!("gone-{closes}"), false);
         let gone = two.folder.join("gone");
@@ -228,6 +228,6 @@ fn edits_are_saved_beside_the_world_when_their_folder_is_gone() {
         assert!(why.contains("e.drystone: cannot be written"), "{why}");
         two.end_second(closes);
         two.close();
-        assert_eq!(two.row(BESIDE)[..3], [1, 1, 5]);
+        assert_eq!(two.row(FALLBACK_FILE)[..3], [1, 1, 5]);
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A part of polygons given by their corners' positions; equal ones share a vertex.
+/// Creates a model of polygons given by their corners' positions; equal ones share a vertex.
 fn model_of(polygons: &[&[[f32; 3]]], normal: Option<[f32; 3]>, color: [u8; 4]) -> Model {
     let mut model = Model::default();
     let mut known: Vec<([f32; 3], VertexHandle)> = Vec::new();
@@ -29,7 +29,7 @@ fn model_of(polygons: &[&[[f32; 3]]], normal: Option<[f32; 3]>, color: [u8; 4]) 
 
 const GREY: [u8; 4] = [128, 128, 128, 255];
 
-/// Two squares that meet at a right angle: a floor and a wall.
+/// Two squares at a right angle: a floor and a wall.
 const BENT: [&[[f32; 3]]; 2] = [
     &[[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
     &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]],
@@ -52,7 +52,7 @@ fn flat_polygons_have_their_own_normals_and_smooth_ones_share() {
 }
 
 #[test]
-fn normals_of_the_file_are_kept_and_triangles_turned_to_them() {
+fn normals_of_the_file_are_used_and_set_the_winding() {
     let down = Some([0.0, -1.0, 0.0]);
     let floor = &BENT[..1];
     let up = ModelTriangles::new(&model_of(floor, None, GREY), Shade::Smooth).unwrap();
@@ -61,13 +61,13 @@ fn normals_of_the_file_are_kept_and_triangles_turned_to_them() {
     let mut wound: Vec<u32> = turned.parts[0].indices.clone();
     wound.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
     assert_eq!(wound, up.parts[0].indices);
-    // Flat, nobody asks the file.
+    // Flat shading ignores the file's normals.
     let flat = ModelTriangles::new(&model_of(floor, down, GREY), Shade::Flat).unwrap();
     assert!(flat.parts[0].vertices.iter().all(|it| it.normal() == [0.0, 1.0, 0.0]));
 }
 
 #[test]
-fn what_lets_light_through_is_blended() {
+fn translucent_materials_are_blended() {
     let layer = |opacity| {
         let model = model_of(&BENT, None, [1, 2, 3, opacity]);
         let cut = ModelTriangles::new(&model, Shade::Flat).unwrap();
@@ -80,10 +80,9 @@ fn what_lets_light_through_is_blended() {
 }
 
 proptest! {
-    /// However a star is shaped, and however shaded, its triangles have its area together,
-    /// and each looks to where the polygon does.
+    /// The triangles of any star, with either shading, have its area together and its orientation.
     #[test]
-    fn triangles_cover_what_is_not_convex(
+    fn triangles_cover_polygons_that_are_not_convex(
         radii in prop::collection::vec(0.1..9.0f64, 3..24),
         smooth in any::<bool>(),
     ) {

@@ -1,4 +1,4 @@
-//! Brush, history, and what became of the edits.
+//! Brush, history and state of saving.
 
 use drystone::scene::{Brush, BrushForm};
 use drystone_voxel::{Material, MaterialTable};
@@ -7,14 +7,14 @@ use egui::{Color32, ComboBox, Sense, Slider, Ui, vec2};
 use super::{Action, EditFacts};
 use crate::output;
 
-/// Materials that the list names, at most; keys step through all of them.
+/// Maximum number of materials in the list; keys step through all of them.
 const LISTED: usize = 256;
 
-/// Shows the part of the panel.
+/// Shows the section.
 pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>) {
-    let EditFacts { is_on, brush, materials, can_undo, can_redo, kept } = facts;
+    let EditFacts { is_on, brush, materials, can_undo, can_redo, save_text } = facts;
     let mut is_editing = *is_on;
-    if ui.checkbox(&mut is_editing, "the mouse edits").clicked() {
+    if ui.checkbox(&mut is_editing, "edit with the mouse").clicked() {
         actions.push(Action::Edit);
     }
     let mut new = *brush;
@@ -45,12 +45,12 @@ pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>
             }
         }
     });
-    if !kept.is_empty() {
-        ui.label(kept);
+    if !save_text.is_empty() {
+        ui.label(save_text);
     }
 }
 
-/// The material that is placed, by name and colour.
+/// Shows the material to place, by name and colour.
 fn palette(ui: &mut Ui, materials: &MaterialTable, material: &mut Material) {
     let named = |material: Material| {
         materials.get(material).map_or("nothing".into(), |kind| output::plain(&kind.name))
@@ -68,7 +68,7 @@ fn palette(ui: &mut Ui, materials: &MaterialTable, material: &mut Material) {
     });
 }
 
-/// A square of the material's colour.
+/// Shows a square of the material's colour.
 fn swatch(ui: &mut Ui, materials: &MaterialTable, material: Material) {
     let [red, green, blue, opacity] = materials.get(material).map_or([0; 4], |kind| kind.color);
     let (area, _) = ui.allocate_exact_size(vec2(16.0, 16.0), Sense::hover());

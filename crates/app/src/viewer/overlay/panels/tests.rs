@@ -1,4 +1,4 @@
-//! Clicks wherever there is a panel.
+//! Clicks all over the panel.
 
 use drystone::scene::BrushForm;
 use drystone_render::Camera;
@@ -28,7 +28,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         materials,
         can_undo: true,
         can_redo: true,
-        kept: "saved".into(),
+        save_text: "saved".into(),
     };
     Facts {
         name: "a world",
@@ -38,7 +38,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         drawn: DrawStats { triangles: 4, ..DrawStats::default() },
         held: HeldStats::default(),
         pool: Some(PoolStats::default()),
-        places: Some(Vec::new()),
+        ranges: Some(Vec::new()),
         view: View::new(Camera::default()),
         cull: Cull::Cpu,
         has_levels: false,
@@ -49,7 +49,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
     }
 }
 
-/// Shows the panel with these events, and returns what was done.
+/// Shows the panel with these events, and returns the user's actions.
 fn pass(
     context: &Context,
     panels: &mut Panels,
@@ -66,7 +66,7 @@ fn pass(
     actions
 }
 
-/// What a click does to a panel of which nothing was folded before.
+/// Returns the actions of a click on a panel without folded sections.
 fn click(
     context: &Context,
     panels: &mut Panels,
@@ -77,28 +77,29 @@ fn click(
     let button = |pressed| Event::PointerButton { pos, button, pressed, modifiers };
     let down = vec![Event::PointerMoved(pos), button(true)];
     context.memory_mut(|memory| *memory = egui::Memory::default());
-    // A window is laid out in its first passes.
+    // egui lays out a new window in its first passes.
     [vec![], vec![], down, vec![button(false)]]
         .into_iter()
         .flat_map(|events| pass(context, panels, facts, events))
         .collect()
 }
 
-/// Places all over the panel, nearer to each other than any button is large.
-fn places() -> impl Iterator<Item = [f32; 2]> {
+/// Points all over the panel, closer together than any button is large.
+fn points() -> impl Iterator<Item = [f32; 2]> {
     let rows = (3..SIZE[1] as u16 / 9).map(|row| f32::from(row) * 9.0);
     rows.flat_map(|y| (1..18_u8).map(move |x| [f32::from(x) * 15.0, y]))
 }
 
-/// Whoever clicks everywhere does everything, and nothing that is so already.
+/// Clicks everywhere trigger every action, except for those already active.
 #[test]
 fn every_switch_can_be_reached() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = facts(&materials, &settings, false);
     let done: Vec<Action> =
-        places().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
+        points().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
     let kinds = [RendererKind::Naive, RendererKind::Instanced(SlotPolicy::Lowest)];
-    let switches = [Action::Mask, Action::Frustum, Action::Order, Action::Cull, Action::Occlusion];
+    let switches =
+        [Action::FaceMask, Action::Frustum, Action::Sort, Action::Cull, Action::Occlusion];
     let buttons = [
         Action::Walk,
         Action::Edit,
@@ -121,11 +122,11 @@ fn every_switch_can_be_reached() {
     assert!(done.iter().any(|it| matches!(it, Action::Hour(_))));
     assert!(done.iter().any(|it| matches!(it, Action::Haze(_))));
     for same in [Action::Renderer(RendererKind::Pool), Action::Backend(BackendKind::Gl)] {
-        assert!(!done.contains(&same), "it is {same:?} already");
+        assert!(!done.contains(&same), "{same:?} is already active");
     }
 }
 
-/// A panel that is only shown changes nothing, whatever the values that its sliders show.
+/// A panel without input changes nothing, whatever values its sliders show.
 #[test]
 fn a_panel_without_input_does_nothing() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
@@ -141,52 +142,52 @@ fn a_panel_without_input_does_nothing() {
     }
 }
 
-/// What a model has none of is grey; the rest is as of voxels.
+/// Switches for voxels are greyed out for a model; the others work.
 #[test]
-fn switches_of_voxels_are_grey_over_a_model() {
+fn switches_for_voxels_are_disabled_for_a_model() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = Facts { edit: None, ..facts(&materials, &settings, false) };
-    // The boxes are one below the other.
-    let column = places().filter(|at| at[0] == 45.0);
+    // The checkboxes are in one column.
+    let column = points().filter(|at| at[0] == 45.0);
     let done: Vec<Action> =
         column.flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
-    for action in [Action::Mask, Action::Occlusion, Action::Levels, Action::Tint] {
+    for action in [Action::FaceMask, Action::Occlusion, Action::Levels, Action::Tint] {
         assert!(!done.contains(&action), "{action:?}");
     }
-    for action in [Action::Frustum, Action::Order, Action::Cull, Action::Wire] {
+    for action in [Action::Frustum, Action::Sort, Action::Cull, Action::Wire] {
         assert!(done.contains(&action), "{action:?}");
     }
 }
 
-/// The map costs nothing while the panel is folded, or its part of it.
+/// A folded map costs nothing.
 #[test]
-fn a_folded_map_is_not_made() {
+fn a_folded_map_is_not_drawn() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = facts(&materials, &settings, false);
     let seen = |at| {
         let mut panels = Panels::default();
         click(&context, &mut panels, &facts, at);
-        // Folding takes some.
+        // Folding takes some passes.
         (0..8).for_each(|_| drop(pass(&context, &mut panels, &facts, vec![])));
-        panels.wants_places(Instant::now() + MAP_INTERVAL * MAP_SHARE)
+        panels.needs_ranges(Instant::now() + MAP_INTERVAL * MAP_SHARE)
     };
     let column = || (1..40_u8).map(|row| [20.0, f32::from(row) * 9.0]);
     let folded: Vec<f32> = column().filter(|&at| !seen(at)).map(|[_, y]| y).collect();
-    // The title's, and that of the part.
+    // The window's title, and that of the section.
     assert!(folded.iter().any(|&y| y < 40.0) && folded.iter().any(|&y| y > 60.0), "{folded:?}");
     assert!(folded.len() < column().count() / 4, "{folded:?}");
 }
 
-/// What is written is where the eye goes; what is no place is said, and nothing happens.
+/// Entered coordinates move the camera; invalid ones show an error.
 #[test]
-fn written_coordinates_are_gone_to() {
+fn entered_coordinates_move_the_camera() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = facts(&materials, &settings, true);
     for (words, expected) in [("10, -4.5,3e2", Some(DVec3::new(10.0, -4.5, 300.0))), ("1,2", None)]
     {
         let mut panels = Panels { target: words.into(), ..Panels::default() };
         let mut gone = None;
-        for at in places() {
+        for at in points() {
             gone = click(&context, &mut panels, &facts, at).into_iter().find_map(|it| match it {
                 Action::Go(to) => Some(to),
                 _ => None,
@@ -199,16 +200,16 @@ fn written_coordinates_are_gone_to() {
     }
 }
 
-/// Escape closes a list that is open, and nothing else then.
+/// Escape closes only a list that is open.
 #[test]
-fn a_list_that_is_open_can_be_closed() {
+fn an_open_list_can_be_closed() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let (facts, mut panels) = (facts(&materials, &settings, true), Panels::default());
     let opens = |at: &[f32; 2]| {
         click(&context, &mut panels, &facts, *at);
         Popup::is_any_open(&context)
     };
-    assert!(places().find(opens).is_some(), "no list of materials");
+    assert!(points().find(opens).is_some(), "no list of materials");
     assert!(close_lists(&context));
     pass(&context, &mut panels, &facts, vec![]);
     assert!(!Popup::is_any_open(&context) && !close_lists(&context));
