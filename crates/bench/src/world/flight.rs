@@ -113,8 +113,8 @@ fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     if whole < expected || found != expected {
         return Err(format!("{found} chunks are covered, not {expected}"));
     }
-    let eye = scene::lod_camera(view, vast::SIZE);
-    let (most, few) = {
+    let camera = scene::lod_camera(view, vast::SIZE);
+    let (max_pixels, min_pixels) = {
         let config = tree.config();
         (config.max_voxel_pixels, config.max_voxel_pixels * config.hysteresis)
     };
