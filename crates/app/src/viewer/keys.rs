@@ -54,6 +54,8 @@ pub(crate) fn help() -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use clap::CommandFactory;
+
     use super::*;
 
     /// Terminals have at least 100 columns.
@@ -69,10 +71,17 @@ mod tests {
         assert_eq!(once.len(), named.len());
     }
 
-    /// README of the repository or of the package.
-    const README: &str = include_str!(concat!("../../", env!("CARGO_PKG_README")));
+    /// The user manual. It is no part of a package.
+    fn manual() -> Option<String> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/manual.md");
+        let text = std::fs::read_to_string(path);
+        if text.is_err() {
+            println!("skipped: manual: {path} is not part of this package");
+        }
+        text.ok()
+    }
 
-    /// Whether a word in the README's code looks like the name of a key.
+    /// Whether a word in the manual's code would be the name of a key.
     fn is_key(word: &str) -> bool {
         const NAMED: [&str; 9] =
             ["Tab", "Space", "Shift", "Home", "End", "Escape", "Enter", "Insert", "Delete"];
@@ -82,16 +91,45 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_names_exactly_the_keys_of_the_list() {
-        let section = README.split("\n## ").find(|it| it.starts_with("Editing\n")).unwrap();
-        // Code stands between backticks.
+    fn the_manual_lists_exactly_the_keys_of_the_viewer() {
+        let Some(manual) = manual() else { return };
+        let section = manual.split("\n## ").find(|it| it.starts_with("Keys\n")).unwrap();
+        // Between one backtick and the next is code.
         let code = section.split('`').skip(1).step_by(2);
-        let named: BTreeSet<&str> =
+        let listed: BTreeSet<&str> =
             code.flat_map(str::split_whitespace).filter(|word| is_key(word)).collect();
         let words = lines().flat_map(|(keys, _)| keys.split_whitespace());
         let words =
             words.map(|word| if word.len() > 1 { word.trim_end_matches(',') } else { word });
-        let existing: BTreeSet<&str> = words.filter(|word| is_key(word)).collect();
-        assert_eq!(named, existing);
+        let bound: BTreeSet<&str> = words.filter(|word| is_key(word)).collect();
+        assert_eq!(listed, bound);
+    }
+
+    /// Options and commands that clap itself adds are in the manual by hand.
+    #[test]
+    fn the_manual_lists_exactly_the_commands_and_options() {
+        let Some(manual) = manual() else { return };
+        let root = crate::cli::Options::command();
+        let commands: Vec<&clap::Command> =
+            std::iter::once(&root).chain(root.get_subcommands()).collect();
+        let options: BTreeSet<String> = commands
+            .iter()
+            .flat_map(|command| command.get_arguments())
+            .filter_map(|argument| argument.get_long())
+            .map(|long| format!("--{long}"))
+            .collect();
+        let section = manual.split("\n## ").find(|it| it.starts_with("Options\n")).unwrap();
+        let rows = section.lines().filter(|line| line.starts_with('|'));
+        let words = rows.flat_map(|row| row.split(|c: char| c != '-' && !c.is_alphanumeric()));
+        let listed: BTreeSet<String> = words
+            .filter(|word| word.len() > 2 && word.starts_with("--") && !word.ends_with('-'))
+            .filter(|word| !["--help", "--version"].contains(word))
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(listed, options);
+        for command in root.get_subcommands() {
+            let row = format!("| `drystone {}", command.get_name());
+            assert!(manual.contains(&row), "{}", command.get_name());
+        }
     }
 }
