@@ -1,4 +1,4 @@
-#![doc = include_str!(concat!("../", env!("CARGO_PKG_README")))]
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod flight;
@@ -7,3 +7,8 @@ mod walk;
 
 pub use flight::{Flight, FlightKey, Stride};
 pub use walk::Walk;
+
+/// The examples of the repository's README, as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

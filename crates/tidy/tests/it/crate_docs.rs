@@ -2,8 +2,7 @@
 //! or denies `unsafe`.
 
 use crate::offence::Offence;
-use crate::readme::README;
-use crate::repository::{Package, TextFile, resolve};
+use crate::repository::{Package, TextFile};
 use crate::tokens::tree_of;
 use crate::unsafe_code::UNSAFE_MODULES;
 
@@ -59,14 +58,8 @@ fn docs(attributes: &[syn::Attribute], root: &TextFile, files: &[TextFile]) -> S
                 docs.push_str(&text.value());
             }
             syn::Expr::Macro(call) if call.mac.path.is_ident("include_str") => {
-                // The manifest names the README: at the root, or in a package's own folder.
-                let is_readme = call.mac.tokens.to_string().contains("CARGO_PKG_README");
                 let name = call.mac.parse_body::<syn::LitStr>().map(|name| name.value());
-                let path = match name {
-                    Ok(name) => resolve(&root.path, &name),
-                    Err(_) if is_readme => README.to_owned(),
-                    Err(_) => String::new(),
-                };
+                let path = name.map_or_else(|_| String::new(), |name| resolve(&root.path, &name));
                 let file = files.iter().find(|file| file.path == path);
                 docs.push_str(file.map_or("", |file| &file.text));
             }
@@ -106,7 +99,7 @@ mod tests {
         let files = [
             TextFile::new(&format!("{folder}/src/lib.rs"), root),
             TextFile::new(&format!("{folder}/src/a.rs"), "\n".repeat(line_count)),
-            TextFile::new("README.md", "# Dry\n## Examples\n## Limits\n"),
+            TextFile::new(&format!("{folder}/README.md"), "# Dry\n## Examples\n## Limits\n"),
         ];
         check(&package, &files).into_iter().map(|offence| offence.advice).collect()
     }
@@ -114,12 +107,8 @@ mod tests {
     #[test]
     fn good_docs_pass() {
         assert_eq!(advice("crates/mesh", GOOD, 100), [""; 0]);
-        let by_path = "include_str!(\"../../../README.md\")";
-        let by_manifest = "include_str!(concat!(\"../\", env!(\"CARGO_PKG_README\")))";
-        for inclusion in [by_path, by_manifest] {
-            let root = format!("#![doc = {inclusion}]\n#![forbid(unsafe_code)]");
-            assert_eq!(advice("crates/app", &root, 100), [""; 0]);
-        }
+        let included = "#![doc = include_str!(\"../README.md\")]\n#![forbid(unsafe_code)]";
+        assert_eq!(advice("crates/app", included, 100), [""; 0]);
     }
 
     #[test]
