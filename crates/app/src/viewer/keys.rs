@@ -115,7 +115,7 @@ mod tests {
         let options: BTreeSet<String> = commands
             .iter()
             .flat_map(|command| command.get_arguments())
-            .filter_map(|argument| argument.get_long())
+            .filter_map(clap::Arg::get_long)
             .map(|long| format!("--{long}"))
             .collect();
         let section = manual.split("\n## ").find(|it| it.starts_with("Options\n")).unwrap();
