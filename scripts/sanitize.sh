@@ -140,8 +140,8 @@ if [ -n "$is_short" ]; then
 elif [ -n "$why" ]; then
     note "skipped: sanitize-thread: $why"
 else
-    # The standard library is not instrumented, so its locks and channels appear as races. Only
-    # tests without them are run.
+    # The standard library is not instrumented, so its locks and channels would appear as races. Only
+    # races in the crate's own code are reported.
     read -r -a tests <<<"$(address_tests "$CRATE")"
     run thread with_sanitizer thread "$slow_programs" "-Cunsafe-allow-abi-mismatch=sanitizer" "$CRATE" "${tests[@]}"
 fi

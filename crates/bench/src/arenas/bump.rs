@@ -99,7 +99,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
     Contender::new(A::NAME, move || {
         release_free_memory();
-        let mut arena = A::new(count).ok_or("no memory")?;
+        let mut arena = A::new(count).ok_or("out of memory")?;
         if repeats > 1 {
             check(fill(&arena, count), count)?;
             arena.reset();
@@ -147,7 +147,7 @@ fn check(last: Option<&Node<'_>>, count: usize) -> Result<(), String> {
             Some(node) if (node.number, node.square) == (number, number * number) => {
                 rest = node.before;
             }
-            _ => return Err(format!("node {number} of {count} is not there")),
+            _ => return Err(format!("node {number} of {count} is missing")),
         }
     }
     Ok(())
@@ -182,6 +182,6 @@ fn boxes(count: usize, repeats: usize) -> Result<Vec<Figure>, String> {
     let expected = count as u64 * (count as u64 - 1);
     match sum == expected {
         true => Ok(vec![figure]),
-        false => Err(format!("the numbers sum up to {sum}, not {expected}")),
+        false => Err(format!("the sum of the numbers is {sum}, not {expected}")),
     }
 }

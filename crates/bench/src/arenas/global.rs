@@ -68,10 +68,10 @@ fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, Stri
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
     }
-    let answer: serde_json::Value =
+    let output_json: serde_json::Value =
         serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    let number = |name: &str| answer[name].as_f64().filter(|number| *number > 0.0);
-    let ns = number("ns").ok_or("the process gave no time")?;
+    let number = |name: &str| output_json[name].as_f64().filter(|number| *number > 0.0);
+    let ns = number("ns").ok_or("the process printed no time")?;
     let objects = number("objects").ok_or("the tree is empty")?;
     let mut figures = vec![
         Figure::new("time", "us/parse", ns / 1000.0),
@@ -84,17 +84,17 @@ fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, Stri
 
 /// Returns the path of a contender's binary, next to this one.
 fn program(contender: &str) -> Result<PathBuf, String> {
-    let here = std::env::current_exe().map_err(|error| error.to_string())?;
+    let binary = std::env::current_exe().map_err(|error| error.to_string())?;
     let name = format!("global-{contender}{}", std::env::consts::EXE_SUFFIX);
-    Ok(here.with_file_name(name))
+    Ok(binary.with_file_name(name))
 }
 
 /// Builds the contenders' binaries if they are missing or older than this one. `cargo run` builds
 /// only this one.
 fn build() -> Result<(), String> {
     let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-    let here = std::env::current_exe().map_err(|error| error.to_string())?;
-    let newest = changed(&here).unwrap_or(SystemTime::UNIX_EPOCH);
+    let binary = std::env::current_exe().map_err(|error| error.to_string())?;
+    let newest = changed(&binary).unwrap_or(SystemTime::UNIX_EPOCH);
     let programs = CONTENDERS.iter().map(|name| program(name)).collect::<Result<Vec<_>, _>>()?;
     if programs.iter().all(|path| changed(path).is_some_and(|time| time >= newest)) {
         return Ok(());
@@ -104,7 +104,7 @@ fn build() -> Result<(), String> {
         (std::env::var_os("CARGO"), std::env::var_os("CARGO_MANIFEST_DIR"))
     else {
         return missing.map_or(Ok(()), |path| {
-            Err(format!("{} is missing; build it with `cargo build -p drystone-bench --bins`, in the profile and with the features of this one", path.display()))
+            Err(format!("{} is missing; run `cargo build -p drystone-bench --bins` with the same profile and features", path.display()))
         });
     };
     let mut command = Command::new(cargo);
@@ -116,7 +116,7 @@ fn build() -> Result<(), String> {
     if cfg!(feature = "peers") {
         command.args(["--features", "peers"]);
     }
-    if let Some(target) = here.parent().and_then(Path::parent) {
+    if let Some(target) = binary.parent().and_then(Path::parent) {
         command.arg("--target-dir").arg(target);
     }
     let status = command.status().map_err(|error| error.to_string())?;

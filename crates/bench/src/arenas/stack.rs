@@ -114,7 +114,7 @@ fn sets() -> Vec<BlockSet> {
 fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
     let (sets, repeats) = (sets(), options.size(REPEATS, QUICK_REPEATS));
     Contender::new(B::NAME, move || {
-        let blocks = B::new().ok_or("no memory")?;
+        let blocks = B::new().ok_or("out of memory")?;
         if !sets.iter().all(|set| push_and_pop(&blocks, set)) {
             return Err("a block has lost its content".to_owned());
         }

@@ -16,7 +16,7 @@ use self::reserve::Replay;
 use super::{
     BUCKET_SIZE, SIZE,
     changing::{Changing, RandomChanges},
-    contenders::{Kind, compare, if_possible},
+    contenders::{Kind, available, compare},
     scene::RandomScene,
 };
 use crate::{Contender, Error, Figure, Options, Table};
@@ -31,9 +31,9 @@ const SPARE_BUCKETS: u32 = 256;
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(BUCKET_SIZE.name);
-    for (case, side, chunks_a_side, buckets) in CASES {
+    for (case, side, chunks_per_side, buckets) in CASES {
         if options.selects(case) {
-            run_case(&mut table, options, case, ([side, chunks_a_side], buckets))?;
+            run_case(&mut table, options, case, ([side, chunks_per_side], buckets))?;
         }
     }
     Ok(table)
@@ -43,18 +43,18 @@ fn run_case(
     table: &mut Table,
     options: &Options,
     case: &str,
-    ([side, chunks_a_side], buckets): ([u32; 2], &[u32]),
+    ([side, chunks_per_side], buckets): ([u32; 2], &[u32]),
 ) -> Result<(), Error> {
     let name = table.name().to_owned();
     let failed = |contender: &str, message: String| {
         let [case, contender] = [case, contender].map(str::to_owned);
         Error::Contender { table: name.clone(), case, contender, message }
     };
-    let scene = RandomScene::new(side, chunks_a_side).map_err(|e| failed("scene", e))?;
+    let scene = RandomScene::new(side, chunks_per_side).map_err(|e| failed("scene", e))?;
     let replay = Replay::of(&scene).map_err(|e| failed("scene", e))?;
     let mut changing = Vec::new();
     for (name, placement) in placements(&scene, buckets) {
-        let opened = if_possible(case, &name, open(&placement, &scene))
+        let opened = available(case, &name, open(&placement, &scene))
             .map_err(|error| failed(&name, error.to_string()))?;
         let Some(one) = opened else { continue };
         let waste = wastes(&replay, &placement).map_err(|message| failed(&name, message))?;

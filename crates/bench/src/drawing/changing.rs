@@ -72,7 +72,7 @@ impl Changing {
             self.change()?;
             times.draw(self.scene.renderer(), view)?;
         }
-        let chunks = f64::from(times.frames * self.changes.a_frame());
+        let chunks = f64::from(times.frames * self.changes.per_frame());
         let mut figures = times.figures(self.scene.renderer(), self.kind);
         figures.push(Figure::new("mesh", "us/chunk", self.mesh_ns / chunks / 1e3));
         Ok(figures)
@@ -82,7 +82,7 @@ impl Changing {
 /// Schedule of the changes, which is the same for all contenders.
 pub(super) trait Changes {
     /// Number of chunks that change before a frame.
-    fn a_frame(&self) -> u32;
+    fn per_frame(&self) -> u32;
 
     /// Returns the chunks that change before the next frame, with their content.
     fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)>;
@@ -106,13 +106,13 @@ impl RandomChanges {
 }
 
 impl Changes for RandomChanges {
-    fn a_frame(&self) -> u32 {
+    fn per_frame(&self) -> u32 {
         CHANGED_CHUNKS.min(self.chunks.iter().product())
     }
 
     fn next_frame(&mut self) -> Vec<(ChunkPos, Chunk)> {
         let first = self.count;
-        self.count += self.a_frame();
+        self.count += self.per_frame();
         let (side, chunks) = (self.side, self.chunks);
         (first..self.count)
             .map(|number| (position(chunks, number), new_chunk(side, number)))

@@ -101,7 +101,7 @@ fn instanced<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, Render
 /// returns `None`.
 ///
 /// Any other error.
-pub(super) fn if_possible<T>(
+pub(super) fn available<T>(
     case: &str,
     contender: &str,
     opened: Result<T, RenderError>,

@@ -18,7 +18,7 @@ use self::{
 };
 use super::{
     CUBES, SIZE,
-    contenders::{Capacity, Kind, compare, if_possible},
+    contenders::{Capacity, Kind, available, compare},
     frames::{FrameTimes, warm_up},
     scene::RandomScene,
 };
@@ -37,9 +37,9 @@ const ROUND_FRAMES: u32 = 2;
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(CUBES.name);
     one_by_one::run(&mut table, options)?;
-    for (case, side, chunks_a_side) in CASES {
+    for (case, side, chunks_per_side) in CASES {
         if options.selects(case) {
-            let scene = RandomScene::new(side, chunks_a_side)
+            let scene = RandomScene::new(side, chunks_per_side)
                 .map_err(|message| failed(case, "scene", message))?;
             run_case(&mut table, options, case, &scene)?;
         }
@@ -61,7 +61,7 @@ fn run_case(
     let mut all = Vec::new();
     for kind in KINDS {
         let refused = |error: RenderError| failed(case, kind.name(), error.to_string());
-        if let Some(world) = if_possible(case, kind.name(), open(kind, scene)).map_err(refused)? {
+        if let Some(world) = available(case, kind.name(), open(kind, scene)).map_err(refused)? {
             all.push(Drawn { kind, world, changes: Changes::of(scene), plan: Vec::new() });
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     DYNAMIC,
     changing::{Changes, Changing, RandomChanges},
-    contenders::{Kind, compare, if_possible},
+    contenders::{Kind, available, compare},
     scene::RandomScene,
     still::CASES,
 };
@@ -14,9 +14,9 @@ const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::NaiveWgpu, Kind::PoolGl, Kind::N
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(DYNAMIC.name);
-    for (case, side, chunks_a_side, quick) in CASES {
+    for (case, side, chunks_per_side, quick) in CASES {
         if (quick || !options.quick) && options.selects(case) {
-            let scene = RandomScene::new(side, chunks_a_side)
+            let scene = RandomScene::new(side, chunks_per_side)
                 .map_err(|message| failed(&table, case, "scene", message))?;
             let first = RandomChanges::of(&scene);
             let changes = || Box::new(first.clone()) as Box<dyn Changes>;
@@ -42,7 +42,7 @@ pub(super) fn run_case(
 ) -> Result<(), Error> {
     let mut changing = Vec::new();
     for kind in KINDS {
-        let one = if_possible(case, kind.name(), Changing::open(kind, &scene, changes()))
+        let one = available(case, kind.name(), Changing::open(kind, &scene, changes()))
             .map_err(|error| failed(table, case, kind.name(), error.to_string()))?;
         changing.extend(one);
     }

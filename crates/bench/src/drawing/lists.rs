@@ -8,7 +8,7 @@ use drystone_render::{GlConfig, GlDevice, RenderError, View};
 use self::layers::{Layers, Plan};
 use super::{
     LISTS, SIZE,
-    contenders::{if_possible, same_picture},
+    contenders::{available, same_picture},
     drawn::{ROUND_FRAMES, ROUND_SECONDS, TREMBLE_VOXELS, moved},
     frames::FrameTimes,
     scene::{HALF_GLASS, Meshes, RandomScene, small_meshes},
@@ -30,9 +30,9 @@ const PLANS: [(&str, Plan); 3] = [
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(LISTS.name);
-    for (case, side, chunks_a_side) in CASES {
+    for (case, side, chunks_per_side) in CASES {
         if options.selects(case) {
-            let scene = RandomScene::with(side, [chunks_a_side; 3], HALF_GLASS)
+            let scene = RandomScene::with(side, [chunks_per_side; 3], HALF_GLASS)
                 .map_err(|message| failed(&table, case, "scene", message))?;
             run_case(&mut table, options, case, (&scene.meshes(), &scene.view))?;
         }
@@ -59,7 +59,7 @@ fn run_case(
     let mut first = None;
     for (name, plan) in PLANS {
         let refused = |table: &Table, message| failed(table, case, name, message);
-        let opened = if_possible(case, name, open(plan, meshes))
+        let opened = available(case, name, open(plan, meshes))
             .map_err(|error| refused(table, error.to_string()))?;
         let Some(mut layers) = opened else { continue };
         table.machine.gpu = layers.describe();

@@ -76,7 +76,7 @@ fn run_case(table: &mut Table, options: &Options, case: &str, parts: usize) -> R
         })
         .collect();
     contenders
-        .push(Contender::new("drystone-at-once", || round_at_once(&crowd, &mut at_once, parts)));
+        .push(Contender::new("drystone-at-once", || run_combined(&crowd, &mut at_once, parts)));
     table.run_case(case, options, contenders)
 }
 
@@ -115,7 +115,7 @@ fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<
 }
 
 /// Runs frames of a list with mask and sort in one pass. Only the sum with the upload is known.
-fn round_at_once(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Result<Vec<Figure>, String> {
+fn run_combined(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Result<Vec<Figure>, String> {
     let frames = frames_of(parts);
     let mut times = Vec::new();
     for frame in 0..frames {

@@ -21,12 +21,12 @@ const POSITIONS: i32 = 2;
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(NOISE.name);
-    for (case, side, chunks_a_side, quick) in CASES {
+    for (case, side, chunks_per_side, quick) in CASES {
         if (quick || !options.quick) && options.selects(case) {
-            let travel = Travel::new(side, chunks_a_side);
-            let scene = travel.scene(side, chunks_a_side);
+            let travel = Travel::new(side, chunks_per_side);
+            let scene = travel.scene(side, chunks_per_side);
             let scene = scene.map_err(|message| dynamic::failed(&table, case, "scene", message))?;
-            eprintln!("{case}: {}", QuadsAChunk::of(&scene));
+            eprintln!("{case}: {}", ChunkQuads::of(&scene));
             let changes = || Box::new(travel.clone()) as Box<dyn Changes>;
             dynamic::run_case(&mut table, options, case, scene, &changes)?;
         }
@@ -42,9 +42,9 @@ struct Travel {
 }
 
 impl Travel {
-    fn new(side: u32, chunks_a_side: u32) -> Self {
-        let field = NoiseField::new(side * chunks_a_side);
-        let n = chunks_a_side as i32;
+    fn new(side: u32, chunks_per_side: u32) -> Self {
+        let field = NoiseField::new(side * chunks_per_side);
+        let n = chunks_per_side as i32;
         let chunks = |shift: i32| {
             let positions = (0..n.pow(3)).map(|i| ChunkPos::new(i % n, i / n % n, i / n / n));
             let chunk = |position: ChunkPos| {
@@ -61,14 +61,14 @@ impl Travel {
     }
 
     /// Returns the scene at the first position.
-    fn scene(&self, side: u32, chunks_a_side: u32) -> Result<RandomScene, String> {
+    fn scene(&self, side: u32, chunks_per_side: u32) -> Result<RandomScene, String> {
         let chunks = self.positions[0].iter().cloned();
-        RandomScene::of_chunks(side, [chunks_a_side; 3], &[NOISE_COLOR], chunks)
+        RandomScene::of_chunks(side, [chunks_per_side; 3], &[NOISE_COLOR], chunks)
     }
 }
 
 impl Changes for Travel {
-    fn a_frame(&self) -> u32 {
+    fn per_frame(&self) -> u32 {
         self.positions[0].len() as u32
     }
 
@@ -79,13 +79,13 @@ impl Changes for Travel {
 }
 
 /// Distribution of the number of quads of chunks that have any, which varies widely.
-struct QuadsAChunk {
+struct ChunkQuads {
     mean: f64,
     median: usize,
     percentile_95: usize,
 }
 
-impl QuadsAChunk {
+impl ChunkQuads {
     fn of(scene: &RandomScene) -> Self {
         let mut counts: Vec<usize> = scene.quads.iter().map(|chunk| chunk.mesh.len()).collect();
         counts.sort_unstable();
@@ -94,10 +94,10 @@ impl QuadsAChunk {
     }
 }
 
-impl std::fmt::Display for QuadsAChunk {
+impl std::fmt::Display for ChunkQuads {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { mean, median, percentile_95 } = self;
-        write!(f, "{mean:.0} quads a chunk, median {median}, 95th percentile {percentile_95}")
+        write!(f, "{mean:.0} quads per chunk, median {median}, 95th percentile {percentile_95}")
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let scene = Travel::new(16, 3).scene(16, 3).unwrap();
         let solid = scene.world.solid_count() as f64 / f64::from(48_u32.pow(3));
         assert!(solid > 0.2 && solid < 0.8, "{solid}");
-        let quads = QuadsAChunk::of(&scene);
+        let quads = ChunkQuads::of(&scene);
         assert!(quads.median > 0 && quads.percentile_95 > quads.median);
     }
 }

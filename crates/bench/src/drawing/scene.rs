@@ -43,9 +43,9 @@ pub(crate) struct RandomScene {
 }
 
 impl RandomScene {
-    /// Creates the article's scene: `chunks_a_side`³ chunks of `side`³ voxels.
-    pub(crate) fn new(side: u32, chunks_a_side: u32) -> Result<Self, String> {
-        Self::with(side, [chunks_a_side; 3], COLORS)
+    /// Creates the article's scene: `chunks_per_side`³ chunks of `side`³ voxels.
+    pub(crate) fn new(side: u32, chunks_per_side: u32) -> Result<Self, String> {
+        Self::with(side, [chunks_per_side; 3], COLORS)
     }
 
     /// Creates a scene of any number of chunks and any colours.
@@ -207,7 +207,7 @@ fn check_mean(side: u32, mean: f64) -> Result<(), String> {
     if (mean / article - 1.0).abs() <= QUADS_TOLERANCE {
         return Ok(());
     }
-    Err(format!("{mean:.0} quads a chunk of {side}³ where the article has about {article}"))
+    Err(format!("{mean:.0} quads per chunk of {side}³; the article has about {article}"))
 }
 
 /// Steele, Lea and Flood's SplitMix64: fast, and the same on every machine.

@@ -7,7 +7,7 @@ use drystone_render::View;
 
 use super::{
     STATIC,
-    contenders::{Kind, compare, if_possible},
+    contenders::{Kind, available, compare},
     drawn::{Drawn, TREMBLE_VOXELS},
     dynamic::failed,
     scene::{Meshes, RandomScene, small_meshes},
@@ -30,11 +30,11 @@ pub(super) const SMALL_MESHES: &str = "small-meshes";
 
 pub(super) fn run(options: &Options) -> Result<Table, Error> {
     let mut table = Table::new(STATIC.name);
-    for (case, side, chunks_a_side, quick) in CASES {
+    for (case, side, chunks_per_side, quick) in CASES {
         if (quick || !options.quick) && options.selects(case) {
-            let scene = RandomScene::new(side, chunks_a_side)
+            let scene = RandomScene::new(side, chunks_per_side)
                 .map_err(|message| failed(&table, case, "scene", message))?;
-            eprintln!("{case}: {:.0} quads a chunk on average", scene.mean_quads());
+            eprintln!("{case}: {:.0} quads per chunk on average", scene.mean_quads());
             run_case(&mut table, options, case, (&scene.meshes(), &scene.view), &Kind::ALL)?;
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn run_case(
 ) -> Result<(), Error> {
     let mut drawn = Vec::new();
     for &kind in kinds {
-        let one = if_possible(case, kind.name(), Drawn::open(kind, meshes))
+        let one = available(case, kind.name(), Drawn::open(kind, meshes))
             .map_err(|error| failed(table, case, kind.name(), error.to_string()))?;
         drawn.extend(one);
     }

@@ -17,7 +17,7 @@ const QUICK_MESHES: usize = 5_000;
 /// Number of replacements: an hour of five per frame at 60 frames per second.
 const REPLACEMENTS: usize = 1_000_000;
 const QUICK_REPLACEMENTS: usize = 10_000;
-const REPLACEMENTS_A_FRAME: usize = 50;
+const REPLACEMENTS_PER_FRAME: usize = 50;
 const FRAMES_IN_FLIGHT: u64 = 2;
 /// Share of all buffers that is used.
 const FULL_PERCENT: u64 = 85;
@@ -44,7 +44,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
             let mut figures = vec![Figure::new("time", "ns/replacement", ns / replacements as f64)];
             figures.extend(churn.defragment()?);
             churn.check_goal(&before)?;
-            figures.extend(churn.left_over(&before));
+            figures.extend(churn.reserved_figures(&before));
             Ok(figures)
         })
     };
@@ -99,7 +99,7 @@ impl Churn {
             self.pool
                 .replace(mesh, elements, &shape.parts, 0, &mut self.backend)
                 .map_err(to_text)?;
-            if turn % REPLACEMENTS_A_FRAME == 0 {
+            if turn % REPLACEMENTS_PER_FRAME == 0 {
                 self.end_frame();
             }
         }
@@ -137,7 +137,7 @@ impl Churn {
                 ]);
             }
         }
-        Err(format!("{max_frames} frames were not enough"))
+        Err(format!("not complete after {max_frames} frames"))
     }
 
     /// Returns the largest number of frames that defragmentation may take. Each buffer is compacted
@@ -152,8 +152,8 @@ impl Churn {
         let not_full: Vec<_> = buffers.values().map(held).filter(|it| !is_full(it)).collect();
         let element_bytes = size_of::<u64>() as u64;
         let bytes = not_full.iter().map(|(_, all)| all * element_bytes).sum::<u64>();
-        let a_frame = BUDGET.bytes - u64::from(MAX_QUADS) * element_bytes;
-        let steps = bytes.div_ceil(a_frame) + SEARCH_FRAMES * not_full.len() as u64;
+        let frame_bytes = BUDGET.bytes - u64::from(MAX_QUADS) * element_bytes;
+        let steps = bytes.div_ceil(frame_bytes) + SEARCH_FRAMES * not_full.len() as u64;
         match self.backend.0 {
             Access::Staged => steps,
             Access::Direct => steps * (1 + FRAMES_IN_FLIGHT),
@@ -188,7 +188,9 @@ impl Churn {
             if taken * 100 < (taken + total) * GOAL_PERCENT && taken > 0 {
                 not_full += 1;
                 if largest * 100 < total * GOAL_PERCENT {
-                    return Err(format!("the largest of {total} free is {largest}"));
+                    return Err(format!(
+                        "the largest free range is {largest} of {total} free elements"
+                    ));
                 }
             }
         }
@@ -199,7 +201,7 @@ impl Churn {
     }
 
     /// Figures of the reserved memory before and after, without empty buffers.
-    fn left_over(&mut self, before: &PoolStats) -> Vec<Figure> {
+    fn reserved_figures(&mut self, before: &PoolStats) -> Vec<Figure> {
         for _ in 0..=self.pool.config().spare_frames {
             self.end_frame();
         }

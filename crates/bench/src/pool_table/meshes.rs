@@ -43,23 +43,23 @@ pub(super) fn histogram(random: &mut Random) -> Vec<(u32, u64)> {
 #[derive(Clone, Debug)]
 pub(super) struct Turnover {
     pub(super) live: Vec<Shape>,
-    waiting: Vec<Shape>,
+    spare: Vec<Shape>,
     random: Random,
     /// Turns of a round: the mesh to remove, and its replacement.
     pub(super) plan: Vec<(u32, Shape)>,
 }
 
 /// Live meshes per spare one.
-const LIVE_PER_WAITING: usize = 100;
+const LIVE_PER_SPARE: usize = 100;
 
 impl Turnover {
     /// Creates `count` meshes. The same seed gives the same meshes.
     pub(super) fn new(meshes: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let live: Vec<Shape> = (0..meshes).map(|_| Shape::random(&mut random)).collect();
-        let waiting_count = meshes.div_ceil(LIVE_PER_WAITING);
-        let waiting = (0..waiting_count).map(|_| Shape::random(&mut random)).collect();
-        Self { live, waiting, random, plan: Vec::new() }
+        let spare_count = meshes.div_ceil(LIVE_PER_SPARE);
+        let spare = (0..spare_count).map(|_| Shape::random(&mut random)).collect();
+        Self { live, spare, random, plan: Vec::new() }
     }
 
     /// Returns the number of quads of all live meshes.
@@ -72,8 +72,8 @@ impl Turnover {
         self.plan.clear();
         for _ in 0..turns {
             let at = self.random.below(self.live.len());
-            let next = self.random.below(self.waiting.len());
-            std::mem::swap(&mut self.live[at], &mut self.waiting[next]);
+            let next = self.random.below(self.spare.len());
+            std::mem::swap(&mut self.live[at], &mut self.spare[next]);
             self.plan.push((at as u32, self.live[at]));
         }
     }

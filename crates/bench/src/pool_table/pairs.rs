@@ -19,7 +19,7 @@ const QUICK_MESHES: usize = 3_000;
 const PAIRS: usize = 200_000;
 const QUICK_PAIRS: usize = 5_000;
 /// Pairs between two frames: the number of changed chunks in the article's dynamic scene.
-const PAIRS_A_FRAME: usize = 50;
+const PAIRS_PER_FRAME: usize = 50;
 /// Frames by which the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;
 /// Used share of a space of ranges, and of one of size classes, which has unused bytes in each
@@ -125,7 +125,7 @@ impl Pool {
     fn churn(&mut self, pairs: usize) -> Result<f64, String> {
         self.turnover.make_plan(pairs);
         let start = Instant::now();
-        for frame in self.turnover.plan.chunks(PAIRS_A_FRAME) {
+        for frame in self.turnover.plan.chunks(PAIRS_PER_FRAME) {
             for (at, shape) in frame {
                 let handle = &mut self.handles[*at as usize];
                 self.pool.remove(*handle).map_err(|error| error.to_string())?;
@@ -152,7 +152,7 @@ impl Pool {
         let mut meshes = self.handles.iter().zip(&self.turnover.live);
         match meshes.all(|(&mesh, shape)| self.pool.data(mesh) == Some(&data_of(shape.quads))) {
             true => Ok(()),
-            false => Err("a mesh has another's data".into()),
+            false => Err("a mesh has the data of another mesh".into()),
         }
     }
 }

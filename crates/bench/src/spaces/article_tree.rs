@@ -35,7 +35,7 @@ impl ArticleTree {
             if let Some(address) = self.allocate_in(self.root) {
                 return address;
             }
-            self.escalate();
+            self.add_root();
         }
     }
 
@@ -127,7 +127,7 @@ impl ArticleTree {
     }
 
     /// Adds a new root, whose first child is the old root.
-    fn escalate(&mut self) {
+    fn add_root(&mut self) {
         let old = self.root;
         let divisor = self.nodes[old as usize].divisor + 6;
         let root = self.nodes.len() as u32;

@@ -21,7 +21,7 @@ const SIZE_DEVIATION: f64 = 1.0;
 const SIZES: std::ops::RangeInclusive<u32> = 30..=20_000;
 /// Live ranges per spare size. A freed size becomes spare, and a spare size is allocated, so that
 /// the used share stays about the same.
-const LIVE_PER_WAITING: usize = 100;
+const LIVE_PER_SPARE: usize = 100;
 
 fn random_size(random: &mut Random) -> u32 {
     let size = (MEDIAN_SIZE.ln() + SIZE_DEVIATION * random.normal()).exp();
@@ -58,7 +58,7 @@ pub(super) struct Steady<R: Ranges> {
     capacity: u32,
     handles: Vec<R::Handle>,
     sizes: Vec<u32>,
-    waiting: Vec<u32>,
+    spare: Vec<u32>,
     random: Random,
     /// Turns of a round: the range to free, and the size to allocate.
     plan: Vec<(u32, u32)>,
@@ -79,18 +79,18 @@ impl<R: Ranges> Steady<R> {
             handles.push(space.allocate(size).ok_or("full at less than the steady state")?);
             sizes.push(size);
         }
-        let waiting_count = handles.len().div_ceil(LIVE_PER_WAITING).max(1);
-        let waiting = (0..waiting_count).map(|_| random_size(&mut random)).collect();
-        Ok(Self { space, capacity, handles, sizes, waiting, random, plan: Vec::new() })
+        let waiting_count = handles.len().div_ceil(LIVE_PER_SPARE).max(1);
+        let spare = (0..waiting_count).map(|_| random_size(&mut random)).collect();
+        Ok(Self { space, capacity, handles, sizes, spare, random, plan: Vec::new() })
     }
 
     fn make_plan(&mut self, pairs: usize) {
         self.plan.clear();
         for _ in 0..pairs {
             let at = self.random.below(self.sizes.len());
-            let next = self.random.below(self.waiting.len());
-            let waiting = &mut self.waiting[next];
-            std::mem::swap(&mut self.sizes[at], waiting);
+            let next = self.random.below(self.spare.len());
+            let spare = &mut self.spare[next];
+            std::mem::swap(&mut self.sizes[at], spare);
             self.plan.push((at as u32, self.sizes[at]));
         }
     }
@@ -117,7 +117,7 @@ impl<R: Ranges> Steady<R> {
     }
 
     /// Frees and allocates. Returns the 99.9th percentile of the times of the pairs.
-    fn slowest_but_permille(&mut self, pairs: usize) -> Result<f64, String> {
+    fn time_p999(&mut self, pairs: usize) -> Result<f64, String> {
         self.make_plan(pairs);
         let mut times = Vec::with_capacity(pairs);
         for &(at, size) in &self.plan {
@@ -161,7 +161,7 @@ fn churn_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static>
             None => state.insert(Steady::new(capacity, 5)?),
         };
         let ns = steady.churn(pairs)?;
-        let slowest = steady.slowest_but_permille(pairs)?;
+        let slowest = steady.time_p999(pairs)?;
         let end = f64::from(steady.checked_end()?) / f64::from(capacity);
         let mut figures = vec![
             Figure::new("time", "ns/pair", ns / pairs as f64),

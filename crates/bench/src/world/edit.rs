@@ -28,7 +28,7 @@ const FRESH_PER_ROUND: usize = 4;
 /// Radius of a large edit, in voxels.
 const BALL_RADIUS: u32 = 100;
 /// Any material other than air.
-const STUFF: Material = Material(1);
+const SOLID: Material = Material(1);
 
 impl Edits {
     /// Loads the middle of the world completely. In a quick run, loads only a part of the view.
@@ -72,13 +72,13 @@ impl Edits {
     /// next frame are ready. Does the same at some corners that were not edited before.
     pub(super) fn round(&mut self) -> Result<Vec<Figure>, String> {
         self.is_set = !self.is_set;
-        let material = if self.is_set { STUFF } else { Material::AIR };
+        let material = if self.is_set { SOLID } else { Material::AIR };
         let again = self.median_us(&self.corners.clone(), material)?;
         let again = again.ok_or("no voxel was changed")?;
         let mut figures = vec![Figure::new("edit", "us/edit", again)];
         if self.fresh.len() >= FRESH_PER_ROUND {
             let fresh: Vec<VoxelPos> = self.fresh.drain(..FRESH_PER_ROUND).collect();
-            let first = self.median_us(&fresh, STUFF)?;
+            let first = self.median_us(&fresh, SOLID)?;
             figures.extend(first.map(|first| Figure::new("edit-first", "us/edit", first)));
         }
         Ok(figures)
@@ -120,7 +120,7 @@ impl Edits {
         let before = self.scene.tree().data().get(center);
         let (start, start_ns) = (Instant::now(), thread_cpu_ns());
         let done = match fills {
-            true => self.editor.fill(&mut self.scene, &ball, STUFF),
+            true => self.editor.fill(&mut self.scene, &ball, SOLID),
             false => self.editor.undo(&mut self.scene),
         };
         let mut held_us = (thread_cpu_ns() - start_ns) / 1e3;

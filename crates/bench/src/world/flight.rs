@@ -61,11 +61,11 @@ fn camera_at(time: f64) -> [DVec3; 2] {
             _ => DVec3::new(14_000.0 - 100.0 * (time - 40.0), 380.0, 13_000.0),
         }
     };
-    let (here, along) = (path(time), path(time + 1e-3) - path(time));
+    let (position, direction) = (path(time), path(time + 1e-3) - path(time));
     // The camera turns while it flies.
     let turn = glam::DQuat::from_rotation_y(0.8 * (time * 0.7).sin());
-    let ahead = turn * DVec3::new(along.x, 0.0, along.z).normalize_or(DVec3::X);
-    [here, here + ahead - DVec3::new(0.0, 0.25, 0.0)]
+    let ahead = turn * DVec3::new(direction.x, 0.0, direction.z).normalize_or(DVec3::X);
+    [position, position + ahead - DVec3::new(0.0, 0.25, 0.0)]
 }
 
 fn fly(seconds: u32) -> Result<Flight, String> {

@@ -31,7 +31,7 @@ fn run() -> Result<String, String> {
     let (Some(file), Some(count)) = (arguments.next(), arguments.next()) else {
         return Err("usage: FILE COUNT".to_owned());
     };
-    let count: usize = count.parse().map_err(|_| format!("{count} is no number"))?;
+    let count: usize = count.parse().map_err(|_| format!("{count} is not a number"))?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let mut times_ns = Vec::with_capacity(count);
     let mut objects = 0;

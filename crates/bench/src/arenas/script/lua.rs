@@ -31,14 +31,14 @@ pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
     let sum = unsafe {
         let state = ffi::lua_newstate(allocate, hook);
         if state.is_null() {
-            return Err("no memory for Lua".to_owned());
+            return Err("out of memory for Lua".to_owned());
         }
         let sum = run(state, &program);
         ffi::lua_close(state);
         sum
     }?;
     if sum == 0 || log.is_wrong || !log.live.is_empty() {
-        return Err(format!("the program gave {sum} and left {} blocks", log.live.len()));
+        return Err(format!("the program returned {sum} and left {} blocks", log.live.len()));
     }
     let config =
         ProposalConfig { classes: CLASSES, largest_bytes: LARGEST_BYTES, ..Default::default() };
@@ -88,14 +88,14 @@ impl Log {
         }
     }
 
-    fn born(&mut self, address: usize) -> u32 {
+    fn add_block(&mut self, address: usize) -> u32 {
         let block = self.gone.pop().unwrap_or(self.blocks);
         self.blocks = self.blocks.max(block + 1);
         self.is_wrong |= self.live.insert(address, block).is_some();
         block
     }
 
-    fn died(&mut self, address: usize) -> u32 {
+    fn remove_block(&mut self, address: usize) -> u32 {
         let block = self.live.remove(&address);
         self.is_wrong |= block.is_none();
         block.unwrap_or(0)
@@ -124,17 +124,17 @@ unsafe extern "C" fn allocate(
             (true, 0) => return ptr::null_mut(),
             (true, _) => {
                 let moved = log.recorder.alloc(layout(to));
-                (moved, if moved.is_null() { 0 } else { log.born(moved.addr()) }, 0)
+                (moved, if moved.is_null() { 0 } else { log.add_block(moved.addr()) }, 0)
             }
             (false, 0) => {
                 log.recorder.dealloc(block.cast(), layout(from));
-                let number = log.died(address);
+                let number = log.remove_block(address);
                 log.gone.push(number);
                 (ptr::null_mut(), number, from)
             }
             (false, _) => {
                 let moved = log.recorder.realloc(block.cast(), layout(from), to);
-                let number = log.died(address);
+                let number = log.remove_block(address);
                 log.live.insert(if moved.is_null() { address } else { moved.addr() }, number);
                 (moved, number, from)
             }

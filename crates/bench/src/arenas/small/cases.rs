@@ -68,7 +68,7 @@ fn show<V: Visit>(name: &str, classes: &[SlotClass], visitor: V) -> Result<V::Ou
         "talc" => visitor.visit(Talc::new()?),
         "rlsf" => visitor.visit(Rlsf::new()?),
         "dlmalloc" => visitor.visit(Dlmalloc::new()?),
-        _ => Err("there is no such contender".to_owned()),
+        _ => Err("unknown contender".to_owned()),
     }
 }
 
@@ -80,16 +80,16 @@ pub(super) fn run(table: &mut Table, input: &Input<'_>) -> Result<(), Error> {
     let classes = &input.statistics.classes;
     let contents = Contents::of(input.tokens);
     let parse = Parse { tokens: input.tokens, contents };
-    contend(table, "small-parse", options, |name| show(name, classes, parse))?;
-    contend(table, "small-random", options, |name| show(name, classes, Lifetimes(&churn)))?;
-    contend(table, "small-memory", options, |name| {
+    run_case(table, "small-parse", options, |name| show(name, classes, parse))?;
+    run_case(table, "small-random", options, |name| show(name, classes, Lifetimes(&churn)))?;
+    run_case(table, "small-memory", options, |name| {
         let (churn, classes) = (&churn, &classes);
         Ok(Box::new(move || memory_round(name, churn, classes, options)))
     })
 }
 
 /// Runs a case with the contenders of all names.
-fn contend<'a>(
+fn run_case<'a>(
     table: &mut Table,
     case: &str,
     options: &Options,
@@ -140,7 +140,7 @@ impl Parse<'_> {
         let is_right = unsafe { tree.free(objects) };
         let free_ns = elapsed_ns(start);
         if !is_right {
-            return Err("an object was not there any more".to_owned());
+            return Err("an object is missing".to_owned());
         }
         let free = Figure::new("free", "ns/op", free_ns / count as f64);
         Ok(vec![Figure::time_ns_per_op(parse_ns, count), free])
@@ -178,7 +178,7 @@ fn memory_round(
     let overhead = show(name, classes, Overhead(churn))?;
     let mut figures = vec![Figure::new("overhead", "bytes/object", overhead)];
     if resident::bytes().is_some() {
-        let resident = resident::ask("small-memory", name, options)?;
+        let resident = resident::measure_in_process("small-memory", name, options)?;
         figures.push(Figure::new(resident::METRIC, "bytes/object", resident));
     }
     Ok(figures)
@@ -194,7 +194,7 @@ impl Visit for Overhead<'_> {
         let mut live = self.0.allocate_live();
         self.0.start(&mut objects, &mut live).ok_or("out of memory")?;
         self.0.run_checked(&mut objects, &mut live).ok_or("objects overlap or were lost")?;
-        let bytes = live.block_bytes(&objects) + objects.book_bytes();
+        let bytes = live.block_bytes(&objects) + objects.metadata_bytes();
         let overhead = (bytes as f64 - live.bytes() as f64) / live.len() as f64;
         live.end(&mut objects).ok_or("an object was lost")?;
         Ok(overhead)
@@ -210,7 +210,7 @@ pub(super) fn measure_resident(
     let churn = input.churn();
     let bytes = show(contender, &input.statistics.classes, Resident(&churn))
         .map_err(|why| resident::failed(table, "small-memory", contender, &why))?;
-    resident::answer(table, "small-memory", contender, bytes);
+    resident::report(table, "small-memory", contender, bytes);
     Ok(())
 }
 

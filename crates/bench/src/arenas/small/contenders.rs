@@ -49,7 +49,7 @@ pub(in crate::arenas) unsafe trait Objects {
     unsafe fn block_bytes(&self, object: NonNull<u8>, layout: Layout) -> usize;
 
     /// Returns the size of metadata that belongs to no single object, in bytes.
-    fn book_bytes(&self) -> usize {
+    fn metadata_bytes(&self) -> usize {
         0
     }
 }
@@ -80,7 +80,7 @@ unsafe impl Objects for SmallObjects<'_> {
         self.class_of(object).map_or(layout.size(), |class| class.slot_bytes)
     }
     /// Every slot has its bits, free or not.
-    fn book_bytes(&self) -> usize {
+    fn metadata_bytes(&self) -> usize {
         self.stats().region_bytes - self.stats().capacity_bytes
     }
 }
@@ -190,7 +190,7 @@ impl Talc {
         let mut talc = talc::base::Talc::new(talc::source::Manual);
         // SAFETY: this object owns the memory, and drops it after the allocator.
         unsafe { talc.claim(memory.start().as_ptr(), memory.size_bytes()) }
-            .ok_or("talc does not take the memory")?;
+            .ok_or("talc rejects the memory")?;
         Ok(Self { talc, _memory: memory })
     }
 }
@@ -247,7 +247,7 @@ impl Rlsf {
         let mut tlsf = rlsf::Tlsf::new();
         let block = NonNull::slice_from_raw_parts(memory.start(), memory.size_bytes());
         // SAFETY: this object owns the memory, and drops it after the allocator.
-        unsafe { tlsf.insert_free_block_ptr(block) }.ok_or("rlsf does not take the memory")?;
+        unsafe { tlsf.insert_free_block_ptr(block) }.ok_or("rlsf rejects the memory")?;
         Ok(Self { tlsf, _memory: memory })
     }
 }

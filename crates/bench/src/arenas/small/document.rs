@@ -66,13 +66,13 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
             Some(b'?') => self.skip_past("?>"),
             Some(b'!') if rest.starts_with("<!--") => self.skip_past("-->"),
             Some(b'!') if rest.starts_with("<!DOCTYPE") => self.skip_doctype(),
-            Some(b'!') => Err("neither a comment nor a document type"),
+            Some(b'!') => Err("expected a comment or a document type"),
             Some(_) => self.open(),
         }
     }
 
     fn skip_past(&mut self, end: &str) -> Result<(), &'static str> {
-        self.rest = self.rest.split_once(end).ok_or("the end of it is missing")?.1;
+        self.rest = self.rest.split_once(end).ok_or("the end of a tag is missing")?.1;
         Ok(())
     }
 
@@ -120,7 +120,7 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
 
     /// Reads `</name>`.
     fn close(&mut self) -> Result<(), &'static str> {
-        let (name, rest) = self.rest[2..].split_once('>').ok_or("the end of it is missing")?;
+        let (name, rest) = self.rest[2..].split_once('>').ok_or("the end of a tag is missing")?;
         if self.open.pop() != Some(name.trim_end_matches(SPACE)) {
             return Err("an end tag does not match the open element");
         }
@@ -138,10 +138,16 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
 
     /// Reads `= "value"` or `= 'value'`.
     fn value(&mut self) -> Result<&'d str, &'static str> {
-        let rest = self.rest.trim_start_matches(SPACE).strip_prefix('=').ok_or("no =")?;
+        let rest =
+            self.rest.trim_start_matches(SPACE).strip_prefix('=').ok_or("an attribute has no =")?;
         let rest = rest.trim_start_matches(SPACE);
-        let quote = rest.chars().next().filter(|c| ['"', '\''].contains(c)).ok_or("no quote")?;
-        let (value, rest) = rest[1..].split_once(quote).ok_or("the other quote is missing")?;
+        let quote = rest
+            .chars()
+            .next()
+            .filter(|c| ['"', '\''].contains(c))
+            .ok_or("an attribute value has no quote")?;
+        let (value, rest) =
+            rest[1..].split_once(quote).ok_or("the closing quote of a value is missing")?;
         self.rest = rest;
         Ok(value)
     }

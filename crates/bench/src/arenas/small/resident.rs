@@ -23,7 +23,7 @@ pub(super) fn bytes() -> Option<f64> {
 }
 
 /// Returns the result of a process that was started to measure one contender.
-pub(super) fn answer(table: &mut Table, case: &str, contender: &str, value: f64) {
+pub(super) fn report(table: &mut Table, case: &str, contender: &str, value: f64) {
     let [case, contender, metric, unit] =
         [case, contender, METRIC, "bytes/object"].map(str::to_owned);
     let (median, min, max) = (value, value, value);
@@ -31,7 +31,11 @@ pub(super) fn answer(table: &mut Table, case: &str, contender: &str, value: f64)
 }
 
 /// Starts this program again to measure one contender in a new process.
-pub(super) fn ask(case: &str, contender: &str, options: &Options) -> Result<f64, String> {
+pub(super) fn measure_in_process(
+    case: &str,
+    contender: &str,
+    options: &Options,
+) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command.args(["arenas", "--case", case, "--json", "-"]).env(VARIABLE, contender);

@@ -31,7 +31,7 @@ const LARGEST_BYTES: usize = 256;
 pub(super) fn record(tokens: &[Token<'_>]) -> Result<Statistics, String> {
     let log = Log { recorder: Recorder::new(System, &Heap), layouts: RefCell::default() };
     let mut objects = InProgram(log);
-    let tree = Tree::build(&mut objects, tokens).ok_or("no memory for the document")?;
+    let tree = Tree::build(&mut objects, tokens).ok_or("out of memory")?;
     let config =
         ProposalConfig { classes: CLASSES, largest_bytes: LARGEST_BYTES, ..Default::default() };
     let proposal = objects.0.recorder.record().propose(&config);

@@ -84,7 +84,7 @@ impl Contents {
 }
 
 /// Links for the next child and the next attribute of an open element.
-struct Ends<'d> {
+struct OpenLinks<'d> {
     child: NonNull<Link<Node<'d>>>,
     attribute: Option<NonNull<Link<Attribute<'d>>>>,
 }
@@ -94,14 +94,14 @@ impl<'d> Tree<'d> {
     pub(super) fn build<O: Objects>(objects: &mut O, tokens: &[Token<'d>]) -> Option<Self> {
         let mut first: Link<Node<'d>> = None;
         let mut open = Vec::with_capacity(100);
-        let mut ends = Ends { child: NonNull::from(&mut first), attribute: None };
+        let mut ends = OpenLinks { child: NonNull::from(&mut first), attribute: None };
         for token in tokens {
             match *token {
                 Token::Open(name) => {
                     let element = Content::Element { name, attributes: None, children: None };
                     let node = ends.add(objects, element)?;
                     open.push(ends);
-                    ends = Ends::of(node)?;
+                    ends = OpenLinks::of(node)?;
                 }
                 Token::Attribute { name, value } => {
                     let value = copy(objects, value)?;
@@ -135,7 +135,7 @@ impl<'d> Tree<'d> {
     }
 }
 
-impl<'d> Ends<'d> {
+impl<'d> OpenLinks<'d> {
     /// Creates the links of an element.
     #[inline]
     fn of(mut node: NonNull<Node<'d>>) -> Option<Self> {

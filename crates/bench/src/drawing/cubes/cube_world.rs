@@ -68,10 +68,10 @@ impl<D: Device> CubeWorld<D> {
             return Ok(());
         }
         for face in Face::ALL {
-            let beside = self.beside(at, face);
-            if !self.voxels[beside].is_air() {
+            let neighbour = self.neighbour(at, face);
+            if !self.voxels[neighbour].is_air() {
                 let [dx, dy, dz] = face.normal();
-                self.show(VoxelPos::new(voxel.x + dx, voxel.y + dy, voxel.z + dz), beside)?;
+                self.show(VoxelPos::new(voxel.x + dx, voxel.y + dy, voxel.z + dz), neighbour)?;
             }
         }
         Ok(())
@@ -80,8 +80,8 @@ impl<D: Device> CubeWorld<D> {
     /// Shows or hides the cube of a voxel.
     fn show(&mut self, voxel: VoxelPos, at: usize) -> Result<(), RenderError> {
         let material = self.voxels[at];
-        let seen = |face: &Face| self.voxels[self.beside(at, *face)].is_air();
-        let faces: FaceSet = Face::ALL.into_iter().filter(seen).collect();
+        let is_visible = |face: &Face| self.voxels[self.neighbour(at, *face)].is_air();
+        let faces: FaceSet = Face::ALL.into_iter().filter(is_visible).collect();
         let is_drawn = !material.is_air() && faces != FaceSet::EMPTY;
         match (self.cubes[at], is_drawn) {
             (None, false) => {}
@@ -112,7 +112,7 @@ impl<D: Device> CubeWorld<D> {
         x + self.size[0] * (y + self.size[1] * z)
     }
 
-    fn beside(&self, at: usize, face: Face) -> usize {
+    fn neighbour(&self, at: usize, face: Face) -> usize {
         let step = [1, self.size[0], self.size[0] * self.size[1]][face.axis()];
         if face.is_positive() { at + step } else { at - step }
     }

@@ -26,20 +26,20 @@ const POLICIES: [(&str, SlotPolicy); 3] = [
     ("drystone-oldest", SlotPolicy::Oldest),
 ];
 
-type Work = fn(&mut Held) -> Result<Vec<Figure>, String>;
+type Work = fn(&mut CubeRenderer) -> Result<Vec<Figure>, String>;
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    let changes = CHANGE_CASES.map(|(case, count)| (case, count, Held::change as Work));
-    let refill = (REFILL.0, REFILL.1, Held::refill as Work);
+    let changes = CHANGE_CASES.map(|(case, count)| (case, count, CubeRenderer::change as Work));
+    let refill = (REFILL.0, REFILL.1, CubeRenderer::refill as Work);
     for (case, count, work) in changes.into_iter().chain([refill]) {
         if !options.selects(case) {
             continue;
         }
         let mut contenders = Vec::new();
         for (name, policy) in POLICIES {
-            let mut held = Held::new(policy, options.size(count, QUICK_CUBES))
+            let mut renderer = CubeRenderer::new(policy, options.size(count, QUICK_CUBES))
                 .map_err(|error| failed(case, name, error.to_string()))?;
-            contenders.push(Contender::new(name, move || work(&mut held)));
+            contenders.push(Contender::new(name, move || work(&mut renderer)));
         }
         table.run_case(case, options, contenders)?;
     }
@@ -47,7 +47,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 }
 
 /// A renderer full of cubes.
-struct Held {
+struct CubeRenderer {
     renderer: InstancedRenderer<SoftDevice>,
     policy: SlotPolicy,
     regions: Vec<RegionId>,
@@ -55,19 +55,19 @@ struct Held {
     random: Random,
 }
 
-impl Held {
+impl CubeRenderer {
     fn new(policy: SlotPolicy, count: usize) -> Result<Self, RenderError> {
         let mut renderer = InstancedRenderer::new(SoftDevice::new(1, 1)?, policy)?;
         let draw_data = DrawData { origin: [0; 3], level: 0, extent: 32 };
         let regions: Result<Vec<_>, _> =
             (0..REGIONS).map(|_| renderer.insert_region(draw_data)).collect();
         let (regions, random) = (regions?, Random::new(5));
-        let mut held = Self { renderer, policy, regions, ids: Vec::new(), random };
+        let mut full = Self { renderer, policy, regions, ids: Vec::new(), random };
         for _ in 0..count {
-            let cube = held.cube();
-            held.ids.push(held.renderer.insert_cube(cube)?);
+            let cube = full.cube();
+            full.ids.push(full.renderer.insert_cube(cube)?);
         }
-        Ok(held)
+        Ok(full)
     }
 
     fn cube(&mut self) -> Cube {

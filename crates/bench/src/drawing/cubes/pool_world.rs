@@ -35,9 +35,9 @@ impl Followed for PoolWorld {
             // The voxel's own chunk, and at a border the adjacent chunk.
             for axis in 0..3 {
                 for step in [-1, 1] {
-                    let mut beside = [x, y, z];
-                    beside[axis] += step;
-                    let [x, y, z] = beside;
+                    let mut neighbour = [x, y, z];
+                    neighbour[axis] += step;
+                    let [x, y, z] = neighbour;
                     let (chunk, _) = VoxelPos::new(x, y, z).split(side);
                     if world.chunk(chunk).is_some() {
                         self.changed.insert(chunk);

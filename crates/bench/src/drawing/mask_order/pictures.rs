@@ -9,7 +9,7 @@ use crate::{
     Contender, Error, Options, Table,
     drawing::{
         SIZE,
-        contenders::{Kind, compare, if_possible, same_picture},
+        contenders::{Kind, available, compare, same_picture},
         drawn::{Drawn, TREMBLE_VOXELS},
         scene::{Meshes, RandomScene, small_meshes},
     },
@@ -34,9 +34,9 @@ const HIDDEN: [(&str, Hidden); 2] =
     [("pool-gl-left-out", Hidden::LeftOut), ("pool-gl-zeroed", Hidden::Zeroed)];
 
 pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    for (case, side, chunks_a_side) in CASES {
+    for (case, side, chunks_per_side) in CASES {
         if options.selects(case) {
-            let scene = RandomScene::new(side, chunks_a_side)
+            let scene = RandomScene::new(side, chunks_per_side)
                 .map_err(|message| failed(table, case, "scene", message))?;
             run_views(table, options, case, &scene.meshes(), &scene.view)?;
         }
@@ -61,7 +61,7 @@ fn run_views(
     meshes: &Meshes,
     view: &View,
 ) -> Result<(), Error> {
-    let opened = if_possible(case, Kind::PoolGl.name(), Drawn::open(Kind::PoolGl, meshes))
+    let opened = available(case, Kind::PoolGl.name(), Drawn::open(Kind::PoolGl, meshes))
         .map_err(|error| failed(table, case, Kind::PoolGl.name(), error.to_string()))?;
     let Some(mut drawn) = opened else { return Ok(()) };
     table.machine.gpu = drawn.renderer.backend();
@@ -90,7 +90,7 @@ fn run_hidden(table: &mut Table, options: &Options) -> Result<(), Error> {
     let mut drawn = Vec::new();
     for (name, hidden) in HIDDEN {
         let opened = open_hidden(hidden, &meshes);
-        let one = if_possible(LEAVE_OUT, name, opened)
+        let one = available(LEAVE_OUT, name, opened)
             .map_err(|error| failed(table, LEAVE_OUT, name, error.to_string()))?;
         drawn.extend(one.map(|one| (name, one)));
     }
