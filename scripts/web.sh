@@ -208,7 +208,7 @@ build) build ;;
 serve) serve "${2:-}" ;;
 test) run_tests ;;
 *)
-    sed -n '2,12s/^# \{0,1\}//p' "$0"
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

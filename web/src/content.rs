@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    self, EditScene, LodScene, Meshing, DefaultView, RendererKind, Capacity, Scene, Size,
+    self, Capacity, DefaultView, EditScene, LodScene, Meshing, RendererKind, Scene, Size,
     open_window_async,
 };
 use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
@@ -36,7 +36,8 @@ impl Content {
 
     /// Returns a view of the whole world.
     pub(crate) fn view(&self, size: Size) -> View {
-        let DefaultView { camera, atmosphere } = scene::default_view_of_box(self.corners(), size.aspect());
+        let DefaultView { camera, atmosphere } =
+            scene::default_view_of_box(self.corners(), size.aspect());
         View { atmosphere, ..View::new(camera) }
     }
 
@@ -64,10 +65,7 @@ impl Content {
     }
 }
 
-fn lod_scene(
-    data: Arc<LodData>,
-    renderer: Box<dyn Renderer>,
-) -> Result<LodScene, RenderError> {
+fn lod_scene(data: Arc<LodData>, renderer: Box<dyn Renderer>) -> Result<LodScene, RenderError> {
     let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
     let tree = LodTree::new(data, config).map_err(|error: WorldError| RenderError::Device {
         during: "creating the LOD tree",
@@ -93,8 +91,8 @@ impl Shown {
         }
     }
 
-    /// Returns the chunks that could not be read so far. `None` for a world that was read completely
-    /// before it was shown.
+    /// Returns descriptions of the parts that could not be read so far. `None` for a world that was
+    /// read completely before it was shown.
     pub(crate) fn faults(&self) -> Option<Vec<String>> {
         match self {
             Self::World(_) => None,

@@ -26,7 +26,13 @@ impl Editing {
     /// Edits wait in memory until somebody saves them, or they are many: then the file has them.
     pub(crate) fn new(kept_by: EditTarget, file: EditsFile) -> Self {
         let editor = Editor::new(EditSaver::new(kept_by)).with_memory(MAX_EDIT_BYTES);
-        Self { editor, file, progress: SaveProgress::default(), is_on: false, message: String::new() }
+        Self {
+            editor,
+            file,
+            progress: SaveProgress::default(),
+            is_on: false,
+            message: String::new(),
+        }
     }
 
     /// Handles a key. Returns whether the key has a function here.

@@ -14,7 +14,8 @@ impl Page {
             "KeyT" => self.view.tint_levels = !self.view.tint_levels,
             "KeyN" => self.view.wire = !self.view.wire,
             "KeyG" => {
-                self.editing.message = "GPU culling is not available in browsers: they have no multi-draw".into();
+                self.editing.message =
+                    "GPU culling is not available in browsers: they have no multi-draw".into();
             }
             "KeyF" => {
                 self.walk = if self.walk.is_some() { None } else { Some(Walk::default()) };
@@ -29,9 +30,11 @@ impl Page {
     fn switch_occlusion(&mut self) -> Result<(), RenderError> {
         let is_on = self.view.atmosphere.ambient_occlusion == 0.0;
         if self.shown.remesh(Meshing { occlusion: is_on })? {
-            self.view.atmosphere.ambient_occlusion = if is_on { Atmosphere::OCCLUSION } else { 0.0 };
+            self.view.atmosphere.ambient_occlusion =
+                if is_on { Atmosphere::OCCLUSION } else { 0.0 };
         } else {
-            self.editing.message = "ambient occlusion is not available in a world with levels of detail".into();
+            self.editing.message =
+                "ambient occlusion is not available in a world with levels of detail".into();
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) content: Content,
     pub(crate) kept_by: EditTarget,
     pub(crate) file: EditsFile,
-    /// Descriptions of the damaged chunks, which are left out.
+    /// Descriptions of the damaged parts, which are left out.
     pub(crate) faults: Vec<String>,
 }
 

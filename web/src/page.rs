@@ -44,7 +44,7 @@ pub struct Page {
     /// Time of the last frame in milliseconds, if the camera is moving.
     last_frame_ms: Option<f64>,
     drawn: DrawStats,
-    /// Descriptions of the damaged chunks of a file, found when it was read.
+    /// Descriptions of the damaged parts of a file, found when it was read.
     faults: Vec<String>,
 }
 
@@ -197,13 +197,13 @@ impl Page {
         self.editing.is_on
     }
 
-    /// Describes the damage found so far, if any. Damaged chunks are left out.
+    /// Describes the damage found so far, if any. Damaged parts are left out.
     pub fn damage(&self) -> Option<String> {
         let faults = self.shown.faults().unwrap_or_else(|| self.faults.clone());
         let first = faults.first()?;
         Some(match faults.len() {
-            1 => format!("1 chunk is damaged and left out: {first}"),
-            count => format!("{count} chunks are damaged and left out. First: {first}"),
+            1 => format!("1 damaged part is left out: {first}"),
+            count => format!("{count} damaged parts are left out. First: {first}"),
         })
     }
 

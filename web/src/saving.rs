@@ -89,7 +89,8 @@ impl Editing {
 
     /// Records a save and sets the message, together with an earlier error.
     fn record_save(&mut self, is_confirmed: bool, result: &str) {
-        (self.progress.saved_count, self.progress.is_confirmed) = (self.progress.count, is_confirmed);
+        (self.progress.saved_count, self.progress.is_confirmed) =
+            (self.progress.count, is_confirmed);
         self.message = match self.progress.error_text.take() {
             Some(error_text) => format!("{error_text}; the rest: {result}"),
             None => result.into(),
