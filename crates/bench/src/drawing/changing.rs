@@ -16,7 +16,7 @@ use crate::{Figure, rounds::elapsed_ns};
 /// Number of chunks that change before every frame, or all if there are fewer.
 const CHANGED_CHUNKS: u32 = 50;
 
-/// Frames per round: enough to include changes of all kinds.
+/// Largest number of frames per round.
 const ROUND_FRAMES: u32 = 3;
 /// Time limit of a round of a large scene.
 const ROUND_SECONDS: f64 = 0.5;

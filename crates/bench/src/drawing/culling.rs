@@ -21,15 +21,16 @@ use crate::{Contender, Error, Figure, Options, Table};
 const CHUNKS: [u32; 3] = [24, 4, 24];
 const QUICK_CHUNKS: [u32; 3] = [6, 4, 6];
 
-/// Limits of a round: time and number of frames.
+/// Time limit of a round.
 const ROUND_SECONDS: f64 = 0.5;
+/// Largest number of frames per round.
 const ROUND_FRAMES: u32 = 16;
 
 /// Movement per frame of the standing camera, in voxels: too small to be visible.
 const TREMBLE_VOXELS: f64 = 1e-3;
-/// Movement per frame of the flying camera.
+/// Movement per frame of the flying camera, in voxels.
 const FLIGHT_VOXELS: f64 = 1.0;
-/// Height of the camera above the ground.
+/// Height of the camera above the ground, in voxels.
 const CAMERA_HEIGHT_VOXELS: f64 = 3.0;
 
 /// Largest number of pixels that may differ between the pictures. If faces of different meshes have

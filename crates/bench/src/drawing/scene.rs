@@ -12,7 +12,7 @@ use glam::DVec3;
 /// Probability that a voxel is filled.
 const FILL: f64 = 0.1;
 
-/// Number of colours, equally likely.
+/// Colours of voxels, equally likely.
 pub(super) type Colors = &'static [[u8; 4]];
 
 /// The article's three colours.

@@ -22,8 +22,9 @@ pub(super) struct Edits {
 
 /// Distance of the corners from the camera, in chunks.
 const REACH_CHUNKS: i32 = 3;
-/// Number of corners per round that are used only once, for fourteen rounds.
+/// Distance of the corners that are used only once, in chunks: enough corners for fourteen rounds.
 const FRESH_REACH_CHUNKS: i32 = 8;
+/// Number of corners per round that are used only once.
 const FRESH_PER_ROUND: usize = 4;
 /// Radius of a large edit, in voxels.
 const BALL_RADIUS: u32 = 100;

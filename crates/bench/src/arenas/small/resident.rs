@@ -4,7 +4,7 @@ use std::{process::Command, sync::LazyLock};
 
 use crate::{Error, Options, Row, Table};
 
-/// Name of the contender that the started process must measure.
+/// Environment variable with the name of the contender that the started process must measure.
 const VARIABLE: &str = "DRYSTONE_BENCH_RESIDENT";
 pub(super) const METRIC: &str = "resident";
 

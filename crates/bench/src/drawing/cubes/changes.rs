@@ -6,7 +6,7 @@ use crate::{Random, drawing::scene::RandomScene};
 
 /// Probability that a voxel is filled, as in the scene.
 const FILL: f64 = 0.1;
-/// Materials of the scene.
+/// Number of materials of the scene.
 const MATERIALS: usize = 3;
 
 /// A voxel that changes to another material or to air.

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::Random;
 
-/// Parts of a chunk: its face directions, in the order −X −Y −Z +X +Y +Z.
+/// Number of parts of a chunk: its face directions, in the order −X −Y −Z +X +Y +Z.
 pub(super) const FACINGS: usize = 6;
 /// Voxels per side of a chunk.
 const SIDE: u32 = 16;
@@ -16,7 +16,7 @@ const SIDE: u32 = 16;
 /// It has the size of a renderer's draw data.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Extent {
+pub(super) struct PartData {
     pub(super) position: [f32; 3],
     pub(super) facing: u32,
 }

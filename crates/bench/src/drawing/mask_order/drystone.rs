@@ -6,7 +6,7 @@ use drystone_pool::{
 
 use super::{
     CommandList,
-    crowd::{Crowd, Drawn, Extent, FACINGS, Viewpoint, push_run},
+    crowd::{Crowd, Drawn, FACINGS, PartData, Viewpoint, push_run},
 };
 
 /// Granularity of the meshes.
@@ -20,7 +20,7 @@ pub(super) enum Meshes {
 
 /// A pool without GPU memory, its list, and memory for commands.
 pub(super) struct PoolList {
-    pool: VertexPool<u64, Extent>,
+    pool: VertexPool<u64, PartData>,
     list: DrawList,
     meshes: Meshes,
     written: Vec<DrawCommand>,
@@ -45,27 +45,27 @@ impl PoolList {
 
     pub(super) fn mask_and_order(&mut self, viewpoint: &Viewpoint) {
         let meshes = self.meshes;
-        self.list.mask_and_sort(&self.pool, |extent| {
-            (visible(meshes, extent, viewpoint), key(extent, viewpoint))
+        self.list.mask_and_sort(&self.pool, |data| {
+            (visible(meshes, data, viewpoint), key(data, viewpoint))
         });
     }
 }
 
 fn fill(
-    pool: &mut VertexPool<u64, Extent>,
+    pool: &mut VertexPool<u64, PartData>,
     list: &mut DrawList,
     crowd: &Crowd,
     meshes: Meshes,
 ) -> Result<(), PoolError> {
     let quads = [0_u64; 64];
-    let mut insert = |counts: &[u32], extent| {
+    let mut insert = |counts: &[u32], data| {
         let len = counts.iter().sum::<u32>() as usize;
-        list.insert(pool.insert(&quads[..len], counts, extent, &mut NullBackend(Access::Staged))?)
+        list.insert(pool.insert(&quads[..len], counts, data, &mut NullBackend(Access::Staged))?)
     };
     for (chunk, &position) in crowd.positions().iter().enumerate() {
         let counts: [u32; FACINGS] =
             std::array::from_fn(|facing| crowd.quads(chunk, facing).len() as u32);
-        let with_facing = |facing| Extent { position, facing };
+        let with_facing = |facing| PartData { position, facing };
         match meshes {
             Meshes::Chunks => insert(&counts, with_facing(0))?,
             Meshes::Parts => {
@@ -79,27 +79,27 @@ fn fill(
 }
 
 #[inline]
-fn visible(meshes: Meshes, extent: &Extent, viewpoint: &Viewpoint) -> PartSet {
+fn visible(meshes: Meshes, data: &PartData, viewpoint: &Viewpoint) -> PartSet {
     match meshes {
         Meshes::Chunks => PartSet::from_bits(viewpoint.facings),
         // All quads of the only part, or none.
-        Meshes::Parts => PartSet::from_bits(viewpoint.facings >> extent.facing & 1),
+        Meshes::Parts => PartSet::from_bits(viewpoint.facings >> data.facing & 1),
     }
 }
 
 #[inline]
-fn key(extent: &Extent, viewpoint: &Viewpoint) -> u64 {
-    sort_key(FAR - viewpoint.nearness(extent.position), 0)
+fn key(data: &PartData, viewpoint: &Viewpoint) -> u64 {
+    sort_key(FAR - viewpoint.nearness(data.position), 0)
 }
 
 impl CommandList for PoolList {
     fn mask(&mut self, viewpoint: &Viewpoint) {
         let meshes = self.meshes;
-        self.list.mask(&self.pool, |extent| visible(meshes, extent, viewpoint));
+        self.list.mask(&self.pool, |data| visible(meshes, data, viewpoint));
     }
 
     fn order(&mut self, viewpoint: &Viewpoint) {
-        self.list.sort(&self.pool, |extent| key(extent, viewpoint));
+        self.list.sort(&self.pool, |data| key(data, viewpoint));
     }
 
     fn upload(&mut self) {
