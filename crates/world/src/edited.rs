@@ -15,10 +15,10 @@ mod numbers;
 mod saving;
 #[cfg(test)]
 mod tests;
-mod vote;
+mod update_parent;
 
 use numbers::Numbers;
-use vote::update_parent;
+use update_parent::update_parent;
 
 /// A source with edits, which are saved in a separate file. The source itself is not changed.
 ///
@@ -134,7 +134,7 @@ impl EditedSource {
         if found != expected {
             let found = match found.strip_prefix(EDITS_OF) {
                 Some(other) => format!("edits of {other}"),
-                None => format!("\"{found}\", which is no file of edits"),
+                None => format!("the world \"{found}\""),
             };
             return Err(other_edits(&edits, source.as_ref(), found));
         }

@@ -61,9 +61,9 @@ impl Default for GeneratorConfig {
 /// mirrored every 2²⁰ voxels from the origin, so that the precision of the noise does not decrease.
 ///
 /// # Cost
-/// About 1 ms per chunk on one core. The first of a stack of LOD chunks with voxels of 2 or 4 units
-/// takes twice as long, and a chunk of air above another almost nothing. The ground and trees of
-/// the last 256 squares of land are cached, at most 6 MB.
+/// About 1 ms per chunk on one core, and almost nothing for a chunk of air above another. The first
+/// of a stack of LOD chunks with voxels of 2 or 4 units takes 2 ms. The ground and trees of the last
+/// 256 squares of land are cached, at most 6 MB.
 pub struct GeneratedWorld {
     config: GeneratorConfig,
     name: String,
@@ -89,8 +89,8 @@ impl GeneratedWorld {
                 what: what("size"),
                 found: found.into(),
                 limit: Self::MAX_SIDE.into(),
-                unit: "chunks a side",
-                advice: "take fewer chunks a side",
+                unit: "chunks per side",
+                advice: "use fewer chunks per side",
             });
         }
         let relief = config.relief_voxels.clamp(MIN_RELIEF, MAX_RELIEF);
@@ -100,7 +100,7 @@ impl GeneratedWorld {
                 found: config.relief_voxels.into(),
                 limit: MAX_RELIEF.into(),
                 unit: "voxels",
-                advice: "take a relief of 16 to 1024 voxels",
+                advice: "use a relief of 16 to 1024 voxels",
             });
         }
         let mut materials = MaterialTable::new();

@@ -101,9 +101,11 @@ pub struct ImportProgress {
 /// the options, plus that of the source. A scattered source takes 12 bytes more per chunk.
 ///
 /// # Errors
-/// A file that exists but was not begun by an import of this source, an error of the source, a
-/// damaged stored world as the source, or a full disk. Committed chunks stay, and the import can be
-/// resumed.
+/// * A file that exists but was not begun by an import of this source.
+/// * An error of the source, except damaged chunks of a stored world, which are skipped.
+/// * A full disk.
+///
+/// Committed chunks stay, and the import can be resumed.
 ///
 /// # Examples
 /// ```
@@ -137,10 +139,11 @@ pub fn import(
     }
     let world = StoredWorld::open_import(path, policy, threads)?;
     let refused = |problem| WorldError::NotResumed { path: path.into(), problem };
-    let begun = world.import_progress()?.ok_or_else(|| refused("no import was stopped here"))?;
-    let begun = Mark::of_bytes(&begun).ok_or_else(|| refused("another version began it"))?;
+    let begun = world.import_progress()?.ok_or_else(|| refused("it has no stopped import"))?;
+    let begun =
+        Mark::of_bytes(&begun).ok_or_else(|| refused("its import was begun by another version"))?;
     if begun.source != mark.source {
-        return Err(refused("another source was being imported, or this one has changed"));
+        return Err(refused("its import has another source, or this source has changed"));
     }
     let (total, lost) = (slabs.position_count(), begun.lost);
     let mut progress = ImportProgress { total, lost, ..ImportProgress::default() };
@@ -167,7 +170,8 @@ pub fn import(
     Ok((world, progress))
 }
 
-/// Returns the thread pool for reading, or `None` if the global pool has no more threads.
+/// Returns the thread pool for reading, or `None` if `threads` allows
+/// the whole global pool.
 fn pool_of(threads: usize, path: &Path) -> Result<Option<ThreadPool>, WorldError> {
     if threads >= rayon::current_num_threads() {
         return Ok(None);

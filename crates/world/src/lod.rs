@@ -30,8 +30,8 @@ pub struct LodConfig {
     /// into their parent. Values below 1 keep small camera movements from changing anything.
     /// Default: 0.8.
     pub hysteresis: f64,
-    /// Budget of an update for newly shown meshes, in bytes. One change may exceed it. Default: 2
-    /// MiB.
+    /// Budget of an update for newly shown meshes, in bytes. One change may exceed it. Default:
+    /// 2 MiB.
     pub frame_bytes: usize,
     /// Time budget of an update. One change may exceed it. Default: 2 ms.
     pub frame_time: Duration,

@@ -75,15 +75,15 @@ impl VoxelModel {
             advice,
         };
         if voxels > Self::MAX_VOXELS {
-            let (limit, advice) = (Self::MAX_VOXELS.into(), "take fewer voxels");
-            return Err(too_large("size", voxels.into(), limit, "voxels a side", advice));
+            let (limit, advice) = (Self::MAX_VOXELS.into(), "use fewer voxels");
+            return Err(too_large("size", voxels.into(), limit, "voxels per side", advice));
         }
         let mut materials = MaterialTable::new();
         let mut numbers = Vec::new();
         for material in &model.materials {
             let number = materials.insert(&material.name, material.color).ok_or_else(|| {
                 let (found, limit) = (model.materials.len() as u64, u64::from(u16::MAX));
-                too_large("materials", found, limit, "materials", "join some of them")
+                too_large("materials", found, limit, "materials", "merge some of them")
             })?;
             numbers.push(number);
         }
@@ -91,7 +91,7 @@ impl VoxelModel {
         let mut by_chunk: BTreeMap<ChunkPos, Vec<u32>> = BTreeMap::new();
         let chunks_log2 = (voxels.max(1).div_ceil(Chunk::SIDE)).next_power_of_two().ilog2();
         if let Some(found) = touches_beyond(&triangles, chunks_log2, max_touches) {
-            let advice = "take fewer voxels, or polygons";
+            let advice = "use fewer voxels or polygons";
             return Err(too_large("surface", found, max_touches, "chunks of triangles", advice));
         }
         for ((triangle, _), number) in triangles.iter().zip(0..) {

@@ -47,8 +47,8 @@ pub(super) struct Run {
 }
 
 impl Edit {
-    /// Maximum number of chunks in an edit. A box of 512 voxels per side, or 128 Mi voxels, has as
-    /// many.
+    /// Maximum number of chunks in an edit. A cube of 512 voxels per side (128 Mi voxels) touches
+    /// as many.
     pub const MAX_CHUNKS: u64 = 4_096;
     /// Maximum number of runs in an edit. They take 48 MiB.
     pub const MAX_RUNS: u64 = 4 << 20;

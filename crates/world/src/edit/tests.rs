@@ -42,12 +42,12 @@ fn nearest_face(world: &World, ray: &VoxelRay) -> Option<(VoxelPos, Face, f64)> 
                 let axis = face.axis();
                 let plane = f64::from(low[axis] + i32::from(face.is_positive()));
                 let t = (plane - ray.origin[axis]) / along[axis];
-                let looks = along[axis] != 0.0 && (along[axis] < 0.0) == face.is_positive();
+                let is_facing = along[axis] != 0.0 && (along[axis] < 0.0) == face.is_positive();
                 let meets = face.span_axes().into_iter().all(|span| {
                     let at = ray.origin[span] + t * along[span] - f64::from(low[span]);
                     (0.0..1.0).contains(&at)
                 });
-                if looks
+                if is_facing
                     && meets
                     && t >= 0.0
                     && world.get(beside).is_air()

@@ -176,7 +176,7 @@ fn terrace(height: f32, step: f32) -> f32 {
 
 /// Limits a height above the sea smoothly, so that lakes and peaks stay within the relief.
 fn soften(height: f32) -> f32 {
-    let bend = |over: f32, room: f32| room * over / (room + over);
+    let bend = |over: f32, limit: f32| limit * over / (limit + over);
     match height {
         h if h < 0.0 => -bend(-h, DEEPEST),
         h if h > BEND => BEND + bend(h - BEND, HIGHEST - BEND),

@@ -55,8 +55,8 @@ fn trees_are_complete_across_chunks() {
                     let voxel = VoxelPos::new(x, y, z);
                     let found = world.get(voxel);
                     assert!(!found.is_air(), "{voxel:?} of the tree at {:?}", tree.root);
-                    let (Part::Trunk(wanted) | Part::Leaves(wanted)) = part;
-                    own += u32::from(found == wanted);
+                    let (Part::Trunk(expected) | Part::Leaves(expected)) = part;
+                    own += u32::from(found == expected);
                     all += 1;
                     chunks.insert(voxel.split(Chunk::SIDE).0);
                 }
@@ -132,7 +132,7 @@ fn empty_and_too_large_sizes() {
     };
     assert_eq!(
         error([1, 33_554_433, 1], 128),
-        "generated world: size: 33554433 chunks a side, at most 33554432 are taken; take fewer chunks a side"
+        "generated world: size: 33554433 chunks per side, at most 33554432 are taken; use fewer chunks per side"
     );
     for size in [[u32::MAX; 3], [u32::MAX, 0, 1]] {
         assert!(error(size, 128).starts_with("generated world: size: "));
@@ -147,7 +147,7 @@ fn empty_and_too_large_sizes() {
         assert!(error.contains("at most 65536 are taken; take a smaller part of it"), "{error}");
     }
     for relief in [0, 15, 1025, u32::MAX] {
-        assert!(error([1; 3], relief).contains("take a relief of 16 to 1024 voxels"));
+        assert!(error([1; 3], relief).contains("use a relief of 16 to 1024 voxels"));
     }
     assert_eq!(world(1, [65_536, 1, 1]).chunk_positions().len(), 65_536);
 }

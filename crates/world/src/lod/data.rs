@@ -11,9 +11,9 @@ mod clock;
 mod edit;
 mod edited_chunk;
 mod edits;
+mod lod_voxels;
 mod save;
 mod span;
-mod votes;
 
 use clock::Clock;
 pub(super) use edit::{Changes, Part};

@@ -92,7 +92,7 @@ pub trait NodeSink {
 /// ```
 ///
 /// # Cost
-/// [`update`](Self::update) is O(shown nodes) at most and takes about the time budget. The threads
+/// [`update`](Self::update) is O(shown nodes) and takes at most about the time budget. The threads
 /// make the meshes.
 pub struct LodTree {
     data: Arc<LodData>,
@@ -124,18 +124,19 @@ pub struct LodTree {
     /// Number of the last edit that this tree has shown.
     last_edit: u64,
     frame: u64,
-    /// Whether a shown node could not be read completely; the time of the next attempt, and the
-    /// last node that was tried.
+    /// Whether a shown node could not be read completely.
     is_broken: bool,
+    /// Time at which damaged nodes are read again.
     reread_at: Duration,
+    /// Last damaged node that was read again.
     last_reread: Option<NodePos>,
-    /// Whether an attempt of the last round read a complete node; and of the round before it.
+    /// Whether this round of attempts has read a complete node.
     was_reread_whole: bool,
+    /// Whether the previous round of attempts read a complete node.
     is_recovering: bool,
     /// Whether the sink refused a change in the last update.
     was_refused: bool,
-    /// Whether splits are suspended. This is so after a root was refused, until every root shows
-    /// something.
+    /// Whether splits are suspended: after a root was refused, until every root shows something.
     are_splits_held: bool,
     spent: Spent,
 }
@@ -298,11 +299,11 @@ impl LodTree {
     }
 
     /// Hides all nodes below the root that uses the most quads, which frees their memory. Returns
-    /// false if no root is split. One of the next updates shows the root's own mesh.
+    /// false if nothing was hidden. One of the next updates shows the root's own mesh.
     ///
     /// Useful for a sink without memory for every root, where coarser nodes do not fit beside the
-    /// finer nodes that they replace. It does nothing if the picture [has no gaps](Self::is_whole),
-    /// because hiding nodes would open a hole.
+    /// finer nodes that they replace. Nothing is hidden if the picture [has no gaps](Self::is_whole),
+    /// because hiding nodes would open a hole, nor if no root is split.
     ///
     /// # Errors
     /// The sink's error when it cannot remove a mesh. The next update tries again.

@@ -24,7 +24,7 @@ fn open(source: Box<dyn Source>, path: &Path) -> Result<EditedSource, WorldError
     EditedSource::open(source, path, CommitPolicy::default())
 }
 
-const PLACE: ChunkPos = ChunkPos::new(0, 0, 0);
+const POSITION: ChunkPos = ChunkPos::new(0, 0, 0);
 
 /// Edits are found again through another path, after a move and in another folder. A file with the
 /// same name but other content is refused, and the message states what to do.
@@ -37,14 +37,14 @@ fn edits_follow_a_file_to_other_folders() {
     fs::write(&here, &bytes).unwrap();
     let source = |path: &Path| open_source(Some(path)).unwrap();
     let edited = open(source(&here), &edits).unwrap();
-    edited.put_edited(vec![(PLACE, Chunk::new(Chunk::SIDE, Material(1)))]).unwrap();
+    edited.put_edited(vec![(POSITION, Chunk::new(Chunk::SIDE, Material(1)))]).unwrap();
     edited.flush().unwrap();
     drop(edited);
     fs::rename(&here, &there).unwrap();
     let relative = folder.join("other/../other/./stone.vox");
     for path in [&there, &relative] {
         let edited = open(source(path), &edits).unwrap();
-        assert_eq!(edited.chunk(PLACE).unwrap().uniform(), Some(Material(1)));
+        assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(1)));
     }
     let other = vox_bytes::file(&[vox_bytes::model([2, 2, 2], &[[0, 0, 0, 1], [1, 1, 1, 3]])]);
     fs::write(&here, other).unwrap();
@@ -112,7 +112,7 @@ impl Source for Of {
         &self.0
     }
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        vec![PLACE]
+        vec![POSITION]
     }
     fn chunk(&self, _: ChunkPos) -> Result<Chunk, WorldError> {
         Ok(Chunk::new(Chunk::SIDE, Material(self.0.len() as u16 - 1)))

@@ -97,8 +97,8 @@ fn tag(kind: u8, bytes: &mut &[u8]) -> Tag {
 
 /// Returns every column of a region: 1,024 entries of three bytes, in pages of 4 KiB.
 fn columns(file: &[u8]) -> Vec<Tag> {
-    let places = file[..4096].chunks(4).map(|it| u32::from_be_bytes([0, it[0], it[1], it[2]]));
-    let starts = places.filter(|&place| place > 0).map(|place| place as usize * 4096);
+    let entries = file[..4096].chunks(4).map(|it| u32::from_be_bytes([0, it[0], it[1], it[2]]));
+    let starts = entries.filter(|&place| place > 0).map(|place| place as usize * 4096);
     let unpacked = starts.map(|start| {
         let mut head = &file[start..];
         let len = number(&mut head, 4) as usize;

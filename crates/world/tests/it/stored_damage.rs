@@ -11,7 +11,7 @@ use drystone_world::{Source, StoredWorld};
 
 use crate::stored_child::{Folder, command, order, peak_bytes};
 
-const PLACES: usize = 1000;
+const DAMAGE_COUNT: usize = 1000;
 
 fn chunks() -> BTreeMap<ChunkPos, Chunk> {
     let chunk = |n: i32| {
@@ -69,13 +69,13 @@ fn child_damages() {
     let Some((path, _)) = order() else { return };
     let (chunks, whole, mut random) = (chunks(), fs::read(&path).unwrap(), Random::new(5));
     let copy = path.with_file_name("copy.drystone");
-    let (mut told, mut checked, mut bits_told) = (0, 0, 0);
-    for place in 0..PLACES {
+    let (mut reported, mut checked, mut bits_reported) = (0, 0, 0);
+    for damage in 0..DAMAGE_COUNT {
         let mut bytes = whole.clone();
         // Half of the positions are in the first pages, which list all other pages.
-        let range = if place % 4 < 2 { whole.len() } else { whole.len().min(20_000) };
+        let range = if damage % 4 < 2 { whole.len() } else { whole.len().min(20_000) };
         let at = random.below(range);
-        match place % 2 {
+        match damage % 2 {
             0 => bytes.truncate(at),
             _ => bytes[at] ^= 1 << random.below(8),
         }
@@ -84,13 +84,14 @@ fn child_damages() {
         let check = StoredWorld::check(&copy);
         let is_damaged = check.is_err() || check.is_ok_and(|check| !check.damage.is_empty());
         let was_reported = is_reported(&copy, &chunks);
-        assert!(is_damaged || !was_reported, "place {place}, byte {at}: the check saw nothing");
-        (told, checked) = (told + usize::from(was_reported), checked + usize::from(is_damaged));
-        bits_told += usize::from(place % 2 == 1 && was_reported);
-        assert!(start.elapsed() < Duration::from_secs(20), "place {place}, byte {at}");
+        assert!(is_damaged || !was_reported, "damage {damage}, byte {at}: the check saw nothing");
+        (reported, checked) =
+            (reported + usize::from(was_reported), checked + usize::from(is_damaged));
+        bits_reported += usize::from(damage % 2 == 1 && was_reported);
+        assert!(start.elapsed() < Duration::from_secs(20), "damage {damage}, byte {at}");
     }
     let peak = peak_bytes().unwrap_or_default();
-    println!("told {told} checked {checked} bits {bits_told} peak {peak}");
+    println!("reported {reported} checked {checked} bits {bits_reported} peak {peak}");
 }
 
 #[test]
@@ -102,13 +103,13 @@ fn a_thousand_damages_are_reported() {
     let output = command("stored_damage::child_damages", &path, 0).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}");
-    let line = text.lines().find_map(|line| line.split_once("told ")).unwrap().1;
+    let line = text.lines().find_map(|line| line.split_once("reported ")).unwrap().1;
     let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [told, checked, bits, peak] = numbers[..] else { panic!("{line}") };
+    let [reported, checked, bits, peak] = numbers[..] else { panic!("{line}") };
     // Every cut is reported. So are flipped bits in pages that are in use; a check finds more of
     // these.
-    assert_eq!((told - bits) as usize, PLACES / 2, "{line}");
-    assert!(bits as usize > PLACES / 20 && checked >= told, "{line}");
+    assert_eq!((reported - bits) as usize, DAMAGE_COUNT / 2, "{line}");
+    assert!(bits as usize > DAMAGE_COUNT / 20 && checked >= reported, "{line}");
     assert!(peak < 512 << 20, "{line}");
 }
 
@@ -173,8 +174,8 @@ fn the_rest_of_a_cut_file_is_salvaged() {
     for part in 1..20 {
         let file = folder.file(&format!("c{part}.drystone"));
         fs::write(&file, &whole[..whole.len() * part / 20]).unwrap();
-        let told = StoredWorld::check(&file).unwrap_err().to_string();
-        assert!(told.contains("cut short") && told.contains("check and repair"), "{told}");
+        let reported = StoredWorld::check(&file).unwrap_err().to_string();
+        assert!(reported.contains("cut short") && reported.contains("check and repair"), "{reported}");
         match StoredWorld::repair(&file) {
             Ok((found, kept)) => {
                 assert!(kept.is_some() && found.damage[0].contains("cut short"), "{found:?}");
@@ -190,7 +191,10 @@ fn the_rest_of_a_cut_file_is_salvaged() {
             }
             Err(error) => {
                 let line = error.to_string();
-                assert!(!line.contains("check and repair"), "advice to repair a file that cannot be repaired: {line}");
+                assert!(
+                    !line.contains("check and repair"),
+                    "advice to repair a file that cannot be repaired: {line}"
+                );
             }
         }
         // No other files are left in the folder.
@@ -225,10 +229,10 @@ fn what_a_repair_writes_is_bounded_by_what_it_reads() {
     let pages = bytes.len() as u32 / 4096 * 900;
     bytes[PAGES].copy_from_slice(&pages.to_le_bytes());
     fs::write(&path, &bytes).unwrap();
-    let told = StoredWorld::check(&path).unwrap_err().to_string();
-    let expected = told.split(" of ").nth(1).and_then(|rest| rest.split(' ').next());
+    let reported = StoredWorld::check(&path).unwrap_err().to_string();
+    let expected = reported.split(" of ").nth(1).and_then(|rest| rest.split(' ').next());
     let expected: u64 = expected.and_then(|bytes| bytes.parse().ok()).unwrap_or_default();
-    assert!(expected > MAX_BYTES, "{told}");
+    assert!(expected > MAX_BYTES, "{reported}");
 
     let child = command("stored_damage::child_repairs", &path, 0);
     let mut limited = std::process::Command::new("sh");

@@ -66,9 +66,9 @@ fn commits_survive_every_kill() {
         std::thread::sleep(Duration::from_micros(random.below(60_000) as u64));
         child.kill().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let said =
+        let printed =
             lines.map_while(Result::ok).filter_map(|it| it.split_once("edit ")?.1.parse().ok());
-        let last: Option<u64> = said.last();
+        let last: Option<u64> = printed.last();
         child.wait().unwrap();
         kills_in_edits += usize::from(last.is_some());
         // Everything that this child or an earlier one has printed is committed.

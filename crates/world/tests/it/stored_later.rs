@@ -11,7 +11,7 @@ use drystone_world::{
     StoredWorld, WorldError,
 };
 
-const PLACE: ChunkPos = ChunkPos::new(1, 2, 3);
+const POSITION: ChunkPos = ChunkPos::new(1, 2, 3);
 
 fn file(name: &str) -> PathBuf {
     let name = format!("drystone-later-{name}-{}.drystone", std::process::id());
@@ -36,12 +36,12 @@ fn worlds_are_read_by_many_and_edited_by_one() {
     let mut materials = MaterialTable::new();
     materials.insert("stone", [1, 2, 3, 255]).unwrap();
     let world = StoredWorld::create(&path, "w", &materials).unwrap();
-    world.put([(PLACE, uniform(1))]).unwrap();
+    world.put([(POSITION, uniform(1))]).unwrap();
     world.close().unwrap();
     let before = fs::read(&path).unwrap();
     let (first, second) = (later(&path).unwrap(), later(&path).unwrap());
-    let edit = |material: u16| vec![(PLACE, uniform(material))];
-    let seen = |world: &StoredLater| world.chunk(PLACE).unwrap().uniform().unwrap().0;
+    let edit = |material: u16| vec![(POSITION, uniform(material))];
+    let seen = |world: &StoredLater| world.chunk(POSITION).unwrap().uniform().unwrap().0;
     assert_eq!([&first, &second].map(seen), [1, 1]);
     assert!(!first.is_writing() && first.edit_store().is_some());
     assert!(fs::read(&path).unwrap() == before, "looking changes nothing");
@@ -64,7 +64,7 @@ fn worlds_are_read_by_many_and_edited_by_one() {
         assert!(matches!(second.put_edited(edit(2)), Err(WorldError::InUse { .. })));
         // A process that opens the file now sees the saved edits and cannot save.
         let third = later(&path).unwrap();
-        assert!(third.is_air(PLACE.into()) && third.chunk_count() == first.chunk_count());
+        assert!(third.is_air(POSITION.into()) && third.chunk_count() == first.chunk_count());
         assert!(matches!(third.put_edited(edit(2)), Err(WorldError::InUse { .. })));
     }
     drop(first);
@@ -72,7 +72,7 @@ fn worlds_are_read_by_many_and_edited_by_one() {
     assert!(!second.is_writing() && seen(&second) == 1);
     drop(second);
     let last = later(&path).unwrap();
-    assert!(last.is_air(PLACE.into()) && last.chunk_count() == 800);
+    assert!(last.is_air(POSITION.into()) && last.chunk_count() == 800);
     last.put_edited(edit(2)).unwrap();
     assert_eq!(seen(&last), 2);
     drop(last);
@@ -90,16 +90,16 @@ fn files_of_edits_are_made_by_the_first_edit() {
     let path = file("first");
     let policy = CommitPolicy::default();
     let edited = EditedSource::open_later(generated(), &path, policy).unwrap();
-    let original = edited.chunk(PLACE).unwrap();
+    let original = edited.chunk(POSITION).unwrap();
     edited.put_edited(Vec::new()).unwrap();
-    assert!(!path.exists() && original.iter().eq(edited.source().chunk(PLACE).unwrap().iter()));
-    edited.put_edited(vec![(PLACE, uniform(2))]).unwrap();
+    assert!(!path.exists() && original.iter().eq(edited.source().chunk(POSITION).unwrap().iter()));
+    edited.put_edited(vec![(POSITION, uniform(2))]).unwrap();
     edited.flush().unwrap();
     assert!(path.exists());
     drop(edited);
-    let looks = || EditedSource::open_later(generated(), &path, policy).unwrap();
-    for edited in [looks(), looks()] {
-        assert_eq!(edited.chunk(PLACE).unwrap().uniform(), Some(Material(2)));
+    let open = || EditedSource::open_later(generated(), &path, policy).unwrap();
+    for edited in [open(), open()] {
+        assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(2)));
     }
     // A source without a file takes a new one, even after failed attempts.
     let unkept = EditedSource::without_file(generated(), policy).unwrap();
@@ -107,11 +107,11 @@ fn files_of_edits_are_made_by_the_first_edit() {
     assert!(unkept.save_at(&path).is_err() && unkept.lacks_file());
     let other = file("other");
     unkept.save_at(&other).unwrap();
-    unkept.edit_store().unwrap().put_edited(vec![(PLACE, uniform(3))]).unwrap();
-    assert_eq!(unkept.chunk(PLACE).unwrap().uniform(), Some(Material(3)));
+    unkept.edit_store().unwrap().put_edited(vec![(POSITION, uniform(3))]).unwrap();
+    assert_eq!(unkept.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(unkept);
     let edited = EditedSource::open_read_only(generated(), &other).unwrap();
-    assert_eq!(edited.chunk(PLACE).unwrap().uniform(), Some(Material(3)));
+    assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(edited);
     [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
 }
@@ -132,7 +132,7 @@ fn edits_can_be_saved_to_another_file() {
             put(&open(), before, 2).unwrap();
         }
         let (first, second) = (open(), open());
-        put(&first, PLACE, 2).unwrap();
+        put(&first, POSITION, 2).unwrap();
         assert!(matches!(put(&second, own, 3), Err(WorldError::InUse { .. })));
         assert!(second.save_at(&path).is_err(), "it is there already");
         drop(first);

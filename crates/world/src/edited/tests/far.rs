@@ -40,17 +40,17 @@ fn the_cache_of_lod_voxels_stays_within_its_limit() {
     edited
         .put_edited(positions.iter().map(|&at| (at, stone.clone())).step_by(3).collect())
         .unwrap();
-    let look = |edited: &EditedSource| -> Vec<Chunk> {
+    let read = |edited: &EditedSource| -> Vec<Chunk> {
         let nodes = (1..=3)
             .flat_map(|level| positions.iter().map(move |&at| NodePos::from(at).ancestor(level)));
         nodes.map(|node| edited.coarse_chunk(node).unwrap().unwrap()).collect()
     };
-    let expected = look(&edited);
+    let expected = read(&edited);
     let all = edited.coarse().size_bytes();
     assert!(all > 0 && all <= CommitPolicy::default().cache_bytes());
     for limit in [all / 2, 0] {
         edited.coarse = Mutex::new(Cache::new(limit));
-        assert!(look(&edited).iter().zip(&expected).all(|(a, b)| same(a, b)));
+        assert!(read(&edited).iter().zip(&expected).all(|(a, b)| same(a, b)));
         assert!(edited.coarse().size_bytes() <= limit);
     }
     fs::remove_dir_all(folder).unwrap();

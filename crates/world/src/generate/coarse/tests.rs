@@ -130,14 +130,14 @@ fn colours_are_similar_at_all_levels() {
     let side = 24;
     let source = world(3, [side, 4, side]);
     let materials = source.materials();
-    let look = |level: u8| {
+    let view = |level: u8| {
         let seen = seen(&coarse(&source, level), level, side as i32, materials);
         let color: [f64; 3] = std::array::from_fn(|i| mean(seen.iter().map(|seen| seen.color[i])));
         (color, mean(seen.iter().map(|seen| seen.height)))
     };
-    let (near, low) = look(0);
+    let (near, low) = view(0);
     for level in 1..=6 {
-        let (far, high) = look(level);
+        let (far, high) = view(level);
         let apart = (0..3).map(|i| (near[i] - far[i]).abs()).fold(0.0, f64::max);
         println!("level {level}: {far:.0?}, {apart:.1} apart, {:+.1} units higher", high - low);
         assert!(apart <= 8.0, "{near:.0?} becomes {far:.0?} at level {level}");
@@ -227,8 +227,8 @@ fn nodes_far_above_are_air() {
     }
 }
 
-/// Among the exposed side faces of trees, voxels of level 1 show hardly more bark than those of
-/// level 0, although a trunk is at least one voxel wide.
+/// At level 1, hardly more of the exposed side faces of trees are bark than at level 0, although a
+/// trunk is at least one voxel wide.
 #[test]
 fn trunks_are_not_visible_through_crowns() {
     let (source, side) = (world(3, [8, 4, 8]), 8);

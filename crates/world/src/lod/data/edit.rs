@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::super::cache::Cache;
 use super::edited_chunk::{Edited, applied, box_of, filled, touches, with_voxels};
 use super::edits::NewChunk;
+use super::lod_voxels::{Lookup, for_each_change, with_voxels_set};
 use super::span::Span;
-use super::votes::{Lookup, for_each_change, with_voxels_set};
 use super::{LodData, lock};
 use crate::{Edit, NodePos, VoxelShape};
 
@@ -37,12 +37,12 @@ struct Changed {
     span: Span,
     sides: FaceSet,
     /// Changed voxels of its parent. `None` if the node is not cached, so they are unknown.
-    above: Option<Vec<Vote>>,
+    above: Option<Vec<LodVoxel>>,
 }
 
 /// The LOD voxel that eight changed voxels downsample to.
 #[derive(Clone, Copy)]
-struct Vote {
+struct LodVoxel {
     at: LocalPos,
     material: Material,
     /// Whether the unedited voxels give the same result. The source's own LOD voxel is then
@@ -220,8 +220,8 @@ impl LodData {
                 for_each_change(chunks, span, self.materials(), |block, material| {
                     let is_original = original
                         .as_ref()
-                        .is_some_and(|it| it.vote(block, self.materials()) == material);
-                    above.push(Vote { at: block.in_octant(index), material, is_original });
+                        .is_some_and(|it| it.lod_voxel(block, self.materials()) == material);
+                    above.push(LodVoxel { at: block.in_octant(index), material, is_original });
                 });
             }
             above
@@ -265,7 +265,7 @@ impl LodData {
             let node = children.first()?.node.parent();
             let old = self.readable_chunk(node)?;
             let original = self.original(node)?;
-            let (new, span) = with_votes(&old, original.as_ref().or(Some(&old)), children);
+            let (new, span) = with_lod_voxels(&old, original.as_ref().or(Some(&old)), children);
             let known = KnownChunk { before: &old, after: &new, original };
             let changed = self.changed(node, span, Some(&known));
             let original = Some(known.original.unwrap_or(old));
@@ -280,12 +280,12 @@ impl LodData {
     /// this. Its next reader makes it from the edited children.
     fn propagate_derived(&self, children: &[Changed], cache: &mut Cache) -> Option<Changed> {
         let node = children.first()?.node.parent();
-        let is_known = children.iter().all(|child| child.above.is_some());
-        let Some(old) = is_known.then(|| cache.get(node)).flatten() else {
+        let is_cached = children.iter().all(|child| child.above.is_some());
+        let Some(old) = is_cached.then(|| cache.get(node)).flatten() else {
             cache.remove(node);
             return Some(self.changed(node, span_above(children), None));
         };
-        let (new, span) = with_votes(&old, None, children);
+        let (new, span) = with_lod_voxels(&old, None, children);
         let known = KnownChunk { before: &old, after: &new, original: None };
         let changed = self.changed(node, span, Some(&known));
         cache.insert(node, new);
@@ -306,7 +306,7 @@ fn span_above(children: &[Changed]) -> Span {
     let mut span = Span::EMPTY;
     for child in children {
         match &child.above {
-            Some(above) => above.iter().for_each(|vote| span.add(vote.at)),
+            Some(above) => above.iter().for_each(|lod_voxel| span.add(lod_voxel.at)),
             None => span.add_all(child.span.in_parent(child.node.index_in_parent())),
         }
     }
@@ -315,15 +315,18 @@ fn span_above(children: &[Changed]) -> Span {
 
 /// Returns a chunk with the voxels that its children have changed, and their bounds. Where the
 /// children downsample as before the first edit, the `original` voxel is restored.
-fn with_votes(old: &Chunk, original: Option<&Chunk>, children: &[Changed]) -> (Chunk, Span) {
-    let votes: Vec<&Vote> =
+fn with_lod_voxels(old: &Chunk, original: Option<&Chunk>, children: &[Changed]) -> (Chunk, Span) {
+    let lod_voxels: Vec<&LodVoxel> =
         children.iter().flat_map(|child| child.above.iter().flatten()).collect();
-    let original = original.map(|it| Lookup::of(it, votes.len()));
+    let original = original.map(|it| Lookup::of(it, lod_voxels.len()));
     let mut span = Span::EMPTY;
-    votes.iter().for_each(|vote| span.add(vote.at));
-    let result = |vote: &Vote| match &original {
-        Some(original) if vote.is_original => original.get(vote.at),
-        _ => vote.material,
+    lod_voxels.iter().for_each(|lod_voxel| span.add(lod_voxel.at));
+    let result = |lod_voxel: &LodVoxel| match &original {
+        Some(original) if lod_voxel.is_original => original.get(lod_voxel.at),
+        _ => lod_voxel.material,
     };
-    (with_voxels_set(old, votes.iter().map(|vote| (vote.at, result(vote)))), span)
+    (
+        with_voxels_set(old, lod_voxels.iter().map(|lod_voxel| (lod_voxel.at, result(lod_voxel)))),
+        span,
+    )
 }

@@ -53,7 +53,7 @@ fn changes_with_the_highest_priority_come_first() {
     settle(&mut tree, &camera([-1e5, 200.0, -1e5], 10.0), &mut recorder.screen);
     tree.set_config(LodConfig { frame_bytes: 0, ..unlimited() });
     let near = camera([250.0, 60.0, 250.0], 150.0);
-    let mut looked_at: HashSet<NodePos> = tree.shown().collect();
+    let mut evaluated: HashSet<NodePos> = tree.shown().collect();
     tree.update(&near, &mut recorder).unwrap();
     let mut steps = 0;
     while !tree.is_settled() {
@@ -61,8 +61,8 @@ fn changes_with_the_highest_priority_come_first() {
         // Nodes of the last update are evaluated by the next one. Until then no mesh is requested
         // for them.
         let mut coarse = coarse(&tree, &near);
-        coarse.retain(|node, _| looked_at.contains(node));
-        looked_at = tree.shown().collect();
+        coarse.retain(|node, _| evaluated.contains(node));
+        evaluated = tree.shown().collect();
         recorder.shown_bodies.clear();
         tree.update(&near, &mut recorder).unwrap();
         if let Some(first) = recorder.shown_bodies.first() {

@@ -35,9 +35,9 @@ fn undone_edits_restore_every_level() {
     let is_pure = |(node, chunk): &(NodePos, Chunk)| {
         let children = node.children().map(|all| all.map(|child| data.chunk(child)));
         children.is_none_or(|children| {
-            let vote =
+            let downsampled =
                 drystone_voxel::downsample(32, children.each_ref().map(Some), data.materials());
-            vote.is_some_and(|vote| vote.iter().eq(chunk.iter()))
+            downsampled.is_some_and(|downsampled| downsampled.iter().eq(chunk.iter()))
         })
     };
     assert!(!before.iter().all(is_pure), "all LOD voxels are downsampled");

@@ -181,8 +181,8 @@ pub(crate) fn vox(bytes: &[u8]) -> bool {
         assert!(chunk.iter_solid().all(|(_, material)| is_known(material)));
         // Chunks that are not listed are air.
         let beside = ChunkPos::new(x - 1, y, z);
-        let is_told = positions.binary_search(&beside).is_ok();
-        assert!(is_told || file.chunk(beside).unwrap().is_empty());
+        let is_listed = positions.binary_search(&beside).is_ok();
+        assert!(is_listed || file.chunk(beside).unwrap().is_empty());
     }
     true
 }

@@ -36,7 +36,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// Returns the LOD voxel of a block.
-    pub(super) fn vote(&self, block: Block, materials: &MaterialTable) -> Material {
+    pub(super) fn lod_voxel(&self, block: Block, materials: &MaterialTable) -> Material {
         match self {
             Self::Uniform(material) => *material,
             _ => downsample_block(voxels_of(block, |at| self.get(at)), materials),
