@@ -47,9 +47,9 @@ pub enum WorldError {
         file: String,
         /// The chunk and its byte offset, or the scene node.
         location: String,
-        /// What is wrong there.
+        /// Description of the problem.
         problem: String,
-        /// What the user can do.
+        /// Advice for the user.
         advice: &'static str,
     },
     /// A column of a Minecraft world is damaged.
@@ -59,9 +59,9 @@ pub enum WorldError {
         file: String,
         /// The column, in columns from the world's origin.
         location: String,
-        /// What is wrong there.
+        /// Description of the problem.
         problem: String,
-        /// What the user can do.
+        /// Advice for the user.
         advice: &'static str,
     },
     /// A polygon model violates its format.
@@ -71,9 +71,9 @@ pub enum WorldError {
         file: String,
         /// The line, or the part of the scene.
         location: String,
-        /// What is wrong there.
+        /// Description of the problem.
         problem: String,
-        /// What the user can do.
+        /// Advice for the user.
         advice: &'static str,
     },
     /// A height map violates its format, or the world that it describes is too large.
@@ -83,20 +83,23 @@ pub enum WorldError {
         file: String,
         /// The part of the file, or the option.
         location: String,
-        /// What is wrong there.
+        /// Description of the problem.
         problem: String,
-        /// What the user can do.
+        /// Advice for the user.
         advice: &'static str,
     },
     /// A stored world is damaged. [`StoredWorld::repair`](crate::StoredWorld::repair) recovers what
     /// is intact.
-    #[error("{}: {location}: {problem}; check and repair the file, or restore a copy", path.display())]
+    #[error(
+        "{}: {location}: {problem}; check and repair the file, or restore a copy",
+        path.display()
+    )]
     BadStored {
         /// The file.
         path: PathBuf,
         /// The chunk, or the part of the file.
         location: String,
-        /// What is wrong there.
+        /// Description of the problem.
         problem: String,
     },
     /// The stored world is already open for writing, in another process or in this one.
@@ -134,7 +137,7 @@ pub enum WorldError {
         /// Format of the database.
         found: u8,
     },
-    /// Another program changed the stored world while it was closed here.
+    /// The stored world was changed by another program while it was closed here.
     #[error("{}: another program has changed this world meanwhile; open it again", path.display())]
     ChangedElsewhere {
         /// The file.
@@ -145,7 +148,7 @@ pub enum WorldError {
     Unrepairable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with the file.
+        /// Description of the problem.
         problem: String,
     },
     /// The stored world is open for reading only.
@@ -201,7 +204,7 @@ pub enum WorldError {
         limit: u64,
         /// Unit of both sizes.
         unit: &'static str,
-        /// What the user can do.
+        /// Advice for the user.
         advice: &'static str,
     },
     /// The system could not start the worker threads.

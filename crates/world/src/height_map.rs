@@ -92,7 +92,7 @@ pub struct HeightMapSummary {
     pub range_metres: Option<[f32; 2]>,
     /// Number of samples without a height.
     pub void_count: u64,
-    /// How voids are shown.
+    /// Treatment of voids.
     pub voids: Voids,
 }
 

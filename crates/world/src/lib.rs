@@ -36,7 +36,7 @@ pub use lod::{
 pub use minecraft::MinecraftWorld;
 pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
-    ReadBeside, WarningKind, Warnings,
+    ReadNamedFile, WarningKind, Warnings,
 };
 pub use node::NodePos;
 pub use shape::VoxelShape;

@@ -16,7 +16,7 @@ mod warning;
 mod weld;
 
 pub use bounds::ModelBounds;
-pub use files::ReadBeside;
+pub use files::ReadNamedFile;
 pub use options::ModelOptions;
 pub use vertex::ModelVertex;
 pub use warning::{ModelWarning, WarningKind, Warnings};
@@ -100,18 +100,18 @@ impl Model {
         }
         let bytes = files::read(path, options.max_file_bytes)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let mut beside = |name: &str, limit: u64| files::read(&folder.join(name), limit);
+        let mut read_file = |name: &str, limit: u64| files::read(&folder.join(name), limit);
         let name = path.display().to_string();
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("obj")) {
-            true => Self::parse_obj(&bytes, &name, options, &mut beside),
-            false => Self::parse_gltf(&bytes, &name, options, &mut beside),
+            true => Self::parse_obj(&bytes, &name, options, &mut read_file),
+            false => Self::parse_gltf(&bytes, &name, options, &mut read_file),
         }
     }
 
     /// Parses a Wavefront `.obj` file. `name` is used in messages.
     ///
-    /// `beside` reads the `.mtl` files that the model names, with a limit in bytes.
-    /// [`open`](Self::open) lists the names that are refused. A file for which `beside` returns
+    /// `read_file` reads the `.mtl` files that the model names, with a limit in bytes.
+    /// [`open`](Self::open) lists the names that are refused. A file for which `read_file` returns
     /// [`WorldError::Unreadable`] or [`WorldError::Unsupported`] is counted as missing.
     ///
     /// Faces keep all of their corners. Numbers may be negative, which count back, and positive
@@ -129,7 +129,7 @@ impl Model {
     /// for faces.
     ///
     /// # Errors
-    /// `BadModel` with the line, also for a `.mtl` file; `TooLarge`; errors of `beside`.
+    /// `BadModel` with the line, also for a `.mtl` file; `TooLarge`; errors of `read_file`.
     ///
     /// # Limits
     /// 2¹⁴ corners per face, 256 material files, and the limits of `options`.
@@ -155,17 +155,17 @@ impl Model {
         bytes: &[u8],
         name: &str,
         options: &ModelOptions,
-        beside: &mut ReadBeside,
+        read_file: &mut ReadNamedFile,
     ) -> Result<Self, WorldError> {
         let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
-        let beside = files::Beside::new(beside, left_bytes);
-        obj::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
+        let named_files = files::NamedFiles::new(read_file, left_bytes);
+        obj::parse(bytes, name, options, named_files).map_err(|fault| fault.in_file(name))
     }
 
     /// Parses a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`); the first bytes distinguish
     /// them. `name` is used in messages.
     ///
-    /// `beside` reads the buffer files that the model names, with a limit in bytes.
+    /// `read_file` reads the buffer files that the model names, with a limit in bytes.
     /// [`open`](Self::open) lists the names that are refused.
     ///
     /// Reads the scene that the file names, or else the first one, and applies the transforms of
@@ -182,7 +182,7 @@ impl Model {
     ///
     /// # Errors
     /// `BadModel` with the part of the file, or with the name of a required extension that is not
-    /// supported; `TooLarge`; errors of `beside`.
+    /// supported; `TooLarge`; errors of `read_file`.
     ///
     /// # Limits
     /// 2²⁰ objects and 2²² values in the JSON, and the limits of `options`.
@@ -210,11 +210,11 @@ impl Model {
         bytes: &[u8],
         name: &str,
         options: &ModelOptions,
-        beside: &mut ReadBeside,
+        read_file: &mut ReadNamedFile,
     ) -> Result<Self, WorldError> {
         let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
-        let beside = files::Beside::new(beside, left_bytes);
-        gltf::parse(bytes, name, options, beside).map_err(|fault| fault.in_file(name))
+        let named_files = files::NamedFiles::new(read_file, left_bytes);
+        gltf::parse(bytes, name, options, named_files).map_err(|fault| fault.in_file(name))
     }
 
     /// Number of triangles of all polygons: a polygon of n corners is n - 2 triangles.

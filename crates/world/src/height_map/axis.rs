@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(axis.samples_of(0..2), 0..4);
     }
 
-    /// For all widths, samples are inside the map and increasing, and weights sum to 1.
+    /// Samples of all widths are inside the map and increasing, and weights sum to 1.
     #[test]
     fn weights_sum_to_one() {
         for samples in [1, 2, 3, 50] {

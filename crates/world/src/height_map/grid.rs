@@ -86,19 +86,20 @@ impl Grid {
     /// O(n) time, and 4 bytes of memory for each void.
     pub(super) fn fill_voids(&mut self) {
         let is_rim = |grid: &Self, at: usize| {
-            grid.metres[at].is_nan() && grid.beside(at).any(|it| !grid.metres[it].is_nan())
+            grid.metres[at].is_nan() && grid.neighbours(at).any(|it| !grid.metres[it].is_nan())
         };
         let mut ring: Vec<u32> =
             (0..self.metres.len()).filter(|&at| is_rim(self, at)).map(|at| at as u32).collect();
         while !ring.is_empty() {
             // The means of a ring use only samples from before this ring.
-            let means: Vec<f32> = ring.iter().map(|&at| self.mean_beside(at as usize)).collect();
+            let means: Vec<f32> =
+                ring.iter().map(|&at| self.neighbours_mean(at as usize)).collect();
             for (&at, mean) in ring.iter().zip(means) {
                 self.metres[at as usize] = mean;
             }
             let mut next: Vec<u32> = ring
                 .iter()
-                .flat_map(|&at| self.beside(at as usize))
+                .flat_map(|&at| self.neighbours(at as usize))
                 .filter(|&at| self.metres[at].is_nan())
                 .map(|at| at as u32)
                 .collect();
@@ -108,9 +109,9 @@ impl Grid {
         }
     }
 
-    fn mean_beside(&self, at: usize) -> f32 {
+    fn neighbours_mean(&self, at: usize) -> f32 {
         let (sum, count) = self
-            .beside(at)
+            .neighbours(at)
             .map(|it| f64::from(self.metres[it]))
             .filter(|it| !it.is_nan())
             .fold((0.0, 0.0), |(sum, count), it| (sum + it, count + 1.0));
@@ -118,7 +119,7 @@ impl Grid {
     }
 
     /// Indices of the western, eastern, northern and southern neighbours of a sample.
-    fn beside(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
+    fn neighbours(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
         let (x, z) = (at % self.width, at / self.width);
         let west = (x > 0).then(|| at - 1);
         let east = (x + 1 < self.width).then(|| at + 1);

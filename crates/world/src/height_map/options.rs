@@ -1,7 +1,7 @@
 use super::fault::Fault;
 use crate::identity;
 
-/// How heights are converted to voxels.
+/// Options for converting heights to voxels.
 ///
 /// # Examples
 /// ```
@@ -27,17 +27,17 @@ pub struct HeightMapOptions {
     /// Height above which there is snow, in metres. Vegetation zones end at quarters of the range
     /// from sea level to here. Default: 2500.
     pub snow_line_metres: f64,
-    /// How samples without a height are shown. Default: as holes.
+    /// Treatment of samples without a height. Default: holes.
     pub voids: Voids,
 }
 
-/// How samples without a height are shown.
+/// Treatment of samples without a height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Voids {
-    /// As holes.
+    /// Show holes.
     #[default]
     Holes,
-    /// With the mean height of their neighbours, from the rim of a void inwards.
+    /// Fill voids with the mean height of their neighbours, from the rim of a void inwards.
     Filled,
 }
 

@@ -209,8 +209,8 @@ impl Relief {
         };
         // The visible side of a column next to a lower one has its surface material, so that
         // slopes have one colour however steep they are.
-        let lowest_beside = around.known().map(|metres| self.bed(metres)).min().unwrap_or(bed);
-        let top = bed - (bed - lowest_beside).max(1);
+        let lowest_neighbour = around.known().map(|metres| self.bed(metres)).min().unwrap_or(bed);
+        let top = bed - (bed - lowest_neighbour).max(1);
         let dirt = top - DIRT_VOXELS;
         let slope = around.slope(self.voxel_metres);
         fill(self.base..dirt, self.cover.stone);
@@ -231,18 +231,18 @@ fn chunks(voxels: Range<i32>) -> Range<i32> {
 struct Around {
     here: f64,
     /// West, east, north, south.
-    beside: [f64; 4],
+    neighbours: [f64; 4],
 }
 
 impl Around {
     fn new(patch: &[f64], x: usize, z: usize) -> Self {
         let at = |x: usize, z: usize| patch[x + PATCH * z];
-        let beside = [at(x - 1, z), at(x + 1, z), at(x, z - 1), at(x, z + 1)];
-        Self { here: at(x, z), beside }
+        let neighbours = [at(x - 1, z), at(x + 1, z), at(x, z - 1), at(x, z + 1)];
+        Self { here: at(x, z), neighbours }
     }
 
     fn known(&self) -> impl Iterator<Item = f64> {
-        self.beside.into_iter().filter(|metres| !metres.is_nan())
+        self.neighbours.into_iter().filter(|metres| !metres.is_nan())
     }
 
     /// Slope in the steepest direction, in metres per metre. Voids count as level with the column.
@@ -253,7 +253,7 @@ impl Around {
             (false, true) => (self.here - a) / voxel_metres,
             (true, true) => 0.0,
         };
-        let [west, east, north, south] = self.beside;
+        let [west, east, north, south] = self.neighbours;
         along(west, east).hypot(along(north, south))
     }
 }

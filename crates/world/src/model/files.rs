@@ -10,7 +10,7 @@ use crate::WorldError;
 /// lead outside are refused before this function is called; see [`Model::open`].
 ///
 /// [`Model::open`]: crate::Model::open
-pub type ReadBeside<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, WorldError> + 'a;
+pub type ReadNamedFile<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, WorldError> + 'a;
 
 /// Reads a plain file of at most `limit_bytes` bytes.
 pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, WorldError> {
@@ -48,13 +48,13 @@ pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, WorldError>
 }
 
 /// Reader of the files that a model names, with a limit for all of them together.
-pub(super) struct Beside<'a> {
-    read: &'a mut ReadBeside<'a>,
+pub(super) struct NamedFiles<'a> {
+    read: &'a mut ReadNamedFile<'a>,
     left_bytes: u64,
 }
 
-impl<'a> Beside<'a> {
-    pub(super) fn new(read: &'a mut ReadBeside<'a>, left_bytes: u64) -> Self {
+impl<'a> NamedFiles<'a> {
+    pub(super) fn new(read: &'a mut ReadNamedFile<'a>, left_bytes: u64) -> Self {
         Self { read, left_bytes }
     }
 

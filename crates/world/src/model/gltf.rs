@@ -5,7 +5,7 @@ use gltf::json::Root;
 
 use super::builder::Builder;
 use super::fault::{Fault, SPLIT};
-use super::files::Beside;
+use super::files::NamedFiles;
 use super::{Model, ModelOptions};
 
 mod accessor;
@@ -40,13 +40,13 @@ pub(super) fn parse(
     bytes: &[u8],
     name: &str,
     options: &ModelOptions,
-    mut beside: Beside,
+    mut named_files: NamedFiles,
 ) -> Result<Model, Fault> {
     let mut builder = Builder::new(name, options)?;
     let container = Container::split(bytes)?;
     let root = read_json(container.json)?;
     extensions::expect_known(&root)?;
-    let buffers = Buffers::read(&root, container.binary, &mut beside, &mut builder)?;
+    let buffers = Buffers::read(&root, container.binary, &mut named_files, &mut builder)?;
     let document = Document { root: &root, buffers };
     let mut materials = Materials::default();
     scene::for_each_instance(&root, |instance| {

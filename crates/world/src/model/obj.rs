@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::builder::Builder;
 use super::fault::Fault;
-use super::files::Beside;
+use super::files::NamedFiles;
 use super::{Model, ModelOptions, WarningKind};
 use crate::WorldError;
 
@@ -28,11 +28,11 @@ pub(super) fn parse(
     bytes: &[u8],
     name: &str,
     options: &ModelOptions,
-    mut beside: Beside,
+    mut named_files: NamedFiles,
 ) -> Result<Model, Fault> {
     let mut builder = Builder::new(name, options)?;
     let numbers = Numbers::read(bytes, &mut builder)?;
-    let colors = read_materials(&numbers, &mut beside, &mut builder)?;
+    let colors = read_materials(&numbers, &mut named_files, &mut builder)?;
     Faces::new(&numbers, &colors, &mut builder).read(bytes)?;
     builder.finish()
 }
@@ -42,14 +42,14 @@ pub(super) fn parse(
 enum Found {
     Read,
     Missing,
-    /// The name may lead out of the model's folder.
+    /// The name could lead outside the model's folder.
     Outside,
 }
 
 /// Reads every named `.mtl` file once. Counts statements that name a file that cannot be read.
 fn read_materials(
     numbers: &Numbers,
-    beside: &mut Beside,
+    named_files: &mut NamedFiles,
     builder: &mut Builder,
 ) -> Result<Colors, Fault> {
     let mut colors = Colors::new();
@@ -60,11 +60,11 @@ fn read_materials(
         }
         seen.push(names);
         // Either one name, which may contain spaces, or several names.
-        let mut found = vec![read_file(names, beside, &mut colors)?];
+        let mut found = vec![read_file(names, named_files, &mut colors)?];
         let words = || names.split_whitespace().filter(|word| word != names);
         if found != [Found::Read] && words().next().is_some() {
             found = words()
-                .map(|word| read_file(word, beside, &mut colors))
+                .map(|word| read_file(word, named_files, &mut colors))
                 .collect::<Result<_, _>>()?;
         }
         let line = format_args!("line {line}");
@@ -79,8 +79,12 @@ fn read_materials(
 }
 
 /// Reads a material file if it exists.
-fn read_file(name: &str, beside: &mut Beside, colors: &mut Colors) -> Result<Found, Fault> {
-    match beside.read(name) {
+fn read_file(
+    name: &str,
+    named_files: &mut NamedFiles,
+    colors: &mut Colors,
+) -> Result<Found, Fault> {
+    match named_files.read(name) {
         Ok(Some(bytes)) => materials::read(&bytes, name, colors).map(|()| Found::Read),
         Ok(None) => Ok(Found::Outside),
         Err(WorldError::Unreadable { .. } | WorldError::Unsupported { .. }) => Ok(Found::Missing),

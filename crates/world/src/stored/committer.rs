@@ -76,7 +76,7 @@ struct State {
 
 /// Reason why a commit failed.
 enum Failure {
-    /// Another program changed the file. Permanent.
+    /// The file was changed by another program. Permanent.
     ChangedElsewhere,
     Other(String),
 }

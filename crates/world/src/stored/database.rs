@@ -90,7 +90,7 @@ fn tables(transaction: &ReadTransaction) -> Result<(Values, Option<Values>), red
     Ok((chunks, Values::open(transaction, LEVELS)?))
 }
 
-/// How a file is opened.
+/// Access mode of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Access {
     Write,

@@ -85,7 +85,7 @@ enum State {
     Absent,
     Read(StoredWorld),
     Write(StoredWorld),
-    /// Another program has the file open for writing.
+    /// The file is open for writing in another program.
     Lost,
 }
 

@@ -174,7 +174,7 @@ fn first_frame(frames: &[Frame], id: u32) -> Result<Transform, Fault> {
     };
     if let Some(text) = frame.attributes.get("_r") {
         let rotation = text.trim().parse().ok().and_then(Transform::from_byte);
-        transform = rotation.ok_or_else(|| bad("rotation", text, "none of the 48"))?;
+        transform = rotation.ok_or_else(|| bad("rotation", text, "not one of the 48"))?;
     }
     if let Some(text) = frame.attributes.get("_t") {
         let numbers: Result<Vec<i32>, _> = text.split_whitespace().map(str::parse).collect();

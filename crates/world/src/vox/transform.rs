@@ -13,7 +13,7 @@ pub(super) struct Transform {
 }
 
 impl Transform {
-    /// From MagicaVoxel's axes, with Z up, to those of a world: (x, y, z) becomes (x, z, −y).
+    /// Rotation from MagicaVoxel's axes, with Z up, to those of a world: (x, y, z) becomes (x, z, −y).
     pub(super) const TO_Y_UP: Self =
         Self { axis: [0, 2, 1], negative: [false, false, true], offset: [0; 3] };
 

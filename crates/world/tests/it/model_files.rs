@@ -238,7 +238,7 @@ fn files_that_are_no_models_are_refused() {
     fs::create_dir(folder.join("folder.gltf")).unwrap();
     assert!(error("missing.obj", &options).contains("cannot be read"));
     assert!(error("empty.obj", &options).contains("an empty file"));
-    assert!(error("model.txt", &options).contains("no polygon model"));
+    assert!(error("model.txt", &options).contains("does not end in .obj"));
     assert!(error("folder.gltf", &options).contains("a folder"));
     let small = ModelOptions { max_file_bytes: 100, ..options };
     assert!(error("large.glb", &small).contains("101 bytes, at most 100 are taken"));

@@ -186,7 +186,7 @@ fn near_coordinates_are_merged_within_the_tolerance() {
     assert!(read(10.0).unwrap_err().to_string().contains("no polygon"));
     for tolerance in [-1.0, f32::NAN, f32::INFINITY] {
         let error = read(tolerance).unwrap_err().to_string();
-        assert!(error.starts_with("near.obj: options: a tolerance of"), "{error}");
+        assert!(error.starts_with("near.obj: options: a merge tolerance of"), "{error}");
     }
 }
 

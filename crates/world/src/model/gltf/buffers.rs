@@ -8,7 +8,7 @@ use crate::WorldError;
 use crate::model::WarningKind;
 use crate::model::builder::Builder;
 use crate::model::fault::{Fault, quoted};
-use crate::model::files::Beside;
+use crate::model::files::NamedFiles;
 
 /// Strides that the format allows, in bytes.
 const STRIDES_BYTES: RangeInclusive<usize> = 4..=252;
@@ -32,7 +32,7 @@ impl<'a> Buffers<'a> {
     pub(super) fn read(
         root: &Root,
         binary: Option<&'a [u8]>,
-        beside: &mut Beside,
+        named_files: &mut NamedFiles,
         builder: &mut Builder,
     ) -> Result<Self, Fault> {
         let read = |(number, buffer): (usize, &buffer::Buffer)| {
@@ -44,7 +44,7 @@ impl<'a> Buffers<'a> {
                 }
                 (Some(uri), _) => match uri::parse(uri) {
                     Ok(Uri::Data(bytes)) => bytes.into(),
-                    Ok(Uri::File(name)) => match read_file(&name, &location, beside)? {
+                    Ok(Uri::File(name)) => match read_file(&name, &location, named_files)? {
                         Some(bytes) => bytes.into(),
                         None => {
                             builder.warn(WarningKind::OutsideFolder, location);
@@ -77,7 +77,7 @@ impl<'a> Buffers<'a> {
             return Err(Fault::new(location, problem));
         };
         let Some(bytes) = bytes else {
-            let problem = "its name leads outside the model's folder";
+            let problem = "its name is not allowed: it could lead outside the model's folder";
             return Err(Fault::with_advice(format!("buffer {buffer}"), problem, PUT_BESIDE));
         };
         let stride_bytes = view.byte_stride.map(|stride| stride.0).filter(|&it| it > 0);
@@ -103,8 +103,12 @@ impl<'a> Buffers<'a> {
 }
 
 /// Reads a buffer file; `None` if its name is refused.
-fn read_file(name: &str, location: &str, beside: &mut Beside) -> Result<Option<Vec<u8>>, Fault> {
-    beside.read(name).map_err(|error| match error {
+fn read_file(
+    name: &str,
+    location: &str,
+    named_files: &mut NamedFiles,
+) -> Result<Option<Vec<u8>>, Fault> {
+    named_files.read(name).map_err(|error| match error {
         WorldError::Unreadable { problem, .. } => {
             let problem = format!("{} cannot be read: {problem}", quoted(name.as_bytes()));
             Fault::with_advice(location, problem, "put the buffer file into the model's folder")

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use crate::stored::database::CACHE_BYTES;
 
-/// When pending edits are committed to disk. Edits are grouped because every commit waits some
-/// milliseconds for the disk, however small it is.
+/// Limits for pending edits; exceeding one commits them to disk. Edits are grouped because every
+/// commit waits some milliseconds for the disk, however small it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitPolicy {
     /// Longest time that an edit stays pending. Default: 1 s.

@@ -37,8 +37,8 @@ fn an_existing_file_is_written_only_if_it_was_never_changed() {
     fs::remove_file(path).unwrap();
 }
 
-/// Another program opens the file while it is closed to be opened for writing, and then leaves it
-/// unchanged or changes it.
+/// The file is opened by another program while it is closed to be opened for writing. That program
+/// leaves it unchanged or changes it.
 #[test]
 fn a_file_opened_elsewhere_is_read_again_and_written_only_if_unchanged() {
     let name = format!("drystone-lost-{}.drystone", std::process::id());

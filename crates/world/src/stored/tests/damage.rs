@@ -44,7 +44,7 @@ fn page_count(path: &Path) -> usize {
     store.read(|it| Ok(it.open_table(pages::CHUNKS.pages)?.iter()?.count())).unwrap()
 }
 
-/// Whatever is damaged in a group, edits of the group and of others are saved. The group's other
+/// For any damage in a group, edits of the group and of others are saved. The group's other
 /// chunks are reported as lost.
 #[test]
 fn a_damaged_group_does_not_block_edits() {

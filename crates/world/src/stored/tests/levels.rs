@@ -192,7 +192,7 @@ impl Source for WithoutLevels {
     }
 }
 
-/// With LOD data, a distant view reads one chunk instead of all chunks below.
+/// A distant view with LOD data reads one chunk instead of all chunks below.
 #[test]
 fn a_distant_view_reads_few_chunks() {
     let folder = Folder::new();

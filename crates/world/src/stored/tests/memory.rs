@@ -206,7 +206,7 @@ thread_local! {
     static PANICS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// In a browser a panic ends the program, so no panic may occur, even one that is caught.
+/// A panic ends the program in a browser, so no panic may occur, even one that is caught.
 #[test]
 fn a_full_memory_file_never_panics() {
     let tell = std::panic::take_hook();
