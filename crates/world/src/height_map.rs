@@ -59,14 +59,14 @@ use relief::Relief;
 /// three quarters. Below the surface are three voxels of dirt, then stone.
 ///
 /// # Limits
-/// 1 GiB per file; 2²⁷ samples of 4 bytes of memory each, and no more than the file can hold; 2²⁴
-/// voxels per side; 2²⁴ chunks.
-/// PNG: one channel of 8 or 16 bits, with or without transparency. One step of grey is 1 m.
-/// SRTM: tiles of 1201², 3601² and 1801 × 3601 samples.
-/// TIFF: the first picture of a file. One channel of integers with 8, 16 or 32 bits or floats with
-/// 32 or 64 bits, in metres. Strips or tiles of at most 64 MiB, uncompressed or with deflate, LZW
-/// or PackBits. Scale and void value are read from GeoTIFF and GDAL tags, with metres and feet as
-/// units. Rotations and scales by matrix are ignored.
+/// * 1 GiB per file; 2²⁷ samples of 4 bytes of memory each, and no more than the file can hold;
+///   2²⁴ voxels per side; 2²⁴ chunks.
+/// * PNG: one channel of 8 or 16 bits, with or without transparency. One step of grey is 1 m.
+/// * SRTM: tiles of 1201², 3601² and 1801 × 3601 samples.
+/// * TIFF: the first picture of a file. One channel of integers with 8, 16 or 32 bits or floats
+///   with 32 or 64 bits, in metres. Strips or tiles of at most 64 MiB, uncompressed or with
+///   deflate, LZW or PackBits. Scale and void value are read from GeoTIFF and GDAL tags, with
+///   metres and feet as units. Rotations and scales by matrix are ignored.
 pub struct HeightMap {
     name: String,
     identity: String,

@@ -6,6 +6,7 @@ use super::fault::{Fault, SPLIT};
 const MAX_CELL: f64 = (1_u64 << 30) as f64;
 /// Bound for the relative rounding error of sums of coordinates.
 const ROUNDING: f64 = f64::EPSILON * 4.0;
+
 /// Welds vertex positions: equal or near positions get the same index.
 ///
 /// With a tolerance, a grid holds the distinct positions, in cells of twice the tolerance. All
