@@ -38,8 +38,8 @@ impl RecentChanges {
     pub(crate) fn since(&self, revision: u64) -> Option<impl Iterator<Item = u32>> {
         let slots = || (revision..self.revision).map(|before| self.slot_of(before + 1));
         let count = self.revision.checked_sub(revision)?;
-        let are_known = count <= Self::MAX as u64 && slots().all(|it| it != Self::EVERY_SLOT);
-        are_known.then(slots)
+        let are_stored = count <= Self::MAX as u64 && slots().all(|it| it != Self::EVERY_SLOT);
+        are_stored.then(slots)
     }
 
     const fn slot_of(&self, revision: u64) -> u32 {

@@ -200,7 +200,7 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
         }
     }
 
-    /// Returns whether elements can be written before the size of the mesh is known.
+    /// Returns whether elements can be written before the size of the mesh is final.
     fn writes_early(&self) -> bool {
         !matches!(self.pool.config.placement, Placement::SizeClasses { .. })
     }

@@ -1,3 +1,4 @@
+mod ambient_occlusion;
 mod face_steps;
 mod find;
 mod layer;
@@ -8,10 +9,9 @@ mod plane;
 mod remesher;
 mod row;
 mod row_bits;
-mod shade;
 mod translucent;
 pub(crate) mod transpose;
-mod turn;
+mod transpose_masks;
 mod uniform;
 
 use alloc::alloc::handle_alloc_error;

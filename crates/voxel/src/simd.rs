@@ -51,22 +51,22 @@ pub(crate) trait Instructions {
     /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.
     /// Rows past the end of `to` are omitted.
     #[inline(always)]
-    fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
-        portable::turn(rows, to, step);
+    fn transpose_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
+        portable::transpose_rows(rows, to, step);
     }
 
     /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.
     /// Rows past the end of `to` are omitted.
     #[inline(always)]
-    fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
-        portable::turn(rows, to, step);
+    fn transpose_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
+        portable::transpose_rows(rows, to, step);
     }
 
     /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.
     /// Rows past the end of `to` are omitted.
     #[inline(always)]
-    fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
-        portable::turn(rows, to, step);
+    fn transpose_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
+        portable::transpose_rows(rows, to, step);
     }
 }
 

@@ -108,7 +108,7 @@ impl Members {
     pub(super) fn remove(&mut self, mesh: MeshHandle) -> bool {
         let is_in = self.contains(mesh);
         if is_in {
-            self.take_out(mesh.slot() as usize);
+            self.remove_slot(mesh.slot() as usize);
             self.revision += 1;
         }
         is_in
@@ -145,7 +145,7 @@ impl Members {
         for word in 0..self.bits.len() {
             for slot in slots_of(word, self.bits[word]) {
                 if self.keys[slot].is_none_or(|key| pool.mesh(pool.handle(key)).is_none()) {
-                    self.take_out(slot);
+                    self.remove_slot(slot);
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Members {
         self.keys.get(key.index() as usize) == Some(&Some(key))
     }
 
-    fn take_out(&mut self, slot: usize) {
+    fn remove_slot(&mut self, slot: usize) {
         self.keys[slot] = None;
         self.bits[slot / WORD_SLOTS] &= !(1 << (slot % WORD_SLOTS));
         self.len -= 1;

@@ -148,7 +148,7 @@ impl Output {
     }
 
     /// Adds a command that draws nothing for each part of a mesh that is not in `parts`.
-    pub(super) fn draw_nothing<V: Pod, D: Pod>(
+    pub(super) fn draw_zeroed<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
         key: MeshKey,

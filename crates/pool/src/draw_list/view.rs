@@ -31,6 +31,7 @@ use crate::{
 /// - After at most 64 changes, commands are patched: one pass over 20 bytes each.
 ///
 /// No memory is allocated once all buffers have reached their size.
+///
 /// # Examples
 /// ```
 /// use drystone_pool::{Access, Config, DrawList, DrawView, PartSet, SimulatedGpu, VertexPool};
@@ -43,7 +44,7 @@ use crate::{
 /// list.insert(near)?;
 /// list.insert(far)?;
 ///
-// The camera draws both, the far one first; the shadow contains only the near one.
+/// // The camera draws both, the far one first; the shadow contains only the near one.
 /// list.mask_and_sort(&pool, |&distance| (PartSet::ALL, !u64::from(distance)));
 /// let mut shadow = DrawView::new();
 /// shadow.mask(&list, &pool, |&distance| if distance < 50 { PartSet::ALL } else { PartSet::EMPTY });
@@ -354,7 +355,7 @@ impl DrawView {
             let Some(key) = keys[mesh].filter(|&key| !is_removed(key)) else { return };
             output.draw(pool, key, shown[mesh], table);
             if has_zeroed {
-                output.draw_nothing(pool, key, shown[mesh], table);
+                output.draw_zeroed(pool, key, shown[mesh], table);
             }
         };
         if self.is_sorted && self.visible <= FEW_MESHES {
@@ -369,7 +370,7 @@ impl DrawView {
             }
         }
         for &key in self.hidden.iter().filter(|&&key| !is_removed(key)) {
-            output.draw_nothing(pool, key, PartSet::EMPTY, table);
+            output.draw_zeroed(pool, key, PartSet::EMPTY, table);
         }
         if let Some(masked) = changed {
             members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL, table));

@@ -59,14 +59,14 @@ impl Memory {
     fn load(&self, buffer: u32, range: Range<usize>) -> &[u8] {
         match self.buffers.get(buffer as usize) {
             Some(Some(bytes)) => &bytes[range],
-            _ => panic!("buffer {buffer} is read and does not exist"),
+            _ => panic!("buffer {buffer} does not exist and cannot be read"),
         }
     }
 
     pub(super) fn store(&mut self, buffer: u32, offset: usize, bytes: &[u8]) {
         match self.buffers.get_mut(buffer as usize) {
             Some(Some(buffer)) => buffer[offset..offset + bytes.len()].copy_from_slice(bytes),
-            _ => panic!("buffer {buffer} is written and does not exist"),
+            _ => panic!("buffer {buffer} does not exist and cannot be written"),
         }
     }
 
@@ -82,7 +82,9 @@ impl Memory {
     /// Destroys a buffer and returns its size in bytes.
     fn destroy(&mut self, buffer: u32) -> u64 {
         let bytes = self.buffers.get_mut(buffer as usize).and_then(Option::take);
-        let Some(bytes) = bytes else { panic!("buffer {buffer} is destroyed and does not exist") };
+        let Some(bytes) = bytes else {
+            panic!("buffer {buffer} does not exist and cannot be destroyed")
+        };
         bytes.len() as u64
     }
 

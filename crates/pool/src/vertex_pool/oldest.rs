@@ -54,11 +54,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let mut oldest: [Option<(u32, MeshHandle)>; EVICTION_CANDIDATES] =
             [None; EVICTION_CANDIDATES];
         for (handle, mesh) in self.meshes.iter().filter(|(_, mesh)| mesh.len() > 0) {
-            let unseen = mesh.frames_since_drawn(frame);
-            let is_older = |it: &Option<(u32, _)>| it.is_none_or(|(frames, _)| unseen > frames);
+            let age_frames = mesh.frames_since_drawn(frame);
+            let is_older = |it: &Option<(u32, _)>| it.is_none_or(|(frames, _)| age_frames > frames);
             if let Some(at) = oldest.iter().position(is_older) {
                 oldest[at..].rotate_right(1);
-                oldest[at] = Some((unseen, self.handle(handle)));
+                oldest[at] = Some((age_frames, self.handle(handle)));
             }
         }
         self.oldest = Oldest { found: oldest.map(|it| it.map(|(_, handle)| handle)), frame };

@@ -39,7 +39,7 @@ fn written_elements_are_drawn_and_the_rest_is_released() {
     {
         let mut gpu = SimulatedGpu::new(access, 1);
         let mut pool = Pool::new(config.clone()).unwrap();
-        // Several blocks, so that some are written before the size is known.
+        // Several blocks, so that some are written before the size is final.
         let mut writer = pool.writer(60_000, &mut gpu).unwrap();
         for n in 0..20_000 {
             writer.push(n).unwrap();

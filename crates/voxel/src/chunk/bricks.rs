@@ -258,7 +258,7 @@ impl Bricks {
     /// Checks all invariants, for tests.
     pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
         if Self::side_of(volume) != Some(self.side()) || self.words.len() < self.count() {
-            return Err("bricks of another volume");
+            return Err("the bricks do not match the volume");
         }
         let mut end = self.count();
         for brick in 0..self.count() {

@@ -1,5 +1,5 @@
+use super::ambient_occlusion::Outside;
 use super::row::{Row, occupied};
-use super::shade::Outside;
 
 /// Layer of one face direction as rows of bits: the input of merging.
 ///
@@ -64,7 +64,7 @@ impl<W: Row> Layer<W> {
             layer.continued[row] = visible[row - 1] & visible[row] & across[row];
         }
         if let Some(outside) = outside {
-            layer.separate_shades(outside);
+            layer.separate_occlusion(outside);
         }
         layer.extract_single();
         layer
@@ -72,7 +72,7 @@ impl<W: Row> Layer<W> {
 
     /// Restricts joins to faces with equal shading.
     #[inline(always)]
-    fn separate_shades(&mut self, outside: &Outside<'_, W>) {
+    fn separate_occlusion(&mut self, outside: &Outside<'_, W>) {
         let [along, across] = outside.flat();
         for row in 0..W::ROWS {
             self.joined[row] = self.joined[row] & along[row] & along[row] << 1;

@@ -3,7 +3,7 @@ use drystone_alloc::{Error, memory::Linear};
 use super::find::{Find, FindHalo};
 use super::memory::Words;
 use super::row::Row;
-use super::turn::Turn;
+use super::transpose_masks::TransposeMasks;
 use crate::simd::{Instructions, Work, widest};
 use crate::{MaterialTable, PaddedChunk};
 
@@ -88,7 +88,7 @@ impl<'s, W: Row> Masks<'s, W> {
         if masks.has_translucent {
             widest(FindHalo { masks: &mut masks, chunk });
         }
-        widest(Turn { masks: &mut masks, shaded });
+        widest(TransposeMasks { masks: &mut masks, shaded });
         if shaded {
             for layers in &mut masks.layers {
                 let count = layers.opaque.len();

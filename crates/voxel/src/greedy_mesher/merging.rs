@@ -1,12 +1,12 @@
 use drystone_alloc::{Error, memory::Linear};
 use drystone_mesh::{Face, Quad, QuadSink};
 
+use super::ambient_occlusion::{Outside, occlusion_table};
 use super::face_steps::{BitOffsets, QuadSteps, axes, stride};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
 use super::memory::Memory;
 use super::row::Row;
-use super::shade::{Outside, occlusion_table};
 use crate::simd::{Instructions, Work, widest};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 
@@ -91,16 +91,17 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
                 let layer = Layer::new(visible, along, across, outside.as_ref());
                 // Capacity for all faces, and for the surplus of a batch.
-                let room = sink.room(side * side + BATCH);
-                let count =
-                    write_layer::<FACE, SHADED, W>(layer, &offsets, self.chunk, at, outside, room);
+                let output = sink.room(side * side + BATCH);
+                let count = write_layer::<FACE, SHADED, W>(
+                    layer, &offsets, self.chunk, at, outside, output,
+                );
                 sink.keep(face, count);
             }
         }
     }
 }
 
-/// Writes the quads of layer `at` in direction `Face::ALL[FACE]` to `room`. Its length must be the
+/// Writes the quads of layer `at` in direction `Face::ALL[FACE]` to `output`. Its length must be the
 /// number of faces plus [`BATCH`]. Returns the number of quads.
 #[inline(always)]
 pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row>(
@@ -109,9 +110,9 @@ pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row>(
     chunk: &PaddedChunk,
     at: usize,
     outside: Option<Outside<'_, W>>,
-    room: &mut [Quad],
+    output: &mut [Quad],
 ) -> usize {
-    let mut quads = LayerQuads::<FACE, SHADED, W> { chunk, at, outside, room, count: 0 };
+    let mut quads = LayerQuads::<FACE, SHADED, W> { chunk, at, outside, output, count: 0 };
     match layer.few_single_rows(chunk.side() as usize) {
         Some(rows) => quads.push_few(&layer, rows),
         None => quads.push_single(&layer, offsets),
@@ -125,7 +126,7 @@ struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W: Row> {
     chunk: &'a PaddedChunk,
     at: usize,
     outside: Option<Outside<'a, W>>,
-    room: &'a mut [Quad],
+    output: &'a mut [Quad],
     count: usize,
 }
 
@@ -147,8 +148,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             let mut bits = layer.single(row as usize);
             let mut left = bits.count_ones() as usize;
             loop {
-                let room = found.get_mut(count..);
-                let Some(positions) = room.and_then(|room| room.first_chunk_mut::<FEW>()) else {
+                let output = found.get_mut(count..);
+                let Some(positions) = output.and_then(|output| output.first_chunk_mut::<FEW>())
+                else {
                     return;
                 };
                 for position in positions {
@@ -176,8 +178,8 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
         let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| stride(axis, side));
         let (first_quad, first_voxel) = (self.quad(0, 0), self.voxel(0, 0));
         let Some(voxels) = self.chunk.voxels().get(first_voxel..) else { return };
-        let Some(room) = self.room.get_mut(self.count..) else { return };
-        for (quad, &at) in room.iter_mut().zip(found) {
+        let Some(output) = self.output.get_mut(self.count..) else { return };
+        for (quad, &at) in output.iter_mut().zip(found) {
             let [row, bit] = [u32::from(at) / W::ROWS as u32, u32::from(at) % W::ROWS as u32];
             let voxel = voxels.get(row as usize * row_stride + bit as usize * bit_stride);
             let Some(material) = voxel else { return };
@@ -185,7 +187,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
                 + u64::from(row) * Self::STEPS.row
                 + u64::from(bit) * Self::STEPS.bit
                 + u64::from(material.0) * Self::STEPS.material
-                + Self::shade(self.outside.as_ref(), row, bit) * Self::STEPS.occlusion;
+                + Self::ambient_occlusion(self.outside.as_ref(), row, bit) * Self::STEPS.occlusion;
             *quad = Quad::from_bits(bits);
         }
         self.count += found.len();
@@ -210,8 +212,10 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
         let Some(voxels) = self.chunk.voxels().get(self.voxel(row as u32, 0)..) else { return };
         let mut left = word.count_ones() as usize;
         loop {
-            let room = self.room.get_mut(self.count..);
-            let Some(batch) = room.and_then(|room| room.first_chunk_mut::<BATCH>()) else { return };
+            let output = self.output.get_mut(self.count..);
+            let Some(batch) = output.and_then(|output| output.first_chunk_mut::<BATCH>()) else {
+                return;
+            };
             for quad in batch {
                 // After the last bit, any valid face can be written.
                 let at = word.trailing_zeros();
@@ -220,9 +224,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
                 let [row, bit] = [row as u32 + at / W::ROWS as u32, at % W::ROWS as u32];
                 let Some(material) = voxels.get(offset.voxel as usize) else { return };
                 let material = u64::from(material.0) * Self::STEPS.material;
-                let shade = Self::shade(self.outside.as_ref(), row, bit);
+                let occlusion = Self::ambient_occlusion(self.outside.as_ref(), row, bit);
                 let bits = first_quad + u64::from(offset.quad) + material;
-                *quad = Quad::from_bits(bits + shade * Self::STEPS.occlusion);
+                *quad = Quad::from_bits(bits + occlusion * Self::STEPS.occlusion);
                 word &= word.wrapping_sub(1);
             }
             self.count += left.min(BATCH);
@@ -243,8 +247,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             + u64::from(patch.bit_count - 1) * steps.bit_count
             + u64::from(patch.row_count - 1) * steps.row_count
             + material * steps.material
-            + Self::shade(self.outside.as_ref(), patch.row, patch.bit) * steps.occlusion;
-        if let Some(quad) = self.room.get_mut(self.count) {
+            + Self::ambient_occlusion(self.outside.as_ref(), patch.row, patch.bit)
+                * steps.occlusion;
+        if let Some(quad) = self.output.get_mut(self.count) {
             *quad = Quad::from_bits(bits);
             self.count += 1;
         }
@@ -252,7 +257,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
 
     /// Returns the ambient occlusion of a face.
     #[inline(always)]
-    fn shade(outside: Option<&Outside<'_, W>>, row: u32, bit: u32) -> u64 {
+    fn ambient_occlusion(outside: Option<&Outside<'_, W>>, row: u32, bit: u32) -> u64 {
         match outside {
             Some(outside) if SHADED => u64::from(outside.occlusion(row, bit, &Self::OCCLUSION)),
             _ => 0,

@@ -253,7 +253,7 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
         for (visible, rebuilt) in visible.iter().zip(&mut *self.rebuilt[of_face]) {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
                 let layer = Layer::new(visible, here.along.as_ref(), here.across.as_ref(), None);
-                let room = rebuilt.quads.room(side * side + BATCH);
+                let output = rebuilt.quads.room(side * side + BATCH);
                 let offsets = &self.offsets[of_face];
                 let count = write_layer::<FACE, false, W>(
                     layer,
@@ -261,7 +261,7 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
                     self.padded,
                     plane - 1,
                     None,
-                    room,
+                    output,
                 );
                 rebuilt.quads.keep(Face::ALL[FACE], count);
             }

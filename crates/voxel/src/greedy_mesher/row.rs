@@ -65,11 +65,11 @@ pub(super) trait Row:
 
     /// Transposes a slice: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`. Rows past
     /// the end of `to` are omitted.
-    fn turn<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize);
+    fn transpose<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize);
 }
 
 macro_rules! row {
-    ($word:ty, $padded:ty, $words:ident, $equal:ident, $turn:ident) => {
+    ($word:ty, $padded:ty, $words:ident, $equal:ident, $transpose:ident) => {
         impl Row for $word {
             const ROWS: usize = <$word>::BITS as usize;
             const ZERO: Self = 0;
@@ -128,16 +128,16 @@ macro_rules! row {
             }
 
             #[inline(always)]
-            fn turn<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize) {
-                I::$turn(rows, to, step);
+            fn transpose<I: Instructions>(rows: &Self::Slice, to: &mut [Self], step: usize) {
+                I::$transpose(rows, to, step);
             }
         }
     };
 }
 
-row!(u16, u32, narrow, equal_16, turn_16);
-row!(u32, u64, middle, equal_32, turn_32);
-row!(u64, u128, wide, equal_64, turn_64);
+row!(u16, u32, narrow, equal_16, transpose_16);
+row!(u32, u64, middle, equal_32, transpose_32);
+row!(u64, u128, wide, equal_64, transpose_64);
 
 /// Returns a word with one bit for each row that is not zero.
 #[inline(always)]

@@ -70,7 +70,7 @@ fn exchange<W: Square, const WIDTH: usize>(rows: &mut [W]) {
 mod tests {
     use super::*;
 
-    macro_rules! every_bit_changes_places {
+    macro_rules! every_bit_is_transposed {
         ($name:ident, $word:ty, $rows:expr) => {
             #[test]
             fn $name() {
@@ -82,15 +82,15 @@ mod tests {
                 let mut after = before;
                 transpose(&mut after);
                 for (y, row) in before.into_iter().enumerate() {
-                    for (x, turned) in after.into_iter().enumerate() {
-                        assert_eq!(row >> x & 1, turned >> y & 1, "{x} {y}");
+                    for (x, transposed) in after.into_iter().enumerate() {
+                        assert_eq!(row >> x & 1, transposed >> y & 1, "{x} {y}");
                     }
                 }
             }
         };
     }
 
-    every_bit_changes_places!(every_bit_of_16_rows_changes_places, u16, 16);
-    every_bit_changes_places!(every_bit_of_32_rows_changes_places, u32, 32);
-    every_bit_changes_places!(every_bit_of_64_rows_changes_places, u64, 64);
+    every_bit_is_transposed!(all_bits_of_16_rows_are_transposed, u16, 16);
+    every_bit_is_transposed!(all_bits_of_32_rows_are_transposed, u32, 32);
+    every_bit_is_transposed!(all_bits_of_64_rows_are_transposed, u64, 64);
 }

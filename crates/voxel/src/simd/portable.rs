@@ -17,10 +17,14 @@ impl Instructions for Portable {
 }
 
 #[inline(always)]
-pub(super) fn turn<W: Square, const ROWS: usize>(rows: &[W; ROWS], to: &mut [W], step: usize) {
-    let mut turned = *rows;
-    transpose(&mut turned);
-    for (to, row) in to.iter_mut().step_by(step).zip(turned) {
+pub(super) fn transpose_rows<W: Square, const ROWS: usize>(
+    rows: &[W; ROWS],
+    to: &mut [W],
+    step: usize,
+) {
+    let mut transposed = *rows;
+    transpose(&mut transposed);
+    for (to, row) in to.iter_mut().step_by(step).zip(transposed) {
         *to = row;
     }
 }

@@ -28,12 +28,12 @@ struct All {
 }
 
 /// Rows of the transposed squares, three words apart; the last is omitted.
-type Answers = ([u64; 3], [u16; 45], [u32; 93], [u64; 189]);
+type Results = ([u64; 3], [u16; 45], [u32; 93], [u64; 189]);
 
 impl Work for All {
-    type Output = Answers;
+    type Output = Results;
 
-    fn run<I: Instructions>(self) -> Answers {
+    fn run<I: Instructions>(self) -> Results {
         let [a, b] = &self.rows;
         let ((a_32, b_32), (a_16, b_16)) = (
             (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
@@ -41,11 +41,12 @@ impl Work for All {
         );
         let equal =
             [I::equal_16(a_16, b_16).into(), I::equal_32(a_32, b_32).into(), I::equal_64(a, b)];
-        let (mut turned_16, mut turned_32, mut turned_64) = ([7; 45], [7; 93], [7; 189]);
-        I::turn_16(&self.square_16, &mut turned_16, 3);
-        I::turn_32(&self.square_32, &mut turned_32, 3);
-        I::turn_64(&self.square_64, &mut turned_64, 3);
-        (equal, turned_16, turned_32, turned_64)
+        let (mut transposed_16, mut transposed_32, mut transposed_64) =
+            ([7; 45], [7; 93], [7; 189]);
+        I::transpose_16(&self.square_16, &mut transposed_16, 3);
+        I::transpose_32(&self.square_32, &mut transposed_32, 3);
+        I::transpose_64(&self.square_64, &mut transposed_64, 3);
+        (equal, transposed_16, transposed_32, transposed_64)
     }
 }
 

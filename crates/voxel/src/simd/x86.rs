@@ -67,21 +67,21 @@ impl Instructions for Wide {
     }
 
     #[inline(always)]
-    fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
+    fn transpose_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
         // SAFETY: `Wide` is used only if the processor has AVX2.
-        unsafe { turn_16(rows, to, step) }
+        unsafe { transpose_16(rows, to, step) }
     }
 
     #[inline(always)]
-    fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
+    fn transpose_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
         // SAFETY: `Wide` is used only if the processor has AVX2.
-        unsafe { turn_32(rows, to, step) }
+        unsafe { transpose_32(rows, to, step) }
     }
 
     #[inline(always)]
-    fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
+    fn transpose_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
         // SAFETY: `Wide` is used only if the processor has AVX2.
-        unsafe { turn_64(rows, to, step) }
+        unsafe { transpose_64(rows, to, step) }
     }
 }
 
@@ -114,7 +114,7 @@ fn put<W>(to: &mut [W], at: usize, word: W) {
 /// then two columns.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
+fn transpose_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
     // SAFETY: 16 rows of 2 bytes are the 32 bytes of an unaligned load.
     let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast()) };
     let by_half = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
@@ -132,7 +132,7 @@ fn turn_16(rows: &[u16; 16], to: &mut [u16], step: usize) {
 /// bytes of a vector are then a column.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
+fn transpose_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
     let first: *const __m256i = rows.as_ptr().cast();
     let by_byte = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     let by_byte = _mm256_broadcastsi128_si256(by_byte);
@@ -164,7 +164,7 @@ fn turn_32(rows: &[u32; 32], to: &mut [u32], step: usize) {
 /// column.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn turn_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
+fn transpose_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
     let ([low, high], _) = rows.as_chunks() else { return };
     let [low, high] = [bytes_of_32(low), bytes_of_32(high)];
     for (i, (mut low, mut high)) in low.into_iter().zip(high).enumerate() {

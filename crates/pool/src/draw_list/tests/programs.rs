@@ -204,7 +204,7 @@ impl World {
 }
 
 #[test]
-fn programs_draw_what_a_naive_list_draws() {
+fn programs_draw_the_same_as_a_naive_list() {
     for seed in 1..=2_000_u64 {
         let mut world = World::new(seed);
         for step in 0..60 {

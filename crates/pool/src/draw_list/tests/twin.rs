@@ -112,8 +112,8 @@ impl TwinView {
         let mut picture = Picture::default();
         let (mut end, mut before) = (0, None);
         for CommandRun { buffer, commands: range } in runs.iter().cloned() {
-            assert!(range.start == end && range.end > end, "runs leave commands out");
-            assert!(before != Some(buffer), "two runs where one would do");
+            assert!(range.start == end && range.end > end, "runs do not cover all commands");
+            assert!(before != Some(buffer), "adjacent runs read one buffer");
             (end, before) = (range.end, Some(buffer));
             for command in &commands[range] {
                 let count = command.index_count as usize / 6;
@@ -124,7 +124,7 @@ impl TwinView {
                 picture.drawn.extend(run.iter().map(|&element| (buffer, data, element)));
             }
         }
-        assert_eq!(end, commands.len(), "runs leave commands out");
+        assert_eq!(end, commands.len(), "runs do not cover all commands");
         if self.is_grouped() {
             assert!(runs.is_sorted_by_key(|run| run.buffer));
         }

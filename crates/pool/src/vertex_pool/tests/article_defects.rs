@@ -90,13 +90,13 @@ fn a_mesh_removed_after_the_mask_is_not_drawn() {
 fn stale_handles_are_errors_even_when_the_slot_is_reused() {
     let (mut pool, mut gpu, mut list, meshes) = six();
     pool.remove(meshes[3]).unwrap();
-    let reborn = pool.insert(&[77], &[1], 77, &mut gpu).unwrap();
-    assert_eq!(reborn.slot(), meshes[3].slot());
+    let reused = pool.insert(&[77], &[1], 77, &mut gpu).unwrap();
+    assert_eq!(reused.slot(), meshes[3].slot());
     assert_eq!(pool.remove(meshes[3]), Err(PoolError::Stale));
     assert_eq!(pool.replace(meshes[3], &[1], &[1], 1, &mut gpu), Err(PoolError::Stale));
     assert_eq!(pool.set_data(meshes[3], 1, &mut gpu), Err(PoolError::Stale));
     assert_eq!(pool.replacing_writer(meshes[3], 1, &mut gpu).unwrap_err(), PoolError::Stale);
-    assert_eq!((pool.data(meshes[3]), pool.data(reborn)), (None, Some(&77)));
+    assert_eq!((pool.data(meshes[3]), pool.data(reused)), (None, Some(&77)));
     assert_eq!(slots(&mut list, &pool), [0, 1, 2, 4, 5]);
 }
 

@@ -69,7 +69,7 @@ fn configurations_that_cannot_be_addressed_are_errors() {
 }
 
 #[test]
-fn commands_of_more_indices_than_32_bits_hold_are_refused() {
+fn commands_with_more_indices_than_32_bits_are_an_error() {
     let config = Config {
         max_buffer_elements: 1 << 29,
         vertices_per_element: 1,

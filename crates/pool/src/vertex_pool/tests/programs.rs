@@ -63,9 +63,9 @@ enum Op {
 const STEPS: u32 = 60;
 
 /// Generator of random programs.
-struct Lots(Random);
+struct ProgramGenerator(Random);
 
-impl Lots {
+impl ProgramGenerator {
     fn below(&mut self, bound: u32) -> u32 {
         self.0.below(bound)
     }
@@ -157,9 +157,9 @@ fn execute(scene: &mut Scene, op: Op, step: u32) {
             scene.add_pool(*config);
             scene.pool.buffers.ignores_frames = ignores_frames;
         }
-        Op::ChoosePool { .. } | Op::DropPool { .. } if scene.parked() == 0 => {}
-        Op::ChoosePool { nth } => scene.choose(nth % scene.parked()),
-        Op::DropPool { nth } => scene.drop_pool(nth % scene.parked()),
+        Op::ChoosePool { .. } | Op::DropPool { .. } if scene.inactive() == 0 => {}
+        Op::ChoosePool { nth } => scene.choose(nth % scene.inactive()),
+        Op::DropPool { nth } => scene.drop_pool(nth % scene.inactive()),
         Op::CatchUp => scene.gpu.run_frame(),
         Op::Clear => scene.clear(),
         Op::Move(budget) => {
@@ -178,7 +178,7 @@ fn execute(scene: &mut Scene, op: Op, step: u32) {
 
 /// Runs a program; returns the number of its wrong frames.
 fn run(seed: u64, ignores_frames: bool) -> u32 {
-    let mut random = Lots(Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
+    let mut random = ProgramGenerator(Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
     let access = [Access::Staged, Access::Direct][random.below(2) as usize];
     let access = if ignores_frames { Access::Direct } else { access };
     let mut scene = Scene::new(random.config(), access, random.below(4) as usize);

@@ -8,7 +8,7 @@ use super::*;
 const DATA_BYTES: usize = size_of::<u32>();
 
 /// Mesh of the immediate renderer: elements by part.
-struct Kept {
+struct MeshCopy {
     handle: MeshHandle,
     data: u32,
     parts: Vec<Vec<u32>>,
@@ -21,11 +21,11 @@ struct Expected {
 }
 
 /// Pool that shares the scene's GPU and is not the chosen one.
-struct Parked {
+struct InactivePool {
     pool: Pool,
     part: usize,
     list: DrawList,
-    kept: Vec<Kept>,
+    copies: Vec<MeshCopy>,
 }
 
 /// A pool with a list of all its meshes, a GPU that runs behind, and the expected content of each
@@ -36,8 +36,8 @@ pub(crate) struct Scene {
     /// Number of the pool's part of the GPU.
     part: usize,
     list: DrawList,
-    kept: Vec<Kept>,
-    parked: Vec<Parked>,
+    copies: Vec<MeshCopy>,
+    inactive: Vec<InactivePool>,
     /// Total number of pools created.
     pools: usize,
     expected: VecDeque<Expected>,
@@ -54,8 +54,8 @@ impl Scene {
             gpu: SimulatedGpu::new(access, frames_in_flight),
             part: 0,
             list: DrawList::new(),
-            kept: Vec::new(),
-            parked: Vec::new(),
+            copies: Vec::new(),
+            inactive: Vec::new(),
             pools: 1,
             expected: VecDeque::new(),
             frame: 0,
@@ -65,44 +65,44 @@ impl Scene {
 
     /// Adds a pool to the GPU and chooses it.
     pub(crate) fn add_pool(&mut self, config: Config) {
-        let parked = Parked {
+        let inactive = InactivePool {
             pool: Pool::new(config).unwrap(),
             part: self.pools,
             list: DrawList::new(),
-            kept: Vec::new(),
+            copies: Vec::new(),
         };
         self.pools += 1;
-        self.parked.push(parked);
-        self.choose(self.parked.len() - 1);
+        self.inactive.push(inactive);
+        self.choose(self.inactive.len() - 1);
     }
 
     /// Number of pools other than the chosen one.
-    pub(crate) fn parked(&self) -> usize {
-        self.parked.len()
+    pub(crate) fn inactive(&self) -> usize {
+        self.inactive.len()
     }
 
     /// Chooses another pool.
     pub(crate) fn choose(&mut self, nth: usize) {
-        let Parked { pool, part, list, kept } = &mut self.parked[nth];
+        let InactivePool { pool, part, list, copies } = &mut self.inactive[nth];
         core::mem::swap(&mut self.pool, pool);
         core::mem::swap(&mut self.part, part);
         core::mem::swap(&mut self.list, list);
-        core::mem::swap(&mut self.kept, kept);
+        core::mem::swap(&mut self.copies, copies);
     }
 
     /// Drops the chosen pool although frames may read it, and chooses another.
     pub(crate) fn drop_pool(&mut self, other: usize) {
         self.choose(other);
-        let dropped = self.parked.swap_remove(other);
+        let dropped = self.inactive.swap_remove(other);
         self.gpu.drop_part(dropped.part);
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.kept.len()
+        self.copies.len()
     }
 
     pub(crate) fn nth(&self, nth: usize) -> MeshHandle {
-        self.kept[nth % self.kept.len()].handle
+        self.copies[nth % self.copies.len()].handle
     }
 
     pub(crate) fn insert(&mut self, parts: &[&[u32]], data: u32) -> Result<MeshHandle, PoolError> {
@@ -113,7 +113,7 @@ impl Scene {
             data,
             &mut self.gpu.part(self.part, DATA_BYTES),
         )?;
-        self.keep(handle, parts, data);
+        self.store_copy(handle, parts, data);
         Ok(handle)
     }
 
@@ -131,7 +131,7 @@ impl Scene {
             data,
             &mut self.gpu.part(self.part, DATA_BYTES),
         )?;
-        self.keep(handle, parts, data);
+        self.store_copy(handle, parts, data);
         Ok(())
     }
 
@@ -155,35 +155,35 @@ impl Scene {
             writer.end_part()?;
         }
         let handle = writer.finish(data)?;
-        self.keep(handle, parts, data);
+        self.store_copy(handle, parts, data);
         Ok(handle)
     }
 
-    fn keep(&mut self, handle: MeshHandle, parts: &[&[u32]], data: u32) {
+    fn store_copy(&mut self, handle: MeshHandle, parts: &[&[u32]], data: u32) {
         let parts: Vec<Vec<u32>> = parts.iter().map(|part| part.to_vec()).collect();
-        match self.kept.iter_mut().find(|kept| kept.handle == handle) {
-            Some(kept) => (kept.parts, kept.data) = (parts, data),
+        match self.copies.iter_mut().find(|copies| copies.handle == handle) {
+            Some(copies) => (copies.parts, copies.data) = (parts, data),
             None => {
                 self.list.insert(handle).unwrap();
-                self.kept.push(Kept { handle, data, parts });
+                self.copies.push(MeshCopy { handle, data, parts });
             }
         }
     }
 
     pub(crate) fn set_data(&mut self, handle: MeshHandle, data: u32) {
         self.pool.set_data(handle, data, &mut self.gpu.part(self.part, DATA_BYTES)).unwrap();
-        let kept = self.kept.iter_mut().find(|kept| kept.handle == handle);
-        kept.unwrap().data = data;
+        let copies = self.copies.iter_mut().find(|copies| copies.handle == handle);
+        copies.unwrap().data = data;
     }
 
     pub(crate) fn remove(&mut self, handle: MeshHandle) {
         self.pool.remove(handle).unwrap();
-        self.kept.retain(|kept| kept.handle != handle);
+        self.copies.retain(|copies| copies.handle != handle);
     }
 
     pub(crate) fn clear(&mut self) {
         self.pool.clear();
-        self.kept.clear();
+        self.copies.clear();
     }
 
     pub(crate) fn defragment(&mut self, budget: &MoveBudget) -> crate::Moved {
@@ -204,17 +204,17 @@ impl Scene {
     /// Draws a frame of all pools.
     pub(crate) fn draw_all(&mut self) {
         self.record();
-        for nth in 0..self.parked.len() {
+        for nth in 0..self.inactive.len() {
             self.choose(nth);
             self.record();
             self.choose(nth);
         }
         let frame = self.gpu.end_frame();
         self.pool.frame_submitted(frame);
-        self.parked.iter_mut().for_each(|other| other.pool.frame_submitted(frame));
+        self.inactive.iter_mut().for_each(|other| other.pool.frame_submitted(frame));
         self.compare();
         self.poll();
-        for nth in 0..self.parked.len() {
+        for nth in 0..self.inactive.len() {
             self.choose(nth);
             self.poll();
             self.choose(nth);
@@ -235,14 +235,14 @@ impl Scene {
         self.list.mask(&self.pool, |&data| PartSet::from_bits(bits(data)));
         if is_sorted {
             self.list.sort(&self.pool, |&data| u64::from(data ^ frame));
-            self.kept.sort_by_key(|kept| kept.data ^ frame);
+            self.copies.sort_by_key(|copies| copies.data ^ frame);
         }
         let mut picture = Picture::new(4, 4);
-        for kept in &self.kept {
-            let parts = kept.parts.iter().enumerate();
-            for (_, part) in parts.filter(|(n, _)| bits(kept.data) >> n & 1 == 1) {
+        for copies in &self.copies {
+            let parts = copies.parts.iter().enumerate();
+            for (_, part) in parts.filter(|(n, _)| bits(copies.data) >> n & 1 == 1) {
                 for element in part {
-                    picture.push(&kept.data.to_ne_bytes(), &element.to_ne_bytes());
+                    picture.push(&copies.data.to_ne_bytes(), &element.to_ne_bytes());
                 }
             }
         }
@@ -272,7 +272,7 @@ impl Scene {
         self.gpu.finish();
         self.compare();
         assert_eq!(self.wrong, 0, "frames differ from the immediate renderer");
-        for nth in (0..self.parked.len()).rev() {
+        for nth in (0..self.inactive.len()).rev() {
             self.choose(nth);
             self.finish_pool();
             self.choose(nth);

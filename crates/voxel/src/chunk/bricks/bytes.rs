@@ -105,7 +105,7 @@ impl Bricks {
         }
         for plane in self.sets().flat_map(|(_, planes)| planes.as_chunks::<PLANE_WORDS>().0) {
             let bits = plane.iter().rev().fold(0, |bits, word| bits << 16 | u64::from(*word));
-            bytes.extend(turn_out(bits).to_le_bytes());
+            bytes.extend(to_column_order(bits).to_le_bytes());
         }
     }
 
@@ -153,7 +153,7 @@ impl Bricks {
         let mut words = Block::filled(end, 0);
         let (to_heads, mut to) = words.split_at_mut(count);
         to_heads.copy_from_slice(heads);
-        let mut planes = planes.iter().map(|plane| turn_in(u64::from_le_bytes(*plane)));
+        let mut planes = planes.iter().map(|plane| to_row_order(u64::from_le_bytes(*plane)));
         for set in (0..count).filter_map(set_of).filter(|set| set.numbers.len() > 1) {
             let brick;
             (brick, to) = to.split_at_mut_checked(set.words_len)?;
@@ -224,12 +224,12 @@ impl<'a> ReadSet<'a> {
 
 /// Converts a plane from X fastest, then Y, then Z to Y fastest, then Z, then X. Columns of
 /// landscapes are similar, so this order compresses better.
-pub(super) fn turn_out(bits: u64) -> u64 {
+pub(super) fn to_column_order(bits: u64) -> u64 {
     outer(inner(bits))
 }
 
-/// Converts a plane back: the inverse of [`turn_out`].
-pub(super) fn turn_in(bits: u64) -> u64 {
+/// Converts a plane back: the inverse of [`to_column_order`].
+pub(super) fn to_row_order(bits: u64) -> u64 {
     inner(outer(bits))
 }
 

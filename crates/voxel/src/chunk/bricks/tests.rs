@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use drystone_testing::Random;
 
 use super::super::storage::Storage;
-use super::bytes::{turn_in, turn_out};
+use super::bytes::{to_column_order, to_row_order};
 use super::*;
 use crate::{Chunk, LocalPos, StorageKind};
 
@@ -150,11 +150,11 @@ fn converting_planes_is_reversible() {
     let mut dice = Random::new(1);
     for _ in 0..1000 {
         let bits = dice.below(1 << 31) << 33 ^ dice.below(1 << 31) << 13 ^ dice.below(1 << 31);
-        let turned = (0..64).fold(0, |turned, n| {
+        let reordered = (0..64).fold(0, |reordered, n| {
             let [x, y, z] = [n & 3, n >> 2 & 3, n >> 4];
-            turned | (bits >> n & 1) << (y | z << 2 | x << 4)
+            reordered | (bits >> n & 1) << (y | z << 2 | x << 4)
         });
-        assert_eq!(turn_out(bits), turned);
-        assert_eq!(turn_in(turned), bits);
+        assert_eq!(to_column_order(bits), reordered);
+        assert_eq!(to_row_order(reordered), bits);
     }
 }

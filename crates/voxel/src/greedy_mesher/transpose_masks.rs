@@ -4,69 +4,69 @@ use crate::simd::{Instructions, Work};
 
 /// Transposes the masks of ±Z, slice by slice, for the face directions along X. In rows along X, a
 /// layer of ±X is one bit of each row; after transposing, it consists of whole rows.
-pub(super) struct Turn<'a, 's, W: Row> {
+pub(super) struct TransposeMasks<'a, 's, W: Row> {
     pub masks: &'a mut Masks<'s, W>,
     /// Whether ambient occlusion is needed, so that the whole halo matters.
     pub shaded: bool,
 }
 
-impl<W: Row> Work for Turn<'_, '_, W> {
+impl<W: Row> Work for TransposeMasks<'_, '_, W> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: Instructions>(self) {
         let side = self.masks.side;
         match W::ROWS - side {
-            0 => self.turn_of::<I>(W::ROWS),
-            2 => self.turn_of::<I>(W::ROWS - 2),
-            _ => self.turn_of::<I>(side),
+            0 => self.run_with_side::<I>(W::ROWS),
+            2 => self.run_with_side::<I>(W::ROWS - 2),
+            _ => self.run_with_side::<I>(side),
         }
     }
 }
 
-impl<W: Row> Turn<'_, '_, W> {
+impl<W: Row> TransposeMasks<'_, '_, W> {
     /// Transposes the masks for a side that may be a constant.
     #[inline(always)]
-    fn turn_of<I: Instructions>(self, side: usize) {
+    fn run_with_side<I: Instructions>(self, side: usize) {
         let Self { masks, shaded } = self;
         let Masks { has_translucent, exposed, layers: [of_x, of_y, of_z], .. } = masks;
         // One mask at a time keeps the written rows of each layer in the L1 cache.
-        turn_all::<W, I>(of_z.opaque, of_x.opaque, side, u64::MAX);
-        turn_all::<W, I>(of_z.across, of_x.along, side, *exposed);
-        turn_all::<W, I>(of_z.before, of_x.across, side, *exposed);
+        transpose_slices::<W, I>(of_z.opaque, of_x.opaque, side, u64::MAX);
+        transpose_slices::<W, I>(of_z.across, of_x.along, side, *exposed);
+        transpose_slices::<W, I>(of_z.before, of_x.across, side, *exposed);
         for z in 0..side as isize {
-            turn_ends(of_z, of_x, z, side);
+            transpose_ends(of_z, of_x, z, side);
         }
         if *has_translucent {
-            turn_all::<W, I>(of_z.clear, of_x.clear, side, u64::MAX);
+            transpose_slices::<W, I>(of_z.clear, of_x.clear, side, u64::MAX);
             // Equality matters only for translucent voxels.
             for z in (0..side).filter(|&z| any(Layers::rows(of_z.clear, z)) != W::ZERO) {
                 let z = z as isize;
-                turn::<W, I>(of_z.along, of_x.before, z, side);
+                transpose_slice::<W, I>(of_z.along, of_x.before, z, side);
                 of_x.before[word_index::<W>(z, side as isize)] = column(of_z.ends, 2, z, side);
             }
         }
         if shaded {
             for z in [-1, side as isize] {
-                turn::<W, I>(of_z.opaque, of_x.opaque, z, side);
-                turn_ends(of_z, of_x, z, side);
+                transpose_slice::<W, I>(of_z.opaque, of_x.opaque, z, side);
+                transpose_ends(of_z, of_x, z, side);
             }
-            turn_halo(of_z, of_x, of_y, side);
+            fill_ends(of_z, of_x, of_y, side);
         }
     }
 }
 
 /// Transposes the slices of a mask whose bit is set, without the halo.
 #[inline(always)]
-fn turn_all<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize, slices: u64) {
+fn transpose_slices<W: Row, I: Instructions>(from: &[W], to: &mut [W], side: usize, slices: u64) {
     for z in (0..side).filter(|z| slices >> z & 1 != 0) {
-        turn::<W, I>(from, to, z as isize, side);
+        transpose_slice::<W, I>(from, to, z as isize, side);
     }
 }
 
 /// Transposes one slice of a mask.
 #[inline(always)]
-fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize) {
+fn transpose_slice<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize) {
     let mut rows = W::EMPTY;
     rows.as_mut().copy_from_slice(&from[word_index::<W>(0, z)..][..W::ROWS]);
     // The row after the last belongs to the halo.
@@ -77,7 +77,7 @@ fn turn<W: Row, I: Instructions>(from: &[W], to: &mut [W], z: isize, side: usize
     if any(rows.as_ref()) == W::ZERO {
         to.iter_mut().step_by(stride::<W>()).for_each(|row| *row = W::ZERO);
     } else {
-        W::turn::<I>(&rows, to, stride::<W>());
+        W::transpose::<I>(&rows, to, stride::<W>());
     }
 }
 
@@ -89,7 +89,7 @@ fn any<W: Row>(rows: &[W]) -> W {
 
 /// Converts the halo voxels before and after the rows of a slice to rows of two more layers.
 #[inline(always)]
-fn turn_ends<W: Row>(from: &Layers<'_, W>, to: &mut Layers<'_, W>, z: isize, side: usize) {
+fn transpose_ends<W: Row>(from: &Layers<'_, W>, to: &mut Layers<'_, W>, z: isize, side: usize) {
     for (x, bit) in [(-1, 0), (side as isize, 1)] {
         to.opaque[word_index::<W>(z, x)] = column(from.ends, bit, z, side);
     }
@@ -104,7 +104,7 @@ fn column<W: Row>(ends: &[W], bit: usize, z: isize, side: usize) -> W {
 
 /// Fills the ends of the rows of ±X and ±Y: from the halo rows of ±Z, and from the ends of ±Z.
 #[inline(always)]
-fn turn_halo<W: Row>(
+fn fill_ends<W: Row>(
     of_z: &Layers<'_, W>,
     of_x: &mut Layers<'_, W>,
     of_y: &mut Layers<'_, W>,
