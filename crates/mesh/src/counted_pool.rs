@@ -5,39 +5,38 @@ use drystone_alloc::Handle;
 
 use crate::error::{Error, full};
 
-mod by_place;
+mod by_index;
 #[cfg(test)]
 mod tests;
 
-/// No record: the end of the list of free ones.
+/// End of the list of free records: no record.
 const END: u32 = u32::MAX;
-/// Records that a pool has memory for as soon as it has any.
-const LEAST_RECORDS: usize = 16;
-/// A pool grows by one part in so many: little is reserved in vain, and a record is copied
-/// some eight times on average.
-const GROWTH: usize = 8;
+/// Minimum capacity of a pool that is not empty, in records.
+const MIN_CAPACITY: usize = 16;
+/// A full pool grows by 1/8. Little memory is reserved without use, and a record is copied about
+/// eight times on average.
+const GROWTH_DIVISOR: usize = 8;
 
-/// Records that several owners share, and that are freed when the last of them lets go.
+/// Pool of records with several owners, each freed when its last owner releases it.
 ///
 /// ```text
 ///  records   [2 owners, a] [ – , next 3] [1 owner, c] [ – , end]
 ///  free ─────────────────────────┘  └──────────────────────┘
 /// ```
-/// The list of free records lies inside of them. An owner is a number and no more: who
-/// shares a record says so with [`share`](Self::share), and later says
-/// [`release`](Self::release) once. Handles are generational: that of a record that is gone
-/// is an error, whoever has the place next.
+/// Free records form a list inside the pool. The pool only counts owners: an additional owner calls
+/// [`share`](Self::share), and each owner calls [`release`](Self::release) once. Handles are
+/// generational: the handle of a freed record is an error, even if its slot is reused.
 ///
-/// It is what the polygon store keeps its polygons, vertices and coordinates in. From Jacco
-/// Bikker's article on polygonal data, which foresees it for sprites, spans and objects.
+/// The polygon store keeps its polygons, vertices and coordinates in such pools. Source: Jacco
+/// Bikker's article on polygonal data, which also suggests it for sprites, spans and objects.
 ///
 /// # Cost
-/// O(1); the record freed last is the first reused. Eight bytes a record besides its value,
-/// for owners and generation, and an eighth more of all while growing. A record whose
-/// generations have run out (2³² uses) is retired.
+/// O(1). The record freed last is reused first. Eight bytes per record in addition to its value,
+/// for owners and generation, and 1/8 of the memory as reserve. A record whose generations are
+/// exhausted (2³² uses) is retired.
 ///
 /// # Examples
-/// Sprites that share their picture:
+/// Sprites that share a picture:
 /// ```
 /// use drystone_mesh::{CountedPool, Handle};
 ///
@@ -54,7 +53,7 @@ const GROWTH: usize = 8;
 ///
 /// for sprite in [first, second] {
 ///     assert_eq!(pictures.get(sprites.get(sprite).unwrap().picture).unwrap().name, "bee");
-///     // A sprite that goes lets go of its picture.
+/// A removed sprite releases its picture.
 ///     if let Some(sprite) = sprites.release(sprite)? {
 ///         pictures.release(sprite.picture)?;
 ///     }
@@ -69,7 +68,8 @@ pub struct CountedPool<T> {
     len: u32,
 }
 
-/// Owners are never 0, which is how the compiler tells a free record.
+/// State of a record. The number of owners is never 0, so the compiler represents a free record by
+/// 0.
 #[derive(Clone, Debug)]
 enum Record<T> {
     Live {
@@ -77,39 +77,39 @@ enum Record<T> {
         generation: NonZeroU32,
         value: T,
     },
-    /// The generation is that of the last use.
+    /// `generation` is that of the last use.
     Free {
         generation: u32,
         next: u32,
     },
 }
 
-// With a tag of its own it would be 16.
+// With a separate tag the size would be 16 bytes.
 const _: () = assert!(size_of::<Record<u32>>() == 12);
 
 impl<T> CountedPool<T> {
-    /// Bytes of a record: the value, its owners and its generation.
+    /// Size of a record in bytes: the value, its owners and its generation.
     pub const RECORD_BYTES: usize = size_of::<Record<T>>();
 
-    /// A pool without records.
+    /// Creates an empty pool.
     pub const fn new() -> Self {
         Self { records: Vec::new(), first_free: END, len: 0 }
     }
 
-    /// Puts a value into a free record, for one owner.
+    /// Inserts a value with one owner.
     ///
     /// # Errors
-    /// `Full` when memory or the 2³² − 1 numbers of records ran out.
+    /// `Full` if the heap is out of memory or all 2³² − 1 indices are used.
     #[inline]
     pub fn insert(&mut self, value: T) -> Result<Handle<T>, Error> {
-        let (index, generation) = self.put(value)?;
+        let (index, generation) = self.insert_record(value)?;
         handle(index, generation).ok_or(Error::Stale)
     }
 
-    /// Counts one owner more.
+    /// Adds one owner.
     ///
     /// # Errors
-    /// `Stale`; `TooManyOwners` beyond 2³² − 1.
+    /// `Stale` if the handle is stale, `TooManyOwners` beyond 2³² − 1.
     #[inline]
     pub fn share(&mut self, handle: Handle<T>) -> Result<(), Error> {
         match self.records.get_mut(handle.index() as usize) {
@@ -123,10 +123,10 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Counts one owner less. The last one frees the record and gets the value.
+    /// Removes one owner. The last one frees the record and gets the value.
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale` if the handle is stale.
     #[inline]
     pub fn release(&mut self, handle: Handle<T>) -> Result<Option<T>, Error> {
         match self.get(handle) {
@@ -135,7 +135,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// The value, or `None` when the handle is stale.
+    /// Returns the value, or `None` if the handle is stale.
     #[inline]
     pub fn get(&self, handle: Handle<T>) -> Option<&T> {
         match self.records.get(handle.index() as usize) {
@@ -148,7 +148,8 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// The value, to be changed for all of its owners, or `None` when the handle is stale.
+    /// Returns a mutable reference to the value, or `None` if the handle is stale. A change affects
+    /// all owners.
     #[inline]
     pub fn get_mut(&mut self, handle: Handle<T>) -> Option<&mut T> {
         match self.records.get_mut(handle.index() as usize) {
@@ -161,10 +162,10 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Memory for `count` records beyond those in use, for whoever knows how many come: the
-    /// pool need not grow then.
+    /// Reserves memory for `count` records beyond those in use, so that the pool need not grow for
+    /// them.
     ///
-    /// # Errors
+    /// `Full` if the heap is out of memory or all 2³² − 1 indices are used.
     /// `Full` when memory or the 2³² − 1 numbers of records ran out.
     pub fn reserve(&mut self, count: usize) -> Result<(), Error> {
         let free = self.records.len() - self.len as usize;
@@ -176,7 +177,7 @@ impl<T> CountedPool<T> {
         self.records.try_reserve_exact(more).map_err(|_| full(bytes))
     }
 
-    /// How many owners the record has; none when the handle is stale.
+    /// Number of owners of a record; 0 if the handle is stale.
     pub fn owners(&self, handle: Handle<T>) -> u32 {
         match self.get(handle) {
             Some(_) => self.owners_at(handle.index()),
@@ -184,7 +185,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// How many records are in use.
+    /// Number of records in use.
     pub const fn len(&self) -> u32 {
         self.len
     }
@@ -194,12 +195,12 @@ impl<T> CountedPool<T> {
         self.len == 0
     }
 
-    /// Bytes of memory that the pool has, for records used and free.
+    /// Reserved memory in bytes, for records in use and free.
     pub const fn reserved_bytes(&self) -> usize {
         self.records.capacity() * Self::RECORD_BYTES
     }
 
-    /// Every record in use with its handle, by place.
+    /// Iterates over all records in use with their handles, sorted by index.
     pub fn iter(&self) -> impl Iterator<Item = (Handle<T>, &T)> {
         self.records.iter().zip(0..).filter_map(|(record, index)| match record {
             Record::Live { generation, value, .. } => Some((handle(index, *generation)?, value)),
@@ -207,18 +208,18 @@ impl<T> CountedPool<T> {
         })
     }
 
-    /// Frees every record, whatever its owners, and keeps the memory. All handles are stale
-    /// then.
+    /// Frees all records, regardless of their owners, and keeps the memory. All handles become
+    /// stale.
     pub fn reset(&mut self) {
         for index in 0..self.records.len() as u32 {
             self.free_at(index);
         }
     }
 
-    /// Walks the whole pool and says what is wrong with it, for tests.
+    /// Verifies all invariants, for tests.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         let is_live = |record: &&Record<T>| matches!(record, Record::Live { .. });
         let live = self.records.iter().filter(is_live).count();
@@ -230,7 +231,7 @@ impl<T> CountedPool<T> {
             listed += 1;
             at = *next;
             if listed > self.records.len() {
-                return Err("the list of free records has no end");
+                return Err("the list of free records has a cycle");
             }
         }
         let is_retired =
@@ -238,7 +239,7 @@ impl<T> CountedPool<T> {
         let retired = self.records.iter().filter(is_retired).count();
         match at == END && live + listed + retired == self.records.len() {
             true => Ok(()),
-            false => Err("a free record is not in the list of free ones"),
+            false => Err("a free record is not in the list of free records"),
         }
     }
 }

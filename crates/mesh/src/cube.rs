@@ -2,7 +2,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::{Face, FaceSet, Quad};
 
-/// One visible voxel, packed into 8 bytes: an entry of a buffer that is drawn cube by cube.
+/// Visible voxel, packed into 8 bytes: an entry of a buffer that is drawn cube by cube.
 ///
 /// ```text
 /// word 0   31‥24       │ 23‥18 │ 17‥12 │ 11‥6 │ 5‥0
@@ -11,9 +11,9 @@ use crate::{Face, FaceSet, Quad};
 ///          region, high│ material
 /// ```
 ///
-/// `faces` has a bit for each facing that can be seen, in the order of [`Face::ALL`]. An
-/// entry without any, as [`Cube::NOTHING`], draws nothing. `region` is where `x y z` count
-/// from: a slot of the table of per-draw data.
+/// `faces` has a bit for each visible face direction, in the order of [`Face::ALL`]. An entry
+/// without faces, such as [`Cube::NOTHING`], draws nothing. `region` is the origin of `x y z`: a
+/// slot in the table of per-draw data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct Cube {
@@ -23,55 +23,55 @@ pub struct Cube {
 const _: () = assert!(size_of::<Cube>() == size_of::<Quad>());
 
 impl Cube {
-    /// An entry that draws nothing: all zeros.
+    /// Entry that draws nothing: all zeros.
     pub const NOTHING: Self = Self { words: [0; 2] };
-    /// One past the largest region.
+    /// Number of regions: one past the largest one.
     pub const MAX_REGIONS: u32 = 1 << 24;
 
-    /// Packs a cube at `position` (0 to 63 each) of a region (below
-    /// [`MAX_REGIONS`](Self::MAX_REGIONS)). Bits beyond these bounds are cut off (checked in
-    /// debug builds).
+    /// Packs a cube at `position` (0 to 63 each) in a region below
+    /// [`MAX_REGIONS`](Self::MAX_REGIONS). Bits beyond these bounds are truncated (checked in debug
+    /// builds).
     #[inline]
     pub const fn new(position: [u32; 3], faces: FaceSet, material: u16, region: u32) -> Self {
         let [x, y, z] = position;
         debug_assert!(x < 64 && y < 64 && z < 64 && region < Self::MAX_REGIONS);
-        let place = x & 63 | (y & 63) << 6 | (z & 63) << 12 | (faces.bits() as u32) << 18;
-        Self { words: [place | region << 24, material as u32 | (region >> 8) << 16] }
+        let low = x & 63 | (y & 63) << 6 | (z & 63) << 12 | (faces.bits() as u32) << 18;
+        Self { words: [low | region << 24, material as u32 | (region >> 8) << 16] }
     }
 
-    /// Its place in its region.
+    /// Position in the region, in voxels.
     #[inline]
     pub const fn position(self) -> [u32; 3] {
         [self.words[0] & 63, self.words[0] >> 6 & 63, self.words[0] >> 12 & 63]
     }
 
-    /// The facings that can be seen.
+    /// Visible face directions.
     #[inline]
     pub const fn faces(self) -> FaceSet {
         FaceSet::from_bits((self.words[0] >> 18) as u8)
     }
 
-    /// The material's number.
+    /// Index of the material.
     #[inline]
     pub const fn material(self) -> u16 {
         self.words[1] as u16
     }
 
-    /// What its place counts from.
+    /// Region that the position is relative to.
     #[inline]
     pub const fn region(self) -> u32 {
         self.words[0] >> 24 | self.words[1] >> 16 << 8
     }
 
-    /// The same cube with other facings to be seen.
+    /// Returns a copy with other visible face directions.
     #[inline]
     #[must_use]
     pub const fn with_faces(self, faces: FaceSet) -> Self {
-        let [place, kind] = self.words;
-        Self { words: [place & !(0x3f << 18) | (faces.bits() as u32) << 18, kind] }
+        let [low, kind] = self.words;
+        Self { words: [low & !(0x3f << 18) | (faces.bits() as u32) << 18, kind] }
     }
 
-    /// One of its faces, seen or not.
+    /// Returns the quad of a face, visible or not.
     #[inline]
     pub const fn quad(self, face: Face) -> Quad {
         Quad::new(self.position(), [1, 1], face, self.material())
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_comes_back_at_its_bounds() {
+    fn all_fields_are_restored_at_their_bounds() {
         for position in [[0, 0, 0], [63, 0, 0], [0, 63, 0], [0, 0, 63], [21, 42, 63]] {
             for faces in [0, 1, 0x15, 0x20, 0x3f].map(FaceSet::from_bits) {
                 for material in [0, 1, u16::MAX] {
@@ -102,9 +102,9 @@ mod tests {
                         let cube = Cube::new(position, faces, material, region);
                         assert_eq!((cube.position(), cube.faces()), (position, faces));
                         assert_eq!((cube.material(), cube.region()), (material, region));
-                        let turned = FaceSet::from_bits(!faces.bits());
-                        let other = Cube::new(position, turned, material, region);
-                        assert_eq!(cube.with_faces(turned), other);
+                        let inverted = FaceSet::from_bits(!faces.bits());
+                        let other = Cube::new(position, inverted, material, region);
+                        assert_eq!(cube.with_faces(inverted), other);
                         let quad = Quad::new(position, [1, 1], Face::PosY, material);
                         assert_eq!(cube.quad(Face::PosY), quad);
                     }

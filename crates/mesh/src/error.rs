@@ -1,39 +1,39 @@
 use core::fmt;
 
-/// Why something could not be done with a polygon. Nothing has changed then.
+/// Reason why a polygon operation failed. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A polygon needs three corners.
+    /// A polygon has less than three corners.
     TooFewCorners {
-        /// How many there are.
+        /// Number of corners.
         count: usize,
     },
     /// Two corners of a polygon have the same position.
     RepeatedCorner {
-        /// The first of them, from 0 on.
+        /// Index of the first corner.
         first: usize,
-        /// The other one.
+        /// Index of the second corner.
         second: usize,
     },
     /// A position or texture coordinate is NaN or infinite.
     NotFinite {
-        /// The corner, from 0 on.
+        /// Index of the corner.
         corner: usize,
     },
-    /// A corner is given by a number, and there is none of that number.
+    /// An index refers to a corner or vertex that does not exist.
     NoCorner {
-        /// The corner, from 0 on.
+        /// Index of the new corner.
         corner: usize,
-        /// How many there are: of an original's corners, of a mesh's vertices.
+        /// Number of existing corners of the original polygon, or vertices of the mesh.
         count: usize,
     },
-    /// A plane's normal is zero, or not all of its numbers are finite.
+    /// The normal of a plane is zero or not finite.
     NoPlane,
-    /// The handle is stale: what it named is gone.
+    /// The handle is stale: its object was removed.
     Stale,
-    /// It has 2³² − 1 owners, and can't be counted for one more.
+    /// The object already has the maximum of 2³² − 1 owners.
     TooManyOwners,
-    /// Memory or numbers ran out.
+    /// Memory or indices are exhausted.
     Full(drystone_alloc::Error),
 }
 
@@ -41,21 +41,26 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewCorners { count } => {
-                write!(f, "a polygon of {count} corners: it needs three at least")
+                write!(f, "the polygon has {count} corners and needs at least three")
             }
             Self::RepeatedCorner { first, second } => {
-                write!(f, "corners {first} and {second} have the same position: leave one out")
+                write!(f, "corners {first} and {second} have the same position: remove one of them")
             }
             Self::NotFinite { corner } => {
                 write!(f, "corner {corner} has a coordinate that is NaN or infinite")
             }
             Self::NoCorner { corner, count } => {
-                write!(f, "corner {corner} is to be one of {count} by number, and is none of them")
+                write!(
+                    f,
+                    "the index of corner {corner} is not below {count}, the number of corners or vertices"
+                )
             }
-            Self::NoPlane => f.write_str("no plane: its normal must be finite and not zero"),
-            Self::Stale => f.write_str("the handle is stale: what it named was removed before"),
-            Self::TooManyOwners => f.write_str("it has as many owners as can be counted"),
-            Self::Full(error) => write!(f, "no memory for it: {error}"),
+            Self::NoPlane => f.write_str("the normal of a plane must be finite and not zero"),
+            Self::Stale => f.write_str("the handle is stale: its object was removed before"),
+            Self::TooManyOwners => {
+                f.write_str("the object already has the maximum number of owners")
+            }
+            Self::Full(error) => write!(f, "out of memory: {error}"),
         }
     }
 }
@@ -71,7 +76,7 @@ impl From<drystone_alloc::Error> for Error {
     }
 }
 
-/// No memory for `bytes` more.
+/// Returns the error for `bytes` bytes that could not be allocated.
 #[cold]
 pub(crate) fn full(bytes: usize) -> Error {
     let requested = bytes as u64;

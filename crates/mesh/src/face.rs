@@ -1,71 +1,71 @@
-/// One of the six axis-aligned facings, in the project's fixed order −X −Y −Z +X +Y +Z.
+/// Axis-aligned face direction, in the fixed order −X −Y −Z +X +Y +Z.
 ///
-/// The order is chosen so that the facings a camera sees lie side by side as often as
-/// possible: seen from outside a box, the three visible ones make 1.75 runs on average,
-/// where ± pairs would make 2.5.
+/// In this order, the face directions that a camera sees are adjacent as often as possible. From
+/// outside a box, the three visible ones form 1.75 runs on average, instead of 2.5 for an order of
+/// ± pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Face {
-    /// Facing −X.
+    /// Direction −X.
     NegX,
-    /// Facing −Y (down).
+    /// Direction −Y (down).
     NegY,
-    /// Facing −Z.
+    /// Direction −Z.
     NegZ,
-    /// Facing +X.
+    /// Direction +X.
     PosX,
-    /// Facing +Y (up).
+    /// Direction +Y (up).
     PosY,
-    /// Facing +Z.
+    /// Direction +Z.
     PosZ,
 }
 
 impl Face {
-    /// How many facings there are.
+    /// Number of face directions.
     pub const COUNT: usize = 6;
 
-    /// All facings in their order.
+    /// All face directions in their order.
     pub const ALL: [Self; Self::COUNT] =
         [Self::NegX, Self::NegY, Self::NegZ, Self::PosX, Self::PosY, Self::PosZ];
 
-    /// The facing's place in [`Face::ALL`].
+    /// Index in [`Face::ALL`].
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The facing at a place in [`Face::ALL`], or `None` from 6 on.
+    /// Returns the face direction at an index of [`Face::ALL`], or `None` from 6 on.
     #[inline]
     pub const fn from_index(index: usize) -> Option<Self> {
         if index < Self::COUNT { Some(Self::ALL[index]) } else { None }
     }
 
-    /// The axis that the facing is perpendicular to: 0 for X, 1 for Y, 2 for Z.
+    /// Axis of the face direction: 0 for X, 1 for Y, 2 for Z.
     #[inline]
     pub const fn axis(self) -> usize {
         self as usize % 3
     }
 
-    /// The two axes that span the face, so that `u × v` points along the positive axis.
-    /// A [`Quad`](crate::Quad)'s width runs along the first, its height along the second.
+    /// Returns the two axes that span the face, so that `u × v` points along the positive axis. The
+    /// width of a [`Quad`](crate::Quad) runs along the first, its height along the second.
     #[inline]
     pub const fn span_axes(self) -> [usize; 2] {
         [(self.axis() + 1) % 3, (self.axis() + 2) % 3]
     }
 
-    /// Whether the facing looks along its axis rather than against it.
+    /// Whether the face direction is positive along its axis.
     #[inline]
     pub const fn is_positive(self) -> bool {
         self as usize >= 3
     }
 
-    /// The facing that looks the other way.
+    /// Returns the opposite face direction.
     #[inline]
     pub const fn opposite(self) -> Self {
         Self::ALL[(self as usize + 3) % Self::COUNT]
     }
 
-    /// The outward unit normal.
+    /// Returns the outward unit normal.
     #[inline]
     pub const fn normal(self) -> [i32; 3] {
         let mut normal = [0; 3];
@@ -74,14 +74,14 @@ impl Face {
     }
 }
 
-/// A set of facings, one bit each, bit `n` for `Face::ALL[n]`.
+/// Set of face directions, one bit each: bit `n` for `Face::ALL[n]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FaceSet(u8);
 
 impl FaceSet {
-    /// No facing.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
-    /// All six.
+    /// The set of all six face directions.
     pub const ALL: Self = Self(0x3f);
 
     /// Whether `face` is in the set.
@@ -90,34 +90,34 @@ impl FaceSet {
         self.0 >> face as u8 & 1 != 0
     }
 
-    /// The set with `face` added.
+    /// Returns the set with `face` added.
     #[inline]
     #[must_use]
     pub const fn with(self, face: Face) -> Self {
         Self(self.0 | 1 << face as u8)
     }
 
-    /// The facings of either.
+    /// Returns the union of both sets.
     #[inline]
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The facings that `other` has not.
+    /// Returns the face directions that are not in `other`.
     #[inline]
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// The set of these bits; those beyond the sixth name no facing.
+    /// Returns the set of these bits. Bits beyond the sixth are ignored.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & Self::ALL.0)
     }
 
-    /// The set as bits.
+    /// Returns the bits of the set.
     #[inline]
     pub const fn bits(self) -> u8 {
         self.0
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_joined_and_taken_apart() {
+    fn union_and_difference_of_sets() {
         let [a, b] = [0b10_1101, 0b01_1001].map(FaceSet::from_bits);
         assert_eq!(a.union(b).bits(), 0b11_1101);
         assert_eq!(a.without(b).bits(), 0b10_0100);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn set_holds_what_was_put_in() {
+    fn a_set_contains_the_added_faces() {
         let set = FaceSet::EMPTY.with(Face::NegX).with(Face::PosZ);
         assert_eq!(set.bits(), 0b10_0001);
         assert!(set.contains(Face::PosZ) && !set.contains(Face::PosX));

@@ -1,4 +1,4 @@
-//! Polygons that share vertices and coordinates, count them and free them.
+//! Polygons with shared, counted vertices and coordinates.
 
 mod blocks;
 mod check;

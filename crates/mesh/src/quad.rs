@@ -2,7 +2,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::Face;
 
-/// An axis-aligned rectangle of unit faces in one chunk, packed into 8 bytes.
+/// Axis-aligned rectangle of voxel faces in one chunk, packed into 8 bytes.
 ///
 /// ```text
 /// word 0   31 30 │ 29‥24      │ 23‥18     │ 17‥12 │ 11‥6 │ 5‥0
@@ -11,11 +11,11 @@ use crate::Face;
 ///          spare │ material   │ occlusion │ face
 /// ```
 ///
-/// `x y z` is the quad's lowest voxel; the face lies on that voxel's low side for a
-/// negative facing and on its high side for a positive one. Width runs along the first,
-/// height along the second of [`Face::span_axes`]. Corner `c` of a positive facing is
-/// `(c & 1, c >> 1)` in width and height, of a negative one `(c >> 1, c & 1)`: so one
-/// index pattern winds both counter-clockwise seen from outside.
+/// `x y z` is the quad's lowest voxel. The face is on that voxel's low side for a negative face
+/// direction and on its high side for a positive one. The width runs along the first axis of
+/// [`Face::span_axes`], the height along the second. Corner `c` is at `(c & 1, c >> 1)` in width
+/// and height for a positive face direction, and at `(c >> 1, c & 1)` for a negative one. One index
+/// pattern therefore winds both counter-clockwise seen from outside.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct Quad {
@@ -25,42 +25,42 @@ pub struct Quad {
 const _: () = assert!(size_of::<Quad>() == 8);
 
 impl Quad {
-    /// The largest chunk side, in voxels, that a quad can address.
+    /// Largest side of a chunk, in voxels, that a quad can address.
     pub const MAX_SIDE: u32 = 64;
 
-    /// Packs a quad: `position` of its lowest voxel (0 to 63 each), `size` in voxels
-    /// (1 to 64 each). Bits beyond these bounds are cut off (checked in debug builds).
+    /// Packs a quad: `position` of its lowest voxel (0 to 63 each) and `size` in voxels (1 to 64
+    /// each). Bits beyond these bounds are truncated (checked in debug builds).
     #[inline]
     pub const fn new(position: [u32; 3], size: [u32; 2], face: Face, material: u16) -> Self {
         debug_assert!(position[0] < 64 && position[1] < 64 && position[2] < 64);
         debug_assert!(size[0].wrapping_sub(1) < 64 && size[1].wrapping_sub(1) < 64);
-        let place = position[0] & 63 | (position[1] & 63) << 6 | (position[2] & 63) << 12;
+        let low = position[0] & 63 | (position[1] & 63) << 6 | (position[2] & 63) << 12;
         let extent = (size[0].wrapping_sub(1) & 63) << 18 | (size[1].wrapping_sub(1) & 63) << 24;
-        Self { words: [place | extent, face as u32 | (material as u32) << 11] }
+        Self { words: [low | extent, face as u32 | (material as u32) << 11] }
     }
 
-    /// The quad of these bits: word 0 in the low half, word 1 in the high half. Fields do
-    /// not overlap, so that a mesher can put a quad together by adding the bits of parts.
+    /// Returns the quad of these bits: word 0 in the low half, word 1 in the high half. Fields do
+    /// not overlap, so a mesher can add the bits of partial quads.
     #[inline]
     pub const fn from_bits(bits: u64) -> Self {
         Self { words: [bits as u32, (bits >> 32) as u32] }
     }
 
-    /// The quad's bits, as [`from_bits`](Self::from_bits) takes them.
+    /// Returns the quad's bits, for [`from_bits`](Self::from_bits).
     #[inline]
     pub const fn to_bits(self) -> u64 {
         self.words[0] as u64 | (self.words[1] as u64) << 32
     }
 
-    /// The same facing, material and shade over another rectangle, of the bounds of
-    /// [`new`](Self::new).
+    /// Returns a quad with the same face direction, material and ambient occlusion over another
+    /// rectangle, within the bounds of [`new`](Self::new).
     #[inline]
     #[must_use]
     pub const fn with_rectangle(self, position: [u32; 3], size: [u32; 2]) -> Self {
         Self { words: [Self::new(position, size, Face::NegX, 0).words[0], self.words[1]] }
     }
 
-    /// The quad's lowest voxel.
+    /// Position of the quad's lowest voxel.
     #[inline]
     pub const fn position(self) -> [u32; 3] {
         [self.words[0] & 63, self.words[0] >> 6 & 63, self.words[0] >> 12 & 63]
@@ -72,16 +72,16 @@ impl Quad {
         [(self.words[0] >> 18 & 63) + 1, (self.words[0] >> 24 & 63) + 1]
     }
 
-    /// The facing, or `None` where the bits name none (quads made by [`Quad::new`] always
-    /// do).
+    /// Face direction, or `None` if the bits are invalid, which never happens for quads of
+    /// [`Quad::new`].
     #[inline]
     pub const fn face(self) -> Option<Face> {
         Face::from_index((self.words[1] & 7) as usize)
     }
 
-    /// The same quad, its corners darkened: two bits for corner `c` at bit `2 * c`, from 0
-    /// for open to 3 for a corner in an angle. Between corners shades are interpolated along
-    /// width and height; an edge longer than a voxel has the shade of its low end all along.
+    /// Returns a copy with ambient occlusion: two bits for corner `c` at bit `2 * c`, from 0 (open)
+    /// to 3 (enclosed). Values are interpolated between the corners along width and height. An edge
+    /// longer than one voxel has the value of its low end along its whole length.
     #[inline]
     #[must_use]
     pub const fn with_ambient_occlusion(self, occlusion: u8) -> Self {
@@ -89,20 +89,21 @@ impl Quad {
         Self { words: [self.words[0], self.words[1] & !(0xff << 3) | shade] }
     }
 
-    /// How dark the corners are, as [`with_ambient_occlusion`](Self::with_ambient_occlusion) takes it.
+    /// Ambient occlusion of the corners, in the format of
+    /// [`with_ambient_occlusion`](Self::with_ambient_occlusion).
     #[inline]
     pub const fn ambient_occlusion(self) -> u8 {
         (self.words[1] >> 3) as u8
     }
 
-    /// The material's number.
+    /// Index of the material.
     #[inline]
     pub const fn material(self) -> u16 {
         (self.words[1] >> 11) as u16
     }
 
-    /// The corner `corner & 3` in the chunk's grid, 0 to 64 each, as the index pattern
-    /// counts corners.
+    /// Returns the position of corner `corner & 3` in the chunk's grid, 0 to 64 each. The index
+    /// pattern numbers the corners.
     #[inline]
     pub fn corner(self, corner: u32) -> [u32; 3] {
         let face = self.face().unwrap_or(Face::NegX);
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_comes_back_at_its_bounds() {
+    fn all_fields_are_restored_at_their_bounds() {
         for face in Face::ALL {
             for position in [[0, 0, 0], [63, 0, 0], [0, 63, 0], [0, 0, 63], [21, 42, 63]] {
                 for size in [[1, 1], [64, 1], [1, 64], [64, 64]] {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up() {
+    fn the_bits_of_partial_quads_add_up() {
         let part =
             |position, size, material| Quad::new(position, size, Face::NegX, material).to_bits();
         let sum = part([5, 0, 0], [1, 1], 0)

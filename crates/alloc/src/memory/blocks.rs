@@ -151,7 +151,7 @@ impl<'m> Blocks<'m> {
     /// Frees all blocks at once and keeps the memory.
     pub(super) fn reset(&mut self) {
         for slab in self.slabs() {
-            // SAFETY: it is one of our slabs, all of which have this shape.
+            // SAFETY: it is one of our slabs, and all slabs have this shape.
             unsafe { Slab::clear_marks(slab.as_ptr(), &self.shape) }
         }
         self.free.set(ptr::null_mut());

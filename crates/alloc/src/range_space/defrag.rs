@@ -7,7 +7,7 @@ mod planner;
 
 use planner::Planner;
 
-/// How the caller executes the moves of a plan.
+/// Sequence in which the caller executes the moves of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MoveOrder {
     /// One after the other, from the front to the back. The source and the target of a move may
@@ -26,7 +26,7 @@ pub struct DefragBudget<O = u32> {
     pub units: O,
     /// Maximum number of moves.
     pub moves: u32,
-    /// How the caller executes the moves.
+    /// Sequence in which the caller executes the moves.
     pub order: MoveOrder,
     /// Fraction of the free units that the largest gap has to reach, in percent. Planning stops
     /// there.

@@ -21,7 +21,7 @@ fn the_last_owner_gets_the_value() {
 }
 
 #[test]
-fn a_count_at_its_end_is_an_error() {
+fn too_many_owners_are_an_error() {
     let mut pool = CountedPool::new();
     let handle = pool.insert(7).unwrap();
     let Some(Record::Live { owners, .. }) = pool.records.first_mut() else { panic!() };
@@ -31,7 +31,7 @@ fn a_count_at_its_end_is_an_error() {
 }
 
 #[test]
-fn a_record_without_generations_is_retired() {
+fn a_record_with_exhausted_generations_is_never_reused() {
     let mut pool = CountedPool::new();
     let first = pool.insert(1).unwrap();
     pool.release(first).unwrap();
@@ -46,7 +46,7 @@ fn a_record_without_generations_is_retired() {
 }
 
 #[test]
-fn what_is_reserved_serves_without_growing() {
+fn insertions_into_reserved_memory_do_not_grow() {
     let mut pool = CountedPool::new();
     let first = pool.insert(0).unwrap();
     pool.insert(1).unwrap();
@@ -80,7 +80,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Every handle that ever was, with its value and its owners.
+/// Every handle that ever existed, with its value and its owners.
 type Shadow = Vec<(Handle<u32>, u32, u32)>;
 
 fn apply(op: Op, pool: &mut CountedPool<u32>, shadow: &mut Shadow) {
@@ -101,10 +101,10 @@ fn apply(op: Op, pool: &mut CountedPool<u32>, shadow: &mut Shadow) {
                     *owners += u32::from(is_live);
                 }
                 Op::Change(_, to) => {
-                    let place = pool.get_mut(*handle);
-                    assert_eq!(place.is_some(), is_live);
+                    let stored = pool.get_mut(*handle);
+                    assert_eq!(stored.is_some(), is_live);
                     *value = to;
-                    place.into_iter().for_each(|place| *place = to);
+                    stored.into_iter().for_each(|stored| *stored = to);
                 }
                 _ => {
                     let last = (*owners == 1).then_some(*value);
@@ -118,7 +118,7 @@ fn apply(op: Op, pool: &mut CountedPool<u32>, shadow: &mut Shadow) {
 
 proptest! {
     #[test]
-    fn does_as_a_list_of_counts(ops in prop::collection::vec(op(), 0..200)) {
+    fn behaves_like_a_list_of_counts(ops in prop::collection::vec(op(), 0..200)) {
         let (mut pool, mut shadow) = (CountedPool::new(), Shadow::new());
         for op in ops {
             apply(op, &mut pool, &mut shadow);

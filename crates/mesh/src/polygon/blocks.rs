@@ -5,55 +5,53 @@ use super::vertices::Vertices;
 use super::{Plane, VertexLists};
 use crate::error::{Error, full};
 
-/// Polygons of a block: few enough that those of a model lie close together, so many that
-/// there is little to look at.
+/// Number of polygons of a block: few enough to be close together in a model, enough to save tests.
 const BLOCK_POLYGONS: u32 = 64;
 
-/// Polygons in blocks, by their places, each with a box around it. Those of a model come one
-/// after the other and lie side by side: most blocks lie on one side of a plane, and their
-/// polygons need not be looked at.
+/// Blocks of polygons with consecutive indices, each with a bounding box. Polygons of a model are
+/// inserted one after the other and are close together. Most blocks are therefore on one side of a
+/// plane, and their polygons need no test.
 ///
 /// ```text
-///  places   0 … 63   64 … 127   128 … 191   …
-///  boxes    [    ]   [      ]   [ stale ]        found when asked for, after an insertion
+///  indices  0 … 63   64 … 127   128 … 191   …
+///  boxes    [    ]   [      ]   [ stale ]        recomputed when needed after an insertion
 /// ```
 #[derive(Default)]
 pub(super) struct Blocks {
     boxes: Vec<Box>,
-    /// What the planes of the clip under way leave of each block.
+    /// Results of the present clip for each block.
     verdicts: Vec<Option<Verdict>>,
 }
 
-/// The space that polygons lie in.
+/// Axis-aligned bounding box of polygons.
 #[derive(Clone, Copy)]
 struct Box {
     low: [f32; 3],
     high: [f32; 3],
-    /// Whether polygons came since it was found. Those that went leave it too large, which
-    /// is no harm.
+    /// Whether polygons were inserted since it was computed. Removals only leave it too large.
     is_stale: bool,
 }
 
-/// What is known of polygons before they are cut.
+/// Classification of polygons before they are cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
     Outside,
     Inside,
-    /// They have to be looked at to know.
-    Open,
+    /// Each polygon has to be tested.
+    Unknown,
 }
 
 impl Blocks {
-    /// Polygons in one place are others now.
+    /// Marks the box of a polygon's block as stale.
     #[inline]
-    pub(super) fn touch(&mut self, place: u32) {
-        // Blocks beyond those that there are come stale.
-        if let Some(found) = self.boxes.get_mut((place / BLOCK_POLYGONS) as usize) {
+    pub(super) fn touch(&mut self, index: u32) {
+        // New blocks are created stale.
+        if let Some(found) = self.boxes.get_mut((index / BLOCK_POLYGONS) as usize) {
             found.is_stale = true;
         }
     }
 
-    /// Takes up other planes, for polygons in the places up to `end`.
+    /// Starts a clip with other planes, for polygons with indices below `end`.
     pub(super) fn start(&mut self, end: u32) -> Result<(), Error> {
         let count = end.div_ceil(BLOCK_POLYGONS) as usize;
         let more = count.saturating_sub(self.boxes.len());
@@ -66,49 +64,48 @@ impl Blocks {
         Ok(())
     }
 
-    /// What planes leave of the block that a place lies in. They have to be the same from
-    /// [`start`](Self::start) on.
+    /// Classifies the block of a polygon. The planes must be the same since [`start`](Self::start).
     #[inline]
-    pub(super) fn judge<T, L: VertexLists>(
+    pub(super) fn classify<T, L: VertexLists>(
         &mut self,
-        place: u32,
+        index: u32,
         planes: &[Plane],
         polygons: &Polygons<L>,
         lists: &L,
         vertices: &Vertices<T>,
     ) -> Verdict {
-        let block = place / BLOCK_POLYGONS;
+        let block = index / BLOCK_POLYGONS;
         if let Some(Some(verdict)) = self.verdicts.get(block as usize) {
             return *verdict;
         }
-        let Some(found) = self.boxes.get_mut(block as usize) else { return Verdict::Open };
+        let Some(found) = self.boxes.get_mut(block as usize) else { return Verdict::Unknown };
         if found.is_stale {
             *found = Box::around(block, polygons, lists, vertices);
         }
-        let verdict = found.judge(planes);
-        if let Some(place) = self.verdicts.get_mut(block as usize) {
-            *place = Some(verdict);
+        let verdict = found.classify(planes);
+        if let Some(stored) = self.verdicts.get_mut(block as usize) {
+            *stored = Some(verdict);
         }
         verdict
     }
 
-    /// Forgets all polygons and keeps the memory.
+    /// Removes all polygons and keeps the memory.
     pub(super) fn reset(&mut self) {
         self.boxes.clear();
     }
 
-    /// Bytes of memory that there is.
+    /// Reserved memory, in bytes.
     pub(super) fn reserved_bytes(&self) -> usize {
         self.boxes.capacity() * size_of::<Box>() + self.verdicts.capacity()
     }
 }
 
 impl Box {
-    /// Nothing is known of what it holds.
+    /// Box that has not been computed yet.
     const STALE: Self =
         Self { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], is_stale: true };
 
-    /// The box of a block's polygons.
+    /// Computes the box of a block's polygons.
     #[cold]
     fn around<T, L: VertexLists>(
         block: u32,
@@ -129,18 +126,17 @@ impl Box {
         found
     }
 
-    /// What planes leave of all that lies in the box. Products and sums are rounded up and
-    /// down alike: what the box's corners say holds for the distance of every corner in it
-    /// as it is computed.
-    fn judge(&self, planes: &[Plane]) -> Verdict {
+    /// Classifies everything in the box. Rounding is monotonic, so the distances computed for the
+    /// box's corners bound the computed distance of every corner inside.
+    fn classify(&self, planes: &[Plane]) -> Verdict {
         let mut verdict = Verdict::Inside;
         for plane in planes {
-            let (least, most) = plane.distances(self.low, self.high);
-            if most < 0.0 {
+            let (min, max) = plane.distances(self.low, self.high);
+            if max < 0.0 {
                 return Verdict::Outside;
             }
-            if least <= 0.0 {
-                verdict = Verdict::Open;
+            if min <= 0.0 {
+                verdict = Verdict::Unknown;
             }
         }
         verdict

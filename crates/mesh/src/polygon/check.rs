@@ -3,11 +3,11 @@ use alloc::collections::BTreeMap;
 use super::{PolygonStore, VertexLists};
 
 impl<T, L: VertexLists> PolygonStore<T, L> {
-    /// Walks the whole store and says what is wrong with it, for tests: every vertex is
-    /// counted by as many polygons as list it, every coordinate by as many vertices.
+    /// Verifies all invariants, for tests. In particular, the owners of every vertex are the
+    /// polygons that list it, and those of every coordinate the vertices that use it.
     ///
     /// # Errors
-    /// The invariant that does not hold.
+    /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
         self.polygons.check()?;
         let mut used = BTreeMap::<u32, u32>::new();
@@ -15,11 +15,11 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         for (_, polygon) in self.polygons.iter() {
             let list = self.lists.get(&polygon.list);
             if list.len() < 3 {
-                return Err("a polygon has less than three corners");
+                return Err("a polygon has fewer than three corners");
             }
             corners += list.len() as u64;
             for &vertex in list {
-                self.vertices.surface(vertex).ok_or("a polygon lists what is no vertex")?;
+                self.vertices.surface(vertex).ok_or("a polygon lists an index without a vertex")?;
                 *used.entry(vertex).or_default() += 1;
             }
         }

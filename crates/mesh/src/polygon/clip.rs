@@ -1,44 +1,45 @@
-use super::cut::{Left, Source};
+use super::cut::{Remainder, Source};
 use super::{Interpolate, Lifetime, Plane, PolygonHandle, PolygonStore, VertexLists};
 use crate::error::Error;
 
-/// What clipping leaves of a polygon.
+/// Result of clipping a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clipped {
-    /// Nothing.
+    /// No part of the polygon is inside.
     Outside,
-    /// All of it: the polygon itself serves, and nothing was made.
+    /// The whole polygon is inside. Nothing was inserted.
     Inside,
-    /// A part, which is a temporary polygon.
+    /// A part of the polygon is inside, as a temporary polygon.
     Part(PolygonHandle),
 }
 
-/// Clipping.
+/// Clips polygons.
 impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
-    /// Clips a polygon with a convex volume, the inside of all `planes`. A part of it is a
-    /// temporary polygon of its own, which shares with the original every vertex that is
-    /// left, and adds those where edges are cut; texture coordinates and data are
-    /// interpolated. The original is not changed, and may be removed before the part.
+    /// Clips a polygon with a convex volume, the inside of all `planes`. A part is a temporary
+    /// polygon of its own. It shares the remaining vertices of the original, and has new vertices
+    /// where edges are cut, with interpolated texture coordinates and data. The original is not
+    /// changed, and may be removed before the part.
     ///
-    /// Two polygons with an edge in common, clipped with the same planes in the same order
-    /// or with the [`opposite`](Plane::opposite) of one, get the same cuts of it, bit by
-    /// bit, whatever their direction. A polygon that lies in a plane belongs to the half
-    /// behind it: to one of two opposite planes alone.
+    /// Two polygons with a common edge get bitwise identical cuts of it. The condition is that they
+    /// are clipped with the same planes in the same sequence, or with the
+    /// [`opposite`](Plane::opposite) of one. The direction of the edge does not matter. A polygon
+    /// in a plane belongs to the half space behind it, so only to one of two opposite planes.
     ///
-    /// A corner lies in a plane if its [`distance`](Plane::distance) is exactly zero, and a
-    /// polygon if all of its corners do. No tolerance is applied. Positions of cuts are rounded
-    /// to `f32`, so a polygon between cuts may lie beside its plane by that rounding. The
-    /// rounded corners then decide, as for every other polygon.
+    /// A corner is in a plane if its [`distance`](Plane::distance) is exactly zero, and a polygon
+    /// if all of its corners are. No tolerance is applied. Positions of cuts are rounded to `f32`,
+    /// so a polygon between cuts may be off its plane by this rounding. Later clips then use the
+    /// rounded corners.
     ///
     /// # Cost
-    /// O(corners · planes). Nothing is asked of the heap once there was as much before.
+    /// O(corners · planes). Does not use the heap in the steady state.
     ///
     /// # Errors
-    /// `Stale`; `TooManyOwners` of a vertex or coordinate; `Full` without memory.
+    /// `Stale` if the handle is stale, `TooManyOwners` of a vertex or coordinate, `Full` if the
+    /// heap is out of memory.
     ///
     /// # Limits
-    /// Of a polygon that is not convex a cut may leave several pieces: they stay one
-    /// polygon, joined by edges that lie on each other in the plane. Its area is right.
+    /// Clipping a polygon that is not convex may leave several pieces. They stay one polygon,
+    /// joined by coincident edges in the plane. Its area is correct.
     ///
     /// # Examples
     /// ```
@@ -64,13 +65,13 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     ) -> Result<Clipped, Error> {
         self.start_cut(polygon)?;
         match self.cutter.cut(planes, &self.vertices)? {
-            Left::Nothing => Ok(Clipped::Outside),
-            Left::All => Ok(Clipped::Inside),
-            Left::Part => self.insert_left(lifetime).map(Clipped::Part),
+            Remainder::Empty => Ok(Clipped::Outside),
+            Remainder::All => Ok(Clipped::Inside),
+            Remainder::Part => self.insert_left(lifetime).map(Clipped::Part),
         }
     }
 
-    /// Gives the cutter the corners of a polygon.
+    /// Copies the corners of a polygon to the cutter.
     #[inline]
     fn start_cut(&mut self, polygon: PolygonHandle) -> Result<(), Error> {
         let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
@@ -83,20 +84,20 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         Ok(())
     }
 
-    /// Makes a polygon of what the cutter has left.
+    /// Inserts the result of the cutter as a polygon.
     fn insert_left(&mut self, lifetime: Lifetime) -> Result<PolygonHandle, Error> {
         let count = self.cutter.sources.len();
         self.start_part(count, lifetime)?;
         for corner in 0..count {
             match self.take_cut_vertex(corner) {
                 Ok(vertex) => self.listed.push(vertex),
-                Err(error) => return Err(self.give_up(error)),
+                Err(error) => return Err(self.release_listed(error)),
             }
         }
         self.finish_part(lifetime)
     }
 
-    /// The vertex of a corner in the cutter, counted for one polygon more.
+    /// Returns the vertex of a corner in the cutter. Adds one owner to the vertex.
     #[inline]
     fn take_cut_vertex(&mut self, corner: usize) -> Result<u32, Error> {
         let position = self.cutter.positions.get(corner).copied().ok_or(Error::Stale)?;
@@ -105,7 +106,7 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
                 self.vertices.share(vertex)?;
                 Ok(vertex)
             }
-            Source::Made(number) => {
+            Source::Cut(number) => {
                 let made = self.cutter.made.get(number as usize).ok_or(Error::Stale)?;
                 let (uv, data) = (made.uv, made.data.clone());
                 self.vertices.insert(position, uv, data)

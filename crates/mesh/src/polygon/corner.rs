@@ -4,86 +4,86 @@ use drystone_alloc::Handle;
 
 use super::vertices::{Surface, Vertices};
 
-/// A polygon of a [`PolygonStore`](super::PolygonStore), in handles.
+/// Marker type of the handles of polygons of a [`PolygonStore`](super::PolygonStore).
 #[derive(Clone, Copy, Debug)]
 pub enum Polygon {}
-/// A vertex of a [`PolygonStore`](super::PolygonStore), in handles.
+/// Marker type of the handles of vertices of a [`PolygonStore`](super::PolygonStore).
 #[derive(Clone, Copy, Debug)]
 pub enum Vertex {}
-/// A coordinate of a [`PolygonStore`](super::PolygonStore), in handles.
+/// Marker type of the handles of coordinates of a [`PolygonStore`](super::PolygonStore).
 #[derive(Clone, Copy, Debug)]
 pub enum Coordinate {}
 
-/// Names a polygon until its last owner lets go; from then on it is stale.
+/// Handle of a polygon, valid until its last owner removes it.
 pub type PolygonHandle = Handle<Polygon>;
-/// Names a vertex for as long as a polygon uses it.
+/// Handle of a vertex, valid as long as a polygon uses it.
 pub type VertexHandle = Handle<Vertex>;
-/// Names a coordinate for as long as a vertex uses it.
+/// Handle of a coordinate, valid as long as a vertex uses it.
 pub type CoordinateHandle = Handle<Coordinate>;
 
-/// A corner of a polygon that is to be made, with the caller's data `T`.
+/// Corner of a polygon to be inserted, with the caller's data `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Corner<T> {
-    /// A vertex that another polygon has: position, texture coordinates and data.
+    /// Existing vertex of another polygon: position, texture coordinates and data.
     Shared(VertexHandle),
-    /// A new vertex at a coordinate that another vertex has.
+    /// New vertex at the coordinate of an existing vertex.
     At {
-        /// Where.
+        /// Existing coordinate.
         coordinate: CoordinateHandle,
         /// Texture coordinates.
         uv: [f32; 2],
-        /// The caller's.
+        /// The caller's data.
         data: T,
     },
     /// A new vertex at a new coordinate.
     New {
-        /// Where, in the caller's units.
+        /// Position, in the caller's units.
         position: [f32; 3],
         /// Texture coordinates.
         uv: [f32; 2],
-        /// The caller's.
+        /// The caller's data.
         data: T,
     },
 }
 
-/// A position as a camera sees it.
+/// Result of transforming a position for a camera.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Projected {
-    /// Transformed, in the camera's axes for instance.
+    /// Transformed position, for example in the camera's axes.
     pub position: [f32; 3],
-    /// On the screen.
+    /// Position on the screen.
     pub screen: [f32; 2],
 }
 
-/// A corner of a polygon in the store.
+/// Corner of a polygon in a store.
 #[derive(Clone, Copy)]
 pub struct CornerRef<'a, T> {
-    /// The number of its vertex.
+    /// Index of its vertex.
     number: u32,
     vertices: &'a Vertices<T>,
-    /// The frame that the store is in.
+    /// Present frame of the store.
     frame: u32,
     position: [f32; 3],
     surface: &'a Surface<T>,
 }
 
 impl<'a, T> CornerRef<'a, T> {
-    /// The vertex, for other polygons to share ([`Corner::Shared`]).
+    /// Returns the vertex, for other polygons to share ([`Corner::Shared`]).
     pub fn vertex(&self) -> Option<VertexHandle> {
         self.vertices.handle(self.number)
     }
 
-    /// The coordinate, for other vertices to share ([`Corner::At`]).
+    /// Returns the coordinate, for other vertices to share ([`Corner::At`]).
     pub fn coordinate(&self) -> Option<CoordinateHandle> {
         self.vertices.coordinate_handle(self.number)
     }
 
-    /// Where it is.
+    /// Position, in the caller's units.
     pub fn position(&self) -> [f32; 3] {
         self.position
     }
 
-    /// Where a camera sees it, if it was transformed in this frame.
+    /// Returns the projection, if the coordinate was transformed in this frame.
     pub fn projected(&self) -> Option<Projected> {
         self.vertices.projected(self.number, self.frame)
     }
@@ -108,11 +108,11 @@ impl<T: fmt::Debug> fmt::Debug for CornerRef<'_, T> {
     }
 }
 
-/// The corners of a polygon, in order.
+/// Iterator over the corners of a polygon, in sequence.
 pub struct Corners<'a, T> {
     pub(super) vertices: &'a Vertices<T>,
     pub(super) frame: u32,
-    /// Vertices, by number.
+    /// Indices of the vertices.
     pub(super) list: core::slice::Iter<'a, u32>,
 }
 

@@ -6,50 +6,50 @@ use super::vertices::Vertices;
 use super::{Interpolate, Plane};
 use crate::error::{Error, full};
 
-/// Where a corner of a polygon in the cutter comes from.
+/// Origin of a corner of a polygon in the cutter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// A vertex of the polygon, by place.
+    /// Vertex of the original polygon, by index.
     Vertex(u32),
-    /// A cut, by number.
-    Made(u32),
+    /// Cut of an edge, by index.
+    Cut(u32),
 }
 
-/// A corner that came about where an edge was cut.
+/// Corner where an edge was cut.
 #[derive(Clone, Debug)]
-pub(super) struct Made<T> {
+pub(super) struct CutCorner<T> {
     pub(super) uv: [f32; 2],
     pub(super) data: T,
 }
 
-/// What planes leave of a polygon.
+/// Result of clipping a polygon with planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
-    Nothing,
+pub(super) enum Remainder {
+    Empty,
     All,
     Part,
 }
 
-/// Cuts a polygon with planes, one after the other, as Sutherland and Hodgman do, in memory
-/// that it keeps.
+/// Clips a polygon with one plane after another, after Sutherland and Hodgman. Its memory is
+/// reused.
 ///
 /// ```text
-///        . · d ≥ 0                          a cut is computed from the lower to the
-///      a─────●──┊──b      a, cut, cut, d    higher end of its edge, in the order of
-///      │        ┊  │                        their positions: two polygons that share
-///      d────────┊──c                        an edge get the same cut, bit by bit
+///        . · d ≥ 0                          a cut is computed from the smaller to the
+///      a─────●──┊──b      a, cut, cut, d    larger end of its edge, compared by
+///      │        ┊  │                        position: two polygons that share
+///      d────────┊──c                        an edge get bitwise identical cuts
 /// ```
 pub(super) struct Cutter<T> {
     pub(super) positions: Vec<[f32; 3]>,
     pub(super) sources: Vec<Source>,
-    pub(super) made: Vec<Made<T>>,
-    /// Of each corner, from the plane.
+    pub(super) made: Vec<CutCorner<T>>,
+    /// Distance of each corner from the plane.
     distances: Vec<f64>,
-    /// What is left of positions and sources, being put together.
+    /// Positions and sources of the result that is being built.
     next: Vec<([f32; 3], Source)>,
 }
 
-/// One end of an edge that is cut.
+/// End of an edge that is cut.
 #[derive(Clone, Copy)]
 struct End {
     position: [f32; 3],
@@ -68,7 +68,7 @@ impl<T> Cutter<T> {
         }
     }
 
-    /// Takes up a polygon of `count` corners, which are pushed then.
+    /// Starts a polygon of `count` corners, which are then pushed.
     pub(super) fn start(&mut self, count: usize) -> Result<(), Error> {
         self.positions.clear();
         self.sources.clear();
@@ -76,7 +76,7 @@ impl<T> Cutter<T> {
         self.reserve(count)
     }
 
-    /// Memory for `count` corners, beyond those that there are.
+    /// Reserves memory for `count` corners in addition to the existing ones.
     fn reserve(&mut self, count: usize) -> Result<(), Error> {
         let no_memory = |_| full(count * size_of::<End>());
         self.positions.try_reserve(count).map_err(no_memory)?;
@@ -93,49 +93,52 @@ impl<T> Cutter<T> {
 }
 
 impl<T: Interpolate> Cutter<T> {
-    /// Leaves what lies inside of all planes.
-    pub(super) fn cut(&mut self, planes: &[Plane], vertices: &Vertices<T>) -> Result<Left, Error> {
-        let mut left = Left::All;
+    /// Clips the polygon with all planes and keeps the inside.
+    pub(super) fn cut(
+        &mut self,
+        planes: &[Plane],
+        vertices: &Vertices<T>,
+    ) -> Result<Remainder, Error> {
+        let mut left = Remainder::All;
         for plane in planes {
             match self.measure(plane) {
-                Left::Nothing => return Ok(Left::Nothing),
-                Left::All => {}
-                Left::Part => {
+                Remainder::Empty => return Ok(Remainder::Empty),
+                Remainder::All => {}
+                Remainder::Part => {
                     self.cut_by_measure(vertices)?;
-                    left = Left::Part;
+                    left = Remainder::Part;
                 }
             }
         }
         Ok(left)
     }
 
-    /// Measures how far inside of a plane the corners lie, and says what is left of them.
+    /// Computes the distances of all corners from a plane, and returns the part that is inside.
     #[inline]
-    fn measure(&mut self, plane: &Plane) -> Left {
-        let (mut least, mut most) = (0.0f64, 0.0f64);
+    fn measure(&mut self, plane: &Plane) -> Remainder {
+        let (mut min, mut max) = (0.0f64, 0.0f64);
         self.distances.clear();
         self.distances.extend(self.positions.iter().map(|&position| {
             let distance = plane.distance(position);
-            least = least.min(distance);
-            most = most.max(distance);
+            min = min.min(distance);
+            max = max.max(distance);
             distance
         }));
-        match (most > 0.0, least < 0.0) {
-            (true, true) => Left::Part,
-            (true, false) => Left::All,
-            (false, true) => Left::Nothing,
-            (false, false) => self.measure_within(plane),
+        match (max > 0.0, min < 0.0) {
+            (true, true) => Remainder::Part,
+            (true, false) => Remainder::All,
+            (false, true) => Remainder::Empty,
+            (false, false) => self.measure_coplanar(plane),
         }
     }
 
-    /// What is left of a polygon in the plane. It bounds the half that lies behind it and
-    /// belongs to that alone. Only this function decides it: `Blocks` and `Sides` leave
-    /// polygons that lie in a plane open.
+    /// Handles a polygon in the plane, which belongs only to the half space behind it. This is the
+    /// only function that decides about such polygons: `Blocks` and `Sides` leave them undecided.
     #[cold]
-    fn measure_within(&self, plane: &Plane) -> Left {
+    fn measure_coplanar(&self, plane: &Plane) -> Remainder {
         match plane.is_faced_away(newell(self.positions.iter().copied())) {
-            true => Left::All,
-            false => Left::Nothing,
+            true => Remainder::All,
+            false => Remainder::Empty,
         }
     }
 
@@ -175,7 +178,7 @@ impl<T: Interpolate> Cutter<T> {
         })
     }
 
-    /// Where the plane cuts an edge.
+    /// Computes the cut of an edge with the plane.
     fn cut_edge(
         &mut self,
         from: End,
@@ -188,17 +191,17 @@ impl<T: Interpolate> Cutter<T> {
         let made = {
             let ((uv_a, a), (uv_b, b)) = (self.side(a, vertices)?, self.side(b, vertices)?);
             let uv = core::array::from_fn(|n| mix(uv_a[n], uv_b[n], t));
-            Made { uv, data: a.interpolate(b, t as f32) }
+            CutCorner { uv, data: a.interpolate(b, t as f32) }
         };
         self.made.push(made);
-        Ok((position, Source::Made(self.made.len() as u32 - 1)))
+        Ok((position, Source::Cut(self.made.len() as u32 - 1)))
     }
 
-    /// Texture coordinates and data of an edge's end.
+    /// Returns texture coordinates and data of an edge's end.
     fn side<'a>(&'a self, end: End, vertices: &'a Vertices<T>) -> Result<([f32; 2], &'a T), Error> {
         match end.source {
             Source::Vertex(vertex) => vertices.surface(vertex).map(|it| (it.uv, &it.data)),
-            Source::Made(number) => self.made.get(number as usize).map(|it| (it.uv, &it.data)),
+            Source::Cut(number) => self.made.get(number as usize).map(|it| (it.uv, &it.data)),
         }
         .ok_or(Error::Stale)
     }

@@ -2,16 +2,16 @@ use super::vertices::NEVER;
 use super::{PolygonHandle, PolygonStore, Projected, VertexLists};
 use crate::error::Error;
 
-/// What is done once a frame.
+/// Operations of a frame.
 impl<T, L: VertexLists> PolygonStore<T, L> {
-    /// Transforms those coordinates of a polygon that were not transformed in this frame:
-    /// what many polygons share is transformed for the first of them. Use one `project` a
-    /// frame; before another, for a second camera, [`end_frame`](Self::end_frame) or
+    /// Transforms the coordinates of a polygon that were not transformed in this frame yet, so
+    /// shared coordinates are transformed only once. Use one `project` per frame. Before another
+    /// one, for a second camera, call [`end_frame`](Self::end_frame) or
     /// [`forget_projections`](Self::forget_projections).
     ///
     /// # Errors
-    /// `Stale`; `Full` without memory for what is seen, 20 bytes a coordinate, which there is
-    /// from the first transformation on.
+    /// `Stale` if the handle is stale. `Full` if the heap has no memory for the projections: 20
+    /// bytes per coordinate, allocated by the first transformation.
     ///
     /// # Examples
     /// ```
@@ -32,40 +32,39 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         mut project: impl FnMut([f32; 3]) -> Projected,
     ) -> Result<(), Error> {
         let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
-        self.vertices.reserve_seen()?;
+        self.vertices.reserve_projected()?;
         for &vertex in self.lists.get(&record.list) {
             self.vertices.project(vertex, self.frame, &mut project);
         }
         Ok(())
     }
 
-    /// Ends the frame: its temporaries are removed, and coordinates have to be transformed
-    /// anew. The frame is one owner of each: one that others share stays with those, unless
-    /// its maker removed it before, which was the frame's own share.
+    /// Ends the frame: removes its temporary polygons and invalidates all projections. The frame is
+    /// one owner of each temporary polygon. One that is shared stays for its other owners, unless
+    /// the frame's ownership was already removed.
     pub fn end_frame(&mut self) {
         let mut temporaries = core::mem::take(&mut self.temporaries);
-        // From the last to the first: the next frame's get their places in order.
+        // In reverse, so that the next frame reuses their indices in ascending order.
         for polygon in temporaries.drain(..).rev() {
-            // One that is gone already is all that is asked.
+            // An error means that it was already removed.
             let _ = self.remove(polygon);
         }
         self.temporaries = temporaries;
         self.forget_projections();
     }
 
-    /// Lets coordinates be transformed anew, for another camera in the same frame.
+    /// Invalidates all projections, for another camera in the same frame.
     pub fn forget_projections(&mut self) {
         self.frame = self.frame.wrapping_add(1);
         if self.frame == NEVER {
-            self.forget_stamps();
+            self.clear_stamps();
         }
     }
 
-    /// After 2³² frames a coordinate that was not seen for as long would bear the stamp of
-    /// the new frame.
+    /// Clears all stamps. After 2³² frames, an old stamp would equal that of the new frame.
     #[cold]
-    fn forget_stamps(&mut self) {
-        self.vertices.forget_stamps();
+    fn clear_stamps(&mut self) {
+        self.vertices.clear_stamps();
         self.frame = NEVER + 1;
     }
 }

@@ -1,4 +1,4 @@
-/// What a caller keeps with a vertex, and what becomes of it where an edge is cut.
+/// Caller's data of a vertex that can be interpolated where an edge is cut.
 ///
 /// # Examples
 /// ```
@@ -16,8 +16,8 @@
 /// assert_eq!(lit.interpolate(&Lit { light: 2.0, material: 3 }, 0.25).light, 1.25);
 /// ```
 pub trait Interpolate: Clone {
-    /// The data at part `t` of the way from `self`, at 0, to `other`, at 1. An edge that two
-    /// polygons share is walked in the same direction for both.
+    /// Returns the data at fraction `t` of the way from `self` (0) to `other` (1). The direction of
+    /// an edge is the same for both polygons that share it.
     fn interpolate(&self, other: &Self, t: f32) -> Self;
 }
 
@@ -37,18 +37,18 @@ impl<const N: usize> Interpolate for [f32; N] {
     }
 }
 
-/// Colours and the like, rounded to the nearest.
+/// Interpolates colours and similar values, rounded to the nearest integer.
 impl<const N: usize> Interpolate for [u8; N] {
     fn interpolate(&self, other: &Self, t: f32) -> Self {
         core::array::from_fn(|n| (mix(self[n].into(), other[n].into(), t.into()) + 0.5) as u8)
     }
 }
 
-/// The number at part `t` of the way from `a` to `b`, never outside of them.
+/// Interpolates linearly from `a` to `b`. The result is never outside of them.
 #[inline]
 pub(super) fn mix(a: f32, b: f32, t: f64) -> f32 {
     let (low, high) = if a <= b { (a, b) } else { (b, a) };
-    // In `f64` no difference of two `f32` is too large.
+    // In `f64` the difference of two `f32` does not overflow.
     let (a, b) = (f64::from(a), f64::from(b));
     ((a + (b - a) * t) as f32).max(low).min(high)
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_mixed_stays_between() {
+    fn interpolated_values_stay_between_the_ends() {
         assert_eq!([0.0, 10.0].interpolate(&[4.0, 0.0], 0.25), [1.0, 7.5]);
         assert_eq!([0u8, 255].interpolate(&[255, 0], 0.5), [128, 128]);
         assert_eq!(f32::MAX.interpolate(&-f32::MAX, 0.5), 0.0);

@@ -8,53 +8,52 @@ pub use by_length::ByLength;
 pub use index_runs::IndexRuns;
 pub use range_runs::RangeRuns;
 
-/// Where the vertices of polygons are listed: runs of numbers, most of them 3 to 20 long.
+/// Storage of the vertex lists of polygons: runs of indices, most of them 3 to 20 long.
 ///
-/// | | a run lies | finds a place by | bytes besides the numbers |
+/// | Type | Memory of a run | Allocation | Overhead in bytes |
 /// |---|---|---|---|
-/// | [`IndexRuns`] | in one buffer; longer than 20, on the heap | one list of free runs a length | 8 |
-/// | [`ByLength`] | in slabs; longer than 20, on the heap | one list of free runs a length | 16 |
-/// | [`RangeRuns`] | in one buffer, whatever its length | a space of ranges | 48 |
+/// | [`IndexRuns`] | in one buffer; longer than 20, on the heap | one free list per length | 8 |
+/// | [`ByLength`] | in slabs; longer than 20, on the heap | one free list per length | 16 |
+/// | [`RangeRuns`] | in one buffer, for all lengths | a [`RangeSpace`](drystone_alloc::RangeSpace) | 48 |
 ///
-/// `ByLength` is what Jacco Bikker's article on polygonal data proposes, with
-/// [`SizeLists`](drystone_alloc::memory::SizeLists); `RangeRuns` joins neighbours that are
-/// free, so that memory moves from one length to another, and asks about half as much time
-/// again to make and free a polygon. The first two cost the same time; `IndexRuns` is the
-/// default because it is the smallest.
+/// `ByLength` is the proposal of Jacco Bikker's article on polygonal data, with
+/// [`SizeLists`](drystone_alloc::memory::SizeLists). `RangeRuns` joins free neighbours, so memory
+/// moves between lengths. Inserting and removing a polygon then takes about 50 % more time. The
+/// first two have equal speed; `IndexRuns` is the default because it is the smallest.
 pub trait VertexLists: Default {
-    /// The one handle to a run.
+    /// The only handle to a run.
     type List;
 
-    /// A copy of `vertices`.
+    /// Allocates a copy of `vertices`.
     ///
     /// # Errors
-    /// `Full` when memory ran out.
+    /// `Full` if the heap is out of memory.
     fn insert(&mut self, vertices: &[u32]) -> Result<Self::List, Error>;
 
-    /// The numbers of a run.
+    /// Returns the indices of a run.
     fn get<'l>(&'l self, list: &'l Self::List) -> &'l [u32];
 
-    /// Takes a run back.
+    /// Frees a run.
     fn remove(&mut self, list: Self::List);
 
-    /// Takes every run back and keeps the memory.
+    /// Frees all runs and keeps the memory.
     fn reset(&mut self);
 
-    /// Memory for runs of `count` numbers together, beyond those in use; it may do nothing,
-    /// and then runs find memory when they come.
+    /// Reserves memory for runs of `count` indices in total, in addition to those in use. An
+    /// implementation may do nothing and allocate later.
     ///
     /// # Errors
-    /// `Full` without memory.
+    /// `Full` if the heap is out of memory.
     fn reserve(&mut self, count: usize) -> Result<(), Error> {
         let _ = count;
         Ok(())
     }
 
-    /// Bytes of memory that were asked for.
+    /// Reserved memory, in bytes.
     fn reserved_bytes(&self) -> usize;
 }
 
-/// Runs that come and go are what they were made of, in each kind of lists.
+/// Inserts and removes runs in each kind of storage and compares their content.
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -64,13 +63,13 @@ mod tests {
 
     use super::*;
 
-    /// Lengths of all kinds: none, short, the longest that have a list, longer.
+    /// Lists of all kinds of lengths: empty, short, the longest with a free list, longer.
     fn vertices(n: u32) -> Vec<u32> {
         let length = [0, 3, 4, 5, 20, 21, 400, 7][n as usize % 8];
         (0..length).map(|at| n * 1000 + at).collect()
     }
 
-    fn comes_and_goes<L: VertexLists>() {
+    fn inserted_runs_keep_their_content<L: VertexLists>() {
         let mut lists = L::default();
         let mut live = VecDeque::new();
         for n in 0..4000 {
@@ -94,17 +93,17 @@ mod tests {
     }
 
     #[test]
-    fn runs_by_length_come_and_go() {
-        comes_and_goes::<ByLength>();
+    fn runs_by_length_keep_their_content() {
+        inserted_runs_keep_their_content::<ByLength>();
     }
 
     #[test]
-    fn runs_of_indices_come_and_go() {
-        comes_and_goes::<IndexRuns>();
+    fn runs_of_indices_keep_their_content() {
+        inserted_runs_keep_their_content::<IndexRuns>();
     }
 
     #[test]
-    fn runs_in_ranges_come_and_go() {
-        comes_and_goes::<RangeRuns>();
+    fn runs_in_ranges_keep_their_content() {
+        inserted_runs_keep_their_content::<RangeRuns>();
     }
 }

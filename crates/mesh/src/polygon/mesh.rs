@@ -4,13 +4,13 @@ use super::store::{expect_different, expect_finite};
 use super::{PolygonHandle, PolygonStore, VertexLists};
 use crate::error::{Error, full};
 
-/// No vertex has this number.
+/// Marks an index without a vertex yet.
 const NONE: u32 = u32::MAX;
 
-/// A vertex of a mesh that is inserted as a whole.
+/// Vertex of a mesh for [`PolygonStore::insert_mesh`](super::PolygonStore::insert_mesh).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshVertex<T> {
-    /// Where, in the caller's units.
+    /// Position, in the caller's units.
     pub position: [f32; 3],
     /// Texture coordinates.
     pub uv: [f32; 2],
@@ -18,20 +18,21 @@ pub struct MeshVertex<T> {
     pub data: T,
 }
 
-/// Meshes of vertices with indices, as files have them.
+/// Insertion of indexed meshes, as files store them.
 impl<T, L: VertexLists> PolygonStore<T, L> {
-    /// Makes a polygon of each face, for one owner, and calls `visit` with it. A face lists
-    /// its corners by number, below `vertex_count`; `vertex` is asked once for each number
-    /// that is listed, and the faces share what it gives. What no face lists is not made.
+    /// Inserts a polygon for each face, with one owner, and calls `visit` with its handle. A face
+    /// lists its corners as indices below `vertex_count`. `vertex` is called once for each listed
+    /// index, and the faces share the result. Indices that no face lists are skipped.
     ///
     /// # Cost
-    /// O(corners): less than [`insert`](Self::insert) with handles, which are looked up and
-    /// checked. Asks for four bytes for each number while it goes on. Memory for what is made
-    /// may be [reserved](Self::reserve) before.
+    /// O(corners), and cheaper than [`insert`](Self::insert) with handles, which are looked up and
+    /// checked. Allocates four bytes per index during the call. Memory for the result can be
+    /// [reserved](Self::reserve) before.
     ///
     /// # Errors
-    /// `NoCorner` for a number that is not below `vertex_count`; else as for
-    /// [`insert`](Self::insert). The faces before stay: as many as were visited.
+    /// `NoCorner` for an index that is not below `vertex_count`. All errors of
+    /// [`insert`](Self::insert). The faces before the failing one, which were visited, stay in the
+    /// store.
     ///
     /// # Examples
     /// ```
@@ -74,18 +75,18 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
                 };
                 match taken {
                     Ok(vertex) => self.list_corner(vertex),
-                    Err(error) => return Err(self.give_up(error)),
+                    Err(error) => return Err(self.release_listed(error)),
                 }
             }
-            if let Err(error) = expect_different(&self.cutter.positions, &mut self.order) {
-                return Err(self.give_up(error));
+            if let Err(error) = expect_different(&self.cutter.positions, &mut self.sorted) {
+                return Err(self.release_listed(error));
             }
             visit(self.insert_listed()?);
         }
         Ok(())
     }
 
-    /// A new vertex, if its numbers are finite.
+    /// Inserts a new vertex if its numbers are finite.
     #[inline]
     fn insert_checked(&mut self, corner: usize, made: MeshVertex<T>) -> Result<u32, Error> {
         let MeshVertex { position, uv, data } = made;
@@ -94,7 +95,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.vertices.insert(position, uv, data)
     }
 
-    /// Lists a vertex that is counted for the polygon in the making.
+    /// Adds a vertex to the list of the polygon that is being built. The vertex already counts it
+    /// as an owner.
     #[inline]
     fn list_corner(&mut self, vertex: u32) {
         self.listed.push(vertex);

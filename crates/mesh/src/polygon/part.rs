@@ -3,46 +3,47 @@ use super::vertices::Vertices;
 use super::{PolygonHandle, PolygonStore, VertexLists};
 use crate::error::{Error, full};
 
-/// How long a temporary polygon lives.
+/// Lifetime of a temporary polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Until the frame ends ([`PolygonStore::end_frame`]), which removes it once; or it is
-    /// removed, which is for those alone that share it with nobody.
+    /// Until the end of the frame ([`PolygonStore::end_frame`]), which removes it once. It may be
+    /// removed earlier if it is not shared.
     Frame,
     /// Until it is removed.
     Kept,
 }
 
-/// A corner of a part that the caller has cut by itself.
+/// Corner of a part for [`PolygonStore::insert_part`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartCorner<T> {
-    /// A corner of the original, by its number from 0 on: the two share the vertex.
+    /// Corner of the original, by its index. Both polygons share the vertex.
     Kept(u32),
     /// A new vertex at a new coordinate.
     New {
-        /// Where, in the caller's units.
+        /// Position, in the caller's units.
         position: [f32; 3],
         /// Texture coordinates.
         uv: [f32; 2],
-        /// The caller's.
+        /// The caller's data.
         data: T,
     },
 }
 
-/// Parts of polygons.
+/// Insertion of parts of polygons.
 impl<T, L: VertexLists> PolygonStore<T, L> {
-    /// Makes a temporary polygon of corners that an original has and of new ones: the way for
-    /// those who cut with something else than [`clip`](Self::clip) does. It shares the
-    /// vertices that it keeps. The original is not changed, and may be removed before.
+    /// Inserts a temporary polygon of corners of an original and of new corners, for example the
+    /// result of another clipping algorithm. It shares the original's vertices. The original is not
+    /// changed, and may be removed before the part.
     ///
     /// # Cost
-    /// O(corners), and nothing asked of the heap once there was as much before. It is
-    /// cheaper than [`insert`](Self::insert): what is kept is found by its number in the
-    /// original, and that corners differ is left to the caller, as for cuts.
+    /// O(corners). Does not use the heap in the steady state. Cheaper than
+    /// [`insert`](Self::insert): corners of the original are found by index, and equal positions
+    /// are not checked.
     ///
     /// # Errors
-    /// `Stale`; `TooFewCorners`; `NoCorner` for a number that the original has not;
-    /// `NotFinite`; `TooManyOwners`; `Full` without memory. Nothing is made then.
+    /// `Stale` if the handle is stale. `TooFewCorners` for less than three. `NoCorner` for an index
+    /// that the original does not have. `NotFinite` for invalid positions. `TooManyOwners` of a
+    /// vertex. `Full` if the heap is out of memory. Nothing is inserted then.
     ///
     /// # Examples
     /// ```
@@ -75,7 +76,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.start_part(corners.len(), lifetime)?;
         let record = self.polygons.get(original.cast()).ok_or(Error::Stale)?;
         let list = self.lists.get(&record.list);
-        // A vector of this function's own stays in registers.
+        // A local vector stays in registers.
         let (mut listed, mut result) = (core::mem::take(&mut self.listed), Ok(()));
         for (number, corner) in corners.iter().enumerate() {
             match take_part_corner(&mut self.vertices, list, number, corner) {
@@ -88,12 +89,12 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         }
         self.listed = listed;
         if let Err(error) = result {
-            return Err(self.give_up(error));
+            return Err(self.release_listed(error));
         }
         self.finish_part(lifetime)
     }
 
-    /// Memory for a part of `count` corners.
+    /// Reserves memory for a part of `count` corners.
     #[inline]
     pub(super) fn start_part(&mut self, count: usize, lifetime: Lifetime) -> Result<(), Error> {
         if lifetime == Lifetime::Frame {
@@ -103,7 +104,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.listed.try_reserve(count).map_err(|_| full(count * size_of::<u32>()))
     }
 
-    /// Makes a polygon of the vertices that are listed.
+    /// Inserts a polygon of the listed vertices.
     #[inline]
     pub(super) fn finish_part(&mut self, lifetime: Lifetime) -> Result<PolygonHandle, Error> {
         let polygon = self.insert_listed()?;
@@ -114,8 +115,8 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     }
 }
 
-/// The vertex of a part's corner, counted for one polygon more. `list` is the original's. In
-/// its caller's loop: four calls were a tenth of the time that a temporary takes.
+/// Returns the vertex of a part's corner, and adds one owner to it. `list` is that of the original.
+/// Inlined into its caller's loop: four calls took 10 % of the time of an insertion.
 #[inline(always)]
 fn take_part_corner<T: Clone>(
     vertices: &mut Vertices<T>,

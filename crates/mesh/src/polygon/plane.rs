@@ -2,8 +2,7 @@ use alloc::vec::Vec;
 
 use crate::error::{Error, full};
 
-/// A plane, and the half of space that is kept: where `normal · position + offset` is not
-/// negative.
+/// Plane and the half space on its inside, where `normal · position + offset` is not negative.
 ///
 /// # Examples
 /// ```
@@ -21,27 +20,26 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// The plane of a normal, of any length, and an offset.
+    /// Creates a plane from a normal, of any length, and an offset.
     ///
     /// # Errors
-    /// `NoPlane` where the normal is zero or a number is not finite.
+    /// `NoPlane` if the normal is zero or a number is not finite.
     pub fn new(normal: [f32; 3], offset: f32) -> Result<Self, Error> {
         Self::of(normal.map(f64::from), offset.into())
     }
 
-    /// The plane through three points; kept is the side from which they are seen
-    /// counter-clockwise.
+    /// Creates the plane through three points. They are counter-clockwise seen from the inside.
     ///
     /// # Errors
-    /// `NoPlane` where they lie on a line or are not finite.
+    /// `NoPlane` if the points are on a line or not finite.
     pub fn through(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> Result<Self, Error> {
         let a = a.map(f64::from);
         Self::at(a, cross(minus(b.map(f64::from), a), minus(c.map(f64::from), a)))
     }
 
-    /// The plane of a normal through a point.
+    /// Creates a plane from a normal and a point.
     fn at(point: [f64; 3], normal: [f64; 3]) -> Result<Self, Error> {
-        let largest = normal.iter().fold(0.0, |most, n: &f64| n.abs().max(most));
+        let largest = normal.iter().fold(0.0, |max, n: &f64| n.abs().max(max));
         if largest == 0.0 {
             return Err(Error::NoPlane);
         }
@@ -57,19 +55,20 @@ impl Plane {
         }
     }
 
-    /// The same plane, where the other half is kept. Distances are the same but for their
-    /// sign, to the last bit.
+    /// Returns the plane with inside and outside exchanged. Distances differ only in their sign,
+    /// bit by bit.
     pub fn opposite(&self) -> Self {
         Self { normal: self.normal.map(|n| -n), offset: -self.offset }
     }
 
-    /// How far a position lies inside, times the length of the normal; negative outside.
+    /// Returns the distance of a position times the length of the normal: positive inside, negative
+    /// outside.
     #[inline]
     pub fn distance(&self, position: [f32; 3]) -> f64 {
         dot(self.normal, position.map(f64::from)) + self.offset
     }
 
-    /// The least and the greatest distance of all positions between `low` and `high`.
+    /// Returns the smallest and the largest distance of all positions between `low` and `high`.
     #[inline]
     pub(super) fn distances(&self, low: [f32; 3], high: [f32; 3]) -> (f64, f64) {
         let far = |n: usize| if self.normal[n] < 0.0 { low[n] } else { high[n] };
@@ -77,18 +76,19 @@ impl Plane {
         (self.distance([near(0), near(1), near(2)]), self.distance([far(0), far(1), far(2)]))
     }
 
-    /// Whether a normal points away from the half that is kept.
+    /// Whether a normal points away from the inside.
     pub(super) fn is_faced_away(&self, normal: [f64; 3]) -> bool {
         dot(self.normal, normal) < 0.0
     }
 }
 
-/// Appends the planes of what a camera sees: `matrix` takes positions to clip space, column
-/// by column, with `|x|, |y| ≤ w` and `0 ≤ z ≤ w` inside, whether depth is reversed or not.
-/// A plane at infinity is left out.
+/// Appends the planes of a camera's frustum. `matrix` transforms positions to clip space, column by
+/// column, where `|x|, |y| ≤ w` and `0 ≤ z ≤ w` are inside. Depth may be reversed. A plane at
+/// infinity is omitted.
 ///
 /// # Errors
-/// `NoPlane` where a number is not finite; `Full` without memory. Nothing is appended then.
+/// `NoPlane` if a number is not finite, `Full` if the heap is out of memory. Nothing is appended
+/// then.
 pub fn frustum(matrix: &[[f32; 4]; 4], planes: &mut Vec<Plane>) -> Result<(), Error> {
     let row = |n: usize| -> [f64; 4] { core::array::from_fn(|column| matrix[column][n].into()) };
     let (x, y, z, w) = (row(0), row(1), row(2), row(3));
@@ -104,21 +104,22 @@ pub fn frustum(matrix: &[[f32; 4]; 4], planes: &mut Vec<Plane>) -> Result<(), Er
     Ok(())
 }
 
-/// Appends the sides of the pyramid from `apex` through a convex polygon: what a spot light
-/// lights, or an eye sees through a window, before it and behind.
+/// Appends the sides of the infinite pyramid from `apex` through a convex polygon: the volume lit
+/// by a spot light, or visible through a window, on both sides of the polygon.
 ///
 /// # Errors
-/// `TooFewCorners`; `NoPlane` where `apex` lies in the polygon's plane or something is not
-/// finite; `Full` without memory. Nothing is appended then.
+/// `TooFewCorners` for less than three corners. `NoPlane` if `apex` is in the polygon's plane or a
+/// number is not finite. `Full` if the heap is out of memory. Nothing is appended then.
 pub fn pyramid(apex: [f32; 3], base: &[[f32; 3]], planes: &mut Vec<Plane>) -> Result<(), Error> {
     portal_planes(apex, base, planes, false)
 }
 
-/// Appends the sides of the [`pyramid`] and the plane of `base`: what an eye sees through a
-/// portal, behind it.
+/// Appends the sides of the [`pyramid`] and the plane of `base`: the volume behind a portal that is
+/// visible through it.
 ///
 /// # Errors
-/// As for [`pyramid`].
+/// `TooFewCorners` for less than three corners. `NoPlane` if `apex` is in the polygon's plane or a
+/// number is not finite. `Full` if the heap is out of memory. Nothing is appended then.
 pub fn portal(apex: [f32; 3], base: &[[f32; 3]], planes: &mut Vec<Plane>) -> Result<(), Error> {
     portal_planes(apex, base, planes, true)
 }
@@ -141,12 +142,12 @@ fn portal_planes(
     }
     reserve(planes, count + 1)?;
     let first = planes.len();
-    let eye = apex.map(f64::from);
+    let apex = apex.map(f64::from);
     for n in 0..count {
-        // Seen counter-clockwise, the inside lies to the left of each edge.
-        let normal = cross(minus(point(n + 1), eye), minus(point(n), eye));
+        // With counter-clockwise winding, the inside is to the left of each edge.
+        let normal = cross(minus(point(n + 1), apex), minus(point(n), apex));
         let normal = if apex_distance > 0.0 { normal } else { normal.map(|n| -n) };
-        match Plane::at(eye, normal) {
+        match Plane::at(apex, normal) {
             Ok(plane) => planes.push(plane),
             Err(error) => {
                 planes.truncate(first);
@@ -164,8 +165,8 @@ fn reserve(planes: &mut Vec<Plane>, count: usize) -> Result<(), Error> {
     planes.try_reserve(count).map_err(|_| full(count * size_of::<Plane>()))
 }
 
-/// Twice the area of a polygon, as a vector that points to where it is seen
-/// counter-clockwise from.
+/// Returns the normal of a polygon, with twice its area as the length. It points to the side from
+/// which the polygon is counter-clockwise.
 pub(super) fn newell(mut positions: impl Iterator<Item = [f32; 3]>) -> [f64; 3] {
     let Some(first) = positions.next() else { return [0.0; 3] };
     let first = first.map(f64::from);
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plane_is_an_error() {
+    fn invalid_planes_are_errors() {
         assert_eq!(Plane::new([0.0; 3], 1.0), Err(Error::NoPlane));
         assert_eq!(Plane::new([f32::NAN, 0.0, 1.0], 1.0), Err(Error::NoPlane));
         assert_eq!(Plane::new([1.0, 0.0, 1.0], f32::INFINITY), Err(Error::NoPlane));
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_portal_is_seen_through_from_both_sides() {
+    fn a_portal_works_from_both_sides() {
         for side in [1.0, -1.0] {
             let (mut cone, mut behind) = (Vec::new(), Vec::new());
             pyramid([0.0, 0.0, side], &SQUARE, &mut cone).unwrap();
@@ -242,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn a_frustum_has_what_its_matrix_shows() {
-        // Sees along +z, from 1 on, as far as can be: clip space is (x, y, 1, z).
+    fn a_frustum_contains_the_positions_inside_clip_space() {
+        // Camera along +z with a near plane at 1 and no far plane: clip space is (x, y, 1, z).
         let matrix = [
             [1.0, 0.0, 0.0, 0.0],
             [0.0, 1.0, 0.0, 0.0],

@@ -2,26 +2,25 @@ use super::store::Polygons;
 use super::vertices::Vertices;
 use super::{PolygonStore, VertexLists};
 
-/// What a [`PolygonStore`] holds, and in how many bytes.
+/// Statistics of a [`PolygonStore`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolygonStats {
-    /// Polygons, temporary ones included.
+    /// Number of polygons, including temporary ones.
     pub polygons: u32,
-    /// Temporaries of this frame, those included that were removed before its end.
+    /// Number of temporary polygons of this frame, including those already removed.
     pub temporaries: u32,
-    /// Corners of all polygons: vertices, if none were shared.
+    /// Number of corners of all polygons, which is the number of vertices without sharing.
     pub corners: u64,
-    /// Vertices.
+    /// Number of vertices.
     pub vertices: u32,
-    /// Coordinates.
+    /// Number of coordinates.
     pub coordinates: u32,
-    /// Bytes of all records and of the numbers of vertices in lists.
+    /// Size of all records in use and of the vertex lists, in bytes.
     pub bytes: u64,
-    /// Bytes that the same would take without sharing: each corner with a vertex and a
-    /// coordinate of its own. Less than `bytes` where vertices share coordinates whose first
-    /// vertex is gone.
+    /// Size without sharing, in bytes: each corner with a vertex and a coordinate of its own. Can
+    /// be below `bytes` if vertices share coordinates whose first vertex was removed.
     pub unshared_bytes: u64,
-    /// Bytes of memory that the store has asked for to keep these, free records included.
+    /// Size of the reserved memory in bytes, including free records.
     pub reserved_bytes: u64,
 }
 

@@ -9,50 +9,49 @@ use super::{Corner, Corners, IndexRuns, Polygon, PolygonHandle, PolygonStats, Ve
 use crate::counted_pool::CountedPool;
 use crate::error::{Error, full};
 
-/// Corners that are compared each with each; more are sorted to find equal ones.
-const FEW_CORNERS: usize = 32;
+/// Number of corners up to which each pair is compared. More are sorted to find equal ones.
+const MAX_COMPARED_CORNERS: usize = 32;
 
 pub(super) type Polygons<L> = CountedPool<PolygonRecord<<L as VertexLists>::List>>;
 
-/// A polygon: its vertices, by number.
+/// Polygon: the indices of its vertices.
 #[derive(Debug)]
 pub(super) struct PolygonRecord<List> {
     pub(super) list: List,
 }
 
-/// Polygons whose vertices and coordinates are shared, counted and freed by themselves.
+/// Store of polygons whose vertices and coordinates are shared, counted and freed automatically.
 ///
 /// ```text
 ///  polygons      A (1 owner)         B (2 owners)          handles of yours
 ///                │ 0 1 2 3           │ 1 4 5 2             lists of vertices
 ///  vertices      0:1   1:2   2:2   3:1   4:1   5:1         uv, data; counted by polygons
 ///                 └─┐   └─┐   └┐    │     │     │
-///  coordinates     0:1   1:2   2:1 …                       position, seen where, stamp;
-///                         └ two vertices: a seam of uv     counted by vertices
+///  coordinates     0:1   1:2   2:1 …                       position, projection, stamp;
+///                         └ two vertices: a uv seam     counted by vertices
 /// ```
-/// Removing a polygon frees the vertices that no other polygon uses, and those the
-/// coordinates that no other vertex uses: nobody needs to keep books on what is shared.
-/// There is no vertex without a polygon and no coordinate without a vertex, so that nothing
-/// is left when the last polygon goes.
+/// Removing a polygon frees the vertices that no other polygon uses, and these free the coordinates
+/// that no other vertex uses. Callers need not track shared data. Every vertex belongs to a polygon
+/// and every coordinate to a vertex, so removing the last polygon leaves the store empty.
 ///
-/// Who has a mesh of vertices and indices inserts it [as a whole](Self::insert_mesh); who cuts
-/// by other means than planes makes [parts](Self::insert_part).
+/// A mesh of vertices and indices can be inserted [as a whole](Self::insert_mesh). Polygons cut by
+/// other means than planes are inserted as [parts](Self::insert_part).
 ///
-/// `T` is the caller's data of a vertex; `L` says where the lists of vertices lie. From
-/// Jacco Bikker's "Advanced Management Of Polygonal Data".
+/// `T` is the caller's data of a vertex. `L` selects the storage of the vertex lists. Source: Jacco
+/// Bikker's "Advanced Management Of Polygonal Data".
 ///
 /// # Cost
-/// Everything is O(corners), in records from [`CountedPool`]s and lists with free lists by
-/// length: in the steady state nothing is asked of the heap. Without data of the caller's,
-/// a polygon takes 16 bytes and 4 a corner, a vertex and its coordinate 56, another vertex at
-/// that coordinate 20: 88 bytes for a quad of a surface, whose vertices are shared with its
-/// neighbours, 256 for one alone. 12 of the 88 are counts, and 8 the generations of handles; the
-/// article reckons with 20 for its counts. 20 of the 56 are where the coordinate is seen, and
-/// not there before the first is transformed.
+/// All operations are O(corners), on records of [`CountedPool`]s and lists with free lists by
+/// length. In the steady state nothing is allocated on the heap. Without data of the caller, a
+/// polygon takes 16 bytes plus 4 per corner, a vertex with its coordinate 56 bytes, and another
+/// vertex at the same coordinate 20. A quad of a surface, whose vertices are shared with its
+/// neighbours, takes 88 bytes; a separate quad takes 256. 12 of the 88 bytes are counts (20 in the
+/// article), and 8 are generations of handles. 20 of the 56 bytes hold the projection, which is
+/// allocated only when a coordinate is first transformed.
 ///
 /// # Limits
-/// 2³² − 1 polygons, 2³¹ coordinates and 2³¹ vertices that share one with another. Handles are good for the store that gave
-/// them: another may take them for its own.
+/// At most 2³² − 1 polygons, 2³¹ coordinates and 2³¹ vertices that share a coordinate. Handles are
+/// valid only for the store that returned them: another store may take them for its own.
 ///
 /// # Examples
 /// ```
@@ -77,23 +76,23 @@ pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
     pub(super) polygons: Polygons<L>,
     pub(super) vertices: Vertices<T>,
     pub(super) lists: L,
-    /// Those that the frame's end removes, unless they are gone by then.
+    /// Polygons that the end of the frame removes, if they still exist.
     pub(super) temporaries: Vec<PolygonHandle>,
-    /// The stamp of coordinates that were transformed in this frame.
+    /// Stamp of the coordinates that were transformed in this frame.
     pub(super) frame: u32,
-    /// Of all polygons together.
+    /// Number of corners of all polygons.
     pub(super) corner_count: u64,
     pub(super) cutter: Cutter<T>,
-    /// Vertices of a polygon in the making.
+    /// Vertices of the polygon that is being built.
     pub(super) listed: Vec<u32>,
-    /// Its corners, sorted by position.
-    pub(super) order: Vec<u32>,
+    /// Corners of the polygon that is being built, sorted by position.
+    pub(super) sorted: Vec<u32>,
     pub(super) blocks: Blocks,
     pub(super) sides: Sides,
 }
 
 impl<T, L: VertexLists> PolygonStore<T, L> {
-    /// A store without polygons.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self {
             polygons: CountedPool::new(),
@@ -104,18 +103,18 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             corner_count: 0,
             cutter: Cutter::new(),
             listed: Vec::new(),
-            order: Vec::new(),
+            sorted: Vec::new(),
             blocks: Blocks::default(),
             sides: Sides::default(),
         }
     }
 
-    /// Memory for so many polygons, corners of all of them and vertices at coordinates of
-    /// their own, beyond those that there are. Who knows how much comes saves the store
-    /// from growing step by step.
+    /// Reserves memory for these numbers of polygons, corners of all polygons and vertices with
+    /// coordinates of their own, in addition to the existing ones. The store then need not grow
+    /// step by step.
     ///
     /// # Errors
-    /// `Full` without memory.
+    /// `Full` if the heap is out of memory.
     pub fn reserve(
         &mut self,
         polygon_count: usize,
@@ -127,12 +126,12 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.vertices.reserve(vertex_count)
     }
 
-    /// Makes a polygon of its corners, in order, for one owner.
+    /// Inserts a polygon of `corners`, in sequence, with one owner.
     ///
     /// # Errors
-    /// `TooFewCorners` for less than three; `NotFinite` and `RepeatedCorner`, which compares
-    /// positions; `Stale` when a corner is to share what is gone; `TooManyOwners` when that
-    /// has 2³² − 1; `Full` without memory.
+    /// `TooFewCorners` for less than three. `NotFinite` and `RepeatedCorner` for invalid positions.
+    /// `Stale` if a shared vertex or coordinate no longer exists, `TooManyOwners` if it has 2³² − 1
+    /// owners. `Full` if the heap is out of memory.
     #[inline]
     pub fn insert(&mut self, corners: &[Corner<T>]) -> Result<PolygonHandle, Error>
     where
@@ -145,28 +144,28 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
                     self.listed.push(vertex);
                     self.cutter.positions.push(position);
                 }
-                Err(error) => return Err(self.give_up(error)),
+                Err(error) => return Err(self.release_listed(error)),
             }
         }
-        if let Err(error) = expect_different(&self.cutter.positions, &mut self.order) {
-            return Err(self.give_up(error));
+        if let Err(error) = expect_different(&self.cutter.positions, &mut self.sorted) {
+            return Err(self.release_listed(error));
         }
         self.insert_listed()
     }
 
-    /// Counts one owner more, who has to [`remove`](Self::remove) it in turn.
+    /// Adds one owner, which must call [`remove`](Self::remove) once.
     ///
     /// # Errors
-    /// `Stale`; `TooManyOwners` beyond 2³² − 1.
+    /// `Stale` if the handle is stale, `TooManyOwners` beyond 2³² − 1.
     pub fn share(&mut self, polygon: PolygonHandle) -> Result<(), Error> {
         self.polygons.share(polygon.cast())
     }
 
-    /// Counts one owner less. With the last the polygon goes, and what nobody else uses of
-    /// it; whether it did is the answer.
+    /// Removes one owner. The last one removes the polygon, and the vertices and coordinates that
+    /// no other polygon uses. Returns whether the polygon was removed.
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale` if the handle is stale.
     #[inline]
     pub fn remove(&mut self, polygon: PolygonHandle) -> Result<bool, Error> {
         let Some(record) = self.polygons.release(polygon.cast())? else { return Ok(false) };
@@ -179,10 +178,10 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         Ok(true)
     }
 
-    /// The corners of a polygon, in order.
+    /// Iterates over the corners of a polygon, in sequence.
     ///
     /// # Errors
-    /// `Stale`.
+    /// `Stale` if the handle is stale.
     #[inline]
     pub fn corners(&self, polygon: PolygonHandle) -> Result<Corners<'_, T>, Error> {
         let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
@@ -190,38 +189,38 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         Ok(Corners { vertices: &self.vertices, frame: self.frame, list })
     }
 
-    /// How many owners a polygon has; none when the handle is stale.
+    /// Number of owners of a polygon; 0 if the handle is stale.
     pub fn owners(&self, polygon: PolygonHandle) -> u32 {
         self.polygons.owners(polygon.cast())
     }
 
-    /// Whether the polygon is still there.
+    /// Whether the handle refers to an existing polygon.
     pub fn contains(&self, polygon: PolygonHandle) -> bool {
         self.polygons.get(polygon.cast()).is_some()
     }
 
-    /// Every polygon, temporary ones included.
+    /// Iterates over all polygons, including temporary ones.
     pub fn polygons(&self) -> impl Iterator<Item = PolygonHandle> {
         self.polygons.iter().map(|(handle, _)| handle.cast::<Polygon>())
     }
 
-    /// How many polygons there are, temporary ones included.
+    /// Number of polygons, including temporary ones.
     pub const fn len(&self) -> u32 {
         self.polygons.len()
     }
 
-    /// Whether there is no polygon.
+    /// Whether there are no polygons.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What there is, and in how many bytes.
+    /// Returns the statistics.
     pub fn stats(&self) -> PolygonStats {
         PolygonStats::of(self)
     }
 
-    /// Removes every polygon, whatever its owners, and keeps the memory. All handles are
-    /// stale then.
+    /// Removes all polygons, regardless of their owners, and keeps the memory. All handles become
+    /// stale.
     pub fn reset(&mut self) {
         self.polygons.reset();
         self.vertices.reset();
@@ -231,7 +230,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.corner_count = 0;
     }
 
-    /// Memory for a polygon of so many corners, which are listed then.
+    /// Reserves memory for a polygon of `count` corners, and starts its list.
     #[inline]
     pub(super) fn start_polygon(&mut self, count: usize) -> Result<(), Error> {
         if count < 3 {
@@ -242,13 +241,13 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.listed.try_reserve(count).map_err(|_| full(count * size_of::<u32>()))
     }
 
-    /// Makes a polygon of the vertices that are listed, each counted for it already.
+    /// Inserts a polygon of the listed vertices, which already count it as an owner.
     #[inline]
     pub(super) fn insert_listed(&mut self) -> Result<PolygonHandle, Error> {
         let list = self.polygons.reserve_one().and_then(|()| self.lists.insert(&self.listed));
         let list = match list {
             Ok(list) => list,
-            Err(error) => return Err(self.give_up(error)),
+            Err(error) => return Err(self.release_listed(error)),
         };
         self.corner_count += self.listed.len() as u64;
         let polygon = self.polygons.insert(PolygonRecord { list })?;
@@ -256,16 +255,16 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         Ok(polygon.cast())
     }
 
-    /// Lets go of the vertices that are listed.
+    /// Releases the listed vertices.
     #[cold]
-    pub(super) fn give_up(&mut self, error: Error) -> Error {
+    pub(super) fn release_listed(&mut self, error: Error) -> Error {
         for &vertex in &self.listed {
             self.vertices.release(vertex);
         }
         error
     }
 
-    /// The vertex of a corner, counted for one polygon more, and where it is.
+    /// Returns the vertex of a corner and its position. Adds one owner to the vertex.
     #[inline]
     fn take_corner(&mut self, number: usize, it: &Corner<T>) -> Result<(u32, [f32; 3]), Error>
     where
@@ -293,7 +292,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     }
 }
 
-/// That the numbers of a corner are finite.
+/// Checks that the numbers of a corner are finite.
 #[inline]
 pub(super) fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error> {
     match are_finite(numbers) {
@@ -302,17 +301,17 @@ pub(super) fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error>
     }
 }
 
-/// Whether all numbers are finite, without a branch for each.
+/// Whether all numbers are finite. Has no branch per number.
 #[inline]
 pub(super) fn are_finite(numbers: &[f32]) -> bool {
     numbers.iter().fold(true, |all, number| all & number.is_finite())
 }
 
-/// That no two positions are equal.
-pub(super) fn expect_different(positions: &[[f32; 3]], order: &mut Vec<u32>) -> Result<(), Error> {
+/// Checks that no two positions are equal.
+pub(super) fn expect_different(positions: &[[f32; 3]], sorted: &mut Vec<u32>) -> Result<(), Error> {
     let repeated =
         |a: usize, b: usize| Err(Error::RepeatedCorner { first: a.min(b), second: a.max(b) });
-    if positions.len() <= FEW_CORNERS {
+    if positions.len() <= MAX_COMPARED_CORNERS {
         for (second, position) in positions.iter().enumerate() {
             if let Some(first) = positions[..second].iter().position(|other| other == position) {
                 return repeated(first, second);
@@ -321,16 +320,16 @@ pub(super) fn expect_different(positions: &[[f32; 3]], order: &mut Vec<u32>) -> 
         return Ok(());
     }
     u32::try_from(positions.len()).map_err(|_| full(positions.len()))?;
-    order.clear();
-    order.try_reserve(positions.len()).map_err(|_| full(positions.len() * size_of::<u32>()))?;
-    order.extend(0..positions.len() as u32);
-    // Adding zero makes one of the two zeros.
+    sorted.clear();
+    sorted.try_reserve(positions.len()).map_err(|_| full(positions.len() * size_of::<u32>()))?;
+    sorted.extend(0..positions.len() as u32);
+    // Adding zero maps −0 to 0.
     let key = |n: u32| positions[n as usize].map(|number| number + 0.0);
-    order.sort_unstable_by(|&a, &b| {
+    sorted.sort_unstable_by(|&a, &b| {
         let pairs = key(a).into_iter().zip(key(b));
         pairs.fold(core::cmp::Ordering::Equal, |order, (a, b)| order.then(a.total_cmp(&b)))
     });
-    let equal = order.windows(2).find(|pair| key(pair[0]) == key(pair[1]));
+    let equal = sorted.windows(2).find(|pair| key(pair[0]) == key(pair[1]));
     equal.map_or(Ok(()), |pair| repeated(pair[0] as usize, pair[1] as usize))
 }
 

@@ -13,7 +13,7 @@ fn triangle(store: &mut PolygonStore, z: f32) -> PolygonHandle {
     store.insert(&corners).unwrap()
 }
 
-/// How many coordinates are transformed when a polygon is to be.
+/// Returns the number of coordinates that a transformation of a polygon transforms.
 fn transformed(store: &mut PolygonStore, polygon: PolygonHandle) -> u32 {
     let mut count = 0;
     let project = |position| {
@@ -43,14 +43,14 @@ fn a_shared_coordinate_is_transformed_once_a_frame() {
         assert_eq!((transformed(&mut store, second), transformed(&mut store, first)), (1, 0));
         store.end_frame();
     }
-    // Another camera in the same frame.
+    // Simulates another camera in the same frame.
     assert_eq!(transformed(&mut store, second), 3);
     store.forget_projections();
     assert_eq!(transformed(&mut store, second), 3);
 }
 
 #[test]
-fn a_coordinate_that_takes_the_place_of_another_is_not_transformed_yet() {
+fn a_coordinate_with_a_reused_index_is_not_transformed_yet() {
     let mut store = PolygonStore::new();
     let first = triangle(&mut store, 0.0);
     transformed(&mut store, first);
@@ -61,10 +61,10 @@ fn a_coordinate_that_takes_the_place_of_another_is_not_transformed_yet() {
 }
 
 #[test]
-fn stamps_of_frames_long_past_mean_nothing_when_numbers_start_again() {
+fn old_stamps_are_invalid_when_the_frame_counter_wraps() {
     let mut store = PolygonStore::new();
     let [early, late] = [0.0, 1.0].map(|z| triangle(&mut store, z));
-    // Seen in the first frame, and then not until its number comes again.
+    // Transformed in the first frame only, until the frame counter wraps.
     transformed(&mut store, early);
     store.frame = u32::MAX;
     assert_eq!(is_projected(&store, early), [false; 3]);
@@ -76,7 +76,7 @@ fn stamps_of_frames_long_past_mean_nothing_when_numbers_start_again() {
     }
     store.end_frame();
     assert_eq!(is_projected(&store, late), [false; 3]);
-    // One that was never transformed is none of any frame.
+    // A coordinate that was never transformed belongs to no frame.
     let never = triangle(&mut store, 2.0);
     assert_eq!(is_projected(&store, never), [false; 3]);
 }

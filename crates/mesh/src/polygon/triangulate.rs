@@ -7,11 +7,11 @@ use super::plane::newell;
 use super::{PolygonHandle, PolygonStore, VertexLists};
 use crate::error::{Error, full};
 
-/// The most corners of one polygon and its holes.
+/// Maximum number of corners of a polygon and its holes.
 const MAX_CORNERS: usize = 1 << 24;
 
-/// Cuts polygons into triangles, late: when they are about to be drawn. Keeps its memory;
-/// use one again and again.
+/// Divides polygons into triangles before they are drawn. Reuse one triangulator, because it
+/// retains its memory.
 ///
 /// # Examples
 /// ```
@@ -32,32 +32,31 @@ pub struct Triangulator {
     earcut: Earcut<f64>,
     positions: Vec<[f32; 3]>,
     points: Vec<[f64; 2]>,
-    /// Where holes begin among the corners.
+    /// Start of each hole in the corners.
     holes: Vec<u32>,
     indices: Vec<u32>,
 }
 
 impl Triangulator {
-    /// A triangulator without memory; the first polygons make it.
+    /// Creates a triangulator. Memory is allocated when it is first used.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends the triangles of a polygon without `holes`, which are polygons in its plane
-    /// and within it. A triangle is three corners: those of the polygon count from 0, those
-    /// of the holes on from there. They wind as the polygon does.
+    /// Appends the triangles of a polygon without its `holes`, which are polygons in its plane and
+    /// inside it. A triangle is three corner indices: first the corners of the polygon from 0 on,
+    /// then those of the holes. Triangles wind like the polygon.
     ///
     /// # Cost
-    /// A convex polygon without holes becomes a fan, in O(corners), with a triangle less
-    /// than corners but one. Others go through ear clipping: O(corners log corners) in
-    /// general, at the worst O(corners²).
+    /// A convex polygon of n corners without holes becomes a fan of n − 2 triangles, in O(n). All
+    /// others use ear clipping: O(n log n) in general, O(n²) in the worst case.
     ///
     /// # Errors
-    /// `Stale`; `Full` for more than 2²⁴ corners. Nothing is appended then. Without memory it
-    /// ends as a vector would.
+    /// `Stale` if a handle is stale, `Full` for more than 2²⁴ corners. Nothing is appended then. If
+    /// the heap is out of memory, it may abort like `Vec`.
     ///
     /// # Limits
-    /// A polygon that intersects itself gets triangles that cover it more or less.
+    /// The triangles of a polygon that intersects itself cover it only approximately.
     pub fn triangulate<T, L: VertexLists>(
         &mut self,
         store: &PolygonStore<T, L>,
@@ -67,7 +66,7 @@ impl Triangulator {
     ) -> Result<(), Error> {
         self.positions.clear();
         self.holes.clear();
-        self.take_up(store, polygon)?;
+        self.push_corners(store, polygon)?;
         let outer = self.positions.len();
         self.project(outer);
         if holes.is_empty() && is_convex(&self.points) {
@@ -77,7 +76,7 @@ impl Triangulator {
         }
         for &hole in holes {
             self.holes.push(self.positions.len() as u32);
-            self.take_up(store, hole)?;
+            self.push_corners(store, hole)?;
         }
         self.project(outer);
         self.earcut.earcut_slice(&self.points, &self.holes, &mut self.indices);
@@ -94,7 +93,7 @@ impl Triangulator {
     }
 
     /// Appends the corners of a polygon.
-    fn take_up<T, L: VertexLists>(
+    fn push_corners<T, L: VertexLists>(
         &mut self,
         store: &PolygonStore<T, L>,
         polygon: PolygonHandle,
@@ -108,8 +107,8 @@ impl Triangulator {
         Ok(())
     }
 
-    /// Looks along the axis that shows the polygon largest, from where it is seen
-    /// counter-clockwise.
+    /// Projects the corners along the axis on which the polygon's projection is largest, with
+    /// counter-clockwise winding.
     fn project(&mut self, outer: usize) {
         let outer = self.positions.get(..outer).unwrap_or_default();
         let normal = newell(outer.iter().copied());
@@ -138,14 +137,14 @@ fn reserve(triangles: &mut Vec<[u32; 3]>, count: usize) -> Result<(), Error> {
     triangles.try_reserve(count).map_err(|_| full(count * size_of::<[u32; 3]>()))
 }
 
-/// Whether a polygon, seen counter-clockwise, never turns right and goes round once.
+/// Whether a counter-clockwise polygon never turns right and winds around once.
 fn is_convex(points: &[[f64; 2]]) -> bool {
     let count = points.len();
     let at = |n: usize| points[n % count];
     if (0..count).any(|n| turn(at(n), at(n + 1), at(n + 2)) < 0.0) {
         return false;
     }
-    // A polygon that goes round once goes once to the right and once to the left.
+    // A polygon that winds around once changes direction twice on each axis.
     (0..2).all(|axis| {
         let steps = (0..count).map(|n| at(n + 1)[axis] - at(n)[axis]).filter(|step| *step != 0.0);
         let signs = || steps.clone().map(|step| step > 0.0);
@@ -154,7 +153,7 @@ fn is_convex(points: &[[f64; 2]]) -> bool {
     })
 }
 
-/// Twice the area of a triangle, positive where it is seen counter-clockwise.
+/// Returns twice the area of a triangle, positive if it is counter-clockwise.
 fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }

@@ -7,52 +7,52 @@ use super::{CoordinateHandle, Projected, VertexHandle};
 use crate::counted_pool::CountedPool;
 use crate::error::{Error, full};
 
-/// What the numbers of seams have and those of whole vertices have not.
+/// Bit that marks indices of seams, in contrast to whole vertices.
 const SEAM: u32 = 1 << 31;
-/// The stamp of a coordinate that was never transformed.
+/// Stamp of a coordinate that was never transformed.
 pub(super) const NEVER: u32 = 0;
 
-/// The vertices of a store and their coordinates, each counted.
+/// Vertices of a store and their coordinates, each counted.
 ///
 /// ```text
 ///  numbers      0        1        2    …   SEAM + 0    SEAM + 1
-///  whole      [uv, at] [uv, at] [–, at]                            a vertex and its coordinate
+///  whole      [uv, at] [uv, at] [–, at]                            vertices with their coordinates
 ///  seams                          ▲────────[uv]────────[uv]        further vertices there
-///  seen       [–]      [seen]   [seen]                             written when transformed
+///  projected  [–]      [x, y]   [x, y]                             written by transforms
 /// ```
-/// A coordinate is made with a vertex and lies in one record with it, so that making,
-/// finding and freeing the two is one step; only what is cold lies apart. Whoever else needs
-/// the coordinate is a seam. Owners of a whole record are the polygons that use its vertex and
-/// the seams that use its coordinate: it is freed with the last of all, and the vertex is
-/// gone with the last of the first.
+/// A coordinate is created with its first vertex and stored in one record with it, so creating,
+/// finding and freeing both is one step. Projections are stored separately. Each further vertex at
+/// the coordinate is a seam. The owners of a whole record are the polygons that use its vertex and
+/// the seams that use its coordinate. The record is freed with its last owner; its vertex ends with
+/// the last polygon.
 pub(super) struct Vertices<T> {
     whole: CountedPool<Whole<T>>,
     seams: CountedPool<Seam<T>>,
-    /// Whole records whose vertex is gone.
+    /// Number of whole records whose vertex is unused.
     bare: u32,
-    /// Where coordinates are seen, for as many as were needed yet.
-    seen: Vec<Projected>,
+    /// Projections of the coordinates, allocated when needed.
+    projected: Vec<Projected>,
 }
 
-/// A vertex and its coordinate.
+/// Vertex and its coordinate.
 #[derive(Clone, Debug)]
 struct Whole<T> {
     position: [f32; 3],
-    /// The frame in which it was transformed.
+    /// Frame in which the coordinate was transformed.
     stamp: u32,
-    /// How many of the owners are seams.
+    /// Number of owners that are seams.
     seams: u32,
     surface: Surface<T>,
 }
 
-/// A vertex at the coordinate of another one.
+/// Further vertex at the coordinate of another one.
 #[derive(Clone, Debug)]
 struct Seam<T> {
     at: u32,
     surface: Surface<T>,
 }
 
-/// What belongs to the polygons' side of a vertex.
+/// Texture coordinates and data of a vertex.
 #[derive(Clone, Debug)]
 pub(super) struct Surface<T> {
     pub(super) uv: [f32; 2],
@@ -60,17 +60,22 @@ pub(super) struct Surface<T> {
 }
 
 impl<T> Vertices<T> {
-    /// Bytes of a coordinate, and of a vertex at it beside the first.
+    /// Size of a vertex with its coordinate, and of a further vertex at it, in bytes.
     pub(super) const WHOLE_BYTES: usize =
         CountedPool::<Whole<T>>::RECORD_BYTES + size_of::<Projected>();
     pub(super) const SEAM_BYTES: usize = CountedPool::<Seam<T>>::RECORD_BYTES;
 
     pub(super) const fn new() -> Self {
-        Self { whole: CountedPool::new(), seams: CountedPool::new(), bare: 0, seen: Vec::new() }
+        Self {
+            whole: CountedPool::new(),
+            seams: CountedPool::new(),
+            bare: 0,
+            projected: Vec::new(),
+        }
     }
 
-    /// A new vertex at a new coordinate, counted for one polygon. In its callers' loops, as
-    /// what it calls: a call would write the result to memory and read it there.
+    /// Inserts a vertex at a new coordinate, owned by one polygon. Inlined into its callers' loops,
+    /// including its callees: a call would write the result to memory and read it again.
     #[inline(always)]
     pub(super) fn insert(
         &mut self,
@@ -90,7 +95,7 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// A new vertex at a coordinate that there is, counted for one polygon.
+    /// Inserts a vertex at an existing coordinate, owned by one polygon.
     pub(super) fn insert_seam(
         &mut self,
         coordinate: CoordinateHandle,
@@ -114,7 +119,7 @@ impl<T> Vertices<T> {
         Ok(number | SEAM)
     }
 
-    /// The number of a vertex in use.
+    /// Returns the index of a vertex in use.
     #[inline]
     pub(super) fn find(&self, vertex: VertexHandle) -> Result<u32, Error> {
         let number = vertex.index();
@@ -130,7 +135,7 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// Counts one polygon more.
+    /// Adds one polygon as an owner.
     #[inline]
     pub(super) fn share(&mut self, number: u32) -> Result<(), Error> {
         match number & SEAM {
@@ -139,8 +144,8 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// Counts one polygon less. With the last the vertex goes, and its coordinate unless
-    /// another vertex is at it.
+    /// Removes one polygon as an owner. The last one frees the vertex, and its coordinate unless
+    /// another vertex uses it.
     #[inline]
     pub(super) fn release(&mut self, number: u32) {
         if number & SEAM != 0 {
@@ -162,13 +167,13 @@ impl<T> Vertices<T> {
         if let Some(whole) = self.whole.at_mut(at) {
             whole.seams -= 1;
         }
-        // Only a record without its vertex can have had this one owner alone.
+        // A record with a single owner that is a seam has no vertex.
         if self.whole.release_at(at).is_some() {
             self.bare -= 1;
         }
     }
 
-    /// The number of a vertex's coordinate.
+    /// Returns the index of a vertex's coordinate.
     #[inline]
     pub(super) fn coordinate_of(&self, number: u32) -> Option<u32> {
         match number & SEAM {
@@ -177,19 +182,19 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// Where a coordinate is.
+    /// Returns the position of a coordinate.
     #[inline]
     pub(super) fn position_at(&self, coordinate: u32) -> Option<[f32; 3]> {
         self.whole.at(coordinate).map(|whole| whole.position)
     }
 
-    /// Where a vertex is.
+    /// Returns the position of a vertex.
     #[inline]
     pub(super) fn position(&self, number: u32) -> Option<[f32; 3]> {
         self.position_at(self.coordinate_of(number)?)
     }
 
-    /// Where a vertex is, and what belongs to it.
+    /// Returns position, texture coordinates and data of a vertex.
     #[inline]
     pub(super) fn corner(&self, number: u32) -> Option<([f32; 3], &Surface<T>)> {
         match number & SEAM {
@@ -201,7 +206,7 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// Texture coordinates and data of a vertex.
+    /// Returns texture coordinates and data of a vertex.
     #[inline]
     pub(super) fn surface(&self, number: u32) -> Option<&Surface<T>> {
         match number & SEAM {
@@ -210,7 +215,7 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// The handle of a vertex in use.
+    /// Returns the handle of a vertex in use.
     #[inline]
     pub(super) fn handle(&self, number: u32) -> Option<VertexHandle> {
         match number & SEAM {
@@ -222,31 +227,31 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// The handle of a vertex's coordinate.
+    /// Returns the handle of a vertex's coordinate.
     pub(super) fn coordinate_handle(&self, number: u32) -> Option<CoordinateHandle> {
         self.whole.handle_at(self.coordinate_of(number)?).map(Handle::cast)
     }
 
-    /// Where a vertex was seen in a frame.
+    /// Returns the projection of a vertex in a frame.
     pub(super) fn projected(&self, number: u32, frame: u32) -> Option<Projected> {
         let at = self.coordinate_of(number)?;
-        let is_seen = self.whole.at(at).is_some_and(|whole| whole.stamp == frame);
-        if is_seen { self.seen.get(at as usize).copied() } else { None }
+        let is_current = self.whole.at(at).is_some_and(|whole| whole.stamp == frame);
+        if is_current { self.projected.get(at as usize).copied() } else { None }
     }
 
-    /// Memory for what is seen of all coordinates.
-    pub(super) fn reserve_seen(&mut self) -> Result<(), Error> {
-        let (count, end) = (self.seen.len(), self.whole.end() as usize);
+    /// Reserves memory for the projections of all coordinates.
+    pub(super) fn reserve_projected(&mut self) -> Result<(), Error> {
+        let (count, end) = (self.projected.len(), self.whole.end() as usize);
         if count < end {
             let more = self.whole.capacity() - count;
             let no_memory = |_| full(more * size_of::<Projected>());
-            self.seen.try_reserve_exact(more).map_err(no_memory)?;
-            self.seen.resize(end, Projected::default());
+            self.projected.try_reserve_exact(more).map_err(no_memory)?;
+            self.projected.resize(end, Projected::default());
         }
         Ok(())
     }
 
-    /// Transforms the coordinate of a vertex, unless it was in this frame.
+    /// Transforms the coordinate of a vertex, unless it already was in this frame.
     #[inline]
     pub(super) fn project(
         &mut self,
@@ -257,15 +262,15 @@ impl<T> Vertices<T> {
         let Some(at) = self.coordinate_of(number) else { return };
         let Some(whole) = self.whole.at_mut(at) else { return };
         if whole.stamp != frame
-            && let Some(seen) = self.seen.get_mut(at as usize)
+            && let Some(projected) = self.projected.get_mut(at as usize)
         {
-            *seen = project(whole.position);
+            *projected = project(whole.position);
             whole.stamp = frame;
         }
     }
 
-    /// Takes the stamps off all coordinates.
-    pub(super) fn forget_stamps(&mut self) {
+    /// Clears the stamps of all coordinates.
+    pub(super) fn clear_stamps(&mut self) {
         for index in 0..self.whole.end() {
             if let Some(whole) = self.whole.at_mut(index) {
                 whole.stamp = NEVER;
@@ -273,7 +278,8 @@ impl<T> Vertices<T> {
         }
     }
 
-    /// Memory for so many vertices at coordinates of their own, beyond those that there are.
+    /// Reserves memory for `count` vertices with coordinates of their own, in addition to the
+    /// existing ones.
     pub(super) fn reserve(&mut self, count: usize) -> Result<(), Error> {
         self.whole.reserve(count)
     }
@@ -285,52 +291,52 @@ impl<T> Vertices<T> {
         self.bare = 0;
     }
 
-    /// How many vertices there are.
+    /// Number of vertices.
     pub(super) const fn len(&self) -> u32 {
         self.whole.len() + self.seams.len() - self.bare
     }
 
-    /// How many coordinates there are.
+    /// Number of coordinates.
     pub(super) const fn coordinate_count(&self) -> u32 {
         self.whole.len()
     }
 
-    /// How many vertices are at coordinates that others made.
+    /// Number of seams: further vertices at the coordinates of others.
     pub(super) const fn seam_count(&self) -> u32 {
         self.seams.len()
     }
 
-    /// One past the last number of a coordinate.
+    /// One past the highest index of a coordinate.
     pub(super) fn end(&self) -> u32 {
         self.whole.end()
     }
 
-    /// Bytes of memory that there is.
+    /// Reserved memory, in bytes.
     pub(super) fn reserved_bytes(&self) -> usize {
-        let seen = self.seen.capacity() * size_of::<Projected>();
-        self.whole.reserved_bytes() + self.seams.reserved_bytes() + seen
+        let projected = self.projected.capacity() * size_of::<Projected>();
+        self.whole.reserved_bytes() + self.seams.reserved_bytes() + projected
     }
 
-    /// Compares owners with `used`, which says how often polygons list a vertex.
+    /// Verifies all invariants. `used` returns the number of times that polygons list a vertex.
     pub(super) fn check(&self, used: impl Fn(u32) -> u32) -> Result<(), &'static str> {
         self.whole.check()?;
         self.seams.check()?;
         let mut seams = alloc::vec![0u32; self.whole.end() as usize];
         for (handle, seam) in self.seams.iter() {
-            let count = seams.get_mut(seam.at as usize).ok_or("a vertex is at no coordinate")?;
+            let count = seams.get_mut(seam.at as usize).ok_or("a vertex has no coordinate")?;
             *count += 1;
             let number = handle.index();
             if self.seams.owners_at(number) != used(number | SEAM) {
-                return Err("a vertex is not counted as often as polygons list it");
+                return Err("the owners of a vertex differ from the polygons that list it");
             }
         }
         let mut bare = 0;
         for (number, &seams) in (0..).zip(&seams) {
             if self.whole.at(number).map_or(0, |whole| whole.seams) != seams {
-                return Err("a coordinate is not counted as often as vertices are at it");
+                return Err("the seams of a coordinate differ from the vertices that refer to it");
             }
             if self.whole.owners_at(number) != used(number) + seams {
-                return Err("a vertex is not counted as often as polygons list it");
+                return Err("the owners of a vertex differ from the polygons that list it");
             }
             bare += u32::from(used(number) == 0 && seams > 0);
         }
@@ -338,7 +344,7 @@ impl<T> Vertices<T> {
     }
 }
 
-/// The handle of a seam in its pool.
+/// Returns the handle of a seam in its pool.
 fn seam_handle<T>(vertex: VertexHandle) -> Result<Handle<Seam<T>>, Error> {
     Handle::from_bits(vertex.to_bits() ^ u64::from(SEAM)).ok_or(Error::Stale)
 }

@@ -91,11 +91,11 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
                 let layer = Layer::new(visible, along, across, outside.as_ref());
                 // Capacity for all faces, and for the surplus of a batch.
-                let output = sink.room(side * side + BATCH);
+                let output = sink.reserve(side * side + BATCH);
                 let count = write_layer::<FACE, SHADED, W>(
                     layer, &offsets, self.chunk, at, outside, output,
                 );
-                sink.keep(face, count);
+                sink.commit(face, count);
             }
         }
     }

@@ -192,8 +192,8 @@ impl Remesher {
 }
 
 fn put(to: &mut impl QuadSink, face: Face, quads: &[Quad]) {
-    to.room(quads.len())[..quads.len()].copy_from_slice(quads);
-    to.keep(face, quads.len());
+    to.reserve(quads.len())[..quads.len()].copy_from_slice(quads);
+    to.commit(face, quads.len());
 }
 
 /// Returns the planes along an axis that are read; 0 is the first plane of the halo. Empty if only
@@ -253,7 +253,7 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
         for (visible, rebuilt) in visible.iter().zip(&mut *self.rebuilt[of_face]) {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
                 let layer = Layer::new(visible, here.along.as_ref(), here.across.as_ref(), None);
-                let output = rebuilt.quads.room(side * side + BATCH);
+                let output = rebuilt.quads.reserve(side * side + BATCH);
                 let offsets = &self.offsets[of_face];
                 let count = write_layer::<FACE, false, W>(
                     layer,
@@ -263,7 +263,7 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
                     None,
                     output,
                 );
-                rebuilt.quads.keep(Face::ALL[FACE], count);
+                rebuilt.quads.commit(Face::ALL[FACE], count);
             }
             rebuilt.ends.push(rebuilt.quads.len());
         }

@@ -27,8 +27,8 @@ impl Blocks<'_> {
             let header = unsafe { slab.as_ref() };
             if self.is_releasable(slab.as_ptr()) {
                 freed_count += 1;
-                // SAFETY: it came from this source with this layout, and none of its blocks is in
-                // use or listed any more. The iterator is one slab ahead.
+                // SAFETY: it came from this source with this layout, and its blocks are neither in
+                // use nor listed any more. The iterator is one slab ahead.
                 unsafe { source.free(slab.cast(), layout) }
             } else {
                 last_kept.set(slab.as_ptr());

@@ -80,7 +80,7 @@ impl<'a, W: Word> SlotBits<'a, W> {
         Self { words, full }
     }
 
-    /// Number of words of the summary, at each of which a search may start.
+    /// Number of words of the summary. A search may start at any of them.
     pub(super) fn start_count(&self) -> usize {
         self.full.len()
     }

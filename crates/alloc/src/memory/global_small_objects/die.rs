@@ -25,7 +25,7 @@ fn stop(what: &str, slot_bytes: usize) -> ! {
     std::process::abort()
 }
 
-/// Without the standard library, a second panic during unwinding aborts.
+/// Aborts without the standard library, by a second panic during unwinding.
 #[cfg(not(feature = "std"))]
 fn stop(what: &str, slot_bytes: usize) -> ! {
     struct Unwinding;

@@ -8,8 +8,8 @@ use crate::memory::{MemorySource, Region};
 /// Start of a free array: the address of the next one, aligned only like the values.
 pub(super) type Link = *mut u8;
 
-/// Memory of the lists: slabs, which are divided into arrays, and longer arrays, each of which has
-/// its own piece of memory.
+/// Memory of the lists: slabs, which are divided into arrays, and longer arrays with a piece of
+/// memory each.
 pub(super) struct Chain<'m> {
     /// Free rest of the current slab.
     fresh: *mut u8,

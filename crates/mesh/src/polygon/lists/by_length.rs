@@ -3,7 +3,8 @@ use drystone_alloc::memory::{Heap, List, SizeLists};
 use super::VertexLists;
 use crate::error::Error;
 
-/// Runs in the slabs of [`SizeLists`]: for each length, 3 to 20, a list of free ones.
+/// Storage of vertex lists in the slabs of [`SizeLists`], with a free list for each length from 3
+/// to 20.
 #[derive(Debug)]
 pub struct ByLength {
     lists: SizeLists<'static, u32>,
@@ -30,7 +31,7 @@ impl VertexLists for ByLength {
 
     #[inline]
     fn remove(&mut self, list: List<u32>) {
-        // A list of others, which is the only error, cannot come here.
+        // The only error is a list of another allocator, which cannot occur here.
         let _ = self.lists.remove(list);
     }
 

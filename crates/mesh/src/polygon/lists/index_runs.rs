@@ -4,36 +4,36 @@ use super::VertexLists;
 use crate::counted_pool::CountedPool;
 use crate::error::{Error, full};
 
-/// The shortest run that has a list of free ones, and the longest.
+/// Shortest and longest run with a free list.
 const SHORTEST: usize = 3;
 const LONGEST: usize = 20;
-/// No run: the end of a list.
+/// End of a free list: no run.
 const END: u32 = u32::MAX;
-/// The buffer grows by one part in so many.
-const GROWTH: usize = 8;
-/// Numbers that it has room for as soon as it has any.
-const LEAST: usize = 1024;
+/// The buffer grows by 1/8.
+const GROWTH_DIVISOR: usize = 8;
+/// Minimum capacity of a buffer that is not empty, in indices.
+const MIN_CAPACITY: usize = 1024;
 
-/// Runs in one buffer, with a list of free ones for each length.
+/// Storage of vertex lists in one buffer, with a free list for each length.
 ///
 /// ```text
-///  length 3 ──► 7 ──► 0               a free run begins with the place of the next
+///  length 3 ──► 7 ──► 0               a free run begins with the offset of the next
 ///         4 ──► 3
 ///  buffer [– · ·|4 free|0 · ·|5 4 9|8 6 5 7 …
 ///         0     3      7
 /// ```
-/// It is [`ByLength`](super::ByLength) with places in the stead of addresses: half as long,
-/// in one buffer that may be uploaded as it is.
+/// Works like [`ByLength`](super::ByLength) with offsets instead of addresses. Handles have half
+/// the size, and the buffer can be uploaded without conversion.
 #[derive(Debug)]
 pub struct IndexRuns {
     numbers: Vec<u32>,
-    /// The first free run of each length.
+    /// First free run of each length.
     free: [u32; LONGEST - SHORTEST + 1],
-    /// Runs longer than the longest.
+    /// Runs longer than `LONGEST`.
     long: CountedPool<Vec<u32>>,
 }
 
-/// A run: where it begins, or which of the long ones it is.
+/// Run: its offset in the buffer, or its index among the long ones.
 #[derive(Debug)]
 pub struct IndexRun {
     start: u32,
@@ -41,11 +41,11 @@ pub struct IndexRun {
 }
 
 impl IndexRuns {
-    /// A run behind all others.
+    /// Appends a run to the buffer.
     #[inline]
     fn push(&mut self, vertices: &[u32]) -> Result<u32, Error> {
         let start = self.numbers.len();
-        // Short ones begin with a place even when they list less.
+        // A free run stores an offset, so every run has at least the shortest length.
         let len = vertices.len().max(SHORTEST);
         if self.numbers.capacity() - start < len {
             self.grow()?;
@@ -57,7 +57,7 @@ impl IndexRuns {
 
     #[cold]
     fn grow(&mut self) -> Result<(), Error> {
-        let more = (self.numbers.len() / GROWTH).max(LEAST);
+        let more = (self.numbers.len() / GROWTH_DIVISOR).max(MIN_CAPACITY);
         if self.numbers.len() + more >= END as usize {
             return Err(full(more));
         }
@@ -74,7 +74,7 @@ impl IndexRuns {
     }
 }
 
-/// Copies numbers to a run of the same length: short ones, which most are, without a call.
+/// Copies indices to a run of the same length. The most frequent, short lengths need no call.
 #[inline]
 fn copy(run: &mut [u32], vertices: &[u32]) {
     match (run, vertices) {
@@ -84,9 +84,9 @@ fn copy(run: &mut [u32], vertices: &[u32]) {
     }
 }
 
-/// The list of free runs for a length; `None` for longer ones.
+/// Returns the free list for a length; `None` for longer runs.
 #[inline]
-fn list_of(len: usize) -> Option<usize> {
+fn free_list(len: usize) -> Option<usize> {
     (len <= LONGEST).then_some(len.saturating_sub(SHORTEST))
 }
 
@@ -102,10 +102,10 @@ impl VertexLists for IndexRuns {
 
     #[inline]
     fn insert(&mut self, vertices: &[u32]) -> Result<IndexRun, Error> {
-        let Some(list) = list_of(vertices.len()) else { return self.insert_long(vertices) };
+        let Some(list) = free_list(vertices.len()) else { return self.insert_long(vertices) };
         let len = vertices.len() as u32;
         let start = self.free[list];
-        // No run has the place `END`: then there is no free one.
+        // No run has the offset `END`: the list is empty then.
         let next = self.numbers.get(start as usize).copied();
         let rest = self.numbers.get_mut(start as usize..);
         match rest.and_then(|rest| rest.get_mut(..vertices.len())) {
@@ -129,7 +129,7 @@ impl VertexLists for IndexRuns {
 
     #[inline]
     fn remove(&mut self, list: IndexRun) {
-        match list_of(list.len as usize) {
+        match free_list(list.len as usize) {
             Some(free) => {
                 if let Some(first) = self.numbers.get_mut(list.start as usize) {
                     *first = self.free[free];

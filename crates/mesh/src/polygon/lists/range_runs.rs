@@ -5,32 +5,32 @@ use drystone_alloc::{Error as AllocError, RangeHandle, RangeSpace};
 use super::VertexLists;
 use crate::error::{Error, full};
 
-/// The buffer grows by one part in so many.
-const GROWTH: usize = 8;
-/// Numbers that it has room for as soon as it has any.
-const LEAST: usize = 1024;
+/// The buffer grows by 1/8.
+const GROWTH_DIVISOR: usize = 8;
+/// Minimum capacity of a buffer that is not empty, in indices.
+const MIN_CAPACITY: usize = 1024;
 
-/// Runs in one buffer, with places from a [`RangeSpace`].
+/// Storage of vertex lists in one buffer, with ranges from a [`RangeSpace`].
 #[derive(Debug)]
 pub struct RangeRuns {
     space: RangeSpace,
     numbers: Vec<u32>,
 }
 
-/// A run: its range, and where that lies, which never changes.
+/// Run: its range and its offset, which never changes.
 #[derive(Debug)]
 pub struct RangeRun {
-    /// `None` for a run of no numbers.
+    /// `None` for an empty run.
     range: Option<RangeHandle>,
     start: u32,
     len: u32,
 }
 
 impl RangeRuns {
-    /// Room for a run of `len` numbers more.
+    /// Grows the buffer by at least `len` indices.
     #[cold]
     fn grow(&mut self, len: usize) -> Result<(), Error> {
-        let more = (self.numbers.len() / GROWTH).max(LEAST).max(len);
+        let more = (self.numbers.len() / GROWTH_DIVISOR).max(MIN_CAPACITY).max(len);
         let units = u32::try_from(more).map_err(|_| full(more))?;
         self.numbers.try_reserve_exact(more).map_err(|_| full(more * size_of::<u32>()))?;
         self.space.grow(units)?;
@@ -62,8 +62,8 @@ impl VertexLists for RangeRuns {
             found => found?,
         };
         let run = RangeRun { range: Some(range), start, len };
-        if let Some(place) = self.numbers.get_mut(start as usize..) {
-            place.iter_mut().zip(vertices).for_each(|(place, &vertex)| *place = vertex);
+        if let Some(target) = self.numbers.get_mut(start as usize..) {
+            target.iter_mut().zip(vertices).for_each(|(number, &vertex)| *number = vertex);
         }
         Ok(run)
     }
@@ -76,7 +76,7 @@ impl VertexLists for RangeRuns {
 
     #[inline]
     fn remove(&mut self, list: RangeRun) {
-        // A list is given back once: its range is not stale, which is the only error.
+        // A list is removed only once, so its range is not stale, which is the only error.
         let _ = list.range.map(|range| self.space.free(range));
     }
 
@@ -84,7 +84,7 @@ impl VertexLists for RangeRuns {
         self.space.reset();
     }
 
-    /// The numbers, and 32 bytes a range.
+    /// The indices, and 32 bytes per range.
     fn reserved_bytes(&self) -> usize {
         self.numbers.capacity() * size_of::<u32>() + self.space.stats().live_blocks as usize * 32
     }

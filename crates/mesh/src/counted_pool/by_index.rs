@@ -2,23 +2,23 @@ use core::num::NonZeroU32;
 
 use drystone_alloc::Handle;
 
-use super::{CountedPool, END, GROWTH, LEAST_RECORDS, Record, generation_of, handle};
+use super::{CountedPool, END, GROWTH_DIVISOR, MIN_CAPACITY, Record, generation_of, handle};
 use crate::error::{Error, full};
 
-/// Records by place, for those whose owners keep 32 bits: a place that has an owner is not
-/// handed out again, so that the generation need not be asked.
+/// Access by index, for owners that store 32 bits. The index of a record with an owner is not
+/// reused, so the generation need not be checked.
 impl<T> CountedPool<T> {
-    /// [`insert`](Self::insert) that gives the place.
+    /// Inserts a value with one owner, and returns its index.
     #[inline(always)]
     pub(crate) fn insert_at(&mut self, value: T) -> Result<u32, Error> {
-        self.put(value).map(|(index, _)| index)
+        self.insert_record(value).map(|(index, _)| index)
     }
 
-    /// [`insert`](Self::insert) that gives place and generation.
+    /// Inserts a value with one owner, and returns index and generation.
     #[inline(always)]
-    pub(super) fn put(&mut self, value: T) -> Result<(u32, NonZeroU32), Error> {
+    pub(super) fn insert_record(&mut self, value: T) -> Result<(u32, NonZeroU32), Error> {
         let index = self.first_free;
-        // Records that are listed are free and have a generation left.
+        // Records in the list are free and have a generation left.
         if let Some(record) = self.records.get_mut(index as usize)
             && let Record::Free { generation, next } = *record
             && let Some(generation) = NonZeroU32::new(generation.wrapping_add(1))
@@ -28,11 +28,11 @@ impl<T> CountedPool<T> {
             self.len += 1;
             return Ok((index, generation));
         }
-        self.put_new(value)
+        self.push_record(value)
     }
 
-    /// Puts a value behind all records.
-    fn put_new(&mut self, value: T) -> Result<(u32, NonZeroU32), Error> {
+    /// Appends a record.
+    fn push_record(&mut self, value: T) -> Result<(u32, NonZeroU32), Error> {
         let index = self.records.len();
         if index == self.records.capacity() {
             self.grow()?;
@@ -43,7 +43,7 @@ impl<T> CountedPool<T> {
         Ok((index as u32, generation))
     }
 
-    /// Memory for one record: the next insertion finds it.
+    /// Reserves memory for one record, so that the next insertion succeeds.
     #[inline]
     pub(crate) fn reserve_one(&mut self) -> Result<(), Error> {
         match self.first_free == END && self.records.len() == self.records.capacity() {
@@ -54,8 +54,8 @@ impl<T> CountedPool<T> {
 
     #[cold]
     fn grow(&mut self) -> Result<(), Error> {
-        let most = END as usize - self.records.len();
-        let more = (self.records.len() / GROWTH).max(LEAST_RECORDS).min(most);
+        let max = END as usize - self.records.len();
+        let more = (self.records.len() / GROWTH_DIVISOR).max(MIN_CAPACITY).min(max);
         let bytes = more * Self::RECORD_BYTES;
         if more == 0 {
             return Err(full(Self::RECORD_BYTES));
@@ -63,7 +63,7 @@ impl<T> CountedPool<T> {
         self.records.try_reserve_exact(more).map_err(|_| full(bytes))
     }
 
-    /// Counts one owner more of a record in use.
+    /// Adds one owner of a record in use.
     #[inline]
     pub(crate) fn share_at(&mut self, index: u32) -> Result<(), Error> {
         match self.records.get_mut(index as usize) {
@@ -75,7 +75,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Counts one owner less; the last one frees the record and gets the value.
+    /// Removes one owner. The last one frees the record and gets the value.
     #[inline]
     pub(crate) fn release_at(&mut self, index: u32) -> Option<T> {
         match self.records.get_mut(index as usize)? {
@@ -90,7 +90,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Frees a record in use, whatever its owners.
+    /// Frees a record in use, regardless of its owners.
     #[inline]
     pub(crate) fn free_at(&mut self, index: u32) -> Option<T> {
         let record = self.records.get_mut(index as usize)?;
@@ -105,7 +105,7 @@ impl<T> CountedPool<T> {
         Some(value)
     }
 
-    /// The value at a place.
+    /// Returns the value at an index.
     #[inline]
     pub(crate) fn at(&self, index: u32) -> Option<&T> {
         match self.records.get(index as usize) {
@@ -114,7 +114,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// The value at a place, to be changed.
+    /// Returns a mutable reference to the value at an index.
     #[inline]
     pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut T> {
         match self.records.get_mut(index as usize) {
@@ -123,7 +123,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Owners and value of a handle, or `None` when it is stale.
+    /// Returns owners and value of a handle, or `None` if it is stale.
     #[inline]
     pub(crate) fn counted(&self, handle: Handle<T>) -> Option<(u32, &T)> {
         match self.records.get(handle.index() as usize) {
@@ -136,7 +136,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Owners and value at a place, to be changed.
+    /// Returns mutable references to owners and value at an index.
     #[inline]
     pub(crate) fn counted_at_mut(&mut self, index: u32) -> Option<(&mut NonZeroU32, &mut T)> {
         match self.records.get_mut(index as usize) {
@@ -145,7 +145,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// The handle of what lies at a place.
+    /// Returns the handle of the record at an index.
     #[inline]
     pub(crate) fn handle_at(&self, index: u32) -> Option<Handle<T>> {
         match self.records.get(index as usize) {
@@ -154,7 +154,7 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Owners of what lies at a place.
+    /// Number of owners of the record at an index.
     pub(crate) fn owners_at(&self, index: u32) -> u32 {
         match self.records.get(index as usize) {
             Some(Record::Live { owners, .. }) => owners.get(),
@@ -162,12 +162,12 @@ impl<T> CountedPool<T> {
         }
     }
 
-    /// Records that there is memory for.
+    /// Capacity, in records.
     pub(crate) const fn capacity(&self) -> usize {
         self.records.capacity()
     }
 
-    /// One past the last place that was ever used.
+    /// One past the highest index that was ever used.
     pub(crate) fn end(&self) -> u32 {
         self.records.len() as u32
     }
