@@ -1,4 +1,4 @@
-//! Programs that must not compile, because they would use memory that was taken back.
+//! Programs that must not compile, because they would use freed memory.
 
 #[test]
 fn lifetimes_are_held_by_the_compiler() {

@@ -14,7 +14,7 @@ fn config() -> SmallObjectsConfig<'static> {
     SmallObjectsConfig { classes: &CLASSES }
 }
 
-/// An object that knows what it is filled with, and may change threads.
+/// An object with a known content, which may change threads.
 struct Object {
     start: *mut u8,
     layout: Layout,
@@ -65,7 +65,7 @@ fn threads_never_get_each_others_objects() {
     /// Objects that a thread keeps at a time.
     const KEPT: usize = 1500;
     /// Of 16 and 48 bytes a thread alone keeps some 500 each, of 96 some 250: classes run full
-    /// even if the threads work one after the other.
+    /// even if the threads run in sequence.
     const SCARCE: [SlotClass; 3] =
         [SlotClass::new(16, 450), SlotClass::new(48, 450), SlotClass::new(96, 200)];
 
@@ -108,7 +108,7 @@ fn threads_never_get_each_others_objects() {
     assert!(ALLOCATOR.too_large() > 0);
 }
 
-/// Many short threads: what they keep for themselves comes back each time.
+/// Checks that many short threads release their caches.
 #[test]
 fn threads_that_end_lose_nothing() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
@@ -151,15 +151,15 @@ fn is_child() -> bool {
 }
 
 #[test]
-fn freeing_twice_aborts_and_says_so() {
+fn a_double_free_aborts_with_a_message() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
-        return assert_aborts("freeing_twice_aborts_and_says_so", "double free");
+        return assert_aborts("a_double_free_aborts_with_a_message", "double free");
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);
     for _ in 0..2 {
-        // SAFETY: once it is; the second time is what the test is about, and nobody uses the
+        // SAFETY: once it is; the second time is what the test is about, and nothing uses the
         // allocator afterwards.
         unsafe { ALLOCATOR.dealloc(object.start, object.layout) };
     }
@@ -168,10 +168,10 @@ fn freeing_twice_aborts_and_says_so() {
 }
 
 #[test]
-fn freeing_what_another_thread_has_freed_aborts_and_says_so() {
+fn a_double_free_from_another_thread_aborts_with_a_message() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
-        let test = "freeing_what_another_thread_has_freed_aborts_and_says_so";
+        let test = "a_double_free_from_another_thread_aborts_with_a_message";
         return assert_aborts(test, "double free of an object in a slot of 48 bytes");
     }
     ALLOCATOR.enable(&config()).unwrap();
@@ -185,10 +185,10 @@ fn freeing_what_another_thread_has_freed_aborts_and_says_so() {
 }
 
 #[test]
-fn freeing_inside_of_an_object_aborts_and_says_so() {
+fn freeing_inside_of_an_object_aborts_with_a_message() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
-        let test = "freeing_inside_of_an_object_aborts_and_says_so";
+        let test = "freeing_inside_of_an_object_aborts_with_a_message";
         return assert_aborts(test, "is not the start of an object");
     }
     ALLOCATOR.enable(&config()).unwrap();
@@ -200,10 +200,10 @@ fn freeing_inside_of_an_object_aborts_and_says_so() {
 }
 
 #[test]
-fn freeing_with_the_layout_of_another_class_aborts_and_says_so() {
+fn freeing_with_the_layout_of_another_class_aborts_with_a_message() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     if !is_child() {
-        let test = "freeing_with_the_layout_of_another_class_aborts_and_says_so";
+        let test = "freeing_with_the_layout_of_another_class_aborts_with_a_message";
         return assert_aborts(test, "the layout is wrong");
     }
     ALLOCATOR.enable(&config()).unwrap();

@@ -9,7 +9,7 @@ use proptest::{collection::vec, prelude::*, test_runner::Config};
 
 /// Programs of each type in one run of the tests.
 const PROGRAMS: u32 = 10_000;
-/// Where the environment says how many instead: checkers that slow a program down take fewer.
+/// Environment variable for another number: slow checkers use a smaller one.
 const PROGRAMS_VARIABLE: &str = "DRYSTONE_PROGRAMS";
 /// Bytes of a program: some 100 operations.
 const PROGRAM_BYTES: usize = 300;
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn scope_stack_drops_what_lists_say(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn scope_stack_drops_values_like_the_reference_lists(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::scope_stack::run(&program);
     }
 }

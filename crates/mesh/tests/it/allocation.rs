@@ -8,14 +8,14 @@ use drystone_mesh::{
 
 use crate::shapes::Mesh;
 
-/// The system's allocator, with a count of what the thread has asked it for.
+/// The system's allocator, with a counter of the thread's requests.
 struct Counting;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call goes on to `System` as it came, which keeps the contract; counting
+// SAFETY: every call is passed to `System` unchanged, which keeps the contract; counting
 // neither allocates (the thread's cell is a constant without a destructor) nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -39,20 +39,20 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread asks for memory while `work` runs.
+/// Number of requests for memory of this thread while `work` runs.
 fn allocations_in(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
     COUNT.get() - before
 }
 
-/// A store in its steady state: a field in the light of a lamp that goes round.
+/// A store in its steady state: a field lit by a lamp that circles.
 struct Steady<L: VertexLists> {
     store: PolygonStore<[f32; 3], L>,
     polygons: Vec<PolygonHandle>,
     /// Lit portions that stay for some frames.
     kept: Vec<PolygonHandle>,
-    /// Those that are cut in a frame.
+    /// Polygons that are cut in a frame.
     cut: Vec<PolygonHandle>,
     planes: Vec<Plane>,
     triangulator: Triangulator,
@@ -142,7 +142,7 @@ fn expect_steady<L: VertexLists>(name: &str) {
 }
 
 #[test]
-fn in_a_steady_frame_nothing_asks_for_heap_memory() {
+fn a_steady_frame_does_not_use_the_heap() {
     let first = allocations_in(|| Steady::<IndexRuns>::new().run(10));
     assert!(first > 0, "the first frames must make the tables");
     expect_steady::<IndexRuns>("index runs");

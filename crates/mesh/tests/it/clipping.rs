@@ -48,7 +48,7 @@ proptest! {
 }
 
 #[test]
-fn a_part_shares_what_is_left_and_the_original_stays() {
+fn a_part_shares_the_remaining_vertices_and_the_original_stays() {
     let mut store = PolygonStore::<f32>::new();
     let corners = [[0.0, 0.0], [4.0, 0.0], [4.0, 2.0], [0.0, 2.0]].map(|[x, y]| Corner::New {
         position: [x, y, 0.0],
@@ -125,7 +125,7 @@ fn compare_at_once(
 }
 
 #[test]
-fn all_at_once_is_one_after_the_other() {
+fn clip_all_equals_separate_clips() {
     let mesh = Mesh::torus(40, 24);
     let (mut single, mut many) = (Store::new(), Store::new());
     let polygons = mesh.insert_into(&mut single);
@@ -154,9 +154,9 @@ fn all_at_once_is_one_after_the_other() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Polygons that take the places of others lie where no box says so yet.
+    /// Polygons with reused indices are outside of the stale boxes.
     #[test]
-    fn all_at_once_holds_where_polygons_come_and_go(
+    fn clip_all_is_correct_after_insertions_and_removals(
         rounds in prop::collection::vec(
             (
                 prop::collection::vec(any::<prop::sample::Index>(), 0..20),
@@ -206,7 +206,7 @@ fn cell_planes(low: [f32; 3], size: f32) -> Vec<Plane> {
 }
 
 /// Counts the edges of a polygon that run one way less those that run the other way, but
-/// for those that lie in a plane.
+/// for polygons in a plane.
 fn count_edges(
     store: &Store,
     polygon: PolygonHandle,
@@ -267,7 +267,7 @@ fn a_closed_mesh_in_cells_has_no_gap() {
 }
 
 #[test]
-fn a_box_whose_faces_lie_between_cells_is_in_one_of_them() {
+fn a_box_with_faces_between_cells_is_in_one_of_them() {
     clip_to_cells(&Mesh::cuboid([-1.0, 0.0, -2.0], [2.0, 1.0, 1.0]), -3, 3, 1.0);
     clip_to_cells(&Mesh::cuboid([-1.0, 0.25, -2.0], [2.0, 1.0, 1.5]), -3, 3, 1.0);
 }

@@ -35,7 +35,7 @@ fn bad_polygons_are_errors_and_leave_nothing() {
 }
 
 #[test]
-fn what_is_gone_cannot_be_shared() {
+fn removed_vertices_cannot_be_shared() {
     let mut store = Store::new();
     let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
     let corner = store.corners(polygon).unwrap().next().unwrap();
@@ -44,7 +44,7 @@ fn what_is_gone_cannot_be_shared() {
     let others = TRIANGLE.map(|position| new(position.map(|n| n + 9.0)));
     let at = Corner::At { coordinate, uv: [0.0; 2], data: () };
     for gone in [Corner::Shared(vertex), at] {
-        // The places are taken by others by now, or free.
+        // Their indices are reused or free by now.
         assert_eq!(store.insert(&[others[0], gone, others[1]]), Err(Error::Stale));
         store.insert(&others).unwrap();
     }
@@ -56,7 +56,7 @@ fn what_is_gone_cannot_be_shared() {
 }
 
 #[test]
-fn a_polygon_stays_until_its_last_owner_lets_go() {
+fn a_polygon_stays_until_its_last_owner_removes_it() {
     let mut store = Store::new();
     let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
     store.share(polygon).unwrap();
@@ -176,7 +176,7 @@ fn bad_parts_are_errors_and_leave_nothing() {
     let few = store.insert_part(polygon, &kept, Lifetime::Frame);
     assert_eq!(few, Err(Error::TooFewCorners { count: 2 }));
 
-    // What the frame dropped is nobody's original.
+    // A polygon that the frame removed cannot be an original.
     let corners = [kept[0], kept[1], tip];
     let part = store.insert_part(polygon, &corners, Lifetime::Frame).unwrap();
     let [.., vertex] =
@@ -200,7 +200,7 @@ fn bad_parts_are_errors_and_leave_nothing() {
 }
 
 #[test]
-fn a_coordinate_stays_for_a_seam_when_its_first_vertex_goes() {
+fn a_coordinate_stays_for_a_seam_after_its_first_vertex_is_freed() {
     let mut store = Store::new();
     let front = store.insert(&TRIANGLE.map(new)).unwrap();
     let corners: Vec<_> = store
@@ -215,7 +215,7 @@ fn a_coordinate_stays_for_a_seam_when_its_first_vertex_goes() {
     assert!(store.remove(front).unwrap());
     let stats = store.stats();
     assert_eq!((stats.vertices, stats.coordinates, store.check()), (3, 3, Ok(())));
-    // The vertices are gone, the coordinates and what is known of them are not.
+    // The vertices are freed, the coordinates and their projections are not.
     assert!(store.corners(back).unwrap().all(|corner| corner.projected().is_some()));
     let shared = [Corner::Shared(corners[0].0), at(1), at(2)];
     assert_eq!(store.insert(&shared), Err(Error::Stale));

@@ -11,7 +11,7 @@ fn stats_of_field<L: VertexLists>() -> PolygonStats {
     store.stats()
 }
 
-/// What the docs state of a quad.
+/// Checks the documented size of a quad.
 const POLYGON_BYTES: u64 = 16;
 const CORNER_BYTES: u64 = 4;
 /// Of a vertex and its coordinate, and of a vertex at the coordinate of another one.

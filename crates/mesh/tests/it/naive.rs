@@ -1,7 +1,7 @@
 //! A store that copies everything, and clips polygon by polygon, plane by plane.
 //!
 //! Cuts are rounded to `f32` as the store documents, so both decide on the same corners: which side
-//! of a plane a corner lies on, and whether a polygon lies in the plane, has one answer.
+//! of a plane a corner is on, and whether a polygon is in the plane, is exact.
 
 use drystone_mesh::PolygonHandle;
 
@@ -28,11 +28,11 @@ pub(crate) struct Copied {
     pub(crate) owners: u32,
     /// Whether the frame is one of the owners.
     pub(crate) is_of_frame: bool,
-    /// What its texture coordinates are more than those of the first polygons.
+    /// Offset of its texture coordinates from those of the first polygons.
     pub(crate) uv_more: f32,
 }
 
-/// The part of a polygon that lies inside all halves.
+/// The part of a polygon inside all half spaces.
 pub(crate) fn clip(corners: &[[f32; 3]], halves: &[Half]) -> Vec<[f32; 3]> {
     let mut left = corners.to_vec();
     for half in halves {
@@ -50,7 +50,7 @@ pub(crate) fn clip(corners: &[[f32; 3]], halves: &[Half]) -> Vec<[f32; 3]> {
     left
 }
 
-/// Whether a polygon in the plane of a half belongs to that half: the half lies behind it.
+/// Whether a polygon in the plane of a half belongs to that half space: the half space is behind it.
 fn is_in_front(corners: &[[f32; 3]], half: &Half) -> bool {
     let corners: Vec<_> = corners.iter().map(|at| at.map(f64::from)).collect();
     dot(measure(&corners).0, half.normal.map(f64::from)) < 0.0

@@ -28,7 +28,7 @@ enum Op {
         at: [i8; 3],
         is_kept: bool,
     },
-    /// The same polygon with other texture coordinates.
+    /// A copy of a polygon with other texture coordinates.
     AddAtCoordinates {
         polygon: usize,
     },
@@ -149,7 +149,7 @@ impl<L: VertexLists> Program<L> {
         let [b, a] = [ends[1].vertex().unwrap(), ends[0].vertex().unwrap()];
         let corners = [Corner::Shared(b), Corner::Shared(a), corner_at(positions[2])];
         match self.store.insert(&corners) {
-            // Another set of texture coordinates cannot be told from one corner.
+            // One corner does not determine the offset of texture coordinates.
             Ok(handle) if uv_more != 0.0 => assert!(self.store.remove(handle).unwrap()),
             Ok(handle) => {
                 let corners = positions.to_vec();
@@ -194,7 +194,7 @@ impl<L: VertexLists> Program<L> {
             })
             .collect();
         let before = self.store.stats().coordinates;
-        // Where a cut lies on a corner, two corners have the same position.
+        // If a cut is on a corner, two corners have the same position.
         let Ok(handle) = self.store.insert(&corners) else { return };
         assert_eq!(self.store.stats().coordinates, before);
         let corners = positions;
@@ -322,7 +322,7 @@ proptest! {
     }
 }
 
-/// A triangle on a cut edge lies in the plane of the cut, but for the rounding of two corners.
+/// A triangle on a cut edge is in the plane of the cut, except for the rounding of two corners.
 /// Another cut rounds it into the plane exactly: then the direction that it faces decides.
 #[test]
 fn polygons_between_rounded_cuts_are_those_of_a_store_that_copies() {

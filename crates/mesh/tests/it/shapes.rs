@@ -15,7 +15,7 @@ pub(crate) fn measure(corners: &[[f64; 3]]) -> ([f64; 3], f64) {
     (area, volume)
 }
 
-/// The same of a polygon in a store.
+/// Returns the shape of a polygon in a store.
 pub(crate) fn measure_in<T, L: VertexLists>(
     store: &PolygonStore<T, L>,
     polygon: PolygonHandle,
@@ -44,7 +44,7 @@ pub(crate) fn new(position: [f32; 3]) -> Corner<()> {
     Corner::New { position, uv: [0.0; 2], data: () }
 }
 
-/// Positions and faces that wind counter-clockwise, seen from outside.
+/// Positions and faces that wind counter-clockwise as seen from outside.
 pub(crate) struct Mesh {
     pub(crate) positions: Vec<[f32; 3]>,
     pub(crate) faces: Vec<Vec<usize>>,
@@ -77,7 +77,7 @@ impl Mesh {
         polygons
     }
 
-    /// The same, all at once.
+    /// Clips all polygons at once.
     pub(crate) fn insert_whole_into<T: Interpolate + Default, L: VertexLists>(
         &self,
         store: &mut PolygonStore<T, L>,

@@ -87,7 +87,7 @@ fn a_convex_polygon_becomes_a_fan() {
 }
 
 #[test]
-fn a_star_that_goes_round_twice_is_no_fan() {
+fn a_star_that_winds_twice_is_not_a_fan() {
     let mut store = Store::new();
     let corner = |n: usize| {
         let (sin, cos) = ((n * 2) as f32 * std::f32::consts::TAU / 5.0).sin_cos();
@@ -99,7 +99,7 @@ fn a_star_that_goes_round_twice_is_no_fan() {
 }
 
 #[test]
-fn what_is_gone_has_no_triangles() {
+fn removed_polygons_have_no_triangles() {
     let mut store = Store::new();
     let polygon = ring(&mut store, &[2.0; 6], 1, false);
     let hole = ring(&mut store, &[1.0; 6], 1, false);

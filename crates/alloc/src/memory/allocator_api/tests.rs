@@ -91,7 +91,7 @@ fn other_layouts(place: impl Allocator) {
     for is_last in [true, false] {
         let start = place.allocate(layout(3, 1)).unwrap().cast::<u8>();
         let above = (!is_last).then(|| place.allocate(layout(0, 1)).unwrap());
-        // SAFETY: the block is used as the allocator says, by its last address.
+        // SAFETY: the block is used by its last address.
         unsafe {
             start.copy_from_nonoverlapping(NonNull::from(b"abc").cast(), 3);
             let larger = place.grow(start, layout(3, 1), layout(100, 256)).unwrap().cast::<u8>();

@@ -9,7 +9,7 @@ fn layout((size, align): (usize, usize)) -> Layout {
     Layout::from_size_align(size, align).unwrap()
 }
 
-/// Allocates until the pool is full and checks alignment and place of each block.
+/// Allocates until the pool is full and checks alignment and address of each block.
 fn fill(pool: &BlockPool<'_>, bytes: (usize, usize)) -> usize {
     let block = pool.block_layout();
     let mut count = 0;
@@ -25,7 +25,7 @@ fn fill(pool: &BlockPool<'_>, bytes: (usize, usize)) -> usize {
 }
 
 #[test]
-fn a_region_of_any_size_at_any_address_is_used_as_far_as_it_goes() {
+fn regions_of_all_sizes_at_all_addresses_are_fully_used() {
     let mut bytes = [MaybeUninit::uninit(); 20_000];
     for layout in LAYOUTS.map(layout) {
         for (from, to) in [(0, 20_000), (1, 10_000), (3, 3), (5, 6), (13, 77), (1, 141), (7, 4200)]
@@ -84,10 +84,10 @@ mod in_slabs {
             let pool = BlockPool::in_slabs_of(4096, layout, &Heap);
             let blocks: std::vec::Vec<_> = (0..100).map(|_| pool.allocate().unwrap()).collect();
             for &block in &blocks {
-                // SAFETY: a block of this pool, which nobody uses.
+                // SAFETY: a block of this pool, which nothing uses.
                 assert_eq!(unsafe { (pool.free(block), pool.free(block)) }, twice());
             }
-            // SAFETY: as above.
+            // SAFETY: as for the call above.
             assert!(blocks.iter().all(|&block| unsafe { pool.free(block) } == twice().1));
             assert!(pool.is_empty());
             pool.check().unwrap();
@@ -111,12 +111,12 @@ mod in_slabs {
     }
 
     #[test]
-    fn memory_goes_back_and_blocks_in_use_stay() {
+    fn empty_slabs_are_released_and_blocks_in_use_stay() {
         let pool = BlockPool::in_slabs_of(4096, layout((64, 64)), &Heap);
         let blocks: std::vec::Vec<_> = (0..1000).map(|_| pool.allocate().unwrap()).collect();
         let slab_count = pool.stats().slab_count;
         for &block in &blocks[1..] {
-            // SAFETY: a block of this pool, which nobody uses.
+            // SAFETY: a block of this pool, which nothing uses.
             unsafe { pool.free(block) }.unwrap();
         }
         assert_eq!(pool.shrink(), (slab_count - 1) * 4096);
@@ -186,7 +186,7 @@ mod as_allocator {
 
     fn resize(place: impl Allocator, len: impl Fn() -> usize) {
         let start = place.allocate(layout((10, 1))).unwrap().cast::<u8>();
-        // SAFETY: the block is used as the allocator says.
+        // SAFETY: the block is used within its size.
         unsafe {
             start.write_bytes(7, 10);
             let zeroed = place.grow_zeroed(start, layout((10, 1)), layout((100, 64))).unwrap();

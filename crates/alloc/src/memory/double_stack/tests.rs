@@ -6,7 +6,7 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).unwrap()
 }
 
-/// Frees a block that nobody uses.
+/// Frees a block that nothing uses.
 fn free(end: StackEnd<'_, '_>, block: NonNull<u8>) -> Result<(), Error> {
     // SAFETY: no block of these tests is used after it was freed.
     let result = unsafe { end.free(block) };
@@ -70,7 +70,7 @@ fn the_high_end_carries_its_top_along() {
 }
 
 #[test]
-fn a_region_of_no_bytes_has_no_room() {
+fn a_region_of_0_bytes_is_full() {
     let stack = DoubleStack::new(Region::new(&mut []));
     for end in [stack.low(), stack.high()] {
         assert!(end.allocate(layout(0, 1)).is_err());

@@ -50,7 +50,7 @@ fn live(allocator: Allocator) -> Vec<usize> {
 }
 
 #[test]
-fn the_address_says_whose_it_is_before_and_after() {
+fn the_address_determines_the_allocator_before_and_after_enabling() {
     let allocator = fresh_allocator();
     let early = allocate(allocator, layout(16, 8));
     assert!(!allocator.is_enabled() && !allocator.owns(early));
@@ -94,7 +94,7 @@ fn a_full_class_sends_the_rest_to_the_system_and_counts_it() {
     assert!(objects[..100].is_sorted(), "the lowest slot is not the first");
     objects.iter().for_each(|object| free(allocator, *object, layout));
     assert_eq!(live(allocator)[1], 0);
-    // The lowest slots come back first.
+    // The lowest slots are reused first.
     let again = allocate(allocator, layout);
     assert_eq!(again, objects[0]);
     free(allocator, again, layout);
@@ -130,13 +130,13 @@ fn resizing_stays_within_a_class_and_moves_between_them() {
 }
 
 #[test]
-fn zeroed_memory_is_zero_wherever_it_is() {
+fn zeroed_memory_is_zero_in_and_outside_the_area() {
     let allocator = allocator(&CLASSES);
     for size in [16, 100, 3000] {
         free(allocator, allocate(allocator, layout(size, 8)), layout(size, 8));
         // SAFETY: the size is not zero, and the object has so many bytes.
         let object = unsafe { allocator.alloc_zeroed(layout(size, 8)) };
-        // SAFETY: as above.
+        // SAFETY: as for the call above.
         assert!((0..size).all(|at| unsafe { object.add(at).read() } == 0));
         free(allocator, object, layout(size, 8));
     }
@@ -190,7 +190,7 @@ impl Drop for Late {
 }
 
 #[test]
-fn it_serves_threads_that_have_no_cache_any_more() {
+fn threads_without_a_cache_can_allocate() {
     std::thread_local! {
         static EARLY: core::cell::OnceCell<Late> = const { core::cell::OnceCell::new() };
         static LATE: core::cell::OnceCell<Late> = const { core::cell::OnceCell::new() };

@@ -7,7 +7,7 @@ use super::*;
 
 type Bytes<const N: usize> = [MaybeUninit<u8>; N];
 
-/// Memory of which the first byte lies at a multiple of a page.
+/// Memory that begins at a multiple of a page.
 #[repr(C, align(4096))]
 struct Page<const N: usize>(Bytes<N>);
 
@@ -22,7 +22,7 @@ fn full(requested: u64, free: u64) -> Error {
 }
 
 #[test]
-fn values_lie_side_by_side() {
+fn values_are_adjacent() {
     let mut page = Page::<64>::new();
     let mut linear = Linear::new(Region::new(&mut page.0));
     let byte = linear.alloc(1u8).unwrap();
@@ -46,7 +46,7 @@ fn full_is_a_value_and_costs_nothing() {
     let linear = Linear::new(Region::new(&mut page.0));
     assert_eq!(linear.alloc([0u8; 21]), Err(full(21, 20)));
     linear.alloc([0u8; 17]).unwrap();
-    // The alignment goes past the end before the size does.
+    // The alignment passes the end before the size does.
     assert_eq!(linear.alloc(0u32), Err(full(4, 3)));
     assert_eq!(linear.alloc_str("four").unwrap_err(), full(4, 3));
     let calls = Cell::new(0);
@@ -58,7 +58,7 @@ fn full_is_a_value_and_costs_nothing() {
 }
 
 #[test]
-fn no_bytes_need_no_room() {
+fn blocks_of_0_bytes_fit_into_a_full_region() {
     let linear = Linear::new(Region::new(&mut []));
     #[repr(align(64))]
     struct Aligned;
@@ -124,7 +124,7 @@ fn values_made_in_place_may_allocate_too() {
 }
 
 #[test]
-fn what_is_taken_back_is_spoilt_in_debug_builds() {
+fn freed_memory_is_overwritten_in_debug_builds() {
     let mut page = Page::<16>::new();
     let start = page.0.as_mut_ptr().cast::<u8>();
     let mut linear = Linear::new(Region::new(&mut page.0));

@@ -61,7 +61,7 @@ mod in_slabs {
         core::mem::forget(pool.insert(Counted(&dropped)));
         let raw = pool.insert(Counted(&dropped)).unwrap().into_raw();
         assert_eq!((dropped.get(), pool.len()), (2, 2));
-        // SAFETY: let go of just before.
+        // SAFETY: released by `into_raw` just before.
         drop(unsafe { pool.from_raw(raw) });
         assert_eq!((dropped.get(), pool.len()), (3, 1));
         let leaked = pool.insert(Counted(&dropped)).unwrap().leak();
@@ -72,7 +72,7 @@ mod in_slabs {
     }
 
     #[test]
-    fn zero_sized_and_over_aligned_values_have_places() {
+    fn zero_sized_and_over_aligned_values_are_allocated() {
         #[repr(align(4096))]
         struct Page(u8);
         let (units, pages) = (Pool::<()>::new(&Heap), Pool::<Page>::new(&Heap));
@@ -107,7 +107,7 @@ mod in_slabs {
     struct Node<'p>(Option<PoolBox<'p, Node<'p>>>, #[allow(dead_code)] Counted<'p>);
 
     #[test]
-    fn a_list_in_the_pool_goes_with_its_head() {
+    fn dropping_the_head_drops_a_list_in_the_pool() {
         let dropped = Cell::new(0);
         let pool = Pool::new(&Heap);
         let mut list = None;
@@ -127,14 +127,14 @@ mod in_slabs {
         let pool = Pool::<u32>::new(&Heap);
         let raw = pool.insert(7).unwrap().into_raw();
         let moved = std::boxed::Box::new(pool);
-        // SAFETY: let go of above, by the same pool.
+        // SAFETY: released above, by a box of the same pool.
         assert_eq!(unsafe { moved.from_raw(raw) }.into_inner(), 7);
         let handle = std::thread::spawn(move || moved.insert(8).map(PoolBox::into_inner));
         assert_eq!(handle.join().unwrap(), Ok(8));
     }
 
     #[test]
-    fn memory_goes_back_all_but_the_first_slab() {
+    fn empty_slabs_except_the_first_are_released() {
         let pool = Pool::<u64, 4096>::in_slabs(&Heap);
         let mut boxes: Vec<_> = (0..5000u64).map(|i| pool.insert(i).unwrap()).collect();
         let slab_count = pool.stats().slab_count;

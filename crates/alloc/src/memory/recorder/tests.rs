@@ -54,7 +54,7 @@ fn resizing_is_a_death_and_a_birth() {
         let block = recorder.alloc_zeroed(layout);
         let block = recorder.realloc(block, layout, 2000);
         recorder.dealloc(block, Layout::from_size_align(2000, 16).unwrap());
-        // Older than the recorder, as far as that knows.
+        // Unknown to the recorder, like an older object.
         recorder.dealloc(System.alloc(layout), layout);
     }
     let record = recorder.record();
@@ -114,7 +114,7 @@ unsafe impl MemorySource for Nothing {
 }
 
 #[test]
-fn without_memory_for_the_books_the_program_goes_on() {
+fn without_memory_for_the_metadata_the_program_continues() {
     let recorder = Recorder::new(System, &Nothing);
     let layout = Layout::from_size_align(32, 8).unwrap();
     // SAFETY: the size is not zero, the block is freed with its layout.
@@ -178,7 +178,7 @@ fn proposals_waste_as_little_as_any_cut() {
     }
 }
 
-/// What was recorded runs in what was proposed, without asking anybody else for memory.
+/// Runs a recorded program in the proposed classes, without other memory.
 #[test]
 fn small_objects_made_of_a_proposal_hold_the_program() {
     let sizes: Vec<_> = (1..=200).map(|i| i * i % 128 + 1).collect();
@@ -223,7 +223,7 @@ fn the_table_shows_the_most_frequent_sizes() {
     let of_7 = table.lines().find(|line| line.trim_start().starts_with("7 ")).unwrap();
     let words: Vec<_> = of_7.split_whitespace().collect();
     assert_eq!(words[..6], ["7", "8", "4", "9.30", "0", "2"]);
-    assert!(table.ends_with("8 more sizes, asked for less often\n"), "{table}");
+    assert!(table.ends_with("8 more sizes, less frequent\n"), "{table}");
 }
 
 #[test]

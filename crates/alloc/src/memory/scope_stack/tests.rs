@@ -72,7 +72,7 @@ fn values_of_a_scope_stay_usable_within_it() {
 }
 
 #[test]
-fn a_panic_drops_what_was_made_and_nothing_else() {
+fn a_panic_drops_only_the_values_made_before() {
     let (notes, panicked) = dropped(|stack, notes| {
         stack.scope(|scope| {
             scope.alloc(Noted(1, notes)).unwrap();
@@ -112,7 +112,7 @@ fn a_destructor_that_panics_keeps_no_other_from_running() {
 }
 
 #[test]
-fn a_stack_goes_on_after_a_panic() {
+fn a_stack_is_usable_after_a_panic() {
     let (notes, _) = dropped(|stack, notes| {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             stack.scope(|scope| {

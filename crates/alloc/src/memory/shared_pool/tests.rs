@@ -10,7 +10,7 @@ fn layout(size: usize) -> Layout {
 }
 
 #[test]
-fn memory_goes_back_but_for_one_slab() {
+fn empty_slabs_except_one_are_released() {
     let pool = SharedPool::new(1 << 16, layout(4096), &Heap);
     let blocks: Vec<_> = (0..1000).map(|_| pool.allocate().unwrap()).collect();
     let most = pool.stats();

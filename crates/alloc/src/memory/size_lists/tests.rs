@@ -54,7 +54,7 @@ mod in_slabs {
     }
 
     #[test]
-    fn what_is_removed_is_reused_and_longer_ones_go_back() {
+    fn removed_arrays_are_reused_and_longer_ones_are_freed() {
         let mut lists = SizeLists::<u32>::new(&Heap);
         let list = lists.insert(&[1; 7]).unwrap();
         let reserved = lists.reserved_bytes();

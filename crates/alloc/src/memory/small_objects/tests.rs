@@ -8,7 +8,7 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).unwrap()
 }
 
-/// In a region of just the size that the config asks for.
+/// Creates objects in a region of exactly the size of the config.
 fn objects(classes: &[SlotClass]) -> SmallObjects<'static> {
     let config = SmallObjectsConfig { classes };
     let region = Region::heap(config.region_bytes().unwrap()).unwrap();
@@ -21,7 +21,7 @@ fn free(objects: &SmallObjects<'_>, object: NonNull<u8>, layout: Layout) -> Resu
 }
 
 #[test]
-fn the_lowest_slot_comes_first_but_for_those_freed_last() {
+fn slots_freed_last_are_used_first_then_the_lowest() {
     let objects = objects(&[SlotClass::new(16, 1000)]);
     let word = layout(12, 4);
     let all: Vec<_> = (0..1000).map(|_| objects.allocate(word).unwrap()).collect();
@@ -59,9 +59,9 @@ fn a_double_free_is_an_error() {
     }
 }
 
-/// What only release builds let happen.
+/// Checks a double free that only release builds allow.
 #[test]
-fn a_double_free_is_seen_when_the_stack_is_emptied() {
+fn a_double_free_is_detected_when_the_stack_is_flushed() {
     let objects = objects(&[SlotClass::new(8, 200)]);
     let class = objects.classes().next().unwrap();
     let all: Vec<_> = (0..48).map(|_| class.take().unwrap()).collect();
@@ -128,7 +128,7 @@ fn objects_of_no_bytes_take_no_slot() {
         // SAFETY: it has no bytes to be used.
         let grown = unsafe { objects.resize(object, nothing, layout(8, 8)) }.unwrap();
         assert!(objects.owns(grown));
-        // SAFETY: nobody uses it any more.
+        // SAFETY: nothing uses it any more.
         let gone = unsafe { objects.resize(grown, layout(8, 8), nothing) }.unwrap();
         assert!(is_aligned(gone, nothing));
         assert_eq!(free(&objects, gone, nothing), Ok(()));
@@ -160,7 +160,7 @@ fn objects_stay_where_they_are_while_their_class_does() {
 }
 
 #[test]
-fn statistics_know_the_peak() {
+fn statistics_contain_the_peak() {
     let objects = objects(&[SlotClass::new(16, 100)]);
     let word = layout(16, 16);
     let mut live: Vec<_> = (0..60).map(|_| objects.allocate(word).unwrap()).collect();
@@ -253,7 +253,7 @@ fn a_region_may_start_anywhere() {
     }
 }
 
-/// Collections in the area, most of whose memory is in slots.
+/// Collections with most of their memory in slots.
 #[cfg(feature = "allocator-api2")]
 mod collections {
     use allocator_api2::{boxed::Box, vec::Vec};
@@ -318,7 +318,7 @@ mod collections {
     }
 
     #[test]
-    fn a_tree_of_boxes_comes_and_goes() {
+    fn a_tree_of_boxes_is_allocated_and_freed() {
         let objects = area();
         let mut root = Node::new(500, &objects);
         let keys = (0..1000).map(|n| n * 377 % 1000).filter(|&key| key != 500);
@@ -333,7 +333,7 @@ mod collections {
     }
 
     #[test]
-    fn a_map_of_vectors_finds_what_was_put_in() {
+    fn a_map_of_vectors_contains_the_inserted_values() {
         let objects = area();
         let mut map = HashMap::with_hasher_in(DefaultHashBuilder::default(), &objects);
         for key in 0..500u32 {

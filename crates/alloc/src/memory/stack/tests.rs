@@ -9,7 +9,7 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).unwrap()
 }
 
-/// Frees a block that nobody uses.
+/// Frees a block that nothing uses.
 fn free(stack: &Stack<'_>, block: NonNull<u8>) -> Result<(), Error> {
     // SAFETY: no block of these tests is used after it was freed.
     let result = unsafe { stack.free(block) };
@@ -40,7 +40,7 @@ fn frees_are_checked() {
 }
 
 #[test]
-fn alignment_leaves_no_trace_when_it_goes() {
+fn freeing_an_aligned_block_frees_its_padding() {
     let stack = Stack::new(Region::heap(3 * 4096).unwrap());
     let below = stack.allocate(layout(1, 1)).unwrap();
     let used = stack.used();

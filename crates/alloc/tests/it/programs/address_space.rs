@@ -11,7 +11,7 @@ enum Op {
     AllocateAt(u32),
     /// Frees the n-th of the used indices.
     Free(usize),
-    /// Frees whatever index, used or not.
+    /// Frees an index, used or not.
     FreeAny(u32),
     Reset,
     ShrinkToFit,
@@ -39,7 +39,7 @@ const LARGEST_LIMIT: u32 = 10_000;
 const LEAF: u32 = 64;
 const MANY: u32 = 400;
 
-/// The dumb twin: for each index whether it is used, searched from the start.
+/// The reference model: for each index whether it is used, searched from the start.
 struct Shadow {
     is_used: Vec<bool>,
     len: u32,
@@ -62,7 +62,7 @@ impl Shadow {
         true
     }
 
-    /// `capacity`: a leaf that was given back with its memory is not the last any more.
+    /// `capacity`: a leaf whose memory was released is no longer the last used one.
     fn allocate(&mut self, capacity: u32) -> Option<u32> {
         let leaf = self.last_leaf * LEAF..((self.last_leaf + 1) * LEAF).min(capacity);
         let in_leaf = || self.lowest_in(leaf);

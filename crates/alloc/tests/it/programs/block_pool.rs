@@ -32,14 +32,14 @@ impl Op {
 
 /// Most bytes of a region, and some more.
 const REGION_BYTES: usize = 40_000;
-/// What the source has: a few slabs.
+/// Memory of the source: a few slabs.
 const SOURCE_BYTES: usize = 1 << 20;
 
 struct Machine<'m> {
     pool: BlockPool<'m>,
     layout: Layout,
     shadow: Shadow,
-    /// Blocks that are free, and whose memory the pool still has.
+    /// Free blocks of slabs that the pool still has.
     gone: Vec<NonNull<u8>>,
 }
 
@@ -82,7 +82,7 @@ impl Machine<'_> {
             }
             Op::FreeAgain(nth) if !self.gone.is_empty() => {
                 let block = self.gone[nth % self.gone.len()];
-                // SAFETY: a free block of this pool, whose slab is still there.
+                // SAFETY: a free block of a slab that this pool still has.
                 assert_eq!(unsafe { self.pool.free(block) }, Err(Error::NotAllocated));
             }
             Op::FreeAgain(_) => {}

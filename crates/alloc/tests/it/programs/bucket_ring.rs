@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 
 #[derive(Debug)]
 enum Op {
-    /// Time goes on by so much, and so much of it is not completed yet.
+    /// Advances the time. The second number is the time that is not completed yet.
     Allocate {
         elapsed: u8,
         in_flight: u8,
@@ -34,11 +34,11 @@ impl Op {
     }
 }
 
-/// Rings up to this many buckets are filled; larger ones are only asked to grow.
+/// Rings up to this many buckets are filled; larger ones only grow.
 const SMALL: u32 = 100;
 const BUCKET_SIZE: u32 = 7;
 
-/// The dumb twin: those never used, by number, and a queue of the others with times.
+/// The reference model: those never used, by number, and a queue of the others with times.
 struct Shadow {
     unused: VecDeque<u32>,
     freed: VecDeque<(u32, u64)>,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use drystone_alloc::memory::{Heap, MemorySource};
 
-/// The heap with an end, and with a count of what has not come back.
+/// The heap with a limit, and a counter of the blocks that are not freed.
 pub(crate) struct Counting {
     used_bytes: AtomicUsize,
     limit_bytes: usize,
@@ -20,10 +20,10 @@ impl Counting {
     }
 }
 
-// SAFETY: every block is the heap's; what is refused is `None`.
+// SAFETY: every block is the heap's; a refused request is `None`.
 unsafe impl MemorySource for Counting {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
-        // A strict alignment needs room too.
+        // A strict alignment needs memory too.
         if self.used_bytes() + layout.size().max(layout.align()) > self.limit_bytes {
             return None;
         }
@@ -34,7 +34,7 @@ unsafe impl MemorySource for Counting {
 
     unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
         self.used_bytes.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as the caller says, it came from the heap with this layout.
+        // SAFETY: guaranteed by the caller: it came from the heap with this layout.
         unsafe { Heap.free(block, layout) }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     stack::{MEMORY_BYTES, Op, Twin, whole_words},
 };
 
-/// Each operation goes to the low end or to the high one; each end is the other's limit.
+/// Each operation uses the low end or the high one; each end is the other's limit.
 pub(crate) fn run(program: &[u8]) {
     let mut bytes = Bytes::new(program);
     let mut memory = vec![MaybeUninit::uninit(); MEMORY_BYTES];

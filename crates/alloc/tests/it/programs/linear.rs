@@ -43,15 +43,15 @@ const MEMORY_BYTES: usize = 3 * 4096;
 /// Checkpoints within checkpoints at most.
 const DEEPEST: usize = 20;
 
-/// The dumb twin: the blocks with patterns, those of the innermost checkpoint in order, and
-/// how many bytes are used, counted from the start again at each step.
+/// The reference model: the blocks with patterns, those of the innermost checkpoint in order, and
+/// the number of used bytes, counted from the start at each step.
 struct Twin {
     start: usize,
     capacity: usize,
     used: usize,
     highest: usize,
     shadow: Shadow,
-    /// Those of the level that is open now.
+    /// Blocks of the open level.
     blocks: Vec<(NonNull<u8>, Layout)>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn run(program: &[u8]) {
 }
 
 impl Twin {
-    /// Runs what is within a checkpoint, until that is closed.
+    /// Runs the operations of a checkpoint until it is closed.
     fn level(&mut self, bytes: &mut Bytes<'_>, mut checkpoint: Checkpoint<'_, '_>, depth: usize) {
         let mark = self.used;
         let outer = std::mem::take(&mut self.blocks);
@@ -170,7 +170,7 @@ impl Twin {
         self.blocks.push((block, layout));
     }
 
-    /// Where the next block of this alignment would lie.
+    /// Address of the next block of this alignment.
     fn aligned(&self, layout: Layout) -> Option<usize> {
         let next = self.start + self.used;
         Some(next.checked_next_multiple_of(layout.align())? - self.start)
@@ -213,7 +213,7 @@ impl Twin {
         self.blocks.swap_remove(nth);
         let moved = resized.map(NonNull::cast::<u8>);
         match moved {
-            // It is a new block, which must lie where a new block does.
+            // A new block must have the address of a new allocation.
             Ok(moved) => {
                 self.shadow.resized(block, old, moved, new);
                 self.shadow.freed(moved, new);
@@ -227,7 +227,7 @@ impl Twin {
         }
     }
 
-    /// Takes back all blocks of the level.
+    /// Frees all blocks of the level.
     fn rewind(&mut self, mark: usize) {
         self.highest = self.highest.max(self.used);
         self.used = mark;

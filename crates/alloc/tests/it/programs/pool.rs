@@ -38,14 +38,14 @@ impl Op {
     }
 }
 
-/// Who is alive, by number.
+/// Numbers of the live values.
 type Living = RefCell<BTreeSet<u64>>;
 
 /// A value that is missed when its destructor does not run, or runs twice.
 struct Tracked<'l, A> {
     number: u64,
     living: &'l Living,
-    /// Shows when somebody else writes here, and asks for space and alignment.
+    /// Detects foreign writes, and adds size and alignment.
     fill: [A; 3],
 }
 
@@ -82,7 +82,7 @@ impl Filler for u64 {
     }
 }
 
-/// A filler that asks for a large alignment.
+/// A filler with a large alignment.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(align(512))]
 struct Wide(u64);
@@ -95,7 +95,7 @@ impl Filler for Wide {
 
 /// Most bytes of a region, and some more.
 const REGION_BYTES: usize = 40_000;
-/// What the source has: a few slabs.
+/// Memory of the source: a few slabs.
 const SOURCE_BYTES: usize = 1 << 17;
 const SLAB: usize = 4096;
 
@@ -162,7 +162,7 @@ impl<A: Filler> Machine<'_, '_, A> {
             }
             Op::Own(nth) if !self.let_go.is_empty() => {
                 let raw = self.let_go.swap_remove(nth % self.let_go.len());
-                // SAFETY: it was let go of by a box of this pool, and is owned once.
+                // SAFETY: it was released by a box of this pool, and is owned once.
                 self.owned.push(unsafe { self.pool.from_raw(raw) });
             }
             _ if self.owned.is_empty() => {}

@@ -50,10 +50,10 @@ impl Op {
 const SMALL: u64 = 2000;
 const CAPACITIES: [u64; 9] =
     [0, 1, 2, 63, 500, SMALL, u32::MAX as u64 - 1, u32::MAX as u64, u64::MAX];
-/// What no range owns.
+/// Marks a unit without an owner.
 const NOBODY: u32 = 0;
 
-/// The dumb twin: every live range in a list, and who owns each unit of a small space.
+/// The reference model: every live range in a list, and the owner of each unit of a small space.
 struct Shadow<O> {
     live: Vec<Owned<O>>,
     stale: Vec<RangeHandle>,
@@ -222,7 +222,7 @@ fn allocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, size: 
         let largest_free = gaps.iter().map(|(start, end)| end - start).max().unwrap_or(0);
         let total_free = shadow.free_units();
         assert_eq!(result, Err(Error::Full { requested: size.into(), largest_free, total_free }));
-        assert!(!gaps.iter().any(holds), "there was room for {size:?} at {align:?}");
+        assert!(!gaps.iter().any(holds), "a gap fits {size:?} at {align:?}");
         return;
     };
     let range = space.range(handle).unwrap();

@@ -22,9 +22,9 @@ enum Op {
         kind: u8,
         panics: bool,
     },
-    /// A value whose constructor panics after it has allocated another one.
+    /// A value with a constructor that panics after it has allocated another one.
     Unmade,
-    /// A slice, the making of which may panic at an index.
+    /// A slice with a constructor that may panic at an index.
     Slice {
         len: usize,
         panics_at: usize,
@@ -52,7 +52,7 @@ impl Op {
 /// Numbers of values in the order in which they were dropped.
 type Log = RefCell<Vec<u32>>;
 
-/// A value that knows its number twice, writes it down when it is dropped, and may panic
+/// A value that stores its number twice, records it when it is dropped, and may panic
 /// then. `SIZE` bytes of it must be what they were.
 struct Value<'l, const SIZE: usize> {
     number: u32,
@@ -91,12 +91,12 @@ const DEEPEST: usize = 20;
 /// Bytes that regions are cut from.
 const MEMORY_BYTES: usize = 2 * 4096;
 
-/// The dumb twin: for each scope what has to be dropped, in the order of its making.
+/// The reference model: for each scope what has to be dropped, in the order of its making.
 struct Twin<'l> {
     shadow: Shadow,
     next_number: u32,
     scopes: Vec<Level>,
-    /// What should have been dropped until now.
+    /// Values that should have been dropped until now.
     expected: Vec<u32>,
     log: &'l Log,
 }
@@ -133,7 +133,7 @@ pub(crate) fn run(program: &[u8]) {
     }
 }
 
-/// Goes on after a panic that the program asked for.
+/// Continues after a panic that the program requested.
 fn failures_only(result: Panics) {
     match result {
         Err(panic) if !panic.is::<()>() => resume_unwind(panic),
@@ -142,7 +142,7 @@ fn failures_only(result: Panics) {
 }
 
 impl<'l> Twin<'l> {
-    /// Runs what is in a scope, and checks its plain data before it goes.
+    /// Runs the operations of a scope, and checks its plain data at the end.
     fn level<'p>(&mut self, bytes: &mut Bytes<'_>, scope: &mut Scope<'_, 'p>)
     where
         'l: 'p,
@@ -227,13 +227,13 @@ impl<'l> Twin<'l> {
             1 => drop(scope.alloc(Value::<100>::new(number, panics, log))),
             2 => drop(scope.alloc(Wide(Value::new(number, panics, log)))),
             _ => {
-                // Where there is no room, it is not made, and so not dropped.
+                // If it does not fit, it is not made, and so not dropped.
                 if scope.alloc_with(|| Value::<7>::new(number, panics, log)).is_err() {
                     log.borrow_mut().push(number);
                 }
             }
         }));
-        // Where there is no room, it is dropped at once.
+        // If it does not fit, it is dropped at once.
         match self.log.borrow().last() == Some(&number) {
             true => self.expected.push(number),
             false => self.innermost().values.push(vec![number]),

@@ -1,12 +1,12 @@
 use std::{alloc::Layout, collections::BTreeMap, ptr::NonNull};
 
-/// The dumb twin of every allocator of memory: all live blocks, by address, each filled with
+/// The reference model of every allocator of memory: all live blocks, by address, each filled with
 /// a pattern of its own.
 ///
 /// It sees a block that is misaligned, outside of its memory or across another one when it
 /// is handed out; and one that somebody else wrote to when it is given back or checked.
 pub(crate) struct Shadow {
-    /// First address and end of the memory that blocks must lie in.
+    /// First address and end of the memory of the blocks.
     memory: Option<(usize, usize)>,
     blocks: BTreeMap<usize, Block>,
     next_seed: u64,
@@ -20,18 +20,18 @@ struct Block {
 }
 
 impl Shadow {
-    /// Blocks must lie in these bytes.
+    /// Blocks must be in these bytes.
     pub(crate) fn within(start: NonNull<u8>, size_bytes: usize) -> Self {
         let first = start.addr().get();
         Self { memory: Some((first, first + size_bytes)), ..Self::anywhere() }
     }
 
-    /// Blocks may lie anywhere.
+    /// Blocks may have any address.
     pub(crate) fn anywhere() -> Self {
         Self { memory: None, blocks: BTreeMap::new(), next_seed: 1 }
     }
 
-    /// A block was handed out: fills it. Blocks of no bytes are only checked for alignment,
+    /// Records an allocated block and fills it. Blocks of no bytes are only checked for alignment,
     /// and never come up again.
     pub(crate) fn allocated(&mut self, start: NonNull<u8>, layout: Layout) {
         let first = start.addr().get();
@@ -45,7 +45,7 @@ impl Shadow {
         }
         if let Some((at, block)) = self.blocks.range(..end).next_back() {
             let free_from = at + block.layout.size();
-            assert!(free_from <= first, "{start:?} {layout:?} lies across {:?}", block.start);
+            assert!(free_from <= first, "{start:?} {layout:?} overlaps {:?}", block.start);
         }
         let block = Block { start, layout, seed: self.next_seed };
         self.next_seed += 1;
@@ -82,7 +82,7 @@ impl Shadow {
         self.blocks.values().for_each(|block| block.check(block.layout.size()));
     }
 
-    /// All blocks were given back at once, as by a reset.
+    /// Records that all blocks were freed at once, for example by a reset.
     pub(crate) fn clear(&mut self) {
         self.check();
         self.blocks.clear();
@@ -117,8 +117,8 @@ impl Block {
     fn fill(&self) {
         for (index, at) in (0..self.layout.size()).step_by(WORD_BYTES).enumerate() {
             let word = &self.pattern(index)[..WORD_BYTES.min(self.layout.size() - at)];
-            // SAFETY: the allocator under test says that these bytes are ours. That it may be
-            // wrong is what sanitizers see; the checks before this see most of it.
+            // SAFETY: according to the allocator under test these bytes are ours. That it may be
+            // wrong is detected by sanitizers, and mostly by the checks before this.
             unsafe {
                 self.start.add(at).copy_from_nonoverlapping(NonNull::from(word).cast(), word.len());
             }
@@ -127,7 +127,7 @@ impl Block {
 
     /// Whether the first bytes are what they were.
     fn check(&self, size_bytes: usize) {
-        // SAFETY: as above, and all of them were filled when the block was handed out.
+        // SAFETY: as above, and all of them were filled when the block was allocated.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), size_bytes) };
         for (index, word) in bytes.chunks(WORD_BYTES).enumerate() {
             let was = self.pattern(index);
@@ -141,14 +141,14 @@ impl Block {
 mod tests {
     use super::*;
 
-    /// A shadow that must see what `wrong` does with two blocks of 8 bytes in 32.
-    fn sees(wrong: impl FnOnce(&mut Shadow, NonNull<u8>)) {
+    /// Checks that a shadow detects the misuse by `wrong` of two blocks of 8 bytes in 32.
+    fn detects(wrong: impl FnOnce(&mut Shadow, NonNull<u8>)) {
         let mut bytes = [0u64; 4];
         let start = NonNull::from(&mut bytes).cast::<u8>();
         let mut shadow = Shadow::within(start, size_of_val(&bytes));
         let layout = Layout::new::<u64>();
         shadow.allocated(start, layout);
-        // SAFETY: both lie in `bytes`.
+        // SAFETY: both are in `bytes`.
         shadow.allocated(unsafe { start.add(16) }, layout);
         shadow.check();
         let seen =
@@ -157,26 +157,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_seen() {
+    fn misuse_is_detected() {
         let layout = Layout::new::<u64>();
-        // SAFETY: all of these lie in the bytes that `sees` has.
+        // SAFETY: all of these are in the bytes of `detects`.
         let at = |start: NonNull<u8>, offset| unsafe { start.add(offset) };
-        sees(|shadow, start| shadow.allocated(at(start, 0), layout));
-        sees(|shadow, start| shadow.allocated(at(start, 15), Layout::new::<u16>()));
-        sees(|shadow, start| shadow.allocated(at(start, 8), Layout::new::<[u64; 2]>()));
-        sees(|shadow, start| shadow.allocated(at(start, 28), Layout::new::<[u32; 2]>()));
-        sees(|shadow, start| shadow.freed(at(start, 8), layout));
-        sees(|shadow, start| shadow.freed(at(start, 16), Layout::new::<u32>()));
+        detects(|shadow, start| shadow.allocated(at(start, 0), layout));
+        detects(|shadow, start| shadow.allocated(at(start, 15), Layout::new::<u16>()));
+        detects(|shadow, start| shadow.allocated(at(start, 8), Layout::new::<[u64; 2]>()));
+        detects(|shadow, start| shadow.allocated(at(start, 28), Layout::new::<[u32; 2]>()));
+        detects(|shadow, start| shadow.freed(at(start, 8), layout));
+        detects(|shadow, start| shadow.freed(at(start, 16), Layout::new::<u32>()));
         // SAFETY: a byte of a block.
         let spoil = |start: NonNull<u8>| unsafe { at(start, 19).write(0) };
-        sees(|shadow, start| {
+        detects(|shadow, start| {
             spoil(start);
             shadow.check();
         });
-        sees(|shadow, start| {
+        detects(|shadow, start| {
             spoil(start);
             shadow.freed(at(start, 16), layout);
         });
-        sees(|shadow, start| shadow.resized(at(start, 16), layout, at(start, 24), layout));
+        detects(|shadow, start| shadow.resized(at(start, 16), layout, at(start, 24), layout));
     }
 }

@@ -23,7 +23,7 @@ impl Op {
 
 const CAPACITIES: [u64; 6] = [0, 1, 100, 5000, 100_000, u64::MAX];
 
-/// The dumb twin: every live place in a list.
+/// The reference model: every live allocation in a list.
 struct Shadow<O: Offset> {
     live: Vec<(ClassHandle<O>, Range<O>)>,
     stale: Vec<ClassHandle<O>>,

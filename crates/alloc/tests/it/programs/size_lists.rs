@@ -34,7 +34,7 @@ impl Op {
 
 /// Most bytes of a region, and some more.
 const REGION_BYTES: usize = 10_000;
-/// What the source has: a few slabs and longer arrays.
+/// Memory of the source: a few slabs and longer arrays.
 const SOURCE_BYTES: usize = 1 << 17;
 /// Lists for lengths 2 to 8, so that programs meet longer arrays.
 const SHORTEST: usize = 2;

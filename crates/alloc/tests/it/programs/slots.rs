@@ -25,7 +25,7 @@ impl Op {
     }
 }
 
-/// The dumb twin: all that was ever inserted, live or gone.
+/// The reference model: all that was ever inserted, live or gone.
 #[derive(Default)]
 struct Shadow {
     live: Vec<(Handle<u64>, u64)>,

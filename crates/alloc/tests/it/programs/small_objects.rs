@@ -14,7 +14,7 @@ use super::shadow::Shadow;
 enum Op {
     Allocate(Layout, u8),
     Free(usize),
-    /// Frees what is free, or what never was an object.
+    /// Frees a free slot, or an address that never was an object.
     FreeWrongly(usize),
     Resize(usize, Layout),
     Flush,
@@ -34,7 +34,7 @@ impl Op {
     }
 }
 
-/// Mostly one that a class may serve.
+/// A layout, mostly one that fits a class.
 fn layout(bytes: &mut Bytes<'_>) -> Layout {
     match bytes.byte() {
         byte @ 0..=219 => {
@@ -49,7 +49,7 @@ const REGION_BYTES: usize = 40_000;
 const FALLBACK_BYTES: usize = 4000;
 const MAX_CLASSES: usize = 6;
 
-/// The dumb twin: where each object lies, and how many are in each class.
+/// The reference model: the address of each object, and the number of objects in each class.
 struct Machine<'m> {
     objects: SmallObjects<'m>,
     shadow: Shadow,
@@ -128,7 +128,7 @@ impl Machine<'_> {
             }
             Op::Flush => assert_eq!(self.objects.flush(), Ok(())),
             Op::Reset => {
-                // Those in the fallback stay; they are given back first.
+                // Objects in the fallback stay allocated; they are freed first.
                 let places = self.places.iter();
                 let outside: Vec<_> = places.filter(|it| it.1.is_none()).map(|it| *it.0).collect();
                 for object in outside {
@@ -149,7 +149,7 @@ impl Machine<'_> {
         all.find(|live| live.0 == object).unwrap().1
     }
 
-    /// The class that must serve a layout.
+    /// The class for a layout.
     fn class_for(&self, layout: Layout) -> Option<usize> {
         let serves = |class: &Class| {
             layout.size() <= class.slot_bytes && class.slot_bytes.is_multiple_of(layout.align())
@@ -169,7 +169,7 @@ impl Machine<'_> {
             Ok(object) => {
                 self.shadow.allocated(object, layout);
                 if layout.size() > 0 {
-                    self.place(object, expected);
+                    self.record(object, expected);
                 }
             }
             Err(Error::Full { requested, total_free, .. }) => {
@@ -181,8 +181,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Notes where an object lies, which must be in that class.
-    fn place(&mut self, object: NonNull<u8>, expected: Option<usize>) {
+    /// Records the address of an object, which must be in the expected class.
+    fn record(&mut self, object: NonNull<u8>, expected: Option<usize>) {
         let slot_bytes = expected.map(|class| self.classes[class].slot_bytes);
         assert_eq!(self.objects.class_of(object).map(|class| class.slot_bytes), slot_bytes);
         assert!(expected.is_some() || self.has_fallback);
@@ -207,21 +207,21 @@ impl Machine<'_> {
         assert_eq!(unsafe { self.objects.free(object, layout) }, Ok(()));
     }
 
-    /// Only debug builds see every free of what is free.
+    /// Only debug builds detect every double free.
     fn free_wrongly(&mut self, nth: usize) {
         if let Some((object, layout)) = self.shadow.nth(nth)
             && self.places[&object].is_some()
             && layout.size() > 1
         {
-            // SAFETY: it lies in the object.
+            // SAFETY: it is in the object.
             let inside = unsafe { object.add(1 + nth % (layout.size() - 1)) };
-            // SAFETY: in the area all is looked at that matters here.
+            // SAFETY: the allocator checks all addresses in the area.
             let result = unsafe { self.objects.free(inside, layout) };
             assert_eq!(result, Err(Error::NotAllocated));
         }
         if !self.gone.is_empty() && cfg!(debug_assertions) {
             let (object, layout) = self.gone[nth % self.gone.len()];
-            // SAFETY: as above.
+            // SAFETY: as for the call above.
             let result = unsafe { self.objects.free(object, layout) };
             assert_eq!(result, Err(Error::NotAllocated));
         }
@@ -243,7 +243,7 @@ impl Machine<'_> {
                 self.shadow.resized(object, from, moved, to);
                 self.take_away(object, from);
                 if to.size() > 0 {
-                    self.place(moved, expected);
+                    self.record(moved, expected);
                 }
             }
             Err(error) => {

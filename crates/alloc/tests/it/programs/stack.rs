@@ -44,10 +44,10 @@ impl Op {
 pub(crate) trait Lifo: Allocator + Copy {
     fn push(self, layout: Layout) -> Result<NonNull<u8>, Error>;
     /// # Safety
-    /// - After success nobody uses the block.
+    /// - After success nothing uses the block.
     unsafe fn pop(self, block: NonNull<u8>) -> Result<(), Error>;
     /// # Safety
-    /// - After success nobody uses the block by its old address or size.
+    /// - After success nothing uses the block by its old address or size.
     unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error>;
 }
 
@@ -57,12 +57,12 @@ impl Lifo for &Stack<'_> {
     }
 
     unsafe fn pop(self, block: NonNull<u8>) -> Result<(), Error> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.free(block) }
     }
 
     unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.resize(block, layout) }
     }
 }
@@ -73,12 +73,12 @@ impl Lifo for StackEnd<'_, '_> {
     }
 
     unsafe fn pop(self, block: NonNull<u8>) -> Result<(), Error> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.free(block) }
     }
 
     unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.resize(block, layout) }
     }
 }
@@ -93,11 +93,11 @@ struct Block {
     is_freed: bool,
 }
 
-/// The dumb twin of a stack that grows upwards, or downwards: a list of blocks, and the
+/// The reference model of a stack that grows upwards, or downwards: a list of blocks, and the
 /// address where the free memory begins.
 pub(crate) struct Twin {
     pub(crate) edge: usize,
-    /// Where the stack starts when it is empty.
+    /// Start of the empty stack.
     origin: usize,
     is_low: bool,
     blocks: Vec<Block>,
@@ -111,7 +111,7 @@ impl Twin {
         Self { edge: origin, origin, is_low, blocks: Vec::new(), gone: Vec::new() }
     }
 
-    /// `limit` is where the free memory ends, seen from this stack.
+    /// `limit` is the end of the free memory of this stack.
     pub(crate) fn step(&mut self, stack: impl Lifo, shadow: &mut Shadow, limit: usize, op: &Op) {
         let (count, gone) = (self.blocks.len(), self.gone.len());
         match *op {
@@ -143,7 +143,7 @@ impl Twin {
         self.blocks.is_empty()
     }
 
-    /// Everything was taken back at once.
+    /// Records that everything was freed at once.
     pub(crate) fn reset(&mut self, shadow: &mut Shadow) {
         while let Some(block) = self.blocks.pop() {
             if !block.is_freed {
@@ -154,8 +154,8 @@ impl Twin {
         self.edge = self.origin;
     }
 
-    /// Where a block would lie, and the edge then; `None` if it does not fit.
-    fn place(&self, layout: Layout, limit: usize) -> Option<(usize, usize)> {
+    /// Address of a block, and the new edge; `None` if it does not fit.
+    fn position_of(&self, layout: Layout, limit: usize) -> Option<(usize, usize)> {
         let (align, size) = (layout.align().max(WORD), layout.size().next_multiple_of(WORD));
         if self.is_low {
             let first = self.edge.checked_next_multiple_of(align)?;
@@ -176,7 +176,7 @@ impl Twin {
         layout: Layout,
     ) {
         let total_free = limit.abs_diff(self.edge) as u64;
-        let Some((first, edge)) = self.place(layout, limit) else {
+        let Some((first, edge)) = self.position_of(layout, limit) else {
             let requested = layout.size() as u64;
             let largest_free = total_free.saturating_sub(WORD as u64);
             assert_eq!(block, Err(Error::Full { requested, largest_free, total_free }));
@@ -207,7 +207,7 @@ impl Twin {
         }
     }
 
-    /// Takes the top off, and what was freed below it.
+    /// Removes the top, and the freed blocks below it.
     fn pop(&mut self) {
         while let Some(block) = self.blocks.pop() {
             self.edge = block.edge;
@@ -263,7 +263,7 @@ impl Twin {
         layout: Layout,
     ) {
         let edge = std::mem::replace(&mut self.edge, self.blocks[self.blocks.len() - 1].edge);
-        let Some((first, new_edge)) = self.place(layout, limit) else {
+        let Some((first, new_edge)) = self.position_of(layout, limit) else {
             self.edge = edge;
             assert_eq!(resized, None);
             return;
@@ -285,7 +285,7 @@ impl Twin {
         if self.is_low && kept < was {
             let edge = start.addr().get() + kept + WORD;
             let layout = Layout::new::<()>();
-            // SAFETY: it lies in the block that was.
+            // SAFETY: it is in the old block.
             let start = unsafe { start.add(kept + WORD) };
             self.blocks.insert(nth + 1, Block { start, layout, edge, is_freed: true });
         }
@@ -328,7 +328,7 @@ impl Twin {
                 self.pushed(Ok(moved), shadow, limit, new);
                 self.blocks[nth].is_freed = true;
             }
-            None => assert_eq!(self.place(new, limit), None),
+            None => assert_eq!(self.position_of(new, limit), None),
         }
     }
 }
@@ -336,7 +336,7 @@ impl Twin {
 /// Bytes that regions are cut from, so that a page fits into most.
 pub(crate) const MEMORY_BYTES: usize = 3 * 4096;
 
-/// Where the whole words of a region begin and end, but for the first one.
+/// Start and end of the whole words of a region, without the first one.
 pub(crate) fn whole_words(region: &Region<'_>) -> (usize, usize) {
     let start = region.start().addr().get();
     let end = (start + region.size_bytes()) / WORD * WORD;

@@ -20,7 +20,7 @@ impl Word for loom::sync::atomic::AtomicU64 {
 
 type LoomWord = loom::sync::atomic::AtomicU64;
 
-/// Two words with a few free slots each, whose memory the model checker watches: it finds
+/// Two words with a few free slots each, monitored by the model checker, which finds
 /// every order of steps in which two threads could be in one slot.
 struct Model {
     words: Vec<LoomWord>,
@@ -32,7 +32,7 @@ struct Model {
 const SLOTS: usize = 2;
 
 impl Model {
-    /// So many free slots in each word.
+    /// Number of free slots in each word.
     fn new(free: [u32; 2]) -> Arc<Self> {
         let used = free.map(|free| !((1 << free) - 1));
         let is_full = |(word, used): (usize, &u64)| u64::from(*used == u64::MAX) << word;
@@ -67,7 +67,7 @@ impl Model {
         self.bits().release(claim).unwrap();
     }
 
-    /// Once all is given back, a search finds every slot.
+    /// Checks that a search finds every slot after all are released.
     fn assert_all_free(&self, free: [u32; 2]) {
         let mut found = [0; 2];
         while let Some(claim) = self.bits().claim(Share::All, 0) {
@@ -97,7 +97,7 @@ fn check(free: [u32; 2], actions: &'static [fn(&Model)]) {
     });
 }
 
-/// What a cache does: takes a word, uses it, gives it back in two parts.
+/// Simulates a cache: takes a word, uses it, releases it in two parts.
 fn cache(model: &Model) {
     let Some(Claim { word, slots }) = model.claim(Share::All) else { return };
     let first = slots & slots.wrapping_neg();
@@ -107,7 +107,7 @@ fn cache(model: &Model) {
     }
 }
 
-/// What a thread without a cache does.
+/// Simulates a thread without a cache.
 fn one_by_one(model: &Model) {
     if let Some(claim) = model.claim(Share::Lowest) {
         model.release(claim);
@@ -139,7 +139,7 @@ fn three_threads_never_share_a_slot_and_lose_none() {
 
 /// A slot that moves to another thread, which gives it back.
 #[test]
-fn what_one_takes_another_may_give_back() {
+fn a_thread_may_release_slots_that_another_took() {
     loom::model(|| {
         let model = Model::new([1, 0]);
         let claim = model.claim(Share::All).unwrap();
@@ -156,7 +156,7 @@ fn what_one_takes_another_may_give_back() {
 }
 
 #[test]
-fn what_is_free_cannot_be_given_back() {
+fn releasing_a_free_slot_is_an_error() {
     let words = [const { AtomicU64::new(0) }; 2];
     let full = [const { AtomicU64::new(0) }; 1];
     let bits = SlotBits::new(&words, &full, 70);
