@@ -49,7 +49,8 @@ impl fmt::Debug for BucketHandle {
 /// Allocates buckets of equal size. The bucket that was freed longest ago is reused first.
 ///
 /// ```text
-///  free:  first ─► 4 (frame 7) ─► 0 (frame 7) ─► 2 (frame 9) ◄─ last     never used ones are allocated first
+///  free:  first ─► 4 (frame 7) ─► 0 (frame 7) ─► 2 (frame 9) ◄─ last
+///  never used buckets are allocated first
 /// ```
 /// A bucket stores the time when it was freed, in frames or another unit of the caller. The caller
 /// of `allocate` passes the last frame that the GPU has completed. A bucket that a later frame may

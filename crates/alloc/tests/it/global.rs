@@ -1,4 +1,4 @@
-//! The thread-safe small objects where it counts: many threads, and misuse.
+//! Tests of the global small-object allocator with many threads, and of its misuse.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::Command;
@@ -21,7 +21,7 @@ struct Object {
     fill: u8,
 }
 
-// SAFETY: the object is its owner's alone, as a box is.
+// SAFETY: the object has one owner, like a box.
 unsafe impl Send for Object {}
 
 impl Object {
@@ -49,7 +49,7 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
-/// Waits for threads to end, their caches too: the end of a scope only waits for their work.
+/// Waits until threads and their caches have ended: the end of a scope only waits for their work.
 fn join<'a>(threads: impl IntoIterator<Item = ScopedJoinHandle<'a, ()>>) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
@@ -57,14 +57,14 @@ fn join<'a>(threads: impl IntoIterator<Item = ScopedJoinHandle<'a, ()>>) {
 /// Threads allocate, keep, free, and hand every third object to another thread; classes run
 /// full, threads end and new ones begin.
 #[test]
-fn threads_never_get_each_others_objects() {
+fn no_two_threads_own_the_same_object() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     /// Objects of each thread.
     const OBJECTS: usize = 20_000;
     const THREADS: u64 = 4;
-    /// Objects that a thread keeps at a time.
+    /// Maximum number of objects that a thread holds at once.
     const KEPT: usize = 1500;
-    /// Of 16 and 48 bytes a thread alone keeps some 500 each, of 96 some 250: classes run full
+    /// One thread holds about 500 objects of 16 and 48 bytes each, and 250 of 96: classes run full
     /// even if the threads run in sequence.
     const SCARCE: [SlotClass; 3] =
         [SlotClass::new(16, 450), SlotClass::new(48, 450), SlotClass::new(96, 200)];
@@ -110,7 +110,7 @@ fn threads_never_get_each_others_objects() {
 
 /// Checks that many short threads release their caches.
 #[test]
-fn threads_that_end_lose_nothing() {
+fn threads_that_end_leak_no_slots() {
     static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
     ALLOCATOR.enable(&config()).unwrap();
     let left = Mutex::new(Vec::new());
@@ -131,10 +131,10 @@ fn threads_that_end_lose_nothing() {
     assert_eq!(live(), 0);
 }
 
-/// Tells a test that it is the child of itself, which is to do what aborts.
+/// Environment variable of a child process that has to abort.
 const CHILD: &str = "DRYSTONE_ALLOC_ABORTS";
 
-/// Runs one test of this binary in a process of its own, in which it misuses the allocator.
+/// Runs one test of this binary in a process of its own, where it misuses the allocator.
 fn assert_aborts(test: &str, message: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("global::{test}"), "--nocapture"])
@@ -178,7 +178,7 @@ fn a_double_free_from_another_thread_aborts_with_a_message() {
     let object = Object::new(&ALLOCATOR, 48, 0);
     let copy = Object { ..object };
     std::thread::spawn(|| copy.free(&ALLOCATOR)).join().unwrap();
-    // SAFETY: none; as above.
+    // SAFETY: unsound; this misuse is the subject of the test.
     unsafe { ALLOCATOR.dealloc(object.start, object.layout) };
     let live = ALLOCATOR.class_stats().count();
     eprintln!("came through: {live}");
@@ -193,7 +193,7 @@ fn freeing_inside_of_an_object_aborts_with_a_message() {
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);
-    // SAFETY: none; as above.
+    // SAFETY: unsound; this misuse is the subject of the test.
     unsafe { ALLOCATOR.dealloc(object.start.add(8), Layout::new::<[u64; 5]>()) };
     let live = ALLOCATOR.class_stats().count();
     eprintln!("came through: {live}");
@@ -208,7 +208,7 @@ fn freeing_with_the_layout_of_another_class_aborts_with_a_message() {
     }
     ALLOCATOR.enable(&config()).unwrap();
     let object = Object::new(&ALLOCATOR, 48, 0);
-    // SAFETY: none; as above.
+    // SAFETY: unsound; this misuse is the subject of the test.
     unsafe { ALLOCATOR.dealloc(object.start, Layout::new::<[u64; 2]>()) };
     eprintln!("came through");
 }

@@ -1,4 +1,4 @@
-//! Programs of operations against a shadow that is too simple to be wrong.
+//! Runs programs of operations and compares the result with a simple reference model.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod compile_fail;
@@ -7,11 +7,11 @@ mod programs;
 
 use proptest::{collection::vec, prelude::*, test_runner::Config};
 
-/// Programs of each type in one run of the tests.
+/// Number of programs of each type in one test run.
 const PROGRAMS: u32 = 10_000;
 /// Environment variable for another number: slow checkers use a smaller one.
 const PROGRAMS_VARIABLE: &str = "DRYSTONE_PROGRAMS";
-/// Bytes of a program: some 100 operations.
+/// Size of a program in bytes: about 100 operations.
 const PROGRAM_BYTES: usize = 300;
 
 fn programs() -> u32 {
@@ -22,67 +22,67 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(programs()) })]
 
     #[test]
-    fn address_space_does_what_a_set_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn address_space_behaves_like_a_set(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::address_space::run(&program);
     }
 
     #[test]
-    fn range_space_does_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn range_space_behaves_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::range_space::run(&program);
     }
 
     #[test]
-    fn slots_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn slots_behave_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::slots::run(&program);
     }
 
     #[test]
-    fn bucket_ring_does_what_a_queue_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn bucket_ring_behaves_like_a_queue(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::bucket_ring::run(&program);
     }
 
     #[test]
-    fn size_classes_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn size_classes_behave_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::size_classes::run(&program);
     }
 
     #[test]
-    fn small_objects_do_what_lists_of_slots_do(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn small_objects_behave_like_lists_of_slots(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::small_objects::run(&program);
     }
 
     #[test]
-    fn global_small_objects_do_what_a_heap_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn global_small_objects_behave_like_a_heap(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::global_small_objects::run(&program);
     }
 
     #[test]
-    fn block_pools_do_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn block_pools_behave_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::block_pool::run(&program);
     }
 
     #[test]
-    fn pools_do_what_a_list_of_boxes_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn pools_behave_like_a_list_of_boxes(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::pool::run(&program);
     }
 
     #[test]
-    fn size_lists_do_what_lists_do(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn size_lists_behave_like_vectors(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::size_lists::run(&program);
     }
 
     #[test]
-    fn linear_does_what_a_sum_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn linear_behaves_like_a_sum_of_sizes(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::linear::run(&program);
     }
 
     #[test]
-    fn stack_does_what_a_list_does(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn stack_behaves_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::stack::run(&program);
     }
 
     #[test]
-    fn double_stack_does_what_two_lists_do(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
+    fn double_stack_behaves_like_two_lists(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::double_stack::run(&program);
     }
 

@@ -76,7 +76,7 @@ impl<L: VertexLists> Steady<L> {
         }
     }
 
-    /// A lamp once round, in so many frames.
+    /// Moves the lamp around once, in the given number of frames.
     fn run(&mut self, frames: u32) {
         for frame in 0..frames {
             let angle = frame as f32 * std::f32::consts::TAU / frames as f32;
@@ -91,7 +91,7 @@ impl<L: VertexLists> Steady<L> {
         }
     }
 
-    /// All polygons at once, and a part of each that is cut.
+    /// Clips all polygons at once, and makes a part of each that is cut.
     fn shadow(&mut self) {
         let mut cut = core::mem::take(&mut self.cut);
         let visit = |polygon, clipped| match clipped {
@@ -151,7 +151,7 @@ fn a_steady_frame_does_not_use_the_heap() {
 }
 
 #[test]
-fn ten_thousand_frames_take_no_more_memory_than_a_hundred() {
+fn memory_does_not_grow_between_100_and_10_000_frames() {
     let mut steady = Steady::<IndexRuns>::new();
     steady.run(100);
     let bytes = steady.store.stats().reserved_bytes;

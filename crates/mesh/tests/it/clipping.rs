@@ -7,7 +7,7 @@ use crate::shapes::{Mesh, length, measure_in, minus, new};
 
 type Store = PolygonStore<()>;
 
-/// Area and share in the volume of what a clip leaves.
+/// Area of the result of a clip, and its contribution to the volume.
 fn measure_clipped(store: &Store, original: PolygonHandle, clipped: Clipped) -> ([f64; 3], f64) {
     match clipped {
         Clipped::Outside => ([0.0; 3], 0.0),
@@ -31,7 +31,7 @@ proptest! {
             [0, 1, 2].map(|n| at(n) / 8.0)
         };
         let corners: Vec<_> = corners.into_iter().map(|corner| new(position(corner))).collect();
-        // Corners that are repeated are another test's.
+        // Repeated corners are the subject of another test.
         let (Ok(polygon), Ok(plane)) = (store.insert(&corners), Plane::new(normal, offset)) else {
             return Ok(());
         };
@@ -71,7 +71,7 @@ fn a_part_shares_the_remaining_vertices_and_the_original_stays() {
         shared += usize::from(before.iter().any(|(vertex, _)| *vertex == corner.vertex()));
     }
     assert_eq!(shared, 2);
-    // The part keeps what it shares, also without the original.
+    // The part keeps its shared vertices after the original is removed.
     assert!(store.remove(quad).unwrap());
     assert_eq!(store.stats().vertices, 4);
     store.end_frame();
@@ -87,7 +87,7 @@ fn a_polygon_in_the_plane_belongs_to_the_half_behind_it() {
     let [a, b] = [above, above.opposite()]
         .map(|plane| store.clip(floor, &[plane], Lifetime::Frame).unwrap());
     assert_eq!((a, b), (Clipped::Outside, Clipped::Inside));
-    // What only touches it is on no other side than its own.
+    // A polygon that only touches the plane is on one side.
     let wall = store.insert(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]].map(new)).unwrap();
     let [a, b] =
         [above, above.opposite()].map(|plane| store.clip(wall, &[plane], Lifetime::Frame).unwrap());
@@ -98,8 +98,8 @@ fn positions(store: &Store, polygon: PolygonHandle) -> Vec<[f32; 3]> {
     store.corners(polygon).unwrap().map(|corner| corner.position()).collect()
 }
 
-/// Clips polygons of two stores, of one all at once, and compares what is left of each. How
-/// many lie inside, and how many are cut.
+/// Clips the polygons of two stores, of one all at once, and compares the results. Returns
+/// the number of polygons inside, and of those that are cut.
 fn compare_at_once(
     single: &mut Store,
     many: &mut Store,
@@ -132,11 +132,11 @@ fn clip_all_equals_separate_clips() {
     assert_eq!(polygons, mesh.insert_into(&mut many));
     let mut counts = [0; 2];
     for n in 0..40 {
-        // Of few planes and of more than are looked at together; the last lie on corners.
+        // With few planes, and with more than are cached; the last ones are on corners.
         let [x, y, _] = mesh.positions[n * 20];
         let low = if n < 30 { [n as f32 / 8.0 - 4.0, -1.7, -0.9] } else { [x, y, 0.0] };
         let planes = cell_planes(low, 2.5).repeat(if n % 2 == 0 { 1 } else { 3 });
-        // All of them, and few of them.
+        // All polygons, and few of them.
         for part in [&polygons[..], &polygons[n * 30..n * 30 + 29]] {
             let found =
                 compare_at_once(&mut single, &mut many, part, &planes[..planes.len() - n % 4]);
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-/// The six planes of a cell, and where its corners are.
+/// The six planes of a cell, and its corners.
 fn cell_planes(low: [f32; 3], size: f32) -> Vec<Plane> {
     let mut planes = Vec::new();
     for axis in 0..3 {
@@ -205,7 +205,7 @@ fn cell_planes(low: [f32; 3], size: f32) -> Vec<Plane> {
     planes
 }
 
-/// Counts the edges of a polygon that run one way less those that run the other way, but
+/// Counts the edges of a polygon in one direction minus those in the opposite one, except
 /// for polygons in a plane.
 fn count_edges(
     store: &Store,

@@ -65,7 +65,7 @@ fn a_polygon_stays_until_its_last_owner_removes_it() {
 }
 
 #[test]
-fn temporaries_go_with_the_frame_unless_they_are_kept_or_shared() {
+fn temporaries_end_with_the_frame_unless_kept_or_shared() {
     let mut store = Store::new();
     let polygon = store.insert(&TRIANGLE.map(new)).unwrap();
     let plane = Plane::new([1.0, 0.0, 0.0], -0.5).unwrap();
@@ -86,7 +86,7 @@ fn temporaries_go_with_the_frame_unless_they_are_kept_or_shared() {
 }
 
 #[test]
-fn large_polygons_and_numbers_go_through() {
+fn large_polygons_and_numbers_work() {
     let mut store = Store::new();
     let circle: Vec<_> = (0..1000)
         .map(|n| (n as f32 * std::f32::consts::TAU / 1000.0).sin_cos())
@@ -108,7 +108,7 @@ fn large_polygons_and_numbers_go_through() {
 }
 
 #[test]
-fn a_mesh_at_once_is_its_faces_one_by_one() {
+fn insert_mesh_equals_separate_insertions() {
     let mesh = Mesh::torus(20, 12);
     let (mut single, mut whole) = (Store::new(), Store::new());
     let one_by_one = mesh.insert_into(&mut single);
@@ -223,7 +223,7 @@ fn a_coordinate_stays_for_a_seam_after_its_first_vertex_is_freed() {
     assert_eq!((store.stats().vertices, store.stats().coordinates), (6, 4));
     assert!(store.remove(back).unwrap());
     assert_eq!((store.stats().vertices, store.stats().coordinates), (3, 3));
-    // A seam is a vertex like others.
+    // A seam can be shared like other vertices.
     let seam = store.corners(third).unwrap().next().unwrap();
     let seam = (seam.vertex().unwrap(), seam.uv());
     assert_eq!(seam.1, [0.0; 2]);

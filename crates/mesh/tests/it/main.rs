@@ -1,4 +1,4 @@
-//! Polygons from the outside: programs of operations beside a naive store, closed meshes
+//! Tests of the public interface: programs of operations compared with a naive store, closed meshes
 //! clipped to pieces, heap memory counted by a global allocator.
 
 #![allow(clippy::unwrap_used)]

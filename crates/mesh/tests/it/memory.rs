@@ -14,7 +14,7 @@ fn stats_of_field<L: VertexLists>() -> PolygonStats {
 /// Checks the documented size of a quad.
 const POLYGON_BYTES: u64 = 16;
 const CORNER_BYTES: u64 = 4;
-/// Of a vertex and its coordinate, and of a vertex at the coordinate of another one.
+/// Sizes of a vertex with its coordinate, and of a vertex at the coordinate of another one.
 const VERTEX_BYTES: u64 = 56;
 const SEAM_BYTES: u64 = 20;
 
@@ -29,7 +29,7 @@ fn a_shared_quad_takes_88_bytes() {
     assert_eq!(stats.bytes / quads, 88);
     assert_eq!(stats.unshared_bytes, quads * (quad + 4 * VERTEX_BYTES));
     assert_eq!(stats.unshared_bytes / quads, 256);
-    // Pools grow by an eighth.
+    // Pools grow by 1/8.
     assert!(stats.reserved_bytes <= stats.bytes * 9 / 8 + 4096, "{stats:?}");
 }
 

@@ -7,7 +7,7 @@ use drystone_mesh::PolygonHandle;
 
 use crate::shapes::{dot, measure};
 
-/// A half-space by its numbers, as the store's planes are made of.
+/// A half space, with the numbers of the store's plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Half {
     pub(crate) normal: [f32; 3],
@@ -20,7 +20,7 @@ impl Half {
     }
 }
 
-/// A polygon that shares nothing.
+/// A polygon without shared data.
 #[derive(Clone, Debug)]
 pub(crate) struct Copied {
     pub(crate) handle: PolygonHandle,
@@ -63,7 +63,7 @@ fn step(half: &Half, from: [f32; 3], to: [f32; 3]) -> impl Iterator<Item = [f32;
     cut.into_iter().chain((half.distance(to) >= 0.0).then_some(to))
 }
 
-/// The point where a plane cuts an edge, computed from its lower to its higher end.
+/// The point where a plane cuts an edge, computed from its smaller to its larger end.
 fn cut(half: &Half, low: [f32; 3], high: [f32; 3]) -> [f32; 3] {
     let (a, b) = (half.distance(low), half.distance(high));
     let (from, to) = (low.map(f64::from), high.map(f64::from));

@@ -88,7 +88,7 @@ fn corner_at(position: [f32; 3]) -> Corner<[f32; 1]> {
 #[derive(Default)]
 struct Program<L: VertexLists> {
     store: PolygonStore<[f32; 1], L>,
-    /// All polygons that ever were.
+    /// All polygons that ever existed.
     naive: Vec<Copied>,
 }
 
@@ -134,7 +134,7 @@ impl<L: VertexLists> Program<L> {
         });
     }
 
-    /// A polygon that was made, if there is one; it may be gone.
+    /// A polygon that was inserted, if there is one. It may be removed since.
     fn pick(&self, n: usize) -> Option<usize> {
         n.checked_rem(self.naive.len())
     }
@@ -272,7 +272,7 @@ impl<L: VertexLists> Program<L> {
         assert_eq!(self.store.len() as usize, live);
     }
 
-    /// Removes everything: nothing is left.
+    /// Removes everything and checks that the store is empty.
     fn finish(&mut self) {
         self.store.end_frame();
         let left: Vec<_> = self.store.polygons().collect();
@@ -285,7 +285,7 @@ impl<L: VertexLists> Program<L> {
     }
 }
 
-/// An iterator from its n-th item on, and round again.
+/// Cycles through an iterator, starting at its n-th item.
 trait CycleFrom: Iterator + Clone + Sized {
     fn cycle_from(self, n: usize) -> impl Iterator<Item = Self::Item> {
         self.cycle().skip(n)
@@ -307,25 +307,25 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
 
     #[test]
-    fn polygons_are_those_of_a_store_that_copies(ops in prop::collection::vec(op(), 1..60)) {
+    fn polygons_equal_those_of_a_naive_store(ops in prop::collection::vec(op(), 1..60)) {
         run::<IndexRuns>(&ops);
     }
 
     #[test]
-    fn lists_by_length_hold_the_same(ops in prop::collection::vec(op(), 1..30)) {
+    fn lists_by_length_equal_a_naive_store(ops in prop::collection::vec(op(), 1..30)) {
         run::<ByLength>(&ops);
     }
 
     #[test]
-    fn lists_in_ranges_hold_the_same(ops in prop::collection::vec(op(), 1..30)) {
+    fn lists_in_ranges_equal_a_naive_store(ops in prop::collection::vec(op(), 1..30)) {
         run::<RangeRuns>(&ops);
     }
 }
 
 /// A triangle on a cut edge is in the plane of the cut, except for the rounding of two corners.
-/// Another cut rounds it into the plane exactly: then the direction that it faces decides.
+/// Another cut rounds it into the plane exactly: then its face direction decides.
 #[test]
-fn polygons_between_rounded_cuts_are_those_of_a_store_that_copies() {
+fn polygons_between_rounded_cuts_equal_those_of_a_naive_store() {
     let at_edge = |polygon, edge, at| Op::AddAtEdge { polygon, edge, at };
     let half =
         |normal: [i8; 3], offset: i8| Half { normal: normal.map(f32::from), offset: offset.into() };

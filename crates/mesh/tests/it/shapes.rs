@@ -51,7 +51,7 @@ pub(crate) struct Mesh {
 }
 
 impl Mesh {
-    /// The faces of a store, each vertex made for the first of them and shared by others.
+    /// Inserts faces, where each vertex is created by the first face and shared by the others.
     pub(crate) fn insert_into<T: Interpolate + Default, L: VertexLists>(
         &self,
         store: &mut PolygonStore<T, L>,

@@ -57,7 +57,7 @@ proptest! {
         let (area, _) = measure_in(&store, star);
         let (sum, total) = sum_of(&triangles);
         prop_assert!(length(minus(sum, area)) < 1e-3, "{sum:?} for {area:?}");
-        // None turned over, none on another.
+        // No triangle is reversed or overlaps another one.
         prop_assert!((total - length(area)).abs() < 1e-3);
     }
 

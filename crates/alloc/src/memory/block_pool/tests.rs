@@ -35,7 +35,7 @@ fn regions_of_all_sizes_at_all_addresses_are_fully_used() {
             let range = (range.start.addr(), range.end.addr());
             let pool = BlockPool::new(layout, Region::new(memory));
             let (count, block) = (fill(&pool, range), pool.block_layout());
-            // Header, a bit or two a block and two alignments are lost, no more.
+            // The overhead is at most a header, two bits per block and two alignments.
             let lost = 32 + (to - from).div_ceil(4 * block.size()) + 16 + block.align() + 8;
             assert!((count + 1) * block.size() + lost > to - from, "{layout:?} {from}..{to}");
         }
@@ -43,7 +43,7 @@ fn regions_of_all_sizes_at_all_addresses_are_fully_used() {
 }
 
 #[test]
-fn blocks_of_lines_and_parts_of_lines_straddle_none() {
+fn blocks_of_cache_line_sizes_do_not_cross_lines() {
     let mut bytes = [MaybeUninit::uninit(); 9000];
     for (size, align) in [(64, 64), (128, 64), (192, 64), (32, 32), (16, 16), (96, 32), (24, 8)] {
         let pool = BlockPool::new(layout((size, 1)), Region::new(&mut bytes[3..]));
@@ -52,7 +52,7 @@ fn blocks_of_lines_and_parts_of_lines_straddle_none() {
 }
 
 #[test]
-fn sizes_at_the_end_of_all_sizes_are_full_at_once() {
+fn blocks_near_the_maximum_size_do_not_fit() {
     let mut bytes = [MaybeUninit::uninit(); 1000];
     let most = isize::MAX as usize;
     for (size, align) in [(most, 1), (most - 7, 8), (most / 2, 1), (1, 1 << (usize::BITS - 2))] {
@@ -68,7 +68,7 @@ mod in_slabs {
     use crate::memory::Heap;
 
     #[test]
-    fn no_source_has_slabs_for_the_largest_sizes() {
+    fn slabs_for_the_largest_blocks_are_refused() {
         let most = isize::MAX as usize;
         for (size, align) in [(most, 1), (most / 8, 1), (most / 16, 64), (1, 1 << 56)] {
             let pool = BlockPool::in_slabs(layout((size, align)), &Heap);
@@ -79,7 +79,7 @@ mod in_slabs {
     }
 
     #[test]
-    fn second_frees_are_found_out() {
+    fn double_frees_are_detected() {
         for layout in LAYOUTS.map(layout) {
             let pool = BlockPool::in_slabs_of(4096, layout, &Heap);
             let blocks: std::vec::Vec<_> = (0..100).map(|_| pool.allocate().unwrap()).collect();
@@ -101,7 +101,7 @@ mod in_slabs {
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic = "a block of another pool"]
-    fn a_foreign_block_is_found_out_in_debug_builds() {
+    fn a_foreign_block_is_detected_in_debug_builds() {
         let layout = layout((64, 64));
         let [ours, others] = [(); 2].map(|()| BlockPool::in_slabs_of(4096, layout, &Heap));
         ours.allocate().unwrap();
@@ -157,7 +157,7 @@ mod as_allocator {
     use crate::memory::Heap;
 
     #[test]
-    fn collections_that_fit_live_in_blocks() {
+    fn collections_that_fit_use_blocks() {
         let pool = BlockPool::in_slabs(layout((4096, 16)), &Heap);
         let mut numbers = Vec::new_in(&pool);
         let mut map = HashMap::with_hasher_in(DefaultHashBuilder::default(), &pool);
@@ -178,7 +178,7 @@ mod as_allocator {
     }
 
     #[test]
-    fn blocks_grow_and_shrink_where_they_are() {
+    fn blocks_grow_and_shrink_in_place() {
         let pool = BlockPool::in_slabs(layout((256, 64)), &Heap);
         resize(&pool, || pool.len());
         assert!(pool.is_empty());

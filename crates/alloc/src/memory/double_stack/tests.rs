@@ -34,7 +34,7 @@ fn the_ends_meet() {
 }
 
 #[test]
-fn the_high_end_aligns_without_a_trace() {
+fn freeing_an_aligned_block_of_the_high_end_frees_its_padding() {
     let stack = DoubleStack::new(Region::heap(3 * 4096).unwrap());
     let high = stack.high();
     let first = high.allocate(layout(3, 1)).unwrap();
@@ -51,7 +51,7 @@ fn the_high_end_aligns_without_a_trace() {
 }
 
 #[test]
-fn the_high_end_carries_its_top_along() {
+fn resizing_the_top_of_the_high_end_moves_its_content() {
     let mut stack = DoubleStack::new(Region::heap(256).unwrap());
     let high = stack.high();
     let block = high.allocate(layout(8, 8)).unwrap();

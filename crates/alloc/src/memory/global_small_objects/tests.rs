@@ -9,8 +9,8 @@ type Allocator = &'static GlobalSmallObjects<System>;
 const CLASSES: [SlotClass; 3] =
     [SlotClass::new(16, 300), SlotClass::new(48, 100), SlotClass::new(128, 10)];
 
-/// All that the tests make: like any global allocator they live as long as the program,
-/// and a leak checker sees that somebody still knows them.
+/// Keeps all allocators of the tests: like any global allocator they live as long as the program,
+/// and a leak checker finds a reference to them.
 static ALLOCATORS: Mutex<Vec<Allocator>> = Mutex::new(Vec::new());
 
 fn fresh_allocator() -> Allocator {
@@ -39,9 +39,9 @@ fn allocate(allocator: Allocator, layout: Layout) -> *mut u8 {
     object
 }
 
-/// Only what `allocate` returned, and once.
+/// Frees an object of `allocate`, once.
 fn free(allocator: Allocator, object: *mut u8, layout: Layout) {
-    // SAFETY: the tests keep what is asked for above.
+    // SAFETY: the tests satisfy the condition above.
     unsafe { allocator.dealloc(object, layout) }
 }
 
@@ -68,7 +68,7 @@ fn the_address_determines_the_allocator_before_and_after_enabling() {
 }
 
 #[test]
-fn a_config_is_used_once_and_only_if_it_can_be() {
+fn an_allocator_is_enabled_once_and_only_with_a_valid_config() {
     let fresh = fresh_allocator();
     for class in [SlotClass::new(0, 1), SlotClass::new(4096, 1), SlotClass::new(1024, 1 << 23)] {
         let config = SmallObjectsConfig { classes: &[class] };
@@ -103,7 +103,7 @@ fn a_full_class_sends_the_rest_to_the_system_and_counts_it() {
 #[test]
 fn resizing_stays_within_a_class_and_moves_between_them() {
     let allocator = allocator(&CLASSES);
-    // Within 16, to 48, to 128, to the system, grown there, and back down to 8 bytes.
+    // Within 16 bytes, to 48, to 128, to the system, grown there, and back to 8 bytes.
     let sizes = [9, 16, 17, 48, 100, 5000, 9000, 30, 8];
     let (mut object, mut is_ours) = (allocate(allocator, layout(sizes[0], 8)), true);
     for (&from, &to) in sizes.iter().zip(&sizes[1..]) {
@@ -121,7 +121,7 @@ fn resizing_stays_within_a_class_and_moves_between_them() {
         let stays = [(9, 16), (17, 48)].contains(&(from, to));
         assert!(!allocator.owns(object) || (moved == object) == stays, "{from} to {to}");
         object = moved;
-        // What the system has stays with it.
+        // Objects of the system stay there.
         is_ours &= to < 5000;
         assert_eq!(allocator.owns(object), is_ours, "{from} to {to}");
     }
@@ -155,14 +155,14 @@ fn alignment_is_that_of_the_layout() {
     }
 }
 
-/// A pointer on its way to another thread.
+/// A pointer that is sent to another thread.
 struct Sent(*mut u8);
 
 // SAFETY: only a number until the other thread frees it.
 unsafe impl Send for Sent {}
 
 #[test]
-fn a_thread_that_ends_gives_all_back() {
+fn a_thread_that_ends_releases_its_slots() {
     let allocator = allocator(&CLASSES);
     let layout = layout(16, 8);
     let object = std::thread::spawn(move || {
@@ -176,7 +176,7 @@ fn a_thread_that_ends_gives_all_back() {
     assert_eq!(live(allocator)[0], 0);
 }
 
-/// Allocates when a thread's variables end, some of which end after the cache.
+/// Allocates when a thread's variables are dropped, some of them after the cache.
 struct Late(Allocator);
 
 impl Drop for Late {

@@ -41,7 +41,7 @@ fn values_are_adjacent() {
 }
 
 #[test]
-fn full_is_a_value_and_costs_nothing() {
+fn a_full_region_returns_an_error_and_is_unchanged() {
     let mut page = Page::<20>::new();
     let linear = Linear::new(Region::new(&mut page.0));
     assert_eq!(linear.alloc([0u8; 21]), Err(full(21, 20)));
@@ -74,9 +74,9 @@ fn blocks_of_0_bytes_fit_into_a_full_region() {
 }
 
 #[test]
-fn large_sizes_and_alignments_are_only_too_large() {
+fn the_largest_sizes_and_alignments_are_errors() {
     let mut page = Page::<8192>::new();
-    // Misaligned, and so that the page that is asked for is in the middle.
+    // Misaligned, so that the requested page is in the middle.
     let linear = Linear::new(Region::new(&mut page.0[1..]));
     let most = isize::MAX as usize;
     for (size, align) in [(most, 1), (most - 15, 16), (1, 1 << (usize::BITS - 2)), (8192, 1)] {
@@ -137,7 +137,7 @@ fn freed_memory_is_overwritten_in_debug_builds() {
 }
 
 #[test]
-fn it_can_be_sent() {
+fn a_linear_allocator_is_send() {
     fn is_send(_: impl Send) {}
     is_send(Linear::new(Region::new(&mut [])));
 }

@@ -30,7 +30,7 @@ fn a_region_holds_whole_slabs() {
 }
 
 #[test]
-fn a_full_pool_drops_what_it_cannot_take_and_makes_nothing() {
+fn a_full_pool_drops_the_value_and_does_not_call_make() {
     let dropped = Cell::new(0);
     let pool = Pool::<Counted<'_>, 4096>::in_region(Region::new(&mut []));
     let full = pool.insert(Counted(&dropped)).err();
@@ -49,7 +49,7 @@ mod in_slabs {
     use crate::memory::Heap;
 
     #[test]
-    fn values_go_with_their_boxes_once() {
+    fn values_are_dropped_once_with_their_boxes() {
         let dropped = Cell::new(0);
         let mut pool = Pool::<_>::new(&Heap);
         let boxed = pool.insert(Counted(&dropped)).unwrap();
@@ -87,7 +87,7 @@ mod in_slabs {
     }
 
     #[test]
-    fn panics_give_the_block_back() {
+    fn panics_free_the_block() {
         struct Explosive;
         impl Drop for Explosive {
             fn drop(&mut self) {

@@ -5,8 +5,8 @@ use crate::memory::{Region, SlotClass, SmallObjects};
 use std::alloc::System;
 use std::{string::ToString, vec::Vec};
 
-/// A program with known numbers: objects that live long and die in order, and some that
-/// come and go among them.
+/// A program with known numbers: objects that live long and are freed in order, and short-lived
+/// ones among them.
 fn record_of(long: &[usize], short: &[usize]) -> Record {
     let recorder = Recorder::new(System, &System);
     let layout = |size: usize| Layout::from_size_align(size, 8).unwrap();
@@ -34,7 +34,7 @@ fn sizes_peaks_and_lifetimes_are_those_of_the_program() {
     assert_eq!((record.live_and_peak(), record.live_and_peak_bytes()), ((0, 4), (0, 188)));
     let of_24 = line(&record, 24);
     assert_eq!((of_24.allocations, of_24.peak, of_24.live, of_24.deaths), (3, 3, 0, 3));
-    // The first saw four others, the second three, the short-lived none.
+    // During the first, four others are allocated, during the second three, otherwise none.
     assert_eq!(of_24.lifetime_allocations, 4 + 3);
     assert_eq!(of_24.lifetime_bytes, (24 + 40 + 24 + 100) + (40 + 24 + 100));
     assert_eq!(line(&record, 40).mean_lifetime_allocations(), 2.0);
@@ -46,7 +46,7 @@ fn sizes_peaks_and_lifetimes_are_those_of_the_program() {
 }
 
 #[test]
-fn resizing_is_a_death_and_a_birth() {
+fn resizing_counts_as_a_free_and_an_allocation() {
     let recorder = Recorder::new(System, &System);
     let layout = Layout::from_size_align(16, 16).unwrap();
     // SAFETY: the block is resized and freed with the layout that it has.
@@ -86,7 +86,7 @@ fn many_threads_are_counted_once_each() {
 }
 
 #[test]
-fn reset_keeps_what_lives() {
+fn reset_keeps_live_objects() {
     let recorder = Recorder::new(System, &System);
     let layout = Layout::from_size_align(32, 8).unwrap();
     // SAFETY: the size is not zero, both blocks are freed with their layout.
@@ -101,10 +101,10 @@ fn reset_keeps_what_lives() {
     assert_eq!(line(&recorder.record(), 32).deaths, 1);
 }
 
-/// A source that has nothing.
+/// A source without memory.
 struct Nothing;
 
-// SAFETY: it never gives a block.
+// SAFETY: it never returns a block.
 unsafe impl MemorySource for Nothing {
     fn allocate(&self, _: Layout) -> Option<core::ptr::NonNull<u8>> {
         None
@@ -140,7 +140,7 @@ fn collections_are_recorded() {
     assert_eq!(line(&record, 800).deaths, 1);
 }
 
-/// The least waste of all ways to cut the sizes, one by one.
+/// Returns the least waste over all cuts of the sizes.
 fn least_waste(sizes: &[(usize, usize)], most: usize) -> u64 {
     let cuts = 0u32..1 << (sizes.len() - 1);
     let waste = |cut: u32| {

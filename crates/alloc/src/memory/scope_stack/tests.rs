@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 
-/// Writes its number down when it is dropped, and panics then if it is `BOMB` or more.
+/// Records its number when it is dropped, and panics then if it is `BOMB` or more.
 struct Noted<'n>(u32, &'n RefCell<Vec<u32>>);
 
 const BOMB: u32 = 100;
@@ -21,7 +21,7 @@ impl Drop for Noted<'_> {
     }
 }
 
-/// What is dropped, in which order, while `run` has a stack of 1,024 bytes; and whether
+/// Returns the values dropped by `run` with a stack of 1,024 bytes, in sequence, and whether
 /// it panicked.
 fn dropped(run: impl FnOnce(&mut ScopeStack<'_>, &RefCell<Vec<u32>>)) -> (Vec<u32>, bool) {
     let mut bytes = [MaybeUninit::uninit(); 1024];
@@ -60,7 +60,7 @@ fn values_of_a_scope_stay_usable_within_it() {
         scope.scope(|inner| {
             let more = inner.alloc_str("b").unwrap();
             words.push(String::from(&*more));
-            // A value with a destructor may borrow from the scope around it.
+            // A value with a destructor may borrow from the outer scope.
             let both = inner.alloc(vec![&words[0], &words[1]]).unwrap();
             assert_eq!(both.len(), 2);
         });
@@ -97,7 +97,7 @@ fn a_panic_drops_only_the_values_made_before() {
 }
 
 #[test]
-fn a_destructor_that_panics_keeps_no_other_from_running() {
+fn after_a_panic_in_a_destructor_the_others_still_run() {
     let (notes, panicked) = dropped(|stack, notes| {
         stack.scope(|scope| {
             scope.alloc(Noted(1, notes)).unwrap();
@@ -143,7 +143,7 @@ fn full_drops_the_value_at_once() {
 }
 
 #[test]
-fn plain_data_takes_its_own_bytes_and_no_more() {
+fn plain_data_has_no_overhead() {
     let mut stack = ScopeStack::new(Region::heap(4096).unwrap());
     stack.scope(|scope| {
         for i in 0..8u64 {
@@ -159,7 +159,7 @@ fn plain_data_takes_its_own_bytes_and_no_more() {
 }
 
 #[test]
-fn values_of_no_bytes_have_destructors_too() {
+fn values_of_0_bytes_are_dropped_too() {
     static DROPS: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
     struct Nothing;
     impl Drop for Nothing {

@@ -16,7 +16,7 @@ fn empty_slabs_except_one_are_released() {
     let most = pool.stats();
     assert_eq!((most.used_count, most.slab_count), (1000, 1000usize.div_ceil(15)));
     for (i, &block) in blocks.iter().enumerate() {
-        // SAFETY: a block of this pool, given up.
+        // SAFETY: a block of this pool that is not used any more.
         unsafe { pool.free(block) }.unwrap();
         let stats = pool.stats();
         assert!(i < 100 || stats.reserved_bytes < most.reserved_bytes, "after {i}: {stats:?}");
@@ -26,7 +26,7 @@ fn empty_slabs_except_one_are_released() {
 }
 
 #[test]
-fn threads_share_it() {
+fn threads_share_a_pool() {
     let pool = SharedPool::new(1 << 12, layout(64), &Heap);
     std::thread::scope(|scope| {
         for number in 0..4 {
@@ -40,7 +40,7 @@ fn threads_share_it() {
                         unsafe { place.write(value) }
                         place
                     });
-                    // SAFETY: as above, and given up.
+                    // SAFETY: the block is ours, and not used any more.
                     let is_ours = |place: NonNull<u64>| unsafe {
                         place.read() == value && pool.free(place.cast()).is_ok()
                     };
@@ -55,7 +55,7 @@ fn threads_share_it() {
 
 #[cfg(feature = "allocator-api2")]
 #[test]
-fn collections_of_any_size_live_in_it() {
+fn collections_of_all_sizes_use_a_shared_pool() {
     static POOL: SharedPool = SharedPool::new(1 << 12, Layout::new::<[u64; 32]>(), &Heap);
     let mut numbers = allocator_api2::vec::Vec::new_in(&POOL);
     for i in 0..1000u32 {

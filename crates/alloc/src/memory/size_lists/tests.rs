@@ -3,11 +3,11 @@ use core::mem::MaybeUninit;
 use super::*;
 
 #[test]
-fn a_region_is_cut_up_and_used_again() {
+fn a_region_is_reused_after_a_reset() {
     let mut bytes = [MaybeUninit::uninit(); 1001];
     let mut lists = SizeLists::<u32, 18>::in_region(3, Region::new(&mut bytes[1..]));
     let mut count = 0;
-    // An array that is lost stays until the reset.
+    // An array without a handle stays allocated until the reset.
     while lists.insert(&[1, 2, 3]).is_ok() {
         count += 1;
     }
@@ -68,7 +68,7 @@ mod in_slabs {
     }
 
     #[test]
-    fn strangers_and_old_lists_are_good_for_nothing() {
+    fn foreign_and_stale_lists_are_refused() {
         let mut lists = SizeLists::<u32>::new(&Heap);
         let mut others = SizeLists::<u32>::new(&Heap);
         let mut list = others.insert(&[1, 2, 3]).unwrap();
@@ -106,7 +106,7 @@ mod in_slabs {
     }
 
     #[test]
-    fn lengths_at_the_end_of_all_lengths_are_errors() {
+    fn the_largest_lengths_are_errors() {
         #[derive(Clone, Copy)]
         struct Large(#[allow(dead_code)] [u8; 1 << 40]);
         let mut lists = SizeLists::<Large>::new(&Heap);

@@ -16,7 +16,7 @@ fn objects(classes: &[SlotClass]) -> SmallObjects<'static> {
 }
 
 fn free(objects: &SmallObjects<'_>, object: NonNull<u8>, layout: Layout) -> Result<(), Error> {
-    // SAFETY: tests free what they allocated, or what the area can tell.
+    // SAFETY: tests free objects that they allocated, or addresses that the area can check.
     unsafe { objects.free(object, layout) }
 }
 
@@ -32,7 +32,7 @@ fn slots_freed_last_are_used_first_then_the_lowest() {
         free(&objects, object, word).unwrap();
         objects.check().unwrap();
     }
-    // The last to be freed was the first of all.
+    // The slot freed last was the first one.
     let again: Vec<_> = (0..24).map(|_| objects.allocate(word).unwrap()).collect();
     assert_eq!(again, all[..24]);
     for &object in &again {
@@ -79,7 +79,7 @@ fn a_double_free_is_detected_when_the_stack_is_flushed() {
 }
 
 #[test]
-fn what_no_slot_starts_at_is_an_error() {
+fn addresses_inside_of_slots_are_errors() {
     let objects = objects(&[SlotClass::new(24, 50), SlotClass::new(40, 50)]);
     let (small, large) = (layout(24, 8), layout(40, 8));
     let object = objects.allocate(small).unwrap();
@@ -99,7 +99,7 @@ fn what_no_slot_starts_at_is_an_error() {
 }
 
 #[test]
-fn the_fallback_takes_what_has_no_slot_and_it_is_counted() {
+fn requests_without_a_slot_go_to_the_fallback_and_are_counted() {
     let objects = objects(&[SlotClass::new(16, 2), SlotClass::new(64, 1)]).with_fallback(&Heap);
     let layouts = [layout(16, 8), layout(16, 8), layout(10, 1), layout(65, 1), layout(8, 4096)];
     let all = layouts.map(|layout| (objects.allocate(layout).unwrap(), layout));
@@ -119,7 +119,7 @@ fn the_fallback_takes_what_has_no_slot_and_it_is_counted() {
 }
 
 #[test]
-fn objects_of_no_bytes_take_no_slot() {
+fn objects_of_0_bytes_take_no_slot() {
     let objects = objects(&[SlotClass::new(8, 1)]);
     for align in [1, 8, 4096, 1 << 40] {
         let nothing = layout(0, align);
@@ -137,7 +137,7 @@ fn objects_of_no_bytes_take_no_slot() {
 }
 
 #[test]
-fn objects_stay_where_they_are_while_their_class_does() {
+fn objects_are_resized_in_place_within_a_class() {
     let objects = objects(&[SlotClass::new(16, 1), SlotClass::new(32, 1)]);
     let object = objects.allocate(layout(9, 1)).unwrap();
     // SAFETY: the object is ours, with this layout at each time, and the old pointer is not
@@ -150,7 +150,7 @@ fn objects_stay_where_they_are_while_their_class_does() {
     assert_eq!(objects.stats().live, 1);
     assert_eq!(resize(object, 16, 16), Err(Error::NotAllocated));
     assert!(matches!(resize(larger, 17, 33), Err(Error::Full { requested: 33, .. })));
-    // Its new class is full: it stays, and the address tells where it belongs.
+    // Its new class is full: it stays, and its address determines its class.
     let small = objects.allocate(layout(16, 1)).unwrap();
     assert_eq!(resize(larger, 17, 3), Ok(larger));
     assert_eq!(free(&objects, larger, layout(3, 1)), Ok(()));
@@ -175,7 +175,7 @@ fn statistics_contain_the_peak() {
 }
 
 #[test]
-fn a_reset_forgets_all() {
+fn a_reset_frees_all() {
     let mut objects = objects(&[SlotClass::new(16, 70), SlotClass::new(8, 1)]);
     for _ in 0..3 {
         let all: Vec<_> = (0..70).map(|_| objects.allocate(layout(16, 8)).unwrap()).collect();
@@ -188,7 +188,7 @@ fn a_reset_forgets_all() {
 }
 
 #[test]
-fn configs_that_make_no_sense_are_errors() {
+fn invalid_configs_are_errors() {
     let new = |classes: &[SlotClass], size_bytes| {
         SmallObjects::new(Region::heap(size_bytes).unwrap(), &SmallObjectsConfig { classes })
             .map(|objects| objects.class_stats().map(|class| class.slots).collect::<Vec<_>>())
@@ -226,7 +226,7 @@ fn a_region_is_used_up_in_the_proportions_of_the_config() {
 }
 
 #[test]
-fn classes_in_disorder_are_sorted_and_the_same_sizes_add_up() {
+fn classes_are_sorted_and_equal_sizes_are_added_up() {
     let classes = [SlotClass::new(30, 3), SlotClass::new(8, 5), SlotClass::new(32, 4)];
     let objects = objects(&classes);
     let classes: Vec<_> = objects.class_stats().map(|class| class.slot_bytes).collect();
@@ -235,7 +235,7 @@ fn classes_in_disorder_are_sorted_and_the_same_sizes_add_up() {
 }
 
 #[test]
-fn a_region_may_start_anywhere() {
+fn a_region_may_start_at_any_address() {
     let classes = [SlotClass::new(8, 100), SlotClass::new(1024, 3), SlotClass::new(96, 10)];
     let config = SmallObjectsConfig { classes: &classes };
     let size_bytes = config.region_bytes().unwrap();

@@ -18,7 +18,7 @@ fn free(stack: &Stack<'_>, block: NonNull<u8>) -> Result<(), Error> {
 }
 
 #[test]
-fn frees_are_checked() {
+fn frees_out_of_sequence_are_refused() {
     let (stack, other) = [(); 2].map(|()| Stack::new(Region::heap(1024).unwrap())).into();
     let blocks: Vec<_> = (0..4).map(|i| stack.allocate(layout(10 * i, 1)).unwrap()).collect();
     let foreign = other.allocate(layout(8, 8)).unwrap();
@@ -78,7 +78,7 @@ fn the_top_grows_and_shrinks_in_place() {
 }
 
 #[test]
-fn odd_regions_give_what_they_can() {
+fn regions_of_odd_sizes_and_addresses_work() {
     let mut bytes = [MaybeUninit::uninit(); 64];
     for start in 0..9 {
         for size in 0..40 {
@@ -99,7 +99,7 @@ fn odd_regions_give_what_they_can() {
 }
 
 #[test]
-fn a_reset_takes_all() {
+fn a_reset_frees_all_blocks() {
     let mut stack = Stack::new(Region::heap(64).unwrap());
     let block = stack.allocate(layout(40, 16)).unwrap();
     stack.reset();

@@ -52,7 +52,7 @@ impl Shadow {
         self.is_used.len() as u32
     }
 
-    /// Sets whether an index is used; `false` when it was so already, or cannot be.
+    /// Marks an index as used or free. Returns `false` if it already is, or is out of range.
     fn set(&mut self, index: u32, used: bool) -> bool {
         match self.is_used.get_mut(index as usize) {
             Some(was) if *was != used => *was = used,
@@ -104,7 +104,7 @@ pub(crate) fn run(program: &[u8]) {
         let op = Op::read(&mut bytes, limit);
         step(&mut space, &mut shadow, &op);
         space.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
-        // Comparing index by index costs more than all else where there are many.
+        // Comparing all indices of a large space would dominate the test.
         if shadow.limit() < MANY || bytes.is_empty() {
             compare(&space, &shadow);
         }
@@ -149,7 +149,7 @@ fn step(space: &mut AddressSpace, shadow: &mut Shadow, op: &Op) {
 }
 
 fn allocate_many(space: &mut AddressSpace, shadow: &mut Shadow, count: u32) {
-    // A run that was there before must stay as it is, even if the new ones continue it.
+    // An existing run must not change, even if the new ones continue it.
     let before = 0..0;
     let mut runs = Vec::from([before.clone()]);
     let result = space.allocate_many(count, &mut runs);

@@ -30,7 +30,7 @@ impl Op {
     }
 }
 
-/// Most bytes of a region, and some more.
+/// Maximum size of a region, plus a rest.
 const REGION_BYTES: usize = 40_000;
 /// Memory of the source: a few slabs.
 const SOURCE_BYTES: usize = 1 << 20;
@@ -103,7 +103,7 @@ impl Machine<'_> {
     fn allocate(&mut self) {
         match self.pool.allocate() {
             Ok(block) => {
-                // The shadow fills all of the block, for all of it is ours.
+                // The shadow fills the whole block.
                 let size = self.pool.block_layout().size().max(self.layout.size());
                 let all = Layout::from_size_align(size, self.layout.align()).unwrap();
                 self.shadow.allocated(block, all);

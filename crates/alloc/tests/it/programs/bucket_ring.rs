@@ -13,7 +13,7 @@ enum Op {
     },
     AllocateAny,
     Free(usize),
-    /// Frees a bucket at a time that is past.
+    /// Frees a bucket at a past time.
     FreeLate(usize),
     UseStale(usize),
     Grow(u32),
@@ -38,7 +38,7 @@ impl Op {
 const SMALL: u32 = 100;
 const BUCKET_SIZE: u32 = 7;
 
-/// The reference model: those never used, by number, and a queue of the others with times.
+/// The reference model: never used buckets, by index, and a queue of the others with times.
 struct Shadow {
     unused: VecDeque<u32>,
     freed: VecDeque<(u32, u64)>,

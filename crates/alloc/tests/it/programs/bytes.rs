@@ -26,7 +26,7 @@ impl<'a> Bytes<'a> {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// A number below `end`, or 0 when there is none.
+    /// A number below `end`, or 0 if there is none.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::from(self.word()) % end.max(1)
     }

@@ -22,7 +22,7 @@ enum Op {
     AllocateZeroed(Layout),
     Free(usize),
     Resize(usize, usize),
-    /// Counts, which empties the cache of the thread.
+    /// Reads the statistics, which empties the cache of the thread.
     Count,
 }
 
@@ -52,7 +52,7 @@ fn layout(bytes: &mut Bytes<'_>) -> Layout {
     Layout::from_size_align(size(bytes), align).unwrap()
 }
 
-/// One program at a time: the allocator is one for all.
+/// Runs one program at a time, because the allocator is shared.
 static TURN: Mutex<()> = Mutex::new(());
 
 pub(crate) fn run(program: &[u8]) {

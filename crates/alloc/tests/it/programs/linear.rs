@@ -38,9 +38,9 @@ impl Op {
     }
 }
 
-/// Bytes that regions are cut from, so that a page fits into most.
+/// Memory of the regions, large enough that a page fits into most.
 const MEMORY_BYTES: usize = 3 * 4096;
-/// Checkpoints within checkpoints at most.
+/// Maximum depth of nested checkpoints.
 const DEEPEST: usize = 20;
 
 /// The reference model: the blocks with patterns, those of the innermost checkpoint in order, and
@@ -145,7 +145,7 @@ impl Twin {
         self.allocated(block, layout);
     }
 
-    /// Compares a block that was just allocated with where it must be.
+    /// Compares the address of a new block with the expected one.
     fn allocated(&mut self, block: Result<NonNull<u8>, Error>, layout: Layout) {
         let (first, free) = (self.aligned(layout), (self.capacity - self.used) as u64);
         let Some(end) = first.and_then(|first| first.checked_add(layout.size())) else {

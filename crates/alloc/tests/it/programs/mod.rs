@@ -1,5 +1,5 @@
 //! Each program is a string of bytes, so that property tests and fuzz targets run the
-//! same ones. Running one panics at the first step where the structure and its shadow
+//! same ones. Each run panics at the first step where the structure and its shadow
 //! differ.
 
 pub(crate) mod address_space;

@@ -41,7 +41,7 @@ impl Op {
 /// Numbers of the live values.
 type Living = RefCell<BTreeSet<u64>>;
 
-/// A value that is missed when its destructor does not run, or runs twice.
+/// A value that detects that its destructor does not run, or runs twice.
 struct Tracked<'l, A> {
     number: u64,
     living: &'l Living,
@@ -93,7 +93,7 @@ impl Filler for Wide {
     }
 }
 
-/// Most bytes of a region, and some more.
+/// Maximum size of a region, plus a rest.
 const REGION_BYTES: usize = 40_000;
 /// Memory of the source: a few slabs.
 const SOURCE_BYTES: usize = 1 << 17;
@@ -192,7 +192,7 @@ impl<A: Filler> Machine<'_, '_, A> {
         }
     }
 
-    /// A value that is not finished must not take a block.
+    /// A value whose constructor panics must not take a block.
     fn panic(&mut self) {
         let before = self.pool.len();
         let unfinished = || drop(self.pool.insert_with(|| resume_unwind(Box::new(()))));

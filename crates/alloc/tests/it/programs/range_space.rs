@@ -10,7 +10,7 @@ enum Op {
     },
     /// Frees the n-th live range.
     Free(usize),
-    /// Gives a handle that was freed before to everything that takes one.
+    /// Passes a stale handle to all functions that take one.
     UseStale(usize),
     Reallocate {
         nth: usize,
@@ -46,7 +46,7 @@ impl Op {
     }
 }
 
-/// Capacities up to this have a shadow of one number a unit.
+/// Maximum capacity for a shadow with one number per unit.
 const SMALL: u64 = 2000;
 const CAPACITIES: [u64; 9] =
     [0, 1, 2, 63, 500, SMALL, u32::MAX as u64 - 1, u32::MAX as u64, u64::MAX];
@@ -101,7 +101,7 @@ impl<O: Offset> Shadow<O> {
         }
     }
 
-    /// The contents of every live range are those that were written last.
+    /// Checks that the contents of every live range are those written last.
     fn check_contents(&self) {
         for owned in self.live.iter().filter(|_| self.capacity <= SMALL) {
             let (start, size) = (owned.offset.into() as usize, owned.size.into() as usize);
@@ -141,7 +141,7 @@ fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
     }
 }
 
-/// A size or alignment of a program in the space's units; none where it does not fit.
+/// A size or alignment of a program in the space's units; `None` if it is not representable.
 fn units<O: Offset>(value: u64) -> O {
     O::try_from(value).unwrap_or(O::MAX)
 }
@@ -196,7 +196,7 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
     }
 }
 
-/// A space that became small enough for a shadow gets a fresh one.
+/// Creates the shadow of a space that became small enough for one.
 fn rewrite<O: Offset>(shadow: &mut Shadow<O>) {
     if shadow.capacity <= SMALL {
         shadow.owner = vec![NOBODY; shadow.capacity as usize];
@@ -279,7 +279,7 @@ fn defragment<O: Offset>(
         assert_eq!(step.to.into() % align.into(), 0, "{step:?} breaks the alignment {align:?}");
         assert_eq!(space.apply_move(step), Ok(()));
         shadow.live[start].offset = step.to;
-        // The real contents, copied move by move, are still those of each range.
+        // The contents, copied move by move, are still those of each range.
         shadow.check_contents();
         space.check().unwrap();
         assert_ne!(space.apply_move(step), Ok(()), "a move cannot be made twice");
@@ -294,7 +294,7 @@ fn defragment<O: Offset>(
     }
 }
 
-/// No range that is read or written overlaps another of the plan.
+/// Checks that no range of the plan overlaps another one.
 fn check_apart<O: Offset>(plan: &[Move<O>]) {
     let ends = |offset: O, size: O| (offset.into(), offset.into() + size.into());
     let mut ranges: Vec<(u64, u64)> = plan

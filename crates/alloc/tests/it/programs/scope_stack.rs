@@ -14,10 +14,10 @@ use super::{bytes::Bytes, shadow::Shadow};
 #[derive(Debug)]
 enum Op {
     Open,
-    /// Opens a scope, and catches what panics in it.
+    /// Opens a scope, and catches panics inside.
     OpenCaught,
     Close,
-    /// A value of one of three types, whose destructor may panic.
+    /// A value of one of three types, with a destructor that may panic.
     Value {
         kind: u8,
         panics: bool,
@@ -53,7 +53,7 @@ impl Op {
 type Log = RefCell<Vec<u32>>;
 
 /// A value that stores its number twice, records it when it is dropped, and may panic
-/// then. `SIZE` bytes of it must be what they were.
+/// then. Checks that its `SIZE` bytes are unchanged.
 struct Value<'l, const SIZE: usize> {
     number: u32,
     panics: bool,
@@ -86,12 +86,12 @@ fn panic_quietly() -> ! {
 #[repr(align(64))]
 struct Wide<'l>(#[allow(dead_code)] Value<'l, 3>);
 
-/// Scopes within scopes at most.
+/// Maximum depth of nested scopes.
 const DEEPEST: usize = 20;
-/// Bytes that regions are cut from.
+/// Memory of the regions.
 const MEMORY_BYTES: usize = 2 * 4096;
 
-/// The reference model: for each scope what has to be dropped, in the order of its making.
+/// The reference model: for each scope the values to drop, in the order of their allocation.
 struct Twin<'l> {
     shadow: Shadow,
     next_number: u32,
@@ -182,7 +182,7 @@ impl<'l> Twin<'l> {
         }
     }
 
-    /// The innermost scope has ended: everything in it was dropped, the last value first,
+    /// Records the end of the innermost scope: everything in it was dropped, the last value first,
     /// slices from the front.
     fn closed(&mut self) {
         let level = self.scopes.pop().unwrap();

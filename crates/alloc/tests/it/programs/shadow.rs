@@ -3,8 +3,8 @@ use std::{alloc::Layout, collections::BTreeMap, ptr::NonNull};
 /// The reference model of every allocator of memory: all live blocks, by address, each filled with
 /// a pattern of its own.
 ///
-/// It sees a block that is misaligned, outside of its memory or across another one when it
-/// is handed out; and one that somebody else wrote to when it is given back or checked.
+/// Detects a new block that is misaligned, outside of its memory or overlaps another one.
+/// Detects foreign writes to a block when it is freed or checked.
 pub(crate) struct Shadow {
     /// First address and end of the memory of the blocks.
     memory: Option<(usize, usize)>,
@@ -32,7 +32,7 @@ impl Shadow {
     }
 
     /// Records an allocated block and fills it. Blocks of no bytes are only checked for alignment,
-    /// and never come up again.
+    /// and not recorded.
     pub(crate) fn allocated(&mut self, start: NonNull<u8>, layout: Layout) {
         let first = start.addr().get();
         assert_eq!(first % layout.align(), 0, "{start:?} is not aligned as {layout:?}");
@@ -53,7 +53,7 @@ impl Shadow {
         self.blocks.insert(first, block);
     }
 
-    /// A block is about to be given back (or is back, and nobody was given it since).
+    /// Records that a block is about to be freed (or was, and is not allocated again yet).
     pub(crate) fn freed(&mut self, start: NonNull<u8>, layout: Layout) {
         if layout.size() == 0 {
             return;
@@ -64,7 +64,7 @@ impl Shadow {
         block.check(layout.size());
     }
 
-    /// A block has become another one, with the same content as far as both go.
+    /// Records a resized block, whose content is preserved up to the smaller size.
     pub(crate) fn resized(&mut self, old: NonNull<u8>, from: Layout, new: NonNull<u8>, to: Layout) {
         let kept = from.size().min(to.size());
         if from.size() == 0 {
@@ -77,7 +77,7 @@ impl Shadow {
         self.allocated(new, to);
     }
 
-    /// Whether the content of every live block is what it was.
+    /// Checks that the content of every live block is unchanged.
     pub(crate) fn check(&self) {
         self.blocks.values().for_each(|block| block.check(block.layout.size()));
     }
@@ -93,7 +93,7 @@ impl Shadow {
         self.blocks.len()
     }
 
-    /// The `nth` live block by address, counted around; `None` when there is none.
+    /// The `nth` live block by address, modulo their number; `None` if there is none.
     pub(crate) fn nth(&self, nth: usize) -> Option<(NonNull<u8>, Layout)> {
         let block = self.blocks.values().nth(nth % self.blocks.len().max(1))?;
         Some((block.start, block.layout))
@@ -105,11 +105,11 @@ impl Shadow {
     }
 }
 
-/// Bytes of the pattern that are made at once.
+/// Number of bytes of the pattern that are generated at once.
 const WORD_BYTES: usize = 8;
 
 impl Block {
-    /// The bytes from `8 × index` on: no two blocks have the same for long.
+    /// The bytes from `8 × index` on, which differ between blocks.
     fn pattern(&self, index: usize) -> [u8; WORD_BYTES] {
         (self.seed + index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes()
     }
@@ -125,7 +125,7 @@ impl Block {
         }
     }
 
-    /// Whether the first bytes are what they were.
+    /// Checks that the first bytes are unchanged.
     fn check(&self, size_bytes: usize) {
         // SAFETY: as above, and all of them were filled when the block was allocated.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.as_ptr(), size_bytes) };

@@ -32,11 +32,11 @@ impl Op {
     }
 }
 
-/// Most bytes of a region, and some more.
+/// Maximum size of a region, plus a rest.
 const REGION_BYTES: usize = 10_000;
 /// Memory of the source: a few slabs and longer arrays.
 const SOURCE_BYTES: usize = 1 << 17;
-/// Lists for lengths 2 to 8, so that programs meet longer arrays.
+/// Lists for lengths 2 to 8, so that programs use longer arrays.
 const SHORTEST: usize = 2;
 const LENGTHS: usize = 7;
 
@@ -75,7 +75,7 @@ struct Machine<'m, T> {
     lists: SizeLists<'m, T, LENGTHS>,
     strangers: SizeLists<'m, T, LENGTHS>,
     live: Vec<(List<T>, Vec<T>)>,
-    /// From before a reset.
+    /// Lists from before a reset.
     old: Vec<List<T>>,
     lost: usize,
     next: usize,

@@ -25,7 +25,7 @@ impl Op {
     }
 }
 
-/// The reference model: all that was ever inserted, live or gone.
+/// The reference model: all values ever inserted, live or removed.
 #[derive(Default)]
 struct Shadow {
     live: Vec<(Handle<u64>, u64)>,

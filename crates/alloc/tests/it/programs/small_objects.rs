@@ -44,7 +44,7 @@ fn layout(bytes: &mut Bytes<'_>) -> Layout {
     }
 }
 
-/// Most bytes of a region, and of the fallback.
+/// Maximum size of a region, and of the fallback.
 const REGION_BYTES: usize = 40_000;
 const FALLBACK_BYTES: usize = 4000;
 const MAX_CLASSES: usize = 6;
@@ -193,7 +193,7 @@ impl Machine<'_> {
         self.gone.retain(|gone| gone.0 != object);
     }
 
-    fn take_away(&mut self, object: NonNull<u8>, layout: Layout) {
+    fn remove_record(&mut self, object: NonNull<u8>, layout: Layout) {
         if let Some(class) = self.places.remove(&object).unwrap() {
             self.classes[class].live -= 1;
             self.gone.push((object, layout));
@@ -202,7 +202,7 @@ impl Machine<'_> {
 
     fn free(&mut self, object: NonNull<u8>, layout: Layout) {
         self.shadow.freed(object, layout);
-        self.take_away(object, layout);
+        self.remove_record(object, layout);
         // SAFETY: a live object, with its layout.
         assert_eq!(unsafe { self.objects.free(object, layout) }, Ok(()));
     }
@@ -241,7 +241,7 @@ impl Machine<'_> {
             Ok(moved) => {
                 assert!(!stays);
                 self.shadow.resized(object, from, moved, to);
-                self.take_away(object, from);
+                self.remove_record(object, from);
                 if to.size() > 0 {
                     self.record(moved, expected);
                 }

@@ -83,13 +83,13 @@ impl Lifo for StackEnd<'_, '_> {
     }
 }
 
-/// One block of the twin.
+/// Block of the reference model.
 struct Block {
     start: NonNull<u8>,
     layout: Layout,
     /// The free edge before it was allocated.
     edge: usize,
-    /// Freed while others lay on top of it.
+    /// Whether it was freed while others were on top of it.
     is_freed: bool,
 }
 
@@ -220,7 +220,7 @@ impl Twin {
 
     fn free_any(&mut self, stack: impl Lifo, shadow: &mut Shadow, nth: usize) {
         let block = &mut self.blocks[nth];
-        // Blocks of no bytes are none to a collection.
+        // Blocks of 0 bytes are not allocated by collections.
         if block.is_freed || block.layout.size() == 0 {
             return;
         }
@@ -253,7 +253,7 @@ impl Twin {
         self.top_resized(resized.ok(), shadow, limit, (start, old), layout);
     }
 
-    /// The top was resized, or stayed because it did not fit.
+    /// Checks that the top was resized, or is unchanged because it did not fit.
     fn top_resized(
         &mut self,
         resized: Option<NonNull<u8>>,
@@ -278,8 +278,8 @@ impl Twin {
         self.gone.push(start);
     }
 
-    /// What a block that is not the top gives back is a block of its own, at the end where
-    /// a block's word stands behind it.
+    /// Records the rest of a shrunk block that is not the top as a freed block, at the end that
+    /// has a footer behind each block.
     fn cut_off(&mut self, nth: usize, start: NonNull<u8>, old: Layout, new: Layout) {
         let [kept, was] = [new, old].map(|layout| layout.size().next_multiple_of(WORD));
         if self.is_low && kept < was {
@@ -333,7 +333,7 @@ impl Twin {
     }
 }
 
-/// Bytes that regions are cut from, so that a page fits into most.
+/// Memory of the regions, large enough that a page fits into most.
 pub(crate) const MEMORY_BYTES: usize = 3 * 4096;
 
 /// Start and end of the whole words of a region, without the first one.

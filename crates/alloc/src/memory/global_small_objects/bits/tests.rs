@@ -57,7 +57,7 @@ impl Model {
     /// Writes to the slots as their owner would.
     fn use_slots(&self, claim: Claim) {
         for slot in (0..SLOTS).filter(|slot| claim.slots & (1 << slot) != 0) {
-            // SAFETY: the model checker fails the test where another thread may be in it.
+            // SAFETY: the model checker fails the test if another thread may access the slot.
             self.slots[claim.word * SLOTS + slot].with_mut(|value| unsafe { *value += 1 });
         }
     }
@@ -77,8 +77,8 @@ impl Model {
     }
 }
 
-/// Forced switches between threads in one run: with more, runs grow too many to go through.
-/// What two threads can do wrong with two words shows with one or two.
+/// Maximum number of forced switches between threads in one run. More would take too long.
+/// Errors of two threads with two words already occur with one or two.
 const SWITCHES: usize = 2;
 
 /// Runs one thread for each of the actions, in every order of their steps.
@@ -137,7 +137,7 @@ fn three_threads_never_share_a_slot_and_lose_none() {
     check([1, 0], &[one_by_one, one_by_one, one_by_one]);
 }
 
-/// A slot that moves to another thread, which gives it back.
+/// Checks a slot that moves to another thread, which releases it.
 #[test]
 fn a_thread_may_release_slots_that_another_took() {
     loom::model(|| {
@@ -163,7 +163,7 @@ fn releasing_a_free_slot_is_an_error() {
     let claim = bits.claim(Share::Lowest, 0).unwrap();
     assert_eq!(claim, Claim { word: 0, slots: 1 });
     assert_eq!(bits.release(Claim { word: 0, slots: 0b101 }), Err(0b100));
-    // The slots that there are, and then none.
+    // All slots are taken, then the claim fails.
     let all = [bits.claim(Share::All, 0).unwrap(), bits.claim(Share::All, 0).unwrap()];
     assert_eq!(all.map(|claim| claim.slots.count_ones()), [64, 6]);
     assert_eq!(bits.claim(Share::All, 0), None);

@@ -2,9 +2,9 @@ use std::cell::Cell;
 
 use drystone_alloc::memory::{Region, ScopeStack};
 
-struct Looks<'a>(Cell<Option<&'a String>>);
+struct Reads<'a>(Cell<Option<&'a String>>);
 
-impl Drop for Looks<'_> {
+impl Drop for Reads<'_> {
     fn drop(&mut self) {
         println!("{:?}", self.0.get());
     }
@@ -12,8 +12,8 @@ impl Drop for Looks<'_> {
 
 fn main() {
     ScopeStack::new(Region::new(&mut [])).scope(|scope| {
-        let first = scope.alloc(Looks(Cell::new(None))).unwrap();
-        // Dropped before `first` is, which then looks at it.
+        let first = scope.alloc(Reads(Cell::new(None))).unwrap();
+        // Dropped before `first` is, whose destructor then reads it.
         let second = scope.alloc(String::from("gone")).unwrap();
         first.0.set(Some(second));
     });

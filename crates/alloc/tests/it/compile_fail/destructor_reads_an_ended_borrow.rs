@@ -1,8 +1,8 @@
 use drystone_alloc::memory::{Region, ScopeStack};
 
-struct Looks<'a>(&'a String);
+struct Reads<'a>(&'a String);
 
-impl Drop for Looks<'_> {
+impl Drop for Reads<'_> {
     fn drop(&mut self) {
         println!("{}", self.0);
     }
@@ -11,6 +11,6 @@ impl Drop for Looks<'_> {
 fn main() {
     ScopeStack::new(Region::new(&mut [])).scope(|scope| {
         let local = String::from("dropped before the scope ends");
-        scope.alloc(Looks(&local)).unwrap();
+        scope.alloc(Reads(&local)).unwrap();
     });
 }
