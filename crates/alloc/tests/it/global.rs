@@ -30,13 +30,13 @@ impl Object {
         // SAFETY: the size is not zero.
         let start = unsafe { allocator.alloc(layout) };
         assert!(!start.is_null());
-        // SAFETY: the object has so many bytes.
+        // SAFETY: the object has this number of bytes.
         unsafe { start.write_bytes(fill, size) };
         Self { start, layout, fill }
     }
 
     fn free(self, allocator: &impl GlobalAlloc) {
-        // SAFETY: the object has so many bytes, all written.
+        // SAFETY: the object has this number of bytes, all written.
         let content = unsafe { std::slice::from_raw_parts(self.start, self.layout.size()) };
         assert!(content.iter().all(|byte| *byte == self.fill), "another wrote to it");
         // SAFETY: it came from this allocator with this layout.

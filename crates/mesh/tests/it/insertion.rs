@@ -43,9 +43,9 @@ fn removed_vertices_cannot_be_shared() {
     store.remove(polygon).unwrap();
     let others = TRIANGLE.map(|position| new(position.map(|n| n + 9.0)));
     let at = Corner::At { coordinate, uv: [0.0; 2], data: () };
-    for gone in [Corner::Shared(vertex), at] {
+    for removed in [Corner::Shared(vertex), at] {
         // Their indices are reused or free by now.
-        assert_eq!(store.insert(&[others[0], gone, others[1]]), Err(Error::Stale));
+        assert_eq!(store.insert(&[others[0], removed, others[1]]), Err(Error::Stale));
         store.insert(&others).unwrap();
     }
     assert_eq!(store.clip(polygon, &[], Lifetime::Kept), Err(Error::Stale));
@@ -191,8 +191,8 @@ fn bad_parts_are_errors_and_leave_nothing() {
         (store.corners(part).err(), store.remove(part)),
         (Some(Error::Stale), Err(Error::Stale))
     );
-    for gone in [Corner::Shared(vertex), Corner::At { coordinate, uv: [0.0; 2], data: () }] {
-        let corners = [new(TRIANGLE[0]), new(TRIANGLE[1]), gone];
+    for removed in [Corner::Shared(vertex), Corner::At { coordinate, uv: [0.0; 2], data: () }] {
+        let corners = [new(TRIANGLE[0]), new(TRIANGLE[1]), removed];
         assert_eq!(store.insert(&corners), Err(Error::Stale));
     }
     assert!(store.remove(polygon).unwrap() && store.remove(again).unwrap());

@@ -12,14 +12,14 @@ fn region() -> Region<'static> {
 }
 
 /// Two vectors that grow in turns, a map and boxes, in any allocator.
-fn collections_work(place: impl Allocator + Copy) {
-    let mut squares = Vec::new_in(place);
-    let mut cubes = Vec::new_in(place);
-    let mut roots = HashMap::with_hasher_in(DefaultHashBuilder::default(), place);
+fn collections_work(allocator: impl Allocator + Copy) {
+    let mut squares = Vec::new_in(allocator);
+    let mut cubes = Vec::new_in(allocator);
+    let mut roots = HashMap::with_hasher_in(DefaultHashBuilder::default(), allocator);
     for i in 0..100u64 {
         squares.push(i * i);
         cubes.push(i * i * i);
-        roots.insert(i * i, Box::new_in(i, place));
+        roots.insert(i * i, Box::new_in(i, allocator));
     }
     for i in 0..100 {
         assert_eq!((squares[i], cubes[i]), ((i * i) as u64, (i * i * i) as u64));
@@ -52,13 +52,13 @@ fn the_last_vector_grows_and_shrinks_in_place() {
     let (linear, stack) = (Linear::new(region()), Stack::new(region()));
     let mut in_linear = Vec::with_capacity_in(1, &linear);
     let mut in_stack = Vec::with_capacity_in(1, &stack);
-    let places = (in_linear.as_ptr(), in_stack.as_ptr());
+    let addresses = (in_linear.as_ptr(), in_stack.as_ptr());
     in_linear.extend(0..1000u32);
     in_stack.extend(0..1000u32);
-    assert_eq!((in_linear.as_ptr(), in_stack.as_ptr()), places);
+    assert_eq!((in_linear.as_ptr(), in_stack.as_ptr()), addresses);
     in_linear.truncate(10);
     in_linear.shrink_to_fit();
-    assert_eq!((in_linear.as_ptr(), linear.used()), (places.0, 40));
+    assert_eq!((in_linear.as_ptr(), linear.used()), (addresses.0, 40));
     assert!(linear.high_water() >= 4000);
     drop((in_linear, in_stack));
     assert_eq!((linear.used(), stack.used()), (0, 0));
@@ -86,24 +86,25 @@ fn other_layouts_keep_the_content() {
 
 /// Grows and shrinks a block, as the last one and as one of several, with alignments that
 /// its address may not have.
-fn other_layouts(place: impl Allocator) {
+fn other_layouts(allocator: impl Allocator) {
     let layout = |size, align| Layout::from_size_align(size, align).unwrap();
     for is_last in [true, false] {
-        let start = place.allocate(layout(3, 1)).unwrap().cast::<u8>();
-        let above = (!is_last).then(|| place.allocate(layout(0, 1)).unwrap());
+        let start = allocator.allocate(layout(3, 1)).unwrap().cast::<u8>();
+        let above = (!is_last).then(|| allocator.allocate(layout(0, 1)).unwrap());
         // SAFETY: the block is used by its last address.
         unsafe {
             start.copy_from_nonoverlapping(NonNull::from(b"abc").cast(), 3);
-            let larger = place.grow(start, layout(3, 1), layout(100, 256)).unwrap().cast::<u8>();
+            let larger =
+                allocator.grow(start, layout(3, 1), layout(100, 256)).unwrap().cast::<u8>();
             assert_eq!((larger.addr().get() % 256, larger.cast::<[u8; 3]>().read()), (0, *b"abc"));
             let wider =
-                place.shrink(larger, layout(100, 256), layout(50, 512)).unwrap().cast::<u8>();
+                allocator.shrink(larger, layout(100, 256), layout(50, 512)).unwrap().cast::<u8>();
             assert_eq!((wider.addr().get() % 512, wider.cast::<[u8; 3]>().read()), (0, *b"abc"));
-            let none = place.shrink(wider, layout(50, 512), layout(0, 1)).unwrap().cast();
-            let again = place.grow(none, layout(0, 1), layout(7, 1)).unwrap().cast();
-            place.deallocate(again, layout(7, 1));
+            let none = allocator.shrink(wider, layout(50, 512), layout(0, 1)).unwrap().cast();
+            let again = allocator.grow(none, layout(0, 1), layout(7, 1)).unwrap().cast();
+            allocator.deallocate(again, layout(7, 1));
             if let Some(above) = above {
-                place.deallocate(above.cast(), layout(0, 1));
+                allocator.deallocate(above.cast(), layout(0, 1));
             }
         }
     }

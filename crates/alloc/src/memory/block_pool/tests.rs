@@ -35,7 +35,7 @@ fn regions_of_all_sizes_at_all_addresses_are_fully_used() {
             let range = (range.start.addr(), range.end.addr());
             let pool = BlockPool::new(layout, Region::new(memory));
             let (count, block) = (fill(&pool, range), pool.block_layout());
-            // The overhead is at most a header, two bits per block and two alignments.
+            // The overhead is at max_size a header, two bits per block and two alignments.
             let lost = 32 + (to - from).div_ceil(4 * block.size()) + 16 + block.align() + 8;
             assert!((count + 1) * block.size() + lost > to - from, "{layout:?} {from}..{to}");
         }
@@ -54,8 +54,10 @@ fn blocks_of_cache_line_sizes_do_not_cross_lines() {
 #[test]
 fn blocks_near_the_maximum_size_do_not_fit() {
     let mut bytes = [MaybeUninit::uninit(); 1000];
-    let most = isize::MAX as usize;
-    for (size, align) in [(most, 1), (most - 7, 8), (most / 2, 1), (1, 1 << (usize::BITS - 2))] {
+    let max_size = isize::MAX as usize;
+    for (size, align) in
+        [(max_size, 1), (max_size - 7, 8), (max_size / 2, 1), (1, 1 << (usize::BITS - 2))]
+    {
         let pool = BlockPool::new(layout((size, align)), Region::new(&mut bytes));
         assert!(matches!(pool.allocate(), Err(Error::Full { total_free: 0, .. })));
         pool.check().unwrap();
@@ -69,8 +71,8 @@ mod in_slabs {
 
     #[test]
     fn slabs_for_the_largest_blocks_are_refused() {
-        let most = isize::MAX as usize;
-        for (size, align) in [(most, 1), (most / 8, 1), (most / 16, 64), (1, 1 << 56)] {
+        let max_size = isize::MAX as usize;
+        for (size, align) in [(max_size, 1), (max_size / 8, 1), (max_size / 16, 64), (1, 1 << 56)] {
             let pool = BlockPool::in_slabs(layout((size, align)), &Heap);
             assert!(matches!(pool.allocate(), Err(Error::Full { .. })));
         }
@@ -100,7 +102,7 @@ mod in_slabs {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic = "a block of another pool"]
+    #[should_panic = "not a block of this pool"]
     fn a_foreign_block_is_detected_in_debug_builds() {
         let layout = layout((64, 64));
         let [ours, others] = [(); 2].map(|()| BlockPool::in_slabs_of(4096, layout, &Heap));
@@ -184,22 +186,22 @@ mod as_allocator {
         assert!(pool.is_empty());
     }
 
-    fn resize(place: impl Allocator, len: impl Fn() -> usize) {
-        let start = place.allocate(layout((10, 1))).unwrap().cast::<u8>();
+    fn resize(allocator: impl Allocator, len: impl Fn() -> usize) {
+        let start = allocator.allocate(layout((10, 1))).unwrap().cast::<u8>();
         // SAFETY: the block is used within its size.
         unsafe {
             start.write_bytes(7, 10);
-            let zeroed = place.grow_zeroed(start, layout((10, 1)), layout((100, 64))).unwrap();
+            let zeroed = allocator.grow_zeroed(start, layout((10, 1)), layout((100, 64))).unwrap();
             assert_eq!(zeroed.cast::<[u8; 256]>().read()[8..12], [7, 7, 0, 0]);
-            let shrunk = place.shrink(start, layout((100, 64)), layout((5, 1))).unwrap();
+            let shrunk = allocator.shrink(start, layout((100, 64)), layout((5, 1))).unwrap();
             assert_eq!((zeroed.cast(), shrunk.cast()), (start, start));
-            assert!(place.grow(start, layout((5, 1)), layout((257, 1))).is_err());
-            assert!(place.shrink(start, layout((5, 1)), layout((1, 128))).is_err());
-            let none = place.shrink(start, layout((5, 1)), layout((0, 1))).unwrap();
+            assert!(allocator.grow(start, layout((5, 1)), layout((257, 1))).is_err());
+            assert!(allocator.shrink(start, layout((5, 1)), layout((1, 128))).is_err());
+            let none = allocator.shrink(start, layout((5, 1)), layout((0, 1))).unwrap();
             assert_eq!(len(), 0);
-            let again = place.grow(none.cast(), layout((0, 1)), layout((1, 1))).unwrap();
+            let again = allocator.grow(none.cast(), layout((0, 1)), layout((1, 1))).unwrap();
             assert_eq!(len(), 1);
-            place.deallocate(again.cast(), layout((1, 1)));
+            allocator.deallocate(again.cast(), layout((1, 1)));
         }
     }
 }

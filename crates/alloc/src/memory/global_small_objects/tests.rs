@@ -109,13 +109,13 @@ fn resizing_stays_within_a_class_and_moves_between_them() {
     for (&from, &to) in sizes.iter().zip(&sizes[1..]) {
         let kept = from.min(to);
         for at in 0..kept {
-            // SAFETY: the object has so many bytes.
+            // SAFETY: the object has this number of bytes.
             unsafe { object.add(at).write((at * 7 + from) as u8) };
         }
         // SAFETY: the object is live, with this layout.
         let moved = unsafe { allocator.realloc(object, layout(from, 8), to) };
         for at in 0..kept {
-            // SAFETY: the object has so many bytes.
+            // SAFETY: the object has this number of bytes.
             assert_eq!(unsafe { moved.add(at).read() }, (at * 7 + from) as u8, "{from} to {to}");
         }
         let stays = [(9, 16), (17, 48)].contains(&(from, to));
@@ -134,7 +134,7 @@ fn zeroed_memory_is_zero_in_and_outside_the_area() {
     let allocator = allocator(&CLASSES);
     for size in [16, 100, 3000] {
         free(allocator, allocate(allocator, layout(size, 8)), layout(size, 8));
-        // SAFETY: the size is not zero, and the object has so many bytes.
+        // SAFETY: the size is not zero, and the object has this number of bytes.
         let object = unsafe { allocator.alloc_zeroed(layout(size, 8)) };
         // SAFETY: as for the call above.
         assert!((0..size).all(|at| unsafe { object.add(at).read() } == 0));

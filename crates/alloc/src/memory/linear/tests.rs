@@ -78,12 +78,14 @@ fn the_largest_sizes_and_alignments_are_errors() {
     let mut page = Page::<8192>::new();
     // Misaligned, so that the requested page is in the middle.
     let linear = Linear::new(Region::new(&mut page.0[1..]));
-    let most = isize::MAX as usize;
-    for (size, align) in [(most, 1), (most - 15, 16), (1, 1 << (usize::BITS - 2)), (8192, 1)] {
+    let max_size = isize::MAX as usize;
+    for (size, align) in
+        [(max_size, 1), (max_size - 15, 16), (1, 1 << (usize::BITS - 2)), (8192, 1)]
+    {
         let layout = Layout::from_size_align(size, align).unwrap();
         assert_eq!(linear.allocate(layout), Err(full(size as u64, 8191)), "{layout:?}");
     }
-    assert_eq!(linear.alloc_slice_with(most, |_| 0u16).unwrap_err(), Error::InvalidSize);
+    assert_eq!(linear.alloc_slice_with(max_size, |_| 0u16).unwrap_err(), Error::InvalidSize);
     let block = linear.allocate(Layout::from_size_align(4096, 4096).unwrap()).unwrap();
     assert_eq!(block.addr().get() % 4096, 0);
     assert_eq!((linear.used(), linear.remaining()), (8191, 0));

@@ -141,7 +141,7 @@ fn collections_are_recorded() {
 }
 
 /// Returns the least waste over all cuts of the sizes.
-fn least_waste(sizes: &[(usize, usize)], most: usize) -> u64 {
+fn least_waste(sizes: &[(usize, usize)], max_classes: usize) -> u64 {
     let cuts = 0u32..1 << (sizes.len() - 1);
     let waste = |cut: u32| {
         let mut class = 0;
@@ -154,7 +154,7 @@ fn least_waste(sizes: &[(usize, usize)], most: usize) -> u64 {
         }
         sum
     };
-    cuts.filter(|cut| (cut.count_ones() as usize) < most).map(waste).min().unwrap()
+    cuts.filter(|cut| (cut.count_ones() as usize) < max_classes).map(waste).min().unwrap()
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn the_table_shows_the_most_frequent_sizes() {
     let sizes: Vec<_> = (1..=40).collect();
     let record = record_of(&sizes, &[7, 7, 7]);
     let table = record.to_string();
-    assert!(table.starts_with("43 allocations of 841 bytes in all\n"), "{table}");
+    assert!(table.starts_with("43 allocations of 841 bytes in total\n"), "{table}");
     let of_7 = table.lines().find(|line| line.trim_start().starts_with("7 ")).unwrap();
     let words: Vec<_> = of_7.split_whitespace().collect();
     assert_eq!(words[..6], ["7", "8", "4", "9.30", "0", "2"]);

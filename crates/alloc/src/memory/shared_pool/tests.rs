@@ -13,13 +13,13 @@ fn layout(size: usize) -> Layout {
 fn empty_slabs_except_one_are_released() {
     let pool = SharedPool::new(1 << 16, layout(4096), &Heap);
     let blocks: Vec<_> = (0..1000).map(|_| pool.allocate().unwrap()).collect();
-    let most = pool.stats();
-    assert_eq!((most.used_count, most.slab_count), (1000, 1000usize.div_ceil(15)));
+    let peak = pool.stats();
+    assert_eq!((peak.used_count, peak.slab_count), (1000, 1000usize.div_ceil(15)));
     for (i, &block) in blocks.iter().enumerate() {
         // SAFETY: a block of this pool that is not used any more.
         unsafe { pool.free(block) }.unwrap();
         let stats = pool.stats();
-        assert!(i < 100 || stats.reserved_bytes < most.reserved_bytes, "after {i}: {stats:?}");
+        assert!(i < 100 || stats.reserved_bytes < peak.reserved_bytes, "after {i}: {stats:?}");
     }
     pool.check().unwrap();
     assert_eq!((pool.stats().used_count, pool.stats().slab_count), (0, 1));
@@ -35,14 +35,14 @@ fn threads_share_a_pool() {
                 for round in 0..200u64 {
                     let value = number << 32 | round;
                     let own: [_; 9] = core::array::from_fn(|_| {
-                        let place = pool.allocate().unwrap().cast::<u64>();
+                        let slot = pool.allocate().unwrap().cast::<u64>();
                         // SAFETY: the block is ours, and large enough.
-                        unsafe { place.write(value) }
-                        place
+                        unsafe { slot.write(value) }
+                        slot
                     });
                     // SAFETY: the block is ours, and not used any more.
-                    let is_ours = |place: NonNull<u64>| unsafe {
-                        place.read() == value && pool.free(place.cast()).is_ok()
+                    let is_ours = |slot: NonNull<u64>| unsafe {
+                        slot.read() == value && pool.free(slot.cast()).is_ok()
                     };
                     assert!(own.into_iter().all(is_ours));
                 }

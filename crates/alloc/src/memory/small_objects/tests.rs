@@ -129,9 +129,9 @@ fn objects_of_0_bytes_take_no_slot() {
         let grown = unsafe { objects.resize(object, nothing, layout(8, 8)) }.unwrap();
         assert!(objects.owns(grown));
         // SAFETY: nothing uses it any more.
-        let gone = unsafe { objects.resize(grown, layout(8, 8), nothing) }.unwrap();
-        assert!(is_aligned(gone, nothing));
-        assert_eq!(free(&objects, gone, nothing), Ok(()));
+        let empty = unsafe { objects.resize(grown, layout(8, 8), nothing) }.unwrap();
+        assert!(is_aligned(empty, nothing));
+        assert_eq!(free(&objects, empty, nothing), Ok(()));
     }
     assert_eq!(objects.stats().live, 0);
 }
@@ -201,8 +201,9 @@ fn invalid_configs_are_errors() {
     assert_eq!(new(&[], 1000), Ok(vec![]));
     assert_eq!(new(&[SlotClass::new(8, 0)], 10_000), Ok(vec![0]));
     let huge = [SlotClass::new(1024, usize::MAX)];
-    let (most, region) = (u32::MAX as usize, SmallObjectsConfig { classes: &huge }.region_bytes());
-    assert!((1024 * most + most / 8..1025 * most).contains(&region.unwrap()));
+    let (max_slots, region) =
+        (u32::MAX as usize, SmallObjectsConfig { classes: &huge }.region_bytes());
+    assert!((1024 * max_slots + max_slots / 8..1025 * max_slots).contains(&region.unwrap()));
     assert!(new(&huge, 1 << 20).unwrap()[0] > 1000);
 }
 
@@ -215,9 +216,9 @@ fn a_region_is_used_up_in_the_proportions_of_the_config() {
         let objects = SmallObjects::new(region, &config).unwrap();
         let classes: Vec<_> = objects.class_stats().collect();
         let share = size_bytes as f64 / exact as f64;
-        for (class, asked) in classes.iter().zip(config.classes) {
-            assert!(size_bytes < exact || class.slots >= asked.slots);
-            assert!(class.slots as f64 <= asked.slots as f64 * share * 1.01 + 1.0);
+        for (class, requested) in classes.iter().zip(config.classes) {
+            assert!(size_bytes < exact || class.slots >= requested.slots);
+            assert!(class.slots as f64 <= requested.slots as f64 * share * 1.01 + 1.0);
         }
         let used = objects.stats().capacity_bytes as f64;
         let metadata = classes.iter().map(|class| class.slots).sum::<usize>() as f64 * 1.016 / 8.0;

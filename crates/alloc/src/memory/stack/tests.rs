@@ -84,8 +84,8 @@ fn regions_of_odd_sizes_and_addresses_work() {
         for size in 0..40 {
             let stack = Stack::new(Region::new(&mut bytes[start..start + size]));
             assert!(stack.capacity() <= size && stack.capacity() + 3 * WORD_BYTES > size);
-            let most = stack.capacity().saturating_sub(WORD_BYTES);
-            let block = stack.allocate(layout(most, 1));
+            let max_size = stack.capacity().saturating_sub(WORD_BYTES);
+            let block = stack.allocate(layout(max_size, 1));
             assert_eq!(block.is_ok(), stack.capacity() >= WORD_BYTES);
             assert!(stack.allocate(layout(0, 1)).is_err() && stack.check().is_ok());
         }

@@ -40,7 +40,7 @@ struct Machine<'m> {
     layout: Layout,
     shadow: Shadow,
     /// Free blocks of slabs that the pool still has.
-    gone: Vec<NonNull<u8>>,
+    freed: Vec<NonNull<u8>>,
 }
 
 pub(crate) fn run(program: &[u8]) {
@@ -56,7 +56,7 @@ pub(crate) fn run(program: &[u8]) {
     } else {
         BlockPool::in_slabs_of(bytes.below(20_000), layout, &source)
     };
-    let mut machine = Machine { pool, layout, shadow: Shadow::anywhere(), gone: vec![] };
+    let mut machine = Machine { pool, layout, shadow: Shadow::anywhere(), freed: vec![] };
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         machine.step(&op);
@@ -77,25 +77,25 @@ impl Machine<'_> {
                     self.shadow.freed(block, layout);
                     // SAFETY: a block in use of this pool.
                     unsafe { self.pool.free(block) }.unwrap();
-                    self.gone.push(block);
+                    self.freed.push(block);
                 }
             }
-            Op::FreeAgain(nth) if !self.gone.is_empty() => {
-                let block = self.gone[nth % self.gone.len()];
+            Op::FreeAgain(nth) if !self.freed.is_empty() => {
+                let block = self.freed[nth % self.freed.len()];
                 // SAFETY: a free block of a slab that this pool still has.
                 assert_eq!(unsafe { self.pool.free(block) }, Err(Error::NotAllocated));
             }
             Op::FreeAgain(_) => {}
             Op::Reset => {
                 self.pool.reset();
-                self.gone.clear();
+                self.freed.clear();
                 self.shadow.clear();
             }
             Op::Shrink => {
                 let before = self.pool.stats().reserved_bytes;
                 let freed = self.pool.shrink();
                 assert_eq!(self.pool.stats().reserved_bytes, before - freed);
-                self.gone.clear();
+                self.freed.clear();
             }
         }
     }
@@ -107,7 +107,7 @@ impl Machine<'_> {
                 let size = self.pool.block_layout().size().max(self.layout.size());
                 let all = Layout::from_size_align(size, self.layout.align()).unwrap();
                 self.shadow.allocated(block, all);
-                self.gone.retain(|gone| *gone != block);
+                self.freed.retain(|freed| *freed != block);
             }
             Err(full) => {
                 let requested = self.pool.block_layout().size() as u64;

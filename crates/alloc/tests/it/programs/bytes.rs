@@ -56,8 +56,8 @@ impl<'a> Bytes<'a> {
             byte => 1 << (usize::BITS - 2 - u32::from(byte % 4)),
         };
         // As a layout, a size rounded up to its alignment is no larger than isize::MAX.
-        let most = (isize::MAX as usize) & !(align - 1);
-        let size = self.size().min(most as u64) as usize;
+        let max_size = (isize::MAX as usize) & !(align - 1);
+        let size = self.size().min(max_size as u64) as usize;
         Layout::from_size_align(size, align).unwrap()
     }
 }

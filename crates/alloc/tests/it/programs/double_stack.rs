@@ -5,7 +5,7 @@ use drystone_alloc::memory::{DoubleStack, Region};
 use super::{
     bytes::Bytes,
     shadow::Shadow,
-    stack::{MEMORY_BYTES, Op, Twin, whole_words},
+    stack::{MEMORY_BYTES, Op, Reference, whole_words},
 };
 
 /// Each operation uses the low end or the high one; each end is the other's limit.
@@ -17,7 +17,7 @@ pub(crate) fn run(program: &[u8]) {
     let region = Region::new(&mut memory[first..end]);
     let mut shadow = Shadow::within(region.start(), region.size_bytes());
     let (start, end) = whole_words(&region);
-    let (mut low, mut high) = (Twin::new(start, true), Twin::new(end, false));
+    let (mut low, mut high) = (Reference::new(start, true), Reference::new(end, false));
     let mut stack = DoubleStack::new(region);
     while !bytes.is_empty() {
         let (is_low, op) = (bytes.byte() < 128, Op::read(&mut bytes));

@@ -82,7 +82,7 @@ fn step(shadow: &mut Shadow, op: &Op) {
         Op::AllocateZeroed(layout) => {
             // SAFETY: sizes are not zero.
             let object = NonNull::new(unsafe { ALLOCATOR.alloc_zeroed(layout) }).unwrap();
-            // SAFETY: the object has so many bytes, and they were zeroed.
+            // SAFETY: the object has this number of bytes, and they were zeroed.
             let content = unsafe { std::slice::from_raw_parts(object.as_ptr(), layout.size()) };
             assert!(content.iter().all(|byte| *byte == 0), "{object:?} is not zero");
             shadow.allocated(object, layout);

@@ -45,7 +45,7 @@ const DEEPEST: usize = 20;
 
 /// The reference model: the blocks with patterns, those of the innermost checkpoint in order, and
 /// the number of used bytes, counted from the start at each step.
-struct Twin {
+struct Reference {
     start: usize,
     capacity: usize,
     used: usize,
@@ -64,23 +64,23 @@ pub(crate) fn run(program: &[u8]) {
     let (start, capacity) = (region.start(), region.size_bytes());
     let shadow = Shadow::within(start, capacity);
     let (start, blocks) = (start.addr().get(), Vec::new());
-    let mut twin = Twin { start, capacity, used: 0, highest: 0, shadow, blocks };
+    let mut reference = Reference { start, capacity, used: 0, highest: 0, shadow, blocks };
     let mut linear = Linear::new(region);
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         match op {
-            Op::Open => twin.level(&mut bytes, linear.checkpoint(), 1),
+            Op::Open => reference.level(&mut bytes, linear.checkpoint(), 1),
             Op::Reset | Op::Rewind | Op::Close => {
-                twin.rewind(0);
+                reference.rewind(0);
                 linear.reset();
             }
-            op => twin.step(&linear, &op),
+            op => reference.step(&linear, &op),
         }
-        twin.compare(&linear);
+        reference.compare(&linear);
     }
 }
 
-impl Twin {
+impl Reference {
     /// Runs the operations of a checkpoint until it is closed.
     fn level(&mut self, bytes: &mut Bytes<'_>, mut checkpoint: Checkpoint<'_, '_>, depth: usize) {
         let mark = self.used;

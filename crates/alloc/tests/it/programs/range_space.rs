@@ -186,10 +186,10 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
             shadow.stale.extend(live.iter().map(|owned| owned.handle));
             shadow.owner.fill(NOBODY);
         }
-        Op::Defragment { units: most, moves, at_once } => {
+        Op::Defragment { units: max_units, moves, at_once } => {
             let order = if at_once { MoveOrder::AtOnce } else { MoveOrder::FrontToBack };
             let moves = if moves == u8::MAX { u32::MAX } else { moves.into() };
-            let budget = DefragBudget { moves, order, ..DefragBudget::units(units(most)) };
+            let budget = DefragBudget { moves, order, ..DefragBudget::units(units(max_units)) };
             defragment(space, shadow, &budget);
         }
         _ => {}

@@ -92,7 +92,7 @@ const DEEPEST: usize = 20;
 const MEMORY_BYTES: usize = 2 * 4096;
 
 /// The reference model: for each scope the values to drop, in the order of their allocation.
-struct Twin<'l> {
+struct Reference<'l> {
     shadow: Shadow,
     next_number: u32,
     scopes: Vec<Level>,
@@ -119,16 +119,16 @@ pub(crate) fn run(program: &[u8]) {
     let log = Log::default();
     let shadow = Shadow::within(region.start(), region.size_bytes());
     let (scopes, expected) = (Vec::new(), Vec::new());
-    let mut twin = Twin { shadow, next_number: 0, scopes, expected, log: &log };
+    let mut reference = Reference { shadow, next_number: 0, scopes, expected, log: &log };
     let mut stack = ScopeStack::new(region);
     while !bytes.is_empty() {
         let result = catch_unwind(AssertUnwindSafe(|| {
             stack.scope(|scope| {
                 assert_eq!(scope.remaining(), end - first);
-                twin.level(&mut bytes, scope);
+                reference.level(&mut bytes, scope);
             });
         }));
-        twin.closed();
+        reference.closed();
         failures_only(result);
     }
 }
@@ -141,7 +141,7 @@ fn failures_only(result: Panics) {
     }
 }
 
-impl<'l> Twin<'l> {
+impl<'l> Reference<'l> {
     /// Runs the operations of a scope, and checks its plain data at the end.
     fn level<'p>(&mut self, bytes: &mut Bytes<'_>, scope: &mut Scope<'_, 'p>)
     where

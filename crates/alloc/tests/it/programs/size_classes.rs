@@ -100,10 +100,10 @@ fn compare<O: Offset>(space: &SizeClasses<O>, shadow: &Shadow<O>, capacity: O) {
     assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start), "{ranges:?}");
     assert!(ranges.last().is_none_or(|last| last.end <= capacity));
     let stats = space.stats();
-    let asked: u64 = ranges.iter().map(|range| (range.end - range.start).into()).sum();
-    assert_eq!(stats.used.into() - stats.internal_waste.into(), asked);
+    let requested: u64 = ranges.iter().map(|range| (range.end - range.start).into()).sum();
+    assert_eq!(stats.used.into() - stats.internal_waste.into(), requested);
     assert_eq!((stats.live_blocks as usize, stats.capacity), (ranges.len(), capacity));
-    let most = u128::from(stats.used.into()) * u128::from(shadow.max_waste_percent) / 100;
-    assert!(u128::from(stats.internal_waste.into()) <= most, "{stats:?}");
+    let max_waste = u128::from(stats.used.into()) * u128::from(shadow.max_waste_percent) / 100;
+    assert!(u128::from(stats.internal_waste.into()) <= max_waste, "{stats:?}");
     assert!(space.idle() <= stats.free);
 }

@@ -29,7 +29,7 @@ impl Op {
 #[derive(Default)]
 struct Shadow {
     live: Vec<(Handle<u64>, u64)>,
-    gone: Vec<Handle<u64>>,
+    removed: Vec<Handle<u64>>,
     next_value: u64,
 }
 
@@ -50,16 +50,16 @@ fn step(slots: &mut Slots<u64>, shadow: &mut Shadow, op: &Op) {
             shadow.next_value += 1;
             let handle = slots.insert(shadow.next_value).unwrap();
             let is_new = |other: &Handle<u64>| *other != handle;
-            assert!(shadow.gone.iter().all(is_new), "{handle:?} came back");
+            assert!(shadow.removed.iter().all(is_new), "{handle:?} is reused");
             shadow.live.push((handle, shadow.next_value));
         }
         Op::Remove(nth) if !shadow.live.is_empty() => {
             let (handle, value) = shadow.live.swap_remove(nth % shadow.live.len());
             assert_eq!(slots.remove(handle), Some(value));
-            shadow.gone.push(handle);
+            shadow.removed.push(handle);
         }
-        Op::UseStale(nth) if !shadow.gone.is_empty() => {
-            let handle = shadow.gone[nth % shadow.gone.len()];
+        Op::UseStale(nth) if !shadow.removed.is_empty() => {
+            let handle = shadow.removed[nth % shadow.removed.len()];
             assert_eq!(slots.remove(handle), None);
             assert_eq!(slots.get(handle), None);
             assert_eq!(slots.get_mut(handle), None);
@@ -76,7 +76,7 @@ fn step(slots: &mut Slots<u64>, shadow: &mut Shadow, op: &Op) {
         }
         Op::Reset => {
             slots.reset();
-            shadow.gone.extend(shadow.live.drain(..).map(|(handle, _)| handle));
+            shadow.removed.extend(shadow.live.drain(..).map(|(handle, _)| handle));
         }
         _ => {}
     }
@@ -84,7 +84,7 @@ fn step(slots: &mut Slots<u64>, shadow: &mut Shadow, op: &Op) {
 
 fn compare(slots: &mut Slots<u64>, shadow: &mut Shadow) {
     assert!(shadow.live.iter().all(|(handle, value)| slots.get(*handle) == Some(value)));
-    assert!(shadow.gone.iter().all(|handle| !slots.contains(*handle)));
+    assert!(shadow.removed.iter().all(|handle| !slots.contains(*handle)));
     shadow.live.sort_unstable_by_key(|(handle, _)| handle.index());
     assert_eq!(slots.len() as usize, shadow.live.len());
     assert_eq!(slots.iter().len(), shadow.live.len());

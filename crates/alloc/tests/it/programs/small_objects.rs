@@ -55,9 +55,9 @@ struct Machine<'m> {
     shadow: Shadow,
     classes: Vec<Class>,
     /// The class of each live object; none if it is in the fallback.
-    places: HashMap<NonNull<u8>, Option<usize>>,
+    expected_classes: HashMap<NonNull<u8>, Option<usize>>,
     /// Starts of slots that are free.
-    gone: Vec<(NonNull<u8>, Layout)>,
+    freed: Vec<(NonNull<u8>, Layout)>,
     has_fallback: bool,
 }
 
@@ -96,8 +96,8 @@ fn run_with(objects: SmallObjects<'_>, has_fallback: bool, bytes: &mut Bytes<'_>
         classes: objects.class_stats().map(class).collect(),
         objects,
         shadow: Shadow::anywhere(),
-        places: HashMap::new(),
-        gone: vec![],
+        expected_classes: HashMap::new(),
+        freed: vec![],
         has_fallback,
     };
     while !bytes.is_empty() {
@@ -129,16 +129,17 @@ impl Machine<'_> {
             Op::Flush => assert_eq!(self.objects.flush(), Ok(())),
             Op::Reset => {
                 // Objects in the fallback stay allocated; they are freed first.
-                let places = self.places.iter();
-                let outside: Vec<_> = places.filter(|it| it.1.is_none()).map(|it| *it.0).collect();
+                let expected_classes = self.expected_classes.iter();
+                let outside: Vec<_> =
+                    expected_classes.filter(|it| it.1.is_none()).map(|it| *it.0).collect();
                 for object in outside {
                     let layout = self.layout_of(object);
                     self.free(object, layout);
                 }
                 self.objects.reset();
                 self.shadow.clear();
-                self.places.clear();
-                self.gone.clear();
+                self.expected_classes.clear();
+                self.freed.clear();
                 self.classes.iter_mut().for_each(|class| class.live = 0);
             }
         }
@@ -189,14 +190,14 @@ impl Machine<'_> {
         if let Some(class) = expected {
             self.classes[class].live += 1;
         }
-        self.places.insert(object, expected);
-        self.gone.retain(|gone| gone.0 != object);
+        self.expected_classes.insert(object, expected);
+        self.freed.retain(|freed| freed.0 != object);
     }
 
     fn remove_record(&mut self, object: NonNull<u8>, layout: Layout) {
-        if let Some(class) = self.places.remove(&object).unwrap() {
+        if let Some(class) = self.expected_classes.remove(&object).unwrap() {
             self.classes[class].live -= 1;
-            self.gone.push((object, layout));
+            self.freed.push((object, layout));
         }
     }
 
@@ -210,7 +211,7 @@ impl Machine<'_> {
     /// Only debug builds detect every double free.
     fn free_wrongly(&mut self, nth: usize) {
         if let Some((object, layout)) = self.shadow.nth(nth)
-            && self.places[&object].is_some()
+            && self.expected_classes[&object].is_some()
             && layout.size() > 1
         {
             // SAFETY: it is in the object.
@@ -219,8 +220,8 @@ impl Machine<'_> {
             let result = unsafe { self.objects.free(inside, layout) };
             assert_eq!(result, Err(Error::NotAllocated));
         }
-        if !self.gone.is_empty() && cfg!(debug_assertions) {
-            let (object, layout) = self.gone[nth % self.gone.len()];
+        if !self.freed.is_empty() && cfg!(debug_assertions) {
+            let (object, layout) = self.freed[nth % self.freed.len()];
             // SAFETY: as for the call above.
             let result = unsafe { self.objects.free(object, layout) };
             assert_eq!(result, Err(Error::NotAllocated));
@@ -228,7 +229,7 @@ impl Machine<'_> {
     }
 
     fn resize(&mut self, object: NonNull<u8>, from: Layout, to: Layout) {
-        let was = self.places[&object];
+        let was = self.expected_classes[&object];
         let stays = was.is_some() && self.class_for(to) == was;
         let expected = if stays { was } else { self.open_class_for(to) };
         // SAFETY: a live object, with its layout.
@@ -261,7 +262,7 @@ impl Machine<'_> {
             assert!(is.peak >= is.live);
         }
         let stats = self.objects.stats();
-        assert_eq!(stats.live + stats.fallback_live, self.places.len(), "{op:?}");
+        assert_eq!(stats.live + stats.fallback_live, self.expected_classes.len(), "{op:?}");
         assert_eq!(stats.double_frees, 0);
     }
 }

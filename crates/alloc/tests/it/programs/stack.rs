@@ -95,25 +95,25 @@ struct Block {
 
 /// The reference model of a stack that grows upwards, or downwards: a list of blocks, and the
 /// address where the free memory begins.
-pub(crate) struct Twin {
+pub(crate) struct Reference {
     pub(crate) edge: usize,
     /// Start of the empty stack.
     origin: usize,
     is_low: bool,
     blocks: Vec<Block>,
-    gone: Vec<NonNull<u8>>,
+    freed: Vec<NonNull<u8>>,
 }
 
 const WORD: usize = size_of::<usize>();
 
-impl Twin {
+impl Reference {
     pub(crate) fn new(origin: usize, is_low: bool) -> Self {
-        Self { edge: origin, origin, is_low, blocks: Vec::new(), gone: Vec::new() }
+        Self { edge: origin, origin, is_low, blocks: Vec::new(), freed: Vec::new() }
     }
 
     /// `limit` is the end of the free memory of this stack.
     pub(crate) fn step(&mut self, stack: impl Lifo, shadow: &mut Shadow, limit: usize, op: &Op) {
-        let (count, gone) = (self.blocks.len(), self.gone.len());
+        let (count, freed) = (self.blocks.len(), self.freed.len());
         match *op {
             Op::Allocate(layout) => {
                 let block = stack.push(layout);
@@ -121,8 +121,8 @@ impl Twin {
             }
             Op::Pop if count > 0 => self.free(stack, shadow, count - 1),
             Op::Free(nth) if count > 0 => self.free(stack, shadow, nth % count),
-            Op::FreeWrong(nth) if gone > 0 => {
-                let wrong = self.gone[nth % gone];
+            Op::FreeWrong(nth) if freed > 0 => {
+                let wrong = self.freed[nth % freed];
                 if self.blocks.iter().all(|block| block.start != wrong) {
                     // SAFETY: it is not freed, because it is no block.
                     assert_eq!(unsafe { stack.pop(wrong) }, Err(Error::NotAllocated));
@@ -149,7 +149,7 @@ impl Twin {
             if !block.is_freed {
                 shadow.freed(block.start, block.layout);
             }
-            self.gone.push(block.start);
+            self.freed.push(block.start);
         }
         self.edge = self.origin;
     }
@@ -211,7 +211,7 @@ impl Twin {
     fn pop(&mut self) {
         while let Some(block) = self.blocks.pop() {
             self.edge = block.edge;
-            self.gone.push(block.start);
+            self.freed.push(block.start);
             if !self.blocks.last().is_some_and(|block| block.is_freed) {
                 break;
             }
@@ -275,7 +275,7 @@ impl Twin {
         if let Some(top) = self.blocks.last_mut() {
             (top.start, top.layout) = (new, layout);
         }
-        self.gone.push(start);
+        self.freed.push(start);
     }
 
     /// Records the rest of a shrunk block that is not the top as a freed block, at the end that
@@ -352,19 +352,26 @@ pub(crate) fn run(program: &[u8]) {
     let region = Region::new(&mut memory[first..end]);
     let mut shadow = Shadow::within(region.start(), region.size_bytes());
     let (start, end) = whole_words(&region);
-    let mut twin = Twin::new(start, true);
+    let mut reference = Reference::new(start, true);
     let mut stack = Stack::new(region);
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         if let Op::Reset = op {
-            twin.reset(&mut shadow);
+            reference.reset(&mut shadow);
             stack.reset();
         } else {
-            twin.step(&stack, &mut shadow, end, &op);
+            reference.step(&stack, &mut shadow, end, &op);
         }
         shadow.check();
         stack.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
-        assert_eq!((stack.capacity(), stack.remaining()), (end - start, end - twin.edge), "{op:?}");
-        assert_eq!((stack.is_empty(), stack.used()), (twin.is_empty(), twin.edge - start));
+        assert_eq!(
+            (stack.capacity(), stack.remaining()),
+            (end - start, end - reference.edge),
+            "{op:?}"
+        );
+        assert_eq!(
+            (stack.is_empty(), stack.used()),
+            (reference.is_empty(), reference.edge - start)
+        );
     }
 }
