@@ -1,5 +1,5 @@
-//! Generates the OpenGL functions that `gl` calls: those of 4.5 core, which the extensions
-//! to 4.3 that will do instead share by name.
+//! Generates the OpenGL functions that `gl` calls: those of 4.5 core. The extensions that make 4.3
+//! suitable have the same function names.
 
 use std::{env, error::Error, fs::File, path::Path};
 

@@ -1,4 +1,4 @@
-//! The glue: where the pool's bytes go. All that `drystone-pool` asks of a graphics API.
+//! The pool's backend: all functions that `drystone-pool` needs of a graphics API.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,34 @@ use super::engine::Engine;
 pub(crate) struct Buffers {
     device: wgpu::Device,
     queue: wgpu::Queue,
-    /// Vertex buffers, by the number that the pool gave them.
+    /// Vertex buffers, by the pool's buffer number.
     elements: BTreeMap<u32, wgpu::Buffer>,
-    /// The table of per-draw data, which all of them share.
+    /// The table of per-draw data, which all buffers share.
     table: Option<wgpu::Buffer>,
-    /// Bytes of one mesh's per-draw data.
+    /// Size of one mesh's per-draw data, in bytes.
     slot_bytes: u64,
 }
 
 impl Buffers {
-    /// No buffer as yet.
+    /// Creates a backend without buffers.
     pub(crate) fn new(engine: &Engine, slot_bytes: usize) -> Self {
-        // Both are handles: a clone is the same device and the same queue.
+        // Both are handles: a clone refers to the same device and the same queue.
         let (device, queue) = (engine.device.clone(), engine.queue.clone());
         let slot_bytes = slot_bytes as u64;
         Self { device, queue, elements: BTreeMap::new(), table: None, slot_bytes }
     }
 
-    /// The vertex buffer with that number.
+    /// The vertex buffer with this number.
     pub(crate) fn elements(&self, buffer: u32) -> Option<&wgpu::Buffer> {
         self.elements.get(&buffer)
     }
 
-    /// The table of per-draw data, once there is a mesh.
+    /// The table of per-draw data; `None` before the first mesh.
     pub(crate) const fn table(&self) -> Option<&wgpu::Buffer> {
         self.table.as_ref()
     }
 
-    /// A buffer that vertices can be read from. "No memory" is an answer that the pool passes
-    /// on to whoever inserts.
+    /// Creates a vertex buffer. The pool reports out of memory to the caller of `insert`.
     fn make(&self, label: &str, size_bytes: u64) -> Result<wgpu::Buffer, BackendError> {
         use wgpu::BufferUsages as Usage;
         let out_of_memory = BackendError::OutOfMemory { requested_bytes: size_bytes };
@@ -58,8 +57,8 @@ impl Buffers {
         }
     }
 
-    /// Copies at once, so that later writes come after it: those are made when the next work
-    /// is submitted, before it. An engine that moves much would gather copies until then.
+    /// Submits a copy at once, so that later writes come after it: writes are executed when the
+    /// next work is submitted, before that work. An engine with many moves would gather the copies.
     fn copy(&self, from: (&wgpu::Buffer, u64), to: (&wgpu::Buffer, u64), size_bytes: u64) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(from.0, from.1, to.0, to.1, size_bytes);
@@ -68,9 +67,9 @@ impl Buffers {
 }
 
 impl Backend for Buffers {
-    /// `write_buffer` is a staged write: it takes effect in queue order. So the pool may write
-    /// a place again as soon as it is freed, and fences protect buffers alone. Into memory that
-    /// is mapped for good it would be `Direct`, and the pool would keep freed places back.
+    /// `write_buffer` is a staged write: it takes effect in queue order. So the pool can write a
+    /// range again as soon as it is freed, and fences protect buffers alone. Writes to permanently
+    /// mapped memory would be `Direct`, and the pool would hold freed ranges back.
     fn access(&self) -> Access {
         Access::Staged
     }
@@ -108,7 +107,7 @@ impl Backend for Buffers {
             self.copy((source, from.1), (target, to.1), size_bytes);
             return Ok(());
         }
-        // WebGPU does not copy within a buffer: it goes by way of another.
+        // WebGPU cannot copy within a buffer: the copy goes through another one.
         let between = self.make("between", size_bytes)?;
         self.copy((source, from.1), (&between, 0), size_bytes);
         self.copy((&between, 0), (target, to.1), size_bytes);
@@ -116,7 +115,7 @@ impl Backend for Buffers {
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
-        // Frames in flight keep the old table alive; the pool writes the new one itself.
+        // Frames in flight keep the old table alive; the pool writes the whole new one.
         self.table = Some(self.make("per-draw data", u64::from(slots) * self.slot_bytes)?);
         Ok(())
     }

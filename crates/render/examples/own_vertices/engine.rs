@@ -1,4 +1,4 @@
-//! What you have already: a device, a pipeline for your vertex format, a picture.
+//! The existing engine: a device, a pipeline for its vertex format, a picture.
 
 use std::{
     error::Error,
@@ -25,7 +25,7 @@ use target::Target;
 /// The colour behind the crystals.
 pub(crate) const GROUND_RGBA: [u8; 4] = [26, 26, 51, 255];
 
-/// Your vertex: 16 bytes, of any layout that your pipeline can read.
+/// The engine's vertex: 16 bytes, of any layout that the pipeline can read.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Vertex {
@@ -37,7 +37,7 @@ pub(crate) struct Vertex {
 pub(crate) type Triangle = [Vertex; 3];
 
 impl Vertex {
-    /// Three corners of one colour.
+    /// A triangle of one colour.
     pub(crate) fn triangle(corners: [[f32; 3]; 3], rgb: [f32; 3]) -> Triangle {
         let [red, green, blue] = rgb.map(|c| (c * 255.0) as u8);
         corners.map(|position| Self { position, rgba: [red, green, blue, 255] })
@@ -51,30 +51,31 @@ pub(crate) struct Engine {
     name: String,
     pipeline: wgpu::RenderPipeline,
     eye: wgpu::BindGroup,
-    /// 0, 1, 2 …, as many as the largest mesh has: its place is the command's base vertex.
+    /// The indices 0, 1, 2, … up to the size of the largest mesh. The command's base vertex selects
+    /// the mesh's vertices.
     pattern: wgpu::Buffer,
     /// The commands of a frame.
     commands: wgpu::Buffer,
-    /// Whether one call may draw many commands that each begin at their own instance.
+    /// Whether one call can draw many commands with their own first instances.
     is_indirect: bool,
     target: Target,
     submitted: u64,
     completed: Arc<AtomicU64>,
-    /// The first thing that went wrong; wgpu would panic.
+    /// The first error. Without this handler wgpu would panic.
     fault: Arc<OnceLock<String>>,
 }
 
 impl Engine {
-    /// Opens the first adapter there is.
+    /// Opens the first adapter.
     pub(crate) fn open(width: u32, height: u32) -> Result<Self, Box<dyn Error>> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        // wgpu would check each command in a compute pass of its own; ours name nothing but
-        // places that the pool handed out.
+        // wgpu would check each command in its own compute pass. The commands contain only ranges
+        // that the pool has allocated.
         descriptor.flags = wgpu::InstanceFlags::empty();
         let instance = wgpu::Instance::new(descriptor);
         let adapter =
             pollster::block_on(instance.request_adapter(&Default::default())).map_err(|error| {
-                format!("no graphics adapter ({error}); Mesa's lavapipe is one in software")
+                format!("no graphics adapter ({error}); Mesa's lavapipe is a software adapter")
             })?;
         let first_instance = wgpu::Features::INDIRECT_FIRST_INSTANCE;
         let (device, queue) =
@@ -86,7 +87,7 @@ impl Engine {
         let fault: Arc<OnceLock<String>> = Arc::default();
         let noted = Arc::clone(&fault);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            // Later ones follow from the first.
+            // Later errors follow from the first.
             let _ = noted.set(error.to_string());
         }));
         let pattern: Vec<u32> = (0..3 * MAX_TRIANGLES).collect();
@@ -110,7 +111,7 @@ impl Engine {
         })
     }
 
-    /// What draws.
+    /// The adapter's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -120,13 +121,13 @@ impl Engine {
         self.submitted
     }
 
-    /// The last frame that the GPU is done with, as far as is known. Waits for nothing.
+    /// The last frame that is known to be complete. Never waits.
     pub(crate) fn completed(&self) -> Result<u64, Box<dyn Error>> {
         self.device.poll(wgpu::PollType::Poll)?;
         Ok(self.completed.load(Ordering::Relaxed))
     }
 
-    /// Waits until a frame is done.
+    /// Waits until a frame is complete.
     pub(crate) fn wait_for(&self, frame: u64) -> Result<(), Box<dyn Error>> {
         if self.completed()? < frame {
             self.device.poll(wgpu::PollType::wait_indefinitely())?;
@@ -134,7 +135,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Draws one frame: a call for each buffer that the commands read.
+    /// Draws one frame: one call for each buffer that the commands read.
     pub(crate) fn draw(
         &mut self,
         buffers: &Buffers,
@@ -160,7 +161,7 @@ impl Engine {
         }
         drop(pass);
         self.queue.submit([encoder.finish()]);
-        // The number of this frame comes back once the GPU is done with it.
+        // The callback stores the number of this frame when the GPU has completed it.
         self.submitted += 1;
         let (frame, completed) = (self.submitted, Arc::clone(&self.completed));
         self.queue.on_submitted_work_done(move || {
@@ -181,7 +182,7 @@ impl Engine {
             pass.multi_draw_indexed_indirect(&self.commands, offset_bytes as u64, count);
             return;
         }
-        // Where an adapter has no such thing: the same commands, one by one.
+        // Without multi-draw, draw the same commands one by one.
         for command in &commands[run.commands.clone()] {
             let indices = command.first_index..command.first_index + command.index_count;
             let slot = command.first_instance;
@@ -215,7 +216,7 @@ fn commands_buffer(device: &wgpu::Device, commands: usize) -> wgpu::Buffer {
     })
 }
 
-/// A buffer that holds these values for good.
+/// Creates a buffer with constant contents.
 fn filled<T: Pod>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

@@ -1,19 +1,19 @@
-//! Your own vertex format, your own shader and your own pipeline on a [`VertexPool`]: what an
-//! engine that has all that already needs of `drystone-pool`, and nothing else.
+//! A custom vertex format, shader and pipeline on a [`VertexPool`]. This is all that an existing
+//! engine needs of `drystone-pool`.
 //!
 //! ```text
 //! cargo run --release -p drystone-render --example own_vertices -- -o crystals.png [--frames N]
 //!
-//!  garden.rs    400 meshes, an eighth of which change in every frame       (your game)
-//!  engine.rs    wgpu: device, pipeline, picture; draws commands            (your engine)
-//!  buffers.rs   the pool's `Backend` over that device's buffers            (the glue)
-//!  main.rs      the frame loop: which call of the pool comes when
+//! garden.rs    400 meshes, an eighth of which change in every frame    (the game)
+//! engine.rs    wgpu: device, pipeline, picture; draws commands         (the engine)
+//! buffers.rs   the pool's `Backend` over that device's buffers         (the glue)
+//! main.rs      the frame loop: when to call each function of the pool
 //! ```
-//! An *element* of this pool is a triangle: three vertices of position and colour. The vertex
-//! buffer of the draw is a buffer of the pool; what differs from mesh to mesh comes in as a
-//! second vertex buffer that moves on by instance, so that a command's `first_instance` picks
-//! the mesh's. Nothing of drystone's voxels, shaders or renderers is used; `drystone-render`
-//! gives the PNG file and hosts the example.
+//! An *element* of this pool is a triangle: three vertices of position and colour. The draw reads a
+//! buffer of the pool as its vertex buffer. Data that differs from mesh to mesh is in a second
+//! vertex buffer that advances by instance, so a command's `first_instance` selects the mesh's
+//! data. Voxels, shaders and renderers of drystone are not used; `drystone-render` writes the PNG
+//! file and hosts the example.
 
 mod buffers;
 mod engine;
@@ -27,22 +27,22 @@ use drystone_render::Image;
 use self::{
     buffers::Buffers,
     engine::{Engine, Triangle},
-    garden::{MAX_TRIANGLES, Place, Shape},
+    garden::{MAX_TRIANGLES, CrystalData, Shape},
 };
 
-/// Crystals a side.
+/// Number of crystals along each side.
 const SIDE: u32 = 20;
-/// Frames that may be on their way to the GPU: the loop waits for it when it is behind.
+/// Maximum number of frames in flight: the loop waits for the GPU beyond it.
 const FRAMES_IN_FLIGHT: u64 = 2;
 
-/// The pool, the list of what is drawn, and the glue between them and the engine.
+/// The pool, the draw list, and their connection to the engine.
 struct Garden {
-    pool: VertexPool<Triangle, Place>,
+    pool: VertexPool<Triangle, CrystalData>,
     list: DrawList,
     buffers: Buffers,
-    /// Of each crystal, while there is one.
+    /// Handle of each crystal, if it exists.
     meshes: Vec<Option<MeshHandle>>,
-    /// What crystals are made in, again and again.
+    /// Memory for new crystals, reused.
     scratch: Vec<Triangle>,
     replaced: u32,
 }
@@ -50,7 +50,7 @@ struct Garden {
 impl Garden {
     fn new(engine: &Engine) -> Result<Self, Box<dyn Error>> {
         let config = Config {
-            // A triangle is three indices, which count three vertices.
+            // A triangle has three indices, for three vertices.
             indices_per_element: 3,
             vertices_per_element: 3,
             // The engine's index buffer is as long as the largest mesh.
@@ -61,14 +61,14 @@ impl Garden {
         Ok(Self {
             pool: VertexPool::new(config)?,
             list: DrawList::new(),
-            buffers: Buffers::new(engine, size_of::<Place>()),
+            buffers: Buffers::new(engine, size_of::<CrystalData>()),
             meshes: vec![None; (SIDE * SIDE) as usize],
             scratch: Vec::new(),
             replaced: 0,
         })
     }
 
-    /// Makes every crystal that looks otherwise than before as it is in this frame.
+    /// Updates every crystal that differs in this frame.
     fn update(&mut self, frame: u32, all: bool) -> Result<(), Box<dyn Error>> {
         for number in 0..SIDE * SIDE {
             if all || Shape::changes(number, frame) {
@@ -78,17 +78,18 @@ impl Garden {
         Ok(())
     }
 
-    /// Puts a crystal where there was none, in another's place, or takes it away. Where the
-    /// pool is full, `insert` and `replace` say so, and what was there stays.
+    /// Inserts, replaces or removes a crystal. If the pool is full, `insert` and `replace` return
+    /// an error, and the old crystal remains.
     fn set(&mut self, number: u32, shape: Option<Shape>) -> Result<(), Box<dyn Error>> {
         let Self { pool, list, buffers, scratch, .. } = self;
         let mesh = &mut self.meshes[number as usize];
         match (shape, *mesh) {
             (Some(shape), old) => {
                 shape.fill(scratch);
-                // One part: all triangles are drawn or none. Up to eight can be masked apart.
+                // One part: all triangles are drawn or none. Up to eight parts can be masked
+                // separately.
                 let parts = [scratch.len() as u32];
-                let place = Place::of(number, SIDE);
+                let place = CrystalData::of(number, SIDE);
                 if let Some(old) = old {
                     pool.replace(old, scratch, &parts, place, buffers)?;
                     self.replaced += 1;
@@ -99,7 +100,7 @@ impl Garden {
                 }
             }
             (None, Some(old)) => {
-                // The list drops it by itself.
+                // The list drops the stale handle itself.
                 pool.remove(old)?;
                 *mesh = None;
             }
@@ -108,26 +109,27 @@ impl Garden {
         Ok(())
     }
 
-    /// One frame: what is done is told to the pool, commands are made and drawn, and that is
-    /// told to the pool.
+    /// Draws one frame: reports completed frames to the pool, draws the commands, and reports the
+    /// submitted frame.
     fn draw(&mut self, engine: &mut Engine) -> Result<u32, Box<dyn Error>> {
         let Self { pool, list, buffers, .. } = self;
-        // 1. Which frames is the GPU done with? Polled; what only they could read is free now.
+        // 1. Report the frames that the GPU has completed (polled). Ranges that only they could
+        // read become free.
         pool.frames_completed(engine.completed()?, buffers);
-        // 2. What is seen: here what is within a circle. A frustum test would stand here.
-        list.mask(pool, |place| if place.is_inside() { PartSet::ALL } else { PartSet::EMPTY });
-        // 3. One indirect call for each buffer that the pool has.
+        // 2. Mask the meshes: here by a circle. A real program would test the frustum here.
+        list.mask(pool, |crystal| if crystal.is_inside() { PartSet::ALL } else { PartSet::EMPTY });
+        // 3. Issue one indirect call for each buffer of the pool.
         let (runs, commands) = list.runs(pool);
         engine.draw(buffers, runs, commands)?;
         let drawn = commands.len() as u32;
-        // 4. All that was written and taken so far belongs to this frame.
+        // 4. All writes and frees so far belong to this frame.
         pool.frame_submitted(engine.submitted());
-        // 5. As many frames ahead of the GPU as you like; it is you who waits, not the pool.
+        // 5. Choose the number of frames in flight; the program waits, not the pool.
         engine.wait_for(engine.submitted().saturating_sub(FRAMES_IN_FLIGHT))?;
         Ok(drawn)
     }
 
-    /// Closes the gaps that removed meshes left: at most a MiB of copies a frame.
+    /// Closes the gaps of removed meshes, with at most 1 MiB of copies a frame.
     fn defragment(&mut self, engine: &mut Engine) -> Result<u64, Box<dyn Error>> {
         let mut moved_bytes = 0;
         for _ in 0..100 {
@@ -157,7 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stats = garden.pool.stats();
     println!(
         "{}: {}: {drawn} commands in {} calls a frame; {frames} frames, {} meshes replaced, \
-         {} triangles in {} places, {moved_bytes} bytes moved",
+         {} triangles in {} ranges, {moved_bytes} bytes moved",
         path.display(),
         engine.name(),
         stats.buffers,
@@ -170,7 +172,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn picture(engine: &Engine) -> Result<Image, Box<dyn Error>> {
     let (width, height, rgba) = engine.read_picture()?;
-    Ok(Image::from_rgba(width, height, rgba).ok_or("the picture is cut short")?)
+    Ok(Image::from_rgba(width, height, rgba).ok_or("the picture is truncated")?)
 }
 
 /// The picture's path and the number of frames.

@@ -1,5 +1,5 @@
-// Vertices and per-draw data come in as two vertex buffers: the first moves on by vertex, the
-// second by instance, beginning at the command's first instance.
+// Vertices and per-draw data are two vertex buffers: the first advances by vertex, the second by
+// instance, starting at the command's first instance.
 
 struct Eye {
     clip_from_world: mat4x4<f32>,

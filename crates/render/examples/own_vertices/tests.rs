@@ -1,21 +1,21 @@
 use super::*;
 
-/// A picture of the garden as it is after so many frames, made anew at once.
-fn made_at_once(engine: &mut Engine, frame: u32) -> Image {
+/// A picture of the garden in a frame, drawn with new meshes only.
+fn drawn_with_new_meshes(engine: &mut Engine, frame: u32) -> Image {
     let mut garden = Garden::new(engine).unwrap();
     garden.update(frame, true).unwrap();
     garden.draw(engine).unwrap();
     picture(engine).unwrap()
 }
 
-/// What was replaced, removed, inserted and moved through many frames looks as what is made
-/// of the same crystals at once, to the byte.
+/// After many frames of replaced, removed, inserted and moved meshes, the picture equals one of new
+/// meshes, byte for byte.
 #[test]
-fn what_has_changed_in_places_looks_as_what_is_new() {
+fn changed_meshes_draw_like_new_ones() {
     let mut engine = match Engine::open(320, 180) {
         Ok(engine) => engine,
         Err(error) => {
-            println!("skipped: what_has_changed_in_places_looks_as_what_is_new: {error}");
+            println!("skipped: changed_meshes_draw_like_new_ones: {error}");
             return;
         }
     };
@@ -28,12 +28,12 @@ fn what_has_changed_in_places_looks_as_what_is_new() {
         garden.draw(&mut engine).unwrap();
         if frame % 13 == 0 {
             let shown = picture(&engine).unwrap();
-            assert!(shown == made_at_once(&mut engine, frame), "frame {frame}");
+            assert!(shown == drawn_with_new_meshes(&mut engine, frame), "frame {frame}");
         }
     }
-    assert!(garden.defragment(&mut engine).unwrap() > 0, "nothing was there to be moved");
+    assert!(garden.defragment(&mut engine).unwrap() > 0, "no ranges were moved");
     let last = picture(&engine).unwrap();
-    assert!(last == made_at_once(&mut engine, 40), "after moving");
+    assert!(last == drawn_with_new_meshes(&mut engine, 40), "after moving");
     let is_ground = |picture: &Image| {
         let pixels = picture.rgba().chunks_exact(4);
         pixels.filter(|pixel| *pixel == engine::GROUND_RGBA).count()

@@ -1,21 +1,21 @@
-//! Sprites in layers on a [`VertexPool`]: a park of 3,000 things, each a mesh of a few sprites,
-//! masked, ordered and blended; some change in every frame, and the view wanders.
+//! Sprites in layers on a [`VertexPool`]: a park of 3,000 things. Each is a mesh of a few sprites,
+//! masked, sorted and blended. Some change in every frame, and the view moves.
 //!
 //! ```text
 //! cargo run --release -p drystone-render --example sprites -- -o park.png [--frames N]
 //!
-//!  park.rs      what there is: ponds, trees, mushrooms, clouds       (your game)
-//!  painter.rs   the pool's `Backend` in plain memory, and a painter  (your engine)
-//!  main.rs      the park in a pool: masks, orders, frames
+//! park.rs      the scene: ponds, trees, mushrooms, clouds             (the game)
+//! painter.rs   the pool's `Backend` in plain memory, and a painter    (the engine)
+//! main.rs      the park in a pool: masks, sort keys, frames
 //! ```
-//! A thing has two parts: its shadow and its body. One list of all things is looked at twice:
-//! the shadows first, which lie on the ground, then the bodies by layer and from far to near.
-//! It needs no GPU: the painter reads the commands as a vertex shader would. On a GPU, blended
-//! sprites are drawn in this very order by one indirect call for each run of commands that read
-//! the same buffer; `own_vertices` shows such a backend.
+//! A thing has two parts: its shadow and its body. One list of all things has two views: first the
+//! shadows, which lie on the ground, then the bodies by layer and from far to near. The example
+//! needs no GPU: the painter reads the commands like a vertex shader. On a GPU, blended sprites are
+//! drawn in this order with one indirect call for each run of commands that read the same buffer;
+//! `own_vertices` shows such a backend.
 //!
-//! The last picture is painted a second time without pool and lists, thing by thing, and must
-//! be the same to the byte.
+//! The last picture is painted a second time without pool and lists, thing by thing, and must be
+//! equal, byte for byte.
 
 mod painter;
 mod park;
@@ -30,15 +30,15 @@ use self::{
     park::{BODY, Park, SHADOW, Sprite, Thing, View},
 };
 
-/// Things in the park.
+/// Number of things in the park.
 const THINGS: u32 = 3000;
 
 /// A park in a pool.
 struct Pictured {
     pool: VertexPool<Sprite, Thing>,
-    /// All things; what is seen of their bodies.
+    /// All things, and the visible ones of their bodies.
     bodies: DrawList,
-    /// A second look at the same list: what is seen of their shadows.
+    /// A second view of the same list: the visible shadows.
     shadows: DrawView,
     painter: Painter,
     meshes: Vec<MeshHandle>,
@@ -48,8 +48,8 @@ struct Pictured {
 
 impl Pictured {
     fn new(park: &Park, width: u32, height: u32) -> Result<Self, Box<dyn Error>> {
-        // Sprites are quads, six indices and four vertices each: the pool's default. Buffers are
-        // small, so that there are several: the order holds across them.
+        // Sprites are quads of six indices and four vertices: the pool's default. Buffers are
+        // small, so that there are several, and sorting across them is tested.
         let mut pictured = Self {
             pool: VertexPool::new(Config { min_buffer_elements: 4096, ..Config::default() })?,
             bodies: DrawList::new(),
@@ -69,8 +69,8 @@ impl Pictured {
         Ok(pictured)
     }
 
-    /// Shows what has changed: another number of sprites is another mesh in the old one's
-    /// place, while a thing that only moved needs 16 bytes.
+    /// Updates the changed things. Another number of sprites is another mesh, which replaces the
+    /// old one; a thing that only moved needs 16 bytes.
     fn update(&mut self, park: &Park) -> Result<(), Box<dyn Error>> {
         let Self { pool, painter, scratch, .. } = self;
         for (&mesh, number) in self.meshes.iter().zip(0..) {
@@ -78,20 +78,20 @@ impl Pictured {
                 let (thing, parts) = park.thing(number, scratch);
                 pool.replace(mesh, scratch, &parts, thing, painter)?;
             } else if park.has_moved(number) {
-                pool.set_data(mesh, park.place(number), painter)?;
+                pool.set_data(mesh, park.draw_data(number), painter)?;
             }
         }
         Ok(())
     }
 
-    /// Paints a frame; says how many commands that took.
+    /// Paints a frame, and returns the number of commands.
     fn draw(&mut self, view: &View) -> usize {
         let Self { pool, bodies, shadows, painter, .. } = self;
-        // The painter is done when it returns, so every frame before is.
+        // The painter is synchronous, so every earlier frame is complete.
         pool.frames_completed(self.frame, painter);
         painter.clear();
-        // Without an order, commands would come buffer by buffer: right for what is opaque,
-        // wrong for all that blends.
+        // Without sorting, commands would be grouped by buffer: correct for opaque sprites, but
+        // wrong for blended ones.
         shadows.mask_and_sort(bodies, pool, |thing| (view.shows(thing, SHADOW), thing.order()));
         let (runs, commands) = shadows.runs(bodies, pool);
         painter.paint(runs, commands, view);
@@ -106,12 +106,12 @@ impl Pictured {
     }
 }
 
-/// The same picture without pool and lists: what is seen, sorted, sprite by sprite.
+/// Paints the same picture without pool and lists: visible things, sorted, sprite by sprite.
 fn painted_one_by_one(park: &Park, view: &View, width: u32, height: u32) -> Image {
     let mut painter = Painter::new(width, height);
     let mut scratch = Vec::new();
     let mut order: Vec<u32> = (0..park.len()).collect();
-    order.sort_by_key(|&number| park.place(number).order());
+    order.sort_by_key(|&number| park.draw_data(number).order());
     for part in [SHADOW, BODY] {
         for &number in &order {
             let (thing, parts) = park.thing(number, &mut scratch);
@@ -141,7 +141,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stats = pictured.pool.stats();
     let image = pictured.painter.into_image();
     if image != painted_one_by_one(&park, &view, width, height) {
-        return Err("the pool's picture is not that of the same things one by one".into());
+        return Err("the pool's picture differs from that of the things painted one by one".into());
     }
     image.save_png(&path)?;
     println!(
@@ -171,10 +171,9 @@ fn arguments(mut words: impl Iterator<Item = OsString>) -> Result<(PathBuf, u32)
     Ok((path, frames))
 }
 
-/// Every so often the picture of all that was replaced and moved is that of the same things
-/// painted one by one.
+/// After replacements and moves, the picture equals one of the same things painted one by one.
 #[test]
-fn the_pool_paints_what_there_is() {
+fn the_pool_paints_the_same_picture_as_one_by_one() {
     let (width, height) = (320, 180);
     let mut park = Park::new(THINGS);
     let mut pictured = Pictured::new(&park, width, height).unwrap();
@@ -186,7 +185,7 @@ fn the_pool_paints_what_there_is() {
         let view = View::at(frame, width, height);
         let commands = pictured.draw(&view);
         if frame % 15 == 0 {
-            // Some things are seen, others are left out.
+            // Some things are visible, others are masked.
             assert!((20..THINGS as usize).contains(&commands), "{commands} commands");
             let shown = pictured.painter.image();
             assert!(shown == painted_one_by_one(&park, &view, width, height), "frame {frame}");
@@ -194,7 +193,7 @@ fn the_pool_paints_what_there_is() {
         }
     }
     assert!(pictures.windows(2).all(|pair| pair[0] != pair[1]), "nothing has moved");
-    // Another order is another picture: what is compared above would notice.
+    // Another sort order gives another picture, so the comparison above would detect it.
     let view = View::at(60, width, height);
     pictured.bodies.sort(&pictured.pool, |thing| u64::MAX - thing.order());
     pictured.painter.clear();
@@ -203,9 +202,9 @@ fn the_pool_paints_what_there_is() {
     assert!(pictured.painter.image() != painted_one_by_one(&park, &view, width, height));
 }
 
-/// Nothing that is hidden is drawn.
+/// Hidden things are not drawn.
 #[test]
-fn what_the_mask_leaves_out_costs_no_command() {
+fn masked_things_need_no_commands() {
     let park = Park::new(600);
     let mut pictured = Pictured::new(&park, 64, 64).unwrap();
     let everything = View { corner: [-4000, -4000], size: [20_000, 20_000] };

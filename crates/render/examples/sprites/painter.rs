@@ -1,4 +1,4 @@
-//! Memory that plays the GPU: the pool's buffers, and a painter that reads draw commands.
+//! A GPU simulated in memory: the pool's buffers, and a painter that reads draw commands.
 
 use std::collections::BTreeMap;
 
@@ -25,24 +25,24 @@ impl Painter {
         Self { elements: BTreeMap::new(), table: Vec::new(), picture }
     }
 
-    /// What has been painted.
+    /// The painted picture.
     #[cfg(test)]
     pub(crate) fn image(&self) -> Image {
         self.picture.clone()
     }
 
-    /// The same, when nothing more is to be painted.
+    /// The painted picture, when painting is finished.
     pub(crate) fn into_image(self) -> Image {
         self.picture
     }
 
-    /// Nothing but grass.
+    /// Fills the picture with grass.
     pub(crate) fn clear(&mut self) {
         self.picture = Image::new(self.picture.width(), self.picture.height(), GROUND);
     }
 
-    /// Draws as a GPU would: a command's base vertex says where its quads lie, its first
-    /// instance whose they are.
+    /// Draws like a GPU: a command's base vertex is the start of its quads, and its first instance
+    /// selects the thing.
     pub(crate) fn paint(&mut self, runs: &[CommandRun], commands: &[DrawCommand], view: &View) {
         for run in runs {
             let Some(elements) = self.elements.remove(&run.buffer) else { continue };
@@ -58,7 +58,7 @@ impl Painter {
         }
     }
 
-    /// Blends one sprite, an ellipse with a soft edge, over what is there.
+    /// Blends one sprite, an ellipse with a soft edge, over the picture.
     pub(crate) fn sprite(&mut self, sprite: &Sprite, thing: &Thing, view: &View) {
         let size = [self.picture.width(), self.picture.height()];
         let [x, y] = [0, 1].map(|axis| {
@@ -89,7 +89,7 @@ impl Painter {
 }
 
 impl Backend for Painter {
-    /// The painter is done when it returns: writes never meet a frame.
+    /// The painter is synchronous: no frame is running during writes.
     fn access(&self) -> Access {
         Access::Staged
     }

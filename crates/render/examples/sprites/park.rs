@@ -1,4 +1,4 @@
-//! What there is in the park. Everything is a function of a thing's number and the frame.
+//! The scene. Everything is a function of a thing's number and the frame.
 
 use bytemuck::{Pod, Zeroable};
 use drystone_pool::PartSet;
@@ -10,12 +10,12 @@ pub(crate) const BODY: usize = 1;
 
 /// Pixels a side of the park.
 const SIDE: u32 = 2600;
-/// Pixels that a thing and its shadow reach from where it stands, at most.
+/// Maximum reach of a thing and its shadow from its position, in pixels.
 const REACH: i32 = 190;
-/// Frames for which a thing keeps its sprites.
+/// Number of frames in which a thing keeps its sprites.
 const PERIOD: u32 = 24;
 
-/// An element of the pool: an ellipse, in pixels from where its thing stands.
+/// An element of the pool: an ellipse, in pixels relative to the thing's position.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Sprite {
@@ -28,7 +28,7 @@ pub(crate) struct Sprite {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Thing {
-    /// Where it stands, in pixels of the park.
+    /// Position, in pixels of the park.
     pub(crate) at: [i32; 2],
     /// 0 lies on the ground, 1 stands on it, 2 floats above.
     pub(crate) layer: u32,
@@ -36,31 +36,31 @@ pub(crate) struct Thing {
 }
 
 impl Thing {
-    /// Layer by layer, from far to near. No two things have the same: where they blend, the
-    /// order shows.
+    /// Sort key: layer by layer, from far to near. No two things have the same key, because
+    /// blending depends on the order.
     pub(crate) fn order(&self) -> u64 {
         let row = (self.at[1] + (1 << 20)) as u64;
         u64::from(self.layer) << 56 | row << 32 | u64::from(self.number)
     }
 }
 
-/// The part of the park that is seen.
+/// The visible part of the park.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     /// The upper left corner.
     pub(crate) corner: [i32; 2],
-    /// Pixels across and down.
+    /// Width and height in pixels.
     pub(crate) size: [i32; 2],
 }
 
 impl View {
-    /// What is seen in a frame: the view goes on, from left to right.
+    /// The view in a frame: it moves from left to right.
     pub(crate) fn at(frame: u32, width: u32, height: u32) -> Self {
         let corner = [(frame % 1500) as i32, 700 + (frame % 400) as i32];
         Self { corner, size: [width as i32, height as i32] }
     }
 
-    /// Which of a thing's parts is drawn when it is the turn of `part`: that or none.
+    /// Parts of a thing to draw in the pass for `part`: that part or none.
     pub(crate) fn shows(&self, thing: &Thing, part: usize) -> PartSet {
         let is_near = (0..2).all(|axis| {
             let at = thing.at[axis] - self.corner[axis];
@@ -77,7 +77,7 @@ pub(crate) struct Park {
 }
 
 impl Park {
-    /// A park of so many things.
+    /// Creates a park of `len` things.
     pub(crate) const fn new(len: u32) -> Self {
         Self { len, frame: 0 }
     }
@@ -86,23 +86,23 @@ impl Park {
         self.len
     }
 
-    /// Time goes on.
+    /// Sets the current frame.
     pub(crate) const fn set_frame(&mut self, frame: u32) {
         self.frame = frame;
     }
 
     /// Whether a thing has other sprites than in the frame before.
     pub(crate) fn has_changed(&self, number: u32) -> bool {
-        self.place(number).layer == 1 && (self.frame + number).is_multiple_of(PERIOD)
+        self.draw_data(number).layer == 1 && (self.frame + number).is_multiple_of(PERIOD)
     }
 
-    /// Whether a thing is elsewhere than in the frame before.
+    /// Whether a thing has moved since the frame before.
     pub(crate) fn has_moved(&self, number: u32) -> bool {
-        self.place(number).layer == 2
+        self.draw_data(number).layer == 2
     }
 
-    /// Where a thing is.
-    pub(crate) fn place(&self, number: u32) -> Thing {
+    /// Per-draw data of a thing.
+    pub(crate) fn draw_data(&self, number: u32) -> Thing {
         let random = scramble(number, 0);
         let layer = match random & 15 {
             0 | 1 => 0,
@@ -115,9 +115,10 @@ impl Park {
         Thing { at: [x as i32, y as i32], layer, number }
     }
 
-    /// A thing, and its sprites in `sprites`: the shadow's first. How many each part has.
+    /// A thing, and its sprites in `sprites`, the shadow's first. Returns the number of sprites in
+    /// each part.
     pub(crate) fn thing(&self, number: u32, sprites: &mut Vec<Sprite>) -> (Thing, [u32; 2]) {
-        let thing = self.place(number);
+        let thing = self.draw_data(number);
         sprites.clear();
         let random = |n: u32| scramble(number, n);
         match thing.layer {
@@ -155,7 +156,7 @@ fn mushroom(sprites: &mut Vec<Sprite>, random: impl Fn(u32) -> u32) {
     sprites.push(sprite([-2, -10], [1, 1], [250, 246, 236, 220]));
 }
 
-/// Leaves come and go with the `age`.
+/// Leaves appear and disappear with the `age`.
 fn tree(sprites: &mut Vec<Sprite>, random: impl Fn(u32) -> u32, age: u32) {
     sprites.push(sprite([9, 2], [20, 6], [20, 30, 20, 90]));
     sprites.push(sprite([0, -9], [3, 12], [104, 78, 56, 255]));
@@ -176,7 +177,7 @@ fn cloud(sprites: &mut Vec<Sprite>, random: impl Fn(u32) -> u32) {
     }
 }
 
-/// A number that looks like chance.
+/// A pseudo-random number.
 const fn scramble(a: u32, b: u32) -> u32 {
     let mut x = (a.wrapping_add(1)).wrapping_mul(0x9e37_79b9) ^ b.wrapping_mul(0x85eb_ca6b);
     x = (x ^ x >> 15).wrapping_mul(0x2c1b_3c6d);

@@ -1,7 +1,7 @@
 //! The pipeline: two vertex buffers in, a colour out.
 
 use super::{Vertex, target::DEPTH_FORMAT, target::FORMAT};
-use crate::garden::Place;
+use crate::garden::CrystalData;
 
 /// The pipeline, and the group that binds its camera.
 pub(crate) fn make(
@@ -13,7 +13,7 @@ pub(crate) fn make(
     let by_instance = wgpu::vertex_attr_array![2 => Float32x3, 3 => Float32];
     let buffers = [
         buffer(size_of::<Vertex>(), wgpu::VertexStepMode::Vertex, &by_vertex),
-        buffer(size_of::<Place>(), wgpu::VertexStepMode::Instance, &by_instance),
+        buffer(size_of::<CrystalData>(), wgpu::VertexStepMode::Instance, &by_instance),
     ];
     let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some("crystals"),
@@ -24,7 +24,7 @@ pub(crate) fn make(
             compilation_options: Default::default(),
             buffers: &buffers,
         },
-        // Seen from outside, crystals hide their backs by depth.
+        // Crystals seen from outside hide their backs by depth.
         primitive: wgpu::PrimitiveState::default(),
         depth_stencil: Some(wgpu::DepthStencilState {
             format: DEPTH_FORMAT,
@@ -44,7 +44,7 @@ pub(crate) fn make(
         cache: None,
     });
     let eye = device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("eye"),
+        label: Some("camera"),
         layout: &pipeline.get_bind_group_layout(0),
         entries: &[wgpu::BindGroupEntry { binding: 0, resource: camera.as_entire_binding() }],
     });

@@ -1,4 +1,4 @@
-//! The picture that is drawn into, and its way back to memory.
+//! The render target, and its readback to memory.
 
 use std::error::Error;
 
@@ -62,7 +62,7 @@ impl Target {
         })
     }
 
-    /// Waits for all frames; then width, height and pixels, row by row.
+    /// Waits for all frames. Returns width, height and pixels, row by row.
     pub(crate) fn read(
         &self,
         device: &wgpu::Device,
