@@ -47,9 +47,9 @@ impl Camera {
     /// above. Not normalized.
     pub const FIT_DIRECTION: DVec3 = DVec3::new(0.62, 0.50, 0.78);
 
-    /// Creates a perspective camera at `eye` that points at `target`.
-    pub fn look_at(eye: DVec3, target: DVec3) -> Self {
-        let mut camera = Self { position: eye, ..Self::default() };
+    /// Creates a perspective camera at `position` that points at `target`.
+    pub fn look_at(position: DVec3, target: DVec3) -> Self {
+        let mut camera = Self { position, ..Self::default() };
         camera.turn_to(target);
         camera
     }
@@ -83,11 +83,11 @@ impl Camera {
         let aspect = f64::from(aspect.max(1e-3));
         // From the middle of the box. Corrected below for a perspective camera, where near corners
         // appear larger.
-        let mut eye = direction * radius;
+        let mut position = direction * radius;
         match &mut camera.projection {
             Projection::Perspective { fov_y } => {
                 let tan_y = f64::from(*fov_y / 2.0).tan().max(1e-6) / MARGIN;
-                eye = fit_perspective(&corners, [right, up, forward], [tan_y * aspect, tan_y]);
+                position = fit_perspective(&corners, [right, up, forward], [tan_y * aspect, tan_y]);
             }
             Projection::Orthographic { height_voxels } => {
                 let height = corners.iter().fold(1e-3, |needed: f64, corner| {
@@ -97,8 +97,8 @@ impl Camera {
                 *height_voxels = height as f32;
             }
         }
-        camera.position = middle + eye;
-        let distance = -eye.dot(forward);
+        camera.position = middle + position;
+        let distance = -position.dot(forward);
         let near = (distance - radius - 1.0).max(distance * 1e-3).max(0.05);
         camera.depth_range = [near as f32, (distance + radius + 1.0) as f32];
         camera

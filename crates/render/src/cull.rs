@@ -19,7 +19,7 @@ pub(crate) mod twin;
 pub use frame::CullFrame;
 pub use table::{CullRecord, CullTable};
 
-/// Where opaque meshes are culled. Blended ones are always culled and sorted by the CPU.
+/// Selects where opaque meshes are culled. Blended ones are always culled and sorted by the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cull {
     /// On the CPU: face directions and view frustum.

@@ -10,11 +10,11 @@ pub enum RenderError {
     Pool(#[from] PoolError),
     /// There is no suitable adapter.
     #[error(
-        "no {wanted} adapter found ({found}); install a driver (on Debian: mesa-vulkan-drivers) or use the soft backend"
+        "no {requested} adapter found ({found}); install a driver (on Debian: mesa-vulkan-drivers) or use the soft backend"
     )]
     NoAdapter {
         /// The adapter that was requested.
-        wanted: &'static str,
+        requested: &'static str,
         /// The adapters that were found.
         found: String,
     },
@@ -106,7 +106,7 @@ pub enum RenderError {
     /// A buffer or picture is larger than the device allows.
     #[error("{what} of {requested} is beyond this device's limit of {limit}")]
     TooLarge {
-        /// What was requested, with its unit.
+        /// The requested object, with its unit.
         what: &'static str,
         /// The requested size, in bytes or pixels.
         requested: u64,

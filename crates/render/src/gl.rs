@@ -440,5 +440,5 @@ fn first_device<C, D, E>(
 
 fn no_adapter(found: &[String]) -> RenderError {
     let found = if found.is_empty() { "there is none".into() } else { found.join(", ") };
-    RenderError::NoAdapter { wanted: "OpenGL 4.5", found: crate::fault::one_line(&found) }
+    RenderError::NoAdapter { requested: "OpenGL 4.5", found: crate::fault::one_line(&found) }
 }

@@ -260,9 +260,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         match self.own(id)? {
-            Own::Translucent(handle) => {
-                self.translucent.replace(&mut self.device, (handle, mesh))
-            }
+            Own::Translucent(handle) => self.translucent.replace(&mut self.device, (handle, mesh)),
             Own::Cubes(handle) => {
                 let old = self.meshes.get_mut(handle).ok_or(RenderError::StaleMesh)?;
                 let mut cubes = std::mem::take(&mut old.cubes);

@@ -16,7 +16,7 @@ pub struct Visibility {
     forward: Vec3,
     orthographic: bool,
     /// Face directions that an orthographic camera sees of every mesh.
-    parallel_facings: FaceSet,
+    parallel_faces: FaceSet,
     planes: Planes,
 }
 
@@ -82,26 +82,26 @@ impl Visibility {
             camera_fraction,
             forward,
             orthographic: matches!(camera.projection, Projection::Orthographic { .. }),
-            parallel_facings: Face::ALL.into_iter().filter(towards).collect(),
+            parallel_faces: Face::ALL.into_iter().filter(towards).collect(),
             planes: Planes::new([w + x, w - x, w + y, w - y, z, w - z]),
         }
     }
 
     /// Face directions of the mesh that can point towards the camera. Faces can lie anywhere in the
     /// mesh's box, so a direction is dropped only if the camera is behind the whole box.
-    pub fn facings(&self, mesh: &DrawData) -> FaceSet {
+    pub fn visible_faces(&self, mesh: &DrawData) -> FaceSet {
         if self.orthographic {
-            return self.parallel_facings;
+            return self.parallel_faces;
         }
         let bits = (0..3).fold(0, |bits, axis| {
             // In 64 bits: the box may lie at either end of the world.
             let low = i64::from(mesh.origin[axis]);
-            let eye = i64::from(self.camera_voxel[axis]);
+            let camera_voxel = i64::from(self.camera_voxel[axis]);
             // A positive face lies at `low + 1` or higher. The camera, somewhere in its voxel, can
             // see it if that voxel is above `low`. A negative face lies at `low + extent − 1` or
             // lower: the camera must be in a voxel below.
-            let positive = eye > low;
-            let negative = eye < low + i64::from(mesh.extent) - 1;
+            let positive = camera_voxel > low;
+            let negative = camera_voxel < low + i64::from(mesh.extent) - 1;
             bits | u8::from(negative) << axis | u8::from(positive) << (axis + 3)
         });
         FaceSet::from_bits(bits)
@@ -138,8 +138,8 @@ impl Visibility {
 
     /// Face directions that an orthographic camera sees of every mesh; `None` for a perspective
     /// camera.
-    pub(crate) fn parallel_facings(&self) -> Option<FaceSet> {
-        self.orthographic.then_some(self.parallel_facings)
+    pub(crate) fn parallel_faces(&self) -> Option<FaceSet> {
+        self.orthographic.then_some(self.parallel_faces)
     }
 
     /// Sort key of blended meshes: farthest first. Ties are broken by grid cell, then by extent, so
@@ -191,7 +191,7 @@ mod tests {
     fn facings_are_dropped_only_when_wholly_behind() {
         let camera = Camera { position: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
         let visibility = Visibility::new(&camera, 1.0);
-        let seen = visibility.facings(&mesh([0; 3]));
+        let seen = visibility.visible_faces(&mesh([0; 3]));
         // East of the box: its +X faces show, its −X faces cannot.
         assert!(seen.contains(Face::PosX) && !seen.contains(Face::NegX));
         // Within the box's height: both show.
@@ -200,17 +200,17 @@ mod tests {
         assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
     }
 
-    /// Whether any face with this direction of a mesh of `side` voxels a side points towards `eye`.
+    /// Whether any face with this direction of a mesh of `side` voxels a side points towards `position`.
     /// Tests all planes that its faces can lie in, one by one.
-    fn is_seen(mesh: &DrawData, side: u32, eye: DVec3, face: Face) -> bool {
+    fn is_seen(mesh: &DrawData, side: u32, position: DVec3, face: Face) -> bool {
         let axis = face.axis();
         let planes = (0..side).map(|voxel| {
             let plane = i64::from(voxel + u32::from(face.is_positive())) << mesh.level;
             (i64::from(mesh.origin[axis]) + plane) as f64
         });
         let mut towards = planes.map(|plane| match face.is_positive() {
-            true => eye[axis] > plane,
-            false => eye[axis] < plane,
+            true => position[axis] > plane,
+            false => position[axis] < plane,
         });
         towards.any(|is_towards| is_towards)
     }
@@ -230,16 +230,16 @@ mod tests {
             let mesh = DrawData { origin, level, extent: side << level };
             let low = DVec3::from_array(origin.map(f64::from));
             let extent = f64::from(mesh.extent);
-            let eye = low + DVec3::from_array(within) * extent;
-            let eye = if is_whole { eye.floor() } else { eye };
-            let visibility = Visibility::new(&Camera { position: eye, ..Camera::default() }, 1.0);
-            let facings = visibility.facings(&mesh);
+            let position = low + DVec3::from_array(within) * extent;
+            let position = if is_whole { position.floor() } else { position };
+            let visibility = Visibility::new(&Camera { position, ..Camera::default() }, 1.0);
+            let visible_faces = visibility.visible_faces(&mesh);
             for face in Face::ALL {
                 let (axis, voxel) = (face.axis(), f64::from(1 << level));
-                if is_seen(&mesh, side, eye, face) {
-                    prop_assert!(facings.contains(face), "{face:?}");
-                } else if eye[axis] < low[axis] - voxel || eye[axis] > low[axis] + extent + voxel {
-                    prop_assert!(!facings.contains(face), "{face:?}");
+                if is_seen(&mesh, side, position, face) {
+                    prop_assert!(visible_faces.contains(face), "{face:?}");
+                } else if position[axis] < low[axis] - voxel || position[axis] > low[axis] + extent + voxel {
+                    prop_assert!(!visible_faces.contains(face), "{face:?}");
                 }
             }
         }
@@ -263,7 +263,7 @@ mod tests {
             pitch: -0.5,
             ..Camera::default()
         };
-        let seen = Visibility::new(&camera, 1.0).facings(&mesh([5; 3]));
+        let seen = Visibility::new(&camera, 1.0).visible_faces(&mesh([5; 3]));
         // The view is towards north-west and down: faces to the south, east and up show.
         let expected = [Face::PosX, Face::PosY, Face::PosZ];
         assert_eq!(seen, FaceSet::from_iter(expected));

@@ -50,7 +50,7 @@ pub(crate) struct Engine {
     pub(crate) queue: wgpu::Queue,
     name: String,
     pipeline: wgpu::RenderPipeline,
-    eye: wgpu::BindGroup,
+    camera_group: wgpu::BindGroup,
     /// The indices 0, 1, 2, … up to the size of the largest mesh. The command's base vertex selects
     /// the mesh's vertices.
     pattern: wgpu::Buffer,
@@ -94,11 +94,11 @@ impl Engine {
         let pattern = filled(&device, &queue, wgpu::BufferUsages::INDEX, &pattern);
         let camera = clip_from_world(width as f32 / height as f32).to_cols_array();
         let camera = filled(&device, &queue, wgpu::BufferUsages::UNIFORM, &camera);
-        let (pipeline, eye) = pipeline::make(&device, &camera);
+        let (pipeline, camera_group) = pipeline::make(&device, &camera);
         Ok(Self {
             name: format!("{} ({})", adapter.get_info().name, adapter.get_info().backend),
             pipeline,
-            eye,
+            camera_group,
             pattern,
             commands: commands_buffer(&device, 1024),
             is_indirect: device.features().contains(first_instance),
@@ -150,7 +150,7 @@ impl Engine {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = self.target.begin_pass(&mut encoder);
         pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.eye, &[]);
+        pass.set_bind_group(0, &self.camera_group, &[]);
         pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
         for run in runs {
             let buffer = buffers.elements(run.buffer).zip(buffers.table());

@@ -27,7 +27,7 @@ use drystone_render::Image;
 use self::{
     buffers::Buffers,
     engine::{Engine, Triangle},
-    garden::{MAX_TRIANGLES, CrystalData, Shape},
+    garden::{CrystalData, MAX_TRIANGLES, Shape},
 };
 
 /// Number of crystals along each side.
@@ -89,12 +89,12 @@ impl Garden {
                 // One part: all triangles are drawn or none. Up to eight parts can be masked
                 // separately.
                 let parts = [scratch.len() as u32];
-                let place = CrystalData::of(number, SIDE);
+                let data = CrystalData::of(number, SIDE);
                 if let Some(old) = old {
-                    pool.replace(old, scratch, &parts, place, buffers)?;
+                    pool.replace(old, scratch, &parts, data, buffers)?;
                     self.replaced += 1;
                 } else {
-                    let new = pool.insert(scratch, &parts, place, buffers)?;
+                    let new = pool.insert(scratch, &parts, data, buffers)?;
                     list.insert(new)?;
                     *mesh = Some(new);
                 }
@@ -159,7 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stats = garden.pool.stats();
     println!(
         "{}: {}: {drawn} commands in {} calls a frame; {frames} frames, {} meshes replaced, \
-         {} triangles in {} ranges, {moved_bytes} bytes moved",
+         {} of {} allocated triangles used, {moved_bytes} bytes moved",
         path.display(),
         engine.name(),
         stats.buffers,

@@ -1,11 +1,11 @@
 // Vertices and per-draw data are two vertex buffers: the first advances by vertex, the second by
 // instance, starting at the command's first instance.
 
-struct Eye {
+struct Camera {
     clip_from_world: mat4x4<f32>,
 }
 
-@group(0) @binding(0) var<uniform> eye: Eye;
+@group(0) @binding(0) var<uniform> camera: Camera;
 
 struct Corner {
     @builtin(position) position: vec4<f32>,
@@ -20,7 +20,7 @@ fn vertex(
     @location(3) scale: f32,
 ) -> Corner {
     let world = origin + position * scale;
-    return Corner(eye.clip_from_world * vec4<f32>(world, 1.0), color.rgb);
+    return Corner(camera.clip_from_world * vec4<f32>(world, 1.0), color.rgb);
 }
 
 @fragment

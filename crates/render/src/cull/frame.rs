@@ -59,11 +59,11 @@ impl CullFrame {
 
 fn flags(view: &View, visibility: &Visibility) -> i32 {
     let set = |condition: bool, flag: i32| if condition { flag } else { 0 };
-    let facings = visibility.parallel_facings();
-    let parallel = facings.unwrap_or(FaceSet::EMPTY).bits();
+    let visible_faces = visibility.parallel_faces();
+    let parallel = visible_faces.unwrap_or(FaceSet::EMPTY).bits();
     set(view.mask_facings, CullFrame::MASK_FACINGS)
         | set(view.cull_frustum, CullFrame::CULL_FRUSTUM)
-        | set(facings.is_some(), CullFrame::PARALLEL)
+        | set(visible_faces.is_some(), CullFrame::PARALLEL)
         | i32::from(parallel) << CullFrame::PARALLEL_SHIFT
 }
 

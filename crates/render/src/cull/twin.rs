@@ -100,7 +100,7 @@ fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
     })
 }
 
-fn facings(frame: &CullFrame, record: &CullRecord) -> u32 {
+fn visible_faces(frame: &CullFrame, record: &CullRecord) -> u32 {
     let flags = frame.camera_voxel[3];
     if flags & CullFrame::MASK_FACINGS == 0 {
         return 63;
@@ -126,7 +126,7 @@ pub(crate) fn visible_parts(frame: &CullFrame, record: &CullRecord) -> u32 {
     if culls && !in_view(frame, low, record.draw_data.extent as f32) {
         return 0;
     }
-    facings(frame, record) & filled(record)
+    visible_faces(frame, record) & filled(record)
 }
 
 /// Face directions with quads.

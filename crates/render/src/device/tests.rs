@@ -1,4 +1,4 @@
-//! What every device promises, asked of each of them.
+//! The contract of [`Device`], tested on every device.
 
 use drystone_mesh::{Face, Quad};
 use glam::DVec3;
@@ -10,7 +10,7 @@ use crate::{Api, Atmosphere, Camera, GlConfig, GlDevice, SoftDevice, WgpuDevice}
 const PALETTE: [[u8; 4]; 4] =
     [[40, 10, 10, 255], [90, 10, 10, 255], [150, 10, 10, 255], [230, 10, 10, 255]];
 
-/// Makes a test that asks a question of every device there is, and says which are not.
+/// Makes a test of every available device, and prints the unavailable ones.
 macro_rules! on_every_device {
     ($test:ident, $ask:ident) => {
         #[test]
@@ -43,7 +43,7 @@ on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 mod overlay;
 mod triangles;
 
-/// A wall before the eye.
+/// A wall in front of the camera.
 fn wall(material: u16) -> Quad {
     Quad::new([0, 0, 0], [8, 8], Face::PosZ, material)
 }
@@ -81,7 +81,7 @@ fn shown<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32
     PALETTE.iter().position(|color| color == nearest).filter(|_| is_wall)
 }
 
-/// Where the wall is seen, and where it is not.
+/// A pixel on the wall, and one beside it.
 const HERE: DrawData = DrawData { origin: [0; 3], level: 0, extent: 32 };
 const AWAY: DrawData = DrawData { origin: [0, 0, 900], level: 0, extent: 32 };
 
@@ -106,7 +106,7 @@ fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
     device.write_draw_data(&mut one, 0, &[HERE]);
     device.write_quads(&mut one, 0, &[wall(0), wall(1), wall(2), wall(3)]);
     draw(&mut device, &one, 0, 0);
-    // Moved away, and the place taken by another.
+    // Moved away, and its range reused.
     device.copy_quads_within(&mut one, 0, 4, 2);
     device.copy_quads(&one, 2, &mut two, 1, 2);
     if device.access() == Access::Direct {
@@ -114,7 +114,7 @@ fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
     }
     device.write_quads(&mut one, 0, &[wall(3), wall(3), wall(0), wall(0)]);
     device.copy_quads(&one, 4, &mut two, 0, 1);
-    // What is not there is not copied, and nothing else is harmed.
+    // Nonexistent quads are not copied, and others are not changed.
     device.copy_quads(&one, 7, &mut two, 3, 100);
     device.copy_quads(&one, 8, &mut two, 0, 1);
     device.copy_quads_within(&mut one, 0, u32::MAX, u32::MAX);
@@ -158,7 +158,7 @@ fn frames_are_counted_as_they_complete<D: Device>(mut device: D) {
     assert_eq!(device.completed(), 20);
 }
 
-/// In release builds, too: `cargo test -p drystone-render --lib reaches_outside --config
+/// In release builds too: `cargo test -p drystone-render --lib reaches_outside --config
 /// profile.dev.package.drystone-render.debug-assertions=false`.
 fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();
@@ -175,7 +175,7 @@ fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
         DrawCommand { first_index: INDICES_PER_QUAD, ..inside },
         DrawCommand { instance_count: 2, ..inside },
     ];
-    // The rasteriser draws no more than there is.
+    // The rasteriser draws only existing quads.
     let is_soft = device.describe().starts_with("soft");
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
     for command in outside {

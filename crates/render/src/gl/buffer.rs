@@ -160,8 +160,8 @@ impl Buffer {
         if offset_bytes < mapping.start || offset_bytes >= mapping.end {
             return;
         }
-        let room = usize::try_from(mapping.end - offset_bytes).unwrap_or(usize::MAX);
-        let count = bytes.len().min(room);
+        let free_bytes = usize::try_from(mapping.end - offset_bytes).unwrap_or(usize::MAX);
+        let count = bytes.len().min(free_bytes);
         // SAFETY: `start` to `end` of the buffer are mapped at `first_byte` until `mapping`
         // is taken, which happens nowhere but in `unmap` and `drop`; `offset_bytes` and
         // `count` stay within. No reference to that memory exists, so none can alias it.

@@ -3,8 +3,8 @@ use drystone_pool::Access;
 /// Options of an OpenGL device: writes, memory limit and drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlConfig {
-    /// How quads are written: directly into mapped memory, or copied by the GPU. Some drivers fault
-    /// on memory that stays mapped. Default: `Direct`.
+    /// Access mode of quad writes: directly into mapped memory, or copied by the GPU. Some drivers
+    /// fault on memory that stays mapped. Default: `Direct`.
     pub access: Access,
     /// Limit of GPU memory for buffers, in bytes. Beyond it the device is out of memory. Default:
     /// only the driver's limit.

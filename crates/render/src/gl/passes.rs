@@ -39,9 +39,9 @@ pub(super) struct Painter {
     /// The shared index pattern.
     pub(super) pattern: Buffer,
     vertices: VertexArray,
-    /// The same attributes, with the indices of the triangles being drawn.
+    /// Vertex array with the same attributes, and the indices of the triangles being drawn.
     triangles: VertexArray,
-    /// Without attributes, for corners that are computed from their numbers.
+    /// Vertex array without attributes, for corners that are computed from their numbers.
     no_vertices: VertexArray,
 }
 

@@ -6,7 +6,7 @@ use super::{
     bindings::Gl,
     buffer::Buffer,
     context::Context,
-    upload::{FIRST_RING_BYTES, UploadRange, Upload},
+    upload::{FIRST_RING_BYTES, Upload, UploadRange},
 };
 use crate::RenderError;
 
@@ -77,7 +77,11 @@ impl Staging {
     ///
     /// # Errors
     /// `Device` when there is no memory.
-    pub(super) fn allocate(&mut self, size_bytes: u64, alignment: u64) -> Result<UploadRange, RenderError> {
+    pub(super) fn allocate(
+        &mut self,
+        size_bytes: u64,
+        alignment: u64,
+    ) -> Result<UploadRange, RenderError> {
         self.upload.allocate(size_bytes, alignment)
     }
 

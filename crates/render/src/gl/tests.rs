@@ -1,4 +1,4 @@
-//! What only an OpenGL device can be asked.
+//! Tests that only apply to OpenGL devices.
 
 use drystone_mesh::{Face, INDICES_PER_QUAD};
 use glam::DVec3;
@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::*;
 use crate::{Atmosphere, Batch, Camera, DrawData, OverlayPatch};
 
-/// What a device needs before it holds any geometry: ring and index pattern.
+/// Memory that a device uses before it holds any geometry: ring and index pattern.
 const BASE_BYTES: u64 = 7 << 20;
 
 fn open(test: &str, config: GlConfig) -> Option<GlDevice> {
@@ -31,7 +31,7 @@ fn draw(device: &mut GlDevice, geometry: &GlGeometry, count: usize) -> Result<()
     device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })
 }
 
-/// A geometry of one red wall before the eye.
+/// A geometry of one red wall in front of the camera.
 fn wall(device: &mut GlDevice) -> GlGeometry {
     device.set_palette(&[[250, 20, 20, 255]]).unwrap();
     let mut geometry = device.create_geometry(1, 1).unwrap();
@@ -51,7 +51,7 @@ fn shows_the_wall(device: &mut GlDevice) -> bool {
     red > 2 * green
 }
 
-/// A context that is gone gives errors, one after another, and no panic.
+/// A lost context returns errors repeatedly, and never panics.
 #[test]
 fn a_lost_context_is_an_error() {
     let Some(mut device) = open("a_lost_context_is_an_error", GlConfig::default()) else { return };
@@ -67,13 +67,13 @@ fn a_lost_context_is_an_error() {
     }
 }
 
-/// What the driver refuses is the error of the frame that it harms, once.
+/// A call that the driver refuses fails the affected frame, once.
 #[test]
 fn a_refused_call_is_an_error_and_the_next_frame_is_right() {
     let test = "a_refused_call_is_an_error_and_the_next_frame_is_right";
     let Some(mut device) = open(test, GlConfig::default()) else { return };
     let geometry = wall(&mut device);
-    // Beyond the end of the buffer, as no safe caller could ask.
+    // Beyond the end of the buffer, which no safe caller could request.
     let gl = device.context.current().unwrap();
     geometry.quads.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
     let error = draw(&mut device, &geometry, 1).unwrap_err().to_string();
@@ -82,9 +82,9 @@ fn a_refused_call_is_an_error_and_the_next_frame_is_right() {
     assert!(shows_the_wall(&mut device));
 }
 
-/// An error from before is not that of a buffer, picture or overlay: it fails the next frame.
+/// An earlier error is not reported by a new buffer, picture or overlay: it fails the next frame.
 #[test]
-fn a_refused_call_is_no_error_of_what_is_made_after_it() {
+fn a_refused_call_does_not_fail_later_creations() {
     let test = "a_refused_call_is_no_error_of_what_is_made_after_it";
     let Some(mut device) = open(test, GlConfig::default()) else { return };
     let geometry = wall(&mut device);
@@ -107,7 +107,7 @@ fn a_refused_call_is_no_error_of_what_is_made_after_it() {
 }
 
 #[test]
-fn out_of_memory_is_a_value_and_harms_nothing() {
+fn out_of_memory_is_an_error_without_side_effects() {
     for access in [Access::Direct, Access::Staged] {
         let limit = BASE_BYTES + (1 << 20);
         let config = GlConfig { access, memory_limit_bytes: limit, ..GlConfig::default() };
@@ -121,7 +121,7 @@ fn out_of_memory_is_a_value_and_harms_nothing() {
             assert!(matches!(table, Err(RenderError::OutOfMemory { .. })), "{table:?}");
             assert!(device.create_sharing(&geometry, 1 << 18).is_err());
         }
-        // What is given back can be had again.
+        // Freed memory can be allocated again.
         for _ in 0..20 {
             device.create_geometry(1 << 16, 1).unwrap();
         }
@@ -136,7 +136,7 @@ fn out_of_memory_is_a_value_and_harms_nothing() {
 }
 
 #[test]
-fn what_is_beyond_the_limits_is_refused() {
+fn sizes_beyond_the_limits_are_refused() {
     let test = "what_is_beyond_the_limits_is_refused";
     let Some(mut device) = open(test, GlConfig::default()) else { return };
     let quads = device.max_quads();
@@ -154,7 +154,7 @@ fn what_is_beyond_the_limits_is_refused() {
     assert_eq!(device.read_image().unwrap().width(), 40);
 }
 
-/// More commands than the ring has room for: it spills, grows, and draws the same.
+/// More commands than the ring can hold: it spills, grows, and draws the same picture.
 #[test]
 fn a_full_ring_spills_and_grows() {
     for access in [Access::Direct, Access::Staged] {
@@ -170,17 +170,17 @@ fn a_full_ring_spills_and_grows() {
     }
 }
 
-/// A context that works and then gives no device does not end the search for one.
+/// A working context that cannot create a device does not end the search for one.
 #[test]
-fn the_first_context_that_gives_a_device_is_taken() {
+fn the_first_context_that_can_create_a_device_is_used() {
     let open = |context: u32| if context < 3 { Err(context) } else { Ok(context) };
     assert_eq!(first_device([1, 2, 3, 4].into_iter(), open), Some(Ok(3)));
     assert_eq!(first_device([1, 2].into_iter(), open), Some(Err(1)));
     assert_eq!(first_device([].into_iter(), open), None);
 }
 
-/// The driver may call back for as long as a context lives: where it cannot be told to stop, what
-/// it calls back with is not freed.
+/// The driver can call back for as long as a context exists. If the callback cannot be removed, its
+/// data is not freed.
 #[test]
 fn a_callback_that_stays_registered_stays_valid() {
     let test = "a_callback_that_stays_registered_stays_valid";
@@ -193,10 +193,10 @@ fn a_callback_that_stays_registered_stays_valid() {
     }
 }
 
-/// Two devices on one thread take turns, each with its own objects; what outlives its
-/// device does no harm.
+/// Two devices on one thread alternate, each with its own objects. Objects that outlive their
+/// device are harmless.
 #[test]
-fn contexts_take_turns() {
+fn contexts_can_alternate() {
     let test = "contexts_take_turns";
     let Some(mut one) = open(test, GlConfig::default()) else { return };
     let Some(mut two) = open(test, GlConfig::default()) else { return };

@@ -66,7 +66,11 @@ impl Upload {
     ///
     /// # Errors
     /// `Device` when there is no memory, or the driver cannot map it.
-    pub(super) fn allocate(&mut self, size_bytes: u64, alignment: u64) -> Result<UploadRange, RenderError> {
+    pub(super) fn allocate(
+        &mut self,
+        size_bytes: u64,
+        alignment: u64,
+    ) -> Result<UploadRange, RenderError> {
         self.frame_bytes = self.frame_bytes.saturating_add(size_bytes);
         let Some(offset_bytes) = self.ring.allocate(size_bytes, alignment) else {
             return self.spill(size_bytes, alignment);
@@ -121,17 +125,17 @@ impl Upload {
     pub(super) fn end_frame(&mut self, frame: u64, completed: u64) {
         self.ring.end_frame(frame);
         self.ring.complete(completed);
-        let wanted = self.frame_bytes.saturating_mul(4).min(MAX_RING_BYTES).next_power_of_two();
+        let capacity = self.frame_bytes.saturating_mul(4).min(MAX_RING_BYTES).next_power_of_two();
         self.frame_bytes = 0;
         if self.spilled.is_empty() {
             return;
         }
         self.drop_spilled();
-        if wanted > self.buffer.size_bytes() {
+        if capacity > self.buffer.size_bytes() {
             // Without memory for a larger ring, continue with the old one.
-            if let Ok(buffer) = ring_buffer(&self.context, wanted, self.is_persistent) {
+            if let Ok(buffer) = ring_buffer(&self.context, capacity, self.is_persistent) {
                 self.buffer = Rc::new(buffer);
-                self.ring = Ring::new(wanted);
+                self.ring = Ring::new(capacity);
             }
         }
     }

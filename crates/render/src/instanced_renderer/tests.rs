@@ -40,10 +40,10 @@ fn picture(renderer: &mut InstancedRenderer<SoftDevice>, view: &View) -> Image {
     renderer.read_image().unwrap()
 }
 
-/// Cubes come, go and change between frames at random: what is shown is what a renderer
-/// shows that never knew another cube.
+/// Cubes are inserted, removed and changed between frames at random. The picture equals that of a
+/// renderer with only the current cubes.
 #[test]
-fn what_is_shown_is_what_there_is() {
+fn the_picture_shows_the_current_cubes() {
     for policy in SlotPolicy::ALL {
         let mut random = Random::new(1);
         let mut changing = renderer(policy);
@@ -76,9 +76,11 @@ fn what_is_shown_is_what_there_is() {
             for (_, cube) in &live {
                 fresh.insert_cube(*cube).unwrap();
             }
-            let (got, want) = (picture(&mut changing, &view()), picture(&mut fresh, &view()));
-            let difference = want.difference(&got, 2).unwrap();
-            // Cubes of two materials may lie in one place here: then order decides.
+            let (actual, expected) =
+                (picture(&mut changing, &view()), picture(&mut fresh, &view()));
+            let difference = expected.difference(&actual, 2).unwrap();
+            // Cubes of two materials can have the same position here: then the drawing order
+            // decides.
             assert!(difference.pixels <= 160, "{policy:?} {frame}: {difference:?}");
             assert_eq!(changing.cubes().check(), Ok(()));
             assert_eq!(changing.held().used_bytes, 8 * live.len() as u64);
@@ -88,7 +90,7 @@ fn what_is_shown_is_what_there_is() {
 }
 
 #[test]
-fn what_is_stale_or_not_there_is_an_error() {
+fn stale_and_missing_ids_are_errors() {
     let mut renderer = renderer(SlotPolicy::Lowest);
     let region = renderer.insert_region(data_at(0)).unwrap();
     let cube = Cube::new([1, 2, 3], FaceSet::ALL, 1, region.slot());
@@ -101,14 +103,14 @@ fn what_is_stale_or_not_there_is_an_error() {
     assert_eq!(renderer.remove_cube(id).unwrap(), cube);
     assert!(matches!(renderer.remove_cube(id), Err(RenderError::StaleCube)));
     assert!(matches!(renderer.set_cube(id, cube), Err(RenderError::StaleCube)));
-    // What failed was not counted.
+    // The failed insertion was not counted.
     renderer.remove_region(region).unwrap();
     assert!(matches!(renderer.remove_region(region), Err(RenderError::NoRegion { .. })));
     assert!(renderer.set_region(region, data_at(1)).is_err());
     assert!(renderer.insert_cube(cube).is_err());
 }
 
-/// Segments come as cubes do and go with them; what was written before is there again.
+/// Segments are created and destroyed with their cubes. Earlier cubes are uploaded again.
 #[test]
 fn the_buffer_grows_and_shrinks_by_segments() {
     let mut renderer = renderer(SlotPolicy::Lowest);
@@ -122,7 +124,7 @@ fn the_buffer_grows_and_shrinks_by_segments() {
         }
         let sky = picture(&mut renderer, &close_view());
         assert_eq!(renderer.held().reserved_bytes, 3 * (1 << 18) * 8);
-        // The last place of all is drawn.
+        // The cube in the highest slot is drawn.
         let shown = Cube::new([20, 20, 20], FaceSet::ALL, 1, region.slot());
         renderer.set_cube(ids[count - 1], shown).unwrap();
         let drawn = renderer.draw(&close_view()).unwrap();
@@ -137,9 +139,9 @@ fn the_buffer_grows_and_shrinks_by_segments() {
     }
 }
 
-/// A mesh that is replaced changes the cubes that differ, and no others.
+/// Replacing a mesh changes the cubes that differ, and no others.
 #[test]
-fn a_replaced_mesh_changes_what_differs() {
+fn replacing_a_mesh_changes_only_cubes_that_differ() {
     let mut renderer = renderer(SlotPolicy::Lowest);
     let floor = |size: [u32; 2]| Quad::new([0, 0, 0], size, Face::PosY, 1);
     let mesh = |quad: &[Quad; 1], x| {
@@ -165,15 +167,15 @@ fn a_replaced_mesh_changes_what_differs() {
     let shaded = [bytemuck::cast::<[u32; 2], Quad>([0, 4 | 1 << 3])];
     assert!(matches!(renderer.replace(id, &mesh(&shaded, 0)), Err(RenderError::NotCubes { .. })));
     assert!(renderer.insert(&mesh(&shaded, 0)).is_err());
-    // The old one is still there, and nothing else.
+    // The old mesh is still present, and no other.
     assert_eq!((renderer.cubes.len(), renderer.held().meshes), (4, 1));
     renderer.remove(id).unwrap();
     assert!(renderer.cubes.is_empty() && renderer.remove(id).is_err());
 }
 
-/// A handle of one renderer means nothing to another, nor to one of another kind.
+/// A renderer refuses handles of another renderer, of the same kind or another.
 #[test]
-fn instanced_renderers_tell_their_meshes_apart() {
+fn instanced_renderers_refuse_meshes_of_others() {
     let [mut mine, mut other] = [renderer(SlotPolicy::Lowest), renderer(SlotPolicy::Lowest)];
     let quads = [Quad::new([0, 0, 0], [8, 8], Face::PosY, 1)];
     for layer in [Layer::Opaque, Layer::Blended] {
@@ -187,9 +189,9 @@ fn instanced_renderers_tell_their_meshes_apart() {
     }
 }
 
-/// Regions beyond the first table's room.
+/// More regions than fit the first table.
 #[test]
-fn many_regions_keep_their_places() {
+fn many_regions_keep_their_origins() {
     let mut renderer = renderer(SlotPolicy::Lowest);
     let mut last = None;
     for n in 0..1000 {

@@ -99,7 +99,7 @@ pub(crate) fn visible_parts(data: &DrawData, view: &View, visibility: &Visibilit
     if view.cull_frustum && !visibility.in_view(data) {
         PartSet::EMPTY
     } else if view.mask_facings {
-        PartSet::from_bits(visibility.facings(data).bits())
+        PartSet::from_bits(visibility.visible_faces(data).bits())
     } else {
         PartSet::ALL
     }

@@ -9,7 +9,7 @@ mod faults;
 mod flight;
 mod same_view;
 
-/// A renderer whose meshes come and go; its device only keeps them.
+/// A renderer whose meshes are inserted and removed; its device only stores them.
 struct Churn {
     renderer: PoolRenderer<SoftDevice>,
     meshes: Vec<MeshId>,
@@ -18,15 +18,14 @@ struct Churn {
 }
 
 impl Churn {
-    /// The software device does not cull: what it is told to keep for that is right all the
-    /// same.
+    /// The software device does not cull, but the table that it would use is still correct.
     fn new(seed: u64) -> Self {
         let mut renderer = PoolRenderer::new(SoftDevice::new(4, 4).unwrap(), 1, 16).unwrap();
         renderer.opaque = Opaque::new(Cull::Gpu, Hidden::default());
         Self { renderer, meshes: Vec::new(), random: Random::new(seed), frame: 0 }
     }
 
-    /// Hands a new mesh to `take`: mostly some hundred quads, sometimes none.
+    /// Passes a new mesh to `take`: mostly some hundred quads, sometimes none.
     fn make<T>(
         &mut self,
         take: impl FnOnce(&mut PoolRenderer<SoftDevice>, &MeshData<'_>) -> T,
@@ -45,7 +44,7 @@ impl Churn {
         self.random.below(self.meshes.len() as u32) as usize
     }
 
-    /// Changes something, so that there are about so many meshes in the end.
+    /// Inserts, replaces or removes a mesh, and keeps the number of meshes near `about`.
     fn change(&mut self, about: u32) {
         let grows = self.random.below(2 * about) > self.meshes.len() as u32;
         if self.meshes.is_empty() || grows {
@@ -63,7 +62,7 @@ impl Churn {
         }
     }
 
-    /// A frame begins, is submitted and done at once. Returns how many meshes it moved.
+    /// Begins, submits and completes a frame. Returns the number of moved meshes.
     fn frame(&mut self) -> usize {
         self.renderer.maintain();
         let moved = self.renderer.pool.moved().len();
@@ -81,7 +80,7 @@ impl Churn {
         }
     }
 
-    /// What the table makes of a facing of all meshes is what a list makes of it.
+    /// For each face direction, the table's commands of all meshes equal those of a list.
     fn check(&self) {
         let pool = &self.renderer.pool;
         let mut list = DrawList::new();
@@ -101,22 +100,22 @@ impl Churn {
                 let commands = commands[run.commands.clone()].iter();
                 commands.map(|command| words(run.buffer, command)).collect::<Vec<_>>()
             };
-            let mut want: Vec<_> = runs.iter().flat_map(of_run).collect();
-            let mut got = Vec::new();
+            let mut expected: Vec<_> = runs.iter().flat_map(of_run).collect();
+            let mut actual = Vec::new();
             for buffer in 0..self.table().buffers() {
                 for record in self.table().records(buffer) {
                     let commands = twin::commands(record, 1 << part);
-                    got.extend(commands.iter().map(|command| words(buffer as u32, command)));
+                    actual.extend(commands.iter().map(|command| words(buffer as u32, command)));
                 }
             }
-            want.sort_unstable();
-            got.sort_unstable();
-            assert_eq!(got, want);
+            expected.sort_unstable();
+            actual.sort_unstable();
+            assert_eq!(actual, expected);
         }
     }
 
-    /// Every record has its mesh's place.
-    fn check_places(&self) {
+    /// Every record has its mesh's draw data.
+    fn check_draw_data(&self) {
         for (mesh, draw_data) in self.renderer.pool.iter() {
             let records = (0..self.table().buffers()).flat_map(|n| self.table().records(n));
             for record in records.filter(|record| record.slot == mesh.slot()) {
@@ -126,8 +125,8 @@ impl Churn {
     }
 }
 
-/// Whatever becomes of the meshes, the table that the device culls by has them as they lie
-/// in the pool: while buffers come, meshes are moved together, and buffers go.
+/// After any changes, the table for culling contains the meshes' current ranges in the pool: while
+/// buffers are created and destroyed, and meshes are moved.
 #[test]
 fn the_table_follows_the_pool() {
     let mut churn = Churn::new(1);
@@ -142,7 +141,7 @@ fn the_table_follows_the_pool() {
                 churn.check();
             }
         }
-        churn.check_places();
+        churn.check_draw_data();
         max_buffers = max_buffers.max(churn.renderer.pool.stats().buffers);
     }
     for _ in 0..200 {
@@ -153,13 +152,13 @@ fn the_table_follows_the_pool() {
     assert!(max_buffers >= 3 && buffers < max_buffers && moved > 100, "{max_buffers} {moved}");
 }
 
-/// Switching over takes in all opaque meshes and no other, and back again.
+/// Switching inserts all opaque meshes and no others, in both directions.
 #[test]
-fn who_culls_can_change_at_any_time() {
+fn culling_can_be_switched_at_any_time() {
     let mut churn = Churn::new(2);
     (0..300).for_each(|_| churn.change(200));
     let before = churn.renderer.held();
-    // Not this device: it says so, and the CPU does.
+    // This device does not support it: it returns an error, and the CPU culls.
     let refused = churn.renderer.set_cull(Cull::Gpu);
     assert!(matches!(refused, Err(RenderError::NoCulling { .. })), "{refused:?}");
     assert_eq!(churn.renderer.cull(), Cull::Cpu);

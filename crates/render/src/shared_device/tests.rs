@@ -9,8 +9,8 @@ use crate::{
     device::late::LateDevice,
 };
 
-/// A body of a method is exactly the call of the method of the same name, with the same
-/// arguments: what a device has by default would do nothing here.
+/// Every method body is exactly the call of the method of the same name, with the same arguments. A
+/// default implementation of the trait would do nothing here.
 #[test]
 fn every_call_is_passed_on() {
     let methods = |text: &'static str, begin: &str| {
@@ -19,10 +19,10 @@ fn every_call_is_passed_on() {
         parts.map(|part| part.split_once('(').unwrap()).collect::<Vec<_>>()
     };
     let names = |all: &[(&'static str, &str)]| all.iter().map(|it| it.0).collect::<Vec<_>>();
-    let wanted = methods(include_str!("../device.rs"), "pub trait Device {");
-    assert!(wanted.len() > 20, "{wanted:?}");
+    let declared = methods(include_str!("../device.rs"), "pub trait Device {");
+    assert!(declared.len() > 20, "{declared:?}");
     let passed = methods(include_str!("../shared_device.rs"), "Device for SharedDevice<D> {");
-    assert_eq!(names(&passed), names(&wanted));
+    assert_eq!(names(&passed), names(&declared));
     for (name, rest) in passed {
         let (head, body) = rest.split_once(" {\n").unwrap();
         let parameters = head.rsplit_once(')').unwrap().0.split([',', '\n']).map(str::trim);
@@ -43,14 +43,14 @@ const PALETTE: [[u8; 4]; 5] =
 /// Quads of a tile, by its material: together they fill much of a pool's first buffer.
 const QUADS: [usize; 5] = [0, 1, 40, 130, 190];
 
-/// What a tile is kept as.
+/// Id of a tile's mesh.
 #[derive(Clone, Copy, Debug)]
 enum Tile {
     Quads(MeshId, Layer),
     Triangles(TrianglesId),
 }
 
-/// Inserts a tile of some number of quads or of two triangles, or puts it in place of `old`.
+/// Inserts a tile of some number of quads or of two triangles, or replaces `old`.
 fn put(
     renderer: &mut dyn Renderer,
     [x, y]: [u32; 2],
@@ -67,11 +67,11 @@ fn put(
         transform: TriangleTransform { origin, scale: 1.0 },
         layer: Layer::Opaque,
     };
-    // Meshes of several sizes, so that the pool has gaps to close: quads in one place.
+    // Meshes of several sizes, so that the pool has gaps to close. The quads coincide.
     let quads = vec![Quad::new([0; 3], [1, 1], Face::PosZ, material); QUADS[usize::from(material)]];
     let counts = Face::ALL.map(|it| if it == Face::PosZ { quads.len() as u32 } else { 0 });
-    let place = DrawData { origin, level: 0, extent: 1 };
-    let mesh = |layer| MeshData { quads: &quads, counts, draw_data: place, layer };
+    let draw_data = DrawData { origin, level: 0, extent: 1 };
+    let mesh = |layer| MeshData { quads: &quads, counts, draw_data, layer };
     match old {
         Err(Some(layer)) => Tile::Quads(renderer.insert(&mesh(layer)).unwrap(), layer),
         Err(None) => Tile::Triangles(renderer.insert_triangles(&triangles).unwrap()),
@@ -97,7 +97,7 @@ fn remove(renderer: &mut dyn Renderer, tile: Tile) {
 struct Pair {
     shared: Box<dyn Renderer>,
     plain: NaiveRenderer<SoftDevice>,
-    /// By cell, the tile of each renderer.
+    /// The tile of each renderer, by cell.
     tiles: Vec<Option<[Tile; 2]>>,
 }
 
@@ -141,8 +141,7 @@ impl Pair {
         }
     }
 
-    /// Draws with both; returns the picture that the shared device must have when it gets
-    /// there.
+    /// Draws with both. Returns the picture that the shared device must show later.
     fn draw(&mut self) -> Image {
         let middle = f64::from(SIDE) / 2.0;
         let (from, to) = (DVec3::new(middle, middle, 50.0), DVec3::new(middle, middle, 0.0));
@@ -155,7 +154,7 @@ impl Pair {
     }
 }
 
-/// A renderer of each kind that keeps meshes in pools.
+/// A renderer of each kind that stores meshes in pools.
 fn renderer(device: SharedDevice<LateDevice>, kind: u32) -> Box<dyn Renderer> {
     match kind {
         0 => Box::new(InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap()),
@@ -163,8 +162,8 @@ fn renderer(device: SharedDevice<LateDevice>, kind: u32) -> Box<dyn Renderer> {
     }
 }
 
-/// Renderers come and go, and draw in turn, each with frames of the others in between. Pools
-/// of triangles are made when the first triangles come.
+/// Renderers are created and dropped, and alternate, with frames of the others in between. Pools of
+/// triangles are created with the first triangles.
 #[test]
 fn renderers_that_draw_in_turn_overwrite_nothing_that_a_frame_reads() {
     let mut moves = 0;
@@ -201,8 +200,8 @@ fn renderers_that_draw_in_turn_overwrite_nothing_that_a_frame_reads() {
     assert!(moves > 100, "the pools moved only {moves} meshes");
 }
 
-/// Growth of the table of per-draw data, and the meshes that come one by one before a frame,
-/// take few writes.
+/// Growing the table of per-draw data, and inserting meshes one by one before a frame, take few
+/// writes.
 #[test]
 fn many_meshes_take_few_writes_of_draw_data() {
     const MESHES: u32 = 65_536;
@@ -215,7 +214,7 @@ fn many_meshes_take_few_writes_of_draw_data() {
     pool.draw(&view).unwrap();
     let writes = std::mem::take(&mut device.it().draw_data_writes);
     assert!((1..=2).contains(&writes), "{writes} writes of the table for {MESHES} meshes");
-    // Meshes whose slots lie apart take a write each, neighbours one.
+    // Meshes with separate slots take one write each, neighbours share one.
     for n in [7, 100, 102, 103, 101, 100] {
         put(&mut pool, mesh(n), 2, Ok(tiles[n as usize]));
     }

@@ -188,9 +188,9 @@ fn capacity_for<T: bytemuck::Zeroable + Clone>(
 
 /// Copies the values that fit.
 fn write<T: Copy>(to: &mut [T], first: u32, from: &[T]) {
-    let room = to.get_mut(first as usize..).unwrap_or_default();
-    let count = room.len().min(from.len());
-    room[..count].copy_from_slice(&from[..count]);
+    let target = to.get_mut(first as usize..).unwrap_or_default();
+    let count = target.len().min(from.len());
+    target[..count].copy_from_slice(&from[..count]);
 }
 
 #[cfg(test)]

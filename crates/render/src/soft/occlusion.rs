@@ -135,7 +135,10 @@ mod tests {
                     let units = |i: usize| origin[i] + quad.corner(corner)[i] as i32 * scale;
                     let at = || Vec3A::from([0, 1, 2].map(|i| (units(i) - viewpoint[i]) as f32));
                     let got = darkness(kind, IVec3::from(viewpoint), at).unwrap();
-                    assert!((got - corner as f32).abs() < 1e-2, "{level} {face:?} {viewpoint:?}: {got}");
+                    assert!(
+                        (got - corner as f32).abs() < 1e-2,
+                        "{level} {face:?} {viewpoint:?}: {got}"
+                    );
                 }
             }
         }

@@ -23,21 +23,21 @@ impl<'a> Tasks<'a> {
     pub(super) fn refill(&mut self, source: &mut impl Iterator<Item = Run<'a>>) -> bool {
         self.runs.clear();
         self.ends.clear();
-        let mut room = TASK_QUADS;
+        let mut free = TASK_QUADS;
         while self.ends.len() * TASK_QUADS < BATCH_QUADS {
             let Some(run) = self.rest.take().or_else(|| source.next()) else { break };
-            let (now, later) = run.quads.split_at(run.quads.len().min(room));
+            let (now, later) = run.quads.split_at(run.quads.len().min(free));
             self.runs.push(Run { quads: now, ..run });
-            room -= now.len();
+            free -= now.len();
             if !later.is_empty() {
                 self.rest = Some(Run { quads: later, ..run });
             }
-            if room == 0 {
+            if free == 0 {
                 self.ends.push(self.runs.len());
-                room = TASK_QUADS;
+                free = TASK_QUADS;
             }
         }
-        if room < TASK_QUADS {
+        if free < TASK_QUADS {
             self.ends.push(self.runs.len());
         }
         !self.ends.is_empty()

@@ -193,7 +193,9 @@ impl<'a> TriangleStage<'a> {
         let [a, b, c] = clip;
         match viewport.containment(&[a, b, c, c]) {
             Containment::Outside => {}
-            Containment::Inside => triangles.extend(wound(clip, false).or_else(|| wound(clip, true))),
+            Containment::Inside => {
+                triangles.extend(wound(clip, false).or_else(|| wound(clip, true)))
+            }
             Containment::Across => {
                 let polygon = Polygon::clipped(clip, viewport.guard);
                 triangles.extend(polygon.triangles().filter_map(|part| wound(part, is_back)));

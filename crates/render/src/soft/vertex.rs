@@ -135,7 +135,8 @@ impl VertexStage {
         let [position, kind]: [u32; 2] = bytemuck::cast(quad);
         let axes = &FACE_AXES[(kind & 7) as usize];
         let FaceAxes { u, v, .. } = *axes;
-        let low = Vec3A::new(field(position, 0), field(position, 6), field(position, 12)) + axes.rise;
+        let low =
+            Vec3A::new(field(position, 0), field(position, 6), field(position, 12)) + axes.rise;
         let along_u = u * (field(position, 18) + 1.0);
         let along_v = v * (field(position, 24) + 1.0);
         // Up to here all numbers are small integers: the order of the sums makes no difference.
@@ -258,7 +259,8 @@ mod tests {
     fn seam_moves_edges_alike_at_low_angles() {
         let quad = Quad::new([2, 0, 2], [9, 5], Face::PosY, 0);
         for (height, yaw) in [(9.0, 0.3f64), (2.0, 0.7), (1.6, 1.2), (1.5, 0.2)] {
-            let camera_position = DVec3::new(4.5, 0.0, 6.5) + DVec3::new(yaw.sin(), 0.0, yaw.cos()) * 20.0;
+            let camera_position =
+                DVec3::new(4.5, 0.0, 6.5) + DVec3::new(yaw.sin(), 0.0, yaw.cos()) * 20.0;
             let camera = Camera::look_at(camera_position.with_y(height), DVec3::new(4.5, 1.0, 6.5));
             let frame = Frame::new(&camera, &Atmosphere::default(), 400, 400);
             let [before, after] = [false, true].map(|closes_seam| {

@@ -170,7 +170,8 @@ mod tests {
                 corner(0) + (corner(along) - corner(0)) * u + (corner(up) - corner(0)) * v
             };
             let normal = DVec3::from(face.normal().map(f64::from));
-            let from = at(0.3, 0.6) + (normal * 40.0 + DVec3::new(7.0, 9.0, 5.0)) * f64::from(units);
+            let from =
+                at(0.3, 0.6) + (normal * 40.0 + DVec3::new(7.0, 9.0, 5.0)) * f64::from(units);
             let view = View { wire: true, ..View::new(Camera::look_at(from, at(0.4, 0.5))) };
             let frame = view.frame(4_000, 3_000);
             let kind = VertexStage::new(&frame, true).pixel_kind(quad, &data);

@@ -151,7 +151,8 @@ impl Found {
         }
         let none =
             if self.names.is_empty() { "none installed".into() } else { self.names.join(", ") };
-        Err(first_error.unwrap_or(RenderError::NoAdapter { wanted: self.api.words(), found: none }))
+        Err(first_error
+            .unwrap_or(RenderError::NoAdapter { requested: self.api.words(), found: none }))
     }
 }
 
@@ -202,11 +203,11 @@ pub(super) async fn open(
     limits: wgpu::Limits,
 ) -> Result<Opened, RenderError> {
     let name = adapter.get_info().name;
-    let wanted =
+    let features =
         wgpu::Features::INDIRECT_FIRST_INSTANCE | wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("drystone"),
-        required_features: adapter.features() & wanted,
+        required_features: adapter.features() & features,
         required_limits: limits,
         memory_hints: wgpu::MemoryHints::Performance,
         ..Default::default()

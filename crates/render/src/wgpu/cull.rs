@@ -205,7 +205,13 @@ impl Culler {
             if self.is_counted {
                 let (totals, offset_bytes) = (&region.totals, list.totals_offset());
                 let commands = &region.commands;
-                pass.multi_draw_indexed_indirect_count(commands, 0, totals, offset_bytes, max_commands);
+                pass.multi_draw_indexed_indirect_count(
+                    commands,
+                    0,
+                    totals,
+                    offset_bytes,
+                    max_commands,
+                );
             } else {
                 pass.multi_draw_indexed_indirect(&region.commands, 0, max_commands);
             }

@@ -9,7 +9,7 @@ fn open(test: &str) -> Option<WgpuDevice> {
     opened.inspect_err(|error| println!("skipped: {test}: {error}")).ok()
 }
 
-/// Another device on the adapter of `device`, with lower limits.
+/// Opens a second device on the adapter of `device`, with lower limits.
 pub(super) fn with_limits(
     device: WgpuDevice,
     size: [u32; 2],
@@ -29,7 +29,7 @@ fn draw(device: &mut WgpuDevice) -> Result<(), RenderError> {
     device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: true })
 }
 
-/// Has wgpu refuse a write: past the end of its buffer.
+/// Makes wgpu refuse a write: past the end of its buffer.
 fn refuse(device: &WgpuDevice) {
     device.opened.queue.write_buffer(&device.pattern, device.pattern.size(), &[0; 4]);
 }
@@ -52,7 +52,7 @@ fn white() -> Overlay {
     Overlay { patches: vec![patch], ..Overlay::default() }
 }
 
-/// A device that is gone gives errors, one after another, and no panic.
+/// A lost device returns errors repeatedly, and never panics.
 #[test]
 fn a_lost_device_is_an_error() {
     let Some(mut device) = open("a_lost_device_is_an_error") else { return };
@@ -67,7 +67,7 @@ fn a_lost_device_is_an_error() {
     assert!(device.read_image().is_err());
 }
 
-/// A call that the device refuses between two frames fails the next frame, whatever is called in
+/// A call that the device refuses between two frames fails the next frame, for any calls in
 /// between, and no other frame.
 #[test]
 fn a_refused_call_between_frames_fails_the_next_frame() {
@@ -93,7 +93,7 @@ fn a_refused_call_between_frames_fails_the_next_frame() {
     device.finish().unwrap();
 }
 
-/// A size that the device has no memory for, or refuses, changes nothing. Sizes beyond the
+/// A size that does not fit the device's memory, or is refused, changes nothing. Sizes beyond the
 /// device's limits stand for both: the target does not check them itself.
 #[test]
 fn a_failed_resize_keeps_the_old_size() {
@@ -111,9 +111,9 @@ fn a_failed_resize_keeps_the_old_size() {
     assert_eq!(device.read_image().unwrap().width(), 20);
 }
 
-/// Staged writes take no memory for as long as a window is hidden.
+/// Staged writes do not accumulate memory while a window is hidden.
 #[test]
-fn writes_of_a_hidden_window_do_not_pile_up() {
+fn writes_of_a_hidden_window_do_not_accumulate() {
     let Some(mut device) = open("writes_of_a_hidden_window_do_not_pile_up") else { return };
     const QUADS: u32 = 1 << 17;
     let mut geometry = device.create_geometry(QUADS, 1).unwrap();
@@ -133,10 +133,10 @@ fn writes_of_a_hidden_window_do_not_pile_up() {
     assert!(last < first.map(|bytes| bytes + 4 * u64::from(QUADS) * 8), "{last:?} of {first:?}");
 }
 
-/// Where a shader reads fewer buffers than lines of triangles need, that is said, and they are
-/// drawn without.
+/// If a shader has fewer storage buffers than lines of triangles need, drawing reports an error,
+/// and pictures without lines still work.
 #[test]
-fn lines_of_triangles_are_refused_where_shaders_read_too_few_buffers() {
+fn lines_of_triangles_are_refused_with_too_few_storage_buffers() {
     let test = "lines_of_triangles_are_refused_where_shaders_read_too_few_buffers";
     let Some(device) = open(test) else { return };
     let mut device = with_limits(device, [16, 16], |limits| {
@@ -155,7 +155,7 @@ fn lines_of_triangles_are_refused_where_shaders_read_too_few_buffers() {
     device.finish().unwrap();
 }
 
-/// Four bytes a pixel are taken for four channels of eight bits only where they are.
+/// Only formats with four channels of eight bits are read back.
 #[test]
 fn pictures_of_other_formats_are_not_read() {
     let Some(device) = open("pictures_of_other_formats_are_not_read") else { return };
@@ -177,10 +177,10 @@ fn pictures_of_other_formats_are_not_read() {
     assert!(error.contains("Rgb10a2Unorm"), "{error}");
 }
 
-/// Bind groups keep what they bind: were there any for a frame's pieces, these would stay when
-/// they are gone.
+/// Bind groups keep their resources alive: groups for a frame's draws would keep deleted
+/// geometries.
 #[test]
-fn lines_keep_nothing_of_what_they_were_drawn_by() {
+fn lines_do_not_keep_geometries_alive() {
     let Some(mut device) = open("lines_keep_nothing_of_what_they_were_drawn_by") else { return };
     let groups = |device: &mut WgpuDevice| {
         device.finish().unwrap();

@@ -51,7 +51,7 @@ pub fn open_window(
     match backend {
         BackendKind::Soft => {
             let found = "the software rasteriser cannot present to a window".into();
-            Err(RenderError::NoAdapter { wanted: "windowed", found })
+            Err(RenderError::NoAdapter { requested: "windowed", found })
         }
         BackendKind::Wgpu => Ok(OpenDevice::new(wgpu(Api::Any)?)),
         BackendKind::Gl => gl(gl_config(Access::Direct)),

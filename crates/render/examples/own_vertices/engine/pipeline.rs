@@ -43,12 +43,12 @@ pub(crate) fn make(
         multiview_mask: None,
         cache: None,
     });
-    let eye = device.create_bind_group(&wgpu::BindGroupDescriptor {
+    let camera_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("camera"),
         layout: &pipeline.get_bind_group_layout(0),
         entries: &[wgpu::BindGroupEntry { binding: 0, resource: camera.as_entire_binding() }],
     });
-    (pipeline, eye)
+    (pipeline, camera_group)
 }
 
 fn buffer(

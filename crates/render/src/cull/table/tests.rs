@@ -14,7 +14,7 @@ fn record(slot: u32, first_quad: u32, counts: [u32; 6]) -> CullRecord {
 }
 
 impl CullTable {
-    /// Walks the whole structure: every record is reached by its slot's links, once.
+    /// Walks the whole structure: every record is reached by its slot's links exactly once.
     fn check(&self) {
         let mut reached = 0;
         for (slot, &head) in self.heads.iter().enumerate() {
@@ -39,13 +39,13 @@ impl CullTable {
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// A piece of a slot's mesh.
+    /// Inserts a piece of a slot's mesh.
     Insert {
         buffer: u32,
         slot: u32,
         counts: [u32; 6],
     },
-    /// A mesh of so many pieces, in place of the one that there was.
+    /// Replaces a slot's mesh by one of several pieces.
     Set {
         slot: u32,
         pieces: Vec<(u32, [u32; 6])>,
@@ -54,7 +54,7 @@ enum Op {
         slot: u32,
     },
     Clear,
-    /// A device takes over what has changed.
+    /// Copies the changes, like a device.
     Sync,
 }
 
@@ -73,7 +73,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// What a device has of one buffer: copied stretch by stretch.
+/// Updates a copy of one buffer's records, range by range.
 fn sync(mirror: &mut Vec<CullRecord>, table: &CullTable, buffer: usize, since: u64) {
     let records = table.records(buffer);
     mirror.resize(records.len(), record(u32::MAX, 0, [0; 6]));
@@ -85,8 +85,8 @@ fn sync(mirror: &mut Vec<CullRecord>, table: &CullTable, buffer: usize, since: u
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Records are those that were inserted and not removed, and copying only what has
-    /// changed gives the same as copying everything.
+    /// The table contains the records that were inserted and not removed. Copying only the changes
+    /// equals copying everything.
     #[test]
     fn holds_what_was_inserted(ops in prop::collection::vec(op(), 1..400)) {
         let mut table = CullTable::new();
@@ -129,17 +129,17 @@ proptest! {
         let pieces = || model.values().flatten();
         for buffer in 0..3 {
             let mut held: Vec<_> = table.records(buffer as usize).to_vec();
-            let mut want: Vec<_> =
+            let mut expected: Vec<_> =
                 pieces().filter(|(of, _)| *of == buffer).map(|(_, piece)| *piece).collect();
             held.sort_by_key(|piece| (piece.first_quad, piece.ends));
-            want.sort_by_key(|piece| (piece.first_quad, piece.ends));
-            prop_assert_eq!(held, want);
+            expected.sort_by_key(|piece| (piece.first_quad, piece.ends));
+            prop_assert_eq!(held, expected);
         }
     }
 }
 
 #[test]
-fn nothing_changes_what_is_not_touched() {
+fn unrelated_blocks_do_not_change() {
     let mut table = CullTable::new();
     for slot in 0..1000 {
         table.insert(0, record(slot, slot, [1; 6]));
@@ -148,7 +148,7 @@ fn nothing_changes_what_is_not_touched() {
     assert_eq!(table.changed_since(0, revision).count(), 0);
     assert!(table.changed_since(0, 0).eq(std::iter::once(0..1000)));
     table.remove(70);
-    // The last record has taken its place, in the second block.
+    // The last record has moved to its index, in the second block.
     assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
     assert_eq!(table.records(0)[70].slot, 999);
     table.remove(70);
@@ -156,7 +156,7 @@ fn nothing_changes_what_is_not_touched() {
     assert_eq!(table.records(0).len(), 999);
 }
 
-/// A mesh that changes in its place touches one block, and none of its neighbours moves.
+/// A mesh that changes and stays in its buffer touches one block, and its neighbours do not move.
 #[test]
 fn a_mesh_that_stays_in_its_buffer_keeps_its_record() {
     let mut table = CullTable::new();
@@ -168,18 +168,18 @@ fn a_mesh_that_stays_in_its_buffer_keeps_its_record() {
     table.set(70, std::iter::once((0, changed)));
     assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
     assert_eq!((table.records(0)[70], table.records(0).len()), (changed, 1000));
-    // In another buffer it comes last, and leaves no gap.
+    // In another buffer it is appended, and leaves no gap.
     table.set(70, std::iter::once((1, changed)));
     assert_eq!((table.records(0).len(), table.records(1)), (999, &[changed][..]));
 }
 
 #[test]
-fn tables_are_told_apart() {
+fn tables_have_unique_ids() {
     assert_ne!(CullTable::new().id(), CullTable::new().id());
 }
 
 #[test]
-fn the_most_commands_are_counted() {
+fn the_maximum_number_of_commands_is_counted() {
     let most = |counts| record(0, 0, counts).max_commands();
     assert_eq!(most([0; 6]), 0);
     assert_eq!(most([5; 6]), 3);

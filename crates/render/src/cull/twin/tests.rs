@@ -20,16 +20,18 @@ fn coordinate() -> impl Strategy<Value = i32> {
 }
 
 fn camera() -> impl Strategy<Value = Camera> {
-    let eye = prop::array::uniform3((coordinate(), 0.0..1.0_f64));
-    (eye, -3.2..3.2_f32, -1.6..1.6_f32, any::<bool>()).prop_map(|(eye, yaw, pitch, parallel)| {
-        let projection = if parallel {
-            Projection::Orthographic { height_voxels: 90.0 }
-        } else {
-            Projection::Perspective { fov_y: 0.9 }
-        };
-        let eye = DVec3::from_array(eye.map(|(voxel, rest)| f64::from(voxel) + rest));
-        Camera { position: eye, yaw, pitch, projection, depth_range: [0.5, 700.0] }
-    })
+    let position = prop::array::uniform3((coordinate(), 0.0..1.0_f64));
+    (position, -3.2..3.2_f32, -1.6..1.6_f32, any::<bool>()).prop_map(
+        |(position, yaw, pitch, parallel)| {
+            let projection = if parallel {
+                Projection::Orthographic { height_voxels: 90.0 }
+            } else {
+                Projection::Perspective { fov_y: 0.9 }
+            };
+            let position = DVec3::from_array(position.map(|(voxel, rest)| f64::from(voxel) + rest));
+            Camera { position, yaw, pitch, projection, depth_range: [0.5, 700.0] }
+        },
+    )
 }
 
 fn record() -> impl Strategy<Value = CullRecord> {
@@ -46,7 +48,7 @@ fn record() -> impl Strategy<Value = CullRecord> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
-    /// The device masks as the CPU does, to the bit.
+    /// The device masks like the CPU, to the bit.
     #[test]
     fn masks_as_visibility_does(
         camera in camera(),
@@ -57,18 +59,18 @@ proptest! {
         let view = View { mask_facings, cull_frustum, ..View::new(camera) };
         let (frame, visibility) = cull_frame(&view);
         let is_culled = cull_frustum && !visibility.in_view(&record.draw_data);
-        let facings = match (is_culled, mask_facings) {
+        let visible_faces = match (is_culled, mask_facings) {
             (true, _) => FaceSet::EMPTY,
-            (false, true) => visibility.facings(&record.draw_data),
+            (false, true) => visibility.visible_faces(&record.draw_data),
             (false, false) => FaceSet::ALL,
         };
-        let want = u32::from(facings.bits()) & filled(&record);
-        prop_assert_eq!(visible_parts(&frame, &record), want);
+        let expected = u32::from(visible_faces.bits()) & filled(&record);
+        prop_assert_eq!(visible_parts(&frame, &record), expected);
     }
 
-    /// Runs are cut as those who cut facing by facing would, and merged.
+    /// Runs are cut and merged like in a simple per-face implementation.
     #[test]
-    fn commands_draw_each_visible_facing_once(record in record(), parts in 0..64_u32) {
+    fn commands_draw_each_visible_face_direction_once(record in record(), parts in 0..64_u32) {
         let mut drawn: Vec<u32> = Vec::new();
         for command in commands(&record, parts) {
             let first = command.base_vertex as u32 / 4 - 1000;
@@ -78,14 +80,14 @@ proptest! {
             let start = if part == 0 { 0 } else { record.ends[part - 1] };
             start..record.ends[part]
         };
-        let want: Vec<u32> =
+        let expected: Vec<u32> =
             (0..6).filter(|part| parts >> part & 1 != 0).flat_map(quads).collect();
-        prop_assert_eq!(drawn, want);
+        prop_assert_eq!(drawn, expected);
         prop_assert!(commands(&record, parts).len() as u64 <= record.max_commands());
     }
 }
 
-/// A picture of depths that has structure: bands of several depths with holes.
+/// A depth picture with structure: bands of several depths with holes.
 fn depths(seed: u32) -> Vec<f32> {
     let [width, height] = SIZE;
     (0..width * height)
@@ -97,10 +99,10 @@ fn depths(seed: u32) -> Vec<f32> {
         .collect()
 }
 
-/// Every rectangle: what the pyramid says to be covered is, pixel by pixel; and it says so
-/// of a good part of those that are.
+/// For every rectangle: if the pyramid reports it as covered, every pixel is covered; and it
+/// reports a good part of the covered ones.
 #[test]
-fn pyramids_are_cautious_and_useful() {
+fn pyramids_are_conservative_and_useful() {
     let [width, height] = SIZE.map(|side| side as usize);
     let depth = depths(5);
     let pyramid = Pyramid::new([width, height], &depth);
@@ -122,8 +124,8 @@ fn pyramids_are_cautious_and_useful() {
     assert!(known * 4 > covered && covered > 100, "{known} of {covered}");
 }
 
-/// Rasterises nothing: samples points of the box's surface, moved as seams are, and asks
-/// whether any is nearer than what the depth picture has there.
+/// Samples points of the box's surface, moved as for seams, and tests whether any is nearer than
+/// the depth picture.
 fn shows(frame: &CullFrame, depth: &[f32], record: &CullRecord) -> bool {
     const STEPS: u32 = 12;
     let low = relative(frame, record);
@@ -148,8 +150,7 @@ fn shows(frame: &CullFrame, depth: &[f32], record: &CullRecord) -> bool {
     })
 }
 
-/// What is said to be hidden shows nowhere; and a good part of what does not show is said
-/// to be hidden.
+/// Boxes reported as hidden are not visible; and a good part of the invisible boxes is reported.
 #[test]
 fn hidden_boxes_do_not_show() {
     let [width, height] = SIZE.map(|side| side as usize);
@@ -160,12 +161,11 @@ fn hidden_boxes_do_not_show() {
             false => Projection::Perspective { fov_y: 0.9 },
         };
         let turn = round as f32 * 0.4;
-        let eye = DVec3::new(3.3, -7.7, 400.0 + f64::from(round));
-        let camera =
-            Camera { position: eye, yaw: 0.3 * turn.sin(), projection, ..Camera::default() };
+        let position = DVec3::new(3.3, -7.7, 400.0 + f64::from(round));
+        let camera = Camera { position, yaw: 0.3 * turn.sin(), projection, ..Camera::default() };
         let camera = Camera { depth_range: [1.0, 900.0], ..camera };
         let (frame, _) = cull_frame(&View::new(camera));
-        // In perspective all but the nearest lies between 0 and 0.05; in parallel, evenly.
+        // In perspective almost all depths lie between 0 and 0.05; with parallel rays, evenly.
         let scale = if parallel { 20.0 } else { 0.3 };
         let depth: Vec<f32> = depths(round).iter().map(|depth| depth * scale).collect();
         let pyramid = Pyramid::new([width, height], &depth);
@@ -182,9 +182,9 @@ fn hidden_boxes_do_not_show() {
     assert!(hidden > 500 && hidden * 8 > unseen, "{hidden} of {unseen}");
 }
 
-/// What reaches behind the eye, or is nearer than anything can be, is never hidden.
+/// Boxes that reach behind the camera, or are nearer than the near plane, are never hidden.
 #[test]
-fn boxes_around_the_eye_are_not_hidden() {
+fn boxes_around_the_camera_are_not_hidden() {
     let (frame, _) = cull_frame(&View::new(Camera::default()));
     let wall = vec![0.999; (SIZE[0] * SIZE[1]) as usize];
     let pyramid = Pyramid::new(SIZE.map(|side| side as usize), &wall);
@@ -192,7 +192,7 @@ fn boxes_around_the_eye_are_not_hidden() {
     assert!(!is_hidden(&frame, &pyramid, &at([-4, -4, -4])));
     assert!(!is_hidden(&frame, &pyramid, &at([-4, -4, 10])));
     assert!(is_hidden(&frame, &pyramid, &at([-4, -4, -60])));
-    // Out of the picture: there is nothing that could hide it.
+    // Outside the picture: nothing could hide it.
     assert!(!is_hidden(&frame, &pyramid, &at([500, -4, -60])));
 }
 

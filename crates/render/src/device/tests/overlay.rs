@@ -1,4 +1,4 @@
-//! What lies over pictures is the same everywhere.
+//! Overlays are equal on every device.
 
 use super::*;
 use crate::{Image, Overlay, OverlayCorner, OverlayPart, OverlayPatch};
@@ -7,7 +7,7 @@ on_every_device!(overlays_are_alike, overlays_are_drawn_as_by_the_rasteriser);
 on_every_device!(overlays_change, overlays_stay_until_there_is_another);
 on_every_device!(bad_overlays_are_refused, overlays_that_do_not_fit_together_are_refused);
 
-/// A white pixel, and four by four of which the lower half is translucent.
+/// A white pixel, and four by four pixels with a translucent lower half.
 fn patches() -> Vec<OverlayPatch> {
     let white = OverlayPatch { texture: 0, at: None, size: [1, 1], rgba: vec![255; 4] };
     let pixel = |i: u8| if i < 8 { [i * 30, 200, 40, 255] } else { [0, 0, i * 4, 64] };
@@ -19,7 +19,7 @@ fn corner(at: [f32; 2], uv: [f32; 2], color: [u8; 4]) -> OverlayCorner {
     OverlayCorner { at, uv, color }
 }
 
-/// A rectangle, turned either way.
+/// A rectangle of either winding.
 fn rectangle([left, top, right, bottom]: [f32; 4], color: [u8; 4]) -> [OverlayCorner; 4] {
     [
         corner([left, top], [0.0, 0.0], color),
@@ -29,7 +29,7 @@ fn rectangle([left, top, right, bottom]: [f32; 4], color: [u8; 4]) -> [OverlayCo
     ]
 }
 
-/// Panes that overlap, one of them slanted, one cut off, one a picture.
+/// Panes that overlap: one slanted, one clipped, one with a texture.
 fn panes() -> Overlay {
     let mut corners = Vec::new();
     corners.extend(rectangle([1.0, 1.0, 12.0, 7.0], [90, 20, 10, 160]));
@@ -55,7 +55,7 @@ fn panes() -> Overlay {
     }
 }
 
-/// A picture of a wall, or of nothing, with what lies over it.
+/// A picture of a wall, or of the sky, with the overlay over it.
 fn pictured<D: Device>(device: &mut D) -> Image {
     device.set_palette(&PALETTE).unwrap();
     let mut geometry = device.create_geometry(1, 1).unwrap();
@@ -76,7 +76,7 @@ fn overlays_are_drawn_as_by_the_rasteriser<D: Device>(mut device: D) {
         assert_eq!(difference.pixels, 0, "{}: {difference:?}", device.describe());
         assert!(bare.difference(&seen, 8).unwrap().pixels > 120, "{}", device.describe());
     }
-    // By hand: a pane of 160 / 255 over what is there.
+    // Computed by hand: a pane of 160 / 255 over the background.
     let (below, [red, green, ..]) = (bare.pixel(2, 1), pictured(&mut device).pixel(2, 1));
     let pane = |own: f32, below: u8| own + f32::from(below) * (1.0 - 160.0 / 255.0);
     assert!((pane(90.0, below[0]) - f32::from(red)).abs() < 2.0, "{red}");
@@ -88,7 +88,7 @@ fn overlays_stay_until_there_is_another<D: Device>(mut device: D) {
     device.set_overlay(&panes()).unwrap();
     let covered = pictured(&mut device);
     assert!(pictured(&mut device) == covered, "it stays");
-    // Two pixels of the picture turn black, and the textures stay for what comes later.
+    // Two pixels of the texture turn black; textures remain for later overlays.
     let black = OverlayPatch {
         texture: 9,
         at: Some([1, 0]),
@@ -102,7 +102,7 @@ fn overlays_stay_until_there_is_another<D: Device>(mut device: D) {
     assert!(pictured(&mut device) == bare, "an empty one shows nothing");
     device.set_overlay(&Overlay { patches: Vec::new(), ..panes() }).unwrap();
     assert!(pictured(&mut device) == patched, "textures are kept");
-    // A picture of another size is still covered from its left and top on.
+    // A picture of another size is still covered from its left and top edge.
     device.resize(9, 11).unwrap();
     let small = pictured(&mut device);
     assert_eq!((small.width(), small.height()), (9, 11));

@@ -1,4 +1,4 @@
-//! What is promised of triangles.
+//! The contract of [`Device`] for triangles.
 
 use super::*;
 use crate::{TriangleTransform, TriangleVertex};
@@ -12,13 +12,13 @@ on_every_device!(blended_triangles_lie_over, blended_triangles_are_laid_over_qua
 const RED: [u8; 4] = [230, 10, 10, 255];
 const GREEN: [u8; 4] = [10, 230, 10, 255];
 
-/// A triangle around the middle of the picture, at this depth, that looks at the eye.
-fn before_the_eye(z: f32, color: [u8; 4]) -> [TriangleVertex; 3] {
+/// A triangle around the middle of the picture, at this depth, that faces the camera.
+fn in_front_of_the_camera(z: f32, color: [u8; 4]) -> [TriangleVertex; 3] {
     let corner = |x, y| TriangleVertex::new([x, y, z], [0.0, 0.0, 1.0], color);
     [corner(-20.0, -20.0), corner(28.0, -20.0), corner(4.0, 40.0)]
 }
 
-/// Vertices, indices, and where the triangles lie.
+/// Vertices, indices, and the transform of triangles.
 struct Model<G> {
     vertices: G,
     indices: G,
@@ -29,13 +29,13 @@ impl<G> Model<G> {
         device: &mut D,
         vertices: &[TriangleVertex],
         indices: &[u32],
-        place: TriangleTransform,
+        transform: TriangleTransform,
     ) -> Self {
         let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
         let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
         device.write_vertices(&mut of_vertices, 0, vertices);
         device.write_indices(&mut of_indices, 0, indices);
-        device.write_draw_data(&mut of_vertices, 0, &[place.into()]);
+        device.write_draw_data(&mut of_vertices, 0, &[transform.into()]);
         Self { vertices: of_vertices, indices: of_indices }
     }
 
@@ -54,7 +54,7 @@ fn command(indices: std::ops::Range<u32>, base_vertex: i32) -> DrawCommand {
     }
 }
 
-/// The middle of the picture of these batches, drawn in both ways.
+/// The middle of the picture of these batches, drawn with and without indirect calls.
 fn middle<D: Device>(
     device: &mut D,
     opaque: &[Batch<'_, D::Geometry>],
@@ -70,7 +70,7 @@ fn middle<D: Device>(
     one
 }
 
-/// Whether a colour is another in the light on a normal.
+/// Whether a colour is the material's in the light on a normal.
 fn is_lit(seen: [u8; 3], color: [u8; 4], normal: glam::Vec3) -> bool {
     let light = Atmosphere::default().light(normal);
     let near = |axis: usize| {
@@ -81,9 +81,9 @@ fn is_lit(seen: [u8; 3], color: [u8; 4], normal: glam::Vec3) -> bool {
 }
 
 fn both_sides_of_triangles_are_lit<D: Device>(mut device: D) {
-    // With the normal to the side: from either side its light is that of that side.
+    // With a normal to the side: seen from either side its light is that of that side.
     let side = glam::Vec3::new(0.8, 0.0, 0.6);
-    let corners = before_the_eye(0.0, RED)
+    let corners = in_front_of_the_camera(0.0, RED)
         .map(|corner| TriangleVertex::new(corner.position, side.to_array(), corner.color));
     for (indices, normal) in [([0, 1, 2], side), ([0, 2, 1], -side), ([2, 1, 0], -side)] {
         let model = Model::new(&mut device, &corners, &indices, TriangleTransform::default());
@@ -98,16 +98,16 @@ fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
     device.write_quads(&mut wall_geometry, 0, &[wall(0)]);
     device.write_draw_data(&mut wall_geometry, 0, &[HERE]);
     let quad = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
-    // The wall's face is at depth 1. Twice as large and moved, the model is where it was.
+    // The wall's face is at depth 1. Twice as large and moved, the model covers the same position.
     let scaled = TriangleTransform { origin: [0, 0, -3], scale: 2.0 };
-    for (z, place, color) in [
+    for (z, transform, color) in [
         (0.5, TriangleTransform::default(), GREEN),
         (1.5, TriangleTransform::default(), RED),
         (1.75, scaled, GREEN),
         (2.25, scaled, RED),
     ] {
-        let corners = before_the_eye(z, RED);
-        let model = Model::new(&mut device, &corners, &[0, 1, 2], place);
+        let corners = in_front_of_the_camera(z, RED);
+        let model = Model::new(&mut device, &corners, &[0, 1, 2], transform);
         let triangle = [command(0..3, 0)];
         let quads = Batch::new(&wall_geometry, &quad);
         let seen = middle(&mut device, &[quads, model.batch(&triangle)], &[]);
@@ -118,12 +118,12 @@ fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
 }
 
 fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
-    let (red, green) = (before_the_eye(0.0, RED), before_the_eye(0.5, GREEN));
+    let (red, green) = (in_front_of_the_camera(0.0, RED), in_front_of_the_camera(0.5, GREEN));
     let six = [red, green].concat();
     let mut model =
         Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TriangleTransform::default());
     let mut more = device.create_sharing(&model.vertices, 12).unwrap();
-    // The green one goes to the other buffer, its indices elsewhere in their own.
+    // The green one is copied to the other buffer, and its indices within their own.
     device.copy_quads(&model.vertices, 3, &mut more, 7, 3);
     device.copy_quads_within(&mut model.indices, 0, 3, 3);
     device.write_indices(&mut model.indices, 0, &[8, 8, 8]);
@@ -152,7 +152,7 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
     let mut quads = device.create_geometry(1, 1).unwrap();
     device.write_quads(&mut quads, 0, &[wall(0)]);
     device.write_draw_data(&mut quads, 0, &[HERE]);
-    let corners = before_the_eye(1.5, RED);
+    let corners = in_front_of_the_camera(1.5, RED);
     let model = Model::new(&mut device, &corners, &[0, 1, 2], TriangleTransform::default());
     let (three, six) = ([command(0..3, 0)], [command(0..6, 0)]);
     for indirect in [true, false] {
@@ -170,7 +170,7 @@ fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
             };
             let seen = picture(&mut device, &[wrong()], &[wrong()], indirect);
             assert!(seen == none, "{number} {indirect}");
-            // Those behind it are drawn by their own commands.
+            // Batches behind it are drawn with their own commands.
             let seen = picture(&mut device, &[wrong(), model.batch(&three)], &[], indirect);
             assert!(seen == of_triangles, "{number} {indirect}");
             let opaque = [Batch::new(&quads, &six), wrong()];
@@ -183,12 +183,12 @@ fn blended_triangles_are_laid_over_quads<D: Device>(mut device: D) {
     let glass = [10, 10, 230, 128];
     let behind = Model::new(
         &mut device,
-        &before_the_eye(0.0, RED),
+        &in_front_of_the_camera(0.0, RED),
         &[0, 1, 2],
         TriangleTransform::default(),
     );
-    let corners = before_the_eye(1.0, glass);
-    // Twice the same: the second is drawn over the first.
+    let corners = in_front_of_the_camera(1.0, glass);
+    // Drawn twice: the second is blended over the first.
     let indices = [0, 1, 2, 0, 1, 2];
     let panes = Model::new(&mut device, &corners, &indices, TriangleTransform::default());
     let (one, both) = ([command(0..3, 0)], [command(0..6, 0)]);

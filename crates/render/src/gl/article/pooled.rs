@@ -49,8 +49,11 @@ impl FatDevice {
     pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
         let device = GlDevice::headless(config, width, height)?;
         let context = &device.context;
-        let program =
-            Program::new(context, &[FRAME, POSITION_SHADER, VERTEX_SHADER], &[FRAME, SURFACE_FRAGMENT])?;
+        let program = Program::new(
+            context,
+            &[FRAME, POSITION_SHADER, VERTEX_SHADER],
+            &[FRAME, SURFACE_FRAGMENT],
+        )?;
         let vertices = VertexArray::new(context, &device.painter.pattern)?;
         let gl = context.current()?;
         for (attribute, count, offset_bytes) in ATTRIBUTES {
@@ -104,8 +107,8 @@ impl Device for FatDevice {
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<GlGeometry, RenderError> {
         self.check_quads(quads)?;
         let draws = draw_table(&self.gl.context, slots)?;
-        let room = (quads, FAT_QUAD_BYTES);
-        GlGeometry::new(&self.gl.context, self.gl.access, room, (draws, slots))
+        let size = (quads, FAT_QUAD_BYTES);
+        GlGeometry::new(&self.gl.context, self.gl.access, size, (draws, slots))
     }
 
     fn create_sharing(
@@ -114,8 +117,8 @@ impl Device for FatDevice {
         quads: u32,
     ) -> Result<GlGeometry, RenderError> {
         self.check_quads(quads)?;
-        let room = (quads, FAT_QUAD_BYTES);
-        GlGeometry::new(&self.gl.context, self.gl.access, room, other.table())
+        let size = (quads, FAT_QUAD_BYTES);
+        GlGeometry::new(&self.gl.context, self.gl.access, size, other.table())
     }
 
     fn resize_draw_data(

@@ -28,7 +28,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A buffer, the dumb twin that says what is in it, and what the GPU has.
+/// A buffer, a simple model of its contents, and a copy of the GPU's memory.
 struct Pair {
     buffer: CubeBuffer,
     live: HashMap<CubeId, Cube>,
@@ -48,7 +48,7 @@ impl Pair {
         match op {
             Op::Insert(number) => {
                 let id = self.buffer.insert(cube(number)).unwrap();
-                assert_eq!(self.live.insert(id, cube(number)), None, "handed out twice");
+                assert_eq!(self.live.insert(id, cube(number)), None, "the id was allocated twice");
                 self.ids.push(id);
             }
             Op::Set(which, number) if !self.ids.is_empty() => {
@@ -73,7 +73,7 @@ impl Pair {
         }
     }
 
-    /// What is drawn is what there is.
+    /// The drawn cubes equal the model's.
     fn check(&mut self) {
         assert_eq!(self.buffer.check(), Ok(()));
         self.apply(Op::Upload);
@@ -81,10 +81,10 @@ impl Pair {
         let drawn = &self.gpu[..self.gpu.len().min(self.buffer.high_water() as usize)];
         let mut drawn: Vec<Cube> =
             drawn.iter().copied().filter(|&cube| cube != Cube::NOTHING).collect();
-        let mut want: Vec<Cube> = self.live.values().copied().collect();
+        let mut expected: Vec<Cube> = self.live.values().copied().collect();
         sorted(&mut drawn);
-        sorted(&mut want);
-        assert_eq!(drawn, want);
+        sorted(&mut expected);
+        assert_eq!(drawn, expected);
         for id in &self.gone {
             assert_eq!(self.buffer.get(*id), None);
             assert!(self.buffer.set(*id, cube(1)).is_err() && self.buffer.remove(*id).is_err());
@@ -97,7 +97,7 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(500) })]
 
     #[test]
-    fn what_is_drawn_is_what_there_is(ops in vec(op(), 0..400)) {
+    fn drawn_cubes_equal_the_inserted_ones(ops in vec(op(), 0..400)) {
         for policy in SlotPolicy::ALL {
             let mut pair = Pair::new(policy);
             ops.iter().for_each(|op| pair.apply(*op));
@@ -106,10 +106,10 @@ proptest! {
     }
 }
 
-/// After nine tenths have gone at random and as many have come, the buffer is no longer than
-/// before; in between, it is the shorter the lower the last that stayed.
+/// Nine tenths of the cubes are removed at random, and as many inserted: the buffer is no longer
+/// than before. In between, its length depends on the highest remaining slot.
 #[test]
-fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
+fn the_buffer_does_not_grow_when_cubes_are_exchanged() {
     const COUNT: u32 = 20_000;
     for policy in SlotPolicy::ALL {
         let mut pair = Pair::new(policy);
@@ -123,7 +123,7 @@ fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
         assert_eq!(pair.buffer.len(), COUNT / 10);
         (0..COUNT / 10 * 9).for_each(|number| pair.apply(Op::Insert(COUNT + number)));
         pair.check();
-        // The last leaf is filled up first, whatever is free elsewhere.
+        // The last leaf is filled up first, even if lower slots are free.
         let most = match policy {
             SlotPolicy::LastLeaf => before.next_multiple_of(64),
             SlotPolicy::Lowest | SlotPolicy::Oldest => before,
@@ -133,14 +133,14 @@ fn the_buffer_is_no_longer_after_nine_tenths_went_and_came() {
     }
 }
 
-/// Only the lowest place first makes the buffer shorter while fewer are in it.
+/// Only `Lowest` makes the buffer shorter while it contains fewer cubes.
 #[test]
-fn policies_differ_in_how_long_the_buffer_stays() {
+fn policies_differ_in_the_length_of_the_buffer() {
     let ends = SlotPolicy::ALL.map(|policy| {
         let mut pair = Pair::new(policy);
         (0..10_000).for_each(|number| pair.apply(Op::Insert(number)));
         let mut random = Random::new(3);
-        // A tenth stays, and all of it is replaced again and again.
+        // A tenth remains, and all of it is replaced repeatedly.
         for _ in 0..9_000 {
             pair.apply(Op::Remove(random.below(10_000)));
         }
@@ -156,9 +156,9 @@ fn policies_differ_in_how_long_the_buffer_stays() {
     assert!(lowest <= last_leaf && last_leaf <= oldest && oldest >= 10_000, "{ends:?}");
 }
 
-/// A place that was used as often as generations can tell is not used again.
+/// A slot whose generations are used up is not used again.
 #[test]
-fn a_worn_out_place_rests() {
+fn a_worn_out_slot_is_not_used_again() {
     let mut buffer = CubeBuffer::new(SlotPolicy::Lowest);
     let first = buffer.insert(cube(1)).unwrap();
     buffer.entries[0].generation = u32::MAX;
@@ -171,7 +171,7 @@ fn a_worn_out_place_rests() {
 }
 
 #[test]
-fn changes_are_handed_out_once_and_near_ones_together() {
+fn changes_are_reported_once_and_near_ones_together() {
     let mut buffer = CubeBuffer::new(SlotPolicy::Lowest);
     let ids: Vec<CubeId> = (0..6400).map(|n| buffer.insert(cube(n)).unwrap()).collect();
     let stretches = |buffer: &mut CubeBuffer| {

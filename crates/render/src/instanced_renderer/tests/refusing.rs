@@ -1,5 +1,5 @@
-//! A device without memory for what a renderer asks of it: an error that says so, and
-//! nothing is lost.
+//! A device that refuses the renderer's requests for memory: every refusal is an error, and no cube
+//! is lost.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -9,18 +9,18 @@ use drystone_pool::Access;
 use super::*;
 use crate::{Frame, SoftGeometry};
 
-/// What is there, as far as it may be counted from without.
+/// Counts the requests for memory, and limits them.
 #[derive(Clone, Default)]
-struct Room {
-    /// How many requests are granted yet.
+struct RequestLimit {
+    /// Number of requests that will still be granted.
     left: Rc<Cell<u32>>,
-    /// How many were made.
-    asked: Rc<Cell<u32>>,
+    /// Number of requests made.
+    requested: Rc<Cell<u32>>,
 }
 
-impl Room {
-    fn ask(&self) -> Result<(), RenderError> {
-        self.asked.set(self.asked.get() + 1);
+impl RequestLimit {
+    fn request(&self) -> Result<(), RenderError> {
+        self.requested.set(self.requested.get() + 1);
         match self.left.get().checked_sub(1) {
             Some(left) => {
                 self.left.set(left);
@@ -34,10 +34,10 @@ impl Room {
     }
 }
 
-/// The software rasteriser, which asks `room` before it makes anything.
+/// The software rasteriser, which checks the limit before it allocates.
 struct Refusing {
     soft: SoftDevice,
-    room: Room,
+    limit: RequestLimit,
 }
 
 impl Device for Refusing {
@@ -68,12 +68,12 @@ impl Device for Refusing {
     }
 
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        self.room.ask()?;
+        self.limit.request()?;
         self.soft.create_geometry(quads, slots)
     }
 
     fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        self.room.ask()?;
+        self.limit.request()?;
         self.soft.create_cubes(cubes, slots)
     }
 
@@ -82,7 +82,7 @@ impl Device for Refusing {
         other: &SoftGeometry,
         quads: u32,
     ) -> Result<SoftGeometry, RenderError> {
-        self.room.ask()?;
+        self.limit.request()?;
         self.soft.create_sharing(other, quads)
     }
 
@@ -91,7 +91,7 @@ impl Device for Refusing {
         sharing: &mut [&mut SoftGeometry],
         slots: u32,
     ) -> Result<(), RenderError> {
-        self.room.ask()?;
+        self.limit.request()?;
         self.soft.resize_draw_data(sharing, slots)
     }
 
@@ -153,14 +153,14 @@ impl Device for Refusing {
     }
 }
 
-/// A renderer whose device grants so many requests, and what is left of them.
-fn refusing(left: u32) -> (InstancedRenderer<Refusing>, Room) {
-    let room = Room::default();
-    room.left.set(left);
-    let device = Refusing { soft: SoftDevice::new(160, 120).unwrap(), room: room.clone() };
+/// A renderer whose device grants `left` requests, and the remaining limit.
+fn refusing(left: u32) -> (InstancedRenderer<Refusing>, RequestLimit) {
+    let limit = RequestLimit::default();
+    limit.left.set(left);
+    let device = Refusing { soft: SoftDevice::new(160, 120).unwrap(), limit: limit.clone() };
     let mut renderer = InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap();
     renderer.set_palette(&PALETTE).unwrap();
-    (renderer, room)
+    (renderer, limit)
 }
 
 fn image(renderer: &mut InstancedRenderer<Refusing>) -> Image {
@@ -177,28 +177,28 @@ fn is_out_of_memory<T>(result: &Result<T, RenderError>) -> bool {
     matches!(result, Err(RenderError::OutOfMemory { .. }))
 }
 
-/// No room for the first cube at all; then there is.
+/// The first cube is refused; a later one is not.
 #[test]
 fn a_first_cube_that_is_refused_leaves_nothing() {
-    let (mut renderer, room) = refusing(0);
+    let (mut renderer, limit) = refusing(0);
     let region = renderer.insert_region(data_at(0)).unwrap();
     assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
     assert!(renderer.cubes.is_empty() && renderer.cubes.check().is_ok());
     assert_eq!(renderer.held().reserved_bytes, 0);
     let sky = image(&mut renderer);
-    // The region holds no cube that nobody can name.
+    // The region contains no cube without a known id.
     renderer.remove_region(region).unwrap();
-    room.left.set(1);
+    limit.left.set(1);
     let region = renderer.insert_region(data_at(0)).unwrap();
     renderer.insert_cube(seen(region)).unwrap();
     assert!(sky.difference(&image(&mut renderer), 2).unwrap().pixels > 20);
 }
 
-/// Full to the last place: one cube more is refused, those that there are stay, can change
-/// and go, and make room.
+/// A full segment: one more cube is refused. Existing cubes remain, can be changed and removed, and
+/// their slots are reused.
 #[test]
 fn a_full_segment_keeps_its_cubes() {
-    let (mut renderer, room) = refusing(1);
+    let (mut renderer, limit) = refusing(1);
     let region = renderer.insert_region(data_at(0)).unwrap();
     let hidden = Cube::new([0; 3], FaceSet::EMPTY, 1, region.slot());
     let first = renderer.insert_cube(seen(region)).unwrap();
@@ -212,23 +212,23 @@ fn a_full_segment_keeps_its_cubes() {
     }
     assert_eq!((u64::from(renderer.cubes.len()), renderer.cubes.check()), (capacity, Ok(())));
     assert!(image(&mut renderer) == before);
-    // What goes makes room for what comes.
+    // A removed cube's slot is reused.
     assert_eq!(renderer.remove_cube(first).unwrap(), seen(region));
     assert!(image(&mut renderer) != before);
     renderer.insert_cube(seen(region)).unwrap();
     assert!(image(&mut renderer) == before);
-    // And when the device has memory again, so has the renderer.
-    room.left.set(1);
+    // When the device has memory again, cubes can be inserted.
+    limit.left.set(1);
     renderer.insert_cube(hidden).unwrap();
     assert_eq!(renderer.held().reserved_bytes, 2 * capacity * 8);
     assert!(image(&mut renderer) == before);
 }
 
-/// A mesh whose last cubes find no room is not taken in by half, and one that should
-/// replace another leaves that as it was.
+/// A mesh whose last cubes do not fit is not inserted partially. A failed replacement leaves the
+/// old mesh unchanged.
 #[test]
-fn a_mesh_that_finds_no_room_changes_nothing() {
-    let (mut renderer, room) = refusing(1);
+fn a_mesh_that_does_not_fit_changes_nothing() {
+    let (mut renderer, limit) = refusing(1);
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let small = [Quad::new([8, 20, 8], [24, 23], Face::PosY, 2)];
     let mesh = |quads| MeshData {
@@ -248,17 +248,16 @@ fn a_mesh_that_finds_no_room_changes_nothing() {
     assert!(is_out_of_memory(&renderer.replace(id, &mesh(&quads))));
     assert_eq!((renderer.held(), renderer.cubes.check()), (held, Ok(())));
     assert!(image(&mut renderer) == before);
-    room.left.set(1);
+    limit.left.set(1);
     renderer.replace(id, &mesh(&quads)).unwrap();
     assert!(image(&mut renderer) != before);
     renderer.remove(id).unwrap();
 }
 
-/// The table of regions cannot grow: the region that it has no room for is refused, and
-/// all others stay where they are.
+/// The table of regions cannot grow: the new region is refused, and all others keep their origins.
 #[test]
 fn a_region_that_is_refused_leaves_the_others() {
-    let (mut renderer, room) = refusing(1);
+    let (mut renderer, limit) = refusing(1);
     let first = renderer.insert_region(data_at(0)).unwrap();
     renderer.insert_cube(seen(first)).unwrap();
     let before = image(&mut renderer);
@@ -271,31 +270,31 @@ fn a_region_that_is_refused_leaves_the_others() {
     };
     assert!(is_out_of_memory::<()>(&Err(refused)) && count > 1);
     assert!(image(&mut renderer) == before);
-    // A mesh needs a region of its own.
+    // A mesh needs its own region.
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
     let mesh = MeshData { quads: &quads, counts, draw_data: data_at(0), layer };
     assert!(is_out_of_memory(&renderer.insert(&mesh)));
     assert_eq!((renderer.cubes.len(), renderer.held().meshes), (1, 0));
     assert!(image(&mut renderer) == before);
-    room.left.set(1);
+    limit.left.set(1);
     let next = renderer.insert_region(data_at(0)).unwrap();
     assert_eq!(next.slot(), count);
     assert!(image(&mut renderer) == before, "the table that came keeps the capacity");
 }
 
-/// Translucent meshes have buffers of their own.
+/// Translucent meshes have their own buffers.
 #[test]
-fn a_see_through_mesh_that_is_refused_leaves_nothing() {
-    let (mut renderer, room) = refusing(0);
+fn a_translucent_mesh_that_is_refused_leaves_nothing() {
+    let (mut renderer, limit) = refusing(0);
     let quads = [Quad::new([8, 20, 8], [24, 24], Face::PosY, 1)];
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Blended);
     let mesh = MeshData { quads: &quads, counts, draw_data: data_at(0), layer };
     let refused = renderer.insert(&mesh);
-    assert!(refused.is_err() && room.asked.get() > 0);
+    assert!(refused.is_err() && limit.requested.get() > 0);
     assert_eq!(renderer.held().meshes, 0);
     let sky = image(&mut renderer);
-    room.left.set(9);
+    limit.left.set(9);
     renderer.insert(&mesh).unwrap();
     assert!(image(&mut renderer) != sky);
 }

@@ -1,5 +1,5 @@
-//! What goes wrong around a renderer: a typed error or nothing, and the next picture is
-//! right.
+//! Failures around a renderer: each is a typed error or has no effect, and the next picture is
+//! correct.
 
 use drystone_mesh::Face;
 use drystone_pool::PoolError;
@@ -10,7 +10,7 @@ use crate::{Access, Camera, GlConfig, GlDevice, NaiveRenderer, Projection, SoftD
 
 /// Pixels a side.
 const SIZE: u32 = 96;
-/// Meshes a side of a square of them, seen from in front.
+/// Number of meshes along each side of a square of them, seen from the front.
 const SIDE: i32 = 316;
 
 fn pool() -> PoolRenderer<SoftDevice> {
@@ -21,7 +21,7 @@ fn naive() -> NaiveRenderer<SoftDevice> {
     NaiveRenderer::new(SoftDevice::new(SIZE, SIZE).unwrap())
 }
 
-/// A square of 1 by 1 that looks towards +Z, in one of three colours.
+/// A square of 1 by 1 that faces +Z, in one of three colours.
 fn tile(nth: i32) -> (Quad, DrawData) {
     let origin = [nth % SIDE, nth / SIDE, 0];
     let material = 1 + (nth * 7 / 3 % 3) as u16;
@@ -34,13 +34,13 @@ fn insert(renderer: &mut dyn Renderer, nth: i32) -> Result<MeshId, RenderError> 
     renderer.insert(&MeshData { quads: &[quad], counts, draw_data, layer: Layer::Opaque })
 }
 
-/// The first `count` tiles, from in front.
+/// A view of the first `count` tiles, from the front.
 fn view_of(count: i32) -> View {
     let (width, height) = (count.min(SIDE), 1 + (count - 1) / SIDE);
     let [x, y] = [width, height].map(|side| f64::from(side) / 2.0);
     let mut camera = Camera::look_at(DVec3::new(x, y, 50.0), DVec3::new(x, y, 0.0));
     camera.projection = Projection::Orthographic { height_voxels: width.max(height) as f32 };
-    // Where tiles meet, the order of drawing decides: let it be that of insertion.
+    // If tiles meet, the drawing order is visible: it must be that of insertion.
     View { order: false, ..View::new(camera) }
 }
 
@@ -89,10 +89,10 @@ fn meshes_of_another_renderer_are_refused() {
     assert!(picture(&mut other, &view).0 != before);
 }
 
-/// The naive renderer counts its meshes as any other does: only by its own number can it
-/// know them.
+/// The naive renderer's handles are like those of other naive renderers: only its own number
+/// distinguishes them.
 #[test]
-fn naive_renderers_tell_their_meshes_apart() {
+fn naive_renderers_refuse_meshes_of_others() {
     let (mut mine, mut other, view) = (naive(), naive(), view_of(4));
     let kept = insert(&mut mine, 0).unwrap();
     let before = picture(&mut mine, &view).0;
@@ -110,8 +110,8 @@ fn naive_renderers_tell_their_meshes_apart() {
     assert_eq!(picture(&mut other, &view).1.meshes, 1);
 }
 
-/// No device to make room on is not the same as no room: whoever is told that the pool is
-/// full removes meshes, which helps nothing when the device is gone.
+/// A lost device is a different error from a full pool. A caller that sees a full pool removes
+/// meshes, which is useless if the device is lost.
 #[test]
 fn a_lost_device_is_no_full_pool() {
     let device = match GlDevice::headless(GlConfig::default(), SIZE, SIZE) {
@@ -125,7 +125,7 @@ fn a_lost_device_is_no_full_pool() {
     // The table of per-draw data would have to grow for this one …
     let refused = insert(&mut renderer, 2).unwrap_err();
     assert!(matches!(refused, RenderError::Lost { .. }), "{refused}");
-    // … and for these there would have to be another buffer.
+    // … and these would need another buffer.
     let (quad, draw_data) = tile(0);
     let quads = vec![quad; 1 << 17];
     let counts = Face::ALL.map(|face| if face == Face::PosZ { 1 << 17 } else { 0 });
@@ -158,8 +158,8 @@ fn meshes_that_are_refused_or_empty_change_no_picture() {
     assert_eq!(picture(&mut renderer, &view).1.commands, 0);
 }
 
-/// The device has memory for a few buffers: then the pool is full, says so, and goes on
-/// drawing what it has; what is removed makes room.
+/// The device has memory for a few buffers. Then the pool is full and reports it, and still draws
+/// its meshes. Removing meshes frees space.
 #[test]
 fn a_device_out_of_memory_is_a_full_pool() {
     for access in [Access::Direct, Access::Staged] {
@@ -174,7 +174,7 @@ fn a_device_out_of_memory_is_a_full_pool() {
         let mut renderer = PoolRenderer::new(device, 0, 64).unwrap();
         let view = view_of(1);
         let (quad, draw_data) = tile(0);
-        // One that is seen, and many that look away and are only kept.
+        // One visible mesh, and many that face away and are only stored.
         let away = Quad::new([0, 0, 0], [1, 1], Face::NegZ, 1);
         let mut quads = vec![away; 50_000];
         quads.push(quad);
@@ -197,7 +197,7 @@ fn a_device_out_of_memory_is_a_full_pool() {
         assert!(renderer.held().reserved_bytes <= 16 << 20 && ids.len() > 2);
         let (full, drawn) = picture(&mut renderer, &view);
         assert_eq!(drawn.meshes as usize, ids.len());
-        // One goes, and when no frame reads it any more there is room for another.
+        // One is removed, and when no frame reads it any more, another one fits.
         renderer.remove(ids[0]).unwrap();
         renderer.finish().unwrap();
         picture(&mut renderer, &view);

@@ -1,30 +1,29 @@
-//! A flight past meshes that come, go and move, drawn by two renderers: one whose GPU
-//! culls, and one whose CPU does. Frame by frame, their pictures are the same in every
-//! byte.
+//! A flight past changing meshes, drawn by two renderers: one with culling on the GPU, and one with
+//! culling on the CPU. Frame by frame, their pictures are equal in every byte.
 //!
-//! No two faces of different meshes are equally near anywhere, so that it does not show in
-//! which order they are drawn: meshes lie in boxes apart from each other, and walls, which
-//! go through boxes, on planes where no box has a face that looks the same way.
+//! No two faces of different meshes are equally near anywhere, so that the drawing order is not
+//! visible. Meshes lie in separate boxes. Walls, which go through boxes, lie on planes where no box
+//! has a face of the same direction.
 
 use glam::DVec3;
 
 use super::*;
 use crate::{Api, Camera, Projection, WgpuDevice};
 
-/// Cells across, up and along, each with room for one box.
+/// Cells across, up and along, each with space for one box.
 const CELLS: [u32; 3] = [9, 3, 9];
 /// Voxels from one cell to the next.
 const CELL: i32 = 20;
-/// Voxels that a box has a side.
+/// Side of a box in voxels.
 const BOX: u32 = 15;
-/// Quads that a cluttered box has for each facing.
+/// Number of quads for each face direction of a cluttered box.
 const CLUTTER: u32 = 400;
 /// Translucent; the materials before it are not.
 const GLASS: u16 = 3;
 pub(super) const PALETTE: [[u8; 4]; 4] =
     [[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255], [200, 220, 255, 110]];
 
-/// Quads facing by facing, and where they lie.
+/// Quads sorted by face direction, and their position.
 pub(super) struct Made {
     quads: Vec<Quad>,
     counts: [u32; Face::COUNT],
@@ -38,7 +37,7 @@ impl Made {
         MeshData { quads, counts, draw_data, layer }
     }
 
-    /// A closed box, which hides what is behind it, or one full of clutter, or glass.
+    /// A closed box, which hides what is behind it, or one full of small quads, or glass.
     pub(super) fn random(random: &mut Random, origin: [i32; 3]) -> Self {
         let kind = random.below(8);
         let layer = if kind == 0 { Layer::Blended } else { Layer::Opaque };
@@ -52,8 +51,8 @@ impl Made {
                 quads.push(Quad::new(corner, [BOX; 2], face, material));
             } else {
                 for _ in 0..random.below(CLUTTER) {
-                    // At even places, so that a face that looks up, east or south lies on
-                    // an odd plane.
+                    // At even positions, so that a face to the top, east or south lies on an odd
+                    // plane.
                     let corner = [0; 3].map(|_| 2 * random.below(6));
                     let size = [0; 2].map(|_| 1 + random.below(4));
                     quads.push(Quad::new(corner, size, face, material));
@@ -64,7 +63,7 @@ impl Made {
         Self { quads, counts, draw_data: DrawData { origin, level: 0, extent: BOX }, layer }
     }
 
-    /// A wall that looks south, on an even plane.
+    /// A wall that faces south, on an even plane.
     fn wall([x, y, z]: [i32; 3]) -> Self {
         let face = Face::PosZ;
         let counts = Face::ALL.map(|other| u32::from(other == face));
@@ -74,30 +73,30 @@ impl Made {
     }
 }
 
-/// The two renderers, and what is in both of them.
+/// The two renderers, and their meshes.
 struct Pair {
     culled: PoolRenderer<WgpuDevice>,
     plain: PoolRenderer<WgpuDevice>,
-    /// What is in each cell, by each renderer's name for it.
+    /// Contents of each cell: its mesh in each renderer.
     cells: Vec<Option<[MeshId; 2]>>,
     walls: Vec<[MeshId; 2]>,
     random: Random,
 }
 
-/// What both drew in a whole flight.
+/// Totals of both renderers in a whole flight.
 #[derive(Debug, Default)]
 struct Sums {
     culled: DrawStats,
     plain: DrawStats,
-    /// Commands that there were in all.
+    /// Number of commands without culling.
     all_commands: u64,
-    /// Meshes that the pool moved, and the most buffers it had.
+    /// Meshes that the pool moved, and its maximum number of buffers.
     moved: usize,
     max_buffers: u32,
 }
 
 impl Pair {
-    /// `None` where no device culls: said and counted.
+    /// `None` if no device can cull, which is printed and counted.
     fn open(test: &str) -> Option<Self> {
         let open = || {
             let device = WgpuDevice::headless(Api::Vulkan, 160, 120)?;
@@ -154,7 +153,7 @@ impl Pair {
         };
     }
 
-    /// Puts a wall before some of the boxes, and takes the oldest away where there are many.
+    /// Inserts a wall in front of some boxes, and removes the oldest if there are many.
     fn change_skirts(&mut self) {
         let [x, y, z] = [160, 20, 40].map(|bound| self.random.below(bound));
         let wall = self.insert(&Made::wall([x - 20, y - 10, z + 160]).data());
@@ -171,7 +170,7 @@ impl Pair {
         self.plain.resize(width, height).unwrap();
     }
 
-    /// Draws with both and compares; adds what they drew.
+    /// Draws with both and compares; adds to the totals.
     fn draw(&mut self, view: &View, step: u32, sums: &mut Sums) {
         let add = |sum: &mut DrawStats, drawn: DrawStats| {
             sum.commands += drawn.commands;
@@ -190,11 +189,11 @@ impl Pair {
         sums.max_buffers = sums.max_buffers.max(self.culled.pool.stats().buffers);
     }
 
-    /// Flies so many steps.
+    /// Runs `steps` steps.
     fn fly(&mut self, steps: u32, mut before_frame: impl FnMut(&mut Self)) -> Sums {
         let mut sums = Sums::default();
         for step in 0..steps {
-            // Every so often much comes, and later much of it goes.
+            // Periodically many meshes are inserted, and later many of them are removed.
             let (changes, empties) = match step % 50 {
                 0 => (500, false),
                 25 => (500, true),
@@ -213,8 +212,8 @@ impl Pair {
     }
 }
 
-/// To and fro at eye level, in the south of it all, with a jump now and then: to above, into the midst, to where
-/// nothing is seen, and to where rays are parallel.
+/// Back and forth at ground level, south of the scene, with occasional jumps: above it, into the
+/// middle, away from it, and to parallel rays.
 fn view(step: u32) -> View {
     let middle = DVec3::new(90.0, 20.0, 90.0);
     let angle = 0.6 * (f64::from(step) * 0.05).sin();
@@ -236,9 +235,9 @@ fn view(step: u32) -> View {
     view
 }
 
-/// What has to be true of a flight for it to have shown anything.
+/// Conditions without which a flight would prove nothing.
 fn check(sums: &Sums) {
-    // What the GPU drew is less than what the CPU could leave out, and that than all.
+    // The GPU drew less than the CPU could cull, and that was less than everything.
     assert!(sums.culled.meshes < sums.plain.meshes, "{sums:?}");
     assert!(sums.culled.quads * 4 < sums.plain.quads * 3, "{sums:?}");
     assert!(sums.culled.commands < sums.plain.commands, "{sums:?}");
@@ -254,7 +253,7 @@ fn culling_changes_no_byte_of_a_flight() {
     assert!(sums.max_buffers > 1, "{sums:?}");
 }
 
-/// Where the GPU does not read how many commands there are.
+/// The GPU reads no command counts.
 #[test]
 fn culling_without_counts_changes_no_byte_of_a_flight() {
     let test = "culling_without_counts_changes_no_byte_of_a_flight";
@@ -262,7 +261,7 @@ fn culling_without_counts_changes_no_byte_of_a_flight() {
     check(&pair.fly(40, |pair| pair.culled.device.cull_without_counts()));
 }
 
-/// Who decides may change from frame to frame: nothing is lost in between.
+/// Culling can be switched from frame to frame without errors.
 #[test]
 fn switching_changes_no_byte_of_a_flight() {
     let Some(mut pair) = Pair::open("switching_changes_no_byte_of_a_flight") else { return };
@@ -275,16 +274,16 @@ fn switching_changes_no_byte_of_a_flight() {
     assert!(sums.culled.meshes < sums.plain.meshes, "{sums:?}");
 }
 
-/// A mesh that shows a single facing, seen from behind, is no command for either.
+/// A mesh with a single face direction, seen from behind, is no command for either renderer.
 #[test]
-fn what_looks_away_is_left_out_by_both() {
+fn meshes_that_face_away_are_culled_by_both() {
     let Some(mut pair) = Pair::open("what_looks_away_is_left_out_by_both") else { return };
     pair.insert(&Made::wall([0, 0, 0]).data());
-    let eye =
+    let view_from =
         |z: f64| View::new(Camera::look_at(DVec3::new(32.0, 32.0, z), DVec3::new(32.0, 32.0, 1.0)));
     for (z, commands) in [(90.0, 1), (-90.0, 0), (90.0, 1)] {
         let mut sums = Sums::default();
-        pair.draw(&eye(z), 0, &mut sums);
+        pair.draw(&view_from(z), 0, &mut sums);
         assert_eq!((sums.culled.commands, sums.plain.commands), (commands, commands));
         assert_eq!(sums.culled.quads, u64::from(commands));
     }

@@ -1,5 +1,5 @@
-//! Meshes that change before an eye that stands still: lists are not masked anew then, and
-//! what is drawn is what a renderer draws that never saw anything else.
+//! Changing meshes in front of a camera at rest. The lists are not masked again, and the picture
+//! equals that of a new renderer.
 
 use glam::DVec3;
 
@@ -13,14 +13,14 @@ fn renderer() -> PoolRenderer<SoftDevice> {
     renderer
 }
 
-/// A renderer, and what is in it.
+/// A renderer and its meshes.
 struct Still {
     renderer: PoolRenderer<SoftDevice>,
     cells: Vec<Option<(MeshId, Made)>>,
     random: Random,
 }
 
-/// Boxes along each axis.
+/// Number of boxes along each axis.
 const CELLS: u32 = 5;
 
 impl Still {
@@ -43,7 +43,7 @@ impl Still {
         };
     }
 
-    /// Draws, and compares with one that never saw anything else.
+    /// Draws, and compares with a new renderer.
     fn check(&mut self, view: &View) {
         let mut twin = renderer();
         for (_, made) in self.cells.iter().flatten() {
@@ -59,15 +59,15 @@ impl Still {
 }
 
 #[test]
-fn an_eye_that_stands_still_sees_every_change() {
+fn a_camera_at_rest_sees_every_change() {
     let cells = (0..CELLS.pow(3)).map(|_| None).collect();
     let mut still = Still { renderer: renderer(), cells, random: Random::new(3) };
     let middle = DVec3::splat(f64::from(CELLS) * 10.0);
     let mut unmasked = 0;
     for round in 0..40 {
-        // It moves on now and then, and always sees all of it.
-        let eye = middle + DVec3::new(130.0, 60.0 + f64::from(round / 10), 140.0);
-        let view = View::new(Camera::look_at(eye, middle));
+        // The camera moves occasionally, and always sees the whole scene.
+        let position = middle + DVec3::new(130.0, 60.0 + f64::from(round / 10), 140.0);
+        let view = View::new(Camera::look_at(position, middle));
         let most = if round % 7 == 0 { 100 } else { 6 };
         (0..still.random.below(most)).for_each(|_| still.change());
         still.check(&view);

@@ -1,11 +1,11 @@
-//! Sizes, commands and bytes that nobody should give, and any number of threads.
+//! Invalid sizes, commands and bytes, and any number of threads.
 
 use drystone_mesh::Quad;
 use drystone_pool::DrawCommand;
 use glam::DVec3;
 use proptest::prelude::*;
 
-use super::{SoftDevice, country};
+use super::{SoftDevice, landscape};
 use crate::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Image, Passes, RenderError};
 
 #[test]
@@ -34,7 +34,7 @@ fn impossible_sizes_are_errors() {
 
 #[test]
 fn the_longest_pictures_are_drawn() {
-    let scene = country(24);
+    let scene = landscape(24);
     let camera = Camera::look_at(DVec3::new(-3.0, 30.0, 14.0), DVec3::new(-4.0, 5.0, -4.0));
     for size in [[16384, 3], [3, 16384], [1, 1]] {
         let image = scene.draw(&camera, &Atmosphere::default(), size);
@@ -43,9 +43,9 @@ fn the_longest_pictures_are_drawn() {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_bit() {
-    let mut scene = country(56);
-    // Enough for several batches: the same country many times, one above the other.
+fn the_number_of_threads_does_not_change_the_picture() {
+    let mut scene = landscape(56);
+    // Enough for several batches: the same landscape many times, one above the other.
     let meshes = scene.opaque.clone();
     for level in 1..10 {
         scene.opaque.extend(meshes.iter().cloned().map(|mut mesh| {
@@ -77,7 +77,7 @@ pub(super) fn command() -> impl Strategy<Value = DrawCommand> {
     })
 }
 
-/// Any bits, numbers of ordinary size more often than not.
+/// Any bits, but mostly numbers of ordinary size.
 pub(super) fn frame() -> impl Strategy<Value = Frame> {
     let word = prop_oneof![3 => (-9.0..9.0f32).prop_map(f32::to_bits), 1 => any::<u32>()];
     let ordinary = Frame::new(&Camera::default(), &Atmosphere::default(), 40, 40);
@@ -92,7 +92,7 @@ proptest! {
     fn no_command_quad_or_frame_panics(
         commands in prop::collection::vec(command(), 1..8),
         words in prop::collection::vec(any::<[u32; 2]>(), 0..64),
-        places in prop::collection::vec((
+        transforms in prop::collection::vec((
             prop::array::uniform3(prop_oneof![-50..50i32, any::<i32>()]),
             prop_oneof![0..4u32, any::<u32>()],
         ), 1..6),
@@ -104,7 +104,7 @@ proptest! {
         device.set_palette(&vec![[7, 8, 9, 100]; material_count]).unwrap();
         let mut geometry = device.create_geometry(40, 4).unwrap();
         device.write_quads(&mut geometry, 3, quads);
-        for (slot, &(origin, level)) in places.iter().enumerate() {
+        for (slot, &(origin, level)) in transforms.iter().enumerate() {
             device.write_draw_data(&mut geometry, slot as u32, &[DrawData { origin, level, extent: 64 }]);
         }
         let batches = [Batch::new(&geometry, &commands)];

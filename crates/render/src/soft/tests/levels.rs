@@ -1,27 +1,27 @@
-//! Meshes of larger voxels.
+//! Meshes of LOD voxels.
 
 use glam::DVec3;
 
-use super::{Scene, country, oracle::compare};
+use super::{Scene, landscape, oracle::compare};
 use crate::{Atmosphere, Camera, DrawData, Projection};
 
 const SIZE: [u32; 2] = [160, 120];
 
-/// A country with dark corners and haze.
-fn shaded_country() -> (Scene, Atmosphere) {
-    let mut scene = country(28);
+/// A landscape with ambient occlusion and haze.
+fn shaded_landscape() -> (Scene, Atmosphere) {
+    let mut scene = landscape(28);
     scene.darken();
     let air =
         Atmosphere { ambient_occlusion: 0.3, ..Atmosphere::default().with_haze(10.0, 60.0, 0.9) };
     (scene, air)
 }
 
-/// Two countries whose voxels are of different size, one before the other.
+/// Two landscapes with different voxel sizes, one in front of the other.
 #[test]
-fn countries_of_larger_voxels_are_the_ray_casters() {
+fn landscapes_of_lod_voxels_equal_the_ray_casters() {
     for (level, back_level) in [(1, 3), (2, 0), (3, 2)] {
-        let (mut scene, air) = shaded_country();
-        let far = country(12);
+        let (mut scene, air) = shaded_landscape();
+        let far = landscape(12);
         scene.for_each_mesh(|mesh| {
             mesh.data = DrawData { origin: [-24, -70_000, 16], level, extent: 64 << level };
         });
@@ -47,12 +47,12 @@ fn countries_of_larger_voxels_are_the_ray_casters() {
     }
 }
 
-/// What is 2^level times as large looks from 2^level times as far as it does at level 0.
+/// A scene 2^level times as large, seen from 2^level times the distance, equals that of level 0.
 #[test]
-fn from_farther_away_larger_voxels_look_the_same() {
-    let (here, air) = shaded_country();
-    let eye = DVec3::new(-11.7, 21.3, 34.9);
-    let camera = Camera::look_at(eye, DVec3::new(3.0, 6.0, 2.0));
+fn scaled_scenes_from_scaled_distances_look_the_same() {
+    let (here, air) = shaded_landscape();
+    let position = DVec3::new(-11.7, 21.3, 34.9);
+    let camera = Camera::look_at(position, DVec3::new(3.0, 6.0, 2.0));
     let near = here.draw(&camera, &air, SIZE);
     for level in [1, 2, 3, 4, 5, 11, DrawData::MAX_LEVEL] {
         let scale = 2f32.powi(level as i32);
@@ -62,12 +62,12 @@ fn from_farther_away_larger_voxels_look_the_same() {
             mesh.data = DrawData { origin, level, extent: 64 << level };
         });
         let depth_range = camera.depth_range.map(|depth| depth * scale);
-        let camera = Camera { position: eye * f64::from(scale), depth_range, ..camera };
+        let camera = Camera { position: position * f64::from(scale), depth_range, ..camera };
         let [haze_start, haze_end] = [air.haze_start, air.haze_end].map(|far| far * scale);
         let far = there.draw(&camera, &Atmosphere { haze_start, haze_end, ..air }, SIZE);
         let seen = near.difference(&far, 1).unwrap();
         assert!(seen.away_from_edges == 0 && seen.pixels < 40, "level {level}: {seen:?}");
-        // Dark corners are seen.
+        // Ambient occlusion is visible.
         let plain = Atmosphere { ambient_occlusion: 0.0, haze_start, haze_end, ..air };
         let seen = there.draw(&camera, &plain, SIZE).difference(&far, 8).unwrap();
         assert!(seen.pixels > 2000, "level {level}: {seen:?}");

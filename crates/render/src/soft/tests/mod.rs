@@ -1,5 +1,5 @@
-//! The rasteriser as a whole: pictures of small scenes, compared with a ray caster, with
-//! what can be worked out by hand, and with themselves.
+//! Tests of the whole rasteriser: pictures of small scenes, compared with a ray caster, with
+//! results computed by hand, and with each other.
 
 mod hostile;
 mod levels;
@@ -15,14 +15,14 @@ use drystone_pool::DrawCommand;
 use super::SoftDevice;
 use crate::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Image, Passes};
 
-/// Quads and where they lie.
+/// Quads and their position.
 #[derive(Clone)]
 struct Mesh {
     data: DrawData,
     quads: Vec<Quad>,
 }
 
-/// What a picture shows, in the order in which it is drawn.
+/// The contents of a picture, in drawing order.
 #[derive(Clone, Default)]
 struct Scene {
     palette: Vec<[u8; 4]>,
@@ -47,9 +47,8 @@ impl Mesh {
         Self::at(origin, sides.to_vec())
     }
 
-    /// The six sides of a room of `side` voxels, seen from within, each of its own
-    /// material.
-    fn room(origin: [i32; 3], side: u32) -> Self {
+    /// The six sides of a cuboid of `side` voxels, seen from within, each with its own material.
+    fn inside_of_cuboid(origin: [i32; 3], side: u32) -> Self {
         let sides = Face::ALL.map(|face| {
             let mut position = [1; 3];
             position[face.axis()] = if face.is_positive() { 0 } else { side + 1 };
@@ -64,7 +63,7 @@ impl Scene {
         self.opaque.iter_mut().chain(&mut self.blended).for_each(change);
     }
 
-    /// Darkens corners, each quad's in another way.
+    /// Adds ambient occlusion, different for each quad.
     fn darken(&mut self) {
         let mut shade = 0u8;
         self.for_each_mesh(|mesh| {
@@ -116,8 +115,8 @@ fn command(first: u32, count: u32, slot: u32) -> DrawCommand {
     }
 }
 
-/// A hilly country of unit quads, `side` voxels in x and z, with a lake.
-fn country(side: u32) -> Scene {
+/// A hilly landscape of unit quads, `side` voxels in x and z, with a lake.
+fn landscape(side: u32) -> Scene {
     let height = |x: i32, z: i32| {
         let (x, z) = (x as f32, z as f32);
         (9.0 + 5.0 * (x * 0.21).sin() * (z * 0.17).cos() + 3.0 * (x * 0.5 + z * 0.4).sin()) as u32

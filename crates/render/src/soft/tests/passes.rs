@@ -1,4 +1,4 @@
-//! Sky, depth, blending and palette: what can be worked out by hand.
+//! Sky, depth, blending and palette, compared with results computed by hand.
 
 use drystone_mesh::{Face, Quad};
 use glam::{DVec3, Vec3};
@@ -8,7 +8,7 @@ use crate::{Atmosphere, Camera, Image};
 
 const SIZE: [u32; 2] = [33, 33];
 
-/// Light that changes no colour, and a sky without a sun: colours come out as they are.
+/// Light that does not change colours, and a sky without a sun.
 fn plain_air() -> Atmosphere {
     Atmosphere {
         sun: Vec3::ZERO,
@@ -20,7 +20,7 @@ fn plain_air() -> Atmosphere {
     }
 }
 
-/// Looks along −Z from z = 20.
+/// A camera at z = 20 with the view along −Z.
 fn camera() -> Camera {
     Camera { position: DVec3::new(8.0, 8.0, 20.0), ..Camera::default() }
 }
@@ -48,15 +48,15 @@ fn the_nearer_hides_the_farther_in_any_order() {
         let image = scene(&[RED, GREEN], &quads, &[]).draw(&camera(), &plain_air(), SIZE);
         assert_eq!(middle(&image), GREEN);
     }
-    // Of equally near ones the last is seen.
+    // Of equally near ones the last is visible.
     let same = [pane(4, 0), pane(4, 1)];
     let image = scene(&[RED, GREEN], &same, &[]).draw(&camera(), &plain_air(), SIZE);
     assert_eq!(middle(&image), GREEN);
 }
 
 #[test]
-fn what_is_beyond_near_or_far_is_not_drawn() {
-    // The pane's face is at z = 10, ten voxels before the eye.
+fn panes_outside_the_depth_range_are_not_drawn() {
+    // The pane's face is at z = 10, ten voxels in front of the camera.
     for (range, is_seen) in
         [([1.0, 11.0], true), ([1.0, 9.0], false), ([9.0, 99.0], true), ([11.0, 99.0], false)]
     {
@@ -84,7 +84,7 @@ fn blended_panes_lie_over_each_other_in_order_and_behind_what_is_nearer() {
     // Green: 128/255 of it, 127/255 of red. Then blue: 64/255 of it, 191/255 of the rest.
     assert_eq!(draw(&[pane(6, 1)]), [127, 128, 0, 255]);
     assert_eq!(draw(&[pane(6, 1), pane(8, 2)]), [95, 96, 64, 255]);
-    // The other way round, though the depths are the same: order counts, depth does not.
+    // In reverse order with the same depths: the order matters, not the depth.
     assert_eq!(draw(&[pane(8, 2), pane(6, 1)]), [95, 128, 32, 255]);
     assert_eq!(draw(&[pane(2, 1)]), RED, "behind the solid pane");
     assert_eq!(draw(&[pane(4, 1)]), [127, 128, 0, 255], "at the solid pane");
@@ -111,7 +111,7 @@ fn a_material_without_a_colour_is_magenta() {
 }
 
 #[test]
-fn each_facing_has_its_own_light() {
+fn each_face_direction_has_its_own_light() {
     let air = Atmosphere::default();
     for face in Face::ALL {
         let normal = Vec3::from_array(face.normal().map(|c| c as f32));
@@ -125,14 +125,14 @@ fn each_facing_has_its_own_light() {
 }
 
 #[test]
-fn haze_hides_what_is_far_by_its_density() {
+fn haze_hides_far_panes_by_its_density() {
     let air = Atmosphere {
         zenith: Vec3::Z,
         horizon: Vec3::Z,
         ground: Vec3::Z,
         ..plain_air().with_haze(2.0, 8.0, 0.8)
     };
-    // The pane stands 10 voxels away, beyond the haze's end; the same from 5, half in it.
+    // At 10 voxels the pane is beyond the haze's end; at 5 voxels it is in the middle.
     for (distance, red) in [(10.0, 51), (5.0, 153), (1.5, 255)] {
         let camera = Camera { position: DVec3::new(8.0, 8.0, 10.0 + distance), ..camera() };
         let [r, g, b, _] = middle(&scene(&[RED], &[pane(9, 0)], &[]).draw(&camera, &air, SIZE));
@@ -140,9 +140,9 @@ fn haze_hides_what_is_far_by_its_density() {
     }
 }
 
-/// Whatever the hour, sun or moon: its own colour is as bright as any there is around it.
+/// At any hour, the disc of sun or moon is at least as bright as the sky around it.
 #[test]
-fn a_low_suns_disc_is_no_hole_in_the_sky() {
+fn a_low_suns_disc_is_not_darker_than_the_sky() {
     for hour in [6.3, 12.0, 17.0, 17.5, 17.8, 19.5, 0.0, 4.0] {
         let air = Atmosphere::default().with_hour(hour);
         let camera = Camera::look_at(DVec3::ZERO, air.sun_direction.as_dvec3());
@@ -157,7 +157,7 @@ fn a_low_suns_disc_is_no_hole_in_the_sky() {
 fn the_sky_has_a_zenith_a_horizon_a_ground_and_a_sun() {
     let air = Atmosphere { sun_direction: Vec3::new(1.0, 0.2, 0.0), ..Atmosphere::default() };
     let quarter = std::f32::consts::FRAC_PI_2;
-    // Away from the sun, so that it lights nothing: yaw 90° looks along −X.
+    // Away from the sun, so that it does not light the sky there: at yaw 90° the view is along −X.
     let look = |yaw, pitch| Camera { yaw, pitch, ..Camera::default() };
     let sunny = Camera::look_at(DVec3::ZERO, air.sun_direction.as_dvec3());
     for (camera, color) in [

@@ -1,5 +1,5 @@
-//! The dumb twin: for every pixel, tries every quad. It works in `f64`, from the camera
-//! and the atmosphere, and shares no line with the rasteriser.
+//! A simple reference: for every pixel, tests every quad. It computes in `f64`, from the camera and
+//! the atmosphere, and shares no code with the rasteriser.
 
 use drystone_mesh::Quad;
 use glam::{DVec2, DVec3, Vec3};
@@ -7,39 +7,39 @@ use glam::{DVec2, DVec3, Vec3};
 use super::{Mesh, Scene};
 use crate::{Atmosphere, Camera, Projection};
 
-/// How far from a pixel's centre an edge must be, in pixels, for the pixel to be certain.
+/// Minimum distance of an edge from a pixel's centre, in pixels, for the pixel to be certain.
 /// Corners snap to 1/256; the rest is for rounding.
 const SLACK_PIXELS: f64 = 1.0 / 128.0;
 
-/// A quad's crossing with a ray.
+/// A quad's intersection with a ray.
 #[derive(Clone, Copy)]
 struct Hit {
-    /// How far along the ray, in units of its direction.
+    /// Distance along the ray, in units of its direction.
     t: f64,
     quad: Quad,
-    /// The quad's lowest corner relative to the eye.
+    /// The quad's lowest corner relative to the camera.
     low: DVec3,
-    /// Units that a voxel of its mesh is long.
+    /// Side of its mesh's voxels in units.
     scale: f64,
 }
 
 pub(super) struct Ray {
-    /// Relative to the eye.
+    /// Relative to the camera.
     pub(super) start: DVec3,
-    /// One long along the view.
+    /// Length 1 along the view direction.
     pub(super) direction: DVec3,
-    /// Which way the sky is seen.
+    /// Direction in which the sky is seen.
     sky: DVec3,
 }
 
-/// A quad's edges in the picture, in pixels, and the least distance of its corners.
+/// A quad's edges in the picture, in pixels, and the smallest distance of its corners.
 struct Outline {
     points: Vec<DVec2>,
     nearest: f64,
 }
 
-/// The colour of every pixel, row by row; none where an edge runs so close to the pixel's
-/// centre that a rasteriser may decide either way.
+/// The colour of every pixel, row by row; none if an edge is so close to the pixel's centre that
+/// rasterisers may differ.
 pub(super) fn cast(
     scene: &Scene,
     camera: &Camera,
@@ -89,7 +89,7 @@ fn outlines(scene: &Scene, camera: &Camera, size: DVec2) -> Vec<Outline> {
     meshes.flat_map(|mesh| mesh.quads.iter().map(move |&quad| outline(mesh, quad))).collect()
 }
 
-/// What of a polygon is not on the negative side.
+/// The part of a polygon that is not on the negative side.
 fn cut(points: &[DVec3], distance: impl Fn(DVec3) -> f64) -> Vec<DVec3> {
     let mut kept = Vec::new();
     for (i, &from) in points.iter().enumerate() {
@@ -124,7 +124,7 @@ fn corner(mesh: &Mesh, camera: &Camera, quad: Quad, number: u32) -> DVec3 {
     DVec3::from_array(world) - camera.position
 }
 
-/// The ray through a point of the picture, −1 to 1 each way, y up.
+/// The ray through a position in the picture, −1 to 1 in each direction, y up.
 pub(super) fn ray(camera: &Camera, aspect: f64, x: f64, y: f64) -> Ray {
     let [right, up, forward] = camera.basis().map(Vec3::as_dvec3);
     match camera.projection {
@@ -136,14 +136,14 @@ pub(super) fn ray(camera: &Camera, aspect: f64, x: f64, y: f64) -> Ray {
         Projection::Orthographic { height_voxels } => {
             let half = f64::from(height_voxels) / 2.0;
             let start = right * (x * half * aspect) + up * (y * half);
-            // Behind parallel rays stands the sky of a view of 1 high at distance 1.
+            // The sky behind parallel rays is that of a view of height 1 at distance 1.
             let sky = forward + right * (x * 0.5 * aspect) + up * (y * 0.5);
             Ray { start, direction: forward, sky }
         }
     }
 }
 
-/// The nearest opaque quad, if any, then the blended ones before it as they are drawn.
+/// The nearest opaque quad, if any, then the blended ones in front of it in drawing order.
 fn visible(scene: &Scene, camera: &Camera, ray: &Ray) -> Vec<Hit> {
     let mut seen = Vec::new();
     let opaque = scene.opaque.iter().flat_map(|mesh| hits(mesh, camera, ray));
@@ -161,7 +161,7 @@ fn color(scene: &Scene, air: &Atmosphere, ray: &Ray, hits: &[Hit]) -> DVec3 {
     })
 }
 
-/// The quads of a mesh that look towards the ray and that it meets in the camera's range.
+/// The quads of a mesh that face the ray and that it meets in the camera's depth range.
 fn hits(mesh: &Mesh, camera: &Camera, ray: &Ray) -> impl Iterator<Item = Hit> {
     let [near, far] = camera.depth_range.map(f64::from);
     let scale = 2f64.powi(mesh.data.level as i32);
@@ -193,7 +193,8 @@ fn surface(scene: &Scene, air: &Atmosphere, ray: &Ray, hit: &Hit) -> (DVec3, f64
     (lit.lerp(sky(air, point.normalize()), haze), a)
 }
 
-/// The levels of the quad's corners, each by how near it is; of a long edge only the low end's.
+/// Ambient occlusion at a point, interpolated between the corners; on a long edge only the low end
+/// counts.
 fn darkness(hit: &Hit, point: DVec3) -> f64 {
     let (quad, face) = (hit.quad, hit.quad.face().unwrap());
     let corners = (0..4).map(|number| {

@@ -1,4 +1,4 @@
-//! T-junctions: where small quads end at a long edge, nothing may shine through.
+//! T-junctions: where small quads end at a long edge, the background must not show through.
 
 use drystone_mesh::{Face, Quad};
 use glam::{DVec2, DVec3, Vec3};
@@ -8,14 +8,15 @@ use crate::{Atmosphere, Camera, Frame, Projection};
 
 const SIZE: [u32; 2] = [160, 120];
 const VIEWS: u32 = 150;
-/// A face of each axis.
+/// A face direction for each axis.
 const FACES: [Face; 3] = [Face::NegX, Face::PosY, Face::PosZ];
-/// Of the face under test, in voxels, about the origin.
+/// Side of the face under test, in voxels, about the origin.
 const SIDE: u32 = 64;
-/// How far from the face's rim a pixel's centre must be, in pixels, to be surely covered.
+/// Distance of a pixel's centre from the face's border, in pixels, for the pixel to be certainly
+/// covered.
 const MARGIN_PIXELS: f64 = 1.0 / 64.0;
 
-/// A face of 64 × 64 in the plane through the origin: half of it one quad, the other half
+/// A face of 64 × 64 in the plane through the origin. Half of it is one quad; the other half is
 /// strips of one voxel, which end at its edge.
 fn wall(face: Face) -> Scene {
     let [u, v] = face.span_axes();
@@ -32,24 +33,24 @@ fn wall(face: Face) -> Scene {
     Scene { palette: vec![[255; 4]], opaque: vec![Mesh::at(origin, quads)], ..Scene::default() }
 }
 
-/// Everything but the face is black.
+/// Everything except the face is black.
 fn night() -> Atmosphere {
     let black = Vec3::ZERO;
     Atmosphere { zenith: black, horizon: black, ground: black, sun: black, ..Default::default() }
 }
 
-/// The numbered one of many views of a face from its front, looking at it at an angle of
-/// `steep` from its plane; every fourth has parallel rays.
+/// The view with this number of many views of a face from its front, at an angle of `steep` to its
+/// plane; every fourth has parallel rays.
 fn camera(face: Face, number: u32, steep: f64) -> Camera {
     // Low-discrepancy steps over heading, height and point.
     let part = |step: f64| f64::from(number) * step % 1.0;
     let [u, v] = face.span_axes().map(|axis| DVec3::AXES[axis]);
     let normal = DVec3::from_array(face.normal().map(f64::from));
     let [a, b] = [0.569_840_29, 0.618_033_99].map(|step| 24.0 * part(step) - 12.0);
-    let eye = u * a + v * b + normal * (0.7 + 9.0 * part(0.754_877_666));
+    let position = u * a + v * b + normal * (0.7 + 9.0 * part(0.754_877_666));
     let (sin, cos) = (part(0.819_172_51) * std::f64::consts::TAU).sin_cos();
     let direction = (u * cos + v * sin) * steep.cos() - normal * steep.sin();
-    let mut camera = Camera::look_at(eye, eye + direction);
+    let mut camera = Camera::look_at(position, position + direction);
     if number % 4 == 3 {
         camera.projection =
             Projection::Orthographic { height_voxels: 12.0 + 30.0 * part(0.31) as f32 };
@@ -57,7 +58,7 @@ fn camera(face: Face, number: u32, steep: f64) -> Camera {
     camera
 }
 
-/// Whether the face, endlessly thin and exact, is under the whole neighbourhood of a pixel.
+/// Whether the face, infinitely thin and exact, covers the whole neighbourhood of a pixel.
 fn is_covered(face: Face, camera: &Camera, x: u32, y: u32) -> bool {
     let size = DVec2::new(SIZE[0].into(), SIZE[1].into());
     let [near, far] = camera.depth_range.map(f64::from);
@@ -75,8 +76,8 @@ fn is_covered(face: Face, camera: &Camera, x: u32, y: u32) -> bool {
     })
 }
 
-/// Pixels through which the night shines although the face covers them, and how many show
-/// the face. `steep` is the range of angles; `change` may spoil the frame.
+/// Number of pixels that the face covers but that show the background, and number of pixels that
+/// show the face. `steep` is the range of angles; `change` can modify the frame.
 fn holes(face: Face, steep: [f64; 2], change: impl Fn(&mut Frame)) -> [usize; 2] {
     let scene = wall(face);
     let (mut holes, mut shown) = (0, 0);
@@ -99,7 +100,7 @@ const STEEP: [f64; 2] = [0.1, 1.55];
 const FLAT: [f64; 2] = [0.01, 0.1];
 
 #[test]
-fn nothing_shines_through_a_t_junction() {
+fn t_junctions_have_no_holes() {
     for face in FACES {
         for range in [STEEP, FLAT] {
             let [holes, shown] = holes(face, range, |_| ());
@@ -109,9 +110,9 @@ fn nothing_shines_through_a_t_junction() {
     }
 }
 
-/// Shows that the test above can fail: it sees the holes that the seam closes.
+/// Shows that the test above can fail: without the seam there are holes.
 #[test]
-fn without_the_seam_the_night_shines_through() {
+fn without_the_seam_there_are_holes() {
     for face in FACES {
         for range in [STEEP, FLAT] {
             let [holes, shown] = holes(face, range, |frame| frame.horizon[3] = 0.0);
@@ -120,10 +121,10 @@ fn without_the_seam_the_night_shines_through() {
     }
 }
 
-/// And the holes that open at low angles when corners move as if every face were seen
-/// straight on.
+/// Shows the holes that open at low angles when corners move as if every face were seen straight
+/// on.
 #[test]
-fn without_its_stretch_the_seam_opens_at_low_angles() {
+fn without_the_stretch_seams_open_at_low_angles() {
     let open: usize =
         FACES.map(|face| holes(face, FLAT, |frame| frame.sun[3] = 1.0)[0]).iter().sum();
     assert!(open > 0);

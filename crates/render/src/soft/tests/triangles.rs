@@ -1,5 +1,4 @@
-//! Triangles against quads, which draw the same surfaces in another way; and triangles that
-//! nobody should draw.
+//! Triangles compared with quads, which draw the same surfaces differently; and invalid triangles.
 
 use drystone_pool::DrawCommand;
 use drystone_testing::Random;
@@ -7,8 +6,9 @@ use glam::{DVec3, Vec3};
 use proptest::prelude::*;
 
 use super::{
-    Scene, SoftDevice, country,
+    Scene, SoftDevice,
     hostile::{command, frame},
+    landscape,
 };
 use crate::{
     Atmosphere, Batch, Camera, Device, Frame, Image, Passes, TriangleTransform, TriangleVertex,
@@ -16,9 +16,9 @@ use crate::{
 
 const SIZE: [u32; 2] = [240, 180];
 
-/// The quads of a layer that look at the eye, as two triangles each, in model units of half
-/// a voxel.
-fn triangles(scene: &Scene, blended: bool, eye: DVec3) -> (Vec<TriangleVertex>, Vec<u32>) {
+/// The quads of a layer that face the camera, as two triangles each, in model units of half a
+/// voxel.
+fn triangles(scene: &Scene, blended: bool, position: DVec3) -> (Vec<TriangleVertex>, Vec<u32>) {
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     for mesh in if blended { &scene.blended } else { &scene.opaque } {
         for quad in &mesh.quads {
@@ -27,7 +27,7 @@ fn triangles(scene: &Scene, blended: bool, eye: DVec3) -> (Vec<TriangleVertex>, 
                 let local = Vec3::from(quad.corner(number).map(|c| c as f32));
                 Vec3::from(mesh.data.origin.map(|c| c as f32)) + local
             };
-            if (eye - corner(0).as_dvec3()).dot(normal.as_dvec3()) <= 0.0 {
+            if (position - corner(0).as_dvec3()).dot(normal.as_dvec3()) <= 0.0 {
                 continue;
             }
             let first = vertices.len() as u32;
@@ -64,36 +64,35 @@ fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
     device.read_image().unwrap()
 }
 
-/// Where no seam is closed, quads and the triangles that they are made of cover the very
-/// same pixels, in the same light, haze and water.
+/// Quads without a seam and their triangles cover equal pixels, in equal light and haze.
 #[test]
-fn triangles_of_quads_look_as_quads_do() {
-    let scene = country(40);
+fn triangles_of_quads_look_like_the_quads() {
+    let scene = landscape(40);
     let air = Atmosphere::default().with_haze(10.0, 90.0, 0.7);
-    for (eye, target) in [
+    for (position, target) in [
         (DVec3::new(-30.3, 30.1, 34.7), DVec3::new(3.0, 2.0, 2.0)),
         (DVec3::new(2.2, 14.9, -1.3), DVec3::new(20.0, 6.0, 17.0)),
         (DVec3::new(40.0, 70.5, -9.0), DVec3::new(0.0, 2.0, 0.0)),
     ] {
-        let mut frame = Frame::new(&Camera::look_at(eye, target), &air, SIZE[0], SIZE[1]);
+        let mut frame = Frame::new(&Camera::look_at(position, target), &air, SIZE[0], SIZE[1]);
         frame.horizon[3] = 0.0;
         let quads = scene.draw_frame(&frame, SIZE);
-        let drawn = draw(&frame, [false, true].map(|blended| triangles(&scene, blended, eye)));
+        let drawn = draw(&frame, [false, true].map(|blended| triangles(&scene, blended, position)));
         let seen = quads.difference(&drawn, 1).unwrap();
-        assert_eq!(seen.pixels, 0, "{eye}: {seen:?}");
+        assert_eq!(seen.pixels, 0, "{position}: {seen:?}");
         let sky = draw(&frame, Default::default());
-        assert!(sky.difference(&drawn, 8).unwrap().pixels > 5000, "{eye}");
+        assert!(sky.difference(&drawn, 8).unwrap().pixels > 5000, "{position}");
     }
 }
 
-/// From −1 to 1.
+/// A number from −1 to 1.
 fn unit(random: &mut Random) -> f64 {
     2.0 * random.unit() - 1.0
 }
 
-/// Corners near and far, most triangles partly behind the eye: `x`, `y`, `z` from a
-/// hundredth of a voxel to ten thousand voxels away.
-fn around_the_eye(random: &mut Random) -> [Vec3; 3] {
+/// Corners near and far, most triangles partly behind the camera: `x`, `y`, `z` from a hundredth of
+/// a voxel to ten thousand voxels away.
+fn around_the_camera(random: &mut Random) -> [Vec3; 3] {
     [0, 1, 2].map(|_| {
         let distance = 10f64.powf(3.0 * unit(random) + 1.0);
         let toward = DVec3::new(unit(random), unit(random), unit(random));
@@ -101,10 +100,9 @@ fn around_the_eye(random: &mut Random) -> [Vec3; 3] {
     })
 }
 
-/// Which side of a triangle is lit is a question of which side of its plane the eye is on,
-/// whatever clipping leaves of it.
+/// The lit side of a triangle is the one that the camera is on, for any clipping.
 #[test]
-fn the_side_on_which_the_eye_is_is_lit() {
+fn the_side_towards_the_camera_is_lit() {
     const RED: [u8; 4] = [255, 0, 0, 255];
     let air = Atmosphere::default();
     let normal = Vec3::new(0.2, 0.9, 0.3).normalize();
@@ -120,11 +118,11 @@ fn the_side_on_which_the_eye_is_is_lit() {
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut random, mut seen, mut crossing) = (Random::new(7), [0, 0], 0);
     for number in 0..6000 {
-        let corners = around_the_eye(&mut random);
+        let corners = around_the_camera(&mut random);
         let [a, b, c] = corners.map(Vec3::as_dvec3);
         let (along, from) = ((b - a).cross(c - a), a);
         if (along.dot(from) / (along.length() * from.length())).abs() < 1e-3 {
-            // Seen from its edge.
+            // Seen edge-on.
             continue;
         }
         let corners = corners.map(|at| TriangleVertex::new(at.to_array(), normal.to_array(), RED));
@@ -141,15 +139,15 @@ fn the_side_on_which_the_eye_is_is_lit() {
             pixels += 1;
         }
         seen[usize::from(is_back)] += usize::from(pixels > 0);
-        // The eye looks along −Z.
+        // The view is along −Z.
         let behind = [a, b, c].iter().filter(|corner| corner.z > 0.0).count();
         crossing += usize::from(pixels > 0 && (1..3).contains(&behind));
     }
     assert!(seen[0].min(seen[1]) > 200 && crossing > 500, "{seen:?} {crossing}");
 }
 
-/// Triangles whose plane goes through the eye: snapping their corners may give them pixels, which
-/// are as red as they are.
+/// Triangles whose plane contains the camera. Snapping of their corners can give them pixels, which
+/// must have their colour.
 #[test]
 fn triangles_seen_edge_on_have_their_colour() {
     const RED: [u8; 4] = [255, 0, 0, 255];

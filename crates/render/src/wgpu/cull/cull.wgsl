@@ -9,7 +9,7 @@
 const LANES: u32 = 64u;
 // Steps of distance by which commands are sorted, nearest first.
 const BINS: u32 = 16u;
-const FACINGS: u32 = 6u;
+const FACE_COUNT: u32 = 6u;
 const VERTICES_PER_QUAD: u32 = 4u;
 const INDICES_PER_QUAD: u32 = 6u;
 // The highest level of detail.
@@ -136,7 +136,7 @@ fn in_view(low: vec3<f32>, extent: f32) -> bool {
 }
 
 // Face directions along one axis that can point towards the camera: bit 0 negative, 3 positive.
-fn axis_facings(low: i32, camera: i32, extent: u32) -> u32 {
+fn axis_faces(low: i32, camera: i32, extent: u32) -> u32 {
     let between = apart(low, camera);
     let below = extent > 0u || between > 1u;
     let within = extent > 1u && between < extent - 1u;
@@ -144,15 +144,15 @@ fn axis_facings(low: i32, camera: i32, extent: u32) -> u32 {
     return u32(negative) | (u32(camera > low) << 3u);
 }
 
-fn facings(index: u32) -> u32 {
+fn visible_faces(index: u32) -> u32 {
     let flags = frame.camera_voxel.w;
     let extent = records[index].extent;
-    let towards_camera = axis_facings(records[index].origin[0], frame.camera_voxel.x, extent)
-        | (axis_facings(records[index].origin[1], frame.camera_voxel.y, extent) << 1u)
-        | (axis_facings(records[index].origin[2], frame.camera_voxel.z, extent) << 2u);
+    let towards_camera = axis_faces(records[index].origin[0], frame.camera_voxel.x, extent)
+        | (axis_faces(records[index].origin[1], frame.camera_voxel.y, extent) << 1u)
+        | (axis_faces(records[index].origin[2], frame.camera_voxel.z, extent) << 2u);
     let parallel = (u32(flags) >> PARALLEL_SHIFT) & 63u;
-    let facing = select(towards_camera, parallel, (flags & PARALLEL) != 0);
-    return select(63u, facing, (flags & MASK_FACINGS) != 0);
+    let faces = select(towards_camera, parallel, (flags & PARALLEL) != 0);
+    return select(63u, faces, (flags & MASK_FACINGS) != 0);
 }
 
 fn part_start(index: u32, part: u32) -> u32 {
@@ -161,7 +161,7 @@ fn part_start(index: u32, part: u32) -> u32 {
 
 fn filled_parts(index: u32) -> u32 {
     var bits = 0u;
-    for (var part = 0u; part < FACINGS; part++) {
+    for (var part = 0u; part < FACE_COUNT; part++) {
         bits |= u32(records[index].ends[part] > part_start(index, part)) << part;
     }
     return bits;
@@ -171,7 +171,7 @@ fn filled_parts(index: u32) -> u32 {
 fn visible_parts(index: u32) -> u32 {
     let culls = (frame.camera_voxel.w & CULL_FRUSTUM) != 0;
     let is_out = culls & !in_view(relative(index), f32(records[index].extent));
-    return select(facings(index) & filled_parts(index), 0u, is_out);
+    return select(visible_faces(index) & filled_parts(index), 0u, is_out);
 }
 
 // A box in the picture: its outline in ndc and its nearest depth.
@@ -274,7 +274,7 @@ struct Run {
 // without quads are neither.
 fn next_run(index: u32, visible: u32, hidden: u32) -> Run {
     let part = firstTrailingBit(visible);
-    let stop = firstTrailingBit((hidden | (1u << FACINGS)) & (0xffffffffu << part));
+    let stop = firstTrailingBit((hidden | (1u << FACE_COUNT)) & (0xffffffffu << part));
     let end = records[index].ends[stop - 1u];
     return Run(part_start(index, part), end, visible & (0xffffffffu << stop));
 }

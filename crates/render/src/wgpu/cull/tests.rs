@@ -14,7 +14,7 @@ mod fallback;
 mod lists;
 mod pictures;
 
-/// The device, or `None` where there is none that culls: said and counted.
+/// The device, or `None` if no device can cull, which is printed and counted.
 pub(super) fn open(test: &str, width: u32, height: u32) -> Option<WgpuDevice> {
     let opened = WgpuDevice::headless(Api::Vulkan, width, height);
     let culls = opened.map(|device| (device.culls(), device));
@@ -31,27 +31,27 @@ pub(super) fn open(test: &str, width: u32, height: u32) -> Option<WgpuDevice> {
     }
 }
 
-/// Meshes in two buffers, known to a device and to a table.
+/// Meshes in two buffers, stored on a device and in a table.
 pub(super) struct Meshes {
     pub(super) table: CullTable,
     geometries: [WgpuGeometry; 2],
-    /// What is in each slot: its buffer and record.
+    /// Contents of each slot: its buffer and record.
     pub(super) slots: Vec<Option<(u32, CullRecord)>>,
 }
 
 impl Meshes {
-    /// Quads that each slot has room for in both buffers.
-    const ROOM: u32 = 16;
+    /// Number of quads that each slot can hold in both buffers.
+    const QUADS_PER_SLOT: u32 = 16;
 
     pub(super) fn new(device: &mut WgpuDevice, slots: u32) -> Self {
-        let one = device.create_geometry(slots * Self::ROOM, slots).unwrap();
-        let two = device.create_sharing(&one, slots * Self::ROOM).unwrap();
+        let one = device.create_geometry(slots * Self::QUADS_PER_SLOT, slots).unwrap();
+        let two = device.create_sharing(&one, slots * Self::QUADS_PER_SLOT).unwrap();
         device.set_palette(&[[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255]]).unwrap();
         let table = CullTable::new();
         Self { table, geometries: [one, two], slots: vec![None; slots as usize] }
     }
 
-    /// Puts a mesh of these quads, facing by facing, into a slot.
+    /// Writes a mesh of these quads, sorted by face direction, into a slot.
     pub(super) fn set(
         &mut self,
         device: &mut WgpuDevice,
@@ -62,7 +62,7 @@ impl Meshes {
     ) {
         self.remove(slot);
         let buffer = slot % 2;
-        let first = slot * Self::ROOM;
+        let first = slot * Self::QUADS_PER_SLOT;
         device.write_quads(&mut self.geometries[buffer as usize], first, quads);
         device.write_draw_data(&mut self.geometries[0], slot, &[draw_data]);
         let record = CullRecord::new(slot, draw_data, first, counts);
@@ -75,10 +75,10 @@ impl Meshes {
         self.slots[slot as usize] = None;
     }
 
-    /// A mesh that fits a box of 15 voxels: one in three is a cube as large as that, the
-    /// others have up to two small quads a facing.
+    /// A mesh that fits a box of 15 voxels: one in three is a cube of that size, the others have up
+    /// to two small quads for each face direction.
     ///
-    /// At even places, faces that look up, south or east lie on odd planes.
+    /// At even positions, faces to the top, south or east lie on odd planes.
     pub(super) fn set_random(
         &mut self,
         device: &mut WgpuDevice,
@@ -107,8 +107,8 @@ impl Meshes {
         self.set(device, slot, DrawData { origin, level: 0, extent: 15 }, &quads, counts);
     }
 
-    /// A wall of 64 × 64 voxels that faces south, on an even plane, so that it is never
-    /// level with a face of another kind of mesh.
+    /// A wall of 64 × 64 voxels that faces south, on an even plane, so that it never coincides with
+    /// a face of another kind of mesh.
     pub(super) fn set_skirt(&mut self, device: &mut WgpuDevice, slot: u32, origin: [i32; 3]) {
         let origin = [origin[0], origin[1], origin[2] | 1];
         let wall = Quad::new([0, 0, 0], [64, 64], Face::PosZ, 1);
@@ -124,7 +124,7 @@ impl Meshes {
         (frame, cull_frame)
     }
 
-    /// Draws what the device decides on.
+    /// Draws with culling on the device.
     pub(super) fn draw_culled(&self, device: &mut WgpuDevice, view: &View) -> CullFrame {
         let (frame, cull_frame) = Self::frame(device, view);
         let geometries = self.geometries.each_ref().map(Some);
@@ -134,7 +134,7 @@ impl Meshes {
         cull_frame
     }
 
-    /// Draws everything, whether it can be seen or not, and reads the picture.
+    /// Draws everything, visible or not, and reads the picture.
     pub(super) fn draw_all(&self, device: &mut WgpuDevice, view: &View) -> Image {
         let (frame, _) = Self::frame(device, view);
         let commands: [Vec<DrawCommand>; 2] = [0, 1].map(|buffer| {
@@ -147,7 +147,7 @@ impl Meshes {
     }
 }
 
-/// What a buffer of the device holds.
+/// Contents of a buffer of the device.
 pub(super) fn read_words(device: &WgpuDevice, from: &wgpu::Buffer, count: u64) -> Vec<u32> {
     let opened = &device.opened;
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -161,18 +161,18 @@ pub(super) fn read_words(device: &WgpuDevice, from: &wgpu::Buffer, count: u64) -
     bytemuck::pod_collect_to_vec(&view[..])
 }
 
-/// Cameras that fly, jump, turn round and change how they project.
+/// Cameras that move, jump, rotate and change their projection.
 pub(super) fn flight(random: &mut Random, step: u32) -> View {
     let far = f64::from(random.below(300));
-    let eye = match step % 5 {
-        // A step to the side, a jump, into the midst.
+    let position = match step % 5 {
+        // A step to the side, a jump, or into the middle.
         0 | 1 => DVec3::new(f64::from(step), 30.0, 260.0),
         2 => DVec3::new(-200.0 + far, 400.0 - far, 100.0),
         3 => DVec3::new(far, 33.3, far),
         _ => DVec3::new(100.0, 50.0, -far),
     };
     let turned = if step % 7 == 3 { std::f32::consts::PI } else { 0.0 };
-    let mut camera = Camera::look_at(eye, DVec3::new(100.0, 20.0, 100.0));
+    let mut camera = Camera::look_at(position, DVec3::new(100.0, 20.0, 100.0));
     camera.yaw += turned;
     camera.depth_range = [0.2, 900.0];
     if step % 4 == 3 {
@@ -185,7 +185,7 @@ pub(super) fn flight(random: &mut Random, step: u32) -> View {
     view
 }
 
-/// The shaders are valid WGSL, with no more than what every WebGPU device can do.
+/// The shaders are valid WGSL, and use only features of every WebGPU device.
 #[test]
 fn shaders_are_valid() {
     use wgpu::naga;
@@ -203,7 +203,7 @@ fn shaders_are_valid() {
     }
 }
 
-/// Numbers that stand in both languages are the same.
+/// Constants that exist in both languages are equal.
 #[test]
 fn shaders_and_program_agree_on_numbers() {
     let source = include_str!("cull.wgsl");

@@ -1,4 +1,4 @@
-//! What is beyond the device's limits is culled by the CPU.
+//! The CPU culls scenes that exceed the device's limits.
 
 use super::{super::super::tests::with_limits, *};
 use crate::{Cull, Layer, MeshData, PoolRenderer, Renderer};
@@ -16,7 +16,7 @@ fn renderer(
     Some(renderer)
 }
 
-/// Inserts so many meshes of one quad, side by side.
+/// Inserts meshes of one quad, side by side.
 fn insert(renderer: &mut dyn Renderer, meshes: std::ops::Range<i32>) {
     let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
     for x in meshes {
@@ -34,7 +34,7 @@ fn picture(renderer: &mut dyn Renderer) -> Image {
     renderer.read_image().unwrap()
 }
 
-/// The picture of a renderer whose GPU can cull no longer: the CPU's, with one message.
+/// The picture of a renderer whose GPU can no longer cull: the CPU's, with one message.
 fn falls_back(renderer: &mut dyn Renderer) {
     let culled = picture(renderer);
     assert_eq!(renderer.cull(), Cull::Cpu);
@@ -44,7 +44,7 @@ fn falls_back(renderer: &mut dyn Renderer) {
     assert!(renderer.take_culling_error().is_none());
 }
 
-/// The meshes themselves count, not the room that is kept for more.
+/// The number of meshes counts, not the reserved capacity.
 #[test]
 fn the_cpu_culls_more_meshes_than_the_device_takes() {
     let test = "the_cpu_culls_more_meshes_than_the_device_takes";

@@ -1,8 +1,8 @@
-//! The lists that the device makes are those of the twin.
+//! The device's lists are compared with those of the twin.
 
 use super::*;
 
-/// What the device drew in the last frame.
+/// Results of the device for the last frame.
 struct Made {
     pyramid: Vec<f32>,
     /// Totals of both lists of each buffer: commands, meshes, quads.
@@ -43,7 +43,7 @@ fn list(frame: &CullFrame, drawn: &[(&CullRecord, u32)]) -> (Vec<DrawCommand>, [
     (commands, totals)
 }
 
-/// What the twin makes of one buffer; `seen` by slot is what it remembers.
+/// The twin's lists for one buffer; `seen` is its visibility by slot.
 fn expected(
     frame: &CullFrame,
     records: &[CullRecord],
@@ -66,8 +66,8 @@ fn expected(
     (commands, [known_totals, new_totals])
 }
 
-/// The farthest depths of 2 × 2 pixels, as the device has them, with the levels above
-/// made by the twin: which must be those of the device.
+/// The twin of the device's pyramid, made from its farthest depths of 2 × 2 pixels. The levels
+/// above must be equal.
 fn twin_of(size: [u32; 2], texels: &[f32]) -> TwinPyramid {
     let [width, height] = size.map(|side| side as usize);
     let half = width.div_ceil(2);
@@ -79,16 +79,15 @@ fn twin_of(size: [u32; 2], texels: &[f32]) -> TwinPyramid {
     twin
 }
 
-/// Sums in another order, and a driver's own logarithm, may put a mesh on a boundary to
-/// its other side: how many of so many commands may be different for it. On Mesa's
-/// software driver none is.
+/// Number of commands that can differ: another order of sums, and a driver's own logarithm, can
+/// move a mesh across a boundary. On Mesa's software driver the number is 0.
 fn differences(device: &WgpuDevice, commands: usize) -> usize {
     let is_exact = device.opened.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
     if is_exact { 0 } else { 2 + commands / 50 }
 }
 
 #[test]
-fn lists_are_the_twins() {
+fn lists_equal_those_of_the_twin() {
     const TEST: &str = "lists_are_the_twins";
     let Some(mut device) = open(TEST, 317, 240) else { return };
     let mut random = Random::new(1);
@@ -116,9 +115,10 @@ fn lists_are_the_twins() {
             let records = meshes.table.records(buffer);
             let (commands, totals) = expected(&frame, records, &pyramid, &mut seen);
             let allowed = differences(&device, commands.len());
-            let got = &made.new[buffer];
-            let differ = commands.iter().zip(got).filter(|(want, got)| want != got).count()
-                + commands.len().abs_diff(got.len());
+            let actual = &made.new[buffer];
+            let differ =
+                commands.iter().zip(actual).filter(|(expected, actual)| expected != actual).count()
+                    + commands.len().abs_diff(actual.len());
             assert!(differ <= allowed, "step {step}, buffer {buffer}: {differ} commands differ");
             if allowed == 0 {
                 assert_eq!(made.totals[buffer], totals, "step {step}, buffer {buffer}");
@@ -129,13 +129,13 @@ fn lists_are_the_twins() {
             hidden += in_view.filter(|record| !seen[record.slot as usize]).count();
         }
     }
-    // Each way to be judged has been taken, many times.
+    // Each kind of verdict has occurred many times.
     assert!(known > 1000 && new > 1000 && hidden > 1000, "{known} {new} {hidden}");
 }
 
-/// The totals come back by themselves, and name their frame.
+/// The totals arrive without waiting, and contain their frame's number.
 #[test]
-fn totals_come_back() {
+fn totals_arrive() {
     let Some(mut device) = open("totals_come_back", 64, 48) else { return };
     let mut random = Random::new(2);
     let mut meshes = Meshes::new(&mut device, 20);
@@ -156,13 +156,13 @@ fn totals_come_back() {
     let sum = |of: usize| totals.iter().flatten().map(|list| list[of]).sum::<u32>();
     assert_eq!((counts.frame, counts.commands, counts.meshes), (10, sum(0), sum(1)));
     assert!(counts.meshes > 0 && counts.quads == u64::from(sum(2)));
-    // A device without meshes drew none, and knows at once.
+    // A device without meshes drew none, and reports it at once.
     let nothing = Meshes::new(&mut device, 1);
     nothing.draw_culled(&mut device, &view);
     assert_eq!(device.cull_counts(), Some(CullCounts { frame: 11, ..CullCounts::default() }));
 }
 
-/// The same program gives the same commands in the same order, on every run.
+/// Equal input gives equal commands in equal order, on every run.
 #[test]
 fn commands_are_the_same_every_time() {
     let run = || {

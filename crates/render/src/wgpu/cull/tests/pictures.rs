@@ -1,8 +1,8 @@
-//! The picture never changes by culling.
+//! Culling never changes the picture.
 
 use super::*;
 
-/// Draws both ways, and compares.
+/// Draws with and without culling, and compares.
 fn agree(device: &mut WgpuDevice, meshes: &Meshes, view: &View, step: u32) -> Image {
     meshes.draw_culled(device, view);
     let culled = device.read_image().unwrap();
@@ -12,8 +12,8 @@ fn agree(device: &mut WgpuDevice, meshes: &Meshes, view: &View, step: u32) -> Im
     culled
 }
 
-/// A flight with jumps, turns and new sizes, while meshes come, go, move and change.
-/// No two faces of different meshes are equally near anywhere: pictures must agree in
+/// A flight with jumps, rotations and new sizes, while meshes are inserted, removed, moved and
+/// changed. No two faces of different meshes are equally near anywhere: pictures must be equal in
 /// every pixel.
 fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
     let mut random = Random::new(seed);
@@ -32,7 +32,7 @@ fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
                 meshes.set_random(device, slot, origin, &mut random);
             }
         }
-        // Walls stand anywhere, so that much sticks out of them, and peeps round them.
+        // Walls at any position, so that many meshes are partly hidden.
         for _ in 0..if step % 6 == 2 { 4 } else { 0 } {
             let [x, z] = [0, 1].map(|_| random.below(200));
             let height = random.below(20);
@@ -43,7 +43,7 @@ fn fly(device: &mut WgpuDevice, seed: u64, steps: u32) {
         }
         let view = flight(&mut random, step);
         let picture = agree(device, &meshes, &view, step);
-        // Once more: now most is known from the frame before.
+        // Draw again: now most meshes are known from the frame before.
         assert!(agree(device, &meshes, &view, step) == picture);
     }
 }
@@ -56,18 +56,17 @@ fn flights_show_the_same() {
     }
 }
 
-/// Where the GPU does not read how many commands there are, those that are not used draw
-/// nothing.
+/// If the GPU does not read command counts, unused commands draw nothing.
 #[test]
 fn flights_show_the_same_without_counts() {
     let Some(mut device) = open("flights_show_the_same_without_counts", 201, 133) else { return };
-    // The first frame makes what culls.
+    // The first frame creates the culler.
     fly(&mut device, 20, 1);
     device.culler.as_mut().unwrap().max_counted = 0;
     fly(&mut device, 21, 20);
 }
 
-/// A call has the GPU read its number of commands only up to as many as every driver takes.
+/// The GPU reads the number of commands of a call only up to the number that every driver supports.
 #[test]
 fn calls_of_too_many_commands_are_not_counted() {
     let test = "calls_of_too_many_commands_are_not_counted";
@@ -110,10 +109,10 @@ fn smallest_pictures_show_the_same() {
     }
 }
 
-/// Nine tenths of a scene behind a wall are not drawn, and all of it is when the wall is
-/// gone, in the very next frame.
+/// Nine tenths of a scene behind a wall are not drawn. When the wall is removed, all of them are
+/// drawn in the next frame.
 #[test]
-fn what_is_behind_a_wall_is_left_out() {
+fn meshes_behind_a_wall_are_culled() {
     let Some(mut device) = open("what_is_behind_a_wall_is_left_out", 320, 240) else { return };
     let mut random = Random::new(5);
     let mut meshes = Meshes::new(&mut device, 1002);
@@ -131,7 +130,7 @@ fn what_is_behind_a_wall_is_left_out() {
     };
     let open_view = drawn(&mut device, &meshes);
     assert!(open_view.meshes > 200, "{open_view:?}");
-    // Near enough to fill the picture, but for its right edge.
+    // Near enough to fill the picture, except its right edge.
     meshes.set_skirt(&mut device, 1000, [-38, -32, 21]);
     drawn(&mut device, &meshes);
     let walled = drawn(&mut device, &meshes);
@@ -140,9 +139,9 @@ fn what_is_behind_a_wall_is_left_out() {
     assert_eq!(drawn(&mut device, &meshes).meshes, open_view.meshes);
 }
 
-/// What has moved to another buffer, and tables that take turns, are drawn where they are.
+/// Meshes that moved to another buffer, and alternating tables, are drawn correctly.
 #[test]
-fn tables_take_turns() {
+fn tables_can_alternate() {
     let Some(mut device) = open("tables_take_turns", 160, 120) else { return };
     let mut random = Random::new(6);
     let mut tables = [Meshes::new(&mut device, 40), Meshes::new(&mut device, 40)];
@@ -156,7 +155,7 @@ fn tables_take_turns() {
     }
 }
 
-/// A device that is gone gives errors, one after another, and no panic.
+/// A lost device returns errors repeatedly, and never panics.
 #[test]
 fn a_lost_device_is_an_error() {
     let Some(mut device) = open("a_lost_device_is_an_error (culling)", 16, 16) else { return };
@@ -176,7 +175,7 @@ fn a_lost_device_is_an_error() {
     }
 }
 
-/// Records that reach outside their geometry are refused before the GPU sees them.
+/// Records that reach outside their geometry are refused before they are uploaded.
 #[test]
 fn records_that_reach_outside_are_refused() {
     let Some(mut device) = open("records_that_reach_outside_are_refused", 16, 16) else { return };
