@@ -200,8 +200,8 @@ mod tests {
         assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
     }
 
-    /// Whether any face with this direction of a mesh of `side` voxels a side points towards `position`.
-    /// Tests all planes that its faces can lie in, one by one.
+    /// Whether any face with this direction points towards `position`, for a mesh of `side` voxels
+    /// a side. Tests all planes that its faces can lie in, one by one.
     fn is_seen(mesh: &DrawData, side: u32, position: DVec3, face: Face) -> bool {
         let axis = face.axis();
         let planes = (0..side).map(|voxel| {

@@ -147,7 +147,7 @@ impl Region {
     }
 }
 
-/// Capacity for `needed` entries and half as many more. At max_entries `max_entries`, unless more are
+/// Capacity for `needed` entries and half as many more. At most `max_entries`, unless more are
 /// needed.
 fn capacity(needed: u64, max_entries: u64) -> u64 {
     (needed + needed / 2).max(LANES).min(max_entries / LANES * LANES).max(needed)
