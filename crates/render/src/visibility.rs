@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn facings_are_dropped_only_when_wholly_behind() {
+    fn face_directions_are_dropped_only_when_wholly_behind() {
         let camera = Camera { position: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
         let visibility = Visibility::new(&camera, 1.0);
         let seen = visibility.visible_faces(&mesh([0; 3]));

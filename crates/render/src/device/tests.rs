@@ -36,7 +36,7 @@ on_every_device!(copies_and_writes_keep_their_order, copies_and_writes_take_effe
 on_every_device!(tables_are_shared_and_grow, a_table_serves_all_that_share_it);
 on_every_device!(undrawn_pictures_are_empty, pictures_are_empty_until_they_are_drawn);
 on_every_device!(frames_are_counted, frames_are_counted_as_they_complete);
-on_every_device!(empty_geometries_are_fine, geometries_of_nothing_draw_nothing);
+on_every_device!(empty_geometries_are_fine, empty_geometries_draw_nothing);
 on_every_device!(what_reaches_outside_is_refused, commands_that_reach_outside_are_not_drawn);
 on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
@@ -190,7 +190,7 @@ fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
     }
 }
 
-fn geometries_of_nothing_draw_nothing<D: Device>(mut device: D) {
+fn empty_geometries_draw_nothing<D: Device>(mut device: D) {
     let mut nothing = device.create_geometry(0, 0).unwrap();
     device.write_quads(&mut nothing, 0, &[]);
     device.write_quads(&mut nothing, 5, &[wall(0)]);

@@ -103,37 +103,37 @@ impl Buffer {
         self.size_bytes
     }
 
-    /// Ensures that `stretch` can be written: does nothing if it is mapped, else maps the buffer
+    /// Ensures that `range` can be written: does nothing if it is mapped, else maps the buffer
     /// from there up to `mapped_end`, which no unfinished frame reads.
     ///
     /// # Errors
     /// `Device` when the driver cannot.
-    pub(super) fn map_over(&self, stretch: Range<u64>, mapped_end: u64) -> Result<(), RenderError> {
-        let covers = |it: &Mapping| it.start <= stretch.start && stretch.end <= it.end;
-        if stretch.is_empty() || self.mapping.get().as_ref().is_some_and(covers) {
+    pub(super) fn map_over(&self, range: Range<u64>, mapped_end: u64) -> Result<(), RenderError> {
+        let covers = |it: &Mapping| it.start <= range.start && range.end <= it.end;
+        if range.is_empty() || self.mapping.get().as_ref().is_some_and(covers) {
             return Ok(());
         }
         self.unmap()?;
         let flags = gl::MAP_WRITE_BIT | gl::MAP_UNSYNCHRONIZED_BIT | gl::MAP_INVALIDATE_RANGE_BIT;
-        self.map_with(stretch.start..mapped_end, flags)
+        self.map_with(range.start..mapped_end, flags)
     }
 
-    fn map_with(&self, stretch: Range<u64>, flags: GLbitfield) -> Result<(), RenderError> {
+    fn map_with(&self, range: Range<u64>, flags: GLbitfield) -> Result<(), RenderError> {
         debug_assert!(self.mapping.get().is_none(), "mapped already");
-        debug_assert!(stretch.start < stretch.end && stretch.end <= self.size_bytes);
+        debug_assert!(range.start < range.end && range.end <= self.size_bytes);
         let gl = self.context.current()?;
-        let size_bytes = (stretch.end - stretch.start) as GLsizeiptr;
+        let size_bytes = (range.end - range.start) as GLsizeiptr;
         // SAFETY: the context is current and the name is of a buffer. A stretch beyond its
         // end is an error of OpenGL's.
         let address = unsafe {
-            gl.MapNamedBufferRange(self.name, stretch.start as GLintptr, size_bytes, flags)
+            gl.MapNamedBufferRange(self.name, range.start as GLintptr, size_bytes, flags)
         };
         let Some(first_byte) = NonNull::new(address.cast::<u8>()) else {
             self.context.check("mapping a buffer")?;
             let reason = "the driver maps no memory; try staged writes".to_owned();
             return Err(RenderError::Device { during: "mapping a buffer", reason });
         };
-        let Range { start, end } = stretch;
+        let Range { start, end } = range;
         self.mapping.set(Some(Mapping { first_byte, start, end }));
         Ok(())
     }

@@ -100,7 +100,7 @@ impl Context {
     pub(super) fn current(&self) -> Result<&Gl, RenderError> {
         let made = self.platform.make_current();
         #[cfg(test)]
-        let made = if self.is_unreachable.get() { Err("as a test has it".into()) } else { made };
+        let made = if self.is_unreachable.get() { Err("simulated by a test".into()) } else { made };
         match made {
             Ok(()) => Ok(&self.gl),
             Err(reason) => {

@@ -41,7 +41,7 @@ impl Ring {
     }
 
     /// Free bytes from the next offset on, without wrapping.
-    pub(super) fn stretch(&self) -> Range<u64> {
+    pub(super) fn free_range(&self) -> Range<u64> {
         let start = self.head % self.capacity;
         let free = self.capacity - (self.head - self.tail);
         start..(start + free).min(self.capacity)
@@ -76,14 +76,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_come_back_when_their_frame_is_done() {
+    fn ranges_are_freed_when_their_frame_is_complete() {
         let mut ring = Ring::new(100);
         assert_eq!(ring.allocate(40, 1), Some(0));
         ring.end_frame(1);
         assert_eq!(ring.allocate(40, 16), Some(48));
         ring.end_frame(2);
         assert_eq!(ring.allocate(20, 1), None);
-        assert_eq!(ring.stretch(), 88..100);
+        assert_eq!(ring.free_range(), 88..100);
         ring.complete(1);
         // Not enough at the end: the next round begins.
         assert_eq!(ring.allocate(20, 1), Some(0));
@@ -120,11 +120,11 @@ mod tests {
                     }
                     used.push((frame, range));
                 }
-                let stretch = ring.stretch();
-                prop_assert!(stretch.end <= capacity);
+                let free = ring.free_range();
+                prop_assert!(free.end <= capacity);
                 for (_, other) in &used {
-                    prop_assert!(stretch.end <= other.start || other.end <= stretch.start
-                        || stretch.is_empty() || other.is_empty());
+                    prop_assert!(free.end <= other.start || other.end <= free.start
+                        || free.is_empty() || other.is_empty());
                 }
                 if size % 3 == 0 {
                     ring.end_frame(frame);

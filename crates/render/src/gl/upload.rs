@@ -76,7 +76,7 @@ impl Upload {
             return self.spill(size_bytes, alignment);
         };
         let end = offset_bytes + size_bytes;
-        let free = self.ring.stretch();
+        let free = self.ring.free_range();
         let mapped_end = if free.start == end { free.end } else { end };
         self.buffer.map_over(offset_bytes..end, mapped_end)?;
         Ok(UploadRange { buffer: Rc::clone(&self.buffer), offset_bytes })

@@ -165,7 +165,7 @@ fn renderer(device: SharedDevice<LateDevice>, kind: u32) -> Box<dyn Renderer> {
 /// Renderers are created and dropped, and alternate, with frames of the others in between. Pools of
 /// triangles are created with the first triangles.
 #[test]
-fn renderers_that_draw_in_turn_overwrite_nothing_that_a_frame_reads() {
+fn alternating_renderers_overwrite_no_range_that_a_frame_reads() {
     let mut moves = 0;
     for seed in 1..=6 {
         let mut random = Random::new(seed);

@@ -291,7 +291,7 @@ mod tests {
         }
 
         #[test]
-        fn dividing_finds_what_walking_finds(
+        fn dividing_and_walking_cover_the_same_pixels(
             at in prop::array::uniform3(-100_000..100_000i64),
             across in prop::array::uniform3(prop_oneof![Just(0), -9_000..9_000i64]),
             width in 1..40i64,

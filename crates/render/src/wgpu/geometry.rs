@@ -2,7 +2,7 @@
 
 use super::{
     adapter::Opened,
-    copies::{Copies, Stretch},
+    copies::{Copies, CopyRange},
     pipelines::Pipelines,
 };
 use crate::{
@@ -84,8 +84,8 @@ impl WgpuGeometry {
         if self.entries != from.entries {
             return;
         }
-        if let Some(stretch) = stretch(ends, count, self.entries) {
-            copies.copy(opened, &from.quads, &self.quads, stretch);
+        if let Some(copy_range) = copy_range(ends, count, self.entries) {
+            copies.copy(opened, &from.quads, &self.quads, copy_range);
         }
     }
 
@@ -98,8 +98,8 @@ impl WgpuGeometry {
         (copies, opened): (&mut Copies, &Opened),
     ) -> Result<(), RenderError> {
         let ends = [(self.quad_capacity, from_first), (self.quad_capacity, to_first)];
-        match stretch(ends, count, self.entries) {
-            Some(stretch) => copies.copy_within(opened, &self.quads, stretch),
+        match copy_range(ends, count, self.entries) {
+            Some(copy_range) => copies.copy_within(opened, &self.quads, copy_range),
             None => Ok(()),
         }
     }
@@ -154,12 +154,12 @@ fn bind_group(
 
 /// Byte ranges of a copy of `count` entries. `from` and `to` contain the size of the geometry and
 /// the first entry. `None` if no entry is within both.
-fn stretch([from, to]: [(u32, u32); 2], count: u32, entries: Entries) -> Option<Stretch> {
+fn copy_range([from, to]: [(u32, u32); 2], count: u32, entries: Entries) -> Option<CopyRange> {
     let count = copied_quads(from, to, count);
     let bytes_of = |count: u32| u64::from(count) * entries.bytes();
     let [from_bytes, to_bytes] = [from, to].map(|(_, first)| bytes_of(first));
     let size_bytes = bytes_of(count);
-    (count > 0).then_some(Stretch { from_bytes, to_bytes, size_bytes })
+    (count > 0).then_some(CopyRange { from_bytes, to_bytes, size_bytes })
 }
 
 /// Creates a buffer.

@@ -88,7 +88,7 @@ proptest! {
     /// The table contains the records that were inserted and not removed. Copying only the changes
     /// equals copying everything.
     #[test]
-    fn holds_what_was_inserted(ops in prop::collection::vec(op(), 1..400)) {
+    fn contains_the_inserted_records(ops in prop::collection::vec(op(), 1..400)) {
         let mut table = CullTable::new();
         let mut model: BTreeMap<u32, Vec<(u32, CullRecord)>> = BTreeMap::new();
         let mut mirrors = vec![Vec::new(); 3];

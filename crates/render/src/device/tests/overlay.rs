@@ -4,7 +4,7 @@ use super::*;
 use crate::{Image, Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 
 on_every_device!(overlays_are_alike, overlays_are_drawn_as_by_the_rasteriser);
-on_every_device!(overlays_change, overlays_stay_until_there_is_another);
+on_every_device!(overlays_change, overlays_stay_until_replaced);
 on_every_device!(bad_overlays_are_refused, overlays_that_do_not_fit_together_are_refused);
 
 /// A white pixel, and four by four pixels with a translucent lower half.
@@ -83,7 +83,7 @@ fn overlays_are_drawn_as_by_the_rasteriser<D: Device>(mut device: D) {
     assert!((pane(20.0, below[1]) - f32::from(green)).abs() < 2.0, "{green}");
 }
 
-fn overlays_stay_until_there_is_another<D: Device>(mut device: D) {
+fn overlays_stay_until_replaced<D: Device>(mut device: D) {
     let bare = pictured(&mut device);
     device.set_overlay(&panes()).unwrap();
     let covered = pictured(&mut device);

@@ -75,7 +75,7 @@ fn backs_are_not_drawn() {
 }
 
 #[test]
-fn blended_panes_lie_over_each_other_in_order_and_behind_what_is_nearer() {
+fn blended_panes_are_drawn_in_order_and_hidden_by_nearer_ones() {
     let palette = [RED, [0, 255, 0, 128], [0, 0, 255, 64]];
     let solid = [pane(4, 0)];
     let draw = |blended: &[Quad]| {
