@@ -123,7 +123,7 @@ impl Buffer {
         debug_assert!(range.start < range.end && range.end <= self.size_bytes);
         let gl = self.context.current()?;
         let size_bytes = (range.end - range.start) as GLsizeiptr;
-        // SAFETY: the context is current and the name is of a buffer. A stretch beyond its
+        // SAFETY: the context is current and the name is of a buffer. A range beyond its
         // end is an error of OpenGL's.
         let address = unsafe {
             gl.MapNamedBufferRange(self.name, range.start as GLintptr, size_bytes, flags)

@@ -128,9 +128,9 @@ impl Region {
             queue.write_buffer(&self.info, 0, bytemuck::bytes_of(&info));
             self.uploaded = Some(info);
         }
-        for stretch in table.changed_since(buffer, self.revision) {
-            let offset_bytes = (stretch.start * size_of::<CullRecord>()) as u64;
-            let bytes: &[u8] = bytemuck::cast_slice(&table.records(buffer)[stretch]);
+        for range in table.changed_since(buffer, self.revision) {
+            let offset_bytes = (range.start * size_of::<CullRecord>()) as u64;
+            let bytes: &[u8] = bytemuck::cast_slice(&table.records(buffer)[range]);
             queue.write_buffer(&self.records, offset_bytes, bytes);
         }
         self.revision = table.revision();
