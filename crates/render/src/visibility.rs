@@ -238,7 +238,9 @@ mod tests {
                 let (axis, voxel) = (face.axis(), f64::from(1 << level));
                 if is_seen(&mesh, side, position, face) {
                     prop_assert!(visible_faces.contains(face), "{face:?}");
-                } else if position[axis] < low[axis] - voxel || position[axis] > low[axis] + extent + voxel {
+                } else if position[axis] < low[axis] - voxel
+                    || position[axis] > low[axis] + extent + voxel
+                {
                     prop_assert!(!visible_faces.contains(face), "{face:?}");
                 }
             }
