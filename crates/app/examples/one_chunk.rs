@@ -1,5 +1,5 @@
-//! One chunk of voxels through the whole pipeline, step by step: voxels, quads, the vertex
-//! pool, draw commands, a picture. It needs no GPU.
+//! One chunk of voxels through the whole pipeline, step by step: voxels, quads, the vertex pool, draw
+//! commands, a picture. It needs no GPU.
 //!
 //! ```text
 //! cargo run --release -p drystone --example one_chunk -- chunk.png
@@ -29,25 +29,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => stone,
         });
 
-    // 2. Quads: a mesher sees the chunk and a voxel of each neighbour, here nothing but air.
+    // 2. Quads: the mesher reads the chunk and one layer of each neighbour, which is air here.
     let mut padded = PaddedChunk::new();
     padded.fill(&chunk, |_neighbor| None);
     let mut mesh = ChunkMesh::new();
     GreedyMesher::new().mesh(&padded, &materials, &mut mesh);
 
-    // 3. The pool: the quads get a place in a buffer, six facings side by side, 8 bytes each.
+    // 3. The pool: one allocation for the quads, sorted by face direction, 8 bytes each.
     let mut renderer = PoolRenderer::new(SoftDevice::new(800, 500)?, 0, 1)?;
     renderer.set_palette(&materials.iter().map(|(_, kind)| kind.color).collect::<Vec<_>>())?;
-    let place = DrawData { origin: [0, 0, 0], level: 0, extent: Chunk::SIDE };
+    let draw_data = DrawData { origin: [0, 0, 0], level: 0, extent: Chunk::SIDE };
     let quads = &mesh.opaque;
     renderer.insert(&MeshData {
         quads: quads.quads(),
         counts: quads.counts(),
-        draw_data: place,
+        draw_data,
         layer: Layer::Opaque,
     })?;
 
-    // 4. Commands: a mask leaves out facings that look away; what is left is one indirect call.
+    // 4. Commands: a mask drops back faces; the rest is one indirect call.
     let camera = Camera::look_at(DVec3::new(44.0, 36.0, 50.0), DVec3::new(16.0, 7.0, 16.0));
     let drawn = renderer.draw(&View::new(camera))?;
 

@@ -109,7 +109,7 @@ pub(crate) struct SceneOptions {
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) edits: EditsArgs,
-    /// How meshes are stored and drawn: pool, naive (one buffer per mesh) or instanced (one
+    /// Renderer that stores and draws the meshes: pool, naive (one buffer per mesh) or instanced (one
     /// instance per cube; also instanced-last-leaf and instanced-oldest, by slot policy)
     #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
     pub(crate) renderer: RendererKind,
@@ -119,7 +119,7 @@ pub(crate) struct SceneOptions {
     /// Graphics backend: auto (a GPU, else soft), soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
-    /// Where culling runs: cpu (frustum and back faces), or gpu if supported (occlusion too)
+    /// Culling on the cpu (frustum and back faces) or, if supported, on the gpu (occlusion too)
     #[arg(long, value_name = "KIND", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
     /// Ambient occlusion: darken the corners of faces next to solid voxels. Not available with
@@ -146,7 +146,7 @@ pub(crate) struct SceneOptions {
     /// Camera position, in voxels or the model's units (default: shows the whole scene)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) eye: Option<DVec3>,
-    /// Point that the camera looks at, in the units of --eye (default: the centre of the scene)
+    /// Target point of the camera, in the units of --eye (default: the centre of the scene)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) look: Option<DVec3>,
     /// Side from which the whole scene is shown: top, or degrees around it (0 is the default view)
@@ -272,7 +272,7 @@ pub(crate) struct InfoOptions {
     pub(crate) json: bool,
 }
 
-/// When a world is shown at levels of detail.
+/// Values of `--levels`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelsKind {
     Auto,

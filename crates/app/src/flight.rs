@@ -9,17 +9,17 @@ use glam::{DVec3, Vec3};
 /// Key that moves or turns the camera while it is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlightKey {
-    /// Forward.
+    /// Moves forward.
     Forward,
-    /// Back.
+    /// Moves back.
     Back,
-    /// To the left.
+    /// Moves left.
     Left,
-    /// To the right.
+    /// Moves right.
     Right,
-    /// Straight up, whatever the pitch.
+    /// Moves straight up, whatever the pitch.
     Up,
-    /// Straight down.
+    /// Moves straight down.
     Down,
     /// Turns to the left.
     TurnLeft,

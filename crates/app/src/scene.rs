@@ -114,7 +114,7 @@ impl Scene {
     /// `meshing`, too.
     ///
     /// # Cost
-    /// That of [`mesh_world_with`], and of inserting all meshes.
+    /// Cost of [`mesh_world_with`], and of inserting all meshes.
     ///
     /// # Errors
     /// If the renderer is full, refuses such meshes, or its device failed. Chunks that it did not

@@ -108,7 +108,7 @@ struct Viewer {
     was_shown: bool,
     /// World or model, while no screen holds it.
     content: Option<Content>,
-    /// Its quads, if a thread has made them.
+    /// Quads of the content, if a thread has made them.
     quads: Option<Vec<ChunkQuads>>,
     window: Option<Arc<Window>>,
     screen: Option<Screen>,
@@ -152,7 +152,7 @@ struct Viewer {
     lags: bool,
     /// Whether the last frame was drawn, but not presented.
     is_hidden: bool,
-    /// When parts that could not be read are retried.
+    /// Time at which parts that could not be read are retried.
     retry_at: Option<Instant>,
     /// Number of faults that were already printed.
     faults_noted: usize,
@@ -331,7 +331,7 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             let retries = self.retry_at.take_if(|at| *at <= now).is_some();
             if self.is_hidden || retries || self.overlay.wakes(now) {
                 self.redraw();
-                // A minimised window may draw no frames, but saving has to go on.
+                // A minimised window may draw no frames, but saving has to continue.
                 self.retry_saving(event_loop);
             } else {
                 self.update_status(event_loop);

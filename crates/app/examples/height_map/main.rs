@@ -1,14 +1,14 @@
 //! A height map that changes in every frame: a crater wanders over an island, and the ground
-//! closes behind it. The heights are tiles, each a mesh in the pool; a tile whose heights have
-//! changed is made anew and replaced, and its old place is given back.
+//! closes behind it. The heights are divided into tiles, each a mesh in the pool. A tile whose
+//! heights have changed is rebuilt and replaced, and its old allocation is freed.
 //!
 //! ```text
 //! cargo run --release --example height_map -- -o out.png [--frames N]
 //! ```
-//! N frames are made and drawn, and the last one is written. A tile is a grid as wide as its heights allow: the sea is two triangles a tile, the crater's
-//! rim two thousand. So a tile's mesh grows and shrinks when the crater comes and goes, which is
-//! what a pool of places of any size is for. Each mesh has a skirt that hides where grids of
-//! different widths meet.
+//! N frames are drawn, and the last one is written. The grid of a tile is as coarse as its heights
+//! allow: the sea takes two triangles per tile, the crater's rim two thousand. Meshes grow and shrink
+//! as the crater passes, so the pool needs ranges of any size. Each mesh has a skirt that hides gaps
+//! between grids of different resolutions.
 
 mod pictured;
 mod terrain;
@@ -24,7 +24,7 @@ use drystone_render::{PoolRenderer, SoftDevice};
 use pictured::Pictured;
 use terrain::{TURN_FRAMES, Terrain};
 
-/// Tiles a side.
+/// Tiles per side.
 const TILES: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     pictured.renderer.read_image()?.save_png(&path)?;
     let frame_us = changing.as_secs_f64() * 1e6 / f64::from(frames.max(1));
     println!(
-        "{}: {} triangles in {} commands; {frames} frames: {replaced} tiles replaced, {frame_us:.0} us a frame to change them, {} bytes in use, at most {max_reserved_bytes} reserved",
+        "{}: {} triangles in {} commands; {frames} frames: {replaced} tiles replaced, {frame_us:.0} us per frame to update them, {} bytes in use, at most {max_reserved_bytes} reserved",
         path.display(),
         drawn.triangles,
         drawn.commands,
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The picture's path and the number of frames.
+/// Returns the picture's path and the number of frames.
 fn arguments(
     mut words: impl Iterator<Item = std::ffi::OsString>,
 ) -> Result<(PathBuf, u32), Box<dyn Error>> {

@@ -11,7 +11,7 @@ use super::{
     tile::{Detail, Tile},
 };
 
-/// A terrain that is shown: one mesh a tile.
+/// Terrain with its meshes in a renderer, one per tile.
 pub(crate) struct Pictured {
     pub(crate) renderer: Box<dyn Renderer>,
     pub(crate) view: View,
@@ -20,23 +20,23 @@ pub(crate) struct Pictured {
     detail: Detail,
 }
 
-/// How far a tile's triangles may lie above or below its heights, in voxels.
+/// Tolerance of a tile's triangles to its heights, in voxels.
 pub(crate) const TOLERANCE: f32 = 0.12;
 
 impl Pictured {
-    /// Puts every tile of a terrain into a renderer.
+    /// Inserts every tile of a terrain into a renderer.
     pub(crate) fn new(terrain: &Terrain, renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         Self::with_detail(terrain, renderer, Detail::within(TOLERANCE))
     }
 
-    /// The same, with tiles made in another way.
+    /// Inserts every tile, with another level of detail.
     pub(crate) fn with_detail(
         terrain: &Terrain,
         mut renderer: Box<dyn Renderer>,
         detail: Detail,
     ) -> Result<Self, RenderError> {
         let (mut tiles, mut scratch) = (Vec::new(), Tile::default());
-        for tile in places(terrain) {
+        for tile in tile_positions(terrain) {
             scratch.fill(terrain, tile, detail);
             tiles.push(renderer.insert_triangles(&mesh(&scratch, tile))?);
         }
@@ -48,18 +48,17 @@ impl Pictured {
         Ok(Self { renderer, view, tiles, scratch, detail })
     }
 
-    /// Makes those tiles anew that have changed and puts them in the old ones' place; says
-    /// how many.
+    /// Rebuilds the changed tiles and replaces their meshes; returns their number.
     ///
     /// # Cost
-    /// O(samples of what has changed).
+    /// O(samples of the changed tiles).
     pub(crate) fn update(
         &mut self,
         terrain: &Terrain,
         changed: &[bool],
     ) -> Result<u64, RenderError> {
         let mut count = 0;
-        let tiles = self.tiles.iter().zip(changed).zip(places(terrain));
+        let tiles = self.tiles.iter().zip(changed).zip(tile_positions(terrain));
         for ((&id, _), tile) in tiles.filter(|((_, changed), _)| **changed) {
             self.scratch.fill(terrain, tile, self.detail);
             self.renderer.replace_triangles(id, &mesh(&self.scratch, tile))?;
@@ -68,14 +67,14 @@ impl Pictured {
         Ok(count)
     }
 
-    /// What the renderer holds.
+    /// Returns the statistics of the renderer.
     pub(crate) fn held(&self) -> HeldStats {
         self.renderer.held()
     }
 }
 
-/// Where the tiles are, row by row.
-fn places(terrain: &Terrain) -> impl Iterator<Item = [usize; 2]> {
+/// Positions of the tiles, row by row.
+fn tile_positions(terrain: &Terrain) -> impl Iterator<Item = [usize; 2]> {
     let side = terrain.tiles();
     (0..side * side).map(move |at| [at % side, at / side])
 }

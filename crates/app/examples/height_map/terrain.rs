@@ -1,16 +1,16 @@
 //! Heights on a grid, and the crater that wanders over them.
 
-/// Cells a side of a tile.
+/// Cells per side of a tile.
 pub(crate) const TILE: usize = 32;
-/// Frames in which the crater goes round once.
+/// Frames per turn of the crater.
 pub(crate) const TURN_FRAMES: u32 = 500;
 /// Radius of the crater's bowl, in cells.
 const RADIUS: f32 = 18.0;
-/// How deep it is dug below the ground that was there, in voxels.
+/// Depth of the bowl below the original ground, in voxels.
 const DEPTH: f32 = 26.0;
-/// The sea's ground, in voxels: high enough for the crater's rim to rise above it.
+/// Height of the sea's ground, in voxels: high enough for the crater's rim to rise above it.
 const SHALLOW: f32 = -2.0;
-/// Earlier craters that have not filled up yet.
+/// Number of earlier craters that have not filled up yet.
 const TRAIL: u32 = 8;
 /// Frames between them.
 const TRAIL_FRAMES: u32 = 12;
@@ -18,13 +18,13 @@ const TRAIL_FRAMES: u32 = 12;
 /// A square of tiles on an island in the sea, whose level is 0.
 pub(crate) struct Terrain {
     tiles: usize,
-    /// The ground before anything fell on it, also below the sea; row by row, by Z.
+    /// Ground without craters, also below the sea; row by row, by Z.
     ground: Vec<f32>,
     heights: Vec<f32>,
 }
 
 impl Terrain {
-    /// An island of `tiles` × `tiles` tiles, as it is in frame 0.
+    /// Creates an island of `tiles` × `tiles` tiles in frame 0.
     pub(crate) fn new(tiles: usize) -> Self {
         let side = tiles * TILE + 1;
         let ground = (0..side * side).map(|at| ground([at % side, at / side], side));
@@ -34,25 +34,25 @@ impl Terrain {
         terrain
     }
 
-    /// Tiles a side.
+    /// Returns the tiles per side.
     pub(crate) fn tiles(&self) -> usize {
         self.tiles
     }
 
-    /// Samples a side.
+    /// Returns the samples per side.
     fn side(&self) -> usize {
         self.tiles * TILE + 1
     }
 
-    /// The height of a sample, in voxels above the sea; of the nearest one beyond the edge.
+    /// Returns the height of a sample, in voxels above the sea; beyond the edge, that of the
+    /// nearest sample.
     pub(crate) fn height(&self, [x, z]: [i32; 2]) -> f32 {
         let last = self.side() as i32 - 1;
         self.heights[(z.clamp(0, last) * self.side() as i32 + x.clamp(0, last)) as usize]
     }
 
-    /// Changes the heights to those of a frame; says of each tile, row by row, whether any
-    /// that its mesh depends on has changed: its own and those one sample around, which its
-    /// normals need.
+    /// Sets the heights of a frame. Returns for each tile, row by row, whether its mesh changes. A
+    /// mesh depends on its own samples and, for normals, on those one sample around.
     ///
     /// # Cost
     /// O(samples).
@@ -63,7 +63,7 @@ impl Terrain {
         for (at, (height, &ground)) in self.heights.iter_mut().zip(&self.ground).enumerate() {
             let [x, z] = [at % side, at / side];
             let dug = craters.iter().map(|crater| crater.change([x as f32, z as f32]));
-            // The deepest of the bowls; where there is none, the highest of the rims.
+            // The deepest bowl at this sample; without one, the highest rim.
             let dug = dug.fold(0.0_f32, |a, b| if a.min(b) < 0.0 { a.min(b) } else { a.max(b) });
             let new = (ground + dug).max(0.0);
             if new.to_bits() != height.to_bits() {
@@ -94,16 +94,16 @@ impl Terrain {
 /// A bowl with a rim.
 struct Crater {
     middle: [f32; 2],
-    /// 1 when it is new, 0 when nothing is left of it.
+    /// 1 for a new crater, 0 for one that is filled up.
     fresh: f32,
 }
 
 impl Crater {
-    /// How much higher the ground is for it, in voxels.
+    /// Returns the change of the ground's height, in voxels.
     fn change(&self, [x, z]: [f32; 2]) -> f32 {
         let [x, z] = [x - self.middle[0], z - self.middle[1]];
         let square = (x * x + z * z) / (RADIUS * RADIUS);
-        // Most of the samples, quickly.
+        // Rejects most of the samples quickly.
         if square >= 4.0 {
             return 0.0;
         }
@@ -116,23 +116,23 @@ impl Crater {
     }
 }
 
-/// The island: hills that sink towards the edge.
+/// Returns the height of the island: hills that sink towards the edge.
 fn ground([x, z]: [usize; 2], side: usize) -> f32 {
-    let place = [x, z].map(|at| at as f32 / (side - 1) as f32);
-    let [from_x, from_z] = place.map(|at| (2.0 * at - 1.0).powi(4));
+    let position = [x, z].map(|at| at as f32 / (side - 1) as f32);
+    let [from_x, from_z] = position.map(|at| (2.0 * at - 1.0).powi(4));
     let (mut sum, mut weight, mut cells) = (0.0, 0.7, 3.0);
     for octave in 0..5 {
-        sum += weight * noise(place.map(|at| at * cells), octave);
+        sum += weight * noise(position.map(|at| at * cells), octave);
         (weight, cells) = (weight * 0.36, cells * 2.0);
     }
     let height = side as f32 * (0.66 * sum - 0.21 - 0.3 * (from_x + from_z));
     height.max(SHALLOW)
 }
 
-/// Values at whole places, 0 to 1, joined smoothly.
-fn noise(place: [f32; 2], seed: u32) -> f32 {
-    let [x, z] = place.map(|at| at as u32);
-    let [u, v] = place.map(|at| at.fract() * at.fract() * (3.0 - 2.0 * at.fract()));
+/// Value noise: values from 0 to 1 at integer positions, joined smoothly.
+fn noise(position: [f32; 2], seed: u32) -> f32 {
+    let [x, z] = position.map(|at| at as u32);
+    let [u, v] = position.map(|at| at.fract() * at.fract() * (3.0 - 2.0 * at.fract()));
     let row = |z| hash([x, z, seed]) * (1.0 - u) + hash([x + 1, z, seed]) * u;
     row(z) * (1.0 - v) + row(z + 1) * v
 }

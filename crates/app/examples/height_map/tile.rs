@@ -1,28 +1,28 @@
-//! A tile's triangles: as few as show its heights.
+//! Triangulation of a tile with few triangles.
 
 use drystone_render::TriangleVertex;
 use glam::Vec3;
 
 use super::terrain::{TILE, Terrain};
 
-/// How a tile is made of its heights.
+/// Options of the triangulation.
 #[derive(Clone, Copy)]
 pub(crate) struct Detail {
-    /// How far its triangles may lie above or below its heights, in voxels.
+    /// Tolerance of the triangles to the heights, in voxels.
     pub(crate) tolerance: f32,
-    /// How far the skirt at its edges hangs down, in voxels.
+    /// Height of the skirt at the edges, in voxels.
     pub(crate) skirt: f32,
 }
 
 impl Detail {
-    /// The skirt that closes every seam: two tiles differ by this at most where they meet, each
-    /// within the tolerance of the same heights.
+    /// Returns options with a skirt that closes every gap: each side of an edge is within the
+    /// tolerance of the same heights.
     pub(crate) fn within(tolerance: f32) -> Self {
         Self { tolerance, skirt: 2.0 * tolerance }
     }
 }
 
-/// A tile's triangles, in cells from its corner.
+/// Triangles of a tile, in cells from its corner.
 #[derive(Default)]
 pub(crate) struct Tile {
     pub(crate) vertices: Vec<TriangleVertex>,
@@ -30,8 +30,7 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// Makes the triangles of a tile, on the widest grid that is within the tolerance, and the
-    /// skirt around them.
+    /// Triangulates a tile on the coarsest grid that is within the tolerance, and adds the skirt.
     ///
     /// # Cost
     /// O(samples of the tile), at most some 1,200 vertices and 2,300 triangles.
@@ -49,14 +48,14 @@ impl Tile {
         }
         for at in (0..side * (side - 1)).filter(|at| at % side + 1 < side) {
             let [west, east] = [[at, at + side], [at + 1, at + side + 1]];
-            // Cut from the north-west to the south-east, counter-clockwise from above.
+            // Split from north-west to south-east, counter-clockwise from above.
             self.indices.extend([west[0], west[1], east[1], west[0], east[1], east[0]]);
         }
-        self.hang(side, detail.skirt);
+        self.add_skirt(side, detail.skirt);
     }
 
-    /// Hangs the skirt around a grid of `side` × `side` vertices.
-    fn hang(&mut self, side: u32, skirt: f32) {
+    /// Adds the skirt around a grid of `side` × `side` vertices.
+    fn add_skirt(&mut self, side: u32, skirt: f32) {
         let last = side - 1;
         let rim = |at: u32| match (at / last, at % last) {
             (0, along) => along,
@@ -78,7 +77,7 @@ impl Tile {
     }
 }
 
-/// The widest grid, in cells, whose triangles are within the tolerance of every height.
+/// Returns the step of the coarsest grid, in cells, that is within the tolerance of every height.
 fn widest_step(terrain: &Terrain, tile: [usize; 2], tolerance: f32) -> usize {
     let fits = |step: &usize| {
         (0..(TILE + 1).pow(2)).all(|at| {
@@ -94,7 +93,7 @@ fn height(terrain: &Terrain, tile: [usize; 2], [x, z]: [usize; 2]) -> f32 {
     terrain.height([tile[0] * TILE + x, tile[1] * TILE + z].map(|at| at as i32))
 }
 
-/// The height of the grid's triangles at a sample.
+/// Returns the height of the grid's triangles at a sample.
 fn between(terrain: &Terrain, tile: [usize; 2], within: [usize; 2], step: usize) -> f32 {
     // The last row and column belong to the cells before them.
     let [x, z] = within.map(|at| (at / step).min(TILE / step - 1) * step);
@@ -107,7 +106,8 @@ fn between(terrain: &Terrain, tile: [usize; 2], within: [usize; 2], step: usize)
     }
 }
 
-/// A sample as a vertex: its normal by the samples around it, its colour by height and slope.
+/// Returns the vertex of a sample: its normal from the samples around it, its colour from height
+/// and slope.
 fn vertex(terrain: &Terrain, tile: [usize; 2], [x, z]: [usize; 2]) -> TriangleVertex {
     let [at_x, at_z] = [tile[0] * TILE + x, tile[1] * TILE + z].map(|at| at as i32);
     let height = terrain.height([at_x, at_z]);

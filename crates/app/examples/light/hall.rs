@@ -10,16 +10,16 @@ use drystone_render::{
 };
 use glam::{DVec3, Vec3};
 
-/// Frames in which the lamp goes round once.
+/// Frames per turn of the lamp.
 pub(crate) const TURN_FRAMES: u32 = 500;
-/// Sides of the pyramid that stands for the cone.
+/// Sides of the pyramid that approximates the light's cone.
 const SIDES: u32 = 16;
-/// By what part of its distance a lit portion is drawn nearer to the eye.
+/// Fraction of its distance that a lit portion is moved towards the camera.
 pub(crate) const NEARER: f32 = 1.0 / 1024.0;
-/// How bright what the lamp does not reach is.
+/// Brightness of parts that the lamp does not reach.
 const DIM: f32 = 0.22;
 
-/// Polygons, and those of them that are lit in this frame.
+/// Polygons of the hall, and the lit ones of the current frame.
 pub(crate) struct Hall {
     store: PolygonStore,
     polygons: Vec<(PolygonHandle, Vec3)>,
@@ -28,43 +28,43 @@ pub(crate) struct Hall {
     lit: Vec<(PolygonHandle, Vec3)>,
 }
 
-/// A spot light: where it is, and the base of the pyramid that it lights.
+/// Spot light: its position, and the base of the pyramid that it lights.
 #[derive(Clone, Copy)]
 pub(crate) struct Lamp {
-    place: Vec3,
+    position: Vec3,
     base: [Vec3; SIDES as usize],
 }
 
-/// What frames took.
+/// Statistics of frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report {
-    /// Lit portions that were made and dropped.
+    /// Number of lit portions that were created and freed.
     pub(crate) portions: u64,
-    /// Bytes in the store, before and after.
+    /// Bytes used in the store, before and after.
     pub(crate) bytes: u64,
-    /// Bytes that it has reserved since the lamp's first turn.
+    /// Bytes reserved by the store since the lamp's first turn.
     pub(crate) reserved_bytes: u64,
 }
 
 impl Lamp {
-    /// The lamp in a frame: it circles under the ceiling, and its light before it.
+    /// Returns the lamp in a frame: it circles under the ceiling and shines ahead.
     pub(crate) fn at(frame: u32) -> Self {
         let turn = (frame % TURN_FRAMES) as f32 / TURN_FRAMES as f32 * std::f32::consts::TAU;
         let (sin, cos) = turn.sin_cos();
-        let place = Vec3::new(4.0 * cos, 9.0, 4.0 * sin);
-        let sight = (Vec3::new(9.0 * sin, -1.0, -9.0 * cos) - place).normalize();
+        let position = Vec3::new(4.0 * cos, 9.0, 4.0 * sin);
+        let sight = (Vec3::new(9.0 * sin, -1.0, -9.0 * cos) - position).normalize();
         let right = sight.cross(Vec3::Y).normalize();
         let up = right.cross(sight);
         let base = std::array::from_fn(|n| {
             let (sin, cos) = (n as f32 / SIDES as f32 * std::f32::consts::TAU).sin_cos();
-            place + sight * 10.0 + (right * cos + up * sin) * 4.5
+            position + sight * 10.0 + (right * cos + up * sin) * 4.5
         });
-        Self { place, base }
+        Self { position, base }
     }
 
-    /// How bright the light is at a place: less far away and at a low angle.
-    fn light(&self, place: Vec3, normal: Vec3) -> f32 {
-        let to = self.place - place;
+    /// Returns the brightness at a point: it falls with distance and grazing angle.
+    fn light(&self, position: Vec3, normal: Vec3) -> f32 {
+        let to = self.position - position;
         let angle = normal.dot(to.normalize_or_zero()).max(0.0);
         DIM + (1.0 - DIM) * (0.35 + 0.65 * angle) / (1.0 + to.length_squared() / 500.0)
     }
@@ -92,25 +92,26 @@ impl Hall {
         Ok(hall)
     }
 
-    /// Ten tiles by ten.
+    /// Adds ten by ten tiles.
     fn add_grid(&mut self, corner: Vec3, [u, v]: [Vec3; 2], color: Vec3) -> Result<(), Error> {
         const TILES: usize = 10;
         let mut row: Vec<Option<PolygonHandle>> = vec![None; TILES];
         for down in 0..TILES {
             let mut left: Option<PolygonHandle> = None;
             for (across, above) in row.iter_mut().enumerate() {
-                let place =
+                let position =
                     |a: usize, b: usize| corner + u * (across + a) as f32 + v * (down + b) as f32;
                 let corners = [
-                    self.corner(*above, 3, place(0, 0))?,
-                    self.corner(*above, 2, place(1, 0))?,
-                    Corner::New { position: place(1, 1).to_array(), uv: [0.0; 2], data: () },
-                    self.corner(left, 2, place(0, 1))?,
+                    self.corner(*above, 3, position(0, 0))?,
+                    self.corner(*above, 2, position(1, 0))?,
+                    Corner::New { position: position(1, 1).to_array(), uv: [0.0; 2], data: () },
+                    self.corner(left, 2, position(0, 1))?,
                 ];
-                // The first of a row shares what lies above, the first row what lies left.
+                // The first tile of a row shares corners above it, tiles of the first row share
+                // corners to the left.
                 let corners = match (above.is_none(), left) {
                     (true, Some(_)) => {
-                        [self.corner(left, 1, place(0, 0))?, corners[1], corners[2], corners[3]]
+                        [self.corner(left, 1, position(0, 0))?, corners[1], corners[2], corners[3]]
                     }
                     _ => corners,
                 };
@@ -123,20 +124,20 @@ impl Hall {
         Ok(())
     }
 
-    /// The corner of another polygon, or a new one where there is no other.
+    /// Returns the corner of a neighbouring polygon, or a new one without a neighbour.
     fn corner(
         &self,
         other: Option<PolygonHandle>,
         number: usize,
-        place: Vec3,
+        position: Vec3,
     ) -> Result<Corner<()>, Error> {
-        let new = Corner::New { position: place.to_array(), uv: [0.0; 2], data: () };
+        let new = Corner::New { position: position.to_array(), uv: [0.0; 2], data: () };
         let Some(other) = other else { return Ok(new) };
         let vertex = self.store.corners(other)?.nth(number).and_then(|corner| corner.vertex());
         Ok(vertex.map_or(new, Corner::Shared))
     }
 
-    /// A prism on the floor.
+    /// Adds a prism on the floor.
     fn add_pillar(
         &mut self,
         foot: Vec3,
@@ -148,13 +149,14 @@ impl Hall {
             let (sin, cos) = (n as f32 / sides as f32 * std::f32::consts::TAU).sin_cos();
             foot + Vec3::new(radius * cos, y, radius * sin)
         };
-        let new = |place: Vec3| Corner::New { position: place.to_array(), uv: [0.0; 2], data: () };
+        let new =
+            |position: Vec3| Corner::New { position: position.to_array(), uv: [0.0; 2], data: () };
         let top: Vec<_> = (0..sides).rev().map(|n| new(rim(n, height))).collect();
         let top = self.store.insert(&top)?;
         self.polygons.push((top, color));
         for n in 0..sides {
             let next = (n + 1) % sides;
-            // The top counts the rim backwards.
+            // The top has the corners of the rim in reverse order.
             let at_top = |n: u32| (sides - 1 - n) as usize;
             let corners = [
                 new(rim(next, 0.0)),
@@ -168,16 +170,17 @@ impl Hall {
         Ok(())
     }
 
-    /// Finds what a lamp lights: whole polygons, and temporaries of those that its rim cuts.
+    /// Finds the lit polygons: whole ones, and temporary portions of those that cross the pyramid's
+    /// rim.
     pub(crate) fn light(&mut self, lamp: &Lamp) -> Result<(), Error> {
         self.lamp = *lamp;
         self.planes.clear();
-        let base = lamp.base.map(|place| place.to_array());
-        pyramid(lamp.place.to_array(), &base, &mut self.planes)?;
+        let base = lamp.base.map(|position| position.to_array());
+        pyramid(lamp.position.to_array(), &base, &mut self.planes)?;
         self.lit.clear();
         for &(polygon, color) in &self.polygons {
-            let (normal, place) = plane_of(&self.store, polygon)?;
-            if normal.dot(lamp.place - place) <= 0.0 {
+            let (normal, position) = plane_of(&self.store, polygon)?;
+            if normal.dot(lamp.position - position) <= 0.0 {
                 continue;
             }
             match self.store.clip(polygon, &self.planes, Lifetime::Frame)? {
@@ -189,12 +192,12 @@ impl Hall {
         Ok(())
     }
 
-    /// What the last lamp lit.
+    /// Returns the polygons lit by the last lamp.
     pub(crate) fn lit(&self) -> &[(PolygonHandle, Vec3)] {
         &self.lit
     }
 
-    /// Drops the temporaries.
+    /// Frees the temporary portions.
     pub(crate) fn end_frame(&mut self) {
         self.lit.clear();
         self.store.end_frame();
@@ -204,11 +207,10 @@ impl Hall {
         self.store.stats()
     }
 
-    /// Has the lamp go round for some frames.
+    /// Turns the lamp for some frames.
     ///
     /// # Panics
-    /// When a frame leaves anything in the store, or when that asks for more memory after
-    /// the lamp's first turn.
+    /// If a frame leaks polygons, or if the store reserves more memory after the lamp's first turn.
     pub(crate) fn turn_for(&mut self, frames: u32) -> Result<Report, Error> {
         let before = self.stats();
         let (mut portions, mut reserved_bytes) = (0, 0);
@@ -228,29 +230,29 @@ impl Hall {
     }
 }
 
-/// A polygon's normal and one of its corners.
+/// Returns a polygon's normal and one of its corners.
 fn plane_of(store: &PolygonStore, polygon: PolygonHandle) -> Result<(Vec3, Vec3), Error> {
-    let mut places = store.corners(polygon)?.map(|corner| Vec3::from(corner.position()));
-    let Some(first) = places.next() else { return Ok((Vec3::Y, Vec3::ZERO)) };
+    let mut positions = store.corners(polygon)?.map(|corner| Vec3::from(corner.position()));
+    let Some(first) = positions.next() else { return Ok((Vec3::Y, Vec3::ZERO)) };
     let (mut sum, mut last) = (Vec3::ZERO, Vec3::ZERO);
-    for place in places {
-        sum += last.cross(place - first);
-        last = place - first;
+    for position in positions {
+        sum += last.cross(position - first);
+        last = position - first;
     }
     Ok((sum.normalize_or_zero(), first))
 }
 
-/// A hall and the renderer that shows it.
+/// A hall with the renderer that shows it.
 pub(crate) struct Pictured {
     renderer: Box<dyn Renderer>,
     view: View,
     lit: TrianglesId,
     triangulator: Triangulator,
-    /// By what part of its distance a lit portion is drawn nearer.
+    /// Fraction of its distance that a lit portion is moved towards the camera.
     pub(crate) nearer: f32,
 }
 
-/// Triangles in the making.
+/// Buffers for triangulation.
 #[derive(Default)]
 struct Cut {
     vertices: Vec<TriangleVertex>,
@@ -260,8 +262,8 @@ struct Cut {
 impl Cut {
     fn mesh(&self) -> TriangleMesh<'_> {
         let Self { vertices, indices } = self;
-        let place = TriangleTransform::default();
-        TriangleMesh { vertices, indices, transform: place, layer: Layer::Opaque }
+        let transform = TriangleTransform::default();
+        TriangleMesh { vertices, indices, transform, layer: Layer::Opaque }
     }
 }
 
@@ -269,7 +271,7 @@ impl Pictured {
     pub(crate) fn new(hall: &Hall, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         let eye = DVec3::new(11.0, 10.0, 13.0);
         let camera = Camera::look_at(eye, DVec3::new(-2.0, 2.0, -2.0));
-        // Light that does not change colours much: they are lit before they come here.
+        // Constant light: the colours are computed here.
         let atmosphere = Atmosphere {
             sun: Vec3::ZERO,
             ambient: Vec3::splat(1.1),
@@ -290,22 +292,22 @@ impl Pictured {
         Ok(Self { renderer, view, lit, triangulator, nearer: NEARER })
     }
 
-    /// The hall with what is lit of it.
+    /// Draws the hall with its lit portions.
     pub(crate) fn draw(&mut self, hall: &Hall) -> Result<Image, RenderError> {
         let mut portions = Cut::default();
         let eye = self.view.camera.position.as_vec3();
         for &(polygon, color) in hall.lit() {
-            let Ok((normal, place)) = plane_of(&hall.store, polygon) else { continue };
-            // What looks away from the eye is hidden; moved nearer, its rim might show.
-            if normal.dot(eye - place) <= 0.0 {
+            let Ok((normal, position)) = plane_of(&hall.store, polygon) else { continue };
+            // Back faces are hidden; moved nearer, their rim might show.
+            if normal.dot(eye - position) <= 0.0 {
                 continue;
             }
-            let bright = |place| hall.lamp.light(place, normal) * color;
+            let bright = |position| hall.lamp.light(position, normal) * color;
             cut(&hall.store, polygon, bright, &mut self.triangulator, &mut portions);
         }
         for vertex in &mut portions.vertices {
-            let place = Vec3::from(vertex.position);
-            vertex.position = (place + (eye - place) * self.nearer).to_array();
+            let position = Vec3::from(vertex.position);
+            vertex.position = (position + (eye - position) * self.nearer).to_array();
         }
         self.renderer.replace_triangles(self.lit, &portions.mesh())?;
         self.renderer.draw(&self.view)?;
@@ -313,7 +315,7 @@ impl Pictured {
     }
 }
 
-/// Appends a polygon's triangles; one that is gone has none.
+/// Appends a polygon's triangles; a removed polygon has none.
 fn cut(
     store: &PolygonStore,
     polygon: PolygonHandle,

@@ -1,16 +1,15 @@
-//! A spot light goes round in a hall. In each frame the hall's polygons are clipped against
-//! the pyramid of the light's cone: what is left are temporaries that share all but the cuts
-//! with the originals, are drawn brightly over them, and are gone when the frame ends.
+//! A spot light that orbits in a hall. In each frame the hall's polygons are clipped against the
+//! pyramid of the light's cone. The results are temporary polygons, which share all vertices except
+//! at the cuts with the originals. They are drawn brightly over these and freed after the frame.
 //!
 //! ```text
 //! cargo run --release --example light -- FOLDER      four pictures there, then 10,000 frames
 //! ```
-//! The lit portions lie in the very planes of the dim polygons below them. So that neither
-//! shines through the other, a portion is drawn as it is seen, but a 1024th nearer to the eye:
-//! each corner moves along its own line of sight, which covers the same pixels, and the depth
-//! differs by far more than rounding does.
+//! The lit portions lie in the planes of the dim polygons below them. To avoid depth fighting, a
+//! portion is drawn a 1024th of its distance nearer to the camera. Each corner moves along its line of
+//! sight, so it covers the same pixels, and the depth differs by far more than rounding errors.
 //!
-//! There are no shadows: the light reaches whatever lies in its pyramid and looks at it.
+//! There are no shadows: the light reaches all front faces in its pyramid.
 
 mod hall;
 

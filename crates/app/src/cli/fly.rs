@@ -12,7 +12,7 @@ pub(crate) struct FlyOptions {
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
     /// Camera path: orbit (once around the scene), or a file with one stop per line: X,Y,Z of the
-    /// camera and X,Y,Z of the point it looks at. The camera moves smoothly between stops
+    /// camera and X,Y,Z of its target. The camera moves smoothly between stops
     #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(CameraPathKind::parse))]
     pub(crate) path: CameraPathKind,
     /// Number of pictures
@@ -29,7 +29,7 @@ pub(crate) struct FlyOptions {
 /// Camera path that the command line names.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CameraPathKind {
-    /// Once around the point that the camera looks at, at the height of the first view.
+    /// Once around the target point, at the height of the first view.
     Orbit,
     /// Through the stops of a file.
     File(PathBuf),

@@ -31,7 +31,7 @@ pub(crate) enum Tint {
 /// Range of visibility.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Haze {
-    /// Without haze.
+    /// No haze.
     Off,
     /// Haze hides everything beyond this distance.
     Distance(f32),

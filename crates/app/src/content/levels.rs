@@ -17,7 +17,7 @@ pub(crate) struct ShownLevels {
     pub(crate) is_held: bool,
 }
 
-/// The same world, loading in the renderer that takes over.
+/// Scene of the world in the renderer that takes over, while it loads.
 struct Next {
     scene: LodScene,
     kind: RendererKind,

@@ -141,7 +141,7 @@ mod tests {
     use drystone_voxel::{Material, VoxelPos};
     use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
-    use super::super::{OpenDevice, RendererKind, default_view, mesh_world_with};
+    use super::super::{OpenDevice, RendererKind, mesh_world_with};
     use super::*;
 
     const SIZE: [u32; 2] = [96, 64];

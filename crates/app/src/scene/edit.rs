@@ -17,7 +17,7 @@ pub trait EditScene {
     /// the ray enters [`bounds`](Self::bounds). Farther voxels may have to be read first.
     fn reach_voxels(&self) -> f64;
 
-    /// Returns the box outside of which there is only air, if known.
+    /// Returns the box that contains all voxels except air, if known.
     fn bounds(&self) -> Option<VoxelBox> {
         None
     }
@@ -33,7 +33,7 @@ pub trait EditScene {
     /// default implementation shows each part at once.
     ///
     /// # Errors
-    /// Those of [`apply`](Self::apply).
+    /// Errors of [`apply`](Self::apply).
     fn apply_part(&mut self, part: &Edit) -> Result<(), RenderError> {
         self.apply(part)
     }
@@ -42,7 +42,7 @@ pub trait EditScene {
     /// or continues without further calls.
     ///
     /// # Errors
-    /// Those of [`apply`](Self::apply).
+    /// Errors of [`apply`](Self::apply).
     fn show_parts(&mut self) -> Result<bool, RenderError> {
         Ok(true)
     }

@@ -246,7 +246,7 @@ impl Editor {
     /// Sets all voxels of a shape.
     ///
     /// # Errors
-    /// Those of [`act`](Self::act), or if the shape is too large.
+    /// Errors of [`act`](Self::act), or if the shape is too large.
     pub fn fill(
         &mut self,
         scene: &mut dyn EditScene,
@@ -259,7 +259,7 @@ impl Editor {
     /// Undoes the last edit; [`Edited::Nothing`] if there is none.
     ///
     /// # Errors
-    /// Those of [`act`](Self::act).
+    /// Errors of [`act`](Self::act).
     pub fn undo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
         self.enqueue(scene, Task::Undo)
     }
@@ -267,7 +267,7 @@ impl Editor {
     /// Redoes the last undone edit; [`Edited::Nothing`] if there is none.
     ///
     /// # Errors
-    /// Those of [`act`](Self::act).
+    /// Errors of [`act`](Self::act).
     pub fn redo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
         self.enqueue(scene, Task::Redo)
     }
@@ -302,7 +302,7 @@ impl Editor {
     /// error.
     ///
     /// # Errors
-    /// Those of [`act`](Self::act); the other actions are finished anyway.
+    /// Errors of [`act`](Self::act); the other actions are finished anyway.
     pub fn finish(&mut self, scene: &mut dyn EditScene) -> Result<Option<Edited>, EditError> {
         let mut all = Ok(None);
         while self.is_busy() {

@@ -134,7 +134,7 @@ impl LodScene {
     /// `time`, plus one mesh: some milliseconds.
     ///
     /// # Errors
-    /// Those of [`update`](Self::update).
+    /// Errors of [`update`](Self::update).
     pub fn update_for(
         &mut self,
         view: &View,
@@ -161,7 +161,7 @@ impl LodScene {
     /// however long it takes. Calls `progress` after each step.
     ///
     /// # Errors
-    /// Those of [`update`](Self::update); and if not even the coarsest meshes of the whole world
+    /// Errors of [`update`](Self::update); and if not even the coarsest meshes of the whole world
     /// fit.
     pub fn settle(
         &mut self,
@@ -223,7 +223,7 @@ impl LodScene {
     /// Sets all voxels of a shape, with the same result as [`set`](Self::set).
     ///
     /// # Errors
-    /// Those of [`set`](Self::set).
+    /// Errors of [`set`](Self::set).
     pub fn fill(&mut self, shape: &VoxelShape, material: Material) -> Result<u64, RenderError> {
         self.tree.fill(shape, material, &mut self.shown).map_err(edit_error)
     }
@@ -231,7 +231,7 @@ impl LodScene {
     /// Applies an edit, with the same result as [`set`](Self::set).
     ///
     /// # Errors
-    /// Those of [`set`](Self::set).
+    /// Errors of [`set`](Self::set).
     pub fn apply_edit(&mut self, edit: &Edit) -> Result<u64, RenderError> {
         self.tree.apply_edit(edit, &mut self.shown).map_err(edit_error)
     }
@@ -240,7 +240,7 @@ impl LodScene {
     /// [`show_parts`](Self::show_parts). Returns the number of changed voxels.
     ///
     /// # Cost
-    /// That of [`LodTree::apply_part`].
+    /// Cost of [`LodTree::apply_part`].
     pub fn apply_part(&mut self, part: &Edit) -> u64 {
         self.tree.apply_part(part)
     }

@@ -69,7 +69,7 @@ impl ModelScene {
     /// `time`, plus at most the time of the largest part.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new). The change is cancelled then, and the old renderer stays.
+    /// Errors of [`new`](Self::new). The change is cancelled then, and the old renderer stays.
     pub fn change_for(&mut self, time: Duration) -> Result<Option<f32>, RenderError> {
         let Some(mut next) = self.next.take() else { return Ok(None) };
         let (start, count) = (Instant::now(), self.model.parts.len());
@@ -95,7 +95,7 @@ impl ModelScene {
     /// Replaces the model, part by part, and returns the old one. A change of renderer starts over.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new). Parts before the failed one are replaced then, the others are
+    /// Errors of [`new`](Self::new). Parts before the failed one are replaced then, the others are
     /// not, and the old model stays; replace it again.
     pub fn replace(&mut self, model: ModelTriangles) -> Result<ModelTriangles, RenderError> {
         let limit = |shown: &Shown| shown.renderer.max_triangle_bytes();

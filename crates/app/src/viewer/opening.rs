@@ -96,7 +96,7 @@ impl First {
     /// Starts a thread that reads the content, and waits for it briefly.
     ///
     /// # Errors
-    /// Those of reading, if they occur within that time.
+    /// Errors of reading, if they occur within that time.
     pub(super) fn read(
         options: SceneOptions,
         save: &SaveArgs,

@@ -1,11 +1,12 @@
-//! The program with each allocator: the same work, and numbers about it.
+//! The program with each allocator gives the same results; statistics of the small-object
+//! allocator.
 
 use drystone_render::Image;
 use serde_json::Value;
 
 use crate::program::{data_or_skip, run, scratch};
 
-/// The picture, and what the program said on its two ways out.
+/// Returns the picture, standard output and standard error of `shot`.
 fn shot(folder: &str, source: &[&str], words: &[&str]) -> (Image, String, String) {
     let path = scratch(folder).join("a.png");
     let name = path.to_str().unwrap();
@@ -20,7 +21,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str::<Value>(text).unwrap()["allocator"].take()
 }
 
-/// As many objects, slots and falls to the system as a program of this size has.
+/// Checks that statistics of the allocator are plausible for a program of this size.
 fn assert_used(allocator: &Value) {
     assert_eq!(allocator["kind"], "small");
     let classes = allocator["classes"].as_array().unwrap();
@@ -33,7 +34,7 @@ fn assert_used(allocator: &Value) {
 }
 
 #[test]
-fn small_objects_change_no_picture_and_are_counted() {
+fn small_objects_do_not_change_the_picture_and_are_counted() {
     let world = ["--chunks", "4x4x4", "--seed", "3"];
     let small = [&world[..], &["--allocator", "small"]].concat();
     let (picture, text, error) = shot("memory-system", &world, &[]);
@@ -41,7 +42,7 @@ fn small_objects_change_no_picture_and_are_counted() {
     let (with_small, _, error) = shot("memory-small", &small, &["-v"]);
     assert_eq!(picture, with_small);
     let line = error.lines().find(|line| line.contains("allocator small: ")).unwrap();
-    assert!(line.contains("most slots at a time: 8: "), "{line}");
+    assert!(line.contains("peak slots: 8: "), "{line}");
     let (_, text, _) = shot("memory-json", &small, &["--json"]);
     assert_used(&json(&text));
     let (_, text, _) = shot("memory-json", &world, &["--json", "--allocator", "system"]);
@@ -49,8 +50,8 @@ fn small_objects_change_no_picture_and_are_counted() {
 }
 
 #[test]
-fn small_objects_change_no_picture_of_a_real_model() {
-    let name = "small_objects_change_no_picture_of_a_real_model";
+fn small_objects_do_not_change_the_picture_of_a_real_model() {
+    let name = "small_objects_do_not_change_the_picture_of_a_real_model";
     let Some(path) = data_or_skip(name, "monu10.vox") else { return };
     let source = [path.to_str().unwrap()];
     let (picture, ..) = shot("memory-model", &source, &[]);
@@ -60,7 +61,7 @@ fn small_objects_change_no_picture_of_a_real_model() {
 }
 
 #[test]
-fn info_says_what_the_allocator_did() {
+fn info_reports_the_allocator() {
     let words = ["info", "--chunks", "2x4x2", "--allocator", "small"];
     let output = run(&words);
     let text = String::from_utf8(output.stdout).unwrap();

@@ -1,11 +1,10 @@
-//! Bad input gets one clear line and leaves nothing behind.
+//! Bad input causes a one-line error and leaves no files behind.
 
 use std::{fs, path::Path};
 
 use crate::program::{data_or_skip, drystone, one_line, run, scratch};
 
-/// Runs `shot SOURCE` and expects it to fail with exit code 1, one line that names the
-/// file, and no picture.
+/// Runs `shot SOURCE` and expects exit code 1, one line that names the file, and no picture.
 fn refuses(folder: &Path, source: &Path) -> String {
     let picture = folder.join("out.png");
     let words = ["shot", path(source), "-o", path(&picture), "--backend", "soft"];
@@ -25,7 +24,7 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
-fn files_that_are_not_there_or_not_voxels() {
+fn missing_and_invalid_files_are_refused() {
     let folder = scratch("bad-files");
     let sources = scratch("bad-files-sources");
     refuses(&folder, &folder.join("missing.vox"));
@@ -35,7 +34,7 @@ fn files_that_are_not_there_or_not_voxels() {
         ("text.vox", b"hello, this is no voxel file"),
         ("magic.vox", b"VOX "),
         ("picture.png", b"\x89PNG\r\n\x1a\n0000"),
-        // A model that says it has four thousand million voxels.
+        // A model that claims four thousand million voxels.
         (
             "counts.vox",
             b"VOX \x96\0\0\0MAIN\0\0\0\0\x24\0\0\0SIZE\x0c\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\0\
@@ -49,8 +48,8 @@ fn files_that_are_not_there_or_not_voxels() {
 }
 
 #[test]
-fn a_real_file_cut_short() {
-    let Some(real) = data_or_skip("a_real_file_cut_short", "teapot.vox") else { return };
+fn a_truncated_file_is_refused() {
+    let Some(real) = data_or_skip("a_truncated_file_is_refused", "teapot.vox") else { return };
     let folder = scratch("cut-files");
     let bytes = fs::read(real).unwrap();
     for length in [bytes.len() / 3, bytes.len() - 1, 21, 8] {
@@ -61,7 +60,7 @@ fn a_real_file_cut_short() {
 }
 
 #[test]
-fn words_that_make_no_sense() {
+fn invalid_arguments_are_refused() {
     for words in [
         &["--nonsense"][..],
         &["shot"],
@@ -78,7 +77,7 @@ fn words_that_make_no_sense() {
 }
 
 #[test]
-fn sizes_beyond_all_bounds() {
+fn excessive_sizes_are_refused() {
     let folder = scratch("huge");
     let picture = folder.join("out.png");
     let shot = |more: &[&str]| {
@@ -94,24 +93,24 @@ fn sizes_beyond_all_bounds() {
 }
 
 #[test]
-fn a_picture_that_cannot_be_written() {
+fn an_unwritable_picture_is_an_error() {
     let folder = scratch("unwritable");
     let picture = folder.join("no/such/folder/out.png");
     let words = ["shot", "--chunks", "1x4x1", "--backend", "soft", "-o", path(&picture)];
     let line = one_line(&run(&words), 1);
     assert!(line.contains("no/such/folder"), "{line}");
-    // A folder's name is not a picture's.
+    // A folder cannot be overwritten by a picture.
     let words = ["shot", "--chunks", "1x4x1", "--backend", "soft", "-o", path(&folder)];
     one_line(&run(&words), 1);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 
 #[test]
-fn no_adapter_and_no_display() {
+fn a_missing_adapter_or_display_is_an_error() {
     let folder = scratch("no-adapter");
     let picture = folder.join("out.png");
     let words = ["shot", "--chunks", "1x4x1", "--backend", "wgpu", "-o", path(&picture)];
-    // Drivers that do not exist: as on a machine without any.
+    // Drivers that do not exist, as on a machine without any.
     let output = drystone(&words)
         .env("VK_DRIVER_FILES", "/nonexistent")
         .env("VK_ICD_FILENAMES", "/nonexistent")

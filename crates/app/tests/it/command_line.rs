@@ -25,7 +25,7 @@ fn bare_command_without_a_display_draws_a_picture() {
     assert!(line.starts_with("drystone.png: ") && line.lines().count() == 1, "{line}");
     let picture = Image::load_png(&folder.join("drystone.png")).unwrap();
     assert_eq!((picture.width(), picture.height()), (1280, 720));
-    // Sky, water, several materials lit from several sides: no flat picture.
+    // Sky, water, several materials lit from several sides.
     let colors: HashSet<[u8; 3]> =
         picture.rgba().chunks_exact(4).map(|p| [p[0] >> 4, p[1] >> 4, p[2] >> 4]).collect();
     assert!(colors.len() > 60, "only {} colours", colors.len());
@@ -45,7 +45,7 @@ fn shot_reports_what_it_drew() {
         assert!(report["draw_commands"].as_u64().unwrap() > 0);
         let bytes = report["vertex_bytes"].as_u64().unwrap();
         match renderer {
-            // Visible cubes, of which many share a quad.
+            // Visible cubes; many share a quad.
             "instanced" => assert!(bytes > 0 && bytes.is_multiple_of(8)),
             _ => assert_eq!(bytes, report["quads"].as_u64().unwrap() * 8),
         }
@@ -53,9 +53,9 @@ fn shot_reports_what_it_drew() {
     }
 }
 
-/// What the GPU leaves out is said, and does not show.
+/// Culling on the GPU is reported and does not change the picture.
 #[test]
-fn the_gpu_leaves_out_what_is_not_seen() {
+fn culling_on_the_gpu_does_not_change_the_picture() {
     let folder = scratch("cull");
     let draw = |cull: &str, backend: &str| {
         let picture = folder.join(format!("{cull}-{backend}.png"));
@@ -63,21 +63,21 @@ fn the_gpu_leaves_out_what_is_not_seen() {
         let words = ["shot", "-o", name, "--backend", backend, "--cull", cull, "--json"];
         let world = ["--chunks", "3x4x3", "--seed", "5", "--size", "200x120"];
         let output = run(&[&words[..], &world].concat());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
         let report = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default();
-        (report, said, Image::load_png(&picture).ok())
+        (report, notes, Image::load_png(&picture).ok())
     };
-    // Who cannot says so, and draws.
-    let (report, said, picture) = draw("gpu", "soft");
+    // A backend without culling on the GPU prints a note and draws.
+    let (report, notes, picture) = draw("gpu", "soft");
     assert_eq!(report["cull"], "cpu");
-    assert!(said.lines().count() == 1 && said.contains("does not cull on the GPU"), "{said}");
+    assert!(notes.lines().count() == 1 && notes.contains("does not cull on the GPU"), "{notes}");
     assert!(picture.is_some());
 
-    let (by_gpu, said, culled) = draw("gpu", "wgpu");
-    if said.contains("adapter found") || said.contains("does not cull") {
-        return println!("skipped: the_gpu_leaves_out_what_is_not_seen: {said}");
+    let (by_gpu, notes, culled) = draw("gpu", "wgpu");
+    if notes.contains("adapter found") || notes.contains("does not cull") {
+        return println!("skipped: culling_on_the_gpu_does_not_change_the_picture: {notes}");
     }
-    assert!(by_gpu["cull"] == "gpu" && said.is_empty(), "{by_gpu} {said}");
+    assert!(by_gpu["cull"] == "gpu" && notes.is_empty(), "{by_gpu} {notes}");
     let (by_cpu, _, plain) = draw("cpu", "wgpu");
     let count = |report: &Value, what: &str| report[what].as_u64().unwrap();
     for report in [&by_gpu, &by_cpu] {
@@ -95,7 +95,7 @@ fn the_gpu_leaves_out_what_is_not_seen() {
     assert!(seen.pixels <= 120, "{seen:?}");
 }
 
-/// Corners get darker and nothing gets lighter; who cannot draw that says so.
+/// Corners get darker and no pixel gets lighter; renderers without ambient occlusion refuse.
 #[test]
 fn ambient_occlusion_darkens_corners() {
     let folder = scratch("ao");
@@ -124,7 +124,7 @@ fn ambient_occlusion_darkens_corners() {
         let line = one_line(&run(&["shot", "-o", name, "--ao", "--renderer", renderer]), 2);
         assert!(line.contains("--renderer pool"), "{line}");
     }
-    // A polygon model has no voxels whose corners could be darkened.
+    // Polygon models have no ambient occlusion.
     let line = one_line(&run(&["shot", "no.obj", "-o", name, "--ao"]), 2);
     assert!(line.contains("not available for polygon models"), "{line}");
     let line = one_line(&run(&["shot", "no.obj", "-o", name, "--tint", "levels"]), 2);
@@ -133,7 +133,7 @@ fn ambient_occlusion_darkens_corners() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_picture() {
+fn equal_seeds_give_equal_pictures() {
     let folder = scratch("seeds");
     let draw = |seed: &str| {
         let picture = folder.join("seed.png");
@@ -147,28 +147,28 @@ fn the_same_seed_gives_the_same_picture() {
 }
 
 #[test]
-fn info_counts_what_the_file_holds() {
+fn info_counts_the_voxels_of_a_file() {
     for name in REAL_MODELS {
-        let Some(path) = data_or_skip("info_counts_what_the_file_holds", name) else { return };
+        let Some(path) = data_or_skip("info_counts_the_voxels_of_a_file", name) else { return };
         let report = json(&["info", path.to_str().unwrap(), "--json"]);
         let bytes = fs::read(&path).unwrap();
         let file = dot_vox::load_bytes(&bytes).unwrap();
-        // One model each, so its distinct places are the world's voxels.
+        // One model each, so its distinct positions are the world's voxels.
         assert_eq!(file.models.len(), 1, "{name}");
-        let places: HashSet<_> = file.models[0].voxels.iter().map(|v| (v.x, v.y, v.z)).collect();
-        assert_eq!(report["voxels"], places.len(), "{name}");
+        let positions: HashSet<_> = file.models[0].voxels.iter().map(|v| (v.x, v.y, v.z)).collect();
+        assert_eq!(report["voxels"], positions.len(), "{name}");
         let by_material: u64 = report["materials"]
             .as_array()
             .unwrap()
             .iter()
             .map(|material| material["voxels"].as_u64().unwrap())
             .sum();
-        assert_eq!(by_material, places.len() as u64, "{name}");
+        assert_eq!(by_material, positions.len() as u64, "{name}");
     }
 }
 
-/// From the start of the process to the finished file. A release build is some times faster
-/// than that of a test run.
+/// Measured from the start of the process to the finished file. A release build is some times
+/// faster than that of a test run.
 #[test]
 fn real_models_are_drawn_within_a_second() {
     let folder = scratch("quick");
@@ -179,7 +179,7 @@ fn real_models_are_drawn_within_a_second() {
         let picture = folder.join(format!("{name}.png"));
         let words =
             ["shot", path.to_str().unwrap(), "-o", picture.to_str().unwrap(), "--backend", "soft"];
-        // The median of three, since other tests run beside this one.
+        // The median of three, since other tests run in parallel.
         let mut seconds: Vec<f64> = (0..3)
             .map(|_| {
                 let start = Instant::now();
@@ -202,5 +202,5 @@ fn help_and_version_go_to_standard_output() {
         assert!(!output.stdout.is_empty());
     }
     let keys = String::from_utf8(run(&["view", "--keys"]).stdout).unwrap();
-    assert!(keys.contains("X            darken corners"), "{keys}");
+    assert!(keys.contains("X            ambient occlusion"), "{keys}");
 }

@@ -1,4 +1,4 @@
-//! Real chunks: the greedy quads, rasterised back, are the visible faces.
+//! Real chunks: greedy quads, rasterised back, are the visible faces.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use drystone_world::{VoxFile, World};
 
 use crate::program::data_or_skip;
 
-/// Each unit face that the mesh covers, with its material and how often it is covered.
+/// Returns each unit face that the mesh covers, with its material and the number of quads that
+/// cover it.
 fn faces(mesh: &ChunkMesh) -> HashMap<(bool, Face, [u32; 3], u16), u32> {
     let mut faces = HashMap::new();
     for (quad, translucent) in mesh.iter() {
@@ -30,7 +31,7 @@ fn unit_faces(quad: Quad) -> impl Iterator<Item = (Face, [u32; 3])> {
     })
 }
 
-/// The same voxels in chunks of another side.
+/// Splits the voxels into chunks of another side.
 fn cut(world: &World, side: u32) -> World {
     let mut cut = World::with_side(world.name(), world.materials().clone(), side);
     for (position, chunk) in world.iter() {
@@ -65,7 +66,7 @@ fn greedy_quads_of_a_real_model_cover_its_visible_faces_at_every_chunk_size() {
             assert!(faces(&unit).values().all(|&times| times == 1));
             face_count += unit.len();
         }
-        // However it is cut, the model has the same faces: none appears between chunks.
+        // The number of faces does not depend on the chunk size: none appears between chunks.
         assert_eq!(*whole.get_or_insert(face_count), face_count, "side {side}");
     }
 }

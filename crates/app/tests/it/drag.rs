@@ -1,8 +1,8 @@
-//! A file manager's side of dragging: the XDND protocol, spoken to one window.
+//! The source's side of drag and drop: the XDND protocol, spoken to one window.
 //!
 //! ```text
-//!  enter ─► position ─► "what is it?" ─► a list of files ─► "I take it" ─► drop ─► done
-//!  source   source      window           source             window        source  window
+//!  enter ─► position ─► "what is it?" ─► a list of files ─► "accepted" ─► drop ─► done
+//!   source   source      window           source             window       source  window
 //! ```
 
 use std::{
@@ -24,7 +24,7 @@ use x11rb::{
     wrapper::ConnectionExt as _,
 };
 
-use crate::window::PATIENCE;
+use crate::window::MAX_WAIT;
 
 atom_manager! {
     Atoms: AtomsCookie {
@@ -40,21 +40,21 @@ atom_manager! {
     }
 }
 
-/// Files that are held over a window.
+/// Files held over a window.
 pub(crate) struct Drag {
     connection: RustConnection,
     atoms: Atoms,
     source: u32,
     target: u32,
-    /// As `text/uri-list`.
+    /// The files as `text/uri-list`.
     files: String,
 }
 
-/// The version of the protocol.
+/// Version of the protocol.
 const VERSION: u32 = 5;
 
 impl Drag {
-    /// Holds files, named by URIs, over the middle of a window, which takes them.
+    /// Holds files, named by URIs, over the middle of a window until it accepts them.
     pub(crate) fn over(display: &str, target: &str, uris: &[String]) -> Self {
         let (connection, screen) = x11rb::connect(Some(display)).expect("a connection");
         let atoms = Atoms::new(&connection).unwrap().reply().unwrap();
@@ -71,8 +71,8 @@ impl Drag {
             drag.atoms;
         drag.send(XdndEnter, [VERSION << 24, TextUriList, 0, 0]);
         let middle = drag.connection.get_geometry(target).unwrap().reply().unwrap();
-        let place = u32::from(middle.width / 2) << 16 | u32::from(middle.height / 2);
-        let hold = || drag.send(XdndPosition, [0, place, CURRENT_TIME, XdndActionCopy]);
+        let position = u32::from(middle.width / 2) << 16 | u32::from(middle.height / 2);
+        let hold = || drag.send(XdndPosition, [0, position, CURRENT_TIME, XdndActionCopy]);
         hold();
         let mut is_asked = false;
         let mut takes = None;
@@ -89,19 +89,19 @@ impl Drag {
             }
             is_asked && takes.is_some()
         });
-        assert_eq!(takes, Some(true), "the window takes files");
-        // What comes now is answered once it has read which files they are.
+        assert_eq!(takes, Some(true), "the window accepts files");
+        // The window answers this once it has read the list of files.
         hold();
         drag.until(|event| matches!(event, Event::ClientMessage(it) if it.type_ == XdndStatus));
         drag
     }
 
-    /// Takes the files elsewhere.
+    /// Moves the files off the window.
     pub(crate) fn leave(self) {
         self.send(self.atoms.XdndLeave, [0; 4]);
     }
 
-    /// Lets go of the files; returns when the window has taken note.
+    /// Drops the files; returns when the window has acknowledged.
     pub(crate) fn drop_them(self) {
         let Atoms { XdndDrop, XdndFinished, .. } = self.atoms;
         self.send(XdndDrop, [0, CURRENT_TIME, 0, 0]);
@@ -110,14 +110,14 @@ impl Drag {
         );
     }
 
-    /// Tells the window who it is, and more.
+    /// Sends a client message to the window.
     fn send(&self, message: u32, [a, b, c, d]: [u32; 4]) {
         let event = ClientMessageEvent::new(32, self.target, message, [self.source, a, b, c, d]);
         self.connection.send_event(false, self.target, EventMask::NO_EVENT, event).unwrap();
         self.connection.flush().unwrap();
     }
 
-    /// Says which files they are.
+    /// Answers a request for the list of files.
     fn answer(&self, request: &SelectionRequestEvent) {
         let SelectionRequestEvent { time, requestor, selection, target, property, .. } = *request;
         assert_eq!(target, self.atoms.TextUriList);
@@ -138,10 +138,10 @@ impl Drag {
         self.connection.flush().unwrap();
     }
 
-    /// Hands events over until one of them was waited for.
+    /// Handles events until `is_it` accepts one.
     fn until(&self, mut is_it: impl FnMut(Event) -> bool) {
         let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < MAX_WAIT {
             match self.connection.poll_for_event().unwrap() {
                 Some(event) if is_it(event.clone()) => return,
                 Some(_) => {}

@@ -1,5 +1,5 @@
-//! Editing without a window: what is edited shows at once, can be taken back, and is there
-//! when it is opened again.
+//! Editing without a window: edits show at once, can be undone, and are restored when the world is
+//! opened again.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::program::{data_or_skip, scratch};
 
 const SIZE: Size = Size { width: 200, height: 140 };
 
-/// A scene of either kind, and what draws it.
+/// Scene of either kind with its renderer.
 trait Shown: EditScene {
     fn shot(&mut self, view: &View) -> Image;
 }
@@ -39,14 +39,16 @@ impl Shown for LodScene {
 
 fn world_scene(world: World) -> Scene {
     let quads = scene::mesh_world(&world);
-    let room = scene::Capacity { quads: 1 << 18, meshes: 1 << 10 };
-    let renderer = scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
+    let capacity = scene::Capacity { quads: 1 << 18, meshes: 1 << 10 };
+    let renderer =
+        scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
     Scene::new(world, &quads, renderer).unwrap()
 }
 
 fn lod_scene(data: Arc<LodData>) -> LodScene {
-    let room = LodScene::CAPACITY;
-    let renderer = scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
+    let capacity = LodScene::CAPACITY;
+    let renderer =
+        scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
     let tree = LodTree::new(data, LodConfig::default()).unwrap();
     LodScene::new(tree, renderer).unwrap()
 }
@@ -56,12 +58,12 @@ fn generated() -> Box<dyn Source> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
-/// From above one place of the world.
+/// View from above.
 fn view() -> View {
     View::new(Camera::look_at(DVec3::new(60.0, 125.0, 50.0), DVec3::new(100.0, 40.0, 96.0)))
 }
 
-/// Edits what is seen in the middle and beside it, takes it back and does it again. Returns
+/// Edits the voxels at the middle of the picture and next to it, undoes and redoes that. Returns
 /// the pictures before and after.
 fn session(scene: &mut dyn Shown, editor: &mut Editor, view: &View) -> [Image; 2] {
     let ray = |x: f64| ray_through(&view.camera, [x, 0.0], SIZE.aspect());
@@ -88,7 +90,7 @@ fn session(scene: &mut dyn Shown, editor: &mut Editor, view: &View) -> [Image; 2
     assert_eq!(editor.undo(upcast(scene)).unwrap(), Edited::Nothing);
     for expected in pictures.iter().skip(1) {
         assert!(matches!(editor.redo(upcast(scene)).unwrap(), Edited::Voxels(_)));
-        assert!(scene.shot(view) == *expected, "done again");
+        assert!(scene.shot(view) == *expected, "redone");
     }
     assert_eq!(editor.redo(upcast(scene)).unwrap(), Edited::Nothing);
     let after = pictures.pop().unwrap();
@@ -99,19 +101,19 @@ fn upcast(scene: &mut dyn Shown) -> &mut dyn EditScene {
     scene
 }
 
-fn edits_beside(source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
+fn edits_in_file(source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
     Box::new(EditedSource::open(source, path, CommitPolicy::default()).unwrap())
 }
 
-/// A world in memory, whose edits lie beside its source.
+/// Edits a world in memory, with its edits in a separate file.
 fn a_world_session(source: impl Fn() -> Box<dyn Source>, view: &View, folder: &Path) {
     let path = folder.join("edits.drystone");
-    let edited = edits_beside(source(), &path);
+    let edited = edits_in_file(source(), &path);
     let mut scene = world_scene(World::load(edited.as_ref()).unwrap());
     let mut editor = Editor::new(EditSaver::new(EditTarget::Source(edited.into())));
     assert_eq!(editor.save_state(), SaveState::Unedited);
     let [before, after] = session(&mut scene, &mut editor, view);
-    // What is shown is what the world holds.
+    // The scene shows the voxels of its world.
     assert!(world_scene(scene.world().clone()).shot(view) == after);
     editor.saver().save().unwrap();
     assert_eq!(editor.save_state(), SaveState::Saved);
@@ -133,20 +135,20 @@ fn a_maze_is_edited_and_opened_again() {
     let source = || open_source(Some(&maze)).unwrap();
     let default_view = scene::default_view(&World::load(source().as_ref()).unwrap(), SIZE.aspect());
     a_world_session(source, &View::new(default_view.camera), &scratch("editing-maze"));
-    assert!(std::fs::read(&maze).unwrap() == bytes, "the file itself stays as it is");
+    assert!(std::fs::read(&maze).unwrap() == bytes, "the source is unchanged");
 }
 
-/// The same at levels of detail: edits beside the source, and in a stored world itself.
+/// Edits a world at levels of detail, with its edits in a separate file or in the stored world.
 fn a_level_session(open: impl Fn() -> Box<dyn Source>) {
     let data = Arc::new(LodData::new(open(), 64 << 20));
     let mut editor = Editor::new(EditSaver::new(EditTarget::Levels(Arc::clone(&data))));
     let mut scene = lod_scene(Arc::clone(&data));
     let [_, after] = session(&mut scene, &mut editor, &view());
-    assert!(lod_scene(Arc::clone(&data)).shot(&view()) == after, "shown by another");
+    assert!(lod_scene(Arc::clone(&data)).shot(&view()) == after, "shown by another scene");
     editor.saver().save().unwrap();
     assert_eq!(editor.save_state(), SaveState::Saved);
     drop((editor, scene));
-    // Its threads may hold it for a moment.
+    // Threads of the scene may hold it for a moment.
     let start = std::time::Instant::now();
     while Arc::strong_count(&data) > 1 && start.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -157,9 +159,9 @@ fn a_level_session(open: impl Fn() -> Box<dyn Source>) {
 }
 
 #[test]
-fn levels_are_edited_beside_their_source_and_opened_again() {
+fn levels_are_edited_in_a_separate_file_and_opened_again() {
     let path = scratch("editing-levels").join("edits.drystone");
-    a_level_session(|| edits_beside(generated(), &path));
+    a_level_session(|| edits_in_file(generated(), &path));
 }
 
 #[test]
@@ -171,9 +173,9 @@ fn levels_of_a_stored_world_are_edited_and_opened_again() {
     a_level_session(|| Box::new(StoredWorld::open(&path).unwrap()));
 }
 
-/// One mesh or many, near borders and far: what a scene shows is what its world holds.
+/// For one mesh or many, near borders and far, the scene shows the voxels of its world.
 #[test]
-fn every_mesh_that_an_edit_touches_changes() {
+fn every_mesh_affected_by_an_edit_is_updated() {
     let world = World::load(generated().as_ref()).unwrap();
     let view = view();
     let mut scene = world_scene(world);
@@ -195,9 +197,9 @@ fn every_mesh_that_an_edit_touches_changes() {
     assert!(!touched.contains(at(95, 71, 90)), "{touched:?}");
 }
 
-/// What cannot be reached, or is so already, is said.
+/// Actions that change nothing return the reason.
 #[test]
-fn what_changes_nothing_is_told() {
+fn actions_without_effect_return_the_reason() {
     let data = Arc::new(LodData::new(generated(), 16 << 20));
     let mut scene = lod_scene(data);
     let mut editor = Editor::new(EditSaver::new(EditTarget::None));

@@ -1,4 +1,4 @@
-//! Edits that nothing keeps have a limit, too: what is beyond it is refused, and nothing is lost.
+//! Unsaved edits have a memory limit: edits beyond it are refused, and none is lost.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn ball(n: i32) -> VoxelShape {
     VoxelShape::Sphere { center, radius_voxels: 6 }
 }
 
-/// Edits until no more may be, taking some back between; returns how many were done.
+/// Edits until the limit is reached, with some undos in between; returns the number of edits.
 fn edit_until_full(editor: &mut Editor, scene: &mut dyn EditScene, twin: &mut World) -> i32 {
     let mut max_undo = 0;
     for n in 0..1_000 {
@@ -36,7 +36,7 @@ fn edit_until_full(editor: &mut Editor, scene: &mut dyn EditScene, twin: &mut Wo
                 assert_eq!((limit_bytes, held_bytes), (LIMIT_BYTES, editor.saver().held_bytes()));
                 assert!(held_bytes + more_bytes > limit_bytes && held_bytes <= limit_bytes);
                 assert!(n > 8, "{n}");
-                // The oldest could not be taken back any more, before anything was refused.
+                // Old history was dropped before an edit was refused.
                 assert!(editor.history().undo_count() < max_undo.max(2), "{n}");
                 return n;
             }
@@ -57,7 +57,7 @@ fn is_same(scene: &dyn EditScene, twin: &World) {
 }
 
 #[test]
-fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
+fn unsaved_edits_are_refused_at_the_limit_until_saved() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let source = EditedSource::without_file(generated(), CommitPolicy::default()).unwrap();
     let data = Arc::new(LodData::new(Box::new(source), 16 << 20));
@@ -66,14 +66,14 @@ fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
     let mut scene = lod_scene(data);
     let done = edit_until_full(&mut editor, &mut scene, &mut twin);
     is_same(&scene, &twin);
-    // What there is can be taken back and done again, as far as it is remembered.
+    // The remaining history can be undone and redone.
     let undone = editor.undo(&mut scene).unwrap();
     let again = editor.redo(&mut scene);
     match again {
         Err(EditError::Full { .. }) => assert_eq!(editor.history().redo_count(), 1, "try again"),
         again => assert_eq!(again.unwrap(), undone),
     }
-    // With a file there is room again.
+    // Once saved to a file, edits need no memory.
     let path = scratch("editing-memory").join("edits.drystone");
     editor.saver().save_at(&path).unwrap();
     editor.saver().save().unwrap();
@@ -92,7 +92,7 @@ fn edits_that_nothing_keeps_end_at_a_limit_and_go_on_when_saved() {
 }
 
 #[test]
-fn edits_of_a_world_in_memory_end_at_a_limit() {
+fn edits_of_a_world_in_memory_are_refused_at_the_limit() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let mut scene = world_scene(twin.clone());
     let mut editor = Editor::new(EditSaver::new(EditTarget::None)).with_memory(LIMIT_BYTES);

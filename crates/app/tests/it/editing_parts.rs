@@ -1,5 +1,5 @@
-//! Edits of many chunks are done in parts, over frames: whatever is asked for meanwhile, all comes to what it
-//! would come to voxel by voxel, at once.
+//! Edits of many chunks are applied in parts, over frames. The result equals that of a simple twin
+//! that edits voxel by voxel, at once, whatever is requested in between.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,14 +28,14 @@ fn generated() -> Box<dyn Source> {
 
 pub(crate) fn world_scene(world: World) -> Scene {
     let quads = mesh_world(&world);
-    let room = Capacity { quads: 1 << 18, meshes: 1 << 10 };
-    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
+    let capacity = Capacity { quads: 1 << 18, meshes: 1 << 10 };
+    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
     Scene::new(world, &quads, renderer).unwrap()
 }
 
 pub(crate) fn lod_scene(data: Arc<LodData>) -> LodScene {
-    let (kind, room) = (RendererKind::Pool, LodScene::CAPACITY);
-    let renderer = open_renderer(kind, BackendKind::Soft, SIZE, room).unwrap();
+    let (kind, capacity) = (RendererKind::Pool, LodScene::CAPACITY);
+    let renderer = open_renderer(kind, BackendKind::Soft, SIZE, capacity).unwrap();
     let config = LodConfig { threads: 0, ..LodConfig::default() };
     LodScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()
 }
@@ -44,14 +44,14 @@ fn view() -> View {
     View::new(Camera::look_at(DVec3::new(-60.0, 190.0, -40.0), DVec3::new(70.0, 50.0, 64.0)))
 }
 
-/// The dumb twin: one voxel after the other, all before it returns.
+/// Simple twin: applies edits voxel by voxel before it returns.
 struct Twin {
     world: World,
     done: Vec<Vec<[Change; 2]>>,
     undone: Vec<Vec<[Change; 2]>>,
 }
 
-/// A voxel and what it is.
+/// Voxel and its material.
 type Change = (VoxelPos, Material);
 
 impl Twin {
@@ -118,8 +118,8 @@ fn shape(random: &mut Random) -> VoxelShape {
     }
 }
 
-/// Asks for all kinds of things, with a few frames between them, and does the same to the twin;
-/// `save` is to make sure that what is on disk is what the twin has.
+/// Requests random actions, with a few frames between them, of the editor and of the twin. `save`
+/// checks that the file has the voxels of the twin.
 fn run(
     seed: u32,
     scene: &mut dyn EditScene,
@@ -129,10 +129,10 @@ fn run(
     let world = World::load(generated().as_ref()).unwrap();
     let mut twin = Twin { world, done: Vec::new(), undone: Vec::new() };
     let (mut random, mut begun, mut frames, mut saves) = (Random::new(seed.into()), 0, 0, 0);
-    // What has come of all so far; and of the twin's.
+    // Results of the editor, and of the twin.
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for round in 0..36 {
-        let (step, done, wanted) = match random.below(8) {
+        let (step, done, expected_result) = match random.below(8) {
             0 | 1 => (EditStep::Undo, editor.undo(scene).unwrap(), twin.step(false)),
             2 => (EditStep::Redo, editor.redo(scene).unwrap(), twin.step(true)),
             _ => {
@@ -141,7 +141,7 @@ fn run(
                 (EditStep::Edit, done, twin.fill(&shape, material, scene))
             }
         };
-        expected.push((step, wanted));
+        expected.push((step, expected_result));
         match done {
             Edited::Begun => begun += 1,
             done => found.push((step, done)),
@@ -169,18 +169,18 @@ fn run(
 }
 
 #[test]
-fn a_world_is_edited_in_parts_as_if_at_once() {
+fn a_world_edited_in_parts_equals_one_edited_at_once() {
     for seed in [1, 2] {
         let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
         let mut editor = Editor::new(EditSaver::new(EditTarget::None));
         run(seed, &mut scene, &mut editor, &mut |_, _| {});
         let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
-        assert!(scene.picture(&view()).unwrap().0 == fresh, "what is shown is what there is");
+        assert!(scene.picture(&view()).unwrap().0 == fresh, "the scene shows its voxels");
     }
 }
 
 #[test]
-fn levels_are_edited_in_parts_as_if_at_once() {
+fn levels_edited_in_parts_equal_those_edited_at_once() {
     for seed in [3, 4] {
         let path = scratch("editing-parts").join(format!("edits-{seed}.drystone"));
         let source = EditedSource::open(generated(), &path, CommitPolicy::default()).unwrap();
@@ -202,11 +202,11 @@ fn levels_are_edited_in_parts_as_if_at_once() {
             fresh.settle(&view(), SIZE, |_| {}).unwrap();
             fresh.picture(&view()).unwrap().0
         };
-        assert!(scene.picture(&view()).unwrap().0 == fresh, "what is shown is what there is");
+        assert!(scene.picture(&view()).unwrap().0 == fresh, "the scene shows its voxels");
     }
 }
 
-/// While an edit is done in parts, what was before is shown.
+/// While an edit is applied in parts, the scene shows the old voxels.
 #[test]
 fn a_world_shows_an_edit_as_a_whole() {
     let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
@@ -228,16 +228,16 @@ fn a_world_shows_an_edit_as_a_whole() {
     assert!(scene.picture(&view()).unwrap().0 == fresh && fresh != before);
 }
 
-/// What is asked for beyond reason is refused, and nothing of it is done.
+/// Actions beyond the queue's limit are refused and have no effect.
 #[test]
-fn no_more_is_begun_than_can_wait() {
+fn actions_beyond_the_queue_limit_are_refused() {
     let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
     let mut editor = Editor::new(EditSaver::new(EditTarget::None));
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let one = |n: i32| VoxelShape::voxel(VoxelPos::new(n, 120, 3));
-    let asked = (0..100).map(|n| editor.fill(&mut scene, &one(n), Material(2)).unwrap());
-    let begun = asked.filter(|done| *done == Edited::Begun).count();
+    let results = (0..100).map(|n| editor.fill(&mut scene, &one(n), Material(2)).unwrap());
+    let begun = results.filter(|done| *done == Edited::Begun).count();
     assert!((10..100).contains(&begun), "{begun}");
     assert_eq!(editor.finish(&mut scene).unwrap(), Some(Edited::Voxels(1)));
     let set = |n: &i32| scene.world().get(VoxelPos::new(*n, 120, 3)) == Material(2);

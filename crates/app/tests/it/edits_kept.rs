@@ -1,4 +1,4 @@
-//! What becomes of edits: kept while they cannot be saved, shown and baked by the commands.
+//! Saving of edits: failures, separate files, and the commands on edited worlds.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -19,14 +19,14 @@ use drystone_world::{
 
 use crate::program::{one_line, run, scratch};
 
-/// A store that fails as long as it is told to.
+/// Store that fails on demand.
 #[derive(Default)]
 struct Faulty {
     materials: MaterialTable,
     is_broken: AtomicBool,
-    /// A commit failed: nothing is taken until it was tried again.
+    /// Whether a commit failed: no edits are accepted until a retry succeeds.
     has_failed: AtomicBool,
-    /// How often something was put, or was to be.
+    /// Number of calls to store edits.
     asked: AtomicU32,
     taken: Mutex<HashMap<ChunkPos, Chunk>>,
     on_disk: Mutex<HashMap<ChunkPos, Chunk>>,
@@ -95,10 +95,10 @@ impl Source for FaultySource {
     }
 }
 
-/// A world without a picture.
-struct Unseen(World);
+/// World without a picture.
+struct EditOnlyScene(World);
 
-impl EditScene for Unseen {
+impl EditScene for EditOnlyScene {
     fn voxels(&self) -> &dyn Voxels {
         &self.0
     }
@@ -114,14 +114,14 @@ impl EditScene for Unseen {
     }
 }
 
-/// Nothing is lost while the disk is full, however often it is tried.
+/// No edit is lost while the disk is full, however often saving is retried.
 #[test]
-fn what_cannot_be_saved_is_kept_and_saved_later() {
+fn edits_stay_in_memory_after_a_failure_and_are_saved_later() {
     let store = Arc::new(Faulty::default());
     let source = Arc::new(FaultySource(Arc::clone(&store)));
     let mut editor = Editor::new(EditSaver::new(EditTarget::Source(source)));
-    let mut world = Unseen(World::new("faulty", MaterialTable::new()));
-    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
+    let mut world = EditOnlyScene(World::new("faulty", MaterialTable::new()));
+    let edit = |editor: &mut Editor, world: &mut EditOnlyScene, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
         editor.fill(world, &shape, Material(1)).unwrap();
     };
@@ -133,7 +133,7 @@ fn what_cannot_be_saved_is_kept_and_saved_later() {
         assert!(matches!(editor.save_state(), SaveState::Unsaved(_) | SaveState::Failed(_)));
     }
     assert!(matches!(editor.save_state(), SaveState::Failed(reason) if reason.contains("space")));
-    // A stroke of a brush asks a store that has refused no more, but after a while.
+    // During a brush stroke, a store that refused is retried only after a while.
     let asked = || store.asked.load(Ordering::Relaxed);
     let before = asked();
     let start = std::time::Instant::now();
@@ -158,28 +158,28 @@ fn what_cannot_be_saved_is_kept_and_saved_later() {
     for (position, chunk) in world.0.iter() {
         assert!(on_disk.get(&position).is_some_and(|it| it.iter().eq(chunk.iter())));
     }
-    // What was undone is there, emptied.
+    // Undone voxels are stored as air.
     assert!(on_disk.len() > world.0.chunk_count());
     for (position, chunk) in on_disk.iter() {
         assert_eq!(chunk.is_empty(), world.0.chunk(*position).is_none());
     }
 }
 
-/// Shown again from the source that the edits go to: what a store takes while that is read is not
-/// in it, and would be overwritten by the next edit of the same chunks.
+/// If the store accepts edits while its source is read again, the content lacks them, and the next
+/// edit of the same chunks would overwrite them.
 #[test]
-fn what_is_saved_while_the_source_is_read_is_read_once_more() {
+fn a_source_that_took_edits_while_it_was_read_is_read_again() {
     let store = Arc::new(Faulty::default());
     let source: Arc<dyn Source> = Arc::new(FaultySource(Arc::clone(&store)));
     let kept_by = || EditTarget::Source(Arc::clone(&source));
-    let read = || Unseen(World::load(source.as_ref()).unwrap());
+    let read = || EditOnlyScene(World::load(source.as_ref()).unwrap());
     let (mut editor, mut world) = (Editor::new(EditSaver::new(kept_by())), read());
-    let edit = |editor: &mut Editor, world: &mut Unseen, x: i32| {
+    let edit = |editor: &mut Editor, world: &mut EditOnlyScene, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
         editor.fill(world, &shape, Material(1)).unwrap();
     };
     store.is_broken.store(true, Ordering::Relaxed);
-    // The store takes the first and cannot write it: then it takes no more.
+    // The store accepts the first edit and fails to write it; then it accepts no more.
     edit(&mut editor, &mut world, 10);
     assert!(matches!(editor.save_state(), SaveState::Failed(_)));
     let lacked = editor.saver().lacked_count();
@@ -210,9 +210,9 @@ fn what_is_saved_while_the_source_is_read_is_read_once_more() {
     assert_eq!(world.0.solid_count(), 2 * outdated.0.solid_count());
 }
 
-/// The commands show, count and bake edits, and refuse what they are not of.
+/// The commands show, count and bake edits, and refuse edits of another source.
 #[test]
-fn commands_take_edits() {
+fn commands_show_count_and_bake_edits() {
     let folder = scratch("editing-commands");
     let name = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let edits = name("edits.drystone");
@@ -241,7 +241,7 @@ fn commands_take_edits() {
     };
     let words = ["--chunks", "3x4x3"];
     let with = [&words[..], &["--edits", &edits]].concat();
-    // What is saved is shown while another goes on editing.
+    // Saved edits are shown while another process goes on editing.
     let held = shot(&with, "held.png");
     drop(store);
     assert!(shot(&with, "edited.png") == held);
@@ -277,24 +277,24 @@ fn source() -> Box<GeneratedWorld> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
-/// A world that is edited, and nobody keeps it.
-fn unkept() -> (Unseen, Editor) {
-    let unkept = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
-    let world = Unseen(World::load(&unkept).unwrap());
-    (world, Editor::new(EditSaver::new(EditTarget::Source(Arc::new(unkept)))))
+/// Returns a world with an editor whose edits are not saved.
+fn unsaved() -> (EditOnlyScene, Editor) {
+    let unsaved = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
+    let world = EditOnlyScene(World::load(&unsaved).unwrap());
+    (world, Editor::new(EditSaver::new(EditTarget::Source(Arc::new(unsaved)))))
 }
 
-fn edit(editor: &mut Editor, world: &mut Unseen, x: i32) {
+fn edit(editor: &mut Editor, world: &mut EditOnlyScene, x: i32) {
     let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
     editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
 }
 
-/// Edits that nothing keeps are all handed to the file that is made for them later.
+/// Unsaved edits are all written to a file that is created later.
 #[test]
-fn edits_get_a_file_later() {
+fn edits_are_written_to_a_file_created_later() {
     let folder = scratch("edits-later");
     let path = folder.join("edits.drystone");
-    let (mut world, mut editor) = unkept();
+    let (mut world, mut editor) = unsaved();
     for x in [12, 40] {
         edit(&mut editor, &mut world, x);
         editor.saver().save().unwrap();
@@ -318,10 +318,11 @@ fn edits_get_a_file_later() {
     }
 }
 
-/// The same in memory, as in a page: what has no room is told and waits, what is saved is a file.
+/// Edits are saved to a file in memory, as in a web page. A full memory is reported, and edits
+/// wait.
 #[test]
-fn edits_get_a_file_in_memory_later() {
-    let (mut world, mut editor) = unkept();
+fn edits_are_written_to_a_file_in_memory_created_later() {
+    let (mut world, mut editor) = unsaved();
     edit(&mut editor, &mut world, 12);
     let refused = editor.saver().save_in(&MemoryFile::new("tiny", 100)).unwrap_err();
     assert!(refused.to_string().contains("there is room in memory"), "{refused}");
@@ -333,7 +334,7 @@ fn edits_get_a_file_in_memory_later() {
     editor.saver().save().unwrap();
     assert_eq!(editor.save_state(), SaveState::Saved);
     edit(&mut editor, &mut world, 40);
-    // Nobody commits but who saves.
+    // Only `save` commits.
     assert!(matches!(editor.save_state(), SaveState::Unsaved(_)));
     editor.saver().save().unwrap();
     assert_eq!(editor.edit_count(), 2);

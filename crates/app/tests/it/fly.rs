@@ -1,4 +1,4 @@
-//! Flights, as the command makes them.
+//! `fly`.
 
 use std::{
     fs,
@@ -27,9 +27,9 @@ fn shot(words: &[&str], output: &Path) -> Image {
     Image::load_png(output).unwrap()
 }
 
-/// A turn of four pictures is the scene from four sides.
+/// An orbit of four pictures shows the scene from four sides.
 #[test]
-fn an_orbit_sees_all_sides() {
+fn an_orbit_shows_all_sides() {
     let folder = scratch("fly-orbit");
     let turn = folder.join("turn");
     fly(&["--frames", "4"], &turn);
@@ -43,7 +43,7 @@ fn an_orbit_sees_all_sides() {
     assert!(first.difference(&second, 0).unwrap().pixels > 1000);
 }
 
-/// A flight along stops sees what a picture from each stop does, at levels of detail as well.
+/// A flight shows the same as single pictures from its stops, at levels of detail as well.
 #[test]
 fn a_flight_passes_its_stops() {
     let folder = scratch("fly-stops");
@@ -66,8 +66,8 @@ fn a_flight_passes_its_stops() {
     }
 }
 
-/// A GIF holds as many pictures as were asked for, and they are those of the PNGs but for the
-/// colours, of which a GIF has 256.
+/// A GIF has the requested number of pictures. They equal the PNGs except for the colours, since a
+/// GIF has 256.
 #[test]
 fn a_gif_holds_the_same_pictures() {
     let folder = scratch("fly-gif");
@@ -89,10 +89,10 @@ fn a_gif_holds_the_same_pictures() {
     assert_eq!(count, 3);
 }
 
-/// Pictures of a longer flight would be taken for those of a shorter one; those of one as long are
-/// replaced.
+/// Pictures of a longer flight are not mixed with those of a shorter one; those of the same length
+/// are replaced.
 #[test]
-fn a_folder_has_the_pictures_of_one_flight() {
+fn a_folder_holds_the_pictures_of_one_flight() {
     let folder = scratch("fly-again");
     let pictures = folder.join("turn");
     fs::create_dir(&pictures).unwrap();
@@ -108,16 +108,16 @@ fn a_folder_has_the_pictures_of_one_flight() {
     assert_eq!(fs::read_dir(&pictures).unwrap().count(), 13);
 }
 
-/// Ctrl+C in the middle of a GIF leaves nothing of it, and what was there before.
+/// Ctrl+C in the middle of a GIF leaves the old file and no partial one.
 #[test]
 #[cfg(unix)]
-fn a_flight_that_is_stopped_leaves_no_part() {
+fn an_interrupted_flight_leaves_no_partial_file() {
     let folder = scratch("fly-stopped");
     let file = folder.join("turn.gif");
     fs::write(&file, "before").unwrap();
     let words = [&["fly"], &WORLD[..], &["--frames", "100000", "-o", path(&file)]].concat();
     let mut child = drystone(&words).stderr(Stdio::piped()).spawn().unwrap();
-    // Until it has begun the file, or ended.
+    // Waits until the file is begun, or the program has ended.
     while fs::read_dir(&folder).unwrap().count() < 2 && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
@@ -130,7 +130,7 @@ fn a_flight_that_is_stopped_leaves_no_part() {
 }
 
 #[test]
-fn what_is_wrong_with_a_flight_is_one_line() {
+fn errors_of_a_flight_are_one_line() {
     let folder = scratch("fly-wrong");
     let way = folder.join("way.txt");
     fs::write(&way, "0,0,0 1,1,1\n0,0 1,1,1\n").unwrap();
@@ -143,7 +143,7 @@ fn what_is_wrong_with_a_flight_is_one_line() {
     assert!(!output.exists());
     one_line(&run(&["fly", "--frames", "0", "-o", path(&output)]), 2);
     one_line(&run(&["shot", "--from", "below", "-o", path(&output)]), 2);
-    // A file where a folder should be made.
+    // A file exists where a folder should be created.
     let words = ["fly", "--chunks", "1x1x1", "--backend", "soft", "-o", path(&way)];
     let line = one_line(&run(&words), 1);
     assert!(line.contains("way.txt"), "{line}");

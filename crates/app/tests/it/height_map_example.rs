@@ -1,4 +1,4 @@
-//! The example of a height map that changes: what the pool holds, and what is shown.
+//! The example of a changing height map: contents of the pool and of the picture.
 
 #[path = "../../examples/height_map/pictured.rs"]
 mod pictured;
@@ -33,10 +33,10 @@ fn held_bytes(terrain: &Terrain) -> u64 {
     bytes.sum::<usize>() as u64
 }
 
-/// After each frame the pool holds the meshes of that frame's heights and no more, and what
-/// it keeps for them does not rise after the first turn.
+/// After each frame the pool holds exactly the meshes of that frame, and its reserved memory does
+/// not grow after the first turn.
 #[test]
-fn a_terrain_that_changes_leaves_nothing_behind() {
+fn a_changing_terrain_does_not_leak_pool_memory() {
     let mut terrain = Terrain::new(TILES);
     let mut pictured = Pictured::new(&terrain, renderer([32, 18])).unwrap();
     let meshes = (TILES * TILES) as u32;
@@ -58,16 +58,16 @@ fn a_terrain_that_changes_leaves_nothing_behind() {
         }
     }
     assert!(replaced > u64::from(2 * TURN_FRAMES), "{replaced}");
-    // A turn later the same is held; within it, the meshes do grow and shrink.
+    // One turn later the same bytes are used; within a turn, meshes grow and shrink.
     let turn = (TURN_FRAMES / 50) as usize;
     assert_eq!(used[..turn], used[2 * turn..]);
     let (least, most) = (used.iter().min().unwrap(), used.iter().max().unwrap());
     assert!(most - least > least / 20, "{least} to {most}");
 }
 
-/// What was replaced tile by tile looks as what was made of the same heights at once.
+/// A terrain updated tile by tile equals one built at once from the same heights.
 #[test]
-fn every_frame_is_that_of_its_heights() {
+fn every_frame_shows_its_heights() {
     let mut terrain = Terrain::new(TILES);
     let mut pictured = Pictured::new(&terrain, renderer([320, 180])).unwrap();
     let mut last = draw(&mut pictured);
@@ -82,7 +82,7 @@ fn every_frame_is_that_of_its_heights() {
     }
 }
 
-/// The height of the triangle above or below a sample, found by looking at each of them.
+/// Returns the height of the triangle above or below a sample, by testing each of them.
 fn surface(tile: &Tile, [x, z]: [f32; 2], grid: usize) -> f32 {
     let corner = |index: &u32| Vec3::from(tile.vertices[*index as usize].position);
     let triangles = tile.indices[..grid].chunks(3);
@@ -97,39 +97,39 @@ fn surface(tile: &Tile, [x, z]: [f32; 2], grid: usize) -> f32 {
     heights.next().unwrap()
 }
 
-/// Triangles stay within the tolerance of every height, and are fewer where they can be.
+/// Triangles stay within the tolerance of every height, and are fewer where possible.
 #[test]
-fn triangles_are_as_near_as_they_must_be() {
+fn triangles_stay_within_the_tolerance() {
     let mut terrain = Terrain::new(TILES);
     terrain.set_frame(170);
     let mut tile = Tile::default();
     let mut counts = Vec::new();
     for at in 0..TILES * TILES {
-        let place = [at % TILES, at / TILES];
-        tile.fill(&terrain, place, Detail::within(TOLERANCE));
-        // A grid of n cells a side has 2 n² triangles and a skirt of 8 n.
+        let position = [at % TILES, at / TILES];
+        tile.fill(&terrain, position, Detail::within(TOLERANCE));
+        // A grid of n cells per side has 2 n² triangles and a skirt of 8 n.
         let cells =
             [1, 2, 4, 8, 16, TILE].into_iter().find(|n| tile.indices.len() == 6 * n * n + 24 * n);
         let grid = cells.map(|n| 6 * n * n).unwrap();
         counts.push(grid);
         for sample in (0..(TILE + 1).pow(2)).map(|i| [i % (TILE + 1), i / (TILE + 1)]) {
             let found = surface(&tile, sample.map(|side| side as f32), grid);
-            let [x, z] = [0, 1].map(|axis| (place[axis] * TILE + sample[axis]) as i32);
+            let [x, z] = [0, 1].map(|axis| (position[axis] * TILE + sample[axis]) as i32);
             let off = (found - terrain.height([x, z])).abs();
-            assert!(off <= TOLERANCE + 1e-4, "{place:?} {sample:?}: {off}");
+            assert!(off <= TOLERANCE + 1e-4, "{position:?} {sample:?}: {off}");
         }
     }
     let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
     assert!((*least, *most) == (6, 6 * TILE * TILE), "{least} to {most}");
 }
 
-/// Where grids of different widths meet, the sky would show; with the skirts it does not.
+/// Where grids of different resolutions meet, skirts hide the sky.
 #[test]
 fn skirts_close_the_seams() {
     let mut terrain = Terrain::new(TILES);
     let sky_pixels = |terrain: &Terrain, detail| {
         let mut pictured = Pictured::with_detail(terrain, renderer([480, 480]), detail).unwrap();
-        // Nothing on land is of the sky's colour, and no sky is in view from so steeply above.
+        // No land has the colour of the sky, and no sky is in view from so steeply above.
         let sky = Vec3::new(1.0, 0.0, 1.0);
         let atmosphere = &mut pictured.view.atmosphere;
         (atmosphere.zenith, atmosphere.horizon, atmosphere.ground) = (sky, sky, sky);

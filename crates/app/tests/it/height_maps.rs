@@ -1,4 +1,4 @@
-//! Height maps through the commands: scale and voids are said, and drawn.
+//! Height maps through the commands: scale and voids are reported and drawn.
 
 use drystone_render::Image;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const NAME: &str = "jacksboro-dem-16bit.png";
 const TO_SCALE: [&str; 2] = ["--metres-per-sample", "75x93"];
 
 #[test]
-fn info_tells_the_scale() {
+fn info_reports_the_scale() {
     let Some(path) = data_or_skip("info_tells_the_scale", NAME) else { return };
     let words = [&["info", path.to_str().unwrap()], &TO_SCALE[..]].concat();
     let output = run(&[&words[..], &["--json"]].concat());
@@ -33,8 +33,8 @@ fn info_tells_the_scale() {
 }
 
 #[test]
-fn shot_draws_the_scale_that_is_asked_for() {
-    let Some(path) = data_or_skip("shot_draws_the_scale_that_is_asked_for", NAME) else { return };
+fn shot_draws_the_requested_scale() {
+    let Some(path) = data_or_skip("shot_draws_the_requested_scale", NAME) else { return };
     let folder = scratch("height_map");
     let draw = |name: &str, more: &[&str]| {
         let picture = folder.join(name);

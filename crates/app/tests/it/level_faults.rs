@@ -1,4 +1,4 @@
-//! Levels on a renderer that fails now and then: nothing is lost, and nothing is left over.
+//! Levels of detail on a renderer with random failures: no mesh is lost or leaked.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Instant};
 
@@ -12,29 +12,29 @@ use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree};
 use glam::DVec3;
 
-use crate::window::PATIENCE;
+use crate::window::MAX_WAIT;
 
 const SIZE: Size = Size { width: 160, height: 120 };
 
 const QUAD_BYTES: usize = size_of::<drystone_mesh::Quad>();
 
-/// Which calls fail, and how.
+/// Calls that fail, and how.
 #[derive(Clone, Copy)]
 enum Fault {
     None,
-    /// One of so many inserts and replacements finds no room.
+    /// One in this many inserts and replacements runs out of memory.
     Full(u32),
-    /// One of so many calls of any kind is refused by the device.
+    /// One in this many calls of any kind fails with a device error.
     Refused(u32),
-    /// There is room for so many quads.
-    Room(usize),
+    /// Capacity in quads.
+    Capacity(usize),
 }
 
 struct Faults {
     fault: Fault,
     random: Random,
     failed: u32,
-    /// What the renderer has.
+    /// Meshes of the renderer.
     meshes: Vec<(MeshId, usize)>,
 }
 
@@ -54,26 +54,26 @@ impl Faults {
         self.meshes.extend((quads > 0).then_some((id, quads)));
     }
 
-    /// Whether a call fails that needs room for so many quads beside what there is.
+    /// Returns an error if a call that needs capacity for `quads` more quads has to fail.
     fn check(&mut self, quads: Option<usize>) -> Result<(), RenderError> {
         let full = || RenderError::OutOfMemory { requested_bytes: 1, reason: "a test".into() };
         let fault = self.fault;
         match fault {
             Fault::Full(one_of) if quads.is_some() && self.roll(one_of) => Err(full()),
-            Fault::Room(room) => {
-                let is_full = quads.is_some_and(|quads| self.quads() + quads > room);
+            Fault::Capacity(capacity) => {
+                let is_full = quads.is_some_and(|quads| self.quads() + quads > capacity);
                 self.failed += u32::from(is_full);
                 if is_full { Err(full()) } else { Ok(()) }
             }
             Fault::Refused(one_of) if self.roll(one_of) => {
-                Err(RenderError::Device { during: "a test", reason: "it was told to".into() })
+                Err(RenderError::Device { during: "a test", reason: "injected by the test".into() })
             }
             _ => Ok(()),
         }
     }
 }
 
-/// A renderer that fails as it is told.
+/// Renderer that fails on demand.
 struct Faulty {
     renderer: Box<dyn Renderer>,
     faults: Rc<RefCell<Faults>>,
@@ -96,7 +96,7 @@ impl Renderer for Faulty {
         Ok(id)
     }
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        // The new one is placed before the old one goes.
+        // The new mesh is allocated before the old one is freed.
         self.faults.borrow_mut().check(Some(mesh.quads.len()))?;
         self.renderer.replace(id, mesh)?;
         self.faults.borrow_mut().note(id, mesh.quads.len());
@@ -145,7 +145,7 @@ fn data() -> Arc<LodData> {
     Arc::new(LodData::new(Box::new(GeneratedWorld::new(config).unwrap()), 64 << 20))
 }
 
-/// A scene that shows the same from wherever the eye came: levels have no hysteresis.
+/// Creates a scene without hysteresis, so that the picture does not depend on the camera's path.
 fn scene_of(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>) -> LodScene {
     scene_with(data, faults, LodConfig::default())
 }
@@ -154,8 +154,8 @@ fn scene_with(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>, config: LodConf
     let config =
         LodConfig { hysteresis: 1.0, frame_time: std::time::Duration::from_secs(1), ..config };
     let tree = LodTree::new(Arc::clone(data), config).unwrap();
-    let room = LodScene::CAPACITY;
-    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, room).unwrap();
+    let capacity = LodScene::CAPACITY;
+    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
     let faulty = Faulty { renderer, faults: Rc::clone(faults) };
     LodScene::new(tree, Box::new(faulty)).unwrap()
 }
@@ -165,7 +165,7 @@ fn view(step: i32) -> View {
     View::new(Camera::look_at(eye, DVec3::new(128.0, 40.0, 128.0)))
 }
 
-/// What is shown when all is as it should be, and what the renderer then holds.
+/// Returns the settled picture without failures, and the renderer's statistics.
 fn settled(scene: &mut LodScene) -> (Image, HeldStats) {
     let view = view(3);
     loop {
@@ -178,7 +178,7 @@ fn settled(scene: &mut LodScene) -> (Image, HeldStats) {
 }
 
 #[test]
-fn what_fails_is_shown_later_and_nothing_is_left_over() {
+fn failed_meshes_are_shown_later_and_none_leaks() {
     for fault in [Fault::Full(3), Fault::Full(20), Fault::Refused(4), Fault::Refused(25)] {
         let faults = faults();
         let data = data();
@@ -187,7 +187,7 @@ fn what_fails_is_shown_later_and_nothing_is_left_over() {
         faults.borrow_mut().fault = fault;
         let start = Instant::now();
         for step in (0..40).cycle() {
-            // Fails, as it should.
+            // The failure is expected.
             let _ = scene.update(&view(step), SIZE);
             let at = |n: i32| VoxelPos::new(60 + step + n, 60 + n % 3, 70 + n * 2);
             let _ = scene.set((0..20).map(|n| (at(n), Material((step % 3) as u16))));
@@ -195,7 +195,7 @@ fn what_fails_is_shown_later_and_nothing_is_left_over() {
             if step == 39 && faults.borrow().failed > 5 {
                 break;
             }
-            assert!(start.elapsed() < PATIENCE, "{} failures", faults.borrow().failed);
+            assert!(start.elapsed() < MAX_WAIT, "{} failures", faults.borrow().failed);
         }
         faults.borrow_mut().fault = Fault::None;
         let (found, held) = settled(&mut scene);
@@ -206,7 +206,7 @@ fn what_fails_is_shown_later_and_nothing_is_left_over() {
     }
 }
 
-/// The land from above: whatever is shown of it, no pixel shows what is behind.
+/// View of the land from above: no pixel shows the background.
 fn above() -> View {
     let mut camera =
         Camera::look_at(DVec3::new(128.0, 300.0, 127.0), DVec3::new(128.0, 0.0, 128.0));
@@ -214,14 +214,14 @@ fn above() -> View {
     View::new(camera)
 }
 
-/// Checks that nothing is missing in the picture from above.
+/// Checks that no part is missing in the picture from above.
 fn check_whole(scene: &mut LodScene, nothing: &Image, during: &str) {
     let found = scene.picture(&above()).unwrap().0;
     let pixels = SIZE.width * SIZE.height;
     assert_eq!(found.difference(nothing, 0).unwrap().pixels, pixels, "{during}");
 }
 
-/// What the largest voxels that there are take.
+/// Returns the number of quads at the coarsest level.
 fn coarsest_quads(data: &Arc<LodData>, view: &View) -> usize {
     let config = LodConfig { max_voxel_pixels: 1e9, ..LodConfig::default() };
     let mut scene = scene_with(data, &faults(), config);
@@ -230,26 +230,26 @@ fn coarsest_quads(data: &Arc<LodData>, view: &View) -> usize {
 }
 
 #[test]
-fn without_room_the_picture_is_whole_and_finer_when_there_is_again() {
+fn with_little_memory_the_picture_is_whole_and_refined_with_more() {
     let data = data();
     let mut free = scene_of(&data, &faults());
     let nothing = free.picture(&above()).unwrap().0;
     let (expected, expected_held) = settled(&mut free);
     let quads = expected_held.used_bytes as usize / QUAD_BYTES;
-    for room in [quads / 2, quads / 3, coarsest_quads(&data, &view(0)) * 5 / 4] {
+    for capacity in [quads / 2, quads / 3, coarsest_quads(&data, &view(0)) * 5 / 4] {
         let faults = faults();
-        faults.borrow_mut().fault = Fault::Room(room);
+        faults.borrow_mut().fault = Fault::Capacity(capacity);
         let mut scene = scene_of(&data, &faults);
         for step in [0, 40, 3] {
             let settled = scene.settle(&view(step), SIZE, |_| {});
-            assert!(settled.is_ok(), "room for {room} of {quads} quads, step {step}");
+            assert!(settled.is_ok(), "capacity {capacity} of {quads} quads, step {step}");
             for step in step..step + 10 {
                 scene.update(&view(step), SIZE).unwrap();
-                check_whole(&mut scene, &nothing, &format!("room for {room}, step {step}"));
+                check_whole(&mut scene, &nothing, &format!("capacity {capacity}, step {step}"));
             }
         }
         assert!(faults.borrow().failed > 5 && scene.coarsening() > 1.0);
-        assert!(faults.borrow().quads() <= room);
+        assert!(faults.borrow().quads() <= capacity);
         faults.borrow_mut().fault = Fault::None;
         let (found, held) = settled(&mut scene);
         assert_eq!(held.used_bytes, expected_held.used_bytes);
@@ -257,10 +257,10 @@ fn without_room_the_picture_is_whole_and_finer_when_there_is_again() {
     }
 }
 
-/// Without threads, meshes are made one at a time, those near the camera first: they fill the
-/// memory before the coarsest ones far away are made.
+/// Without threads, meshes are built one at a time, near ones first. They fill the memory before
+/// the coarsest far ones are built.
 #[test]
-fn details_that_came_first_make_room_for_the_whole_world() {
+fn early_details_are_removed_to_fit_the_whole_world() {
     let data = data();
     let config = LodConfig { threads: 0, ..LodConfig::default() };
     for step in 0..20 {
@@ -268,7 +268,7 @@ fn details_that_came_first_make_room_for_the_whole_world() {
         let coarsest = coarsest_quads(&data, &view);
         for percent in [105, 115, 125, 140] {
             let faults = faults();
-            faults.borrow_mut().fault = Fault::Room(coarsest * percent / 100);
+            faults.borrow_mut().fault = Fault::Capacity(coarsest * percent / 100);
             let mut scene = scene_with(&data, &faults, config);
             let settled = scene.settle(&view, SIZE, |_| {});
             assert!(settled.is_ok(), "step {step}: {percent} % of {coarsest} quads");
@@ -278,7 +278,7 @@ fn details_that_came_first_make_room_for_the_whole_world() {
 }
 
 #[test]
-fn what_refuses_for_good_says_so_and_shows_what_it_has() {
+fn a_permanent_device_error_is_returned_and_meshes_stay() {
     let (faults, data) = (faults(), data());
     let mut scene = scene_of(&data, &faults);
     let nothing = scene.picture(&above()).unwrap().0;
@@ -291,7 +291,7 @@ fn what_refuses_for_good_says_so_and_shows_what_it_has() {
         if step == 59 && refused > 5 {
             break;
         }
-        assert!(start.elapsed() < PATIENCE, "{refused} refusals");
+        assert!(start.elapsed() < MAX_WAIT, "{refused} refusals");
     }
     faults.borrow_mut().fault = Fault::None;
     let (found, held) = settled(&mut scene);
@@ -301,9 +301,9 @@ fn what_refuses_for_good_says_so_and_shows_what_it_has() {
 }
 
 #[test]
-fn no_room_at_all_is_an_error() {
+fn no_memory_at_all_is_an_error() {
     let (faults, data) = (faults(), data());
-    faults.borrow_mut().fault = Fault::Room(10);
+    faults.borrow_mut().fault = Fault::Capacity(10);
     let error = scene_of(&data, &faults).settle(&view(0), SIZE, |_| {}).unwrap_err();
     assert!(error.to_string().contains("limit of vertex memory"), "{error}");
 }

@@ -1,5 +1,4 @@
-//! Meshes of larger voxels, as levels of detail have them: every renderer on every backend
-//! draws them as it draws as many small voxels.
+//! LOD meshes: every renderer on every backend draws a large voxel like many small ones.
 
 use drystone::scene::{Meshing, Scene, mesh_world, mesh_world_with, quad_count};
 use drystone_pool::Access;
@@ -15,21 +14,21 @@ use crate::{
     pictures::{HEIGHT, WIDTH, compare, culled, culls, instanced, naive, pool, soft},
 };
 
-/// Where each level's model begins along X; along Y and Z, a voxel below zero.
-const PLACES: [i32; 5] = [0, 10, 28, 64, 128];
-/// The model's lowest voxel in its chunk.
+/// Start of each level's model along X; along Y and Z, one voxel below zero.
+const ORIGINS: [i32; 5] = [0, 10, 28, 64, 128];
+/// Lowest voxel of the model in its chunk.
 const CORNER: [i32; 3] = [20, 2, 24];
-/// The level that has a pane.
+/// Level with a pane of glass.
 const GLASS_LEVEL: usize = 2;
 
-/// Models of voxels of all sizes side by side.
+/// Models at all levels next to each other.
 struct Levels {
-    /// The same of small voxels, and views of it.
+    /// The scene in small voxels, and its views.
     case: Case,
     meshes: Vec<(ChunkMesh, DrawData)>,
 }
 
-/// What is as large as a voxel of some level, as small ones.
+/// Sets the small voxels of one voxel of some level.
 fn set_cube(world: &mut World, origin: [i32; 3], voxel: [i32; 3], (side, material): (i32, u16)) {
     let [x, y, z] = [0, 1, 2].map(|axis| origin[axis] + voxel[axis] * side);
     for n in 0..side * side * side {
@@ -38,7 +37,7 @@ fn set_cube(world: &mut World, origin: [i32; 3], voxel: [i32; 3], (side, materia
     }
 }
 
-/// A heap with steps in all directions; a pane behind which it is seen.
+/// A heap with steps in all directions, and a pane in front of it.
 fn model(level: usize, has_glass: bool) -> Vec<([i32; 3], u16)> {
     let mut voxels = Vec::new();
     let at = |x: i32, y: i32, z: i32| [CORNER[0] + x, CORNER[1] + y, CORNER[2] + z];
@@ -56,9 +55,9 @@ fn model(level: usize, has_glass: bool) -> Vec<([i32; 3], u16)> {
 fn levels(has_glass: bool, meshing: Meshing) -> Levels {
     let mut small = World::new("levels", materials());
     let mut meshes = Vec::new();
-    for (level, place) in PLACES.into_iter().enumerate() {
+    for (level, draw_data) in ORIGINS.into_iter().enumerate() {
         let side = 1 << level;
-        let origin = [place, -side, -side];
+        let origin = [draw_data, -side, -side];
         let origin = [0, 1, 2].map(|axis| origin[axis] - CORNER[axis] * side);
         let mut large = World::new("one level", materials());
         for (voxel, material) in model(level, has_glass) {
@@ -66,13 +65,13 @@ fn levels(has_glass: bool, meshing: Meshing) -> Levels {
             set_cube(&mut small, origin, voxel, (side, material));
         }
         let extent = large.side() << level;
-        let place = DrawData { origin, level: level as u32, extent };
+        let draw_data = DrawData { origin, level: level as u32, extent };
         let chunks = mesh_world_with(&large, meshing);
         assert_eq!(chunks.len(), 1, "a model fits a chunk");
-        meshes.extend(chunks.into_iter().map(|chunk| (chunk.mesh, place)));
+        meshes.extend(chunks.into_iter().map(|chunk| (chunk.mesh, draw_data)));
     }
     let mut case = case("levels", small);
-    // Of the smallest models, little is seen from where all are.
+    // The smallest models cover few pixels in views of all models.
     for (eye, target) in
         [([-9.3, 11.7, 30.1], [14.0, 2.0, 4.0]), ([9.2, 3.3, 12.8], [-1.0, 0.0, 1.0])]
     {
@@ -88,7 +87,7 @@ fn shaded() -> Levels {
     levels
 }
 
-/// The same with tints of levels and edges of quads.
+/// Returns the levels with tints and edges of quads.
 fn marked() -> Levels {
     let mut levels = shaded();
     levels.case.name = "marked-levels";
@@ -101,18 +100,20 @@ impl Levels {
         self.meshes.iter().map(|(mesh, _)| mesh.len() as u64).sum()
     }
 
-    /// All views, each drawn twice: what the GPU culls, it knows the second time.
+    /// Draws all views twice: culling on the GPU uses the previous frame.
     fn pictures(&self, mut renderer: Box<dyn Renderer>) -> Vec<Image> {
         let table = self.case.world.materials();
         let colors: Vec<_> = table.iter().map(|(_, kind)| kind.color).collect();
         renderer.set_palette(&colors).unwrap();
-        for (mesh, place) in &self.meshes {
+        for (mesh, draw_data) in &self.meshes {
             for (layer, quads) in
                 [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)]
             {
                 let (quads, counts) = (quads.quads(), quads.counts());
                 if !quads.is_empty() {
-                    renderer.insert(&MeshData { quads, counts, draw_data: *place, layer }).unwrap();
+                    renderer
+                        .insert(&MeshData { quads, counts, draw_data: *draw_data, layer })
+                        .unwrap();
                 }
             }
         }
@@ -124,11 +125,11 @@ impl Levels {
         self.case.views.iter().map(&mut picture).collect()
     }
 
-    /// Compares what `renderer` draws with the pictures that are wanted.
-    fn agree(&self, contender: &str, wanted: &[Image], renderer: Box<dyn Renderer>) {
+    /// Compares the pictures of `renderer` with the expected ones.
+    fn agree(&self, contender: &str, expected: &[Image], renderer: Box<dyn Renderer>) {
         let got = self.pictures(renderer);
-        assert_eq!(wanted.len(), got.len());
-        let wrong: Vec<String> = wanted
+        assert_eq!(expected.len(), got.len());
+        let wrong: Vec<String> = expected
             .iter()
             .zip(&got)
             .enumerate()
@@ -138,7 +139,7 @@ impl Levels {
     }
 }
 
-/// The views of the small voxels.
+/// Draws the views of the small voxels.
 fn small_pictures(case: &Case) -> Vec<Image> {
     let quads = mesh_world(&case.world);
     let renderer = pool(soft(), quad_count(&quads));
@@ -146,9 +147,9 @@ fn small_pictures(case: &Case) -> Vec<Image> {
     case.views.iter().map(|view| scene.picture(view).unwrap().0).collect()
 }
 
-/// To the pixel, but where seams of the small voxels' chunks run.
+/// Equal to the pixel, except at seams between chunks of the small voxels.
 #[test]
-fn larger_voxels_look_as_many_small_ones() {
+fn large_voxels_equal_many_small_ones() {
     let levels = levels(true, Meshing::default());
     let small = small_pictures(&levels.case);
     let large = levels.pictures(pool(soft(), levels.quads()));
@@ -160,9 +161,9 @@ fn larger_voxels_look_as_many_small_ones() {
     levels.agree("soft-pool", &small, pool(soft(), levels.quads()));
 }
 
-/// Each level is seen in some picture, and its dark corners are.
+/// Each level is visible in some picture, with its ambient occlusion.
 #[test]
-fn every_level_shows() {
+fn every_level_is_visible() {
     let (mut levels, plain) = (shaded(), levels(true, Meshing::default()));
     let all = levels.pictures(pool(soft(), levels.quads()));
     let max_changed = |levels: &Levels| {
@@ -170,7 +171,7 @@ fn every_level_shows() {
         let pixels = all.iter().zip(&others).map(|(a, b)| a.difference(b, 8).unwrap().pixels);
         pixels.max().unwrap()
     };
-    for level in 0..PLACES.len() {
+    for level in 0..ORIGINS.len() {
         let own = std::mem::replace(&mut levels.meshes[level], plain.meshes[level].clone());
         let dark = max_changed(&levels);
         let gone = levels.meshes.remove(level);
@@ -181,35 +182,35 @@ fn every_level_shows() {
     }
 }
 
-/// Every renderer on a device, where there is such a one.
+/// Tests every renderer on a device, if there is one.
 fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
     if let Err(error @ RenderError::NoAdapter { .. }) = open() {
         return println!("skipped: {test}: {error}");
     }
     let device = || open().unwrap();
     let levels = levels(true, Meshing::default());
-    let wanted = small_pictures(&levels.case);
-    levels.agree(&format!("{test}-pool"), &wanted, pool(device(), levels.quads()));
-    levels.agree(&format!("{test}-naive"), &wanted, naive(device()));
-    levels.agree(&format!("{test}-instanced"), &wanted, instanced(device()));
+    let expected = small_pictures(&levels.case);
+    levels.agree(&format!("{test}-pool"), &expected, pool(device(), levels.quads()));
+    levels.agree(&format!("{test}-naive"), &expected, naive(device()));
+    levels.agree(&format!("{test}-instanced"), &expected, instanced(device()));
     let shaded = shaded();
-    let wanted = shaded.pictures(pool(soft(), shaded.quads()));
-    shaded.agree(&format!("{test}-pool"), &wanted, pool(device(), shaded.quads()));
-    shaded.agree(&format!("{test}-naive"), &wanted, naive(device()));
+    let expected = shaded.pictures(pool(soft(), shaded.quads()));
+    shaded.agree(&format!("{test}-pool"), &expected, pool(device(), shaded.quads()));
+    shaded.agree(&format!("{test}-naive"), &expected, naive(device()));
     let marked = marked();
-    let wanted = marked.pictures(pool(soft(), marked.quads()));
-    marked.agree(&format!("{test}-pool"), &wanted, pool(device(), marked.quads()));
-    marked.agree(&format!("{test}-naive"), &wanted, naive(device()));
+    let expected = marked.pictures(pool(soft(), marked.quads()));
+    marked.agree(&format!("{test}-pool"), &expected, pool(device(), marked.quads()));
+    marked.agree(&format!("{test}-naive"), &expected, naive(device()));
     // Cubes show the edges of each.
     let mut cubes = levels;
     cubes.case.set_marks();
-    let wanted = cubes.pictures(instanced(soft()));
-    cubes.agree(&format!("{test}-instanced-marked"), &wanted, instanced(device()));
+    let expected = cubes.pictures(instanced(soft()));
+    cubes.agree(&format!("{test}-instanced-marked"), &expected, instanced(device()));
 }
 
-/// Tints and lines show, each by itself, and every level has another tint.
+/// Tints and lines are visible, and every level has another tint.
 #[test]
-fn marks_show() {
+fn tints_and_lines_are_visible() {
     let (plain, mut levels) = (shaded(), shaded());
     let draw = |levels: &Levels| levels.pictures(pool(soft(), levels.quads()));
     let unmarked = draw(&plain);
@@ -259,14 +260,14 @@ fn wgpu_that_culls_draws_larger_voxels() {
         return;
     }
     let plain = levels(true, Meshing::default());
-    let wanted = small_pictures(&plain.case);
-    plain.agree("vulkan-culled-pool", &wanted, culled(plain.quads()).unwrap());
+    let expected = small_pictures(&plain.case);
+    plain.agree("vulkan-culled-pool", &expected, culled(plain.quads()).unwrap());
     let shaded = shaded();
-    let wanted = shaded.pictures(pool(soft(), shaded.quads()));
-    shaded.agree("vulkan-culled-pool", &wanted, culled(shaded.quads()).unwrap());
+    let expected = shaded.pictures(pool(soft(), shaded.quads()));
+    shaded.agree("vulkan-culled-pool", &expected, culled(shaded.quads()).unwrap());
     let marked = marked();
-    let wanted = marked.pictures(pool(soft(), marked.quads()));
-    marked.agree("vulkan-culled-pool", &wanted, culled(marked.quads()).unwrap());
+    let expected = marked.pictures(pool(soft(), marked.quads()));
+    marked.agree("vulkan-culled-pool", &expected, culled(marked.quads()).unwrap());
 }
 
 #[test]
@@ -276,8 +277,8 @@ fn the_articles_vertices_draw_larger_voxels() {
         return println!("skipped: the_articles_vertices_draw_larger_voxels: {error}");
     }
     let opaque = levels(false, Meshing::default());
-    let wanted = small_pictures(&opaque.case);
-    opaque.agree("naive-gl", &wanted, naive(article().unwrap()));
+    let expected = small_pictures(&opaque.case);
+    opaque.agree("naive-gl", &expected, naive(article().unwrap()));
     let fat = FatDevice::headless(GlConfig::default(), WIDTH, HEIGHT).unwrap();
-    opaque.agree("pool-gl-fat", &wanted, pool(fat, opaque.quads()));
+    opaque.agree("pool-gl-fat", &expected, pool(fat, opaque.quads()));
 }

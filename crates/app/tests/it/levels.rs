@@ -1,4 +1,4 @@
-//! Worlds at levels of detail, as the commands show them.
+//! Worlds at levels of detail through the commands.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The report of a picture, as JSON, and the picture.
+/// Returns the report of a picture, as JSON, and the picture.
 fn shot(picture: &Path, words: &[&str]) -> (Value, Image) {
     let output = run(&[&["shot", "--json", "-o", path(picture)], words].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -19,9 +19,9 @@ fn shot(picture: &Path, words: &[&str]) -> (Value, Image) {
     (serde_json::from_str(&text).unwrap(), Image::load_png(picture).unwrap())
 }
 
-/// Near enough, everything is shown of level 0: the same picture as that of the whole world.
+/// From nearby, everything is shown at level 0 and equals the picture of the whole world.
 #[test]
-fn what_is_near_is_as_fine_as_it_is() {
+fn near_parts_are_shown_at_full_detail() {
     let folder = scratch("levels-near");
     let view = ["--chunks", "4x4x4", "--backend", "soft", "--size", "320x1800"];
     let eye = ["--eye", "64,90,-20", "--look", "64,40,64"];
@@ -33,13 +33,13 @@ fn what_is_near_is_as_fine_as_it_is() {
     let shown = report["levels"].as_array().unwrap();
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert_eq!(shown[0]["level"], 0);
-    // Haze follows from the box around the world, which is known by chunks here and by voxels
-    // there: far things are a little paler.
+    // Haze depends on the world's box, which is rounded to chunks here: far things are a little
+    // paler.
     let [apart, far_apart] = [4, 40].map(|most| levels.difference(&all, most).unwrap().pixels);
     assert!(far_apart < 320 * 1800 / 2_000, "{far_apart} pixels differ ({apart} a little)");
 }
 
-/// A world of 16 km is drawn whole, with few commands, by every backend alike.
+/// A world of 16 km is drawn whole, with few commands, by every backend.
 #[test]
 fn a_vast_world_takes_few_commands() {
     let folder = scratch("levels-vast");
@@ -56,15 +56,15 @@ fn a_vast_world_takes_few_commands() {
     let naive = [&words[..], &["--backend", "soft", "--renderer", "naive"]].concat();
     let (_, naive) = shot(&folder.join("naive.png"), &naive);
     assert!(soft.difference(&naive, 2).unwrap().pixels < 40);
-    // A landscape, and sky: no picture of one colour.
+    // A landscape and sky: the picture has several colours.
     let sky = soft.rgba()[..4].to_vec();
     let land = soft.rgba().chunks_exact(4).filter(|pixel| *pixel != sky).count();
     assert!(land > 320 * 180 / 4 && land < 320 * 180, "{land}");
 }
 
-/// Worlds that memory cannot hold are shown all the same, and counted no further.
+/// Worlds larger than memory are drawn, and not counted as a whole.
 #[test]
-fn a_world_without_end_is_no_error() {
+fn a_world_larger_than_memory_is_drawn() {
     let folder = scratch("levels-endless");
     let words = ["--chunks", "1000000x4x1000000", "--size", "64x36", "--backend", "soft"];
     let (report, _) = shot(&folder.join("far.png"), &words);

@@ -1,4 +1,4 @@
-//! The example of a spot light: what it holds, and what it shows.
+//! The example of a spot light: its memory and its pictures.
 
 #[path = "../../examples/light/hall.rs"]
 mod hall;
@@ -7,10 +7,10 @@ use drystone_render::{PoolRenderer, SoftDevice};
 use hall::{Hall, Lamp, NEARER, Pictured, TURN_FRAMES};
 
 #[test]
-fn a_lamp_that_goes_round_leaves_nothing_behind() {
+fn an_orbiting_lamp_does_not_leak_polygons() {
     let mut hall = Hall::new().unwrap();
     let stats = hall.stats();
-    // The tiles share their corners: some 121 vertices for each hundred of them.
+    // The tiles share their corners: some 121 vertices per hundred tiles.
     assert!(stats.polygons > 300 && stats.vertices < 500, "{stats:?}");
     let report = hall.turn_for(10_000).unwrap();
     assert!(report.portions > 100_000, "{report:?}");
@@ -18,10 +18,10 @@ fn a_lamp_that_goes_round_leaves_nothing_behind() {
     assert!(report.reserved_bytes < 4 * report.bytes, "{report:?}");
 }
 
-/// The light is seen, moves, and neither it nor what lies below shines through the other:
-/// how much nearer its portions are drawn makes no difference, if it is not nothing.
+/// The light is visible and moves, and lit portions and the polygons below do not shine through
+/// each other. The depth offset only has to be above zero.
 #[test]
-fn lit_portions_hide_what_is_below_them() {
+fn lit_portions_hide_the_polygons_below_them() {
     let mut hall = Hall::new().unwrap();
     let renderer = || {
         let device = SoftDevice::new(320, 180).unwrap();
@@ -43,7 +43,7 @@ fn lit_portions_hide_what_is_below_them() {
         for other in [&farther, &nearer] {
             assert!(differ(other) < lit / 200, "quarter {quarter}: {} of {lit}", differ(other));
         }
-        // Where it is nothing, they do shine through.
+        // Without an offset, they do shine through.
         assert!(differ(&not_moved) > lit / 20, "{} of {lit}", differ(&not_moved));
         hall.end_frame();
         pictures.push(as_drawn);

@@ -1,4 +1,4 @@
-//! What a user sees: pictures that agree, the command line, the window.
+//! The program as users see it: pictures, the command line, the window.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

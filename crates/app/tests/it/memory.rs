@@ -1,4 +1,4 @@
-//! What the program takes of memory while it flies over, or edits, a world that none could hold.
+//! Memory of the program while it flies over, or edits, a world that does not fit in memory.
 
 use std::{
     env, fs,
@@ -24,27 +24,27 @@ use crate::program::{drystone, scratch};
 const MIB: u64 = 1 << 20;
 const LIMIT_MIB: u64 = 32;
 const FRAMES: usize = 2;
-/// Large enough that what is seen takes more than the limit.
+/// Large enough that the visible part takes more than the limit.
 const SIZE: [u32; 2] = [960, 540];
 
 /// 16 km × 16 km: from near the ground to far above it.
-const WAY: &str = "4000,300,4000 4600,200,4600\n7000,500,7200 7600,100,7600\n";
+const PATH_TEXT: &str = "4000,300,4000 4600,200,4600\n7000,500,7200 7600,100,7600\n";
 
-/// The most memory that a process has had so far, where the system tells.
+/// Returns the peak memory of a process so far, if the system reports it.
 fn peak_bytes(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// No flight takes so long.
+/// Maximum duration of a flight.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// The most memory that a process took until it ended, well.
+/// Returns the peak memory of a process until it ended successfully.
 fn watch(mut process: Child) -> u64 {
     let (mut peak, start) = (0, Instant::now());
     let status = loop {
-        // It never becomes less, so the last look before the end counts.
+        // The peak only grows, so the last value before the end counts.
         peak = peak.max(peak_bytes(process.id()).unwrap_or(0));
         if let Some(status) = process.try_wait().unwrap() {
             break status;
@@ -58,7 +58,7 @@ fn watch(mut process: Child) -> u64 {
     peak
 }
 
-/// Flies with further words; the most memory that it took, and the last picture.
+/// Flies with further options; returns the peak memory and the last picture.
 fn fly(way: &Path, output: &Path, words: &[&str]) -> (u64, Image) {
     let [way, folder] = [way, output].map(|path| path.to_str().unwrap());
     let (frames, world) = (FRAMES.to_string(), ["--chunks", "512x16x512", "--levels", "on"]);
@@ -73,7 +73,7 @@ fn fly(way: &Path, output: &Path, words: &[&str]) -> (u64, Image) {
 fn a_flight_stays_within_its_budget() {
     let folder = scratch("memory");
     let way = folder.join("way.txt");
-    fs::write(&way, WAY).unwrap();
+    fs::write(&way, PATH_TEXT).unwrap();
     let limit = LIMIT_MIB.to_string();
     let (bound, coarse) = fly(&way, &folder.join("bound"), &["--memory", &limit]);
     if bound == 0 {
@@ -82,7 +82,7 @@ fn a_flight_stays_within_its_budget() {
     }
     let most = LIMIT_MIB * MIB + MemoryBudget::BASE_BYTES;
     assert!(bound < most, "{} MiB of {}", bound / MIB, most / MIB);
-    // The same flight takes more where it may, and shows the same land.
+    // With a larger limit, the same flight takes more memory and shows the same land.
     let (free, fine) = fly(&way, &folder.join("free"), &[]);
     assert!(free > most, "only {} MiB", free / MIB);
     println!("{} MiB of {}, {} MiB without", bound / MIB, most / MIB, free / MIB);
@@ -90,12 +90,12 @@ fn a_flight_stays_within_its_budget() {
     assert!(differs < SIZE[0] * SIZE[1] / 3, "{differs} pixels");
 }
 
-/// What this test's own process that edits is told: its limit, and its file.
+/// Environment of the test's own editing process: its limit, and its file.
 const EDITS: [&str; 2] = ["DRYSTONE_TEST_MEMORY", "DRYSTONE_TEST_EDITS"];
-/// Balls of the largest brush that are set, each in chunks of its own.
+/// Number of balls of the largest brush, each in chunks of its own.
 const BALLS: i32 = 180;
 
-/// Edits all over a world of 16 km × 16 km, with the shares of `budget`, or with defaults.
+/// Edits all over a world of 16 km × 16 km, with the limits of `budget`, or with defaults.
 fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let all = budget.unwrap_or_default();
     let config = GeneratorConfig { size_chunks: [512, 16, 512], ..GeneratorConfig::default() };
@@ -118,7 +118,7 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
         let center = VoxelPos::new(x, 60 + ball % 50, z);
         let eye = DVec3::new(f64::from(x) - 90.0, 160.0, f64::from(z) - 90.0);
         let look = DVec3::new(f64::from(x), 60.0, f64::from(z));
-        // Of two materials by turns, so that it takes more than one run a row.
+        // Alternating materials, so that rows take more than one run.
         let material = Material(1 + (ball % 2) as u16);
         editor.fill(&mut scene, &brush.shape_at(center), material).unwrap();
         let inner = Brush { radius_voxels: Brush::MAX_RADIUS - 3, ..brush };

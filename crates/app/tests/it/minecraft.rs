@@ -1,4 +1,4 @@
-//! Minecraft worlds on the command line: what is damaged is named, the rest is shown.
+//! Minecraft worlds on the command line: damaged parts are reported, the rest is shown.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::program::{data_or_skip, one_line, run, scratch};
 
-/// A real region, whole, with one damaged column, and with nothing but damaged ones.
+/// A real region, complete, with one damaged column, and with only damaged ones.
 #[test]
-fn damaged_columns_are_named_and_the_rest_is_counted() {
+fn damaged_columns_are_reported_and_the_rest_is_counted() {
     let test = "damaged_columns_are_named_and_the_rest_is_counted";
     let Some(path) = data_or_skip(test, "r.0.0.mca") else { return };
     let folder = scratch("minecraft");

@@ -8,14 +8,14 @@ use drystone_render::{Camera, Projection, View};
 use drystone_world::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex};
 use glam::DVec3;
 
-/// A model, how it is shaded, and the views of it.
+/// Model, its shading, and its views.
 pub(crate) struct ModelCase {
     pub(crate) name: String,
     pub(crate) model: ModelTriangles,
     pub(crate) views: Vec<View>,
 }
 
-/// All cases; those of real files are left out when `DRYSTONE_DATA` is not set.
+/// Returns all cases; those of real files are left out without `DRYSTONE_DATA`.
 pub(crate) fn model_cases() -> Vec<ModelCase> {
     let mut models = vec![
         ("shapes", shapes(1.0)),
@@ -37,8 +37,8 @@ pub(crate) fn model_cases() -> Vec<ModelCase> {
     cases.collect()
 }
 
-/// The model as it is first shown, from behind and below, in parallel, and from within; each with
-/// lines and without.
+/// Returns a case with the default view, views from behind and below, orthographic and from inside;
+/// each with lines and without.
 fn case(name: String, model: &Model, shade: Shade) -> ModelCase {
     let model = ModelTriangles::new(model, shade).unwrap();
     let (min, max) = model.transform.corners();
@@ -53,7 +53,7 @@ fn case(name: String, model: &Model, shade: Shade) -> ModelCase {
         fit([1.0, 0.2, -0.3], Projection::Orthographic { height_voxels: 1.0 }),
         View::new(Camera::look_at(DVec3::new(0.3, 0.7, -0.2), max + DVec3::new(1.0, -2.0, 0.5))),
     ];
-    // The same with lines along edges.
+    // Views with lines along edges.
     views.extend_from_within(..);
     views[4..].iter_mut().for_each(|view| view.wire = true);
     ModelCase { name, model, views }
@@ -80,7 +80,7 @@ fn add(model: &mut Model, color: [u8; 4], polygons: &[Vec<[f32; 3]>]) {
     model.materials.push(ModelMaterial { name: String::new(), color });
 }
 
-/// A prism over an outline: both ends and the sides between them.
+/// Returns a prism over an outline: both ends and the sides between them.
 fn prism(outline: &[[f32; 2]], [low, high]: [f32; 2], scale: f32) -> Vec<Vec<[f32; 3]>> {
     let at = |n: usize, z: f32| {
         let [x, y] = outline[n % outline.len()];
@@ -118,7 +118,7 @@ fn shapes(scale: f32) -> Model {
     model
 }
 
-/// A wavy sheet, open on all sides, so that its back is seen too.
+/// A wavy sheet, open on all sides, so that its back is visible too.
 fn sheet() -> Model {
     let at = |x: i32, z: i32| {
         let (x, z) = (x as f32 / 4.0, z as f32 / 4.0);
@@ -132,7 +132,7 @@ fn sheet() -> Model {
     model
 }
 
-/// Panes of two colours around something solid.
+/// Panes of two colours around a solid body.
 fn glass() -> Model {
     let mut model = Model::default();
     let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];

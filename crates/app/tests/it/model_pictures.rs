@@ -1,5 +1,5 @@
-//! Both renderers that draw polygon models, on every backend, draw those of `model_cases`
-//! alike, within the tolerance of `pictures`.
+//! Both renderers of polygon models draw `model_cases` alike on every backend, within the tolerance
+//! of `pictures`.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ fn agree(contender: &str, open: impl Fn() -> Box<dyn Renderer>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Both renderers on the devices that `open` opens; where there is none, that is said.
+/// Tests both renderers on the devices of `open`; prints a note if there is none.
 fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
     match open() {
         Ok(device) => println!("{test}: {}", device.describe()),
@@ -72,10 +72,9 @@ fn models_are_the_same_on_gl_written_directly_or_by_copies() {
     }
 }
 
-/// The cases show what they are meant to, and a model is as large in the picture whatever
-/// its unit.
+/// The cases show their content, and a model has the same size in the picture whatever its unit.
 #[test]
-fn the_models_are_worth_comparing() {
+fn the_model_cases_show_their_content() {
     let nothing = ModelTriangles::default();
     let mut shown = Vec::new();
     for case in model_cases() {
@@ -92,7 +91,7 @@ fn the_models_are_worth_comparing() {
             true => assert!(seen.iter().all(|&pixels| pixels == 0), "{}", case.name),
             false => assert!(seen[..3].iter().all(|&it| it > 3000), "{}: {seen:?}", case.name),
         }
-        // Lines, along few edges of large triangles or many of small ones; but not everywhere.
+        // Lines along few edges of large triangles or many of small ones; but not everywhere.
         for ((plain, wired), seen) in pictures.iter().zip(&pictures[4..]).zip(&seen) {
             let lines = plain.difference(wired, 8).unwrap().pixels;
             let is_there = case.model.parts.is_empty() || lines > 200;
@@ -113,7 +112,7 @@ fn the_models_are_worth_comparing() {
     }
 }
 
-/// What is too large for a buffer is drawn in pieces, and another model in its place too.
+/// Models too large for a buffer are drawn in pieces, also after a replacement.
 #[test]
 fn models_larger_than_a_buffer_are_drawn_in_pieces() {
     let mut wrong = Vec::new();
@@ -144,7 +143,7 @@ fn model_of(name: &str) -> ModelTriangles {
 }
 
 #[test]
-fn the_instanced_renderer_says_that_it_draws_no_models() {
+fn the_instanced_renderer_refuses_models() {
     let renderer = Box::new(InstancedRenderer::new(soft(), SlotPolicy::Lowest).unwrap());
     let error = ModelScene::new(model_of("sheet-flat"), renderer).err().unwrap();
     assert!(matches!(error, RenderError::NoTriangles { renderer: "instanced" }));

@@ -1,5 +1,5 @@
-//! Triangles come, change and go; the pool's picture stays that of a twin, which keeps a
-//! copy of each mesh and draws all of them anew, each by itself, beside the same quads.
+//! Random programs of inserted, replaced and removed triangles. The pool's picture equals that of a
+//! twin, which copies each mesh and draws each by itself, with the same quads.
 
 use drystone_mesh::{Face, Quad};
 use drystone_render::{
@@ -12,22 +12,22 @@ use glam::{DVec3, Vec3};
 
 use crate::pictures::{HEIGHT, WIDTH, compare, soft};
 
-/// From −1 to 1.
+/// Returns a number from −1 to 1.
 fn number(random: &mut Random) -> f32 {
     2.0 * random.unit() as f32 - 1.0
 }
 
-/// A mesh as the twin keeps it.
+/// Mesh in the twin.
 #[derive(Clone)]
 struct Copied {
     vertices: Vec<TriangleVertex>,
     indices: Vec<u32>,
-    place: TriangleTransform,
+    transform: TriangleTransform,
     layer: Layer,
 }
 
 impl Copied {
-    /// A cloud of triangles somewhere in the picture.
+    /// Creates a cloud of triangles somewhere in the picture.
     fn new(random: &mut Random, layer: Layer) -> Self {
         let opacity = if layer == Layer::Blended { 120 } else { 255 };
         let count = 3 + random.below(40);
@@ -41,26 +41,26 @@ impl Copied {
             .collect();
         let indices = (0..3 * random.below(20)).map(|_| random.below(count)).collect();
         let origin = [0; 3].map(|_: i32| random.below(30) - 15);
-        let place = TriangleTransform { origin, scale: 2.0 + random.below(4) as f32 };
-        Self { vertices, indices, place, layer }
+        let transform = TriangleTransform { origin, scale: 2.0 + random.below(4) as f32 };
+        Self { vertices, indices, transform, layer }
     }
 
     fn mesh(&self) -> TriangleMesh<'_> {
-        let Self { vertices, indices, place, layer } = self;
-        TriangleMesh { vertices, indices, transform: *place, layer: *layer }
+        let Self { vertices, indices, transform, layer } = self;
+        TriangleMesh { vertices, indices, transform: *transform, layer: *layer }
     }
 }
 
-/// A floor that meshes stick in, and a pane of glass before them.
+/// Adds a floor that intersects meshes, and a pane of glass in front of them.
 fn add_quads(renderer: &mut dyn Renderer) {
     renderer.set_palette(&[[120, 120, 110, 255], [90, 160, 250, 80]]).unwrap();
-    let place = DrawData { origin: [-20, -4, -20], level: 0, extent: 64 };
+    let draw_data = DrawData { origin: [-20, -4, -20], level: 0, extent: 64 };
     let floor = Quad::new([0, 0, 0], [40, 40], Face::PosY, 0);
     let pane = Quad::new([0, 0, 30], [40, 20], Face::PosZ, 1);
     for (quad, counts, layer) in
         [(floor, [0, 0, 0, 0, 1, 0], Layer::Opaque), (pane, [0, 0, 0, 0, 0, 1], Layer::Blended)]
     {
-        renderer.insert(&MeshData { quads: &[quad], counts, draw_data: place, layer }).unwrap();
+        renderer.insert(&MeshData { quads: &[quad], counts, draw_data, layer }).unwrap();
     }
 }
 
@@ -70,7 +70,7 @@ fn view(random: &mut Random) -> View {
     View::new(Camera::look_at(eye, DVec3::ZERO))
 }
 
-/// Runs a program on `renderer`; every few steps its picture is compared.
+/// Runs a program on `renderer`; compares its picture every few steps.
 fn run(test: &str, mut renderer: Box<dyn Renderer>, steps: u32) {
     let mut random = Random::new(0x5eed_1234_9876_4321);
     let mut meshes: Vec<(TrianglesId, Copied)> = Vec::new();
@@ -115,7 +115,7 @@ fn run(test: &str, mut renderer: Box<dyn Renderer>, steps: u32) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// On a pool of small buffers, so that there are several of each kind.
+/// Uses a pool of small buffers, so that there are several of each kind.
 fn run_on<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>, steps: u32) {
     match open() {
         Ok(device) => {
@@ -129,7 +129,7 @@ fn run_on<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderEr
 }
 
 #[test]
-fn triangles_that_change_are_drawn_as_by_the_twin() {
+fn changing_triangles_are_drawn_as_by_the_twin() {
     run_on("program-soft", || Ok(soft()), 400);
     for api in [Api::Vulkan, Api::OpenGl] {
         let open = || WgpuDevice::headless(api, WIDTH, HEIGHT);
@@ -142,7 +142,7 @@ fn triangles_that_change_are_drawn_as_by_the_twin() {
     }
 }
 
-/// Two triangles in many vertices.
+/// Two triangles with many vertices.
 fn large(count: u32) -> Copied {
     let mut random = Random::new(99);
     let mut mesh = Copied::new(&mut random, Layer::Opaque);
@@ -151,7 +151,7 @@ fn large(count: u32) -> Copied {
     mesh
 }
 
-/// What finds no memory is refused; what was there is still drawn.
+/// Checks that a mesh that does not fit is refused and the others are still drawn.
 fn refuses(mut renderer: Box<dyn Renderer>, too_large: &Copied) {
     let mesh = large(30);
     let id = renderer.insert_triangles(&mesh.mesh()).unwrap();
@@ -180,7 +180,7 @@ fn refuses(mut renderer: Box<dyn Renderer>, too_large: &Copied) {
 }
 
 #[test]
-fn triangles_that_find_no_memory_are_refused_and_nothing_is_lost() {
+fn triangles_beyond_the_memory_are_refused_and_others_stay() {
     let config = PoolRendererConfig { max_buffer_bytes: 4 << 10, ..Default::default() };
     let small = PoolRenderer::with_config(soft(), 0, 8, config).unwrap();
     refuses(Box::new(small), &large(500));
@@ -198,7 +198,7 @@ fn triangles_that_find_no_memory_are_refused_and_nothing_is_lost() {
     }
 }
 
-/// Ids of one renderer mean nothing to another.
+/// Ids of one renderer are invalid for another.
 #[test]
 fn triangles_of_another_renderer_are_stale() {
     let open = || -> [Box<dyn Renderer>; 2] {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::program::{data_or_skip, one_line, run, scratch};
 
-/// An open box of five squares in two materials, one of which lets light through.
+/// An open box of five squares in two materials, one of them translucent.
 const BOX: &str = "\
 mtllib box.mtl
 v 0 0 0
@@ -43,7 +43,7 @@ fn shot_of_a_model_reports_what_it_drew() {
     fs::write(&model, BOX).unwrap();
     fs::write(&materials, MATERIALS).unwrap();
     let [model, picture] = [&model, &picture].map(|path| path.to_str().unwrap());
-    // Flat: four vertices a square. Smooth: the seven corners of the wood, the six of the glass.
+    // Flat: four vertices per square. Smooth: the seven corners of the wood, the six of the glass.
     let mut pictures = Vec::new();
     for (renderer, shade, vertices) in [
         ("pool", "flat", 20),
@@ -69,9 +69,9 @@ fn shot_of_a_model_reports_what_it_drew() {
     assert!(pictures[0].difference(&pictures[2], 4).unwrap().pixels > 500);
 }
 
-/// `--eye` and `--look` are in the model's own units, however large these are.
+/// `--eye` and `--look` are in the model's own units, of any size.
 #[test]
-fn the_eye_is_in_the_models_units() {
+fn camera_positions_are_in_the_models_units() {
     let folder = scratch("model-units");
     let mut pictures = Vec::new();
     for (name, unit) in [("small", 0.001), ("large", 50_000.0)] {
@@ -86,13 +86,14 @@ fn the_eye_is_in_the_models_units() {
         shot(&[model, "-o", output, "--eye", &eye, "--look", &look]);
         pictures.push(Image::load_png(&picture).unwrap());
     }
-    // Haze is as far as the longest side, which is rounded to a power of two differently.
+    // The haze distance depends on the longest side, which is rounded to a power of two
+    // differently.
     let seen = pictures[0].difference(&pictures[1], 12).unwrap();
     assert!(seen.pixels < 200, "{seen:?}");
 }
 
 #[test]
-fn what_draws_no_models_says_so() {
+fn the_instanced_renderer_is_refused_for_models() {
     let folder = scratch("model-refused");
     let model = folder.join("a.obj");
     fs::write(&model, BOX.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap();
@@ -124,7 +125,7 @@ fn real_models_are_drawn() {
     }
 }
 
-/// A square of two triangles, in a glTF file that holds its own bytes.
+/// A square of two triangles, in a glTF file with embedded buffers.
 const SQUARE: &str = r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],
 "nodes":[{"mesh":0,"scale":[3,1,1]}],"materials":[{"pbrMetallicRoughness":{"baseColorFactor":[1,0,0,1]}}],
 "meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1,"material":0}]}],

@@ -18,19 +18,22 @@ fn info(path: &Path, more: &[&str]) -> (Value, String) {
 }
 
 #[test]
-fn info_counts_what_a_real_model_holds() {
+fn info_counts_the_polygons_of_a_real_model() {
     for name in ["spot.obj", "suzanne.obj"] {
-        let Some(path) = data_or_skip("info_counts_what_a_real_model_holds", name) else { return };
+        let Some(path) = data_or_skip("info_counts_the_polygons_of_a_real_model", name) else {
+            return;
+        };
         let file = fs::read_to_string(&path).unwrap();
         let faces: Vec<&str> = file.lines().filter(|line| line.starts_with("f ")).collect();
         let corners: Vec<&str> = faces.iter().flat_map(|face| face.split(' ').skip(1)).collect();
         let corners: Vec<&str> = corners.into_iter().filter(|word| !word.is_empty()).collect();
-        let places: HashSet<&str> = corners.iter().filter_map(|it| it.split('/').next()).collect();
+        let positions: HashSet<&str> =
+            corners.iter().filter_map(|it| it.split('/').next()).collect();
         let (json, text) = info(&path, &[]);
         assert_eq!(json["polygons"], faces.len(), "{name}");
         assert_eq!(json["corners"], corners.len(), "{name}");
         assert_eq!(json["triangles"], corners.len() - 2 * faces.len(), "{name}");
-        assert!(json["coordinates"].as_u64().unwrap() <= places.len() as u64, "{name}");
+        assert!(json["coordinates"].as_u64().unwrap() <= positions.len() as u64, "{name}");
         let bytes = |key: &str| json[key].as_f64().unwrap();
         let ratio = bytes("polygon_bytes") / bytes("polygon_bytes_unshared");
         assert_eq!(json["sharing_ratio"], ratio, "{name}");
@@ -43,7 +46,7 @@ const TEXT: &str = "mtllib lost.mtl\nv 0 0 0\nv 2 0 0\nv 2 0.5 0\nv 0 0.5 0\nv 2
                     v 4 0 0\nv 4 0.5 0\nusemtl p\u{1b}q\nf 1 2 3 4\nf 5 6 7 3\nf 1 2\n";
 
 #[test]
-fn info_says_what_was_left_out_and_what_is_merged() {
+fn info_reports_warnings_and_merged_vertices() {
     let folder = scratch("info-model");
     let path = folder.join("two.obj");
     fs::write(&path, TEXT).unwrap();
@@ -76,7 +79,7 @@ fn info_says_what_was_left_out_and_what_is_merged() {
 }
 
 #[test]
-fn bad_models_and_tolerances_get_one_line() {
+fn bad_models_and_tolerances_are_one_line_errors() {
     let folder = scratch("info-bad-model");
     for (name, bytes, problem) in [
         ("index.obj", &b"v 0 0 0\nf 1 2 3\n"[..], "line 2: number 2 of 1 vertices"),

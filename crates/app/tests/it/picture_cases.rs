@@ -1,4 +1,4 @@
-//! The one list of scenes that every renderer and backend must draw alike.
+//! The list of scenes that every renderer and backend must draw alike.
 
 use drystone::scene::{self, ChunkQuads, Meshing};
 use drystone_render::{Camera, Projection, View};
@@ -6,7 +6,7 @@ use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, VoxFile, World};
 use glam::DVec3;
 
-/// A scene and the views of it.
+/// Scene and its views.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) world: World,
@@ -15,13 +15,12 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// How dark dark corners are, in all views.
+    /// Sets the strength of ambient occlusion in all views.
     pub(crate) fn set_occlusion(&mut self, occlusion: f32) {
         self.views.iter_mut().for_each(|view| view.atmosphere.ambient_occlusion = occlusion);
     }
 
-    /// Shows in all views what can be shown beside the scene: levels in tints, edges of quads, by
-    /// the light of an evening.
+    /// Enables tints of levels, edges of quads and evening light in all views.
     pub(crate) fn set_marks(&mut self) {
         for view in &mut self.views {
             (view.tint_levels, view.wire) = (true, true);
@@ -34,10 +33,10 @@ impl Case {
     }
 }
 
-/// All cases with darkened corners that have anything to darken.
+/// Returns all cases with ambient occlusion that have any corners to darken.
 pub(crate) fn shaded_cases() -> Vec<Case> {
     let mut cases = vec![
-        case("shaded-facings", facings()),
+        case("shaded-facings", face_directions()),
         case("shaded-glass", glass()),
         case("shaded-far-away", far_away()),
         case("shaded-terrain", terrain()),
@@ -53,12 +52,13 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
     cases
 }
 
-/// All cases without; those of real files are left out when `DRYSTONE_DATA` is not set.
+/// Returns all cases without ambient occlusion; those of real files are left out without
+/// `DRYSTONE_DATA`.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
         case("empty", World::new("empty", MaterialTable::new())),
         case("one-voxel", one_voxel()),
-        case("facings", facings()),
+        case("facings", face_directions()),
         case("borders", borders()),
         case("glass", glass()),
         case("seams", seams()),
@@ -72,8 +72,8 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The usual views of a world: as it is first shown, from straight ahead of each corner
-/// above and below, in parallel, and from within.
+/// Returns the usual views of a world: the default view, from each corner above and below,
+/// orthographic, and from inside.
 pub(crate) fn case(name: &'static str, world: World) -> Case {
     let default_view = scene::default_view(&world, 4.0 / 3.0);
     let (min, max) = corners(&world);
@@ -91,7 +91,7 @@ pub(crate) fn case(name: &'static str, world: World) -> Case {
         fit([0.4, -0.6, -0.9], perspective),
         fit([1.0, 1.0, 1.0], parallel),
         View::new(within),
-        // Facings exactly edge-on, and a floor at a low angle.
+        // Faces exactly edge-on, and a floor at a low angle.
         fit([0.0, 0.0, 1.0], parallel),
         fit([0.3, 0.04, 0.9], perspective),
     ];
@@ -126,8 +126,8 @@ fn one_voxel() -> World {
     world
 }
 
-/// Stairs in all directions, so that every facing shows in some view.
-fn facings() -> World {
+/// Stairs in all directions, so that every face direction is visible in some view.
+fn face_directions() -> World {
     let mut world = World::new("facings", materials());
     for step in 0..8 {
         for across in 0..8 {
@@ -141,7 +141,7 @@ fn facings() -> World {
     world
 }
 
-/// A block across eight chunks, and one chunk alone with solid sides to its neighbours.
+/// A block across eight chunks, and a separate chunk with solid sides to its neighbours.
 fn borders() -> World {
     let mut world = World::new("borders", materials());
     for z in -9..9 {
@@ -156,8 +156,7 @@ fn borders() -> World {
     world
 }
 
-/// Two kinds of glass before each other, around and against solid things, in several
-/// chunks.
+/// Two kinds of glass in front of each other, around and against solid voxels, in several chunks.
 fn glass() -> World {
     let mut world = World::new("glass", materials());
     for z in 0..44 {
@@ -179,7 +178,7 @@ fn glass() -> World {
     world
 }
 
-/// A large quad beside many small ones: T-junctions.
+/// A large quad next to many small ones: T-junctions.
 fn seams() -> World {
     let mut world = World::new("seams", materials());
     for z in 0..64 {
@@ -191,7 +190,7 @@ fn seams() -> World {
     world
 }
 
-/// Where `f32` has no fractions left.
+/// Coordinates at which `f32` has no fractions left.
 fn far_away() -> World {
     let mut world = World::new("far away", materials());
     let far = VoxelPos::new(1_900_000_003, 1_000_000_007, -2_000_000_011);
@@ -208,7 +207,7 @@ fn far_away() -> World {
     world
 }
 
-/// Numbers that the table does not have are opaque and drawn in magenta.
+/// Numbers outside the material table are opaque and magenta.
 fn unknown_material() -> World {
     let mut world = one_voxel();
     world.set(VoxelPos::new(0, 5, 31), Material(40_000));
@@ -232,7 +231,7 @@ fn vox_scene(data: &dot_vox::DotVoxData) -> World {
     World::load(&VoxFile::parse(&bytes, "made by a test").unwrap()).unwrap()
 }
 
-/// An L of four colours: no rotation or reflection leaves it as it is.
+/// An L of four colours, which no rotation or reflection maps to itself.
 fn letter() -> dot_vox::Model {
     let mut voxels = Vec::new();
     for (x, y, z, i) in [(0, 0, 0, 0), (1, 0, 0, 1), (2, 0, 0, 1), (0, 1, 0, 2), (0, 0, 1, 3)] {
@@ -241,7 +240,7 @@ fn letter() -> dot_vox::Model {
     dot_vox::Model { size: dot_vox::Size { x: 3, y: 2, z: 2 }, voxels }
 }
 
-/// Each of `frames` (attributes of a transform) shows the letter, on layer `layer`.
+/// Shows the letter in each of `frames` (attributes of a transform), on layer `layer`.
 fn letters(frames: Vec<(u32, Vec<(&str, String)>)>, hidden: &[bool]) -> dot_vox::DotVoxData {
     let dict = |pairs: Vec<(&str, String)>| -> dot_vox::Dict {
         pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
@@ -291,16 +290,16 @@ fn hidden_layers() -> dot_vox::DotVoxData {
     letters(frames, &[false, true, false])
 }
 
-/// The letter in every rotation and reflection that the format can say: bits 0–1 and 2–3
-/// name the column of the first and second row's entry, bits 4–6 their signs.
+/// The letter in every rotation and reflection of the format. Bits 0–1 and 2–3 name the column of
+/// the first and second row's entry, bits 4–6 their signs.
 fn rotations() -> dot_vox::DotVoxData {
     let mut frames = Vec::new();
     for signs in 0..8_u8 {
         for (first, second) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
             let n = frames.len() as i32;
             let rotation = first | second << 2 | signs << 4;
-            let place = format!("{} {} {}", n % 8 * 6, n / 8 * 6, n % 3);
-            frames.push((0, vec![("_r", rotation.to_string()), ("_t", place)]));
+            let translation = format!("{} {} {}", n % 8 * 6, n / 8 * 6, n % 3);
+            frames.push((0, vec![("_r", rotation.to_string()), ("_t", translation)]));
         }
     }
     letters(frames, &[false])

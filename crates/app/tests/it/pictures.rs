@@ -1,9 +1,8 @@
 //! Every renderer on every backend draws the pictures of `picture_cases` alike.
 //!
-//! The software rasteriser's `pool` picture is what is expected. A channel may differ by
-//! [`TOLERANCE`]; away from silhouettes at most [`STRAY`] of the pixels may differ more
-//! (faces nearly edge-on, where one rasteriser finds the pixel inside and another does
-//! not), on silhouettes at most [`SILHOUETTE`].
+//! The software rasteriser's `pool` picture is the reference. A channel may differ by
+//! [`TOLERANCE`]. Away from silhouettes at most [`STRAY`] of the pixels may differ more (faces
+//! nearly edge-on, where rasterisers disagree on coverage), on silhouettes at most [`SILHOUETTE`].
 
 use std::path::PathBuf;
 
@@ -23,11 +22,11 @@ use crate::picture_cases::{Case, cases, shaded_cases};
 pub(crate) const WIDTH: u32 = 317;
 pub(crate) const HEIGHT: u32 = 240;
 
-/// Largest difference of a channel, of 255: one for rounding, one for the sums before it.
+/// Largest difference of a channel, out of 255: one for rounding, one for the sums before it.
 const TOLERANCE: u8 = 2;
 /// Share of pixels that may differ more, away from silhouettes.
 pub(crate) const STRAY: f64 = 0.0002;
-/// Share of pixels that may differ more, in all.
+/// Share of pixels that may differ more, in total.
 const SILHOUETTE: f64 = 0.01;
 
 pub(crate) fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
@@ -55,7 +54,8 @@ fn expected(case: &Case) -> Vec<Image> {
     pictures(case, &case.views, pool(soft(), quad_count(&case.quads())))
 }
 
-/// What is wrong with `actual`, or nothing. Wrong pictures are written out to be looked at.
+/// Compares pictures and returns the differences beyond the tolerance. Writes different pictures to
+/// files.
 pub(crate) fn compare(
     case: &str,
     index: usize,
@@ -79,7 +79,7 @@ pub(crate) fn compare(
     Some(format!("{case}, view {index}, {contender}: {seen:?}; see {}", name("*").display()))
 }
 
-/// Where the pictures differ, and how much, brightened.
+/// Returns a picture of the differences, brightened.
 fn difference(want: &Image, got: &Image) -> Image {
     let mut picture = Image::new(want.width(), want.height(), [0, 0, 0, 255]);
     let pairs = want.rgba().iter().zip(got.rgba());
@@ -91,7 +91,8 @@ fn difference(want: &Image, got: &Image) -> Image {
     picture
 }
 
-/// Draws all cases, shaded ones too, with what `open` opens for a number of quads.
+/// Draws all cases, with and without ambient occlusion, with the renderer that `open` returns for a
+/// number of quads.
 fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
     agree_on(all_cases(), contender, open);
 }
@@ -112,8 +113,7 @@ fn agree_on(cases: Vec<Case>, contender: &str, open: impl Fn(u64) -> Box<dyn Ren
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// All renderers on the devices that `open` opens; where there is no such adapter, that
-/// is said and counted.
+/// Tests all renderers on the devices of `open`; without an adapter, prints a note that is counted.
 fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>) {
     match open() {
         Ok(device) => println!("{test}: {}", device.describe()),
@@ -122,7 +122,7 @@ fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, R
     }
     agree(&format!("{test}-pool"), |quads| pool(open().unwrap(), quads));
     agree(&format!("{test}-naive"), |_| naive(open().unwrap()));
-    // Cubes have no room for shades.
+    // Cubes have no ambient occlusion.
     agree_on(cases(), &format!("{test}-instanced"), |_| instanced(open().unwrap()));
 }
 
@@ -151,14 +151,14 @@ fn wgpu_on_opengl_draws_what_soft_draws() {
     device_agrees("opengl", || WgpuDevice::headless(Api::OpenGl, WIDTH, HEIGHT));
 }
 
-/// A pool on Vulkan whose GPU culls.
+/// Opens a pool renderer on Vulkan that culls on the GPU.
 pub(crate) fn culled(quads: u64) -> Result<Box<dyn Renderer>, RenderError> {
     let mut renderer = pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT)?, quads);
     renderer.set_cull(Cull::Gpu)?;
     Ok(renderer)
 }
 
-/// Whether there is a GPU that culls; where there is none, that is said and counted.
+/// Whether there is a GPU that culls; prints a note that is counted if not.
 pub(crate) fn culls(test: &str) -> bool {
     match culled(1) {
         Ok(renderer) => println!("{test}: {}", renderer.backend()),
@@ -178,9 +178,9 @@ fn wgpu_that_culls_draws_what_soft_draws() {
     }
 }
 
-/// Culling on the GPU draws in another order, and so it changes no more than any order may
-/// (see `order_changes_pixels_on_seams_at_most`), whether much is known of the last picture
-/// or little; and it leaves out what the CPU does not.
+/// Culling on the GPU draws in another order, so it may change the same pixels as any order (see
+/// `order_changes_pixels_on_seams_at_most`), with much or little history of the last frame. It
+/// leaves out at least as much as the CPU.
 #[test]
 fn culling_changes_pixels_on_seams_at_most() {
     if !culls("culling_changes_pixels_on_seams_at_most") {
@@ -212,8 +212,7 @@ fn culling_changes_pixels_on_seams_at_most() {
     assert!(drawn[1] < drawn[0], "{drawn:?}");
 }
 
-/// A pool whose buffers hold a quarter of the scene each: what a scene above 128 MiB is to
-/// the buffers that there are.
+/// A pool whose buffers hold a quarter of the scene each, as for scenes above 128 MiB.
 fn pool_of_buffers<D: Device + 'static>(device: D, quads: u64, cull: Cull) -> Box<dyn Renderer> {
     let max_buffer_bytes = quads.div_ceil(4).max(1) * size_of::<Quad>() as u64;
     let oversize = Oversize::Split;
@@ -257,7 +256,7 @@ fn gl_written_by_copies_draws_what_soft_draws() {
     gl_agrees("gl-staged", Access::Staged);
 }
 
-/// What the tables compare with draws the same pictures, where nothing is translucent.
+/// The vertex format that benchmarks compare with draws the same pictures, without translucency.
 #[test]
 fn the_articles_vertices_draw_what_soft_draws() {
     let test = "the_articles_vertices_draw_what_soft_draws";
@@ -279,7 +278,7 @@ fn the_articles_vertices_draw_what_soft_draws() {
     }
 }
 
-/// Pixels of the pictures in which `change` made a difference, with their case and view.
+/// Counts pixels that `change` alters, with their case and view.
 fn changed_by(change: impl Fn(&View) -> View) -> Vec<(&'static str, usize, u32)> {
     let mut changed = Vec::new();
     for case in all_cases() {
@@ -295,16 +294,16 @@ fn changed_by(change: impl Fn(&View) -> View) -> Vec<(&'static str, usize, u32)>
     changed
 }
 
-/// Leaving out what cannot be seen changes no pixel.
+/// Masks and culling change no pixel.
 #[test]
 fn masking_and_culling_change_nothing() {
     assert_eq!(changed_by(|view| View { mask_facings: false, ..*view }), []);
     assert_eq!(changed_by(|view| View { cull_frustum: false, ..*view }), []);
 }
 
-/// Where quads have no dark corners, what draws those draws every pixel as before.
+/// Quads without ambient occlusion look the same with it enabled.
 #[test]
-fn occlusion_changes_nothing_where_there_is_none() {
+fn ambient_occlusion_does_not_change_unoccluded_quads() {
     let test = "occlusion_changes_nothing_where_there_is_none";
     type Open = fn(u64) -> Result<Box<dyn Renderer>, RenderError>;
     let devices: [(&str, Open); 4] = [
@@ -327,9 +326,8 @@ fn occlusion_changes_nothing_where_there_is_none() {
     }
 }
 
-/// The order of opaque meshes changes no pixel but where two quads of different chunks
-/// overlap to close the seam between them: there, a pixel may show either. Seen edge-on,
-/// one seam may run through a whole column of pixels.
+/// The order of opaque meshes changes no pixel except at seams, where quads of different chunks
+/// overlap. Seen edge-on, one seam may cover a whole column of pixels.
 #[test]
 fn order_changes_pixels_on_seams_at_most() {
     assert_on_seams(&changed_by(|view| View { order: false, ..*view }));
@@ -341,15 +339,14 @@ fn assert_on_seams(changed: &[(&str, usize, u32)]) {
     assert!(all <= 2 * HEIGHT, "{changed:?}");
 }
 
-/// The views of a case on another world.
+/// Returns the views of a case on another world.
 fn case_of(case: &Case, world: World, meshing: Meshing) -> Case {
     Case { name: case.name, world, views: case.views.clone(), meshing }
 }
 
-/// The cases show what they are meant to: none but the empty one is only sky, and what is
-/// shaded shows it.
+/// The cases show their content: only the empty one is all sky, and ambient occlusion is visible.
 #[test]
-fn the_cases_are_worth_comparing() {
+fn the_cases_show_their_content() {
     for case in all_cases() {
         let quads = quad_count(&case.quads());
         let empty =
@@ -368,7 +365,7 @@ fn the_cases_are_worth_comparing() {
         let seen: Vec<u32> = (0..shown.len()).map(differ).collect();
         match case.name {
             "empty" => assert!(quads == 0 && seen.iter().all(|&pixels| pixels == 0)),
-            // From within a lone voxel there is nothing but sky to see.
+            // From inside a lone voxel only sky is visible.
             name => assert!(seen[..4].iter().all(|&pixels| pixels > 200), "{name}: {seen:?}"),
         }
         if let Some(folder) = std::env::var_os("DRYSTONE_KEEP_PICTURES") {
@@ -380,9 +377,9 @@ fn the_cases_are_worth_comparing() {
     }
 }
 
-/// An edit shows at once and leaves nothing behind, in all renderers.
+/// An edit shows at once and leaves no old meshes, in all renderers.
 #[test]
-fn edits_show_as_if_the_world_had_always_been_so() {
+fn edited_scenes_equal_newly_built_ones() {
     for kind in ["pool", "naive", "instanced"] {
         let open = || match kind {
             "pool" => pool(soft(), 100_000),

@@ -1,4 +1,4 @@
-//! `pool-map`: what lies where in the vertex pool, as an SVG or a PNG.
+//! `pool-map`: the layout of the vertex pool, as an SVG or a PNG.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -8,17 +8,17 @@ use xml::reader::{EventReader, XmlEvent};
 
 use crate::program::{data_or_skip, one_line, run, scratch};
 
-/// What stands in a picture.
+/// Contents of a picture.
 #[derive(Default)]
 struct Picture {
-    /// Titles of stripes, by their first word: how many, and the width of all.
+    /// Number and total width of stripes, by the first word of their titles.
     stripes: HashMap<String, (u32, f64)>,
     /// Colours of meshes.
     colors: HashMap<String, u32>,
     texts: Vec<String>,
 }
 
-/// Reads a picture with a parser that takes nothing but sound XML.
+/// Reads a picture with a strict XML parser.
 fn read(path: &Path) -> Picture {
     let (mut picture, mut width, mut in_title, mut in_text) =
         (Picture::default(), 0.0, false, false);
@@ -87,7 +87,7 @@ fn everything_in_the_pool_is_in_the_picture() {
 }
 
 #[test]
-fn a_scene_as_it_was_loaded_waits_for_nothing() {
+fn a_loaded_scene_has_no_waiting_ranges() {
     let folder = scratch("pool-map-still");
     let (picture, report) = map(&folder, &[]);
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_scene_as_it_was_loaded_waits_for_nothing() {
     let places: u64 =
         report["buffers"].as_array().unwrap().iter().map(|b| b["places"].as_u64().unwrap()).sum();
     assert_eq!(places, report["meshes"].as_u64().unwrap());
-    // The same world gives the same picture.
+    // Equal worlds give equal pictures.
     let first = fs::read(folder.join("map.svg")).unwrap();
     map(&folder, &[]);
     assert_eq!(fs::read(folder.join("map.svg")).unwrap(), first);
@@ -124,7 +124,7 @@ fn a_real_model_is_mapped() {
     assert!(read(&path).stripes["mesh"].0 > 0);
 }
 
-/// Both pools of a polygon model, in pieces where a buffer is too small for it.
+/// Both pools of a polygon model, in pieces if a buffer is too small for it.
 #[test]
 fn a_polygon_model_is_mapped() {
     const TRIANGLES: [(&str, u32); 2] = [("one", 400), ("two", 90)];
@@ -169,8 +169,8 @@ fn a_polygon_model_is_mapped() {
     }
 }
 
-/// Where meshes and gaps are in an SVG of one pool: the middle of each rectangle that is wide
-/// enough to have one, and its colour.
+/// Returns position and colour of the middle of each rectangle in an SVG of one pool, if it is wide
+/// enough to have one.
 fn middles(path: &Path) -> Vec<([u32; 2], [u8; 3])> {
     let mut middles = Vec::new();
     for event in EventReader::new(fs::File::open(path).unwrap()) {
@@ -206,7 +206,7 @@ fn a_png_shows_what_an_svg_does() {
     for ([x, y], [red, green, blue]) in middles {
         assert_eq!(picture.pixel(x, y), [red, green, blue, 255], "{x} {y}");
     }
-    // Dark letters of the title, and slanted lines of what waits.
+    // Dark letters of the title, and slanted lines of waiting ranges.
     let is_dark = |&(x, y): &(u32, u32)| picture.pixel(x, y)[..3].iter().all(|&it| it < 90);
     let dark = |rows: std::ops::Range<u32>| {
         rows.flat_map(|y| (0..picture.width()).map(move |x| (x, y))).filter(is_dark).count()
@@ -216,7 +216,7 @@ fn a_png_shows_what_an_svg_does() {
 }
 
 #[test]
-fn a_map_that_cannot_be_written() {
+fn unwritable_maps_and_missing_sources_are_errors() {
     let folder = scratch("pool-map-unwritable");
     let path = folder.join("no/such/folder/map.svg");
     let words = ["pool-map", "--chunks", "1x4x1", "-o", path.to_str().unwrap()];

@@ -1,17 +1,17 @@
-//! Running the program as a person would.
+//! Runs the program as a user would.
 
 use std::{
     path::PathBuf,
     process::{Command, Output},
 };
 
-/// The program: the one that `DRYSTONE_BIN` names, else that of this test run.
+/// Returns the path of the program: the one that `DRYSTONE_BIN` names, else that of this test run.
 pub(crate) fn binary() -> PathBuf {
     std::env::var_os("DRYSTONE_BIN")
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_drystone")), PathBuf::from)
 }
 
-/// The program with these words, without a display.
+/// Returns a command with these arguments, without a display.
 pub(crate) fn drystone(words: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(words).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
@@ -23,14 +23,14 @@ pub(crate) fn run(words: &[&str]) -> Output {
     drystone(words).output().unwrap_or_else(|error| panic!("{}: {error}", binary().display()))
 }
 
-/// A real file; `None` when `DRYSTONE_DATA` is not set, a failure when the file is missing.
+/// Returns a real file; `None` without `DRYSTONE_DATA`, a failure if the file is missing.
 pub(crate) fn data(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os("DRYSTONE_DATA")?).join(name);
     assert!(path.is_file(), "{} is missing", path.display());
     Some(path)
 }
 
-/// A real file; says so and counts when there is none.
+/// Returns a real file; prints a note that is counted if there is none.
 pub(crate) fn data_or_skip(test: &str, name: &str) -> Option<PathBuf> {
     let path = data(name);
     if path.is_none() {
@@ -39,7 +39,7 @@ pub(crate) fn data_or_skip(test: &str, name: &str) -> Option<PathBuf> {
     path
 }
 
-/// An empty folder of this test's own.
+/// Returns an empty folder for this test.
 pub(crate) fn scratch(test: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = std::fs::remove_dir_all(&folder);
@@ -47,7 +47,7 @@ pub(crate) fn scratch(test: &str) -> PathBuf {
     folder
 }
 
-/// Standard error of a run that must have failed with `code` and said one line.
+/// Returns standard error of a run that must fail with `code` and print one line.
 pub(crate) fn one_line(output: &Output, code: i32) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{text}");

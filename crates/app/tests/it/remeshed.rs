@@ -1,4 +1,4 @@
-//! Scenes that are meshed in another way while they are shown.
+//! Scenes whose meshing changes while they are shown.
 
 use drystone::scene::{Meshing, Scene, mesh_world_with};
 use drystone_render::{Atmosphere, Image, Renderer};
@@ -7,7 +7,7 @@ use drystone_voxel::{Material, VoxelPos};
 use crate::picture_cases::{Case, cases};
 use crate::pictures::{naive, pool, soft};
 
-/// The pictures of a case with corners as dark as that.
+/// Draws the views of a case with this strength of ambient occlusion.
 fn pictures(scene: &mut Scene, case: &Case, occlusion: f32) -> Vec<Image> {
     let views = case.views.iter().map(|view| {
         let mut view = *view;
@@ -17,9 +17,9 @@ fn pictures(scene: &mut Scene, case: &Case, occlusion: f32) -> Vec<Image> {
     views.collect()
 }
 
-/// Switched to and fro, a scene looks as one that was always meshed so, edits included.
+/// After switching back and forth, a scene equals one that was always meshed that way, with edits.
 #[test]
-fn scenes_meshed_anew_look_as_if_they_had_always_been_so() {
+fn remeshed_scenes_equal_newly_built_ones() {
     let shaded = Meshing { occlusion: true };
     let open: [fn() -> Box<dyn Renderer>; 2] = [|| pool(soft(), 10_000), || naive(soft())];
     let mut compared = 0;

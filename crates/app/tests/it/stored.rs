@@ -1,4 +1,4 @@
-//! Stored worlds, as the commands make, show and check them.
+//! Stored worlds through the commands that import, show and check them.
 
 use std::{fs, path::Path};
 
@@ -23,7 +23,7 @@ fn import(source: &[&str], world: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The picture of a stored world is that of its source, and so are its counts.
+/// Checks that a stored world has the picture and the counts of its source.
 fn is_the_same_stored(source: &[&str], folder: &Path) {
     let world = folder.join("world.drystone");
     import(source, &world);
@@ -78,9 +78,9 @@ fn a_model_is_stored_as_voxels() {
     assert!(picture.exists());
 }
 
-/// A damaged world is told with exit code 1, and what is whole is saved.
+/// A damaged world is reported with exit code 1, and repaired without its damaged parts.
 #[test]
-fn a_damaged_world_is_told_and_repaired() {
+fn a_damaged_world_is_reported_and_repaired() {
     let folder = scratch("stored-damaged");
     let world = folder.join("world.drystone");
     import(&["--chunks", "4x4x4"], &world);
@@ -111,24 +111,24 @@ fn a_damaged_world_is_told_and_repaired() {
 }
 
 #[test]
-fn what_is_no_stored_world_is_refused() {
+fn other_files_are_refused() {
     let folder = scratch("stored-refused");
     let other = folder.join("other.drystone");
     fs::write(&other, b"not a world").unwrap();
     one_line(&run(&["check", path(&other)]), 1);
     one_line(&run(&["import", "--chunks", "1x4x1", path(&other)]), 1);
-    assert_eq!(fs::read(&other).unwrap(), b"not a world", "it is left as it was");
+    assert_eq!(fs::read(&other).unwrap(), b"not a world", "the file is unchanged");
     one_line(&run(&["check", path(&folder.join("lost.drystone"))]), 1);
 }
 
-/// Who looks at a world is in nobody's way, and what looks at it changes nothing.
+/// Several readers can open a world at once, and reading does not change it.
 #[test]
-fn worlds_are_looked_at_together() {
+fn a_world_has_several_readers_and_one_writer() {
     let folder = scratch("stored-together");
     let world = folder.join("world.drystone");
     import(&["--chunks", "2x4x2"], &world);
     let before = fs::read(&world).unwrap();
-    // As the viewer opens them.
+    // Opened as in the viewer.
     let policy = CommitPolicy::default();
     let (first, second) =
         (StoredLater::open(&world, policy).unwrap(), StoredLater::open(&world, policy).unwrap());
@@ -138,9 +138,9 @@ fn worlds_are_looked_at_together() {
     let view = ["--backend", "soft", "--size", "64x48", "-o", path(&picture)];
     assert!(run(&[&["shot", path(&world)], &view[..]].concat()).status.success());
     assert!(fs::read(&world).unwrap() == before);
-    let place = first.chunk_positions()[0];
-    first.put_edited(vec![(place, first.chunk(place).unwrap())]).unwrap();
-    // Who changes it is alone with that.
+    let position = first.chunk_positions()[0];
+    first.put_edited(vec![(position, first.chunk(position).unwrap())]).unwrap();
+    // Only one process can change it.
     let line = one_line(&run(&["import", "--chunks", "2x4x2", path(&world)]), 1);
     assert!(line.contains("close it there"), "{line}");
     assert!(run(&[&["shot", path(&world)], &view[..]].concat()).status.success());

@@ -13,19 +13,19 @@ use drystone_render::Image;
 use crate::program::{binary, scratch};
 
 const SCREEN: &str = "800x600x24";
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// A virtual screen, gone when dropped.
+/// Virtual screen, closed when dropped.
 pub(crate) struct Screen {
     server: Child,
     display: String,
 }
 
 impl Screen {
-    /// `None` where there is no Xvfb.
+    /// Starts Xvfb; `None` if it is not installed.
     ///
-    /// Without `-noreset` the server begins anew when its last client leaves, and refuses whoever
-    /// comes meanwhile: here the viewer, right after a search for its window.
+    /// Without `-noreset` the server restarts when its last client leaves, and refuses clients
+    /// meanwhile: here the viewer, right after a search for its window.
     fn open() -> Option<Self> {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-noreset", "-screen", "0", SCREEN, "-nolisten", "tcp"])
@@ -45,7 +45,7 @@ impl Screen {
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
-        // Nobody's settings are read or written.
+        // Settings of the user are neither read nor written.
         command.env("DRYSTONE_CONFIG", "");
         command
     }
@@ -63,21 +63,25 @@ impl Screen {
         Image::load_png(path).unwrap()
     }
 
-    /// Screenshots until two that follow each other are alike and not blank.
+    /// Takes screenshots until two in a row are equal and not blank.
     pub(crate) fn settled(&self, path: &Path) -> Image {
         self.settled_where(path, |_| true)
     }
 
-    /// The same, and no longer what was seen before: where a busy machine may not have come to it.
+    /// Takes screenshots until two in a row are equal and differ from `before`.
     pub(crate) fn settled_unlike(&self, before: &Image, path: &Path) -> Image {
         self.settled_where(path, |next| next != before)
     }
 
-    /// Waits until a tenth of what was seen before is another.
+    /// Waits until a tenth of the pixels has changed.
     fn wait_for_change(&self, before: &Image, path: &Path) {
         let (start, most) = (Instant::now(), 640 * 480 / 10);
         while before.difference(&self.screenshot(path), 8).unwrap().pixels < most {
-            assert!(start.elapsed() < PATIENCE, "it does not move: see {}", path.display());
+            assert!(
+                start.elapsed() < MAX_WAIT,
+                "the picture does not change: see {}",
+                path.display()
+            );
             sleep(Duration::from_millis(100));
         }
     }
@@ -85,7 +89,7 @@ impl Screen {
     fn settled_where(&self, path: &Path, is_it: impl Fn(&Image) -> bool) -> Image {
         let start = Instant::now();
         let mut last = self.screenshot(path);
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < MAX_WAIT {
             sleep(Duration::from_millis(400));
             let next = self.screenshot(path);
             let blank = next.rgba().chunks_exact(4).all(|pixel| pixel == &next.rgba()[..4]);
@@ -105,7 +109,7 @@ impl Drop for Screen {
     }
 }
 
-/// Kills the viewer when a test fails before it was closed.
+/// Kills the viewer if a test fails before it was closed.
 pub(crate) struct Viewer(pub(crate) Child);
 
 impl Drop for Viewer {
@@ -116,15 +120,15 @@ impl Drop for Viewer {
 }
 
 impl Viewer {
-    /// Waits for the viewer to end by itself; whether it did so without a failure.
+    /// Waits for the viewer to end; returns whether it succeeded.
     pub(crate) fn wait(&mut self) -> bool {
         self.exit_code() == Some(0)
     }
 
-    /// Waits for the viewer to end by itself; `None` if it does not.
+    /// Waits for the viewer to end; `None` if it does not.
     pub(crate) fn exit_code(&mut self) -> Option<i32> {
         let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < MAX_WAIT {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status.code();
             }
@@ -134,7 +138,7 @@ impl Viewer {
     }
 }
 
-/// Everything that a window test needs; says what is missing.
+/// Opens a virtual screen; prints a note if a tool is missing.
 pub(crate) fn screen(test: &str) -> Option<Screen> {
     let screen = Screen::open();
     let missing = match &screen {
@@ -162,7 +166,7 @@ fn flies_through(test: &str, source: &[&str], options: &[&str]) {
     let window = window_of(&screen, &mut viewer);
     let before = screen.settled(&folder.join("before.png"));
     screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
-    // Back, since in what lies ahead nothing may be seen.
+    // Backwards, since the view ahead may be empty.
     screen.xdotool(&["keydown", "s"]).unwrap();
     screen.wait_for_change(&before, &folder.join("flying.png"));
     screen.xdotool(&["keyup", "s"]).unwrap();
@@ -204,7 +208,7 @@ fn the_viewer_flies_on_soft() {
     flies("the_viewer_flies_on_soft", &["--backend", "soft"]);
 }
 
-/// A world that no memory holds: what is shown follows the eye.
+/// A world larger than memory: the meshes follow the camera.
 #[test]
 fn the_viewer_flies_through_a_vast_world() {
     let source = ["--chunks", "2000x4x2000", "--eye", "32000,140,32000"];
@@ -212,7 +216,7 @@ fn the_viewer_flies_through_a_vast_world() {
     flies_through("the_viewer_flies_through_a_vast_world", &source, &options);
 }
 
-/// A model of hills, on the backends that there are.
+/// A model of hills, on the available backends.
 #[test]
 fn the_viewer_flies_around_a_model() {
     let folder = scratch("the_viewer_flies_around_a_model");
@@ -234,9 +238,9 @@ fn the_viewer_flies_around_a_model() {
     }
 }
 
-/// winit panics without a library that tells it of the keyboard: here one that is none.
+/// winit panics without the keyboard library, which is replaced by an invalid file here.
 #[test]
-fn without_a_library_of_the_keyboard_a_picture_is_drawn() {
+fn without_the_keyboard_library_a_picture_is_drawn() {
     let test = "without_a_library_of_the_keyboard_a_picture_is_drawn";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
@@ -249,13 +253,16 @@ fn without_a_library_of_the_keyboard_a_picture_is_drawn() {
     command.args(["--chunks", "2x4x2", "--size", "64x48", "--backend", "soft"]);
     command.env("LD_LIBRARY_PATH", &folder).current_dir(&folder);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !told.contains("panicked"), "{told}");
-    assert!(told.contains("no window") && told.contains("libxkbcommon-x11.so"), "{told}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !error.contains("panicked"), "{error}");
+    assert!(
+        error.contains("cannot open a window") && error.contains("libxkbcommon-x11.so"),
+        "{error}"
+    );
     assert_eq!(Image::load_png(&picture).unwrap().width(), 64);
 }
 
-/// The window of a viewer that was just started.
+/// Returns the window of a viewer that was just started.
 pub(crate) fn window_of(screen: &Screen, viewer: &mut Viewer) -> String {
     let start = Instant::now();
     loop {
@@ -264,12 +271,12 @@ pub(crate) fn window_of(screen: &Screen, viewer: &mut Viewer) -> String {
             return window.to_owned();
         }
         assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer ended by itself");
-        assert!(start.elapsed() < PATIENCE, "no window");
+        assert!(start.elapsed() < MAX_WAIT, "no window");
         sleep(Duration::from_millis(100));
     }
 }
 
-/// Waits until the title says this.
+/// Waits until the title contains these words.
 pub(crate) fn wait_for_title(screen: &Screen, window: &str, words: &str) {
     let start = Instant::now();
     loop {
@@ -277,7 +284,7 @@ pub(crate) fn wait_for_title(screen: &Screen, window: &str, words: &str) {
         if title.contains(words) {
             return;
         }
-        assert!(start.elapsed() < PATIENCE, "no \"{words}\" in: {title}");
+        assert!(start.elapsed() < MAX_WAIT, "no \"{words}\" in: {title}");
         sleep(Duration::from_millis(100));
     }
 }

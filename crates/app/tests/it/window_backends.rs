@@ -1,4 +1,4 @@
-//! One backend after another in one window.
+//! Changes of backend in one window.
 
 use crate::{
     pictures::STRAY,
@@ -7,9 +7,9 @@ use crate::{
     window_edits::focus,
 };
 
-/// All draw the same, with what was edited before, and what was edited can be taken back after.
+/// All backends draw the same, with earlier edits, which can be undone afterwards.
 #[test]
-fn another_backend_goes_on_with_the_same() {
+fn a_change_of_backend_keeps_edits_and_history() {
     let test = "another_backend_goes_on_with_the_same";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
@@ -33,18 +33,18 @@ fn another_backend_goes_on_with_the_same() {
     let edited = screen.settled_unlike(&before, &folder.join("1-edited.png"));
     for (number, words) in ["wgpu", "gl: ", "soft"].into_iter().enumerate() {
         key("k");
-        wait_for_title(&screen, &window, &format!("now on {words}"));
+        wait_for_title(&screen, &window, &format!("switched to {words}"));
         let now = picture(&format!("2-{number}"));
-        // As pictures without a window are compared.
+        // Tolerance as in comparisons of pictures without a window.
         let stray = f64::from(edited.difference(&now, 8).unwrap().away_from_edges);
         let pixels = f64::from(now.width()) * f64::from(now.height());
         assert!(stray <= STRAY * pixels, "{words}: {stray}");
     }
     key("ctrl+z");
-    wait_for_title(&screen, &window, "taken back");
+    wait_for_title(&screen, &window, "undone");
     let undone = screen.settled_unlike(&edited, &folder.join("3-undone.png"));
     assert!(undone == before);
-    // Nothing keeps what was edited: who closes is asked once.
+    // The edit is not saved, so closing warns once.
     ["Escape", "Escape"].into_iter().for_each(key);
     assert!(viewer.wait());
 }

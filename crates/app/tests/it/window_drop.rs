@@ -1,4 +1,4 @@
-//! Files that are dropped on the viewer's window, and those that a dialog names.
+//! Files that are dropped on the viewer's window or chosen in a dialog.
 
 use std::{
     fs,
@@ -15,10 +15,11 @@ use crate::{
     window::{Screen, Viewer, screen, wait_for_title, window_of},
 };
 
-/// A file of one block of voxels of one colour, as MagicaVoxel writes them.
+/// Writes a file of one block of voxels of one colour, as MagicaVoxel does.
 pub(crate) fn write_block(path: &Path, [r, g, b]: [u8; 3]) {
-    let places = (0..4_u8).flat_map(|x| (0..4).flat_map(move |y| (0..4).map(move |z| [x, y, z])));
-    let voxels = places.map(|[x, y, z]| dot_vox::Voxel { x, y, z, i: 0 }).collect();
+    let positions =
+        (0..4_u8).flat_map(|x| (0..4).flat_map(move |y| (0..4).map(move |z| [x, y, z])));
+    let voxels = positions.map(|[x, y, z]| dot_vox::Voxel { x, y, z, i: 0 }).collect();
     let model = dot_vox::Model { size: dot_vox::Size { x: 4, y: 4, z: 4 }, voxels };
     let data = dot_vox::DotVoxData {
         version: 150,
@@ -32,7 +33,8 @@ pub(crate) fn write_block(path: &Path, [r, g, b]: [u8; 3]) {
     data.write_vox(&mut fs::File::create(path).unwrap()).unwrap();
 }
 
-/// The file as file managers name it: what is no plain letter is a percent sign and its number.
+/// Returns the URI of a file as file managers write it, with other characters than plain letters
+/// percent-encoded.
 fn uri(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
     let letter = |byte: u8| match plain(byte) {
@@ -43,12 +45,12 @@ fn uri(path: &Path) -> String {
     format!("file://{path}")
 }
 
-/// A viewer of something generated, in a small window that has the keys.
+/// Opens a viewer of a generated world, in a small window with the focus.
 fn open(screen: &Screen, folder: &Path, search: &str) -> (Viewer, String) {
     let mut command = screen.command(binary());
     let view = ["view", "--chunks", "2x4x2", "--size", "320x240", "--backend", "soft"];
     command.args(view).current_dir(folder).stderr(Stdio::null());
-    // Without a desktop there is no portal to ask for files.
+    // Without a desktop there is no portal for a file dialog.
     command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere").env("PATH", search);
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(screen, &mut viewer);
@@ -62,7 +64,7 @@ fn close(screen: &Screen, mut viewer: Viewer) {
     assert!(viewer.wait());
 }
 
-/// Whether what is in the middle is mostly of this channel's colour.
+/// Whether the middle is mostly of this channel's colour.
 fn is_of(picture: &Image, channel: usize) -> bool {
     let pixel = picture.pixel(160, 120);
     (0..3).all(|other| other == channel || pixel[channel] > 2 * pixel[other])
@@ -73,7 +75,7 @@ fn files_dropped_on_the_window_are_opened() {
     let test = "files_dropped_on_the_window_are_opened";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
-    // No name is part of another's, nor of what the title says of another.
+    // No name is part of another's, nor of other words in the title.
     let names = ["red.vox", "ein grüner Würfel.vox", "left.vox", "several.vox"];
     let [red, green, left, several] = names.map(|name| folder.join(name));
     write_block(&red, [250, 20, 20]);
@@ -91,28 +93,28 @@ fn files_dropped_on_the_window_are_opened() {
         let picture = screen.settled(&folder.join(format!("{channel}.png")));
         assert!(is_of(&picture, channel), "{}: {:?}", file.display(), picture.pixel(160, 120));
     }
-    // One that goes before it is let go of is told of, and what is shown stays. (Of one that was
-    // never there nobody hears: winit looks for it while it is held, and finds nothing to tell.)
+    // A file that is deleted before it is dropped is reported, and the scene stays. (A file that
+    // never existed is not reported: winit checks it while it is held.)
     let held = drag(&[&red]);
     fs::remove_file(&red).unwrap();
     held.drop_them();
     wait_for_title(&screen, &window, "red.vox");
     assert!(is_of(&screen.settled(&folder.join("gone.png")), 1));
-    // Of several the first is.
+    // Only the first of several files is opened.
     drag(&[&several, &green, &left]).drop_them();
     wait_for_title(&screen, &window, "several");
     assert!(is_of(&screen.settled(&folder.join("several.png")), 0));
-    // What was held over the window without being dropped is not read: it would be blue.
+    // A file held over the window without a drop is not read; it would be blue.
     drag(&[&left]).leave();
     assert!(is_of(&screen.settled(&folder.join("left.png")), 0));
     close(&screen, viewer);
 }
 
-/// A dialog's file goes the same way as one that is dropped: here one that names what it is told,
-/// in the place of zenity, which is asked where a desktop has no dialog of its own.
+/// A file chosen in a dialog is opened like a dropped one. The dialog is a script in place of
+/// zenity, which is used on systems without a desktop dialog.
 #[test]
-fn files_that_a_dialog_names_are_opened() {
-    let test = "files_that_a_dialog_names_are_opened";
+fn files_chosen_in_a_dialog_are_opened() {
+    let test = "files_chosen_in_a_dialog_are_opened";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
     let (blue, dialog) = (folder.join("blue.vox"), folder.join("zenity"));

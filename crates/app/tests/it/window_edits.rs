@@ -13,32 +13,32 @@ use drystone_world::{
 
 use crate::{
     program::{binary, drystone, run, scratch},
-    window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+    window::{MAX_WAIT, Screen, Viewer, screen, wait_for_title, window_of},
     window_drop::write_block,
 };
 
-/// Waits until the title says this no more.
+/// Waits until the title no longer contains these words.
 fn wait_for_no(screen: &Screen, window: &str, words: &str) {
     let start = Instant::now();
     while screen.xdotool(&["getwindowname", window]).is_none_or(|title| title.contains(words)) {
-        assert!(start.elapsed() < PATIENCE, "still \"{words}\"");
+        assert!(start.elapsed() < MAX_WAIT, "still \"{words}\"");
         sleep(Duration::from_millis(100));
     }
 }
 
-/// Gives the window the keys. A click right then would mean the window: it edits when the title
+/// Gives the window the focus. A click right then would only focus it; clicks edit once the title
 /// says so.
 pub(crate) fn focus(screen: &Screen, window: &str) {
     screen.xdotool(&["windowfocus", "--sync", window]).expect("the window takes the focus");
 }
 
-/// Removes, takes back, places, saves and leaves; opened again, the edit is there.
+/// Removes, undoes, places, saves and leaves; opened again, the edit is there.
 fn edits(test: &str, options: &[&str]) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
     let edits = folder.join("edits.drystone");
     let open = || {
-        // From above its middle: what is placed there makes the world no larger.
+        // From above the middle, so that placed voxels do not extend the world.
         let view = ["--size", "640x480", "--eye", "48,150,110", "--look", "48,45,48"];
         let mut command = screen.command(binary());
         command
@@ -61,7 +61,7 @@ fn edits(test: &str, options: &[&str]) {
         screen.xdotool(&words).expect("a click");
     };
     focus(&screen, &window);
-    // A letter with Ctrl that is no shortcut is not the letter.
+    // A letter with Ctrl that is not a shortcut does not act as the plain letter.
     ["ctrl+e", "e", "b", "b", "bracketright"].into_iter().for_each(key);
     wait_for_title(&screen, &window, "edit: ball of 7");
     click("1");
@@ -69,7 +69,7 @@ fn edits(test: &str, options: &[&str]) {
     let removed = picture("removed.png");
     assert!(before.difference(&removed, 8).unwrap().pixels > 100, "nothing was removed");
     key("ctrl+z");
-    wait_for_title(&screen, &window, "taken back");
+    wait_for_title(&screen, &window, "undone");
     assert!(picture("undone.png") == before, "undone");
     click("2");
     wait_for_title(&screen, &window, "picked");
@@ -78,12 +78,12 @@ fn edits(test: &str, options: &[&str]) {
     wait_for_title(&screen, &window, "chunks unsaved |");
     key("ctrl+s");
     wait_for_title(&screen, &window, "| saved |");
-    // One more, which leaving alone saves.
+    // A last edit, saved by leaving alone.
     click("3");
     wait_for_title(&screen, &window, "chunks unsaved |");
     let after = picture("after.png");
     assert!(before.difference(&after, 8).unwrap().pixels > 100, "nothing was placed");
-    // Others see what is saved meanwhile.
+    // Other processes see saved edits meanwhile.
     let looks = ["info", "--json", "--chunks", "3x4x3", "--edits", edits.to_str().unwrap()];
     let info: serde_json::Value = serde_json::from_slice(&run(&looks).stdout).unwrap();
     assert!(info["edits"]["chunks"].as_u64().unwrap() > 0, "{info}");
@@ -103,13 +103,13 @@ fn the_viewer_edits_and_saves() {
     edits("the_viewer_edits_and_saves", &["--backend", "soft"]);
 }
 
-/// The same at levels of detail, on the GPU.
+/// Edits and saves at levels of detail, on the GPU.
 #[test]
 fn the_viewer_edits_levels_and_saves() {
     edits("the_viewer_edits_levels_and_saves", &["--backend", "wgpu", "--levels", "on"]);
 }
 
-/// Where no more can be written, it is said, the window stays once, and the exit code tells.
+/// If the disk is full, the viewer reports it, stays open once, and exits with an error code.
 #[test]
 fn the_viewer_does_not_lose_edits_silently() {
     let test = "the_viewer_does_not_lose_edits_silently";
@@ -118,7 +118,7 @@ fn the_viewer_does_not_lose_edits_silently() {
     let config = GeneratorConfig { size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     drop(EditedSource::open(source, &path, CommitPolicy::default()).unwrap());
-    // Files end after 26 KB (blocks of 512 bytes): enough for pictures of a small window alone.
+    // Files end after 26 KB (blocks of 512 bytes): enough only for pictures of a small window.
     let limit = "trap '' XFSZ; ulimit -S -f 52; exec \"$@\"";
     let mut command = screen.command("sh");
     command.args(["-c", limit, "sh"]).arg(binary()).args(["view", "--chunks", "2x4x2", "--edits"]);
@@ -137,17 +137,17 @@ fn the_viewer_does_not_lose_edits_silently() {
     assert!(line.contains("edits were not saved") && line.contains("edits.drystone"), "{line}");
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     let line = lines.next().unwrap();
-    assert!(line.contains("close again to leave without"), "{line}");
-    assert!(viewer.0.try_wait().unwrap().is_none(), "it stays open");
+    assert!(line.contains("close again to discard the edits"), "{line}");
+    assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer stays open");
     screen.xdotool(&["key", "Escape"]).unwrap();
     assert_eq!(viewer.exit_code(), Some(1));
     assert!(lines.last().is_some_and(|line| line.contains("not saved")));
 }
 
-/// Where nothing keeps edits, who leaves is asked first; Ctrl+S makes a file for all of them.
+/// Without a file for edits, closing warns first; Ctrl+S creates a file for all of them.
 #[test]
-fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
-    let test = "the_viewer_makes_a_file_for_edits_that_nothing_keeps";
+fn the_viewer_creates_a_file_for_edits_without_one() {
+    let test = "the_viewer_creates_a_file_for_edits_without_one";
     let Some(screen) = screen(test) else { return };
     for levels in ["off", "on"] {
         let folder = scratch(&format!("{test}-{levels}"));
@@ -165,49 +165,54 @@ fn the_viewer_makes_a_file_for_edits_that_nothing_keeps() {
         wait_for_title(&screen, &window, "edit: voxel");
         let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
         screen.xdotool(&click).unwrap();
-        wait_for_title(&screen, &window, "not kept");
+        wait_for_title(&screen, &window, "not saved");
         let error = viewer.0.stderr.take().unwrap();
         let mut lines = BufReader::new(error).lines().map_while(Result::ok);
         let mut line_with = |words: &str| lines.find(|line| line.contains(words)).expect("a line");
         line_with("Ctrl+S");
         for _ in 0..2 {
-            // Leaves editing, then is asked; after another edit, once more.
+            // Leaves editing, then warns; after another edit, warns again.
             screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
             line_with("close again");
-            wait_for_title(&screen, &window, "close again to leave");
-            assert!(viewer.0.try_wait().unwrap().is_none() && !path.exists(), "it stays open");
+            wait_for_title(&screen, &window, "close again to discard");
+            assert!(
+                viewer.0.try_wait().unwrap().is_none() && !path.exists(),
+                "the viewer stays open"
+            );
             screen.xdotool(&["key", "e"]).unwrap();
             screen.xdotool(&click).unwrap();
-            wait_for_title(&screen, &window, "edits are not kept");
+            wait_for_title(&screen, &window, "edits are not saved");
         }
         screen.xdotool(&["key", "ctrl+s"]).unwrap();
         line_with("generated-7.edits.drystone");
         wait_for_title(&screen, &window, "| saved |");
         screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
-        assert!(viewer.wait(), "what is saved may be left");
+        assert!(viewer.wait(), "saved edits need no warning");
         let size_chunks = [2, 4, 2];
         let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
         let source = Box::new(GeneratedWorld::new(config).unwrap());
         let edited = EditedSource::open_read_only(source, &path).unwrap();
         assert!(edited.edited_count() > 0);
         drop(edited);
-        // Who forgets them is told; of another source they are not.
-        let told = |words: &[&str]| {
+        // Unused edits are reported, but not for another source.
+        let mentions_edits = |words: &[&str]| {
             let output = drystone(words).current_dir(&folder).output().unwrap();
             assert!(output.status.success());
             String::from_utf8_lossy(&output.stderr).contains("--edits generated-7.edits.drystone")
         };
-        assert!(told(&["info", "--seed", "7", "--chunks", "2x4x2"]));
-        assert!(!told(&["info", "--seed", "7", "--chunks", "2x4x3"]));
+        assert!(mentions_edits(&["info", "--seed", "7", "--chunks", "2x4x2"]));
+        assert!(!mentions_edits(&["info", "--seed", "7", "--chunks", "2x4x3"]));
         let with = ["--edits", "generated-7.edits.drystone"];
-        assert!(!told(&[&["info", "--seed", "7", "--chunks", "2x4x2"], &with[..]].concat()));
+        assert!(!mentions_edits(
+            &[&["info", "--seed", "7", "--chunks", "2x4x2"], &with[..]].concat()
+        ));
     }
 }
 
-/// Who opens another file and comes back has what was saved, and goes on in the same file of edits.
+/// A file that is opened again has its saved edits, and further edits go to the same file.
 #[test]
-fn going_back_to_a_file_brings_its_edits() {
-    let test = "going_back_to_a_file_brings_its_edits";
+fn reopening_a_file_restores_its_edits() {
+    let test = "reopening_a_file_restores_its_edits";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
     let files = ["first.vox", "second.vox"].map(|name| folder.join(name));
@@ -249,10 +254,10 @@ fn going_back_to_a_file_brings_its_edits() {
     assert_eq!(settings["recent"][1]["edits"], edits.to_str().unwrap());
 }
 
-/// A model has no voxels: that is said, and no mode is entered.
+/// A model has no voxels: the viewer reports that and does not start editing.
 #[test]
-fn the_viewer_says_why_a_model_is_not_edited() {
-    let test = "the_viewer_says_why_a_model_is_not_edited";
+fn the_viewer_reports_that_models_cannot_be_edited() {
+    let test = "the_viewer_reports_that_models_cannot_be_edited";
     let Some(screen) = screen(test) else { return };
     let model = scratch(test).join("a.obj");
     std::fs::write(&model, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
@@ -263,16 +268,16 @@ fn the_viewer_says_why_a_model_is_not_edited() {
     wait_for_title(&screen, &window, "commands");
     focus(&screen, &window);
     screen.xdotool(&["key", "e"]).unwrap();
-    wait_for_title(&screen, &window, "polygon models are not edited");
-    // One Escape leaves: there is no mode to leave first.
+    wait_for_title(&screen, &window, "polygon models cannot be edited");
+    // One Escape closes the window, since editing is not on.
     screen.xdotool(&["key", "Escape"]).unwrap();
     assert!(viewer.wait());
     let lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
     assert_eq!(lines.filter(|line| line.contains("--voxels")).count(), 1);
 }
 
-/// Who is told to end by the system, or by Ctrl+C in the terminal, saves first: also what
-/// nothing kept until then.
+/// On a termination signal or Ctrl+C in the terminal, the viewer saves first, also edits without a
+/// file.
 #[test]
 fn a_signal_saves_and_ends() {
     let test = "a_signal_saves_and_ends";
@@ -295,7 +300,7 @@ fn a_signal_saves_and_ends() {
         wait_for_title(&screen, &window, "edit: voxel");
         let click = ["mousemove", "--window", &window, "32", "24", "click", "1"];
         screen.xdotool(&click).unwrap();
-        wait_for_title(&screen, &window, if is_named { "unsaved" } else { "not kept" });
+        wait_for_title(&screen, &window, if is_named { "unsaved" } else { "not saved" });
         let process = viewer.0.id().to_string();
         let sent = Command::new("kill").args(["-s", signal, &process]).status().unwrap();
         assert!(sent.success());
@@ -308,8 +313,8 @@ fn a_signal_saves_and_ends() {
     }
 }
 
-/// Two windows look at one world. The first that edits takes it; the other is told so, and has its
-/// edits saved beside it.
+/// Two windows show one world. The first to edit writes to it; the other reports that and saves to
+/// another file.
 #[test]
 fn two_viewers_edit_one_world() {
     let test = "two_viewers_edit_one_world";
@@ -331,7 +336,7 @@ fn two_viewers_edit_one_world() {
         };
         let (mut first, taking) = open(&screens.0);
         let (mut second, looking) = open(&screens.1);
-        assert!(std::fs::read(&path).unwrap() == before, "looking changes nothing");
+        assert!(std::fs::read(&path).unwrap() == before, "showing the world does not change it");
         let edit = |screen: &Screen, window: &str| {
             focus(screen, window);
             screen.xdotool(&["key", "e"]).unwrap();
@@ -352,8 +357,11 @@ fn two_viewers_edit_one_world() {
             assert!(viewer.wait());
         }
         assert!(std::fs::read(&path).unwrap() != before);
-        let told = run(&["info", world]);
-        assert!(String::from_utf8_lossy(&told.stderr).contains(edits), "it is told of");
+        let info = run(&["info", world]);
+        assert!(
+            String::from_utf8_lossy(&info.stderr).contains(edits),
+            "the other file is reported"
+        );
         let info = run(&["info", "--json", world, "--edits", edits]);
         let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
         assert!(info["edits"]["chunks"].as_u64().unwrap() > 0);

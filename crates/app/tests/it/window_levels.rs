@@ -1,4 +1,4 @@
-//! Levels of detail on and off in the viewer's window, with edits that are kept.
+//! Switching levels of detail in the viewer's window, with saved edits.
 
 use std::{
     fs::DirEntry,
@@ -16,20 +16,20 @@ use drystone_world::{
 
 use crate::{
     program::{binary, run, scratch},
-    window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+    window::{MAX_WAIT, Screen, Viewer, screen, wait_for_title, window_of},
     window_edits::focus,
 };
 
-/// How edits are kept, and what names the world then.
-struct Kept {
+/// Way of saving edits, which determines how the world is opened again.
+struct SavedIn {
     name: &'static str,
     /// The world's own file.
     stored: Option<PathBuf>,
-    /// The file of edits beside it.
+    /// A separate file of edits.
     edits: Option<PathBuf>,
 }
 
-impl Kept {
+impl SavedIn {
     fn all(folder: &Path) -> [Self; 3] {
         let [stored, edits] = ["world.drystone", "edits.drystone"].map(|name| folder.join(name));
         let made_later = folder.join("made-later/generated-7.edits.drystone");
@@ -45,7 +45,7 @@ impl Kept {
         ]
     }
 
-    fn words(&self, is_named: bool) -> Vec<&str> {
+    fn arguments(&self, is_named: bool) -> Vec<&str> {
         let world = self.stored.as_ref().map_or_else(
             || vec!["--seed", "7", "--chunks", "3x4x3"],
             |path| vec![path.to_str().unwrap()],
@@ -55,7 +55,7 @@ impl Kept {
         world.into_iter().chain(edits.into_iter().flatten()).collect()
     }
 
-    /// How many voxels are solid, as the files say.
+    /// Returns the number of solid voxels in the files.
     fn solid_count(&self) -> u64 {
         let source: Box<dyn Source> = match (&self.stored, &self.edits) {
             (Some(path), _) => open_source(Some(path)).unwrap(),
@@ -71,7 +71,7 @@ impl Kept {
     }
 }
 
-/// The viewer, and what it does.
+/// A viewer with its window.
 struct Sitting<'a> {
     screen: &'a Screen,
     window: String,
@@ -95,19 +95,19 @@ impl Sitting<'_> {
     }
 }
 
-/// How many pixels differ plainly.
+/// Counts clearly different pixels.
 fn differing(one: &Image, other: &Image) -> u32 {
     one.difference(other, 32).unwrap().pixels
 }
 
-/// What is coarser at levels of detail, and hazier, is seen by fewer.
+/// Pixels that may differ at levels of detail, which are coarser and hazier.
 const FEW: u32 = 300;
 
-fn switches(screen: &Screen, kept: &Kept, folder: &Path) {
+fn switches(screen: &Screen, kept: &SavedIn, folder: &Path) {
     let start = |levels: &str, is_named: bool| {
         let mut command = screen.command(binary());
         let view = ["--size", "640x480", "--backend", "soft", "--commit-seconds", "3600"];
-        command.arg("view").args(kept.words(is_named)).args(view).args(["--levels", levels]);
+        command.arg("view").args(kept.arguments(is_named)).args(view).args(["--levels", levels]);
         command.args(["--eye", "48,150,110", "--look", "48,45,48"]).current_dir(folder);
         let mut viewer = Viewer(command.spawn().unwrap());
         let window = window_of(screen, &mut viewer);
@@ -127,24 +127,24 @@ fn switches(screen: &Screen, kept: &Kept, folder: &Path) {
     let once = sitting.picture("2-once");
     assert!(differing(&before, &once) > 2 * FEW, "{}", differing(&before, &once));
 
-    sitting.key("l", "all is as it is");
+    sitting.key("l", "levels of detail off");
     let whole = sitting.picture("3-whole");
     assert!(differing(&once, &whole) < FEW, "{}", differing(&once, &whole));
-    // What was done before can be taken back.
-    sitting.key("ctrl+z", "taken back");
+    // Earlier edits can be undone.
+    sitting.key("ctrl+z", "undone");
     assert!(differing(&before, &sitting.picture("4-undone")) < FEW);
-    sitting.key("ctrl+y", "done again");
+    sitting.key("ctrl+y", "redone");
     assert!(sitting.picture("5-again") == whole);
     sitting.remove_at("180", "300");
     sitting.key("ctrl+s", "| saved |");
     let twice = sitting.picture("6-twice");
     assert!(differing(&whole, &twice) > FEW, "{}", differing(&whole, &twice));
 
-    sitting.key("l", "at levels of detail");
+    sitting.key("l", "levels of detail on");
     let levels = sitting.picture("7-levels");
     assert!(differing(&twice, &levels) < FEW, "{}", differing(&twice, &levels));
-    sitting.key("ctrl+z", "taken back");
-    sitting.key("ctrl+y", "done again");
+    sitting.key("ctrl+z", "undone");
+    sitting.key("ctrl+y", "redone");
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
 
@@ -163,20 +163,20 @@ fn wait_for_readers(viewer: &Child) {
     };
     let start = Instant::now();
     while !std::fs::read_dir(&tasks).unwrap().flatten().any(|task| reads(&task)) {
-        assert!(start.elapsed() < PATIENCE, "nothing is read");
+        assert!(start.elapsed() < MAX_WAIT, "nothing is read");
         sleep(Duration::from_millis(1));
     }
 }
 
-/// What the store refused while it was pressed, and took while the world was read, is in what is
-/// shown then, and can be taken back.
+/// Edits that the store refused before the switch and accepted while the world was read are shown
+/// afterwards, and can be undone.
 #[test]
-fn edits_that_are_saved_while_levels_go_stay() {
-    let test = "edits_that_are_saved_while_levels_go_stay";
+fn edits_saved_during_a_switch_of_levels_stay() {
+    let test = "edits_saved_during_a_switch_of_levels_stay";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
     let edits = folder.join("edits.drystone");
-    // It takes long enough to be read.
+    // Large enough that reading takes a while.
     let size_chunks = [16, 4, 16];
     let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
     let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
@@ -185,7 +185,7 @@ fn edits_that_are_saved_while_levels_go_stay() {
     command.args(["view", "--seed", "7", "--chunks", "16x4x16", "--edits"]).arg(&edits);
     command.args(["--size", "640x480", "--backend", "soft", "--levels", "on"]);
     command.args(["--eye", "48,150,110", "--look", "48,45,48"]);
-    // Where no other file can be made for what is refused.
+    // Blocks other files for the refused edits.
     let gone = folder.join("gone");
     std::fs::create_dir(&gone).unwrap();
     let mut viewer = Viewer(command.current_dir(&gone).spawn().unwrap());
@@ -203,15 +203,15 @@ fn edits_that_are_saved_while_levels_go_stay() {
     let edited = sitting.picture("2-edited");
     assert!(differing(&before, &edited) > FEW);
 
-    sitting.key("l", "open it again to go on without");
+    sitting.key("l", "open it again to discard the edits");
     screen.xdotool(&["key", "l"]).unwrap();
     wait_for_readers(&viewer.0);
     drop(other);
-    wait_for_title(&screen, &sitting.window, "all is as it is");
+    wait_for_title(&screen, &sitting.window, "levels of detail off");
     let whole = sitting.picture("3-whole");
     assert!(differing(&edited, &whole) < differing(&before, &whole), "the edit is gone");
-    sitting.key("ctrl+z", "taken back");
-    sitting.key("ctrl+y", "done again");
+    sitting.key("ctrl+z", "undone");
+    sitting.key("ctrl+y", "redone");
     assert!(sitting.picture("4-again") == whole);
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
@@ -219,16 +219,16 @@ fn edits_that_are_saved_while_levels_go_stay() {
     assert!(kept.edited_count() > 0);
 }
 
-/// Kept edits are there after each switch, those before can be taken back, and those after are kept
-/// in the same file.
+/// Saved edits are there after each switch, earlier ones can be undone, and later ones are saved in
+/// the same file.
 #[test]
-fn levels_come_and_go_after_edits_were_kept() {
-    let test = "levels_come_and_go_after_edits_were_kept";
+fn levels_are_switched_after_edits_were_saved() {
+    let test = "levels_are_switched_after_edits_were_saved";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
     let config = GeneratorConfig { seed: 7, size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
     let unedited = World::load(&GeneratedWorld::new(config).unwrap()).unwrap().solid_count();
-    for kept in Kept::all(&folder) {
+    for kept in SavedIn::all(&folder) {
         kept.edits.iter().for_each(|path| drop(std::fs::remove_file(path)));
         let folder = folder.join(kept.name);
         std::fs::create_dir_all(&folder).unwrap();
@@ -237,7 +237,7 @@ fn levels_come_and_go_after_edits_were_kept() {
         assert!(left + 200 < unedited, "{}: {left} of {unedited}", kept.name);
         if let Some(stored) = &kept.stored {
             let beside = stored.with_extension("drystone.edits.drystone");
-            assert!(!beside.exists(), "all is in the world's own file");
+            assert!(!beside.exists(), "all edits are in the world's own file");
             assert_eq!(StoredWorld::check(stored).unwrap().damage, Vec::<String>::new());
         }
     }

@@ -8,7 +8,8 @@ use crate::{
     window_edits::focus,
 };
 
-/// A wavy sheet of so many squares a side: more than is handed to another renderer at once.
+/// Writes a wavy sheet of this many squares per side: too large to upload to another renderer at
+/// once.
 fn write_sheet(path: &Path, cells: u32) {
     let mut text = String::new();
     let side = cells + 1;
@@ -23,7 +24,7 @@ fn write_sheet(path: &Path, cells: u32) {
     fs::write(path, text).unwrap();
 }
 
-/// Another renderer draws the same, lines come and go, and what a model has none of is said.
+/// A second renderer draws the same, lines can be toggled, and unavailable features are reported.
 fn is_shown(test: &str, backend: &str, cells: u32) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
@@ -44,19 +45,19 @@ fn is_shown(test: &str, backend: &str, cells: u32) {
     focus(&screen, &window);
     for (letter, words) in [
         ("t", "no levels of detail to tint"),
-        ("m", "no facings to mask"),
+        ("m", "no back faces to mask"),
         ("l", "no levels of detail"),
-        ("f", "walking needs voxels"),
+        ("f", "walking needs a voxel world"),
     ] {
         key(letter);
         wait_for_title(&screen, &window, words);
     }
-    assert!(picture("2-said.png") == first);
+    assert!(picture("2-messages.png") == first);
     key("r");
     assert_eq!(first.difference(&picture("3-naive.png"), 8).unwrap().away_from_edges, 0);
-    // There is none behind that one that draws models but the first.
+    // No other renderer draws models, so the first one follows.
     key("r");
-    wait_for_title(&screen, &window, "draws no polygon models");
+    wait_for_title(&screen, &window, "does not draw polygon models");
     assert!(picture("4-pool.png") == first);
     key("n");
     let wired = picture("5-wired.png");
@@ -77,7 +78,7 @@ fn a_model_is_shown_on_wgpu() {
     is_shown("a_model_is_shown_on_wgpu", "wgpu", 40);
 }
 
-/// A large one, so that the other renderer takes it in over frames.
+/// A large model, so that the change of renderer takes several frames.
 #[test]
 fn a_model_is_shown_on_soft() {
     is_shown("a_model_is_shown_on_soft", "soft", 360);

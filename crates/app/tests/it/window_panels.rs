@@ -10,7 +10,7 @@ use crate::{
     window_edits::focus,
 };
 
-/// Opens a small generated world, edited from above.
+/// Opens a small generated world, seen from above.
 fn open(screen: &Screen, folder: &Path, options: &[&str]) -> (Viewer, String) {
     let view = ["--size", "720x560", "--eye", "48,150,110", "--look", "48,45,48"];
     let mut command = screen.command(binary());
@@ -23,7 +23,7 @@ fn open(screen: &Screen, folder: &Path, options: &[&str]) -> (Viewer, String) {
     (viewer, window)
 }
 
-/// How many pixels differ left of column 300, where the panel is, and right of it.
+/// Counts different pixels left of column 300, where the panel is, and right of it.
 fn differences(before: &Image, after: &Image) -> [usize; 2] {
     let mut counts = [0; 2];
     for (y, x) in (0..before.height()).flat_map(|y| (0..before.width()).map(move |x| (y, x))) {
@@ -32,15 +32,15 @@ fn differences(before: &Image, after: &Image) -> [usize; 2] {
     counts
 }
 
-/// How many pixels of a picture are others in the window, which is at the screen's left and top.
+/// Counts pixels of a picture that differ in the window, which is at the top left of the screen.
 fn seen_in(path: &Path, screen: &Image) -> usize {
     let picture = Image::load_png(path).unwrap();
     assert_eq!([picture.width(), picture.height()], [720, 560]);
-    let places = (0..560).flat_map(|y| (0..720).map(move |x| (x, y)));
-    places.filter(|&(x, y)| picture.pixel(x, y) != screen.pixel(x, y)).count()
+    let positions = (0..560).flat_map(|y| (0..720).map(move |x| (x, y)));
+    positions.filter(|&(x, y)| picture.pixel(x, y) != screen.pixel(x, y)).count()
 }
 
-/// Shows and hides panels; what is clicked there does not reach the scene.
+/// Shows and hides panels; clicks on them do not reach the scene.
 fn panels(test: &str, options: &[&str]) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
@@ -58,15 +58,15 @@ fn panels(test: &str, options: &[&str]) {
     let [left, right] = differences(&before, &shown);
     assert!(left > 50_000 && right == 0, "{left} {right}");
     key("Tab");
-    assert!(other(&shown, "hidden.png") == before, "nothing is left of it");
+    assert!(other(&shown, "hidden.png") == before, "the panel is removed");
     key("h");
     let help = other(&before, "help.png");
     let [left, right] = differences(&before, &help);
     assert!(left > 5_000 && right > 20_000, "{left} {right}");
     key("Escape");
-    assert!(other(&help, "no-help.png") == before, "Escape closes the card first");
+    assert!(other(&help, "no-help.png") == before, "Escape closes the help first");
     assert!(viewer.0.try_wait().unwrap().is_none());
-    // While the mouse edits: a click on the panel is not one on what lies behind it.
+    // While editing, a click on the panel does not edit the voxels behind it.
     ["Tab", "e"].into_iter().for_each(key);
     wait_for_title(&screen, &window, "edit: voxel");
     let editing = picture("editing.png");
@@ -80,7 +80,7 @@ fn panels(test: &str, options: &[&str]) {
     wait_for_title(&screen, &window, "drystone-1.png");
     // Another renderer draws the same, with the panel over it.
     key("ctrl+z");
-    wait_for_title(&screen, &window, "taken back");
+    wait_for_title(&screen, &window, "undone");
     ["e", "Tab"].into_iter().for_each(key);
     for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
         key("r");
@@ -97,7 +97,7 @@ fn panels(test: &str, options: &[&str]) {
         assert!(left > 50_000, "{renderer}: {left}");
         key("Tab");
     }
-    // Nothing keeps the edit: who closes is asked once.
+    // The edit is not saved, so closing warns once.
     ["Escape", "Escape"].into_iter().for_each(key);
     assert!(viewer.wait());
 }

@@ -1,4 +1,4 @@
-//! One sitting at the viewer, from opening a file to closing the window.
+//! A session in the viewer, from opening a file to closing the window.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use drystone_render::Image;
 
 use crate::{
     program::{binary, run, scratch},
-    window::{PATIENCE, Screen, Viewer, screen, wait_for_title, window_of},
+    window::{MAX_WAIT, Screen, Viewer, screen, wait_for_title, window_of},
     window_edits::focus,
 };
 
@@ -40,14 +40,14 @@ impl Hands<'_> {
     }
 }
 
-/// Settings that name a file that was open before, and one that is gone.
+/// Writes settings with recent files, one of them missing.
 fn write_settings(folder: &Path, recent: &[&Path]) {
     fs::create_dir_all(folder).unwrap();
     let json = serde_json::json!({ "shows_panels": false, "recent": recent });
     fs::write(folder.join("settings.json"), json.to_string()).unwrap();
 }
 
-/// Changes renderers: each draws what was `seen`, and so do the pictures that are saved.
+/// Changes renderers: each draws the picture `seen`, and so do the saved pictures.
 fn renderers_draw_alike(hands: &Hands<'_>, folder: &Path, seen: &Image) {
     for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
         hands.keys(&["r", "F12"]);
@@ -56,27 +56,27 @@ fn renderers_draw_alike(hands: &Hands<'_>, folder: &Path, seen: &Image) {
         let now = hands.screen.settled(&folder.join(format!("9-{renderer}.png")));
         assert_eq!(seen.difference(&now, 8).unwrap().away_from_edges, 0, "{renderer}");
         let saved = Image::load_png(&folder.join(name)).unwrap();
-        let places = (0..480).flat_map(|y| (0..640).map(move |x| (x, y)));
-        let others = places.filter(|&(x, y)| saved.pixel(x, y) != now.pixel(x, y)).count();
+        let positions = (0..480).flat_map(|y| (0..640).map(move |x| (x, y)));
+        let others = positions.filter(|&(x, y)| saved.pixel(x, y) != now.pixel(x, y)).count();
         assert_eq!(others, 0, "{renderer}: the saved picture is what is seen");
     }
 }
 
-/// At levels of detail and back, with what was edited, from the same eye.
-fn levels_come_and_go(hands: &Hands<'_>, folder: &Path, seen: &Image) {
+/// Switches levels of detail on and off, with edits and the same camera.
+fn levels_are_switched(hands: &Hands<'_>, folder: &Path, seen: &Image) {
     hands.keys(&["l"]);
-    hands.wait_for("at levels of detail");
+    hands.wait_for("levels of detail on");
     let levels = hands.screen.settled(&folder.join("9-levels.png"));
-    // Haze may differ a little, and what is far is coarser.
+    // Haze may differ a little, and far parts are coarser.
     let difference = seen.difference(&levels, 32).unwrap();
     assert!(difference.away_from_edges < 200, "{difference:?}");
     hands.keys(&["l"]);
-    hands.wait_for("all is as it is");
+    hands.wait_for("levels of detail off");
     assert!(hands.screen.settled(&folder.join("9-whole.png")) == *seen);
 }
 
-/// What was chosen is there the next time.
-fn choices_are_kept(config: &Path, worlds: &[PathBuf; 2]) {
+/// Checks that choices are saved in the settings.
+fn choices_are_saved(config: &Path, worlds: &[PathBuf; 2]) {
     let text = fs::read_to_string(config.join("settings.json")).unwrap();
     let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(settings["renderer"], "naive");
@@ -85,8 +85,8 @@ fn choices_are_kept(config: &Path, worlds: &[PathBuf; 2]) {
     assert_eq!(settings["recent"], serde_json::json!([second, first]));
 }
 
-/// Opens, flies, edits, takes back, saves, opens again, changes renderers, takes a picture.
-fn sits(test: &str, options: &[&str]) {
+/// Opens, flies, edits, undoes, saves, opens again, changes renderers, takes a picture.
+fn run_session(test: &str, options: &[&str]) {
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
     let worlds = ["7", "8"].map(|seed| {
@@ -116,11 +116,11 @@ fn sits(test: &str, options: &[&str]) {
     screen.xdotool(&["keydown", "w"]).unwrap();
     let is_near = |seen: &Image| second.difference(seen, 8).unwrap().pixels < 20_000;
     let (start, flown) = (Instant::now(), folder.join("3-flown.png"));
-    while is_near(&screen.screenshot(&flown)) && start.elapsed() < PATIENCE {
+    while is_near(&screen.screenshot(&flown)) && start.elapsed() < MAX_WAIT {
         sleep(Duration::from_millis(100));
     }
     screen.xdotool(&["keyup", "w"]).unwrap();
-    assert!(!is_near(&picture("3-flown.png")), "it did not fly");
+    assert!(!is_near(&picture("3-flown.png")), "the camera did not move");
     hands.keys(&["Home"]);
     assert!(picture("4-home.png") == second);
 
@@ -131,14 +131,14 @@ fn sits(test: &str, options: &[&str]) {
     let edited = picture("5-edited.png");
     assert!(second.difference(&edited, 8).unwrap().pixels > 50, "nothing was removed");
     hands.keys(&["ctrl+z"]);
-    hands.wait_for("taken back");
+    hands.wait_for("undone");
     assert!(picture("6-undone.png") == second);
     hands.keys(&["ctrl+y"]);
-    hands.wait_for("done again");
+    hands.wait_for("redone");
     hands.keys(&["ctrl+s"]);
     hands.wait_for("| saved |");
 
-    // There and back: what was saved is there.
+    // Back and forth between files: saved edits are there.
     hands.keys(&["p"]);
     hands.wait_for("seed 7");
     assert!(picture("7-first.png") == first);
@@ -147,27 +147,26 @@ fn sits(test: &str, options: &[&str]) {
     assert!(picture("8-again.png") == edited, "opened again");
 
     renderers_draw_alike(&hands, &folder, &edited);
-    levels_come_and_go(&hands, &folder, &edited);
+    levels_are_switched(&hands, &folder, &edited);
     hands.keys(&["r", "Tab", "h"]);
     picture("10-panels.png");
     hands.keys(&["h", "Escape"]);
     assert!(viewer.wait(), "Escape did not close the viewer");
 
-    choices_are_kept(&config, &worlds);
+    choices_are_saved(&config, &worlds);
 }
 
 #[test]
 fn a_sitting_on_wgpu() {
-    sits("a_sitting_on_wgpu", &["--backend", "wgpu"]);
+    run_session("a_sitting_on_wgpu", &["--backend", "wgpu"]);
 }
 
 #[test]
 fn a_sitting_on_soft() {
-    sits("a_sitting_on_soft", &["--backend", "soft"]);
+    run_session("a_sitting_on_soft", &["--backend", "soft"]);
 }
 
-/// A file that is gone, or is none, is told of, and what was shown stays; settings that nobody
-/// can read are put aside.
+/// A missing or invalid file is reported and the scene stays; unreadable settings are renamed.
 #[test]
 fn files_that_cannot_be_opened_change_nothing() {
     let test = "files_that_cannot_be_opened_change_nothing";
@@ -210,7 +209,7 @@ fn files_that_cannot_be_opened_change_nothing() {
     assert_eq!(aside, "{ \"renderer\": ");
 }
 
-/// What takes long is read under a bar, and then shown.
+/// A large file is read with a progress bar, and then shown.
 #[test]
 fn a_window_opens_before_a_large_world_is_read() {
     let test = "a_window_opens_before_a_large_world_is_read";

@@ -14,7 +14,7 @@ use crate::{cli::SourceOptions, output};
 /// current folder.
 ///
 /// # Errors
-/// Those of `save`.
+/// Errors of `save`.
 pub(crate) fn save_in_new_file(
     source: &SourceOptions,
     mut save: impl FnMut(&Path) -> Result<(), WorldError>,

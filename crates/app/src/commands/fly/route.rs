@@ -13,13 +13,13 @@ use crate::{
 /// Camera path of a flight.
 #[derive(Debug, PartialEq)]
 pub(super) enum Route {
-    /// Once around the point that the camera looks at.
+    /// Once around the target point.
     Orbit,
     /// Through these stops, at least one.
     Stops(Vec<Stop>),
 }
 
-/// Camera position, and the point that it looks at.
+/// Position and target point of the camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stop {
     eye: DVec3,
@@ -74,7 +74,7 @@ fn orbit(framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
     degrees.map(view).collect()
 }
 
-/// Turns the camera of the options around the point it looks at.
+/// Turns the camera of the options around its target point.
 fn around_target(
     framed: &Framed,
     options: &SceneOptions,

@@ -10,7 +10,7 @@ use drystone_world::{
 };
 use web_time::Instant;
 
-/// Where edits are saved.
+/// Destination of edits.
 pub enum EditTarget {
     /// Nowhere: edits stay in memory.
     None,
@@ -42,7 +42,7 @@ pub struct EditSaver {
 /// After a refusal, edits wait this long. Otherwise the store would open its file for each of them.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
 
-/// Which edits are contained in content that was read again from the saver's source.
+/// Extent of the edits in content that was read again from the saver's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reread {
     /// All of them.
@@ -164,7 +164,7 @@ impl EditSaver {
     /// stores that file.
     ///
     /// # Errors
-    /// Those of [`EditedSource::save_in`]. Nothing changes then.
+    /// Errors of [`EditedSource::save_in`]. Nothing changes then.
     pub fn save_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
         let read_only = || WorldError::ReadOnly { path: file.name().into() };
         self.edited().ok_or_else(read_only)?.save_in(file)

@@ -29,7 +29,7 @@ impl ModelTriangles {
     /// Splits only opaque parts, so that blending does not change.
     ///
     /// # Cost
-    /// That of [`split`](Self::split).
+    /// Cost of [`split`](Self::split).
     #[must_use]
     pub fn in_pieces(mut self, max_bytes: u64) -> Self {
         let limits = Limits::new(max_bytes);

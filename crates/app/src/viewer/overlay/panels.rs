@@ -98,7 +98,7 @@ pub(crate) enum Action {
 #[derive(Default)]
 pub(crate) struct Panels {
     map: Option<TextureHandle>,
-    /// When the map was drawn, and the minimum time until it is drawn again.
+    /// Time at which the map was drawn, and the minimum time until it is drawn again.
     map_drawn: Option<(Instant, Duration)>,
     is_map_shown: bool,
     /// Text of the coordinate field.

@@ -8,7 +8,7 @@ use crate::commands;
 const FREE: Color32 = Color32::from_gray(52);
 const WAITING: Color32 = Color32::from_rgb(240, 240, 240);
 
-/// Height of a row in pixels, and how many of them stay free.
+/// Height of a row in pixels, and of the gap below it.
 const ROW: usize = 7;
 const GAP: usize = 1;
 
