@@ -14,7 +14,7 @@ pub(crate) struct FlyOptions {
     /// Camera path: orbit (once around the scene), or a file with one stop per line: X,Y,Z of the
     /// camera and X,Y,Z of its target. The camera moves smoothly between stops
     #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(CameraPathKind::parse))]
-    pub(crate) path: CameraPathKind,
+    pub(crate) camera_path: CameraPathKind,
     /// Number of pictures
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) frames: u32,

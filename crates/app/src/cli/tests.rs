@@ -166,7 +166,7 @@ fn file_names_need_not_be_unicode() {
     let Ok(Options { command: Some(Command::Fly(fly)), .. }) = parse(path) else {
         panic!("the path is refused")
     };
-    assert_eq!(fly.path, CameraPathKind::File(name(b"\xE4.txt").into()));
+    assert_eq!(fly.camera_path, CameraPathKind::File(name(b"\xE4.txt").into()));
 }
 
 #[test]

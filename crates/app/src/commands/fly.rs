@@ -30,7 +30,7 @@ use sink::Sink;
 /// Draws the source along a camera path. Every picture is settled before it is drawn.
 pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     // Errors in the path or the folder are reported before the world is read.
-    let route = Route::open(&options.path)?;
+    let route = Route::open(&options.camera_path)?;
     let sink = Sink::open(options)?;
     let edits = &options.scene.edits;
     let open = || commands::open_edited(&options.scene.source, edits).map(Arc::from);
