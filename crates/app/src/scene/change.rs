@@ -164,7 +164,8 @@ mod tests {
     }
 
     fn view(scene: &Scene, occlusion: f32) -> View {
-        let default_view = default_view(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
+        let default_view =
+            crate::scene::default_view(scene.world(), SIZE[0] as f32 / SIZE[1] as f32);
         let mut view = View::new(default_view.camera);
         view.atmosphere = Atmosphere { ambient_occlusion: occlusion, ..default_view.atmosphere };
         view

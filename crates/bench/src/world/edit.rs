@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::{EditSaver, Edited, Editor, EditTarget, LodScene};
+use drystone::scene::{EditSaver, EditTarget, Edited, Editor, LodScene};
 use drystone_render::View;
 use drystone_voxel::{Chunk, Material, VoxelPos};
 use drystone_world::VoxelShape;

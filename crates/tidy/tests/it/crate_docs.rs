@@ -2,7 +2,7 @@
 //! or denies `unsafe`.
 
 use crate::offence::Offence;
-use crate::repository::{Package, TextFile};
+use crate::repository::{Package, TextFile, resolve};
 use crate::tokens::tree_of;
 use crate::unsafe_code::UNSAFE_MODULES;
 

@@ -175,7 +175,10 @@ fn the_rest_of_a_cut_file_is_salvaged() {
         let file = folder.file(&format!("c{part}.drystone"));
         fs::write(&file, &whole[..whole.len() * part / 20]).unwrap();
         let reported = StoredWorld::check(&file).unwrap_err().to_string();
-        assert!(reported.contains("cut short") && reported.contains("check and repair"), "{reported}");
+        assert!(
+            reported.contains("cut short") && reported.contains("check and repair"),
+            "{reported}"
+        );
         match StoredWorld::repair(&file) {
             Ok((found, kept)) => {
                 assert!(kept.is_some() && found.damage[0].contains("cut short"), "{found:?}");

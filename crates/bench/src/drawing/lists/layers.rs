@@ -176,7 +176,7 @@ impl VisibleLayers {
 
     fn parts(&self, draw_data: &DrawData) -> PartSet {
         if self.visibility.in_view(draw_data) {
-            PartSet::from_bits(self.visibility.facings(draw_data).bits())
+            PartSet::from_bits(self.visibility.visible_faces(draw_data).bits())
         } else {
             PartSet::EMPTY
         }
