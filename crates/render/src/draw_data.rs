@@ -41,6 +41,7 @@ impl DrawData {
     pub(crate) const SHADER_BYTES: usize = 16;
 
     /// Shader bytes of `data` for the slots from `first` on, cut at `slots` slots.
+    #[cfg(any(feature = "wgpu", feature = "gl", test))]
     pub(crate) fn shader_bytes(data: &[Self], first: u32, slots: u32) -> Vec<u8> {
         let count = slots.saturating_sub(first) as usize;
         let read = data.iter().take(count);
@@ -48,6 +49,7 @@ impl DrawData {
     }
 
     /// Side of the mesh's voxels in units, as shaders compute it.
+    #[cfg(any(feature = "soft", feature = "gl", test))]
     pub(crate) fn scale(&self) -> f32 {
         (1u32 << self.level.min(Self::MAX_LEVEL)) as f32
     }

@@ -62,7 +62,7 @@ impl Fault {
     }
 
     /// Number of clones.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "gl"))]
     pub(crate) fn clones(&self) -> usize {
         Arc::strong_count(&self.0)
     }

@@ -77,6 +77,7 @@ impl Frame {
     pub const WIRE_PIXELS: f32 = 1.25;
 
     /// Whether the picture depends on the level of meshes.
+    #[cfg(any(feature = "soft", test))]
     pub(crate) fn shows_levels(&self) -> bool {
         self.quad_style() != QuadStyle::Plain || self.ambient[3] != 0.0
     }

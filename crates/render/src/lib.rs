@@ -7,9 +7,10 @@ mod cull;
 mod device;
 mod draw_data;
 mod error;
+#[cfg(any(feature = "wgpu", feature = "gl"))]
 mod fault;
 mod frame;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "gl", not(target_arch = "wasm32")))]
 mod gl;
 mod image;
 mod instanced_renderer;
@@ -19,14 +20,20 @@ mod pool_renderer;
 mod renderer;
 mod replace_file;
 mod shared_device;
+#[cfg(any(feature = "soft", test))]
 mod soft;
+#[cfg(any(feature = "wgpu", feature = "gl"))]
 mod software;
 mod triangle_mesh;
 mod triangle_vertex;
 mod visibility;
+#[cfg(feature = "wgpu")]
 mod wgpu;
+#[cfg(any(feature = "wgpu", feature = "gl"))]
+mod window_target;
 
-pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry, WindowTarget};
+#[cfg(feature = "wgpu")]
+pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry};
 pub use atmosphere::Atmosphere;
 pub use camera::{Camera, Projection};
 pub use cull::{Cull, CullCounts, CullFrame, CullRecord, CullTable, Culled};
@@ -35,7 +42,7 @@ pub use draw_data::DrawData;
 pub use drystone_pool::Access;
 pub use error::RenderError;
 pub use frame::Frame;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "gl", not(target_arch = "wasm32")))]
 pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
 pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, RegionId, SlotPolicy};
@@ -47,7 +54,12 @@ pub use pool_renderer::{
 pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
 pub use replace_file::replace_file;
 pub use shared_device::SharedDevice;
+#[cfg(any(feature = "soft", test))]
 pub use soft::{SoftDevice, SoftGeometry};
 pub use triangle_mesh::{TriangleMesh, TrianglesId};
 pub use triangle_vertex::{TriangleTransform, TriangleVertex};
 pub use visibility::Visibility;
+#[cfg(any(feature = "wgpu", feature = "gl"))]
+pub use window_target::WindowTarget;
+#[cfg(all(any(feature = "wgpu", feature = "gl"), not(target_arch = "wasm32")))]
+pub use window_target::{DisplayHandle, WindowHandle};

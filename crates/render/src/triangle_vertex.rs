@@ -88,6 +88,7 @@ impl From<TriangleTransform> for DrawData {
 
 impl TriangleTransform {
     /// Decodes the data of a slot.
+    #[cfg(any(feature = "soft", test))]
     pub(crate) const fn of_slot(data: &DrawData) -> Self {
         Self { origin: data.origin, scale: f32::from_bits(data.level) }
     }

@@ -23,7 +23,6 @@ mod wired;
 
 pub use adapter::Api;
 pub use geometry::WgpuGeometry;
-pub use target::WindowTarget;
 
 use drystone_mesh::{Cube, Quad};
 use drystone_pool::Access;

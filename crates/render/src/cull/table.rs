@@ -1,7 +1,4 @@
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Face;
@@ -63,6 +60,7 @@ impl CullRecord {
 #[derive(Debug)]
 pub struct CullTable {
     /// Unique among all tables, so that a device can detect which table's records it has.
+    #[cfg_attr(not(any(feature = "wgpu", test)), expect(dead_code))]
     id: u64,
     revision: u64,
     buffers: Vec<Records>,
@@ -201,7 +199,11 @@ impl CullTable {
         };
         *incoming = Link { buffer, index };
     }
+}
 
+/// Reading access for devices that cull.
+#[cfg(any(feature = "wgpu", test))]
+impl CullTable {
     /// Number that is unique among all tables.
     pub(crate) const fn id(&self) -> u64 {
         self.id
@@ -232,7 +234,7 @@ impl CullTable {
         &self,
         buffer: usize,
         revision: u64,
-    ) -> impl Iterator<Item = Range<usize>> + '_ {
+    ) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         let records = self.buffers.get(buffer);
         let changed = records.map_or(&[][..], |records| &records.changed);
         let len = self.records(buffer).len();

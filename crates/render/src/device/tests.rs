@@ -4,7 +4,11 @@ use drystone_mesh::{Face, Quad};
 use glam::DVec3;
 
 use super::*;
-use crate::{Api, Atmosphere, Camera, GlConfig, GlDevice, SoftDevice, WgpuDevice};
+#[cfg(feature = "wgpu")]
+use crate::{Api, WgpuDevice};
+use crate::{Atmosphere, Camera, SoftDevice};
+#[cfg(feature = "gl")]
+use crate::{GlConfig, GlDevice};
 
 /// A colour for each material: all different in one channel.
 const PALETTE: [[u8; 4]; 4] =
@@ -16,12 +20,14 @@ macro_rules! on_every_device {
         #[test]
         fn $test() {
             $ask(SoftDevice::new(16, 16).unwrap());
+            #[cfg(feature = "wgpu")]
             for api in [Api::Vulkan, Api::OpenGl] {
                 match WgpuDevice::headless(api, 16, 16) {
                     Ok(device) => $ask(device),
                     Err(error) => println!("skipped: {} ({api:?}): {error}", stringify!($test)),
                 }
             }
+            #[cfg(feature = "gl")]
             for access in [Access::Direct, Access::Staged] {
                 match GlDevice::headless(GlConfig { access, ..GlConfig::default() }, 16, 16) {
                     Ok(device) => $ask(device),

@@ -6,6 +6,7 @@ use super::*;
 use crate::{CullTable, DrawData, SoftDevice, cull::twin};
 
 mod faults;
+#[cfg(feature = "wgpu")]
 mod flight;
 mod same_view;
 

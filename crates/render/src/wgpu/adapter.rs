@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::target::{WindowHandle, WindowTarget, surface_target};
+use super::target::{WindowHandle, surface_target};
 use crate::{
-    RenderError,
+    RenderError, WindowTarget,
     fault::{Fault, one_line},
     software::is_software,
 };

@@ -3,7 +3,7 @@
 use drystone_mesh::quad_index_pattern;
 
 use super::{
-    Api, UNKNOWN_COLOR, WgpuDevice, WindowTarget,
+    Api, UNKNOWN_COLOR, WgpuDevice,
     adapter::{self, Opened},
     copies::Copies,
     geometry,
@@ -12,7 +12,7 @@ use super::{
     progress::Progress,
     target::Target,
 };
-use crate::{PATTERN_QUADS, RenderError};
+use crate::{PATTERN_QUADS, RenderError, WindowTarget};
 
 /// Number of draw commands that fit a new device's buffer.
 const FIRST_COMMANDS: usize = 1024;

@@ -4,35 +4,20 @@ use super::{
     adapter::{self, Opened},
     pipelines::DEPTH_FORMAT,
 };
-use crate::{Image, RenderError, fault::one_line};
+use crate::{Image, RenderError, WindowTarget, fault::one_line};
 
 /// Window that a surface is created on: any raw handle, such as winit's.
 #[cfg(not(target_arch = "wasm32"))]
-pub(super) type WindowHandle = std::sync::Arc<dyn wgpu::WindowHandle>;
+pub(super) type WindowHandle = std::sync::Arc<dyn crate::WindowHandle>;
 /// Canvas of the web page that a surface is created on.
 #[cfg(target_arch = "wasm32")]
 pub(super) type WindowHandle = web_sys::HtmlCanvasElement;
-
-/// A window to draw to, given by raw handles, such as winit's; in a browser a canvas.
-pub struct WindowTarget {
-    /// The window; kept alive, so that a lost surface can be created again.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub window: std::sync::Arc<dyn wgpu::WindowHandle>,
-    /// The canvas.
-    #[cfg(target_arch = "wasm32")]
-    pub window: web_sys::HtmlCanvasElement,
-    /// The display that the window is on.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub display: Box<dyn wgpu::wgt::WgpuHasDisplayHandle>,
-    /// Whether pictures wait for the screen's refresh.
-    pub vsync: bool,
-}
 
 impl WindowTarget {
     /// Descriptor of a wgpu instance for this window, and the window.
     pub(super) fn instance(self) -> (wgpu::InstanceDescriptor, WindowHandle) {
         #[cfg(not(target_arch = "wasm32"))]
-        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(self.display);
+        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(Box::new(self.display));
         #[cfg(target_arch = "wasm32")]
         let descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         (descriptor, self.window)

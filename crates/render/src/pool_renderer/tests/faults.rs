@@ -2,11 +2,14 @@
 //! correct.
 
 use drystone_mesh::Face;
+#[cfg(feature = "gl")]
 use drystone_pool::PoolError;
 use glam::DVec3;
 
 use super::*;
-use crate::{Access, Camera, GlConfig, GlDevice, NaiveRenderer, Projection, SoftDevice};
+#[cfg(feature = "gl")]
+use crate::{Access, GlConfig, GlDevice};
+use crate::{Camera, NaiveRenderer, Projection, SoftDevice};
 
 /// Pixels a side.
 const SIZE: u32 = 96;
@@ -112,6 +115,7 @@ fn naive_renderers_refuse_meshes_of_others() {
 
 /// A lost device is a different error from a full pool. A caller that sees a full pool removes
 /// meshes, which is useless if the device is lost.
+#[cfg(feature = "gl")]
 #[test]
 fn a_lost_device_is_no_full_pool() {
     let device = match GlDevice::headless(GlConfig::default(), SIZE, SIZE) {
@@ -160,6 +164,7 @@ fn meshes_that_are_refused_or_empty_change_no_picture() {
 
 /// The device has memory for a few buffers. Then the pool is full and reports it, and still draws
 /// its meshes. Removing meshes frees space.
+#[cfg(feature = "gl")]
 #[test]
 fn a_device_out_of_memory_is_a_full_pool() {
     for access in [Access::Direct, Access::Staged] {
