@@ -229,7 +229,7 @@ fn later_edits_join_a_waiting_edit() {
         tree.update(&near, &mut screen).unwrap();
         assert!(tree.has_waiting_edits());
         tree.fill(&edits[1].0, edits[1].1, &mut screen).unwrap();
-        // A small edit that touches none of these meshes is shown at once.
+        // A small edit that does not touch these meshes is shown at once.
         let first = if must_wait { State::after(&[]) } else { State::after(&edits[1..]) };
         let mut states = [first, State::after(&edits)];
         assert!(states[0].is_on(&screen));

@@ -52,7 +52,7 @@ fn parts_are_shown_together() {
         assert!(tree.has_waiting_edits() && states[now].is_on(&screen), "in step {step}");
         check(&tree, &screen, usize::MAX);
         if step == 5 {
-            // An edit that touches none of these meshes does not wait.
+            // An edit that does not touch these meshes does not wait.
             tree.fill(&edits[1].0, edits[1].1, &mut screen).unwrap();
             now = 1;
         }

@@ -73,9 +73,9 @@ fn an_edit_rebuilds_damaged_skirts_when_the_source_is_readable() {
     let middle = VoxelPos::new(x, y, z);
     let other = Material(if tree.data().get(middle).is_air() { 1 } else { 0 });
     assert_eq!(tree.set([(middle, other)], &mut screen), Ok(1));
-    let healed = node_mesh::NodeMesher::default().mesh(tree.data(), node);
-    assert!(!healed.skirt(face).opaque.is_empty());
-    assert_eq!(screen.skirts[&(node, face)], healed.skirt(face).opaque.quads());
+    let repaired = node_mesh::NodeMesher::default().mesh(tree.data(), node);
+    assert!(!repaired.skirt(face).opaque.is_empty());
+    assert_eq!(screen.skirts[&(node, face)], repaired.skirt(face).opaque.quads());
 }
 
 /// LOD voxels made without unreadable voxels are made again after a while, at every level.
