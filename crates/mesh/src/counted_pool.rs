@@ -53,7 +53,7 @@ const GROWTH_DIVISOR: usize = 8;
 ///
 /// for sprite in [first, second] {
 ///     assert_eq!(pictures.get(sprites.get(sprite).unwrap().picture).unwrap().name, "bee");
-/// A removed sprite releases its picture.
+///     // A removed sprite releases its picture.
 ///     if let Some(sprite) = sprites.release(sprite)? {
 ///         pictures.release(sprite.picture)?;
 ///     }

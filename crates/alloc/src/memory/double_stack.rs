@@ -32,7 +32,7 @@ mod tests;
 /// let kept = stack.low().allocate(Layout::new::<[u8; 1000]>())?;
 /// let scratch = stack.high().allocate(Layout::new::<[u8; 3000]>())?;
 /// assert!(stack.low().allocate(Layout::new::<[u8; 1000]>()).is_err());
-/// SAFETY: nothing uses the block.
+/// // SAFETY: nothing uses the block.
 /// unsafe { stack.high().free(scratch)? };
 /// assert!(stack.low().allocate(Layout::new::<[u8; 1000]>()).is_ok());
 /// # let _ = kept;

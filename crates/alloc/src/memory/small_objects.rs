@@ -62,7 +62,7 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// let layout = Layout::new::<[u32; 5]>();
 /// let object = objects.allocate(layout)?;
 /// assert_eq!(objects.class_of(object).map(|class| class.slot_bytes), Some(32));
-/// SAFETY: the object was allocated with this layout, and nothing uses it any more.
+/// // SAFETY: the object was allocated with this layout, and nothing uses it any more.
 /// unsafe {
 ///     objects.free(object, layout)?;
 ///     assert_eq!(objects.free(object, layout), Err(Error::NotAllocated));
@@ -116,7 +116,7 @@ impl<'m> SmallObjects<'m> {
     /// let object = objects.allocate(large)?;
     /// assert!(!objects.owns(object));
     /// assert_eq!(objects.stats().too_large, 1);
-    /// SAFETY: the object was allocated with this layout, and nothing uses it any more.
+    /// // SAFETY: the object was allocated with this layout, and nothing uses it any more.
     /// unsafe { objects.free(object, large)? };
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```

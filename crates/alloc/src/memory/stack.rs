@@ -45,7 +45,7 @@ const FREED: usize = 1;
 /// let stack = Stack::new(Region::heap(4096)?);
 /// let below = stack.allocate(Layout::new::<[u8; 100]>())?;
 /// let above = stack.allocate(Layout::new::<u64>())?;
-/// SAFETY: nothing uses the blocks.
+/// // SAFETY: nothing uses the blocks.
 /// unsafe {
 ///     assert_eq!(stack.free(below), Err(Error::OutOfOrder));
 ///     stack.free(above)?;

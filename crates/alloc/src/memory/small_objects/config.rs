@@ -28,7 +28,7 @@ impl SlotClass {
 ///
 /// let classes = [SlotClass::new(24, 1000), SlotClass::new(40, 5000)];
 /// let config = SmallObjectsConfig { classes: &classes };
-/// The slots, at most two bits of metadata each, and half a kilobyte per class.
+/// // The slots, at most two bits of metadata each, and half a kilobyte per class.
 /// assert!((224_000..227_000).contains(&config.region_bytes()?));
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
