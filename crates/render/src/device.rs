@@ -360,7 +360,7 @@ pub struct Batch<'a, G> {
     /// `base_vertex` is the first vertex and `first_index` the first index.
     pub commands: &'a [DrawCommand],
     /// Whether a renderer of this crate made the batch, with ranges inside its geometry.
-    #[cfg_attr(not(any(feature = "wgpu", feature = "gl", test)), expect(dead_code))]
+    #[cfg_attr(not(any(feature = "wgpu", feature = "gl")), expect(dead_code))]
     is_trusted: bool,
 }
 
@@ -382,7 +382,7 @@ impl<'a, G> Batch<'a, G> {
     }
 
     /// Whether a device must check the commands before it draws them.
-    #[cfg(any(feature = "wgpu", feature = "gl", test))]
+    #[cfg(any(feature = "wgpu", feature = "gl"))]
     pub(crate) const fn needs_check(&self) -> bool {
         cfg!(debug_assertions) || !self.is_trusted
     }

@@ -41,6 +41,7 @@ impl CullRecord {
 
     /// Maximum number of commands for the record. Runs of visible face directions are separated by
     /// hidden ones, and a run longer than the index pattern is split.
+    #[cfg(feature = "wgpu")]
     pub(crate) fn max_commands(&self) -> u64 {
         let mut last = 0;
         let filled = self.ends.iter().filter(|&&end| std::mem::replace(&mut last, end) < end);
@@ -225,6 +226,7 @@ impl CullTable {
     }
 
     /// Maximum number of commands for a buffer's records.
+    #[cfg(feature = "wgpu")]
     pub(crate) fn max_commands(&self, buffer: usize) -> u64 {
         self.buffers.get(buffer).map_or(0, |records| records.max_commands)
     }

@@ -8,6 +8,7 @@ use crate::{CullTable, DrawData, SoftDevice, cull::twin};
 mod faults;
 #[cfg(feature = "wgpu")]
 mod flight;
+mod owned_mesh;
 mod same_view;
 
 /// A renderer whose meshes are inserted and removed; its device only stores them.

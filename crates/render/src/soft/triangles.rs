@@ -194,7 +194,7 @@ impl<'a> TriangleStage<'a> {
         match viewport.containment(&[a, b, c, c]) {
             Containment::Outside => {}
             Containment::Inside => {
-                triangles.extend(wound(clip, false).or_else(|| wound(clip, true)))
+                triangles.extend(wound(clip, false).or_else(|| wound(clip, true)));
             }
             Containment::Across => {
                 let polygon = Polygon::clipped(clip, viewport.guard);

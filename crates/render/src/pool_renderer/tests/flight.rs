@@ -7,6 +7,7 @@
 
 use glam::DVec3;
 
+use super::owned_mesh::{OwnedMesh, PALETTE};
 use super::*;
 use crate::{Api, Camera, Projection, WgpuDevice};
 
@@ -14,65 +15,6 @@ use crate::{Api, Camera, Projection, WgpuDevice};
 const CELLS: [u32; 3] = [9, 3, 9];
 /// Voxels from one cell to the next.
 const CELL: i32 = 20;
-/// Side of a box in voxels.
-const BOX: u32 = 15;
-/// Number of quads for each face direction of a cluttered box.
-const CLUTTER: u32 = 400;
-/// Translucent; the materials before it are not.
-const GLASS: u16 = 3;
-pub(super) const PALETTE: [[u8; 4]; 4] =
-    [[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255], [200, 220, 255, 110]];
-
-/// Quads sorted by face direction, and their position.
-pub(super) struct Made {
-    quads: Vec<Quad>,
-    counts: [u32; Face::COUNT],
-    draw_data: DrawData,
-    pub(super) layer: Layer,
-}
-
-impl Made {
-    pub(super) fn data(&self) -> MeshData<'_> {
-        let &Self { ref quads, counts, draw_data, layer } = self;
-        MeshData { quads, counts, draw_data, layer }
-    }
-
-    /// A closed box, which hides what is behind it, or one full of small quads, or glass.
-    pub(super) fn random(random: &mut Random, origin: [i32; 3]) -> Self {
-        let kind = random.below(8);
-        let layer = if kind == 0 { Layer::Blended } else { Layer::Opaque };
-        let mut quads = Vec::new();
-        let counts = Face::ALL.map(|face| {
-            let before = quads.len();
-            let material = if kind == 0 { GLASS } else { random.below(GLASS) };
-            if kind < 4 {
-                let mut corner = [0; 3];
-                corner[face.axis()] = if face.is_positive() { BOX - 1 } else { 0 };
-                quads.push(Quad::new(corner, [BOX; 2], face, material));
-            } else {
-                for _ in 0..random.below(CLUTTER) {
-                    // At even positions, so that a face to the top, east or south lies on an odd
-                    // plane.
-                    let corner = [0; 3].map(|_| 2 * random.below(6));
-                    let size = [0; 2].map(|_| 1 + random.below(4));
-                    quads.push(Quad::new(corner, size, face, material));
-                }
-            }
-            (quads.len() - before) as u32
-        });
-        Self { quads, counts, draw_data: DrawData { origin, level: 0, extent: BOX }, layer }
-    }
-
-    /// A wall that faces south, on an even plane.
-    fn wall([x, y, z]: [i32; 3]) -> Self {
-        let face = Face::PosZ;
-        let counts = Face::ALL.map(|other| u32::from(other == face));
-        let draw_data = DrawData { origin: [x, y, z | 1], level: 0, extent: 64 };
-        let quads = vec![Quad::new([0; 3], [64; 2], face, 1)];
-        Self { quads, counts, draw_data, layer: Layer::Opaque }
-    }
-}
-
 /// The two renderers, and their meshes.
 struct Pair {
     culled: PoolRenderer<WgpuDevice>,
@@ -134,7 +76,7 @@ impl Pair {
         let cell = self.random.below(self.cells.len() as u32);
         let [across, up, _] = CELLS;
         let index = [cell % across, cell / across % up, cell / across / up];
-        let made = Made::random(&mut self.random, index.map(|i| i as i32 * CELL));
+        let made = OwnedMesh::random(&mut self.random, index.map(|i| i as i32 * CELL));
         let held = self.cells[cell as usize];
         self.cells[cell as usize] = match held {
             Some(held) if empties || self.random.below(3) == 0 => {
@@ -156,7 +98,7 @@ impl Pair {
     /// Inserts a wall in front of some boxes, and removes the oldest if there are many.
     fn change_skirts(&mut self) {
         let [x, y, z] = [160, 20, 40].map(|bound| self.random.below(bound));
-        let wall = self.insert(&Made::wall([x - 20, y - 10, z + 160]).data());
+        let wall = self.insert(&OwnedMesh::wall([x - 20, y - 10, z + 160]).data());
         self.walls.push(wall);
         if self.walls.len() > 10 {
             let oldest = self.walls.remove(0);
@@ -278,7 +220,7 @@ fn switching_changes_no_byte_of_a_flight() {
 #[test]
 fn meshes_that_face_away_are_culled_by_both() {
     let Some(mut pair) = Pair::open("what_looks_away_is_left_out_by_both") else { return };
-    pair.insert(&Made::wall([0, 0, 0]).data());
+    pair.insert(&OwnedMesh::wall([0, 0, 0]).data());
     let view_from =
         |z: f64| View::new(Camera::look_at(DVec3::new(32.0, 32.0, z), DVec3::new(32.0, 32.0, 1.0)));
     for (z, commands) in [(90.0, 1), (-90.0, 0), (90.0, 1)] {

@@ -3,7 +3,7 @@
 
 use glam::DVec3;
 
-use super::flight::{Made, PALETTE};
+use super::owned_mesh::{OwnedMesh, PALETTE};
 use super::*;
 use crate::Camera;
 
@@ -16,7 +16,7 @@ fn renderer() -> PoolRenderer<SoftDevice> {
 /// A renderer and its meshes.
 struct Still {
     renderer: PoolRenderer<SoftDevice>,
-    cells: Vec<Option<(MeshId, Made)>>,
+    cells: Vec<Option<(MeshId, OwnedMesh)>>,
     random: Random,
 }
 
@@ -28,7 +28,7 @@ impl Still {
     fn change(&mut self) {
         let cell = self.random.below(CELLS.pow(3));
         let index = [cell % CELLS, cell / CELLS % CELLS, cell / CELLS / CELLS];
-        let made = Made::random(&mut self.random, index.map(|i| i as i32 * 20));
+        let made = OwnedMesh::random(&mut self.random, index.map(|i| i as i32 * 20));
         let held = self.cells[cell as usize].take();
         self.cells[cell as usize] = match held {
             Some((id, old)) if old.layer == made.layer && self.random.below(2) == 0 => {
