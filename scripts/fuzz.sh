@@ -60,6 +60,7 @@ limits() {
     model_gltf) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10 -dict=fuzz/model_gltf.dict" ;;
     height_map) echo "-max_len=4000 -malloc_limit_mb=128 -timeout=10" ;;
     minecraft) echo "-max_len=13000 -malloc_limit_mb=128 -timeout=10" ;;
+    qb) echo "-max_len=2000 -malloc_limit_mb=64 -timeout=10" ;;
     vox) echo "-rss_limit_mb=3000 -timeout=25" ;;
     *) echo "-max_len=600 -timeout=25" ;;
     esac

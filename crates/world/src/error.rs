@@ -52,6 +52,18 @@ pub enum WorldError {
         /// Advice for the user.
         advice: &'static str,
     },
+    /// A `.qb` file is damaged or exceeds a limit.
+    #[error("{file}: {location}: {problem}; {advice}")]
+    BadQb {
+        /// The file's name.
+        file: String,
+        /// Offset of the byte.
+        location: String,
+        /// What is wrong there.
+        problem: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// A column of a Minecraft world is damaged.
     #[error("{file}: {location}: {problem}; {advice}")]
     BadMinecraft {

@@ -13,6 +13,7 @@ mod lod;
 mod minecraft;
 mod model;
 mod node;
+mod qb;
 mod shape;
 mod source;
 mod stored;
@@ -39,6 +40,7 @@ pub use model::{
     ReadNamedFile, WarningKind, Warnings,
 };
 pub use node::NodePos;
+pub use qb::QbFile;
 pub use shape::VoxelShape;
 pub use source::{SUPPORTED_SOURCES, Source, open_source, parse_source};
 pub use stored::{

@@ -8,12 +8,12 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use crate::StoredWorld;
 use crate::{
     ChunkBox, EditStore, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions,
-    MinecraftWorld, Model, NodePos, VoxFile, WorldError,
+    MinecraftWorld, Model, NodePos, QbFile, VoxFile, WorldError,
 };
 
 /// Supported file formats, as listed in the errors of [`open_source`] and
 /// [`Model::open`](crate::Model::open).
-pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save folders), \
+pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Qubicle files (.qb), Minecraft Java worlds (.mca, save folders), \
      height maps (.png, .tif, .hgt), stored worlds (.drystone), \
      polygon models (.obj, .gltf, .glb), \
      or no name for a generated world";
@@ -144,6 +144,7 @@ pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
         Some(path) if StoredWorld::is_stored(path) => {
             Ok(Box::new(StoredWorld::open_read_only(path)?))
         }
+        Some(path) if QbFile::is_qb(path) => Ok(Box::new(QbFile::open(path)?)),
         Some(path) => match VoxFile::open(path) {
             Err(WorldError::Unsupported { path, .. })
                 if Model::is_model(&path) && path.is_file() =>
@@ -174,6 +175,9 @@ pub fn parse_source(bytes: &[u8], name: &str) -> Result<Box<dyn Source>, WorldEr
     let path = Path::new(name);
     if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("mca")) {
         return Ok(Box::new(MinecraftWorld::parse(bytes, name)?));
+    }
+    if QbFile::is_qb(path) {
+        return Ok(Box::new(QbFile::parse(bytes, name)?));
     }
     if HeightMap::is_height_map_of(bytes, path) {
         return Ok(Box::new(HeightMap::parse(bytes, name, &HeightMapOptions::default())?));

@@ -26,6 +26,7 @@ impl Level {
         [self.width, self.texels.len() / self.width]
     }
 
+    #[cfg(feature = "wgpu")]
     pub(crate) fn texels(&self) -> &[f32] {
         &self.texels
     }

@@ -19,6 +19,8 @@ mod model_gltf;
 mod model_helpers;
 mod model_obj;
 mod programs;
+mod qb;
+mod qb_bytes;
 mod real_files;
 mod stored_child;
 mod stored_counts;

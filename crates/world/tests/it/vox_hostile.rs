@@ -264,8 +264,8 @@ fn other_files_are_no_vox_files() {
         Ok(source) => panic!("{} was opened", source.name()),
         Err(error) => error.to_string(),
     };
-    let supported = "supported: MagicaVoxel files (.vox), Minecraft Java worlds (.mca, save \
-                     folders), height maps (.png, .tif, .hgt), stored worlds (.drystone), \
+    let supported = "supported: MagicaVoxel files (.vox), Qubicle files (.qb), Minecraft Java \
+                     worlds (.mca, save folders), height maps (.png, .tif, .hgt), stored worlds (.drystone), \
                      polygon models (.obj, .gltf, .glb), or no name for a generated world";
     let cases = [
         (

@@ -3,8 +3,8 @@
 
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{
-    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source, StoredWorld, VoxFile,
-    WorldError,
+    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, QbFile, Source, StoredWorld,
+    VoxFile, WorldError,
 };
 
 /// Lower than the default, so that each of many files takes little time.
@@ -153,6 +153,30 @@ pub(crate) fn minecraft(bytes: &[u8]) {
         assert!(line.starts_with("fuzz.mca: column ") && !line.contains('\n'), "{line}");
         assert!(line.len() < 600, "{line}");
     }
+}
+
+/// Reads bytes as a `.qb` file and makes some of its chunks. Returns whether the file is accepted.
+pub(crate) fn qb(bytes: &[u8]) -> bool {
+    let file = match QbFile::parse(bytes, "fuzz.qb") {
+        Ok(file) => file,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with("fuzz.qb: ") && !line.contains('\n'), "{line}");
+            assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
+            return false;
+        }
+    };
+    let positions = file.chunk_positions();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    let material_count = file.materials().len();
+    for &position in positions.iter().take(8).chain(positions.last()) {
+        let chunk = file.chunk(position).unwrap();
+        chunk.check().unwrap();
+        let has_kind =
+            |material: drystone_voxel::Material| usize::from(material.0) < material_count;
+        assert!(chunk.iter_solid().all(|(_, material)| has_kind(material)));
+    }
+    true
 }
 
 /// Reads bytes as a `.vox` file and makes some of its chunks. Returns whether the file is valid.

@@ -1,0 +1,11 @@
+//! Bytes as a Qubicle `.qb` file.
+#![no_main]
+
+// Each target reads one kind of file.
+#[allow(dead_code)]
+#[path = "../../crates/world/tests/it/programs/mod.rs"]
+mod programs;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    programs::qb(bytes);
+});
