@@ -163,7 +163,7 @@ const MAX_MATERIALS: usize = u16::MAX as usize;
 
 /// Gives each run the material of its colour. The materials are sorted by colour.
 fn assign_materials(matrices: &mut [Matrix]) -> MaterialTable {
-    let all = || matrices.iter().flat_map(|matrix| matrix.runs()).map(|run| run.color);
+    let all = || matrices.iter().flat_map(Matrix::runs).map(|run| run.color);
     let mut colors: BTreeSet<u32> = all().collect();
     let mut mask = u32::MAX;
     for dropped_bits in 1..8 {

@@ -8,7 +8,8 @@ use drystone::scene::{
     self, BackendKind, ChunkQuads, EditScene, Meshing, OpenDevice, RendererKind, Size,
 };
 use drystone_render::{
-    Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowTarget,
+    Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowHandle,
+    WindowTarget,
 };
 use drystone_voxel::MaterialTable;
 use drystone_world::LodData;
@@ -68,7 +69,7 @@ impl Screen {
         let open = |device: OpenDevice| Ok((device.renderer(renderer, capacity)?, device));
         if backend != BackendKind::Soft {
             let target = || WindowTarget {
-                window: Arc::clone(window) as Arc<dyn wgpu::WindowHandle>,
+                window: Arc::clone(window) as Arc<dyn WindowHandle>,
                 display: Box::new(display.clone()),
                 vsync: true,
             };

@@ -41,7 +41,6 @@ impl CullRecord {
 
     /// Maximum number of commands for the record. Runs of visible face directions are separated by
     /// hidden ones, and a run longer than the index pattern is split.
-    #[cfg(feature = "wgpu")]
     pub(crate) fn max_commands(&self) -> u64 {
         let mut last = 0;
         let filled = self.ends.iter().filter(|&&end| std::mem::replace(&mut last, end) < end);

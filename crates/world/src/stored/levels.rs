@@ -124,7 +124,7 @@ impl StoredWorld {
         match read {
             Ok(read) => read?
                 .map_err(|problem| {
-                    self.note(&damaged(self.path(), location_of_node(node), problem))
+                    self.note(&damaged(self.path(), location_of_node(node), problem));
                 })
                 .ok(),
             Err(error) => {

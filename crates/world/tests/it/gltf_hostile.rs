@@ -64,7 +64,7 @@ fn invalid_indices_are_reported() {
     });
     expect_error("node 0: mesh 1 of 1", |json| json["nodes"][0]["mesh"] = 1.into());
     expect_error("node 5: out of range, the file has 1", |json| {
-        json["nodes"][0]["children"] = json!([5])
+        json["nodes"][0]["children"] = json!([5]);
     });
     expect_error("scene 2: out of range, the file has 0", |json| json["scene"] = 2.into());
     expect_error("buffer 1: it has no URI and is not in this file", |json| {

@@ -48,7 +48,7 @@ fn random_matrices(random: &mut Random) -> Vec<Matrix> {
     let sizes: Vec<[u32; 3]> = (0..4).map(|_| [side(70), side(40), side(40)]).collect();
     let mut matrices = Vec::new();
     for (number, size) in sizes.into_iter().enumerate() {
-        let position = [(); 3].map(|()| random.below(90) as i32 - 60);
+        let position = [(); 3].map(|()| random.below(90) - 60);
         let mut color = [0; 4];
         let mut next = || {
             if random.below(9) == 0 {
@@ -99,7 +99,7 @@ fn too_many_colours_lose_their_lowest_bits() {
     let size = [100, 70, 10];
     let matrix = Matrix { name: "noise".into(), size, position: [0; 3], colors };
     let layout = Layout { is_right_handed: true, ..Layout::default() };
-    let found = QbFile::parse(&file(&[matrix.clone()], layout), "noise.qb").unwrap();
+    let found = QbFile::parse(&file(std::slice::from_ref(&matrix), layout), "noise.qb").unwrap();
     let found = shown(&found);
     for (position, color) in matrix.voxels() {
         let rounded = color.map(|c| c & 0xfe);
