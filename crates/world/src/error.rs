@@ -59,9 +59,9 @@ pub enum WorldError {
         file: String,
         /// Offset of the byte.
         location: String,
-        /// What is wrong there.
+        /// Description of the damage.
         problem: String,
-        /// What to do about it.
+        /// Advice to the user.
         advice: &'static str,
     },
     /// A column of a Minecraft world is damaged.

@@ -123,7 +123,7 @@ fn triangles_stay_within_the_tolerance() {
     assert!((*least, *most) == (6, 6 * TILE * TILE), "{least} to {most}");
 }
 
-/// Where grids of different resolutions meet, skirts hide the sky.
+/// Skirts hide the sky between grids of different resolutions.
 #[test]
 fn skirts_close_the_seams() {
     let mut terrain = Terrain::new(TILES);

@@ -257,7 +257,7 @@ fn with_little_memory_the_picture_is_whole_and_refined_with_more() {
     }
 }
 
-/// Without threads, meshes are built one at a time, near ones first. They fill the memory before
+/// Builds meshes one at a time without threads, near ones first. They fill the memory before
 /// the coarsest far ones are built.
 #[test]
 fn early_details_are_removed_to_fit_the_whole_world() {

@@ -144,7 +144,7 @@ fn the_viewer_does_not_lose_edits_silently() {
     assert!(lines.last().is_some_and(|line| line.contains("not saved")));
 }
 
-/// Without a file for edits, closing warns first; Ctrl+S creates a file for all of them.
+/// Closing warns first if edits have no file; Ctrl+S creates a file for all of them.
 #[test]
 fn the_viewer_creates_a_file_for_edits_without_one() {
     let test = "the_viewer_creates_a_file_for_edits_without_one";

@@ -4,7 +4,7 @@
 //! ```text
 //! cargo run --release -p drystone-render --example own_vertices -- -o crystals.png [--frames N]
 //!
-//! garden.rs    400 meshes, an eighth of which change in every frame    (the game)
+//! garden.rs    400 meshes; one in eight changes in every frame       (the game)
 //! engine.rs    wgpu: device, pipeline, picture; draws commands         (the engine)
 //! buffers.rs   the pool's `Backend` over that device's buffers         (the glue)
 //! main.rs      the frame loop: when to call each function of the pool

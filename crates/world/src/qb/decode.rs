@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// How the header says that voxels are written.
+/// Encoding of voxels, from the header.
 struct Layout {
     is_bgra: bool,
     axis: ZAxis,

@@ -51,7 +51,7 @@ const SMALL: u64 = 2000;
 const CAPACITIES: [u64; 9] =
     [0, 1, 2, 63, 500, SMALL, u32::MAX as u64 - 1, u32::MAX as u64, u64::MAX];
 /// Marks a unit without an owner.
-const NOBODY: u32 = 0;
+const NO_OWNER: u32 = 0;
 
 /// The reference model: every live range in a list, and the owner of each unit of a small space.
 struct Shadow<O> {
@@ -128,12 +128,12 @@ fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
         stale: Vec::new(),
         owner: Vec::new(),
         capacity: capacity.into(),
-        next_owner: NOBODY + 1,
+        next_owner: NO_OWNER + 1,
     };
     while !bytes.is_empty() {
         let op = Op::read(bytes);
         if shadow.capacity <= SMALL {
-            shadow.owner.resize(shadow.capacity as usize, NOBODY);
+            shadow.owner.resize(shadow.capacity as usize, NO_OWNER);
         }
         step(&mut space, &mut shadow, &op);
         space.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
@@ -151,7 +151,7 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
         Op::Allocate { size, align } => allocate(space, shadow, units(size), units(align)),
         Op::Free(nth) if !shadow.live.is_empty() => {
             let owned = shadow.live.swap_remove(nth % shadow.live.len());
-            shadow.write(Owned { owner: NOBODY, ..owned });
+            shadow.write(Owned { owner: NO_OWNER, ..owned });
             shadow.stale.push(owned.handle);
             assert_eq!(space.free(owned.handle), Ok(()));
         }
@@ -184,7 +184,7 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
             space.reset();
             let live = std::mem::take(&mut shadow.live);
             shadow.stale.extend(live.iter().map(|owned| owned.handle));
-            shadow.owner.fill(NOBODY);
+            shadow.owner.fill(NO_OWNER);
         }
         Op::Defragment { units: max_units, moves, at_once } => {
             let order = if at_once { MoveOrder::AtOnce } else { MoveOrder::FrontToBack };
@@ -199,7 +199,7 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
 /// Creates the shadow of a space that became small enough for one.
 fn rewrite<O: Offset>(shadow: &mut Shadow<O>) {
     if shadow.capacity <= SMALL {
-        shadow.owner = vec![NOBODY; shadow.capacity as usize];
+        shadow.owner = vec![NO_OWNER; shadow.capacity as usize];
         for owned in shadow.live.clone() {
             shadow.write(owned);
         }
@@ -247,7 +247,7 @@ fn reallocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, nth:
         assert_eq!(result, Err(Error::InvalidSize));
     } else if fits {
         assert_eq!(result, Ok(()));
-        shadow.write(Owned { owner: NOBODY, ..old });
+        shadow.write(Owned { owner: NO_OWNER, ..old });
         shadow.live[nth].size = size;
         shadow.write(shadow.live[nth]);
     } else {

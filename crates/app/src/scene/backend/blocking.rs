@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(choose(Err("no wgpu"), no_gl), Err("no wgpu"));
     }
 
-    /// With software adapters alone, the built-in rasteriser is chosen. Prints the adapters on a
+    /// The built-in rasteriser is chosen if all adapters are software. Prints the adapters on a
     /// machine with a GPU.
     #[test]
     fn without_a_gpu_the_software_rasteriser_is_chosen() {
