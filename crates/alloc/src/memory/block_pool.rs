@@ -20,6 +20,7 @@ mod tests;
 ///  slab [ header | 0 1 1 0 … |  [·]  [x]  [x]  [·]  …  ]   a free block begins with the
 ///                  one bit a    └──────────────┘ next      address of the next
 ///                  block: in use
+/// ```
 /// [`Pool`](super::Pool) is safe to use and needs no bits, but stores values of one type. Source:
 /// Chris Brough's article on allocators, "Pool Allocator". Its list of free blocks cannot detect a
 /// double free; the bits are an addition.
