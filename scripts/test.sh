@@ -47,6 +47,16 @@ documentation() {
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -Dwarnings" cargo doc --locked --no-deps "$@"
 }
 
+# Lints and tests drystone-render with each device alone.
+features() {
+    local device arguments
+    for device in soft wgpu gl; do
+        arguments=(--locked -p drystone-render --no-default-features --features "$device")
+        cargo clippy "${arguments[@]}" --all-targets -- -D warnings || return 1
+        cargo test --quiet "${arguments[@]}" --lib || return 1
+    done
+}
+
 # Prints the output of the tests to the terminal and the log. Passing tests show their output,
 # because a skipped test counts as passed and prints that it was skipped.
 tests() {
@@ -68,6 +78,9 @@ stage format cargo fmt "${format_scope[@]}" --check
 stage lints cargo clippy --locked "${scope[@]}" --all-targets -- -D warnings
 stage docs documentation "${scope[@]}"
 stage tests tests
+case "${scope[*]}" in
+*--workspace* | *drystone-render*) stage features features ;;
+esac
 stage sanitizers sanitizers
 
 # A line of libtest: "test result: ok. 12 passed; 0 failed; 1 ignored; ...".

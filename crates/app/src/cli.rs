@@ -38,8 +38,9 @@ use values::{chunks, distance, side};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
-/// SOURCE is a MagicaVoxel file (.vox), a Minecraft Java world (.mca, a save folder), a height
-/// map (.png, .tif, .hgt), a stored world (.drystone) or a polygon model (.obj, .gltf, .glb).
+/// SOURCE is a MagicaVoxel file (.vox), a Qubicle file (.qb), a Minecraft Java world (.mca, a save
+/// folder), a height map (.png, .tif, .hgt), a stored world (.drystone) or a polygon model (.obj,
+/// .gltf, .glb).
 /// Without SOURCE, a world is generated. Without a command, SOURCE is shown in a window, or drawn to
 /// drystone.png if there is no display.
 #[derive(Debug, Parser)]

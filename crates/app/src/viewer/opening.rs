@@ -247,7 +247,7 @@ impl Viewer {
     /// Opens a file dialog in a thread.
     pub(super) fn ask_for_file(&mut self) {
         let requests = self.requests.clone();
-        let title = "Open a .vox, .mca, height map, polygon model or stored world";
+        let title = "Open a .vox, .qb, .mca, height map, polygon model or stored world";
         let (dialog, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
         thread::spawn(move || {
             let request = match pollster::block_on(dialog) {
