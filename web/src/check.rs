@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use drystone_world::{EditedSource, MemoryFile, NodePos, parse_source};
+use drystone_world::{EditedSource, MemoryFile, Input, NodePos, OpenOptions, open_voxels};
 use wasm_bindgen::prelude::*;
 
 /// Reads everything that a page could read from a file, and returns whether the file contains edits
@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::*;
 /// Throws a message if the file cannot be read at all.
 #[wasm_bindgen]
 pub fn check(name: &str, bytes: Vec<u8>) -> Result<bool, String> {
-    let source = parse_source(&bytes, name).map_err(|error| error.to_string())?;
+    let source = open_voxels(Input::Bytes { bytes: &bytes, name }, &OpenOptions::default()).map_err(|error| error.to_string())?;
     let is_edits = EditedSource::is_file_of_edits(source.as_ref());
     if is_edits {
         // Later edits are written to the same file.

@@ -3,7 +3,8 @@ use std::{sync::Arc, time::Duration};
 use drystone::scene::EditTarget;
 use drystone_world::{
     CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodData, MemoryFile, Source,
-    StoredWorld, World, WorldError, parse_source,
+    StoredWorld, World, WorldError, open_voxels,
+    Input, OpenOptions,
 };
 
 use crate::content::Content;
@@ -55,7 +56,8 @@ impl Opened {
         name: &str,
         edits: Option<MemoryFile>,
     ) -> Result<Self, String> {
-        let source = parse_source(bytes, name).map_err(|error| match error {
+        let input = Input::Bytes { bytes, name };
+        let source = open_voxels(input, &OpenOptions::default()).map_err(|error| match error {
             WorldError::IsModel { .. } => {
                 format!("{name}: polygon models are not supported here. Open it with the viewer: drystone {name}")
             }

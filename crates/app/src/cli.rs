@@ -23,7 +23,7 @@ use clap::{
 };
 use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size};
 use drystone_render::{Atmosphere, Cull};
-use drystone_world::{GeneratorConfig, Model, VoxelModel};
+use drystone_world::{GeneratorConfig, Model, ModelOptions, OpenOptions, VoxelModel};
 use glam::DVec3;
 
 use crate::allocator::AllocatorKind;
@@ -226,6 +226,12 @@ impl SourceOptions {
             merge: 0.0,
             height_map: HeightMapArgs::default(),
         }
+    }
+
+    /// Returns the options for opening the file.
+    pub(crate) fn open_options(&self) -> OpenOptions {
+        let model = ModelOptions { merge_tolerance: self.merge, ..ModelOptions::default() };
+        OpenOptions { height_map: self.height_map.options(), model }
     }
 
     /// Returns the path of the source if it is a polygon model.

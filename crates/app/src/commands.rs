@@ -13,8 +13,7 @@ use std::path::Path;
 
 use drystone_render::{Cull, RenderError, Renderer};
 use drystone_world::{
-    GeneratedWorld, GeneratorConfig, HeightMap, Model, ModelOptions, ModelWarning, Source, World,
-    open_source,
+    GeneratedWorld, GeneratorConfig, Model, ModelWarning, Source, World, open_voxels,
 };
 
 pub(crate) use edits::{can_save_edits, open_edited, open_to_edit, save_in_new_file};
@@ -58,11 +57,8 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
 
 /// Opens the source that the options name.
 pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError> {
-    if let Some(path) = options.path.as_deref().filter(|path| HeightMap::is_height_map(path)) {
-        return Ok(Box::new(HeightMap::open(path, &options.height_map.options())?));
-    }
-    if options.path.is_some() {
-        return Ok(open_source(options.path.as_deref())?);
+    if let Some(path) = &options.path {
+        return Ok(open_voxels(path, &options.open_options())?);
     }
     let size_chunks = options.chunks.unwrap_or(GeneratorConfig::default().size_chunks);
     let (seed, relief_voxels) = (options.seed, options.relief);
@@ -72,8 +68,7 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Box<dyn Source>, AppError>
 
 /// Reads a polygon model.
 pub(crate) fn read_model(options: &SourceOptions, path: &Path) -> Result<Model, AppError> {
-    let merge_tolerance = options.merge;
-    Ok(Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?)
+    Ok(Model::open(path, &options.open_options().model)?)
 }
 
 /// Reads a polygon model to be shown; logs its warnings if verbose.

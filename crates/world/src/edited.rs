@@ -38,16 +38,16 @@ use update_parent::update_parent;
 /// # Examples
 /// ```
 /// use drystone_voxel::{Chunk, ChunkPos, Material};
-/// use drystone_world::{CommitPolicy, EditStore, EditedSource, Source, open_source};
+/// use drystone_world::{CommitPolicy, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, Source};
 ///
 /// let path = std::env::temp_dir().join(format!("edits-{}.drystone", std::process::id()));
 /// let (position, policy) = (ChunkPos::new(1, 0, 1), CommitPolicy::default());
-/// let edited = EditedSource::open(open_source(None)?, &path, policy)?;
+/// let edited = EditedSource::open(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &path, policy)?;
 /// edited.put_edited(vec![(position, Chunk::new(Chunk::SIDE, Material::AIR))])?;
 /// edited.flush()?;
 /// drop(edited);
 ///
-/// let edited = EditedSource::open_read_only(open_source(None)?, &path)?;
+/// let edited = EditedSource::open_read_only(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &path)?;
 /// assert!(edited.chunk(position)?.is_empty());
 /// # drop(edited);
 /// # std::fs::remove_file(path).unwrap();

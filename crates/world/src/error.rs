@@ -27,7 +27,7 @@ pub enum WorldError {
         problem: std::io::Error,
     },
     /// The file or folder is of no supported format.
-    #[error("{}: {found}; supported: {}", path.display(), crate::SUPPORTED_SOURCES)]
+    #[error("{}: {found}; supported: {}", path.display(), crate::open::SupportedFormats)]
     Unsupported {
         /// The file or folder.
         path: PathBuf,

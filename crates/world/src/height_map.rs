@@ -1,5 +1,3 @@
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
@@ -118,32 +116,13 @@ impl Format {
     }
 }
 
-/// Maximum length of a format's signature, in bytes.
-const MARK_BYTES: usize = 8;
-
 impl HeightMap {
     /// Maximum size of a file, in bytes.
     pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-    /// Whether the file is a height map, by its content, or by its name for `.hgt`. False if it
-    /// cannot be read.
-    pub fn is_height_map(path: &Path) -> bool {
-        Self::format_of(path).is_some()
-    }
-
-    /// Whether these bytes are a height map, by content, or by name for `.hgt`.
-    pub(crate) fn is_height_map_of(bytes: &[u8], name: &Path) -> bool {
-        Format::of(bytes, name).is_some()
-    }
-
-    fn format_of(path: &Path) -> Option<Format> {
-        // Reading a pipe would block, and consume its data.
-        if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return None;
-        }
-        let mut start = Vec::new();
-        File::open(path).ok()?.take(MARK_BYTES as u64).read_to_end(&mut start).ok()?;
-        Format::of(&start, path)
+    /// Whether a file with this name and these first bytes is a height map.
+    pub(crate) fn is_height_map(head: &[u8], name: &Path) -> bool {
+        Format::of(head, name).is_some()
     }
 
     /// Opens and reads a file.

@@ -13,6 +13,7 @@ mod lod;
 mod minecraft;
 mod model;
 mod node;
+mod open;
 mod qb;
 mod shape;
 mod source;
@@ -40,9 +41,10 @@ pub use model::{
     ReadNamedFile, WarningKind, Warnings,
 };
 pub use node::NodePos;
+pub use open::{Format, Input, OpenOptions, Opened, open, open_voxels};
 pub use qb::QbFile;
 pub use shape::VoxelShape;
-pub use source::{SUPPORTED_SOURCES, Source, open_source, parse_source};
+pub use source::Source;
 pub use stored::{
     CommitPolicy, MemoryFile, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck,
 };

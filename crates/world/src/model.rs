@@ -80,6 +80,11 @@ impl Model {
         ["obj", "gltf", "glb"].iter().any(|known| extension == *known)
     }
 
+    /// Whether the path has the extension `.obj`, in any case.
+    pub(crate) fn is_obj(path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("obj"))
+    }
+
     /// Reads a model file, and the files that it names: materials of an `.obj` file, buffers of a
     /// glTF file.
     ///
@@ -102,7 +107,7 @@ impl Model {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut read_file = |name: &str, limit: u64| files::read(&folder.join(name), limit);
         let name = path.display().to_string();
-        match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("obj")) {
+        match Self::is_obj(path) {
             true => Self::parse_obj(&bytes, &name, options, &mut read_file),
             false => Self::parse_gltf(&bytes, &name, options, &mut read_file),
         }

@@ -5,24 +5,13 @@ use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
-use crate::StoredWorld;
-use crate::{
-    ChunkBox, EditStore, GeneratedWorld, GeneratorConfig, HeightMap, HeightMapOptions,
-    MinecraftWorld, Model, NodePos, QbFile, VoxFile, WorldError,
-};
-
-/// Supported file formats, as listed in the errors of [`open_source`] and
-/// [`Model::open`](crate::Model::open).
-pub const SUPPORTED_SOURCES: &str = "MagicaVoxel files (.vox), Qubicle files (.qb), Minecraft Java worlds (.mca, save folders), \
-     height maps (.png, .tif, .hgt), stored worlds (.drystone), \
-     polygon models (.obj, .gltf, .glb), \
-     or no name for a generated world";
+use crate::{ChunkBox, EditStore, NodePos, WorldError};
 
 /// A source of voxels: lists its chunks and makes each on demand, from any thread and in any order.
 ///
 /// If a thread panics during a call, other threads may keep using the source. An implementation
 /// therefore ignores poisoned locks and only stores complete data under them. It does not use
-/// anything again that a panic may have left incomplete, such as the database of a [`StoredWorld`].
+/// anything again that a panic may have left incomplete, such as the database of a [`StoredWorld`](crate::StoredWorld).
 ///
 /// `dyn Source` can be cast to `dyn Any` and from there to the concrete type, for methods such as
 /// [`VoxFile::summary`].
@@ -114,81 +103,6 @@ pub trait Source: Any + Send + Sync {
     fn faults(&self) -> Vec<String> {
         Vec::new()
     }
-}
-
-/// Opens the source at `path`. A folder or `.mca` file is a Minecraft world, and `.png`, `.tif` and
-/// `.hgt` files are height maps at their own scale. Other files are recognized by their content.
-/// Stored worlds are opened for reading only. Without a path, this returns the generated world of
-/// the default configuration.
-///
-/// # Errors
-/// A missing, unreadable, unsupported or damaged file, or a folder without regions. Each error
-/// names the file and what to do. `IsModel` for a polygon model, which has no voxels: use
-/// [`Model::open`].
-///
-/// # Examples
-/// ```
-/// let source = drystone_world::open_source(None)?;
-/// assert!(!source.chunk_positions().is_empty());
-/// # Ok::<(), drystone_world::WorldError>(())
-/// ```
-pub fn open_source(path: Option<&Path>) -> Result<Box<dyn Source>, WorldError> {
-    match path {
-        None => Ok(Box::new(GeneratedWorld::new(GeneratorConfig::default())?)),
-        Some(path) if MinecraftWorld::is_minecraft(path) => {
-            Ok(Box::new(MinecraftWorld::open(path)?))
-        }
-        Some(path) if HeightMap::is_height_map(path) => {
-            Ok(Box::new(HeightMap::open(path, &HeightMapOptions::default())?))
-        }
-        Some(path) if StoredWorld::is_stored(path) => {
-            Ok(Box::new(StoredWorld::open_read_only(path)?))
-        }
-        Some(path) if QbFile::is_qb(path) => Ok(Box::new(QbFile::open(path)?)),
-        Some(path) => match VoxFile::open(path) {
-            Err(WorldError::Unsupported { path, .. })
-                if Model::is_model(&path) && path.is_file() =>
-            {
-                Err(WorldError::IsModel { path })
-            }
-            opened => Ok(Box::new(opened?)),
-        },
-    }
-}
-
-/// Parses a source from the bytes of a file, for example in a web page. A `.mca` name means a
-/// Minecraft region and `.hgt` a height map. Other formats are recognized by their content.
-///
-/// # Errors
-/// The errors of [`open_source`], except those of the file system.
-///
-/// # Examples
-/// ```
-/// // A plain at 100 m, samples 3 arc seconds apart.
-/// let tile = [0, 100].repeat(1201 * 1201);
-/// let source = drystone_world::parse_source(&tile, "N47E011.hgt")?;
-/// assert!(source.chunk_count() > 0);
-/// assert!(drystone_world::parse_source(b"some words", "notes.txt").is_err());
-/// # Ok::<(), drystone_world::WorldError>(())
-/// ```
-pub fn parse_source(bytes: &[u8], name: &str) -> Result<Box<dyn Source>, WorldError> {
-    let path = Path::new(name);
-    if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("mca")) {
-        return Ok(Box::new(MinecraftWorld::parse(bytes, name)?));
-    }
-    if QbFile::is_qb(path) {
-        return Ok(Box::new(QbFile::parse(bytes, name)?));
-    }
-    if HeightMap::is_height_map_of(bytes, path) {
-        return Ok(Box::new(HeightMap::parse(bytes, name, &HeightMapOptions::default())?));
-    }
-    if StoredWorld::is_stored_of(bytes) {
-        return Ok(Box::new(StoredWorld::parse(bytes, name)?));
-    }
-    if Model::is_model(path) {
-        return Err(WorldError::IsModel { path: path.into() });
-    }
-    Ok(Box::new(VoxFile::parse(bytes, name)?))
 }
 
 /// Reads a plain file of at most `limit_bytes` bytes that begins with `magic`. `kind` names the

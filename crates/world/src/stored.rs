@@ -276,13 +276,13 @@ impl StoredWorld {
     }
 
     /// Whether `bytes` begin with the signature of stored worlds.
-    pub(crate) fn is_stored_of(bytes: &[u8]) -> bool {
+    pub(crate) fn has_signature(bytes: &[u8]) -> bool {
         bytes.starts_with(&MAGIC)
     }
 
     /// Returns an error if `bytes` do not begin with the signature of stored worlds.
     fn check_magic(bytes: &[u8], path: &Path) -> Result<(), WorldError> {
-        if Self::is_stored_of(bytes) {
+        if Self::has_signature(bytes) {
             return Ok(());
         }
         let found = format!("not a stored world ({} bytes without its signature)", bytes.len());

@@ -96,6 +96,11 @@ impl VoxFile {
     /// Maximum size of a file, in bytes.
     pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
+    /// Whether a file with these first bytes is a `.vox` file.
+    pub(crate) fn has_signature(head: &[u8]) -> bool {
+        head.starts_with(outline::MAGIC)
+    }
+
     /// Opens and reads a file.
     ///
     /// # Errors

@@ -77,6 +77,8 @@ pub(crate) fn can_save_edits(source: &dyn Source) -> bool {
 mod tests {
     use std::fs;
 
+    use drystone_world::{GeneratedWorld, GeneratorConfig};
+
     use super::*;
     use crate::cli;
 
@@ -95,7 +97,7 @@ mod tests {
         };
         fs::write(name("text.drystone"), "some text").unwrap();
         // Of another world.
-        let source = drystone_world::open_source(None).unwrap();
+        let source = Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap());
         let policy = CommitPolicy::default();
         drop(EditedSource::open(source, name("other.drystone").as_ref(), policy).unwrap());
         let mut refused = vec![

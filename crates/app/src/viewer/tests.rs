@@ -7,7 +7,9 @@ use std::{
 
 use drystone::scene::{EditTarget, SaveState};
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{CommitPolicy, Edit, EditedSource, VoxelShape, World, open_source};
+use drystone_world::{
+    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, Source, VoxelShape, World,
+};
 use winit::error::EventLoopError;
 
 use super::{
@@ -21,6 +23,10 @@ use crate::{
     settings::Settings,
 };
 
+fn generated() -> Box<dyn Source> {
+    Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap())
+}
+
 /// Returns an empty folder for a test.
 fn scratch(test: &str) -> PathBuf {
     let folder =
@@ -33,7 +39,7 @@ fn scratch(test: &str) -> PathBuf {
 /// Creates a viewer without a window, with a world that has unsaved edits and no file for them.
 fn edited(source_path: &Path) -> Viewer {
     let Ok(parsed) = cli::parse(["drystone".into(), source_path.into()]) else { panic!("path") };
-    let source = open_source(None).unwrap();
+    let source = generated();
     let mut world = World::new("edited", source.materials().clone());
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
@@ -54,7 +60,7 @@ fn edited(source_path: &Path) -> Viewer {
 }
 
 fn saved_count(path: &Path) -> u64 {
-    EditedSource::open_read_only(open_source(None).unwrap(), path).unwrap().edited_count()
+    EditedSource::open_read_only(generated(), path).unwrap().edited_count()
 }
 
 /// Cmd+Q on macOS: the event loop reports its end, and then the process ends.

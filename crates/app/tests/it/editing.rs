@@ -11,7 +11,7 @@ use drystone_render::{Camera, Image, View};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
     CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, ImportOptions, LodConfig, LodData,
-    LodTree, Source, StoredWorld, VoxelShape, World, import, open_source,
+    LodTree, OpenOptions, Source, StoredWorld, VoxelShape, World, import, open_voxels,
 };
 use glam::DVec3;
 
@@ -132,7 +132,7 @@ fn a_generated_world_is_edited_and_opened_again() {
 fn a_maze_is_edited_and_opened_again() {
     let Some(maze) = data_or_skip("a_maze_is_edited_and_opened_again", "maze.vox") else { return };
     let bytes = std::fs::read(&maze).unwrap();
-    let source = || open_source(Some(&maze)).unwrap();
+    let source = || open_voxels(&maze, &OpenOptions::default()).unwrap();
     let default_view = scene::default_view(&World::load(source().as_ref()).unwrap(), SIZE.aspect());
     a_world_session(source, &View::new(default_view.camera), &scratch("editing-maze"));
     assert!(std::fs::read(&maze).unwrap() == bytes, "the source is unchanged");

@@ -8,7 +8,8 @@ use std::{
 };
 
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, Source, World, open_source,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, OpenOptions, Source, World,
+    open_voxels,
 };
 
 use crate::{
@@ -244,7 +245,7 @@ fn reopening_a_file_restores_its_edits() {
     }
     screen.xdotool(&["key", "Escape"]).unwrap();
     assert!(viewer.wait());
-    let open = || open_source(Some(&files[0])).unwrap();
+    let open = || open_voxels(&files[0], &OpenOptions::default()).unwrap();
     let count = |source: &dyn Source| World::load(source).unwrap().solid_count();
     let edited = EditedSource::open_read_only(open(), &edits).unwrap();
     assert_eq!(count(&edited), count(open().as_ref()) - 2, "both edits are in one file");

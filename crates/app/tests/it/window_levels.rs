@@ -10,8 +10,8 @@ use std::{
 
 use drystone_render::Image;
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, Source, StoredWorld, World,
-    open_source,
+    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, OpenOptions, Source, StoredWorld,
+    World, open_voxels,
 };
 
 use crate::{
@@ -58,7 +58,7 @@ impl SavedIn {
     /// Returns the number of solid voxels in the files.
     fn solid_count(&self) -> u64 {
         let source: Box<dyn Source> = match (&self.stored, &self.edits) {
-            (Some(path), _) => open_source(Some(path)).unwrap(),
+            (Some(path), _) => open_voxels(path, &OpenOptions::default()).unwrap(),
             (None, Some(edits)) => {
                 let size_chunks = [3, 4, 3];
                 let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };

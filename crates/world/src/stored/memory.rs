@@ -25,7 +25,9 @@ use crate::WorldError;
 /// # Examples
 /// ```
 /// use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
-/// use drystone_world::{CommitPolicy, MemoryFile, Source, StoredWorld, WorldError, parse_source};
+/// use drystone_world::{
+///     CommitPolicy, Input, MemoryFile, OpenOptions, Source, StoredWorld, WorldError, open_voxels,
+/// };
 ///
 /// let mut materials = MaterialTable::new();
 /// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
@@ -35,7 +37,9 @@ use crate::WorldError;
 /// let world = StoredWorld::open_in(&file, CommitPolicy::default())?;
 /// world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))])?;
 /// world.flush()?;
-/// let read = parse_source(&file.finished()?, "stones.drystone")?;
+/// let bytes = file.finished()?;
+/// let input = Input::Bytes { bytes: &bytes, name: "stones.drystone" };
+/// let read = open_voxels(input, &OpenOptions::default())?;
 /// assert_eq!(read.chunk_count(), 1);
 /// # Ok::<(), WorldError>(())
 /// ```
@@ -100,7 +104,7 @@ impl MemoryFile {
     }
 
     /// Checks all pages that the database reads when it writes. Damage to these may panic, like
-    /// other damage in [`parse_source`](crate::parse_source).
+    /// other damage in [`open`](crate::open).
     ///
     /// # Errors
     /// The first damage that is found.

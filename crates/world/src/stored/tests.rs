@@ -12,7 +12,8 @@ use super::database::META;
 use super::group::GroupPos;
 use super::meta::VERSION;
 use super::*;
-use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_source};
+use crate::{ChunkBox, GeneratedWorld, GeneratorConfig, Source, World, open_voxels};
+use crate::{Input, OpenOptions};
 
 pub(crate) mod damage;
 pub(super) mod disk;
@@ -194,7 +195,8 @@ fn parsed_bytes_equal_the_opened_file() {
     world.close().unwrap();
     let closed = fs::read(folder.file()).unwrap();
     for bytes in [&killed, &closed] {
-        let parsed = crate::parse_source(bytes, "hills").unwrap();
+        let parsed =
+            open_voxels(Input::Bytes { bytes, name: "hills" }, &OpenOptions::default()).unwrap();
         assert_eq!((parsed.chunk_count(), parsed.materials()), (9, &materials(2)));
         for (position, chunk) in &chunks {
             assert_eq!(parsed.chunk(*position).unwrap(), *chunk);
@@ -366,7 +368,7 @@ fn a_stored_generated_world_equals_its_source() {
     let chunks = made.chunk_positions().into_iter().map(|at| (at, made.chunk(at).unwrap()));
     world.put(chunks).unwrap();
     world.close().unwrap();
-    let opened = open_source(Some(&folder.file())).unwrap();
+    let opened = open_voxels(&folder.file(), &OpenOptions::default()).unwrap();
     let (stored, made) = (World::load(opened.as_ref()).unwrap(), World::load(&made).unwrap());
     assert_eq!(stored.count_by_material(), made.count_by_material());
     assert!(stored.iter().eq(made.iter()));

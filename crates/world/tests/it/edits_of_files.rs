@@ -8,7 +8,7 @@ use std::{
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use drystone_world::{
     CommitPolicy, EditStore, EditedSource, HeightMap, HeightMapOptions, MinecraftWorld, Model,
-    ModelOptions, Source, VoxelModel, WorldError, open_source,
+    ModelOptions, OpenOptions, Source, VoxelModel, WorldError, open_voxels,
 };
 
 use crate::vox_bytes;
@@ -35,7 +35,7 @@ fn edits_follow_a_file_to_other_folders() {
     let bytes = vox_bytes::file(&[vox_bytes::model([2, 2, 2], &[[0, 0, 0, 1], [1, 1, 1, 2]])]);
     let (here, there) = (folder.join("stone.vox"), folder.join("other/stone.vox"));
     fs::write(&here, &bytes).unwrap();
-    let source = |path: &Path| open_source(Some(path)).unwrap();
+    let source = |path: &Path| open_voxels(path, &OpenOptions::default()).unwrap();
     let edited = open(source(&here), &edits).unwrap();
     edited.put_edited(vec![(POSITION, Chunk::new(Chunk::SIDE, Material(1)))]).unwrap();
     edited.flush().unwrap();

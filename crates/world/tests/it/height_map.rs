@@ -4,7 +4,7 @@ use std::path::Path;
 
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{HeightMap, HeightMapOptions, Source, Voids, World, open_source};
+use drystone_world::{HeightMap, HeightMapOptions, OpenOptions, Source, Voids, World, open_voxels};
 use png::{BitDepth, ColorType};
 
 use crate::height_helpers::{
@@ -183,5 +183,8 @@ fn the_real_elevation_model_is_to_scale() {
             }
         }
     }
-    assert_eq!(open_source(Some(&path)).unwrap().name(), path.display().to_string());
+    assert_eq!(
+        open_voxels(&path, &OpenOptions::default()).unwrap().name(),
+        path.display().to_string()
+    );
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use drystone_voxel::VoxelPos;
-use drystone_world::{MinecraftWorld, Source, World, open_source};
+use drystone_world::{MinecraftWorld, OpenOptions, Source, World, open_voxels};
 
 use crate::minecraft_bytes::{Format, column, numbered, pack, region, section};
 
@@ -154,7 +154,7 @@ fn a_save_folder_is_one_world() {
     file("r.5.5.mca", b"");
     file("r.x.0.mca", b"no region");
     for path in [folder.clone(), folder.join("region")] {
-        let source = open_source(Some(&path)).unwrap();
+        let source = open_voxels(&path, &OpenOptions::default()).unwrap();
         let world = World::load(source.as_ref()).unwrap();
         assert_eq!(source.faults(), Vec::<String>::new());
         assert_eq!(world.solid_count(), 2 * 4096);
@@ -163,12 +163,12 @@ fn a_save_folder_is_one_world() {
         assert_eq!(name(&world, [-16, 0, -528]), "dirt");
     }
     // A single file is at the position in its name.
-    let source = open_source(Some(&folder.join("region/r.-1.-2.mca"))).unwrap();
+    let source = open_voxels(&folder.join("region/r.-1.-2.mca"), &OpenOptions::default()).unwrap();
     let world = World::load(source.as_ref()).unwrap();
     assert_eq!((world.solid_count(), name(&world, [-1, 15, -513])), (4096, "dirt".into()));
     // Without its separate file, the column is reported.
     std::fs::remove_file(folder.join("region/c.-1.-33.mcc")).unwrap();
-    let source = open_source(Some(&folder)).unwrap();
+    let source = open_voxels(&folder, &OpenOptions::default()).unwrap();
     assert_eq!(World::load(source.as_ref()).unwrap().solid_count(), 4096);
     let faults = source.faults();
     assert!(

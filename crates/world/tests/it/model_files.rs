@@ -5,7 +5,12 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_world::{Model, ModelOptions, WarningKind, WorldError, open_source};
+use drystone_world::{Model, ModelOptions, WarningKind, WorldError};
+use drystone_world::{OpenOptions, Source, open_voxels};
+
+fn opened(path: &Path) -> Result<Box<dyn Source>, WorldError> {
+    open_voxels(path, &OpenOptions::default())
+}
 
 use crate::gltf_bytes::quad;
 use crate::model_helpers::{beside, change_bytes, check};
@@ -51,22 +56,22 @@ fn opening_a_model_as_voxels_is_an_error() {
     for name in ["a.obj", "b.GLTF", "c.glb"] {
         let path = folder.join(name);
         fs::write(&path, "v 0 0 0\n").unwrap();
-        let error = open_source(Some(&path)).err().unwrap();
+        let error = opened(&path).err().unwrap();
         assert!(matches!(&error, WorldError::IsModel { path: named } if *named == path));
         let line = error.to_string();
         assert!(line.contains(name) && line.contains("Model::open"), "{line}");
         assert!(!line.contains("supported"), "{line}");
     }
     // Missing paths and folders are reported as such.
-    let error = open_source(Some(&folder.join("no.obj"))).err().unwrap();
+    let error = opened(&folder.join("no.obj")).err().unwrap();
     assert!(matches!(error, WorldError::Unreadable { .. }), "{error}");
     fs::create_dir(folder.join("folder.obj")).unwrap();
-    let error = open_source(Some(&folder.join("folder.obj"))).err().unwrap();
+    let error = opened(&folder.join("folder.obj")).err().unwrap();
     assert!(matches!(error, WorldError::Unsupported { .. }), "{error}");
     // Voxel files are recognized under any name.
     let voxels = folder.join("voxels.obj");
     fs::write(&voxels, "VOX ").unwrap();
-    let error = open_source(Some(&voxels)).err().unwrap();
+    let error = opened(&voxels).err().unwrap();
     assert!(matches!(error, WorldError::BadVox { .. }), "{error}");
 }
 

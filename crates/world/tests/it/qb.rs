@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{QbFile, Source, World};
+use drystone_world::{OpenOptions, QbFile, Source, World, open_voxels};
 
 use crate::programs;
 use crate::qb_bytes::{Layout, Matrix, file};
@@ -215,7 +215,7 @@ fn files_of_other_programs_are_shown() {
         ("qubicle.qb", 10, 708, [-20, 0, -2, 20, 38, 5]),
         ("robo.qb", 3, 1291, [4, 0, 5, 26, 30, 26]),
     ] {
-        let source = drystone_world::open_source(Some(&folder.join(name))).unwrap();
+        let source = open_voxels(&folder.join(name), &OpenOptions::default()).unwrap();
         let world = World::load(source.as_ref()).unwrap();
         assert_eq!(world.solid_count(), solid, "{name}");
         let bytes = std::fs::read(folder.join(name)).unwrap();

@@ -5,7 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use drystone_testing::Random;
-use drystone_world::{VoxFile, World, open_source};
+use drystone_world::{OpenOptions, Source, VoxFile, World, WorldError, open_voxels};
+
+fn opened(path: &Path) -> Result<Box<dyn Source>, WorldError> {
+    open_voxels(path, &OpenOptions::default())
+}
 
 use crate::programs;
 use crate::vox_bytes::{
@@ -260,13 +264,13 @@ fn other_files_are_no_vox_files() {
         fs::write(&path, bytes).unwrap();
         path
     };
-    let message = |path: &Path| match open_source(Some(path)) {
+    let message = |path: &Path| match opened(path) {
         Ok(source) => panic!("{} was opened", source.name()),
         Err(error) => error.to_string(),
     };
     let supported = "supported: MagicaVoxel files (.vox), Qubicle files (.qb), Minecraft Java \
                      worlds (.mca, save folders), height maps (.png, .tif, .hgt), stored worlds (.drystone), \
-                     polygon models (.obj, .gltf, .glb), or no name for a generated world";
+                     polygon models (.obj, .gltf, .glb)";
     let cases = [
         (
             folder.clone(),
@@ -288,7 +292,7 @@ fn other_files_are_no_vox_files() {
     );
     // The content decides, not the name.
     let whole = at("whole.data", &every_kind());
-    assert_eq!(open_source(Some(&whole)).unwrap().name(), whole.display().to_string());
+    assert_eq!(opened(&whole).unwrap().name(), whole.display().to_string());
     // A sparse file above the size limit.
     let large = at("large.vox", b"VOX ");
     let handle = fs::File::options().write(true).open(&large).unwrap();

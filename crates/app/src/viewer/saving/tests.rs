@@ -3,15 +3,20 @@ use std::{fs, path::PathBuf, sync::Arc};
 use drystone::scene::EditTarget;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, Edit, EditedSource, StoredWorld, VoxelShape, World, open_source,
+    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, OpenOptions, Source,
+    StoredWorld, VoxelShape, World, open_voxels,
 };
 
 use super::*;
 use crate::cli;
 
+fn generated() -> Box<dyn Source> {
+    Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap())
+}
+
 /// Edits of a generated world without a file.
 fn edited() -> EditSaver {
-    let source = open_source(None).unwrap();
+    let source = generated();
     let mut world = World::new("edited", source.materials().clone());
     let unsaved = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
     let mut saver = EditSaver::new(EditTarget::Source(Arc::new(unsaved)));
@@ -48,7 +53,7 @@ fn edits_without_a_file_are_saved_to_a_new_one_at_the_end() {
     saving.save_last(&mut saver, &source_here, notify).unwrap();
     drop(saver);
     assert_eq!(messages, [format!("edits are saved in {}", file.display())]);
-    let kept = EditedSource::open_read_only(open_source(None).unwrap(), &file).unwrap();
+    let kept = EditedSource::open_read_only(generated(), &file).unwrap();
     assert_eq!(kept.edited_count(), 1);
     drop(kept);
     fs::remove_dir_all(folder).unwrap();
@@ -107,7 +112,7 @@ impl Two {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("w.drystone");
-        let materials = open_source(None).unwrap().materials().clone();
+        let materials = generated().materials().clone();
         let stored = StoredWorld::create(&path, "w", &materials).unwrap();
         let all = [(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))];
         stored.put(all).unwrap();
@@ -123,7 +128,7 @@ impl Two {
     /// Returns the materials of a row of voxels in the world with a file of edits.
     fn row(&self, edits: &str) -> [u16; 4] {
         let [path, edits_path] = ["w.drystone", edits].map(|it| self.folder.join(it));
-        let source = open_source(Some(&path)).unwrap();
+        let source = open_voxels(&path, &OpenOptions::default()).unwrap();
         let edited = EditedSource::open_read_only(source, &edits_path).unwrap();
         let world = World::load(&edited).unwrap();
         [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0)
