@@ -38,8 +38,9 @@ pub trait IndexedBackend {
 /// flight may read is never written.
 ///
 /// # Cost
-/// Insert, replace and remove each cost two allocations. Insert and replace also copy vertices and
-/// indices to the backend, and check each index. The pool stores `D` and about 140 bytes per mesh.
+/// Insert costs two allocations, remove two frees, and replace both. Insert and replace also copy
+/// vertices and indices to the backend, and check each index. The pool stores `D` and about 140
+/// bytes per mesh.
 ///
 /// # Examples
 /// ```

@@ -16,10 +16,10 @@ pub use blocking::{open_renderer, open_soft, open_window};
 /// Renderer that stores and draws the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RendererKind {
-    /// All meshes in one buffer, drawn with one indirect call.
+    /// Meshes in a few buffers, drawn with one indirect call per buffer.
     #[default]
     Pool,
-    /// Baseline: buffers for each mesh, one call per face direction.
+    /// Baseline: buffers for each mesh, one call per mesh.
     Naive,
     /// One instance per cube, in slots chosen by the policy.
     Instanced(SlotPolicy),

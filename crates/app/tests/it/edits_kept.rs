@@ -325,7 +325,7 @@ fn edits_are_written_to_a_file_in_memory_created_later() {
     let (mut world, mut editor) = unsaved();
     edit(&mut editor, &mut world, 12);
     let refused = editor.saver().save_in(&MemoryFile::new("tiny", 100)).unwrap_err();
-    assert!(refused.to_string().contains("there is room in memory"), "{refused}");
+    assert!(refused.to_string().contains("reached its limit"), "{refused}");
     assert_eq!((editor.save_state(), editor.edit_count()), (SaveState::NotSaved, 1));
 
     let file = MemoryFile::new("edits.drystone", 16 << 20);

@@ -95,7 +95,7 @@ impl Churn {
     }
 
     /// Replaces objects like [`run`](Self::run), and compares their whole content, to find
-    /// overlapping objects. Returns whether all are unchanged.
+    /// overlapping objects. `None` if one changed.
     pub(super) fn run_checked<O: Objects>(&self, objects: &mut O, live: &mut Live) -> Option<()> {
         live.objects.iter().enumerate().for_each(|(index, object)| object.fill(index));
         for (&victim, &size) in self.victims.iter().zip(&self.sizes[live.sizes_used..]) {
