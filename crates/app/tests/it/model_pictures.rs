@@ -147,5 +147,5 @@ fn the_instanced_renderer_refuses_models() {
     let renderer = Box::new(InstancedRenderer::new(soft(), SlotPolicy::Lowest).unwrap());
     let error = ModelScene::new(model_of("sheet-flat"), renderer).err().unwrap();
     assert!(matches!(error, RenderError::NoTriangles { renderer: "instanced" }));
-    assert!(error.to_string().contains("--renderer pool"), "{error}");
+    assert!(error.to_string().contains("use the pool or the naive renderer"), "{error}");
 }

@@ -102,7 +102,10 @@ fn the_instanced_renderer_is_refused_for_models() {
     let picture = picture.to_str().unwrap();
     let base = ["shot", model, "-o", picture, "--backend", "soft"];
     let refused = one_line(&run(&[&base[..], &["--renderer", "instanced"]].concat()), 1);
-    assert!(refused.contains("instanced") && refused.contains("--renderer pool"), "{refused}");
+    assert!(
+        refused.contains("instanced") && refused.contains("use the pool or the naive renderer"),
+        "{refused}"
+    );
     let usage = one_line(&run(&[&base[..], &["--shade", "round"]].concat()), 2);
     assert!(usage.contains("flat or smooth"), "{usage}");
     assert!(!folder.join("a.png").exists());

@@ -82,7 +82,7 @@ fn info_reports_warnings_and_merged_vertices() {
 fn bad_models_and_tolerances_are_one_line_errors() {
     let folder = scratch("info-bad-model");
     for (name, bytes, problem) in [
-        ("index.obj", &b"v 0 0 0\nf 1 2 3\n"[..], "line 2: number 2 of 1 vertices"),
+        ("index.obj", &b"v 0 0 0\nf 1 2 3\n"[..], "line 2: number 2, but the file has 1 vertices"),
         ("cut.glb", b"glTF\x02\0\0\0\xff\xff\xff\x7f", "byte 8: claims 2147483647 bytes"),
         ("text.gltf", b"hello", "line 1 column 1 of its JSON"),
         ("picture.obj", b"\x89PNG\r\n\x1a\n0000", "no polygon"),

@@ -192,7 +192,8 @@ fn the_second_viewer_to_edit_saves_to_another_file() {
         assert_eq!(two.second.saver.state(), SaveState::Unsaved(1));
         assert!(matches!(save(&mut two), Saved::Silent));
         let [line] = messages.as_slice() else { panic!("{messages:?}") };
-        let why = if leaves { "another program has changed" } else { "another program has this world" };
+        let why =
+            if leaves { "another program has changed" } else { "another program has this world" };
         assert!(line.contains(why) && line.contains("--edits"), "{line}");
         two.close();
         // Edits of whole chunks have the state of the second viewer.
