@@ -135,7 +135,7 @@ fn the_viewer_does_not_lose_edits_silently() {
     wait_for_title(&screen, &window, "NOT SAVED");
     let mut lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
     let line = lines.next().unwrap();
-    assert!(line.contains("edits were not saved") && line.contains("edits.drystone"), "{line}");
+    assert!(line.contains("edits are not saved") && line.contains("edits.drystone"), "{line}");
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     let line = lines.next().unwrap();
     assert!(line.contains("close again to discard the edits"), "{line}");
