@@ -139,7 +139,7 @@ impl fmt::Display for SupportedFormats {
     }
 }
 
-/// What [`open`] reads.
+/// Input of [`open`].
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// A file or a folder.
@@ -194,13 +194,13 @@ impl<'a> Input<'a> {
 pub struct OpenOptions {
     /// Scale and levels of height maps.
     pub height_map: HeightMapOptions,
-    /// How polygon models are read.
+    /// Limits and merging of polygon models.
     pub model: ModelOptions,
 }
 
 /// The content of a file.
 pub enum Opened {
-    /// Voxels, of which each chunk is decoded when it is requested.
+    /// Voxels. Each chunk is decoded when it is requested.
     Voxels(Box<dyn Source>),
     /// A polygon model.
     Model(Box<Model>),
