@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -79,35 +79,39 @@ impl Format {
         }
     }
 
-    fn open(self, input: Input<'_>, options: &OpenOptions) -> Result<Opened, WorldError> {
-        let OpenOptions { height_map, model } = options;
-        match (self, input) {
-            (Self::MagicaVoxel, Input::Path(path)) => VoxFile::open(path).map(voxels),
+    /// Opens voxels. `None` for polygon models.
+    fn open_voxels(
+        self,
+        input: Input<'_>,
+        options: &OpenOptions,
+    ) -> Option<Result<Box<dyn Source>, WorldError>> {
+        let heights = &options.height_map;
+        Some(match (self, input) {
+            (Self::MagicaVoxel, Input::Path(path)) => VoxFile::open(path).map(boxed),
             (Self::MagicaVoxel, Input::Bytes { bytes, name }) => {
-                VoxFile::parse(bytes, name).map(voxels)
+                VoxFile::parse(bytes, name).map(boxed)
             }
-            (Self::Qubicle, Input::Path(path)) => QbFile::open(path).map(voxels),
-            (Self::Qubicle, Input::Bytes { bytes, name }) => QbFile::parse(bytes, name).map(voxels),
-            (Self::Minecraft, Input::Path(path)) => MinecraftWorld::open(path).map(voxels),
+            (Self::Qubicle, Input::Path(path)) => QbFile::open(path).map(boxed),
+            (Self::Qubicle, Input::Bytes { bytes, name }) => QbFile::parse(bytes, name).map(boxed),
+            (Self::Minecraft, Input::Path(path)) => MinecraftWorld::open(path).map(boxed),
             (Self::Minecraft, Input::Bytes { bytes, name }) => {
-                MinecraftWorld::parse(bytes, name).map(voxels)
+                MinecraftWorld::parse(bytes, name).map(boxed)
             }
-            (Self::HeightMap, Input::Path(path)) => HeightMap::open(path, height_map).map(voxels),
+            (Self::HeightMap, Input::Path(path)) => HeightMap::open(path, heights).map(boxed),
             (Self::HeightMap, Input::Bytes { bytes, name }) => {
-                HeightMap::parse(bytes, name, height_map).map(voxels)
+                HeightMap::parse(bytes, name, heights).map(boxed)
             }
-            (Self::Stored, Input::Path(path)) => StoredWorld::open_read_only(path).map(voxels),
+            (Self::Stored, Input::Path(path)) => StoredWorld::open_read_only(path).map(boxed),
             (Self::Stored, Input::Bytes { bytes, name }) => {
-                StoredWorld::parse(bytes, name).map(voxels)
+                StoredWorld::parse(bytes, name).map(boxed)
             }
-            (Self::Model, Input::Path(path)) => {
-                Model::open(path, model).map(|model| Opened::Model(Box::new(model)))
-            }
-            (Self::Model, Input::Bytes { bytes, name }) => {
-                parse_model(bytes, name, model).map(|model| Opened::Model(Box::new(model)))
-            }
-        }
+            (Self::Model, _) => return None,
+        })
     }
+}
+
+fn boxed(source: impl Source) -> Box<dyn Source> {
+    Box::new(source)
 }
 
 /// Decodes a model without the files that it names, which count as missing.
@@ -120,10 +124,6 @@ fn parse_model(bytes: &[u8], name: &str, options: &ModelOptions) -> Result<Model
         true => Model::parse_obj(bytes, name, options, &mut missing),
         false => Model::parse_gltf(bytes, name, options, &mut missing),
     }
-}
-
-fn voxels(source: impl Source) -> Opened {
-    Opened::Voxels(Box::new(source))
 }
 
 /// All formats, as messages list them.
@@ -168,6 +168,11 @@ impl<'a> Input<'a> {
             Self::Path(path) => path,
             Self::Bytes { name, .. } => Path::new(name),
         }
+    }
+
+    /// The format. An input of no known format is opened as the first one, which reports the error.
+    fn format(self) -> Format {
+        Format::of(self).unwrap_or(Format::MagicaVoxel)
     }
 
     /// The first bytes, at most [`HEAD_BYTES`](Self::HEAD_BYTES). Empty if they cannot be read.
@@ -231,9 +236,14 @@ pub enum Opened {
 /// ```
 pub fn open<'a>(input: impl Into<Input<'a>>, options: &OpenOptions) -> Result<Opened, WorldError> {
     let input = input.into();
-    // The error for a file of no known format comes from the default format.
-    let format = Format::of(input).unwrap_or(Format::MagicaVoxel);
-    format.open(input, options)
+    if let Some(source) = input.format().open_voxels(input, options) {
+        return source.map(Opened::Voxels);
+    }
+    let model = match input {
+        Input::Path(path) => Model::open(path, &options.model),
+        Input::Bytes { bytes, name } => parse_model(bytes, name, &options.model),
+    };
+    model.map(|model| Opened::Model(Box::new(model)))
 }
 
 /// Opens like [`open`], but rejects a polygon model before it is read.
@@ -245,14 +255,15 @@ pub fn open_voxels<'a>(
     options: &OpenOptions,
 ) -> Result<Box<dyn Source>, WorldError> {
     let input = input.into();
-    let is_missing = matches!(input, Input::Path(path) if !path.is_file());
-    if Format::of(input) == Some(Format::Model) && !is_missing {
-        return Err(WorldError::IsModel { path: input.path().into() });
-    }
-    match open(input, options)? {
-        Opened::Voxels(source) => Ok(source),
-        Opened::Model(model) => Err(WorldError::IsModel { path: model.name.into() }),
-    }
+    input.format().open_voxels(input, options).unwrap_or_else(|| {
+        let path = input.path();
+        match input {
+            Input::Path(path) => fs::metadata(path).map(drop),
+            Input::Bytes { .. } => Ok(()),
+        }
+        .map_err(|problem| WorldError::Unreadable { path: path.into(), problem })?;
+        Err(WorldError::IsModel { path: path.into() })
+    })
 }
 
 impl fmt::Debug for Opened {
