@@ -14,7 +14,7 @@ use crate::{ChunkBox, EditStore, NodePos, WorldError};
 /// anything again that a panic may have left incomplete, such as the database of a [`StoredWorld`](crate::StoredWorld).
 ///
 /// `dyn Source` can be cast to `dyn Any` and from there to the concrete type, for methods such as
-/// [`VoxFile::summary`].
+/// [`VoxFile::summary`](crate::VoxFile::summary).
 pub trait Source: Any + Send + Sync {
     /// Returns the display name: the name of the file, or a description of the generated world.
     fn name(&self) -> &str;
