@@ -8,6 +8,9 @@ const MAX_VOXELS: u64 = 1 << 30;
 /// Largest number of solid voxels.
 const MAX_SOLID_VOXELS: u64 = 1 << 27;
 
+/// Largest number of characters of a name in a message.
+const MAX_SHOWN_CHARS: usize = 40;
+
 /// Length of the header, in bytes.
 const HEADER_BYTES: usize = 24;
 
@@ -98,9 +101,9 @@ fn matrix(reader: &mut Reader<'_>, layout: &Layout, totals: &mut Totals) -> Resu
         i64::from(low) < -MAX_COORDINATE || i64::from(low) + i64::from(side) > MAX_COORDINATE
     };
     if !is_empty && position.iter().zip(&size).any(is_far) {
+        let name: String = name.escape_debug().take(MAX_SHOWN_CHARS).collect();
         let problem = format!(
-            "matrix \"{}\" of {size:?} voxels at {position:?} lies beyond ±{MAX_COORDINATE}",
-            name.escape_debug()
+            "matrix \"{name}\" of {size:?} voxels at {position:?} lies beyond ±{MAX_COORDINATE}"
         );
         return Err(Fault::at(start, problem, EXPORT_AGAIN));
     }

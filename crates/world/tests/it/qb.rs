@@ -199,6 +199,13 @@ fn sizes_that_the_file_does_not_justify_are_refused() {
 }
 
 #[test]
+fn messages_cut_long_names() {
+    let mut bytes = claim(Layout::default(), [2; 3], [i32::MAX, 0, 0]);
+    bytes.splice(24..26, [[255].as_slice(), &[0xff; 255]].concat());
+    assert!(!programs::qb(&bytes));
+}
+
+#[test]
 fn a_run_beyond_its_slice_is_refused() {
     let layout = Layout { is_compressed: true, ..Layout::default() };
     let mut bytes = claim(layout, [2, 2, 1], [0; 3]);
