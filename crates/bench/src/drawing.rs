@@ -1,5 +1,6 @@
 //! Drawing tables: whole frames, drystone's pool compared with naive rendering.
 
+pub(crate) mod article;
 mod bucket_size;
 mod changing;
 mod contenders;

@@ -47,6 +47,7 @@ mod versions;
 mod world;
 
 pub use chart::write_svg;
+pub use drawing::article::{ArticleDevice, FatDevice};
 pub use error::Error;
 pub use json::{read_json, write_json};
 pub use machine::Machine;

@@ -38,7 +38,7 @@ impl DrawData {
     pub const MAX_LEVEL: u32 = 24;
 
     /// Bytes for each slot that drawing shaders read.
-    pub(crate) const SHADER_BYTES: usize = 16;
+    pub const SHADER_BYTES: usize = 16;
 
     /// Shader bytes of `data` for the slots from `first` on, cut at `slots` slots.
     #[cfg(any(feature = "wgpu", feature = "gl", test))]

@@ -11,9 +11,8 @@
 //! they are polled, never waited for. All other writes are *staged*: the GPU copies them, in order,
 //! from ranges that no unfinished frame reads.
 
-mod article;
 #[allow(unsafe_code)]
-mod bindings;
+pub mod bindings;
 #[allow(unsafe_code)]
 mod buffer;
 mod config;
@@ -22,6 +21,7 @@ mod context;
 mod geometry;
 #[allow(unsafe_code)]
 mod overlay;
+pub mod parts;
 #[allow(unsafe_code)]
 mod passes;
 #[allow(unsafe_code)]
@@ -46,11 +46,6 @@ use std::{num::NonZeroU32, rc::Rc};
 use drystone_mesh::{Cube, Quad};
 use drystone_pool::{Access, DrawCommand};
 
-pub use self::{
-    article::{ArticleDevice, ArticleGeometry, FatDevice},
-    config::GlConfig,
-    geometry::GlGeometry,
-};
 use self::{
     bindings::Gl,
     context::Context,
@@ -63,6 +58,7 @@ use self::{
     target::Target,
     upload::UploadRange,
 };
+pub use self::{config::GlConfig, geometry::GlGeometry};
 use crate::{
     Device, DrawData, Frame, Image, Overlay, Passes, RenderError, TriangleVertex, WindowTarget,
     device::Entries,

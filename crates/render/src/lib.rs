@@ -43,7 +43,7 @@ pub use drystone_pool::Access;
 pub use error::RenderError;
 pub use frame::Frame;
 #[cfg(all(feature = "gl", not(target_arch = "wasm32")))]
-pub use gl::{ArticleDevice, ArticleGeometry, FatDevice, GlConfig, GlDevice, GlGeometry};
+pub use gl::{GlConfig, GlDevice, GlGeometry, parts as gl_parts};
 pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, RegionId, SlotPolicy};
 pub use naive_renderer::NaiveRenderer;

@@ -1,10 +1,11 @@
 //! LOD meshes: every renderer on every backend draws a large voxel like many small ones.
 
 use drystone::scene::{Meshing, Scene, mesh_world, mesh_world_with, quad_count};
+use drystone_bench::{ArticleDevice, FatDevice};
 use drystone_pool::Access;
 use drystone_render::{
-    Api, ArticleDevice, Camera, Device, DrawData, FatDevice, Frame, GlConfig, GlDevice, Image,
-    Layer, MeshData, RenderError, Renderer, View, WgpuDevice,
+    Api, Camera, Device, DrawData, Frame, GlConfig, GlDevice, Image, Layer, MeshData, RenderError,
+    Renderer, View, WgpuDevice,
 };
 use drystone_voxel::{ChunkMesh, Material, VoxelPos};
 use drystone_world::World;

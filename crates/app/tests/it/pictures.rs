@@ -7,12 +7,13 @@
 use std::path::PathBuf;
 
 use drystone::scene::{Meshing, Scene, quad_count};
+use drystone_bench::{ArticleDevice, FatDevice};
 use drystone_mesh::Quad;
 use drystone_pool::Oversize;
 use drystone_render::{
-    Access, Api, ArticleDevice, Cull, Device, FatDevice, GlConfig, GlDevice, Image,
-    InstancedRenderer, NaiveRenderer, PoolRenderer, PoolRendererConfig, RenderError, Renderer,
-    SlotPolicy, SoftDevice, View, WgpuDevice,
+    Access, Api, Cull, Device, GlConfig, GlDevice, Image, InstancedRenderer, NaiveRenderer,
+    PoolRenderer, PoolRendererConfig, RenderError, Renderer, SlotPolicy, SoftDevice, View,
+    WgpuDevice,
 };
 use drystone_world::World;
 

@@ -2,11 +2,14 @@
 
 use drystone_mesh::{Cube, Quad};
 use drystone_render::{
-    Api, ArticleDevice, Device, FatDevice, GlConfig, GlDevice, Image, InstancedRenderer,
-    NaiveRenderer, PoolRenderer, RenderError, Renderer, SlotPolicy, View, WgpuDevice,
+    Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, NaiveRenderer, PoolRenderer,
+    RenderError, Renderer, SlotPolicy, View, WgpuDevice,
 };
 
-use super::SIZE;
+use super::{
+    SIZE,
+    article::{ArticleDevice, FatDevice},
+};
 
 /// A renderer on a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

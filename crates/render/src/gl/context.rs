@@ -20,7 +20,7 @@ use crate::{RenderError, fault::Fault, software::is_software};
 ///
 /// It belongs to one thread: a context can be current on only one thread at a time, and the objects
 /// of a context that is current elsewhere cannot be reached.
-pub(super) struct Context {
+pub struct Context {
     gl: Gl,
     pub(super) platform: Platform,
     pub(super) fault: Fault,
@@ -97,7 +97,10 @@ impl Context {
 
     /// The functions, with the context current on this thread, which every call relies on. They can
     /// be called until another context is made current.
-    pub(super) fn current(&self) -> Result<&Gl, RenderError> {
+    ///
+    /// # Errors
+    /// `Device` when the context cannot be made current.
+    pub fn current(&self) -> Result<&Gl, RenderError> {
         let made = self.platform.make_current();
         #[cfg(test)]
         let made = if self.is_unreachable.get() { Err("simulated by a test".into()) } else { made };

@@ -66,6 +66,10 @@ impl GlGeometry {
         Ok(Self { entries, ..geometry })
     }
 
+    pub(super) const fn element_bytes(&self) -> u64 {
+        self.quad_bytes
+    }
+
     /// The table, to be shared.
     pub(super) fn table(&self) -> (Rc<Buffer>, u32) {
         (Rc::clone(&self.draws), self.slot_capacity)

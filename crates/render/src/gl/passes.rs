@@ -228,8 +228,8 @@ fn set_blending(gl: &Gl, blend: bool) {
     }
 }
 
-/// One call for many commands, which begin at an offset in the bound buffer.
-pub(super) fn draw_indirect(gl: &Gl, offset_bytes: u64, count: usize) {
+/// Draws `count` commands, which begin at an offset in the bound indirect buffer, with one call.
+pub fn draw_indirect(gl: &Gl, offset_bytes: u64, count: usize) {
     let (count, stride) = (count as GLsizei, size_of::<DrawCommand>() as GLsizei);
     let offset = ptr::without_provenance(offset_bytes as usize);
     // SAFETY: `gl` is of the context that is current, where the buffer of commands is bound;

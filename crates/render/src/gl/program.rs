@@ -34,7 +34,7 @@ pub(super) struct QuadPrograms {
 }
 
 /// Common beginning of every shader.
-pub(super) const FRAME: &str = include_str!("shaders/frame.glsl");
+pub const FRAME: &str = include_str!("shaders/frame.glsl");
 /// Enables ambient occlusion.
 const SHADED: &str = "#define SHADED\n";
 /// Enables lines along edges.
@@ -43,7 +43,7 @@ const WIRED: &str = "#define WIRED\n";
 const SEAM: &str = "#define SEAM frame.horizon.w\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
 /// Colours the outputs of a vertex shader: a colour and a position relative to the camera.
-pub(super) const SURFACE_FRAGMENT: &str =
+pub const SURFACE_FRAGMENT: &str =
     concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/surface.frag"));
 const TRIANGLES_VERTEX: &str = include_str!("shaders/triangles.vert");
 const TRIANGLES_FRAGMENT: &str =
@@ -128,7 +128,7 @@ fn triangles(context: &Rc<Context>, kind: &str) -> Result<Program, RenderError> 
 }
 
 /// A linked vertex and fragment shader.
-pub(super) struct Program {
+pub struct Program {
     context: Rc<Context>,
     name: GLuint,
 }
@@ -138,7 +138,7 @@ impl Program {
     ///
     /// # Errors
     /// `Device` with the compiler's message.
-    pub(super) fn new(
+    pub fn new(
         context: &Rc<Context>,
         vertex: &[&str],
         fragment: &[&str],

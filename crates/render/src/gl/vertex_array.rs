@@ -10,7 +10,7 @@ use super::{
 use crate::RenderError;
 
 /// Attributes, and the buffers that they and the indices are read from.
-pub(super) struct VertexArray {
+pub struct VertexArray {
     context: Rc<Context>,
     name: GLuint,
 }
@@ -29,7 +29,7 @@ impl VertexArray {
     }
 
     /// Adds an attribute of four integers, which advances by instance.
-    pub(super) fn add_integers(&self, gl: &Gl, attribute: GLuint, binding: GLuint) {
+    pub fn add_integers(&self, gl: &Gl, attribute: GLuint, binding: GLuint) {
         // SAFETY: `gl` is of the context that is current, in which the vertex array is.
         unsafe {
             gl.EnableVertexArrayAttrib(self.name, attribute);
@@ -40,7 +40,7 @@ impl VertexArray {
     }
 
     /// Adds an attribute of floats, `offset_bytes` from a vertex's start.
-    pub(super) fn add_floats(
+    pub fn add_floats(
         &self,
         gl: &Gl,
         attribute: GLuint,
@@ -80,7 +80,7 @@ impl VertexArray {
     }
 
     /// Binds a buffer to a binding's attributes. Its vertices are `stride` bytes.
-    pub(super) fn set_buffer(&self, gl: &Gl, binding: GLuint, buffer: GLuint, stride: GLsizei) {
+    pub fn set_buffer(&self, gl: &Gl, binding: GLuint, buffer: GLuint, stride: GLsizei) {
         // SAFETY: `gl` is of the context that is current, in which both are.
         unsafe { gl.VertexArrayVertexBuffer(self.name, binding, buffer, 0, stride) };
     }
@@ -92,7 +92,7 @@ impl VertexArray {
     }
 
     /// Binds the vertex array for drawing.
-    pub(super) fn bind(&self, gl: &Gl) {
+    pub fn bind(&self, gl: &Gl) {
         // SAFETY: `gl` is of the context that is current, in which it is.
         unsafe { gl.BindVertexArray(self.name) };
     }

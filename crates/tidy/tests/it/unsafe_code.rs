@@ -16,6 +16,7 @@ pub(crate) const UNSAFE_MODULES: &[(&str, &str)] = &[
     ("crates/app/src/viewer/console.rs", "a console handler on Windows is a foreign function"),
     ("crates/bench/src/arenas/adapter.rs", "makes collections use a program's allocator"),
     ("crates/bench/src/arenas/bump.rs", "calls the C library to return freed memory"),
+    ("crates/bench/src/drawing/article/naive.rs", "the article's program calls OpenGL itself"),
     ("crates/bench/src/polygons/raw.rs", "the article's code with raw pointers, for comparison"),
     ("crates/bench/src/arenas/stack.rs", "frees blocks of raw memory, as other allocators do"),
     ("crates/bench/src/arenas/script/", "calls Lua, and allocators in the way of Lua"),

@@ -2,18 +2,12 @@
 
 use drystone_mesh::Quad;
 use drystone_pool::Access;
+use drystone_render::{
+    Device, DrawData, Frame, GlConfig, GlDevice, GlGeometry, Image, Passes, RenderError,
+    gl_parts::{FRAME, Program, SURFACE_FRAGMENT, VertexArray, draw_indirect},
+};
 
 use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, Vertex, refuse_blended};
-use crate::{
-    Device, DrawData, Frame, Image, Passes, RenderError,
-    gl::{
-        GlConfig, GlDevice, GlGeometry,
-        geometry::draw_table,
-        passes::{draw_indirect, use_program},
-        program::{FRAME, Program, SURFACE_FRAGMENT},
-        vertex_array::VertexArray,
-    },
-};
 
 /// A [`GlDevice`] that stores the article's 160 bytes for each quad instead of 8, for measurements.
 pub struct FatDevice {
@@ -48,13 +42,13 @@ impl FatDevice {
     /// The errors of [`GlDevice::headless`].
     pub fn headless(config: GlConfig, width: u32, height: u32) -> Result<Self, RenderError> {
         let device = GlDevice::headless(config, width, height)?;
-        let context = &device.context;
+        let context = device.context();
         let program = Program::new(
             context,
             &[FRAME, POSITION_SHADER, VERTEX_SHADER],
             &[FRAME, SURFACE_FRAGMENT],
         )?;
-        let vertices = VertexArray::new(context, &device.painter.pattern)?;
+        let vertices = device.vertex_array()?;
         let gl = context.current()?;
         for (attribute, count, offset_bytes) in ATTRIBUTES {
             vertices.add_floats(gl, attribute, VERTEX_BINDING, (count, offset_bytes));
@@ -106,9 +100,7 @@ impl Device for FatDevice {
 
     fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<GlGeometry, RenderError> {
         self.check_quads(quads)?;
-        let draws = draw_table(&self.gl.context, slots)?;
-        let size = (quads, FAT_QUAD_BYTES);
-        GlGeometry::new(&self.gl.context, self.gl.access, size, (draws, slots))
+        self.gl.create_elements(FAT_QUAD_BYTES, quads, slots)
     }
 
     fn create_sharing(
@@ -117,8 +109,7 @@ impl Device for FatDevice {
         quads: u32,
     ) -> Result<GlGeometry, RenderError> {
         self.check_quads(quads)?;
-        let size = (quads, FAT_QUAD_BYTES);
-        GlGeometry::new(&self.gl.context, self.gl.access, size, other.table())
+        self.gl.create_elements_sharing(other, quads)
     }
 
     fn resize_draw_data(
@@ -130,13 +121,9 @@ impl Device for FatDevice {
     }
 
     fn write_quads(&mut self, geometry: &mut GlGeometry, first: u32, quads: &[Quad]) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        scratch.extend(quads.iter().map(|&quad| self.expander.corners(quad)));
-        self.gl.attempt(|gl, staging, access| {
-            geometry.write(gl, staging, (access, first), bytemuck::cast_slice(&scratch))
-        });
-        self.scratch = scratch;
+        self.scratch.clear();
+        self.scratch.extend(quads.iter().map(|&quad| self.expander.corners(quad)));
+        self.gl.write_bytes(geometry, first, bytemuck::cast_slice(&self.scratch));
     }
 
     fn copy_quads(
@@ -176,20 +163,16 @@ impl Device for FatDevice {
         refuse_blended(passes)?;
         let Self { gl: device, program, vertices, .. } = self;
         let commands = passes.opaque.iter().map(|batch| batch.commands);
-        device.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
-            painter.bind_frame(gl, range);
-            use_program(gl, program);
+        device.draw_own(frame, program, commands, |gl, mut commands_bytes| {
             vertices.bind(gl);
-            let mut commands = range.offset_bytes + commands_bytes;
             for batch in passes.opaque.iter().filter(|batch| !batch.commands.is_empty()) {
                 let geometry = batch.geometry;
                 let [vertex, draw] = [size_of::<Vertex>(), DrawData::SHADER_BYTES];
-                vertices.set_buffer(gl, VERTEX_BINDING, geometry.quads.name(), vertex as i32);
-                vertices.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), draw as i32);
-                draw_indirect(gl, commands, batch.commands.len());
-                commands += size_of_val(batch.commands) as u64;
+                vertices.set_buffer(gl, VERTEX_BINDING, geometry.elements_name(), vertex as i32);
+                vertices.set_buffer(gl, DRAW_BINDING, geometry.draw_data_name(), draw as i32);
+                draw_indirect(gl, commands_bytes, batch.commands.len());
+                commands_bytes += size_of_val(batch.commands) as u64;
             }
-            painter.paint_sky(gl);
         })
     }
 

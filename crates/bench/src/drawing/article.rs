@@ -1,9 +1,9 @@
 //! Devices for comparison with the article on vertex pooling. They exist for measurements only.
 //!
-//! * [`ArticleDevice`], under a [`NaiveRenderer`](crate::NaiveRenderer): the article's naive
+//! * [`ArticleDevice`], under a [`NaiveRenderer`](drystone_render::NaiveRenderer): the article's naive
 //!   program. One vertex array and three buffers for each mesh, generated once and updated; one
 //!   uniform and one draw call for each mesh.
-//! * [`FatDevice`], under a [`PoolRenderer`](crate::PoolRenderer): drystone's pool with the
+//! * [`FatDevice`], under a [`PoolRenderer`](drystone_render::PoolRenderer): drystone's pool with the
 //!   article's vertices. It separates the gain of pooling from that of the vertex layout.
 //!
 //! Vertices are the article's: position, normal and colour in floats, 40 bytes, four for each quad.
@@ -12,17 +12,13 @@
 
 #[allow(unsafe_code)]
 mod naive;
-#[allow(unsafe_code)]
 mod pooled;
 
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Quad;
+use drystone_render::{Passes, RenderError};
 
-pub use self::{
-    naive::{ArticleDevice, ArticleGeometry},
-    pooled::FatDevice,
-};
-use crate::{Passes, RenderError};
+pub use self::{naive::ArticleDevice, pooled::FatDevice};
 
 /// The article's vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -41,7 +37,7 @@ const ATTRIBUTES: [(u32, i32, u32); 3] = [(0, 3, 0), (1, 3, 12), (2, 4, 24)];
 /// Size of a quad in the article's vertices, in bytes.
 const FAT_QUAD_BYTES: u64 = 4 * size_of::<Vertex>() as u64;
 
-const VERTEX_SHADER: &str = include_str!("shaders/article.vert");
+const VERTEX_SHADER: &str = include_str!("article/article.vert");
 
 /// Colour of materials without a colour.
 const UNKNOWN_COLOR: [f32; 4] = [1.0, 0.0, 1.0, 1.0];

@@ -4,20 +4,16 @@ use std::{cell::RefCell, ptr, rc::Rc};
 
 use drystone_mesh::Quad;
 use drystone_pool::Access;
+use drystone_render::{
+    Batch, Device, DrawData, Frame, GlConfig, GlDevice, Image, Passes, RenderError,
+    gl_parts::{
+        Context, FRAME, Program, SURFACE_FRAGMENT, VertexArray,
+        bindings::{self as gl, Gl, types::*},
+    },
+};
 use glam::{IVec3, Mat4, Vec3};
 
 use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, refuse_blended};
-use crate::{
-    Batch, Device, DrawData, Frame, Image, Passes, RenderError,
-    gl::{
-        GlConfig, GlDevice,
-        bindings::{self as gl, Gl, types::*},
-        context::Context,
-        passes::use_program,
-        program::{FRAME, Program, SURFACE_FRAGMENT},
-        vertex_array::VertexArray,
-    },
-};
 
 /// The article's naive program as a device, for measurements.
 ///
@@ -75,7 +71,7 @@ impl ArticleDevice {
     pub fn headless(width: u32, height: u32) -> Result<Self, RenderError> {
         let gl = GlDevice::headless(GlConfig::default(), width, height)?;
         let vertex = [FRAME, POSITION_SHADER, VERTEX_SHADER];
-        let program = Program::new(&gl.context, &vertex, &[FRAME, SURFACE_FRAGMENT])?;
+        let program = Program::new(gl.context(), &vertex, &[FRAME, SURFACE_FRAGMENT])?;
         let (expander, scratch) = (Expander::default(), Parts::default());
         Ok(Self { gl, expander, program, scratch, spare: Spare::default() })
     }
@@ -83,8 +79,8 @@ impl ArticleDevice {
 
 impl Buffers {
     fn new(device: &GlDevice) -> Result<Self, RenderError> {
-        let context = &device.context;
-        let vertices = VertexArray::new(context, &device.painter.pattern)?;
+        let context = device.context();
+        let vertices = device.vertex_array()?;
         let gl = context.current()?;
         let mut names = [0; 3];
         // SAFETY: the context is current, and there is space for three names.
@@ -147,7 +143,7 @@ fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, camera_voxel: IVec3) {
     let Some(buffers) = &geometry.buffers else { return };
     buffers.vertices.bind(gl);
     let origin = IVec3::from_array(geometry.data.origin).wrapping_sub(camera_voxel);
-    let scale = Mat4::from_scale(Vec3::splat(geometry.data.scale()));
+    let scale = Mat4::from_scale(Vec3::splat((1_u32 << geometry.data.level) as f32));
     let model = (Mat4::from_translation(origin.as_vec3()) * scale).to_cols_array();
     // SAFETY: `gl` is of the context that is current, in which the program is in use that
     // has this matrix; it is of 16 numbers.
@@ -222,17 +218,13 @@ impl Device for ArticleDevice {
     }
 
     fn write_quads(&mut self, geometry: &mut ArticleGeometry, first: u32, quads: &[Quad]) {
-        let Self { gl: device, scratch, expander, .. } = self;
-        device.attempt(|gl, _, _| {
-            if first != 0 || quads.len() as u64 != u64::from(geometry.quad_capacity) {
-                return Err(no_pool());
-            }
-            scratch.expand(expander, quads);
-            if let Some(buffers) = &geometry.buffers {
-                buffers.fill(gl, scratch);
-            }
-            Ok(())
-        });
+        if first != 0 || quads.len() as u64 != u64::from(geometry.quad_capacity) {
+            return self.gl.fail_next_frame(&no_pool());
+        }
+        self.scratch.expand(&self.expander, quads);
+        if let (Some(buffers), Ok(gl)) = (&geometry.buffers, self.gl.context().current()) {
+            buffers.fill(gl, &self.scratch);
+        }
     }
 
     fn copy_quads(
@@ -243,7 +235,7 @@ impl Device for ArticleDevice {
         _to_first: u32,
         _count: u32,
     ) {
-        self.gl.attempt(|_, _, _| Err(no_pool()));
+        self.gl.fail_next_frame(&no_pool());
     }
 
     fn copy_quads_within(
@@ -253,7 +245,7 @@ impl Device for ArticleDevice {
         _to_first: u32,
         _count: u32,
     ) {
-        self.gl.attempt(|_, _, _| Err(no_pool()));
+        self.gl.fail_next_frame(&no_pool());
     }
 
     fn write_draw_data(&mut self, geometry: &mut ArticleGeometry, first: u32, data: &[DrawData]) {
@@ -278,13 +270,10 @@ impl Device for ArticleDevice {
         refuse_blended(passes)?;
         let Self { gl: device, program, .. } = self;
         let [x, y, z, _] = frame.camera_voxel;
-        device.draw_with(frame, std::iter::empty(), |painter, gl, range, _| {
-            painter.bind_frame(gl, range);
-            use_program(gl, program);
+        device.draw_own(frame, program, std::iter::empty(), |gl, _| {
             for batch in passes.opaque {
                 draw_mesh(gl, batch, IVec3::new(x, y, z));
             }
-            painter.paint_sky(gl);
         })
     }
 
