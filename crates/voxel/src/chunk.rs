@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use drystone_alloc::memory::PoolStats;
 
-pub(crate) use self::reader::{Reader, Rows};
+pub(crate) use self::reader::Reader;
 use self::storage::Storage;
 pub(crate) use self::table::Table;
 use crate::{LocalPos, Material};
@@ -12,7 +12,6 @@ mod blocks;
 mod bricks;
 mod from_runs;
 mod iter;
-mod kind;
 mod numbered;
 mod palette;
 mod reader;
@@ -23,7 +22,18 @@ mod table;
 mod tests;
 
 pub use iter::Voxels;
-pub use kind::StorageKind;
+pub use storage::StorageKind;
+
+/// Positions of the rows of a box in an array.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    /// First voxel of the first row.
+    pub(crate) first: usize,
+    /// Distance between rows along Y.
+    pub(crate) row_step: usize,
+    /// Distance between rows along Z.
+    pub(crate) layer_step: usize,
+}
 
 /// Cube of voxels with 1 to 64 voxels per side, in compact storage.
 ///

@@ -1,17 +1,13 @@
 mod ambient_occlusion;
 mod face_steps;
-mod find;
 mod layer;
 mod masks;
-mod memory;
 mod merging;
 mod plane;
 mod remesher;
 mod row;
 mod row_bits;
 mod translucent;
-pub(crate) mod transpose;
-mod transpose_masks;
 mod uniform;
 
 use alloc::alloc::handle_alloc_error;
@@ -20,10 +16,10 @@ use core::alloc::Layout;
 use drystone_alloc::Error;
 use drystone_alloc::memory::{Linear, Region};
 
-use self::find::FindAny;
-use self::memory::Memory;
+use self::masks::FindAny;
 use self::merging::mesh_masked;
 pub use self::remesher::Remesher;
+use self::row::Memory;
 use self::uniform::mesh_uniform;
 use crate::conforming::Conforming;
 use crate::simd::widest;
@@ -71,9 +67,20 @@ pub struct GreedyMesher {
     memory: Memory,
     /// Additional scratch for ambient occlusion.
     scratch: Linear<'static>,
-    merging: Merging,
-    occlusion: bool,
+    options: MesherOptions,
     conforming: Conforming,
+}
+
+/// Options of a [`GreedyMesher`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MesherOptions {
+    /// Rule for merging faces.
+    pub merging: Merging,
+    /// Whether adjacent opaque voxels darken the corners of faces
+    /// ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)). Faces are then merged
+    /// only if their quad has the same shading: a quad edge longer than one face has a constant
+    /// value.
+    pub ambient_occlusion: bool,
 }
 
 /// Rule for merging faces to quads.
@@ -94,37 +101,26 @@ pub enum Merging {
 const MIN_SCRATCH_BYTES: usize = 1 << 17;
 
 impl GreedyMesher {
-    /// Creates a mesher without scratch, which is allocated by the first mesh.
+    /// Creates a mesher with the default options. It has no scratch; the first mesh allocates it.
     pub fn new() -> Self {
-        Self::with_merging(Merging::default())
+        Self::with_options(MesherOptions::default())
     }
 
-    /// Creates a mesher with this rule for merging.
-    pub fn with_merging(merging: Merging) -> Self {
+    /// Creates a mesher with these options.
+    pub fn with_options(options: MesherOptions) -> Self {
         let scratch = Linear::new(Region::new(&mut []));
-        let memory = Memory::default();
-        Self { memory, scratch, merging, occlusion: false, conforming: Conforming::default() }
-    }
-
-    /// Enables or disables ambient occlusion: corners of faces are darkened by adjacent opaque
-    /// voxels ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)). Default:
-    /// disabled. Faces are merged only if their quad has the same shading: a quad edge longer than
-    /// one face has a constant value.
-    #[must_use]
-    pub fn ambient_occlusion(mut self, occlusion: bool) -> Self {
-        self.occlusion = occlusion;
-        self
+        Self { memory: Memory::default(), scratch, options, conforming: Conforming::default() }
     }
 
     /// Replaces the content of `mesh` by the quads of `chunk`.
     pub fn mesh(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
-        match self.merging {
+        match self.options.merging {
             Merging::Greedy => self.mesh_greedy(chunk, table, mesh),
             Merging::Conforming => {
                 self.mesh_greedy(chunk, table, mesh);
                 self.conforming.cut(mesh);
             }
-            Merging::Unit if self.occlusion => mesh_unit_shaded(chunk, table, mesh),
+            Merging::Unit if self.options.ambient_occlusion => mesh_unit_shaded(chunk, table, mesh),
             Merging::Unit => mesh_unit(chunk, table, mesh),
         }
     }
@@ -134,7 +130,7 @@ impl GreedyMesher {
         if !chunk.has_solid() {
             return;
         }
-        if let Some(material) = chunk.uniform().filter(|_| !self.occlusion) {
+        if let Some(material) = chunk.uniform().filter(|_| !self.options.ambient_occlusion) {
             mesh_uniform(chunk, material, table, mesh);
             return;
         }
@@ -145,7 +141,7 @@ impl GreedyMesher {
         // quads.
         loop {
             let scratch = (&self.scratch, &mut self.memory);
-            if mesh_any(scratch, chunk, table, self.occlusion, mesh).is_ok() {
+            if mesh_any(scratch, chunk, table, self.options.ambient_occlusion, mesh).is_ok() {
                 break;
             }
             self.scratch = larger(&self.scratch);

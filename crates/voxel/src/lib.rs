@@ -24,7 +24,7 @@ mod visibility;
 pub use chunk::{Chunk, StorageKind, Voxels};
 pub use chunk_mesh::ChunkMesh;
 pub use downsample::{downsample, downsample_block};
-pub use greedy_mesher::{GreedyMesher, Merging, Remesher};
+pub use greedy_mesher::{GreedyMesher, Merging, MesherOptions, Remesher};
 pub use material::{Material, MaterialKind, MaterialTable};
 pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};

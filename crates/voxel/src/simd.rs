@@ -9,6 +9,7 @@
 mod portable;
 #[cfg(test)]
 mod tests;
+mod transpose;
 // AVX2 code is used only if `std` detects AVX2 at run time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[cfg_attr(not(feature = "std"), allow(dead_code))]

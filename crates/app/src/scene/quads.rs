@@ -1,6 +1,6 @@
 use std::mem;
 
-use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk, VoxelPos};
+use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, MesherOptions, PaddedChunk, VoxelPos};
 use drystone_world::World;
 use rayon::prelude::*;
 
@@ -96,7 +96,10 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Creates buffers for `meshing`.
     pub(super) fn new(meshing: Meshing) -> Self {
-        let mesher = GreedyMesher::new().ambient_occlusion(meshing.occlusion);
+        let mesher = GreedyMesher::with_options(MesherOptions {
+            ambient_occlusion: meshing.occlusion,
+            ..MesherOptions::default()
+        });
         Self { mesher, ..Self::default() }
     }
 

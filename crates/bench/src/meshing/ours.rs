@@ -1,5 +1,5 @@
 use drystone_mesh::Quad;
-use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk};
+use drystone_voxel::{ChunkMesh, GreedyMesher, MesherOptions, PaddedChunk};
 
 use super::{Areas, Input, Mesher};
 
@@ -76,7 +76,10 @@ pub(super) struct Shaded(Greedy);
 
 impl Default for Shaded {
     fn default() -> Self {
-        let mesher = GreedyMesher::new().ambient_occlusion(true);
+        let mesher = GreedyMesher::with_options(MesherOptions {
+            ambient_occlusion: true,
+            ..MesherOptions::default()
+        });
         Self(Greedy { mesher, mesh: ChunkMesh::new() })
     }
 }

@@ -1,9 +1,9 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
+use super::Rows;
 use super::blocks::Block;
 use super::numbered::Numbered;
-use super::reader::Rows;
 use crate::Material;
 
 mod bytes;

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::blocks::Block;
 use super::bricks::Bricks;
+use super::numbered::has_duplicates;
 use super::palette::{Palette, Width};
 use super::runs::Runs;
 use super::storage::Storage;
@@ -51,6 +52,54 @@ impl Chunk {
             StorageKind::Palette { bits: u16::BITS } => direct(chunk.volume(), materials, runs)?,
             StorageKind::Palette { bits } => packed(chunk.volume(), materials, runs, bits)?,
         };
+        Some(chunk)
+    }
+
+    /// Appends a chunk in [`StorageKind::Bricks`](crate::StorageKind::Bricks) to `bytes`, in a form
+    /// suited for compression. Returns `false` without writing for any other storage.
+    ///
+    /// A *set* is the list of materials of a brick. Most bricks share a few sets.
+    ///
+    /// | bytes | content |
+    /// |---|---|
+    /// | 1 | number of materials − 1 |
+    /// | 2 per material | the materials, low byte first |
+    /// | 2 | number of sets − 1 |
+    /// | 1 + 1 per material | for each set: the number of materials, then their indices in ascending order |
+    /// | 1 per brick | low byte of the index of its set; X fastest, then Y, then Z |
+    /// | 1 per brick | high byte, if there are more than 256 sets |
+    /// | 8 per plane | for each brick with several materials: one plane per bit of a voxel's index in the set, low bit first; one bit per voxel, Y fastest, then Z, then X |
+    ///
+    /// # Cost
+    /// Some tens of nanoseconds per brick of 4³ voxels.
+    pub fn write_bricks(&self, bytes: &mut Vec<u8>) -> bool {
+        let Storage::Bricks(bricks) = &self.storage else { return false };
+        bricks.write(bytes);
+        true
+    }
+
+    /// Reads a chunk written by [`write_bricks`](Self::write_bricks). Returns `None` if the bytes
+    /// are invalid or too many.
+    ///
+    /// # Cost
+    /// A few nanoseconds per brick of 4³ voxels. Memory: that of the chunk, and scratch of about
+    /// the size of `bytes`.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_voxel::{Chunk, Material, StorageKind};
+    ///
+    /// let chunk = Chunk::from_fn(32, |at| Material(1 + u16::from((at.x ^ at.y) / 9)));
+    /// assert_eq!(chunk.storage(), StorageKind::Bricks);
+    /// let mut bytes = Vec::new();
+    /// assert!(chunk.write_bricks(&mut bytes));
+    /// assert_eq!(Chunk::from_bricks(32, &bytes), Some(chunk));
+    /// assert_eq!(Chunk::from_bricks(32, &bytes[1..]), None);
+    /// ```
+    pub fn from_bricks(side: u32, bytes: &[u8]) -> Option<Self> {
+        let (bricks, solid_count) = Bricks::read(side as usize, bytes)?;
+        let mut chunk = Self::new(side, Material::AIR);
+        (chunk.storage, chunk.solid_count) = (Storage::Bricks(Arc::new(bricks)), solid_count);
         Some(chunk)
     }
 }
@@ -212,17 +261,6 @@ impl<'a> Writer<'a> {
             None => self.rest.iter_mut().zip(word).for_each(|(byte, bits)| *byte = bits),
         }
     }
-}
-
-/// Returns whether a material is in the list more than once.
-pub(super) fn has_duplicates(materials: &[Material]) -> bool {
-    const FEW: usize = 16;
-    if materials.len() <= FEW {
-        return (0..materials.len()).any(|n| materials[..n].contains(&materials[n]));
-    }
-    let mut sorted = materials.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 fn solid(material: Material, len: u32) -> u32 {

@@ -1,7 +1,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::palette::find;
 use crate::Material;
 
 /// Voxels as indices into a list of at most 256 materials.
@@ -56,4 +55,31 @@ fn count(numbers: &[u8]) -> [u32; MAX] {
         }
     }
     core::array::from_fn(|number| lanes.iter().map(|lane| lane[number]).sum())
+}
+
+/// Returns the index of a material in a list, comparing sixteen at a time.
+#[inline]
+pub(super) fn find(materials: &[Material], material: Material) -> Option<usize> {
+    const LANES: usize = 16;
+    for (block, lanes) in materials.chunks(LANES).enumerate() {
+        let found = match <[Material; LANES]>::try_from(lanes) {
+            Ok(lanes) => lanes.iter().fold(false, |any, &lane| any | (lane == material)),
+            Err(_) => true,
+        };
+        if found && let Some(lane) = lanes.iter().position(|&lane| lane == material) {
+            return Some(block * LANES + lane);
+        }
+    }
+    None
+}
+
+/// Returns whether a material is in the list more than once.
+pub(super) fn has_duplicates(materials: &[Material]) -> bool {
+    const FEW: usize = 16;
+    if materials.len() <= FEW {
+        return (0..materials.len()).any(|n| materials[..n].contains(&materials[n]));
+    }
+    let mut sorted = materials.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use super::blocks::Block;
-use super::numbered::Numbered;
+use super::numbered::{Numbered, find};
 use crate::Material;
 
 /// Voxels as indices of 1, 2, 4 or 8 bits into a list of materials: X fastest, then Y, then Z,
@@ -295,20 +295,4 @@ fn copy_each(first: usize, row: &mut [Material], get: impl Fn(usize) -> Material
     for (voxel, to) in (first..).zip(row) {
         *to = get(voxel);
     }
-}
-
-/// Returns the index of a material in a list, comparing sixteen at a time.
-#[inline]
-pub(super) fn find(materials: &[Material], material: Material) -> Option<usize> {
-    const LANES: usize = 16;
-    for (block, lanes) in materials.chunks(LANES).enumerate() {
-        let found = match <[Material; LANES]>::try_from(lanes) {
-            Ok(lanes) => lanes.iter().fold(false, |any, &lane| any | (lane == material)),
-            Err(_) => true,
-        };
-        if found && let Some(lane) = lanes.iter().position(|&lane| lane == material) {
-            return Some(block * LANES + lane);
-        }
-    }
-    None
 }

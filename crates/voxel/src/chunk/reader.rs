@@ -1,3 +1,4 @@
+use super::Rows;
 use super::bricks::Bricks;
 use super::palette::Palette;
 use super::runs::Runs;
@@ -21,17 +22,6 @@ enum Source<'a> {
 
 /// Minimum number of voxels for which filling a [`Table`] pays off.
 const MANY: usize = 512;
-
-/// Positions of the rows of a box in an array.
-#[derive(Clone, Copy)]
-pub(crate) struct Rows {
-    /// First voxel of the first row.
-    pub(crate) first: usize,
-    /// Distance between rows along Y.
-    pub(crate) row_step: usize,
-    /// Distance between rows along Z.
-    pub(crate) layer_step: usize,
-}
 
 impl<'a> Reader<'a> {
     /// Reader of a chunk of air.

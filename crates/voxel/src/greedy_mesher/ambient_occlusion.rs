@@ -1,9 +1,8 @@
 use drystone_mesh::Face;
 
 use super::face_steps::axes;
-use super::find::neighbors;
-use super::masks::{Layers, stride, word_index};
-use super::row::Row;
+use super::masks::{Layers, neighbors, word_index};
+use super::row::{Row, stride};
 use crate::occlusion::{corner_steps, darkness};
 
 /// Opaque voxels in front of a layer of faces, as rows that include the halo. They determine the

@@ -1,9 +1,12 @@
+mod find;
+mod transpose;
+
 use drystone_alloc::{Error, memory::Linear};
 
-use super::find::{Find, FindHalo};
-use super::memory::Words;
-use super::row::Row;
-use super::transpose_masks::TransposeMasks;
+use self::find::{Find, FindHalo};
+pub(super) use self::find::{FindAny, neighbors};
+use self::transpose::TransposeMasks;
+use super::row::{Row, Words, stride};
 use crate::simd::{Instructions, Work, widest};
 use crate::{MaterialTable, PaddedChunk};
 
@@ -48,11 +51,6 @@ pub(super) struct Layers<'s, W: Row> {
     pub ends: &'s mut [W],
     /// Opaque voxels with the ends of the rows, for ambient occlusion.
     pub padded: &'s mut [W::Padded],
-}
-
-/// Number of words between adjacent layers.
-pub(super) const fn stride<W: Row>() -> usize {
-    W::ROWS + 2
 }
 
 /// Returns the word index of a row in a layer, both counted from −1.

@@ -5,8 +5,7 @@ use super::ambient_occlusion::{Outside, occlusion_table};
 use super::face_steps::{BitOffsets, QuadSteps, axes, stride};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
-use super::memory::Memory;
-use super::row::Row;
+use super::row::{Memory, Row};
 use crate::simd::{Instructions, Work, widest};
 use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
 

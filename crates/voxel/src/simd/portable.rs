@@ -1,8 +1,8 @@
 //! Portable implementations, used on other processors and as the reference in tests.
 
 use super::Instructions;
+use super::transpose::{Square, transpose};
 use crate::Material;
-use crate::greedy_mesher::transpose::{Square, transpose};
 
 /// Instructions that compilers generate from plain loops.
 #[cfg_attr(all(target_arch = "x86_64", target_feature = "sse2"), allow(dead_code))]

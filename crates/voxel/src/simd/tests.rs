@@ -1,7 +1,7 @@
 use core::cell::Cell;
 
 use super::*;
-use crate::{ChunkMesh, GreedyMesher, MaterialTable, PaddedChunk};
+use crate::{ChunkMesh, GreedyMesher, MaterialTable, MesherOptions, PaddedChunk};
 use portable::Portable;
 
 /// Limit for the instructions that [`widest`] may use.
@@ -135,7 +135,8 @@ fn meshes_do_not_depend_on_the_instructions() {
             let meshed = |limit| {
                 MAX.set(limit);
                 let mut mesh = ChunkMesh::new();
-                GreedyMesher::new().ambient_occlusion(is_shaded).mesh(&chunk, &table, &mut mesh);
+                let options = MesherOptions { ambient_occlusion: is_shaded, ..Default::default() };
+                GreedyMesher::with_options(options).mesh(&chunk, &table, &mut mesh);
                 MAX.set(Limit::All);
                 mesh
             };

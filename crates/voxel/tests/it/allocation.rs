@@ -1,7 +1,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, Merging, PaddedChunk, mesh_unit};
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, Material, Merging, MesherOptions, PaddedChunk, mesh_unit,
+};
 
 use crate::scenes::{boxes, random, table};
 
@@ -52,7 +54,8 @@ fn warm_meshers_do_not_allocate() {
     let chunks = [random(62, 30, 4, 1), random(17, 50, 2, 2), boxes(32, 20, 3, 3), uniform];
     let mergings = [Merging::Greedy, Merging::Conforming, Merging::Unit];
     for (merging, is_shaded) in mergings.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let mut mesher = GreedyMesher::with_merging(merging).ambient_occlusion(is_shaded);
+        let mut mesher =
+            GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion: is_shaded });
         let mut mesh = ChunkMesh::new();
         let mut mesh_all = || {
             for chunk in &chunks {

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
 use drystone_mesh::{Face, Quad};
-use drystone_voxel::{ChunkMesh, GreedyMesher, MaterialTable, Merging, PaddedChunk, mesh_unit};
+use drystone_voxel::{
+    ChunkMesh, GreedyMesher, MaterialTable, Merging, MesherOptions, PaddedChunk, mesh_unit,
+};
 use proptest::prelude::*;
 
 use crate::rasterised::Rasterised;
@@ -34,7 +36,8 @@ fn t_junctions(mesh: &ChunkMesh) -> usize {
 /// visibility.
 fn check(chunk: &PaddedChunk, table: &MaterialTable) -> ChunkMesh {
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_merging(Merging::Conforming).mesh(chunk, table, &mut mesh);
+    let options = MesherOptions { merging: Merging::Conforming, ..MesherOptions::default() };
+    GreedyMesher::with_options(options).mesh(chunk, table, &mut mesh);
     mesh_unit(chunk, table, &mut expected);
     let side = chunk.side();
     let difference = Rasterised::new(&mesh, side).difference(&Rasterised::new(&expected, side));
@@ -81,7 +84,8 @@ fn a_t_junction_is_cut_across() {
 fn unit_merging_equals_the_unit_mesher() {
     let chunk = random(9, 40, 4, 5);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_merging(Merging::Unit).mesh(&chunk, &table(0b10), &mut mesh);
+    let options = MesherOptions { merging: Merging::Unit, ..MesherOptions::default() };
+    GreedyMesher::with_options(options).mesh(&chunk, &table(0b10), &mut mesh);
     mesh_unit(&chunk, &table(0b10), &mut expected);
     assert!(!mesh.is_empty() && mesh.iter().eq(expected.iter()));
 }

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use drystone_mesh::{Face, Quad};
 use drystone_voxel::{
-    Chunk, ChunkMesh, GreedyMesher, Material, MaterialTable, Merging, PaddedChunk, mesh_unit_shaded,
+    Chunk, ChunkMesh, GreedyMesher, Material, MaterialTable, Merging, MesherOptions, PaddedChunk,
+    mesh_unit_shaded,
 };
 
 use crate::rasterised::Rasterised;
@@ -40,7 +41,8 @@ fn check_edges(quad: Quad, face: Face) {
 
 fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkMesh {
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_merging(merging).ambient_occlusion(true).mesh(chunk, table, &mut mesh);
+    let options = MesherOptions { merging, ambient_occlusion: true };
+    GreedyMesher::with_options(options).mesh(chunk, table, &mut mesh);
     mesh_unit_shaded(chunk, table, &mut expected);
     let side = chunk.side();
     let difference = Rasterised::new(&mesh, side).difference(&Rasterised::new(&expected, side));

@@ -1,67 +1,15 @@
 use alloc::collections::BTreeMap;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::super::blocks::Block;
-use super::super::from_runs::has_duplicates;
-use super::super::storage::Storage;
+use super::super::numbered::has_duplicates;
 use super::packing::{PLANE_WORDS, numbers_len, planes_of, words_of};
 use super::{BRICK, Bricks, MAX, MIXED};
 use crate::{Chunk, Material};
 
 /// Size of a plane, in bytes.
 const PLANE_BYTES: usize = 8;
-
-impl Chunk {
-    /// Appends a chunk in [`StorageKind::Bricks`](crate::StorageKind::Bricks) to `bytes`, in a form
-    /// suited for compression. Returns `false` without writing for any other storage.
-    ///
-    /// A *set* is the list of materials of a brick. Most bricks share a few sets.
-    ///
-    /// | bytes | content |
-    /// |---|---|
-    /// | 1 | number of materials − 1 |
-    /// | 2 per material | the materials, low byte first |
-    /// | 2 | number of sets − 1 |
-    /// | 1 + 1 per material | for each set: the number of materials, then their indices in ascending order |
-    /// | 1 per brick | low byte of the index of its set; X fastest, then Y, then Z |
-    /// | 1 per brick | high byte, if there are more than 256 sets |
-    /// | 8 per plane | for each brick with several materials: one plane per bit of a voxel's index in the set, low bit first; one bit per voxel, Y fastest, then Z, then X |
-    ///
-    /// # Cost
-    /// Some tens of nanoseconds per brick of 4³ voxels.
-    pub fn write_bricks(&self, bytes: &mut Vec<u8>) -> bool {
-        let Storage::Bricks(bricks) = &self.storage else { return false };
-        bricks.write(bytes);
-        true
-    }
-
-    /// Reads a chunk written by [`write_bricks`](Self::write_bricks). Returns `None` if the bytes
-    /// are invalid or too many.
-    ///
-    /// # Cost
-    /// A few nanoseconds per brick of 4³ voxels. Memory: that of the chunk, and scratch of about
-    /// the size of `bytes`.
-    ///
-    /// # Examples
-    /// ```
-    /// use drystone_voxel::{Chunk, Material, StorageKind};
-    ///
-    /// let chunk = Chunk::from_fn(32, |at| Material(1 + u16::from((at.x ^ at.y) / 9)));
-    /// assert_eq!(chunk.storage(), StorageKind::Bricks);
-    /// let mut bytes = Vec::new();
-    /// assert!(chunk.write_bricks(&mut bytes));
-    /// assert_eq!(Chunk::from_bricks(32, &bytes), Some(chunk));
-    /// assert_eq!(Chunk::from_bricks(32, &bytes[1..]), None);
-    /// ```
-    pub fn from_bricks(side: u32, bytes: &[u8]) -> Option<Self> {
-        let (bricks, solid_count) = Bricks::read(side as usize, bytes)?;
-        let mut chunk = Self::new(side, Material::AIR);
-        (chunk.storage, chunk.solid_count) = (Storage::Bricks(Arc::new(bricks)), solid_count);
-        Some(chunk)
-    }
-}
 
 /// Numbers of a brick as words: the count, then the numbers. A single number has no count.
 type Set<'a> = &'a [u16];
@@ -80,7 +28,7 @@ impl Bricks {
         })
     }
 
-    fn write(&self, bytes: &mut Vec<u8>) {
+    pub(in super::super) fn write(&self, bytes: &mut Vec<u8>) {
         let mut counts: BTreeMap<Set<'_>, usize> = BTreeMap::new();
         self.sets().for_each(|(set, _)| *counts.entry(set).or_default() += 1);
         let mut sets: Vec<(Set<'_>, usize)> = counts.iter().map(|(set, n)| (*set, *n)).collect();
@@ -109,7 +57,7 @@ impl Bricks {
         }
     }
 
-    fn read(side: usize, bytes: &[u8]) -> Option<(Self, u32)> {
+    pub(in super::super) fn read(side: usize, bytes: &[u8]) -> Option<(Self, u32)> {
         let count = Self::side_of(side.checked_pow(3)?).map(|side| (side / BRICK).pow(3))?;
         let (&material_count, rest) = bytes.split_first()?;
         let (materials, rest) = rest.split_at_checked(2 * (usize::from(material_count) + 1))?;

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use drystone_mesh::Face;
 use drystone_voxel::{
-    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, Merging, PaddedChunk,
-    mesh_unit, mesh_unit_shaded,
+    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, Merging, MesherOptions,
+    PaddedChunk, mesh_unit, mesh_unit_shaded,
 };
 
 use super::Bytes;
@@ -29,8 +29,7 @@ pub(crate) fn run(program: &[u8]) {
     let (is_shaded, is_exact) = (mode & 8 != 0, mode & 16 != 0);
     let chunk = chunk(side, is_exact, &mut bytes);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_merging(merging)
-        .ambient_occlusion(is_shaded)
+    GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion: is_shaded })
         .mesh(&chunk, &table, &mut mesh);
     if is_shaded {
         mesh_unit_shaded(&chunk, &table, &mut expected);

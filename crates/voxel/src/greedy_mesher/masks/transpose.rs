@@ -1,5 +1,5 @@
-use super::masks::{Layers, Masks, stride, word_index};
-use super::row::Row;
+use super::super::row::{Row, stride};
+use super::{Layers, Masks, word_index};
 use crate::simd::{Instructions, Work};
 
 /// Transposes the masks of ±Z, slice by slice, for the face directions along X. In rows along X, a

@@ -1,13 +1,13 @@
-use super::masks::{Layers, Masks, stride, word_index};
-use super::row::Row;
-use super::row_bits::{bits_where_all_equal, solid_bits};
-use super::translucent::{Few, Translucent};
+use super::super::row::{Row, stride};
+use super::super::row_bits::{bits_where_all_equal, solid_bits};
+use super::super::translucent::{Few, Translucent};
+use super::{Layers, Masks, word_index};
 use crate::simd::{Instructions, Work};
 use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Search for any voxel that is not air. Ends early if there is one; else it is faster than
 /// building masks.
-pub(super) struct FindAny<'a>(pub &'a [Material]);
+pub(in super::super) struct FindAny<'a>(pub &'a [Material]);
 
 impl Work for FindAny<'_> {
     type Output = bool;
@@ -196,7 +196,7 @@ impl<W: Row> Masks<'_, W> {
 
 /// Returns the voxels before and after each voxel of a row, including the halo at its ends.
 #[inline(always)]
-pub(super) fn neighbors<W: Row>(row: W, ends: W, side: usize) -> [W; 2] {
+pub(in super::super) fn neighbors<W: Row>(row: W, ends: W, side: usize) -> [W; 2] {
     let one = W::from_bits(1);
     [row << 1 | ends & one, row >> 1 | (ends >> 1 & one) << (side - 1)]
 }
