@@ -2,7 +2,7 @@
 # Runs tests under memory checkers. AddressSanitizer checks the crates whose `unsafe` code depends on
 # lengths: the allocators, the SIMD code of the meshers, and a drawing case of OpenGL. ThreadSanitizer
 # and valgrind check the allocators. Both sanitizers need a nightly Rust. (The model checker for
-# threads is an ordinary test of crates/alloc.)
+# threads is an ordinary test of crates/memory.)
 #
 #   scripts/sanitize.sh            all checkers (`make sanitize`), about half an hour on 2 cores
 #   scripts/sanitize.sh --short    fewer programs and no ThreadSanitizer (`make test`); the packages
@@ -13,7 +13,7 @@
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-readonly CRATE=drystone-alloc
+readonly CRATE=drystone-memory
 # Packages built for valgrind. They determine the features of shared dependencies.
 scope=(--workspace)
 [ $# -le 1 ] || scope=("${@:2}")
@@ -34,12 +34,12 @@ readonly OTHERS=(--skip compile --skip bits::tests)
 # driver that is installed; without one, the test prints that it was skipped.
 address_tests() {
     case "$1" in
-        drystone-alloc) echo "--lib --test it -- ${OTHERS[*]}" ;;
+        drystone-memory) echo "--lib --test it -- ${OTHERS[*]}" ;;
         drystone-voxel) echo "--lib -- simd::" ;;
         drystone-render) echo "--lib -- --show-output gl::tests::a_full_ring_spills_and_grows" ;;
     esac
 }
-readonly ADDRESS_PACKAGES=(drystone-alloc drystone-voxel drystone-render)
+readonly ADDRESS_PACKAGES=(drystone-memory drystone-voxel drystone-render)
 host=$(rustc -vV | sed -n 's/^host: //p')
 target_folder=${CARGO_TARGET_DIR:-target}
 failed=
@@ -96,7 +96,7 @@ with_valgrind() {
     seed=${PROPTEST_RNG_SEED:-}
     [ -n "$seed" ] || seed=$(sed -n 's/^PROPTEST_RNG_SEED = "\(.*\)"/\1/p' .cargo/config.toml)
     while read -r program; do
-        (cd crates/alloc && PROPTEST_RNG_SEED="$seed" DRYSTONE_PROGRAMS="$slow_programs" \
+        (cd crates/memory && PROPTEST_RNG_SEED="$seed" DRYSTONE_PROGRAMS="$slow_programs" \
             "${runner[@]}" "$program" --quiet --test-threads 1 "${OTHERS[@]}" \
             --skip slabs_for_the_largest_blocks_are_refused </dev/null) || status=1
     done <<<"$programs"
@@ -107,7 +107,7 @@ with_valgrind() {
 built_tests() {
     local messages
     messages=$(cargo test --quiet --locked "${scope[@]}" --no-run --message-format json) || return 1
-    local artifact='s!.*/crates/alloc#.*"kind":\["KIND"\].*"executable":"\([^"]*\)".*!\1!p'
+    local artifact='s!.*/crates/memory#.*"kind":\["KIND"\].*"executable":"\([^"]*\)".*!\1!p'
     sed -n -e "${artifact/KIND/lib}" -e "${artifact/KIND/test}" <<<"$messages" |
         grep .
 }

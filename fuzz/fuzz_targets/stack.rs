@@ -3,7 +3,7 @@
 
 // The module also contains the programs of the other targets.
 #[allow(dead_code)]
-#[path = "../../crates/alloc/tests/it/programs/mod.rs"]
+#[path = "../../crates/memory/tests/it/programs/mod.rs"]
 mod programs;
 
 libfuzzer_sys::fuzz_target!(|program: &[u8]| programs::stack::run(program));

@@ -2,6 +2,7 @@ use core::fmt;
 
 /// Reason why an allocation or a release failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// No free range or slot is large enough.
     Full {
@@ -14,21 +15,10 @@ pub enum Error {
     },
     /// The handle is stale: its allocation was freed before.
     Stale,
-    /// The index, offset or address is not allocated.
+    /// The index or offset is not allocated.
     NotAllocated,
     /// The size is zero or larger than any space could hold.
     InvalidSize,
-    /// The block is not the last one: blocks allocated later must be freed first.
-    OutOfOrder,
-    /// The memory belongs to a frame that is not complete.
-    InFlight {
-        /// Frame that uses the memory.
-        frame: u64,
-        /// Last complete frame.
-        completed: u64,
-    },
-    /// The allocator is already enabled and cannot be set up a second time.
-    AlreadyEnabled,
 }
 
 impl fmt::Display for Error {
@@ -39,21 +29,8 @@ impl fmt::Display for Error {
                 "{requested} units do not fit: the largest free range has {largest_free}, all together {total_free}"
             ),
             Self::Stale => f.write_str("the handle is stale: its allocation was freed before"),
-            Self::NotAllocated => {
-                f.write_str("nothing is allocated at this index, offset or address")
-            }
+            Self::NotAllocated => f.write_str("nothing is allocated at this index or offset"),
             Self::InvalidSize => f.write_str("the size is zero or larger than any space can hold"),
-            Self::OutOfOrder => {
-                f.write_str("the block is not the last one: free later blocks first")
-            }
-            Self::InFlight { frame, completed } => write!(
-                f,
-                "the memory is in use by frame {frame}, and only frame {completed} is complete: wait, \
-                 or add a frame to the ring"
-            ),
-            Self::AlreadyEnabled => {
-                f.write_str("already enabled: enable it once, at the start of the program")
-            }
         }
     }
 }

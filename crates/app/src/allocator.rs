@@ -2,7 +2,7 @@
 
 use std::{alloc::System, fmt, str::FromStr};
 
-use drystone_alloc::memory::{ClassStats, GlobalSmallObjects, SlotClass, SmallObjectsConfig};
+use drystone_memory::{ClassStats, GlobalSmallObjects, SlotClass, SmallObjectsConfig};
 use serde_json::{Value, json};
 
 /// Serves every allocation of the program, from the system until it is enabled.
@@ -58,7 +58,7 @@ impl FromStr for AllocatorKind {
 }
 
 /// Selects the allocator. Call it once, early. Earlier allocations stay with the system.
-pub(crate) fn choose(kind: AllocatorKind) -> Result<(), drystone_alloc::Error> {
+pub(crate) fn choose(kind: AllocatorKind) -> Result<(), drystone_memory::Error> {
     match kind {
         AllocatorKind::System => Ok(()),
         AllocatorKind::Small => ALLOCATOR.enable(&SmallObjectsConfig { classes: &CLASSES }),

@@ -33,7 +33,7 @@ pub(crate) enum AppError {
     #[error("cannot read the file: {0}")]
     NotRead(String),
     #[error("cannot reserve memory for small objects ({0}); use --allocator system")]
-    Allocator(#[from] drystone_alloc::Error),
+    Allocator(#[from] drystone_memory::Error),
     #[error("cannot write the report: {0}")]
     Output(#[from] std::io::Error),
 }

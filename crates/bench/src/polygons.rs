@@ -4,6 +4,7 @@ mod copied;
 mod counted;
 mod cutter;
 mod drystone;
+mod lists;
 mod model;
 #[allow(unsafe_code)]
 mod raw;
@@ -11,11 +12,12 @@ mod slots;
 
 use std::time::Instant;
 
-use drystone_mesh::{ByLength, IndexRuns, Plane, RangeRuns};
+use drystone_mesh::{IndexRuns, Plane};
 
 use self::copied::VecOfVecs;
 use self::counted::Counted;
 use self::drystone::Drystone;
+use self::lists::{ByLength, RangeRuns};
 use self::model::Model;
 use self::raw::RawPointers;
 use self::slots::SlotMaps;

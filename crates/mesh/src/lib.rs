@@ -21,11 +21,10 @@ pub use face::{Face, FaceSet};
 pub use index_pattern::{INDICES_PER_QUAD, VERTICES_PER_QUAD, quad_index_pattern};
 #[cfg(feature = "triangulate")]
 pub use polygon::Triangulator;
-pub use polygon::{ByLength, IndexRuns, RangeRuns, VertexLists};
 pub use polygon::{
-    Clipped, Coordinate, CoordinateHandle, Corner, CornerRef, Corners, Interpolate, Lifetime,
-    MeshVertex, PartCorner, Plane, Polygon, PolygonHandle, PolygonStats, PolygonStore, Projected,
-    Vertex, VertexHandle, frustum, portal, pyramid,
+    Clipped, Coordinate, CoordinateHandle, Corner, CornerRef, Corners, IndexRuns, Interpolate,
+    Lifetime, MeshVertex, PartCorner, Plane, Polygon, PolygonHandle, PolygonStats, PolygonStore,
+    Projected, Vertex, VertexHandle, VertexLists, frustum, portal, pyramid,
 };
 pub use quad::Quad;
 pub use quad_buffer::{QuadBuffer, QuadSink};

@@ -26,7 +26,7 @@ pub use corner::{
     Vertex, VertexHandle,
 };
 pub use interpolate::Interpolate;
-pub use lists::{ByLength, IndexRuns, RangeRuns, VertexLists};
+pub use lists::{IndexRuns, VertexLists};
 pub use mesh::MeshVertex;
 pub use part::{Lifetime, PartCorner};
 pub use plane::{Plane, frustum, portal, pyramid};

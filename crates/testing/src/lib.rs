@@ -1,4 +1,4 @@
-//! Random numbers for the tests of all crates. Only tests depend on this crate.
+//! Random numbers and random programs for the tests of all crates. Only tests depend on this crate.
 //!
 //! Every test run uses the same numbers, unless the variable [`SEED_VARIABLE`] is set. `make soak`
 //! sets it, together with the seed of the property tests, for each of its rounds.
@@ -16,7 +16,11 @@
 //! The numbers are for tests only: each can be computed from the previous one.
 #![forbid(unsafe_code)]
 
+mod bytes;
+
 use std::sync::LazyLock;
+
+pub use bytes::Bytes;
 
 /// Name of the environment variable that changes the seed of every [`Random`].
 pub const SEED_VARIABLE: &str = "DRYSTONE_SEED";

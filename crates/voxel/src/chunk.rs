@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use drystone_alloc::memory::PoolStats;
+use drystone_memory::PoolStats;
 
 pub(crate) use self::reader::Reader;
 use self::storage::Storage;
@@ -56,7 +56,7 @@ pub(crate) struct Rows {
 /// Voxel arrays are in blocks of global [`SharedPool`]s, for all threads. Chunks do not fragment
 /// the heap, and the pools release memory after many chunks are dropped.
 ///
-/// [`SharedPool`]: drystone_alloc::memory::SharedPool
+/// [`SharedPool`]: drystone_memory::SharedPool
 ///
 /// # Examples
 /// ```

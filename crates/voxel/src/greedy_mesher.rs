@@ -13,8 +13,8 @@ mod uniform;
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 
-use drystone_alloc::Error;
-use drystone_alloc::memory::{Linear, Region};
+use drystone_memory::Error;
+use drystone_memory::{Linear, Region};
 
 use self::masks::FindAny;
 use self::merging::mesh_masked;

@@ -1,8 +1,6 @@
 //! Runs programs of operations and compares the result with a simple reference model.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod compile_fail;
-mod global;
 mod programs;
 
 use proptest::{collection::vec, prelude::*, test_runner::Config};
@@ -44,50 +42,5 @@ proptest! {
     #[test]
     fn size_classes_behave_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::size_classes::run(&program);
-    }
-
-    #[test]
-    fn small_objects_behave_like_lists_of_slots(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::small_objects::run(&program);
-    }
-
-    #[test]
-    fn global_small_objects_behave_like_a_heap(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::global_small_objects::run(&program);
-    }
-
-    #[test]
-    fn block_pools_behave_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::block_pool::run(&program);
-    }
-
-    #[test]
-    fn pools_behave_like_a_list_of_boxes(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::pool::run(&program);
-    }
-
-    #[test]
-    fn size_lists_behave_like_vectors(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::size_lists::run(&program);
-    }
-
-    #[test]
-    fn linear_behaves_like_a_sum_of_sizes(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::linear::run(&program);
-    }
-
-    #[test]
-    fn stack_behaves_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::stack::run(&program);
-    }
-
-    #[test]
-    fn double_stack_behaves_like_two_lists(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::double_stack::run(&program);
-    }
-
-    #[test]
-    fn scope_stack_drops_values_like_the_reference_lists(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
-        programs::scope_stack::run(&program);
     }
 }

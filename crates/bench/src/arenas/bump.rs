@@ -3,7 +3,7 @@
 use std::{alloc::Layout, hint::black_box, time::Instant};
 
 use allocator_api2::{alloc::System, boxed::Box as BoxIn};
-use drystone_alloc::memory::{Linear, Region};
+use drystone_memory::{Linear, Region};
 
 use crate::{Contender, Error, Figure, Options, Table};
 

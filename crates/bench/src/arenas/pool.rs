@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use allocator_api2::alloc::Allocator;
 use allocator_api2::boxed::Box as BoxIn;
-use drystone_alloc::memory::{BlockPool, Heap, Pool, PoolBox};
+use drystone_memory::{BlockPool, Heap, Pool, PoolBox};
 use slab::Slab;
 use slotmap::{DefaultKey, SlotMap};
 

@@ -4,7 +4,7 @@ use std::{array, cell::Cell, hint::black_box, time::Instant};
 
 use allocator_api2::{alloc::System, boxed::Box as BoxIn};
 use bump_scope::{Bump, BumpScope};
-use drystone_alloc::memory::{Region, Scope, ScopeStack};
+use drystone_memory::{Region, Scope, ScopeStack};
 
 use crate::{Contender, Error, Figure, Options, Table};
 
@@ -126,7 +126,7 @@ fn time(
 
 /// Panics when memory runs out, as the other contenders do.
 #[inline]
-fn or_panic<T>(result: Result<T, drystone_alloc::Error>) -> T {
+fn or_panic<T>(result: Result<T, drystone_memory::Error>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 

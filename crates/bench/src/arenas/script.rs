@@ -9,7 +9,7 @@ mod trace;
 
 use std::time::Instant;
 
-use drystone_alloc::memory::SlotClass;
+use drystone_memory::SlotClass;
 
 use super::small::contenders::{self, Dlmalloc, InProgram, Objects, Rlsf, Talc};
 use crate::{Contender, Error, Figure, Options, Table};

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bump_scope::{Bump, alloc::Allocator, traits::BumpAllocatorTyped};
-use drystone_alloc::memory::{Region, Stack};
+use drystone_memory::{Region, Stack};
 
 use crate::{Contender, Error, Figure, Options, Random, Table};
 

@@ -1,25 +1,12 @@
-use crate::error::Error;
+use alloc::vec::Vec;
 
-mod by_length;
-mod index_runs;
-mod range_runs;
-
-pub use by_length::ByLength;
-pub use index_runs::IndexRuns;
-pub use range_runs::RangeRuns;
+use crate::counted_pool::CountedPool;
+use crate::error::{Error, full};
 
 /// Storage of the vertex lists of polygons: runs of indices, most of them 3 to 20 long.
 ///
-/// | Type | Memory of a run | Allocation | Overhead in bytes |
-/// |---|---|---|---|
-/// | [`IndexRuns`] | in one buffer; longer than 20, on the heap | one free list per length | 8 |
-/// | [`ByLength`] | in slabs; longer than 20, on the heap | one free list per length | 16 |
-/// | [`RangeRuns`] | in one buffer, for all lengths | a [`RangeSpace`](drystone_alloc::RangeSpace) | 48 |
-///
-/// `ByLength` is the proposal of Jacco Bikker's article on polygonal data, with
-/// [`SizeLists`](drystone_alloc::memory::SizeLists). `RangeRuns` joins free neighbours, so memory
-/// moves between lengths. Inserting and removing a polygon then takes about 50 % more time. The
-/// first two have equal speed; `IndexRuns` is the default because it is the smallest.
+/// [`IndexRuns`] is the default. The table `polygons` of `drystone-bench` compares it with lists by
+/// length in slabs and with ranges of a [`RangeSpace`](drystone_alloc::RangeSpace).
 pub trait VertexLists: Default {
     /// The only handle to a run.
     type List;
@@ -53,57 +40,158 @@ pub trait VertexLists: Default {
     fn reserved_bytes(&self) -> usize;
 }
 
-/// Inserts and removes runs in each kind of storage and compares their content.
-#[cfg(test)]
-mod tests {
-    extern crate std;
+/// Shortest and longest run with a free list.
+const SHORTEST: usize = 3;
+const LONGEST: usize = 20;
+/// End of a free list: no run.
+const END: u32 = u32::MAX;
+/// The buffer grows by 1/8.
+const GROWTH_DIVISOR: usize = 8;
+/// Minimum capacity of a buffer that is not empty, in indices.
+const MIN_CAPACITY: usize = 1024;
 
-    use std::collections::VecDeque;
-    use std::vec::Vec;
+/// Storage of vertex lists in one buffer, with a free list for each length.
+///
+/// ```text
+///  length 3 ──► 7 ──► 0               a free run begins with the offset of the next
+///         4 ──► 3
+///  buffer [– · ·|4 free|0 · ·|5 4 9|8 6 5 7 …
+///         0     3      7
+/// ```
+/// Handles are offsets, and the buffer can be uploaded without conversion. Runs longer than 20 are on
+/// the heap.
+#[derive(Debug)]
+pub struct IndexRuns {
+    numbers: Vec<u32>,
+    /// First free run of each length.
+    free: [u32; LONGEST - SHORTEST + 1],
+    /// Runs longer than `LONGEST`.
+    long: CountedPool<Vec<u32>>,
+}
 
-    use super::*;
+/// Run: its offset in the buffer, or its index among the long ones.
+#[derive(Debug)]
+pub struct IndexRun {
+    start: u32,
+    len: u32,
+}
 
-    /// Lists of all kinds of lengths: empty, short, the longest with a free list, longer.
-    fn vertices(n: u32) -> Vec<u32> {
-        let length = [0, 3, 4, 5, 20, 21, 400, 7][n as usize % 8];
-        (0..length).map(|at| n * 1000 + at).collect()
-    }
-
-    fn inserted_runs_keep_their_content<L: VertexLists>() {
-        let mut lists = L::default();
-        let mut live = VecDeque::new();
-        for n in 0..4000 {
-            live.push_back((n, lists.insert(&vertices(n)).unwrap()));
-            if n % 3 == 0 || n > 3000 {
-                live.rotate_left(n as usize % 7 % live.len());
-                let (n, list) = live.pop_front().unwrap();
-                assert_eq!(lists.get(&list), vertices(n));
-                lists.remove(list);
-            }
+impl IndexRuns {
+    /// Appends a run to the buffer.
+    #[inline]
+    fn push(&mut self, vertices: &[u32]) -> Result<u32, Error> {
+        let start = self.numbers.len();
+        // A free run stores an offset, so every run has at least the shortest length.
+        let len = vertices.len().max(SHORTEST);
+        if self.numbers.capacity() - start < len {
+            self.grow()?;
         }
-        live.iter().for_each(|(n, list)| assert_eq!(lists.get(list), vertices(*n)));
-        let reserved = lists.reserved_bytes();
-        assert!(reserved > 0);
-        lists.reset();
-        let list = lists.insert(&vertices(3)).unwrap();
-        assert_eq!(
-            (lists.get(&list), lists.reserved_bytes() <= reserved),
-            (&vertices(3)[..], true)
-        );
+        self.numbers.extend_from_slice(vertices);
+        self.numbers.resize(start + len, 0);
+        Ok(start as u32)
     }
 
-    #[test]
-    fn runs_by_length_keep_their_content() {
-        inserted_runs_keep_their_content::<ByLength>();
+    #[cold]
+    fn grow(&mut self) -> Result<(), Error> {
+        let more = (self.numbers.len() / GROWTH_DIVISOR).max(MIN_CAPACITY);
+        if self.numbers.len() + more >= END as usize {
+            return Err(full(more));
+        }
+        self.numbers.try_reserve_exact(more).map_err(|_| full(more * size_of::<u32>()))
     }
 
-    #[test]
-    fn runs_of_indices_keep_their_content() {
-        inserted_runs_keep_their_content::<IndexRuns>();
+    #[cold]
+    fn insert_long(&mut self, vertices: &[u32]) -> Result<IndexRun, Error> {
+        let len = u32::try_from(vertices.len()).map_err(|_| full(vertices.len()))?;
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(vertices.len()).map_err(|_| full(vertices.len()))?;
+        numbers.extend_from_slice(vertices);
+        Ok(IndexRun { start: self.long.insert_at(numbers)?, len })
+    }
+}
+
+/// Copies indices to a run of the same length. The most frequent, short lengths need no call.
+#[inline]
+fn copy(run: &mut [u32], vertices: &[u32]) {
+    match (run, vertices) {
+        ([a, b, c], [x, y, z]) => (*a, *b, *c) = (*x, *y, *z),
+        ([a, b, c, d], [x, y, z, w]) => (*a, *b, *c, *d) = (*x, *y, *z, *w),
+        (run, vertices) => run.copy_from_slice(vertices),
+    }
+}
+
+/// Returns the free list for a length; `None` for longer runs.
+#[inline]
+fn free_list(len: usize) -> Option<usize> {
+    (len <= LONGEST).then_some(len.saturating_sub(SHORTEST))
+}
+
+impl Default for IndexRuns {
+    fn default() -> Self {
+        let free = [END; LONGEST - SHORTEST + 1];
+        Self { numbers: Vec::new(), free, long: CountedPool::new() }
+    }
+}
+
+impl VertexLists for IndexRuns {
+    type List = IndexRun;
+
+    #[inline]
+    fn insert(&mut self, vertices: &[u32]) -> Result<IndexRun, Error> {
+        let Some(list) = free_list(vertices.len()) else { return self.insert_long(vertices) };
+        let len = vertices.len() as u32;
+        let start = self.free[list];
+        // No run has the offset `END`: the list is empty then.
+        let next = self.numbers.get(start as usize).copied();
+        let rest = self.numbers.get_mut(start as usize..);
+        match rest.and_then(|rest| rest.get_mut(..vertices.len())) {
+            Some(run) => {
+                self.free[list] = next.unwrap_or(END);
+                copy(run, vertices);
+                Ok(IndexRun { start, len })
+            }
+            None => Ok(IndexRun { start: self.push(vertices)?, len }),
+        }
     }
 
-    #[test]
-    fn runs_in_ranges_keep_their_content() {
-        inserted_runs_keep_their_content::<RangeRuns>();
+    #[inline]
+    fn get<'l>(&'l self, list: &'l IndexRun) -> &'l [u32] {
+        let (start, len) = (list.start as usize, list.len as usize);
+        match len <= LONGEST {
+            true => self.numbers.get(start..start + len).unwrap_or_default(),
+            false => self.long.at(list.start).map(Vec::as_slice).unwrap_or_default(),
+        }
+    }
+
+    #[inline]
+    fn remove(&mut self, list: IndexRun) {
+        match free_list(list.len as usize) {
+            Some(free) => {
+                if let Some(first) = self.numbers.get_mut(list.start as usize) {
+                    *first = self.free[free];
+                    self.free[free] = list.start;
+                }
+            }
+            None => drop(self.long.release_at(list.start)),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.free.fill(END);
+        self.numbers.clear();
+        self.long.reset();
+    }
+
+    fn reserve(&mut self, count: usize) -> Result<(), Error> {
+        if self.numbers.len().saturating_add(count) >= END as usize {
+            return Err(full(count.saturating_mul(size_of::<u32>())));
+        }
+        let no_memory = |_| full(count * size_of::<u32>());
+        self.numbers.try_reserve_exact(count).map_err(no_memory)
+    }
+
+    fn reserved_bytes(&self) -> usize {
+        let long = self.long.iter().map(|(_, run)| run.capacity()).sum::<usize>();
+        (self.numbers.capacity() + long) * size_of::<u32>() + self.long.reserved_bytes()
     }
 }

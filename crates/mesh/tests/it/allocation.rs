@@ -2,10 +2,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_mesh::{
-    ByLength, Clipped, IndexRuns, Lifetime, PartCorner, Plane, PolygonHandle, PolygonStore,
-    Projected, RangeRuns, Triangulator, VertexLists,
+    Clipped, IndexRuns, Lifetime, PartCorner, Plane, PolygonHandle, PolygonStore, Projected,
+    Triangulator, VertexLists,
 };
 
+use crate::lists::{ByLength, RangeRuns};
 use crate::shapes::Mesh;
 
 /// The system's allocator, with a counter of the thread's requests.

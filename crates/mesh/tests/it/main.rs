@@ -6,8 +6,12 @@
 mod allocation;
 mod clipping;
 mod insertion;
+/// Vertex lists that only the table `polygons` uses.
+#[path = "../../../bench/src/polygons/lists.rs"]
+mod lists;
 mod memory;
 mod naive;
 mod programs;
 mod shapes;
 mod triangles;
+mod vertex_lists;

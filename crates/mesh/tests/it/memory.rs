@@ -1,6 +1,6 @@
-use drystone_mesh::ByLength;
-use drystone_mesh::{Corner, IndexRuns, PolygonStats, PolygonStore, RangeRuns, VertexLists};
+use drystone_mesh::{Corner, IndexRuns, PolygonStats, PolygonStore, VertexLists};
 
+use crate::lists::{ByLength, RangeRuns};
 use crate::shapes::Mesh;
 
 const SIDE: usize = 200;

@@ -1,9 +1,10 @@
 use drystone_mesh::{
-    ByLength, Clipped, Corner, Error, IndexRuns, Lifetime, PartCorner, Plane, PolygonStore,
-    Projected, RangeRuns, VertexLists,
+    Clipped, Corner, Error, IndexRuns, Lifetime, PartCorner, Plane, PolygonStore, Projected,
+    VertexLists,
 };
 use proptest::prelude::*;
 
+use crate::lists::{ByLength, RangeRuns};
 use crate::naive::{Copied, Half, clip};
 
 #[derive(Clone, Debug)]

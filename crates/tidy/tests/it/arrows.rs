@@ -7,13 +7,14 @@ use crate::repository::{Package, TextFile};
 /// are not restricted.
 const ARROWS: &[(&str, &[&str])] = &[
     ("alloc", &[]),
+    ("memory", &[]),
     ("mesh", &["alloc"]),
-    ("voxel", &["mesh", "alloc"]),
+    ("voxel", &["memory", "mesh"]),
     ("pool", &["alloc"]),
-    ("world", &["alloc", "mesh", "voxel"]),
+    ("world", &["memory", "mesh", "voxel"]),
     ("render", &["alloc", "mesh", "pool"]),
-    ("app", &["alloc", "mesh", "voxel", "pool", "world", "render"]),
-    ("bench", &["alloc", "mesh", "voxel", "pool", "world", "render", "app"]),
+    ("app", &["alloc", "memory", "mesh", "voxel", "pool", "world", "render"]),
+    ("bench", &["alloc", "memory", "mesh", "voxel", "pool", "world", "render", "app"]),
     ("tidy", &[]),
     // Only tests may use it, those of any crate.
     ("testing", &[]),

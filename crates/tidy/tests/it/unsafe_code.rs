@@ -12,7 +12,7 @@ use crate::tokens::{as_group, is_word, line, tokens_of, tree_of, walk};
 
 /// Files, and folders with a `/` at the end, that may contain `unsafe`, each with its reason.
 pub(crate) const UNSAFE_MODULES: &[(&str, &str)] = &[
-    ("crates/alloc/src/memory/", "hands out raw memory"),
+    ("crates/memory/src/", "hands out raw memory"),
     ("crates/app/src/viewer/console.rs", "a console handler on Windows is a foreign function"),
     ("crates/bench/src/arenas/adapter.rs", "makes collections use a program's allocator"),
     ("crates/bench/src/arenas/bump.rs", "calls the C library to return freed memory"),
@@ -140,7 +140,7 @@ mod tests {
         check(&TextFile::new(path, text)).iter().map(|offence| offence.line).collect()
     }
 
-    const HOME: &str = "crates/alloc/src/memory/stack.rs";
+    const HOME: &str = "crates/memory/src/stack.rs";
 
     #[test]
     fn unsafe_is_allowed_only_in_its_modules() {

@@ -3,7 +3,7 @@ use core::fmt;
 use core::ops::{Deref, DerefMut};
 
 use allocator_api2::{SliceExt, boxed::Box, vec::Vec};
-use drystone_alloc::memory::{Heap, PoolStats, SharedPool};
+use drystone_memory::{Heap, PoolStats, SharedPool};
 
 use crate::Material;
 

@@ -1,7 +1,7 @@
 mod find;
 mod transpose;
 
-use drystone_alloc::{Error, memory::Linear};
+use drystone_memory::{Error, Linear};
 
 use self::find::{Find, FindHalo};
 pub(super) use self::find::{FindAny, neighbors};

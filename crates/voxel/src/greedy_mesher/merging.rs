@@ -1,4 +1,4 @@
-use drystone_alloc::{Error, memory::Linear};
+use drystone_memory::{Error, Linear};
 use drystone_mesh::{Face, Quad, QuadSink};
 
 use super::ambient_occlusion::{Outside, occlusion_table};

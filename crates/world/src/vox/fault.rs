@@ -39,8 +39,8 @@ impl Fault {
 }
 
 /// Out of memory for the tables of the scene.
-impl From<drystone_alloc::Error> for Fault {
-    fn from(problem: drystone_alloc::Error) -> Self {
+impl From<drystone_memory::Error> for Fault {
+    fn from(problem: drystone_memory::Error) -> Self {
         Self::new("scene".into(), format!("out of memory while reading it: {problem}"), SPLIT)
     }
 }

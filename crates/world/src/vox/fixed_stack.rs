@@ -1,4 +1,4 @@
-use drystone_alloc::Error;
+use drystone_memory::Error;
 
 /// A stack in a slice of fixed length.
 pub(super) struct FixedStack<'s, T> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use dot_vox::{Dict, Frame, SceneNode, ShapeModel};
-use drystone_alloc::memory::Scope;
+use drystone_memory::Scope;
 
 use super::fault::Fault;
 use super::outline::Numbered;

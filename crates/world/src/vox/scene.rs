@@ -14,7 +14,7 @@
 use std::collections::HashSet;
 
 use dot_vox::{DotVoxData, SceneNode};
-use drystone_alloc::memory::{Region, Scope, ScopeStack};
+use drystone_memory::{Region, Scope, ScopeStack};
 
 use super::fault::Fault;
 use super::fixed_stack::FixedStack;

@@ -1,8 +1,7 @@
 use std::collections::VecDeque;
 
 use drystone_alloc::{BucketHandle, BucketRing, Error};
-
-use super::bytes::Bytes;
+use drystone_testing::Bytes;
 
 #[derive(Debug)]
 enum Op {

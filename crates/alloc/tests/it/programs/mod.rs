@@ -3,21 +3,7 @@
 //! differ.
 
 pub(crate) mod address_space;
-pub(crate) mod block_pool;
 pub(crate) mod bucket_ring;
-pub(crate) mod bytes;
-#[allow(dead_code)]
-pub(crate) mod counting;
-pub(crate) mod double_stack;
-pub(crate) mod global_small_objects;
-pub(crate) mod linear;
-pub(crate) mod pool;
 pub(crate) mod range_space;
-pub(crate) mod scope_stack;
-#[allow(dead_code)]
-pub(crate) mod shadow;
 pub(crate) mod size_classes;
-pub(crate) mod size_lists;
 pub(crate) mod slots;
-pub(crate) mod small_objects;
-pub(crate) mod stack;

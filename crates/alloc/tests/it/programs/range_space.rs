@@ -1,6 +1,5 @@
 use drystone_alloc::{DefragBudget, Error, Move, MoveOrder, Offset, RangeHandle, RangeSpace};
-
-use super::bytes::Bytes;
+use drystone_testing::Bytes;
 
 #[derive(Debug)]
 enum Op {

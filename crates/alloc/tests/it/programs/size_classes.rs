@@ -1,8 +1,7 @@
 use std::ops::Range;
 
 use drystone_alloc::{ClassHandle, Error, Offset, SizeClassConfig, SizeClasses};
-
-use super::bytes::Bytes;
+use drystone_testing::Bytes;
 
 #[derive(Debug)]
 enum Op {

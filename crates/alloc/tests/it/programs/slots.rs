@@ -1,6 +1,5 @@
 use drystone_alloc::{Handle, Slots};
-
-use super::bytes::Bytes;
+use drystone_testing::Bytes;
 
 #[derive(Debug)]
 enum Op {

@@ -1,4 +1,4 @@
-//! The parse with `drystone_alloc` as the global allocator.
+//! The parse with `drystone_memory` as the global allocator.
 #![forbid(unsafe_code)]
 
 #[path = "process.rs"]
@@ -6,7 +6,7 @@ mod process;
 
 use std::{alloc::System, process::ExitCode};
 
-use drystone_alloc::memory::{GlobalSmallObjects, SlotClass, SmallObjectsConfig};
+use drystone_memory::{GlobalSmallObjects, SlotClass, SmallObjectsConfig};
 
 #[global_allocator]
 static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);

@@ -7,7 +7,7 @@ use std::{
     ptr,
 };
 
-use drystone_alloc::memory::{ProposalConfig, Recorder, SlotClass};
+use drystone_memory::{ProposalConfig, Recorder, SlotClass};
 use mlua::ffi;
 
 use super::trace::{Step, Trace};

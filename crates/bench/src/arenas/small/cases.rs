@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use drystone_alloc::memory::{SlotClass, SmallObjectsConfig};
+use drystone_memory::{SlotClass, SmallObjectsConfig};
 
 use super::{
     churn::Churn,

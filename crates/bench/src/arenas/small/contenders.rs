@@ -6,7 +6,7 @@ use std::{
     ptr::NonNull,
 };
 
-use drystone_alloc::memory::{Heap, Region, SlotClass, SmallObjects, SmallObjectsConfig};
+use drystone_memory::{Heap, Region, SlotClass, SmallObjects, SmallObjectsConfig};
 
 /// Size of the memory of contenders with their own region.
 pub(super) const MEMORY_BYTES: usize = 32 << 20;

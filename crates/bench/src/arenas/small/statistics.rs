@@ -6,7 +6,7 @@ use std::{
     ptr::NonNull,
 };
 
-use drystone_alloc::memory::{Heap, ProposalConfig, Recorder, SlotClass};
+use drystone_memory::{Heap, ProposalConfig, Recorder, SlotClass};
 
 use super::{
     contenders::{BlockBytes, InProgram},

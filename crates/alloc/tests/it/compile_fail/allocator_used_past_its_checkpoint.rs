@@ -1,8 +1,0 @@
-use drystone_alloc::memory::{Linear, Region};
-
-fn main() {
-    let mut linear = Linear::new(Region::new(&mut []));
-    let checkpoint = linear.checkpoint();
-    linear.alloc(1).unwrap();
-    drop(checkpoint);
-}

@@ -1,8 +1,0 @@
-use drystone_alloc::memory::{Heap, SizeLists};
-
-fn main() {
-    let mut lists = SizeLists::<u32>::new(&Heap);
-    let list = lists.insert(&[1, 2, 3]).unwrap();
-    lists.remove(list).unwrap();
-    lists.remove(list).unwrap();
-}

@@ -1,8 +1,0 @@
-use drystone_alloc::memory::{Linear, Region};
-
-fn main() {
-    let mut linear = Linear::new(Region::new(&mut []));
-    let value = linear.alloc(1).unwrap();
-    linear.reset();
-    *value += 1;
-}

@@ -1,0 +1,207 @@
+use core::alloc::Layout;
+use core::fmt;
+use core::ptr::NonNull;
+
+use super::Region;
+use super::stack::{HighEnd, LowEnd, WORD_BYTES, whole_words};
+use crate::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// Two stacks in one region that grow towards each other. Both are full when they meet.
+///
+/// ```text
+///  |[bbbb│f][bb│f]|.......... free ..........|[h│bbbbbbb][h│bb]|
+///         low()   ──►                      ◄──   high()
+/// ```
+/// Suited to two kinds of data with separate lifetimes: data that stays in a level at one end, data
+/// needed only while it loads at the other. Each end can use all memory that the other one does not
+/// use.
+///
+/// # Cost
+/// About 1 ns for each `allocate` and `free` at both ends. A block has one word of metadata, and
+/// its size is rounded up to a word.
+///
+/// # Examples
+/// ```
+/// use std::alloc::Layout;
+/// use drystone_memory::{DoubleStack, Region};
+///
+/// let stack = DoubleStack::new(Region::heap(4096)?);
+/// let kept = stack.low().allocate(Layout::new::<[u8; 1000]>())?;
+/// let scratch = stack.high().allocate(Layout::new::<[u8; 3000]>())?;
+/// assert!(stack.low().allocate(Layout::new::<[u8; 1000]>()).is_err());
+/// // SAFETY: nothing uses the block.
+/// unsafe { stack.high().free(scratch)? };
+/// assert!(stack.low().allocate(Layout::new::<[u8; 1000]>()).is_ok());
+/// # let _ = kept;
+/// # Ok::<(), drystone_memory::Error>(())
+/// ```
+pub struct DoubleStack<'m> {
+    low: LowEnd,
+    high: HighEnd,
+    region: Region<'m>,
+}
+
+impl<'m> DoubleStack<'m> {
+    /// Creates a stack in the whole words of the region, all free.
+    pub fn new(region: Region<'m>) -> Self {
+        let (start, end) = whole_words(&region);
+        // SAFETY: these are bytes of the region, which owns them exclusively as long as it exists,
+        // which is as long as the stack that owns it. Each end gets the edge of the other as its
+        // limit.
+        let (low, high) = unsafe { (LowEnd::new(start), HighEnd::new(end)) };
+        Self { low, high, region }
+    }
+
+    /// Returns the end that grows upwards.
+    #[inline]
+    pub const fn low(&self) -> StackEnd<'_, 'm> {
+        StackEnd { stack: self, is_low: true }
+    }
+
+    /// Returns the end that grows downwards.
+    #[inline]
+    pub const fn high(&self) -> StackEnd<'_, 'm> {
+        StackEnd { stack: self, is_low: false }
+    }
+
+    /// Frees all blocks at both ends and keeps the memory.
+    pub fn reset(&mut self) {
+        self.low.reset();
+        self.high.reset();
+    }
+
+    /// Whether both ends have no blocks.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty() && self.high.is_empty()
+    }
+
+    /// Size of all blocks, one word of metadata for each, and padding, in bytes.
+    pub fn used(&self) -> usize {
+        self.capacity() - self.remaining()
+    }
+
+    /// Number of free bytes between the two ends.
+    pub fn remaining(&self) -> usize {
+        self.high.edge().addr().get() - self.low.next().addr().get()
+    }
+
+    /// Capacity in bytes, without the word in front of the first block.
+    pub fn capacity(&self) -> usize {
+        let (start, end) = whole_words(&self.region);
+        end.addr().get() - start.addr().get() - WORD_BYTES
+    }
+
+    /// Verifies all invariants, for tests.
+    ///
+    /// # Errors
+    /// The invariant that is violated.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.low.check()?;
+        self.high.check()?;
+        match self.low.next() <= self.high.edge() {
+            true => Ok(()),
+            false => Err("the two ends overlap"),
+        }
+    }
+}
+
+impl fmt::Debug for DoubleStack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (used, capacity) = (self.used(), self.capacity());
+        f.debug_struct("DoubleStack").field("used", &used).field("capacity", &capacity).finish()
+    }
+}
+
+/// One end of a [`DoubleStack`]: a stack that is full where the other end begins.
+///
+/// With the feature `allocator-api2`, `StackEnd` implements `Allocator`, like `&Stack`.
+#[derive(Clone, Copy, Debug)]
+pub struct StackEnd<'d, 'm> {
+    stack: &'d DoubleStack<'m>,
+    is_low: bool,
+}
+
+impl StackEnd<'_, '_> {
+    /// Allocates a block of uninitialized bytes on top of all others of this end.
+    ///
+    /// # Errors
+    /// `Full` if the block would overlap the other end.
+    #[inline]
+    pub fn allocate(self, layout: Layout) -> Result<NonNull<u8>, Error> {
+        let DoubleStack { low, high, .. } = self.stack;
+        if self.is_low { low.push(layout, high.edge()) } else { high.push(layout, low.next()) }
+    }
+
+    /// Frees the top block of this end.
+    ///
+    /// # Errors
+    /// `OutOfOrder` if other blocks are on top of it. `NotAllocated` if it is no block of this end
+    /// or was freed before. Nothing changes then.
+    ///
+    /// # Safety
+    /// - After success nothing uses the block. A newer block that begins at the same address would
+    ///   be freed instead, which is not detected.
+    #[inline]
+    pub unsafe fn free(self, block: NonNull<u8>) -> Result<(), Error> {
+        if self.is_low { self.stack.low.pop(block) } else { self.stack.high.pop(block) }
+    }
+
+    /// Changes the size of the top block of this end. Its content is preserved up to the smaller
+    /// size. At the low end the block stays in place if it is aligned; at the high end it moves.
+    ///
+    /// # Errors
+    /// `OutOfOrder` if other blocks are on top of it. `NotAllocated` if it is no block of this end
+    /// or was freed before. `Full` if the new size does not fit. Nothing changes then.
+    ///
+    /// # Safety
+    /// - After success nothing uses the block by its old address or size.
+    #[inline]
+    pub unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
+        let DoubleStack { low, high, .. } = self.stack;
+        if self.is_low {
+            low.resize(block, layout, high.edge())
+        } else {
+            high.resize(block, layout, low.next())
+        }
+    }
+
+    #[cfg(feature = "allocator-api2")]
+    #[inline]
+    pub(super) fn is_top(self, block: NonNull<u8>) -> bool {
+        if self.is_low { self.stack.low.is_top(block) } else { self.stack.high.is_top(block) }
+    }
+
+    /// Frees a block of this end, now or as soon as all blocks on top of it are freed.
+    ///
+    /// # Safety
+    /// - It is a block of this end with this layout, was not freed before, and nothing uses it.
+    #[cfg(feature = "allocator-api2")]
+    #[inline]
+    pub(super) unsafe fn free_any(self, block: NonNull<u8>, layout: Layout) {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            if self.is_low {
+                self.stack.low.free(block, layout);
+            } else {
+                self.stack.high.free(block);
+            }
+        }
+    }
+
+    /// Shrinks a block of this end that is not the top.
+    ///
+    /// # Safety
+    /// - It is a block of this end, not the top, with the layout `old`, and was not freed. The new
+    ///   size is not larger, and nothing uses the bytes behind it.
+    #[cfg(feature = "allocator-api2")]
+    pub(super) unsafe fn shrink_any(self, block: NonNull<u8>, old: Layout, size: usize) {
+        // At the high end a block's header is in front of it, so a new end changes nothing.
+        if self.is_low {
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.stack.low.shrink(block, old, size) }
+        }
+    }
+}

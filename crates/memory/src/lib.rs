@@ -1,0 +1,56 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+#[cfg(feature = "allocator-api2")]
+mod allocator_api;
+mod block_pool;
+mod blocks;
+mod bump;
+mod double_stack;
+mod error;
+mod frame_ring;
+#[cfg(target_has_atomic = "64")]
+mod global_small_objects;
+mod linear;
+mod pool;
+mod pool_stats;
+mod recorder;
+mod region;
+mod scope_stack;
+mod shared_pool;
+mod size_lists;
+mod small_objects;
+mod source;
+mod spin_lock;
+mod stack;
+mod typed;
+mod zeroed;
+
+pub use block_pool::BlockPool;
+pub use double_stack::{DoubleStack, StackEnd};
+pub use error::Error;
+pub use frame_ring::FrameRing;
+#[cfg(target_has_atomic = "64")]
+pub use global_small_objects::GlobalSmallObjects;
+pub use linear::{Checkpoint, Linear};
+pub use pool::{Pool, PoolBox};
+pub use pool_stats::PoolStats;
+#[cfg(feature = "alloc")]
+pub use recorder::{Proposal, ProposalConfig, Record};
+pub use recorder::{Recorder, SizeRecord};
+pub use region::Region;
+pub use scope_stack::{Scope, ScopeStack};
+pub use shared_pool::SharedPool;
+pub use size_lists::{List, SizeLists};
+pub use small_objects::{
+    ClassStats, SlotClass, SmallObjects, SmallObjectsConfig, SmallObjectsStats,
+};
+#[cfg(feature = "alloc")]
+pub use source::Heap;
+pub use source::MemorySource;
+pub use stack::Stack;

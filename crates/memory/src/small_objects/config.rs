@@ -1,0 +1,77 @@
+use super::plan::Plan;
+use crate::Error;
+
+/// Slots of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotClass {
+    /// Size of a slot in bytes, 1 to [`SmallObjectsConfig::MAX_SLOT_BYTES`]; rounded up to a
+    /// multiple of [`SmallObjectsConfig::GRANULE_BYTES`].
+    pub slot_bytes: usize,
+    /// Number of slots. Only the proportion between the classes counts: a region larger than
+    /// [`region_bytes`](SmallObjectsConfig::region_bytes) holds more slots of each class, a smaller
+    /// one fewer.
+    pub slots: usize,
+}
+
+impl SlotClass {
+    /// Creates a class of `slots` slots of `slot_bytes` bytes.
+    pub const fn new(slot_bytes: usize, slots: usize) -> Self {
+        Self { slot_bytes, slots }
+    }
+}
+
+/// Sizes and numbers of the slots of a [`SmallObjects`](super::SmallObjects).
+///
+/// # Examples
+/// ```
+/// use drystone_memory::{SlotClass, SmallObjectsConfig};
+///
+/// let classes = [SlotClass::new(24, 1000), SlotClass::new(40, 5000)];
+/// let config = SmallObjectsConfig { classes: &classes };
+/// // The slots, at most two bits of metadata each, and half a kilobyte per class.
+/// assert!((224_000..227_000).contains(&config.region_bytes()?));
+/// # Ok::<(), drystone_memory::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallObjectsConfig<'c> {
+    /// The classes in any order, at most [`MAX_CLASSES`](Self::MAX_CLASSES). Slots of classes with
+    /// the same size are added up. The default suits a game that parses its levels from XML: 8 to
+    /// 128 bytes in seven steps, most slots at 48 bytes, 2 MB in total.
+    pub classes: &'c [SlotClass],
+}
+
+impl SmallObjectsConfig<'_> {
+    /// Maximum number of classes. Their headers fit into the L1 cache together with the program's
+    /// own data.
+    pub const MAX_CLASSES: usize = 32;
+    /// Granularity of slot sizes, and minimum alignment of slots, in bytes.
+    pub const GRANULE_BYTES: usize = 8;
+    /// Maximum size of a slot, in bytes. For larger objects, the overhead of a heap is negligible.
+    pub const MAX_SLOT_BYTES: usize = 1024;
+
+    /// Returns the size of a region, at any address, in which each class has exactly the requested
+    /// number of slots.
+    ///
+    /// # Errors
+    /// `InvalidSize` if a slot's size is zero or too large, if there are too many classes, or if
+    /// the sum exceeds the address space.
+    pub fn region_bytes(&self) -> Result<usize, Error> {
+        Plan::exact(self).map(|plan| plan.region_bytes())
+    }
+}
+
+const DEFAULT_CLASSES: [SlotClass; 7] = [
+    SlotClass::new(8, 8192),
+    SlotClass::new(16, 16_384),
+    SlotClass::new(32, 12_800),
+    SlotClass::new(48, 12_800),
+    SlotClass::new(64, 4096),
+    SlotClass::new(96, 2048),
+    SlotClass::new(128, 2048),
+];
+
+impl Default for SmallObjectsConfig<'static> {
+    fn default() -> Self {
+        Self { classes: &DEFAULT_CLASSES }
+    }
+}

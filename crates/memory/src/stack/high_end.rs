@@ -1,0 +1,232 @@
+use core::alloc::Layout;
+use core::cell::Cell;
+use core::ptr::NonNull;
+
+use super::{FREED, TAGS, WORD_BYTES, full, poison, round_up};
+use crate::Error;
+
+/// Stack of blocks that grows from high addresses to low ones.
+///
+/// ```text
+///        edge                                end
+///  free  |[h│bbbbbbbbb][h│bb]······[h│bbbbbb]|
+///          └─────►──────┘└─►────────┘└───►───┘
+/// ```
+/// A header is one word: the distance from this header up to the previous one, or to the end. The
+/// header is the lowest word of its block, so this distance describes the block completely: padding
+/// is above the blocks.
+pub(crate) struct HighEnd {
+    end: NonNull<u8>,
+    /// Header of the top block, or `end`.
+    edge: Cell<NonNull<u8>>,
+    /// Number of blocks that were freed while others were on top.
+    deferred: Cell<usize>,
+}
+
+impl HighEnd {
+    /// # Safety
+    /// - `end` is a multiple of `WORD_BYTES`. The bytes between any `limit` passed to `push` and
+    ///   `resize` and `end` are one allocation, valid for reads and writes, and nothing else uses
+    ///   them as long as there are blocks.
+    pub(crate) const unsafe fn new(end: NonNull<u8>) -> Self {
+        Self { end, edge: Cell::new(end), deferred: Cell::new(0) }
+    }
+
+    /// Allocates a block that begins, with its header, at `limit` or above.
+    #[inline]
+    pub(crate) fn push(&self, layout: Layout, limit: NonNull<u8>) -> Result<NonNull<u8>, Error> {
+        let edge = self.edge.get();
+        let Some(down) = header_distance(edge, layout, limit) else {
+            return Err(full(layout.size(), limit, edge));
+        };
+        // SAFETY: header and block are between `limit` and the edge.
+        Ok(unsafe { self.set_top(edge, down) })
+    }
+
+    /// Frees the top block, and the blocks below it that were freed out of sequence.
+    #[inline]
+    pub(crate) fn pop(&self, block: NonNull<u8>) -> Result<(), Error> {
+        if !self.is_top(block) {
+            return Err(self.free_error(block));
+        }
+        // SAFETY: there is a top.
+        unsafe { self.pop_top() }
+        if self.deferred.get() != 0 {
+            self.pop_deferred();
+        }
+        Ok(())
+    }
+
+    /// Frees a block, now or as soon as all blocks on top of it are freed.
+    ///
+    /// # Safety
+    /// - It is a block of this end that was not freed before.
+    #[cfg(feature = "allocator-api2")]
+    #[inline]
+    pub(crate) unsafe fn free(&self, block: NonNull<u8>) {
+        if !self.is_top(block) || self.pop(block).is_err() {
+            // SAFETY: every block has a header in front.
+            unsafe {
+                let header = block.cast::<usize>().sub(1);
+                header.write(header.read() | FREED);
+            }
+            self.deferred.set(self.deferred.get() + 1);
+        }
+    }
+
+    /// Changes the layout of the top block. The block moves together with its content.
+    pub(crate) fn resize(
+        &self,
+        block: NonNull<u8>,
+        layout: Layout,
+        limit: NonNull<u8>,
+    ) -> Result<NonNull<u8>, Error> {
+        if !self.is_top(block) {
+            return Err(self.free_error(block));
+        }
+        // SAFETY: there is a top.
+        let above = unsafe { self.above(self.edge.get()) };
+        let kept = (above.addr().get() - block.addr().get()).min(layout.size());
+        let Some(down) = header_distance(above, layout, limit) else {
+            return Err(full(layout.size(), limit, self.edge.get()));
+        };
+        // SAFETY: header and block are between `limit` and `above`. The content is moved before the
+        // header is written, for which there is space in front.
+        unsafe {
+            above.sub(down).add(WORD_BYTES).copy_from(block, kept);
+            Ok(self.set_top(above, down))
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_top(&self, block: NonNull<u8>) -> bool {
+        is_after(self.edge.get(), block) && !self.is_empty()
+    }
+
+    /// Returns the lowest byte in use.
+    #[inline]
+    pub(crate) const fn edge(&self) -> NonNull<u8> {
+        self.edge.get()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.edge.get() == self.end
+    }
+
+    /// Frees all blocks.
+    pub(crate) fn reset(&mut self) {
+        poison(self.edge.get(), self.end);
+        self.edge.set(self.end);
+        self.deferred.set(0);
+    }
+
+    /// Whether `block` is a block that was not freed.
+    pub(crate) fn contains(&self, block: NonNull<u8>) -> bool {
+        self.headers().any(|(header, is_freed)| is_after(header, block) && !is_freed)
+    }
+
+    /// Verifies all invariants.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        for (header, _) in self.headers() {
+            // SAFETY: the iterator returns headers.
+            let above = unsafe { self.above(header) };
+            if above <= header || above > self.end {
+                return Err("blocks of the high end overlap");
+            }
+        }
+        if self.headers().next().is_some_and(|(_, is_freed)| is_freed) {
+            return Err("the top of the high end is a freed block");
+        }
+        match self.headers().filter(|(_, is_freed)| *is_freed).count() == self.deferred.get() {
+            true => Ok(()),
+            false => Err("the number of blocks freed out of sequence is wrong"),
+        }
+    }
+
+    /// Writes the header of a new top, and returns the block.
+    ///
+    /// # Safety
+    /// - The `down` bytes below `above` are free, and `above` is the edge without the top.
+    #[inline]
+    unsafe fn set_top(&self, above: NonNull<u8>, down: usize) -> NonNull<u8> {
+        // SAFETY: the header is at the start of these bytes.
+        unsafe {
+            let edge = above.sub(down);
+            edge.cast::<usize>().write(down);
+            self.edge.set(edge);
+            edge.add(WORD_BYTES)
+        }
+    }
+
+    /// Returns the header above `header`, which is that of the previous block.
+    ///
+    /// # Safety
+    /// - `header` belongs to a block of this end.
+    #[inline]
+    unsafe fn above(&self, header: NonNull<u8>) -> NonNull<u8> {
+        // SAFETY: the header stores the distance.
+        unsafe { header.add(header.cast::<usize>().read() & !TAGS) }
+    }
+
+    /// # Safety
+    /// - There is a top.
+    #[inline]
+    unsafe fn pop_top(&self) {
+        // SAFETY: guaranteed by the caller.
+        let above = unsafe { self.above(self.edge.get()) };
+        poison(self.edge.get(), above);
+        self.edge.set(above);
+    }
+
+    #[cold]
+    fn pop_deferred(&self) {
+        while let Some((_, true)) = self.headers().next() {
+            // SAFETY: the iterator returned a block, so there is a top.
+            unsafe { self.pop_top() }
+            self.deferred.set(self.deferred.get() - 1);
+        }
+    }
+
+    /// Iterates over all headers from the top on, and whether their blocks were freed.
+    fn headers(&self) -> impl Iterator<Item = (NonNull<u8>, bool)> {
+        let mut at = self.edge.get();
+        core::iter::from_fn(move || {
+            if at == self.end {
+                return None;
+            }
+            let header = at;
+            // SAFETY: `header` belongs to the top, or was reached from another header.
+            unsafe {
+                at = self.above(header);
+                Some((header, header.cast::<usize>().read() & FREED != 0))
+            }
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free_error(&self, block: NonNull<u8>) -> Error {
+        if self.contains(block) { Error::OutOfOrder } else { Error::NotAllocated }
+    }
+}
+
+/// Returns the distance below `edge` of the header of a block of this layout. `None` if it would be
+/// below `limit`.
+#[inline]
+fn header_distance(edge: NonNull<u8>, layout: Layout, limit: NonNull<u8>) -> Option<usize> {
+    let (edge, limit) = (edge.addr().get(), limit.addr().get());
+    let size_bytes = round_up(layout.size());
+    if size_bytes > edge - limit {
+        return None;
+    }
+    let mask = layout.align().max(WORD_BYTES) - 1;
+    let block = (edge - size_bytes) & !mask;
+    let is_inside = block >= limit && block - limit >= WORD_BYTES;
+    is_inside.then(|| edge - block + WORD_BYTES)
+}
+
+/// Whether the block is directly behind the header.
+#[inline]
+fn is_after(header: NonNull<u8>, block: NonNull<u8>) -> bool {
+    block.addr().get().wrapping_sub(WORD_BYTES) == header.addr().get()
+}

@@ -1,0 +1,8 @@
+use drystone_memory::{Heap, SizeLists};
+
+fn main() {
+    let mut lists = SizeLists::<u32>::new(&Heap);
+    let list = lists.insert(&[1, 2, 3]).unwrap();
+    lists.remove(list).unwrap();
+    lists.remove(list).unwrap();
+}
