@@ -1,18 +1,16 @@
 //! Polygons with shared, counted vertices and coordinates.
 
 mod blocks;
-mod check;
 mod clip;
 mod corner;
+mod corners;
 mod cut;
-mod frame;
+mod insert;
 mod interpolate;
 mod lists;
-mod mesh;
 mod part;
 mod plane;
 mod sides;
-mod stats;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -22,15 +20,14 @@ mod vertices;
 
 pub use clip::Clipped;
 pub use corner::{
-    Coordinate, CoordinateHandle, Corner, CornerRef, Corners, Polygon, PolygonHandle, Projected,
-    Vertex, VertexHandle,
+    Coordinate, CoordinateHandle, Corner, Polygon, PolygonHandle, Projected, Vertex, VertexHandle,
 };
+pub use corners::{CornerRef, Corners};
+pub use insert::MeshVertex;
 pub use interpolate::Interpolate;
 pub use lists::{IndexRuns, VertexLists};
-pub use mesh::MeshVertex;
 pub use part::{Lifetime, PartCorner};
 pub use plane::{Plane, frustum, portal, pyramid};
-pub use stats::PolygonStats;
-pub use store::PolygonStore;
+pub use store::{PolygonStats, PolygonStore};
 #[cfg(feature = "triangulate")]
 pub use triangulate::Triangulator;

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
-use super::store::Polygons;
+use super::lists::{Polygons, VertexLists};
+use super::plane::Plane;
 use super::vertices::Vertices;
-use super::{Plane, VertexLists};
 use crate::error::{Error, full};
 
 /// Number of polygons of a block: few enough to be close together in a model, enough to save tests.

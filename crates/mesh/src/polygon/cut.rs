@@ -1,9 +1,8 @@
 use alloc::vec::Vec;
 
-use super::interpolate::mix;
-use super::plane::newell;
+use super::interpolate::{Interpolate, mix};
+use super::plane::{Plane, newell};
 use super::vertices::Vertices;
-use super::{Interpolate, Plane};
 use crate::error::{Error, full};
 
 /// Origin of a corner of a polygon in the cutter.

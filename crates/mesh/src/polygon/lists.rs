@@ -40,6 +40,14 @@ pub trait VertexLists: Default {
     fn reserved_bytes(&self) -> usize;
 }
 
+pub(super) type Polygons<L> = CountedPool<PolygonRecord<<L as VertexLists>::List>>;
+
+/// Polygon: the indices of its vertices.
+#[derive(Debug)]
+pub(super) struct PolygonRecord<List> {
+    pub(super) list: List,
+}
+
 /// Shortest and longest run with a free list.
 const SHORTEST: usize = 3;
 const LONGEST: usize = 20;

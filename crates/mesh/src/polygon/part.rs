@@ -1,6 +1,8 @@
-use super::store::are_finite;
+use super::corner::PolygonHandle;
+use super::insert::are_finite;
+use super::lists::VertexLists;
+use super::store::PolygonStore;
 use super::vertices::Vertices;
-use super::{PolygonHandle, PolygonStore, VertexLists};
 use crate::error::{Error, full};
 
 /// Lifetime of a temporary polygon.

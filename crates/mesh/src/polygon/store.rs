@@ -1,24 +1,16 @@
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::blocks::Blocks;
+use super::corner::{Polygon, PolygonHandle, Projected};
+use super::corners::Corners;
 use super::cut::Cutter;
+use super::lists::{IndexRuns, Polygons, VertexLists};
 use super::sides::Sides;
 use super::vertices::{NEVER, Vertices};
-use super::{Corner, Corners, IndexRuns, Polygon, PolygonHandle, PolygonStats, VertexLists};
 use crate::counted_pool::CountedPool;
-use crate::error::{Error, full};
-
-/// Number of corners up to which each pair is compared. More are sorted to find equal ones.
-const MAX_COMPARED_CORNERS: usize = 32;
-
-pub(super) type Polygons<L> = CountedPool<PolygonRecord<<L as VertexLists>::List>>;
-
-/// Polygon: the indices of its vertices.
-#[derive(Debug)]
-pub(super) struct PolygonRecord<List> {
-    pub(super) list: List,
-}
+use crate::error::Error;
 
 /// Store of polygons whose vertices and coordinates are shared, counted and freed automatically.
 ///
@@ -126,33 +118,6 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         self.vertices.reserve(vertex_count)
     }
 
-    /// Inserts a polygon of `corners`, in sequence, with one owner.
-    ///
-    /// # Errors
-    /// `TooFewCorners` for less than three. `NotFinite` and `RepeatedCorner` for invalid positions.
-    /// `Stale` if a shared vertex or coordinate no longer exists, `TooManyOwners` if it has 2³² − 1
-    /// owners. `Full` if the heap is out of memory.
-    #[inline]
-    pub fn insert(&mut self, corners: &[Corner<T>]) -> Result<PolygonHandle, Error>
-    where
-        T: Clone,
-    {
-        self.start_polygon(corners.len())?;
-        for (number, corner) in corners.iter().enumerate() {
-            match self.take_corner(number, corner) {
-                Ok((vertex, position)) => {
-                    self.listed.push(vertex);
-                    self.cutter.positions.push(position);
-                }
-                Err(error) => return Err(self.release_listed(error)),
-            }
-        }
-        if let Err(error) = expect_different(&self.cutter.positions, &mut self.sorted) {
-            return Err(self.release_listed(error));
-        }
-        self.insert_listed()
-    }
-
     /// Adds one owner, which must call [`remove`](Self::remove) once.
     ///
     /// # Errors
@@ -176,6 +141,74 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         }
         self.lists.remove(record.list);
         Ok(true)
+    }
+
+    /// Removes all polygons, regardless of their owners, and keeps the memory. All handles become
+    /// stale.
+    pub fn reset(&mut self) {
+        self.polygons.reset();
+        self.vertices.reset();
+        self.lists.reset();
+        self.temporaries.clear();
+        self.blocks.reset();
+        self.corner_count = 0;
+    }
+
+    /// Transforms the coordinates of a polygon that were not transformed in this frame yet, so
+    /// shared coordinates are transformed only once. Use one `project` per frame. Before another
+    /// one, for a second camera, call [`end_frame`](Self::end_frame) or
+    /// [`forget_projections`](Self::forget_projections).
+    ///
+    /// # Errors
+    /// `Stale` if the handle is stale. `Full` if the heap has no memory for the projections: 20
+    /// bytes per coordinate, allocated by the first transformation.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_mesh::{Corner, PolygonStore, Projected};
+    ///
+    /// let mut store = PolygonStore::<()>::new();
+    /// let corners = [[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]
+    ///     .map(|position| Corner::New { position, uv: [0.0; 2], data: () });
+    /// let polygon = store.insert(&corners)?;
+    /// store.transform(polygon, |[x, y, z]| Projected { position: [x, y, z], screen: [x / z, y / z] })?;
+    /// let corner = store.corners(polygon)?.nth(1).unwrap();
+    /// assert_eq!(corner.projected().unwrap().screen, [0.5, 0.0]);
+    /// # Ok::<(), drystone_mesh::Error>(())
+    /// ```
+    pub fn transform(
+        &mut self,
+        polygon: PolygonHandle,
+        mut project: impl FnMut([f32; 3]) -> Projected,
+    ) -> Result<(), Error> {
+        let record = self.polygons.get(polygon.cast()).ok_or(Error::Stale)?;
+        self.vertices.reserve_projected()?;
+        for &vertex in self.lists.get(&record.list) {
+            self.vertices.project(vertex, self.frame, &mut project);
+        }
+        Ok(())
+    }
+
+    /// Ends the frame: removes its temporary polygons and invalidates all projections. The frame is
+    /// one owner of each temporary polygon. One that is shared stays for its other owners, unless
+    /// the frame's ownership was already removed.
+    pub fn end_frame(&mut self) {
+        let mut temporaries = core::mem::take(&mut self.temporaries);
+        // In reverse, so that the next frame reuses their indices in ascending order.
+        for polygon in temporaries.drain(..).rev() {
+            // An error means that it was already removed.
+            let _ = self.remove(polygon);
+        }
+        self.temporaries = temporaries;
+        self.forget_projections();
+    }
+
+    /// Invalidates all projections, for another camera in the same frame.
+    pub fn forget_projections(&mut self) {
+        self.frame = self.frame.wrapping_add(1);
+        if self.frame == NEVER {
+            self.clear_stamps();
+        }
     }
 
     /// Iterates over the corners of a polygon, in sequence.
@@ -216,121 +249,85 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
 
     /// Returns the statistics.
     pub fn stats(&self) -> PolygonStats {
-        PolygonStats::of(self)
-    }
-
-    /// Removes all polygons, regardless of their owners, and keeps the memory. All handles become
-    /// stale.
-    pub fn reset(&mut self) {
-        self.polygons.reset();
-        self.vertices.reset();
-        self.lists.reset();
-        self.temporaries.clear();
-        self.blocks.reset();
-        self.corner_count = 0;
-    }
-
-    /// Reserves memory for a polygon of `count` corners, and starts its list.
-    #[inline]
-    pub(super) fn start_polygon(&mut self, count: usize) -> Result<(), Error> {
-        if count < 3 {
-            return Err(Error::TooFewCorners { count });
+        let Self { polygons, vertices, lists, .. } = self;
+        let per_polygon = Polygons::<L>::RECORD_BYTES as u64;
+        let per_whole = Vertices::<T>::WHOLE_BYTES as u64;
+        let per_seam = Vertices::<T>::SEAM_BYTES as u64;
+        let number = size_of::<u32>() as u64;
+        let corners = self.corner_count;
+        let listed = u64::from(polygons.len()) * per_polygon + corners * number;
+        let reserved = polygons.reserved_bytes()
+            + vertices.reserved_bytes()
+            + lists.reserved_bytes()
+            + self.blocks.reserved_bytes();
+        PolygonStats {
+            polygons: polygons.len(),
+            temporaries: self.temporaries.len() as u32,
+            corners,
+            vertices: vertices.len(),
+            coordinates: vertices.coordinate_count(),
+            bytes: listed
+                + u64::from(vertices.coordinate_count()) * per_whole
+                + u64::from(vertices.seam_count()) * per_seam,
+            unshared_bytes: listed + corners * per_whole,
+            reserved_bytes: reserved as u64,
         }
-        self.cutter.start(count)?;
-        self.listed.clear();
-        self.listed.try_reserve(count).map_err(|_| full(count * size_of::<u32>()))
     }
 
-    /// Inserts a polygon of the listed vertices, which already count it as an owner.
-    #[inline]
-    pub(super) fn insert_listed(&mut self) -> Result<PolygonHandle, Error> {
-        let list = self.polygons.reserve_one().and_then(|()| self.lists.insert(&self.listed));
-        let list = match list {
-            Ok(list) => list,
-            Err(error) => return Err(self.release_listed(error)),
-        };
-        self.corner_count += self.listed.len() as u64;
-        let polygon = self.polygons.insert(PolygonRecord { list })?;
-        self.blocks.touch(polygon.index());
-        Ok(polygon.cast())
+    /// Verifies all invariants, for tests. In particular, the owners of every vertex are the
+    /// polygons that list it, and those of every coordinate the vertices that use it.
+    ///
+    /// # Errors
+    /// The invariant that is violated.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.polygons.check()?;
+        let mut used = BTreeMap::<u32, u32>::new();
+        let mut corners = 0;
+        for (_, polygon) in self.polygons.iter() {
+            let list = self.lists.get(&polygon.list);
+            if list.len() < 3 {
+                return Err("a polygon has fewer than three corners");
+            }
+            corners += list.len() as u64;
+            for &vertex in list {
+                self.vertices.surface(vertex).ok_or("a polygon lists an index without a vertex")?;
+                *used.entry(vertex).or_default() += 1;
+            }
+        }
+        if corners != self.corner_count {
+            return Err("the number of corners is wrong");
+        }
+        self.vertices.check(|vertex| used.get(&vertex).copied().unwrap_or(0))
     }
 
-    /// Releases the listed vertices.
+    /// Clears all stamps. After 2³² frames, an old stamp would equal that of the new frame.
     #[cold]
-    pub(super) fn release_listed(&mut self, error: Error) -> Error {
-        for &vertex in &self.listed {
-            self.vertices.release(vertex);
-        }
-        error
-    }
-
-    /// Returns the vertex of a corner and its position. Adds one owner to the vertex.
-    #[inline]
-    fn take_corner(&mut self, number: usize, it: &Corner<T>) -> Result<(u32, [f32; 3]), Error>
-    where
-        T: Clone,
-    {
-        match it {
-            Corner::Shared(vertex) => {
-                let vertex = self.vertices.find(*vertex)?;
-                let position = self.vertices.position(vertex).ok_or(Error::Stale)?;
-                self.vertices.share(vertex)?;
-                Ok((vertex, position))
-            }
-            Corner::At { coordinate, uv, data } => {
-                expect_finite(number, uv)?;
-                let vertex = self.vertices.insert_seam(*coordinate, *uv, data.clone())?;
-                let position = self.vertices.position(vertex).ok_or(Error::Stale)?;
-                Ok((vertex, position))
-            }
-            Corner::New { position, uv, data } => {
-                expect_finite(number, position)?;
-                expect_finite(number, uv)?;
-                Ok((self.vertices.insert(*position, *uv, data.clone())?, *position))
-            }
-        }
+    fn clear_stamps(&mut self) {
+        self.vertices.clear_stamps();
+        self.frame = NEVER + 1;
     }
 }
 
-/// Checks that the numbers of a corner are finite.
-#[inline]
-pub(super) fn expect_finite(corner: usize, numbers: &[f32]) -> Result<(), Error> {
-    match are_finite(numbers) {
-        true => Ok(()),
-        false => Err(Error::NotFinite { corner }),
-    }
-}
-
-/// Whether all numbers are finite. Has no branch per number.
-#[inline]
-pub(super) fn are_finite(numbers: &[f32]) -> bool {
-    numbers.iter().fold(true, |all, number| all & number.is_finite())
-}
-
-/// Checks that no two positions are equal.
-pub(super) fn expect_different(positions: &[[f32; 3]], sorted: &mut Vec<u32>) -> Result<(), Error> {
-    let repeated =
-        |a: usize, b: usize| Err(Error::RepeatedCorner { first: a.min(b), second: a.max(b) });
-    if positions.len() <= MAX_COMPARED_CORNERS {
-        for (second, position) in positions.iter().enumerate() {
-            if let Some(first) = positions[..second].iter().position(|other| other == position) {
-                return repeated(first, second);
-            }
-        }
-        return Ok(());
-    }
-    u32::try_from(positions.len()).map_err(|_| full(positions.len()))?;
-    sorted.clear();
-    sorted.try_reserve(positions.len()).map_err(|_| full(positions.len() * size_of::<u32>()))?;
-    sorted.extend(0..positions.len() as u32);
-    // Adding zero maps −0 to 0.
-    let key = |n: u32| positions[n as usize].map(|number| number + 0.0);
-    sorted.sort_unstable_by(|&a, &b| {
-        let pairs = key(a).into_iter().zip(key(b));
-        pairs.fold(core::cmp::Ordering::Equal, |order, (a, b)| order.then(a.total_cmp(&b)))
-    });
-    let equal = sorted.windows(2).find(|pair| key(pair[0]) == key(pair[1]));
-    equal.map_or(Ok(()), |pair| repeated(pair[0] as usize, pair[1] as usize))
+/// Statistics of a [`PolygonStore`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PolygonStats {
+    /// Number of polygons, including temporary ones.
+    pub polygons: u32,
+    /// Number of temporary polygons of this frame, including those already removed.
+    pub temporaries: u32,
+    /// Number of corners of all polygons, which is the number of vertices without sharing.
+    pub corners: u64,
+    /// Number of vertices.
+    pub vertices: u32,
+    /// Number of coordinates.
+    pub coordinates: u32,
+    /// Size of all records in use and of the vertex lists, in bytes.
+    pub bytes: u64,
+    /// Size without sharing, in bytes: each corner with a vertex and a coordinate of its own. Can
+    /// be below `bytes` if vertices share coordinates whose first vertex was removed.
+    pub unshared_bytes: u64,
+    /// Size of the reserved memory in bytes, including free records.
+    pub reserved_bytes: u64,
 }
 
 impl<T, L: VertexLists> Default for PolygonStore<T, L> {

@@ -3,8 +3,10 @@ use core::fmt;
 
 use earcut::Earcut;
 
+use super::corner::PolygonHandle;
+use super::lists::VertexLists;
 use super::plane::newell;
-use super::{PolygonHandle, PolygonStore, VertexLists};
+use super::store::PolygonStore;
 use crate::error::{Error, full};
 
 /// Maximum number of corners of a polygon and its holes.

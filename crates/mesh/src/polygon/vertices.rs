@@ -3,7 +3,7 @@ use core::num::NonZeroU32;
 
 use drystone_alloc::Handle;
 
-use super::{CoordinateHandle, Projected, VertexHandle};
+use super::corner::{CoordinateHandle, Projected, VertexHandle};
 use crate::counted_pool::CountedPool;
 use crate::error::{Error, full};
 
