@@ -1,6 +1,27 @@
 use core::fmt;
 
-use crate::Access;
+/// Path by which writes reach GPU-visible memory. The choice determines how the pool protects frames in
+/// flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// The GPU copies data in the order in which frames are submitted. Freed memory can be written
+    /// again at once.
+    #[default]
+    Staged,
+    /// The CPU stores into mapped memory, which is visible to frames in flight. Freed memory stays
+    /// reserved until the last frame that could read it has completed.
+    Direct,
+}
+
+impl Access {
+    /// Returns the lower-case name, as used in settings and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::Direct => "direct",
+        }
+    }
+}
 
 /// An operation that a backend could not carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,4 +151,47 @@ impl<B: Backend + ?Sized> Backend for &mut B {
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
         (**self).write_draw_data(slot, bytes);
     }
+}
+
+/// Backend that discards all data. Use it to plan, measure or test allocations without a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NullBackend(pub Access);
+
+impl Backend for NullBackend {
+    #[inline]
+    fn access(&self) -> Access {
+        self.0
+    }
+
+    fn create_buffer(&mut self, _buffer: u32, _size_bytes: u64) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn destroy_buffer(&mut self, _buffer: u32) {}
+
+    #[inline]
+    fn write_elements(
+        &mut self,
+        _buffer: u32,
+        _offset_bytes: u64,
+        _bytes: &[u8],
+    ) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn copy_elements(
+        &mut self,
+        _from: (u32, u64),
+        _to: (u32, u64),
+        _size_bytes: u64,
+    ) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn resize_draw_data(&mut self, _slots: u32) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    #[inline]
+    fn write_draw_data(&mut self, _slot: u32, _bytes: &[u8]) {}
 }

@@ -29,3 +29,22 @@ pub struct CommandRun {
     /// Range of the list's commands.
     pub commands: Range<usize>,
 }
+
+/// Grouping of a sorted list's commands into runs if its meshes are in several buffers. An
+/// unsorted list has one run per buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// Sorted over all buffers; a new run starts at each change of buffer. Use it for blending.
+    #[default]
+    InOrder,
+    /// One run per buffer, sorted within each. Needs fewer calls: one per run. Use it for opaque
+    /// meshes, where sorting affects only speed.
+    ByBuffer,
+}
+
+/// Returns a sort key: nearest first, then by `tie`. `distance` must be non-negative and finite.
+/// Use the complement (`!key`) for farthest first.
+#[inline]
+pub const fn sort_key(distance: f32, tie: u32) -> u64 {
+    (distance.to_bits() as u64) << 32 | tie as u64
+}

@@ -34,7 +34,7 @@ pub enum Oversize {
 
 /// Limits of a pool, and how its elements map to indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct PoolConfig {
     /// Minimum size of a buffer, in elements; the size of the first. Default 65,536. A further
     /// buffer has at least 1/16 of the total capacity; 1/8 beyond 16 buffers, 1/4 beyond 32.
     pub min_buffer_elements: u32,
@@ -64,7 +64,7 @@ pub struct Config {
     pub pattern_elements: u32,
 }
 
-impl Default for Config {
+impl Default for PoolConfig {
     fn default() -> Self {
         Self {
             min_buffer_elements: 1 << 16,
@@ -82,7 +82,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl PoolConfig {
     /// Creates a configuration for one buffer of exactly `elements` elements and at most `slots`
     /// meshes.
     pub fn fixed(elements: u32, slots: u32) -> Self {

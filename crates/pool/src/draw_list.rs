@@ -1,12 +1,20 @@
 use bytemuck::Pod;
 
-use crate::{CommandRun, DrawCommand, MeshHandle, PartSet, PoolError, VertexPool, mesh::MeshKey};
+use crate::{
+    command::{CommandRun, DrawCommand, Grouping},
+    error::PoolError,
+    mesh::MeshHandle,
+    parts::PartSet,
+    vertex_pool::VertexPool,
+};
 
 mod key_sort;
 mod members;
 mod output;
 mod patch;
-mod slot_set;
+mod selection;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use members::Members;
@@ -23,18 +31,6 @@ pub enum Hidden {
     Zeroed,
 }
 
-/// Grouping of a sorted list's commands into runs if its meshes are in several buffers. An
-/// unsorted list has one run per buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Grouping {
-    /// Sorted over all buffers; a new run starts at each change of buffer. Use it for blending.
-    #[default]
-    InOrder,
-    /// One run per buffer, sorted within each. Needs fewer calls: one per run. Use it for opaque
-    /// meshes, where sorting affects only speed.
-    ByBuffer,
-}
-
 /// Options of a list or view. The default suits any list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListConfig {
@@ -42,11 +38,6 @@ pub struct ListConfig {
     pub hidden: Hidden,
     /// Grouping of commands into runs. Default: [`Grouping::InOrder`].
     pub grouping: Grouping,
-}
-
-impl ListConfig {
-    /// Default options, for use in constants.
-    pub const DEFAULT: Self = Self { hidden: Hidden::LeftOut, grouping: Grouping::InOrder };
 }
 
 /// List of the meshes of a pool that are drawn together, with their visible parts and their order.
@@ -69,13 +60,13 @@ pub struct DrawList {
 
 impl DrawList {
     /// Creates an empty list that omits hidden meshes.
-    pub const fn new() -> Self {
-        Self::with_config(ListConfig::DEFAULT)
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Creates an empty list with options.
-    pub const fn with_config(config: ListConfig) -> Self {
-        Self { members: Members::new(), view: DrawView::with_config(config) }
+    pub fn with_config(config: ListConfig) -> Self {
+        Self { members: Members::default(), view: DrawView::with_config(config) }
     }
 
     /// Adds a mesh. Until the next mask it is drawn last, with all its parts. Does nothing if the
@@ -97,13 +88,8 @@ impl DrawList {
     }
 
     /// Removes all meshes and keeps the memory. The next mesh can be of any pool.
-    pub fn reset(&mut self) {
-        self.members.reset();
-    }
-
-    /// Returns whether the mesh is in the list.
-    pub fn contains(&self, mesh: MeshHandle) -> bool {
-        self.members.contains(mesh)
+    pub fn clear(&mut self) {
+        self.members.clear();
     }
 
     /// Selects the visible parts of each mesh: `parts` maps per-draw data to parts. Returns the
@@ -129,7 +115,7 @@ impl DrawList {
         select: impl FnMut(&D) -> (PartSet, u64),
     ) -> usize {
         self.members.drop_stale(pool);
-        self.view.select_members(&self.members, pool, select)
+        self.view.mask_and_sort_members(&self.members, pool, select)
     }
 
     /// Returns the commands that draw the visible meshes in the next frame, in order.
@@ -147,6 +133,11 @@ impl DrawList {
         pool: &VertexPool<V, D>,
     ) -> (&[CommandRun], &[DrawCommand]) {
         self.view.build(&self.members, pool)
+    }
+
+    /// Returns whether the mesh is in the list.
+    pub fn contains(&self, mesh: MeshHandle) -> bool {
+        self.members.contains(mesh)
     }
 
     /// Number of meshes in the list. Removed meshes count until the next mask.
@@ -171,13 +162,3 @@ impl DrawList {
         self.view.drawn()
     }
 }
-
-/// Returns a sort key: nearest first, then by `tie`. `distance` must be non-negative and finite.
-/// Use the complement (`!key`) for farthest first.
-#[inline]
-pub const fn sort_key(distance: f32, tie: u32) -> u64 {
-    (distance.to_bits() as u64) << 32 | tie as u64
-}
-
-#[cfg(test)]
-mod tests;

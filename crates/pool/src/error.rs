@@ -1,6 +1,9 @@
 use core::fmt;
 
-use crate::{ALIGNMENT_BYTES, BackendError, MeshHandle};
+use crate::{
+    backend::{ALIGNMENT_BYTES, BackendError},
+    mesh::MeshHandle,
+};
 
 /// Number of meshes that [`PoolError::Full`] lists for eviction.
 pub const EVICTION_CANDIDATES: usize = 4;

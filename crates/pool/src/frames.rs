@@ -1,16 +1,15 @@
 use alloc::collections::VecDeque;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use bytemuck::Pod;
-
-use crate::{Backend, VertexPool};
+use crate::stats::FrameTraffic;
 
 /// Frames in flight that are stored one by one. Beyond that, the newest entry stands for all
 /// later frames, which then complete together: the queue stays short where completion is
 /// never reported.
 const MAX_STORED_FRAMES: usize = 64;
 
-/// Submitted and completed frames of a pool, and whether the frame being built reads memory yet.
+/// Submitted and completed frames of a pool, whether the frame being built reads memory yet, and
+/// what was written for it.
 ///
 /// The pool counts its own frames: frame 1 is the first that was reported to it, whatever
 /// number the device gave that frame. Device numbers are only compared with device numbers,
@@ -36,6 +35,8 @@ pub(crate) struct Frames {
     commands: AtomicUsize,
     /// Whether copies were encoded since the last submission.
     has_copies: bool,
+    /// Traffic of the frame being built, and of the last submitted frame.
+    traffic: [FrameTraffic; 2],
 }
 
 /// Frame that the GPU may not have finished.
@@ -48,10 +49,63 @@ struct InFlight {
 }
 
 impl Frames {
+    /// Records that commands were returned for drawing, whether new or reused. Memory that is freed
+    /// afterwards may be read by the frame being built.
+    #[inline]
+    pub(crate) fn note_commands_returned(&self, count: usize) {
+        self.commands_returned.store(true, Ordering::Relaxed);
+        self.commands.fetch_add(count, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) const fn note_uploaded(&mut self, bytes: usize) {
+        self.traffic[0].uploaded_bytes += bytes as u64;
+    }
+
+    /// Records that a copy of elements was encoded.
+    pub(crate) const fn note_moved(&mut self, bytes: u64) {
+        self.has_copies = true;
+        self.traffic[0].moved_bytes += bytes;
+        self.traffic[0].moves += 1;
+    }
+
+    /// Records the submission of the frame being built, as frame `device_number` of the device.
+    /// Ignores a `device_number` that is not higher than the last.
+    pub(crate) fn submit(&mut self, device_number: u64) {
+        if device_number <= self.device_number {
+            return;
+        }
+        self.device_number = device_number;
+        self.submitted += 1;
+        if self.in_flight.len() >= MAX_STORED_FRAMES {
+            self.in_flight.pop_back();
+        }
+        self.in_flight.push_back(InFlight { frame: self.submitted, device_number });
+        self.has_copies = false;
+        *self.commands_returned.get_mut() = false;
+        let commands = core::mem::take(self.commands.get_mut()) as u64;
+        let [current, last] = &mut self.traffic;
+        *last = FrameTraffic { commands, ..core::mem::take(current) };
+    }
+
+    /// Records that the device has completed its frames up to `device_number`.
+    pub(crate) fn complete(&mut self, device_number: u64) {
+        while let Some(done) =
+            self.in_flight.front().filter(|frame| frame.device_number <= device_number)
+        {
+            self.completed = done.frame;
+            self.in_flight.pop_front();
+        }
+    }
+
     /// Returns the frame being built.
     #[inline]
     pub(crate) const fn current(&self) -> u64 {
         self.submitted + 1
+    }
+
+    pub(crate) const fn submitted(&self) -> u64 {
+        self.submitted
     }
 
     #[inline]
@@ -67,77 +121,14 @@ impl Frames {
         self.submitted + u64::from(is_read)
     }
 
-    #[inline]
-    pub(crate) fn note_commands_returned(&self, count: usize) {
-        self.commands_returned.store(true, Ordering::Relaxed);
-        self.commands.fetch_add(count, Ordering::Relaxed);
-    }
-
-    pub(crate) const fn note_copy(&mut self) {
-        self.has_copies = true;
-    }
-
-    /// Records the submission of the frame being built, as frame `device_number` of the device.
-    /// Returns the number of its commands, or `None` if `device_number` is not higher than the
-    /// last.
-    fn submit(&mut self, device_number: u64) -> Option<u64> {
-        if device_number <= self.device_number {
-            return None;
-        }
-        self.device_number = device_number;
-        self.submitted += 1;
-        if self.in_flight.len() >= MAX_STORED_FRAMES {
-            self.in_flight.pop_back();
-        }
-        self.in_flight.push_back(InFlight { frame: self.submitted, device_number });
-        self.has_copies = false;
-        *self.commands_returned.get_mut() = false;
-        Some(core::mem::take(self.commands.get_mut()) as u64)
+    /// Traffic of the last submitted frame.
+    pub(crate) const fn last_traffic(&self) -> FrameTraffic {
+        self.traffic[1]
     }
 
     /// Returns whether the number of stored frames is within its limit.
     #[cfg(test)]
     pub(crate) fn is_short(&self) -> bool {
         self.in_flight.len() <= MAX_STORED_FRAMES
-    }
-
-    /// Records that the device has completed its frames up to `device_number`.
-    fn complete(&mut self, device_number: u64) {
-        while let Some(done) =
-            self.in_flight.front().filter(|frame| frame.device_number <= device_number)
-        {
-            self.completed = done.frame;
-            self.in_flight.pop_front();
-        }
-    }
-}
-
-impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Reports that the frame being built was submitted. All writes, and all commands returned
-    /// since the last call, belong to it.
-    ///
-    /// `frame` is the device's number of that frame. Numbers must increase from call to call, by
-    /// any step: frames of other pools on the device need not be reported. A number that is not
-    /// higher than the last is ignored.
-    pub fn frame_submitted(&mut self, frame: u64) {
-        if let Some(commands) = self.frames.submit(frame) {
-            self.traffic.end_frame(commands);
-        }
-    }
-
-    /// Reports that the GPU has completed the device's frames up to `frame`. Frees the retired
-    /// allocations that only they could read, and releases buffers that have been empty for
-    /// [`Config::spare_frames`](crate::Config::spare_frames) frames. Poll the fences and call this
-    /// before building a frame; it never waits.
-    pub fn frames_completed(&mut self, frame: u64, backend: &mut impl Backend) {
-        self.frames.complete(frame);
-        self.buffers.release(self.frames.completed);
-        let spare_frames = self.config.spare_frames;
-        self.buffers.destroy_empty(
-            self.frames.submitted,
-            self.frames.completed,
-            spare_frames,
-            backend,
-        );
     }
 }

@@ -5,8 +5,14 @@ use alloc::{collections::BTreeMap, vec::Vec};
 use bytemuck::Pod;
 
 use crate::{
-    Backend, Config, DrawCommand, MeshHandle, MoveBudget, Moved, Oversize, PoolError, PoolRange,
-    PoolStats, RangeState, VertexPool,
+    backend::Backend,
+    command::DrawCommand,
+    config::{Oversize, PoolConfig},
+    defragmenter::{MoveBudget, Moved},
+    error::PoolError,
+    mesh::MeshHandle,
+    stats::{PoolRange, PoolStats, RangeState},
+    vertex_pool::VertexPool,
 };
 
 mod list;
@@ -45,7 +51,7 @@ pub trait IndexedBackend {
 /// # Examples
 /// ```
 /// use drystone_pool::{
-///     Access, Backend, Config, IndexedBackend, IndexedList, IndexedPool, NullBackend,
+///     Access, Backend, IndexedBackend, IndexedList, IndexedPool, NullBackend, PoolConfig,
 /// };
 ///
 /// struct Discard;
@@ -58,7 +64,7 @@ pub trait IndexedBackend {
 ///     }
 /// }
 ///
-/// let mut pool = IndexedPool::<[f32; 3], u32>::new(Config::default(), Config::default())?;
+/// let mut pool = IndexedPool::<[f32; 3], u32>::new(PoolConfig::default(), PoolConfig::default())?;
 /// let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
 /// pool.insert(&triangle, &[0, 1, 2], 7, &mut Discard)?;
 /// let mesh = pool.insert(&triangle, &[0, 1, 2, 2, 1, 0], 8, &mut Discard)?;
@@ -111,8 +117,8 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     /// - `TooLarge` if a base vertex would exceed 31 bits, or if there are too many slots.
     /// - `Unaligned` if the size of `V` or `D` is not a multiple of
     ///   [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
-    pub fn new(vertices: Config, indices: Config) -> Result<Self, PoolError> {
-        let plain = |config: Config| Config {
+    pub fn new(vertices: PoolConfig, indices: PoolConfig) -> Result<Self, PoolError> {
+        let plain = |config: PoolConfig| PoolConfig {
             oversize: Oversize::Refuse,
             indices_per_element: 1,
             vertices_per_element: 1,
@@ -202,6 +208,31 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         Ok(())
     }
 
+    /// Reports that frame `frame` was submitted; see [`VertexPool::frame_submitted`].
+    pub fn frame_submitted(&mut self, frame: u64) {
+        self.vertices.frame_submitted(frame);
+        self.indices.frame_submitted(frame);
+    }
+
+    /// Reports that the GPU has completed all frames up to `frame`; see
+    /// [`VertexPool::frames_completed`].
+    pub fn frames_completed(&mut self, frame: u64, backend: &mut impl IndexedBackend) {
+        self.vertices.frames_completed(frame, &mut backend.vertices());
+        self.indices.frames_completed(frame, &mut backend.indices());
+    }
+
+    /// Moves meshes together, within `budget` for each of vertices and indices; see
+    /// [`VertexPool::defragment`]. Lists must [`select`](IndexedList::select) again before the next
+    /// frame.
+    pub fn defragment(
+        &mut self,
+        budget: &MoveBudget,
+        backend: &mut impl IndexedBackend,
+    ) -> [Moved; 2] {
+        let vertices = self.vertices.defragment(budget, &mut backend.vertices());
+        [vertices, self.indices.defragment(budget, &mut backend.indices())]
+    }
+
     /// Returns the per-draw data of a mesh, or `None` if the handle is stale.
     pub fn data(&self, handle: MeshHandle) -> Option<&D> {
         self.vertices.data(handle)
@@ -252,31 +283,6 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         [self.vertices.stats(), self.indices.stats()]
     }
 
-    /// Reports that frame `frame` was submitted; see [`VertexPool::frame_submitted`].
-    pub fn frame_submitted(&mut self, frame: u64) {
-        self.vertices.frame_submitted(frame);
-        self.indices.frame_submitted(frame);
-    }
-
-    /// Reports that the GPU has completed all frames up to `frame`; see
-    /// [`VertexPool::frames_completed`].
-    pub fn frames_completed(&mut self, frame: u64, backend: &mut impl IndexedBackend) {
-        self.vertices.frames_completed(frame, &mut backend.vertices());
-        self.indices.frames_completed(frame, &mut backend.indices());
-    }
-
-    /// Moves meshes together, within `budget` for each of vertices and indices; see
-    /// [`VertexPool::defragment`]. Lists must [`select`](IndexedList::select) again before the next
-    /// frame.
-    pub fn defragment(
-        &mut self,
-        budget: &MoveBudget,
-        backend: &mut impl IndexedBackend,
-    ) -> [Moved; 2] {
-        let vertices = self.vertices.defragment(budget, &mut backend.vertices());
-        [vertices, self.indices.defragment(budget, &mut backend.indices())]
-    }
-
     /// Returns the two pools, for tests.
     #[cfg(test)]
     pub(crate) fn pools(&self) -> (&VertexPool<V, D>, &VertexPool<u32, ()>) {
@@ -325,8 +331,8 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     }
 
     fn note_commands_returned(&self, count: usize) {
-        self.vertices.note_commands_returned(count);
-        self.indices.note_commands_returned(count);
+        self.vertices.frames.note_commands_returned(count);
+        self.indices.frames.note_commands_returned(count);
     }
 
     fn index_mesh(&self, handle: MeshHandle) -> Option<MeshHandle> {

@@ -6,45 +6,36 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod access;
+mod allocation;
 mod backend;
-mod buffers;
-mod changes;
 mod command;
 mod config;
-mod defrag;
+mod defragmenter;
 mod draw_list;
+mod draw_table;
 mod error;
 mod frames;
 pub mod guide;
 mod indexed;
 mod mesh;
-mod null_backend;
-mod part_ranges;
-mod part_runs;
+mod meshes;
 mod parts;
-mod ranges;
 mod simulated;
-mod space;
 mod stats;
+mod storage;
 mod vertex_pool;
-mod writer;
 
-pub use access::Access;
-pub use backend::{ALIGNMENT_BYTES, Backend, BackendError};
-pub use command::{CommandRun, DrawCommand};
-pub use config::{Config, Oversize, Placement};
-pub use defrag::{MoveBudget, Moved};
-pub use draw_list::{DrawList, DrawView, Grouping, Hidden, ListConfig, sort_key};
+pub use backend::{ALIGNMENT_BYTES, Access, Backend, BackendError, NullBackend};
+pub use command::{CommandRun, DrawCommand, Grouping, sort_key};
+pub use config::{Oversize, Placement, PoolConfig};
+pub use defragmenter::{MoveBudget, Moved};
+pub use draw_list::{DrawList, DrawView, Hidden, ListConfig};
 pub use error::{EVICTION_CANDIDATES, PoolError};
 pub use indexed::{
     ElementRange, IndexedBackend, IndexedList, IndexedPool, IndexedRange, IndexedRun,
 };
 pub use mesh::MeshHandle;
-pub use null_backend::NullBackend;
 pub use parts::{MAX_PARTS, PartSet};
-pub use ranges::{PoolRange, RangeState};
-pub use simulated::{Picture, SimulatedGpu, SimulatedPart, SimulatedStats};
-pub use stats::{FrameTraffic, PoolStats};
-pub use vertex_pool::{MeshRange, VertexPool};
-pub use writer::MeshWriter;
+pub use simulated::{SimulatedGpu, SimulatedPicture, SimulatedStats};
+pub use stats::{FrameTraffic, MeshRange, PoolRange, PoolStats, RangeState};
+pub use vertex_pool::{MeshWriter, VertexPool};

@@ -2,14 +2,16 @@ use alloc::{collections::VecDeque, vec::Vec};
 
 use bytemuck::Pod;
 
-use crate::{Access, Backend, BackendError, CommandRun, DrawCommand, VertexPool};
+use crate::{
+    backend::{ALIGNMENT_BYTES, Access, Backend, BackendError},
+    command::{CommandRun, DrawCommand},
+    vertex_pool::VertexPool,
+};
 
 mod memory;
-mod picture;
 
 use memory::Memory;
-pub use memory::SimulatedPart;
-pub use picture::Picture;
+pub use memory::SimulatedPicture;
 
 /// GPU in plain memory, for tests. It runs each submitted frame with a delay, and reads the memory
 /// as it is at that time.
@@ -23,15 +25,15 @@ pub use picture::Picture;
 /// per-draw data. It reveals writes that are too early, too late or out of bounds, for any content.
 ///
 /// Several pools can share one GPU. Each has its own [part](Self::part), [draws](Self::draw) in any
-/// frame, and can be [dropped](Self::drop_part) while frames read it. The GPU itself is the backend
-/// of part 0.
+/// frame, and can be [dropped](Self::drop_part) while frames read it. The GPU is the backend of the
+/// part that was selected last; of part 0 at first.
 ///
 /// # Examples
 /// ```
-/// use drystone_pool::{Access, Config, DrawList, SimulatedGpu, VertexPool};
+/// use drystone_pool::{Access, DrawList, PoolConfig, SimulatedGpu, VertexPool};
 ///
 /// let mut gpu = SimulatedGpu::new(Access::Direct, 2);
-/// let mut pool = VertexPool::<u64, u32>::new(Config::default())?;
+/// let mut pool = VertexPool::<u64, u32>::new(PoolConfig::default())?;
 /// let mut list = DrawList::new();
 /// list.insert(pool.insert(&[1, 2], &[2], 7, &mut gpu)?)?;
 ///
@@ -50,14 +52,15 @@ pub struct SimulatedGpu {
     frames_in_flight: usize,
     /// Limit for the size of all buffers, in bytes.
     limit_bytes: u64,
-    used_bytes: u64,
     /// Memory of each part, by its number.
     memories: Vec<Memory>,
+    /// Part of which the GPU is the backend.
+    selected: usize,
     /// Operations of the next frame, each with the number of its part.
     pending: Vec<(usize, Work)>,
     frames: VecDeque<Vec<(usize, Work)>>,
     submitted: u64,
-    pictures: VecDeque<(u64, Picture)>,
+    pictures: VecDeque<(u64, SimulatedPicture)>,
     stats: SimulatedStats,
     is_lost: bool,
     /// Number of element writes and copies that still succeed.
@@ -121,8 +124,8 @@ impl SimulatedGpu {
             access,
             frames_in_flight,
             limit_bytes: u64::MAX,
-            used_bytes: 0,
             memories: Vec::new(),
+            selected: 0,
             pending: Vec::new(),
             frames: VecDeque::new(),
             submitted: 0,
@@ -160,15 +163,16 @@ impl SimulatedGpu {
     }
 
     /// Returns the size of all buffers, in bytes.
-    pub const fn used_bytes(&self) -> u64 {
-        self.used_bytes
+    pub fn used_bytes(&self) -> u64 {
+        self.memories.iter().map(Memory::bytes).sum()
     }
 
-    /// Returns the backend of one of several pools, with `data_bytes` bytes of per-draw data per
-    /// mesh.
-    pub fn part(&mut self, number: usize, data_bytes: usize) -> SimulatedPart<'_> {
+    /// Selects the part of one of several pools, with `data_bytes` bytes of per-draw data per mesh.
+    /// Returns the backend of that pool.
+    pub fn part(&mut self, number: usize, data_bytes: usize) -> &mut Self {
+        self.selected = number;
         self.memory(number).data_bytes = data_bytes;
-        SimulatedPart { gpu: self, number }
+        self
     }
 
     /// Releases the memory of a dropped pool, after all frames submitted before have run.
@@ -245,8 +249,23 @@ impl SimulatedGpu {
     }
 
     /// Removes and returns the oldest picture, with the number of its frame.
-    pub fn completed_picture(&mut self) -> Option<(u64, Picture)> {
+    pub fn completed_picture(&mut self) -> Option<(u64, SimulatedPicture)> {
         self.pictures.pop_front()
+    }
+
+    /// Counts a write or copy, and fails if no more are allowed.
+    fn spend_write(&mut self, requested_bytes: u64) -> Result<(), BackendError> {
+        if self.is_lost {
+            return Err(BackendError::Lost);
+        }
+        let left = self.writes_left.checked_sub(1);
+        self.writes_left = left.ok_or(BackendError::OutOfMemory { requested_bytes })?;
+        Ok(())
+    }
+
+    /// Adds an operation of the selected part to the next frame.
+    fn push(&mut self, work: Work) {
+        self.pending.push((self.selected, work));
     }
 
     fn memory(&mut self, number: usize) -> &mut Memory {
@@ -267,26 +286,36 @@ impl SimulatedGpu {
                 let picture = memory.draw(&draw);
                 self.pictures.push_back((frame, picture));
             }
-            Work::Drop => {
-                let bytes = core::mem::take(memory).bytes();
-                self.used_bytes -= bytes;
-            }
+            Work::Drop => *memory = Memory::default(),
         }
     }
 }
 
-/// Backend of a single pool: part 0.
+/// Backend of the selected part.
 impl Backend for SimulatedGpu {
     fn access(&self) -> Access {
         self.access
     }
 
     fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        SimulatedPart { gpu: self, number: 0 }.create_buffer(buffer, size_bytes)
+        expect_aligned(&[size_bytes]);
+        if self.is_lost {
+            return Err(BackendError::Lost);
+        }
+        if size_bytes > self.limit_bytes.saturating_sub(self.used_bytes()) {
+            return Err(BackendError::OutOfMemory { requested_bytes: size_bytes });
+        }
+        self.memory(self.selected).create(buffer, size_bytes);
+        self.stats.created += 1;
+        Ok(())
     }
 
     fn destroy_buffer(&mut self, buffer: u32) {
-        SimulatedPart { gpu: self, number: 0 }.destroy_buffer(buffer);
+        if self.is_lost {
+            return;
+        }
+        self.memory(self.selected).destroy(buffer);
+        self.stats.destroyed += 1;
     }
 
     fn write_elements(
@@ -295,7 +324,15 @@ impl Backend for SimulatedGpu {
         offset_bytes: u64,
         bytes: &[u8],
     ) -> Result<(), BackendError> {
-        SimulatedPart { gpu: self, number: 0 }.write_elements(buffer, offset_bytes, bytes)
+        expect_aligned(&[offset_bytes, bytes.len() as u64]);
+        self.spend_write(bytes.len() as u64)?;
+        self.stats.written_bytes += bytes.len() as u64;
+        let offset = offset_bytes as usize;
+        match self.access {
+            Access::Direct => self.memory(self.selected).store(buffer, offset, bytes),
+            Access::Staged => self.push(Work::Write { buffer, offset, bytes: bytes.to_vec() }),
+        }
+        Ok(())
     }
 
     fn copy_elements(
@@ -304,14 +341,33 @@ impl Backend for SimulatedGpu {
         to: (u32, u64),
         size_bytes: u64,
     ) -> Result<(), BackendError> {
-        SimulatedPart { gpu: self, number: 0 }.copy_elements(from, to, size_bytes)
+        expect_aligned(&[from.1, to.1, size_bytes]);
+        self.spend_write(size_bytes)?;
+        let overlaps = from.0 == to.0 && from.1.abs_diff(to.1) < size_bytes;
+        assert!(!overlaps, "{from:?} and {to:?} overlap in {size_bytes} bytes");
+        self.stats.copied_bytes += size_bytes;
+        let at = |(buffer, offset): (u32, u64)| (buffer, offset as usize);
+        self.push(Work::Copy { from: at(from), to: at(to), size: size_bytes as usize });
+        Ok(())
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
-        SimulatedPart { gpu: self, number: 0 }.resize_draw_data(slots)
+        if self.is_lost {
+            return Err(BackendError::Lost);
+        }
+        self.stats.table_resizes += 1;
+        self.push(Work::ResizeTable { slots });
+        Ok(())
     }
 
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        SimulatedPart { gpu: self, number: 0 }.write_draw_data(slot, bytes);
+        expect_aligned(&[bytes.len() as u64]);
+        self.push(Work::WriteTable { slot, bytes: bytes.to_vec() });
     }
+}
+
+/// Panics if a value violates the alignment that backends may require.
+fn expect_aligned(values: &[u64]) {
+    let is_aligned = values.iter().all(|it| it.is_multiple_of(ALIGNMENT_BYTES as u64));
+    assert!(is_aligned, "{values:?} are not all multiples of {ALIGNMENT_BYTES} bytes");
 }

@@ -1,6 +1,6 @@
-use bytemuck::Pod;
+use core::ops::Range;
 
-use crate::{Access, VertexPool};
+use crate::{backend::Access, mesh::MeshHandle, parts::MAX_PARTS};
 
 /// Statistics of a pool. Sizes are in elements unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,63 +70,35 @@ fn part(of: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { of as f64 / all as f64 }
 }
 
-/// Counter of the bytes per frame.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Traffic {
-    current: FrameTraffic,
-    last: FrameTraffic,
+/// State of a range of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeState {
+    /// Elements of this mesh.
+    Live(MeshHandle),
+    /// Freed elements that frames in flight may still read.
+    Waiting,
+    /// Free, including the unused rest of a bucket.
+    Free,
 }
 
-impl Traffic {
-    #[inline]
-    pub(crate) const fn note_uploaded(&mut self, bytes: usize) {
-        self.current.uploaded_bytes += bytes as u64;
-    }
-
-    pub(crate) const fn note_moved(&mut self, bytes: u64) {
-        self.current.moved_bytes += bytes;
-        self.current.moves += 1;
-    }
-
-    pub(crate) fn end_frame(&mut self, commands: u64) {
-        self.last = FrameTraffic { commands, ..core::mem::take(&mut self.current) };
-    }
+/// Range of a buffer and its state, for inspection and maps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolRange {
+    /// Number of the buffer.
+    pub buffer: u32,
+    /// Range of elements in the buffer.
+    pub elements: Range<u32>,
+    /// State of the range.
+    pub state: RangeState,
 }
 
-impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Returns statistics of the pool.
-    ///
-    /// # Cost
-    /// O(meshes), reading one word each, and O(buffers); with ranges, one `RangeSpace::stats` per
-    /// buffer.
-    pub fn stats(&self) -> PoolStats {
-        let parts = self.meshes.iter().map(|(_, mesh)| u64::from(mesh.ranges.part_count()));
-        PoolStats {
-            meshes: self.meshes.len(),
-            parts: parts.sum(),
-            last_frame: self.traffic.last,
-            ..self.buffer_stats()
-        }
-    }
-
-    /// Returns statistics of the buffers only.
-    pub(crate) fn buffer_stats(&self) -> PoolStats {
-        let mut stats = PoolStats::default();
-        for (_, buffer) in self.buffers.iter() {
-            let free = buffer.space.free_space(buffer.used + buffer.waiting);
-            stats.buffers += 1;
-            stats.access = buffer.access;
-            stats.capacity += u64::from(buffer.elements);
-            stats.used += u64::from(buffer.used);
-            stats.waiting += u64::from(buffer.waiting);
-            stats.wasted += u64::from(free.wasted);
-            stats.free += u64::from(free.total);
-            stats.largest_free = stats.largest_free.max(free.largest);
-            stats.largest_free_sum += u64::from(free.largest);
-        }
-        let size_bytes = size_of::<V>() as u64;
-        stats.capacity_bytes = stats.capacity * size_bytes;
-        stats.used_bytes = stats.used * size_bytes;
-        stats
-    }
+/// Range of a buffer that holds elements of a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshRange {
+    /// Number of the buffer.
+    pub buffer: u32,
+    /// First element in the buffer.
+    pub first: u32,
+    /// Number of elements of each part in this range. The parts are stored in sequence.
+    pub part_counts: [u32; MAX_PARTS],
 }

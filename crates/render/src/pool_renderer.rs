@@ -1,7 +1,7 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
-    CommandRun, Config, DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement,
-    PoolRange, PoolStats, VertexPool,
+    CommandRun, DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement,
+    PoolConfig, PoolRange, PoolStats, VertexPool,
 };
 
 use crate::{
@@ -122,14 +122,14 @@ impl<D: Device> PoolRenderer<D> {
         let limit = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
         let capacity = capacity_for(quads);
         let max_quads = device.max_quads().min(limit.unwrap_or(u32::MAX));
-        let config = Config {
+        let config = PoolConfig {
             placement,
             oversize,
             min_buffer_elements: min_buffer_quads(capacity),
             max_buffer_elements: max_quads,
             first_slots: meshes,
             pattern_elements: PATTERN_QUADS,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         let mut pool = VertexPool::new(config)?;
         let mut buffers = PoolBuffers::default();

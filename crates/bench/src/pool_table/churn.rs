@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, NullBackend, PoolError, PoolStats, RangeState,
+    Access, MeshHandle, MoveBudget, NullBackend, PoolConfig, PoolError, PoolStats, RangeState,
     VertexPool,
 };
 
@@ -71,11 +71,11 @@ impl Churn {
     fn new(meshes: usize, seed: u64, access: Access) -> Result<Self, String> {
         let turnover = Turnover::new(meshes, seed);
         let buffer = (turnover.quads() * 100 / FULL_PERCENT / u64::from(BUFFERS)) as u32;
-        let config = Config {
+        let config = PoolConfig {
             min_buffer_elements: buffer,
             max_buffer_elements: buffer,
             max_buffers: BUFFERS as u16,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         let mut pool = VertexPool::new(config).map_err(to_text)?;
         let mut backend = NullBackend(access);
@@ -177,7 +177,7 @@ impl Churn {
     /// Checks that every buffer but one is full, that the free memory of that one is in one range,
     /// and that no mesh was lost.
     fn check_goal(&self, before: &PoolStats) -> Result<(), String> {
-        self.pool.check()?;
+        self.pool.validate()?;
         let after = self.pool.stats();
         if (after.used, after.meshes) != (before.used, before.meshes) {
             return Err(format!("{before:?} became {after:?}"));

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Config, MeshHandle, NullBackend, VertexPool};
+use drystone_pool::{Access, MeshHandle, NullBackend, PoolConfig, VertexPool};
 
 use super::{
     allocators::RangeAllocator,
@@ -59,9 +59,9 @@ fn run_case<P: RangeAllocator>(
     let pairs = options.size(PAIRS, QUICK_PAIRS);
     let histogram = histogram(&mut Random::new(SEED));
     let pool = |name, access| {
-        let config = Config {
+        let config = PoolConfig {
             placement: P::placement(&histogram),
-            ..Config::fixed(capacity, turnover.live.len() as u32 + 1)
+            ..PoolConfig::fixed(capacity, turnover.live.len() as u32 + 1)
         };
         let (mut state, turnover) = (None, turnover.clone());
         Contender::new(name, move || {
@@ -107,7 +107,7 @@ fn data_of(quads: u32) -> [u32; 4] {
 }
 
 impl Pool {
-    fn new(config: Config, access: Access, turnover: Turnover) -> Result<Self, String> {
+    fn new(config: PoolConfig, access: Access, turnover: Turnover) -> Result<Self, String> {
         let mut pool = VertexPool::new(config).map_err(|error| error.to_string())?;
         let mut backend = NullBackend(access);
         let elements = vec![0; MAX_QUADS as usize];
@@ -144,7 +144,7 @@ impl Pool {
 
     /// Checks the pool, and that it contains exactly the expected meshes.
     fn check(&self) -> Result<(), String> {
-        self.pool.check()?;
+        self.pool.validate()?;
         let used = self.pool.stats().used;
         if used != self.turnover.quads() || self.pool.len() as usize != self.handles.len() {
             return Err(format!("{used} quads in {} meshes", self.pool.len()));

@@ -2,7 +2,7 @@
 //! memory cost of fragmentation, buckets and classes.
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Config, NullBackend, PoolError, VertexPool};
+use drystone_pool::{Access, NullBackend, PoolConfig, PoolError, VertexPool};
 
 use super::{
     allocators::RangeAllocator,
@@ -45,15 +45,15 @@ fn contender<P: RangeAllocator>(name: &str, percent: u64, options: &Options) -> 
             _ => turnover.quads(),
         };
         let buffer = (quads * 100 / percent) as u32 / BUFFERS;
-        let config = Config {
+        let config = PoolConfig {
             placement: P::placement(&histogram),
             min_buffer_elements: buffer,
             max_buffer_elements: buffer,
             max_buffers: BUFFERS as u16,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         let pool = fill(config, &mut turnover, replacements)?;
-        pool.check()?;
+        pool.validate()?;
         let stats = pool.stats();
         let per_quad = stats.capacity_bytes as f64 / stats.used as f64;
         let waste = 100.0 * (1.0 - stats.occupancy());
@@ -66,7 +66,7 @@ fn contender<P: RangeAllocator>(name: &str, percent: u64, options: &Options) -> 
 
 /// Returns a pool that was churned, and then filled until it was full.
 fn fill(
-    config: Config,
+    config: PoolConfig,
     turnover: &mut Turnover,
     replacements: usize,
 ) -> Result<VertexPool<u64, u32>, String> {

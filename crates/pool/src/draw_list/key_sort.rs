@@ -33,10 +33,6 @@ const LARGE: usize = 1 << 13;
 const FEW_KEYS_BITS: u32 = 24;
 
 impl KeySort {
-    pub(super) const fn new() -> Self {
-        Self { words: Vec::new(), spare: Vec::new() }
-    }
-
     /// Sorts the indices of `keys`.
     pub(super) fn sort(&mut self, keys: &[u64]) {
         let spread = Spread::of(keys, if keys.len() < LARGE { FEW_KEYS_BITS } else { INDEX_BITS });

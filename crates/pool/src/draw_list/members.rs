@@ -3,8 +3,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::Pod;
 
-use super::MeshKey;
-use crate::{MeshHandle, PoolError, VertexPool};
+use crate::{
+    error::PoolError,
+    mesh::{MeshHandle, MeshKey},
+    vertex_pool::VertexPool,
+};
 
 /// Number of slots per word of the bitmap.
 const WORD_SLOTS: usize = u64::BITS as usize;
@@ -51,32 +54,6 @@ impl ListState {
 }
 
 impl Members {
-    pub(super) const fn new() -> Self {
-        Self {
-            bits: Vec::new(),
-            keys: Vec::new(),
-            since: Vec::new(),
-            len: 0,
-            pool: 0,
-            id: 0,
-            revision: 0,
-            verified: None,
-        }
-    }
-
-    pub(super) const fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(super) const fn state(&self) -> ListState {
-        ListState { id: self.id, revision: self.revision }
-    }
-
-    /// Returns whether the meshes belong to this pool; true for an empty list.
-    pub(super) fn is_of<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
-        self.len == 0 || self.pool == pool.id()
-    }
-
     pub(super) fn insert(&mut self, mesh: MeshHandle) -> Result<(), PoolError> {
         if self.len == 0 {
             self.pool = mesh.pool;
@@ -114,26 +91,11 @@ impl Members {
         is_in
     }
 
-    pub(super) fn reset(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.bits.fill(0);
         self.keys.fill(None);
         self.len = 0;
         self.revision += 1;
-    }
-
-    pub(super) fn contains(&self, mesh: MeshHandle) -> bool {
-        self.pool == mesh.pool && self.has(mesh.mesh)
-    }
-
-    /// Returns whether a mesh was in the list at `state` and still is.
-    pub(super) fn still_has(&self, key: MeshKey, state: ListState) -> bool {
-        self.has(key) && self.since[key.index() as usize] <= state.revision
-    }
-
-    /// Returns the mesh at a slot, live or stale, and the revision of its insertion.
-    pub(super) fn at(&self, slot: u32) -> Option<(MeshKey, u64)> {
-        let slot = slot as usize;
-        Some(((*self.keys.get(slot)?)?, self.since[slot]))
     }
 
     /// Removes meshes that are no longer in the pool. Does nothing if none can be stale.
@@ -144,18 +106,18 @@ impl Members {
         let before = self.len;
         for word in 0..self.bits.len() {
             for slot in slots_of(word, self.bits[word]) {
-                if self.keys[slot].is_none_or(|key| pool.mesh(pool.handle(key)).is_none()) {
+                if self.keys[slot].is_none_or(|key| !pool.meshes.has(key)) {
                     self.remove_slot(slot);
                 }
             }
         }
         self.revision += u64::from(self.len < before);
-        self.verified = Some(pool.removals());
+        self.verified = Some(pool.meshes.removals());
     }
 
     /// Returns whether no mesh can be stale.
     pub(super) fn has_no_stale<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
-        self.verified == Some(pool.removals())
+        self.verified == Some(pool.meshes.removals())
     }
 
     /// Passes each mesh to `visit`, in slot order. Some may be stale.
@@ -177,6 +139,34 @@ impl Members {
                 visit(key);
             }
         });
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) const fn state(&self) -> ListState {
+        ListState { id: self.id, revision: self.revision }
+    }
+
+    /// Returns whether the meshes belong to this pool; true for an empty list.
+    pub(super) fn is_of<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
+        self.len == 0 || self.pool == pool.meshes.pool()
+    }
+
+    pub(super) fn contains(&self, mesh: MeshHandle) -> bool {
+        self.pool == mesh.pool && self.has(mesh.mesh)
+    }
+
+    /// Returns whether a mesh was in the list at `state` and still is.
+    pub(super) fn still_has(&self, key: MeshKey, state: ListState) -> bool {
+        self.has(key) && self.since[key.index() as usize] <= state.revision
+    }
+
+    /// Returns the mesh at a slot, live or stale, and the revision of its insertion.
+    pub(super) fn at(&self, slot: u32) -> Option<(MeshKey, u64)> {
+        let slot = slot as usize;
+        Some(((*self.keys.get(slot)?)?, self.since[slot]))
     }
 
     fn has(&self, key: MeshKey) -> bool {

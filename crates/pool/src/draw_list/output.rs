@@ -3,8 +3,13 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
-use super::{MeshKey, patch::Patch, slot_set::SlotSet};
-use crate::{CommandRun, DrawCommand, MAX_PARTS, PartSet, VertexPool, part_runs::RunTable};
+use super::patch::Patch;
+use crate::{
+    command::{CommandRun, DrawCommand},
+    mesh::MeshKey,
+    parts::{MAX_PARTS, PartSet, RunTable},
+    vertex_pool::VertexPool,
+};
 
 /// Commands of a view and their runs, one buffer per run. Reuses its memory.
 ///
@@ -49,19 +54,6 @@ impl Default for OpenRun {
 }
 
 impl Output {
-    pub(super) const fn new() -> Self {
-        Self {
-            commands: Vec::new(),
-            runs: Vec::new(),
-            drawn: SlotSet::new(),
-            open: OpenRun { buffer: NO_BUFFER, start: usize::MAX },
-            ends: Vec::new(),
-            spare: Vec::new(),
-            buffers: Vec::new(),
-            starts: Vec::new(),
-        }
-    }
-
     pub(super) fn clear(&mut self) {
         self.commands.clear();
         self.runs.clear();
@@ -139,9 +131,10 @@ impl Output {
         parts: PartSet,
         table: &mut RunTable,
     ) {
-        let is_there = pool.emit_commands(pool.handle(key), parts, table, |buffer, command| {
-            self.push(buffer, command);
-        });
+        let is_there =
+            pool.emit_commands(pool.meshes.handle(key), parts, table, |buffer, command| {
+                self.push(buffer, command);
+            });
         if is_there {
             self.drawn.insert(key.index());
         }
@@ -157,7 +150,7 @@ impl Output {
     ) {
         for part in (0..MAX_PARTS).filter(|&part| !parts.contains(part)) {
             let part = PartSet::EMPTY.with(part);
-            pool.emit_commands(pool.handle(key), part, table, |buffer, command| {
+            pool.emit_commands(pool.meshes.handle(key), part, table, |buffer, command| {
                 self.push(buffer, DrawCommand { index_count: 0, ..command });
             });
         }
@@ -261,4 +254,51 @@ fn commands_of(ends: &[u32], mesh: u32) -> Range<usize> {
     let at = mesh as usize;
     let start = if at == 0 { 0 } else { ends[at - 1] };
     start as usize..ends[at] as usize
+}
+
+/// Set of slots, one bit each. Reuses its memory.
+#[derive(Debug, Default)]
+pub(super) struct SlotSet {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl SlotSet {
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
+        self.len = 0;
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, slot: u32) {
+        let (word, bit) = word_and_bit(slot);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.len += usize::from(self.words[word] & bit == 0);
+        self.words[word] |= bit;
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) {
+        let (word, bit) = word_and_bit(slot);
+        if let Some(word) = self.words.get_mut(word).filter(|word| **word & bit != 0) {
+            *word &= !bit;
+            self.len -= 1;
+        }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn contains(&self, slot: u32) -> bool {
+        let (word, bit) = word_and_bit(slot);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+/// Returns the word index and the bit of a slot.
+#[inline]
+const fn word_and_bit(slot: u32) -> (usize, u64) {
+    ((slot / u64::BITS) as usize, 1 << (slot % u64::BITS))
 }

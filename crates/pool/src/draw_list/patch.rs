@@ -4,11 +4,16 @@ use core::ops::Range;
 use bytemuck::Pod;
 
 use super::{
-    MeshKey,
     members::{ListState, Members},
     output::Output,
+    selection::Selection,
 };
-use crate::{DrawCommand, MeshHandle, PartSet, VertexPool, part_runs::RunTable};
+use crate::{
+    command::DrawCommand,
+    mesh::MeshKey,
+    parts::{PartSet, RunTable},
+    vertex_pool::VertexPool,
+};
 
 /// Updates commands if few meshes have changed since they were built.
 ///
@@ -61,26 +66,15 @@ enum Inserted {
     AfterBuild,
 }
 
-impl Changed {
-    fn now<V: Pod, D: Pod>(
-        &self,
-        members: &Members,
-        pool: &VertexPool<V, D>,
-        state: BuildState,
-    ) -> Current {
-        let Some((key, at)) = members.at(self.slot).filter(|&(key, _)| pool.has(key)) else {
-            return Current::Removed;
-        };
-        if at > state.masked.revision {
-            let inserted =
-                if at > state.built.revision { Inserted::AfterBuild } else { Inserted::AfterMask };
-            return Current::Shown(key, PartSet::ALL, inserted);
-        }
-        match self.masked.filter(|&(masked, _)| masked == key) {
-            Some((_, parts)) => Current::Shown(key, parts, Inserted::BeforeMask),
-            None => Current::Hidden,
-        }
-    }
+/// Insertions among the changes.
+#[derive(Default)]
+struct Insertions {
+    /// Number of meshes inserted in the list after the commands were built.
+    after_build: u64,
+    /// Whether one of these reuses the slot of a mesh with commands.
+    reuse_slots: bool,
+    /// Whether a masked mesh gets commands in a buffer where it had none.
+    have_masked: bool,
 }
 
 /// Position of the commands of a slot.
@@ -115,86 +109,42 @@ impl Patch {
 /// Rank of meshes inserted since the mask.
 const LAST: u32 = u32::MAX;
 
-/// States of the list from which commands were built, and their grouping.
-#[derive(Clone, Copy)]
-pub(super) struct BuildState {
+/// List, pool and selection whose commands are patched, and the states from which they were built.
+pub(super) struct Patching<'a, V, D> {
+    pub(super) members: &'a Members,
+    pub(super) pool: &'a VertexPool<V, D>,
+    pub(super) selection: &'a Selection,
     pub(super) masked: ListState,
     pub(super) built: ListState,
-    /// Whether all commands are sorted over all buffers.
+    /// Whether all commands are sorted over all buffers. If not, the selection has its ranks.
     pub(super) is_in_order: bool,
 }
 
 impl Patcher {
-    pub(super) const fn new() -> Self {
-        Self {
-            changed: Vec::new(),
-            made: Vec::new(),
-            patches: Vec::new(),
-            #[cfg(test)]
-            count: 0,
-        }
-    }
-
     /// Patches the commands in `output` for the changes of `slots`. Returns `None` if the correct
     /// commands are uncertain; `output` is then invalid and must be rebuilt.
     pub(super) fn patch<V: Pod, D: Pod>(
         &mut self,
-        output: &mut Output,
-        (members, pool): (&Members, &VertexPool<V, D>),
+        patching: &Patching<'_, V, D>,
         slots: impl Iterator<Item = u32>,
-        (masks, ranks): (impl Iterator<Item = (MeshKey, PartSet)>, &[u32]),
-        state: BuildState,
+        output: &mut Output,
         table: &mut RunTable,
     ) -> Option<()> {
         self.collect(slots);
         self.find_commands(output)?;
-        self.find_masks(masks);
+        self.find_masks(patching.selection);
         self.made.clear();
         self.patches.clear();
-        // Each inserted mesh is one change of the list.
-        let (mut insertions, mut has_insertion, mut is_reused) = (0, false, false);
+        let mut insertions = Insertions::default();
         for index in 0..self.changed.len() {
-            let now = self.changed[index].now(members, pool, state);
-            let Changed { slot, ref mut old, .. } = self.changed[index];
-            let mut old = old.take();
-            let (key, parts, inserted) = match now {
-                Current::Hidden if old.is_none() => continue,
-                Current::Hidden => return None,
-                Current::Removed => {
-                    self.remove_commands(output, slot, old);
-                    continue;
-                }
-                Current::Shown(key, parts, inserted) => (key, parts, inserted),
-            };
-            let (made, buffer) = self.make(pool, pool.handle(key), parts, table)?;
-            if inserted == Inserted::AfterBuild {
-                is_reused |= old.is_some();
-                self.remove_commands(output, slot, old.take());
-                output.drawn.insert(slot);
-                insertions += 1;
-            }
-            if let Some(old) = old {
-                if buffer.is_none_or(|buffer| output.runs[old.run].buffer == buffer) {
-                    self.patches.push(Patch::replacing(old, made));
-                    continue;
-                }
-                self.patches.push(Patch::replacing(old, 0..0));
-            }
-            let Some(buffer) = buffer else { continue };
-            let at = match inserted {
-                Inserted::BeforeMask => insert_at(output, buffer, slot, (members, ranks), state)?,
-                Inserted::AfterMask | Inserted::AfterBuild => {
-                    append_at(output, buffer, slot, members, state)?
-                }
-            };
-            has_insertion |= inserted == Inserted::BeforeMask;
-            self.patches.push(Patch { made, ..at });
+            self.patch_slot(index, patching, &mut insertions, output, table)?;
         }
         // A masked mesh whose slot was reused would be sorted among the inserted meshes.
-        if has_insertion && is_reused {
+        if insertions.have_masked && insertions.reuse_slots {
             return None;
         }
-        if members.state().revision != state.built.revision + insertions {
+        // Each inserted mesh is one change of the list.
+        if patching.members.state().revision != patching.built.revision + insertions.after_build {
             return None;
         }
         let position = |it: &Patch| (it.run, it.at.start, it.at.end, it.rank, it.made.start);
@@ -203,6 +153,51 @@ impl Patcher {
         #[cfg(test)]
         (self.count += u32::from(is_patched));
         is_patched.then_some(())
+    }
+
+    /// Adds the patches for a changed slot.
+    fn patch_slot<V: Pod, D: Pod>(
+        &mut self,
+        index: usize,
+        patching: &Patching<'_, V, D>,
+        insertions: &mut Insertions,
+        output: &mut Output,
+        table: &mut RunTable,
+    ) -> Option<()> {
+        let now = patching.current(&self.changed[index]);
+        let Changed { slot, ref mut old, .. } = self.changed[index];
+        let mut old = old.take();
+        let (key, parts, inserted) = match now {
+            Current::Hidden => return old.is_none().then_some(()),
+            Current::Removed => {
+                self.remove_commands(output, slot, old);
+                return Some(());
+            }
+            Current::Shown(key, parts, inserted) => (key, parts, inserted),
+        };
+        let (made, buffer) = self.make(patching.pool, key, parts, table)?;
+        if inserted == Inserted::AfterBuild {
+            insertions.after_build += 1;
+            insertions.reuse_slots |= old.is_some();
+            self.remove_commands(output, slot, old.take());
+            output.drawn.insert(slot);
+        }
+        if let Some(old) = old {
+            if buffer.is_none_or(|buffer| output.runs[old.run].buffer == buffer) {
+                self.patches.push(Patch::replacing(old, made));
+                return Some(());
+            }
+            self.patches.push(Patch::replacing(old, 0..0));
+        }
+        let Some(buffer) = buffer else { return Some(()) };
+        let at = if inserted == Inserted::BeforeMask {
+            insertions.have_masked = true;
+            patching.insert_at(output, buffer, slot)?
+        } else {
+            patching.append_at(output, buffer, slot)?
+        };
+        self.patches.push(Patch { made, ..at });
+        Some(())
     }
 
     fn collect(&mut self, slots: impl Iterator<Item = u32>) {
@@ -233,10 +228,14 @@ impl Patcher {
         Some(())
     }
 
-    fn find_masks(&mut self, masks: impl Iterator<Item = (MeshKey, PartSet)>) {
+    /// Finds the changed slots that passed the mask.
+    fn find_masks(&mut self, selection: &Selection) {
         let filter = self.filter();
-        for (key, parts) in masks.filter(|(key, _)| may_hold(filter, key.index())) {
-            if let Some(index) = self.find(key.index()) {
+        let (keys, parts) = selection.meshes();
+        for (&key, &parts) in keys.iter().zip(parts) {
+            if let Some(key) = key.filter(|key| may_hold(filter, key.index()))
+                && let Some(index) = self.find(key.index())
+            {
                 self.changed[index].masked = Some((key, parts));
             }
         }
@@ -262,13 +261,13 @@ impl Patcher {
     fn make<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
-        mesh: MeshHandle,
+        key: MeshKey,
         parts: PartSet,
         table: &mut RunTable,
     ) -> Option<(Range<usize>, Option<u32>)> {
         let start = self.made.len();
         let (mut only, mut is_split) = (None, false);
-        pool.emit_commands(mesh, parts, table, |buffer, command| {
+        pool.emit_commands(pool.meshes.handle(key), parts, table, |buffer, command| {
             is_split |= *only.get_or_insert(buffer) != buffer;
             self.made.push(command);
         });
@@ -276,57 +275,68 @@ impl Patcher {
     }
 }
 
-/// Finds the position for a masked mesh that had no commands in this buffer: sorted by rank, and
-/// before all meshes inserted since the mask.
-fn insert_at(
-    output: &Output,
-    buffer: u32,
-    slot: u32,
-    (members, ranks): (&Members, &[u32]),
-    state: BuildState,
-) -> Option<Patch> {
-    if state.is_in_order {
-        return None;
+impl<V: Pod, D: Pod> Patching<'_, V, D> {
+    /// Returns the current content of a slot.
+    fn current(&self, changed: &Changed) -> Current {
+        let member = self.members.at(changed.slot);
+        let Some((key, at)) = member.filter(|&(key, _)| self.pool.meshes.has(key)) else {
+            return Current::Removed;
+        };
+        if at > self.built.revision {
+            return Current::Shown(key, PartSet::ALL, Inserted::AfterBuild);
+        }
+        if at > self.masked.revision {
+            return Current::Shown(key, PartSet::ALL, Inserted::AfterMask);
+        }
+        match changed.masked.filter(|&(masked, _)| masked == key) {
+            Some((_, parts)) => Current::Shown(key, parts, Inserted::BeforeMask),
+            None => Current::Hidden,
+        }
     }
-    let rank = |slot: u32| ranks.get(slot as usize).copied().unwrap_or(LAST);
-    let run = output.runs.iter().position(|run| run.buffer == buffer)?;
-    let commands = output.runs[run].commands.clone();
-    let is_before = |command: &DrawCommand| {
-        let other = command.first_instance;
-        let is_new = members.at(other).is_some_and(|(_, at)| at > state.masked.revision);
-        !is_new && rank(other) < rank(slot)
-    };
-    let at = commands.start + output.commands[commands].partition_point(is_before);
-    Some(Patch::before(run, at, rank(slot)))
-}
 
-/// Finds the position for a newly inserted mesh: at the end, but before meshes with a higher slot
-/// that were inserted since the mask.
-fn append_at(
-    output: &Output,
-    buffer: u32,
-    slot: u32,
-    members: &Members,
-    state: BuildState,
-) -> Option<Patch> {
-    let last = output.runs.len().checked_sub(1)?;
-    let run = if state.is_in_order {
-        (output.runs[last].buffer == buffer).then_some(last)?
-    } else {
-        output.runs.iter().position(|run| run.buffer == buffer)?
-    };
-    let commands = output.runs[run].commands.clone();
-    let is_behind = |command: &&DrawCommand| {
-        let other = command.first_instance;
-        other > slot && members.at(other).is_some_and(|(_, at)| at > state.masked.revision)
-    };
-    let behind = output.commands[commands.clone()].iter().rev().take_while(is_behind).count();
-    let at = commands.end - behind;
-    // The correct position may be in an earlier run.
-    if state.is_in_order && run > 0 && at == commands.start {
-        return None;
+    /// Finds the position for a masked mesh that had no commands in this buffer: sorted by rank,
+    /// and before all meshes inserted since the mask.
+    fn insert_at(&self, output: &Output, buffer: u32, slot: u32) -> Option<Patch> {
+        if self.is_in_order {
+            return None;
+        }
+        let run = output.runs.iter().position(|run| run.buffer == buffer)?;
+        let commands = output.runs[run].commands.clone();
+        let rank = self.selection.rank(slot);
+        let is_before = |command: &DrawCommand| {
+            let other = command.first_instance;
+            !self.is_new(other) && self.selection.rank(other) < rank
+        };
+        let at = commands.start + output.commands[commands].partition_point(is_before);
+        Some(Patch::before(run, at, rank))
     }
-    Some(Patch::before(run, at, LAST))
+
+    /// Finds the position for a newly inserted mesh: at the end, but before meshes with a higher
+    /// slot that were inserted since the mask.
+    fn append_at(&self, output: &Output, buffer: u32, slot: u32) -> Option<Patch> {
+        let last = output.runs.len().checked_sub(1)?;
+        let run = if self.is_in_order {
+            (output.runs[last].buffer == buffer).then_some(last)?
+        } else {
+            output.runs.iter().position(|run| run.buffer == buffer)?
+        };
+        let commands = output.runs[run].commands.clone();
+        let is_behind = |command: &&DrawCommand| {
+            command.first_instance > slot && self.is_new(command.first_instance)
+        };
+        let behind = output.commands[commands.clone()].iter().rev().take_while(is_behind).count();
+        let at = commands.end - behind;
+        // The correct position may be in an earlier run.
+        if self.is_in_order && run > 0 && at == commands.start {
+            return None;
+        }
+        Some(Patch::before(run, at, LAST))
+    }
+
+    /// Returns whether the mesh at a slot was inserted since the mask.
+    fn is_new(&self, slot: u32) -> bool {
+        self.members.at(slot).is_some_and(|(_, at)| at > self.masked.revision)
+    }
 }
 
 const fn bit(slot: u32) -> u64 {

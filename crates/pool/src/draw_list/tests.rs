@@ -3,7 +3,11 @@ use alloc::vec::Vec;
 use drystone_testing::Random;
 
 use super::*;
-use crate::{Access, Backend, BackendError, Config};
+use crate::{
+    backend::{Access, Backend, BackendError},
+    command::sort_key,
+    config::PoolConfig,
+};
 
 mod patches;
 mod programs;
@@ -84,8 +88,11 @@ fn pool(elements: u32) -> (Pool, Memory) {
 }
 
 fn pool_with(elements: u32, slots: u32) -> (Pool, Memory) {
-    let config =
-        Config { pattern_elements: 4, max_buffers: BUFFERS, ..Config::fixed(elements, slots) };
+    let config = PoolConfig {
+        pattern_elements: 4,
+        max_buffers: BUFFERS,
+        ..PoolConfig::fixed(elements, slots)
+    };
     (Pool::new(config).unwrap(), Memory::default())
 }
 

@@ -4,7 +4,10 @@ use core::ops::Range;
 use bytemuck::Pod;
 
 use super::IndexedPool;
-use crate::{DrawCommand, Grouping, MeshHandle};
+use crate::{
+    command::{DrawCommand, Grouping},
+    mesh::MeshHandle,
+};
 
 /// Consecutive commands of an [`IndexedList`] that read the same two buffers: one multi-draw call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

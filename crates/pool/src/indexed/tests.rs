@@ -6,7 +6,12 @@ use alloc::{vec, vec::Vec};
 use drystone_testing::Random;
 
 use super::*;
-use crate::{Access, CommandRun, EVICTION_CANDIDATES, Grouping, SimulatedGpu};
+use crate::{
+    backend::Access,
+    command::{CommandRun, Grouping},
+    error::EVICTION_CANDIDATES,
+    simulated::SimulatedGpu,
+};
 
 /// Simulated device, divided into two parts that can be inspected separately.
 struct Gpus {
@@ -88,14 +93,14 @@ fn handle_at(pool: &Pool, slot: u32) -> MeshHandle {
     handles.find(|handle| handle.slot() == slot).unwrap()
 }
 
-fn small() -> Config {
-    Config {
+fn small() -> PoolConfig {
+    PoolConfig {
         min_buffer_elements: 32,
         max_buffer_elements: 64,
         max_buffers: 3,
         first_slots: 2,
         spare_frames: 2,
-        ..Config::default()
+        ..PoolConfig::default()
     }
 }
 
@@ -245,8 +250,8 @@ impl Run {
 
     fn check(&self) {
         let (vertices, indices) = self.pool.pools();
-        vertices.check().unwrap();
-        indices.check().unwrap();
+        vertices.validate().unwrap();
+        indices.validate().unwrap();
         assert_eq!((vertices.len(), indices.len()), (self.twin.len() as u32, vertices.len()));
         let [of_vertices, of_indices] = self.pool.ranges();
         self.check_ranges(&of_vertices, |it| it.vertices);

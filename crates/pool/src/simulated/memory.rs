@@ -1,8 +1,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use super::{Draw, Picture, SimulatedGpu, Work};
-use crate::{ALIGNMENT_BYTES, Access, Backend, BackendError};
+use super::Draw;
 
 /// Content of memory before the first write.
 const GARBAGE: u8 = 0xDD;
@@ -38,8 +37,8 @@ impl Memory {
         self.table[start..end].copy_from_slice(bytes);
     }
 
-    pub(super) fn draw(&self, draw: &Draw) -> Picture {
-        let mut picture = Picture::new(draw.element_bytes, draw.data_bytes);
+    pub(super) fn draw(&self, draw: &Draw) -> SimulatedPicture {
+        let mut picture = SimulatedPicture::new(draw.element_bytes, draw.data_bytes);
         for (buffer, command) in &draw.commands {
             assert_eq!((command.instance_count, command.first_index), (1, 0), "{command:?}");
             let first = (command.base_vertex as u32 / draw.vertices_per_element) as usize;
@@ -70,7 +69,7 @@ impl Memory {
         }
     }
 
-    fn create(&mut self, buffer: u32, size_bytes: u64) {
+    pub(super) fn create(&mut self, buffer: u32, size_bytes: u64) {
         let at = buffer as usize;
         if self.buffers.len() <= at {
             self.buffers.resize(at + 1, None);
@@ -79,13 +78,9 @@ impl Memory {
         self.buffers[at] = Some(vec![GARBAGE; size_bytes as usize]);
     }
 
-    /// Destroys a buffer and returns its size in bytes.
-    fn destroy(&mut self, buffer: u32) -> u64 {
+    pub(super) fn destroy(&mut self, buffer: u32) {
         let bytes = self.buffers.get_mut(buffer as usize).and_then(Option::take);
-        let Some(bytes) = bytes else {
-            panic!("buffer {buffer} does not exist and cannot be destroyed")
-        };
-        bytes.len() as u64
+        assert!(bytes.is_some(), "buffer {buffer} does not exist and cannot be destroyed");
     }
 
     /// Returns the size of all buffers, in bytes.
@@ -94,111 +89,57 @@ impl Memory {
     }
 }
 
-/// Panics if a value violates the alignment that backends may require.
-fn expect_aligned(values: &[u64]) {
-    let is_aligned = values.iter().all(|it| it.is_multiple_of(ALIGNMENT_BYTES as u64));
-    assert!(is_aligned, "{values:?} are not all multiples of {ALIGNMENT_BYTES} bytes");
+/// Content drawn by one frame: elements in draw order, each with its per-draw data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedPicture {
+    bytes: Vec<u8>,
+    data_bytes: usize,
+    element_bytes: usize,
 }
 
-/// Backend of one of the pools that share a [`SimulatedGpu`].
-#[derive(Debug)]
-pub struct SimulatedPart<'a> {
-    pub(super) gpu: &'a mut SimulatedGpu,
-    pub(super) number: usize,
-}
-
-impl SimulatedPart<'_> {
-    fn memory(&mut self) -> &mut Memory {
-        self.gpu.memory(self.number)
+impl SimulatedPicture {
+    /// Creates an empty picture for elements and per-draw data of these sizes.
+    pub const fn new(element_bytes: usize, data_bytes: usize) -> Self {
+        Self { bytes: Vec::new(), data_bytes, element_bytes }
     }
 
-    /// Counts a write or copy, and fails if no more are allowed.
-    fn spend_write(&mut self, requested_bytes: u64) -> Result<(), BackendError> {
-        if self.gpu.is_lost {
-            return Err(BackendError::Lost);
+    /// Adds an element with its per-draw data.
+    pub fn push(&mut self, data: &[u8], element: &[u8]) {
+        self.bytes.extend_from_slice(data);
+        self.bytes.extend_from_slice(element);
+    }
+
+    /// Number of drawn elements.
+    pub const fn len(&self) -> usize {
+        match self.bytes.len().checked_div(self.data_bytes + self.element_bytes) {
+            Some(count) => count,
+            None => 0,
         }
-        let left = self.gpu.writes_left.checked_sub(1);
-        self.gpu.writes_left = left.ok_or(BackendError::OutOfMemory { requested_bytes })?;
-        Ok(())
     }
 
-    /// Adds an operation to the next frame.
-    fn push(&mut self, work: Work) {
-        self.gpu.pending.push((self.number, work));
-    }
-}
-
-impl Backend for SimulatedPart<'_> {
-    fn access(&self) -> Access {
-        self.gpu.access
+    /// Returns whether nothing was drawn.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 
-    fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        expect_aligned(&[size_bytes]);
-        if self.gpu.is_lost {
-            return Err(BackendError::Lost);
+    /// Returns the per-draw data and the element of draw number `nth`.
+    ///
+    /// # Panics
+    /// If `nth` is not below [`len`](Self::len).
+    pub fn drawn(&self, nth: usize) -> (&[u8], &[u8]) {
+        let start = nth * (self.data_bytes + self.element_bytes);
+        self.bytes[start..start + self.data_bytes + self.element_bytes].split_at(self.data_bytes)
+    }
+
+    /// Returns the picture with its elements sorted, independent of the draw order.
+    #[must_use]
+    pub fn sorted(&self) -> Self {
+        let mut drawn: Vec<_> = (0..self.len()).map(|nth| self.drawn(nth)).collect();
+        drawn.sort_unstable();
+        let mut sorted = Self::new(self.element_bytes, self.data_bytes);
+        for (data, element) in drawn {
+            sorted.push(data, element);
         }
-        if size_bytes > self.gpu.limit_bytes.saturating_sub(self.gpu.used_bytes) {
-            return Err(BackendError::OutOfMemory { requested_bytes: size_bytes });
-        }
-        self.memory().create(buffer, size_bytes);
-        self.gpu.used_bytes += size_bytes;
-        self.gpu.stats.created += 1;
-        Ok(())
-    }
-
-    fn destroy_buffer(&mut self, buffer: u32) {
-        if self.gpu.is_lost {
-            return;
-        }
-        self.gpu.used_bytes -= self.memory().destroy(buffer);
-        self.gpu.stats.destroyed += 1;
-    }
-
-    fn write_elements(
-        &mut self,
-        buffer: u32,
-        offset_bytes: u64,
-        bytes: &[u8],
-    ) -> Result<(), BackendError> {
-        expect_aligned(&[offset_bytes, bytes.len() as u64]);
-        self.spend_write(bytes.len() as u64)?;
-        self.gpu.stats.written_bytes += bytes.len() as u64;
-        let offset = offset_bytes as usize;
-        match self.gpu.access {
-            Access::Direct => self.memory().store(buffer, offset, bytes),
-            Access::Staged => self.push(Work::Write { buffer, offset, bytes: bytes.to_vec() }),
-        }
-        Ok(())
-    }
-
-    fn copy_elements(
-        &mut self,
-        from: (u32, u64),
-        to: (u32, u64),
-        size_bytes: u64,
-    ) -> Result<(), BackendError> {
-        expect_aligned(&[from.1, to.1, size_bytes]);
-        self.spend_write(size_bytes)?;
-        let overlaps = from.0 == to.0 && from.1.abs_diff(to.1) < size_bytes;
-        assert!(!overlaps, "{from:?} and {to:?} overlap in {size_bytes} bytes");
-        self.gpu.stats.copied_bytes += size_bytes;
-        let at = |(buffer, offset): (u32, u64)| (buffer, offset as usize);
-        self.push(Work::Copy { from: at(from), to: at(to), size: size_bytes as usize });
-        Ok(())
-    }
-
-    fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
-        if self.gpu.is_lost {
-            return Err(BackendError::Lost);
-        }
-        self.gpu.stats.table_resizes += 1;
-        self.push(Work::ResizeTable { slots });
-        Ok(())
-    }
-
-    fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        expect_aligned(&[bytes.len() as u64]);
-        self.push(Work::WriteTable { slot, bytes: bytes.to_vec() });
+        sorted
     }
 }

@@ -2,11 +2,17 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use super::*;
 use crate::{
-    Access, BackendError, DrawList, MoveBudget, Oversize, PartSet, Picture, Placement, RangeState,
-    SimulatedGpu, part_runs::RunTable,
+    backend::{Access, BackendError},
+    config::{Oversize, Placement},
+    defragmenter::PlannedMove,
+    draw_list::DrawList,
+    parts::{PartSet, RunTable},
+    simulated::{SimulatedGpu, SimulatedPicture},
+    stats::RangeState,
 };
 
 mod article_defects;
+mod defragment;
 mod faults;
 mod programs;
 mod scene;
@@ -16,14 +22,44 @@ use scene::Scene;
 
 type Pool = VertexPool<u32, u32>;
 
+impl<V: Pod, D: Pod> VertexPool<V, D> {
+    /// Moves a mesh to a buffer if it fits, creating the buffer if necessary. Returns the mesh's
+    /// buffer.
+    pub(crate) fn move_to_buffer(
+        &mut self,
+        mesh: MeshHandle,
+        number: u16,
+        backend: &mut impl Backend,
+    ) -> u32 {
+        let Self { meshes, storage, frames, defragmenter, .. } = self;
+        let owned = meshes.owned(mesh.slot(), &storage.pieces);
+        let Some((from, count)) = owned.filter(|(_, count)| *count > 0) else {
+            return number.into();
+        };
+        while storage.buffers.get(number).is_none() {
+            if storage.buffers.add(1, frames.current(), backend) != Ok(true) {
+                break;
+            }
+        }
+        let buffer = storage.buffers.get_mut(number).filter(|_| from.buffer != number);
+        let Some(to) = buffer.and_then(|buffer| buffer.allocate(count)) else {
+            return from.buffer.into();
+        };
+        let mut call = defragmenter.begin(&MoveBudget { bytes: u64::MAX, moves: u32::MAX }, frames);
+        let planned = PlannedMove::new(mesh.slot(), from, to, count);
+        defragmenter.carry_out(planned, &mut call, (storage, meshes, frames), backend);
+        number.into()
+    }
+}
+
 /// Creates a pool of one buffer, with its GPU.
 fn fixed(elements: u32, access: Access) -> (Pool, SimulatedGpu) {
-    (Pool::new(Config::fixed(elements, 64)).unwrap(), SimulatedGpu::new(access, 2))
+    (Pool::new(PoolConfig::fixed(elements, 64)).unwrap(), SimulatedGpu::new(access, 2))
 }
 
 #[test]
 fn a_full_pool_keeps_the_old_mesh_and_lists_eviction_candidates() {
-    let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
+    let mut scene = Scene::new(PoolConfig::fixed(10, 64), Access::Staged, 2);
     let old = scene.insert(&[&[1, 2, 3]], 1).unwrap();
     scene.draw();
     let young = scene.insert(&[&[4, 5, 6]], 2).unwrap();
@@ -54,7 +90,7 @@ fn a_full_pool_keeps_the_old_mesh_and_lists_eviction_candidates() {
 #[test]
 fn a_refused_mesh_is_not_an_eviction_candidate() {
     let mut gpu = SimulatedGpu::new(Access::Staged, 1);
-    let mut pool = Pool::new(Config::fixed(8, 8)).unwrap();
+    let mut pool = Pool::new(PoolConfig::fixed(8, 8)).unwrap();
     let mesh = pool.insert(&[1; 6], &[6], 0, &mut gpu).unwrap();
     for _ in 0..2 {
         let Err(PoolError::Full { least_recently_drawn, .. }) =
@@ -68,12 +104,12 @@ fn a_refused_mesh_is_not_an_eviction_candidate() {
 
 #[test]
 fn drawn_meshes_are_not_the_first_eviction_candidates() {
-    let mut scene = Scene::new(Config::fixed(10, 64), Access::Staged, 2);
+    let mut scene = Scene::new(PoolConfig::fixed(10, 64), Access::Staged, 2);
     let meshes: Vec<_> = (0..5).map(|n| scene.insert(&[&[n, n]], n).unwrap()).collect();
     let pool = &mut scene.pool;
     pool.frame_submitted(1);
     for shown in [3, 1] {
-        pool.emit_commands(meshes[shown], PartSet::ALL, &mut RunTable::new(), |_, _| {});
+        pool.emit_commands(meshes[shown], PartSet::ALL, &mut RunTable::default(), |_, _| {});
         let next = pool.frames.current();
         pool.frame_submitted(next);
     }
@@ -89,7 +125,7 @@ fn retired_ranges_wait_for_the_frames_that_may_read_them() {
     // No frame has read the range, so it is free at once.
     pool.remove(mesh).unwrap();
     let mesh = pool.insert(&[4, 5, 6], &[3], 0, &mut gpu).unwrap();
-    pool.note_commands_returned(1);
+    pool.frames.note_commands_returned(1);
     pool.remove(mesh).unwrap();
     assert_eq!((pool.stats().waiting, pool.stats().free), (3, 1));
     for (submitted, completed, free) in [(1, 0, 1), (2, 0, 1), (3, 1, 4)] {
@@ -99,14 +135,14 @@ fn retired_ranges_wait_for_the_frames_that_may_read_them() {
     }
     let error = pool.insert(&[0; 5], &[5], 0, &mut gpu).unwrap_err();
     assert_eq!(error, PoolError::MeshTooLarge { elements: 5, limit: 4 });
-    pool.check().unwrap();
+    pool.validate().unwrap();
 }
 
 #[test]
 fn frames_that_were_not_submitted_do_not_complete() {
     let (mut pool, mut gpu) = fixed(3, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
-    pool.note_commands_returned(1);
+    pool.frames.note_commands_returned(1);
     pool.remove(mesh).unwrap();
     pool.frames_completed(u64::MAX, &mut gpu);
     assert_eq!(pool.stats().waiting, 3);
@@ -118,12 +154,12 @@ fn frames_that_were_not_submitted_do_not_complete() {
 #[test]
 fn a_mesh_of_equal_size_reuses_its_range_only_where_safe() {
     for access in [Access::Staged, Access::Direct] {
-        let mut scene = Scene::new(Config::fixed(6, 64), access, 2);
+        let mut scene = Scene::new(PoolConfig::fixed(6, 64), access, 2);
         let mesh = scene.insert(&[&[1, 2, 3]], 1).unwrap();
         scene.draw();
-        let first = scene.pool.mesh(mesh).unwrap().span();
+        let first = scene.pool.meshes.get(mesh).unwrap().location().span;
         scene.replace(mesh, &[&[4], &[5, 6]], 2).unwrap();
-        let is_same = scene.pool.mesh(mesh).unwrap().span() == first;
+        let is_same = scene.pool.meshes.get(mesh).unwrap().location().span == first;
         assert_eq!(is_same, access == Access::Staged);
         scene.draw();
         scene.finish();
@@ -132,12 +168,12 @@ fn a_mesh_of_equal_size_reuses_its_range_only_where_safe() {
 
 #[test]
 fn buffers_are_added_and_released_after_the_spare_frames() {
-    let config = Config {
+    let config = PoolConfig {
         min_buffer_elements: 10,
         max_buffer_elements: 40,
         max_buffers: 3,
         spare_frames: 4,
-        ..Config::default()
+        ..PoolConfig::default()
     };
     let mut scene = Scene::new(config, Access::Direct, 2);
     assert_eq!(scene.pool.stats().buffers, 0);
@@ -166,32 +202,34 @@ fn buffers_are_added_and_released_after_the_spare_frames() {
         scene.draw();
     }
     assert_eq!((scene.pool.stats().capacity, scene.gpu.used_bytes()), (0, 0));
-    scene.pool.check().unwrap();
+    scene.pool.validate().unwrap();
 }
 
 #[test]
 fn empty_buffers_are_used_last() {
-    let config = Config { min_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
+    let config =
+        PoolConfig { min_buffer_elements: 10, max_buffer_elements: 10, ..PoolConfig::default() };
     let mut scene = Scene::new(config, Access::Staged, 2);
     let first = scene.insert(&[&[1; 10]], 1).unwrap();
     scene.insert(&[&[2; 6]], 2).unwrap();
     scene.remove(first);
     let small = scene.insert(&[&[3; 4]], 3).unwrap();
-    assert_eq!(scene.pool.mesh(small).unwrap().span().buffer, 1);
+    assert_eq!(scene.pool.meshes.get(small).unwrap().location().span.buffer, 1);
 }
 
 #[test]
 fn oversize_meshes_are_an_error_or_split() {
-    let buckets = Config {
+    let buckets = PoolConfig {
         placement: Placement::Buckets { elements: 8 },
         pattern_elements: 3,
-        ..Config::fixed(40, 64)
+        ..PoolConfig::fixed(40, 64)
     };
     let mut refusing = Scene::new(buckets.clone(), Access::Direct, 2);
     let error = refusing.insert(&[&[1; 9]], 1).unwrap_err();
     assert_eq!(error, PoolError::MeshTooLarge { elements: 9, limit: 8 });
 
-    let mut scene = Scene::new(Config { oversize: Oversize::Split, ..buckets }, Access::Direct, 2);
+    let mut scene =
+        Scene::new(PoolConfig { oversize: Oversize::Split, ..buckets }, Access::Direct, 2);
     let long: Vec<u32> = (0..20).collect();
     let mesh = scene.insert(&[&long[..7], &long[7..9], &long[9..20]], 1).unwrap();
     scene.insert(&[&[100, 101]], 2).unwrap();
@@ -200,7 +238,7 @@ fn oversize_meshes_are_an_error_or_split() {
     }
     // Three buckets of five are used, and one more; one bucket is left for a mesh of 16.
     assert!(matches!(scene.insert(&[&[5; 16]], 5), Err(PoolError::Full { .. })));
-    scene.pool.check().unwrap();
+    scene.pool.validate().unwrap();
     scene.remove(mesh);
     for _ in 0..4 {
         scene.draw();
@@ -211,7 +249,7 @@ fn oversize_meshes_are_an_error_or_split() {
 
 #[test]
 fn the_table_of_draw_data_grows_and_keeps_its_content() {
-    let config = Config { first_slots: 2, max_slots: 9, ..Config::fixed(100, 0) };
+    let config = PoolConfig { first_slots: 2, max_slots: 9, ..PoolConfig::fixed(100, 0) };
     let mut scene = Scene::new(config, Access::Staged, 2);
     for n in 0..9 {
         scene.insert(&[&[n]], n * 10).unwrap();
@@ -224,7 +262,7 @@ fn the_table_of_draw_data_grows_and_keeps_its_content() {
 
 #[test]
 fn data_changes_without_the_elements() {
-    let mut scene = Scene::new(Config::fixed(10, 4), Access::Direct, 2);
+    let mut scene = Scene::new(PoolConfig::fixed(10, 4), Access::Direct, 2);
     let mesh = scene.insert(&[&[1, 2]], 5).unwrap();
     scene.draw();
     let written = scene.gpu.stats().written_bytes;
@@ -236,7 +274,8 @@ fn data_changes_without_the_elements() {
 
 #[test]
 fn statistics_add_up() {
-    let config = Config { placement: Placement::Buckets { elements: 8 }, ..Config::fixed(40, 64) };
+    let config =
+        PoolConfig { placement: Placement::Buckets { elements: 8 }, ..PoolConfig::fixed(40, 64) };
     let mut scene = Scene::new(config, Access::Direct, 2);
     let first = scene.insert(&[&[1; 6]], 1).unwrap();
     scene.insert(&[&[2; 8]], 2).unwrap();
@@ -252,7 +291,7 @@ fn statistics_add_up() {
     let states: Vec<_> = scene.pool.ranges().into_iter().map(|p| (p.elements, p.state)).collect();
     assert_eq!(states[0], (0..6, RangeState::Waiting));
     assert_eq!(states[3], (16..40, RangeState::Free));
-    let empty = Pool::new(Config::default()).unwrap();
+    let empty = Pool::new(PoolConfig::default()).unwrap();
     assert_eq!(empty.stats().external_fragmentation(), 0.0);
     assert_eq!(empty.ranges(), []);
 }
@@ -281,7 +320,7 @@ fn statistics_count_commands_and_parts() {
         assert_eq!(pool.stats().parts, 6);
         pool.remove(second).unwrap();
         assert_eq!(pool.stats().parts, 4);
-        pool.check().unwrap();
+        pool.validate().unwrap();
         pool.clear();
         assert_eq!(pool.stats().parts, 0);
     }

@@ -2,7 +2,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_pool::{
-    Access, Config, DrawList, MeshHandle, NullBackend, PartSet, Placement, VertexPool,
+    Access, DrawList, MeshHandle, NullBackend, PartSet, Placement, PoolConfig, VertexPool,
 };
 
 /// System allocator that counts the allocations of the thread.
@@ -56,7 +56,7 @@ struct Steady {
 
 impl Steady {
     fn new(placement: Placement, access: Access) -> Self {
-        let config = Config { placement, ..Config::fixed(60_000, 1_000) };
+        let config = PoolConfig { placement, ..PoolConfig::fixed(60_000, 1_000) };
         let mut steady = Self {
             pool: VertexPool::new(config).unwrap(),
             backend: NullBackend(access),

@@ -1,5 +1,5 @@
 use bytemuck::{Pod, Zeroable};
-use drystone_pool::{Access, Config, DrawList, PartSet, Placement, SimulatedGpu, VertexPool};
+use drystone_pool::{Access, DrawList, PartSet, Placement, PoolConfig, SimulatedGpu, VertexPool};
 
 /// Vertex of the article: 40 bytes, with four vertices and six indices per quad.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -36,12 +36,12 @@ fn vertices(quads: u32, direction: u32) -> Vec<Vertex> {
 /// patterns need whole elements.
 #[test]
 fn the_articles_vertex_format_can_be_stored() {
-    let config = Config {
+    let config = PoolConfig {
         placement: Placement::Buckets { elements: 2_400 },
         min_buffer_elements: 2_400 * 12,
         indices_per_element: 1,
         vertices_per_element: 1,
-        ..Config::default()
+        ..PoolConfig::default()
     };
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
     let mut pool = VertexPool::<Vertex, Group>::new(config).unwrap();

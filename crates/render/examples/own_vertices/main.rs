@@ -21,7 +21,7 @@ mod garden;
 
 use std::{error::Error, ffi::OsString, path::PathBuf};
 
-use drystone_pool::{Config, DrawList, MeshHandle, MoveBudget, PartSet, VertexPool};
+use drystone_pool::{DrawList, MeshHandle, MoveBudget, PartSet, PoolConfig, VertexPool};
 use drystone_render::Image;
 
 use self::{
@@ -49,14 +49,14 @@ struct Garden {
 
 impl Garden {
     fn new(engine: &Engine) -> Result<Self, Box<dyn Error>> {
-        let config = Config {
+        let config = PoolConfig {
             // A triangle has three indices, for three vertices.
             indices_per_element: 3,
             vertices_per_element: 3,
             // The engine's index buffer is as long as the largest mesh.
             pattern_elements: MAX_TRIANGLES,
             min_buffer_elements: 4096,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         Ok(Self {
             pool: VertexPool::new(config)?,

@@ -22,7 +22,7 @@ mod park;
 
 use std::{error::Error, ffi::OsString, path::PathBuf};
 
-use drystone_pool::{Config, DrawList, DrawView, MeshHandle, VertexPool};
+use drystone_pool::{DrawList, DrawView, MeshHandle, PoolConfig, VertexPool};
 use drystone_render::Image;
 
 use self::{
@@ -51,7 +51,10 @@ impl Pictured {
         // Sprites are quads of six indices and four vertices: the pool's default. Buffers are
         // small, so that there are several, and sorting across them is tested.
         let mut pictured = Self {
-            pool: VertexPool::new(Config { min_buffer_elements: 4096, ..Config::default() })?,
+            pool: VertexPool::new(PoolConfig {
+                min_buffer_elements: 4096,
+                ..PoolConfig::default()
+            })?,
             bodies: DrawList::new(),
             shadows: DrawView::new(),
             painter: Painter::new(width, height),

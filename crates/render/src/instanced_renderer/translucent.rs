@@ -1,5 +1,5 @@
 use drystone_mesh::Quad;
-use drystone_pool::{CommandRun, Config, DrawList, MeshHandle, PoolStats, VertexPool};
+use drystone_pool::{CommandRun, DrawList, MeshHandle, PoolConfig, PoolStats, VertexPool};
 
 use crate::{
     Batch, Device, DrawData, MeshData, PATTERN_QUADS, PoolBuffers, PoolUpload, RenderError, View,
@@ -17,10 +17,10 @@ pub(super) struct TranslucentMeshes<G> {
 
 impl<G> TranslucentMeshes<G> {
     pub(super) fn new(max_quads: u32) -> Result<Self, RenderError> {
-        let config = Config {
-            max_buffer_elements: max_quads.min(Config::default().max_buffer_elements),
+        let config = PoolConfig {
+            max_buffer_elements: max_quads.min(PoolConfig::default().max_buffer_elements),
             pattern_elements: PATTERN_QUADS,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         let (pool, buffers) = (VertexPool::new(config)?, PoolBuffers::default());
         Ok(Self { buffers, pool, list: DrawList::new() })

@@ -1,7 +1,7 @@
 use bytemuck::{Pod, Zeroable};
 use drystone_pool::{
-    Backend, Config, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun, MeshHandle,
-    PoolStats, sort_key,
+    Backend, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun, MeshHandle,
+    PoolConfig, PoolStats, sort_key,
 };
 
 use super::{
@@ -77,8 +77,8 @@ impl<G> Triangles<G> {
     fn new(max_bytes: u64) -> Result<Self, RenderError> {
         let config = |entries: Entries| {
             let max_elements = u32::try_from(max_bytes / entries.bytes()).unwrap_or(u32::MAX);
-            let defaults = Config::default();
-            Config {
+            let defaults = PoolConfig::default();
+            PoolConfig {
                 max_buffer_elements: max_elements,
                 min_buffer_elements: defaults.min_buffer_elements.min(max_elements),
                 ..defaults

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use drystone::scene::{ModelTriangles, Shade};
 use drystone_pool::{
-    Access, Backend, Config, IndexedBackend, IndexedPool, MeshHandle, NullBackend,
+    Access, Backend, IndexedBackend, IndexedPool, MeshHandle, NullBackend, PoolConfig,
 };
 use drystone_render::{RenderError, TriangleVertex};
 use serde_json::json;
@@ -64,9 +64,9 @@ fn filled(
     let max_bytes = u64::from(buffer_kib) << 10;
     let config = |unit: Unit| {
         let max_elements = u32::try_from(max_bytes / unit.bytes).unwrap_or(u32::MAX);
-        let defaults = Config::default();
+        let defaults = PoolConfig::default();
         let min_buffer_elements = defaults.min_buffer_elements.min(max_elements);
-        Config {
+        PoolConfig {
             max_buffer_elements: max_elements,
             min_buffer_elements,
             max_buffers: u16::MAX,

@@ -4,8 +4,8 @@ use drystone::scene::{ChunkQuads, quad_count};
 use drystone_alloc::SizeClassConfig;
 use drystone_mesh::Quad;
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolRange, PoolStats,
-    VertexPool,
+    Access, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolConfig, PoolRange,
+    PoolStats, VertexPool,
 };
 use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError, capacity_for};
 use drystone_voxel::ChunkPos;
@@ -36,13 +36,13 @@ impl ModelledPool {
         quads: &[ChunkQuads],
     ) -> Result<Self, RenderError> {
         let buffer_quads = ((u64::from(buffer_kib) << 10) / size_of::<Quad>() as u64) as u32;
-        let config = Config {
+        let config = PoolConfig {
             max_buffer_elements: buffer_quads,
             max_buffers: u16::MAX,
             placement: placement_of(placement, &sizes(quads), buffer_quads),
             oversize: Oversize::Split,
             pattern_elements: PATTERN_QUADS,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         let mut pool = VertexPool::new(config)?;
         let quads = quad_count(quads);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use drystone::scene::mesh_chunk;
 use drystone_mesh::Face;
 use drystone_pool::{
-    Access, Config, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolError, PoolStats,
-    VertexPool,
+    Access, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolConfig, PoolError,
+    PoolStats, VertexPool,
 };
 use drystone_render::capacity_for;
 use drystone_voxel::ChunkPos;
@@ -114,7 +114,7 @@ impl Replay {
     /// memory waits.
     pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, String> {
         let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
-        let config = Config { placement: placement.clone(), ..Config::default() };
+        let config = PoolConfig { placement: placement.clone(), ..PoolConfig::default() };
         let capacity = capacity_for(first);
         let (mut sum, mut count) = (Shares::default(), 0);
         self.run(config, (capacity, Access::Direct), |number, stats| {
@@ -152,9 +152,9 @@ impl Replay {
 
     /// Whether one buffer of this capacity in quads is sufficient.
     fn fits(&self, placement: &Placement, capacity: u32) -> Result<bool, String> {
-        let config = Config {
+        let config = PoolConfig {
             placement: placement.clone(),
-            ..Config::fixed(capacity, self.first.len() as u32)
+            ..PoolConfig::fixed(capacity, self.first.len() as u32)
         };
         match self.run(config, (0, Access::Staged), |_, _| {}) {
             Ok(()) => Ok(true),
@@ -167,11 +167,12 @@ impl Replay {
     /// each frame, with the frame number and the pool.
     fn run(
         &self,
-        config: Config,
+        config: PoolConfig,
         (capacity, access): (u64, Access),
         mut on_frame: impl FnMut(usize, PoolStats),
     ) -> Result<(), PoolError> {
-        let mut pool = VertexPool::<u64, u32>::new(Config { oversize: Oversize::Split, ..config })?;
+        let mut pool =
+            VertexPool::<u64, u32>::new(PoolConfig { oversize: Oversize::Split, ..config })?;
         let backend = &mut NullBackend(access);
         pool.reserve(capacity, backend)?;
         let quads = vec![0_u64; self.largest()];
@@ -236,7 +237,7 @@ mod tests {
         let Replay { first, frames } = growing();
         let replay = Replay { first, frames: [vec![Vec::new()], frames].concat() };
         let shares = |placement| replay.shares(&placement).unwrap();
-        let all = f64::from(Config::default().min_buffer_elements);
+        let all = f64::from(PoolConfig::default().min_buffer_elements);
         let ranges = shares(Placement::Ranges);
         // The old mesh waits in its range; the remaining memory is one range.
         let spare = 1.0 - 666.0 / all;

@@ -2,8 +2,8 @@
 
 use drystone_mesh::Quad;
 use drystone_pool::{
-    CommandRun, Config, DrawCommand, DrawList, DrawView, Grouping, ListConfig, PartSet, VertexPool,
-    sort_key,
+    CommandRun, DrawCommand, DrawList, DrawView, Grouping, ListConfig, PartSet, PoolConfig,
+    VertexPool, sort_key,
 };
 use drystone_render::{
     Batch, Device, DrawData, FlushedBuffers, Frame, Image, Layer, MeshData, PATTERN_QUADS, Passes,
@@ -132,11 +132,11 @@ impl<G> Store<G> {
         let of_layers = meshes.list.iter().map(|mesh| mesh.data());
         let of_layers: Vec<_> = of_layers.filter(|mesh| layers.contains(&mesh.layer)).collect();
         let quads: u64 = of_layers.iter().map(|mesh| mesh.quads.len() as u64).sum();
-        let config = Config {
-            max_buffer_elements: device.max_quads().min(Config::default().max_buffer_elements),
+        let config = PoolConfig {
+            max_buffer_elements: device.max_quads().min(PoolConfig::default().max_buffer_elements),
             first_slots: of_layers.len() as u32,
             pattern_elements: PATTERN_QUADS,
-            ..Config::default()
+            ..PoolConfig::default()
         };
         let (mut pool, mut buffers) = (VertexPool::new(config)?, PoolBuffers::default());
         pool.reserve(quads, &mut PoolUpload { device, buffers: &mut buffers })?;

@@ -1,7 +1,8 @@
 //! drystone's draw list.
 
 use drystone_pool::{
-    Access, Config, DrawCommand, DrawList, NullBackend, PartSet, PoolError, VertexPool, sort_key,
+    Access, DrawCommand, DrawList, NullBackend, PartSet, PoolConfig, PoolError, VertexPool,
+    sort_key,
 };
 
 use super::{
@@ -34,7 +35,7 @@ const FAR: f32 = (1 << 23) as f32;
 impl PoolList {
     pub(super) fn new(crowd: &Crowd, meshes: Meshes) -> Result<Self, String> {
         let parts = crowd.parts().count();
-        let config = Config::fixed(crowd.quad_count(), parts as u32);
+        let config = PoolConfig::fixed(crowd.quad_count(), parts as u32);
         let mut pool = VertexPool::new(config).map_err(|error| error.to_string())?;
         let mut list = DrawList::new();
         fill(&mut pool, &mut list, crowd, meshes).map_err(|error| error.to_string())?;

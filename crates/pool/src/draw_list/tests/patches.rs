@@ -25,7 +25,7 @@ fn patched_commands_equal_rebuilt_commands() {
         let (mut pool, mut memory) = pool_with(6_000, 2 * MESHES);
         let mut list = DrawList::new();
         let grouping = [Grouping::InOrder, Grouping::ByBuffer][random.below(2) as usize];
-        let mut view = DrawView::with_config(ListConfig { grouping, ..ListConfig::DEFAULT });
+        let mut view = DrawView::with_config(ListConfig { grouping, ..ListConfig::default() });
         let mut meshes = Vec::new();
         let max_buffers = 1 + random.below(u32::from(BUFFERS));
         let salt = random.below(97);

@@ -7,7 +7,12 @@ use super::{
     Memory, Pool, Random,
     twin::{PARTS, TwinMesh, TwinView, bits, key, parts},
 };
-use crate::{DrawList, DrawView, Grouping, Hidden, ListConfig, MeshHandle, PoolError};
+use crate::{
+    command::Grouping,
+    draw_list::{DrawList, DrawView, Hidden, ListConfig},
+    error::PoolError,
+    mesh::MeshHandle,
+};
 
 /// Two lists over one pool, a second view of the first list, and a naive twin of each.
 struct World {
@@ -87,7 +92,7 @@ impl World {
                 self.take_from(list, mesh);
             }
             (14, _) if self.random.below(4) == 0 => {
-                self.lists[list].reset();
+                self.lists[list].clear();
                 for mesh in core::mem::take(&mut self.members[list]) {
                     self.forget(list, mesh);
                 }
@@ -111,7 +116,7 @@ impl World {
         let (parts, flat, counts) = self.parts();
         let mesh = &mut self.meshes[index];
         if self.pool.replace(mesh.handle, &flat, &counts, mesh.data, &mut self.memory).is_ok() {
-            let buffer = self.pool.mesh(mesh.handle).unwrap().span().buffer.into();
+            let buffer = self.pool.meshes.get(mesh.handle).unwrap().location().span.buffer.into();
             (mesh.parts, mesh.buffer) = (parts, buffer);
         }
     }

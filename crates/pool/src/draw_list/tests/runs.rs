@@ -21,7 +21,7 @@ const DATA: [u32; 7] = [10, 21, 32, 41, 51, 60, 72];
 
 #[test]
 fn an_unsorted_list_has_one_run_per_buffer() {
-    let (pool, _, mut list) = in_buffers(&DATA, ListConfig::DEFAULT);
+    let (pool, _, mut list) = in_buffers(&DATA, ListConfig::default());
     assert_eq!(runs(&mut list, &pool), [(0, 2), (1, 3), (2, 2)]);
     list.mask(&pool, |&data| if data % 10 == 1 { PartSet::EMPTY } else { PartSet::ALL });
     assert_eq!(runs(&mut list, &pool), [(0, 2), (2, 2)]);
@@ -29,7 +29,7 @@ fn an_unsorted_list_has_one_run_per_buffer() {
 
 #[test]
 fn a_sorted_list_starts_a_run_where_the_buffer_changes() {
-    let (pool, memory, mut list) = in_buffers(&DATA, ListConfig::DEFAULT);
+    let (pool, memory, mut list) = in_buffers(&DATA, ListConfig::default());
     list.sort(&pool, |&data| !u64::from(data));
     assert_eq!(runs(&mut list, &pool), [(2, 1), (0, 1), (1, 2), (2, 1), (1, 1), (0, 1)]);
     let order: Vec<u32> = drawn_in_runs(list.runs(&pool), &memory).iter().map(|d| d.0).collect();
@@ -38,7 +38,7 @@ fn a_sorted_list_starts_a_run_where_the_buffer_changes() {
 
 #[test]
 fn grouping_by_buffer_gives_one_run_per_buffer() {
-    let config = ListConfig { grouping: Grouping::ByBuffer, ..ListConfig::DEFAULT };
+    let config = ListConfig { grouping: Grouping::ByBuffer, ..ListConfig::default() };
     let (pool, memory, mut list) = in_buffers(&DATA, config);
     list.sort(&pool, |&data| !u64::from(data));
     assert_eq!(runs(&mut list, &pool), [(0, 2), (1, 3), (2, 2)]);
@@ -50,7 +50,7 @@ fn grouping_by_buffer_gives_one_run_per_buffer() {
 
 #[test]
 fn hidden_parts_can_have_commands_that_draw_nothing() {
-    let config = ListConfig { hidden: Hidden::Zeroed, ..ListConfig::DEFAULT };
+    let config = ListConfig { hidden: Hidden::Zeroed, ..ListConfig::default() };
     let (pool, _, mut list) = in_buffers(&[10, 20], config);
     list.mask(&pool, |&data| PartSet::from_bits(if data == 10 { 0b101 } else { 0 }));
     let counts: Vec<u32> = list.commands(&pool).iter().map(|c| c.index_count).collect();

@@ -4,7 +4,12 @@
 use alloc::vec::Vec;
 
 use super::{Memory, Pool};
-use crate::{CommandRun, DrawCommand, Grouping, Hidden, ListConfig, MeshHandle, PartSet};
+use crate::{
+    command::{CommandRun, DrawCommand, Grouping},
+    draw_list::{Hidden, ListConfig},
+    mesh::MeshHandle,
+    parts::PartSet,
+};
 
 /// Number of parts of each mesh.
 pub(super) const PARTS: usize = 6;

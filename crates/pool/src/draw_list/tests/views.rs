@@ -140,7 +140,7 @@ fn all_meshes_of_a_list_belong_to_one_pool() {
     // The failed insertion changed nothing.
     assert_eq!(list.mask(&pool, |_| PartSet::ALL), 1);
     assert_eq!(data_of(list.commands(&pool), &memory), [10]);
-    list.reset();
+    list.clear();
     list.insert(stranger).unwrap();
     assert_eq!(data_of(list.commands(&other), &elsewhere), [70]);
 }

@@ -103,7 +103,8 @@ fn stale_handles_are_errors_even_when_the_slot_is_reused() {
 /// "Running out of buckets returns null and then crashes."
 #[test]
 fn running_out_of_buckets_is_an_error_with_numbers() {
-    let config = Config { placement: Placement::Buckets { elements: 5 }, ..Config::fixed(13, 9) };
+    let config =
+        PoolConfig { placement: Placement::Buckets { elements: 5 }, ..PoolConfig::fixed(13, 9) };
     let mut scene = Scene::new(config, Access::Direct, 2);
     scene.insert(&[&[1; 5]], 1).unwrap();
     scene.insert(&[&[2; 3]], 2).unwrap();
@@ -118,10 +119,10 @@ fn running_out_of_buckets_is_an_error_with_numbers() {
 #[test]
 fn a_mesh_larger_than_its_bucket_does_not_change_its_neighbour() {
     for oversize in [Oversize::Refuse, Oversize::Split] {
-        let config = Config {
+        let config = PoolConfig {
             placement: Placement::Buckets { elements: 4_800 },
             oversize,
-            ..Config::fixed(4_800 * 12, 9)
+            ..PoolConfig::fixed(4_800 * 12, 9)
         };
         let mut scene = Scene::new(config, Access::Direct, 2);
         scene.insert(&[&[1; 4_800]], 1).unwrap();
@@ -145,7 +146,8 @@ fn a_mesh_larger_than_its_bucket_does_not_change_its_neighbour() {
 /// Two new meshes do not fit the other, and the first is not overwritten.
 #[test]
 fn buckets_are_not_reused_under_a_frame_in_flight() {
-    let config = Config { placement: Placement::Buckets { elements: 2 }, ..Config::fixed(4, 9) };
+    let config =
+        PoolConfig { placement: Placement::Buckets { elements: 2 }, ..PoolConfig::fixed(4, 9) };
     let mut scene = Scene::new(config, Access::Direct, 2);
     let mesh = scene.insert(&[&[1, 1]], 1).unwrap();
     scene.draw();

@@ -3,18 +3,19 @@
 use drystone_testing::Random;
 
 use super::*;
-use crate::NullBackend;
+use crate::backend::NullBackend;
 
 #[test]
 fn pools_without_capacity_are_full_and_draw_nothing() {
     for config in [
-        Config::fixed(0, 9),
-        Config { max_buffers: 0, ..Config::default() },
-        Config { placement: Placement::Buckets { elements: 0 }, ..Config::default() },
-        Config { placement: Placement::Buckets { elements: 9 }, ..Config::fixed(8, 9) },
+        PoolConfig::fixed(0, 9),
+        PoolConfig { max_buffers: 0, ..PoolConfig::default() },
+        PoolConfig { placement: Placement::Buckets { elements: 0 }, ..PoolConfig::default() },
+        PoolConfig { placement: Placement::Buckets { elements: 9 }, ..PoolConfig::fixed(8, 9) },
     ] {
         for oversize in [Oversize::Refuse, Oversize::Split] {
-            let mut scene = Scene::new(Config { oversize, ..config.clone() }, Access::Direct, 1);
+            let mut scene =
+                Scene::new(PoolConfig { oversize, ..config.clone() }, Access::Direct, 1);
             let error = scene.insert(&[&[1]], 1).unwrap_err();
             let is_typed =
                 matches!(error, PoolError::Full { .. } | PoolError::MeshTooLarge { limit: 0, .. });
@@ -26,14 +27,15 @@ fn pools_without_capacity_are_full_and_draw_nothing() {
             scene.finish();
         }
     }
-    let mut scene = Scene::new(Config { max_slots: 0, ..Config::default() }, Access::Direct, 1);
+    let mut scene =
+        Scene::new(PoolConfig { max_slots: 0, ..PoolConfig::default() }, Access::Direct, 1);
     assert_eq!(scene.insert(&[], 1), Err(PoolError::SlotsFull { capacity: 0 }));
     scene.finish();
 }
 
 #[test]
 fn empty_meshes_are_valid_and_draw_nothing() {
-    let mut scene = Scene::new(Config::fixed(10, 9), Access::Direct, 1);
+    let mut scene = Scene::new(PoolConfig::fixed(10, 9), Access::Direct, 1);
     let mesh = scene.insert(&[&[], &[], &[]], 1).unwrap();
     scene.draw();
     scene.replace(mesh, &[&[], &[5]], 2).unwrap();
@@ -61,38 +63,38 @@ fn parts_that_do_not_add_up_change_nothing() {
 
 #[test]
 fn configurations_that_cannot_be_addressed_are_errors() {
-    let elements = Config { max_buffer_elements: 1 << 30, ..Config::default() };
+    let elements = PoolConfig { max_buffer_elements: 1 << 30, ..PoolConfig::default() };
     let error = Pool::new(elements.clone()).unwrap_err();
     assert_eq!(error, PoolError::TooLarge { capacity: 1 << 30, limit: (1 << 29) - 1 });
-    assert!(Pool::new(Config { vertices_per_element: 1, ..elements }).is_ok());
-    assert!(Pool::new(Config { max_slots: 1 << 31, ..Config::default() }).is_err());
+    assert!(Pool::new(PoolConfig { vertices_per_element: 1, ..elements }).is_ok());
+    assert!(Pool::new(PoolConfig { max_slots: 1 << 31, ..PoolConfig::default() }).is_err());
 }
 
 #[test]
 fn commands_with_more_indices_than_32_bits_are_an_error() {
-    let config = Config {
+    let config = PoolConfig {
         max_buffer_elements: 1 << 29,
         vertices_per_element: 1,
         indices_per_element: 16,
         pattern_elements: 1 << 28,
-        ..Config::default()
+        ..PoolConfig::default()
     };
     let limit = (1 << 28) - 1;
     let error = Pool::new(config.clone()).unwrap_err();
     assert_eq!(error, PoolError::TooManyIndices { elements: 1 << 28, limit });
     assert!(error.to_string().contains("`pattern_elements` to at most 268435455"), "{error}");
-    assert!(Pool::new(Config { pattern_elements: limit, ..config.clone() }).is_ok());
+    assert!(Pool::new(PoolConfig { pattern_elements: limit, ..config.clone() }).is_ok());
     // No run is longer than a buffer.
-    assert!(Pool::new(Config { max_buffer_elements: 1000, ..config }).is_ok());
+    assert!(Pool::new(PoolConfig { max_buffer_elements: 1000, ..config }).is_ok());
 }
 
 #[test]
 fn unaligned_elements_are_an_error() {
-    let error = VertexPool::<u16, u32>::new(Config::default()).unwrap_err();
+    let error = VertexPool::<u16, u32>::new(PoolConfig::default()).unwrap_err();
     assert_eq!(error, PoolError::Unaligned { size_bytes: 2 });
     assert!(error.to_string().contains("a multiple of 4 bytes"), "{error}");
-    assert!(VertexPool::<u32, [u8; 7]>::new(Config::default()).is_err());
-    assert!(VertexPool::<[u8; 12], ()>::new(Config::default()).is_ok());
+    assert!(VertexPool::<u32, [u8; 7]>::new(PoolConfig::default()).is_err());
+    assert!(VertexPool::<[u8; 12], ()>::new(PoolConfig::default()).is_ok());
 }
 
 /// Tested with meshes in one piece, and in several pieces when the device accepts only some.
@@ -101,9 +103,12 @@ fn a_refused_write_changes_nothing() {
     for access in [Access::Staged, Access::Direct] {
         for writes in 0..3 {
             let pieces = Placement::Buckets { elements: 4 };
-            let split =
-                Config { oversize: Oversize::Split, placement: pieces, ..Config::default() };
-            let config = Config { min_buffer_elements: 100, ..split };
+            let split = PoolConfig {
+                oversize: Oversize::Split,
+                placement: pieces,
+                ..PoolConfig::default()
+            };
+            let config = PoolConfig { min_buffer_elements: 100, ..split };
             let mut scene = Scene::new(config, access, 2);
             let mesh = scene.insert(&[&[1, 2], &[3; 8]], 1).unwrap();
             scene.insert(&[&[9; 3]], 2).unwrap();
@@ -119,7 +124,7 @@ fn a_refused_write_changes_nothing() {
             scene.gpu.set_writes_left(writes);
             assert_eq!(scene.write(Some(mesh), &[&[6; 10]], 5, 3).map(|_| ()), refused);
             scene.gpu.set_writes_left(u64::MAX);
-            scene.pool.check().unwrap();
+            scene.pool.validate().unwrap();
             let after = scene.pool.stats();
             assert_eq!((after.used, after.free, after.meshes), (before.used, before.free, 2));
             scene.draw();
@@ -133,7 +138,7 @@ fn a_refused_write_changes_nothing() {
 #[test]
 fn a_refused_copy_leaves_the_mesh_unmoved() {
     for access in [Access::Staged, Access::Direct] {
-        let mut scene = Scene::new(Config::fixed(100, 20), access, 1);
+        let mut scene = Scene::new(PoolConfig::fixed(100, 20), access, 1);
         let meshes: Vec<_> = (0..10).map(|n| scene.insert(&[&[n; 10]], n).unwrap()).collect();
         meshes.iter().step_by(2).for_each(|&mesh| scene.remove(mesh));
         (0..3).for_each(|_| scene.draw());
@@ -144,7 +149,7 @@ fn a_refused_copy_leaves_the_mesh_unmoved() {
             assert_eq!((moved.moves, moved.is_done), (0, false));
             assert_eq!(moved.refused, Some(BackendError::OutOfMemory { requested_bytes: 40 }));
             assert_eq!(scene.pool.ranges(), before);
-            scene.pool.check().unwrap();
+            scene.pool.validate().unwrap();
             scene.draw();
         }
         scene.gpu.set_writes_left(u64::MAX);
@@ -176,7 +181,8 @@ fn handles_of_another_pool_are_stale() {
 
 #[test]
 fn lack_of_device_memory_is_an_error_and_a_later_frame_tries_again() {
-    let config = Config { min_buffer_elements: 10, max_buffer_elements: 10, ..Config::default() };
+    let config =
+        PoolConfig { min_buffer_elements: 10, max_buffer_elements: 10, ..PoolConfig::default() };
     let mut scene = Scene::new(config, Access::Direct, 2);
     scene.gpu.set_limit_bytes(60);
     let mesh = scene.insert(&[&[1; 10]], 1).unwrap();
@@ -195,7 +201,7 @@ fn lack_of_device_memory_is_an_error_and_a_later_frame_tries_again() {
 
 #[test]
 fn a_lost_device_is_an_error_and_leaves_the_pool_valid() {
-    let mut scene = Scene::new(Config::default(), Access::Staged, 2);
+    let mut scene = Scene::new(PoolConfig::default(), Access::Staged, 2);
     scene.insert(&[&[1; 10]], 1).unwrap();
     scene.draw();
     scene.gpu.lose();
@@ -203,17 +209,18 @@ fn a_lost_device_is_an_error_and_leaves_the_pool_valid() {
     let error = scene.insert(&[&too_much], 2).unwrap_err();
     assert_eq!(error, PoolError::Backend(BackendError::Lost));
     assert!(error.to_string().contains("the device is lost"));
-    scene.pool.check().unwrap();
+    scene.pool.validate().unwrap();
 
-    let mut empty = Pool::new(Config::default()).unwrap();
+    let mut empty = Pool::new(PoolConfig::default()).unwrap();
     assert!(empty.insert(&[], &[], 1, &mut scene.gpu).is_err());
     assert_eq!(empty.len(), 0);
-    empty.check().unwrap();
+    empty.validate().unwrap();
 }
 
 #[test]
 fn one_list_has_a_hundred_thousand_draws() {
-    let config = Config { placement: Placement::Buckets { elements: 3 }, ..Config::default() };
+    let config =
+        PoolConfig { placement: Placement::Buckets { elements: 3 }, ..PoolConfig::default() };
     let mut pool = Pool::new(config).unwrap();
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
     let mut list = DrawList::new();
@@ -228,7 +235,7 @@ fn one_list_has_a_hundred_thousand_draws() {
     assert_eq!(pool.stats().last_frame.commands, 100_000);
     gpu.finish();
     let picture = |slots: &mut dyn Iterator<Item = u32>| {
-        let mut picture = Picture::new(4, 4);
+        let mut picture = SimulatedPicture::new(4, 4);
         for n in slots {
             for element in [n, !n] {
                 picture.push(&n.to_ne_bytes(), &element.to_ne_bytes());
@@ -239,7 +246,7 @@ fn one_list_has_a_hundred_thousand_draws() {
     let shown = [gpu.completed_picture().unwrap().1, gpu.completed_picture().unwrap().1];
     assert!(shown[0] == picture(&mut (0..100_000).rev().filter(|n| n % 4 != 0)));
     assert!(shown[1].sorted() == picture(&mut (0..100_000)).sorted());
-    pool.check().unwrap();
+    pool.validate().unwrap();
 }
 
 /// Ten million insertions and removals: nothing leaks, and no sum drifts.
@@ -252,7 +259,7 @@ fn millions_of_insertions_and_removals_leave_an_empty_pool() {
         Placement::SizeClasses { histogram: vec![(10, 1), (39, 1)], config: Default::default() },
     ];
     for placement in placements {
-        let config = Config { placement, min_buffer_elements: 2_000, ..Config::default() };
+        let config = PoolConfig { placement, min_buffer_elements: 2_000, ..PoolConfig::default() };
         let mut pool = Pool::new(config).unwrap();
         let mut random = Random::new(9);
         let mut live = Vec::new();
@@ -275,9 +282,9 @@ fn millions_of_insertions_and_removals_leave_an_empty_pool() {
                 );
             }
         }
-        pool.check().unwrap();
+        pool.validate().unwrap();
         pool.clear();
-        let spare_frames = u64::from(pool.config.spare_frames);
+        let spare_frames = u64::from(pool.config().spare_frames);
         (0..=spare_frames).for_each(|n| pool.frame_submitted(u64::from(rounds) + 1 + n));
         pool.frames_completed(u64::MAX, &mut NullBackend(Access::Direct));
         assert_eq!((pool.stats().capacity, pool.len(), pool.ranges()), (0, 0, vec![]));

@@ -38,7 +38,7 @@ enum Op {
     /// Build a frame that is not submitted.
     AbandonFrame,
     /// Add another pool to the GPU; the following operations apply to it.
-    AddPool(Box<Config>),
+    AddPool(Box<PoolConfig>),
     /// Switch to another pool, so that this one misses frames.
     ChoosePool {
         nth: usize,
@@ -108,7 +108,7 @@ impl ProgramGenerator {
         }
     }
 
-    fn config(&mut self) -> Config {
+    fn config(&mut self) -> PoolConfig {
         let min_buffer_elements = 16 + self.below(64);
         let placement = match self.below(4) {
             0 => Placement::Buckets { elements: 4 + self.below(20) },
@@ -118,7 +118,7 @@ impl ProgramGenerator {
             },
             _ => Placement::Ranges,
         };
-        Config {
+        PoolConfig {
             min_buffer_elements,
             max_buffer_elements: min_buffer_elements + self.below(64),
             max_buffers: 1 + self.below(5) as u16,
@@ -128,7 +128,7 @@ impl ProgramGenerator {
             oversize: [Oversize::Refuse, Oversize::Split][self.below(2) as usize],
             spare_frames: self.below(5),
             pattern_elements: 1 + self.below(10),
-            ..Config::default()
+            ..PoolConfig::default()
         }
     }
 }
@@ -153,9 +153,9 @@ fn execute(scene: &mut Scene, op: Op, step: u32) {
         Op::DrawAll => scene.draw_all(),
         Op::AbandonFrame => scene.abandon_frame(),
         Op::AddPool(config) => {
-            let ignores_frames = scene.pool.buffers.ignores_frames;
+            let ignores_frames = scene.pool.storage.buffers.ignores_frames;
             scene.add_pool(*config);
-            scene.pool.buffers.ignores_frames = ignores_frames;
+            scene.pool.storage.buffers.ignores_frames = ignores_frames;
         }
         Op::ChoosePool { .. } | Op::DropPool { .. } if scene.inactive() == 0 => {}
         Op::ChoosePool { nth } => scene.choose(nth % scene.inactive()),
@@ -182,7 +182,7 @@ fn run(seed: u64, ignores_frames: bool) -> u32 {
     let access = [Access::Staged, Access::Direct][random.below(2) as usize];
     let access = if ignores_frames { Access::Direct } else { access };
     let mut scene = Scene::new(random.config(), access, random.below(4) as usize);
-    scene.pool.buffers.ignores_frames = ignores_frames;
+    scene.pool.storage.buffers.ignores_frames = ignores_frames;
     for step in 1..=STEPS {
         let op = random.op(step);
         if ignores_frames {
@@ -191,7 +191,7 @@ fn run(seed: u64, ignores_frames: bool) -> u32 {
         }
         let context = alloc::format!("seed {seed}, step {step}, {op:?}");
         execute(&mut scene, op, step);
-        scene.pool.check().unwrap_or_else(|wrong| panic!("{context}: {wrong}"));
+        scene.pool.validate().unwrap_or_else(|wrong| panic!("{context}: {wrong}"));
         assert_eq!(scene.wrong, 0, "{context}: a frame is wrong");
     }
     if !ignores_frames {

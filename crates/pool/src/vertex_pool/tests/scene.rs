@@ -16,7 +16,7 @@ struct MeshCopy {
 
 /// Expected content of a frame.
 struct Expected {
-    picture: Picture,
+    picture: SimulatedPicture,
     is_sorted: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    pub(crate) fn new(config: Config, access: Access, frames_in_flight: usize) -> Self {
+    pub(crate) fn new(config: PoolConfig, access: Access, frames_in_flight: usize) -> Self {
         Self {
             pool: Pool::new(config).unwrap(),
             gpu: SimulatedGpu::new(access, frames_in_flight),
@@ -64,7 +64,7 @@ impl Scene {
     }
 
     /// Adds a pool to the GPU and chooses it.
-    pub(crate) fn add_pool(&mut self, config: Config) {
+    pub(crate) fn add_pool(&mut self, config: PoolConfig) {
         let inactive = InactivePool {
             pool: Pool::new(config).unwrap(),
             part: self.pools,
@@ -186,7 +186,7 @@ impl Scene {
         self.copies.clear();
     }
 
-    pub(crate) fn defragment(&mut self, budget: &MoveBudget) -> crate::Moved {
+    pub(crate) fn defragment(&mut self, budget: &MoveBudget) -> Moved {
         let moved = self.pool.defragment(budget, &mut self.gpu.part(self.part, DATA_BYTES));
         assert!(moved.bytes <= budget.bytes && moved.moves <= budget.moves, "{moved:?}");
         moved
@@ -237,7 +237,7 @@ impl Scene {
             self.list.sort(&self.pool, |&data| u64::from(data ^ frame));
             self.copies.sort_by_key(|copies| copies.data ^ frame);
         }
-        let mut picture = Picture::new(4, 4);
+        let mut picture = SimulatedPicture::new(4, 4);
         for copies in &self.copies {
             let parts = copies.parts.iter().enumerate();
             for (_, part) in parts.filter(|(n, _)| bits(copies.data) >> n & 1 == 1) {
@@ -282,6 +282,6 @@ impl Scene {
 
     fn finish_pool(&mut self) {
         self.poll();
-        self.pool.check().unwrap();
+        self.pool.validate().unwrap();
     }
 }

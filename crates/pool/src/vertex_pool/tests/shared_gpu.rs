@@ -11,12 +11,12 @@ const DATA_BYTES: usize = size_of::<u32>();
 /// whether each drawn mesh had its own elements.
 fn first_frame_after(frames_before: u32, spare_frames: u32) -> (bool, Vec<u32>) {
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
-    let config = Config {
+    let config = PoolConfig {
         min_buffer_elements: 16,
         max_buffer_elements: 16,
         max_buffers: 2,
         spare_frames,
-        ..Config::default()
+        ..PoolConfig::default()
     };
     let mut other = Pool::new(config.clone()).unwrap();
     for _ in 0..frames_before {
@@ -80,7 +80,7 @@ fn retired_ranges_wait_for_the_device_frame_that_reads_them() {
     let (mut pool, mut gpu) = fixed(4, Access::Direct);
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
     pool.frame_submitted(3);
-    pool.note_commands_returned(1);
+    pool.frames.note_commands_returned(1);
     pool.remove(mesh).unwrap();
     pool.frames_completed(8, &mut gpu);
     pool.frame_submitted(9);
@@ -100,7 +100,7 @@ fn frames_that_never_complete_take_no_memory() {
     let mesh = pool.insert(&[1, 2, 3], &[3], 0, &mut gpu).unwrap();
     for frame in 1..1000 {
         if frame == 500 {
-            pool.note_commands_returned(1);
+            pool.frames.note_commands_returned(1);
             pool.remove(mesh).unwrap();
         }
         pool.frame_submitted(2 * frame);

@@ -18,7 +18,7 @@ use drystone_alloc::{
     AddressSpace, BucketRing, Policy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
 };
 use drystone_mesh::{Corner, PolygonStore};
-use drystone_pool::{Access, Config, DrawList, NullBackend, VertexPool};
+use drystone_pool::{Access, PoolConfig, DrawList, NullBackend, VertexPool};
 use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, PaddedChunk,
 };
@@ -101,7 +101,7 @@ fn meshes_work() -> Option<bool> {
     padded.fill(&chunk, |_| None);
     GreedyMesher::new().mesh(&padded, &table, &mut mesh);
 
-    let mut pool = VertexPool::new(Config::default()).ok()?;
+    let mut pool = VertexPool::new(PoolConfig::default()).ok()?;
     let (quads, mut list) = (mesh.opaque.quads(), DrawList::new());
     let mesh =
         pool.insert(quads, &[quads.len() as u32], 7_u32, &mut NullBackend(Access::Direct)).ok()?;

@@ -3,9 +3,7 @@ use alloc::{vec, vec::Vec};
 use drystone_testing::Random;
 
 use super::*;
-use crate::{Access, Config, MeshHandle, NullBackend, Placement, SimulatedGpu};
-
-type Pool = VertexPool<u32, u32>;
+use crate::{backend::NullBackend, defragmenter::IDLE_FRAMES};
 
 /// Elements per buffer, and number of buffers.
 const BUFFER: u32 = 1 << 17;
@@ -13,14 +11,14 @@ const BUFFERS: u32 = 6;
 /// Number of frames that the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;
 
-fn config(placement: Placement) -> Config {
-    Config {
+fn config(placement: Placement) -> PoolConfig {
+    PoolConfig {
         min_buffer_elements: BUFFER,
         max_buffer_elements: BUFFER,
         max_buffers: BUFFERS as u16,
         placement,
         spare_frames: 4,
-        ..Config::default()
+        ..PoolConfig::default()
     }
 }
 
@@ -81,13 +79,15 @@ impl Churn {
         match self.pool.replace(*mesh, elements, &[size], 0, &mut self.backend) {
             Ok(()) => self.sizes[next] = core::mem::replace(old_size, size),
             // No gap is large enough at the moment, as can happen in a full pool.
-            Err(error) => assert!(matches!(error, crate::PoolError::Full { .. }), "{error:?}"),
+            Err(error) => {
+                assert!(matches!(error, PoolError::Full { .. }), "{error:?}");
+            }
         }
     }
 
     fn end_frame(&mut self) {
         self.frame += 1;
-        self.pool.note_commands_returned(1);
+        self.pool.frames.note_commands_returned(1);
         self.pool.frame_submitted(self.frame);
         let completed = self.frame.saturating_sub(FRAMES_IN_FLIGHT);
         self.pool.frames_completed(completed, &mut self.backend);
@@ -111,9 +111,9 @@ impl Churn {
     /// Checks that all buffers but one are full, and that the free elements of that one are
     /// contiguous.
     fn check_goal(&self) {
-        self.pool.check().unwrap();
+        self.pool.validate().unwrap();
         let mut rest = Vec::new();
-        for (_, buffer) in self.pool.buffers.iter() {
+        for buffer in self.pool.storage.buffers.iter() {
             let free = buffer.space.free_space(buffer.used + buffer.waiting);
             if u64::from(free.total) * 20 > u64::from(buffer.elements) {
                 rest.push(free);
@@ -199,7 +199,7 @@ fn defragmentation_works_during_churn() {
             assert!(moved.bytes <= budget.bytes && moved.moves <= budget.moves, "{moved:?}");
             churn.end_frame();
             if frame % 30 == 0 {
-                churn.pool.check().unwrap();
+                churn.pool.validate().unwrap();
             }
         }
         // It may have been idle while the last frames left gaps.
@@ -219,7 +219,7 @@ fn sparse_buffers_of_buckets_and_classes_are_released() {
     for placement in [Placement::Buckets { elements: 2_100 }, classes] {
         let mut churn = Churn::new(placement, Access::Direct);
         let meshes =
-            if let Placement::Buckets { .. } = churn.pool.config.placement { 300 } else { 1_600 };
+            if let Placement::Buckets { .. } = churn.pool.config().placement { 300 } else { 1_600 };
         (0..meshes).for_each(|_| churn.insert());
         let before = churn.pool.stats();
         assert!(before.buffers >= 4, "{before:?}");
@@ -232,7 +232,7 @@ fn sparse_buffers_of_buckets_and_classes_are_released() {
         for _ in 0..10 {
             churn.end_frame();
         }
-        churn.pool.check().unwrap();
+        churn.pool.validate().unwrap();
         let after = churn.pool.stats();
         assert!(after.buffers * 2 <= before.buffers, "{before:?} {after:?}");
     }
@@ -246,7 +246,7 @@ fn empty_budgets_and_meshes_beyond_the_budget_move_nothing() {
         MoveBudget { bytes: 39, moves: 9 },
     ] {
         let mut gpu = SimulatedGpu::new(Access::Staged, 1);
-        let mut pool = Pool::new(Config::fixed(100, 20)).unwrap();
+        let mut pool = Pool::new(PoolConfig::fixed(100, 20)).unwrap();
         let meshes: Vec<_> =
             (0..10).map(|n| pool.insert(&[n; 10], &[10], n, &mut gpu).unwrap()).collect();
         meshes.iter().step_by(2).for_each(|&mesh| pool.remove(mesh).unwrap());

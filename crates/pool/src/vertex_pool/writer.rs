@@ -2,9 +2,14 @@ use core::fmt;
 
 use bytemuck::Pod;
 
+use super::VertexPool;
 use crate::{
-    Backend, MAX_PARTS, MeshHandle, Placement, PoolError, VertexPool,
-    mesh::{Location, Mesh, NONE},
+    allocation::Location,
+    backend::Backend,
+    config::Placement,
+    error::PoolError,
+    mesh::{Mesh, MeshHandle},
+    parts::MAX_PARTS,
 };
 
 /// Size of the blocks in which elements are passed to the backend. Large enough that the call is
@@ -23,10 +28,10 @@ const BLOCK_BYTES: usize = 1 << 16;
 ///
 /// # Examples
 /// ```
-/// use drystone_pool::{Access, Config, SimulatedGpu, VertexPool};
+/// use drystone_pool::{Access, PoolConfig, SimulatedGpu, VertexPool};
 ///
 /// let mut gpu = SimulatedGpu::new(Access::Direct, 2);
-/// let mut pool = VertexPool::<u64, u32>::new(Config::default())?;
+/// let mut pool = VertexPool::<u64, u32>::new(PoolConfig::default())?;
 /// let mut writer = pool.writer(1000, &mut gpu)?;
 /// writer.extend(&[1, 2, 3])?;
 /// writer.end_part()?;
@@ -49,80 +54,30 @@ pub struct MeshWriter<'a, V: Pod, D: Pod> {
     flushed: u32,
 }
 
-impl<V: Pod, D: Pod> VertexPool<V, D> {
-    /// Starts a new mesh of at most `max_elements` elements.
-    ///
-    /// # Errors
-    /// `Full`, `MeshTooLarge` or `Backend` if `max_elements` elements do not fit.
-    pub fn writer<'a>(
-        &'a mut self,
-        max_elements: u32,
-        backend: &'a mut impl Backend,
-    ) -> Result<MeshWriter<'a, V, D>, PoolError> {
-        self.start_writer(None, max_elements, backend)
-    }
-
-    /// Starts a mesh that replaces the mesh of `handle`. The old mesh is drawn until the new one is
-    /// finished.
-    ///
-    /// # Errors
-    /// `Stale`; or `Full`, `MeshTooLarge` or `Backend` if `max_elements` elements do not fit.
-    pub fn replacing_writer<'a>(
-        &'a mut self,
-        handle: MeshHandle,
-        max_elements: u32,
-        backend: &'a mut impl Backend,
-    ) -> Result<MeshWriter<'a, V, D>, PoolError> {
-        self.mesh(handle).ok_or(PoolError::Stale)?;
-        self.start_writer(Some(handle), max_elements, backend)
-    }
-
-    fn start_writer<'a>(
-        &'a mut self,
+impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
+    pub(super) fn new(
+        pool: &'a mut VertexPool<V, D>,
         replaces: Option<MeshHandle>,
         reserved: u32,
         backend: &'a mut impl Backend,
-    ) -> Result<MeshWriter<'a, V, D>, PoolError> {
+    ) -> Result<Self, PoolError> {
         let location = match reserved {
             0 => None,
-            _ => Some(self.allocate(reserved, backend)?),
+            _ => Some(pool.allocate(reserved, backend)?),
         };
-        self.scratch.clear();
-        Ok(MeshWriter {
-            pool: self,
+        pool.scratch.clear();
+        let counts = [0; MAX_PARTS];
+        Ok(Self {
+            pool,
             backend,
             replaces,
             location,
             reserved,
-            counts: [0; MAX_PARTS],
+            counts,
             part: 0,
             len: 0,
             flushed: 0,
         })
-    }
-
-    /// Shrinks allocations to `len` elements, at least one, if their policy permits.
-    fn cut(&mut self, location: Location, len: u32) -> Location {
-        let (mut span, mut start, mut next) = (location.span, 0, location.more);
-        let mut last = NONE;
-        while let Some(piece) = self.pieces.get(next).filter(|piece| piece.start < len) {
-            (last, span, start, next) = (next, piece.span, piece.start, piece.next);
-        }
-        self.free_pieces(next);
-        if let Some(piece) = self.pieces.get_mut(last) {
-            piece.next = NONE;
-        }
-        if let Some(buffer) = self.buffers.get_mut(span.buffer) {
-            buffer.shrink(span.allocation, len - start);
-        }
-        if last == NONE { Location { more: NONE, ..location } } else { location }
-    }
-}
-
-impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
-    /// Number of elements that can still be written.
-    pub const fn remaining(&self) -> u32 {
-        self.reserved - self.len
     }
 
     /// Adds an element to the current part.
@@ -178,7 +133,8 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
                 self.pool.free(location, self.reserved);
                 None
             } else if self.writes_early() {
-                Some(self.pool.cut(location, self.len))
+                let frame = self.pool.frames.current();
+                Some(self.pool.storage.shrink(location, self.len, frame))
             } else {
                 Some(self.reallocate(location)?)
             };
@@ -202,7 +158,7 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
 
     /// Returns whether elements can be written before the size of the mesh is final.
     fn writes_early(&self) -> bool {
-        !matches!(self.pool.config.placement, Placement::SizeClasses { .. })
+        !matches!(self.pool.config().placement, Placement::SizeClasses { .. })
     }
 
     /// Frees a reservation that cannot shrink and allocates the exact size. If that fails,
@@ -216,30 +172,17 @@ impl<V: Pod, D: Pod> MeshWriter<'_, V, D> {
     /// Passes the collected elements to the backend. After an error, they stay collected.
     fn flush(&mut self) -> Result<(), PoolError> {
         let Some(location) = self.location else { return Ok(()) };
-        let gathered = core::mem::take(&mut self.pool.scratch);
-        let written = self.write(location, &gathered);
-        self.pool.scratch = gathered;
-        written?;
-        self.flushed += self.pool.scratch.len() as u32;
-        self.pool.scratch.clear();
+        let VertexPool { storage, scratch, frames, .. } = &mut *self.pool;
+        storage.write(location, self.reserved, self.flushed, scratch, &mut self.backend)?;
+        frames.note_uploaded(size_of_val(scratch.as_slice()));
+        self.flushed += scratch.len() as u32;
+        scratch.clear();
         Ok(())
     }
 
-    /// Writes the collected elements after those already written.
-    fn write(&mut self, location: Location, gathered: &[V]) -> Result<(), PoolError> {
-        let (start, end) = (self.flushed, self.flushed + gathered.len() as u32);
-        let (mut span, mut held, mut more) = (location.span, 0, location.more);
-        loop {
-            let piece = self.pool.pieces.get(more).copied();
-            let held_end = piece.map_or(self.reserved, |piece| piece.start);
-            let (from, to) = (start.max(held), end.min(held_end));
-            if from < to {
-                let elements = &gathered[(from - start) as usize..(to - start) as usize];
-                self.pool.write_span(span, from - held, elements, &mut self.backend)?;
-            }
-            let Some(piece) = piece else { return Ok(()) };
-            (span, held, more) = (piece.span, piece.start, piece.next);
-        }
+    /// Number of elements that can still be written.
+    pub const fn remaining(&self) -> u32 {
+        self.reserved - self.len
     }
 }
 

@@ -1,34 +1,6 @@
-use drystone_alloc::{BucketHandle, BucketRing, Handle, RangeHandle, RangeSpace, SizeClasses};
+use drystone_alloc::{BucketHandle, BucketRing, Handle, RangeSpace, SizeClasses};
 
-use crate::Placement;
-
-/// Allocation in the [`Space`] of one buffer: the handle of its allocator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Allocation(u64);
-
-impl Allocation {
-    /// Returns an index of at most the maximum number of simultaneous allocations.
-    #[inline]
-    pub(crate) const fn index(self) -> usize {
-        self.0 as u32 as usize
-    }
-
-    /// Returns the allocation of a mesh without elements.
-    #[inline]
-    pub(crate) const fn empty() -> Self {
-        Self(0)
-    }
-
-    #[inline]
-    pub(crate) const fn of_range(range: RangeHandle) -> Self {
-        Self(range.to_bits())
-    }
-
-    #[inline]
-    pub(crate) const fn range(self) -> Option<RangeHandle> {
-        RangeHandle::from_bits(self.0)
-    }
-}
+use crate::{allocation::Allocation, config::Placement};
 
 /// Allocator of one buffer.
 #[derive(Debug)]

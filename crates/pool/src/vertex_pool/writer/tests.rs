@@ -1,7 +1,12 @@
 use alloc::{vec, vec::Vec};
 
 use super::*;
-use crate::{Access, BackendError, Config, DrawList, Oversize, SimulatedGpu};
+use crate::{
+    backend::{Access, BackendError},
+    config::{Oversize, PoolConfig},
+    draw_list::DrawList,
+    simulated::SimulatedGpu,
+};
 
 type Pool = VertexPool<u32, u32>;
 
@@ -18,17 +23,22 @@ fn drawn(pool: &mut Pool, gpu: &mut SimulatedGpu, mesh: MeshHandle) -> Vec<u32> 
     (0..picture.len()).map(element).collect()
 }
 
-fn configs() -> Vec<Config> {
-    let ranges = Config { oversize: Oversize::Split, ..Config::fixed(100_000, 9) };
+fn configs() -> Vec<PoolConfig> {
+    let ranges = PoolConfig { oversize: Oversize::Split, ..PoolConfig::fixed(100_000, 9) };
     let buckets = Placement::Buckets { elements: 7_000 };
     let classes =
         Placement::SizeClasses { histogram: vec![(30_000, 1), (9, 1)], config: Default::default() };
     vec![
         ranges.clone(),
-        Config { placement: buckets, ..ranges.clone() },
-        Config { placement: classes, ..ranges.clone() },
+        PoolConfig { placement: buckets, ..ranges.clone() },
+        PoolConfig { placement: classes, ..ranges.clone() },
         // Split into pieces, because no buffer is larger.
-        Config { min_buffer_elements: 9_000, max_buffer_elements: 9_000, max_buffers: 9, ..ranges },
+        PoolConfig {
+            min_buffer_elements: 9_000,
+            max_buffer_elements: 9_000,
+            max_buffers: 9,
+            ..ranges
+        },
     ]
 }
 
@@ -49,7 +59,7 @@ fn written_elements_are_drawn_and_the_rest_is_released() {
         writer.extend(&more).unwrap();
         assert_eq!(writer.remaining(), 30_000);
         let mesh = writer.finish(1).unwrap();
-        pool.check().unwrap();
+        pool.validate().unwrap();
         let stats = pool.stats();
         assert_eq!(stats.used, 30_000);
         let bucket =
@@ -62,7 +72,7 @@ fn written_elements_are_drawn_and_the_rest_is_released() {
 #[test]
 fn a_writer_never_exceeds_its_reservation() {
     let mut gpu = SimulatedGpu::new(Access::Direct, 1);
-    let mut pool = Pool::new(Config::fixed(10, 9)).unwrap();
+    let mut pool = Pool::new(PoolConfig::fixed(10, 9)).unwrap();
     let neighbour = pool.insert(&[7; 5], &[5], 1, &mut gpu).unwrap();
     let mut writer = pool.writer(3, &mut gpu).unwrap();
     writer.extend(&[1, 2]).unwrap();
@@ -87,7 +97,7 @@ fn a_dropped_writer_leaves_the_pool_unchanged() {
         let mut writer = pool.replacing_writer(mesh, 50_000, &mut gpu).unwrap();
         writer.extend(&vec![9; 40_000]).unwrap();
         drop(writer);
-        pool.check().unwrap();
+        pool.validate().unwrap();
         let after = pool.ranges();
         assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
         assert_eq!(drawn(&mut pool, &mut gpu, mesh), [1, 2]);
@@ -112,7 +122,7 @@ fn a_writer_does_not_add_refused_elements() {
         // A mesh that is collected first needs one write.
         let is_one_write = matches!(config.placement, Placement::SizeClasses { .. });
         assert_eq!(refused, !is_one_write, "{config:?}");
-        pool.check().unwrap();
+        pool.validate().unwrap();
         assert_eq!(pool.stats().used, if refused { 0 } else { 60_000 });
     }
 }
@@ -120,10 +130,10 @@ fn a_writer_does_not_add_refused_elements() {
 #[test]
 fn a_writer_without_a_slot_frees_its_reservation() {
     let mut gpu = SimulatedGpu::new(Access::Staged, 1);
-    let mut pool = Pool::new(Config::fixed(10, 0)).unwrap();
+    let mut pool = Pool::new(PoolConfig::fixed(10, 0)).unwrap();
     let mut writer = pool.writer(5, &mut gpu).unwrap();
     writer.push(1).unwrap();
     assert_eq!(writer.finish(1), Err(PoolError::SlotsFull { capacity: 0 }));
     assert_eq!(pool.stats().free, 10);
-    pool.check().unwrap();
+    pool.validate().unwrap();
 }

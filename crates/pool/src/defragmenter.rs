@@ -1,0 +1,304 @@
+//! Defragmentation: plans moves of allocations, within a budget per call.
+
+use alloc::vec::Vec;
+
+use drystone_alloc::{Move, RangeHandle};
+
+use crate::{
+    allocation::Span,
+    backend::{Backend, BackendError},
+    frames::Frames,
+    mesh::MeshHandle,
+    meshes::Meshes,
+    storage::{Buffer, Space, Storage},
+};
+
+mod empty;
+mod fill;
+mod pack;
+
+/// Threshold for a full buffer: at most this percentage of it is free. In the one buffer that is
+/// not full, at most this percentage of the free elements may lie outside its largest gap. The last
+/// few percent cost as much as all before.
+const MAX_FREE_PERCENT: u64 = 5;
+/// Limit for steps per call, since checking allocations costs time even without a move.
+const STEPS_PER_CALL: u32 = 4096;
+/// Number of frames without a search after a search that found nothing to do.
+pub(crate) const IDLE_FRAMES: u64 = 16;
+
+/// Limits for one call of [`defragment`](crate::VertexPool::defragment).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MoveBudget {
+    /// Maximum bytes to move. A mesh larger than this is never moved. Default 1 MiB.
+    pub bytes: u64,
+    /// Maximum number of moves; each is a copy that the backend encodes. Default 256.
+    pub moves: u32,
+}
+
+impl Default for MoveBudget {
+    fn default() -> Self {
+        Self { bytes: 1 << 20, moves: 256 }
+    }
+}
+
+/// Result of one call of [`defragment`](crate::VertexPool::defragment).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Number of bytes moved.
+    pub bytes: u64,
+    /// Number of moves.
+    pub moves: u32,
+    /// Whether nothing was remaining to do: all buffers but one are full, and the free elements of
+    /// that one are contiguous, as far as moves can achieve this. For the next 16 frames, calls then
+    /// return at once with `true`.
+    pub is_done: bool,
+    /// Error of a refused copy, which ended the call. The mesh stays in its old allocation, and a
+    /// later call tries again.
+    pub refused: Option<BackendError>,
+}
+
+/// Plans moves, and stores how far it has come between calls.
+#[derive(Debug, Default)]
+pub(crate) struct Defragmenter {
+    task: Task,
+    plan: Vec<Move>,
+    /// First frame in which to search again.
+    idle_until: u64,
+    /// Meshes moved by the last call.
+    moved: Vec<MeshHandle>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Task {
+    #[default]
+    Choose,
+    /// Nothing remaining to do until this frame has completed, because retired allocations become
+    /// free then.
+    Wait { frame: u64 },
+    /// Moves the meshes of one buffer to others with free space. `next` is the index of the next
+    /// allocation.
+    Empty { from: u16, next: usize },
+    /// Moves ranges from the end of one buffer to its gaps, as planned.
+    Fill { buffer: u16, next: usize },
+    /// Slides the ranges of one buffer down. Ranges up to `packed` are final; gaps of at most
+    /// `leave` elements in total may remain.
+    Pack { buffer: u16, packed: Option<RangeHandle>, leave: u64 },
+}
+
+/// Outcome of one step.
+enum Step {
+    /// Continue with this task.
+    Go(Task),
+    /// Continue with the current task in the next frame.
+    Stop,
+    /// Continue with this task in the next frame.
+    Pause(Task),
+    Move(PlannedMove),
+    /// Nothing remaining to do.
+    Done,
+}
+
+/// Move of an owner's elements to an allocation that is reserved for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlannedMove {
+    owner: u32,
+    from: Span,
+    to: Span,
+    count: u32,
+    /// Task after the move.
+    then: Task,
+}
+
+#[cfg(test)]
+impl PlannedMove {
+    /// Creates a move that no defragmentation planned.
+    pub(crate) const fn new(owner: u32, from: Span, to: Span, count: u32) -> Self {
+        Self { owner, from, to, count, then: Task::Choose }
+    }
+}
+
+/// Budget and result of a call.
+pub(crate) struct Call {
+    budget: MoveBudget,
+    steps: u32,
+    pub(crate) moved: Moved,
+}
+
+/// Whether the budget allows a move.
+enum Verdict {
+    Yes,
+    /// Not in this call.
+    Later,
+    /// The mesh exceeds the whole budget of a call.
+    Never,
+}
+
+impl Call {
+    /// Returns whether `bytes` bytes may be moved.
+    const fn allows(&self, bytes: u64) -> Verdict {
+        if bytes > self.budget.bytes || self.budget.moves == 0 {
+            Verdict::Never
+        } else if bytes > self.budget.bytes - self.moved.bytes
+            || self.moved.moves == self.budget.moves
+        {
+            Verdict::Later
+        } else {
+            Verdict::Yes
+        }
+    }
+
+    /// Takes one step from the budget; returns whether there was one.
+    const fn take_step(&mut self) -> bool {
+        let has_step = self.steps > 0;
+        self.steps = self.steps.saturating_sub(1);
+        has_step
+    }
+}
+
+impl Defragmenter {
+    /// Begins a call.
+    pub(crate) fn begin(&mut self, budget: &MoveBudget, frames: &Frames) -> Call {
+        self.moved.clear();
+        let is_done = frames.current() < self.idle_until;
+        let steps = if is_done { 0 } else { STEPS_PER_CALL };
+        Call { budget: *budget, steps, moved: Moved { is_done, ..Moved::default() } }
+    }
+
+    /// Plans the next move and reserves its target. Returns `None` at the end of the call.
+    pub(crate) fn next_move(
+        &mut self,
+        call: &mut Call,
+        storage: &mut Storage,
+        meshes: &Meshes,
+        frames: &Frames,
+    ) -> Option<PlannedMove> {
+        while call.take_step() {
+            let mut planner = Planner { call, storage, meshes };
+            let step = match self.task {
+                Task::Wait { frame } if frames.completed() < frame => Step::Stop,
+                Task::Choose | Task::Wait { .. } => planner.choose(&mut self.plan),
+                Task::Empty { from, next } => planner.step_empty(from, next),
+                Task::Fill { buffer, next } => planner.step_fill(buffer, next, &self.plan),
+                Task::Pack { buffer, packed, leave } => planner.step_pack(buffer, packed, leave),
+            };
+            match step {
+                Step::Go(next) => self.task = next,
+                Step::Stop => return None,
+                Step::Pause(next) => {
+                    self.task = next;
+                    return None;
+                }
+                Step::Move(planned) => return Some(planned),
+                Step::Done => {
+                    let last_retired = storage.buffers.retired().back();
+                    if let (Task::Choose, Some(retired)) = (self.task, last_retired) {
+                        self.task = Task::Wait { frame: retired.frame };
+                        return None;
+                    }
+                    self.task = Task::Choose;
+                    self.idle_until = frames.current() + IDLE_FRAMES;
+                    storage.buffers.emptying = None;
+                    call.moved.is_done = true;
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Carries out a move: makes the GPU copy the elements, points the mesh to them and retires the
+    /// old allocation. Returns whether the backend accepts further copies.
+    pub(crate) fn carry_out(
+        &mut self,
+        planned: PlannedMove,
+        call: &mut Call,
+        (storage, meshes, frames): (&mut Storage, &mut Meshes, &mut Frames),
+        backend: &mut impl Backend,
+    ) -> bool {
+        let PlannedMove { owner, from, to, count, then } = planned;
+        let element_bytes = storage.buffers.element_bytes;
+        let size_bytes = u64::from(count) * element_bytes;
+        let at = |span: Span| (span.buffer.into(), u64::from(span.first) * element_bytes);
+        if let Err(error) = backend.copy_elements(at(from), at(to), size_bytes) {
+            storage.buffers.free(to, frames.current());
+            call.moved.refused = Some(error);
+            return false;
+        }
+        // The copy uses both allocations until the frame being built has completed.
+        frames.note_moved(size_bytes);
+        self.moved.extend(meshes.set_span(owner, to, &mut storage.pieces));
+        storage.buffers.retire(from, count, frames);
+        if let Some(buffer) = storage.buffers.get_mut(to.buffer) {
+            buffer.occupy(to.allocation, count, owner);
+        }
+        call.moved.bytes += size_bytes;
+        call.moved.moves += 1;
+        self.task = then;
+        true
+    }
+
+    /// Meshes moved by the last call.
+    pub(crate) fn moved(&self) -> &[MeshHandle] {
+        &self.moved
+    }
+}
+
+/// Plans single steps.
+struct Planner<'a> {
+    call: &'a mut Call,
+    storage: &'a mut Storage,
+    meshes: &'a Meshes,
+}
+
+impl Planner<'_> {
+    /// Chooses the next task. If several buffers have free space, empties the emptiest; else joins
+    /// the free ranges of the only one.
+    fn choose(&mut self, plan: &mut Vec<Move>) -> Step {
+        let buffers = &mut self.storage.buffers;
+        let sparse = || buffers.iter().filter(|buffer| buffer.is_sparse());
+        let targets = sparse().filter(|buffer| !buffer.is_settled).count();
+        let emptiest = sparse().min_by_key(|buffer| buffer.used).map(|buffer| buffer.number);
+        let Some(from) = emptiest else { return Step::Done };
+        let Some(buffer) = buffers.get_mut(from) else { return Step::Done };
+        if targets > usize::from(!buffer.is_settled) {
+            buffers.emptying = Some(from);
+            return Step::Go(Task::Empty { from, next: 0 });
+        }
+        if buffer.is_settled || buffer.is_packed || buffer.is_compact() {
+            buffer.is_settled = true;
+            return Step::Done;
+        }
+        self.plan_fill(from, plan)
+    }
+
+    /// Returns the allocation of an owner and the number of elements in it.
+    fn owned(&self, owner: u32) -> Option<(Span, u32)> {
+        self.meshes.owned(owner, &self.storage.pieces)
+    }
+
+    /// Returns whether the budget allows a move of `count` elements.
+    fn allows(&self, count: u32) -> Verdict {
+        self.call.allows(self.bytes(count))
+    }
+
+    /// Size of `count` elements, in bytes.
+    fn bytes(&self, count: u32) -> u64 {
+        u64::from(count) * self.storage.buffers.element_bytes
+    }
+}
+
+impl Buffer {
+    /// Returns whether the buffer has meshes and more free space than a full buffer.
+    fn is_sparse(&self) -> bool {
+        let free = u64::from(self.space.free_total());
+        !self.is_empty() && free * 100 > u64::from(self.elements) * MAX_FREE_PERCENT
+    }
+
+    /// Returns whether the free elements are nearly contiguous.
+    fn is_compact(&self) -> bool {
+        let free = self.space.free_space(self.used + self.waiting);
+        let outside = u64::from(free.total - free.largest.min(free.total));
+        !matches!(self.space, Space::Ranges(_))
+            || outside * 100 <= u64::from(free.total) * MAX_FREE_PERCENT
+    }
+}

@@ -1,0 +1,65 @@
+use alloc::vec::Vec;
+
+use drystone_alloc::{DefragBudget, Move, MoveOrder};
+
+use super::{MAX_FREE_PERCENT, PlannedMove, Planner, Step, Task, Verdict};
+use crate::{
+    allocation::{Allocation, Span},
+    storage::Space,
+};
+
+/// Limit for planning, which copies the table of ranges. Beyond it, planning would take a
+/// noticeable part of a frame, so only packing is used, which needs no plan.
+const MAX_PLANNED_RANGES: u32 = 1 << 16;
+
+/// Defragmentation step: filling a buffer's gaps from its own end. The most efficient step, since
+/// each moved element closes one gap element.
+impl Planner<'_> {
+    /// Plans the moves.
+    pub(super) fn plan_fill(&mut self, number: u16, plan: &mut Vec<Move>) -> Step {
+        let Some(buffer) = self.storage.buffers.get(number) else { return Step::Go(Task::Choose) };
+        match &buffer.space {
+            Space::Ranges(space) if space.len() <= MAX_PLANNED_RANGES => {
+                let budget = DefragBudget {
+                    order: MoveOrder::AtOnce,
+                    target_percent: (100 - MAX_FREE_PERCENT) as u8,
+                    ..DefragBudget::default()
+                };
+                *plan = space.plan_defragmentation(&budget);
+                Step::Go(Task::Fill { buffer: number, next: 0 })
+            }
+            _ => self.start_pack(number),
+        }
+    }
+
+    /// Carries out one move of the plan, if it is still possible.
+    pub(super) fn step_fill(&mut self, number: u16, next: usize, plan: &[Move]) -> Step {
+        let then = Task::Fill { buffer: number, next: next + 1 };
+        let Some(buffer) = self.storage.buffers.get(number) else { return Step::Go(Task::Choose) };
+        let Some(step) = plan.get(next) else {
+            if buffer.waiting > 0 {
+                return Step::Stop;
+            }
+            if buffer.is_compact() {
+                return Step::Go(Task::Choose);
+            }
+            return self.start_pack(number);
+        };
+        let owner = buffer.owner(Allocation::of_range(step.handle));
+        let Some((from, count)) = self.owned(owner) else { return Step::Go(then) };
+        match self.allows(step.size) {
+            Verdict::Yes => {}
+            Verdict::Later => return Step::Stop,
+            Verdict::Never => return Step::Go(then),
+        }
+        let Some(buffer) = self.storage.buffers.get_mut(number) else {
+            return Step::Go(Task::Choose);
+        };
+        let Space::Ranges(space) = &mut buffer.space else { return Step::Go(Task::Choose) };
+        // The buffer may have changed since planning; an impossible move is skipped.
+        let Ok(range) = space.allocate_target(step) else { return Step::Go(then) };
+        let allocation = Allocation::of_range(range);
+        let to = Span { allocation, first: step.to, buffer: number };
+        Step::Move(PlannedMove { owner, from, to, count, then })
+    }
+}

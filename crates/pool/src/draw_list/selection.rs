@@ -1,0 +1,175 @@
+use alloc::vec::Vec;
+
+use bytemuck::Pod;
+
+use super::{
+    key_sort::KeySort,
+    members::{ListState, Members},
+};
+use crate::{mesh::MeshKey, parts::PartSet, vertex_pool::VertexPool};
+
+/// Meshes that passed the last mask, and their order. Reuses its memory.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    /// Capacity for all meshes of the list; the first `visible` entries passed the mask.
+    keys: Vec<Option<MeshKey>>,
+    parts: Vec<PartSet>,
+    visible: usize,
+    /// Sort keys of the first `visible` meshes.
+    sort_keys: Vec<u64>,
+    sort: KeySort,
+    is_sorted: bool,
+    /// Rank among the visible meshes, indexed by slot. Built on first use.
+    ranks: Vec<u32>,
+    /// State of the list at the mask; none before the first mask.
+    masked: Option<ListState>,
+}
+
+impl Selection {
+    /// Selects the meshes that pass `parts`.
+    pub(super) fn mask<V: Pod, D: Pod>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        mut parts: impl FnMut(&D) -> PartSet,
+    ) {
+        self.masked = Some(members.state());
+        self.collect(members, pool, |data, _| parts(data));
+    }
+
+    /// Selects all meshes, as before the first mask.
+    pub(super) fn take_all<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
+        self.collect(members, pool, |_, _| PartSet::ALL);
+    }
+
+    /// Forgets a mask of another list.
+    pub(super) fn forget_other(&mut self, list: ListState) {
+        self.masked = self.masked.filter(|masked| masked.is_of(list));
+    }
+
+    pub(super) fn sort<V: Pod, D: Pod>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        mut key: impl FnMut(&D) -> u64,
+    ) {
+        if self.masked.is_none() {
+            self.mask(members, pool, |_| PartSet::ALL);
+        }
+        let data = pool.table.all();
+        let keys = self.keys[..self.visible].iter().map(|mesh| {
+            // A mesh removed since the mask may have no data; its rank does not matter.
+            let data = mesh.and_then(|mesh| data.get(mesh.index() as usize));
+            data.map_or(u64::MAX, &mut key)
+        });
+        self.sort_keys.clear();
+        self.sort_keys.extend(keys);
+        self.sort.sort(&self.sort_keys);
+        self.is_sorted = true;
+        self.ranks.clear();
+    }
+
+    pub(super) fn mask_and_sort<V: Pod, D: Pod>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        mut select: impl FnMut(&D) -> (PartSet, u64),
+    ) {
+        let mut sort_keys = core::mem::take(&mut self.sort_keys);
+        sort_keys.resize(members.len(), 0);
+        self.masked = Some(members.state());
+        self.collect(members, pool, |data, index| {
+            let (parts, key) = select(data);
+            sort_keys[index] = key;
+            parts
+        });
+        self.sort.sort(&sort_keys[..self.visible]);
+        self.sort_keys = sort_keys;
+        self.is_sorted = true;
+    }
+
+    /// Collects the meshes that pass `parts`, in slot order. `parts` also gets the index that the
+    /// mesh has if it passes.
+    ///
+    /// Each mesh is written after those that passed, and counted only if it passes. This avoids
+    /// branches that the processor cannot predict.
+    #[inline]
+    fn collect<V: Pod, D: Pod>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        mut parts: impl FnMut(&D, usize) -> PartSet,
+    ) {
+        (self.is_sorted, self.visible) = (false, 0);
+        self.ranks.clear();
+        if !members.is_of(pool) {
+            return;
+        }
+        self.keys.resize(members.len(), None);
+        self.parts.resize(members.len(), PartSet::EMPTY);
+        let (data, no_stale) = (pool.table.all(), members.has_no_stale(pool));
+        // Local variables avoid a dependency between meshes through `self`.
+        let (keys, shown, mut visible) = (&mut self.keys[..], &mut self.parts[..], 0);
+        members.for_each(|key| {
+            let Some(data) = data.get(key.index() as usize) else { return };
+            if !no_stale && !pool.meshes.has(key) {
+                return;
+            }
+            let parts = parts(data, visible);
+            (keys[visible], shown[visible]) = (Some(key), parts);
+            visible += usize::from(!parts.is_empty());
+        });
+        self.visible = visible;
+    }
+
+    /// Builds the ranks of the visible meshes, unless they are built already.
+    pub(super) fn build_ranks(&mut self) {
+        if !self.ranks.is_empty() {
+            return;
+        }
+        let (keys, ranks) = (&self.keys[..self.visible], &mut self.ranks);
+        let mut put = |rank: u32, mesh: usize| {
+            let Some(key) = keys[mesh] else { return };
+            let slot = key.index() as usize;
+            if slot >= ranks.len() {
+                ranks.resize(slot + 1, u32::MAX);
+            }
+            ranks[slot] = rank;
+        };
+        if self.is_sorted {
+            (0..).zip(self.sort.indices()).for_each(|(rank, mesh)| put(rank, mesh as usize));
+        } else {
+            (0..).zip(0..keys.len()).for_each(|(rank, mesh)| put(rank, mesh));
+        }
+    }
+
+    /// Returns the rank of the mesh at a slot among the visible meshes, `u32::MAX` for others. The
+    /// ranks must have been [built](Self::build_ranks).
+    pub(super) fn rank(&self, slot: u32) -> u32 {
+        self.ranks.get(slot as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// State of the list at the mask; none before the first mask.
+    pub(super) const fn masked(&self) -> Option<ListState> {
+        self.masked
+    }
+
+    /// Number of meshes that passed the mask.
+    pub(super) const fn visible(&self) -> usize {
+        self.visible
+    }
+
+    pub(super) const fn is_sorted(&self) -> bool {
+        self.is_sorted
+    }
+
+    /// Visible meshes with their visible parts, by index.
+    pub(super) fn meshes(&self) -> (&[Option<MeshKey>], &[PartSet]) {
+        (&self.keys[..self.visible], &self.parts[..self.visible])
+    }
+
+    /// Indices of the visible meshes, in sorted order.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = u32> {
+        self.sort.indices()
+    }
+}
