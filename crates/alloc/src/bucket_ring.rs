@@ -159,23 +159,6 @@ impl BucketRing {
         Ok(())
     }
 
-    /// Returns the offsets of a bucket, in units, or `None` if the handle is stale.
-    #[inline]
-    pub fn range(&self, handle: BucketHandle) -> Option<Range<u64>> {
-        let bucket = self.buckets.get(handle.index as usize)?;
-        let start = u64::from(handle.index) * self.bucket_size;
-        (bucket.generation == handle.generation).then(|| start..start + self.bucket_size)
-    }
-
-    /// Returns the time when the next bucket was freed: `Some(0)` if it was never used, `None` if
-    /// no bucket is free.
-    pub fn next_time(&self) -> Option<u64> {
-        if self.buckets.len() < self.capacity as usize {
-            return Some(0);
-        }
-        self.buckets.get(self.first_free as usize).map(|bucket| bucket.freed_at)
-    }
-
     /// Adds `bucket_count` buckets behind the last one.
     ///
     /// # Errors
@@ -204,6 +187,23 @@ impl BucketRing {
                 self.append(index);
             }
         }
+    }
+
+    /// Returns the offsets of a bucket, in units, or `None` if the handle is stale.
+    #[inline]
+    pub fn range(&self, handle: BucketHandle) -> Option<Range<u64>> {
+        let bucket = self.buckets.get(handle.index as usize)?;
+        let start = u64::from(handle.index) * self.bucket_size;
+        (bucket.generation == handle.generation).then(|| start..start + self.bucket_size)
+    }
+
+    /// Returns the time when the next bucket was freed: `Some(0)` if it was never used, `None` if
+    /// no bucket is free.
+    pub fn next_time(&self) -> Option<u64> {
+        if self.buckets.len() < self.capacity as usize {
+            return Some(0);
+        }
+        self.buckets.get(self.first_free as usize).map(|bucket| bucket.freed_at)
     }
 
     /// Number of buckets, live and free.

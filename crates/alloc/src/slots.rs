@@ -105,6 +105,15 @@ impl<T> Slots<T> {
         Some(value)
     }
 
+    /// Removes all values and keeps the memory. All handles become stale.
+    pub fn reset(&mut self) {
+        for index in 0..self.slots.len() {
+            if let Slot::Live { handle, .. } = self.slots[index] {
+                self.remove(handle);
+            }
+        }
+    }
+
     /// Returns the value, or `None` if the handle is stale.
     #[inline]
     pub fn get(&self, handle: Handle<T>) -> Option<&T> {
@@ -164,15 +173,6 @@ impl<T> Slots<T> {
     #[inline]
     pub fn slot_count(&self) -> u32 {
         self.slots.len() as u32
-    }
-
-    /// Removes all values and keeps the memory. All handles become stale.
-    pub fn reset(&mut self) {
-        for index in 0..self.slots.len() {
-            if let Slot::Live { handle, .. } = self.slots[index] {
-                self.remove(handle);
-            }
-        }
     }
 
     /// Verifies all invariants, for tests.

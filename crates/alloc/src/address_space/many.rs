@@ -4,10 +4,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::AddressSpace;
-use crate::{
-    Error,
-    bit_tree::{ALL_FREE, WORD_BITS},
-};
+use crate::Error;
+use crate::bit_tree::{ALL_FREE, WORD_BITS};
 
 impl AddressSpace {
     /// Allocates the `count` lowest free indices, all or nothing. Appends them to `runs` as ranges

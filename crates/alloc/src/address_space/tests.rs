@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::Error;
 
 #[test]
 fn last_leaf_reuses_indices_in_the_documented_sequence() {

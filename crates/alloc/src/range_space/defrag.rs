@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 
-use super::{RangeHandle, RangeSpace, alignments::padding};
+use super::nodes::padding;
+use super::{RangeHandle, RangeSpace};
 use crate::{Error, Offset};
 
 mod planner;

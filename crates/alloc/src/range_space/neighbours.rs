@@ -1,4 +1,5 @@
-use super::{Move, RangeHandle, RangeSpace, alignments::padding, nodes::START};
+use super::nodes::{Node, START, padding};
+use super::{Move, RangeHandle, RangeSpace};
 use crate::{Error, Offset};
 
 /// Access to neighbours, for code that packs a space by moves that do not overlap: the old range
@@ -69,7 +70,7 @@ impl<O: Offset> RangeSpace<O> {
             return Err(Error::NotAllocated);
         }
         let after = self.nodes.get(step.after).filter(|after| after.generation % 2 == 1);
-        match after.map(super::nodes::Node::end) {
+        match after.map(Node::end) {
             Some(end) if step.to >= end && self.keeps_alignment(step) => {
                 let align = self.alignments.get(step.handle.index);
                 self.allocate_in_gap(step.after, step.to - end, (step.size, align))

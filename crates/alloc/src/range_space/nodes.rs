@@ -1,4 +1,5 @@
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::{Index, IndexMut};
 
 use crate::Offset;
@@ -152,5 +153,96 @@ impl<O> IndexMut<u32> for Nodes<O> {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut Node<O> {
         &mut self.all[at as usize]
+    }
+}
+
+/// Handle of a live range of a [`RangeSpace`](super::RangeSpace): index and generation. After the
+/// range is freed, the handle is stale, even if a new range has the same index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RangeHandle {
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}
+
+impl RangeHandle {
+    /// Index of the range. At most the largest number of ranges that were ever live at once.
+    /// Indices are reused, so an index alone does not identify a range.
+    #[inline]
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    /// Returns the handle as an integer, for storage in untyped data.
+    #[inline]
+    pub const fn to_bits(self) -> u64 {
+        (self.generation as u64) << u32::BITS | self.index as u64
+    }
+
+    /// Returns the handle of an integer from [`to_bits`](Self::to_bits), or `None` if no handle has
+    /// this integer. Generations of handles are odd, and indices are above 0. Use the handle only
+    /// with the space that returned it.
+    #[inline]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        let (index, generation) = (bits as u32, (bits >> u32::BITS) as u32);
+        if index != START && generation % 2 == 1 { Some(Self { index, generation }) } else { None }
+    }
+}
+
+impl fmt::Debug for RangeHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RangeHandle({}v{})", self.index, self.generation)
+    }
+}
+
+/// Alignments of live ranges, indexed by node. Ranges beyond the end of the list have none, so a
+/// space without aligned ranges stores nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Alignments<O>(Vec<O>);
+
+impl<O: Offset> Alignments<O> {
+    pub(super) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Returns the alignment of a range, or 0 if it has none.
+    #[inline]
+    pub(super) fn get(&self, at: u32) -> O {
+        self.0.get(at as usize).copied().unwrap_or_default()
+    }
+
+    /// Removes the alignment of a range.
+    #[inline]
+    pub(super) fn clear(&mut self, at: u32) {
+        if let Some(align) = self.0.get_mut(at as usize) {
+            *align = O::default();
+        }
+    }
+
+    /// Sets the alignment of a range. Returns `None` if the heap is out of memory.
+    pub(super) fn set(&mut self, at: u32, align: O) -> Option<()> {
+        let len = at as usize + 1;
+        if self.0.len() < len && align.into() > 1 {
+            self.0.try_reserve(len - self.0.len()).ok()?;
+            self.0.resize(len, O::default());
+        }
+        if let Some(entry) = self.0.get_mut(at as usize) {
+            *entry = align;
+        }
+        Some(())
+    }
+
+    /// Returns the heap memory in use, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.0.capacity() * size_of::<O>()
+    }
+}
+
+/// Returns the number of units from `offset` to the next multiple of `align`. An `align` of 0 means
+/// no alignment. `None` if the multiple is not representable.
+pub(super) fn padding<O: Offset>(offset: O, align: O) -> Option<O> {
+    let align = align.into().max(1);
+    match offset.into() % align {
+        0 => Some(O::default()),
+        over => O::try_from(align - over).ok(),
     }
 }

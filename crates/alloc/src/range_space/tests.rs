@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 
 use super::*;
+use crate::Error;
 
 #[test]
 fn neighbours_are_joined_in_every_order_of_frees() {
@@ -54,17 +55,17 @@ fn an_exact_fit_is_found_behind_many_smaller_gaps() {
 
 /// Checks ranges at the front, in a gap between others, and at the end.
 #[test]
-fn allocate_at_returns_the_offset_of_the_range() {
+fn allocate_with_offset_returns_the_offset_of_the_range() {
     let mut space = RangeSpace::new(100);
-    let ranges: Vec<_> = [30, 20, 40].map(|size| space.allocate_at(size).unwrap()).into();
+    let ranges: Vec<_> = [30, 20, 40].map(|size| space.allocate_with_offset(size).unwrap()).into();
     space.free(ranges[1].0).unwrap();
-    let (again, offset) = space.allocate_at(20).unwrap();
+    let (again, offset) = space.allocate_with_offset(20).unwrap();
     assert_eq!((offset, space.range(again)), (30, Some(30..50)));
-    for (range, offset) in [ranges[0], ranges[2], space.allocate_at(10).unwrap()] {
+    for (range, offset) in [ranges[0], ranges[2], space.allocate_with_offset(10).unwrap()] {
         assert_eq!(space.range(range).unwrap().start, offset);
     }
-    assert_eq!(space.allocate_at(1).unwrap_err(), space.allocate(1).unwrap_err());
-    assert_eq!(space.allocate_at(0), Err(Error::InvalidSize));
+    assert_eq!(space.allocate_with_offset(1).unwrap_err(), space.allocate(1).unwrap_err());
+    assert_eq!(space.allocate_with_offset(0), Err(Error::InvalidSize));
 }
 
 #[test]

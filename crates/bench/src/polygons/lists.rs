@@ -96,10 +96,10 @@ impl VertexLists for RangeRuns {
         if len == 0 {
             return Ok(RangeRun { range: None, start: 0, len });
         }
-        let (range, start) = match self.space.allocate_at(len) {
+        let (range, start) = match self.space.allocate_with_offset(len) {
             Err(AllocError::Full { .. }) => {
                 self.grow(vertices.len())?;
-                self.space.allocate_at(len)?
+                self.space.allocate_with_offset(len)?
             }
             found => found?,
         };

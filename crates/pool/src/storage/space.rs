@@ -38,7 +38,7 @@ impl Space {
     pub(crate) fn allocate(&mut self, size: u32) -> Option<(Allocation, u32)> {
         match self {
             Self::Ranges(space) => {
-                let (range, first) = space.allocate_at(size).ok()?;
+                let (range, first) = space.allocate_with_offset(size).ok()?;
                 Some((Allocation::of_range(range), first))
             }
             Self::Classes(space) => {

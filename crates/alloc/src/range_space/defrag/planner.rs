@@ -1,10 +1,8 @@
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::{DefragBudget, Move, MoveOrder};
-use crate::{
-    Offset, RangeHandle, RangeSpace,
-    range_space::{alignments::padding, nodes::START},
-};
+use crate::range_space::nodes::{START, padding};
+use crate::{Offset, RangeHandle, RangeSpace};
 
 /// Builds a plan by executing it on a copy of the space.
 ///
