@@ -25,7 +25,9 @@ readonly STEPS=(
     "-p drystone-voxel --lib --test it"
     "-p drystone-pool --lib"
     "-p drystone-render --lib"
-    "-p drystone-world --lib --test it -- --skip real_files --skip minecraft_real"
+    "-p drystone-formats --lib --test it -- --skip real_files --skip minecraft_real"
+    "-p drystone-store --lib --test it"
+    "-p drystone-world --lib"
     "-p drystone --lib --test it -- scene:: editing_parts level_faults model_programs"
 )
 

@@ -3,7 +3,7 @@
 
 // Each target reads one kind of file.
 #[allow(dead_code)]
-#[path = "../../crates/world/tests/it/programs/mod.rs"]
+#[path = "../../crates/formats/tests/it/programs/mod.rs"]
 mod programs;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,6 +1,9 @@
 use std::collections::BTreeSet;
 
-use drystone_world::{EditedSource, MemoryFile, Input, NodePos, OpenOptions, open_voxels};
+use drystone_formats::Input;
+use drystone_store::{EditedSource, MemoryFile};
+use drystone_voxel::NodePos;
+use drystone_world::{OpenOptions, open_voxels};
 use wasm_bindgen::prelude::*;
 
 /// Reads everything that a page could read from a file, and returns whether the file contains edits

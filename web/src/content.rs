@@ -5,7 +5,8 @@ use drystone::scene::{
     open_window_async,
 };
 use drystone_render::{DrawStats, RenderError, Renderer, View, WindowTarget};
-use drystone_world::{LodConfig, LodData, LodTree, World, WorldError};
+use drystone_formats::SourceError;
+use drystone_world::{LodConfig, LodData, LodTree, World};
 use glam::DVec3;
 use web_sys::HtmlCanvasElement;
 
@@ -67,7 +68,7 @@ impl Content {
 
 fn lod_scene(data: Arc<LodData>, renderer: Box<dyn Renderer>) -> Result<LodScene, RenderError> {
     let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
-    let tree = LodTree::new(data, config).map_err(|error: WorldError| RenderError::Device {
+    let tree = LodTree::new(data, config).map_err(|error: SourceError| RenderError::Device {
         during: "creating the LOD tree",
         reason: error.to_string(),
     })?;

@@ -1,11 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::EditTarget;
-use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodData, MemoryFile, Source,
-    StoredWorld, World, WorldError, open_voxels,
-    Input, OpenOptions,
-};
+use drystone_formats::{Input, Source, SourceError};
+use drystone_store::{CommitPolicy, EditedSource, MemoryFile, StoredWorld};
+use drystone_world::{GeneratedWorld, GeneratorConfig, LodData, OpenOptions, World, open_voxels};
 
 use crate::content::Content;
 
@@ -58,7 +56,7 @@ impl Opened {
     ) -> Result<Self, String> {
         let input = Input::Bytes { bytes, name };
         let source = open_voxels(input, &OpenOptions::default()).map_err(|error| match error {
-            WorldError::IsModel { .. } => {
+            SourceError::IsModel { .. } => {
                 format!("{name}: polygon models are not supported here. Open it with the viewer: drystone {name}")
             }
             error => error.to_string(),

@@ -5,7 +5,8 @@ use drystone::{
     scene::{self, Meshing, RendererKind, Size},
 };
 use drystone_render::{Camera, DrawStats, View};
-use drystone_world::{GeneratorConfig, MemoryFile};
+use drystone_store::MemoryFile;
+use drystone_world::GeneratorConfig;
 use glam::DVec3;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;

@@ -22,8 +22,9 @@ use clap::{
     parser::ValueSource,
 };
 use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size};
+use drystone_formats::{Model, ModelOptions, VoxelModel};
 use drystone_render::{Atmosphere, Cull};
-use drystone_world::{GeneratorConfig, Model, ModelOptions, OpenOptions, VoxelModel};
+use drystone_world::{GeneratorConfig, OpenOptions};
 use glam::DVec3;
 
 use crate::allocator::AllocatorKind;

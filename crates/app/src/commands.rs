@@ -11,10 +11,9 @@ mod shot;
 
 use std::path::Path;
 
+use drystone_formats::{Model, ModelWarning, Source};
 use drystone_render::{Cull, RenderError, Renderer};
-use drystone_world::{
-    GeneratedWorld, GeneratorConfig, Model, ModelWarning, Source, World, open_voxels,
-};
+use drystone_world::{GeneratedWorld, GeneratorConfig, World, open_voxels};
 
 pub(crate) use edits::{can_save_edits, open_edited, open_to_edit, save_in_new_file};
 pub(crate) use framed::Framed;

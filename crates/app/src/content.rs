@@ -4,8 +4,9 @@ use drystone::scene::{
     self, Capacity, ChunkQuads, EditScene, EditTarget, LodScene, MemoryBudget, Meshing, ModelScene,
     ModelTriangles, OpenDevice, RendererKind, Scene, Size,
 };
+use drystone_formats::Source;
 use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LodData, Source, World};
+use drystone_world::{LodData, World};
 
 use crate::{
     AppError,

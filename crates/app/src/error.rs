@@ -1,13 +1,14 @@
 use std::path::PathBuf;
 
+use drystone_formats::SourceError;
 use drystone_render::RenderError;
-use drystone_world::{NotClosed, WorldError};
+use drystone_store::NotClosed;
 
 /// Error of a command, in one line: what happened, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AppError {
     #[error(transparent)]
-    World(#[from] WorldError),
+    World(#[from] SourceError),
     #[error("the model cannot be triangulated: {0}")]
     Triangles(#[from] drystone_mesh::Error),
     #[error(transparent)]
@@ -19,7 +20,7 @@ pub(crate) enum AppError {
     #[error("{}: a polygon model has to be converted to voxels; set the resolution: --voxels N", model.display())]
     NoVoxels { model: PathBuf },
     #[error("edits were not saved: {0}")]
-    NotSaved(WorldError),
+    NotSaved(SourceError),
     #[error("{}{}: {problem}", path.display(), at_line(*line))]
     CameraPath { path: PathBuf, line: usize, problem: String },
     #[error("{}: {problem}", path.display())]

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use drystone::scene::{self, ChunkQuads};
+use drystone_formats::VoxSummary;
 use drystone_mesh::Quad;
 use drystone_render::{Cull, DrawStats, HeldStats};
-use drystone_world::{LodCount, VoxSummary, World};
+use drystone_world::{LodCount, World};
 use serde_json::{Value, json};
 
 use crate::output::plain;

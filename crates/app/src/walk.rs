@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use drystone_render::Camera;
-use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelPos};
-use drystone_world::{VoxelBox, Voxels};
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelBox, VoxelPos};
+use drystone_world::Voxels;
 use glam::DVec3;
 
 use crate::{Flight, Stride, scene::EditScene};

@@ -33,9 +33,9 @@ use std::{
     time::Instant,
 };
 
-use drystone_world::{
-    ImportOptions, MinecraftWorld, Source, StoredWorld, World, import as import_into,
-};
+use drystone_formats::{MinecraftWorld, Source};
+use drystone_store::{ImportOptions, StoredWorld, import as import_into};
+use drystone_world::World;
 
 use self::input::{Input, Shuffled, checksum, checksum_of};
 use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
@@ -138,7 +138,7 @@ fn memory(input: &Input) -> Result<Vec<Figure>, String> {
 
 fn import(region: &Path, expected: u64) -> Result<Vec<Figure>, String> {
     let file = input::Scratch::new("import");
-    let text = |error: drystone_world::WorldError| error.to_string();
+    let text = |error: drystone_formats::SourceError| error.to_string();
     let source = MinecraftWorld::open(region).map_err(text)?;
     let start = Instant::now();
     let imported = import_into(&source, &file.0, &ImportOptions::default(), &mut |_| {});

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 
-use crate::{ChunkBox, NodePos, Source, WorldError};
+use drystone_formats::{Source, SourceError};
 
 mod carve;
 mod coarse;
@@ -80,12 +80,12 @@ impl GeneratedWorld {
     /// Creates a world whose chunks are generated on demand.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] for a side of more than [`MAX_SIDE`](Self::MAX_SIDE) chunks, or a
+    /// [`SourceError::TooLarge`] for a side of more than [`MAX_SIDE`](Self::MAX_SIDE) chunks, or a
     /// relief out of range.
-    pub fn new(config: GeneratorConfig) -> Result<Self, WorldError> {
+    pub fn new(config: GeneratorConfig) -> Result<Self, SourceError> {
         let what = |part: &str| format!("generated world: {part}");
         if let Some(&found) = config.size_chunks.iter().find(|&&side| side > Self::MAX_SIDE) {
-            return Err(WorldError::TooLarge {
+            return Err(SourceError::TooLarge {
                 what: what("size"),
                 found: found.into(),
                 limit: Self::MAX_SIDE.into(),
@@ -95,7 +95,7 @@ impl GeneratedWorld {
         }
         let relief = config.relief_voxels.clamp(MIN_RELIEF, MAX_RELIEF);
         if relief != config.relief_voxels {
-            return Err(WorldError::TooLarge {
+            return Err(SourceError::TooLarge {
                 what: what("relief"),
                 found: config.relief_voxels.into(),
                 limit: MAX_RELIEF.into(),
@@ -185,7 +185,7 @@ impl Source for GeneratedWorld {
         x.saturating_mul(y).saturating_mul(z)
     }
 
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         let node = NodePos::from(position);
         if self.is_sky(node) {
             return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
@@ -208,7 +208,7 @@ impl Source for GeneratedWorld {
     /// Overhangs and caves exist while the voxels are small enough for them. Voxels of at most 4
     /// units show whole trees, larger ones only leaves on the ground. LOD chunks have no flowers. A
     /// voxel exists if any part of it lies in the world.
-    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, SourceError>> {
         if node.level == 0 {
             return Some(self.chunk(node.chunk));
         }

@@ -1,9 +1,7 @@
 //! Level of detail (LOD) for worlds of any size: chunks at every level, the tree that selects the
 //! nodes to show, and the threads that make their meshes.
 
-mod cache;
 mod data;
-mod epochs;
 mod lod_camera;
 mod node_mesh;
 #[cfg(test)]
@@ -13,10 +11,7 @@ mod workers;
 
 use std::time::Duration;
 
-pub(crate) use cache::Cache;
-pub(crate) use data::top_level;
 pub use data::{LodData, Unsaved};
-pub(crate) use epochs::Epochs;
 pub use lod_camera::{LodCamera, PixelScale};
 pub use node_mesh::NodeMesh;
 pub use tree::{LodCount, LodTree, NodeSink};

@@ -1,8 +1,6 @@
 use std::ops::Range;
 
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
-
-use crate::{ChunkBox, VoxelBox};
+use drystone_voxel::{Chunk, ChunkBox, ChunkPos, LocalPos, Material, VoxelBox, VoxelPos};
 
 #[cfg(test)]
 mod tests;

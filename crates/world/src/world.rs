@@ -1,9 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos};
+use drystone_voxel::{
+    Chunk, ChunkPos, Material, MaterialCounts, MaterialTable, PaddedChunk, VoxelBox, VoxelPos,
+};
 use rayon::prelude::*;
 
-use crate::{Edit, Source, VoxelBox, WorldError};
+use crate::edit::{Edit, Voxels};
+use drystone_formats::{MAX_LOADED_CHUNKS, Source, SourceError};
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +20,7 @@ mod tests;
 ///
 /// # Examples
 /// ```
-/// use drystone_voxel::{Material, MaterialTable, VoxelPos};
+/// use drystone_voxel::{MaterialCounts, Material, MaterialTable, VoxelPos};
 /// use drystone_world::World;
 ///
 /// let mut materials = MaterialTable::new();
@@ -41,7 +44,7 @@ pub struct World {
 impl World {
     /// Maximum number of chunks that [`load`](Self::load) accepts. They take at most 4 GiB. Larger
     /// sources have to be streamed.
-    pub const MAX_CHUNKS: usize = 1 << 16;
+    pub const MAX_CHUNKS: usize = MAX_LOADED_CHUNKS;
 
     /// Creates an empty world with chunks of side [`Chunk::SIDE`].
     pub fn new(name: &str, materials: MaterialTable) -> Self {
@@ -59,12 +62,12 @@ impl World {
     /// used.
     ///
     /// # Errors
-    /// [`WorldError::ChunkSide`] when the sides differ.
+    /// [`SourceError::ChunkSide`] when the sides differ.
     pub fn from_chunks(
         name: &str,
         materials: MaterialTable,
         chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
-    ) -> Result<Self, WorldError> {
+    ) -> Result<Self, SourceError> {
         let mut chunks = chunks.into_iter().peekable();
         let side = chunks.peek().map_or(Chunk::SIDE, |(_, chunk)| chunk.side());
         let mut world = Self::with_side(name, materials, side);
@@ -77,10 +80,10 @@ impl World {
     /// Loads every chunk of `source`, on all cores.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] beyond [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is read,
+    /// [`SourceError::TooLarge`] beyond [`MAX_CHUNKS`](Self::MAX_CHUNKS), before any chunk is read,
     /// and any error of [`Source::chunk`]. Damaged chunks of a stored world are no error: they are
     /// [`unreadable`](Self::unreadable), and [`Source::faults`] lists them.
-    pub fn load(source: &dyn Source) -> Result<Self, WorldError> {
+    pub fn load(source: &dyn Source) -> Result<Self, SourceError> {
         Self::load_with_progress(source, || {})
     }
 
@@ -92,10 +95,10 @@ impl World {
     pub fn load_with_progress(
         source: &dyn Source,
         on_chunk: impl Fn() + Sync,
-    ) -> Result<Self, WorldError> {
+    ) -> Result<Self, SourceError> {
         let count = source.chunk_count();
         if count > Self::MAX_CHUNKS as u64 {
-            return Err(WorldError::TooLarge {
+            return Err(SourceError::TooLarge {
                 what: source.name().into(),
                 found: count,
                 limit: Self::MAX_CHUNKS as u64,
@@ -111,10 +114,10 @@ impl World {
             .filter_map(|(position, made)| match made {
                 Ok(chunk) if chunk.is_empty() => None,
                 // The source lists it in its faults.
-                Err(WorldError::BadStored { .. }) => Some(Ok((position, None))),
+                Err(SourceError::BadStored { .. }) => Some(Ok((position, None))),
                 made => Some(made.map(|chunk| (position, Some(chunk)))),
             })
-            .collect::<Result<_, WorldError>>()?;
+            .collect::<Result<_, SourceError>>()?;
         let unreadable = made.iter().filter(|(_, it)| it.is_none()).map(|&(at, _)| at).collect();
         let chunks = made.into_iter().filter_map(|(at, chunk)| Some((at, chunk?)));
         let world = Self::from_chunks(source.name(), source.materials().clone(), chunks)?;
@@ -176,10 +179,10 @@ impl World {
     /// removes it.
     ///
     /// # Errors
-    /// [`WorldError::ChunkSide`] when the chunk's side is not the world's.
-    pub fn insert(&mut self, position: ChunkPos, chunk: Chunk) -> Result<(), WorldError> {
+    /// [`SourceError::ChunkSide`] when the chunk's side is not the world's.
+    pub fn insert(&mut self, position: ChunkPos, chunk: Chunk) -> Result<(), SourceError> {
         if chunk.side() != self.side {
-            return Err(WorldError::ChunkSide { found: chunk.side(), expected: self.side });
+            return Err(SourceError::ChunkSide { found: chunk.side(), expected: self.side });
         }
         self.unreadable.remove(&position);
         if chunk.is_empty() {
@@ -281,23 +284,31 @@ impl World {
     /// # Cost
     /// O(voxels), on all cores.
     pub fn count_by_material(&self) -> Vec<(Material, u64)> {
-        let merge = |mut a: BTreeMap<Material, u64>, b: BTreeMap<Material, u64>| {
-            for (material, count) in b {
-                *a.entry(material).or_default() += count;
-            }
-            a
+        let add = |mut counts: MaterialCounts, chunk: &Chunk| {
+            counts.add_chunk(chunk);
+            counts
         };
         let chunks: Vec<&Chunk> = self.chunks.values().collect();
-        let counts = chunks.into_par_iter().map(count_chunk).reduce(BTreeMap::new, merge);
-        let mut counts: Vec<_> = counts.into_iter().filter(|(m, _)| !m.is_air()).collect();
-        counts.sort_by_key(|&(material, count)| (std::cmp::Reverse(count), material));
-        counts
+        let counts = chunks.into_par_iter().fold(MaterialCounts::default, add);
+        counts.reduce(MaterialCounts::default, MaterialCounts::merged).sorted()
     }
 
     /// Size of the chunks in memory, in bytes.
     pub fn size_bytes(&self) -> u64 {
         let entry = size_of::<(ChunkPos, Chunk)>();
         self.chunks.values().map(|chunk| (chunk.size_bytes() + entry) as u64).sum()
+    }
+}
+
+impl Voxels for World {
+    fn side(&self) -> u32 {
+        self.side()
+    }
+
+    fn chunk_at(&self, position: ChunkPos) -> Option<Chunk> {
+        let air = || Chunk::new(self.side(), Material::AIR);
+        let chunk = || self.chunk(position).map_or_else(air, Chunk::snapshot);
+        self.is_readable(position).then(chunk)
     }
 }
 
@@ -320,20 +331,4 @@ fn chunk_bounds(position: ChunkPos, chunk: &Chunk) -> Option<VoxelBox> {
         )
     };
     (!chunk.is_empty()).then(|| VoxelBox::of(at(low)).union(VoxelBox::of(at(high))))
-}
-
-/// Counts the voxels of a chunk by material. The result may or may not include air.
-pub(crate) fn count_chunk(chunk: &Chunk) -> BTreeMap<Material, u64> {
-    let mut counts = BTreeMap::new();
-    if let Some(fill) = chunk.uniform() {
-        counts.insert(fill, u64::from(chunk.solid_count()));
-        return counts;
-    }
-    chunk.for_each_row(|_y, _z, row| {
-        // Runs of one material are long, so a run is looked up once.
-        for run in row.chunk_by(PartialEq::eq) {
-            *counts.entry(run[0]).or_default() += run.len() as u64;
-        }
-    });
-    counts
 }

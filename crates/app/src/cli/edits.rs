@@ -1,7 +1,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use drystone_world::CommitPolicy;
+use drystone_store::CommitPolicy;
 
 /// Option that names the file for edits of a source that is not a stored world.
 #[derive(Clone, Debug, Default, Args)]

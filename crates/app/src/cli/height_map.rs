@@ -1,7 +1,7 @@
 //! Options of height maps.
 
 use clap::{Args, ValueEnum};
-use drystone_world::{HeightMapOptions, Voids};
+use drystone_formats::{HeightMapOptions, Voids};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]

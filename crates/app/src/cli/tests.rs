@@ -1,4 +1,4 @@
-use drystone_world::CommitPolicy;
+use drystone_store::CommitPolicy;
 
 use super::*;
 

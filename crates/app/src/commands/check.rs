@@ -1,4 +1,4 @@
-use drystone_world::{StoredWorld, WorldCheck};
+use drystone_store::{StoredWorld, WorldCheck};
 use serde_json::json;
 
 use crate::{AppError, cli::CheckArguments, output};

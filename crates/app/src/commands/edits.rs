@@ -1,6 +1,7 @@
 use std::{any::Any, fs::OpenOptions, path::Path};
 
-use drystone_world::{CommitPolicy, EditedSource, Source, StoredLater, StoredWorld};
+use drystone_formats::Source;
+use drystone_store::{CommitPolicy, EditedSource, StoredLater, StoredWorld};
 
 use super::open;
 use crate::{

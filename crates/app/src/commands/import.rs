@@ -1,9 +1,7 @@
 use std::path::Path;
 
-use drystone_world::{
-    ImportOptions, ImportProgress, Model, ModelOptions, Source, StoredWorld, VoxelModel,
-    WorldError, import,
-};
+use drystone_formats::{Model, ModelOptions, Source, SourceError, VoxelModel};
+use drystone_store::{ImportOptions, ImportProgress, StoredWorld, import};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{note_faults, open_edited};
@@ -24,7 +22,7 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     world.close()?;
     match StoredWorld::compact(&options.world) {
         // Another process has it open: the world is complete, only not compacted.
-        Err(WorldError::InUse { .. }) => {}
+        Err(SourceError::InUse { .. }) => {}
         compacted => compacted?,
     }
     output::print(&line(&options.world, &name, chunks, &progress))

@@ -6,7 +6,8 @@ mod stored;
 use std::any::Any;
 
 use drystone::scene;
-use drystone_world::{EditedSource, HeightMap, Source, StoredWorld, VoxFile};
+use drystone_formats::{HeightMap, Source, VoxFile};
+use drystone_store::{EditedSource, StoredWorld};
 use model::ModelReport;
 use serde_json::Value;
 use stored::StoredReport;

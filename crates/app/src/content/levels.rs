@@ -4,8 +4,9 @@ use std::{
 };
 
 use drystone::scene::{LodScene, MemoryBudget, OpenDevice, RendererKind, Size};
+use drystone_formats::SourceError;
 use drystone_render::{RenderError, Renderer, View};
-use drystone_world::{LodData, LodTree, WorldError};
+use drystone_world::{LodData, LodTree};
 
 /// World at levels of detail, with its memory limits. During a change of renderer it is loaded
 /// twice.
@@ -97,7 +98,7 @@ fn scene(
     budget: MemoryBudget,
     renderer: Box<dyn Renderer>,
 ) -> Result<LodScene, RenderError> {
-    let no_threads = |error: WorldError| RenderError::Device {
+    let no_threads = |error: SourceError| RenderError::Device {
         during: "starting the threads that make meshes",
         reason: error.to_string(),
     };

@@ -1,6 +1,6 @@
 use drystone_render::{Camera, Projection, RenderError};
-use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelPos};
-use drystone_world::{Edit, VoxelBox, VoxelRay, Voxels};
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelBox, VoxelPos};
+use drystone_world::{Edit, VoxelRay, Voxels};
 use glam::{DVec3, Vec3};
 
 use super::{LodScene, Scene};

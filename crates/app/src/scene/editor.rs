@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use drystone_formats::SourceError;
 use drystone_render::RenderError;
-use drystone_voxel::Material;
-use drystone_world::{Edit, EditHistory, VoxelBox, VoxelRay, VoxelShape, WorldError};
+use drystone_voxel::{Material, VoxelBox};
+use drystone_world::{Edit, EditHistory, VoxelRay, VoxelShape};
 
 use super::EditScene;
 
@@ -90,7 +91,7 @@ impl Edited {
 pub enum EditError {
     /// Too large.
     #[error(transparent)]
-    World(#[from] WorldError),
+    World(#[from] SourceError),
     /// The memory limit for unsaved edits is reached.
     #[error(
         "out of memory for this edit: {} MiB of unsaved edits, limit {} MiB", mib(*held_bytes), mib(*limit_bytes)

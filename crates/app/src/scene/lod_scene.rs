@@ -5,8 +5,8 @@ use drystone_pool::PoolError;
 use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, Projection, RenderError, Renderer, View,
 };
-use drystone_voxel::{ChunkMesh, Material, VoxelPos};
-use drystone_world::{Edit, LodCamera, LodTree, NodePos, NodeSink, PixelScale, VoxelShape};
+use drystone_voxel::{ChunkMesh, Material, NodePos, VoxelPos};
+use drystone_world::{Edit, LodCamera, LodTree, NodeSink, PixelScale, VoxelShape};
 use web_time::Instant;
 
 use super::{Capacity, Meshes, set_palette, update_mesh};

@@ -1,4 +1,5 @@
-use drystone_world::{CommitPolicy, EditHistory, LodConfig};
+use drystone_store::CommitPolicy;
+use drystone_world::{EditHistory, LodConfig};
 
 const SIXTEENTHS: u64 = 16;
 const VERTICES: u64 = 8;

@@ -14,8 +14,10 @@ use std::{
 };
 
 use drystone::scene::{ChunkQuads, EditTarget, RendererKind};
+use drystone_formats::Source;
+use drystone_store::StoredWorld;
 use drystone_voxel::MaterialTable;
-use drystone_world::{Source, StoredWorld, World};
+use drystone_world::World;
 use rfd::AsyncFileDialog;
 use winit::event_loop::ActiveEventLoop;
 

@@ -31,8 +31,9 @@ mod tests {
     };
 
     use drystone::scene;
+    use drystone_formats::{Source, SourceError};
     use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
-    use drystone_world::{GeneratedWorld, GeneratorConfig, Source, World, WorldError};
+    use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
     use crate::{cli, progress::Progress, settings::Settings, viewer::opening::Loaded};
 
@@ -59,7 +60,7 @@ mod tests {
             self.source.chunk_positions()
         }
 
-        fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
             let _ = self.waits.lock().unwrap().send(());
             let (is_open, opened) = &*self.is_open;
             drop(opened.wait_while(is_open.lock().unwrap(), |is_open| !*is_open).unwrap());

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::scene::{EditSaver, SaveState};
-use drystone_world::WorldError;
+use drystone_formats::SourceError;
 use winit::event_loop::ActiveEventLoop;
 
 use super::{Viewer, editing::Editing};
@@ -62,7 +62,7 @@ impl Saving {
             let saved = saver.save();
             self.tried = now;
             // A file that another program has changed stays changed.
-            self.is_retry_useless = matches!(saved, Err(WorldError::ChangedElsewhere { .. }));
+            self.is_retry_useless = matches!(saved, Err(SourceError::ChangedElsewhere { .. }));
         }
     }
 
@@ -108,7 +108,7 @@ impl Saving {
         saver: &mut EditSaver,
         source: &SourceOptions,
         notify: &mut dyn FnMut(String),
-    ) -> Result<(), WorldError> {
+    ) -> Result<(), SourceError> {
         if self.is_left {
             return saver.save();
         }
@@ -202,8 +202,8 @@ impl Saving {
 }
 
 /// Whether another program has the world open or has changed it.
-const fn is_in_use(error: &WorldError) -> bool {
-    matches!(error, WorldError::InUse { .. } | WorldError::ChangedElsewhere { .. })
+const fn is_in_use(error: &SourceError) -> bool {
+    matches!(error, SourceError::InUse { .. } | SourceError::ChangedElsewhere { .. })
 }
 
 /// Result of saving.
@@ -212,7 +212,7 @@ enum Saved {
     Silent,
     /// Edits cannot be saved.
     Impossible,
-    Failed(WorldError),
+    Failed(SourceError),
 }
 
 impl Editing {
@@ -243,7 +243,7 @@ impl Editing {
     ///
     /// # Errors
     /// If edits cannot be written, or no file can be created for them.
-    pub(super) fn save_last(&mut self, source: &SourceOptions) -> Result<(), WorldError> {
+    pub(super) fn save_last(&mut self, source: &SourceOptions) -> Result<(), SourceError> {
         let saver = self.editor.saver();
         self.saving.save_last(saver, source, &mut |line| output::note(&line))
     }

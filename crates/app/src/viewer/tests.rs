@@ -6,10 +6,10 @@ use std::{
 };
 
 use drystone::scene::{EditTarget, SaveState};
+use drystone_formats::Source;
+use drystone_store::{CommitPolicy, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{
-    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, Source, VoxelShape, World,
-};
+use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, World};
 use winit::error::EventLoopError;
 
 use super::{

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use drystone_formats::VoxFile;
 use drystone_mesh::{Face, Quad};
 use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk, mesh_unit};
-use drystone_world::{VoxFile, World};
+use drystone_world::World;
 
 use crate::program::data_or_skip;
 

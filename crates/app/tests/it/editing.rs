@@ -7,11 +7,13 @@ use drystone::scene::{
     self, BackendKind, EditAction, EditSaver, EditScene, EditTarget, Edited, Editor, LodScene,
     RendererKind, SaveState, Scene, Size, ray_through,
 };
+use drystone_formats::Source;
 use drystone_render::{Camera, Image, View};
+use drystone_store::{CommitPolicy, EditedSource, ImportOptions, StoredWorld, import};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, ImportOptions, LodConfig, LodData,
-    LodTree, OpenOptions, Source, StoredWorld, VoxelShape, World, import, open_voxels,
+    GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, OpenOptions, VoxelShape, World,
+    open_voxels,
 };
 use glam::DVec3;
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use drystone::scene::{EditError, EditSaver, EditScene, EditTarget, Edited, Editor, SaveState};
+use drystone_formats::Source;
+use drystone_store::{CommitPolicy, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{
-    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, LodData, Source, VoxelShape,
-    World,
-};
+use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, LodData, VoxelShape, World};
 
 use crate::editing_parts::{lod_scene, world_scene};
 use crate::program::scratch;

@@ -7,12 +7,13 @@ use drystone::scene::{
     BackendKind, Capacity, EditSaver, EditScene, EditStep, EditTarget, Edited, Editor, LodScene,
     RendererKind, SaveState, Scene, Size, mesh_world, open_renderer,
 };
+use drystone_formats::Source;
 use drystone_render::{Camera, View};
+use drystone_store::{CommitPolicy, EditedSource};
 use drystone_testing::Random;
-use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, Material, VoxelBox, VoxelPos};
 use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree,
-    Source, VoxelBox, VoxelShape, World,
+    GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, VoxelShape, World,
 };
 use glam::DVec3;
 

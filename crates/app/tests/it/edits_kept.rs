@@ -10,12 +10,11 @@ use std::{
 };
 
 use drystone::scene::{EditSaver, EditScene, EditTarget, Editor, Reread, SaveState};
+use drystone_formats::{EditStore, Saving, Source, SourceError};
 use drystone_render::{Image, RenderError};
+use drystone_store::{CommitPolicy, EditedSource, MemoryFile};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
-use drystone_world::{
-    CommitPolicy, Edit, EditStore, EditedSource, GeneratedWorld, GeneratorConfig, MemoryFile,
-    Saving, Source, VoxelShape, Voxels, World, WorldError,
-};
+use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, Voxels, World};
 
 use crate::program::{one_line, run, scratch};
 
@@ -33,9 +32,9 @@ struct Faulty {
 }
 
 impl Faulty {
-    fn error() -> WorldError {
+    fn error() -> SourceError {
         let problem = "no space left on device".into();
-        WorldError::NotCommitted { path: "faulty.drystone".into(), problem }
+        SourceError::NotCommitted { path: "faulty.drystone".into(), problem }
     }
 }
 
@@ -43,7 +42,7 @@ impl EditStore for FaultySource {
     fn path(&self) -> PathBuf {
         "faulty.drystone".into()
     }
-    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), WorldError> {
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), SourceError> {
         self.0.asked.fetch_add(1, Ordering::Relaxed);
         if self.0.has_failed.load(Ordering::Relaxed) {
             return Err(Faulty::error());
@@ -52,7 +51,7 @@ impl EditStore for FaultySource {
         self.0.has_failed.store(self.0.is_broken.load(Ordering::Relaxed), Ordering::Relaxed);
         Ok(())
     }
-    fn flush(&self) -> Result<(), WorldError> {
+    fn flush(&self) -> Result<(), SourceError> {
         let is_broken = self.0.is_broken.load(Ordering::Relaxed);
         self.0.has_failed.store(is_broken, Ordering::Relaxed);
         if is_broken {
@@ -85,7 +84,7 @@ impl Source for FaultySource {
         let positions: BTreeSet<ChunkPos> = taken.keys().chain(on_disk.keys()).copied().collect();
         positions.into_iter().collect()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         let [taken, on_disk] = [&self.0.taken, &self.0.on_disk].map(|it| it.lock().unwrap());
         let newest = taken.get(&position).or_else(|| on_disk.get(&position)).cloned();
         Ok(newest.unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR)))

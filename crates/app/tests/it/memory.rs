@@ -13,10 +13,9 @@ use drystone::scene::{
     MemoryBudget, RendererKind, SaveState, Size,
 };
 use drystone_render::{Camera, Image, View};
+use drystone_store::{CommitPolicy, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, LodData, LodTree,
-};
+use drystone_world::{GeneratedWorld, GeneratorConfig, LodData, LodTree};
 use glam::DVec3;
 
 use crate::program::{drystone, scratch};

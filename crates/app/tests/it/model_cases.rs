@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use drystone::scene::{self, ModelTriangles, Shade};
+use drystone_formats::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex};
 use drystone_mesh::{Corner, VertexHandle};
 use drystone_render::{Camera, Projection, View};
-use drystone_world::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex};
 use glam::DVec3;
 
 /// Model, its shading, and its views.

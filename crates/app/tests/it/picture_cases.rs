@@ -1,9 +1,10 @@
 //! The list of scenes that every renderer and backend must draw alike.
 
 use drystone::scene::{self, ChunkQuads, Meshing};
+use drystone_formats::VoxFile;
 use drystone_render::{Camera, Projection, View};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
-use drystone_world::{GeneratedWorld, GeneratorConfig, VoxFile, World};
+use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 use glam::DVec3;
 
 /// Scene and its views.

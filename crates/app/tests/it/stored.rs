@@ -2,8 +2,10 @@
 
 use std::{fs, path::Path};
 
+use drystone_formats::{EditStore, Source};
 use drystone_render::Image;
-use drystone_world::{CommitPolicy, EditStore, Source, StoredLater, World};
+use drystone_store::{CommitPolicy, StoredLater};
+use drystone_world::World;
 use serde_json::Value;
 
 use crate::program::{data_or_skip as data, one_line, run, scratch};

@@ -7,10 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, OpenOptions, Source, World,
-    open_voxels,
-};
+use drystone_formats::Source;
+use drystone_store::{CommitPolicy, EditedSource};
+use drystone_world::{GeneratedWorld, GeneratorConfig, OpenOptions, World, open_voxels};
 
 use crate::{
     program::{binary, drystone, run, scratch},

@@ -8,11 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use drystone_formats::Source;
 use drystone_render::Image;
-use drystone_world::{
-    CommitPolicy, EditedSource, GeneratedWorld, GeneratorConfig, OpenOptions, Source, StoredWorld,
-    World, open_voxels,
-};
+use drystone_store::{CommitPolicy, EditedSource, StoredWorld};
+use drystone_world::{GeneratedWorld, GeneratorConfig, OpenOptions, World, open_voxels};
 
 use crate::{
     program::{binary, run, scratch},

@@ -136,7 +136,7 @@ fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
 fn inside_volume(tree: &LodTree) -> u128 {
     let Some(extent) = tree.data().extent() else { return 0 };
     let [min, max] = [extent.min, extent.max].map(|c| [c.x, c.y, c.z].map(i64::from));
-    let covered = |node: drystone_world::NodePos| -> u128 {
+    let covered = |node: drystone_voxel::NodePos| -> u128 {
         let low = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| i64::from(c) << node.level);
         (0..3)
             .map(|axis| {

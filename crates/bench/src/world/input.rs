@@ -1,9 +1,9 @@
 use std::{fs, path::PathBuf};
 
+use drystone_formats::{Source, SourceError};
+use drystone_store::{ImportOptions, StoredWorld, import};
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{
-    GeneratedWorld, GeneratorConfig, ImportOptions, Source, StoredWorld, World, WorldError, import,
-};
+use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
 use crate::Random;
 
@@ -38,7 +38,7 @@ pub(super) struct Input {
 
 impl Input {
     pub(super) fn new(size_chunks: [u32; 3]) -> Result<Self, String> {
-        let text = |error: WorldError| error.to_string();
+        let text = |error: SourceError| error.to_string();
         let file = Scratch::new("world");
         let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
         let source = GeneratedWorld::new(config).map_err(text)?;

@@ -11,10 +11,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mesh", &["alloc"]),
     ("voxel", &["memory", "mesh"]),
     ("pool", &["alloc"]),
-    ("world", &["memory", "mesh", "voxel"]),
+    ("formats", &["memory", "mesh", "voxel"]),
+    ("store", &["voxel", "formats"]),
+    ("world", &["mesh", "voxel", "formats", "store"]),
     ("render", &["alloc", "mesh", "pool"]),
-    ("app", &["alloc", "memory", "mesh", "voxel", "pool", "world", "render"]),
-    ("bench", &["alloc", "memory", "mesh", "voxel", "pool", "world", "render", "app"]),
+    ("app", &["alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render"]),
+    (
+        "bench",
+        &["alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render", "app"],
+    ),
     ("tidy", &[]),
     // Only tests may use it, those of any crate.
     ("testing", &[]),

@@ -1,7 +1,8 @@
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
+use drystone_formats::SourceError;
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelBox, VoxelPos};
 
 use super::{Filling, Voxels};
-use crate::{VoxelBox, VoxelShape, WorldError};
+use crate::shape::VoxelShape;
 
 /// A set of changed voxels, each with its material before and after.
 ///
@@ -22,7 +23,7 @@ use crate::{VoxelBox, VoxelShape, WorldError};
 /// assert_eq!((world.get(center), world.solid_count()), (Material(1), edit.voxel_count()));
 /// world.apply(&edit.inverse());
 /// assert!(world.is_empty());
-/// # Ok::<(), drystone_world::WorldError>(())
+/// # Ok::<(), drystone_formats::SourceError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
@@ -61,13 +62,13 @@ impl Edit {
     /// inside the shape takes constant time.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
+    /// [`SourceError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
     /// [`MAX_RUNS`](Self::MAX_RUNS).
     pub fn fill(
         voxels: &dyn Voxels,
         shape: &VoxelShape,
         material: Material,
-    ) -> Result<Self, WorldError> {
+    ) -> Result<Self, SourceError> {
         let mut filling = Filling::new(voxels.side(), shape, material)?;
         while filling.step(voxels)? {}
         Ok(filling.into_edit())
@@ -208,9 +209,9 @@ impl Edit {
     }
 }
 
-pub(super) fn too_large(found: u64, limit: u64, unit: &'static str) -> WorldError {
+pub(super) fn too_large(found: u64, limit: u64, unit: &'static str) -> SourceError {
     let (what, advice) = ("an edit".into(), "edit a smaller part at a time");
-    WorldError::TooLarge { what, found, limit, unit, advice }
+    SourceError::TooLarge { what, found, limit, unit, advice }
 }
 
 impl ChunkEdit {

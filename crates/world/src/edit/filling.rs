@@ -1,8 +1,9 @@
-use drystone_voxel::{ChunkPos, Material};
+use drystone_formats::SourceError;
+use drystone_voxel::{ChunkBox, ChunkPos, Material};
 
 use super::Voxels;
 use super::change::{ChunkEdit, Edit, too_large};
-use crate::{ChunkBox, VoxelShape, WorldError};
+use crate::shape::VoxelShape;
 
 /// Computes the [`Edit`] that fills a shape with one material, chunk by chunk. [`Edit::fill`] does
 /// so in one call.
@@ -19,7 +20,7 @@ use crate::{ChunkBox, VoxelShape, WorldError};
 ///     // Draw a frame.
 /// }
 /// assert_eq!(filling.into_edit(), Edit::fill(&world, &ball, Material(1))?);
-/// # Ok::<(), drystone_world::WorldError>(())
+/// # Ok::<(), drystone_formats::SourceError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Filling {
@@ -37,8 +38,8 @@ impl Filling {
     /// Starts with no chunk processed. `side` is the side of the chunks in voxels.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] past [`Edit::MAX_CHUNKS`].
-    pub fn new(side: u32, shape: &VoxelShape, material: Material) -> Result<Self, WorldError> {
+    /// [`SourceError::TooLarge`] past [`Edit::MAX_CHUNKS`].
+    pub fn new(side: u32, shape: &VoxelShape, material: Material) -> Result<Self, SourceError> {
         let (all, edit) = (shape.chunks(side), Edit { side, chunks: Vec::new() });
         let filling = Self { shape: *shape, material, all, done_count: 0, edit, run_count: 0 };
         match filling.chunk_count() {
@@ -60,8 +61,8 @@ impl Filling {
     /// one material inside the shape takes constant time.
     ///
     /// # Errors
-    /// [`WorldError::TooLarge`] past [`Edit::MAX_RUNS`].
-    pub fn step(&mut self, voxels: &dyn Voxels) -> Result<bool, WorldError> {
+    /// [`SourceError::TooLarge`] past [`Edit::MAX_RUNS`].
+    pub fn step(&mut self, voxels: &dyn Voxels) -> Result<bool, SourceError> {
         let Some(position) = self.next_chunk() else { return Ok(false) };
         self.done_count += 1;
         let Some(before) = voxels.chunk_at(position) else { return Ok(true) };

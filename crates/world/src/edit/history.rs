@@ -24,7 +24,7 @@ use super::Edit;
 /// assert!(world.is_empty() && history.undo().is_none());
 /// world.apply(&history.redo().unwrap());
 /// assert_eq!(world.solid_count(), 125);
-/// # Ok::<(), drystone_world::WorldError>(())
+/// # Ok::<(), drystone_formats::SourceError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct EditHistory {

@@ -1,11 +1,15 @@
 use std::collections::HashMap;
 
+use drystone_formats::SourceError;
 use drystone_mesh::Face;
 use drystone_testing::Random;
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelBox, VoxelPos};
 
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, LodData, VoxelBox, VoxelShape, WorldError};
+use crate::generate::{GeneratedWorld, GeneratorConfig};
+use crate::lod::LodData;
+use crate::shape::VoxelShape;
+use crate::world::World;
 
 fn voxel(random: &mut Random, side: u32) -> VoxelPos {
     let [x, y, z] = [0; 3].map(|_| random.below(side) as i32);
@@ -348,7 +352,7 @@ fn edits_of_too_many_runs_are_refused() {
         Edit::fill(&checkered, &VoxelShape::Box(VoxelBox { min, max }), Material(3))
     };
     assert_eq!(fill(fitting).unwrap().voxel_count(), Edit::MAX_RUNS);
-    let Err(WorldError::TooLarge { found, limit, .. }) = fill(fitting + 1) else {
+    let Err(SourceError::TooLarge { found, limit, .. }) = fill(fitting + 1) else {
         panic!("no error");
     };
     assert_eq!((found, limit), (Edit::MAX_RUNS + runs_of_chunk, Edit::MAX_RUNS));

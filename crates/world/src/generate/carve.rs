@@ -252,11 +252,10 @@ fn low_bits(count: i64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use drystone_voxel::{ChunkPos, MaterialTable};
+    use drystone_voxel::{ChunkPos, MaterialTable, NodePos};
 
     use super::super::palette::Palette;
     use super::*;
-    use crate::NodePos;
 
     fn land(terrain: &Terrain, node: NodePos) -> (Land, Grid) {
         let (palette, grid) = (Palette::new(&mut MaterialTable::new()), Grid::new(node));

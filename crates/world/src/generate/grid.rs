@@ -1,6 +1,4 @@
-use drystone_voxel::{Chunk, ChunkPos};
-
-use crate::NodePos;
+use drystone_voxel::{Chunk, ChunkPos, NodePos};
 
 /// Side of every chunk, in voxels.
 pub(super) const SIDE: i32 = Chunk::SIDE as i32;

@@ -97,10 +97,9 @@ pub(super) fn between(c: [f32; 8], [x, y, z]: [f32; 3]) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use drystone_voxel::ChunkPos;
+    use drystone_voxel::{ChunkPos, NodePos};
 
     use super::*;
-    use crate::NodePos;
 
     /// Neighbouring chunks read the same values, also below zero, and no value in a cell leaves its
     /// span.

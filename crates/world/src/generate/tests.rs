@@ -3,7 +3,7 @@ use drystone_voxel::VoxelPos;
 use super::lattice::Lattice;
 use super::tree::{Part, trees_near};
 use super::*;
-use crate::World;
+use crate::world::World;
 
 fn world(seed: u64, size_chunks: [u32; 3]) -> GeneratedWorld {
     GeneratedWorld::new(GeneratorConfig { seed, size_chunks, ..Default::default() }).unwrap()

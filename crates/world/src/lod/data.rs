@@ -1,11 +1,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos, downsample};
+use drystone_formats::{Source, SourceError};
+use drystone_voxel::{
+    Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelPos, downsample,
+};
 use hashbrown::HashSet;
 
-use super::cache::Cache;
-use crate::{ChunkBox, NodePos, Source, WorldError};
+use drystone_store::ChunkCache;
+
+use crate::edit::Voxels;
 
 mod clock;
 mod edit;
@@ -31,7 +35,7 @@ pub struct LodData {
     source: Arc<dyn Source>,
     extent: Option<ChunkBox>,
     top: u8,
-    cache: Mutex<Cache>,
+    cache: Mutex<ChunkCache>,
     edits: RwLock<Edits>,
     /// Held during an edit. Holds the number of edits so far.
     editing: Mutex<u64>,
@@ -86,7 +90,7 @@ impl LodData {
     /// `cache_bytes`.
     pub fn shared(source: Arc<dyn Source>, cache_bytes: usize) -> Self {
         let extent = source.extent().and_then(clipped);
-        let top = extent.map_or(0, top_level);
+        let top = extent.map_or(0, |extent| extent.top_level());
         let is_known = source.makes_levels() || source.has_exact_air();
         let is_tracked = !is_known && source.chunk_count() <= MAX_TRACKED_CHUNKS;
         Self {
@@ -94,7 +98,7 @@ impl LodData {
             top,
             extent,
             source,
-            cache: Mutex::new(Cache::new(cache_bytes)),
+            cache: Mutex::new(ChunkCache::new(cache_bytes)),
             edits: RwLock::default(),
             editing: Mutex::default(),
             faults: Mutex::default(),
@@ -148,12 +152,12 @@ impl LodData {
 
     /// Whether `node` overlaps the [extent](Self::extent) of the world.
     pub fn is_inside(&self, node: NodePos) -> bool {
-        self.extent.is_some_and(|extent| nodes_over(extent, node.level).contains(node.chunk))
+        self.extent.is_some_and(|extent| extent.at_level(node.level).contains(node.chunk))
     }
 
     /// Returns the children of `node` that overlap the extent of the world, at most eight.
     pub(super) fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
-        let inside = self.extent.map(|extent| nodes_over(extent, node.level.saturating_sub(1)));
+        let inside = self.extent.map(|extent| extent.at_level(node.level.saturating_sub(1)));
         let is_inside =
             move |child: &NodePos| inside.is_some_and(|inside| inside.contains(child.chunk));
         node.children().into_iter().flatten().filter(is_inside)
@@ -244,7 +248,7 @@ impl LodData {
         is_tracked_air || self.source.is_air(node)
     }
 
-    fn make(&self, node: NodePos) -> Result<LoadedChunk, WorldError> {
+    fn make(&self, node: NodePos) -> Result<LoadedChunk, SourceError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         if self.is_source_air(node) {
             return Ok(LoadedChunk::whole(air()));
@@ -302,7 +306,7 @@ impl LodData {
         lock(&self.cache).size_bytes()
     }
 
-    fn note_fault(&self, node: NodePos, error: &WorldError) {
+    fn note_fault(&self, node: NodePos, error: &SourceError) {
         self.note(node, || error.to_string());
     }
 
@@ -362,17 +366,14 @@ fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
     nodes
 }
 
-/// Returns the box of nodes of a level that cover a box of chunks.
-fn nodes_over(extent: ChunkBox, level: u8) -> ChunkBox {
-    let [min, max] = [extent.min, extent.max].map(|it| NodePos::from(it).ancestor(level).chunk);
-    ChunkBox { min, max }
-}
+impl Voxels for LodData {
+    fn side(&self) -> u32 {
+        Chunk::SIDE
+    }
 
-/// Returns the lowest level at which at most two nodes per axis cover `extent`.
-pub(crate) fn top_level(extent: ChunkBox) -> u8 {
-    (0..NodePos::MAX_LEVEL)
-        .find(|&level| nodes_over(extent, level).size_chunks().iter().all(|&side| side <= 2))
-        .unwrap_or(NodePos::MAX_LEVEL)
+    fn chunk_at(&self, position: ChunkPos) -> Option<Chunk> {
+        self.is_inside(position.into()).then(|| self.readable_chunk(position.into()))?
+    }
 }
 
 impl std::fmt::Debug for LodData {

@@ -1,6 +1,4 @@
-use drystone_voxel::VoxelPos;
-
-use crate::NodePos;
+use drystone_voxel::{NodePos, VoxelPos};
 
 /// The part of a camera that decides the level of each node.
 #[derive(Clone, Copy, Debug, PartialEq)]

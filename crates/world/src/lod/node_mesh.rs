@@ -1,9 +1,10 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{Chunk, ChunkMesh, GreedyMesher, Material, PaddedChunk, Remesher, mesh_skirt};
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, Material, NodePos, PaddedChunk, Remesher, mesh_skirt,
+};
 
 use super::LodData;
 use super::data::LoadedChunk;
-use crate::NodePos;
 
 /// Mesh of a node: a body, and the skirts that close its border where a neighbour is shown at
 /// another level.

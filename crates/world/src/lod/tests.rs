@@ -5,14 +5,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use drystone_formats::{Source, SourceError};
 use drystone_mesh::{Face, Quad};
 use drystone_testing::Random;
 use drystone_voxel::{
-    Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, VoxelPos, mesh_unit,
+    Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, NodePos, PaddedChunk, VoxelPos, mesh_unit,
 };
 
 use super::*;
-use crate::{GeneratedWorld, GeneratorConfig, NodePos, Source, WorldError};
+use crate::generate::{GeneratedWorld, GeneratorConfig};
 
 mod closing;
 mod edits;
@@ -125,7 +126,7 @@ impl Source for Derived {
     fn chunk_positions(&self) -> Vec<ChunkPos> {
         self.0.chunk_positions()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         self.0.chunk(position)
     }
 }

@@ -1,15 +1,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use drystone_formats::SourceError;
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::ChunkMesh;
+use drystone_voxel::{ChunkMesh, NodePos};
 use hashbrown::HashMap;
 use web_time::Instant;
 
 use super::node_mesh::{NodeMesher, Skirts};
 use super::workers::{FinishedMesh, Workers};
 use super::{LodCamera, LodConfig, LodData, NodeMesh};
-use crate::{NodePos, WorldError};
 
 mod bodies;
 mod changes;
@@ -185,8 +185,8 @@ impl LodTree {
     /// Creates a tree that shows nothing yet.
     ///
     /// # Errors
-    /// [`WorldError::NoThreads`] when the system cannot start the threads.
-    pub fn new(data: Arc<LodData>, config: LodConfig) -> Result<Self, WorldError> {
+    /// [`SourceError::NoThreads`] when the system cannot start the threads.
+    pub fn new(data: Arc<LodData>, config: LodConfig) -> Result<Self, SourceError> {
         Ok(Self {
             roots: data.roots(),
             workers: Workers::new(Arc::clone(&data), config.threads)?,

@@ -3,12 +3,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use drystone_formats::SourceError;
+use drystone_voxel::NodePos;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
 use super::node_mesh::NodeMesher;
 use super::{LodData, NodeMesh};
-use crate::{NodePos, WorldError};
 
 /// Threads that make meshes in the order of their priority.
 ///
@@ -62,7 +63,7 @@ const MIN_WAITING_MESHES: usize = NodePos::CHILDREN;
 
 impl Workers {
     /// Starts `threads` threads. With 0, meshes are made by [`work`](Self::work).
-    pub(super) fn new(data: Arc<LodData>, threads: usize) -> Result<Self, WorldError> {
+    pub(super) fn new(data: Arc<LodData>, threads: usize) -> Result<Self, SourceError> {
         let threads = match threads {
             0 => None,
             count => Some(
@@ -70,7 +71,7 @@ impl Workers {
                     .num_threads(count)
                     .thread_name(|i| format!("levels-{i}"))
                     .build()
-                    .map_err(|problem| WorldError::NoThreads {
+                    .map_err(|problem| SourceError::NoThreads {
                         count,
                         problem: problem.to_string(),
                     })?,

@@ -97,7 +97,7 @@ fn air_is_not_stored_and_other_sides_are_refused() {
     let mut odd = Chunk::new(16, Material::AIR);
     odd.set(LocalPos::new(0, 0, 0), Material(1));
     let error = world.insert(origin, odd).unwrap_err();
-    assert!(matches!(error, WorldError::ChunkSide { found: 16, expected: 32 }));
+    assert!(matches!(error, SourceError::ChunkSide { found: 16, expected: 32 }));
     world.set(VoxelPos::new(i32::MAX, i32::MIN, 0), Material(1));
     assert!(world.bounds().is_some());
 }
@@ -115,7 +115,7 @@ impl Source for Endless {
     fn chunk_positions(&self) -> Vec<ChunkPos> {
         (0..=World::MAX_CHUNKS as i32).map(|x| ChunkPos::new(x, 0, 0)).collect()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         panic!("{position:?} was requested")
     }
 }

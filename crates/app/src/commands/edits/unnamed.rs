@@ -5,7 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use drystone_world::{EditedSource, Source, StoredWorld, WorldError};
+use drystone_formats::{Source, SourceError};
+use drystone_store::{EditedSource, StoredWorld};
 
 use crate::{cli::SourceOptions, output};
 
@@ -17,8 +18,8 @@ use crate::{cli::SourceOptions, output};
 /// Errors of `save`.
 pub(crate) fn save_in_new_file(
     source: &SourceOptions,
-    mut save: impl FnMut(&Path) -> Result<(), WorldError>,
-) -> Result<PathBuf, WorldError> {
+    mut save: impl FnMut(&Path) -> Result<(), SourceError>,
+) -> Result<PathBuf, SourceError> {
     let start = start_of(source);
     // If another process creates this file in between, `save` fails without harm.
     let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
@@ -73,8 +74,8 @@ fn names(start: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Whether the error says that the folder is not writable.
-fn is_denied(error: &WorldError) -> bool {
-    let WorldError::Unwritable { problem, .. } = error else { return false };
+fn is_denied(error: &SourceError) -> bool {
+    let SourceError::Unwritable { problem, .. } = error else { return false };
     matches!(problem.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
@@ -121,7 +122,7 @@ mod tests {
         let fails = |kind: ErrorKind| {
             move |path: &Path| match path.parent() {
                 Some(folder) if folder.as_os_str().is_empty() => Ok(()),
-                _ => Err(WorldError::Unwritable { path: path.into(), problem: kind.into() }),
+                _ => Err(SourceError::Unwritable { path: path.into(), problem: kind.into() }),
             }
         };
         let far = source(&["/somewhere/a.vox"]);
@@ -133,7 +134,7 @@ mod tests {
         // There is no second folder to try.
         let denied = |_: &Path| {
             let problem = ErrorKind::PermissionDenied.into();
-            Err(WorldError::Unwritable { path: "x".into(), problem })
+            Err(SourceError::Unwritable { path: "x".into(), problem })
         };
         let mut count = 0;
         let counted = |path: &Path| {

@@ -1,6 +1,7 @@
 //! Edits of a source, for `info`.
 
-use drystone_world::{EditStore, EditedSource};
+use drystone_formats::EditStore;
+use drystone_store::EditedSource;
 use serde_json::{Value, json};
 
 use crate::output;

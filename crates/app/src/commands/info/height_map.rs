@@ -1,6 +1,6 @@
 //! Properties of a height map, for `info`.
 
-use drystone_world::{HeightMapSummary, Voids};
+use drystone_formats::{HeightMapSummary, Voids};
 use serde_json::{Value, json};
 
 pub(super) fn to_json(summary: &HeightMapSummary) -> Value {

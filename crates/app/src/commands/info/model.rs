@@ -1,7 +1,7 @@
 use std::fmt;
 
+use drystone_formats::Model;
 use drystone_mesh::PolygonStats;
-use drystone_world::Model;
 use serde_json::{Value, json};
 
 use crate::output::plain;

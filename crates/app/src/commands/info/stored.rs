@@ -1,6 +1,8 @@
 use std::fmt;
 
-use drystone_world::{ChunkBox, Source, StoredSummary, StoredWorld};
+use drystone_formats::Source;
+use drystone_store::{StoredSummary, StoredWorld};
+use drystone_voxel::ChunkBox;
 use serde_json::{Value, json};
 
 use crate::output::plain;

@@ -1,7 +1,8 @@
 use std::{path::Path, sync::Arc};
 
 use drystone::scene::{self, LodScene};
-use drystone_world::{LodConfig, LodData, LodTree, Source};
+use drystone_formats::Source;
+use drystone_world::{LodConfig, LodData, LodTree};
 
 use super::{Clock, note};
 use crate::{

@@ -1,4 +1,5 @@
-use drystone_world::{VoxelBox, VoxelHit, VoxelRay};
+use drystone_voxel::VoxelBox;
+use drystone_world::{VoxelHit, VoxelRay};
 
 use super::{EditScene, Edited};
 

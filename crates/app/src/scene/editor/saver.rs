@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use drystone_formats::{EditStore, Source, SourceError};
+use drystone_store::{EditedSource, MemoryFile};
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{
-    Edit, EditStore, EditedSource, LodData, MemoryFile, Source, Voxels, WorldError,
-};
+use drystone_world::{Edit, LodData, Voxels};
 use web_time::Instant;
 
 /// Destination of edits.
@@ -155,8 +155,8 @@ impl EditSaver {
     /// # Errors
     /// If the file exists or cannot be created, or the source does not support edits. Nothing
     /// changes then.
-    pub fn save_at(&self, path: &Path) -> Result<(), WorldError> {
-        let read_only = || WorldError::ReadOnly { path: path.into() };
+    pub fn save_at(&self, path: &Path) -> Result<(), SourceError> {
+        let read_only = || SourceError::ReadOnly { path: path.into() };
         self.edited().ok_or_else(read_only)?.save_at(path)
     }
 
@@ -165,8 +165,8 @@ impl EditSaver {
     ///
     /// # Errors
     /// Errors of [`EditedSource::save_in`]. Nothing changes then.
-    pub fn save_in(&self, file: &MemoryFile) -> Result<(), WorldError> {
-        let read_only = || WorldError::ReadOnly { path: file.name().into() };
+    pub fn save_in(&self, file: &MemoryFile) -> Result<(), SourceError> {
+        let read_only = || SourceError::ReadOnly { path: file.name().into() };
         self.edited().ok_or_else(read_only)?.save_in(file)
     }
 
@@ -212,13 +212,13 @@ impl EditSaver {
         self.note(&handed);
     }
 
-    fn note(&mut self, saved: &Result<(), WorldError>) {
-        self.failure = saved.as_ref().err().map(WorldError::to_string);
+    fn note(&mut self, saved: &Result<(), SourceError>) {
+        self.failure = saved.as_ref().err().map(SourceError::to_string);
         self.refused = self.failure.is_some().then(Instant::now);
     }
 
     /// Passes waiting chunks to the store.
-    fn hand_over(&mut self) -> Result<(), WorldError> {
+    fn hand_over(&mut self) -> Result<(), SourceError> {
         let Some(store) = self.store() else { return Ok(()) };
         if let EditTarget::Levels(data) = &self.edit_target {
             let unsaved = data.unsaved();
@@ -238,13 +238,13 @@ impl EditSaver {
     ///
     /// # Errors
     /// If they cannot be written; they stay in memory.
-    pub fn save(&mut self) -> Result<(), WorldError> {
+    pub fn save(&mut self) -> Result<(), SourceError> {
         let saved = self.try_save();
         self.note(&saved);
         saved
     }
 
-    fn try_save(&mut self) -> Result<(), WorldError> {
+    fn try_save(&mut self) -> Result<(), SourceError> {
         let flush = |saver: &Self| saver.store().map_or(Ok(()), EditStore::flush);
         // Chunks in the store are flushed first: while that fails, it accepts no more.
         flush(self)?;

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
+use drystone_formats::{Model, ModelVertex};
 use drystone_mesh::{CornerRef, Error, PolygonHandle};
-use drystone_world::{Model, ModelVertex};
 use glam::DVec3;
 
 /// Returns the area vector of a polygon: twice its area, along its front normal. For a polygon that

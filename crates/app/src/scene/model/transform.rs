@@ -1,5 +1,5 @@
+use drystone_formats::ModelBounds;
 use drystone_render::TriangleTransform;
-use drystone_world::ModelBounds;
 use glam::DVec3;
 
 /// Maximum length of a model's longest side, in voxels; the result is more than half of it.
@@ -17,7 +17,7 @@ const EXPONENTS: [f64; 2] = [-126.0, 126.0];
 /// # Examples
 /// ```
 /// use drystone::scene::ModelTransform;
-/// use drystone_world::ModelBounds;
+/// use drystone_formats::ModelBounds;
 /// use glam::DVec3;
 ///
 /// let transform = ModelTransform::of(&ModelBounds { min: [1e5, 0.0, 0.0], max: [3e5, 1e5, 1e5] });

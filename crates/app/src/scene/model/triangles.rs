@@ -1,8 +1,8 @@
 use std::{collections::HashMap, str::FromStr};
 
+use drystone_formats::{Model, ModelMaterial, ModelPart};
 use drystone_mesh::{Error, PolygonHandle, Triangulator};
 use drystone_render::{Layer, TriangleMesh, TriangleVertex};
-use drystone_world::{Model, ModelMaterial, ModelPart};
 use glam::DVec3;
 
 use super::{

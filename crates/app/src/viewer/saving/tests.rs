@@ -1,10 +1,11 @@
 use std::{fs, path::PathBuf, sync::Arc};
 
 use drystone::scene::EditTarget;
+use drystone_formats::Source;
+use drystone_store::{CommitPolicy, EditedSource, StoredWorld};
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
-    CommitPolicy, Edit, EditedSource, GeneratedWorld, GeneratorConfig, OpenOptions, Source,
-    StoredWorld, VoxelShape, World, open_voxels,
+    Edit, GeneratedWorld, GeneratorConfig, OpenOptions, VoxelShape, World, open_voxels,
 };
 
 use super::*;

@@ -1,9 +1,8 @@
-use drystone_voxel::{ChunkPos, LocalPos, MaterialTable, downsample};
+use drystone_formats::Source;
+use drystone_voxel::{ChunkBox, ChunkPos, LocalPos, MaterialTable, NodePos, downsample};
 use hashbrown::HashMap;
 
 use super::super::{GeneratedWorld, GeneratorConfig};
-use crate::{ChunkBox, NodePos, Source};
-
 use super::*;
 
 fn world(seed: u64, size_chunks: [u32; 3]) -> GeneratedWorld {

@@ -1,14 +1,15 @@
 use drystone_mesh::FaceSet;
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, NodePos, VoxelPos};
 use rayon::prelude::*;
 
-use super::super::cache::Cache;
 use super::edited_chunk::{Edited, applied, box_of, filled, touches, with_voxels};
 use super::edits::NewChunk;
 use super::lod_voxels::{Lookup, for_each_change, with_voxels_set};
 use super::span::Span;
 use super::{LodData, lock};
-use crate::{Edit, NodePos, VoxelShape};
+use crate::edit::Edit;
+use crate::shape::VoxelShape;
+use drystone_store::ChunkCache;
 
 /// Result of an edit.
 #[derive(Default)]
@@ -278,7 +279,7 @@ impl LodData {
 
     /// Updates a parent whose voxels are downsampled. A parent that is not cached is not made for
     /// this. Its next reader makes it from the edited children.
-    fn propagate_derived(&self, children: &[Changed], cache: &mut Cache) -> Option<Changed> {
+    fn propagate_derived(&self, children: &[Changed], cache: &mut ChunkCache) -> Option<Changed> {
         let node = children.first()?.node.parent();
         let is_cached = children.iter().all(|child| child.above.is_some());
         let Some(old) = is_cached.then(|| cache.get(node)).flatten() else {

@@ -1,7 +1,8 @@
-use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelBox, VoxelPos};
 
 use super::span::Span;
-use crate::{Edit, VoxelBox, VoxelShape};
+use crate::edit::Edit;
+use crate::shape::VoxelShape;
 
 /// An edited chunk of level 0, with the number and bounds of the changed voxels.
 pub(super) struct Edited {

@@ -1,7 +1,5 @@
-use drystone_voxel::{Chunk, ChunkPos};
+use drystone_voxel::{Chunk, ChunkPos, NodePos};
 use hashbrown::{HashMap, HashSet};
-
-use crate::NodePos;
 
 /// Edited chunks that are not saved in the source. Chunks of level 0 hold the edits. Chunks of
 /// higher levels are stored only if the source makes its own LOD voxels.

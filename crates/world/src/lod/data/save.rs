@@ -1,9 +1,8 @@
 use std::sync::PoisonError;
 
-use drystone_voxel::{Chunk, ChunkPos};
+use drystone_voxel::{Chunk, ChunkPos, NodePos};
 
 use super::{LodData, lock};
-use crate::NodePos;
 
 /// A snapshot of the chunks that changed since they were last [saved](LodData::saved).
 #[derive(Clone, Debug)]
@@ -22,8 +21,8 @@ impl LodData {
     ///
     /// # Examples
     /// ```no_run
-    /// # fn save(data: &drystone_world::LodData, world: &drystone_world::StoredWorld)
-    /// # -> Result<(), drystone_world::WorldError> {
+    /// # fn save(data: &drystone_world::LodData, world: &drystone_store::StoredWorld)
+    /// # -> Result<(), drystone_formats::SourceError> {
     /// let unsaved = data.unsaved();
     /// world.put(unsaved.chunks.iter().cloned())?;
     /// data.saved(&unsaved); // if `world` is what `data` reads from

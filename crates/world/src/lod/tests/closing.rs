@@ -45,7 +45,7 @@ impl Source for Gated {
     fn chunk_positions(&self) -> Vec<ChunkPos> {
         self.0.chunk_positions()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         self.1.pass();
         self.0.chunk(position)
     }

@@ -1,9 +1,12 @@
 //! Edits of any size: what they set, and that a large edit is shown as a whole.
 
+use drystone_voxel::VoxelBox;
+
 use super::saving::{every_node, roller};
 use super::steps::check_shown_is_current;
 use super::*;
-use crate::{Edit, VoxelBox, VoxelShape};
+use crate::edit::Edit;
+use crate::shape::VoxelShape;
 
 /// A random shape, partly outside a world of `size` chunks.
 fn any_shape(roll: &mut impl FnMut(u32) -> u32, size: [u32; 3]) -> VoxelShape {

@@ -26,7 +26,7 @@ impl Source for Counting {
     fn chunk_positions(&self) -> Vec<ChunkPos> {
         self.below.chunk_positions()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         *self.makes.lock().unwrap().entry(position).or_default() += 1;
         let made = self.below.chunk(position);
         // The lock is not held during the call, which may read this chunk.

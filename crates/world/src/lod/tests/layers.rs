@@ -3,7 +3,7 @@
 use super::saving::roller;
 use super::steps::check_meshes_are_current;
 use super::*;
-use crate::VoxelShape;
+use crate::shape::VoxelShape;
 
 /// Fills small and large balls in a few chunks while the camera moves back and forth. Some edits
 /// run out of memory.

@@ -4,7 +4,8 @@ use super::edits::{State, ball, edited_tree, is_same, states_seen};
 use super::saving::roller;
 use super::steps::check_shown_is_current;
 use super::*;
-use crate::{Edit, EditParts, VoxelShape};
+use crate::edit::{Edit, EditParts};
+use crate::shape::VoxelShape;
 
 /// Applies and undoes an edit in parts, and compares it with the whole edit.
 #[test]

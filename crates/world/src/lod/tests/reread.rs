@@ -24,12 +24,12 @@ impl Source for Failing {
     fn chunk_positions(&self) -> Vec<ChunkPos> {
         self.world.chunk_positions()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         if position == self.chunk {
             self.request_count.fetch_add(1, Ordering::Relaxed);
         }
         if position == self.chunk && !self.is_readable.load(Ordering::Relaxed) {
-            return Err(WorldError::NoThreads { count: 0, problem: "not readable yet".into() });
+            return Err(SourceError::NoThreads { count: 0, problem: "not readable yet".into() });
         }
         self.world.chunk(position)
     }

@@ -2,8 +2,10 @@
 
 use std::sync::Mutex;
 
+use drystone_voxel::ChunkBox;
+
 use super::*;
-use crate::{ChunkBox, VoxelShape};
+use crate::shape::VoxelShape;
 
 /// A source that stores chunks, as a stored world does. The lowest two chunks of each column come
 /// from the generated world below it.
@@ -42,14 +44,14 @@ impl Source for Store {
     fn extent(&self) -> Option<ChunkBox> {
         self.below.extent()
     }
-    fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         match self.kept.lock().unwrap().get(&position) {
             Some(chunk) => Ok(chunk.clone()),
             None if position.y < 2 => self.below.chunk(position),
             None => Ok(Chunk::new(Chunk::SIDE, Material::AIR)),
         }
     }
-    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, WorldError>> {
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, SourceError>> {
         if self.makes_levels { self.below.coarse_chunk(node) } else { None }
     }
     fn makes_levels(&self) -> bool {

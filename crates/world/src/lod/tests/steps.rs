@@ -1,6 +1,7 @@
+use drystone_voxel::ChunkBox;
+
 use super::saving::roller;
 use super::*;
-use crate::ChunkBox;
 
 #[test]
 fn near_nodes_are_fine_and_far_nodes_are_coarse() {
@@ -154,9 +155,9 @@ fn damaged_chunks_are_reported_and_the_rest_is_shown() {
         fn chunk_positions(&self) -> Vec<ChunkPos> {
             self.0.chunk_positions()
         }
-        fn chunk(&self, position: ChunkPos) -> Result<Chunk, WorldError> {
+        fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
             if position == ChunkPos::new(2, 1, 2) {
-                return Err(WorldError::ChunkSide { found: 3, expected: 32 });
+                return Err(SourceError::ChunkSide { found: 3, expected: 32 });
             }
             self.0.chunk(position)
         }

@@ -1,9 +1,13 @@
 //! Undone edits restore every level, also where the source made LOD voxels that differ from
 //! downsampled ones.
 
+use drystone_store::{CommitPolicy, EditedSource};
+use drystone_voxel::VoxelBox;
+
 use super::saving::{every_node, roller};
 use super::*;
-use crate::{CommitPolicy, Edit, EditedSource, VoxelBox, VoxelShape};
+use crate::edit::Edit;
+use crate::shape::VoxelShape;
 
 const SIZE: [u32; 3] = [4, 4, 3];
 

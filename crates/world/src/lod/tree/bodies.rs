@@ -1,9 +1,8 @@
-use drystone_voxel::ChunkMesh;
+use drystone_voxel::{ChunkMesh, NodePos};
 use hashbrown::HashMap;
 
 #[cfg(test)]
 use super::LodTree;
-use crate::NodePos;
 
 /// Bodies of recently edited nodes as they are shown. With them, the next edit of a node rebuilds
 /// only the changed layers.

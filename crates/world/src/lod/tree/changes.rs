@@ -1,9 +1,9 @@
 use drystone_mesh::{Face, FaceSet};
+use drystone_voxel::NodePos;
 use web_time::Instant;
 
 use super::node_table::{NodeEntry, State};
 use super::{LodTree, NodeSink, Shown};
-use crate::NodePos;
 use crate::lod::NodeMesh;
 
 /// A change of the shown nodes whose meshes are all finished.

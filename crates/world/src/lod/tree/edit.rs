@@ -1,5 +1,5 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{ChunkMesh, Material, VoxelPos};
+use drystone_voxel::{ChunkMesh, Material, NodePos, VoxelPos};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
@@ -8,8 +8,9 @@ use super::super::node_mesh::{NodeMesher, Touched};
 use super::changes::PendingRemoval;
 use super::swap::Swap;
 use super::{LodTree, NodeSink};
+use crate::edit::Edit;
 use crate::lod::NodeMesh;
-use crate::{Edit, NodePos, VoxelShape};
+use crate::shape::VoxelShape;
 
 /// Number of meshes up to which the calling thread makes them. More are made on all cores.
 const MAX_SERIAL: usize = 4;

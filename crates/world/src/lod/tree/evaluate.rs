@@ -1,7 +1,8 @@
+use drystone_voxel::NodePos;
+
 use super::changes::{Change, Kind};
 use super::node_table::{NodeEntry, State};
 use super::{LodTree, MeshRequest, Ready};
-use crate::NodePos;
 use crate::lod::{LodCamera, LodConfig, PixelScale};
 
 /// Factor on the priority of merges: they only free memory, while splits add detail.

@@ -1,9 +1,8 @@
-use drystone_voxel::ChunkPos;
+use drystone_voxel::{ChunkPos, NodePos};
 use hashbrown::HashMap;
 
 use super::evaluate::NextEvaluation;
 use super::{LodTree, Ready};
-use crate::NodePos;
 
 /// State of a node that an evaluation needs. It is small, because a frame reads thousands of them.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
+use drystone_voxel::NodePos;
+
 use super::evaluate::nodes_with_bits;
 use super::swap::EDIT_PRIORITY;
 use super::{LodTree, Ready};
-use crate::NodePos;
 
 /// Number of frames after which a finished mesh that is no longer requested is dropped.
 const UNREQUESTED_FRAMES: u64 = 120;

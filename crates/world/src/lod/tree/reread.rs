@@ -1,6 +1,7 @@
+use drystone_voxel::NodePos;
+
 use super::LodTree;
 use super::swap::Swap;
-use crate::NodePos;
 use crate::lod::{LodData, NodeMesh};
 
 /// Number of nodes that are tried again at once. On a failing disk, each attempt may be slow.

@@ -1,8 +1,8 @@
 use drystone_mesh::Face;
+use drystone_voxel::NodePos;
 
 use super::changes::toggled;
 use super::{LodTree, NodeSink};
-use crate::NodePos;
 
 impl LodTree {
     /// Shows and hides the skirts around every node that was shown or hidden. A shown node has a

@@ -1,7 +1,7 @@
+use drystone_voxel::NodePos;
 use hashbrown::{HashMap, HashSet};
 
 use super::{LodTree, MeshRequest, NodeSink};
-use crate::NodePos;
 use crate::lod::NodeMesh;
 
 /// Meshes of an edit that are shown together. The old meshes stay until the last new one is

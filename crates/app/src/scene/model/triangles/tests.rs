@@ -1,5 +1,5 @@
+use drystone_formats::ModelVertex;
 use drystone_mesh::{Corner, VertexHandle};
-use drystone_world::ModelVertex;
 use proptest::prelude::*;
 
 use super::*;

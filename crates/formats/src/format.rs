@@ -1,0 +1,61 @@
+use std::fmt;
+
+/// File formats that this project reads. [`Format::of`] recognises them.
+///
+/// A format consists of its own module, its lines in this enum, and its section in the manual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// MagicaVoxel `.vox`: [`VoxFile`](crate::VoxFile).
+    MagicaVoxel,
+    /// Qubicle Binary `.qb`: [`QbFile`](crate::QbFile).
+    Qubicle,
+    /// A region file, or a folder with regions: [`MinecraftWorld`](crate::MinecraftWorld).
+    Minecraft,
+    /// Heights as PNG, GeoTIFF or SRTM tile: [`HeightMap`](crate::HeightMap).
+    HeightMap,
+    /// A world in this project's own format: `StoredWorld` in `drystone-store`.
+    Stored,
+    /// Wavefront OBJ or glTF: [`Model`](crate::Model).
+    Model,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 6] = [
+        Self::MagicaVoxel,
+        Self::Qubicle,
+        Self::Minecraft,
+        Self::HeightMap,
+        Self::Stored,
+        Self::Model,
+    ];
+
+    /// The first bytes of every stored world.
+    pub const STORED_SIGNATURE: [u8; 4] = *b"redb";
+
+    /// Name and extensions, in the plural, for messages.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::MagicaVoxel => "MagicaVoxel files (.vox)",
+            Self::Qubicle => "Qubicle files (.qb)",
+            Self::Minecraft => "Minecraft Java worlds (.mca, save folders)",
+            Self::HeightMap => "height maps (.png, .tif, .hgt)",
+            Self::Stored => "stored worlds (.drystone)",
+            Self::Model => "polygon models (.obj, .gltf, .glb)",
+        }
+    }
+}
+
+/// All formats, as messages list them.
+pub(crate) struct SupportedFormats;
+
+impl fmt::Display for SupportedFormats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, format) in Format::ALL.into_iter().enumerate() {
+            f.write_str(if index > 0 { ", " } else { "" })?;
+            f.write_str(format.description())?;
+        }
+        Ok(())
+    }
+}

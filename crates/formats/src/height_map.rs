@@ -1,0 +1,239 @@
+use std::path::Path;
+
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+
+use crate::error::SourceError;
+use crate::file::read_file;
+use crate::identity;
+use crate::source::Source;
+
+mod axis;
+mod cover;
+mod fault;
+mod geo_scale;
+mod geo_tiff;
+mod grey_png;
+mod grid;
+mod hgt;
+mod options;
+mod relief;
+mod tags;
+
+use fault::Fault;
+use grid::Decoded;
+pub use options::{HeightMapOptions, Voids};
+use relief::Relief;
+
+/// A height map: a grey picture (`.png`), a GeoTIFF (`.tif`), or a tile of the Shuttle Radar
+/// Topography Mission (`.hgt`).
+///
+/// ```text
+///  bytes ─decode─► heights in metres ─► columns of voxels ─► ground by height and slope
+///                  (kept in memory)     (for each requested chunk)
+/// ```
+/// * **Axes.** The first row is the north: X points east, Z south, Y up. The north-western corner
+///   is at X 0, Z 0; Y 0 is 0 metres.
+/// * **Scale.** [`HeightMapOptions`] defines the distance of samples and the size of voxels. If
+///   voxels are smaller than samples, heights between samples are interpolated linearly. If they
+///   are larger, a column has the mean height of the ground that it covers. If both are equal, a
+///   column is one sample. A voxel is solid if the ground reaches its middle.
+/// * **Ground.** Solid down to 4 voxels below the lowest point of the map, which closes the body.
+///   Ground at or below sea level has at least one voxel of water on it.
+/// * **Voids.** Columns without a height are holes, or with [`Voids::Filled`] have the mean height
+///   of their neighbours. [`HeightMapSummary`] counts the voids.
+///
+/// Surface material for a sea level of 0 m and a snow line of 2500 m:
+///
+/// | height | flat | steeper than 0.6 | steeper than 1 |
+/// |---|---|---|---|
+/// | up to 0 m | sand under water | rock | rock |
+/// | 0 to 5 m | sand | rock | rock |
+/// | 5 to 625 m | grass | rock | rock |
+/// | 625 to 1250 m | forest | rock | rock |
+/// | 1250 to 1875 m | alpine meadow | rock | rock |
+/// | 1875 to 2500 m | scree | rock | rock |
+/// | from 2500 m | snow | snow | rock |
+///
+/// The slope is in metres of height per metre, regardless of the vertical scale. With other levels,
+/// the limits keep their fractions of the range from sea to snow: 1 in 500, a quarter, a half,
+/// three quarters. Below the surface are three voxels of dirt, then stone.
+///
+/// # Limits
+/// * 1 GiB per file; 2²⁷ samples of 4 bytes of memory each, and no more than the file can hold;
+///   2²⁴ voxels per side; 2²⁴ chunks.
+/// * PNG: one channel of 8 or 16 bits, with or without transparency. One step of grey is 1 m.
+/// * SRTM: tiles of 1201², 3601² and 1801 × 3601 samples.
+/// * TIFF: the first picture of a file. One channel of integers with 8, 16 or 32 bits or floats
+///   with 32 or 64 bits, in metres. Strips or tiles of at most 64 MiB, uncompressed or with
+///   deflate, LZW or PackBits. Scale and void value are read from GeoTIFF and GDAL tags, with
+///   metres and feet as units. Rotations and scales by matrix are ignored.
+pub struct HeightMap {
+    name: String,
+    identity: String,
+    summary: HeightMapSummary,
+    materials: MaterialTable,
+    relief: Relief,
+}
+
+/// Metadata and scale of a height map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeightMapSummary {
+    /// Description of the file format.
+    pub format: String,
+    /// Number of samples from west to east and from north to south.
+    pub size_samples: [usize; 2],
+    /// Distance of samples eastwards and southwards, in metres.
+    pub metres_per_sample: [f64; 2],
+    /// Side of a voxel, in metres.
+    pub metres_per_voxel: f64,
+    /// Factor by which heights are exaggerated.
+    pub vertical_scale: f64,
+    /// Lowest and highest sample, in metres; `None` if all are void.
+    pub range_metres: Option<[f32; 2]>,
+    /// Number of samples without a height.
+    pub void_count: u64,
+    /// Treatment of voids.
+    pub voids: Voids,
+}
+
+/// Supported file formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Png,
+    Tiff,
+    Hgt,
+}
+
+impl Format {
+    /// Detects the format by the first bytes, or by the file name for formats without a signature.
+    fn of(start: &[u8], path: &Path) -> Option<Self> {
+        if start.starts_with(grey_png::MAGIC) {
+            return Some(Self::Png);
+        }
+        if geo_tiff::is_tiff(start) {
+            return Some(Self::Tiff);
+        }
+        let extension = path.extension()?;
+        extension.eq_ignore_ascii_case("hgt").then_some(Self::Hgt)
+    }
+}
+
+impl HeightMap {
+    /// Maximum size of a file, in bytes.
+    pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+    /// Whether a file with this name and these first bytes is a height map.
+    pub(crate) fn is_height_map(head: &[u8], name: &Path) -> bool {
+        Format::of(head, name).is_some()
+    }
+
+    /// Opens and reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no height map, is too large or damaged, or options for which
+    /// the result is too large. The message names the file, the location in it if known, and what
+    /// to do.
+    pub fn open(path: &Path, options: &HeightMapOptions) -> Result<Self, SourceError> {
+        let kind = "a height map (.png, .tif, .hgt)";
+        // `parse` checks the signature, since there are several.
+        let bytes = read_file(path, b"", kind, Self::MAX_FILE_BYTES)?;
+        Self::parse(&bytes, &path.display().to_string(), options)
+    }
+
+    /// Parses the bytes of a file. `name` is used in messages. Its extension identifies `.hgt`
+    /// files, and its coordinates give their latitude.
+    ///
+    /// # Errors
+    /// See [`open`](Self::open).
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_formats::{HeightMap, HeightMapOptions};
+    ///
+    /// // A plain at 100 m, samples 3 arc seconds apart.
+    /// let tile = [0, 100].repeat(1201 * 1201);
+    /// let map = HeightMap::parse(&tile, "N47E011.hgt", &HeightMapOptions::default())?;
+    /// let [east, south] = map.summary().metres_per_sample;
+    /// assert_eq!((east.round(), south.round()), (63.0, 93.0));
+    /// # Ok::<(), drystone_formats::SourceError>(())
+    /// ```
+    pub fn parse(
+        bytes: &[u8],
+        name: &str,
+        options: &HeightMapOptions,
+    ) -> Result<Self, SourceError> {
+        let Some(format) = Format::of(bytes, Path::new(name)) else {
+            let start = bytes[..bytes.len().min(4)].escape_ascii();
+            return Err(SourceError::Unsupported {
+                path: name.into(),
+                found: format!("not a height map: it begins with \"{start}\""),
+            });
+        };
+        Self::build(bytes, format, name, options).map_err(|fault| fault.in_file(name))
+    }
+
+    fn build(
+        bytes: &[u8],
+        format: Format,
+        name: &str,
+        options: &HeightMapOptions,
+    ) -> Result<Self, Fault> {
+        options.check()?;
+        let Decoded { mut grid, format, metres_per_sample } = match format {
+            Format::Png => grey_png::decode(bytes)?,
+            Format::Tiff => geo_tiff::decode(bytes)?,
+            Format::Hgt => hgt::decode(bytes, name)?,
+        };
+        let default = [HeightMapOptions::METRES_PER_SAMPLE; 2];
+        let metres_per_sample = options.metres_per_sample.or(metres_per_sample).unwrap_or(default);
+        let [east, south] = metres_per_sample;
+        let metres_per_voxel = options.metres_per_voxel.unwrap_or(east.min(south));
+        let summary = HeightMapSummary {
+            format,
+            size_samples: grid.size(),
+            metres_per_sample,
+            metres_per_voxel,
+            vertical_scale: options.vertical_scale,
+            range_metres: grid.range(),
+            void_count: grid.void_count(),
+            voids: options.voids,
+        };
+        if options.voids == Voids::Filled {
+            grid.fill_voids();
+        }
+        let mut materials = MaterialTable::new();
+        let relief =
+            Relief::new(grid, metres_per_sample, metres_per_voxel, options, &mut materials)?;
+        let identity = identity::of_bytes("height map", name, bytes);
+        let (name, identity) = (name.into(), format!("{identity}, {}", options.identity()));
+        Ok(Self { name, identity, summary, materials, relief })
+    }
+
+    /// Metadata and scale of the file.
+    pub fn summary(&self) -> &HeightMapSummary {
+        &self.summary
+    }
+}
+
+impl Source for HeightMap {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        &self.materials
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.relief.chunk_positions()
+    }
+
+    /// Builds the chunk at `position` from the samples of its columns.
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
+        Ok(self.relief.chunk(position))
+    }
+}

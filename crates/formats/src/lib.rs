@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod error;
+mod file;
+mod format;
+mod height_map;
+mod identity;
+mod input;
+mod minecraft;
+mod model;
+mod qb;
+mod source;
+mod vox;
+mod voxelize;
+
+pub use error::SourceError;
+pub use format::Format;
+pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
+pub use input::Input;
+pub use minecraft::MinecraftWorld;
+pub use model::{
+    Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
+    ReadNamedFile, WarningKind, Warnings,
+};
+pub use qb::QbFile;
+pub use source::{EditStore, MAX_LOADED_CHUNKS, Saving, Source};
+pub use vox::{VoxFile, VoxLayer, VoxSummary};
+pub use voxelize::VoxelModel;

@@ -1,0 +1,130 @@
+use std::collections::BTreeMap;
+
+use drystone_voxel::{Chunk, Material};
+
+use super::blocks::Blocks;
+use super::column::{Column, SECTION_VOXELS};
+use super::fault::Fault;
+use super::region::{OpenRegion, Region};
+use crate::error::SourceError;
+
+/// Side of a chunk, in voxels.
+const SIDE: usize = Chunk::SIDE as usize;
+/// Side of a section, in voxels.
+const SECTION_SIDE: usize = 16;
+/// Side of a chunk in sections, and of a stack in columns.
+const SECTIONS: usize = SIDE / SECTION_SIDE;
+
+/// All chunks at one X and Z: 2 × 2 columns.
+#[derive(Debug, Default)]
+pub(super) struct Stack {
+    /// Chunks by height in chunks, without empty ones.
+    pub(super) chunks: BTreeMap<i32, Chunk>,
+}
+
+/// Set of heights, in chunks, at which a stack can hold voxels. Bit 0 is [`LOWEST`].
+pub(super) type Heights = u128;
+/// Lowest height, in chunks.
+pub(super) const LOWEST: i32 = -64;
+
+/// Position of a stack in its region, in stacks (0 to 15).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StackSource {
+    pub(super) x: usize,
+    pub(super) z: usize,
+}
+
+impl StackSource {
+    /// Calls `on` with the data of each of the four columns that exist, and its position among the
+    /// four. Adds damage to `faults` and continues.
+    fn columns(
+        self,
+        region: &mut OpenRegion<'_>,
+        at: &Region,
+        faults: &mut Vec<SourceError>,
+        mut on: impl FnMut(&[u8], [usize; 2]) -> Result<(), Fault>,
+    ) {
+        for [x, z] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+            let column = [SECTIONS * self.x + x, SECTIONS * self.z + z];
+            let read = match region.column(column[0], column[1]) {
+                Ok(None) => continue,
+                Ok(Some(bytes)) => on(&bytes, [x, z]),
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = read {
+                faults.push(fault.in_column(&at.name, at.column_at(column[0], column[1])));
+            }
+        }
+    }
+
+    /// Heights at which the stack can hold voxels, according to the palettes of its sections.
+    pub(super) fn heights(
+        self,
+        region: &mut OpenRegion<'_>,
+        at: &Region,
+        blocks: &Blocks,
+        faults: &mut Vec<SourceError>,
+    ) -> Heights {
+        let mut heights = 0;
+        self.columns(region, at, faults, |bytes, _| {
+            let column = Column::parse(bytes, blocks)?;
+            for section in column.sections.iter().filter(|section| section.may_be_solid()) {
+                heights |= 1 << (chunk_height(section.y) - LOWEST);
+            }
+            Ok(())
+        });
+        heights
+    }
+
+    /// Reads and unpacks the stack.
+    pub(super) fn read(
+        self,
+        region: &mut OpenRegion<'_>,
+        at: &Region,
+        blocks: &Blocks,
+        faults: &mut Vec<SourceError>,
+    ) -> Stack {
+        let mut chunks: BTreeMap<i32, Vec<Material>> = BTreeMap::new();
+        let mut voxels = Box::new([Material::AIR; SECTION_VOXELS]);
+        self.columns(region, at, faults, |bytes, [x, z]| {
+            let column = Column::parse(bytes, blocks)?;
+            for section in column.sections.iter().filter(|section| section.may_be_solid()) {
+                section.voxels(blocks, &mut voxels)?;
+                let chunk = chunks
+                    .entry(chunk_height(section.y))
+                    .or_insert_with(|| vec![Material::AIR; SIDE.pow(3)]);
+                put(chunk, &voxels, [x, section.y.rem_euclid(SECTIONS as i32) as usize, z]);
+            }
+            Ok(())
+        });
+        let whole = |voxels: Vec<Material>| Chunk::from_voxels(Chunk::SIDE, &voxels);
+        let chunks = chunks
+            .into_iter()
+            .filter_map(|(y, voxels)| Some((y, whole(voxels)?)))
+            .filter(|(_, chunk)| !chunk.is_empty())
+            .collect();
+        Stack { chunks }
+    }
+}
+
+impl Stack {
+    /// Memory of the chunks and their table, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        let chunk = |chunk: &Chunk| size_of::<(i32, Chunk)>() + chunk.size_bytes();
+        size_of::<Self>() + self.chunks.values().map(chunk).sum::<usize>()
+    }
+}
+
+fn chunk_height(section_y: i32) -> i32 {
+    section_y.div_euclid(SECTIONS as i32)
+}
+
+/// Copies a section (X fastest, then Z, then Y) to its octant of a chunk (X, then Y, then Z).
+fn put(chunk: &mut [Material], section: &[Material; SECTION_VOXELS], octant: [usize; 3]) {
+    let [x, y, z] = octant.map(|side| side * SECTION_SIDE);
+    for (row, voxels) in section.chunks_exact(SECTION_SIDE).enumerate() {
+        let (row_y, row_z) = (y + row / SECTION_SIDE, z + row % SECTION_SIDE);
+        let start = x + SIDE * (row_y + SIDE * row_z);
+        chunk[start..start + SECTION_SIDE].copy_from_slice(voxels);
+    }
+}

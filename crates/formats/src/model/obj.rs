@@ -1,0 +1,93 @@
+//! Wavefront `.obj` reader. Reads all positions, normals and texture coordinates first, then the
+//! faces that refer to them.
+//!
+//! The crates `tobj` and `obj` support n-gons too. But errors of `tobj` name no line, `obj` does
+//! not check the indices of faces, and neither supports continued lines.
+
+use std::collections::HashMap;
+
+use super::builder::Builder;
+use super::fault::Fault;
+use super::files::NamedFiles;
+use super::{Model, ModelOptions, WarningKind};
+use crate::error::SourceError;
+
+mod faces;
+mod lines;
+mod materials;
+mod numbers;
+mod words;
+
+use faces::Faces;
+use numbers::Numbers;
+
+/// Material colours by name, from the `.mtl` files.
+type Colors = HashMap<String, [u8; 4]>;
+
+pub(super) fn parse(
+    bytes: &[u8],
+    name: &str,
+    options: &ModelOptions,
+    mut named_files: NamedFiles,
+) -> Result<Model, Fault> {
+    let mut builder = Builder::new(name, options)?;
+    let numbers = Numbers::read(bytes, &mut builder)?;
+    let colors = read_materials(&numbers, &mut named_files, &mut builder)?;
+    Faces::new(&numbers, &colors, &mut builder).read(bytes)?;
+    builder.finish()
+}
+
+/// Result of reading a material file.
+#[derive(Clone, Copy, PartialEq)]
+enum Found {
+    Read,
+    Missing,
+    /// The name could lead outside the model's folder.
+    Outside,
+}
+
+/// Reads every named `.mtl` file once. Counts statements that name a file that cannot be read.
+fn read_materials(
+    numbers: &Numbers,
+    named_files: &mut NamedFiles,
+    builder: &mut Builder,
+) -> Result<Colors, Fault> {
+    let mut colors = Colors::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for (line, names) in &numbers.material_files {
+        if seen.contains(&names.as_str()) {
+            continue;
+        }
+        seen.push(names);
+        // Either one name, which may contain spaces, or several names.
+        let mut found = vec![read_file(names, named_files, &mut colors)?];
+        let words = || names.split_whitespace().filter(|word| word != names);
+        if found != [Found::Read] && words().next().is_some() {
+            found = words()
+                .map(|word| read_file(word, named_files, &mut colors))
+                .collect::<Result<_, _>>()?;
+        }
+        let line = format_args!("line {line}");
+        if found.iter().any(|&found| found != Found::Read) {
+            builder.warn(WarningKind::MissingMaterials, line);
+        }
+        if found.contains(&Found::Outside) {
+            builder.warn(WarningKind::OutsideFolder, line);
+        }
+    }
+    Ok(colors)
+}
+
+/// Reads a material file if it exists.
+fn read_file(
+    name: &str,
+    named_files: &mut NamedFiles,
+    colors: &mut Colors,
+) -> Result<Found, Fault> {
+    match named_files.read(name) {
+        Ok(Some(bytes)) => materials::read(&bytes, name, colors).map(|()| Found::Read),
+        Ok(None) => Ok(Found::Outside),
+        Err(SourceError::Unreadable { .. } | SourceError::Unsupported { .. }) => Ok(Found::Missing),
+        Err(error) => Err(Fault::Other(error)),
+    }
+}

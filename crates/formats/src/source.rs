@@ -1,0 +1,143 @@
+use std::any::Any;
+use std::path::PathBuf;
+
+use drystone_voxel::{Chunk, ChunkBox, ChunkPos, MaterialTable, NodePos};
+
+use crate::error::SourceError;
+
+/// A source of voxels: lists its chunks and makes each on demand, from any thread and in any order.
+///
+/// If a thread panics during a call, other threads may keep using the source. An implementation
+/// therefore ignores poisoned locks and only stores complete data under them. It does not use
+/// anything again that a panic may have left incomplete, such as the database of a
+/// stored world.
+///
+/// `dyn Source` can be cast to `dyn Any` and from there to the concrete type, for methods such as
+/// [`VoxFile::summary`](crate::VoxFile::summary).
+pub trait Source: Any + Send + Sync {
+    /// Returns the display name: the name of the file, or a description of the generated world.
+    fn name(&self) -> &str;
+
+    /// Returns a text that differs between sources with different chunks. It contains the kind of
+    /// source, the file name without folders, its length or content, and options that change
+    /// chunks.
+    ///
+    /// The text stays the same when the file is moved and between versions of this crate. A stopped
+    /// import resumes only from a source with the same identity, and edits are only shown over such
+    /// a source. The default is [`name`](Self::name), for sources without a file.
+    fn identity(&self) -> String {
+        self.name().into()
+    }
+
+    /// Returns the materials that voxels refer to.
+    fn materials(&self) -> &MaterialTable;
+
+    /// Returns the position of every chunk that may not be all air, sorted, each once.
+    fn chunk_positions(&self) -> Vec<ChunkPos>;
+
+    /// Returns the chunk at `position`, of side [`Chunk::SIDE`]. It is all air where the source has
+    /// nothing. Repeated calls return the same chunk.
+    ///
+    /// # Errors
+    /// When a source that reads chunks on demand finds a damaged one.
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError>;
+
+    /// Returns the box that contains all chunks, or `None` if there are none.
+    ///
+    /// # Cost
+    /// The cost of [`chunk_positions`](Self::chunk_positions), unless the source stores the box.
+    fn extent(&self) -> Option<ChunkBox> {
+        ChunkBox::around(self.chunk_positions())
+    }
+
+    /// Number of [`chunk_positions`](Self::chunk_positions). Check it first if they may be too
+    /// many.
+    fn chunk_count(&self) -> u64 {
+        self.chunk_positions().len() as u64
+    }
+
+    /// Returns the LOD chunk at `node`, of a level above 0, if the source makes or stores it.
+    /// `None` means that it is [downsampled](drystone_voxel::downsample) from the level below.
+    fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, SourceError>> {
+        let _ = node;
+        None
+    }
+
+    /// Returns the chunk at `node` without edits, if this source has edits that may have changed
+    /// it. `None` means that there are no such edits.
+    fn original_chunk(&self, node: NodePos) -> Option<Result<Chunk, SourceError>> {
+        let _ = node;
+        None
+    }
+
+    /// Whether [`coarse_chunk`](Self::coarse_chunk) returns chunks that are not downsampled from
+    /// the level below. Air may then hide smaller voxels. False if the source has no LOD chunks or
+    /// only stores downsampled ones.
+    fn makes_levels(&self) -> bool {
+        false
+    }
+
+    /// Whether all chunks that `node` covers are certainly all air, so that they need not be read.
+    /// False if that is unknown.
+    fn is_air(&self, node: NodePos) -> bool {
+        let _ = node;
+        false
+    }
+
+    /// Returns the edit store of this source, or `None` if it cannot save edits. The source returns
+    /// saved chunks from then on, and shows them in LOD voxels that it makes. Files of other
+    /// programs and sources opened for reading only have no edit store.
+    fn edit_store(&self) -> Option<&dyn EditStore> {
+        None
+    }
+
+    /// Whether [`is_air`](Self::is_air) is exact for every node. Callers then need not track which
+    /// chunks exist.
+    fn has_exact_air(&self) -> bool {
+        false
+    }
+
+    /// Returns a line for each damaged part found so far. The rest of the source can still be read.
+    /// Call this after reading the chunks.
+    fn faults(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Maximum number of chunks that are held in memory at once: those of a `World`, and those of a
+/// file that lists its chunks when it is opened.
+pub const MAX_LOADED_CHUNKS: usize = 1 << 16;
+
+/// Persists edited chunks in a file.
+pub trait EditStore {
+    /// Returns the file that the edits are saved to.
+    fn path(&self) -> PathBuf;
+
+    /// Takes edited chunks, including empty ones. The source returns them from now on. They are
+    /// committed later, many at once.
+    ///
+    /// # Errors
+    /// When an earlier commit failed. Nothing is taken then until [`flush`](Self::flush) succeeds.
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), SourceError>;
+
+    /// Waits until all edits are on disk. Tries again what failed before.
+    ///
+    /// # Errors
+    /// When the file cannot be written. The edits are kept and can be flushed again.
+    fn flush(&self) -> Result<(), SourceError>;
+
+    /// Returns the state of the edits that are not on disk yet.
+    fn saving(&self) -> Saving;
+
+    /// Returns the chunks that are not on disk yet.
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)>;
+}
+
+/// State of the edits that are not on disk yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saving {
+    /// Number of chunks that are not on disk yet.
+    pub waiting_chunks: u64,
+    /// Error of the last commit, if it failed.
+    pub failure: Option<String>,
+}

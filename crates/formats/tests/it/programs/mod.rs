@@ -1,0 +1,186 @@
+//! Reads bytes as files, for tests and fuzzers. Any input must give a valid model or an error in
+//! one line.
+
+use drystone_formats::{
+    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, QbFile, Source, SourceError,
+    VoxFile,
+};
+use drystone_voxel::ChunkPos;
+
+/// Lower than the default, so that each of many files takes little time.
+const MAX_CORNERS: u64 = 1 << 16;
+
+/// Reads the bytes up to the first zero as an `.obj` file, and the rest as its material file.
+pub(crate) fn obj(bytes: &[u8]) {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let (text, materials) = bytes.split_at(end);
+    let materials = materials.get(1..).unwrap_or_default();
+    // Both merge modes.
+    for merge_tolerance in [0.0, 0.75] {
+        let options = options(merge_tolerance);
+        let mut beside = |_: &str, _| Ok(materials.to_vec());
+        check_result(&Model::parse_obj(text, "fuzz.obj", &options, &mut beside), bytes);
+    }
+}
+
+/// Reads bytes as a glTF file, and as every buffer that it names.
+pub(crate) fn gltf(bytes: &[u8]) {
+    let mut beside = |_: &str, _| Ok(bytes.to_vec());
+    check_result(&Model::parse_gltf(bytes, "fuzz.gltf", &options(0.0), &mut beside), bytes);
+}
+
+/// Reads bytes as a height map and makes some of its chunks. Returns whether the map is valid.
+pub(crate) fn height_map(bytes: &[u8]) -> bool {
+    // Files without a signature are read as tiles.
+    let name = if bytes.starts_with(b"h") { "N47E011.hgt" } else { "fuzz.tif" };
+    let options = HeightMapOptions { metres_per_voxel: Some(90.0), ..HeightMapOptions::default() };
+    let map = match HeightMap::parse(bytes, name, &options) {
+        Ok(map) => map,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with(name) && line.len() < 600, "{line}");
+            return false;
+        }
+    };
+    let summary = map.summary();
+    let [width, height] = summary.size_samples;
+    assert!(width > 0 && height > 0 && summary.void_count <= (width * height) as u64);
+    assert_eq!(summary.range_metres.is_none(), summary.void_count == (width * height) as u64);
+    // A few samples over thousands of kilometres make a long list.
+    if width * height > 1 << 12 || summary.metres_per_sample.iter().any(|metres| *metres > 1e4) {
+        return true;
+    }
+    let positions = map.chunk_positions();
+    assert!(positions.is_sorted());
+    for position in positions.iter().take(4).chain(positions.last()) {
+        map.chunk(*position).unwrap().check().unwrap();
+    }
+    true
+}
+
+fn options(merge_tolerance: f32) -> ModelOptions {
+    ModelOptions { merge_tolerance, max_file_bytes: 1 << 20, max_corners: MAX_CORNERS }
+}
+
+fn check_result(result: &Result<Model, SourceError>, bytes: &[u8]) {
+    match result {
+        Ok(model) => check(model),
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with("fuzz."), "{line}");
+            // No message repeats the file.
+            assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
+        }
+    }
+}
+
+/// Checks the invariants of any model, even from a damaged file.
+pub(crate) fn check(model: &Model) {
+    model.polygons.check().unwrap();
+    assert!(!model.polygons.is_empty());
+    let in_parts: usize = model.parts.iter().map(|part| part.polygons.len()).sum();
+    assert_eq!(in_parts, model.polygons.len() as usize);
+    for part in &model.parts {
+        assert!(part.material < model.materials.len() && part.name.len() <= 255);
+        assert!(!part.polygons.is_empty());
+        for &polygon in &part.polygons {
+            for corner in model.polygons.corners(polygon).unwrap() {
+                let uv = corner.uv();
+                assert!(corner.position().iter().chain(&uv).all(|number| number.is_finite()));
+                let normal = corner.data().normal();
+                let length = |normal: [f32; 3]| normal.iter().map(|n| n * n).sum::<f32>();
+                assert!(normal.is_none_or(|normal| (length(normal) - 1.0).abs() < 1e-5));
+            }
+        }
+    }
+    let ratio = model.sharing_ratio();
+    assert!(0.0 < ratio && ratio <= 1.0, "{ratio}");
+    let bounds = model.bounds().unwrap();
+    assert!((0..3).all(|axis| bounds.min[axis] <= bounds.max[axis]));
+}
+
+/// Reads bytes as a region file, and as the uncompressed data of its only column.
+pub(crate) fn region(bytes: &[u8]) {
+    minecraft(bytes);
+    let mut file = vec![0; 8192];
+    // From sector 2 on, as many sectors as needed. Longer data is no column.
+    file[2] = 2;
+    file[3] = (bytes.len() + 5).div_ceil(4096).min(255) as u8;
+    file.extend((bytes.len() as u32 + 1).to_be_bytes());
+    file.push(3);
+    file.extend(bytes);
+    minecraft(&file);
+}
+
+/// Reads bytes as Minecraft data. Chunks must be valid, and each fault must be one line.
+pub(crate) fn minecraft(bytes: &[u8]) {
+    let source = match MinecraftWorld::parse(bytes, "fuzz.mca") {
+        Ok(source) => source,
+        Err(error) => return assert!(error.to_string().starts_with("fuzz.mca: ")),
+    };
+    let positions = source.chunk_positions();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    for &position in &positions {
+        source.chunk(position).unwrap().check().unwrap();
+    }
+    for line in source.faults() {
+        assert!(line.starts_with("fuzz.mca: column ") && !line.contains('\n'), "{line}");
+        assert!(line.len() < 600, "{line}");
+    }
+}
+
+/// Reads bytes as a `.qb` file and makes some of its chunks. Returns whether the file is accepted.
+pub(crate) fn qb(bytes: &[u8]) -> bool {
+    let file = match QbFile::parse(bytes, "fuzz.qb") {
+        Ok(file) => file,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with("fuzz.qb: ") && !line.contains('\n'), "{line}");
+            assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
+            return false;
+        }
+    };
+    let positions = file.chunk_positions();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    let material_count = file.materials().len();
+    for &position in positions.iter().take(8).chain(positions.last()) {
+        let chunk = file.chunk(position).unwrap();
+        chunk.check().unwrap();
+        let has_kind =
+            |material: drystone_voxel::Material| usize::from(material.0) < material_count;
+        assert!(chunk.iter_solid().all(|(_, material)| has_kind(material)));
+    }
+    true
+}
+
+/// Reads bytes as a `.vox` file and makes some of its chunks. Returns whether the file is valid.
+pub(crate) fn vox(bytes: &[u8]) -> bool {
+    let file = match VoxFile::parse(bytes, "fuzz.vox") {
+        Ok(file) => file,
+        Err(error) => {
+            let line = error.to_string();
+            assert!(line.starts_with("fuzz.vox: ") && !line.contains('\n'), "{line}");
+            assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
+            return false;
+        }
+    };
+    let positions = file.chunk_positions();
+    assert!(positions.is_sorted_by(|a, b| a < b));
+    // A model may be shown very often at the same position.
+    if file.summary().instance_count > 64 {
+        return true;
+    }
+    let material_count = file.materials().len();
+    for &ChunkPos { x, y, z } in positions.iter().take(8).chain(positions.last()) {
+        let chunk = file.chunk(ChunkPos::new(x, y, z)).unwrap();
+        chunk.check().unwrap();
+        let is_known =
+            |material: drystone_voxel::Material| usize::from(material.0) < material_count;
+        assert!(chunk.iter_solid().all(|(_, material)| is_known(material)));
+        // Chunks that are not listed are air.
+        let beside = ChunkPos::new(x - 1, y, z);
+        let is_listed = positions.binary_search(&beside).is_ok();
+        assert!(is_listed || file.chunk(beside).unwrap().is_empty());
+    }
+    true
+}

@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod chunk_cache;
+mod edited;
+mod epochs;
+mod import;
+mod stored;
+
+pub use chunk_cache::ChunkCache;
+pub use edited::EditedSource;
+pub use epochs::Epochs;
+pub use import::{ImportOptions, ImportProgress, import};
+pub use stored::{
+    CommitPolicy, MemoryFile, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck,
+};
