@@ -9,9 +9,8 @@ use core::ptr::NonNull;
 
 use allocator_api2::alloc::{AllocError, Allocator};
 
-use super::bump::dangling;
-use super::{Linear, Scope, Stack, StackEnd};
-use crate::Error;
+use crate::region::dangling;
+use crate::{Error, Linear, Scope, Stack, StackEnd};
 
 #[cfg(test)]
 mod tests;
@@ -92,172 +91,81 @@ unsafe impl Allocator for &Scope<'_, '_> {
 unsafe impl Allocator for &Stack<'_> {
     #[inline]
     fn allocate(&self, layout: Layout) -> Block {
-        allocate(*self, layout)
+        Allocator::allocate(&self.low(), layout)
     }
 
     #[inline]
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller guarantees that it is a block of this stack that was not freed.
-        unsafe { free(*self, start, layout) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.low().deallocate(start, layout) }
     }
 
     unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: the caller guarantees that `start` is a block with this layout.
-        unsafe { resize(*self, start, old, new) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { resize(self.low(), start, old, new) }
     }
 
     unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: the caller guarantees that `start` is a block with this layout.
-        unsafe { resize(*self, start, old, new) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { resize(self.low(), start, old, new) }
     }
 }
 
 // SAFETY: as for `&Stack`; an end is a reference to its stack, and so are its copies.
 unsafe impl Allocator for StackEnd<'_, '_> {
+    /// Allocates a block. A block of 0 bytes has a dangling address outside the stack, because some
+    /// collections shrink to 0 bytes and never free.
     #[inline]
     fn allocate(&self, layout: Layout) -> Block {
-        allocate(*self, layout)
+        match layout.size() {
+            0 => block(Ok(dangling(layout)), layout),
+            _ => block(StackEnd::allocate(*self, layout), layout),
+        }
     }
 
     #[inline]
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: the caller guarantees that it is a block of this end that was not freed.
-        unsafe { free(*self, start, layout) }
+        if layout.size() != 0 {
+            // SAFETY: the caller guarantees that it is a block of this end that was not freed.
+            unsafe { self.free_any(start, layout) }
+        }
     }
 
     unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: the caller guarantees that `start` is a block with this layout.
+        // SAFETY: guaranteed by the caller.
         unsafe { resize(*self, start, old, new) }
     }
 
     unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
-        // SAFETY: the caller guarantees that `start` is a block with this layout.
+        // SAFETY: guaranteed by the caller.
         unsafe { resize(*self, start, old, new) }
-    }
-}
-
-/// Common interface of `&Stack` and `StackEnd`.
-trait Blocks: Copy {
-    fn push(self, layout: Layout) -> Result<NonNull<u8>, Error>;
-
-    fn is_top(self, start: NonNull<u8>) -> bool;
-
-    /// # Safety
-    /// - The conditions of [`Stack::resize`].
-    unsafe fn resize_top(self, start: NonNull<u8>, new: Layout) -> Result<NonNull<u8>, Error>;
-
-    /// # Safety
-    /// - `start` is a block with this layout that was not freed before, and nothing uses it.
-    unsafe fn free_any(self, start: NonNull<u8>, layout: Layout);
-
-    /// # Safety
-    /// - `start` is a block with the layout `old`, not freed and not the top. `size` is not larger,
-    ///   and nothing uses the bytes behind it.
-    unsafe fn shrink_any(self, start: NonNull<u8>, old: Layout, size: usize);
-}
-
-impl Blocks for &Stack<'_> {
-    #[inline]
-    fn push(self, layout: Layout) -> Result<NonNull<u8>, Error> {
-        Stack::allocate(self, layout)
-    }
-
-    #[inline]
-    fn is_top(self, start: NonNull<u8>) -> bool {
-        self.low().is_top(start)
-    }
-
-    #[inline]
-    unsafe fn resize_top(self, start: NonNull<u8>, new: Layout) -> Result<NonNull<u8>, Error> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.resize(start, new) }
-    }
-
-    #[inline]
-    unsafe fn free_any(self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.low().free(start, layout) }
-    }
-
-    unsafe fn shrink_any(self, start: NonNull<u8>, old: Layout, size: usize) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.low().shrink(start, old, size) }
-    }
-}
-
-impl Blocks for StackEnd<'_, '_> {
-    #[inline]
-    fn push(self, layout: Layout) -> Result<NonNull<u8>, Error> {
-        StackEnd::allocate(self, layout)
-    }
-
-    #[inline]
-    fn is_top(self, start: NonNull<u8>) -> bool {
-        StackEnd::is_top(self, start)
-    }
-
-    #[inline]
-    unsafe fn resize_top(self, start: NonNull<u8>, new: Layout) -> Result<NonNull<u8>, Error> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.resize(start, new) }
-    }
-
-    #[inline]
-    unsafe fn free_any(self, start: NonNull<u8>, layout: Layout) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { StackEnd::free_any(self, start, layout) }
-    }
-
-    unsafe fn shrink_any(self, start: NonNull<u8>, old: Layout, size: usize) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { StackEnd::shrink_any(self, start, old, size) }
-    }
-}
-
-/// Allocates a block. A block of 0 bytes has a dangling address outside the stack, because some
-/// collections shrink to 0 bytes and never free.
-#[inline]
-fn allocate(stack: impl Blocks, layout: Layout) -> Block {
-    match layout.size() {
-        0 => block(Ok(dangling(layout)), layout),
-        _ => block(stack.push(layout), layout),
-    }
-}
-
-/// # Safety
-/// - `start` is a block of `stack` with this layout, and not freed. Nothing uses it.
-#[inline]
-unsafe fn free(stack: impl Blocks, start: NonNull<u8>, layout: Layout) {
-    if layout.size() != 0 {
-        // SAFETY: guaranteed by the caller.
-        unsafe { stack.free_any(start, layout) }
     }
 }
 
 /// Changes the layout of a block: the top in place, any other by a copy if necessary.
 ///
 /// # Safety
-/// - `start` is a block of `stack` with the layout `old`. After success nothing uses its old
+/// - `start` is a block of `end` with the layout `old`. After success nothing uses its old
 ///   address.
-unsafe fn resize(stack: impl Blocks, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+unsafe fn resize(end: StackEnd<'_, '_>, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
     if old.size() != 0 && new.size() != 0 {
-        if stack.is_top(start) {
+        if end.is_top(start) {
             // SAFETY: guaranteed by the caller.
-            return block(unsafe { stack.resize_top(start, new) }, new);
+            return block(unsafe { end.resize(start, new) }, new);
         }
         let is_aligned = start.addr().get() & (new.align() - 1) == 0;
         if is_aligned && new.size() <= old.size() {
             // SAFETY: it is not the top; the rest is guaranteed by the caller.
-            unsafe { stack.shrink_any(start, old, new.size()) }
+            unsafe { end.shrink_any(start, old, new.size()) }
             return block(Ok(start), new);
         }
     }
-    let moved = allocate(stack, new)?;
+    let moved = Allocator::allocate(&end, new)?;
     // SAFETY: both blocks have at least this number of bytes and do not overlap; the old one is
     // freed once.
     unsafe {
         moved.cast().copy_from_nonoverlapping(start, old.size().min(new.size()));
-        free(stack, start, old);
+        end.deallocate(start, old);
     }
     Ok(moved)
 }

@@ -4,8 +4,7 @@ use core::fmt;
 use core::ptr::NonNull;
 
 use super::blocks::{Blocks, Head, Marks, SLAB_BYTES};
-use super::{MemorySource, PoolStats, Region};
-use crate::Error;
+use crate::{Error, MemorySource, PoolStats, Region};
 
 #[cfg(feature = "allocator-api2")]
 mod allocator;

@@ -2,21 +2,30 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
-use super::{MemorySource, Region};
-use crate::Error;
+use crate::region::POISON;
+use crate::{Error, MemorySource, Region};
 
-mod check;
+mod free_list;
 mod in_place;
-mod shape;
-mod shrink;
 mod slab;
 
 pub(super) use self::in_place::InPlaceBlocks;
-pub(super) use self::shape::{Head, SLAB_BYTES, Shape, block_layout};
-pub(super) use self::slab::{Marks, Slab};
+pub(super) use self::slab::{Head, Marks, SLAB_BYTES, Shape, Slab, block_layout};
 
-/// Content of freed memory in debug builds.
-const POISON: u8 = 0xDD;
+/// Memory use of a pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStats {
+    /// Number of blocks in use.
+    pub used_count: usize,
+    /// Number of blocks, in use and free.
+    pub capacity: usize,
+    /// Size of a block, in bytes.
+    pub block_bytes: usize,
+    /// Number of slabs.
+    pub slab_count: usize,
+    /// Size of all slabs, including headers and unused ends, in bytes.
+    pub reserved_bytes: usize,
+}
 
 /// Blocks of equal size and the list of free ones, which is stored in the free blocks: the common
 /// part of the pools. It has no types, does not check frees and keeps no counters: cache misses
@@ -162,19 +171,15 @@ impl<'m> Blocks<'m> {
     /// Allocates a block that was never allocated before.
     #[inline(never)]
     fn allocate_fresh(&self) -> Result<NonNull<u8>, Error> {
+        let full = || Error::full(self.block.size());
         if self.fresh_count.get() == 0 && !self.open_slab() {
-            return Err(self.full());
+            return Err(full());
         }
-        let Some(block) = NonNull::new(self.fresh.get()) else { return Err(self.full()) };
+        let block = NonNull::new(self.fresh.get()).ok_or_else(full)?;
         // SAFETY: behind the block is another one or the end of its slab.
         self.fresh.set(unsafe { block.add(self.block.size()) }.as_ptr());
         self.fresh_count.set(self.fresh_count.get() - 1);
         Ok(block)
-    }
-
-    #[cold]
-    fn full(&self) -> Error {
-        Error::Full { requested: self.block.size() as u64, largest_free: 0, total_free: 0 }
     }
 
     /// Makes all blocks of one more slab fresh. Returns `false` if there is none.

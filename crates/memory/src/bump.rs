@@ -3,9 +3,7 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 
 use crate::Error;
-
-/// Content of freed memory in builds with debug assertions.
-pub(super) const POISON: u8 = 0xDD;
+use crate::region::{POISON, dangling};
 
 /// Memory that is allocated front to back: the common part of `Linear` and the scopes of
 /// `ScopeStack`.
@@ -229,14 +227,4 @@ fn exhausted(layout: Layout, remaining: usize) -> Result<NonNull<u8>, Error> {
     }
     let free = remaining as u64;
     Err(Error::Full { requested: layout.size() as u64, largest_free: free, total_free: free })
-}
-
-/// Returns the address of a block of 0 bytes: dangling, but aligned.
-pub(super) const fn dangling(layout: Layout) -> NonNull<u8> {
-    let address = core::ptr::without_provenance_mut(layout.align());
-    match NonNull::new(address) {
-        Some(address) => address,
-        // Unreachable: an alignment is never zero.
-        None => NonNull::dangling(),
-    }
 }

@@ -2,12 +2,23 @@ use core::alloc::Layout;
 use core::fmt;
 use core::ptr::NonNull;
 
-use super::Region;
-use super::stack::{HighEnd, LowEnd, WORD_BYTES, whole_words};
-use crate::Error;
+use crate::region::POISON;
+use crate::{Error, Region};
 
+mod high_end;
+mod low_end;
 #[cfg(test)]
 mod tests;
+
+use high_end::HighEnd;
+use low_end::LowEnd;
+
+/// Size of a block's footer or header, and unit that block sizes are rounded up to.
+pub(super) const WORD_BYTES: usize = size_of::<usize>();
+/// Lowest bits of such a word, which hold tags because addresses are multiples of a word.
+const TAGS: usize = WORD_BYTES - 1;
+/// Tag of a block that was freed while others were on top.
+const FREED: usize = 1;
 
 /// Two stacks in one region that grow towards each other. Both are full when they meet.
 ///
@@ -41,7 +52,7 @@ mod tests;
 pub struct DoubleStack<'m> {
     low: LowEnd,
     high: HighEnd,
-    region: Region<'m>,
+    pub(super) region: Region<'m>,
 }
 
 impl<'m> DoubleStack<'m> {
@@ -203,5 +214,64 @@ impl StackEnd<'_, '_> {
             // SAFETY: guaranteed by the caller.
             unsafe { self.stack.low.shrink(block, old, size) }
         }
+    }
+}
+
+// SAFETY: it is an address range in memory that its owner owns, and has no thread-specific state.
+unsafe impl Send for LowEnd {}
+// SAFETY: it is an address range in memory that its owner owns, and has no thread-specific state.
+unsafe impl Send for HighEnd {}
+
+/// Memory of stacks whose region has no whole word.
+struct EmptyStack([*mut u8; 1]);
+
+// SAFETY: it is a null pointer that is never written.
+unsafe impl Sync for EmptyStack {}
+
+static EMPTY_STACK: EmptyStack = EmptyStack([low_end::NO_BLOCK]);
+
+/// Returns the address of stacks without memory. They share the word in front of the first block,
+/// and are full.
+fn empty_stack() -> NonNull<u8> {
+    NonNull::from(&EMPTY_STACK.0).cast()
+}
+
+/// Returns the part of a region that begins and ends at a multiple of a word, at least one word.
+fn whole_words(region: &Region<'_>) -> (NonNull<u8>, NonNull<u8>) {
+    let before = region.start().addr().get().wrapping_neg() % WORD_BYTES;
+    let inside = region.size_bytes().saturating_sub(before) / WORD_BYTES * WORD_BYTES;
+    // SAFETY: both ends are in the region, or in the word that replaces it.
+    unsafe {
+        match inside {
+            0 => (empty_stack(), empty_stack().add(WORD_BYTES)),
+            _ => (region.start().add(before), region.start().add(before + inside)),
+        }
+    }
+}
+
+/// Rounds a size up to whole words. Cannot overflow, because layouts are at most isize::MAX.
+#[inline]
+const fn round_up(size_bytes: usize) -> usize {
+    (size_bytes + (WORD_BYTES - 1)) & !(WORD_BYTES - 1)
+}
+
+/// Overwrites free memory with [`POISON`] in builds with debug assertions.
+#[inline]
+fn poison(from: NonNull<u8>, to: NonNull<u8>) {
+    if cfg!(debug_assertions) {
+        let size_bytes = to.addr().get() - from.addr().get();
+        // SAFETY: both are in the same region, and nothing uses the bytes between them.
+        unsafe { from.write_bytes(POISON, size_bytes) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn full(requested: usize, from: NonNull<u8>, to: NonNull<u8>) -> Error {
+    let free = to.addr().get() - from.addr().get();
+    Error::Full {
+        requested: requested as u64,
+        largest_free: free.saturating_sub(WORD_BYTES) as u64,
+        total_free: free as u64,
     }
 }

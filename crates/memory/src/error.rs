@@ -30,6 +30,14 @@ pub enum Error {
     AlreadyEnabled,
 }
 
+impl Error {
+    /// Error of memory that has nothing free for `requested` bytes.
+    #[cold]
+    pub(crate) const fn full(requested: usize) -> Self {
+        Self::Full { requested: requested as u64, largest_free: 0, total_free: 0 }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,8 +8,8 @@ use crate::Error;
 ///        [  Linear  ][  Linear  ][  Linear  ]
 /// ```
 /// Data written for a frame stays valid while the GPU may still read it. The caller of
-/// [`next`](Self::next) passes the last complete frame. As in [`BucketRing`](crate::BucketRing), an
-/// arena that a later frame may still read is not reused.
+/// [`next`](Self::next) passes the last complete frame. An arena that a later frame may still read
+/// is not reused.
 ///
 /// # Cost
 /// O(1). Metadata: 16 bytes per frame.

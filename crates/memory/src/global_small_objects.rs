@@ -10,11 +10,10 @@ mod area;
 mod bits;
 #[cfg(feature = "std")]
 mod cache;
-mod die;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
-use area::Area;
+use area::{Area, not_a_slot};
 use bits::Share;
 
 /// [`SmallObjects`](super::SmallObjects) shared by all threads, as the global allocator of a
@@ -89,35 +88,6 @@ impl<A> GlobalSmallObjects<A> {
         // rest of the program, and shared from then on.
         unsafe { self.area.load(Ordering::Acquire).as_ref() }
     }
-
-    /// Whether small objects are allocated in the area.
-    pub fn is_enabled(&self) -> bool {
-        self.area().is_some()
-    }
-
-    /// Whether a pointer points into the area.
-    pub fn owns(&self, pointer: *const u8) -> bool {
-        self.area().is_some_and(|area| area.contains(pointer.cast_mut()))
-    }
-
-    /// Iterates over the statistics of the classes, sorted by size; empty before it is enabled.
-    /// `live` includes the free slots in the caches of other threads, and `peak` those of all
-    /// threads.
-    pub fn class_stats(&self) -> impl Iterator<Item = ClassStats> {
-        let area = self.area();
-        #[cfg(feature = "std")]
-        area.inspect(|area| cache::flush(area));
-        area.into_iter().flat_map(Area::classes).map(area::Class::stats)
-    }
-
-    /// Number of requests since it was enabled that were too large or too strictly aligned for all
-    /// classes. Other threads add their counts when they end.
-    pub fn too_large(&self) -> u64 {
-        let area = self.area();
-        #[cfg(feature = "std")]
-        area.inspect(|area| cache::flush(area));
-        area.map_or(0, Area::too_large)
-    }
 }
 
 impl<A: GlobalAlloc> GlobalSmallObjects<A> {
@@ -188,6 +158,37 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
     }
 }
 
+impl<A> GlobalSmallObjects<A> {
+    /// Whether small objects are allocated in the area.
+    pub fn is_enabled(&self) -> bool {
+        self.area().is_some()
+    }
+
+    /// Whether a pointer points into the area.
+    pub fn owns(&self, pointer: *const u8) -> bool {
+        self.area().is_some_and(|area| area.contains(pointer.cast_mut()))
+    }
+
+    /// Iterates over the statistics of the classes, sorted by size; empty before it is enabled.
+    /// `live` includes the free slots in the caches of other threads, and `peak` those of all
+    /// threads.
+    pub fn class_stats(&self) -> impl Iterator<Item = ClassStats> {
+        let area = self.area();
+        #[cfg(feature = "std")]
+        area.inspect(|area| cache::flush(area));
+        area.into_iter().flat_map(Area::classes).map(area::Class::stats)
+    }
+
+    /// Number of requests since it was enabled that were too large or too strictly aligned for all
+    /// classes. Other threads add their counts when they end.
+    pub fn too_large(&self) -> u64 {
+        let area = self.area();
+        #[cfg(feature = "std")]
+        area.inspect(|area| cache::flush(area));
+        area.map_or(0, Area::too_large)
+    }
+}
+
 /// Allocates a slot of the layout's class, through the cache of the thread if it has one.
 fn allocate_in(area: &'static Area, layout: Layout) -> Option<*mut u8> {
     let number = area.class_for(layout);
@@ -219,7 +220,7 @@ fn count_too_large(area: &'static Area) {
 fn free_in(area: &'static Area, object: *mut u8, layout: Layout) {
     let number = area.class_for(layout);
     let class = area.class(number);
-    let Some(offset) = class.offset_of(object) else { die::not_a_slot(class.slot_bytes()) };
+    let Some(offset) = class.offset_of(object) else { not_a_slot(class.slot_bytes()) };
     #[cfg(feature = "std")]
     {
         cache::poison(object, layout);

@@ -18,7 +18,6 @@ mod frame_ring;
 mod global_small_objects;
 mod linear;
 mod pool;
-mod pool_stats;
 mod recorder;
 mod region;
 mod scope_stack;
@@ -29,9 +28,9 @@ mod source;
 mod spin_lock;
 mod stack;
 mod typed;
-mod zeroed;
 
 pub use block_pool::BlockPool;
+pub use blocks::PoolStats;
 pub use double_stack::{DoubleStack, StackEnd};
 pub use error::Error;
 pub use frame_ring::FrameRing;
@@ -39,7 +38,6 @@ pub use frame_ring::FrameRing;
 pub use global_small_objects::GlobalSmallObjects;
 pub use linear::{Checkpoint, Linear};
 pub use pool::{Pool, PoolBox};
-pub use pool_stats::PoolStats;
 #[cfg(feature = "alloc")]
 pub use recorder::{Proposal, ProposalConfig, Record};
 pub use recorder::{Recorder, SizeRecord};

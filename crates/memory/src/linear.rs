@@ -105,15 +105,9 @@ impl<'m> Linear<'m> {
     pub fn alloc_slice_with<T>(
         &self,
         len: usize,
-        mut make: impl FnMut(usize) -> T,
+        make: impl FnMut(usize) -> T,
     ) -> Result<&mut [T], Error> {
-        let target = typed::allocate_slice::<T>(&self.bump, len)?;
-        for index in 0..len {
-            // SAFETY: the target has space for `len` values.
-            unsafe { target.add(index).write(make(index)) }
-        }
-        // SAFETY: all of them are written, and nothing else has this memory.
-        Ok(unsafe { NonNull::slice_from_raw_parts(target, len).as_mut() })
+        typed::slice_with(&self.bump, len, make)
     }
 
     /// Allocates a copy of a string.
@@ -186,7 +180,6 @@ impl<'m> Linear<'m> {
         highest.addr().get() - self.region.start().addr().get()
     }
 
-    #[cfg(feature = "allocator-api2")]
     #[inline]
     pub(super) const fn parts(&self) -> (&Bump, &HighWaterMark) {
         (&self.bump, &self.highest)

@@ -24,7 +24,7 @@ use self::pool_box::Vacant;
 /// [`insert`](Self::insert) returns a [`PoolBox`], which owns the value like a `Box`. Dropping it
 /// drops the value and frees the block, so a double free cannot happen. Values may hold boxes of
 /// the same pool, for lists and trees. For handles that outlive a borrow use [`PoolBox::into_raw`]
-/// or, with checks, [`Slots`](crate::Slots).
+/// or, with checks, `Slots` of the crate `drystone-alloc`.
 ///
 /// Source: Chris Brough's article on allocators, "Pool Allocator".
 ///

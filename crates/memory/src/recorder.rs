@@ -1,7 +1,11 @@
 use core::alloc::{GlobalAlloc, Layout};
 
-use super::MemorySource;
-use super::spin_lock::SpinLock;
+use crate::MemorySource;
+use crate::spin_lock::SpinLock;
+
+// First, so that the documentation of `Record` begins with its own methods.
+#[cfg(feature = "alloc")]
+mod record;
 
 mod live_table;
 mod metadata;
@@ -9,8 +13,6 @@ mod metadata;
 mod picture;
 #[cfg(feature = "alloc")]
 mod proposal;
-#[cfg(feature = "alloc")]
-mod record;
 mod tally;
 #[cfg(all(test, feature = "std"))]
 mod tests;

@@ -4,8 +4,10 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use super::MemorySource;
-use crate::Error;
+use crate::{Error, MemorySource};
+
+/// Content of freed memory in builds with debug assertions.
+pub(crate) const POISON: u8 = 0xDD;
 
 /// Memory that belongs to one allocator: lent by the caller for `'m`, or allocated from a
 /// [`MemorySource`] and freed when the region is dropped.
@@ -58,9 +60,7 @@ impl<'m> Region<'m> {
             let start = NonNull::dangling();
             return Ok(Self { start, layout, source: None, memory: PhantomData });
         }
-        let requested = layout.size() as u64;
-        let full = Error::Full { requested, largest_free: 0, total_free: 0 };
-        let start = source.allocate(layout).ok_or(full)?;
+        let start = source.allocate(layout).ok_or(Error::full(layout.size()))?;
         Ok(Self { start, layout, source: Some(source), memory: PhantomData })
     }
 
@@ -84,7 +84,7 @@ impl Region<'static> {
     pub fn heap(size_bytes: usize) -> Result<Self, Error> {
         const PAGE_BYTES: usize = 4096;
         let layout = Layout::from_size_align(size_bytes, PAGE_BYTES);
-        Self::from_source(&super::Heap, layout.map_err(|_| Error::InvalidSize)?)
+        Self::from_source(&crate::Heap, layout.map_err(|_| Error::InvalidSize)?)
     }
 }
 
@@ -108,6 +108,16 @@ impl fmt::Debug for Region<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, size_bytes) = (self.start, self.layout.size());
         f.debug_struct("Region").field("start", &start).field("size_bytes", &size_bytes).finish()
+    }
+}
+
+/// Returns the address of a block of 0 bytes: dangling, but aligned.
+pub(crate) const fn dangling(layout: Layout) -> NonNull<u8> {
+    let address = core::ptr::without_provenance_mut(layout.align());
+    match NonNull::new(address) {
+        Some(address) => address,
+        // Unreachable: an alignment is never zero.
+        None => NonNull::dangling(),
     }
 }
 

@@ -4,9 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use super::bump::{Bump, HighWaterMark};
-use super::{Region, typed};
-use crate::Error;
+use crate::bump::{Bump, HighWaterMark};
+use crate::{Error, Linear, Region, typed};
 
 mod finalizer;
 #[cfg(test)]
@@ -52,34 +51,30 @@ use finalizer::{Chain, Entries, Entry};
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
 pub struct ScopeStack<'m> {
-    bump: Bump,
-    highest: HighWaterMark,
-    region: Region<'m>,
+    memory: Linear<'m>,
 }
 
 impl<'m> ScopeStack<'m> {
     /// Creates a stack of the whole region, all free.
     pub const fn new(region: Region<'m>) -> Self {
-        // SAFETY: the region owns its bytes exclusively as long as it exists, which is as long as
-        // the stack that owns it.
-        let bump = unsafe { Bump::new(region.start(), region.size_bytes()) };
-        Self { bump, highest: HighWaterMark::new(region.start()), region }
+        Self { memory: Linear::new(region) }
     }
 
     /// Opens a scope, calls `run` with it, and ends the scope.
     #[inline]
     pub fn scope<'p, R>(&'p mut self, run: impl for<'s> FnOnce(&mut Scope<'s, 'p>) -> R) -> R {
-        run(&mut Scope::within(&self.bump, &self.highest))
+        let (bump, highest) = self.memory.parts();
+        run(&mut Scope::within(bump, highest))
     }
 
     /// Capacity, in bytes.
     pub const fn capacity(&self) -> usize {
-        self.region.size_bytes()
+        self.memory.capacity()
     }
 
     /// Largest number of bytes that ended scopes ever used at once.
     pub fn high_water(&self) -> usize {
-        self.highest.get().addr().get() - self.region.start().addr().get()
+        self.memory.high_water()
     }
 }
 
@@ -219,16 +214,12 @@ impl<'s, 'p> Scope<'s, 'p> {
     pub fn alloc_slice_with<T: 'p>(
         &self,
         len: usize,
-        mut make: impl FnMut(usize) -> T,
+        make: impl FnMut(usize) -> T,
     ) -> Result<&'s mut [T], Error> {
         if !core::mem::needs_drop::<T>() {
-            let target = typed::allocate_slice::<T>(&self.bump, len)?;
-            for index in 0..len {
-                // SAFETY: the target has space for `len` values.
-                unsafe { target.add(index).write(make(index)) }
-            }
-            // SAFETY: all of them are written, and nothing else has this memory.
-            return Ok(unsafe { NonNull::slice_from_raw_parts(target, len).as_mut() });
+            let slice: *mut [T] = typed::slice_with(&self.bump, len, make)?;
+            // SAFETY: the bytes belong to this slice until the scope ends, not just for this call.
+            return Ok(unsafe { &mut *slice });
         }
         let block = self.bump.allocate(Entries::<T>::layout(len)?)?;
         // SAFETY: the block has the layout of the entries, and is used only here. After the scope

@@ -1,19 +1,14 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use self::chain::{Chain, Link};
-use self::owner::next_owner;
-use super::{MemorySource, Region};
-use crate::Error;
+use crate::{Error, MemorySource, Region};
 
 mod chain;
-mod list;
-mod owner;
 #[cfg(test)]
 mod tests;
-
-pub use self::list::List;
 
 /// Size of a slab, the unit of requests to a source.
 const SLAB_BYTES: usize = 1 << 14;
@@ -222,7 +217,7 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
             return Err(Error::InvalidSize);
         }
         if self.owner == 0 {
-            return Err(full(0));
+            return Err(Error::full(0));
         }
         let start = match self.list_index(len) {
             _ if len == 0 => NonNull::dangling(),
@@ -251,7 +246,7 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         self.chain.open_slab(bytes, align_of::<T>())?;
         match self.chain.cut(bytes, align_of::<T>()) {
             Some(start) => Ok(start.cast()),
-            None => Err(full(bytes)),
+            None => Err(Error::full(bytes)),
         }
     }
 
@@ -278,11 +273,6 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
     }
 }
 
-#[cold]
-fn full(requested: usize) -> Error {
-    Error::Full { requested: requested as u64, largest_free: 0, total_free: 0 }
-}
-
 // SAFETY: the arrays are owned, and nothing here is thread-specific.
 unsafe impl<T: Send, const LENGTHS: usize> Send for SizeLists<'_, T, LENGTHS> {}
 // SAFETY: with a shared reference, values can only be read or, with a list, written.
@@ -296,4 +286,49 @@ impl<T, const LENGTHS: usize> fmt::Debug for SizeLists<'_, T, LENGTHS> {
             .field("used_count", &self.used_count)
             .finish_non_exhaustive()
     }
+}
+
+/// The only handle to an array in [`SizeLists`].
+#[must_use = "the array stays until it is removed"]
+pub struct List<T> {
+    start: NonNull<T>,
+    len: u32,
+    /// Number of the allocator that it belongs to.
+    owner: u32,
+}
+
+impl<T> List<T> {
+    /// Number of values of the array.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether the array is empty.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+// SAFETY: a list owns its values.
+unsafe impl<T: Send> Send for List<T> {}
+// SAFETY: a shared list gives access to shared values only.
+unsafe impl<T: Sync> Sync for List<T> {}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "List({} values of {})", self.len, self.owner)
+    }
+}
+
+/// Returns a number that was never returned before, or 0 if all numbers are used.
+fn next_owner() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    next_number(&NEXT)
+}
+
+fn next_number(next: &AtomicU32) -> u32 {
+    let after = |number: u32| if number == 0 { None } else { Some(number.wrapping_add(1)) };
+    next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).unwrap_or(0)
 }

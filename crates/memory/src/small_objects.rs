@@ -1,11 +1,10 @@
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::fmt;
-use core::num::NonZeroUsize;
 use core::ptr::NonNull;
 
-use super::{MemorySource, Region};
-use crate::Error;
+use crate::region::dangling;
+use crate::{Error, MemorySource, Region};
 
 #[cfg(feature = "allocator-api2")]
 mod allocator;
@@ -168,7 +167,7 @@ impl<'m> SmallObjects<'m> {
     #[cold]
     fn allocate_from_fallback(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         if layout.size() == 0 {
-            return Ok(NonNull::without_provenance(aligned_address(layout)));
+            return Ok(dangling(layout));
         }
         self.class_for(layout).count_fallback();
         let block = self.fallback.and_then(|fallback| fallback.allocate(layout));
@@ -293,16 +292,6 @@ impl<'m> SmallObjects<'m> {
         if is_live { Ok(class.slot_bytes()) } else { Err(Error::NotAllocated) }
     }
 
-    /// Whether a pointer points to a slot or into one.
-    pub fn owns(&self, pointer: NonNull<u8>) -> bool {
-        self.class_at(pointer).is_some()
-    }
-
-    /// Returns the present statistics of the class whose section contains a pointer.
-    pub fn class_of(&self, pointer: NonNull<u8>) -> Option<ClassStats> {
-        self.class_at(pointer).map(ClassStats::of)
-    }
-
     fn class_at(&self, pointer: NonNull<u8>) -> Option<&Class> {
         self.classes().find(|class| class.spans(pointer.addr().get()))
     }
@@ -319,6 +308,16 @@ impl<'m> SmallObjects<'m> {
     /// Frees all objects in the area at once. Objects in the fallback are not freed.
     pub fn reset(&mut self) {
         self.classes().for_each(Class::free_all);
+    }
+
+    /// Whether a pointer points to a slot or into one.
+    pub fn owns(&self, pointer: NonNull<u8>) -> bool {
+        self.class_at(pointer).is_some()
+    }
+
+    /// Returns the present statistics of the class whose section contains a pointer.
+    pub fn class_of(&self, pointer: NonNull<u8>) -> Option<ClassStats> {
+        self.class_at(pointer).map(ClassStats::of)
     }
 
     /// Returns the statistics of all classes together.
@@ -362,11 +361,6 @@ impl<'m> SmallObjects<'m> {
 
 fn is_aligned(object: NonNull<u8>, layout: Layout) -> bool {
     object.addr().get().is_multiple_of(layout.align())
-}
-
-/// Returns an aligned address of no object, for a layout of 0 bytes.
-fn aligned_address(layout: Layout) -> NonZeroUsize {
-    NonZeroUsize::new(layout.align()).unwrap_or(NonZeroUsize::MIN)
 }
 
 // SAFETY: the headers and all that they point to are in the region, which is `Send`. The fallback

@@ -18,13 +18,6 @@ pub(super) fn allocate_for<T>(bump: &Bump) -> Result<NonNull<T>, Error> {
     }
 }
 
-/// Allocates memory for `len` contiguous values.
-#[inline]
-pub(super) fn allocate_slice<T>(bump: &Bump, len: usize) -> Result<NonNull<T>, Error> {
-    let layout = Layout::array::<T>(len).map_err(|_| Error::InvalidSize)?;
-    Ok(bump.allocate_multiple(layout)?.cast())
-}
-
 /// Calls `make` and writes the result to `target`. Because the call is inside this function, the
 /// compiler lets `make` write to `target` directly.
 ///
@@ -37,6 +30,23 @@ pub(super) unsafe fn write<'a, T>(target: NonNull<T>, make: impl FnOnce() -> T) 
         target.write(make());
         &mut *target.as_ptr()
     }
+}
+
+/// Allocates a slice of `len` values, where `make` returns the value of each index.
+#[inline]
+pub(super) fn slice_with<T>(
+    bump: &Bump,
+    len: usize,
+    mut make: impl FnMut(usize) -> T,
+) -> Result<&mut [T], Error> {
+    let layout = Layout::array::<T>(len).map_err(|_| Error::InvalidSize)?;
+    let target = bump.allocate_multiple(layout)?.cast::<T>();
+    for index in 0..len {
+        // SAFETY: the target has space for `len` values.
+        unsafe { target.add(index).write(make(index)) }
+    }
+    // SAFETY: all of them are written, and nothing else has this memory.
+    Ok(unsafe { NonNull::slice_from_raw_parts(target, len).as_mut() })
 }
 
 /// Allocates a copy of a slice.

@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use allocator_api2::alloc::{AllocError, Allocator};
 
 use super::BlockPool;
-use crate::bump::dangling;
+use crate::region::dangling;
 
 /// Every allocation that fits takes one block. An allocation that does not fit, by size or
 /// alignment, is an error: choose sufficient block sizes, or reserve the capacity of collections.

@@ -66,8 +66,7 @@ impl<'m> InPlaceBlocks<'m> {
             blocks.unopened.set(blocks.allocate_slab());
             self.blocks.set(move_into_first_slab(blocks));
         }
-        let requested = block_layout(layout).size() as u64;
-        self.get().ok_or(Error::Full { requested, largest_free: 0, total_free: 0 })
+        self.get().ok_or(Error::full(block_layout(layout).size()))
     }
 
     /// Frees all blocks at once and keeps the memory.

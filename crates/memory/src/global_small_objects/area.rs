@@ -4,7 +4,6 @@ use core::slice;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::bits::{Claim, Share, SlotBits, WORD_BITS};
-use super::die;
 use crate::Error;
 use crate::small_objects::plan::{ClassPlan, Plan};
 use crate::small_objects::section::{ClassTable, Section, slot_at};
@@ -70,19 +69,15 @@ impl Area {
         }
         let layout = Layout::from_size_align(plan.region_bytes(), MEMORY_ALIGN);
         let layout = layout.map_err(|_| Error::InvalidSize)?;
-        let full = |layout: Layout| Error::Full {
-            requested: layout.size() as u64,
-            largest_free: 0,
-            total_free: 0,
-        };
         let header = Layout::new::<Self>();
         // SAFETY: the size of an area is not zero.
-        let area = NonNull::new(unsafe { system.alloc(header) }).ok_or(full(header))?;
+        let area =
+            NonNull::new(unsafe { system.alloc(header) }).ok_or(Error::full(header.size()))?;
         // SAFETY: a plan has at least headers, so its size is not zero.
         let Some(memory) = NonNull::new(unsafe { system.alloc_zeroed(layout) }) else {
             // SAFETY: it was allocated above, and nothing else refers to it.
             unsafe { system.dealloc(area.as_ptr(), header) };
-            return Err(full(layout));
+            return Err(Error::full(layout.size()));
         };
         let area = area.cast::<Self>();
         // SAFETY: the memory is zeroed, large enough for the plan at any start address, and never
@@ -249,7 +244,7 @@ impl Class {
         for offset in offsets {
             let slot = slot_at(offset, self.section.inverse, self.section.shift);
             if slot >= self.section.slots {
-                die::not_a_slot(self.slot_bytes());
+                not_a_slot(self.slot_bytes());
             }
             let (word, bit) = (slot / WORD_BITS, 1 << (slot % WORD_BITS));
             if word != claim.word {
@@ -257,7 +252,7 @@ impl Class {
                 claim = Claim { word, slots: 0 };
             }
             if claim.slots & bit != 0 {
-                die::freed_twice(self.slot_bytes());
+                freed_twice(self.slot_bytes());
             }
             claim.slots |= bit;
         }
@@ -276,7 +271,7 @@ impl Class {
                 }
             }
             Ok(false) => {}
-            Err(_) => die::freed_twice(self.slot_bytes()),
+            Err(_) => freed_twice(self.slot_bytes()),
         }
         self.claimed.fetch_sub(claim.slots.count_ones() as usize, Ordering::Relaxed);
     }
@@ -294,4 +289,46 @@ impl Class {
             fallbacks: self.fallbacks.load(Ordering::Relaxed),
         }
     }
+}
+
+// Errors that cannot be handled: the program has freed memory that it does not own, so other objects
+// would be corrupted next. An allocator must not unwind.
+
+/// Aborts because of a slot that was released but not in use.
+#[cold]
+fn freed_twice(slot_bytes: usize) -> ! {
+    stop("double free of an object in a slot of ", slot_bytes)
+}
+
+/// Aborts because of a pointer that is not the start of a slot of the layout's class.
+#[cold]
+pub(super) fn not_a_slot(slot_bytes: usize) -> ! {
+    stop(
+        "a freed pointer is not the start of an object, or the layout is wrong; slot size: ",
+        slot_bytes,
+    )
+}
+
+#[cfg(feature = "std")]
+fn stop(what: &str, slot_bytes: usize) -> ! {
+    use std::io::Write;
+
+    // Standard error has no buffer, and formatting the number does not allocate.
+    let _ = writeln!(std::io::stderr(), "drystone-memory: {what}{slot_bytes} bytes");
+    std::process::abort()
+}
+
+/// Aborts without the standard library, by a second panic during unwinding.
+#[cfg(not(feature = "std"))]
+fn stop(what: &str, slot_bytes: usize) -> ! {
+    struct Unwinding;
+
+    impl Drop for Unwinding {
+        fn drop(&mut self) {
+            panic!("drystone-memory: aborted");
+        }
+    }
+
+    let _unwinding = Unwinding;
+    panic!("drystone-memory: {what}{slot_bytes} bytes")
 }

@@ -7,6 +7,7 @@ use std::thread_local;
 
 use super::area::{Area, Class, MAX_CLASSES};
 use super::bits::{Share, WORD_BITS};
+use crate::region::POISON;
 
 /// Slots in a bin, so that the whole bin has 512 bytes. The slots of one claimed word fit in
 /// addition to as many freed ones.
@@ -16,8 +17,6 @@ const FLUSHED_SLOTS: usize = 64;
 /// A refill stops at this number of slots: if free slots are scattered, one word holds few of them.
 const ENOUGH_SLOTS: usize = 16;
 const _: () = assert!(ENOUGH_SLOTS + WORD_BITS <= BIN_SLOTS && FLUSHED_SLOTS <= BIN_SLOTS);
-/// Content of freed memory in debug builds.
-const POISON: u8 = 0xDD;
 
 thread_local! {
     /// Needs no initialization and no destructor, so that each access is one instruction.

@@ -1,9 +1,8 @@
 use core::alloc::Layout;
 
-use super::super::MemorySource;
-use super::super::zeroed::ZeroedSlice;
-use super::live_table::{Birth, LiveTable};
+use super::live_table::{Birth, LiveTable, ZeroedSlice};
 use super::tally::{LINES, SizeRecord, line_of};
+use crate::MemorySource;
 
 /// Number of alignments, indexed by their logarithm: up to 2³¹, beyond all practical ones.
 pub(super) const ALIGNMENTS: usize = 32;

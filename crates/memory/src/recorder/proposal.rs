@@ -1,8 +1,8 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use super::super::{SlotClass, SmallObjectsConfig};
 use super::record::Record;
+use crate::{SlotClass, SmallObjectsConfig};
 
 /// Alignment of all slots, in bytes.
 const SLOT_ALIGN_BYTES: u64 = SmallObjectsConfig::GRANULE_BYTES as u64;

@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use allocator_api2::alloc::{AllocError, Allocator};
 
 use super::SharedPool;
-use crate::bump::dangling;
+use crate::region::dangling;
 
 /// The layout alone determines whether a block is in the pool or in its source, so that each block
 /// is freed where it was allocated.

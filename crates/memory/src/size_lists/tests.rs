@@ -118,3 +118,9 @@ mod in_slabs {
         assert!(lists.insert(&[1, 2]).is_err());
     }
 }
+
+#[test]
+fn numbers_are_never_reused() {
+    let next = AtomicU32::new(u32::MAX - 1);
+    assert_eq!([(); 4].map(|()| next_number(&next)), [u32::MAX - 1, u32::MAX, 0, 0]);
+}

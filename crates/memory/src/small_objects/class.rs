@@ -3,6 +3,7 @@ use core::ptr::NonNull;
 
 use super::plan::{ClassPlan, Plan, WORD_BITS};
 use super::section::slot_at;
+use crate::region::POISON;
 
 /// Maximum number of cached slots of a class. More would make searches rarer, but the headers of
 /// all classes should fit into the L1 cache.
@@ -10,8 +11,6 @@ const MAX_CACHED: usize = 48;
 /// Number of slots that refill an empty stack, and that a full one returns: half of its capacity,
 /// so that neither happens again soon.
 const BATCH: usize = MAX_CACHED / 2;
-/// Content of freed slots in debug builds.
-const POISON: u8 = 0xDD;
 
 /// Class of slots of one size, with its metadata.
 ///

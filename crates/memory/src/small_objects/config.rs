@@ -1,6 +1,3 @@
-use super::plan::Plan;
-use crate::Error;
-
 /// Slots of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotClass {
@@ -48,16 +45,6 @@ impl SmallObjectsConfig<'_> {
     pub const GRANULE_BYTES: usize = 8;
     /// Maximum size of a slot, in bytes. For larger objects, the overhead of a heap is negligible.
     pub const MAX_SLOT_BYTES: usize = 1024;
-
-    /// Returns the size of a region, at any address, in which each class has exactly the requested
-    /// number of slots.
-    ///
-    /// # Errors
-    /// `InvalidSize` if a slot's size is zero or too large, if there are too many classes, or if
-    /// the sum exceeds the address space.
-    pub fn region_bytes(&self) -> Result<usize, Error> {
-        Plan::exact(self).map(|plan| plan.region_bytes())
-    }
 }
 
 const DEFAULT_CLASSES: [SlotClass; 7] = [

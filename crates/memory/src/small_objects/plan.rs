@@ -151,6 +151,18 @@ impl Plan {
     }
 }
 
+impl SmallObjectsConfig<'_> {
+    /// Returns the size of a region, at any address, in which each class has exactly the requested
+    /// number of slots.
+    ///
+    /// # Errors
+    /// `InvalidSize` if a slot's size is zero or too large, if there are too many classes, or if
+    /// the sum exceeds the address space.
+    pub fn region_bytes(&self) -> Result<usize, Error> {
+        Plan::exact(self).map(|plan| plan.region_bytes())
+    }
+}
+
 /// Validated classes of a config: sizes are multiples of the granule, in ascending order.
 struct Classes {
     list: [SlotClass; MAX_CLASSES],

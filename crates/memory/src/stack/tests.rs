@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use super::*;
+use crate::double_stack::WORD_BYTES;
 
 fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).unwrap()
@@ -32,7 +33,7 @@ fn frees_out_of_sequence_are_refused() {
         assert_eq!(free(&stack, block), Err(Error::NotAllocated));
     }
     assert!(stack.is_empty() && stack.used() == 0 && !other.is_empty());
-    let start = stack.region.start();
+    let start = stack.ends.region.start();
     // SAFETY: it is in the region.
     for no_block in [start, unsafe { start.add(WORD_BYTES) }, NonNull::dangling()] {
         assert_eq!(free(&stack, no_block), Err(Error::NotAllocated));

@@ -15,7 +15,7 @@ use crate::Error;
 /// A header is one word: the distance from this header up to the previous one, or to the end. The
 /// header is the lowest word of its block, so this distance describes the block completely: padding
 /// is above the blocks.
-pub(crate) struct HighEnd {
+pub(super) struct HighEnd {
     end: NonNull<u8>,
     /// Header of the top block, or `end`.
     edge: Cell<NonNull<u8>>,
@@ -28,13 +28,13 @@ impl HighEnd {
     /// - `end` is a multiple of `WORD_BYTES`. The bytes between any `limit` passed to `push` and
     ///   `resize` and `end` are one allocation, valid for reads and writes, and nothing else uses
     ///   them as long as there are blocks.
-    pub(crate) const unsafe fn new(end: NonNull<u8>) -> Self {
+    pub(super) const unsafe fn new(end: NonNull<u8>) -> Self {
         Self { end, edge: Cell::new(end), deferred: Cell::new(0) }
     }
 
     /// Allocates a block that begins, with its header, at `limit` or above.
     #[inline]
-    pub(crate) fn push(&self, layout: Layout, limit: NonNull<u8>) -> Result<NonNull<u8>, Error> {
+    pub(super) fn push(&self, layout: Layout, limit: NonNull<u8>) -> Result<NonNull<u8>, Error> {
         let edge = self.edge.get();
         let Some(down) = header_distance(edge, layout, limit) else {
             return Err(full(layout.size(), limit, edge));
@@ -45,7 +45,7 @@ impl HighEnd {
 
     /// Frees the top block, and the blocks below it that were freed out of sequence.
     #[inline]
-    pub(crate) fn pop(&self, block: NonNull<u8>) -> Result<(), Error> {
+    pub(super) fn pop(&self, block: NonNull<u8>) -> Result<(), Error> {
         if !self.is_top(block) {
             return Err(self.free_error(block));
         }
@@ -63,7 +63,7 @@ impl HighEnd {
     /// - It is a block of this end that was not freed before.
     #[cfg(feature = "allocator-api2")]
     #[inline]
-    pub(crate) unsafe fn free(&self, block: NonNull<u8>) {
+    pub(super) unsafe fn free(&self, block: NonNull<u8>) {
         if !self.is_top(block) || self.pop(block).is_err() {
             // SAFETY: every block has a header in front.
             unsafe {
@@ -75,7 +75,7 @@ impl HighEnd {
     }
 
     /// Changes the layout of the top block. The block moves together with its content.
-    pub(crate) fn resize(
+    pub(super) fn resize(
         &self,
         block: NonNull<u8>,
         layout: Layout,
@@ -99,34 +99,34 @@ impl HighEnd {
     }
 
     #[inline]
-    pub(crate) fn is_top(&self, block: NonNull<u8>) -> bool {
+    pub(super) fn is_top(&self, block: NonNull<u8>) -> bool {
         is_after(self.edge.get(), block) && !self.is_empty()
     }
 
     /// Returns the lowest byte in use.
     #[inline]
-    pub(crate) const fn edge(&self) -> NonNull<u8> {
+    pub(super) const fn edge(&self) -> NonNull<u8> {
         self.edge.get()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.edge.get() == self.end
     }
 
     /// Frees all blocks.
-    pub(crate) fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         poison(self.edge.get(), self.end);
         self.edge.set(self.end);
         self.deferred.set(0);
     }
 
     /// Whether `block` is a block that was not freed.
-    pub(crate) fn contains(&self, block: NonNull<u8>) -> bool {
+    pub(super) fn contains(&self, block: NonNull<u8>) -> bool {
         self.headers().any(|(header, is_freed)| is_after(header, block) && !is_freed)
     }
 
     /// Verifies all invariants.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
         for (header, _) in self.headers() {
             // SAFETY: the iterator returns headers.
             let above = unsafe { self.above(header) };

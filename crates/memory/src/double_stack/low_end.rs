@@ -25,7 +25,7 @@ pub(super) const NO_BLOCK: *mut u8 = core::ptr::null_mut();
 /// the only state is the start of the free memory. The lowest bits of a footer are tags.
 ///
 /// Invalid pointers from callers cannot damage the chain of footers: they are only compared.
-pub(crate) struct LowEnd {
+pub(super) struct LowEnd {
     /// End of the last footer, or of `NO_BLOCK`.
     next: Cell<NonNull<u8>>,
     start: NonNull<u8>,
@@ -37,7 +37,7 @@ impl LowEnd {
     ///   to `push` and `resize`. The bytes between are one allocation, valid for reads and writes,
     ///   and nothing else uses them as long as there are blocks. Or `start` is `empty_stack()`, and
     ///   `end` one word behind that.
-    pub(crate) unsafe fn new(start: NonNull<u8>) -> Self {
+    pub(super) unsafe fn new(start: NonNull<u8>) -> Self {
         let first = start.cast::<*mut u8>();
         if start != empty_stack() {
             // SAFETY: there is at least a word.
@@ -50,7 +50,7 @@ impl LowEnd {
 
     /// Allocates a block that ends before `end`.
     #[inline]
-    pub(crate) fn push(&self, layout: Layout, end: NonNull<u8>) -> Result<NonNull<u8>, Error> {
+    pub(super) fn push(&self, layout: Layout, end: NonNull<u8>) -> Result<NonNull<u8>, Error> {
         if layout.align() > WORD_BYTES {
             return self.push_aligned(layout, end);
         }
@@ -64,7 +64,7 @@ impl LowEnd {
 
     /// Frees the top block, and the blocks below it that were freed out of sequence.
     #[inline]
-    pub(crate) fn pop(&self, block: NonNull<u8>) -> Result<(), Error> {
+    pub(super) fn pop(&self, block: NonNull<u8>) -> Result<(), Error> {
         // SAFETY: there is always a word in front of `next`.
         let footer = unsafe { footer_before(self.next.get()).read() };
         if footer != block.as_ptr() {
@@ -88,7 +88,7 @@ impl LowEnd {
     /// - It is a block of this end with this layout, and was not freed before.
     #[cfg(feature = "allocator-api2")]
     #[inline]
-    pub(crate) unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
+    pub(super) unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
         if !self.is_top(block) || self.pop(block).is_err() {
             // SAFETY: the footer is behind the block.
             unsafe {
@@ -100,7 +100,7 @@ impl LowEnd {
 
     /// Changes the layout of the top block and preserves its content. The block moves only if the
     /// new alignment requires it.
-    pub(crate) fn resize(
+    pub(super) fn resize(
         &self,
         block: NonNull<u8>,
         layout: Layout,
@@ -129,7 +129,7 @@ impl LowEnd {
     /// - `block` is a block of this end, not the top, with the layout `old`, and was not freed. The
     ///   new size is not larger.
     #[cfg(feature = "allocator-api2")]
-    pub(crate) unsafe fn shrink(&self, block: NonNull<u8>, old: Layout, size: usize) {
+    pub(super) unsafe fn shrink(&self, block: NonNull<u8>, old: Layout, size: usize) {
         let (old_bytes, size_bytes) = (round_up(old.size()), round_up(size));
         if size_bytes == old_bytes {
             return;
@@ -146,7 +146,7 @@ impl LowEnd {
 
     #[cfg(feature = "allocator-api2")]
     #[inline]
-    pub(crate) fn is_top(&self, block: NonNull<u8>) -> bool {
+    pub(super) fn is_top(&self, block: NonNull<u8>) -> bool {
         // SAFETY: there is always a word in front of `next`.
         let footer = unsafe { footer_before(self.next.get()).read() };
         untagged(footer) == block.as_ptr()
@@ -154,32 +154,27 @@ impl LowEnd {
 
     /// Returns the start of the free memory.
     #[inline]
-    pub(crate) const fn next(&self) -> NonNull<u8> {
+    pub(super) const fn next(&self) -> NonNull<u8> {
         self.next.get()
     }
 
-    /// Size of all blocks, footers and padding, in bytes.
-    pub(crate) fn used(&self) -> usize {
-        self.next.get().addr().get() - self.start.addr().get()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.next.get() == self.start
     }
 
     /// Frees all blocks.
-    pub(crate) fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         poison(self.start, self.next.get());
         self.next.set(self.start);
     }
 
     /// Whether `block` is a block that was not freed.
-    pub(crate) fn contains(&self, block: NonNull<u8>) -> bool {
+    pub(super) fn contains(&self, block: NonNull<u8>) -> bool {
         self.blocks().any(|live| live.start == block && !live.is_freed)
     }
 
     /// Verifies all invariants.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
         let mut lowest = self.next.get();
         for block in self.blocks() {
             let in_order = block.below <= block.start && block.start <= block.end;
