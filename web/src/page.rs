@@ -221,7 +221,7 @@ impl Page {
     /// Returns the status line: name, state, draw commands, meshes and memory.
     pub fn words(&mut self) -> String {
         let held = self.shown.renderer().held();
-        let backend = self.shown.renderer().backend();
+        let backend = self.shown.renderer().output().describe();
         let edits = self.editing.words(self.shown.edit_scene());
         let loading = if self.shown.lags() { "loading | " } else { "" };
         let walks = if self.walk.is_some() { "walking | " } else { "" };

@@ -133,3 +133,10 @@ pub enum RenderError {
         reason: String,
     },
 }
+
+impl RenderError {
+    /// Error of a device that cannot cull for this reason.
+    pub(crate) fn cannot_cull(reason: &str) -> Self {
+        Self::Device { during: "culling on the GPU", reason: reason.into() }
+    }
+}

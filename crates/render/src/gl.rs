@@ -43,7 +43,7 @@ mod tests;
 
 use std::{num::NonZeroU32, rc::Rc};
 
-use drystone_mesh::{Cube, Quad};
+use drystone_mesh::Quad;
 use drystone_pool::{Access, DrawCommand};
 
 use self::{
@@ -53,15 +53,21 @@ use self::{
     overlay::OverlayPainter,
     passes::Painter,
     platform::Platform,
-    progress::Progress,
+    progress::Fences,
     staging::Staging,
     target::Target,
     upload::UploadRange,
 };
 pub use self::{config::GlConfig, geometry::GlGeometry};
 use crate::{
-    Device, DrawData, Frame, Image, Overlay, Passes, RenderError, TriangleVertex, WindowTarget,
-    device::Entries,
+    buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    error::RenderError,
+    frame::Frame,
+    image::Image,
+    overlay::Overlay,
+    passes::Passes,
+    window_target::WindowTarget,
 };
 
 /// A device that draws through OpenGL, to a picture or to a window.
@@ -78,13 +84,13 @@ pub struct GlDevice {
     target: Target,
     painter: Painter,
     staging: Staging,
-    progress: Progress,
+    progress: Fences,
     /// Created when the first overlay is set.
     overlay: Option<OverlayPainter>,
 }
 
-/// Size of a quad in bytes, as shaders read it.
-const QUAD_BYTES: u64 = size_of::<Quad>() as u64;
+/// Why the device does not cull meshes itself.
+const NO_CULLING: &str = "this backend has no compute shaders for it";
 
 /// Offset of the commands from the start of a frame's data, in bytes.
 const COMMANDS_BYTES: u64 = size_of::<Frame>() as u64;
@@ -128,7 +134,7 @@ impl GlDevice {
         let target = Target::new(&context, size)?;
         let painter = Painter::new(&context, &UNKNOWN_COLOR)?;
         let staging = Staging::new(&context, config.access == Access::Direct)?;
-        let progress = Progress::new(&context);
+        let progress = Fences::new(&context);
         let (access, overlay) = (config.access, None);
         Ok(Self { access, target, painter, staging, progress, overlay, context })
     }
@@ -140,7 +146,7 @@ impl GlDevice {
         frame: &Frame,
         commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
         paint: impl FnOnce(&Painter, &Gl, &UploadRange, u64),
-    ) -> Result<(), RenderError> {
+    ) -> Result<Submitted, RenderError> {
         self.context.check_known("drawing")?;
         let context = Rc::clone(&self.context);
         let gl = context.current()?;
@@ -159,7 +165,8 @@ impl GlDevice {
             let during = "showing the picture";
             RenderError::Device { during, reason }
         })?;
-        context.check("drawing")
+        context.check("drawing")?;
+        Ok(Submitted { frame: self.progress.submitted(), shown: true })
     }
 
     /// Writes a frame's data to memory that the GPU can read.
@@ -189,21 +196,6 @@ impl GlDevice {
         self.context.fault.note("the context was reset".to_owned(), true);
     }
 
-    /// Checks that a geometry of this many quads is within the limits.
-    fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
-        self.check_entries(Entries::Quads, quads)
-    }
-
-    /// Checks that a geometry of this many entries is within the limits.
-    fn check_entries(&self, entries: Entries, count: u32) -> Result<(), RenderError> {
-        let requested = u64::from(count) * entries.bytes();
-        let limit = self.context.limits.storage_bytes;
-        if requested > limit {
-            return Err(RenderError::TooLarge { what: "a geometry", requested, limit });
-        }
-        Ok(())
-    }
-
     /// Runs an operation whose caller cannot return errors. An error fails the next frame.
     fn attempt(&mut self, work: impl FnOnce(&Gl, &mut Staging, Access) -> Result<(), RenderError>) {
         let context = Rc::clone(&self.context);
@@ -214,28 +206,19 @@ impl GlDevice {
     }
 }
 
-impl Device for GlDevice {
-    type Geometry = GlGeometry;
-
+impl Output for GlDevice {
     fn describe(&self) -> String {
         format!("gl: {}, {}", self.context.name, self.access.name())
     }
 
-    fn access(&self) -> Access {
-        self.access
-    }
-
-    fn submitted(&self) -> u64 {
-        self.progress.submitted()
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.progress.completed()
-    }
-
-    fn max_quads(&self) -> u32 {
-        let bytes = self.context.limits.storage_bytes;
-        u32::try_from(bytes / QUAD_BYTES).unwrap_or(u32::MAX)
+    fn info(&self) -> DeviceInfo {
+        let max_quads = self.context.limits.storage_bytes / size_of::<Quad>() as u64;
+        DeviceInfo {
+            size: self.target.size(),
+            access: self.access,
+            max_quads: u32::try_from(max_quads).unwrap_or(u32::MAX),
+            culling: Err(NO_CULLING),
+        }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -243,131 +226,6 @@ impl Device for GlDevice {
         // without one.
         let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
         self.painter.set_palette(colors.as_flattened())
-    }
-
-    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<GlGeometry, RenderError> {
-        self.check_quads(quads)?;
-        let draws = draw_table(&self.context, slots)?;
-        GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), (draws, slots))
-    }
-
-    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<GlGeometry, RenderError> {
-        self.check_quads(cubes)?;
-        let draws = draw_table(&self.context, slots)?;
-        GlGeometry::of_cubes(&self.context, (cubes, QUAD_BYTES), (draws, slots))
-    }
-
-    fn create_vertices(&mut self, vertices: u32, slots: u32) -> Result<GlGeometry, RenderError> {
-        self.check_entries(Entries::Vertices, vertices)?;
-        let table = (draw_table(&self.context, slots)?, slots);
-        let size = (Entries::Vertices, vertices);
-        GlGeometry::of_triangles(&self.context, self.access, size, table)
-    }
-
-    fn create_indices(&mut self, indices: u32) -> Result<GlGeometry, RenderError> {
-        self.check_entries(Entries::Indices, indices)?;
-        let table = (draw_table(&self.context, 0)?, 0);
-        let size = (Entries::Indices, indices);
-        GlGeometry::of_triangles(&self.context, self.access, size, table)
-    }
-
-    fn create_sharing(
-        &mut self,
-        other: &GlGeometry,
-        quads: u32,
-    ) -> Result<GlGeometry, RenderError> {
-        let (entries, table) = (other.entries, other.table());
-        self.check_entries(entries, quads)?;
-        match entries {
-            Entries::Quads => {
-                GlGeometry::new(&self.context, self.access, (quads, QUAD_BYTES), table)
-            }
-            Entries::Cubes => GlGeometry::of_cubes(&self.context, (quads, QUAD_BYTES), table),
-            Entries::Vertices | Entries::Indices => {
-                GlGeometry::of_triangles(&self.context, self.access, (entries, quads), table)
-            }
-        }
-    }
-
-    fn resize_draw_data(
-        &mut self,
-        sharing: &mut [&mut GlGeometry],
-        slots: u32,
-    ) -> Result<(), RenderError> {
-        let draws = draw_table(&self.context, slots)?;
-        sharing.iter_mut().for_each(|geometry| geometry.set_draws(&draws, slots));
-        Ok(())
-    }
-
-    fn write_quads(&mut self, geometry: &mut GlGeometry, first: u32, quads: &[Quad]) {
-        self.attempt(|gl, staging, access| {
-            geometry.write(gl, staging, (access, first), bytemuck::cast_slice(quads))
-        });
-    }
-
-    fn write_cubes(&mut self, geometry: &mut GlGeometry, first: u32, cubes: &[Cube]) {
-        if geometry.entries == Entries::Cubes {
-            self.attempt(|gl, staging, _| {
-                let bytes = bytemuck::cast_slice(cubes);
-                geometry.write(gl, staging, (Access::Staged, first), bytes)
-            });
-        }
-    }
-
-    fn write_vertices(
-        &mut self,
-        geometry: &mut GlGeometry,
-        first: u32,
-        vertices: &[TriangleVertex],
-    ) {
-        if geometry.entries == Entries::Vertices {
-            self.attempt(|gl, staging, access| {
-                let bytes = bytemuck::cast_slice(vertices);
-                geometry.write(gl, staging, (access, first), bytes)
-            });
-        }
-    }
-
-    fn write_indices(&mut self, geometry: &mut GlGeometry, first: u32, indices: &[u32]) {
-        if geometry.entries == Entries::Indices {
-            self.attempt(|gl, staging, access| {
-                let bytes = bytemuck::cast_slice(indices);
-                geometry.write(gl, staging, (access, first), bytes)
-            });
-        }
-    }
-
-    fn copy_quads(
-        &mut self,
-        from: &GlGeometry,
-        from_first: u32,
-        to: &mut GlGeometry,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.attempt(|gl, staging, _| {
-            staging.flush(gl)?;
-            to.copy_from(gl, to_first, (from, from_first), count);
-            Ok(())
-        });
-    }
-
-    fn copy_quads_within(
-        &mut self,
-        geometry: &mut GlGeometry,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.attempt(|gl, staging, _| {
-            staging.flush(gl)?;
-            geometry.copy_from(gl, to_first, (geometry, from_first), count);
-            Ok(())
-        });
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut GlGeometry, first: u32, data: &[DrawData]) {
-        self.attempt(|gl, staging, _| geometry.write_draw_data(gl, staging, first, data));
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
@@ -380,19 +238,6 @@ impl Device for GlDevice {
             self.context.platform.resize(width, height);
         }
         Ok(())
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.target.size()
-    }
-
-    fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
-        passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
-        let indirect = passes.batches().filter(|_| passes.indirect);
-        let commands = indirect.map(|batch| batch.commands);
-        self.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
-            painter.paint(gl, range, commands_bytes, (frame, passes));
-        })
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
@@ -409,12 +254,81 @@ impl Device for GlDevice {
         taken.and_then(|set| set).inspect_err(|_| self.overlay = None)
     }
 
+    fn set_destination(&mut self, _: Destination) -> Result<(), RenderError> {
+        // Every picture is kept, and copied to the window.
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<(), RenderError> {
         self.progress.finish()
     }
 
     fn read_image(&mut self) -> Result<Image, RenderError> {
         self.target.read()
+    }
+}
+
+impl Device for GlDevice {
+    type Geometry = GlGeometry;
+
+    fn create(
+        &mut self,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, GlGeometry>,
+    ) -> Result<GlGeometry, RenderError> {
+        let requested = u64::from(count) * kind.entry_bytes();
+        let limit = self.context.limits.storage_bytes;
+        if requested > limit {
+            return Err(RenderError::TooLarge { what: "a geometry", requested, limit });
+        }
+        GlGeometry::new(&self.context, self.access, (kind, kind.entry_bytes(), count), slots)
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut GlGeometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        let draws = draw_table(&self.context, slots)?;
+        sharing.iter_mut().for_each(|geometry| geometry.set_draws(&draws, slots));
+        Ok(())
+    }
+
+    fn write(&mut self, geometry: &mut GlGeometry, first: u32, data: BufferData<'_>) {
+        self.attempt(|gl, staging, access| match data {
+            BufferData::DrawData(data) => geometry.write_draw_data(gl, staging, first, data),
+            _ if data.kind() != Some(geometry.kind) => Ok(()),
+            _ => geometry.write(gl, staging, (access, first), data.bytes()),
+        });
+    }
+
+    fn copy(&mut self, from: Option<&GlGeometry>, to: &mut GlGeometry, copy_range: CopyRange) {
+        self.attempt(|gl, staging, _| {
+            staging.flush(gl)?;
+            to.copy(gl, from, copy_range);
+            Ok(())
+        });
+    }
+
+    fn draw(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, GlGeometry>,
+    ) -> Result<Submitted, RenderError> {
+        if passes.culled.is_some() {
+            return Err(RenderError::cannot_cull(NO_CULLING));
+        }
+        passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
+        let indirect = passes.batches().filter(|_| passes.indirect);
+        let commands = indirect.map(|batch| batch.commands);
+        self.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
+            painter.paint(gl, range, commands_bytes, (frame, passes));
+        })
+    }
+
+    fn progress(&mut self) -> Progress {
+        Progress { completed: self.progress.completed(), culled: None }
     }
 }
 

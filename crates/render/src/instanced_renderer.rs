@@ -1,12 +1,19 @@
 use drystone_alloc::{Handle, Slots};
-use drystone_mesh::Cube;
-use drystone_pool::{MeshHandle, PoolError};
+use drystone_mesh::{Cube, Quad};
+use drystone_pool::{MeshHandle, PoolError, VertexPool};
 
 use crate::{
-    Batch, Cull, Device, DrawData, DrawStats, HeldStats, Image, Layer, MeshData, MeshId, Overlay,
-    Passes, RenderError, Renderer, View, Visibility,
-    pool_renderer::quad_count,
-    renderer::{CubesMark, Owner, next_renderer},
+    cull::Cull,
+    device::{Device, DeviceInfo, Output, Submitted},
+    draw_data::DrawData,
+    error::RenderError,
+    mesh_data::{CubesMark, Layer, MeshData, MeshId, Owner, next_renderer},
+    passes::{Batch, Passes},
+    pool_renderer::totals,
+    renderer::{DrawStats, HeldStats, Renderer},
+    triangle_mesh::{TriangleMesh, TrianglesId},
+    view::View,
+    visibility::Visibility,
 };
 
 mod cubes;
@@ -82,7 +89,7 @@ impl<D: Device> InstancedRenderer<D> {
     /// # Errors
     /// `Pool` when the device cannot hold any quads.
     pub fn new(device: D, policy: SlotPolicy) -> Result<Self, RenderError> {
-        let max_entries = device.max_quads();
+        let max_entries = device.info().max_quads;
         Ok(Self {
             device,
             id: next_renderer(),
@@ -202,18 +209,17 @@ impl<D: Device> InstancedRenderer<D> {
     }
 
     fn submit(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        let [width, height] = self.device.size();
+        let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
         let blended = self.translucent.batches(&mut self.device, view, &visibility);
         let opaque: Vec<Batch<'_, _>> = self.segments.batches(self.cubes.high_water()).collect();
-        let passes = Passes { opaque: &opaque, blended: &blended, indirect: true };
-        self.device.draw(&frame, &passes)?;
-        let commands = passes.batches().map(|batch| batch.commands.len() as u32).sum();
-        let quads = passes.batches().map(|batch| quad_count(batch.commands)).sum();
+        let passes = Passes { opaque: &opaque, blended: &blended, ..Passes::default() };
+        let Submitted { frame, shown } = self.device.draw(&frame, &passes)?;
+        let drawn = totals(&passes);
+        self.translucent.submitted(frame);
         let meshes = self.meshes.len() + self.translucent.visible() as u32;
-        let shown = self.device.shown();
-        Ok(DrawStats { commands, quads, meshes, shown, ..DrawStats::default() })
+        Ok(DrawStats { meshes, shown, ..drawn })
     }
 }
 
@@ -238,12 +244,8 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         self.policy.renderer_name()
     }
 
-    fn backend(&self) -> String {
-        self.device.describe()
-    }
-
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.device.set_palette(colors)
+    fn output(&mut self) -> &mut dyn Output {
+        &mut self.device
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
@@ -284,8 +286,24 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         }
     }
 
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.device.resize(width, height)
+    fn max_triangle_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn insert_triangles(&mut self, _: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
+        Err(RenderError::NoTriangles { renderer: self.name() })
+    }
+
+    fn replace_triangles(
+        &mut self,
+        _: TrianglesId,
+        _: &TriangleMesh<'_>,
+    ) -> Result<(), RenderError> {
+        Err(RenderError::StaleMesh)
+    }
+
+    fn remove_triangles(&mut self, _: TrianglesId) -> Result<(), RenderError> {
+        Err(RenderError::StaleMesh)
     }
 
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
@@ -302,32 +320,19 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         Cull::Cpu
     }
 
-    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        self.device.set_overlay(overlay)
-    }
-
-    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
-        self.device.set_readable(readable)
+    fn take_culling_error(&mut self) -> Option<RenderError> {
+        None
     }
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.translucent.release(&mut self.device);
         self.upload();
         self.drawn = self.submit(view)?;
-        self.translucent.submitted(self.device.submitted());
         Ok(self.drawn)
     }
 
     fn drawn(&mut self) -> DrawStats {
         self.drawn
-    }
-
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.device.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.device.read_image()
     }
 
     fn held(&self) -> HeldStats {
@@ -340,5 +345,9 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
             used_bytes: u64::from(self.cubes.len()) * cube_bytes + translucent.used_bytes,
             reserved_bytes: self.segments.capacity() * cube_bytes + translucent.capacity_bytes,
         }
+    }
+
+    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
+        None
     }
 }

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod atmosphere;
+mod buffers;
 mod camera;
 mod cull;
 mod device;
@@ -14,8 +15,10 @@ mod frame;
 mod gl;
 mod image;
 mod instanced_renderer;
+mod mesh_data;
 mod naive_renderer;
 mod overlay;
+mod passes;
 mod pool_renderer;
 mod renderer;
 mod replace_file;
@@ -26,6 +29,7 @@ mod soft;
 mod software;
 mod triangle_mesh;
 mod triangle_vertex;
+mod view;
 mod visibility;
 #[cfg(feature = "wgpu")]
 mod wgpu;
@@ -35,9 +39,10 @@ mod window_target;
 #[cfg(feature = "wgpu")]
 pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry};
 pub use atmosphere::Atmosphere;
+pub use buffers::{BufferData, BufferKind, CopyRange, DrawSlots, PATTERN_QUADS, QUADS_PER_CUBE};
 pub use camera::{Camera, Projection};
 pub use cull::{Cull, CullCounts, CullFrame, CullRecord, CullTable, Culled};
-pub use device::{Batch, Device, PATTERN_QUADS, Passes, QUADS_PER_CUBE};
+pub use device::{Destination, Device, DeviceInfo, Output, Progress, Submitted};
 pub use draw_data::DrawData;
 pub use drystone_pool::Access;
 pub use error::RenderError;
@@ -46,18 +51,21 @@ pub use frame::Frame;
 pub use gl::{GlConfig, GlDevice, GlGeometry, parts as gl_parts};
 pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, RegionId, SlotPolicy};
+pub use mesh_data::{Layer, MeshData, MeshId};
 pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
+pub use passes::{Batch, Passes};
 pub use pool_renderer::{
     FlushedBuffers, PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
 };
-pub use renderer::{DrawStats, HeldStats, Layer, MeshData, MeshId, Renderer, View};
+pub use renderer::{DrawStats, HeldStats, Renderer};
 pub use replace_file::replace_file;
 pub use shared_device::SharedDevice;
 #[cfg(any(feature = "soft", test))]
 pub use soft::{SoftDevice, SoftGeometry};
 pub use triangle_mesh::{TriangleMesh, TrianglesId};
 pub use triangle_vertex::{TriangleTransform, TriangleVertex};
+pub use view::View;
 pub use visibility::Visibility;
 #[cfg(any(feature = "wgpu", feature = "gl"))]
 pub use window_target::WindowTarget;

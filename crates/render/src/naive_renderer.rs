@@ -1,12 +1,20 @@
 use drystone_alloc::{Handle, Slots};
 use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
-use drystone_pool::{DrawCommand, PoolError};
+use drystone_pool::{DrawCommand, PoolError, VertexPool};
 
 use crate::{
-    Batch, Cull, Device, DrawData, DrawStats, HeldStats, Image, Layer, MeshData, MeshId, Overlay,
-    PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View, Visibility,
+    buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
+    cull::Cull,
+    device::{Device, DeviceInfo, Output, Submitted},
+    draw_data::DrawData,
+    error::RenderError,
+    mesh_data::{Layer, MeshData, MeshId, NaiveMark, Owner, next_renderer},
+    passes::{Batch, Passes},
     pool_renderer::totals,
-    renderer::{NaiveMark, Owner, next_renderer},
+    renderer::{DrawStats, HeldStats, Renderer},
+    triangle_mesh::{TriangleMesh, TrianglesId},
+    view::View,
+    visibility::Visibility,
 };
 
 mod triangles;
@@ -58,9 +66,10 @@ impl<D: Device> NaiveRenderer<D> {
             return Err(PoolError::PartsMismatch { elements, counted, parts }.into());
         }
         let quad_count = mesh.quads.len() as u32;
-        let mut geometry = self.device.create_geometry(quad_count, 1)?;
-        self.device.write_quads(&mut geometry, 0, mesh.quads);
-        self.device.write_draw_data(&mut geometry, 0, &[mesh.draw_data]);
+        let slots = DrawSlots::New(1);
+        let mut geometry = self.device.create(BufferKind::Quads, quad_count, slots)?;
+        self.device.write(&mut geometry, 0, BufferData::Quads(mesh.quads));
+        self.device.write(&mut geometry, 0, BufferData::DrawData(&[mesh.draw_data]));
         let commands = mesh_commands(quad_count);
         Ok(NaiveMesh {
             geometry,
@@ -98,12 +107,8 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         "naive"
     }
 
-    fn backend(&self) -> String {
-        self.device.describe()
-    }
-
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.device.set_palette(colors)
+    fn output(&mut self) -> &mut dyn Output {
+        &mut self.device
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
@@ -129,7 +134,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     }
 
     fn max_triangle_bytes(&self) -> u64 {
-        u64::from(self.device.max_quads()) * size_of::<Quad>() as u64
+        u64::from(self.device.info().max_quads) * size_of::<Quad>() as u64
     }
 
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
@@ -148,10 +153,6 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         self.remove_naive_triangles(id)
     }
 
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.device.resize(width, height)
-    }
-
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
         match cull {
             Cull::Cpu => Ok(()),
@@ -166,16 +167,12 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         Cull::Cpu
     }
 
-    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        self.device.set_overlay(overlay)
-    }
-
-    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
-        self.device.set_readable(readable)
+    fn take_culling_error(&mut self) -> Option<RenderError> {
+        None
     }
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        let [width, height] = self.device.size();
+        let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
         let mut opaque = Vec::new();
@@ -203,23 +200,16 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         clear.sort_by_key(|(key, _)| *key);
         blended.extend(clear);
         let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();
-        let passes = Passes { opaque: &opaque, blended: &blended, indirect: false };
-        self.device.draw(&frame, &passes)?;
+        let (opaque, blended) = (&opaque, &blended);
+        let passes = Passes { opaque, blended, indirect: false, culled: None };
+        let Submitted { shown, .. } = self.device.draw(&frame, &passes)?;
         let meshes = (opaque.len() + blended.len()) as u32;
-        self.drawn = DrawStats { meshes, shown: self.device.shown(), ..totals(&passes) };
+        self.drawn = DrawStats { meshes, shown, ..totals(&passes) };
         Ok(self.drawn)
     }
 
     fn drawn(&mut self) -> DrawStats {
         self.drawn
-    }
-
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.device.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.device.read_image()
     }
 
     fn held(&self) -> HeldStats {
@@ -235,12 +225,16 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
             reserved_bytes: bytes,
         }
     }
+
+    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
+        None
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Camera, SoftDevice};
+    use crate::{camera::Camera, soft::SoftDevice};
 
     /// A baseline with one call for each face direction would be unfairly slow.
     #[test]

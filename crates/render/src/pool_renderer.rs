@@ -1,13 +1,22 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
-    CommandRun, DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement,
-    PoolConfig, PoolRange, PoolStats, VertexPool,
+    DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement, PoolConfig,
+    VertexPool,
 };
 
 use crate::{
-    Batch, Cull, CullFrame, Culled, Device, DrawStats, Frame, HeldStats, Image, Layer, MeshData,
-    MeshId, Overlay, PATTERN_QUADS, Passes, RenderError, Renderer, TriangleMesh, TrianglesId, View,
-    Visibility, renderer::Owner,
+    buffers::PATTERN_QUADS,
+    cull::{Cull, CullFrame, Culled},
+    device::{Device, DeviceInfo, Output, Submitted},
+    draw_data::DrawData,
+    error::RenderError,
+    frame::Frame,
+    mesh_data::{Layer, MeshData, MeshId, Owner},
+    passes::Passes,
+    renderer::{DrawStats, HeldStats, Renderer},
+    triangle_mesh::{TriangleMesh, TrianglesId},
+    view::View,
+    visibility::Visibility,
 };
 
 mod buffers;
@@ -58,13 +67,7 @@ pub struct PoolRenderer<D: Device> {
     max_buffer_bytes: u64,
     /// Treatment of hidden draw commands.
     hidden: Hidden,
-    /// The view that the lists were last masked and sorted for. They are reused while little
-    /// changes.
-    selected: Option<Selection>,
-    /// Whether a blended mesh was inserted since, so that the list must be sorted again.
-    is_blend_stale: bool,
-    /// Number of meshes inserted since, which are drawn last with all face directions.
-    unmasked: u32,
+    selection: Selection,
     /// Counts of the last picture, without meshes culled by the GPU.
     listed: DrawStats,
     /// Why the GPU stopped culling, until the error is taken.
@@ -121,7 +124,7 @@ impl<D: Device> PoolRenderer<D> {
         let PoolRendererConfig { placement, oversize, hidden, max_buffer_bytes } = choices;
         let limit = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
         let capacity = capacity_for(quads);
-        let max_quads = device.max_quads().min(limit.unwrap_or(u32::MAX));
+        let max_quads = device.info().max_quads.min(limit.unwrap_or(u32::MAX));
         let config = PoolConfig {
             placement,
             oversize,
@@ -145,9 +148,7 @@ impl<D: Device> PoolRenderer<D> {
             triangles: None,
             max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
             hidden,
-            selected: None,
-            is_blend_stale: false,
-            unmasked: 0,
+            selection: Selection::default(),
             listed: DrawStats::default(),
             culling_error: None,
         })
@@ -155,7 +156,7 @@ impl<D: Device> PoolRenderer<D> {
 
     /// Reports completed frames to the pool, which then frees their ranges.
     fn release(&mut self) {
-        let completed = self.device.completed();
+        let completed = self.device.progress().completed;
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
         if let Some(triangles) = &mut self.triangles {
@@ -186,27 +187,30 @@ impl<D: Device> PoolRenderer<D> {
         let of_models = triangles.as_mut().map(|it| it.batches(device, view, visibility));
         let TriangleBatches { opaque: solid, blended: clear, meshes: models } =
             of_models.unwrap_or_default();
-        let mut blended_batches = batches(buffers, blended.runs(pool));
+        let mut blended_batches = buffers.batches(blended.runs(pool));
         blended_batches.extend(clear);
-        let drawn = match opaque {
+        let (submitted, drawn) = match opaque {
             Opaque::Listed(list) => {
-                let mut opaque_batches = batches(buffers, list.runs(pool));
+                let mut opaque_batches = buffers.batches(list.runs(pool));
                 opaque_batches.extend(solid);
-                let passes = passes(&opaque_batches, &blended_batches);
-                device.draw(frame, &passes)?;
-                totals(&passes)
+                let (opaque, blended) = (&opaque_batches, &blended_batches);
+                let passes = Passes { opaque, blended, ..Passes::default() };
+                (device.draw(frame, &passes)?, totals(&passes))
             }
             Opaque::Culled(table) => {
-                let passes = passes(&solid, &blended_batches);
                 let geometries = buffers.all();
                 let cull_frame = CullFrame::new(view, visibility, frame);
                 let culled = Culled { table, geometries: &geometries, frame: cull_frame };
-                device.draw_culled(frame, &passes, &culled)?;
-                totals(&passes)
+                let (opaque, blended, culled) = (&solid, &blended_batches, Some(&culled));
+                let passes = Passes { opaque, blended, culled, ..Passes::default() };
+                (device.draw(frame, &passes)?, totals(&passes))
             }
         };
         let meshes = (opaque.drawn() + blended.drawn() + models) as u32;
-        Ok(DrawStats { meshes, shown: device.shown(), ..drawn })
+        let Submitted { frame, shown } = submitted;
+        pool.frame_submitted(frame);
+        triangles.iter_mut().for_each(|triangles| triangles.submitted(frame));
+        Ok(DrawStats { meshes, shown, ..drawn })
     }
 }
 
@@ -215,12 +219,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         "pool"
     }
 
-    fn backend(&self) -> String {
-        self.device.describe()
-    }
-
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.device.set_palette(colors)
+    fn output(&mut self) -> &mut dyn Output {
+        &mut self.device
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
@@ -231,11 +231,11 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         match mesh.layer {
             Layer::Opaque => {
                 self.opaque.insert(&self.pool, handle)?;
-                self.unmasked += 1;
+                self.selection.unmasked += 1;
             }
             Layer::Blended => {
                 self.blended.insert(handle)?;
-                self.is_blend_stale = true;
+                self.selection.is_blend_stale = true;
             }
         }
         Ok(MeshId(Owner::Pool(handle, mesh.layer)))
@@ -245,7 +245,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         mesh.check_draw_data()?;
         if self.pool.data(handle) != Some(&mesh.draw_data) {
-            self.selected = None;
+            self.selection.of = None;
         }
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let replaced =
@@ -286,14 +286,10 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         self.remove_from_pool(id)
     }
 
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.device.resize(width, height)
-    }
-
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
         let can = match cull {
             Cull::Cpu => Ok(()),
-            Cull::Gpu => self.device.culls(),
+            Cull::Gpu => self.device.info().culling,
         };
         self.cull_by(if can.is_ok() { cull } else { Cull::Cpu })?;
         let backend = || self.device.describe();
@@ -308,16 +304,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         self.culling_error.take()
     }
 
-    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        self.device.set_overlay(overlay)
-    }
-
-    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
-        self.device.set_readable(readable)
-    }
-
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        let [width, height] = self.device.size();
+        let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
         self.maintain();
@@ -330,9 +318,6 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             drawn = self.submit(view, &visibility, &frame);
         }
         self.listed = drawn?;
-        let frame = self.device.submitted();
-        self.pool.frame_submitted(frame);
-        self.triangles.iter_mut().for_each(|triangles| triangles.submitted(frame));
         Ok(self.drawn())
     }
 
@@ -340,7 +325,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let DrawStats { commands, quads, meshes, .. } = self.listed;
         let counts = match self.opaque {
             Opaque::Listed(_) => None,
-            Opaque::Culled(_) => self.device.cull_counts(),
+            Opaque::Culled(_) => self.device.progress().culled,
         };
         let culled = counts.unwrap_or_default();
         DrawStats {
@@ -358,10 +343,6 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         Ok(())
     }
 
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.device.read_image()
-    }
-
     fn held(&self) -> HeldStats {
         let stats = self.pool.stats();
         let mut held = HeldStats {
@@ -374,12 +355,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         held
     }
 
-    fn pool_stats(&self) -> Option<PoolStats> {
-        Some(self.pool.stats())
-    }
-
-    fn pool_ranges(&self) -> Vec<PoolRange> {
-        self.pool.ranges()
+    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
+        Some(&self.pool)
     }
 }
 
@@ -395,23 +372,6 @@ fn min_buffer_quads(scene_quads: u64) -> u32 {
         Ok(0) | Err(_) => MIN_BUFFER_QUADS,
         Ok(scene_quads) => scene_quads.clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS),
     }
-}
-
-/// The runs of a list, each with its buffer's geometry.
-fn batches<'a, G>(
-    buffers: FlushedBuffers<'a, G>,
-    (runs, commands): (&[CommandRun], &'a [DrawCommand]),
-) -> Vec<Batch<'a, G>> {
-    let batch = |run: &CommandRun| {
-        let geometry = buffers.get(run.buffer)?;
-        Some(Batch::new(geometry, &commands[run.commands.clone()]).trusted())
-    };
-    runs.iter().filter_map(batch).collect()
-}
-
-/// Passes that issue each batch as one indirect call.
-const fn passes<'a, G>(opaque: &'a [Batch<'a, G>], blended: &'a [Batch<'a, G>]) -> Passes<'a, G> {
-    Passes { opaque, blended, indirect: true }
 }
 
 /// Sums commands, quads and triangles of all batches.

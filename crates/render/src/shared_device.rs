@@ -3,12 +3,14 @@ use std::{
     rc::Rc,
 };
 
-use drystone_mesh::{Cube, Quad};
-use drystone_pool::Access;
-
 use crate::{
-    CullCounts, Culled, Device, DrawData, Frame, Image, Overlay, Passes, RenderError,
-    TriangleVertex,
+    buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    error::RenderError,
+    frame::Frame,
+    image::Image,
+    overlay::Overlay,
+    passes::Passes,
 };
 
 /// One device for several renderers. One renderer draws while another takes in its meshes, and then
@@ -54,158 +56,29 @@ impl<D> Clone for SharedDevice<D> {
     }
 }
 
-impl<D: Device> Device for SharedDevice<D> {
-    type Geometry = D::Geometry;
-
+impl<D: Output> Output for SharedDevice<D> {
     fn describe(&self) -> String {
         self.it().describe()
     }
 
-    fn access(&self) -> Access {
-        self.it().access()
-    }
-
-    fn submitted(&self) -> u64 {
-        self.it().submitted()
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.it().completed()
-    }
-
-    fn max_quads(&self) -> u32 {
-        self.it().max_quads()
+    fn info(&self) -> DeviceInfo {
+        self.it().info()
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         self.it().set_palette(colors)
     }
 
-    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<Self::Geometry, RenderError> {
-        self.it().create_geometry(quads, slots)
-    }
-
-    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<Self::Geometry, RenderError> {
-        self.it().create_cubes(cubes, slots)
-    }
-
-    fn create_vertices(
-        &mut self,
-        vertices: u32,
-        slots: u32,
-    ) -> Result<Self::Geometry, RenderError> {
-        self.it().create_vertices(vertices, slots)
-    }
-
-    fn create_indices(&mut self, indices: u32) -> Result<Self::Geometry, RenderError> {
-        self.it().create_indices(indices)
-    }
-
-    fn create_sharing(
-        &mut self,
-        other: &Self::Geometry,
-        quads: u32,
-    ) -> Result<Self::Geometry, RenderError> {
-        self.it().create_sharing(other, quads)
-    }
-
-    fn resize_draw_data(
-        &mut self,
-        sharing: &mut [&mut Self::Geometry],
-        slots: u32,
-    ) -> Result<(), RenderError> {
-        self.it().resize_draw_data(sharing, slots)
-    }
-
-    fn write_quads(&mut self, geometry: &mut Self::Geometry, first: u32, quads: &[Quad]) {
-        self.it().write_quads(geometry, first, quads);
-    }
-
-    fn write_cubes(&mut self, geometry: &mut Self::Geometry, first: u32, cubes: &[Cube]) {
-        self.it().write_cubes(geometry, first, cubes);
-    }
-
-    fn write_vertices(
-        &mut self,
-        geometry: &mut Self::Geometry,
-        first: u32,
-        vertices: &[TriangleVertex],
-    ) {
-        self.it().write_vertices(geometry, first, vertices);
-    }
-
-    fn write_indices(&mut self, geometry: &mut Self::Geometry, first: u32, indices: &[u32]) {
-        self.it().write_indices(geometry, first, indices);
-    }
-
-    fn copy_quads(
-        &mut self,
-        from: &Self::Geometry,
-        from_first: u32,
-        to: &mut Self::Geometry,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.it().copy_quads(from, from_first, to, to_first, count);
-    }
-
-    fn copy_quads_within(
-        &mut self,
-        geometry: &mut Self::Geometry,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.it().copy_quads_within(geometry, from_first, to_first, count);
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut Self::Geometry, first: u32, data: &[DrawData]) {
-        self.it().write_draw_data(geometry, first, data);
-    }
-
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.it().resize(width, height)
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.it().size()
-    }
-
-    fn draw(
-        &mut self,
-        frame: &Frame,
-        passes: &Passes<'_, Self::Geometry>,
-    ) -> Result<(), RenderError> {
-        self.it().draw(frame, passes)
-    }
-
-    fn culls(&self) -> Result<(), &'static str> {
-        self.it().culls()
-    }
-
-    fn draw_culled(
-        &mut self,
-        frame: &Frame,
-        passes: &Passes<'_, Self::Geometry>,
-        culled: &Culled<'_, Self::Geometry>,
-    ) -> Result<(), RenderError> {
-        self.it().draw_culled(frame, passes, culled)
-    }
-
-    fn cull_counts(&mut self) -> Option<CullCounts> {
-        self.it().cull_counts()
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
         self.it().set_overlay(overlay)
     }
 
-    fn set_readable(&mut self, readable: bool) -> Result<(), RenderError> {
-        self.it().set_readable(readable)
-    }
-
-    fn shown(&self) -> bool {
-        self.it().shown()
+    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
+        self.it().set_destination(destination)
     }
 
     fn finish(&mut self) -> Result<(), RenderError> {
@@ -214,6 +87,47 @@ impl<D: Device> Device for SharedDevice<D> {
 
     fn read_image(&mut self) -> Result<Image, RenderError> {
         self.it().read_image()
+    }
+}
+
+impl<D: Device> Device for SharedDevice<D> {
+    type Geometry = D::Geometry;
+
+    fn create(
+        &mut self,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, D::Geometry>,
+    ) -> Result<D::Geometry, RenderError> {
+        self.it().create(kind, count, slots)
+    }
+
+    fn resize_draw_data(
+        &mut self,
+        sharing: &mut [&mut D::Geometry],
+        slots: u32,
+    ) -> Result<(), RenderError> {
+        self.it().resize_draw_data(sharing, slots)
+    }
+
+    fn write(&mut self, geometry: &mut D::Geometry, first: u32, data: BufferData<'_>) {
+        self.it().write(geometry, first, data);
+    }
+
+    fn copy(&mut self, from: Option<&D::Geometry>, to: &mut D::Geometry, copy_range: CopyRange) {
+        self.it().copy(from, to, copy_range);
+    }
+
+    fn draw(
+        &mut self,
+        frame: &Frame,
+        passes: &Passes<'_, D::Geometry>,
+    ) -> Result<Submitted, RenderError> {
+        self.it().draw(frame, passes)
+    }
+
+    fn progress(&mut self) -> Progress {
+        self.it().progress()
     }
 }
 

@@ -34,7 +34,6 @@ mod tests;
 
 use std::sync::Arc;
 
-use drystone_mesh::{Cube, Quad};
 use drystone_pool::Access;
 use glam::Vec4;
 use rayon::prelude::*;
@@ -53,9 +52,17 @@ use self::{
     viewport::{MAX_SIDE, Viewport},
 };
 use crate::{
-    Batch, Device, DrawData, Frame, Image, Overlay, Passes, RenderError, TriangleVertex,
-    device::Entries,
+    buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    error::RenderError,
+    frame::Frame,
+    image::Image,
+    overlay::Overlay,
+    passes::{Batch, Passes},
 };
+
+/// Why the rasteriser does not cull meshes itself.
+const NO_CULLING: &str = "this backend has no compute shaders for it";
 
 /// The reference backend: draws on the CPU and needs no driver. The pictures of all other backends
 /// are compared with its pictures.
@@ -70,20 +77,25 @@ use crate::{
 /// ```
 /// use drystone_mesh::{Face, Quad};
 /// use drystone_pool::DrawCommand;
-/// use drystone_render::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Passes, SoftDevice};
+/// use drystone_render::{
+///     Atmosphere, Batch, BufferData, BufferKind, Camera, Device, DrawData, DrawSlots, Frame, Output,
+///     Passes, SoftDevice,
+/// };
 /// use glam::DVec3;
 ///
 /// let mut device = SoftDevice::new(64, 48)?;
 /// device.set_palette(&[[200, 40, 40, 255]])?;
-/// let mut geometry = device.create_geometry(1, 1)?;
-/// device.write_quads(&mut geometry, 0, &[Quad::new([0, 0, 0], [8, 8], Face::PosZ, 0)]);
-/// device.write_draw_data(&mut geometry, 0, &[DrawData { extent: 32, ..DrawData::default() }]);
+/// let mut geometry = device.create(BufferKind::Quads, 1, DrawSlots::New(1))?;
+/// let quads = [Quad::new([0, 0, 0], [8, 8], Face::PosZ, 0)];
+/// device.write(&mut geometry, 0, BufferData::Quads(&quads));
+/// let draw_data = [DrawData { extent: 32, ..DrawData::default() }];
+/// device.write(&mut geometry, 0, BufferData::DrawData(&draw_data));
 ///
 /// let camera = Camera::look_at(DVec3::new(4.0, 4.0, 9.0), DVec3::new(4.0, 4.0, 0.0));
 /// let frame = Frame::new(&camera, &Atmosphere::default(), 64, 48);
 /// let commands = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
 /// let opaque = [Batch::new(&geometry, &commands)];
-/// device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })?;
+/// device.draw(&frame, &Passes { opaque: &opaque, ..Passes::default() })?;
 ///
 /// let [red, green, ..] = device.read_image()?.pixel(32, 24);
 /// assert!(red > 2 * green);
@@ -120,29 +132,16 @@ impl SoftDevice {
     }
 }
 
-impl Device for SoftDevice {
-    type Geometry = SoftGeometry;
-
+impl Output for SoftDevice {
     fn describe(&self) -> String {
         let threads = rayon::current_num_threads();
         let plural = if threads == 1 { "" } else { "s" };
         format!("soft: reference rasteriser, {threads} thread{plural}")
     }
 
-    fn access(&self) -> Access {
-        Access::Staged
-    }
-
-    fn submitted(&self) -> u64 {
-        self.frames
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.frames
-    }
-
-    fn max_quads(&self) -> u32 {
-        MAX_QUADS
+    fn info(&self) -> DeviceInfo {
+        let (size, culling) = (self.target.size(), Err(NO_CULLING));
+        DeviceInfo { size, access: Access::Staged, max_quads: MAX_QUADS, culling }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -150,28 +149,44 @@ impl Device for SoftDevice {
         Ok(())
     }
 
-    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::new(Entries::Quads, quads, slots)
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        check_size(width, height)?;
+        if self.target.size() != [width, height] {
+            // The old target remains until the new one exists.
+            self.target = Target::new(width, height)?;
+        }
+        Ok(())
     }
 
-    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::new(Entries::Cubes, cubes, slots)
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.overlay.set(overlay)
     }
 
-    fn create_vertices(&mut self, vertices: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::new(Entries::Vertices, vertices, slots)
+    fn set_destination(&mut self, _: Destination) -> Result<(), RenderError> {
+        // Every picture is kept.
+        Ok(())
     }
 
-    fn create_indices(&mut self, indices: u32) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::new(Entries::Indices, indices, 0)
+    fn finish(&mut self) -> Result<(), RenderError> {
+        // Frames are complete when they are submitted.
+        Ok(())
     }
 
-    fn create_sharing(
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.target.read_image()
+    }
+}
+
+impl Device for SoftDevice {
+    type Geometry = SoftGeometry;
+
+    fn create(
         &mut self,
-        other: &SoftGeometry,
-        quads: u32,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, SoftGeometry>,
     ) -> Result<SoftGeometry, RenderError> {
-        SoftGeometry::sharing(other, quads)
+        SoftGeometry::new(kind, count, slots)
     }
 
     fn resize_draw_data(
@@ -184,72 +199,22 @@ impl Device for SoftDevice {
         Ok(())
     }
 
-    fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
-        geometry.write_quads(first, quads);
+    fn write(&mut self, geometry: &mut SoftGeometry, first: u32, data: BufferData<'_>) {
+        geometry.write(first, data);
     }
 
-    fn write_cubes(&mut self, geometry: &mut SoftGeometry, first: u32, cubes: &[Cube]) {
-        if geometry.entries() == Entries::Cubes {
-            geometry.write_quads(first, bytemuck::cast_slice(cubes));
-        }
-    }
-
-    fn write_vertices(
-        &mut self,
-        geometry: &mut SoftGeometry,
-        first: u32,
-        vertices: &[TriangleVertex],
-    ) {
-        geometry.write_vertices(first, vertices);
-    }
-
-    fn write_indices(&mut self, geometry: &mut SoftGeometry, first: u32, indices: &[u32]) {
-        geometry.write_indices(first, indices);
-    }
-
-    fn copy_quads(
-        &mut self,
-        from: &SoftGeometry,
-        from_first: u32,
-        to: &mut SoftGeometry,
-        to_first: u32,
-        count: u32,
-    ) {
-        to.copy_from(to_first, from, from_first, count);
-    }
-
-    fn copy_quads_within(
-        &mut self,
-        geometry: &mut SoftGeometry,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
-    ) {
-        geometry.copy_within(from_first, to_first, count);
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, first: u32, data: &[DrawData]) {
-        geometry.write_draw_data(first, data);
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        check_size(width, height)?;
-        if self.size() != [width, height] {
-            // The old target remains until the new one exists.
-            self.target = Target::new(width, height)?;
-        }
-        Ok(())
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.target.size()
+    fn copy(&mut self, from: Option<&SoftGeometry>, to: &mut SoftGeometry, copy_range: CopyRange) {
+        to.copy(from, copy_range);
     }
 
     fn draw(
         &mut self,
         frame: &Frame,
         passes: &Passes<'_, SoftGeometry>,
-    ) -> Result<(), RenderError> {
+    ) -> Result<Submitted, RenderError> {
+        if passes.culled.is_some() {
+            return Err(RenderError::cannot_cull(NO_CULLING));
+        }
         let Self { target, palette, bins, triangle_bins, overlay, frames } = self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height);
@@ -268,7 +233,7 @@ impl Device for SoftDevice {
         let stage = VertexStage::new(frame, false);
         // Blended batches are drawn in order. Consecutive batches of one kind are set up together.
         for blended in passes.blended.chunk_by(|a, b| a.indices.is_some() == b.indices.is_some()) {
-            let quads = blended.iter().filter(|it| it.geometry.entries() == Entries::Quads);
+            let quads = blended.iter().filter(|it| it.geometry.kind() == BufferKind::Quads);
             rasterise(quads, bins, &stage, &viewport, |bins| {
                 target.draw_blended(bins, &viewport, &shader);
             });
@@ -278,19 +243,11 @@ impl Device for SoftDevice {
         }
         overlay.paint(target.image_mut());
         *frames += 1;
-        Ok(())
+        Ok(Submitted { frame: *frames, shown: true })
     }
 
-    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        self.overlay.set(overlay)
-    }
-
-    fn finish(&mut self) -> Result<(), RenderError> {
-        Ok(())
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.target.read_image()
+    fn progress(&mut self) -> Progress {
+        Progress { completed: self.frames, culled: None }
     }
 }
 

@@ -1,7 +1,12 @@
 use drystone_alloc::Handle;
 use drystone_pool::{MeshHandle, PoolError};
 
-use crate::{DrawData, Layer, RenderError, TriangleTransform, TriangleVertex};
+use crate::{
+    draw_data::DrawData,
+    error::RenderError,
+    mesh_data::Layer,
+    triangle_vertex::{TriangleTransform, TriangleVertex},
+};
 
 /// Triangles to be drawn: vertices, and three indices for each triangle, relative to the first
 /// vertex. Front faces are counter-clockwise. Both sides are drawn, and normals are turned to the

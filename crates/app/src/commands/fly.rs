@@ -91,7 +91,7 @@ fn report(
     let frames = commands.len();
     let min = commands.iter().min().copied().unwrap_or(0);
     let max = commands.iter().max().copied().unwrap_or(0);
-    let (renderer, backend) = (shown.renderer().name(), shown.renderer().backend());
+    let (renderer, backend) = (shown.renderer().name(), shown.renderer().output().describe());
     let path = output::plain(&options.output.display().to_string());
     if options.scene.json {
         let json = json!({

@@ -37,7 +37,9 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         scene::open_renderer(options.renderer, options.backend, options.size, &quads)?;
     set_cull(renderer.as_mut(), options.cull)?;
     times.open_ms = clock.lap();
-    note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
+    note(options, || {
+        format!("drawing with {} on {}", renderer.name(), renderer.output().describe())
+    });
 
     let mut scene = Scene::new(world, &quads, renderer)?;
     times.upload_ms = clock.lap();
@@ -50,7 +52,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     let report = ShotReport {
         output: path.to_path_buf(),
         renderer: scene.renderer().name(),
-        backend: scene.renderer().backend(),
+        backend: scene.renderer().output().describe(),
         cull: culled_by(scene.renderer()),
         chunks: scene.world().chunk_count(),
         quads: scene::quad_count(&quads),

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use drystone_pool::VertexPool;
 use drystone_render::{Overlay, RenderError};
 use egui::CursorIcon;
 use winit::{
@@ -60,7 +61,8 @@ impl Viewer {
             false => self.make_panels(&window, &mut actions),
         };
         let Some(screen) = &mut self.screen else { return false };
-        let set = triangles.map_or(Ok(()), |triangles| screen.renderer().set_overlay(&triangles));
+        let set = triangles
+            .map_or(Ok(()), |triangles| screen.renderer().output().set_overlay(&triangles));
         self.overlay.built_in(clock.elapsed());
         match set {
             Ok(()) => {}
@@ -89,7 +91,9 @@ impl Viewer {
         let screen = self.screen.as_mut()?;
         let facts = self.overlay.shows_panels().then(|| {
             let [name, backend] = self.status.names();
-            let ranges = needs_ranges.then(|| screen.renderer().pool_ranges());
+            let pool = screen.renderer().pool();
+            let ranges = needs_ranges.then(|| pool.map_or(Vec::new(), VertexPool::ranges));
+            let pool = pool.map(VertexPool::stats);
             Facts {
                 name,
                 backend,
@@ -97,7 +101,7 @@ impl Viewer {
                 renderer,
                 drawn: self.status.drawn(),
                 held: screen.held(),
-                pool: screen.renderer().pool_stats(),
+                pool,
                 ranges,
                 view: self.view,
                 cull: screen.cull(),

@@ -8,8 +8,8 @@ use drystone::scene::{
     self, BackendKind, ChunkQuads, EditScene, Meshing, OpenDevice, RendererKind, Size,
 };
 use drystone_render::{
-    Cull, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View, WindowHandle,
-    WindowTarget,
+    Cull, Destination, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View,
+    WindowHandle, WindowTarget,
 };
 use drystone_voxel::MaterialTable;
 use drystone_world::LodData;
@@ -104,7 +104,7 @@ impl Screen {
     }
 
     pub(super) fn backend(&mut self) -> String {
-        self.renderer().backend()
+        self.renderer().output().describe()
     }
 
     /// Begins to mesh a world again; [`follow`](Self::follow) continues.
@@ -199,10 +199,10 @@ impl Screen {
     /// picture.
     pub(super) fn still(&mut self, view: &View) -> Result<Image, RenderError> {
         let renderer = self.renderer();
-        renderer.set_overlay(&Overlay::default())?;
-        renderer.set_readable(true)?;
+        renderer.output().set_overlay(&Overlay::default())?;
+        renderer.output().set_destination(Destination::Kept)?;
         let picture = self.scene.picture(view);
-        self.renderer().set_readable(false)?;
+        self.renderer().output().set_destination(Destination::Window)?;
         picture.map(|(picture, _)| picture)
     }
 

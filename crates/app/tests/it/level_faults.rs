@@ -3,9 +3,11 @@
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Instant};
 
 use drystone::scene::{BackendKind, LodScene, RendererKind, Size, open_renderer};
+use drystone_mesh::Quad;
+use drystone_pool::VertexPool;
 use drystone_render::{
-    Camera, Cull, DrawStats, HeldStats, Image, MeshData, MeshId, Projection, RenderError, Renderer,
-    View,
+    Camera, Cull, DrawData, DrawStats, HeldStats, Image, MeshData, MeshId, Output, Projection,
+    RenderError, Renderer, TriangleMesh, TrianglesId, View,
 };
 use drystone_testing::Random;
 use drystone_voxel::{Material, VoxelPos};
@@ -16,7 +18,7 @@ use crate::window::MAX_WAIT;
 
 const SIZE: Size = Size { width: 160, height: 120 };
 
-const QUAD_BYTES: usize = size_of::<drystone_mesh::Quad>();
+const QUAD_BYTES: usize = size_of::<Quad>();
 
 /// Calls that fail, and how.
 #[derive(Clone, Copy)]
@@ -83,11 +85,8 @@ impl Renderer for Faulty {
     fn name(&self) -> &'static str {
         self.renderer.name()
     }
-    fn backend(&self) -> String {
-        self.renderer.backend()
-    }
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.renderer.set_palette(colors)
+    fn output(&mut self) -> &mut dyn Output {
+        self.renderer.output()
     }
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
         self.faults.borrow_mut().check(Some(mesh.quads.len()))?;
@@ -108,14 +107,30 @@ impl Renderer for Faulty {
         self.faults.borrow_mut().note(id, 0);
         Ok(())
     }
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.renderer.resize(width, height)
+    fn max_triangle_bytes(&self) -> u64 {
+        self.renderer.max_triangle_bytes()
+    }
+    fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
+        self.renderer.insert_triangles(mesh)
+    }
+    fn replace_triangles(
+        &mut self,
+        id: TrianglesId,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<(), RenderError> {
+        self.renderer.replace_triangles(id, mesh)
+    }
+    fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+        self.renderer.remove_triangles(id)
     }
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
         self.renderer.set_cull(cull)
     }
     fn cull(&self) -> Cull {
         self.renderer.cull()
+    }
+    fn take_culling_error(&mut self) -> Option<RenderError> {
+        self.renderer.take_culling_error()
     }
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.renderer.draw(view)
@@ -126,11 +141,11 @@ impl Renderer for Faulty {
     fn finish(&mut self) -> Result<(), RenderError> {
         self.renderer.finish()
     }
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.renderer.read_image()
-    }
     fn held(&self) -> HeldStats {
         self.renderer.held()
+    }
+    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
+        self.renderer.pool()
     }
 }
 

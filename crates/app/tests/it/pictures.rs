@@ -162,7 +162,7 @@ pub(crate) fn culled(quads: u64) -> Result<Box<dyn Renderer>, RenderError> {
 /// Whether there is a GPU that culls; prints a note that is counted if not.
 pub(crate) fn culls(test: &str) -> bool {
     match culled(1) {
-        Ok(renderer) => println!("{test}: {}", renderer.backend()),
+        Ok(mut renderer) => println!("{test}: {}", renderer.output().describe()),
         Err(error @ (RenderError::NoAdapter { .. } | RenderError::NoCulling { .. })) => {
             println!("skipped: {test}: {error}");
             return false;

@@ -16,7 +16,7 @@ mod pooled;
 
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Quad;
-use drystone_render::{Passes, RenderError};
+use drystone_render::{BufferKind, Passes, RenderError};
 
 pub use self::{naive::ArticleDevice, pooled::FatDevice};
 
@@ -36,6 +36,9 @@ const ATTRIBUTES: [(u32, i32, u32); 3] = [(0, 3, 0), (1, 3, 12), (2, 4, 24)];
 
 /// Size of a quad in the article's vertices, in bytes.
 const FAT_QUAD_BYTES: u64 = 4 * size_of::<Vertex>() as u64;
+
+/// Maximum number of quads of one geometry: drivers use 31 bits for sizes in bytes.
+const MAX_QUADS: u32 = (i32::MAX as u64 / FAT_QUAD_BYTES) as u32;
 
 const VERTEX_SHADER: &str = include_str!("article/article.vert");
 
@@ -65,6 +68,15 @@ impl Expander {
             Vertex { position, normal, color }
         })
     }
+}
+
+/// Error for cubes and triangles, which the article's programs do not draw.
+fn refuse_other_kinds(kind: BufferKind) -> Result<(), RenderError> {
+    if kind == BufferKind::Quads {
+        return Ok(());
+    }
+    let reason = "the article's program draws only quads".to_owned();
+    Err(RenderError::Device { during: "creating a geometry", reason })
 }
 
 /// Error for blended batches, which the article's programs do not support.

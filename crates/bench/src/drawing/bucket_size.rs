@@ -61,7 +61,7 @@ fn run_case(
         changing.push((name, one, waste));
     }
     let Some((_, first, _)) = changing.first_mut() else { return Ok(()) };
-    table.machine.gpu = first.scene.renderer().backend();
+    table.machine.gpu = first.scene.renderer().output().describe();
     for (name, one, _) in &mut changing {
         one.change().map_err(|message| failed(name, message))?;
     }

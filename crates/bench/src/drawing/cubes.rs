@@ -65,7 +65,8 @@ fn run_case(
             all.push(Drawn { kind, world, changes: Changes::of(scene), plan: Vec::new() });
         }
     }
-    let adapters: Vec<String> = all.iter_mut().map(|it| it.world.renderer().backend()).collect();
+    let adapters: Vec<String> =
+        all.iter_mut().map(|it| it.world.renderer().output().describe()).collect();
     table.machine.gpu = adapters.join("; ");
     // All contenders have changed before they are compared.
     for one in &mut all {

@@ -77,7 +77,7 @@ pub(super) fn run(options: &Options) -> Result<Table, Error> {
         }
     }
     if let Some(one) = drawn.first_mut() {
-        table.machine.gpu = one.scene.renderer().backend();
+        table.machine.gpu = one.scene.renderer().output().describe();
     }
     for (case, path) in CASES.into_iter().filter(|(case, _)| options.selects(case)) {
         compare(&mut drawn, &landscape, path)

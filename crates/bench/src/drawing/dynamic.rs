@@ -48,7 +48,8 @@ pub(super) fn run_case(
     }
     let view = scene.view;
     drop(scene);
-    let adapters: Vec<_> = changing.iter_mut().map(|one| one.scene.renderer().backend()).collect();
+    let adapters: Vec<_> =
+        changing.iter_mut().map(|one| one.scene.renderer().output().describe()).collect();
     table.machine.gpu = adapters.join("; ");
     for one in &mut changing {
         one.change().map_err(|message| failed(table, case, one.kind.name(), message))?;

@@ -65,7 +65,7 @@ pub(super) fn run_case(
             .map_err(|error| failed(table, case, kind.name(), error.to_string()))?;
         drawn.extend(one);
     }
-    table.machine.gpu = adapters(&drawn);
+    table.machine.gpu = adapters(&mut drawn);
     compare(drawn.iter_mut().map(Drawn::contender), view)
         .map_err(|(kind, message)| failed(table, case, kind.name(), message))?;
     let drawn: Vec<_> = drawn.into_iter().map(RefCell::new).collect();
@@ -83,9 +83,11 @@ pub(super) fn run_case(
 }
 
 /// Returns the names of the contenders' adapters, one per backend.
-fn adapters(drawn: &[Drawn]) -> String {
-    let of = |kinds: [Kind; 2]| drawn.iter().find(|one| kinds.contains(&one.kind));
-    let firsts = [of([Kind::PoolWgpu, Kind::NaiveWgpu]), of([Kind::PoolGl, Kind::NaiveGl])];
-    let names = firsts.into_iter().flatten().map(|one| one.renderer.backend());
-    names.collect::<Vec<_>>().join("; ")
+fn adapters(drawn: &mut [Drawn]) -> String {
+    let name_of = |kinds: [Kind; 2]| {
+        let first = drawn.iter_mut().find(|one| kinds.contains(&one.kind))?;
+        Some(first.renderer.output().describe())
+    };
+    let backends = [[Kind::PoolWgpu, Kind::NaiveWgpu], [Kind::PoolGl, Kind::NaiveGl]];
+    backends.into_iter().filter_map(name_of).collect::<Vec<_>>().join("; ")
 }

@@ -1,7 +1,6 @@
-use drystone_mesh::Quad;
-use drystone_pool::Access;
 use drystone_render::{
-    Device, DrawData, Frame, Image, Passes, RenderError, SoftDevice, SoftGeometry,
+    BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawSlots, Frame, Image,
+    Output, Overlay, Passes, Progress, RenderError, SoftDevice, SoftGeometry, Submitted,
 };
 
 /// The software rasteriser without drawing. It accepts all data of a frame and counts the draw
@@ -17,43 +16,50 @@ impl Undrawn {
     }
 }
 
-impl Device for Undrawn {
-    type Geometry = SoftGeometry;
-
+impl Output for Undrawn {
     fn describe(&self) -> String {
         "no pictures".into()
     }
 
-    fn access(&self) -> Access {
-        self.device.access()
-    }
-
-    fn submitted(&self) -> u64 {
-        self.frames
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.frames
-    }
-
-    fn max_quads(&self) -> u32 {
-        self.device.max_quads()
+    fn info(&self) -> DeviceInfo {
+        self.device.info()
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         self.device.set_palette(colors)
     }
 
-    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        self.device.create_geometry(quads, slots)
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.device.resize(width, height)
     }
 
-    fn create_sharing(
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.device.set_overlay(overlay)
+    }
+
+    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
+        self.device.set_destination(destination)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        Ok(())
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.device.read_image()
+    }
+}
+
+impl Device for Undrawn {
+    type Geometry = SoftGeometry;
+
+    fn create(
         &mut self,
-        other: &SoftGeometry,
-        quads: u32,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, SoftGeometry>,
     ) -> Result<SoftGeometry, RenderError> {
-        self.device.create_sharing(other, quads)
+        self.device.create(kind, count, slots)
     }
 
     fn resize_draw_data(
@@ -64,53 +70,20 @@ impl Device for Undrawn {
         self.device.resize_draw_data(sharing, slots)
     }
 
-    fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
-        self.device.write_quads(geometry, first, quads);
+    fn write(&mut self, geometry: &mut SoftGeometry, first: u32, data: BufferData<'_>) {
+        self.device.write(geometry, first, data);
     }
 
-    fn copy_quads(
-        &mut self,
-        from: &SoftGeometry,
-        from_first: u32,
-        to: &mut SoftGeometry,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.device.copy_quads(from, from_first, to, to_first, count);
+    fn copy(&mut self, from: Option<&SoftGeometry>, to: &mut SoftGeometry, copy_range: CopyRange) {
+        self.device.copy(from, to, copy_range);
     }
 
-    fn copy_quads_within(
-        &mut self,
-        geometry: &mut SoftGeometry,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.device.copy_quads_within(geometry, from_first, to_first, count);
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, first: u32, data: &[DrawData]) {
-        self.device.write_draw_data(geometry, first, data);
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.device.resize(width, height)
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.device.size()
-    }
-
-    fn draw(&mut self, _: &Frame, _: &Passes<'_, SoftGeometry>) -> Result<(), RenderError> {
+    fn draw(&mut self, _: &Frame, _: &Passes<'_, SoftGeometry>) -> Result<Submitted, RenderError> {
         self.frames += 1;
-        Ok(())
+        Ok(Submitted { frame: self.frames, shown: true })
     }
 
-    fn finish(&mut self) -> Result<(), RenderError> {
-        Ok(())
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.device.read_image()
+    fn progress(&mut self) -> Progress {
+        Progress { completed: self.frames, culled: None }
     }
 }

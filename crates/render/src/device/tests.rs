@@ -1,14 +1,17 @@
 //! The contract of [`Device`], tested on every device.
 
-use drystone_mesh::{Face, Quad};
+use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
+use drystone_pool::DrawCommand;
 use glam::DVec3;
 
 use super::*;
-#[cfg(feature = "wgpu")]
-use crate::{Api, WgpuDevice};
-use crate::{Atmosphere, Camera, SoftDevice};
 #[cfg(feature = "gl")]
-use crate::{GlConfig, GlDevice};
+use crate::gl::{GlConfig, GlDevice};
+#[cfg(feature = "wgpu")]
+use crate::wgpu::{Api, WgpuDevice};
+use crate::{
+    atmosphere::Atmosphere, camera::Camera, draw_data::DrawData, passes::Batch, soft::SoftDevice,
+};
 
 /// A colour for each material: all different in one channel.
 const PALETTE: [[u8; 4]; 4] =
@@ -46,6 +49,7 @@ on_every_device!(empty_geometries_are_fine, empty_geometries_draw_nothing);
 on_every_device!(what_reaches_outside_is_refused, commands_that_reach_outside_are_not_drawn);
 on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
+pub(crate) mod late;
 mod overlay;
 mod triangles;
 
@@ -68,11 +72,12 @@ const fn command(quad: u32, slot: u32) -> DrawCommand {
     }
 }
 
-fn draw<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32) {
+/// Draws a quad and returns the frame's number.
+fn draw<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32) -> u64 {
     let commands = [command(quad, slot)];
     let opaque = [Batch::new(geometry, &commands)];
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
-    device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true }).unwrap();
+    device.draw(&frame, &Passes { opaque: &opaque, ..Passes::default() }).unwrap().frame
 }
 
 /// The material that one quad shows, drawn with one slot; `None` for sky.
@@ -94,7 +99,7 @@ const AWAY: DrawData = DrawData { origin: [0, 0, 900], level: 0, extent: 32 };
 /// Sizes of a few kilobytes, whose memory has been used before.
 fn pictures_are_empty_until_they_are_drawn<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();
-    let geometry = device.create_geometry(1, 1).unwrap();
+    let geometry = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
     for side in [15, 17, 16, 20, 17, 16] {
         device.resize(side, 16).unwrap();
         let picture = device.read_image().unwrap();
@@ -107,24 +112,24 @@ fn pictures_are_empty_until_they_are_drawn<D: Device>(mut device: D) {
 
 fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();
-    let mut one = device.create_geometry(8, 1).unwrap();
-    let mut two = device.create_sharing(&one, 4).unwrap();
-    device.write_draw_data(&mut one, 0, &[HERE]);
-    device.write_quads(&mut one, 0, &[wall(0), wall(1), wall(2), wall(3)]);
+    let mut one = device.create(BufferKind::Quads, 8, DrawSlots::New(1)).unwrap();
+    let mut two = device.create(BufferKind::Quads, 4, DrawSlots::SharedWith(&one)).unwrap();
+    device.write(&mut one, 0, BufferData::DrawData(&[HERE]));
+    device.write(&mut one, 0, BufferData::Quads(&[wall(0), wall(1), wall(2), wall(3)]));
     draw(&mut device, &one, 0, 0);
     // Moved away, and its range reused.
-    device.copy_quads_within(&mut one, 0, 4, 2);
-    device.copy_quads(&one, 2, &mut two, 1, 2);
-    if device.access() == Access::Direct {
+    device.copy(None, &mut one, CopyRange { from: 0, to: 4, count: 2 });
+    device.copy(Some(&one), &mut two, CopyRange { from: 2, to: 1, count: 2 });
+    if device.info().access == Access::Direct {
         device.finish().unwrap();
     }
-    device.write_quads(&mut one, 0, &[wall(3), wall(3), wall(0), wall(0)]);
-    device.copy_quads(&one, 4, &mut two, 0, 1);
+    device.write(&mut one, 0, BufferData::Quads(&[wall(3), wall(3), wall(0), wall(0)]));
+    device.copy(Some(&one), &mut two, CopyRange { from: 4, to: 0, count: 1 });
     // Nonexistent quads are not copied, and others are not changed.
-    device.copy_quads(&one, 7, &mut two, 3, 100);
-    device.copy_quads(&one, 8, &mut two, 0, 1);
-    device.copy_quads_within(&mut one, 0, u32::MAX, u32::MAX);
-    device.write_quads(&mut two, 4, &[wall(0)]);
+    device.copy(Some(&one), &mut two, CopyRange { from: 7, to: 3, count: 100 });
+    device.copy(Some(&one), &mut two, CopyRange { from: 8, to: 0, count: 1 });
+    device.copy(None, &mut one, CopyRange { from: 0, to: u32::MAX, count: u32::MAX });
+    device.write(&mut two, 4, BufferData::Quads(&[wall(0)]));
     let shown_of = |device: &mut D, geometry: &D::Geometry, count: u32| -> Vec<_> {
         (0..count).map(|quad| shown(device, geometry, quad, 0)).collect()
     };
@@ -135,16 +140,20 @@ fn copies_and_writes_take_effect_in_order<D: Device>(mut device: D) {
 
 fn a_table_serves_all_that_share_it<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();
-    let mut one = device.create_geometry(1, 1).unwrap();
-    let mut two = device.create_sharing(&one, 1).unwrap();
-    device.write_quads(&mut one, 0, &[wall(1)]);
-    device.write_quads(&mut two, 0, &[wall(2)]);
-    device.write_draw_data(&mut two, 0, &[HERE]);
-    device.write_draw_data(&mut two, 1, &[AWAY]);
+    let mut one = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
+    let mut two = device.create(BufferKind::Quads, 1, DrawSlots::SharedWith(&one)).unwrap();
+    device.write(&mut one, 0, BufferData::Quads(&[wall(1)]));
+    device.write(&mut two, 0, BufferData::Quads(&[wall(2)]));
+    device.write(&mut two, 0, BufferData::DrawData(&[HERE]));
+    device.write(&mut two, 1, BufferData::DrawData(&[AWAY]));
     assert_eq!(shown(&mut device, &one, 0, 0), Some(1));
     device.resize_draw_data(&mut [&mut one, &mut two], 1000).unwrap();
     for slot in 0..1000 {
-        device.write_draw_data(&mut one, slot, &[if slot == 700 { HERE } else { AWAY }]);
+        device.write(
+            &mut one,
+            slot,
+            BufferData::DrawData(&[if slot == 700 { HERE } else { AWAY }]),
+        );
     }
     for (geometry, material) in [(&one, 1), (&two, 2)] {
         assert_eq!(shown(&mut device, geometry, 0, 700), Some(material));
@@ -153,24 +162,23 @@ fn a_table_serves_all_that_share_it<D: Device>(mut device: D) {
 }
 
 fn frames_are_counted_as_they_complete<D: Device>(mut device: D) {
-    let geometry = device.create_geometry(1, 1).unwrap();
-    assert_eq!((device.submitted(), device.completed()), (0, 0));
+    let geometry = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
+    assert_eq!(device.progress().completed, 0);
     for frame in 1..=20 {
-        draw(&mut device, &geometry, 0, 0);
-        assert_eq!(device.submitted(), frame);
-        assert!(device.completed() <= frame);
+        assert_eq!(draw(&mut device, &geometry, 0, 0), frame);
+        assert!(device.progress().completed <= frame);
     }
     device.finish().unwrap();
-    assert_eq!(device.completed(), 20);
+    assert_eq!(device.progress().completed, 20);
 }
 
 /// In release builds too: `cargo test -p drystone-render --lib reaches_outside --config
 /// profile.dev.package.drystone-render.debug-assertions=false`.
 fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
     device.set_palette(&PALETTE).unwrap();
-    let mut geometry = device.create_geometry(2, 2).unwrap();
-    device.write_quads(&mut geometry, 0, &[wall(0), wall(1)]);
-    device.write_draw_data(&mut geometry, 0, &[HERE, HERE]);
+    let mut geometry = device.create(BufferKind::Quads, 2, DrawSlots::New(2)).unwrap();
+    device.write(&mut geometry, 0, BufferData::Quads(&[wall(0), wall(1)]));
+    device.write(&mut geometry, 0, BufferData::DrawData(&[HERE, HERE]));
     assert_eq!(shown(&mut device, &geometry, 1, 1), Some(1));
     let inside = command(1, 1);
     let outside = [
@@ -188,7 +196,8 @@ fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
         let commands = [inside, command];
         let opaque = [Batch::new(&geometry, &commands)];
         for indirect in [false, true] {
-            let drawn = device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect });
+            let drawn = device
+                .draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect, culled: None });
             let reason = drawn.err().map(|error| error.to_string());
             let is_refused = reason.is_some_and(|it| it.contains("command 1 reaches outside"));
             assert_eq!(is_refused, !is_soft, "{}: {command:?}", device.describe());
@@ -197,15 +206,17 @@ fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
 }
 
 fn empty_geometries_draw_nothing<D: Device>(mut device: D) {
-    let mut nothing = device.create_geometry(0, 0).unwrap();
-    device.write_quads(&mut nothing, 0, &[]);
-    device.write_quads(&mut nothing, 5, &[wall(0)]);
-    device.copy_quads_within(&mut nothing, 0, 0, 0);
+    let mut nothing = device.create(BufferKind::Quads, 0, DrawSlots::New(0)).unwrap();
+    device.write(&mut nothing, 0, BufferData::Quads(&[]));
+    device.write(&mut nothing, 5, BufferData::Quads(&[wall(0)]));
+    device.copy(None, &mut nothing, CopyRange { from: 0, to: 0, count: 0 });
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
     let empty = [Batch::new(&nothing, &[])];
-    device.draw(&frame, &Passes { opaque: &empty, blended: &empty, indirect: true }).unwrap();
+    device.draw(&frame, &Passes { opaque: &empty, blended: &empty, ..Passes::default() }).unwrap();
     let sky = device.read_image().unwrap();
-    device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: false }).unwrap();
+    device
+        .draw(&frame, &Passes { opaque: &[], blended: &[], indirect: false, culled: None })
+        .unwrap();
     assert!(device.read_image().unwrap() == sky, "{}", device.describe());
 }
 
@@ -214,11 +225,15 @@ fn more_is_written_than_any_ring_holds<D: Device>(mut device: D) {
     const PIECES: u32 = 100;
     const PIECE: u32 = 1 << 16;
     device.set_palette(&PALETTE).unwrap();
-    let mut geometry = device.create_geometry(PIECES * PIECE, 2).unwrap();
+    let mut geometry = device.create(BufferKind::Quads, PIECES * PIECE, DrawSlots::New(2)).unwrap();
     for piece in 0..PIECES {
         let quads = vec![wall((piece % 4) as u16); PIECE as usize];
-        device.write_quads(&mut geometry, piece * PIECE, &quads);
-        device.write_draw_data(&mut geometry, piece % 2, &[if piece < 50 { AWAY } else { HERE }]);
+        device.write(&mut geometry, piece * PIECE, BufferData::Quads(&quads));
+        device.write(
+            &mut geometry,
+            piece % 2,
+            BufferData::DrawData(&[if piece < 50 { AWAY } else { HERE }]),
+        );
     }
     for piece in [0, 1, 50, 99] {
         let seen = shown(&mut device, &geometry, piece * PIECE + 77, piece % 2);

@@ -11,68 +11,44 @@ use super::{
     staging::Staging,
 };
 use crate::{
-    Batch, DrawData, RenderError,
-    device::{Entries, copied_quads},
+    buffers::{BufferKind, CopyRange, DrawSlots},
+    draw_data::DrawData,
+    error::RenderError,
+    passes::Batch,
 };
 
-/// Quads and per-draw data on the GPU.
+/// Entries and per-draw data on the GPU.
 pub struct GlGeometry {
-    pub(super) quads: Rc<Buffer>,
+    pub(super) entries: Rc<Buffer>,
     /// Size of each entry in bytes.
-    quad_bytes: u64,
+    entry_bytes: u64,
     pub(super) draws: Rc<Buffer>,
-    pub(super) quad_capacity: u32,
+    /// Number of entries.
+    pub(super) capacity: u32,
     pub(super) slot_capacity: u32,
-    pub(super) entries: Entries,
+    pub(super) kind: BufferKind,
 }
 
 impl GlGeometry {
-    /// Creates a geometry for entries of a given size, with a table that can be shared.
+    /// Creates a geometry for entries of a given size. Cubes are always staged, because a running
+    /// frame can read any of them.
     pub(super) fn new(
         context: &Rc<Context>,
         access: Access,
-        (quad_capacity, quad_bytes): (u32, u64),
-        (draws, slot_capacity): (Rc<Buffer>, u32),
+        (kind, entry_bytes, capacity): (BufferKind, u64, u32),
+        slots: DrawSlots<'_, Self>,
     ) -> Result<Self, RenderError> {
-        let kind = match access {
-            Access::Direct => Kind::Persistent,
-            Access::Staged => Kind::Device,
+        let (draws, slot_capacity) = match slots {
+            DrawSlots::New(slots) => (draw_table(context, slots)?, slots),
+            DrawSlots::SharedWith(other) => (Rc::clone(&other.draws), other.slot_capacity),
         };
-        let size_bytes = u64::from(quad_capacity) * quad_bytes;
-        let quads = Rc::new(Buffer::new(context, "quads", size_bytes, kind)?);
-        let entries = Entries::Quads;
-        Ok(Self { quads, quad_bytes, draws, quad_capacity, slot_capacity, entries })
-    }
-
-    /// Creates a geometry for cubes. They are always staged, because a running frame can read any
-    /// of them.
-    pub(super) fn of_cubes(
-        context: &Rc<Context>,
-        (capacity, bytes): (u32, u64),
-        table: (Rc<Buffer>, u32),
-    ) -> Result<Self, RenderError> {
-        let geometry = Self::new(context, Access::Staged, (capacity, bytes), table)?;
-        Ok(Self { entries: Entries::Cubes, ..geometry })
-    }
-
-    /// Creates a geometry for the vertices or the indices of triangles.
-    pub(super) fn of_triangles(
-        context: &Rc<Context>,
-        access: Access,
-        (entries, count): (Entries, u32),
-        table: (Rc<Buffer>, u32),
-    ) -> Result<Self, RenderError> {
-        let geometry = Self::new(context, access, (count, entries.bytes()), table)?;
-        Ok(Self { entries, ..geometry })
-    }
-
-    pub(super) const fn element_bytes(&self) -> u64 {
-        self.quad_bytes
-    }
-
-    /// The table, to be shared.
-    pub(super) fn table(&self) -> (Rc<Buffer>, u32) {
-        (Rc::clone(&self.draws), self.slot_capacity)
+        let memory = match access {
+            Access::Direct if kind != BufferKind::Cubes => Kind::Persistent,
+            Access::Direct | Access::Staged => Kind::Device,
+        };
+        let size_bytes = u64::from(capacity) * entry_bytes;
+        let entries = Rc::new(Buffer::new(context, "quads", size_bytes, memory)?);
+        Ok(Self { entries, entry_bytes, draws, capacity, slot_capacity, kind })
     }
 
     pub(super) fn set_draws(&mut self, draws: &Rc<Buffer>, slots: u32) {
@@ -80,7 +56,7 @@ impl GlGeometry {
         self.slot_capacity = slots;
     }
 
-    /// Writes quads, directly into the buffer or staged; see [`Access`].
+    /// Writes the bytes of entries, directly into the buffer or staged; see [`Access`].
     pub(super) fn write(
         &self,
         gl: &Gl,
@@ -88,16 +64,18 @@ impl GlGeometry {
         (access, first): (Access, u32),
         bytes: &[u8],
     ) -> Result<(), RenderError> {
-        let room_bytes = self.bytes_of(self.quad_capacity.saturating_sub(first));
-        let count_bytes = bytes.len().min(usize::try_from(room_bytes).unwrap_or(usize::MAX));
+        let free_bytes = self.bytes_of(self.capacity.saturating_sub(first));
+        let count_bytes = bytes.len().min(usize::try_from(free_bytes).unwrap_or(usize::MAX));
         let (bytes, offset_bytes) = (&bytes[..count_bytes], self.bytes_of(first));
         match access {
             _ if bytes.is_empty() => Ok(()),
-            Access::Direct => {
-                self.quads.write(offset_bytes, bytes);
+            Access::Direct if self.kind != BufferKind::Cubes => {
+                self.entries.write(offset_bytes, bytes);
                 Ok(())
             }
-            Access::Staged => staging.write(gl, (&self.quads, offset_bytes), bytes),
+            Access::Direct | Access::Staged => {
+                staging.write(gl, (&self.entries, offset_bytes), bytes)
+            }
         }
     }
 
@@ -116,26 +94,24 @@ impl GlGeometry {
         staging.write(gl, (&self.draws, offset_bytes), &bytes)
     }
 
-    /// Records a copy of quads of `from`, which can be this geometry itself, into this geometry.
-    pub(super) fn copy_from(
-        &self,
-        gl: &Gl,
-        to_first: u32,
-        (from, from_first): (&Self, u32),
-        count: u32,
-    ) {
-        let ends = [(from.quad_capacity, from_first), (self.quad_capacity, to_first)];
-        let count = copied_quads(ends[0], ends[1], count);
-        let overlap = Rc::ptr_eq(&self.quads, &from.quads) && from_first.abs_diff(to_first) < count;
+    /// Records a copy of entries of `from`, or within this geometry.
+    pub(super) fn copy(&self, gl: &Gl, from: Option<&Self>, copy_range: CopyRange) {
+        let from = from.unwrap_or(self);
+        let Some(CopyRange { from: first, to, count }) =
+            copy_range.cut(from.capacity, self.capacity)
+        else {
+            return;
+        };
         // Overlapping ranges would be undefined afterwards; they are not copied.
-        if count > 0 && !overlap && self.entries == from.entries {
-            let from = (&*from.quads, self.bytes_of(from_first));
-            self.quads.copy_from(gl, self.bytes_of(to_first), from, self.bytes_of(count));
+        let overlap = Rc::ptr_eq(&self.entries, &from.entries) && first.abs_diff(to) < count;
+        if !overlap && self.kind == from.kind {
+            let from = (&*from.entries, self.bytes_of(first));
+            self.entries.copy_from(gl, self.bytes_of(to), from, self.bytes_of(count));
         }
     }
 
-    fn bytes_of(&self, quads: u32) -> u64 {
-        u64::from(quads) * self.quad_bytes
+    fn bytes_of(&self, entries: u32) -> u64 {
+        u64::from(entries) * self.entry_bytes
     }
 }
 
@@ -147,7 +123,7 @@ pub(super) fn draw_table(context: &Rc<Context>, slots: u32) -> Result<Rc<Buffer>
 
 /// Whether the entries of a batch can be drawn with its indices, or without.
 pub(super) fn is_drawn(batch: &Batch<'_, GlGeometry>) -> bool {
-    batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
+    batch.geometry.kind.is_drawn_by(batch.indices.map(|indices| indices.kind))
 }
 
 /// Checks the ranges of a batch, which drivers do not check.
@@ -155,9 +131,9 @@ pub(super) fn check(batch: &Batch<'_, GlGeometry>) -> Result<(), RenderError> {
     if !is_drawn(batch) {
         return Ok(());
     }
-    let GlGeometry { entries, quad_capacity, slot_capacity, .. } = *batch.geometry;
+    let GlGeometry { kind, capacity, slot_capacity, .. } = *batch.geometry;
     match batch.indices {
-        Some(indices) => batch.check_indexed(quad_capacity, indices.quad_capacity, slot_capacity),
-        None => batch.check(entries.pattern_quads(quad_capacity), slot_capacity),
+        Some(indices) => batch.check_indexed(capacity, indices.capacity, slot_capacity),
+        None => batch.check(kind.pattern_quads(capacity), slot_capacity),
     }
 }

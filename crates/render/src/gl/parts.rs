@@ -13,7 +13,6 @@ pub use super::bindings;
 use super::{
     GlDevice, GlGeometry,
     bindings::{Gl, types::GLuint},
-    geometry::draw_table,
     passes::use_program,
 };
 pub use super::{
@@ -22,7 +21,12 @@ pub use super::{
     program::{FRAME, Program, SURFACE_FRAGMENT},
     vertex_array::VertexArray,
 };
-use crate::{Frame, RenderError};
+use crate::{
+    buffers::{BufferKind, DrawSlots},
+    device::Submitted,
+    error::RenderError,
+    frame::Frame,
+};
 
 impl GlDevice {
     /// The context that all objects of the device belong to.
@@ -38,8 +42,8 @@ impl GlDevice {
         VertexArray::new(&self.context, &self.painter.pattern)
     }
 
-    /// Creates a geometry of `count` elements of `element_bytes` each, with a table of `slots`
-    /// slots.
+    /// Creates a geometry of `count` elements of `element_bytes` each, which are not those of a
+    /// [`BufferKind`].
     ///
     /// # Errors
     /// `OutOfMemory` or `Lost`.
@@ -47,24 +51,10 @@ impl GlDevice {
         &mut self,
         element_bytes: u64,
         count: u32,
-        slots: u32,
+        slots: DrawSlots<'_, GlGeometry>,
     ) -> Result<GlGeometry, RenderError> {
-        let table = (draw_table(&self.context, slots)?, slots);
-        GlGeometry::new(&self.context, self.access, (count, element_bytes), table)
-    }
-
-    /// Creates a geometry of `count` elements of the size of those of `other`, whose table it
-    /// shares.
-    ///
-    /// # Errors
-    /// `OutOfMemory` or `Lost`.
-    pub fn create_elements_sharing(
-        &mut self,
-        other: &GlGeometry,
-        count: u32,
-    ) -> Result<GlGeometry, RenderError> {
-        let size = (count, other.element_bytes());
-        GlGeometry::new(&self.context, self.access, size, other.table())
+        let size = (BufferKind::Quads, element_bytes, count);
+        GlGeometry::new(&self.context, self.access, size, slots)
     }
 
     /// Copies the bytes of elements into a geometry, starting at element `first`. Bytes that do not
@@ -90,7 +80,7 @@ impl GlDevice {
         program: &Program,
         commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
         paint: impl FnOnce(&Gl, u64),
-    ) -> Result<(), RenderError> {
+    ) -> Result<Submitted, RenderError> {
         self.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
             painter.bind_frame(gl, range);
             use_program(gl, program);
@@ -103,7 +93,7 @@ impl GlDevice {
 impl GlGeometry {
     /// OpenGL's name of the buffer of elements.
     pub fn elements_name(&self) -> GLuint {
-        self.quads.name()
+        self.entries.name()
     }
 
     /// OpenGL's name of the table of per-draw data.

@@ -15,7 +15,11 @@ use super::{
     vertex_array::VertexArray,
 };
 use crate::{
-    Batch, DrawData, Frame, PATTERN_QUADS, Passes, RenderError, device::Entries, frame::QuadStyle,
+    buffers::{BufferKind, PATTERN_QUADS},
+    draw_data::DrawData,
+    error::RenderError,
+    frame::{Frame, QuadStyle},
+    passes::{Batch, Passes},
 };
 
 /// Bindings of the shaders, as in `shaders/`.
@@ -87,17 +91,18 @@ impl Painter {
         self.vertices.bind(gl);
         let mut commands = range.offset_bytes + commands_bytes;
         let (style, is_wired) = (frame.quad_style(), frame.quad_style() == QuadStyle::Wired);
-        let mut batches = |programs: &[(Entries, &Program)], batches: &[Batch<'_, GlGeometry>]| {
+        let mut batches = |programs: &[(BufferKind, &Program)],
+                           batches: &[Batch<'_, GlGeometry>]| {
             let mut last = None;
             for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
                 let at = commands;
                 commands += if passes.indirect { size_of_val(batch.commands) as u64 } else { 0 };
-                let entries = batch.geometry.entries;
+                let kind = batch.geometry.kind;
                 let is_drawn = is_drawn(batch);
-                let program = programs.iter().find(|(of, _)| is_drawn && *of == entries);
+                let program = programs.iter().find(|(of, _)| is_drawn && *of == kind);
                 let Some((_, program)) = program else { continue };
-                if last.replace(entries) != Some(entries) {
-                    self.use_entries(gl, entries, program);
+                if last.replace(kind) != Some(kind) {
+                    self.use_entries(gl, kind, program);
                 }
                 self.bind_geometry(gl, batch);
                 if is_wired && batch.indices.is_some() {
@@ -110,22 +115,22 @@ impl Painter {
             }
         };
         let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(style);
-        let of_triangles = (Entries::Vertices, self.programs.of_triangles(style));
-        let solid = [(Entries::Quads, opaque), (Entries::Cubes, cubes), of_triangles];
+        let of_triangles = (BufferKind::Vertices, self.programs.of_triangles(style));
+        let solid = [(BufferKind::Quads, opaque), (BufferKind::Cubes, cubes), of_triangles];
         batches(&solid, passes.opaque);
         self.paint_sky(gl);
         if !passes.blended.is_empty() {
             self.vertices.bind(gl);
             set_blending(gl, true);
-            batches(&[(Entries::Quads, blended), of_triangles], passes.blended);
+            batches(&[(BufferKind::Quads, blended), of_triangles], passes.blended);
             set_blending(gl, false);
         }
     }
 
     /// Sets the state for drawing entries of one kind. Triangles are drawn from both sides.
-    fn use_entries(&self, gl: &Gl, entries: Entries, program: &Program) {
+    fn use_entries(&self, gl: &Gl, kind: BufferKind, program: &Program) {
         use_program(gl, program);
-        let are_triangles = entries == Entries::Vertices;
+        let are_triangles = kind == BufferKind::Vertices;
         let vertices = if are_triangles { &self.triangles } else { &self.vertices };
         vertices.bind(gl);
         set_culling(gl, !are_triangles);
@@ -165,20 +170,20 @@ impl Painter {
         let geometry = batch.geometry;
         // SAFETY: `gl` is of the context that is current, in which the buffer is.
         unsafe {
-            let quads = geometry.quads.name();
-            gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, QUADS_BINDING, quads);
-            if geometry.entries == Entries::Cubes {
+            let entries = geometry.entries.name();
+            gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, QUADS_BINDING, entries);
+            if geometry.kind == BufferKind::Cubes {
                 let draws = geometry.draws.name();
                 gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, DRAWS_BINDING, draws);
             }
             if let Some(indices) = batch.indices {
-                let indices = indices.quads.name();
+                let indices = indices.entries.name();
                 gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, INDICES_BINDING, indices);
             }
         }
         let stride = DrawData::SHADER_BYTES as GLsizei;
         if let Some(indices) = batch.indices {
-            self.triangles.set_indices(gl, indices.quads.name());
+            self.triangles.set_indices(gl, indices.entries.name());
             self.triangles.set_buffer(gl, DRAW_BINDING, geometry.draws.name(), stride);
             return;
         }

@@ -9,7 +9,7 @@ use super::{
 use crate::RenderError;
 
 /// Counts frames, with a fence after each frame that is not known to be complete.
-pub(super) struct Progress {
+pub(super) struct Fences {
     context: Rc<Context>,
     submitted: u64,
     fences: VecDeque<Fence>,
@@ -21,7 +21,7 @@ struct Fence {
     sync: GLsync,
 }
 
-impl Progress {
+impl Fences {
     pub(super) fn new(context: &Rc<Context>) -> Self {
         Self { context: Rc::clone(context), submitted: 0, fences: VecDeque::new() }
     }

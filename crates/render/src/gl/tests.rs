@@ -28,15 +28,19 @@ fn draw(device: &mut GlDevice, geometry: &GlGeometry, count: usize) -> Result<()
         DrawCommand { index_count: INDICES_PER_QUAD, instance_count: 1, ..Default::default() };
     let commands = vec![command; count];
     let opaque = [Batch::new(geometry, &commands)];
-    device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true })
+    device.draw(&frame, &Passes { opaque: &opaque, ..Passes::default() }).map(drop)
 }
 
 /// A geometry of one red wall in front of the camera.
 fn wall(device: &mut GlDevice) -> GlGeometry {
     device.set_palette(&[[250, 20, 20, 255]]).unwrap();
-    let mut geometry = device.create_geometry(1, 1).unwrap();
-    device.write_quads(&mut geometry, 0, &[Quad::new([0; 3], [8, 8], Face::PosZ, 0)]);
-    device.write_draw_data(&mut geometry, 0, &[DrawData { origin: [0; 3], level: 0, extent: 32 }]);
+    let mut geometry = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
+    device.write(&mut geometry, 0, BufferData::Quads(&[Quad::new([0; 3], [8, 8], Face::PosZ, 0)]));
+    device.write(
+        &mut geometry,
+        0,
+        BufferData::DrawData(&[DrawData { origin: [0; 3], level: 0, extent: 32 }]),
+    );
     geometry
 }
 
@@ -59,11 +63,14 @@ fn a_lost_context_is_an_error() {
     draw(&mut device, &geometry, 1).unwrap();
     device.lose();
     for _ in 0..3 {
-        device.write_quads(&mut geometry, 0, &[]);
+        device.write(&mut geometry, 0, BufferData::Quads(&[]));
         let drawn = draw(&mut device, &geometry, 1);
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
         assert!(device.finish().is_err() && device.read_image().is_err());
-        assert!(matches!(device.create_geometry(1, 1), Err(RenderError::Lost { .. })));
+        assert!(matches!(
+            device.create(BufferKind::Quads, 1, DrawSlots::New(1)),
+            Err(RenderError::Lost { .. })
+        ));
     }
 }
 
@@ -75,7 +82,7 @@ fn a_refused_call_is_an_error_and_the_next_frame_is_right() {
     let geometry = wall(&mut device);
     // Beyond the end of the buffer, which no safe caller could request.
     let gl = device.context.current().unwrap();
-    geometry.quads.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
+    geometry.entries.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
     let error = draw(&mut device, &geometry, 1).unwrap_err().to_string();
     assert!(error.contains("drawing"), "{error}");
     draw(&mut device, &geometry, 1).unwrap();
@@ -89,14 +96,14 @@ fn a_refused_call_does_not_fail_later_creations() {
     let Some(mut device) = open(test, GlConfig::default()) else { return };
     let geometry = wall(&mut device);
     let make: [fn(&mut GlDevice); 4] = [
-        |device| drop(device.create_geometry(1, 1).unwrap()),
+        |device| drop(device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap()),
         |device| device.set_palette(&[[250, 20, 20, 255]]).unwrap(),
         |device| device.resize(17, 16).unwrap(),
         |device| device.set_overlay(&white()).unwrap(),
     ];
     for (number, make) in make.into_iter().enumerate() {
         let gl = device.context.current().unwrap();
-        geometry.quads.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
+        geometry.entries.copy_from(gl, 1 << 20, (&geometry.draws, 0), 8);
         make(&mut device);
         let drawn = draw(&mut device, &geometry, 1);
         let is_reported = matches!(drawn, Err(RenderError::Device { during: "drawing", .. }));
@@ -115,15 +122,23 @@ fn out_of_memory_is_an_error_without_side_effects() {
         let Some(mut device) = open(test, config) else { return };
         let mut geometry = wall(&mut device);
         for _ in 0..3 {
-            let error = device.create_geometry(1 << 18, 1).err().unwrap().to_string();
+            let error = device
+                .create(BufferKind::Quads, 1 << 18, DrawSlots::New(1))
+                .err()
+                .unwrap()
+                .to_string();
             assert!(error.contains("out of memory") && error.contains("quads"), "{error}");
             let table = device.resize_draw_data(&mut [&mut geometry], 1 << 20);
             assert!(matches!(table, Err(RenderError::OutOfMemory { .. })), "{table:?}");
-            assert!(device.create_sharing(&geometry, 1 << 18).is_err());
+            assert!(
+                device
+                    .create(BufferKind::Quads, 1 << 18, DrawSlots::SharedWith(&geometry))
+                    .is_err()
+            );
         }
         // Freed memory can be allocated again.
         for _ in 0..20 {
-            device.create_geometry(1 << 16, 1).unwrap();
+            device.create(BufferKind::Quads, 1 << 16, DrawSlots::New(1)).unwrap();
         }
         draw(&mut device, &geometry, 1).unwrap();
         assert!(shows_the_wall(&mut device));
@@ -139,15 +154,15 @@ fn out_of_memory_is_an_error_without_side_effects() {
 fn sizes_beyond_the_limits_are_refused() {
     let test = "what_is_beyond_the_limits_is_refused";
     let Some(mut device) = open(test, GlConfig::default()) else { return };
-    let quads = device.max_quads();
+    let quads = device.info().max_quads;
     assert!(quads >= 1 << 20, "{quads}");
     if let Some(too_many) = quads.checked_add(1) {
-        let refused = device.create_geometry(too_many, 1);
+        let refused = device.create(BufferKind::Quads, too_many, DrawSlots::New(1));
         assert!(matches!(refused, Err(RenderError::TooLarge { .. })));
     }
     assert!(matches!(device.resize(0, 5), Err(RenderError::EmptyPicture { .. })));
     assert!(matches!(device.resize(1 << 30, 5), Err(RenderError::TooLarge { .. })));
-    assert_eq!(device.size(), [16, 16]);
+    assert_eq!(device.info().size, [16, 16]);
     let geometry = wall(&mut device);
     device.resize(40, 30).unwrap();
     draw(&mut device, &geometry, 1).unwrap();
@@ -166,7 +181,7 @@ fn a_full_ring_spills_and_grows() {
         }
         assert!(shows_the_wall(&mut device));
         device.finish().unwrap();
-        assert_eq!(device.completed(), 5);
+        assert_eq!(device.progress().completed, 5);
     }
 }
 

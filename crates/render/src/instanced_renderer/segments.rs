@@ -2,7 +2,13 @@ use drystone_mesh::{Cube, INDICES_PER_QUAD, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 
 use super::regions::Regions;
-use crate::{Batch, Device, DrawData, PATTERN_QUADS, QUADS_PER_CUBE, RenderError};
+use crate::{
+    buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS, QUADS_PER_CUBE},
+    device::Device,
+    draw_data::DrawData,
+    error::RenderError,
+    passes::Batch,
+};
 
 /// The cubes on the device, in consecutive segments of one length. Growing adds a segment, so
 /// nothing is copied. All segments share one table of regions.
@@ -45,10 +51,11 @@ impl<G> Segments<G> {
         device: &mut D,
         regions: &Regions,
     ) -> Result<(), RenderError> {
-        let segment = match self.all.first() {
-            Some(first) => device.create_sharing(first, self.cubes_each)?,
-            None => device.create_cubes(self.cubes_each, self.slots)?,
+        let slots = match self.all.first() {
+            Some(first) => DrawSlots::SharedWith(first),
+            None => DrawSlots::New(self.slots),
         };
+        let segment = device.create(BufferKind::Cubes, self.cubes_each, slots)?;
         self.all.push(segment);
         if self.all.len() == 1 {
             self.write_regions(device, regions);
@@ -79,7 +86,7 @@ impl<G> Segments<G> {
             self.write_regions(device, regions);
         }
         if let Some(first) = self.all.first_mut() {
-            device.write_draw_data(first, slot, std::slice::from_ref(data));
+            device.write(first, slot, BufferData::DrawData(std::slice::from_ref(data)));
         }
         Ok(())
     }
@@ -92,7 +99,7 @@ impl<G> Segments<G> {
                 *entry = *data;
             }
         }
-        device.write_draw_data(first, 0, &table);
+        device.write(first, 0, BufferData::DrawData(&table));
     }
 
     /// Writes cubes from slot `first` on. Cubes beyond the last segment are ignored: they are
@@ -107,7 +114,7 @@ impl<G> Segments<G> {
             let (segment, at) = (first / self.cubes_each, first % self.cubes_each);
             let Some(segment) = self.all.get_mut(segment as usize) else { return };
             let now = cubes.len().min((self.cubes_each - at) as usize);
-            device.write_cubes(segment, at, &cubes[..now]);
+            device.write(segment, at, BufferData::Cubes(&cubes[..now]));
             first += now as u32;
             cubes = &cubes[now..];
         }

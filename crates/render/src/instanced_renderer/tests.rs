@@ -3,7 +3,7 @@ use drystone_testing::Random;
 use glam::DVec3;
 
 use super::*;
-use crate::{Camera, SoftDevice};
+use crate::{camera::Camera, image::Image, soft::SoftDevice};
 
 mod refusing;
 

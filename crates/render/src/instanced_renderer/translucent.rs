@@ -1,9 +1,16 @@
 use drystone_mesh::Quad;
-use drystone_pool::{CommandRun, DrawList, MeshHandle, PoolConfig, PoolStats, VertexPool};
+use drystone_pool::{DrawList, MeshHandle, PoolConfig, PoolStats, VertexPool};
 
 use crate::{
-    Batch, Device, DrawData, MeshData, PATTERN_QUADS, PoolBuffers, PoolUpload, RenderError, View,
-    Visibility, pool_renderer::visible_parts,
+    buffers::PATTERN_QUADS,
+    device::Device,
+    draw_data::DrawData,
+    error::RenderError,
+    mesh_data::MeshData,
+    passes::Batch,
+    pool_renderer::{PoolBuffers, PoolUpload, visible_parts},
+    view::View,
+    visibility::Visibility,
 };
 
 /// The translucent meshes of the instanced renderer. Blending needs a sorted order, which slots of
@@ -57,7 +64,7 @@ impl<G> TranslucentMeshes<G> {
 
     /// Reports completed frames to the pool. Must be called before a frame.
     pub(super) fn release<D: Device<Geometry = G>>(&mut self, device: &mut D) {
-        let completed = device.completed();
+        let completed = device.progress().completed;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
         self.pool.frames_completed(completed, &mut upload);
     }
@@ -78,12 +85,7 @@ impl<G> TranslucentMeshes<G> {
         let buffers = buffers.flush(device);
         list.mask(pool, |data| visible_parts(data, view, visibility));
         list.sort(pool, |data| visibility.blend_key(data));
-        let (runs, commands) = list.runs(pool);
-        let batch = |run: &CommandRun| {
-            let geometry = buffers.get(run.buffer)?;
-            Some(Batch::new(geometry, &commands[run.commands.clone()]).trusted())
-        };
-        runs.iter().filter_map(batch).collect()
+        buffers.batches(list.runs(pool))
     }
 
     /// Number of meshes in the last batches.

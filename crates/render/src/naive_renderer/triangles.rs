@@ -3,8 +3,14 @@ use drystone_pool::{DrawCommand, PoolError};
 
 use super::NaiveRenderer;
 use crate::{
-    Batch, Device, DrawData, Layer, RenderError, TriangleMesh, TriangleVertex, TrianglesId,
-    triangle_mesh::{NaiveTrianglesMark, TrianglesOwner},
+    buffers::{BufferData, BufferKind, DrawSlots},
+    device::Device,
+    draw_data::DrawData,
+    error::RenderError,
+    mesh_data::Layer,
+    passes::Batch,
+    triangle_mesh::{NaiveTrianglesMark, TriangleMesh, TrianglesId, TrianglesOwner},
+    triangle_vertex::TriangleVertex,
 };
 
 /// A mesh of triangles with its own two buffers and its own draw call.
@@ -70,11 +76,12 @@ impl<D: Device> NaiveRenderer<D> {
             u32::try_from(elements).map_err(|_| RenderError::from(too_many))
         };
         let (vertex_count, index_count) = (count(mesh.vertices.len())?, count(mesh.indices.len())?);
-        let mut vertices = self.device.create_vertices(vertex_count, 1)?;
-        let mut indices = self.device.create_indices(index_count)?;
-        self.device.write_vertices(&mut vertices, 0, mesh.vertices);
-        self.device.write_indices(&mut indices, 0, mesh.indices);
-        self.device.write_draw_data(&mut vertices, 0, &[mesh.transform.into()]);
+        let device = &mut self.device;
+        let mut vertices = device.create(BufferKind::Vertices, vertex_count, DrawSlots::New(1))?;
+        let mut indices = device.create(BufferKind::Indices, index_count, DrawSlots::New(0))?;
+        device.write(&mut vertices, 0, BufferData::Vertices(mesh.vertices));
+        device.write(&mut indices, 0, BufferData::Indices(mesh.indices));
+        device.write(&mut vertices, 0, BufferData::DrawData(&[mesh.transform.into()]));
         let command = DrawCommand {
             index_count,
             instance_count: 1,

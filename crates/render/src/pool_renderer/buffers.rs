@@ -1,10 +1,20 @@
-use drystone_pool::{Access, Backend, BackendError, PoolError};
+use drystone_pool::{Access, Backend, BackendError, CommandRun, DrawCommand, PoolError};
 
-use crate::{Device, DrawData, RenderError, device::Entries};
+use crate::{
+    buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
+    device::Device,
+    draw_data::DrawData,
+    error::RenderError,
+    passes::Batch,
+};
 
 /// The device's geometries, indexed by the pool's buffer numbers. All share one table of per-draw
 /// data.
 pub struct PoolBuffers<G> {
+    kind: BufferKind,
+    /// Size of the pool's data for each mesh, which begins with the data that shaders read. 0 means
+    /// no table.
+    data_bytes: usize,
     all: Vec<Option<G>>,
     /// Number of slots of the table, also while no geometry has the table.
     slots: u32,
@@ -15,12 +25,18 @@ pub struct PoolBuffers<G> {
 }
 
 impl<G> Default for PoolBuffers<G> {
+    /// Buffers for a pool of quads with [`DrawData`].
     fn default() -> Self {
-        Self { all: Vec::new(), slots: 0, unwritten: Vec::new(), failure: None }
+        Self::new(BufferKind::Quads, size_of::<DrawData>())
     }
 }
 
 impl<G> PoolBuffers<G> {
+    pub(super) fn new(kind: BufferKind, data_bytes: usize) -> Self {
+        let unwritten = Vec::new();
+        Self { kind, data_bytes, all: Vec::new(), slots: 0, unwritten, failure: None }
+    }
+
     /// Writes the per-draw data gathered since the last frame to the device, with one write for
     /// each run of consecutive slots. Must be called before each frame.
     pub fn flush<D: Device<Geometry = G>>(&mut self, device: &mut D) -> FlushedBuffers<'_, G> {
@@ -31,7 +47,7 @@ impl<G> PoolBuffers<G> {
             self.unwritten.dedup_by_key(|(slot, _)| *slot);
             for run in self.unwritten.chunk_by(|(slot, _), (next, _)| slot + 1 == *next) {
                 let data: Vec<DrawData> = run.iter().map(|(_, data)| *data).collect();
-                device.write_draw_data(geometry, run[0].0, &data);
+                device.write(geometry, run[0].0, BufferData::DrawData(&data));
             }
         }
         // Without a geometry there is no table, and no mesh that would need it.
@@ -86,6 +102,18 @@ impl<'a, G> FlushedBuffers<'a, G> {
         self.0.get(buffer as usize)?.as_ref()
     }
 
+    /// The runs of a draw list, each with its buffer's geometry.
+    pub(crate) fn batches(
+        self,
+        (runs, commands): (&[CommandRun], &'a [DrawCommand]),
+    ) -> Vec<Batch<'a, G>> {
+        let batch = |run: &CommandRun| {
+            let geometry = self.get(run.buffer)?;
+            Some(Batch::new(geometry, &commands[run.commands.clone()]).trusted())
+        };
+        runs.iter().filter_map(batch).collect()
+    }
+
     /// The geometry of each buffer, by number.
     pub(super) fn all(self) -> Vec<Option<&'a G>> {
         self.0.iter().map(Option::as_ref).collect()
@@ -102,102 +130,33 @@ pub struct PoolUpload<'a, D: Device> {
 }
 
 impl<D: Device> PoolUpload<'_, D> {
-    fn quads(&mut self) -> EntriesUpload<'_, D> {
-        let PoolUpload { device, buffers } = self;
-        EntriesUpload {
-            device,
-            buffers,
-            entries: Entries::Quads,
-            data_bytes: size_of::<DrawData>(),
-        }
+    /// The entry at an offset in bytes.
+    fn entry_at(&self, offset_bytes: u64) -> u32 {
+        (offset_bytes / self.buffers.kind.entry_bytes()) as u32
     }
 }
 
 impl<D: Device> Backend for PoolUpload<'_, D> {
     fn access(&self) -> Access {
-        self.device.access()
+        self.device.info().access
     }
 
     fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        self.quads().create_buffer(buffer, size_bytes)
-    }
-
-    fn destroy_buffer(&mut self, buffer: u32) {
-        self.quads().destroy_buffer(buffer);
-    }
-
-    fn write_elements(
-        &mut self,
-        buffer: u32,
-        offset_bytes: u64,
-        bytes: &[u8],
-    ) -> Result<(), BackendError> {
-        self.quads().write_elements(buffer, offset_bytes, bytes)
-    }
-
-    fn copy_elements(
-        &mut self,
-        from: (u32, u64),
-        to: (u32, u64),
-        size_bytes: u64,
-    ) -> Result<(), BackendError> {
-        self.quads().copy_elements(from, to, size_bytes)
-    }
-
-    fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
-        self.quads().resize_draw_data(slots)
-    }
-
-    fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        self.quads().write_draw_data(slot, bytes);
-    }
-}
-
-/// Connects a pool to a device, for any kind of entries.
-pub(super) struct EntriesUpload<'a, D: Device> {
-    pub(super) device: &'a mut D,
-    pub(super) buffers: &'a mut PoolBuffers<D::Geometry>,
-    pub(super) entries: Entries,
-    /// Size of the pool's data for each mesh, which begins with the data that shaders read. 0 means
-    /// no table.
-    pub(super) data_bytes: usize,
-}
-
-impl<D: Device> EntriesUpload<'_, D> {
-    /// The entry at an offset in bytes.
-    fn entry_at(&self, offset_bytes: u64) -> u32 {
-        (offset_bytes / self.entries.bytes()) as u32
-    }
-
-    fn create(&mut self, count: u32) -> Result<D::Geometry, RenderError> {
-        if let Some(other) = self.buffers.all.iter().flatten().next() {
-            return self.device.create_sharing(other, count);
-        }
-        // The table was freed with the last buffer. Nothing of it is needed: every mesh with
+        let count = self.entry_at(size_bytes);
+        let PoolBuffers { kind, all, slots, .. } = &mut *self.buffers;
+        // If the table was freed with the last buffer, nothing of it is needed: every mesh with
         // elements is in a buffer, and meshes that come into this one write their slots.
-        let slots = self.buffers.slots;
-        match self.entries {
-            Entries::Quads => self.device.create_geometry(count, slots),
-            Entries::Cubes => self.device.create_cubes(count, slots),
-            Entries::Vertices => self.device.create_vertices(count, slots),
-            Entries::Indices => self.device.create_indices(count),
-        }
-    }
-}
-
-impl<D: Device> Backend for EntriesUpload<'_, D> {
-    fn access(&self) -> Access {
-        self.device.access()
-    }
-
-    fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        let geometry = self.create(self.entry_at(size_bytes));
+        let slots = match all.iter().flatten().next() {
+            Some(other) => DrawSlots::SharedWith(other),
+            None => DrawSlots::New(*slots),
+        };
+        let geometry = self.device.create(*kind, count, slots);
         let geometry = geometry.map_err(|error| self.buffers.refusal(error, size_bytes))?;
-        let at = buffer as usize;
-        if self.buffers.all.len() <= at {
-            self.buffers.all.resize_with(at + 1, || None);
+        let (all, at) = (&mut self.buffers.all, buffer as usize);
+        if all.len() <= at {
+            all.resize_with(at + 1, || None);
         }
-        self.buffers.all[at] = Some(geometry);
+        all[at] = Some(geometry);
         Ok(())
     }
 
@@ -213,19 +172,9 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
         offset_bytes: u64,
         bytes: &[u8],
     ) -> Result<(), BackendError> {
-        let first = self.entry_at(offset_bytes);
+        let (first, kind) = (self.entry_at(offset_bytes), self.buffers.kind);
         let geometry = self.buffers.get_mut(buffer).ok_or(BackendError::Lost)?;
-        // The bytes are slices of such elements, so the casts succeed.
-        match self.entries {
-            Entries::Quads => self.device.write_quads(geometry, first, bytemuck::cast_slice(bytes)),
-            Entries::Cubes => self.device.write_cubes(geometry, first, bytemuck::cast_slice(bytes)),
-            Entries::Vertices => {
-                self.device.write_vertices(geometry, first, bytemuck::cast_slice(bytes));
-            }
-            Entries::Indices => {
-                self.device.write_indices(geometry, first, bytemuck::cast_slice(bytes));
-            }
-        }
+        self.device.write(geometry, first, kind.data(bytes));
         Ok(())
     }
 
@@ -235,21 +184,21 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
         to: (u32, u64),
         size_bytes: u64,
     ) -> Result<(), BackendError> {
-        let (first, to_first) = (self.entry_at(from.1), self.entry_at(to.1));
-        let count = self.entry_at(size_bytes);
+        let [first, at, count] = [from.1, to.1, size_bytes].map(|bytes| self.entry_at(bytes));
+        let copy_range = CopyRange { from: first, to: at, count };
         if from.0 == to.0 {
             let geometry = self.buffers.get_mut(from.0).ok_or(BackendError::Lost)?;
-            self.device.copy_quads_within(geometry, first, to_first, count);
+            self.device.copy(None, geometry, copy_range);
             return Ok(());
         }
         let both = self.buffers.all.get_disjoint_mut([from.0 as usize, to.0 as usize]);
         let Ok([Some(from), Some(to)]) = both else { return Err(BackendError::Lost) };
-        self.device.copy_quads(from, first, to, to_first, count);
+        self.device.copy(Some(from), to, copy_range);
         Ok(())
     }
 
     fn resize_draw_data(&mut self, slots: u32) -> Result<(), BackendError> {
-        if self.data_bytes == 0 {
+        if self.buffers.data_bytes == 0 {
             return Ok(());
         }
         let mut sharing: Vec<&mut D::Geometry> = self.buffers.all.iter_mut().flatten().collect();
@@ -265,12 +214,13 @@ impl<D: Device> Backend for EntriesUpload<'_, D> {
     }
 
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        if self.data_bytes == 0 {
+        let PoolBuffers { data_bytes, unwritten, .. } = &mut *self.buffers;
+        if *data_bytes == 0 {
             return;
         }
         let data = bytes
-            .chunks_exact(self.data_bytes)
+            .chunks_exact(*data_bytes)
             .map(|data| bytemuck::pod_read_unaligned::<DrawData>(&data[..size_of::<DrawData>()]));
-        self.buffers.unwritten.extend((slot..).zip(data));
+        unwritten.extend((slot..).zip(data));
     }
 }

@@ -2,13 +2,17 @@ use super::{
     PoolRenderer,
     opaque::{Opaque, visible_parts},
 };
-use crate::{Cull, Device, RenderError, View, Visibility};
+use crate::{cull::Cull, device::Device, error::RenderError, view::View, visibility::Visibility};
 
-/// Inputs of masking and sorting other than the meshes.
-#[derive(Clone, Copy, PartialEq)]
+/// What the lists were last masked and sorted for. They are reused while little changes.
+#[derive(Default)]
 pub(super) struct Selection {
-    view: View,
-    size: [u32; 2],
+    /// The view and the size of its picture, if the lists may be reused.
+    pub(super) of: Option<(View, [u32; 2])>,
+    /// Whether a blended mesh was inserted since, so that the list must be sorted again.
+    pub(super) is_blend_stale: bool,
+    /// Number of meshes inserted since, which are drawn last with all face directions.
+    pub(super) unmasked: u32,
 }
 
 /// Number of opaque meshes that may be inserted before the lists are masked again for the same
@@ -26,20 +30,21 @@ impl<D: Device> PoolRenderer<D> {
             opaque.insert(&self.pool, mesh)?;
         }
         self.opaque = opaque;
-        self.selected = None;
+        self.selection.of = None;
         Ok(())
     }
 
     /// Masks and sorts the lists for `view`.
     pub(super) fn select(&mut self, view: &View, visibility: &Visibility) {
-        let selection = Selection { view: *view, size: self.device.size() };
-        let is_same = self.selected == Some(selection) && self.unmasked <= MAX_UNMASKED;
+        let of = Some((*view, self.device.info().size));
+        let selection = &mut self.selection;
+        let is_same = selection.of == of && selection.unmasked <= MAX_UNMASKED;
         if !is_same {
-            (self.selected, self.unmasked) = (Some(selection), 0);
+            (selection.of, selection.unmasked) = (of, 0);
             self.opaque.select(&self.pool, view, visibility);
         }
-        if !is_same || self.is_blend_stale {
-            self.is_blend_stale = false;
+        if !is_same || selection.is_blend_stale {
+            selection.is_blend_stale = false;
             self.blended.mask(&self.pool, |data| visible_parts(data, view, visibility));
             self.blended.sort(&self.pool, |data| visibility.blend_key(data));
         }

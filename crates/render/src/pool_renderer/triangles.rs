@@ -6,11 +6,20 @@ use drystone_pool::{
 
 use super::{
     MOVES, PoolRenderer,
-    buffers::{EntriesUpload, PoolBuffers},
+    buffers::{PoolBuffers, PoolUpload},
 };
 use crate::{
-    Batch, Device, DrawData, HeldStats, Layer, RenderError, TriangleMesh, TriangleVertex,
-    TrianglesId, View, Visibility, device::Entries, triangle_mesh::TrianglesOwner,
+    buffers::BufferKind,
+    device::Device,
+    draw_data::DrawData,
+    error::RenderError,
+    mesh_data::Layer,
+    passes::Batch,
+    renderer::HeldStats,
+    triangle_mesh::{TriangleMesh, TrianglesId, TrianglesOwner},
+    triangle_vertex::TriangleVertex,
+    view::View,
+    visibility::Visibility,
 };
 
 /// The pool's data of a mesh; shaders read the first half.
@@ -54,29 +63,19 @@ struct Upload<'a, D: Device> {
 
 impl<D: Device> IndexedBackend for Upload<'_, D> {
     fn vertices(&mut self) -> impl Backend {
-        EntriesUpload {
-            device: self.device,
-            buffers: self.vertices,
-            entries: Entries::Vertices,
-            data_bytes: size_of::<ModelData>(),
-        }
+        PoolUpload { device: &mut *self.device, buffers: &mut *self.vertices }
     }
 
     fn indices(&mut self) -> impl Backend {
-        EntriesUpload {
-            device: self.device,
-            buffers: self.indices,
-            entries: Entries::Indices,
-            data_bytes: 0,
-        }
+        PoolUpload { device: &mut *self.device, buffers: &mut *self.indices }
     }
 }
 
 impl<G> Triangles<G> {
     /// Creates a pool. Its buffers have at most as many bytes as those of quads.
     fn new(max_bytes: u64) -> Result<Self, RenderError> {
-        let config = |entries: Entries| {
-            let max_elements = u32::try_from(max_bytes / entries.bytes()).unwrap_or(u32::MAX);
+        let config = |kind: BufferKind| {
+            let max_elements = u32::try_from(max_bytes / kind.entry_bytes()).unwrap_or(u32::MAX);
             let defaults = PoolConfig::default();
             PoolConfig {
                 max_buffer_elements: max_elements,
@@ -85,9 +84,9 @@ impl<G> Triangles<G> {
             }
         };
         Ok(Self {
-            vertices: PoolBuffers::default(),
-            indices: PoolBuffers::default(),
-            pool: IndexedPool::new(config(Entries::Vertices), config(Entries::Indices))?,
+            vertices: PoolBuffers::new(BufferKind::Vertices, size_of::<ModelData>()),
+            indices: PoolBuffers::new(BufferKind::Indices, 0),
+            pool: IndexedPool::new(config(BufferKind::Vertices), config(BufferKind::Indices))?,
             opaque: IndexedList::new(Grouping::ByBuffer),
             blended: IndexedList::new(Grouping::InOrder),
         })

@@ -17,7 +17,7 @@ use super::{
     viewport::{Containment, Viewport},
     wire::{Edges, Wire},
 };
-use crate::{Batch, Frame, TriangleTransform, TriangleVertex, device::Entries};
+use crate::{Batch, Frame, TriangleTransform, TriangleVertex, buffers::BufferKind};
 
 /// Number of triangles that one thread sets up at a time.
 const TASK_TRIANGLES: usize = 2048;
@@ -218,9 +218,9 @@ fn homogeneous(clip: Vec4) -> DVec3 {
 
 /// All triangles of a batch, draw by draw in order, in pieces of equal work.
 fn pieces<'a>(batch: &'a Batch<'a, SoftGeometry>) -> impl Iterator<Item = Piece<'a>> {
-    let is_drawn = batch.geometry.entries().are_drawn_by(batch.indices.map(SoftGeometry::entries));
+    let is_drawn = batch.geometry.kind().is_drawn_by(batch.indices.map(SoftGeometry::kind));
     let indices =
-        batch.indices.filter(|_| is_drawn && batch.geometry.entries() == Entries::Vertices);
+        batch.indices.filter(|_| is_drawn && batch.geometry.kind() == BufferKind::Vertices);
     indices.into_iter().flat_map(move |indices| {
         batch.commands.iter().flat_map(move |command| {
             let vertices = usize::try_from(command.base_vertex).ok();

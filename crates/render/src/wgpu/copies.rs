@@ -20,7 +20,7 @@ pub(super) struct Copies {
 
 /// A range of bytes to be copied.
 #[derive(Clone, Copy)]
-pub(super) struct CopyRange {
+pub(super) struct CopyBytes {
     pub(super) from_bytes: u64,
     pub(super) to_bytes: u64,
     pub(super) size_bytes: u64,
@@ -33,9 +33,9 @@ impl Copies {
         opened: &Opened,
         from: &wgpu::Buffer,
         to: &wgpu::Buffer,
-        copy_range: CopyRange,
+        copy_bytes: CopyBytes,
     ) {
-        let CopyRange { from_bytes, to_bytes, size_bytes } = copy_range;
+        let CopyBytes { from_bytes, to_bytes, size_bytes } = copy_bytes;
         let encoder = self.encoder(opened);
         encoder.copy_buffer_to_buffer(from, from_bytes, to, to_bytes, size_bytes);
     }
@@ -48,7 +48,7 @@ impl Copies {
         &mut self,
         opened: &Opened,
         buffer: &wgpu::Buffer,
-        copy_range: CopyRange,
+        copy_bytes: CopyBytes,
     ) -> Result<(), RenderError> {
         let detour = match &self.detour {
             Some(detour) => detour.clone(),
@@ -60,10 +60,10 @@ impl Copies {
         self.detour = Some(detour.clone());
         let encoder = self.encoder(opened);
         let mut done_bytes = 0;
-        while done_bytes < copy_range.size_bytes {
-            let size_bytes = (copy_range.size_bytes - done_bytes).min(DETOUR_BYTES);
-            let from_bytes = copy_range.from_bytes + done_bytes;
-            let to_bytes = copy_range.to_bytes + done_bytes;
+        while done_bytes < copy_bytes.size_bytes {
+            let size_bytes = (copy_bytes.size_bytes - done_bytes).min(DETOUR_BYTES);
+            let from_bytes = copy_bytes.from_bytes + done_bytes;
+            let to_bytes = copy_bytes.to_bytes + done_bytes;
             encoder.copy_buffer_to_buffer(buffer, from_bytes, &detour, 0, size_bytes);
             encoder.copy_buffer_to_buffer(&detour, 0, buffer, to_bytes, size_bytes);
             done_bytes += size_bytes;

@@ -245,7 +245,7 @@ pub(super) fn check(culled: &Culled<'_, WgpuGeometry>) -> Result<(), RenderError
     let geometry = |buffer: usize| culled.geometries.get(buffer).copied().flatten();
     let reaches_outside = |buffer: usize| {
         let [quads, slots] = geometry(buffer)
-            .map_or([0; 2], |geometry| [geometry.quad_capacity, geometry.slot_capacity()]);
+            .map_or([0; 2], |geometry| [geometry.capacity, geometry.slot_capacity()]);
         culled.table.records(buffer).iter().position(|record| {
             let end = u64::from(record.first_quad) + u64::from(record.ends[5]);
             end > u64::from(quads) || record.slot >= slots || !record.ends.is_sorted()

@@ -1,20 +1,24 @@
 //! Upload and encoding of one frame.
 
-use drystone_pool::DrawCommand;
-
 use super::{
     WgpuDevice, WgpuGeometry, adapter,
     cull::{self, Culler, List},
-    per_frame::{COMMANDS_OFFSET, frame_group, per_frame_buffer},
+    per_frame::COMMANDS_OFFSET,
     pipelines::{Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
     wired::WiredDraws,
 };
-use crate::{Batch, Culled, Device, Frame, Passes, RenderError, device::Entries, frame::QuadStyle};
+use crate::{
+    buffers::BufferKind,
+    cull::Culled,
+    device::Output,
+    error::RenderError,
+    frame::{Frame, QuadStyle},
+    passes::{Batch, Passes},
+};
 
 /// Contents of one frame.
 struct Contents<'a> {
     passes: &'a Passes<'a, WgpuGeometry>,
-    culled: Option<&'a Culled<'a, WgpuGeometry>>,
     /// Style of quads.
     style: QuadStyle,
     /// Whether each batch is drawn with one call.
@@ -45,23 +49,21 @@ enum Part {
 }
 
 impl WgpuDevice {
-    /// Draws one picture, with culled meshes before all others.
+    /// Draws one picture, with culled meshes before all others. Returns whether it is shown.
     pub(super) fn draw_frame(
         &mut self,
         frame: &Frame,
         passes: &Passes<'_, WgpuGeometry>,
-        culled: Option<&Culled<'_, WgpuGeometry>>,
-    ) -> Result<(), RenderError> {
+    ) -> Result<bool, RenderError> {
         passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         self.opened.fault.check("drawing")?;
         let canvas = self.target.canvas(&self.opened)?;
-        self.shown = canvas.is_some();
         let Some(canvas) = canvas else {
             // Writes for this frame are not retained until the window is visible again.
             self.opened.queue.submit(self.copies.take());
-            return self.opened.fault.check("drawing");
+            return self.opened.fault.check("drawing").map(|()| false);
         };
-        let indirect = passes.indirect && self.indirect;
+        let (indirect, culled) = (passes.indirect && self.indirect, passes.culled);
         if let Some(culled) = culled {
             self.prepare_culling(culled, passes)?;
         }
@@ -72,7 +74,7 @@ impl WgpuDevice {
         if style == QuadStyle::Wired {
             self.prepare_lines(passes)?;
         }
-        let contents = Contents { passes, culled, style, indirect, counted };
+        let contents = Contents { passes, style, indirect, counted };
         self.upload(frame, &contents)?;
         let commands = self.encode(&canvas.color, &contents)?;
         self.opened.queue.submit(self.copies.take().into_iter().chain([commands]));
@@ -83,7 +85,7 @@ impl WgpuDevice {
         if let Some(surface) = canvas.surface {
             self.opened.queue.present(surface);
         }
-        self.opened.fault.check("drawing")
+        self.opened.fault.check("drawing").map(|()| true)
     }
 
     /// Uploads the data of this frame: its uniforms, and for indirect calls the commands of all
@@ -92,16 +94,10 @@ impl WgpuDevice {
         let Contents { passes, indirect, counted, .. } = *contents;
         let counts_bytes = if counted { passes.batches().count() * size_of::<u32>() } else { 0 };
         let size_bytes = counts_offset(contents) + counts_bytes as u64;
-        if size_bytes > self.per_frame.size() {
-            let commands_bytes = size_bytes - COMMANDS_OFFSET;
-            let capacity = (commands_bytes as usize).div_ceil(size_of::<DrawCommand>());
-            self.per_frame = per_frame_buffer(&self.opened, capacity + capacity / 2)?;
-            self.frame_group =
-                frame_group(&self.opened, &self.pipelines, &self.per_frame, &self.palette);
-        }
+        self.per_frame.reserve((&self.opened, &self.pipelines), size_bytes)?;
         let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
         let queue = &self.opened.queue;
-        let Some(mut view) = queue.write_buffer_with(&self.per_frame, 0, size) else {
+        let Some(mut view) = queue.write_buffer_with(&self.per_frame.buffer, 0, size) else {
             // The loss of the device is reported only after its work is finished.
             adapter::poll(&self.opened, wgpu::PollType::wait_indefinitely())?;
             self.opened.fault.check("uploading a frame")?;
@@ -150,10 +146,7 @@ impl WgpuDevice {
         culled: &Culled<'_, WgpuGeometry>,
         passes: &Passes<'_, WgpuGeometry>,
     ) -> Result<(), RenderError> {
-        self.culls().map_err(|reason| RenderError::Device {
-            during: "culling on the GPU",
-            reason: reason.into(),
-        })?;
+        self.culling.map_err(RenderError::cannot_cull)?;
         if cfg!(debug_assertions) {
             cull::check(culled)?;
         }
@@ -181,7 +174,7 @@ impl WgpuDevice {
         contents: &Contents<'_>,
     ) -> Result<wgpu::CommandBuffer, RenderError> {
         let mut encoder = self.opened.device.create_command_encoder(&Default::default());
-        match (contents.culled, &self.culler) {
+        match (contents.passes.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
                 culler.encode(&mut encoder, List::Known);
                 let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::First);
@@ -200,7 +193,7 @@ impl WgpuDevice {
         if let Some(overlay) = &self.overlay {
             overlay.encode(&self.opened.queue, &mut encoder, (canvas, self.target.size()));
         }
-        if let (Some(_), Some(culler)) = (contents.culled, &mut self.culler) {
+        if let (Some(_), Some(culler)) = (contents.passes.culled, &mut self.culler) {
             let frame = self.progress.submitted() + 1;
             culler.encode_readback(&self.opened, &mut encoder, frame)?;
         }
@@ -230,7 +223,7 @@ impl WgpuDevice {
             }),
             ..Default::default()
         });
-        pass.set_bind_group(0, &self.frame_group, &[]);
+        pass.set_bind_group(0, &self.per_frame.group, &[]);
         pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
         pass.set_pipeline(&self.pipelines.of_quads(contents.style).opaque);
         pass
@@ -245,13 +238,16 @@ impl WgpuDevice {
         let [triangles, blended_triangles] =
             self.pipelines.of_triangles(contents.style == QuadStyle::Wired);
         let QuadPipelines { opaque, blended, cubes } = self.pipelines.of_quads(contents.style);
-        let solid =
-            [(Entries::Quads, opaque), (Entries::Cubes, cubes), (Entries::Vertices, triangles)];
+        let solid = [
+            (BufferKind::Quads, opaque),
+            (BufferKind::Cubes, cubes),
+            (BufferKind::Vertices, triangles),
+        ];
         self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);
         pass.set_pipeline(sky);
         pass.draw(0..3, 0..1);
         if !passes.blended.is_empty() {
-            let blended = [(Entries::Quads, blended), (Entries::Vertices, blended_triangles)];
+            let blended = [(BufferKind::Quads, blended), (BufferKind::Vertices, blended_triangles)];
             self.encode_layer(pass, (&blended, passes.blended), contents, &mut cursor);
         }
     }
@@ -259,11 +255,11 @@ impl WgpuDevice {
     fn encode_layer(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        (pipelines, batches): (&[(Entries, &wgpu::RenderPipeline)], &[Batch<'_, WgpuGeometry>]),
+        (pipelines, batches): (&[(BufferKind, &wgpu::RenderPipeline)], &[Batch<'_, WgpuGeometry>]),
         contents: &Contents<'_>,
         cursor: &mut Cursor,
     ) {
-        let buffer = &self.per_frame;
+        let buffer = &self.per_frame.buffer;
         let mut last = None;
         for batch in batches {
             let Cursor { commands_bytes, count_bytes, .. } = *cursor;
@@ -271,11 +267,11 @@ impl WgpuDevice {
                 cursor.commands_bytes += size_of_val(batch.commands) as u64;
                 cursor.count_bytes += size_of::<u32>() as u64;
             }
-            let entries = batch.geometry.entries;
-            let pipeline = pipelines.iter().find(|(of, _)| *of == entries);
+            let kind = batch.geometry.kind;
+            let pipeline = pipelines.iter().find(|(of, _)| *of == kind);
             let pipeline = pipeline.filter(|_| can_draw(batch));
             let Some((_, pipeline)) = pipeline else { continue };
-            let is_other = last.replace(entries) != Some(entries);
+            let is_other = last.replace(kind) != Some(kind);
             if is_other {
                 pass.set_pipeline(pipeline);
             }
@@ -311,7 +307,7 @@ impl WgpuDevice {
 
 /// Whether the entries of a batch can be drawn with its indices, or without.
 fn is_drawn(batch: &Batch<'_, WgpuGeometry>) -> bool {
-    batch.geometry.entries.are_drawn_by(batch.indices.map(|indices| indices.entries))
+    batch.geometry.kind.is_drawn_by(batch.indices.map(|indices| indices.kind))
 }
 
 /// Whether a batch has anything to draw.
@@ -326,10 +322,10 @@ fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
         return Ok(());
     }
     if let Some(indices) = batch.indices {
-        let (vertices, indices) = (geometry.quad_capacity, indices.quad_capacity);
+        let (vertices, indices) = (geometry.capacity, indices.capacity);
         return batch.check_indexed(vertices, indices, geometry.slot_capacity());
     }
-    let quads = geometry.entries.pattern_quads(geometry.quad_capacity);
+    let quads = geometry.kind.pattern_quads(geometry.capacity);
     batch.check(quads, geometry.slot_capacity())
 }
 

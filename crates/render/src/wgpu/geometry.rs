@@ -2,121 +2,110 @@
 
 use super::{
     adapter::Opened,
-    copies::{Copies, CopyRange},
+    copies::{Copies, CopyBytes},
     pipelines::Pipelines,
 };
 use crate::{
-    DrawData, RenderError,
-    device::{Entries, copied_quads},
+    buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
+    draw_data::DrawData,
+    error::RenderError,
     fault::one_line,
 };
 
-/// Quads and per-draw data on the GPU, with the bind group that binds both.
+/// Entries and per-draw data on the GPU, with the bind group that binds both.
 pub struct WgpuGeometry {
-    quads: wgpu::Buffer,
+    entries: wgpu::Buffer,
     draws: wgpu::Buffer,
     pub(super) bind_group: wgpu::BindGroup,
-    pub(super) quad_capacity: u32,
-    pub(super) entries: Entries,
+    /// Number of entries.
+    pub(super) capacity: u32,
+    pub(super) kind: BufferKind,
 }
 
 impl WgpuGeometry {
     pub(super) fn new(
-        opened: &Opened,
-        pipelines: &Pipelines,
-        (entries, count): (Entries, u32),
-        slots: u32,
-    ) -> Result<Self, RenderError> {
-        let draws = draw_table(opened, slots)?;
-        Self::with_draws(opened, pipelines, (entries, count), draws)
-    }
-
-    /// Creates a geometry with an existing table.
-    pub(super) fn sharing(
-        opened: &Opened,
-        pipelines: &Pipelines,
-        other: &Self,
-        quads: u32,
-    ) -> Result<Self, RenderError> {
-        Self::with_draws(opened, pipelines, (other.entries, quads), other.draws.clone())
-    }
-
-    fn with_draws(
-        opened: &Opened,
-        pipelines: &Pipelines,
-        (entries, quads): (Entries, u32),
-        draws: wgpu::Buffer,
+        (opened, pipelines): (&Opened, &Pipelines),
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, Self>,
     ) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
+        let draws = match slots {
+            DrawSlots::New(slots) => draw_table(opened, slots)?,
+            DrawSlots::SharedWith(other) => other.draws.clone(),
+        };
         // Empty buffers cannot be bound.
-        let quad_capacity = quads.max(1);
-        let size_bytes = u64::from(quad_capacity) * entries.bytes();
+        let capacity = count.max(1);
+        let size_bytes = u64::from(capacity) * kind.entry_bytes();
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
-        let usage = if entries == Entries::Indices { usage | Usage::INDEX } else { usage };
-        let quads = buffer(opened, "quads", size_bytes, usage)?;
-        let bind_group = bind_group(opened, pipelines, &quads, &draws);
-        Ok(Self { quads, draws, bind_group, quad_capacity, entries })
+        let usage = if kind == BufferKind::Indices { usage | Usage::INDEX } else { usage };
+        let entries = buffer(opened, "quads", size_bytes, usage)?;
+        let bind_group = bind_group(opened, pipelines, &entries, &draws);
+        Ok(Self { entries, draws, bind_group, capacity, kind })
     }
 
     pub(super) fn set_draws(
         &mut self,
-        opened: &Opened,
-        pipelines: &Pipelines,
+        (opened, pipelines): (&Opened, &Pipelines),
         draws: &wgpu::Buffer,
     ) {
         self.draws = draws.clone();
-        self.bind_group = bind_group(opened, pipelines, &self.quads, &self.draws);
+        self.bind_group = bind_group(opened, pipelines, &self.entries, &self.draws);
     }
 
     pub(super) fn slot_capacity(&self) -> u32 {
         (self.draws.size() / DrawData::SHADER_BYTES as u64) as u32
     }
 
-    /// Records a copy of quads of `from` into this geometry.
-    pub(super) fn copy_from(
+    /// Records a copy of entries of `from`, or within this geometry.
+    ///
+    /// # Errors
+    /// `Device` when there is no memory for a copy within the geometry.
+    pub(super) fn copy(
         &self,
-        to_first: u32,
-        (from, from_first): (&Self, u32),
-        count: u32,
-        (copies, opened): (&mut Copies, &Opened),
-    ) {
-        let ends = [(from.quad_capacity, from_first), (self.quad_capacity, to_first)];
-        if self.entries != from.entries {
-            return;
-        }
-        if let Some(copy_range) = copy_range(ends, count, self.entries) {
-            copies.copy(opened, &from.quads, &self.quads, copy_range);
-        }
-    }
-
-    /// Records a copy of quads within this geometry.
-    pub(super) fn copy_within(
-        &self,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
+        from: Option<&Self>,
+        copy_range: CopyRange,
         (copies, opened): (&mut Copies, &Opened),
     ) -> Result<(), RenderError> {
-        let ends = [(self.quad_capacity, from_first), (self.quad_capacity, to_first)];
-        match copy_range(ends, count, self.entries) {
-            Some(copy_range) => copies.copy_within(opened, &self.quads, copy_range),
-            None => Ok(()),
+        let from_len = from.map_or(self.capacity, |from| from.capacity);
+        let Some(CopyRange { from: first, to, count }) = copy_range.cut(from_len, self.capacity)
+        else {
+            return Ok(());
+        };
+        let bytes_of = |entries: u32| u64::from(entries) * self.kind.entry_bytes();
+        let [from_bytes, to_bytes, size_bytes] = [first, to, count].map(bytes_of);
+        let copy_bytes = CopyBytes { from_bytes, to_bytes, size_bytes };
+        match from {
+            None => return copies.copy_within(opened, &self.entries, copy_bytes),
+            Some(from) if from.kind != self.kind => {}
+            Some(from) => copies.copy(opened, &from.entries, &self.entries, copy_bytes),
         }
+        Ok(())
     }
 
-    /// Writes the bytes of entries, starting at entry `first`.
-    pub(super) fn write(&self, queue: &wgpu::Queue, first: u32, bytes: &[u8]) {
-        let entry_bytes = self.entries.bytes();
-        let free_bytes = u64::from(self.quad_capacity.saturating_sub(first)) * entry_bytes;
+    /// Writes the entries that exist, from entry `first` on, after all copies recorded before.
+    pub(super) fn write_entries(
+        &self,
+        (queue, copies): (&wgpu::Queue, &mut Copies),
+        first: u32,
+        data: BufferData<'_>,
+    ) {
+        if data.kind() != Some(self.kind) {
+            return;
+        }
+        let entry_bytes = self.kind.entry_bytes();
+        let free_bytes = u64::from(self.capacity.saturating_sub(first)) * entry_bytes;
+        let bytes = data.bytes();
         let count = bytes.len().min(usize::try_from(free_bytes).unwrap_or(usize::MAX));
         if count > 0 {
-            queue.write_buffer(&self.quads, u64::from(first) * entry_bytes, &bytes[..count]);
+            copies.flush(queue);
+            queue.write_buffer(&self.entries, u64::from(first) * entry_bytes, &bytes[..count]);
         }
     }
 
     /// The buffer as an index buffer.
     pub(super) fn index_slice(&self) -> wgpu::BufferSlice<'_> {
-        self.quads.slice(..)
+        self.entries.slice(..)
     }
 
     /// Writes the data of slots from `first` on.
@@ -139,27 +128,17 @@ pub(super) fn draw_table(opened: &Opened, slots: u32) -> Result<wgpu::Buffer, Re
 fn bind_group(
     opened: &Opened,
     pipelines: &Pipelines,
-    quads: &wgpu::Buffer,
+    entries: &wgpu::Buffer,
     draws: &wgpu::Buffer,
 ) -> wgpu::BindGroup {
     opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("geometry"),
         layout: &pipelines.geometry_layout,
         entries: &[
-            wgpu::BindGroupEntry { binding: 0, resource: quads.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 0, resource: entries.as_entire_binding() },
             wgpu::BindGroupEntry { binding: 1, resource: draws.as_entire_binding() },
         ],
     })
-}
-
-/// Byte ranges of a copy of `count` entries. `from` and `to` contain the size of the geometry and
-/// the first entry. `None` if no entry is within both.
-fn copy_range([from, to]: [(u32, u32); 2], count: u32, entries: Entries) -> Option<CopyRange> {
-    let count = copied_quads(from, to, count);
-    let bytes_of = |count: u32| u64::from(count) * entries.bytes();
-    let [from_bytes, to_bytes] = [from, to].map(|(_, first)| bytes_of(first));
-    let size_bytes = bytes_of(count);
-    (count > 0).then_some(CopyRange { from_bytes, to_bytes, size_bytes })
 }
 
 /// Creates a buffer.

@@ -1,21 +1,18 @@
 //! Construction of devices for pictures and windows.
 
-use drystone_mesh::quad_index_pattern;
+use drystone_mesh::{Quad, quad_index_pattern};
 
 use super::{
-    Api, UNKNOWN_COLOR, WgpuDevice,
+    Api, WgpuDevice,
     adapter::{self, Opened},
     copies::Copies,
-    geometry,
-    per_frame::{frame_group, per_frame_buffer},
+    cull, geometry,
+    per_frame::PerFrame,
     pipelines::Pipelines,
-    progress::Progress,
+    progress::FrameCounter,
     target::Target,
 };
 use crate::{PATTERN_QUADS, RenderError, WindowTarget};
-
-/// Number of draw commands that fit a new device's buffer.
-const FIRST_COMMANDS: usize = 1024;
 
 impl WgpuDevice {
     /// Creates a device without a window that draws pictures of this size.
@@ -66,15 +63,12 @@ impl WgpuDevice {
     pub(super) fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let pipelines = Pipelines::new(&opened.device, target.format);
-        let per_frame = per_frame_buffer(&opened, FIRST_COMMANDS)?;
-        let palette = geometry::buffer(&opened, "palette", 4, Usage::STORAGE | Usage::COPY_DST)?;
-        let frame_group = frame_group(&opened, &pipelines, &per_frame, &palette);
+        let per_frame = PerFrame::new(&opened, &pipelines)?;
         let indices = quad_index_pattern(PATTERN_QUADS);
         let index_bytes: &[u8] = bytemuck::cast_slice(&indices);
         let usage = Usage::INDEX | Usage::COPY_DST;
         let pattern = geometry::buffer(&opened, "index pattern", index_bytes.len() as u64, usage)?;
         opened.queue.write_buffer(&pattern, 0, index_bytes);
-        opened.queue.write_buffer(&palette, 0, &UNKNOWN_COLOR);
         let features = opened.device.features();
         // On Direct3D 12 indirect commands reach the shader without base vertex and first instance
         // unless wgpu rewrites them, which costs more than it saves. Browsers have no multi-draw,
@@ -82,19 +76,22 @@ impl WgpuDevice {
         let goes_alone = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
         let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
             && !goes_alone.contains(&opened.adapter.get_info().backend);
+        let limits = opened.device.limits();
+        let max_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
+        let max_quads = u32::try_from(max_bytes / size_of::<Quad>() as u64).unwrap_or(u32::MAX);
+        let culling = cull::missing(&opened, indirect).map_or(Ok(()), Err);
         opened.fault.check("making pipelines")?;
         Ok(Self {
             opened,
             pipelines,
             target,
             per_frame,
-            palette,
-            frame_group,
             pattern,
             indirect,
-            shown: true,
+            max_quads,
+            culling,
             copies: Copies::default(),
-            progress: Progress::default(),
+            progress: FrameCounter::default(),
             culler: None,
             overlay: None,
             wired: None,

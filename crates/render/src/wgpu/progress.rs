@@ -7,12 +7,12 @@ use std::sync::{
 
 /// Counts frames. wgpu reports completed frames through callbacks while it is polled.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(super) struct FrameCounter {
     submitted: u64,
     completed: Arc<AtomicU64>,
 }
 
-impl Progress {
+impl FrameCounter {
     /// Counts a frame that was just submitted to this queue.
     pub(super) fn count(&mut self, queue: &wgpu::Queue) {
         self.submitted += 1;

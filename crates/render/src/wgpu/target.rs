@@ -4,7 +4,10 @@ use super::{
     adapter::{self, Opened},
     pipelines::DEPTH_FORMAT,
 };
-use crate::{Image, RenderError, WindowTarget, fault::one_line};
+use crate::{
+    device::Destination, error::RenderError, fault::one_line, image::Image,
+    window_target::WindowTarget,
+};
 
 /// Window that a surface is created on: any raw handle, such as winit's.
 #[cfg(not(target_arch = "wasm32"))]
@@ -144,17 +147,18 @@ impl Target {
     ///
     /// # Errors
     /// `Device` or `Lost`. After an error the window is not readable.
-    pub(super) fn set_readable(
+    pub(super) fn set_destination(
         &mut self,
         opened: &Opened,
-        readable: bool,
+        destination: Destination,
     ) -> Result<(), RenderError> {
         if self.window.is_none() {
             return opened.fault.check_lost("creating the picture");
         }
         self.picture = None;
         self.picture = opened.fault.scope("creating the picture", || {
-            readable.then(|| Picture::new(&opened.device, self.size, self.format))
+            (destination == Destination::Kept)
+                .then(|| Picture::new(&opened.device, self.size, self.format))
         })?;
         Ok(())
     }

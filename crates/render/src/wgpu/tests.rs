@@ -1,8 +1,11 @@
-use drystone_mesh::Face;
+use drystone_mesh::{Face, Quad};
 use drystone_pool::DrawCommand;
 
 use super::*;
-use crate::{Atmosphere, Batch, Camera, OverlayPatch};
+use crate::{
+    atmosphere::Atmosphere, camera::Camera, overlay::OverlayPatch, passes::Batch,
+    triangle_vertex::TriangleVertex,
+};
 
 fn open(test: &str) -> Option<WgpuDevice> {
     let opened = WgpuDevice::headless(Api::Any, 16, 16);
@@ -24,9 +27,9 @@ pub(super) fn with_limits(
 }
 
 /// Draws an empty scene.
-fn draw(device: &mut WgpuDevice) -> Result<(), RenderError> {
+fn draw(device: &mut WgpuDevice) -> Result<Submitted, RenderError> {
     let frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
-    device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: true })
+    device.draw(&frame, &Passes::default())
 }
 
 /// Makes wgpu refuse a write: past the end of its buffer.
@@ -36,13 +39,13 @@ fn refuse(device: &WgpuDevice) {
 
 /// Vertices and indices of one triangle.
 fn triangle(device: &mut WgpuDevice) -> (WgpuGeometry, WgpuGeometry) {
-    let mut vertices = device.create_vertices(3, 1).unwrap();
-    let mut indices = device.create_indices(3).unwrap();
+    let mut vertices = device.create(BufferKind::Vertices, 3, DrawSlots::New(1)).unwrap();
+    let mut indices = device.create(BufferKind::Indices, 3, DrawSlots::New(0)).unwrap();
     let corners = [[0.0; 3], [9.0, 0.0, 0.0], [0.0, 9.0, 0.0]];
     let up = [0.0, 1.0, 0.0];
     let corners = corners.map(|at| TriangleVertex::new(at, up, [250, 20, 20, 255]));
-    device.write_vertices(&mut vertices, 0, &corners);
-    device.write_indices(&mut indices, 0, &[0, 1, 2]);
+    device.write(&mut vertices, 0, BufferData::Vertices(&corners));
+    device.write(&mut indices, 0, BufferData::Indices(&[0, 1, 2]));
     (vertices, indices)
 }
 
@@ -60,9 +63,12 @@ fn a_lost_device_is_an_error() {
     device.finish().unwrap();
     device.opened.device.destroy();
     for _ in 0..3 {
-        let drawn = draw(&mut device).and_then(|()| device.finish());
+        let drawn = draw(&mut device).and_then(|_| device.finish());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
-        assert!(matches!(device.create_geometry(1, 1), Err(RenderError::Lost { .. })));
+        assert!(matches!(
+            device.create(BufferKind::Quads, 1, DrawSlots::New(1)),
+            Err(RenderError::Lost { .. })
+        ));
     }
     assert!(device.read_image().is_err());
 }
@@ -75,8 +81,8 @@ fn a_refused_call_between_frames_fails_the_next_frame() {
         return;
     };
     let between: [fn(&mut WgpuDevice); 4] = [
-        |device| assert_eq!(device.completed(), device.submitted()),
-        |device| assert_eq!(device.cull_counts(), None),
+        |device| assert_eq!(device.progress().completed, device.progress.submitted()),
+        |device| assert_eq!(device.progress().culled, None),
         |device| device.resize(17, 16).unwrap(),
         |device| device.set_overlay(&white()).unwrap(),
     ];
@@ -102,7 +108,7 @@ fn a_failed_resize_keeps_the_old_size() {
     for _ in 0..2 {
         let resized = device.target.resize(&device.opened, [beyond, 5]);
         assert!(matches!(resized, Err(RenderError::Device { .. })), "{resized:?}");
-        assert_eq!(device.size(), [16, 16]);
+        assert_eq!(device.info().size, [16, 16]);
         draw(&mut device).unwrap();
         assert_eq!(device.read_image().unwrap().width(), 16);
     }
@@ -116,13 +122,12 @@ fn a_failed_resize_keeps_the_old_size() {
 fn writes_of_a_hidden_window_do_not_accumulate() {
     let Some(mut device) = open("writes_of_a_hidden_window_do_not_pile_up") else { return };
     const QUADS: u32 = 1 << 17;
-    let mut geometry = device.create_geometry(QUADS, 1).unwrap();
+    let mut geometry = device.create(BufferKind::Quads, QUADS, DrawSlots::New(1)).unwrap();
     let quads = vec![Quad::new([0; 3], [1, 1], Face::PosZ, 0); QUADS as usize];
     device.target.hide();
     let mut held_bytes = || {
-        device.write_quads(&mut geometry, 0, &quads);
-        draw(&mut device).unwrap();
-        assert!(!device.shown());
+        device.write(&mut geometry, 0, BufferData::Quads(&quads));
+        assert!(!draw(&mut device).unwrap().shown);
         device.finish().unwrap();
         device.opened.device.generate_allocator_report().map(|it| it.total_allocated_bytes)
     };
@@ -145,7 +150,7 @@ fn lines_of_triangles_are_refused_with_too_few_storage_buffers() {
     let (geometry, indices) = triangle(&mut device);
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let batch = Batch::indexed(&geometry, &indices, &command);
-    let passes = Passes { opaque: &[batch], blended: &[], indirect: true };
+    let passes = Passes { opaque: &[batch], ..Passes::default() };
     let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
     frame.sun_direction[3] = Frame::WIRE_PIXELS;
     let refused = device.draw(&frame, &passes).unwrap_err().to_string();
@@ -198,7 +203,7 @@ fn lines_do_not_keep_geometries_alive() {
         frame.sun_direction[3] = wire;
         let batch = |(geometry, indices)| Batch::indexed(geometry, indices, &commands);
         let opaque = pieces.each_ref().map(|(geometry, indices)| batch((geometry, indices)));
-        device.draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect: true }).unwrap();
+        device.draw(&frame, &Passes { opaque: &opaque, ..Passes::default() }).unwrap();
         assert_eq!(groups(&mut device), made + 1, "one for the table of draws");
     }
     drop(pieces);

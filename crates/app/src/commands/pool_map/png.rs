@@ -43,7 +43,7 @@ pub(super) fn image(
         picture::paint(&mut Paper { painter, top: 0.0 }, maps, &describe);
     });
     let mut renderer = NaiveRenderer::new(SoftDevice::new(size.x as u32, size.y as u32)?);
-    renderer.set_overlay(&overlay)?;
+    renderer.output().set_overlay(&overlay)?;
     renderer.draw(&View::new(Camera::default()))?;
     renderer.read_image()
 }

@@ -26,7 +26,9 @@ pub(super) fn run(
     let mut renderer = scene::open_renderer(renderer, backend, size, LodScene::CAPACITY)?;
     commands::set_cull(renderer.as_mut(), options.cull)?;
     let mut times = StageTimes { open_ms: clock.lap(), ..StageTimes::default() };
-    note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
+    note(options, || {
+        format!("drawing with {} on {}", renderer.name(), renderer.output().describe())
+    });
 
     // No window waits for a frame here, so the limits per frame are lifted.
     let config = LodConfig {
@@ -51,7 +53,7 @@ pub(super) fn run(
     let report = ShotReport {
         output: path.to_path_buf(),
         renderer: scene.renderer().name(),
-        backend: scene.renderer().backend(),
+        backend: scene.renderer().output().describe(),
         cull: commands::culled_by(scene.renderer()),
         chunks: levels.iter().map(|level| level.nodes as usize).sum(),
         quads: levels.iter().map(|level| level.quads).sum(),

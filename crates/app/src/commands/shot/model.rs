@@ -31,7 +31,9 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
         scene::open_renderer(options.renderer, options.backend, options.size, capacity)?;
     set_cull(renderer.as_mut(), options.cull)?;
     times.open_ms = clock.lap();
-    note(options, || format!("drawing with {} on {}", renderer.name(), renderer.backend()));
+    note(options, || {
+        format!("drawing with {} on {}", renderer.name(), renderer.output().describe())
+    });
 
     let mut scene = ModelScene::new(triangles, renderer)?;
     times.upload_ms = clock.lap();
@@ -44,7 +46,7 @@ pub(super) fn run(options: &SceneOptions, source: &Path, path: &Path) -> Result<
     let report = ModelReport {
         output: output::plain(&path.display().to_string()),
         renderer: scene.renderer().name(),
-        backend: scene.renderer().backend(),
+        backend: scene.renderer().output().describe(),
         cull: culled_by(scene.renderer()),
         model: scene.model(),
         drawn,

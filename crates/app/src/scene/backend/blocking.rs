@@ -126,7 +126,7 @@ mod tests {
         let opened =
             |backend| open_renderer(RendererKind::Pool, backend, size, Capacity::default());
         let described = |backend| match opened(backend) {
-            Ok(renderer) => renderer.backend(),
+            Ok(mut renderer) => renderer.output().describe(),
             Err(error) => error.to_string(),
         };
         let chosen = described(BackendKind::Auto);

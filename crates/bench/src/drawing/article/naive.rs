@@ -5,7 +5,8 @@ use std::{cell::RefCell, ptr, rc::Rc};
 use drystone_mesh::Quad;
 use drystone_pool::Access;
 use drystone_render::{
-    Batch, Device, DrawData, Frame, GlConfig, GlDevice, Image, Passes, RenderError,
+    Batch, BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawData, DrawSlots,
+    Frame, GlConfig, GlDevice, Image, Output, Overlay, Passes, Progress, RenderError, Submitted,
     gl_parts::{
         Context, FRAME, Program, SURFACE_FRAGMENT, VertexArray,
         bindings::{self as gl, Gl, types::*},
@@ -13,7 +14,10 @@ use drystone_render::{
 };
 use glam::{IVec3, Mat4, Vec3};
 
-use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, refuse_blended};
+use super::{
+    ATTRIBUTES, Expander, FAT_QUAD_BYTES, MAX_QUADS, VERTEX_SHADER, refuse_blended,
+    refuse_other_kinds,
+};
 
 /// The article's naive program as a device, for measurements.
 ///
@@ -162,27 +166,13 @@ fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, camera_voxel: IVec3) {
     }
 }
 
-impl Device for ArticleDevice {
-    type Geometry = ArticleGeometry;
-
+impl Output for ArticleDevice {
     fn describe(&self) -> String {
         format!("{}, one buffer of 40-byte vertices per mesh", self.gl.describe())
     }
 
-    fn access(&self) -> Access {
-        Access::Staged
-    }
-
-    fn submitted(&self) -> u64 {
-        self.gl.submitted()
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.gl.completed()
-    }
-
-    fn max_quads(&self) -> u32 {
-        (i32::MAX as u64 / FAT_QUAD_BYTES) as u32
+    fn info(&self) -> DeviceInfo {
+        DeviceInfo { access: Access::Staged, max_quads: MAX_QUADS, ..self.gl.info() }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -190,7 +180,40 @@ impl Device for ArticleDevice {
         Ok(())
     }
 
-    fn create_geometry(&mut self, quads: u32, _slots: u32) -> Result<ArticleGeometry, RenderError> {
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.gl.resize(width, height)
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.gl.set_overlay(overlay)
+    }
+
+    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
+        self.gl.set_destination(destination)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.gl.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.gl.read_image()
+    }
+}
+
+impl Device for ArticleDevice {
+    type Geometry = ArticleGeometry;
+
+    fn create(
+        &mut self,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, ArticleGeometry>,
+    ) -> Result<ArticleGeometry, RenderError> {
+        refuse_other_kinds(kind)?;
+        if let DrawSlots::SharedWith(_) = slots {
+            return Err(no_pool());
+        }
         let spare = self.spare.borrow_mut().pop();
         let buffers = match spare {
             Some(buffers) => buffers,
@@ -198,15 +221,7 @@ impl Device for ArticleDevice {
         };
         let spare = Rc::clone(&self.spare);
         let data = DrawData::default();
-        Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: quads, data })
-    }
-
-    fn create_sharing(
-        &mut self,
-        _other: &ArticleGeometry,
-        _quads: u32,
-    ) -> Result<ArticleGeometry, RenderError> {
-        Err(no_pool())
+        Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: count, data })
     }
 
     fn resize_draw_data(
@@ -217,56 +232,30 @@ impl Device for ArticleDevice {
         Err(no_pool())
     }
 
-    fn write_quads(&mut self, geometry: &mut ArticleGeometry, first: u32, quads: &[Quad]) {
-        if first != 0 || quads.len() as u64 != u64::from(geometry.quad_capacity) {
-            return self.gl.fail_next_frame(&no_pool());
-        }
-        self.scratch.expand(&self.expander, quads);
-        if let (Some(buffers), Ok(gl)) = (&geometry.buffers, self.gl.context().current()) {
-            buffers.fill(gl, &self.scratch);
+    fn write(&mut self, geometry: &mut ArticleGeometry, first: u32, data: BufferData<'_>) {
+        match (first, data) {
+            (0, BufferData::DrawData([data, ..])) => geometry.data = *data,
+            (0, BufferData::Quads(quads))
+                if quads.len() as u64 == u64::from(geometry.quad_capacity) =>
+            {
+                self.scratch.expand(&self.expander, quads);
+                if let (Some(buffers), Ok(gl)) = (&geometry.buffers, self.gl.context().current()) {
+                    buffers.fill(gl, &self.scratch);
+                }
+            }
+            _ => self.gl.fail_next_frame(&no_pool()),
         }
     }
 
-    fn copy_quads(
-        &mut self,
-        _from: &ArticleGeometry,
-        _from_first: u32,
-        _to: &mut ArticleGeometry,
-        _to_first: u32,
-        _count: u32,
-    ) {
+    fn copy(&mut self, _: Option<&ArticleGeometry>, _: &mut ArticleGeometry, _: CopyRange) {
         self.gl.fail_next_frame(&no_pool());
-    }
-
-    fn copy_quads_within(
-        &mut self,
-        _geometry: &mut ArticleGeometry,
-        _from_first: u32,
-        _to_first: u32,
-        _count: u32,
-    ) {
-        self.gl.fail_next_frame(&no_pool());
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut ArticleGeometry, first: u32, data: &[DrawData]) {
-        if let (0, Some(data)) = (first, data.first()) {
-            geometry.data = *data;
-        }
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.gl.resize(width, height)
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.gl.size()
     }
 
     fn draw(
         &mut self,
         frame: &Frame,
         passes: &Passes<'_, ArticleGeometry>,
-    ) -> Result<(), RenderError> {
+    ) -> Result<Submitted, RenderError> {
         refuse_blended(passes)?;
         let Self { gl: device, program, .. } = self;
         let [x, y, z, _] = frame.camera_voxel;
@@ -277,12 +266,8 @@ impl Device for ArticleDevice {
         })
     }
 
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.gl.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.gl.read_image()
+    fn progress(&mut self) -> Progress {
+        self.gl.progress()
     }
 }
 

@@ -1,13 +1,16 @@
 //! Drystone's pool with the article's vertices.
 
-use drystone_mesh::Quad;
-use drystone_pool::Access;
 use drystone_render::{
-    Device, DrawData, Frame, GlConfig, GlDevice, GlGeometry, Image, Passes, RenderError,
+    BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawData, DrawSlots, Frame,
+    GlConfig, GlDevice, GlGeometry, Image, Output, Overlay, Passes, Progress, RenderError,
+    Submitted,
     gl_parts::{FRAME, Program, SURFACE_FRAGMENT, VertexArray, draw_indirect},
 };
 
-use super::{ATTRIBUTES, Expander, FAT_QUAD_BYTES, VERTEX_SHADER, Vertex, refuse_blended};
+use super::{
+    ATTRIBUTES, Expander, FAT_QUAD_BYTES, MAX_QUADS, VERTEX_SHADER, Vertex, refuse_blended,
+    refuse_other_kinds,
+};
 
 /// A [`GlDevice`] that stores the article's 160 bytes for each quad instead of 8, for measurements.
 pub struct FatDevice {
@@ -57,40 +60,15 @@ impl FatDevice {
         let (expander, scratch) = (Expander::default(), Vec::new());
         Ok(Self { gl: device, expander, program, vertices, scratch })
     }
-
-    /// Checks that this many bytes of vertices can be addressed.
-    fn check_quads(&self, quads: u32) -> Result<(), RenderError> {
-        if quads <= self.max_quads() {
-            return Ok(());
-        }
-        let bytes = |quads| u64::from(quads) * FAT_QUAD_BYTES;
-        let (requested, limit) = (bytes(quads), bytes(self.max_quads()));
-        Err(RenderError::TooLarge { what: "vertices", requested, limit })
-    }
 }
 
-impl Device for FatDevice {
-    type Geometry = GlGeometry;
-
+impl Output for FatDevice {
     fn describe(&self) -> String {
         format!("{}, vertices of 40 bytes", self.gl.describe())
     }
 
-    fn access(&self) -> Access {
-        self.gl.access()
-    }
-
-    fn submitted(&self) -> u64 {
-        self.gl.submitted()
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.gl.completed()
-    }
-
-    fn max_quads(&self) -> u32 {
-        // Drivers use 31 bits for sizes in bytes.
-        (i32::MAX as u64 / FAT_QUAD_BYTES) as u32
+    fn info(&self) -> DeviceInfo {
+        DeviceInfo { max_quads: MAX_QUADS, ..self.gl.info() }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -98,18 +76,43 @@ impl Device for FatDevice {
         Ok(())
     }
 
-    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<GlGeometry, RenderError> {
-        self.check_quads(quads)?;
-        self.gl.create_elements(FAT_QUAD_BYTES, quads, slots)
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.gl.resize(width, height)
     }
 
-    fn create_sharing(
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.gl.set_overlay(overlay)
+    }
+
+    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
+        self.gl.set_destination(destination)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.gl.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.gl.read_image()
+    }
+}
+
+impl Device for FatDevice {
+    type Geometry = GlGeometry;
+
+    fn create(
         &mut self,
-        other: &GlGeometry,
-        quads: u32,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, GlGeometry>,
     ) -> Result<GlGeometry, RenderError> {
-        self.check_quads(quads)?;
-        self.gl.create_elements_sharing(other, quads)
+        refuse_other_kinds(kind)?;
+        if count > MAX_QUADS {
+            let [requested, limit] =
+                [count, MAX_QUADS].map(|quads| u64::from(quads) * FAT_QUAD_BYTES);
+            return Err(RenderError::TooLarge { what: "vertices", requested, limit });
+        }
+        self.gl.create_elements(FAT_QUAD_BYTES, count, slots)
     }
 
     fn resize_draw_data(
@@ -120,46 +123,24 @@ impl Device for FatDevice {
         self.gl.resize_draw_data(sharing, slots)
     }
 
-    fn write_quads(&mut self, geometry: &mut GlGeometry, first: u32, quads: &[Quad]) {
+    fn write(&mut self, geometry: &mut GlGeometry, first: u32, data: BufferData<'_>) {
+        let BufferData::Quads(quads) = data else {
+            return self.gl.write(geometry, first, data);
+        };
         self.scratch.clear();
         self.scratch.extend(quads.iter().map(|&quad| self.expander.corners(quad)));
         self.gl.write_bytes(geometry, first, bytemuck::cast_slice(&self.scratch));
     }
 
-    fn copy_quads(
+    fn copy(&mut self, from: Option<&GlGeometry>, to: &mut GlGeometry, copy_range: CopyRange) {
+        self.gl.copy(from, to, copy_range);
+    }
+
+    fn draw(
         &mut self,
-        from: &GlGeometry,
-        from_first: u32,
-        to: &mut GlGeometry,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.gl.copy_quads(from, from_first, to, to_first, count);
-    }
-
-    fn copy_quads_within(
-        &mut self,
-        geometry: &mut GlGeometry,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.gl.copy_quads_within(geometry, from_first, to_first, count);
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut GlGeometry, first: u32, data: &[DrawData]) {
-        self.gl.write_draw_data(geometry, first, data);
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.gl.resize(width, height)
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.gl.size()
-    }
-
-    fn draw(&mut self, frame: &Frame, passes: &Passes<'_, GlGeometry>) -> Result<(), RenderError> {
+        frame: &Frame,
+        passes: &Passes<'_, GlGeometry>,
+    ) -> Result<Submitted, RenderError> {
         refuse_blended(passes)?;
         let Self { gl: device, program, vertices, .. } = self;
         let commands = passes.opaque.iter().map(|batch| batch.commands);
@@ -176,11 +157,7 @@ impl Device for FatDevice {
         })
     }
 
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.gl.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.gl.read_image()
+    fn progress(&mut self) -> Progress {
+        self.gl.progress()
     }
 }

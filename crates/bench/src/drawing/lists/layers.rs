@@ -84,7 +84,7 @@ impl<D: Device> Layers<D> {
     }
 
     pub(super) fn draw(&mut self, view: &View) -> Result<(), RenderError> {
-        let [width, height] = self.device.size();
+        let [width, height] = self.device.info().size;
         let frame = Frame::new(&view.camera, &view.atmosphere, width, height);
         let visible = VisibleLayers {
             visibility: Visibility::new(&view.camera, width as f32 / height as f32),
@@ -106,9 +106,9 @@ impl<D: Device> Layers<D> {
         };
         let blended = batches(buffers[last], blended);
         let opaque = batches(buffers[0], first.runs(pools[0]));
-        device.draw(&frame, &Passes { opaque: &opaque, blended: &blended, indirect: true })?;
-        let submitted = device.submitted();
-        stores.iter_mut().for_each(|store| store.pool.frame_submitted(submitted));
+        let (opaque, blended) = (&opaque, &blended);
+        let drawn = device.draw(&frame, &Passes { opaque, blended, ..Passes::default() })?;
+        stores.iter_mut().for_each(|store| store.pool.frame_submitted(drawn.frame));
         Ok(())
     }
 
@@ -133,7 +133,10 @@ impl<G> Store<G> {
         let of_layers: Vec<_> = of_layers.filter(|mesh| layers.contains(&mesh.layer)).collect();
         let quads: u64 = of_layers.iter().map(|mesh| mesh.quads.len() as u64).sum();
         let config = PoolConfig {
-            max_buffer_elements: device.max_quads().min(PoolConfig::default().max_buffer_elements),
+            max_buffer_elements: device
+                .info()
+                .max_quads
+                .min(PoolConfig::default().max_buffer_elements),
             first_slots: of_layers.len() as u32,
             pattern_elements: PATTERN_QUADS,
             ..PoolConfig::default()

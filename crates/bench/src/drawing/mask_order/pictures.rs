@@ -64,7 +64,7 @@ fn run_views(
     let opened = available(case, Kind::PoolGl.name(), Drawn::open(Kind::PoolGl, meshes))
         .map_err(|error| failed(table, case, Kind::PoolGl.name(), error.to_string()))?;
     let Some(mut drawn) = opened else { return Ok(()) };
-    table.machine.gpu = drawn.renderer.backend();
+    table.machine.gpu = drawn.renderer.output().describe();
     let views = VIEWS.map(|(name, mask_facings, order)| {
         (name, View { mask_facings, order, cull_frustum: false, ..*view })
     });
@@ -94,8 +94,8 @@ fn run_hidden(table: &mut Table, options: &Options) -> Result<(), Error> {
             .map_err(|error| failed(table, LEAVE_OUT, name, error.to_string()))?;
         drawn.extend(one.map(|one| (name, one)));
     }
-    let Some((_, first)) = drawn.first() else { return Ok(()) };
-    table.machine.gpu = first.renderer.backend();
+    let Some((_, first)) = drawn.first_mut() else { return Ok(()) };
+    table.machine.gpu = first.renderer.output().describe();
     compare(drawn.iter_mut().map(|(_, one)| one.contender()), &view)
         .map_err(|(kind, message)| failed(table, LEAVE_OUT, kind.name(), message))?;
     let contenders = drawn

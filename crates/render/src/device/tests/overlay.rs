@@ -58,9 +58,9 @@ fn panes() -> Overlay {
 /// A picture of a wall, or of the sky, with the overlay over it.
 fn pictured<D: Device>(device: &mut D) -> Image {
     device.set_palette(&PALETTE).unwrap();
-    let mut geometry = device.create_geometry(1, 1).unwrap();
-    device.write_draw_data(&mut geometry, 0, &[HERE]);
-    device.write_quads(&mut geometry, 0, &[wall(2)]);
+    let mut geometry = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
+    device.write(&mut geometry, 0, BufferData::DrawData(&[HERE]));
+    device.write(&mut geometry, 0, BufferData::Quads(&[wall(2)]));
     draw(device, &geometry, 0, 0);
     device.read_image().unwrap()
 }

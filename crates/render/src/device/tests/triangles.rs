@@ -1,7 +1,10 @@
 //! The contract of [`Device`] for triangles.
 
 use super::*;
-use crate::{TriangleTransform, TriangleVertex};
+use crate::{
+    passes::Batch,
+    triangle_vertex::{TriangleTransform, TriangleVertex},
+};
 
 on_every_device!(triangles_have_two_sides, both_sides_of_triangles_are_lit);
 on_every_device!(triangles_and_quads_hide_each_other, triangles_and_quads_share_one_depth);
@@ -31,11 +34,13 @@ impl<G> Model<G> {
         indices: &[u32],
         transform: TriangleTransform,
     ) -> Self {
-        let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
-        let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
-        device.write_vertices(&mut of_vertices, 0, vertices);
-        device.write_indices(&mut of_indices, 0, indices);
-        device.write_draw_data(&mut of_vertices, 0, &[transform.into()]);
+        let mut of_vertices =
+            device.create(BufferKind::Vertices, vertices.len() as u32, DrawSlots::New(1)).unwrap();
+        let mut of_indices =
+            device.create(BufferKind::Indices, indices.len() as u32, DrawSlots::New(0)).unwrap();
+        device.write(&mut of_vertices, 0, BufferData::Vertices(vertices));
+        device.write(&mut of_indices, 0, BufferData::Indices(indices));
+        device.write(&mut of_vertices, 0, BufferData::DrawData(&[transform.into()]));
         Self { vertices: of_vertices, indices: of_indices }
     }
 
@@ -62,7 +67,7 @@ fn middle<D: Device>(
 ) -> [u8; 3] {
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
     let [one, other] = [true, false].map(|indirect| {
-        device.draw(&frame, &Passes { opaque, blended, indirect }).unwrap();
+        device.draw(&frame, &Passes { opaque, blended, indirect, culled: None }).unwrap();
         let [red, green, blue, _] = device.read_image().unwrap().pixel(8, 8);
         [red, green, blue]
     });
@@ -94,9 +99,9 @@ fn both_sides_of_triangles_are_lit<D: Device>(mut device: D) {
 
 fn triangles_and_quads_share_one_depth<D: Device>(mut device: D) {
     device.set_palette(&[GREEN]).unwrap();
-    let mut wall_geometry = device.create_geometry(1, 1).unwrap();
-    device.write_quads(&mut wall_geometry, 0, &[wall(0)]);
-    device.write_draw_data(&mut wall_geometry, 0, &[HERE]);
+    let mut wall_geometry = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
+    device.write(&mut wall_geometry, 0, BufferData::Quads(&[wall(0)]));
+    device.write(&mut wall_geometry, 0, BufferData::DrawData(&[HERE]));
     let quad = [DrawCommand { index_count: 6, instance_count: 1, ..Default::default() }];
     // The wall's face is at depth 1. Twice as large and moved, the model covers the same position.
     let scaled = TriangleTransform { origin: [0, 0, -3], scale: 2.0 };
@@ -122,11 +127,12 @@ fn copies_of_vertices_and_indices_are_drawn<D: Device>(mut device: D) {
     let six = [red, green].concat();
     let mut model =
         Model::new(&mut device, &six, &[0, 1, 2, 9, 9, 9], TriangleTransform::default());
-    let mut more = device.create_sharing(&model.vertices, 12).unwrap();
+    let mut more =
+        device.create(BufferKind::Vertices, 12, DrawSlots::SharedWith(&model.vertices)).unwrap();
     // The green one is copied to the other buffer, and its indices within their own.
-    device.copy_quads(&model.vertices, 3, &mut more, 7, 3);
-    device.copy_quads_within(&mut model.indices, 0, 3, 3);
-    device.write_indices(&mut model.indices, 0, &[8, 8, 8]);
+    device.copy(Some(&model.vertices), &mut more, CopyRange { from: 3, to: 7, count: 3 });
+    device.copy(None, &mut model.indices, CopyRange { from: 0, to: 3, count: 3 });
+    device.write(&mut model.indices, 0, BufferData::Indices(&[8, 8, 8]));
     let (first, moved) = ([command(3..6, 0)], [command(3..6, 7)]);
     let before = middle(&mut device, &[model.batch(&first)], &[]);
     assert!(is_lit(before, RED, glam::Vec3::Z), "{before:?}");
@@ -143,15 +149,15 @@ fn picture<D: Device>(
     indirect: bool,
 ) -> Image {
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
-    device.draw(&frame, &Passes { opaque, blended, indirect }).unwrap();
+    device.draw(&frame, &Passes { opaque, blended, indirect, culled: None }).unwrap();
     device.read_image().unwrap()
 }
 
 fn batches_of_two_kinds_are_left_out<D: Device>(mut device: D) {
     device.set_palette(&[GREEN]).unwrap();
-    let mut quads = device.create_geometry(1, 1).unwrap();
-    device.write_quads(&mut quads, 0, &[wall(0)]);
-    device.write_draw_data(&mut quads, 0, &[HERE]);
+    let mut quads = device.create(BufferKind::Quads, 1, DrawSlots::New(1)).unwrap();
+    device.write(&mut quads, 0, BufferData::Quads(&[wall(0)]));
+    device.write(&mut quads, 0, BufferData::DrawData(&[HERE]));
     let corners = in_front_of_the_camera(1.5, RED);
     let model = Model::new(&mut device, &corners, &[0, 1, 2], TriangleTransform::default());
     let (three, six) = ([command(0..3, 0)], [command(0..6, 0)]);

@@ -3,11 +3,17 @@
 
 use std::{cell::Cell, rc::Rc};
 
-use drystone_mesh::{Cube, Quad};
-use drystone_pool::Access;
+use drystone_mesh::Cube;
 
 use super::*;
-use crate::{Frame, SoftGeometry};
+use crate::{
+    buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
+    device::{Destination, Progress},
+    frame::Frame,
+    image::Image,
+    overlay::Overlay,
+    soft::SoftGeometry,
+};
 
 /// Counts the requests for memory, and limits them.
 #[derive(Clone, Default)]
@@ -40,50 +46,51 @@ struct Refusing {
     limit: RequestLimit,
 }
 
-impl Device for Refusing {
-    type Geometry = SoftGeometry;
-
+impl Output for Refusing {
     fn describe(&self) -> String {
         self.soft.describe()
     }
 
-    fn access(&self) -> Access {
-        self.soft.access()
-    }
-
-    fn submitted(&self) -> u64 {
-        self.soft.submitted()
-    }
-
-    fn completed(&mut self) -> u64 {
-        self.soft.completed()
-    }
-
-    fn max_quads(&self) -> u32 {
-        self.soft.max_quads()
+    fn info(&self) -> DeviceInfo {
+        self.soft.info()
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         self.soft.set_palette(colors)
     }
 
-    fn create_geometry(&mut self, quads: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        self.limit.request()?;
-        self.soft.create_geometry(quads, slots)
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.soft.resize(width, height)
     }
 
-    fn create_cubes(&mut self, cubes: u32, slots: u32) -> Result<SoftGeometry, RenderError> {
-        self.limit.request()?;
-        self.soft.create_cubes(cubes, slots)
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.soft.set_overlay(overlay)
     }
 
-    fn create_sharing(
+    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
+        self.soft.set_destination(destination)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.soft.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.soft.read_image()
+    }
+}
+
+impl Device for Refusing {
+    type Geometry = SoftGeometry;
+
+    fn create(
         &mut self,
-        other: &SoftGeometry,
-        quads: u32,
+        kind: BufferKind,
+        count: u32,
+        slots: DrawSlots<'_, SoftGeometry>,
     ) -> Result<SoftGeometry, RenderError> {
         self.limit.request()?;
-        self.soft.create_sharing(other, quads)
+        self.soft.create(kind, count, slots)
     }
 
     fn resize_draw_data(
@@ -95,61 +102,24 @@ impl Device for Refusing {
         self.soft.resize_draw_data(sharing, slots)
     }
 
-    fn write_quads(&mut self, geometry: &mut SoftGeometry, first: u32, quads: &[Quad]) {
-        self.soft.write_quads(geometry, first, quads);
+    fn write(&mut self, geometry: &mut SoftGeometry, first: u32, data: BufferData<'_>) {
+        self.soft.write(geometry, first, data);
     }
 
-    fn write_cubes(&mut self, geometry: &mut SoftGeometry, first: u32, cubes: &[Cube]) {
-        self.soft.write_cubes(geometry, first, cubes);
-    }
-
-    fn copy_quads(
-        &mut self,
-        from: &SoftGeometry,
-        from_first: u32,
-        to: &mut SoftGeometry,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.soft.copy_quads(from, from_first, to, to_first, count);
-    }
-
-    fn copy_quads_within(
-        &mut self,
-        geometry: &mut SoftGeometry,
-        from_first: u32,
-        to_first: u32,
-        count: u32,
-    ) {
-        self.soft.copy_quads_within(geometry, from_first, to_first, count);
-    }
-
-    fn write_draw_data(&mut self, geometry: &mut SoftGeometry, first: u32, data: &[DrawData]) {
-        self.soft.write_draw_data(geometry, first, data);
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.soft.resize(width, height)
-    }
-
-    fn size(&self) -> [u32; 2] {
-        self.soft.size()
+    fn copy(&mut self, from: Option<&SoftGeometry>, to: &mut SoftGeometry, copy_range: CopyRange) {
+        self.soft.copy(from, to, copy_range);
     }
 
     fn draw(
         &mut self,
         frame: &Frame,
         passes: &Passes<'_, SoftGeometry>,
-    ) -> Result<(), RenderError> {
+    ) -> Result<Submitted, RenderError> {
         self.soft.draw(frame, passes)
     }
 
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.soft.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.soft.read_image()
+    fn progress(&mut self) -> Progress {
+        self.soft.progress()
     }
 }
 

@@ -8,8 +8,16 @@ use glam::DVec3;
 
 use super::*;
 #[cfg(feature = "gl")]
-use crate::{Access, GlConfig, GlDevice};
-use crate::{Camera, NaiveRenderer, Projection, SoftDevice};
+use crate::{
+    Access,
+    gl::{GlConfig, GlDevice},
+};
+use crate::{
+    camera::{Camera, Projection},
+    image::Image,
+    naive_renderer::NaiveRenderer,
+    soft::SoftDevice,
+};
 
 /// Pixels a side.
 const SIZE: u32 = 96;

@@ -126,7 +126,7 @@ impl Pair {
         add(&mut sums.plain, self.plain.draw(view).unwrap());
         let expected = self.plain.read_image().unwrap();
         let differ = expected.difference(&picture, 0).unwrap().pixels;
-        assert_eq!(differ, 0, "step {step}, {:?}", self.culled.device.size());
+        assert_eq!(differ, 0, "step {step}, {:?}", self.culled.device.info().size);
         sums.all_commands += self.culled.held().commands;
         sums.max_buffers = sums.max_buffers.max(self.culled.pool.stats().buffers);
     }

@@ -71,7 +71,7 @@ fn a_camera_at_rest_sees_every_change() {
         let most = if round % 7 == 0 { 100 } else { 6 };
         (0..still.random.below(most)).for_each(|_| still.change());
         still.check(&view);
-        unmasked += still.renderer.unmasked;
+        unmasked += still.renderer.selection.unmasked;
     }
     assert!(unmasked > 20, "the lists were masked for every picture");
 }

@@ -6,7 +6,17 @@ use glam::DVec3;
 use proptest::prelude::*;
 
 use super::{SoftDevice, landscape};
-use crate::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Image, Passes, RenderError};
+use crate::{
+    atmosphere::Atmosphere,
+    buffers::{BufferData, BufferKind, DrawSlots},
+    camera::Camera,
+    device::{Device, Output},
+    draw_data::DrawData,
+    error::RenderError,
+    frame::Frame,
+    image::Image,
+    passes::{Batch, Passes},
+};
 
 #[test]
 fn impossible_sizes_are_errors() {
@@ -24,12 +34,12 @@ fn impossible_sizes_are_errors() {
     }
     let mut device = SoftDevice::new(16384, 1).unwrap();
     assert!(device.resize(0, 1).is_err());
-    assert_eq!(device.size(), [16384, 1], "a refused size changes nothing");
+    assert_eq!(device.info().size, [16384, 1], "a refused size changes nothing");
     device.resize(3, 2).unwrap();
     assert_eq!(device.read_image().unwrap(), Image::new(3, 2, [0; 4]));
-    let limit = device.max_quads();
-    assert!(device.create_geometry(limit + 1, 1).is_err());
-    assert!(device.create_geometry(1, u32::MAX).is_err());
+    let limit = device.info().max_quads;
+    assert!(device.create(BufferKind::Quads, limit + 1, DrawSlots::New(1)).is_err());
+    assert!(device.create(BufferKind::Quads, 1, DrawSlots::New(u32::MAX)).is_err());
 }
 
 #[test]
@@ -102,14 +112,14 @@ proptest! {
         let quads: &[Quad] = bytemuck::cast_slice(&words);
         let mut device = SoftDevice::new(40, 40).unwrap();
         device.set_palette(&vec![[7, 8, 9, 100]; material_count]).unwrap();
-        let mut geometry = device.create_geometry(40, 4).unwrap();
-        device.write_quads(&mut geometry, 3, quads);
+        let mut geometry = device.create(BufferKind::Quads, 40, DrawSlots::New(4)).unwrap();
+        device.write(&mut geometry, 3, BufferData::Quads(quads));
         for (slot, &(origin, level)) in transforms.iter().enumerate() {
-            device.write_draw_data(&mut geometry, slot as u32, &[DrawData { origin, level, extent: 64 }]);
+            device.write(&mut geometry, slot as u32, BufferData::DrawData(&[DrawData { origin, level, extent: 64 }]));
         }
         let batches = [Batch::new(&geometry, &commands)];
         let pictures = [false, true].map(|indirect| {
-            let passes = Passes { opaque: &batches, blended: &batches, indirect };
+            let passes = Passes { opaque: &batches, blended: &batches, indirect, culled: None };
             device.draw(&frame, &passes).unwrap();
             device.read_image().unwrap()
         });

@@ -13,7 +13,16 @@ use drystone_mesh::{Face, Quad};
 use drystone_pool::DrawCommand;
 
 use super::SoftDevice;
-use crate::{Atmosphere, Batch, Camera, Device, DrawData, Frame, Image, Passes};
+use crate::{
+    atmosphere::Atmosphere,
+    buffers::{BufferData, BufferKind, DrawSlots},
+    camera::Camera,
+    device::{Device, Output},
+    draw_data::DrawData,
+    frame::Frame,
+    image::Image,
+    passes::{Batch, Passes},
+};
 
 /// Quads and their position.
 #[derive(Clone)]
@@ -83,13 +92,14 @@ impl Scene {
         device.set_palette(&self.palette).unwrap();
         let [opaque, blended] = [&self.opaque, &self.blended].map(|meshes| {
             let quad_count: usize = meshes.iter().map(|mesh| mesh.quads.len()).sum();
-            let mut geometry =
-                device.create_geometry(quad_count as u32, meshes.len() as u32).unwrap();
+            let mut geometry = device
+                .create(BufferKind::Quads, quad_count as u32, DrawSlots::New(meshes.len() as u32))
+                .unwrap();
             let (mut commands, mut first) = (Vec::new(), 0);
             for (slot, mesh) in (0u32..).zip(meshes) {
                 let count = mesh.quads.len() as u32;
-                device.write_quads(&mut geometry, first, &mesh.quads);
-                device.write_draw_data(&mut geometry, slot, &[mesh.data]);
+                device.write(&mut geometry, first, BufferData::Quads(&mesh.quads));
+                device.write(&mut geometry, slot, BufferData::DrawData(&[mesh.data]));
                 commands.push(command(first, count, slot));
                 first += count;
             }
@@ -97,7 +107,7 @@ impl Scene {
         });
         let [opaque, blended] =
             [&opaque, &blended].map(|(geometry, commands)| [Batch::new(geometry, &commands[..])]);
-        let passes = Passes { opaque: &opaque, blended: &blended, indirect: false };
+        let passes = Passes { opaque: &opaque, blended: &blended, indirect: false, culled: None };
         device.draw(frame, &passes).unwrap();
         device.finish().unwrap();
         device.read_image().unwrap()

@@ -11,7 +11,14 @@ use super::{
     landscape,
 };
 use crate::{
-    Atmosphere, Batch, Camera, Device, Frame, Image, Passes, TriangleTransform, TriangleVertex,
+    atmosphere::Atmosphere,
+    buffers::{BufferData, BufferKind, DrawSlots},
+    camera::Camera,
+    device::{Device, Output},
+    frame::Frame,
+    image::Image,
+    passes::{Batch, Passes},
+    triangle_vertex::{TriangleTransform, TriangleVertex},
 };
 
 const SIZE: [u32; 2] = [240, 180];
@@ -45,11 +52,13 @@ fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
     let mut device = SoftDevice::new(SIZE[0], SIZE[1]).unwrap();
     let transform = TriangleTransform { origin: [0; 3], scale: 0.5 };
     let layers = layers.map(|(vertices, indices)| {
-        let mut of_vertices = device.create_vertices(vertices.len() as u32, 1).unwrap();
-        let mut of_indices = device.create_indices(indices.len() as u32).unwrap();
-        device.write_vertices(&mut of_vertices, 0, &vertices);
-        device.write_indices(&mut of_indices, 0, &indices);
-        device.write_draw_data(&mut of_vertices, 0, &[transform.into()]);
+        let mut of_vertices =
+            device.create(BufferKind::Vertices, vertices.len() as u32, DrawSlots::New(1)).unwrap();
+        let mut of_indices =
+            device.create(BufferKind::Indices, indices.len() as u32, DrawSlots::New(0)).unwrap();
+        device.write(&mut of_vertices, 0, BufferData::Vertices(&vertices));
+        device.write(&mut of_indices, 0, BufferData::Indices(&indices));
+        device.write(&mut of_vertices, 0, BufferData::DrawData(&[transform.into()]));
         let index_count = indices.len() as u32;
         (
             of_vertices,
@@ -60,7 +69,9 @@ fn draw(frame: &Frame, layers: [(Vec<TriangleVertex>, Vec<u32>); 2]) -> Image {
     let [opaque, blended] = layers
         .each_ref()
         .map(|(geometry, indices, commands)| [Batch::indexed(geometry, indices, commands)]);
-    device.draw(frame, &Passes { opaque: &opaque, blended: &blended, indirect: true }).unwrap();
+    device
+        .draw(frame, &Passes { opaque: &opaque, blended: &blended, ..Passes::default() })
+        .unwrap();
     device.read_image().unwrap()
 }
 
@@ -111,10 +122,10 @@ fn the_side_towards_the_camera_is_lit() {
     assert!(front > back + 40.0, "{front} {back}");
     let frame = Frame::new(&Camera::default(), &air, 48, 48);
     let mut device = SoftDevice::new(48, 48).unwrap();
-    let mut vertices = device.create_vertices(3, 1).unwrap();
-    let mut indices = device.create_indices(3).unwrap();
-    device.write_indices(&mut indices, 0, &[0, 1, 2]);
-    device.write_draw_data(&mut vertices, 0, &[TriangleTransform::default().into()]);
+    let mut vertices = device.create(BufferKind::Vertices, 3, DrawSlots::New(1)).unwrap();
+    let mut indices = device.create(BufferKind::Indices, 3, DrawSlots::New(0)).unwrap();
+    device.write(&mut indices, 0, BufferData::Indices(&[0, 1, 2]));
+    device.write(&mut vertices, 0, BufferData::DrawData(&[TriangleTransform::default().into()]));
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut random, mut seen, mut crossing) = (Random::new(7), [0, 0], 0);
     for number in 0..6000 {
@@ -126,9 +137,9 @@ fn the_side_towards_the_camera_is_lit() {
             continue;
         }
         let corners = corners.map(|at| TriangleVertex::new(at.to_array(), normal.to_array(), RED));
-        device.write_vertices(&mut vertices, 0, &corners);
+        device.write(&mut vertices, 0, BufferData::Vertices(&corners));
         let batch = [Batch::indexed(&vertices, &indices, &command)];
-        device.draw(&frame, &Passes { opaque: &batch, blended: &[], indirect: true }).unwrap();
+        device.draw(&frame, &Passes { opaque: &batch, ..Passes::default() }).unwrap();
         let picture = device.read_image().unwrap();
         let is_back = along.dot(from) > 0.0;
         let expected = if is_back { back } else { front };
@@ -153,12 +164,12 @@ fn triangles_seen_edge_on_have_their_colour() {
     const RED: [u8; 4] = [255, 0, 0, 255];
     let frame = Frame::new(&Camera::default(), &Atmosphere::default(), 49, 49);
     let mut device = SoftDevice::new(49, 49).unwrap();
-    device.draw(&frame, &Passes { opaque: &[], blended: &[], indirect: true }).unwrap();
+    device.draw(&frame, &Passes::default()).unwrap();
     let sky = device.read_image().unwrap();
-    let mut vertices = device.create_vertices(3, 1).unwrap();
-    let mut indices = device.create_indices(3).unwrap();
-    device.write_indices(&mut indices, 0, &[0, 1, 2]);
-    device.write_draw_data(&mut vertices, 0, &[TriangleTransform::default().into()]);
+    let mut vertices = device.create(BufferKind::Vertices, 3, DrawSlots::New(1)).unwrap();
+    let mut indices = device.create(BufferKind::Indices, 3, DrawSlots::New(0)).unwrap();
+    device.write(&mut indices, 0, BufferData::Indices(&[0, 1, 2]));
+    device.write(&mut vertices, 0, BufferData::DrawData(&[TriangleTransform::default().into()]));
     let command = [DrawCommand { index_count: 3, instance_count: 1, ..Default::default() }];
     let (mut random, mut seen) = (Random::new(3), 0);
     for number in 0..4000 {
@@ -168,9 +179,9 @@ fn triangles_seen_edge_on_have_their_colour() {
             let at = [along, along * slope, -1.0 - away.abs()];
             TriangleVertex::new(at, [0.0, 1.0, 0.0], RED)
         });
-        device.write_vertices(&mut vertices, 0, &corners);
+        device.write(&mut vertices, 0, BufferData::Vertices(&corners));
         let batch = [Batch::indexed(&vertices, &indices, &command)];
-        device.draw(&frame, &Passes { opaque: &batch, blended: &[], indirect: true }).unwrap();
+        device.draw(&frame, &Passes { opaque: &batch, ..Passes::default() }).unwrap();
         let picture = device.read_image().unwrap();
         let both = picture.rgba().chunks_exact(4).zip(sky.rgba().chunks_exact(4));
         for (pixel, _) in both.filter(|(pixel, sky)| pixel != sky) {
@@ -194,12 +205,12 @@ proptest! {
         let whole = &words[..words.len() / 5 * 5];
         let vertices: &[TriangleVertex] = bytemuck::cast_slice(whole);
         let mut device = SoftDevice::new(40, 40).unwrap();
-        let mut of_vertices = device.create_vertices(8, 4).unwrap();
-        let mut of_indices = device.create_indices(50).unwrap();
-        device.write_vertices(&mut of_vertices, 1, vertices);
-        device.write_indices(&mut of_indices, 2, &indices);
+        let mut of_vertices = device.create(BufferKind::Vertices, 8, DrawSlots::New(4)).unwrap();
+        let mut of_indices = device.create(BufferKind::Indices, 50, DrawSlots::New(0)).unwrap();
+        device.write(&mut of_vertices, 1, BufferData::Vertices(vertices));
+        device.write(&mut of_indices, 2, BufferData::Indices(&indices));
         for (slot, &transform) in transforms.iter().enumerate() {
-            device.write_draw_data(&mut of_vertices, slot as u32, &[bytemuck::cast(transform)]);
+            device.write(&mut of_vertices, slot as u32, BufferData::DrawData(&[bytemuck::cast(transform)]));
         }
         let batches = [
             Batch::indexed(&of_vertices, &of_indices, &commands),
@@ -207,7 +218,7 @@ proptest! {
             Batch::new(&of_vertices, &commands),
         ];
         let pictures = [false, true].map(|indirect| {
-            let passes = Passes { opaque: &batches, blended: &batches, indirect };
+            let passes = Passes { opaque: &batches, blended: &batches, indirect, culled: None };
             device.draw(&frame, &passes).unwrap();
             device.read_image().unwrap()
         });

@@ -5,9 +5,19 @@ use glam::DVec3;
 
 use super::{super::WgpuDevice, *};
 use crate::{
-    Api, Atmosphere, Batch, Camera, CullRecord, CullTable, Device, DrawData, Frame, Image,
-    PATTERN_QUADS, Passes, Projection, View, Visibility,
+    atmosphere::Atmosphere,
+    buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
+    camera::{Camera, Projection},
     cull::twin::{self, Pyramid as TwinPyramid},
+    cull::{CullRecord, CullTable},
+    device::{Device, Output},
+    draw_data::DrawData,
+    frame::Frame,
+    image::Image,
+    passes::{Batch, Passes},
+    view::View,
+    visibility::Visibility,
+    wgpu::Api,
 };
 
 mod fallback;
@@ -17,7 +27,7 @@ mod pictures;
 /// The device, or `None` if no device can cull, which is printed and counted.
 pub(super) fn open(test: &str, width: u32, height: u32) -> Option<WgpuDevice> {
     let opened = WgpuDevice::headless(Api::Vulkan, width, height);
-    let culls = opened.map(|device| (device.culls(), device));
+    let culls = opened.map(|device| (device.info().culling, device));
     match culls {
         Ok((Ok(()), device)) => Some(device),
         Ok((Err(reason), device)) => {
@@ -44,8 +54,12 @@ impl Meshes {
     const QUADS_PER_SLOT: u32 = 16;
 
     pub(super) fn new(device: &mut WgpuDevice, slots: u32) -> Self {
-        let one = device.create_geometry(slots * Self::QUADS_PER_SLOT, slots).unwrap();
-        let two = device.create_sharing(&one, slots * Self::QUADS_PER_SLOT).unwrap();
+        let one = device
+            .create(BufferKind::Quads, slots * Self::QUADS_PER_SLOT, DrawSlots::New(slots))
+            .unwrap();
+        let two = device
+            .create(BufferKind::Quads, slots * Self::QUADS_PER_SLOT, DrawSlots::SharedWith(&one))
+            .unwrap();
         device.set_palette(&[[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255]]).unwrap();
         let table = CullTable::new();
         Self { table, geometries: [one, two], slots: vec![None; slots as usize] }
@@ -63,8 +77,8 @@ impl Meshes {
         self.remove(slot);
         let buffer = slot % 2;
         let first = slot * Self::QUADS_PER_SLOT;
-        device.write_quads(&mut self.geometries[buffer as usize], first, quads);
-        device.write_draw_data(&mut self.geometries[0], slot, &[draw_data]);
+        device.write(&mut self.geometries[buffer as usize], first, BufferData::Quads(quads));
+        device.write(&mut self.geometries[0], slot, BufferData::DrawData(&[draw_data]));
         let record = CullRecord::new(slot, draw_data, first, counts);
         self.table.insert(buffer, record);
         self.slots[slot as usize] = Some((buffer, record));
@@ -117,7 +131,7 @@ impl Meshes {
     }
 
     fn frame(device: &WgpuDevice, view: &View) -> (Frame, CullFrame) {
-        let [width, height] = device.size();
+        let [width, height] = device.info().size;
         let frame = Frame::new(&view.camera, &Atmosphere::default(), width, height);
         let visibility = Visibility::new(&view.camera, width as f32 / height as f32);
         let cull_frame = CullFrame::new(view, &visibility, &frame);
@@ -129,8 +143,7 @@ impl Meshes {
         let (frame, cull_frame) = Self::frame(device, view);
         let geometries = self.geometries.each_ref().map(Some);
         let culled = Culled { table: &self.table, geometries: &geometries, frame: cull_frame };
-        let passes = Passes { opaque: &[], blended: &[], indirect: true };
-        device.draw_culled(&frame, &passes, &culled).unwrap();
+        device.draw(&frame, &Passes { culled: Some(&culled), ..Passes::default() }).unwrap();
         cull_frame
     }
 
@@ -142,7 +155,7 @@ impl Meshes {
             held.flat_map(|(_, record)| twin::commands(record, 63)).collect()
         });
         let batches = [0, 1].map(|n| Batch::new(&self.geometries[n], &commands[n]));
-        device.draw(&frame, &Passes { opaque: &batches, blended: &[], indirect: true }).unwrap();
+        device.draw(&frame, &Passes { opaque: &batches, ..Passes::default() }).unwrap();
         device.read_image().unwrap()
     }
 }

@@ -110,7 +110,7 @@ fn lists_equal_those_of_the_twin() {
         let view = flight(&mut random, step);
         let frame = meshes.draw_culled(&mut device, &view);
         let made = made(&device);
-        let pyramid = twin_of(device.size(), &made.pyramid);
+        let pyramid = twin_of(device.info().size, &made.pyramid);
         for buffer in 0..2 {
             let records = meshes.table.records(buffer);
             let (commands, totals) = expected(&frame, records, &pyramid, &mut seen);
@@ -139,19 +139,19 @@ fn totals_arrive() {
     let Some(mut device) = open("totals_come_back", 64, 48) else { return };
     let mut random = Random::new(2);
     let mut meshes = Meshes::new(&mut device, 20);
-    assert_eq!(device.cull_counts(), None);
+    assert_eq!(device.progress().culled, None);
     for slot in 0..20 {
         meshes.set_random(&mut device, slot, [slot as i32 * 20, 0, 0], &mut random);
     }
     let view = View { cull_frustum: false, mask_facings: false, ..flight(&mut random, 0) };
     for frame in 1..=10 {
         meshes.draw_culled(&mut device, &view);
-        if let Some(counts) = device.cull_counts() {
+        if let Some(counts) = device.progress().culled {
             assert!(counts.frame <= frame);
         }
     }
     device.finish().unwrap();
-    let counts = device.cull_counts().unwrap();
+    let counts = device.progress().culled.unwrap();
     let totals = made(&device).totals;
     let sum = |of: usize| totals.iter().flatten().map(|list| list[of]).sum::<u32>();
     assert_eq!((counts.frame, counts.commands, counts.meshes), (10, sum(0), sum(1)));
@@ -159,7 +159,7 @@ fn totals_arrive() {
     // A device without meshes drew none, and reports it at once.
     let nothing = Meshes::new(&mut device, 1);
     nothing.draw_culled(&mut device, &view);
-    assert_eq!(device.cull_counts(), Some(CullCounts { frame: 11, ..CullCounts::default() }));
+    assert_eq!(device.progress().culled, Some(CullCounts { frame: 11, ..CullCounts::default() }));
 }
 
 /// Equal input gives equal commands in equal order, on every run.

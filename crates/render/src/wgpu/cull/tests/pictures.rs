@@ -8,7 +8,7 @@ fn agree(device: &mut WgpuDevice, meshes: &Meshes, view: &View, step: u32) -> Im
     let culled = device.read_image().unwrap();
     let all = meshes.draw_all(device, view);
     let differ = all.difference(&culled, 0).unwrap().pixels;
-    assert_eq!(differ, 0, "step {step}, {:?}", device.size());
+    assert_eq!(differ, 0, "step {step}, {:?}", device.info().size);
     culled
 }
 
@@ -124,7 +124,7 @@ fn meshes_behind_a_wall_are_culled() {
     let drawn = |device: &mut WgpuDevice, meshes: &Meshes| {
         meshes.draw_culled(device, &view);
         device.finish().unwrap();
-        let counts = device.cull_counts().unwrap();
+        let counts = device.progress().culled.unwrap();
         agree(device, meshes, &view, 0);
         counts
     };
@@ -168,10 +168,10 @@ fn a_lost_device_is_an_error() {
     for _ in 0..3 {
         let geometries = meshes.geometries.each_ref().map(Some);
         let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
-        let passes = Passes { opaque: &[], blended: &[], indirect: true };
-        let drawn = device.draw_culled(&frame, &passes, &culled).and_then(|()| device.finish());
+        let passes = Passes { culled: Some(&culled), ..Passes::default() };
+        let drawn = device.draw(&frame, &passes).and_then(|_| device.finish());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
-        let _ = device.cull_counts();
+        let _ = device.progress().culled;
     }
 }
 
@@ -191,7 +191,7 @@ fn records_that_reach_outside_are_refused() {
         let (frame, cull_frame) = Meshes::frame(&device, &view);
         let geometries = meshes.geometries.each_ref().map(Some);
         let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
-        let passes = Passes { opaque: &[], blended: &[], indirect: true };
-        assert!(device.draw_culled(&frame, &passes, &culled).is_err(), "{record:?}");
+        let passes = Passes { culled: Some(&culled), ..Passes::default() };
+        assert!(device.draw(&frame, &passes).is_err(), "{record:?}");
     }
 }

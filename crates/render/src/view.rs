@@ -1,0 +1,46 @@
+use crate::{atmosphere::Atmosphere, camera::Camera, frame::Frame};
+
+/// Camera, atmosphere and drawing options of one picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// The camera.
+    pub camera: Camera,
+    /// Sky, sun and haze.
+    pub atmosphere: Atmosphere,
+    /// Tint each mesh by its level of detail, see [`Frame::TINTS`](crate::Frame::TINTS). Polygon
+    /// models keep their colours.
+    pub tint_levels: bool,
+    /// Draw a wire frame over the picture: the edges of merged quads and of models' triangles, in
+    /// lines of one or two pixels.
+    pub wire: bool,
+    /// Skip face directions that point away from the camera. Ignored by the naive renderer.
+    pub mask_facings: bool,
+    /// Skip meshes outside the view frustum.
+    pub cull_frustum: bool,
+    /// Draw near meshes first, so that hidden pixels are not shaded. Ignored by the naive renderer.
+    /// Blended meshes are always sorted, farthest first.
+    pub order: bool,
+}
+
+impl View {
+    /// Creates a view with all optimizations on and the default atmosphere.
+    pub fn new(camera: Camera) -> Self {
+        Self {
+            camera,
+            atmosphere: Atmosphere::default(),
+            tint_levels: false,
+            wire: false,
+            mask_facings: true,
+            cull_frustum: true,
+            order: true,
+        }
+    }
+
+    /// Returns the shader data for this view on `width × height` pixels.
+    pub fn frame(&self, width: u32, height: u32) -> Frame {
+        let mut frame = Frame::new(&self.camera, &self.atmosphere, width, height);
+        frame.ambient[3] = if self.tint_levels { Frame::TINT } else { 0.0 };
+        frame.sun_direction[3] = if self.wire { Frame::WIRE_PIXELS } else { 0.0 };
+        frame
+    }
+}
