@@ -1,68 +1,22 @@
 //! Level of detail (LOD) for worlds of any size: chunks at every level, the tree that selects the
 //! nodes to show, and the threads that make their meshes.
 
+mod config;
 mod data;
 mod lod_camera;
+mod node_grid;
 mod node_mesh;
+mod node_sink;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod workers;
 
-use std::time::Duration;
-
-pub use data::{LodData, Unsaved};
+pub use config::LodConfig;
+pub use data::LodData;
+pub use data::save::Unsaved;
 pub use lod_camera::{LodCamera, PixelScale};
 pub use node_mesh::NodeMesh;
-pub use tree::{LodCount, LodTree, NodeSink};
-
-/// Detail, budgets and memory limits of a [`LodTree`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LodConfig {
-    /// Length of a node's voxels on screen, in pixels, above which the node is split. Default: 3.5.
-    pub max_voxel_pixels: f64,
-    /// Fraction of [`max_voxel_pixels`](Self::max_voxel_pixels) below which eight nodes are merged
-    /// into their parent. Values below 1 keep small camera movements from changing anything.
-    /// Default: 0.8.
-    pub hysteresis: f64,
-    /// Budget of an update for newly shown meshes, in bytes. One change may exceed it. Default:
-    /// 2 MiB.
-    pub frame_bytes: usize,
-    /// Time budget of an update. One change may exceed it. Default: 2 ms.
-    pub frame_time: Duration,
-    /// Limit for finished meshes that are not shown yet, in bytes. One mesh per thread and the
-    /// eight meshes of one split may exceed it. Default: 64 MiB.
-    ///
-    /// One sixteenth of the limit is reserved for the bodies of recently edited nodes. The next
-    /// edit of such a node rebuilds only the changed layers.
-    pub waiting_bytes: usize,
-    /// Number of threads that make meshes. With 0, [`LodTree::wait`] makes them. Default: one less
-    /// than the number of cores, at least 1.
-    pub threads: usize,
-}
-
-impl Default for LodConfig {
-    fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            max_voxel_pixels: 3.5,
-            hysteresis: 0.8,
-            frame_bytes: 2 << 20,
-            frame_time: Duration::from_millis(2),
-            waiting_bytes: 64 << 20,
-            threads: cores.saturating_sub(1).max(1),
-        }
-    }
-}
-
-impl LodConfig {
-    /// Limit for the bodies of recently edited nodes, in bytes.
-    const fn edited_bytes(&self) -> usize {
-        self.waiting_bytes / 16
-    }
-
-    /// Limit for finished meshes that are not shown yet, in bytes.
-    const fn unshown_bytes(&self) -> usize {
-        self.waiting_bytes - self.edited_bytes()
-    }
-}
+pub use node_sink::NodeSink;
+pub use tree::LodTree;
+pub use tree::shown_nodes::LodCount;

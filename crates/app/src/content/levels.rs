@@ -115,7 +115,7 @@ mod tests {
     use drystone::scene::{default_view_of_box, level_corners};
     use drystone_render::{Image, SoftDevice};
     use drystone_voxel::{Material, VoxelPos};
-    use drystone_world::{GeneratedWorld, GeneratorConfig, VoxelShape};
+    use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape};
 
     use super::*;
 
@@ -128,7 +128,8 @@ mod tests {
     /// Puts a ball into view.
     fn edit(levels: &mut ShownLevels) {
         let ball = VoxelShape::Sphere { center: VoxelPos::new(128, 100, 128), radius_voxels: 30 };
-        assert!(levels.scene.fill(&ball, Material(1)).unwrap() > 0);
+        let edit = Edit::fill(levels.scene.tree().data(), &ball, Material(1)).unwrap();
+        assert!(levels.scene.apply_edit(&edit).unwrap() > 0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, Projection, RenderError, Renderer, View,
 };
 use drystone_voxel::{ChunkMesh, Material, NodePos, VoxelPos};
-use drystone_world::{Edit, LodCamera, LodTree, NodeSink, PixelScale, VoxelShape};
+use drystone_world::{Edit, LodCamera, LodTree, NodeSink, PixelScale};
 use web_time::Instant;
 
 use super::{Capacity, Meshes, set_palette, update_mesh};
@@ -71,20 +71,10 @@ impl LodScene {
         Ok(Self { tree, shown, coarsening: Coarsening::NONE })
     }
 
-    /// Returns the tree, with the voxels.
-    pub const fn tree(&self) -> &LodTree {
-        &self.tree
-    }
-
     /// Sets the limit of vertex memory in bytes. At the limit, the world is drawn coarser. During
     /// that transition, and for skirts, a few more meshes may be held.
     pub const fn set_max_bytes(&mut self, bytes: u64) {
         self.shown.max_quads = bytes / QUAD_BYTES;
-    }
-
-    /// Returns the renderer.
-    pub fn renderer(&mut self) -> &mut dyn Renderer {
-        self.shown.renderer.as_mut()
     }
 
     /// Updates the meshes for `view` in a picture of this size, within the frame's budget.
@@ -151,12 +141,6 @@ impl LodScene {
         }
     }
 
-    /// Returns the factor by which voxels are larger than requested because of the memory limit; 1
-    /// if there is enough.
-    pub const fn coarsening(&self) -> f64 {
-        self.coarsening.factor()
-    }
-
     /// Updates the meshes until all that `view` needs is there, or as much as fits in memory,
     /// however long it takes. Calls `progress` after each step.
     ///
@@ -220,14 +204,6 @@ impl LodScene {
         self.tree.set(voxels, &mut self.shown).map_err(edit_error)
     }
 
-    /// Sets all voxels of a shape, with the same result as [`set`](Self::set).
-    ///
-    /// # Errors
-    /// Errors of [`set`](Self::set).
-    pub fn fill(&mut self, shape: &VoxelShape, material: Material) -> Result<u64, RenderError> {
-        self.tree.fill(shape, material, &mut self.shown).map_err(edit_error)
-    }
-
     /// Applies an edit, with the same result as [`set`](Self::set).
     ///
     /// # Errors
@@ -249,6 +225,22 @@ impl LodScene {
     /// finds all of their meshes built.
     pub fn show_parts(&mut self) {
         self.tree.show_parts();
+    }
+
+    /// Returns the tree, with the voxels.
+    pub const fn tree(&self) -> &LodTree {
+        &self.tree
+    }
+
+    /// Returns the renderer.
+    pub fn renderer(&mut self) -> &mut dyn Renderer {
+        self.shown.renderer.as_mut()
+    }
+
+    /// Returns the factor by which voxels are larger than requested because of the memory limit; 1
+    /// if there is enough.
+    pub const fn coarsening(&self) -> f64 {
+        self.coarsening.factor()
     }
 }
 

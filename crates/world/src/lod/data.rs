@@ -1,28 +1,26 @@
+#[cfg(test)]
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
+use drystone_store::ChunkCache;
 use drystone_voxel::{
     Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelPos, downsample,
 };
 use hashbrown::HashSet;
+use web_time::Instant;
 
-use drystone_store::ChunkCache;
-
+use super::node_grid::NodeGrid;
 use crate::edit::Voxels;
 
-mod clock;
-mod edit;
-mod edited_chunk;
+pub(super) mod edit;
 mod edits;
 mod lod_voxels;
-mod save;
-mod span;
+pub(super) mod save;
+pub(super) mod span;
 
-use clock::Clock;
-pub(super) use edit::{Changes, Part};
 use edits::Edits;
-pub use save::Unsaved;
 
 /// The chunks of a source at every level of detail, with unsaved edits.
 ///
@@ -33,8 +31,7 @@ pub use save::Unsaved;
 /// All methods can be called from any thread. No lock is held while a chunk is made.
 pub struct LodData {
     source: Arc<dyn Source>,
-    extent: Option<ChunkBox>,
-    top: u8,
+    grid: NodeGrid,
     cache: Mutex<ChunkCache>,
     edits: RwLock<Edits>,
     /// Held during an edit. Holds the number of edits so far.
@@ -44,13 +41,6 @@ pub struct LodData {
     filled: Option<RwLock<HashSet<NodePos>>>,
     faults: Mutex<Faults>,
     pub(super) clock: Clock,
-}
-
-/// Chunks that could not be read, each listed once.
-#[derive(Default)]
-struct Faults {
-    nodes: HashSet<NodePos>,
-    lines: Vec<String>,
 }
 
 /// A chunk, and whether it is complete.
@@ -66,14 +56,9 @@ impl LoadedChunk {
     }
 }
 
-/// Maximum number of damaged chunks that are listed.
-const MAX_FAULTS: usize = 1_000;
-
 /// Maximum number of chunks of a source that are tracked, with all nodes above them. Each entry
 /// takes 16 bytes.
 const MAX_TRACKED_CHUNKS: u64 = 1 << 22;
-/// Largest chunk coordinate whose voxel coordinates fit into an `i32`.
-const MAX_CHUNK_COORDINATE: i32 = (1 << 26) - 1;
 
 impl LodData {
     /// Time after which unreadable data is read again. A failing disk may be slow to answer each
@@ -89,14 +74,18 @@ impl LodData {
     /// Creates the levels of a shared source. The cache of recently used chunks takes at most
     /// `cache_bytes`.
     pub fn shared(source: Arc<dyn Source>, cache_bytes: usize) -> Self {
-        let extent = source.extent().and_then(clipped);
-        let top = extent.map_or(0, |extent| extent.top_level());
+        let grid = NodeGrid::new(source.extent());
         let is_known = source.makes_levels() || source.has_exact_air();
         let is_tracked = !is_known && source.chunk_count() <= MAX_TRACKED_CHUNKS;
+        let filled = || {
+            let chunks = source.chunk_positions();
+            let mut nodes = HashSet::with_capacity(chunks.len() + chunks.len() / 4);
+            chunks.into_iter().for_each(|it| grid.insert_with_ancestors(&mut nodes, it.into()));
+            RwLock::new(nodes)
+        };
         Self {
-            filled: is_tracked.then(|| RwLock::new(nodes_above(source.chunk_positions(), top))),
-            top,
-            extent,
+            filled: is_tracked.then(filled),
+            grid,
             source,
             cache: Mutex::new(ChunkCache::new(cache_bytes)),
             edits: RwLock::default(),
@@ -124,43 +113,28 @@ impl LodData {
 
     /// Returns the box of chunks that can hold voxels. Everything outside is air and cannot be
     /// edited.
-    pub fn extent(&self) -> Option<ChunkBox> {
-        self.extent
+    pub const fn extent(&self) -> Option<ChunkBox> {
+        self.grid.extent()
     }
 
     /// Returns the nodes of the highest level, which cover the whole world. There are at most
     /// eight, except if the highest level is [`NodePos::MAX_LEVEL`].
     pub fn roots(&self) -> Vec<NodePos> {
-        let Some(extent) = self.extent else { return Vec::new() };
-        let [low, high] =
-            [extent.min, extent.max].map(|it| NodePos::from(it).ancestor(self.top).chunk);
-        let mut roots = Vec::new();
-        for x in low.x..=high.x {
-            for y in low.y..=high.y {
-                roots.extend(
-                    (low.z..=high.z).map(|z| NodePos::new(self.top, ChunkPos::new(x, y, z))),
-                );
-            }
-        }
-        roots
+        self.grid.roots()
     }
 
     /// Returns the level of the roots.
     pub const fn top_level(&self) -> u8 {
-        self.top
+        self.grid.top_level()
     }
 
     /// Whether `node` overlaps the [extent](Self::extent) of the world.
     pub fn is_inside(&self, node: NodePos) -> bool {
-        self.extent.is_some_and(|extent| extent.at_level(node.level).contains(node.chunk))
+        self.grid.contains(node)
     }
 
-    /// Returns the children of `node` that overlap the extent of the world, at most eight.
-    pub(super) fn children(&self, node: NodePos) -> impl Iterator<Item = NodePos> + use<> {
-        let inside = self.extent.map(|extent| extent.at_level(node.level.saturating_sub(1)));
-        let is_inside =
-            move |child: &NodePos| inside.is_some_and(|inside| inside.contains(child.chunk));
-        node.children().into_iter().flatten().filter(is_inside)
+    pub(super) const fn grid(&self) -> NodeGrid {
+        self.grid
     }
 
     /// Returns the chunk at `node`. It is air outside the world and where the source failed.
@@ -307,23 +281,16 @@ impl LodData {
     }
 
     fn note_fault(&self, node: NodePos, error: &SourceError) {
-        self.note(node, || error.to_string());
+        lock(&self.faults).note(node, || error.to_string());
     }
 
     /// Records that the code that reads a node panicked.
     pub(super) fn note_panic(&self, node: NodePos) {
-        let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z];
-        let (name, level) = (self.source.name(), node.level);
-        self.note(node, || {
+        let ([x, y, z], level) = ([node.chunk.x, node.chunk.y, node.chunk.z], node.level);
+        let name = self.source.name();
+        lock(&self.faults).note(node, || {
             format!("{name}: chunk {x}, {y}, {z} of level {level}: this program failed to read it; please report it")
         });
-    }
-
-    fn note(&self, node: NodePos, line: impl FnOnce() -> String) {
-        let mut faults = lock(&self.faults);
-        if faults.lines.len() < MAX_FAULTS && faults.nodes.insert(node) {
-            faults.lines.push(line());
-        }
     }
 
     fn write_edits(&self) -> RwLockWriteGuard<'_, Edits> {
@@ -335,35 +302,61 @@ impl LodData {
     }
 }
 
+/// Chunks that could not be read, each listed once.
+#[derive(Default)]
+struct Faults {
+    nodes: HashSet<NodePos>,
+    lines: Vec<String>,
+}
+
+/// Maximum number of damaged chunks that are listed.
+const MAX_FAULTS: usize = 1_000;
+
+impl Faults {
+    fn note(&mut self, node: NodePos, line: impl FnOnce() -> String) {
+        if self.lines.len() < MAX_FAULTS && self.nodes.insert(node) {
+            self.lines.push(line());
+        }
+    }
+}
+
+/// Time since the start. In tests, time passes only when a test advances it.
+pub(super) struct Clock {
+    start: Instant,
+    #[cfg(test)]
+    skipped_s: AtomicU64,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self {
+            start: Instant::now(),
+            #[cfg(test)]
+            skipped_s: AtomicU64::new(0),
+        }
+    }
+
+    #[cfg(not(test))]
+    pub(super) fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Returns only the time that the test has let pass.
+    #[cfg(test)]
+    pub(super) fn now(&self) -> Duration {
+        let _ = self.start;
+        Duration::from_secs(self.skipped_s.load(Ordering::Relaxed))
+    }
+
+    #[cfg(test)]
+    pub(super) fn pass(&self, time: Duration) {
+        self.skipped_s.fetch_add(time.as_secs(), Ordering::Relaxed);
+    }
+}
+
 /// Locks a mutex, even after a panic in another thread: entries are always inserted completely.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Clips a box to the chunks whose voxel coordinates fit into an `i32`.
-fn clipped(extent: ChunkBox) -> Option<ChunkBox> {
-    let clip = |p: ChunkPos| {
-        [p.x, p.y, p.z].map(|c| c.clamp(-MAX_CHUNK_COORDINATE - 1, MAX_CHUNK_COORDINATE))
-    };
-    let ([x, y, z], [to_x, to_y, to_z]) = (clip(extent.min), clip(extent.max));
-    let is_beyond =
-        |low: i32, high: i32| high < -MAX_CHUNK_COORDINATE - 1 || low > MAX_CHUNK_COORDINATE;
-    let ChunkBox { min, max } = extent;
-    let is_out = is_beyond(min.x, max.x) || is_beyond(min.y, max.y) || is_beyond(min.z, max.z);
-    let clipped = ChunkBox { min: ChunkPos::new(x, y, z), max: ChunkPos::new(to_x, to_y, to_z) };
-    (!is_out).then_some(clipped)
-}
-
-/// Returns the chunks as nodes, and all nodes above them up to level `top`.
-fn nodes_above(chunks: Vec<ChunkPos>, top: u8) -> HashSet<NodePos> {
-    let mut nodes = HashSet::with_capacity(chunks.len() + chunks.len() / 4);
-    for chunk in chunks {
-        let mut node = NodePos::from(chunk);
-        while nodes.insert(node) && node.level < top {
-            node = node.parent();
-        }
-    }
-    nodes
 }
 
 impl Voxels for LodData {

@@ -3,8 +3,7 @@ use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, Material, NodePos, PaddedChunk, Remesher, mesh_skirt,
 };
 
-use super::LodData;
-use super::data::LoadedChunk;
+use super::data::{LoadedChunk, LodData};
 
 /// Mesh of a node: a body, and the skirts that close its border where a neighbour is shown at
 /// another level.

@@ -13,7 +13,9 @@ use drystone_voxel::{
 };
 
 use super::*;
+use crate::edit::Edit;
 use crate::generate::{GeneratedWorld, GeneratorConfig};
+use crate::shape::VoxelShape;
 
 mod closing;
 mod edits;
@@ -22,7 +24,6 @@ mod full;
 mod holes;
 mod layers;
 mod neighbors;
-mod next_evaluation;
 mod order;
 mod parts;
 mod reread;
@@ -32,7 +33,7 @@ mod undo;
 
 /// A sink that records what is shown, and refuses meshes beyond its limit.
 #[derive(Default)]
-struct Screen {
+pub(super) struct Screen {
     bodies: HashMap<NodePos, Vec<Quad>>,
     skirts: HashMap<(NodePos, Face), Vec<Quad>>,
     /// Translucent quads of skirts, which hide nothing.
@@ -46,7 +47,7 @@ struct Screen {
 }
 
 #[derive(Debug, PartialEq)]
-struct Full;
+pub(super) struct Full;
 
 impl Screen {
     fn len(&self) -> usize {
@@ -104,7 +105,7 @@ impl NodeSink for Screen {
     }
 }
 
-fn generated(size_chunks: [u32; 3]) -> Box<GeneratedWorld> {
+pub(super) fn generated(size_chunks: [u32; 3]) -> Box<GeneratedWorld> {
     let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
     Box::new(GeneratedWorld::new(config).unwrap())
 }
@@ -132,7 +133,7 @@ impl Source for Derived {
 }
 
 /// Creates a tree without threads: meshes are made when the test calls `wait`.
-fn tree(source: Box<dyn Source>, config: LodConfig) -> LodTree {
+pub(super) fn tree(source: Box<dyn Source>, config: LodConfig) -> LodTree {
     tree_with(source, config, 64 << 20)
 }
 
@@ -141,8 +142,24 @@ fn tree_with(source: Box<dyn Source>, config: LodConfig, cache_bytes: usize) -> 
     LodTree::new(data, LodConfig { threads: 0, ..config }).unwrap()
 }
 
+/// Fills a shape in the voxels of `data`.
+fn fill_data(data: &LodData, shape: &VoxelShape, material: Material) -> data::edit::Changes {
+    data.apply(&Edit::fill(data, shape, material).unwrap())
+}
+
+/// Fills a shape and shows it.
+fn fill(
+    tree: &mut LodTree,
+    shape: &VoxelShape,
+    material: Material,
+    screen: &mut Screen,
+) -> Result<u64, Full> {
+    let edit = Edit::fill(tree.data(), shape, material).unwrap();
+    tree.apply_edit(&edit, screen)
+}
+
 /// Budgets that no update exceeds.
-fn unlimited() -> LodConfig {
+pub(super) fn unlimited() -> LodConfig {
     LodConfig {
         frame_bytes: usize::MAX,
         frame_time: Duration::from_secs(3600),
@@ -150,12 +167,12 @@ fn unlimited() -> LodConfig {
     }
 }
 
-fn camera(position: [f64; 3], pixels: f64) -> LodCamera {
+pub(super) fn camera(position: [f64; 3], pixels: f64) -> LodCamera {
     let scale = PixelScale::Perspective(pixels);
     LodCamera { position, forward: [0.0, 0.0, 1.0], cos_half_view: 0.7, scale }
 }
 
-fn settle(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) -> usize {
+pub(super) fn settle(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen) -> usize {
     for updates in 1..100_000 {
         tree.update(camera, screen).unwrap();
         if tree.is_settled() {

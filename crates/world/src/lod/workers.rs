@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use drystone_formats::SourceError;
 use drystone_voxel::NodePos;
+use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use hashbrown::{HashMap, HashSet};
 
-use super::node_mesh::NodeMesher;
-use super::{LodData, NodeMesh};
+use super::data::LodData;
+use super::node_mesh::{NodeMesh, NodeMesher};
 
 /// Threads that make meshes in the order of their priority.
 ///
@@ -115,12 +115,12 @@ impl Workers {
     }
 
     /// Discards finished and begun meshes of nodes that have changed.
-    pub(super) fn forget(&self, nodes: &HashSet<NodePos>) {
+    pub(super) fn forget(&self, has_changed: impl Fn(NodePos) -> bool) {
         let mut jobs = lock(&self.shared.jobs);
         for (node, is_current) in &mut jobs.running {
-            *is_current &= !nodes.contains(node);
+            *is_current &= !has_changed(*node);
         }
-        jobs.finished.retain(|finished| !nodes.contains(&finished.node));
+        jobs.finished.retain(|finished| !has_changed(finished.node));
         jobs.finished_bytes = jobs.finished.iter().map(|finished| finished.mesh.size_bytes()).sum();
     }
 
@@ -152,9 +152,7 @@ impl Workers {
         let is_waiting = |jobs: &mut Jobs| jobs.finished.is_empty();
         drop(self.shared.is_finished.wait_timeout_while(jobs, time, is_waiting));
     }
-}
 
-impl Workers {
     /// Waits until no thread is working: nothing is requested, or the limit is reached.
     pub(super) fn wait_until_idle(&self) {
         let count = lock(&self.active_threads.count);

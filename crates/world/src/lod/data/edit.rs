@@ -1,15 +1,13 @@
 use drystone_mesh::FaceSet;
+use drystone_store::ChunkCache;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, NodePos, VoxelPos};
 use rayon::prelude::*;
 
-use super::edited_chunk::{Edited, applied, box_of, filled, touches, with_voxels};
 use super::edits::NewChunk;
 use super::lod_voxels::{Lookup, for_each_change, with_voxels_set};
 use super::span::Span;
 use super::{LodData, lock};
 use crate::edit::Edit;
-use crate::shape::VoxelShape;
-use drystone_store::ChunkCache;
 
 /// Result of an edit.
 #[derive(Default)]
@@ -87,17 +85,6 @@ impl LodData {
         })
     }
 
-    /// Sets all voxels of a shape and updates the LOD voxels above them.
-    ///
-    /// # Cost
-    /// About 0.2 ms per chunk that the shape touches, on all cores, plus the source's time for
-    /// chunks that are not cached.
-    pub(in crate::lod) fn fill(&self, shape: &VoxelShape, material: Material) -> Changes {
-        let positions = self.touched(shape);
-        let chunk_positions = positions.clone();
-        self.edit(positions, &|n, old| filled(chunk_positions[n], old, shape, material))
-    }
-
     /// Applies an edit and updates the LOD voxels above it.
     ///
     /// # Cost
@@ -109,27 +96,6 @@ impl LodData {
         }
         let positions = edit.chunks().map(|(position, _)| position).collect();
         self.edit(positions, &|n, old| applied(edit, n, old))
-    }
-
-    /// Returns the chunks inside the world that a shape may touch, sorted by position.
-    fn touched(&self, shape: &VoxelShape) -> Vec<ChunkPos> {
-        let (Some(extent), Some(bounds)) = (self.extent, shape.bounds()) else {
-            return Vec::new();
-        };
-        let [x, y, z] = bounds.max.to_array().map(|c| c - 1);
-        let [low, high] = [bounds.min, VoxelPos::new(x, y, z)].map(|it| it.split(Chunk::SIDE).0);
-        let [low, min] = [low, extent.min].map(|c| [c.x, c.y, c.z]);
-        let [high, max] = [high, extent.max].map(|c| [c.x, c.y, c.z]);
-        let [x, y, z] =
-            std::array::from_fn(|axis| low[axis].max(min[axis])..=high[axis].min(max[axis]));
-        let mut touched = Vec::new();
-        for x in x {
-            for y in y.clone() {
-                touched.extend(z.clone().map(|z| ChunkPos::new(x, y, z)));
-            }
-        }
-        touched.retain(|&chunk| touches(shape, &box_of(chunk)));
-        touched
     }
 
     /// Applies `change` to chunks of level 0 and updates all nodes above. `change` gets the index
@@ -169,7 +135,7 @@ impl LodData {
             all.into_iter().map(|(changed, _, put)| (changed, put)).unzip();
         let parts = match makes_levels {
             true => {
-                self.write_edits().insert_all(chunks, self.top);
+                self.write_edits().insert_all(chunks, self.grid);
                 self.propagate(lowest, |siblings| self.propagate_made(siblings))
             }
             false => {
@@ -177,7 +143,7 @@ impl LodData {
                 // The locks keep other threads from reading or caching outdated LOD voxels next to
                 // edited ones.
                 let mut cache = lock(&self.cache);
-                edits.insert_all(chunks, self.top);
+                edits.insert_all(chunks, self.grid);
                 drop(edits);
                 cache.begin_epoch(lowest.iter().map(|changed| changed.node.chunk));
                 // Runs on this thread: threads of the pool may be waiting for the cache.
@@ -215,7 +181,7 @@ impl LodData {
         let index = node.index_in_parent();
         let above = known.map(|known| {
             let mut above = Vec::new();
-            if node.level < self.top {
+            if node.level < self.grid.top_level() {
                 let chunks = [known.before, known.after];
                 let original = known.original.as_ref().map(|it| Lookup::of(it, span.volume()));
                 for_each_change(chunks, span, self.materials(), |block, material| {
@@ -246,7 +212,7 @@ impl LodData {
         while let Some(first) = level.first() {
             let part = |&Changed { node, span, sides, .. }: &Changed| Part { node, span, sides };
             parts.extend(level.iter().map(part));
-            if first.node.level == self.top {
+            if first.node.level == self.grid.top_level() {
                 break;
             }
             // If no downsampled voxel has changed, nothing above changes.
@@ -273,7 +239,7 @@ impl LodData {
             Some((changed, NewChunk { node, chunk: new, original }))
         });
         let (level, chunks): (Vec<Changed>, Vec<NewChunk>) = raised.into_iter().unzip();
-        self.write_edits().insert_all(chunks, self.top);
+        self.write_edits().insert_all(chunks, self.grid);
         level
     }
 
@@ -330,4 +296,42 @@ fn with_lod_voxels(old: &Chunk, original: Option<&Chunk>, children: &[Changed]) 
         with_voxels_set(old, lod_voxels.iter().map(|lod_voxel| (lod_voxel.at, result(lod_voxel)))),
         span,
     )
+}
+
+/// An edited chunk of level 0, with the number and bounds of the changed voxels.
+struct Edited {
+    chunk: Chunk,
+    count: u64,
+    span: Span,
+}
+
+/// Number of voxels up to which they are set one by one. For more, the whole chunk is rewritten.
+const MAX_SINGLE_VOXELS: u64 = 64;
+
+/// Sets voxels of a chunk in the given order.
+fn with_voxels(old: &Chunk, voxels: impl IntoIterator<Item = (LocalPos, Material)>) -> Edited {
+    let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
+    for (local, material) in voxels {
+        if edited.chunk.set(local, material) != material {
+            edited.count += 1;
+            edited.span.add(local);
+        }
+    }
+    edited
+}
+
+/// Applies the `n`-th chunk of an edit.
+fn applied(edit: &Edit, n: usize, old: &Chunk) -> Edited {
+    if edit.chunk_voxel_count(n) <= MAX_SINGLE_VOXELS {
+        return with_voxels(old, edit.chunk_voxels(n));
+    }
+    let mut voxels = Vec::with_capacity(Chunk::SIDE.pow(3) as usize);
+    old.for_each_row(|_, _, row| voxels.extend_from_slice(row));
+    let mut edited = Edited { chunk: old.clone(), count: 0, span: Span::EMPTY };
+    edit.apply_to_voxels(n, &mut voxels, |at| {
+        edited.count += 1;
+        edited.span.add(at);
+    });
+    edited.chunk = Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or(edited.chunk);
+    edited
 }

@@ -1,6 +1,8 @@
 use drystone_voxel::{Chunk, ChunkPos, NodePos};
 use hashbrown::{HashMap, HashSet};
 
+use crate::lod::node_grid::NodeGrid;
+
 /// Edited chunks that are not saved in the source. Chunks of level 0 hold the edits. Chunks of
 /// higher levels are stored only if the source makes its own LOD voxels.
 #[derive(Default)]
@@ -52,8 +54,12 @@ impl Edits {
         self.above.contains(&node)
     }
 
-    /// Stores chunks that change together. `top` is the highest level.
-    pub(super) fn insert_all(&mut self, chunks: impl IntoIterator<Item = NewChunk>, top: u8) {
+    /// Stores chunks that change together.
+    pub(super) fn insert_all(
+        &mut self,
+        chunks: impl IntoIterator<Item = NewChunk>,
+        grid: NodeGrid,
+    ) {
         self.revision += 1;
         let revision = self.revision;
         for NewChunk { node, chunk, original } in chunks {
@@ -62,7 +68,7 @@ impl Edits {
             let old = self.chunks.insert(node, edited);
             self.size_bytes -= old.map_or(0, |old| old.size_bytes());
             if node.level == 0 {
-                note_above(&mut self.above, node, top);
+                note_above(&mut self.above, node, grid);
             }
         }
     }
@@ -81,13 +87,12 @@ impl Edits {
     }
 
     /// Removes the chunks at `positions` that were not changed after `revision`. With
-    /// `with_larger`, also removes the LOD chunks without edited chunks below them. `top` is the
-    /// highest level.
+    /// `with_larger`, also removes the LOD chunks without edited chunks below them.
     pub(super) fn take_saved(
         &mut self,
         positions: impl IntoIterator<Item = ChunkPos>,
         revision: u64,
-        top: u8,
+        grid: NodeGrid,
         with_larger: bool,
     ) -> Vec<(NodePos, Chunk)> {
         let mut taken = Vec::new();
@@ -98,7 +103,7 @@ impl Edits {
         }
         self.above.clear();
         for &node in self.chunks.keys().filter(|node| node.level == 0) {
-            note_above(&mut self.above, node, top);
+            note_above(&mut self.above, node, grid);
         }
         if with_larger {
             let is_larger = |node: &NodePos| node.level > 0 && !self.above.contains(node);
@@ -132,12 +137,9 @@ impl Edits {
     }
 }
 
-fn note_above(above: &mut HashSet<NodePos>, lowest: NodePos, top: u8) {
-    let mut node = lowest;
-    while node.level < top {
-        node = node.parent();
-        if !above.insert(node) {
-            break;
-        }
+/// Adds all nodes above a chunk of level 0.
+fn note_above(above: &mut HashSet<NodePos>, lowest: NodePos, grid: NodeGrid) {
+    if grid.top_level() > 0 {
+        grid.insert_with_ancestors(above, lowest.parent());
     }
 }

@@ -44,7 +44,7 @@ fn filling_sets_every_voxel(source: fn() -> Box<dyn Source>, cache_bytes: usize)
     for round in 0..12 {
         let shape = any_shape(&mut roll, size);
         let material = Material(if round % 3 == 0 { 0 } else { roll(materials) as u16 });
-        let found = shapes.fill(&shape, material);
+        let found = fill_data(&shapes, &shape, material);
         let expected: u64 = voxels(shape).map(|at| single.set([(at, material)]).count).sum();
         assert_eq!(found.count, expected, "{shape:?}");
         assert_eq!(found.parts.is_empty(), expected == 0);
@@ -111,7 +111,7 @@ fn every_change_is_reported() {
         let before: HashMap<NodePos, Chunk> =
             every_node(&data).into_iter().map(|node| (node, data.chunk(node))).collect();
         let shape = any_shape(&mut roll, [3, 4, 3]);
-        let changes = data.fill(&shape, Material(roll(3) as u16));
+        let changes = fill_data(&data, &shape, Material(roll(3) as u16));
         let parts: HashMap<NodePos, _> =
             changes.parts.iter().map(|part| (part.node, part.span)).collect();
         assert_eq!(parts.len(), changes.parts.len());
@@ -139,7 +139,7 @@ impl State {
     pub(super) fn after(edits: &[(VoxelShape, Material)]) -> Self {
         let data = LodData::new(derived(SIZE), 64 << 20);
         for (shape, material) in edits {
-            data.fill(shape, *material);
+            fill_data(&data, shape, *material);
         }
         Self { data, meshes: HashMap::new() }
     }
@@ -202,7 +202,7 @@ fn a_large_edit_is_shown_as_a_whole() {
     let (mut tree, mut screen) = edited_tree(&near);
     let edits = [(ball(120, 60), Material(1))];
     let mut states = [State::after(&[]), State::after(&edits)];
-    assert!(tree.fill(&edits[0].0, edits[0].1, &mut screen).unwrap() > 100_000);
+    assert!(fill(&mut tree, &edits[0].0, edits[0].1, &mut screen).unwrap() > 100_000);
     assert!(tree.has_waiting_edits() && states[0].is_on(&screen));
     assert_eq!(tree.data().get(VoxelPos::new(120, 60, 120)), Material(1), "set at once");
     // Moves to where levels change, and back.
@@ -214,7 +214,7 @@ fn a_large_edit_is_shown_as_a_whole() {
     assert_eq!(seen, [0, 1]);
     check_shown_is_current(&tree, &screen);
     // A small edit is shown at once while no edit waits.
-    tree.fill(&ball(120, 3), Material(0), &mut screen).unwrap();
+    fill(&mut tree, &ball(120, 3), Material(0), &mut screen).unwrap();
     assert!(!tree.has_waiting_edits());
     check_shown_is_current(&tree, &screen);
 }
@@ -226,12 +226,12 @@ fn later_edits_join_a_waiting_edit() {
     for (later, must_wait) in [(ball(120, 2), true), (ball(160, 60), true), (ball(20, 1), false)] {
         let (mut tree, mut screen) = edited_tree(&near);
         let edits = [(ball(120, 60), Material(1)), (later, Material(2))];
-        tree.fill(&edits[0].0, edits[0].1, &mut screen).unwrap();
+        fill(&mut tree, &edits[0].0, edits[0].1, &mut screen).unwrap();
         tree.update(&near, &mut screen).unwrap();
         (0..30).for_each(|_| tree.wait(Duration::ZERO));
         tree.update(&near, &mut screen).unwrap();
         assert!(tree.has_waiting_edits());
-        tree.fill(&edits[1].0, edits[1].1, &mut screen).unwrap();
+        fill(&mut tree, &edits[1].0, edits[1].1, &mut screen).unwrap();
         // A small edit that does not touch these meshes is shown at once.
         let first = if must_wait { State::after(&[]) } else { State::after(&edits[1..]) };
         let mut states = [first, State::after(&edits)];
@@ -256,7 +256,7 @@ fn edits_of_all_sizes_end_with_current_meshes() {
         tree.wait(Duration::from_millis(1));
         if round % 3 == 0 {
             let shape = any_shape(&mut roll, SIZE);
-            tree.fill(&shape, Material(roll(4) as u16), &mut screen).unwrap();
+            fill(&mut tree, &shape, Material(roll(4) as u16), &mut screen).unwrap();
         }
     }
     let near = camera([60.0, 50.0, 60.0], 100.0);

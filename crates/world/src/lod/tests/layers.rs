@@ -29,7 +29,7 @@ fn strokes(source: Box<dyn Source>, seed: u64) {
         let material = Material(if roll(3) == 0 { 0 } else { roll(kinds) as u16 });
         let ball = VoxelShape::Sphere { center, radius_voxels };
         screen.max_quads = (roll(12) == 0).then_some(screen.len());
-        refusals += usize::from(tree.fill(&ball, material, &mut screen).is_err());
+        refusals += usize::from(fill(&mut tree, &ball, material, &mut screen).is_err());
         screen.max_quads = None;
         match roll(25) {
             0 => {

@@ -42,7 +42,7 @@ fn coarse(tree: &LodTree, camera: &LodCamera) -> HashMap<NodePos, f64> {
         let is_air = tree.data().chunk(*node).is_empty() && tree.data().is_air_below(*node);
         is_large && node.level > 0 && !is_air
     };
-    tree.shown().filter(is_coarse).map(|node| (node, tree::priority(node, camera))).collect()
+    tree.shown().filter(is_coarse).map(|node| (node, tree::plan::priority(node, camera))).collect()
 }
 
 /// If all meshes are finished, a small budget is spent on the largest nodes in the picture.

@@ -54,7 +54,7 @@ fn parts_are_shown_together() {
         check(&tree, &screen, usize::MAX);
         if step == 5 {
             // An edit that does not touch these meshes does not wait.
-            tree.fill(&edits[1].0, edits[1].1, &mut screen).unwrap();
+            fill(&mut tree, &edits[1].0, edits[1].1, &mut screen).unwrap();
             now = 1;
         }
         step += 1;

@@ -235,7 +235,7 @@ fn edits_during_a_save_are_kept() {
             let material = Material(1 + roll(3) as u16);
             if round % 40 == 0 {
                 let shape = VoxelShape::Sphere { center: at, radius_voxels: 3 };
-                data.fill(&shape, material);
+                fill_data(data, &shape, material);
                 let [x, y, z] = at.to_array().map(|c| c - 3..=c + 3);
                 let rows = x.flat_map(|x| y.clone().map(move |y| (x, y)));
                 let all = rows.flat_map(|(x, y)| z.clone().map(move |z| VoxelPos::new(x, y, z)));

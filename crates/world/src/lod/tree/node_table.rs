@@ -1,45 +1,52 @@
 use drystone_voxel::{ChunkPos, NodePos};
 use hashbrown::HashMap;
 
-use super::evaluate::NextEvaluation;
-use super::{LodTree, Ready};
+use super::camera_path::NextEvaluation;
+use crate::lod::node_grid::NodeGrid;
 
-/// State of a node that an evaluation needs. It is small, because a frame reads thousands of them.
+/// State of a node that a plan needs. It is small, because a frame reads thousands of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NodeEntry {
-    /// Bits of the children that lie inside the world.
-    pub(super) children: u8,
-    pub(super) state: State,
+pub(super) enum NodeState {
+    Shown(ShownState),
+    Split(SplitState),
 }
 
+/// State of a shown node.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum State {
-    Shown {
-        /// Whether splitting would change nothing: the node has level 0 or is empty.
-        is_final: bool,
-        /// Bits of the children whose meshes are finished.
-        ready: u8,
-        /// Frame in which these meshes were last requested.
-        requested_frame: u64,
-    },
-    Split {
-        next_evaluation: NextEvaluation,
-        /// Number of shown nodes in the subtree.
-        shown: u32,
-        /// Whether the sink refused the node's own mesh. Merges below it are then tried too.
-        is_merge_refused: bool,
-    },
+pub(super) struct ShownState {
+    /// Bits of the children that lie inside the world.
+    pub(super) children: u8,
+    /// Bits of the children whose meshes are finished.
+    pub(super) ready: u8,
+    /// Whether splitting would change nothing: the node has level 0 or is empty.
+    pub(super) is_final: bool,
+    /// Frame in which the meshes of the children were last needed.
+    pub(super) needed_frame: u64,
+}
+
+/// State of a node that is replaced by its children.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SplitState {
+    /// Bits of the children that lie inside the world.
+    pub(super) children: u8,
+    /// Whether the sink refused the node's own mesh. Merges below it are then tried too.
+    pub(super) is_merge_refused: bool,
+    /// Number of shown nodes in the subtree.
+    pub(super) shown_count: u32,
+    pub(super) next_evaluation: NextEvaluation,
 }
 
 /// All shown nodes and their ancestors. Siblings are stored together, so one lookup finds all eight
 /// children of a node.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct NodeTable {
+    grid: NodeGrid,
+    roots: Vec<NodePos>,
     siblings: HashMap<NodePos, Siblings>,
 }
 
 /// The children of a node, indexed by [`NodePos::index_in_parent`].
-pub(super) type Siblings = [Option<NodeEntry>; NodePos::CHILDREN];
+type Siblings = [Option<NodeState>; NodePos::CHILDREN];
 
 /// Key of a group of siblings: their parent's position. Exists even above the highest level.
 const fn parent_key(node: NodePos) -> NodePos {
@@ -48,21 +55,45 @@ const fn parent_key(node: NodePos) -> NodePos {
 }
 
 impl NodeTable {
-    pub(super) fn get(&self, node: NodePos) -> Option<&NodeEntry> {
-        self.siblings.get(&parent_key(node))?[node.index_in_parent()].as_ref()
+    pub(super) fn new(grid: NodeGrid) -> Self {
+        Self { roots: grid.roots(), grid, siblings: HashMap::new() }
     }
 
-    pub(super) fn get_mut(&mut self, node: NodePos) -> Option<&mut NodeEntry> {
-        self.siblings.get_mut(&parent_key(node))?[node.index_in_parent()].as_mut()
+    /// Records that a node is shown, or that its mesh was replaced. `is_air`: its whole subtree is
+    /// empty. `is_ready`: whether the mesh of a child is finished.
+    pub(super) fn show(
+        &mut self,
+        node: NodePos,
+        is_air: bool,
+        needed_frame: u64,
+        is_ready: impl Fn(NodePos) -> bool,
+    ) {
+        let is_final = node.level == 0 || is_air;
+        let [mut children, mut ready] = [0; 2];
+        for child in self.grid.children(node) {
+            let bit = 1 << child.index_in_parent();
+            children |= bit;
+            ready |= if is_ready(child) { bit } else { 0 };
+        }
+        let shown = ShownState { children, ready, is_final, needed_frame };
+        self.insert(node, NodeState::Shown(shown));
     }
 
-    /// Returns the children of a node.
-    pub(super) fn below(&self, node: NodePos) -> Siblings {
-        self.siblings.get(&node).copied().unwrap_or_default()
+    /// Records that a node is replaced by its children.
+    pub(super) fn split(&mut self, node: NodePos) {
+        let children =
+            self.grid.children(node).fold(0u8, |bits, child| bits | 1 << child.index_in_parent());
+        let split = SplitState {
+            children,
+            is_merge_refused: false,
+            shown_count: children.count_ones(),
+            next_evaluation: NextEvaluation::NOW,
+        };
+        self.insert(node, NodeState::Split(split));
     }
 
-    fn insert(&mut self, node: NodePos, entry: NodeEntry) {
-        self.siblings.entry(parent_key(node)).or_default()[node.index_in_parent()] = Some(entry);
+    fn insert(&mut self, node: NodePos, state: NodeState) {
+        self.siblings.entry(parent_key(node)).or_default()[node.index_in_parent()] = Some(state);
     }
 
     pub(super) fn remove(&mut self, node: NodePos) {
@@ -74,102 +105,89 @@ impl NodeTable {
         }
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut NodeEntry> {
-        self.siblings.values_mut().flatten().flatten()
-    }
-
-    #[cfg(test)]
-    pub(super) fn iter(&self) -> impl Iterator<Item = &NodeEntry> {
-        self.siblings.values().flatten().flatten()
-    }
-}
-
-impl LodTree {
-    pub(super) fn is_shown(&self, node: NodePos) -> bool {
-        matches!(self.table.get(node), Some(NodeEntry { state: State::Shown { .. }, .. }))
-    }
-
-    /// Records that a node is shown, or that its mesh was replaced.
-    pub(super) fn record_shown(&mut self, node: NodePos, is_air: bool) {
-        let is_final = node.level == 0 || is_air;
-        let [mut children, mut ready] = [0; 2];
-        for child in self.data.children(node) {
-            let bit = 1 << child.index_in_parent();
-            children |= bit;
-            ready |= if self.ready.contains_key(&child) { bit } else { 0 };
-        }
-        let state = State::Shown { is_final, ready, requested_frame: self.frame };
-        self.table.insert(node, NodeEntry { children, state });
-    }
-
-    /// Records that a node is replaced by its children.
-    pub(super) fn record_split(&mut self, node: NodePos) {
-        let children =
-            self.data.children(node).fold(0u8, |bits, child| bits | 1 << child.index_in_parent());
-        let state = State::Split {
-            next_evaluation: NextEvaluation::NOW,
-            shown: children.count_ones(),
-            is_merge_refused: false,
-        };
-        self.table.insert(node, NodeEntry { children, state });
-    }
-
-    /// Records that the sink refused the mesh of a merge.
-    pub(super) fn note_refused_merge(&mut self, node: NodePos) {
-        if let Some(NodeEntry { state: State::Split { is_merge_refused, .. }, .. }) =
-            self.table.get_mut(node)
-        {
-            *is_merge_refused = true;
-        }
-    }
-
     /// Adds `more` to the number of shown nodes of all ancestors.
     pub(super) fn count_shown(&mut self, node: NodePos, more: i32) {
-        let mut node = node;
-        while node.level < self.data.top_level() {
-            node = node.parent();
-            if let Some(NodeEntry { state: State::Split { shown, .. }, .. }) =
-                self.table.get_mut(node)
-            {
-                *shown = shown.saturating_add_signed(more);
+        for above in self.grid.ancestors(node) {
+            if let Some(split) = self.split_mut(above) {
+                split.shown_count = split.shown_count.saturating_add_signed(more);
             }
         }
     }
 
-    /// Stores a finished mesh until it is shown.
-    pub(super) fn insert_ready(&mut self, node: NodePos, ready: Ready) {
-        self.ready_bytes += ready.bytes;
-        if let Some(old) = self.ready.insert(node, ready) {
-            self.ready_bytes -= old.bytes;
+    /// Marks all ancestors for evaluation, because another node or mesh is shown here.
+    pub(super) fn evaluate_above(&mut self, node: NodePos) {
+        for above in self.grid.ancestors(node) {
+            let Some(split) = self.split_mut(above) else { continue };
+            if split.next_evaluation.is_now() {
+                // All nodes above it are marked already.
+                return;
+            }
+            split.next_evaluation = NextEvaluation::NOW;
         }
-        self.note_ready(node, true);
     }
 
-    /// Removes and returns a finished mesh.
-    pub(super) fn take_ready(&mut self, node: NodePos) -> Option<Ready> {
-        let ready = self.ready.remove(&node)?;
-        self.ready_bytes -= ready.bytes;
-        self.note_ready(node, false);
-        Some(ready)
+    /// Marks all nodes for evaluation.
+    pub(super) fn evaluate_everywhere(&mut self) {
+        for state in self.siblings.values_mut().flatten().flatten() {
+            if let NodeState::Split(split) = state {
+                split.next_evaluation = NextEvaluation::NOW;
+            }
+        }
     }
 
-    fn note_ready(&mut self, node: NodePos, is_ready: bool) {
+    /// Records whether the mesh of a node is finished.
+    pub(super) fn set_ready(&mut self, node: NodePos, is_ready: bool) {
         let bit = 1 << node.index_in_parent();
-        if let Some(NodeEntry { state: State::Shown { ready, .. }, .. }) =
-            self.table.get_mut(node.parent())
-        {
-            *ready = if is_ready { *ready | bit } else { *ready & !bit };
+        if let Some(shown) = self.shown_mut(node.parent()) {
+            shown.ready = if is_ready { shown.ready | bit } else { shown.ready & !bit };
         }
     }
 
-    /// Returns the frame in which a finished mesh was last requested, directly or for its parent's
-    /// split.
-    pub(super) fn last_requested(&self, node: NodePos, ready: &Ready) -> u64 {
-        match self.table.get(node.parent()) {
-            Some(NodeEntry { state: State::Shown { requested_frame, .. }, .. }) => {
-                ready.requested_frame.max(*requested_frame)
-            }
-            _ => ready.requested_frame,
+    pub(super) fn shown_mut(&mut self, node: NodePos) -> Option<&mut ShownState> {
+        match self.get_mut(node) {
+            Some(NodeState::Shown(shown)) => Some(shown),
+            _ => None,
         }
+    }
+
+    pub(super) fn split_mut(&mut self, node: NodePos) -> Option<&mut SplitState> {
+        match self.get_mut(node) {
+            Some(NodeState::Split(split)) => Some(split),
+            _ => None,
+        }
+    }
+
+    fn get_mut(&mut self, node: NodePos) -> Option<&mut NodeState> {
+        self.siblings.get_mut(&parent_key(node))?[node.index_in_parent()].as_mut()
+    }
+
+    pub(super) fn get(&self, node: NodePos) -> Option<&NodeState> {
+        self.siblings.get(&parent_key(node))?[node.index_in_parent()].as_ref()
+    }
+
+    /// Returns the states of a node's children.
+    pub(super) fn below(&self, node: NodePos) -> Siblings {
+        self.siblings.get(&node).copied().unwrap_or_default()
+    }
+
+    pub(super) fn roots(&self) -> &[NodePos] {
+        &self.roots
+    }
+
+    pub(super) const fn grid(&self) -> NodeGrid {
+        self.grid
+    }
+
+    pub(super) fn is_shown(&self, node: NodePos) -> bool {
+        matches!(self.get(node), Some(NodeState::Shown(_)))
+    }
+
+    pub(super) fn is_split(&self, node: NodePos) -> bool {
+        matches!(self.get(node), Some(NodeState::Split(_)))
+    }
+
+    /// Whether every root is covered by shown nodes.
+    pub(super) fn is_whole(&self) -> bool {
+        self.roots.iter().all(|&root| self.get(root).is_some())
     }
 }

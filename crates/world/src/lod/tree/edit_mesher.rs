@@ -1,23 +1,80 @@
+use drystone_mesh::FaceSet;
 use drystone_voxel::{ChunkMesh, NodePos};
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
-#[cfg(test)]
-use super::LodTree;
+use crate::lod::data::LodData;
+use crate::lod::node_mesh::{NodeMesh, NodeMesher};
+
+/// Number of meshes up to which the calling thread makes them. More are made on all cores.
+const MAX_SERIAL: usize = 4;
+
+/// Makes the meshes of edited nodes that are shown at once, and stores the bodies of those nodes for
+/// their next edit.
+pub(super) struct EditMesher {
+    mesher: NodeMesher,
+    bodies: EditedBodies,
+    /// Number of the last edit that the tree has shown.
+    last_edit: u64,
+}
+
+/// A node whose mesh has to be rebuilt.
+pub(super) struct MeshJob {
+    pub(super) node: NodePos,
+    pub(super) skirts: FaceSet,
+    /// Previous body, if that is stored, and the bounds of the voxels that may have changed since.
+    pub(super) old: Option<(ChunkMesh, [[i32; 3]; 2])>,
+}
+
+impl EditMesher {
+    /// Creates a mesher that stores at most `limit_bytes` of bodies.
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        let bodies = EditedBodies::new(limit_bytes);
+        Self { mesher: NodeMesher::default(), bodies, last_edit: 0 }
+    }
+
+    /// Begins an edit. Stored bodies are outdated if another tree has edited the data since.
+    pub(super) fn begin_edit(&mut self, number: u64) {
+        if number != self.last_edit + 1 {
+            self.bodies.clear();
+        }
+        self.last_edit = number;
+    }
+
+    pub(super) fn meshes(
+        &mut self,
+        data: &LodData,
+        jobs: Vec<MeshJob>,
+    ) -> Vec<(NodePos, NodeMesh)> {
+        let mesh = |mesher: &mut NodeMesher, MeshJob { node, skirts, old }: MeshJob| {
+            let old = old.as_ref().map(|(body, voxels)| (body, *voxels));
+            (node, mesher.remesh(data, node, skirts, old))
+        };
+        if jobs.len() <= MAX_SERIAL {
+            return jobs.into_iter().map(|job| mesh(&mut self.mesher, job)).collect();
+        }
+        jobs.into_par_iter().map_init(NodeMesher::default, mesh).collect()
+    }
+
+    pub(super) const fn bodies(&mut self) -> &mut EditedBodies {
+        &mut self.bodies
+    }
+}
 
 /// Bodies of recently edited nodes as they are shown. With them, the next edit of a node rebuilds
 /// only the changed layers.
 ///
-/// Memory is limited by two generations, as in [`Cache`](crate::lod::Cache). New bodies are young.
+/// Memory is limited by two generations, as in [`ChunkCache`](drystone_store::ChunkCache). New bodies are young.
 /// When the young ones use half of the limit, the old ones are dropped and the young ones become
 /// old.
-pub(super) struct Bodies {
+pub(super) struct EditedBodies {
     limit_bytes: usize,
     young: HashMap<NodePos, ChunkMesh>,
     young_bytes: usize,
     old: HashMap<NodePos, ChunkMesh>,
 }
 
-impl Bodies {
+impl EditedBodies {
     pub(super) fn new(limit_bytes: usize) -> Self {
         Self { limit_bytes, young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
     }
@@ -55,14 +112,10 @@ impl Bodies {
         }
         self.old.remove(&node)
     }
-}
 
-#[cfg(test)]
-impl LodTree {
-    /// Whether the next edit of a node rebuilds only layers of its body.
-    pub(in crate::lod) fn has_old_body(&self, node: NodePos) -> bool {
-        let Bodies { young, old, .. } = &self.bodies;
-        young.contains_key(&node) || old.contains_key(&node)
+    #[cfg(test)]
+    pub(super) fn contains(&self, node: NodePos) -> bool {
+        self.young.contains_key(&node) || self.old.contains_key(&node)
     }
 }
 
@@ -91,7 +144,7 @@ mod tests {
     #[test]
     fn recently_edited_bodies_stay_within_the_limit() {
         const LIMIT_BYTES: usize = 4 << 20;
-        let mut bodies = Bodies::new(LIMIT_BYTES);
+        let mut bodies = EditedBodies::new(LIMIT_BYTES);
         for i in 1..5_000 {
             bodies.insert(node(i), body(1_000));
             let all = bodies.young.values().chain(bodies.old.values());
