@@ -5,12 +5,10 @@ use core::ops::Range;
 
 use drystone_alloc::RangeHandle;
 
-/// Marks the end of a chain of pieces.
+/// Marks a location in one piece.
 const NONE: u32 = u32::MAX;
-/// Owner of an allocation that is free or retired.
+/// Owner of an allocation that is free or retired; others are slots of meshes.
 pub(crate) const NO_OWNER: u32 = u32::MAX;
-/// Bit of an owner: with it the owner is the number of a further piece, without it a mesh's slot.
-pub(crate) const PIECE_BIT: u32 = 1 << 31;
 
 /// Allocation in one buffer: the bits of its allocator's handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +40,8 @@ pub(crate) struct Span {
     pub(crate) buffer: u16,
 }
 
-/// Location of a mesh's elements. `more` is the number of the first further piece.
+/// Location of a mesh's elements: its first allocation, and the number of the chain of further
+/// pieces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Location {
     pub(crate) span: Span,
@@ -67,146 +66,80 @@ impl Location {
     }
 }
 
-/// Further piece of a split mesh.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    span: Span,
-    /// Index of its first element in the mesh.
-    start: u32,
-    /// Next piece of the mesh; for a free piece, the next free one.
-    next: u32,
-    /// Slot of the mesh.
-    mesh: u32,
-}
-
-/// Further pieces of all split meshes, as linked lists.
+/// Further pieces of all split meshes. Each piece but the last of a mesh has the same length.
 #[derive(Debug)]
 pub(crate) struct Pieces {
-    all: Vec<Piece>,
-    first_free: u32,
-}
-
-impl Default for Pieces {
-    fn default() -> Self {
-        Self { all: Vec::new(), first_free: NONE }
-    }
+    /// Elements of a piece.
+    len: u32,
+    /// Allocations after the first, by the number in the mesh's location.
+    chains: Vec<Vec<Span>>,
+    /// Numbers of unused chains, which keep their memory.
+    free: Vec<u32>,
 }
 
 impl Pieces {
-    /// Appends a piece that starts at element `start` of the mesh to the chain of `location`,
-    /// whose last piece is `last`. Returns the number of the piece.
-    pub(crate) fn append(
+    /// Creates no chain yet; a piece has `len` elements.
+    pub(crate) const fn new(len: u32) -> Self {
+        Self { len, chains: Vec::new(), free: Vec::new() }
+    }
+
+    /// Appends a piece to a mesh.
+    pub(crate) fn append(&mut self, location: &mut Location, span: Span) {
+        if !location.is_split() {
+            location.more = self.free.pop().unwrap_or_else(|| {
+                self.chains.push(Vec::new());
+                self.chains.len() as u32 - 1
+            });
+        }
+        self.chains[location.more as usize].push(span);
+    }
+
+    /// Cuts a mesh to `len` elements, at least one, and passes the removed pieces to `free`.
+    /// Returns the last remaining allocation and the number of elements in it.
+    pub(crate) fn cut(
         &mut self,
         location: &mut Location,
-        last: Option<u32>,
-        span: Span,
-        start: u32,
-    ) -> u32 {
-        let piece = Piece { span, start, next: NONE, mesh: NONE };
-        let at = match self.all.get_mut(self.first_free as usize) {
-            Some(free) => {
-                let at = core::mem::replace(&mut self.first_free, free.next);
-                *free = piece;
-                at
-            }
-            None => {
-                self.all.push(piece);
-                self.all.len() as u32 - 1
-            }
+        len: u32,
+        free: impl FnMut(Span),
+    ) -> (Span, u32) {
+        let Some(chain) = self.chains.get_mut(location.more as usize) else {
+            return (location.span, len);
         };
-        match last.and_then(|last| self.all.get_mut(last as usize)) {
-            Some(last) => last.next = at,
-            None => location.more = at,
+        let further = (len - 1) / self.len;
+        chain.drain(further as usize..).for_each(free);
+        let last = chain.last().copied();
+        if last.is_none() {
+            self.remove(core::mem::replace(&mut location.more, NONE), |_| {});
         }
-        at
+        (last.unwrap_or(location.span), len - further * self.len)
     }
 
-    /// Removes the chain of pieces from number `first` on, and passes each allocation to `free`.
-    pub(crate) fn remove(&mut self, first: u32, mut free: impl FnMut(Span)) {
-        let mut at = first;
-        while let Some(piece) = self.all.get_mut(at as usize) {
-            free(piece.span);
-            let next = core::mem::replace(&mut piece.next, self.first_free);
-            self.first_free = at;
-            at = next;
-        }
-    }
-
-    /// Cuts a chain before the first piece that starts at or after element `len` of the mesh.
-    /// Returns the last remaining allocation, its first element in the mesh, and the number of the
-    /// first removed piece. The caller removes the rest of the chain.
-    pub(crate) fn cut(&mut self, location: &mut Location, len: u32) -> (Span, u32, u32) {
-        let (mut span, mut start, mut next, mut last) =
-            (location.span, 0, location.more, None::<u32>);
-        while let Some(piece) = self.all.get(next as usize).filter(|piece| piece.start < len) {
-            (last, span, start, next) = (Some(next), piece.span, piece.start, piece.next);
-        }
-        match last.and_then(|last| self.all.get_mut(last as usize)) {
-            Some(last) => last.next = NONE,
-            None => location.more = NONE,
-        }
-        (span, start, next)
-    }
-
-    /// Records the mesh's slot in all pieces of its chain.
-    pub(crate) fn set_mesh(&mut self, location: Location, slot: u32) {
-        let mut more = location.more;
-        while let Some(piece) = self.all.get_mut(more as usize) {
-            (piece.mesh, more) = (slot, piece.next);
+    /// Removes a chain, and passes each allocation to `free`.
+    pub(crate) fn remove(&mut self, number: u32, free: impl FnMut(Span)) {
+        if let Some(chain) = self.chains.get_mut(number as usize) {
+            chain.drain(..).for_each(free);
+            self.free.push(number);
         }
     }
 
-    /// Slot of the mesh that an allocation's owner belongs to.
-    pub(crate) fn slot_of(&self, owner: u32) -> Option<u32> {
-        match owner & PIECE_BIT {
-            0 => Some(owner),
-            _ => Some(self.all.get((owner & !PIECE_BIT) as usize)?.mesh),
-        }
+    /// Points the piece at `from` to `to`.
+    pub(crate) fn set_span(&mut self, location: Location, from: Span, to: Span) {
+        let chain = self.chains.get_mut(location.more as usize).into_iter().flatten();
+        chain.filter(|span| **span == from).for_each(|span| *span = to);
     }
 
-    /// Points the piece of an owner to another allocation. Does nothing if it is no piece.
-    pub(crate) fn set_span(&mut self, owner: u32, span: Span) {
-        if owner & PIECE_BIT != 0
-            && let Some(piece) = self.all.get_mut((owner & !PIECE_BIT) as usize)
-        {
-            piece.span = span;
-        }
-    }
-
-    /// Iterates over the allocations of a mesh of `len` elements in order. Each item has the span,
-    /// the range of the mesh's elements in it, and the owner.
-    pub(crate) fn spans(&self, slot: u32, location: Location, len: u32) -> Spans<'_> {
-        let owner = if len > 0 { slot } else { NONE };
-        Spans { pieces: self, span: location.span, start: 0, more: location.more, owner, len }
-    }
-}
-
-/// Iterator over the allocations of a mesh.
-pub(crate) struct Spans<'a> {
-    pieces: &'a Pieces,
-    span: Span,
-    start: u32,
-    more: u32,
-    /// Owner of the next allocation; [`NONE`] at the end.
-    owner: u32,
-    len: u32,
-}
-
-impl Iterator for Spans<'_> {
-    type Item = (Span, Range<u32>, u32);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.owner == NONE {
-            return None;
-        }
-        let (span, start, owner) = (self.span, self.start, self.owner);
-        let Some(piece) = self.pieces.all.get(self.more as usize) else {
-            self.owner = NONE;
-            return Some((span, start..self.len, owner));
-        };
-        self.owner = self.more | PIECE_BIT;
-        (self.span, self.start, self.more) = (piece.span, piece.start, piece.next);
-        Some((span, start..piece.start, owner))
+    /// Iterates over the allocations of a mesh of `len` elements in order, with the range of the
+    /// mesh's elements in each.
+    pub(crate) fn spans(
+        &self,
+        location: Location,
+        len: u32,
+    ) -> impl Iterator<Item = (Span, Range<u32>)> {
+        let chain = self.chains.get(location.more as usize).into_iter().flatten();
+        let spans = (len > 0).then_some(location.span).into_iter().chain(chain.copied());
+        let last_start = if location.is_split() { (len - 1) / self.len * self.len } else { 0 };
+        spans.zip((0..).step_by(self.len.max(1) as usize)).map(move |(span, start)| {
+            (span, start..if start < last_start { start + self.len } else { len })
+        })
     }
 }

@@ -98,10 +98,10 @@ enum Step {
     Done,
 }
 
-/// Move of an owner's elements to an allocation that is reserved for them.
+/// Move of elements of a slot's mesh to an allocation that is reserved for them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlannedMove {
-    owner: u32,
+    slot: u32,
     from: Span,
     to: Span,
     count: u32,
@@ -112,8 +112,8 @@ pub(crate) struct PlannedMove {
 #[cfg(test)]
 impl PlannedMove {
     /// Creates a move that no defragmentation planned.
-    pub(crate) const fn new(owner: u32, from: Span, to: Span, count: u32) -> Self {
-        Self { owner, from, to, count, then: Task::Choose }
+    pub(crate) const fn new(slot: u32, from: Span, to: Span, count: u32) -> Self {
+        Self { slot, from, to, count, then: Task::Choose }
     }
 }
 
@@ -124,29 +124,7 @@ pub(crate) struct Call {
     pub(crate) moved: Moved,
 }
 
-/// Whether the budget allows a move.
-enum Verdict {
-    Yes,
-    /// Not in this call.
-    Later,
-    /// The mesh exceeds the whole budget of a call.
-    Never,
-}
-
 impl Call {
-    /// Returns whether `bytes` bytes may be moved.
-    const fn allows(&self, bytes: u64) -> Verdict {
-        if bytes > self.budget.bytes || self.budget.moves == 0 {
-            Verdict::Never
-        } else if bytes > self.budget.bytes - self.moved.bytes
-            || self.moved.moves == self.budget.moves
-        {
-            Verdict::Later
-        } else {
-            Verdict::Yes
-        }
-    }
-
     /// Takes one step from the budget; returns whether there was one.
     const fn take_step(&mut self) -> bool {
         let has_step = self.steps > 0;
@@ -215,7 +193,7 @@ impl Defragmenter {
         (storage, meshes, frames): (&mut Storage, &mut Meshes, &mut Frames),
         backend: &mut impl Backend,
     ) -> bool {
-        let PlannedMove { owner, from, to, count, then } = planned;
+        let PlannedMove { slot, from, to, count, then } = planned;
         let element_bytes = storage.buffers.element_bytes;
         let size_bytes = u64::from(count) * element_bytes;
         let at = |span: Span| (span.buffer.into(), u64::from(span.first) * element_bytes);
@@ -226,10 +204,10 @@ impl Defragmenter {
         }
         // The copy uses both allocations until the frame being built has completed.
         frames.note_moved(size_bytes);
-        self.moved.extend(meshes.set_span(owner, to, &mut storage.pieces));
+        self.moved.extend(meshes.move_piece(slot, (from, to), &mut storage.pieces));
         storage.buffers.retire(from, count, frames);
         if let Some(buffer) = storage.buffers.get_mut(to.buffer) {
-            buffer.occupy(to.allocation, count, owner);
+            buffer.occupy(to.allocation, count, slot);
         }
         call.moved.bytes += size_bytes;
         call.moved.moves += 1;
@@ -271,14 +249,24 @@ impl Planner<'_> {
         self.plan_fill(from, plan)
     }
 
-    /// Returns the allocation of an owner and the number of elements in it.
-    fn owned(&self, owner: u32) -> Option<(Span, u32)> {
-        self.meshes.owned(owner, &self.storage.pieces)
+    /// Returns the mesh that owns the allocation with this index in a buffer: its slot, the
+    /// allocation and the number of elements in it. Returns `None` for a free or retired one.
+    fn owned(&self, buffer: &Buffer, index: usize) -> Option<(u32, Span, u32)> {
+        let slot = *buffer.owners.get(index)?;
+        let piece = self.meshes.piece_at(slot, buffer.number, index, &self.storage.pieces);
+        piece.map(|(span, count)| (slot, span, count))
     }
 
-    /// Returns whether the budget allows a move of `count` elements.
-    fn allows(&self, count: u32) -> Verdict {
-        self.call.allows(self.bytes(count))
+    /// Returns the step to take instead of a move of `count` elements that exceeds the budget.
+    /// `skipped` is the task without the move.
+    fn over_budget(&self, count: u32, skipped: Task) -> Option<Step> {
+        let (Call { budget, moved, .. }, bytes) = (&*self.call, self.bytes(count));
+        if bytes > budget.bytes || budget.moves == 0 {
+            // The mesh exceeds the whole budget of a call.
+            return Some(Step::Go(skipped));
+        }
+        let is_over = bytes > budget.bytes - moved.bytes || moved.moves == budget.moves;
+        is_over.then_some(Step::Stop)
     }
 
     /// Size of `count` elements, in bytes.

@@ -33,7 +33,7 @@ impl MeshHandle {
 pub(crate) struct Mesh {
     allocation: Allocation,
     pub(crate) ranges: PartRanges,
-    /// First of the further pieces of a split mesh.
+    /// Chain of further pieces of a split mesh.
     more: u32,
     /// Frame in which the mesh was last drawn, or inserted.
     drawn: AtomicU32,

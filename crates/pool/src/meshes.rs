@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use drystone_alloc::Slots;
 
 use crate::{
-    allocation::{Pieces, Span},
+    allocation::{Location, Pieces, Span},
     error::{EVICTION_CANDIDATES, PoolError},
     mesh::{Mesh, MeshHandle, MeshKey},
 };
@@ -84,19 +84,18 @@ impl Meshes {
         self.changes.note_every_slot();
     }
 
-    /// Points an owner to another allocation. Returns the mesh.
-    pub(crate) fn set_span(
+    /// Points the piece of a slot's mesh at `from` to `to`. Returns the mesh.
+    pub(crate) fn move_piece(
         &mut self,
-        owner: u32,
-        span: Span,
+        slot: u32,
+        (from, to): (Span, Span),
         pieces: &mut Pieces,
     ) -> Option<MeshHandle> {
-        let slot = pieces.slot_of(owner)?;
         let key = self.slots.handle_at(slot)?;
-        if slot == owner {
-            self.slots.get_mut(key)?.set_span(span);
-        } else {
-            pieces.set_span(owner, span);
+        let mesh = self.slots.get_mut(key)?;
+        match mesh.location() {
+            Location { span, .. } if span == from => mesh.set_span(to),
+            location => pieces.set_span(location, from, to),
         }
         self.changes.note(slot);
         Some(self.handle(key))
@@ -174,12 +173,19 @@ impl Meshes {
         self.slots.iter().map(|(key, mesh)| (self.handle(key), mesh))
     }
 
-    /// Returns the allocation of an owner and the number of elements in it.
-    pub(crate) fn owned(&self, owner: u32, pieces: &Pieces) -> Option<(Span, u32)> {
-        let slot = pieces.slot_of(owner)?;
+    /// Returns the allocation of a slot's mesh with this index in a buffer, and the number of
+    /// elements in it.
+    pub(crate) fn piece_at(
+        &self,
+        slot: u32,
+        buffer: u16,
+        index: usize,
+        pieces: &Pieces,
+    ) -> Option<(Span, u32)> {
         let mesh = self.slots.get(self.slots.handle_at(slot)?)?;
-        let mut spans = pieces.spans(slot, mesh.location(), mesh.len());
-        let (span, held, _) = spans.find(|(.., it)| *it == owner)?;
+        let mut spans = pieces.spans(mesh.location(), mesh.len());
+        let is_there = |span: Span| span.buffer == buffer && span.allocation.index() == index;
+        let (span, held) = spans.find(|(span, _)| is_there(*span))?;
         Some((span, held.end - held.start))
     }
 

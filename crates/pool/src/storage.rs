@@ -28,11 +28,9 @@ pub(crate) struct Storage {
 
 impl Storage {
     pub(crate) fn new(config: PoolConfig, element_bytes: usize) -> Self {
-        Self {
-            max_allocation: config.max_allocation(),
-            buffers: Buffers::new(config, element_bytes as u64),
-            pieces: Pieces::default(),
-        }
+        let max_allocation = config.max_allocation();
+        let buffers = Buffers::new(config, element_bytes as u64);
+        Self { buffers, pieces: Pieces::new(max_allocation), max_allocation }
     }
 
     /// Allocates `size` elements, at least one, in an existing buffer with meshes.
@@ -60,7 +58,7 @@ impl Storage {
         if size > limit && (self.buffers.config.oversize == Oversize::Refuse || limit == 0) {
             return Err(PoolError::MeshTooLarge { elements: size.into(), limit });
         }
-        let (mut location, mut last) = (None::<Location>, None);
+        let mut location = None::<Location>;
         for start in (0..size).step_by(limit as usize) {
             let part = (size - start).min(limit);
             let span = match self.buffers.allocate_or_grow(part, frame, backend) {
@@ -71,7 +69,7 @@ impl Storage {
                 }
             };
             match &mut location {
-                Some(first) => last = Some(self.pieces.append(first, last, span, start)),
+                Some(location) => self.pieces.append(location, span),
                 None => location = Some(Location::of_span(span)),
             }
         }
@@ -122,7 +120,7 @@ impl Storage {
         backend: &mut impl Backend,
     ) -> Result<(), BackendError> {
         let end = start + elements.len() as u32;
-        for (span, held, _) in self.pieces.spans(0, location, len) {
+        for (span, held) in self.pieces.spans(location, len) {
             let (from, to) = (start.max(held.start), end.min(held.end));
             if from < to {
                 let of_span = &elements[(from - start) as usize..(to - start) as usize];
@@ -145,21 +143,20 @@ impl Storage {
 
     #[cold]
     fn occupy_pieces(&mut self, slot: u32, location: Location, len: u32) {
-        for (span, held, owner) in self.pieces.spans(slot, location, len) {
+        for (span, held) in self.pieces.spans(location, len) {
             if let Some(buffer) = self.buffers.get_mut(span.buffer) {
-                buffer.occupy(span.allocation, held.end - held.start, owner);
+                buffer.occupy(span.allocation, held.end - held.start, slot);
             }
         }
-        self.pieces.set_mesh(location, slot);
     }
 
     /// Frees the elements of a mesh after its first `len`, at least one, if the policy permits. The
     /// mesh was never drawn.
     pub(crate) fn shrink(&mut self, mut location: Location, len: u32, frame: u64) -> Location {
-        let (span, start, rest) = self.pieces.cut(&mut location, len);
-        self.pieces.remove(rest, |span| self.buffers.free(span, frame));
+        let free = |span| self.buffers.free(span, frame);
+        let (span, count) = self.pieces.cut(&mut location, len, free);
         if let Some(buffer) = self.buffers.get_mut(span.buffer) {
-            buffer.shrink(span.allocation, len - start);
+            buffer.shrink(span.allocation, count);
         }
         location
     }
@@ -187,7 +184,7 @@ impl Storage {
 
     #[cold]
     fn retire_pieces(&mut self, location: Location, len: u32, frames: &Frames) {
-        for (span, held, _) in self.pieces.spans(0, location, len) {
+        for (span, held) in self.pieces.spans(location, len) {
             self.buffers.retire(span, held.end - held.start, frames);
         }
         self.pieces.remove(location.more, |_| {});

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use bytemuck::Pod;
 
 use crate::{
-    allocation::{Location, PIECE_BIT},
+    allocation::Location,
     backend::{ALIGNMENT_BYTES, Backend},
     config::PoolConfig,
     defragmenter::{Defragmenter, MoveBudget, Moved},
@@ -51,6 +51,9 @@ pub struct VertexPool<V, D> {
     scratch: Vec<V>,
 }
 
+/// Maximum of [`PoolConfig::max_slots`], far below [`NO_OWNER`](crate::allocation::NO_OWNER).
+const MAX_SLOTS: u32 = i32::MAX as u32;
+
 impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Creates an empty pool without buffers.
     ///
@@ -72,9 +75,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         if config.max_buffer_elements > limit {
             return Err(PoolError::TooLarge { capacity: config.max_buffer_elements, limit });
         }
-        if config.max_slots >= PIECE_BIT {
-            let limit = PIECE_BIT - 1;
-            return Err(PoolError::TooLarge { capacity: config.max_slots, limit });
+        if config.max_slots > MAX_SLOTS {
+            return Err(PoolError::TooLarge { capacity: config.max_slots, limit: MAX_SLOTS });
         }
         let config = PoolConfig { pattern_elements: config.pattern_elements.max(1), ..config };
         Ok(Self {

@@ -1,4 +1,4 @@
-use super::{PlannedMove, Planner, Step, Task, Verdict};
+use super::{PlannedMove, Planner, Step, Task};
 
 /// Defragmentation step: emptying one buffer into the others.
 impl Planner<'_> {
@@ -8,19 +8,19 @@ impl Planner<'_> {
         else {
             return Step::Go(Task::Choose);
         };
-        let Some(&owner) = buffer.owners.get(next) else { return self.end_pass(from) };
+        if next >= buffer.owners.len() {
+            return self.end_pass(from);
+        }
         let then = Task::Empty { from, next: next + 1 };
-        let Some((span, count)) = self.owned(owner) else { return Step::Go(then) };
-        match self.allows(count) {
-            Verdict::Yes => {}
-            Verdict::Later => return Step::Stop,
-            Verdict::Never => return Step::Go(then),
+        let Some((slot, span, count)) = self.owned(buffer, next) else { return Step::Go(then) };
+        if let Some(step) = self.over_budget(count, then) {
+            return step;
         }
         let target = self.storage.buffers.allocate_where(count, |buffer| {
             buffer.number != from && !buffer.is_settled && buffer.is_sparse()
         });
         match target {
-            Some(to) => Step::Move(PlannedMove { owner, from: span, to, count, then }),
+            Some(to) => Step::Move(PlannedMove { slot, from: span, to, count, then }),
             None => Step::Go(then),
         }
     }

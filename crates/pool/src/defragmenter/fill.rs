@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use drystone_alloc::{DefragBudget, Move, MoveOrder};
 
-use super::{MAX_FREE_PERCENT, PlannedMove, Planner, Step, Task, Verdict};
+use super::{MAX_FREE_PERCENT, PlannedMove, Planner, Step, Task};
 use crate::{
     allocation::{Allocation, Span},
     storage::Space,
@@ -45,12 +45,10 @@ impl Planner<'_> {
             }
             return self.start_pack(number);
         };
-        let owner = buffer.owner(Allocation::of_range(step.handle));
-        let Some((from, count)) = self.owned(owner) else { return Step::Go(then) };
-        match self.allows(step.size) {
-            Verdict::Yes => {}
-            Verdict::Later => return Step::Stop,
-            Verdict::Never => return Step::Go(then),
+        let index = Allocation::of_range(step.handle).index();
+        let Some((slot, from, count)) = self.owned(buffer, index) else { return Step::Go(then) };
+        if let Some(step) = self.over_budget(step.size, then) {
+            return step;
         }
         let Some(buffer) = self.storage.buffers.get_mut(number) else {
             return Step::Go(Task::Choose);
@@ -60,6 +58,6 @@ impl Planner<'_> {
         let Ok(range) = space.allocate_target(step) else { return Step::Go(then) };
         let allocation = Allocation::of_range(range);
         let to = Span { allocation, first: step.to, buffer: number };
-        Step::Move(PlannedMove { owner, from, to, count, then })
+        Step::Move(PlannedMove { slot, from, to, count, then })
     }
 }

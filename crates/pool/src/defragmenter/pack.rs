@@ -1,6 +1,6 @@
 use drystone_alloc::{RangeHandle, RangeSpace};
 
-use super::{Call, MAX_FREE_PERCENT, PlannedMove, Planner, Step, Task, Verdict};
+use super::{Call, MAX_FREE_PERCENT, PlannedMove, Planner, Step, Task};
 use crate::{
     allocation::{Allocation, NO_OWNER, Span},
     storage::{Buffer, Space},
@@ -17,7 +17,7 @@ enum Above {
     /// No range of a mesh.
     Nothing { waits: bool },
     /// Range of a mesh, after `waiting` retired elements.
-    Mesh { range: RangeHandle, owner: u32, waiting: u32 },
+    Mesh { range: RangeHandle, waiting: u32 },
     /// Not determined within the steps of one call.
     Unknown,
 }
@@ -60,8 +60,8 @@ impl Planner<'_> {
         let Space::Ranges(space) = &buffer.space else { return Step::Go(Task::Choose) };
         // The last packed range may have been removed.
         let Ok(gap) = space.gap_behind(packed) else { return Step::Go(Task::Choose) };
-        let (range, owner, waiting) = match above(buffer, space, packed, self.call) {
-            Above::Mesh { range, owner, waiting } => (range, owner, waiting),
+        let (range, waiting) = match above(buffer, space, packed, self.call) {
+            Above::Mesh { range, waiting } => (range, waiting),
             Above::Unknown | Above::Nothing { waits: true } => return Step::Stop,
             Above::Nothing { waits: false } => {
                 (buffer.is_packed, buffer.is_settled) = (true, false);
@@ -71,17 +71,17 @@ impl Planner<'_> {
         if waiting == 0 && u64::from(gap) <= leave {
             return Step::Go(task(Some(range), leave - u64::from(gap)));
         }
-        let Some((from, count)) = self.owned(owner) else { return Step::Go(Task::Choose) };
-        match self.allows(count) {
-            Verdict::Yes => {}
-            Verdict::Later => return Step::Stop,
-            Verdict::Never => return Step::Go(task(Some(range), leave)),
+        let index = Allocation::of_range(range).index();
+        let owned = self.storage.buffers.get(number).and_then(|buffer| self.owned(buffer, index));
+        let Some((slot, from, count)) = owned else { return Step::Go(Task::Choose) };
+        if let Some(step) = self.over_budget(count, task(Some(range), leave)) {
+            return step;
         }
         if gap >= count {
             return match self.allocate_packed(number, packed, count) {
                 Some(to) => {
                     let then = task(to.allocation.range(), leave);
-                    Step::Move(PlannedMove { owner, from, to, count, then })
+                    Step::Move(PlannedMove { slot, from, to, count, then })
                 }
                 None => Step::Go(Task::Choose),
             };
@@ -92,7 +92,7 @@ impl Planner<'_> {
         match if can_lift { self.allocate_elsewhere(number, count) } else { None } {
             Some(to) => {
                 let then = task(packed, leave);
-                Step::Move(PlannedMove { owner, from, to, count, then })
+                Step::Move(PlannedMove { slot, from, to, count, then })
             }
             None if waiting > 0 => Step::Stop,
             None => Step::Go(task(Some(range), leave)),
@@ -130,9 +130,8 @@ fn above(
 ) -> Above {
     let (mut at, mut waiting) = (space.next(packed), 0);
     while let Some(range) = at {
-        let owner = buffer.owner(Allocation::of_range(range));
-        if owner != NO_OWNER {
-            return Above::Mesh { range, owner, waiting };
+        if buffer.owner(Allocation::of_range(range)) != NO_OWNER {
+            return Above::Mesh { range, waiting };
         }
         if !call.take_step() {
             return Above::Unknown;

@@ -54,7 +54,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         emit: &mut impl FnMut(u32, DrawCommand),
     ) {
         mesh.ranges.for_each_run(runs, |run| {
-            for (span, held, _) in self.storage.pieces.spans(0, mesh.location(), mesh.len()) {
+            for (span, held) in self.storage.pieces.spans(mesh.location(), mesh.len()) {
                 let mut start = run.start.max(held.start);
                 let end = run.end.min(held.end);
                 while start < end {

@@ -15,6 +15,7 @@ mod article_defects;
 mod defragment;
 mod faults;
 mod programs;
+mod ranges;
 mod scene;
 mod shared_gpu;
 
@@ -32,10 +33,11 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         backend: &mut impl Backend,
     ) -> u32 {
         let Self { meshes, storage, frames, defragmenter, .. } = self;
-        let owned = meshes.owned(mesh.slot(), &storage.pieces);
-        let Some((from, count)) = owned.filter(|(_, count)| *count > 0) else {
+        let pieces = meshes.get(mesh).map(|it| storage.pieces.spans(it.location(), it.len()));
+        let Some((from, held)) = pieces.and_then(|mut pieces| pieces.next()) else {
             return number.into();
         };
+        let count = held.end - held.start;
         while storage.buffers.get(number).is_none() {
             if storage.buffers.add(1, frames.current(), backend) != Ok(true) {
                 break;
