@@ -13,7 +13,6 @@ use crate::{
     storage::{Buffer, Space, Storage},
 };
 
-mod empty;
 mod fill;
 mod pack;
 
@@ -153,13 +152,13 @@ impl Defragmenter {
         while call.take_step() {
             let mut planner = Planner { call, storage, meshes };
             let step = match self.task {
-                Task::Wait { frame } if frames.completed() < frame => Step::Stop,
+                Task::Wait { frame } if frames.completed() < frame => Some(Step::Stop),
                 Task::Choose | Task::Wait { .. } => planner.choose(&mut self.plan),
                 Task::Empty { from, next } => planner.step_empty(from, next),
                 Task::Fill { buffer, next } => planner.step_fill(buffer, next, &self.plan),
                 Task::Pack { buffer, packed, leave } => planner.step_pack(buffer, packed, leave),
             };
-            match step {
+            match step.unwrap_or(Step::Go(Task::Choose)) {
                 Step::Go(next) => self.task = next,
                 Step::Stop => return None,
                 Step::Pause(next) => {
@@ -221,7 +220,8 @@ impl Defragmenter {
     }
 }
 
-/// Plans single steps.
+/// Plans single steps. A step that finds another situation than expected returns `None`: the next
+/// task is chosen again.
 struct Planner<'a> {
     call: &'a mut Call,
     storage: &'a mut Storage,
@@ -231,22 +231,56 @@ struct Planner<'a> {
 impl Planner<'_> {
     /// Chooses the next task. If several buffers have free space, empties the emptiest; else joins
     /// the free ranges of the only one.
-    fn choose(&mut self, plan: &mut Vec<Move>) -> Step {
+    fn choose(&mut self, plan: &mut Vec<Move>) -> Option<Step> {
         let buffers = &mut self.storage.buffers;
         let sparse = || buffers.iter().filter(|buffer| buffer.is_sparse());
         let targets = sparse().filter(|buffer| !buffer.is_settled).count();
         let emptiest = sparse().min_by_key(|buffer| buffer.used).map(|buffer| buffer.number);
-        let Some(from) = emptiest else { return Step::Done };
-        let Some(buffer) = buffers.get_mut(from) else { return Step::Done };
+        let Some(from) = emptiest else { return Some(Step::Done) };
+        let buffer = buffers.get_mut(from)?;
         if targets > usize::from(!buffer.is_settled) {
             buffers.emptying = Some(from);
-            return Step::Go(Task::Empty { from, next: 0 });
+            return Some(Step::Go(Task::Empty { from, next: 0 }));
         }
         if buffer.is_settled || buffer.is_packed || buffer.is_compact() {
             buffer.is_settled = true;
-            return Step::Done;
+            return Some(Step::Done);
         }
         self.plan_fill(from, plan)
+    }
+
+    /// Moves one mesh out of a buffer, or skips it if it does not fit elsewhere.
+    pub(super) fn step_empty(&mut self, from: u16, next: usize) -> Option<Step> {
+        let buffer = self.storage.buffers.get(from).filter(|buffer| !buffer.is_empty())?;
+        if next >= buffer.owners.len() {
+            return self.end_pass(from);
+        }
+        let then = Task::Empty { from, next: next + 1 };
+        let Some((slot, span, count)) = self.owned(buffer, next) else {
+            return Some(Step::Go(then));
+        };
+        self.over_budget(count, then).or_else(|| {
+            let to = self.storage.buffers.allocate_where(count, |it| it.is_target(from));
+            let planned = to.map(|to| PlannedMove { slot, from: span, to, count, then });
+            Some(planned.map_or(Step::Go(then), Step::Move))
+        })
+    }
+
+    /// Ends a pass in which no remaining mesh fits elsewhere. Packs the target with most free space
+    /// if that can help; else marks it as settled.
+    fn end_pass(&mut self, from: u16) -> Option<Step> {
+        let targets = self.storage.buffers.iter().filter(|buffer| buffer.is_target(from));
+        let number = targets.max_by_key(|buffer| buffer.space.free_total())?.number;
+        let buffer = self.storage.buffers.get_mut(number)?;
+        if buffer.waiting > 0 {
+            // Retired allocations may provide the missing space.
+            return Some(Step::Pause(Task::Empty { from, next: 0 }));
+        }
+        if buffer.is_packed || buffer.is_compact() {
+            buffer.is_settled = true;
+            return None;
+        }
+        self.start_pack(number)
     }
 
     /// Returns the mesh that owns the allocation with this index in a buffer: its slot, the
@@ -276,6 +310,11 @@ impl Planner<'_> {
 }
 
 impl Buffer {
+    /// Returns whether meshes of buffer `from` may move to this one.
+    fn is_target(&self, from: u16) -> bool {
+        self.number != from && !self.is_settled && self.is_sparse()
+    }
+
     /// Returns whether the buffer has meshes and more free space than a full buffer.
     fn is_sparse(&self) -> bool {
         let free = u64::from(self.space.free_total());

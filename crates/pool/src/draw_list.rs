@@ -100,12 +100,12 @@ impl DrawList {
         parts: impl FnMut(&D) -> PartSet,
     ) -> usize {
         self.members.drop_stale(pool);
-        self.view.mask_members(&self.members, pool, parts)
+        self.view.reselect().mask(&self.members, pool, parts)
     }
 
     /// Sorts the visible meshes by `key`, in ascending order. See [`DrawView::sort`].
     pub fn sort<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>, key: impl FnMut(&D) -> u64) {
-        self.view.sort_members(&self.members, pool, key);
+        self.view.reselect().sort(&self.members, pool, key);
     }
 
     /// Masks and sorts in one pass. See [`DrawView::mask_and_sort`].
@@ -115,7 +115,7 @@ impl DrawList {
         select: impl FnMut(&D) -> (PartSet, u64),
     ) -> usize {
         self.members.drop_stale(pool);
-        self.view.mask_and_sort_members(&self.members, pool, select)
+        self.view.reselect().mask_and_sort(&self.members, pool, select)
     }
 
     /// Returns the commands that draw the visible meshes in the next frame, in order.

@@ -11,7 +11,7 @@ use crate::{
     defragmenter::{MoveBudget, Moved},
     error::PoolError,
     mesh::MeshHandle,
-    stats::{PoolRange, PoolStats, RangeState},
+    stats::{MeshRange, PoolRange, PoolStats, RangeState},
     vertex_pool::VertexPool,
 };
 
@@ -87,26 +87,6 @@ pub struct IndexedPool<V, D> {
     indices: VertexPool<u32, ()>,
     /// Mesh of indices, indexed by the slot of the mesh of vertices.
     index_meshes: Vec<Option<MeshHandle>>,
-}
-
-/// Location of a mesh of an [`IndexedPool`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexedRange {
-    /// Range of the vertices.
-    pub vertices: ElementRange,
-    /// Range of the indices.
-    pub indices: ElementRange,
-}
-
-/// Contiguous elements in a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ElementRange {
-    /// Number of the buffer.
-    pub buffer: u32,
-    /// First element in the buffer.
-    pub first: u32,
-    /// Number of elements.
-    pub count: u32,
 }
 
 impl<V: Pod, D: Pod> IndexedPool<V, D> {
@@ -238,14 +218,6 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         self.vertices.data(handle)
     }
 
-    /// Returns the location of a mesh, valid until the mesh is replaced or the pool is
-    /// defragmented. Returns `None` for a mesh without vertices or indices, and for a stale handle.
-    pub fn range_of(&self, handle: MeshHandle) -> Option<IndexedRange> {
-        let vertices = element_range(&self.vertices, handle)?;
-        let indices = element_range(&self.indices, self.index_mesh(handle)?)?;
-        Some(IndexedRange { vertices, indices })
-    }
-
     /// Returns all ranges of the vertex buffers and of the index buffers; see
     /// [`VertexPool::ranges`]. Both lists contain the handles of this pool.
     ///
@@ -316,11 +288,11 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     /// Returns the command of a mesh and the buffers that it reads. Marks the mesh as drawn in the
     /// frame being built.
     fn command(&self, handle: MeshHandle) -> Option<([u32; 2], DrawCommand)> {
-        let IndexedRange { vertices, indices } = self.range_of(handle)?;
+        let [vertices, indices] = self.ranges_of(handle)?;
         self.vertices.note_drawn(handle);
         self.index_mesh(handle).into_iter().for_each(|mesh| self.indices.note_drawn(mesh));
         let command = DrawCommand {
-            index_count: indices.count,
+            index_count: indices.part_counts[0],
             instance_count: 1,
             first_index: indices.first,
             // The limit of a pool's buffers guarantees that this fits.
@@ -328,6 +300,13 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
             first_instance: handle.slot(),
         };
         Some(([vertices.buffer, indices.buffer], command))
+    }
+
+    /// Returns the ranges of a mesh's vertices and indices. Returns `None` for a mesh without
+    /// vertices or indices, and for a stale handle.
+    fn ranges_of(&self, handle: MeshHandle) -> Option<[MeshRange; 2]> {
+        let vertices = self.vertices.ranges_of(handle).next()?;
+        Some([vertices, self.indices.ranges_of(self.index_mesh(handle)?).next()?])
     }
 
     fn note_commands_returned(&self, count: usize) {
@@ -351,15 +330,6 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
 /// error later.
 fn count<T>(elements: &[T]) -> [u32; 1] {
     [u32::try_from(elements.len()).unwrap_or(u32::MAX)]
-}
-
-fn element_range<V: Pod, D: Pod>(
-    pool: &VertexPool<V, D>,
-    mesh: MeshHandle,
-) -> Option<ElementRange> {
-    let range = pool.ranges_of(mesh).next()?;
-    let [count, ..] = range.part_counts;
-    Some(ElementRange { buffer: range.buffer, first: range.first, count })
 }
 
 fn expect_within(vertices: usize, indices: &[u32]) -> Result<(), PoolError> {

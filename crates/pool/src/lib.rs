@@ -31,9 +31,7 @@ pub use config::{Oversize, Placement, PoolConfig};
 pub use defragmenter::{MoveBudget, Moved};
 pub use draw_list::{DrawList, DrawView, Hidden, ListConfig};
 pub use error::{EVICTION_CANDIDATES, PoolError};
-pub use indexed::{
-    ElementRange, IndexedBackend, IndexedList, IndexedPool, IndexedRange, IndexedRun,
-};
+pub use indexed::{IndexedBackend, IndexedList, IndexedPool, IndexedRun};
 pub use mesh::MeshHandle;
 pub use parts::{MAX_PARTS, PartSet};
 pub use simulated::{SimulatedGpu, SimulatedPicture, SimulatedStats};

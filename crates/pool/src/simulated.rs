@@ -1,4 +1,5 @@
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use core::fmt;
 
 use bytemuck::Pod;
 
@@ -46,7 +47,7 @@ pub use memory::SimulatedPicture;
 /// assert_eq!(picture.drawn(0), (&7u32.to_le_bytes()[..], &1u64.to_le_bytes()[..]));
 /// # Ok::<(), drystone_pool::PoolError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SimulatedGpu {
     access: Access,
     frames_in_flight: usize,
@@ -56,9 +57,9 @@ pub struct SimulatedGpu {
     memories: Vec<Memory>,
     /// Part of which the GPU is the backend.
     selected: usize,
-    /// Operations of the next frame, each with the number of its part.
-    pending: Vec<(usize, Work)>,
-    frames: VecDeque<Vec<(usize, Work)>>,
+    /// Operations of the next frame, in order.
+    pending: Vec<Work>,
+    frames: VecDeque<Vec<Work>>,
     submitted: u64,
     pictures: VecDeque<(u64, SimulatedPicture)>,
     stats: SimulatedStats,
@@ -82,64 +83,26 @@ pub struct SimulatedStats {
     pub table_resizes: u32,
 }
 
-/// Operation of a frame, executed in order.
-#[derive(Clone, Debug)]
-enum Work {
-    Write {
-        buffer: u32,
-        offset: usize,
-        bytes: Vec<u8>,
-    },
-    Copy {
-        from: (u32, usize),
-        to: (u32, usize),
-        size: usize,
-    },
-    ResizeTable {
-        slots: u32,
-    },
-    WriteTable {
-        slot: u32,
-        bytes: Vec<u8>,
-    },
-    Draw(Draw),
-    /// Releases all memory of the part.
-    Drop,
+/// Operation on the memory of a part. Returns a picture if it draws.
+type Operation = dyn FnOnce(&mut Memory) -> Option<SimulatedPicture> + Send + Sync;
+
+/// Operation of a frame.
+struct Work {
+    part: usize,
+    run: Box<Operation>,
 }
 
-/// Commands of a draw.
-#[derive(Clone, Debug)]
-struct Draw {
-    commands: Vec<(u32, DrawCommand)>,
-    element_bytes: usize,
-    data_bytes: usize,
-    indices_per_element: u32,
-    vertices_per_element: u32,
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "work of part {}", self.part)
+    }
 }
 
 impl SimulatedGpu {
     /// Creates a GPU that runs at most `frames_in_flight` frames behind.
-    pub const fn new(access: Access, frames_in_flight: usize) -> Self {
-        Self {
-            access,
-            frames_in_flight,
-            limit_bytes: u64::MAX,
-            memories: Vec::new(),
-            selected: 0,
-            pending: Vec::new(),
-            frames: VecDeque::new(),
-            submitted: 0,
-            pictures: VecDeque::new(),
-            stats: SimulatedStats {
-                created: 0,
-                destroyed: 0,
-                written_bytes: 0,
-                copied_bytes: 0,
-                table_resizes: 0,
-            },
-            is_lost: false,
-            writes_left: u64::MAX,
-        }
+    pub fn new(access: Access, frames_in_flight: usize) -> Self {
+        let (limit_bytes, writes_left) = (u64::MAX, u64::MAX);
+        Self { access, frames_in_flight, limit_bytes, writes_left, ..Self::default() }
     }
 
     /// Limits the size of all buffers together, to simulate lack of memory.
@@ -177,7 +140,7 @@ impl SimulatedGpu {
 
     /// Releases the memory of a dropped pool, after all frames submitted before have run.
     pub fn drop_part(&mut self, number: usize) {
-        self.pending.push((number, Work::Drop));
+        self.push(number, |memory| *memory = Memory::default());
     }
 
     /// Adds lists of a pool to the frame being built. One call gives one picture.
@@ -194,15 +157,21 @@ impl SimulatedGpu {
                 commands.extend(of_run.iter().map(|command| (run.buffer, *command)));
             }
         }
-        let draw = Draw {
-            commands,
-            element_bytes: size_of::<V>(),
-            data_bytes: size_of::<D>(),
-            indices_per_element: pool.config().indices_per_element,
-            vertices_per_element: pool.config().vertices_per_element,
-        };
+        let element_bytes = size_of::<V>();
+        let config = pool.config();
+        let (indices, vertices) = (config.indices_per_element, config.vertices_per_element);
         self.memory(number).data_bytes = size_of::<D>();
-        self.pending.push((number, Work::Draw(draw)));
+        let run = move |memory: &mut Memory| {
+            let mut picture = SimulatedPicture::new(element_bytes, memory.data_bytes);
+            for (buffer, command) in &commands {
+                assert_eq!((command.instance_count, command.first_index), (1, 0), "{command:?}");
+                let first = (command.base_vertex as u32 / vertices) as usize;
+                let count = (command.index_count / indices) as usize;
+                memory.draw(*buffer, first..first + count, command.first_instance, &mut picture);
+            }
+            Some(picture)
+        };
+        self.pending.push(Work { part: number, run: Box::new(run) });
     }
 
     /// Submits the frame being built, and runs frames that are too far behind. Returns the number
@@ -230,9 +199,10 @@ impl SimulatedGpu {
     /// Runs the oldest submitted frame, if any.
     pub fn run_frame(&mut self) {
         let Some(works) = self.frames.pop_front() else { return };
-        let frame = self.submitted - self.frames.len() as u64;
-        for (number, work) in works {
-            self.run(number, work, frame);
+        for Work { part, run } in works {
+            let picture = run(self.memory(part));
+            let frame = self.completed();
+            self.pictures.extend(picture.map(|picture| (frame, picture)));
         }
     }
 
@@ -263,9 +233,13 @@ impl SimulatedGpu {
         Ok(())
     }
 
-    /// Adds an operation of the selected part to the next frame.
-    fn push(&mut self, work: Work) {
-        self.pending.push((self.selected, work));
+    /// Adds an operation of a part to the next frame.
+    fn push(&mut self, part: usize, work: impl FnOnce(&mut Memory) + Send + Sync + 'static) {
+        let run = |memory: &mut Memory| {
+            work(memory);
+            None
+        };
+        self.pending.push(Work { part, run: Box::new(run) });
     }
 
     fn memory(&mut self, number: usize) -> &mut Memory {
@@ -273,21 +247,6 @@ impl SimulatedGpu {
             self.memories.resize_with(number + 1, Memory::default);
         }
         &mut self.memories[number]
-    }
-
-    fn run(&mut self, number: usize, work: Work, frame: u64) {
-        let memory = self.memory(number);
-        match work {
-            Work::Write { buffer, offset, bytes } => memory.store(buffer, offset, &bytes),
-            Work::Copy { from, to, size } => memory.copy(from, to, size),
-            Work::ResizeTable { slots } => memory.resize_table(slots),
-            Work::WriteTable { slot, bytes } => memory.write_table(slot, &bytes),
-            Work::Draw(draw) => {
-                let picture = memory.draw(&draw);
-                self.pictures.push_back((frame, picture));
-            }
-            Work::Drop => *memory = Memory::default(),
-        }
     }
 }
 
@@ -330,7 +289,10 @@ impl Backend for SimulatedGpu {
         let offset = offset_bytes as usize;
         match self.access {
             Access::Direct => self.memory(self.selected).store(buffer, offset, bytes),
-            Access::Staged => self.push(Work::Write { buffer, offset, bytes: bytes.to_vec() }),
+            Access::Staged => {
+                let bytes = bytes.to_vec();
+                self.push(self.selected, move |memory| memory.store(buffer, offset, &bytes));
+            }
         }
         Ok(())
     }
@@ -346,8 +308,7 @@ impl Backend for SimulatedGpu {
         let overlaps = from.0 == to.0 && from.1.abs_diff(to.1) < size_bytes;
         assert!(!overlaps, "{from:?} and {to:?} overlap in {size_bytes} bytes");
         self.stats.copied_bytes += size_bytes;
-        let at = |(buffer, offset): (u32, u64)| (buffer, offset as usize);
-        self.push(Work::Copy { from: at(from), to: at(to), size: size_bytes as usize });
+        self.push(self.selected, move |memory| memory.copy(from, to, size_bytes as usize));
         Ok(())
     }
 
@@ -356,13 +317,14 @@ impl Backend for SimulatedGpu {
             return Err(BackendError::Lost);
         }
         self.stats.table_resizes += 1;
-        self.push(Work::ResizeTable { slots });
+        self.push(self.selected, move |memory| memory.resize_table(slots));
         Ok(())
     }
 
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
         expect_aligned(&[bytes.len() as u64]);
-        self.push(Work::WriteTable { slot, bytes: bytes.to_vec() });
+        let bytes = bytes.to_vec();
+        self.push(self.selected, move |memory| memory.write_table(slot, &bytes));
     }
 }
 

@@ -405,20 +405,6 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         Ok(key)
     }
 
-    /// Assigns a slot to a mesh that is already allocated and written.
-    fn insert_written(
-        &mut self,
-        mesh: Mesh,
-        data: D,
-        backend: &mut impl Backend,
-    ) -> Result<MeshHandle, PoolError> {
-        let (location, len) = (mesh.location(), mesh.len());
-        let key = self.reserve_slot(data, backend).inspect_err(|_| self.free(location, len))?;
-        let handle = self.meshes.handle(key);
-        self.replace_mesh(handle, mesh, data, backend);
-        Ok(handle)
-    }
-
     /// Replaces the mesh of `handle` by `mesh`, which is already written, and retires the old one.
     fn replace_mesh(
         &mut self,

@@ -16,9 +16,8 @@ const MAX_PLANNED_RANGES: u32 = 1 << 16;
 /// each moved element closes one gap element.
 impl Planner<'_> {
     /// Plans the moves.
-    pub(super) fn plan_fill(&mut self, number: u16, plan: &mut Vec<Move>) -> Step {
-        let Some(buffer) = self.storage.buffers.get(number) else { return Step::Go(Task::Choose) };
-        match &buffer.space {
+    pub(super) fn plan_fill(&mut self, number: u16, plan: &mut Vec<Move>) -> Option<Step> {
+        match &self.storage.buffers.get(number)?.space {
             Space::Ranges(space) if space.len() <= MAX_PLANNED_RANGES => {
                 let budget = DefragBudget {
                     order: MoveOrder::AtOnce,
@@ -26,38 +25,37 @@ impl Planner<'_> {
                     ..DefragBudget::default()
                 };
                 *plan = space.plan_defragmentation(&budget);
-                Step::Go(Task::Fill { buffer: number, next: 0 })
+                Some(Step::Go(Task::Fill { buffer: number, next: 0 }))
             }
             _ => self.start_pack(number),
         }
     }
 
     /// Carries out one move of the plan, if it is still possible.
-    pub(super) fn step_fill(&mut self, number: u16, next: usize, plan: &[Move]) -> Step {
+    pub(super) fn step_fill(&mut self, number: u16, next: usize, plan: &[Move]) -> Option<Step> {
         let then = Task::Fill { buffer: number, next: next + 1 };
-        let Some(buffer) = self.storage.buffers.get(number) else { return Step::Go(Task::Choose) };
+        let buffer = self.storage.buffers.get(number)?;
         let Some(step) = plan.get(next) else {
-            if buffer.waiting > 0 {
-                return Step::Stop;
-            }
-            if buffer.is_compact() {
-                return Step::Go(Task::Choose);
-            }
-            return self.start_pack(number);
+            return match buffer.waiting {
+                0 if buffer.is_compact() => None,
+                0 => self.start_pack(number),
+                _ => Some(Step::Stop),
+            };
         };
         let index = Allocation::of_range(step.handle).index();
-        let Some((slot, from, count)) = self.owned(buffer, index) else { return Step::Go(then) };
-        if let Some(step) = self.over_budget(step.size, then) {
-            return step;
-        }
-        let Some(buffer) = self.storage.buffers.get_mut(number) else {
-            return Step::Go(Task::Choose);
+        let Some((slot, from, count)) = self.owned(buffer, index) else {
+            return Some(Step::Go(then));
         };
-        let Space::Ranges(space) = &mut buffer.space else { return Step::Go(Task::Choose) };
+        if let Some(step) = self.over_budget(step.size, then) {
+            return Some(step);
+        }
+        let Space::Ranges(space) = &mut self.storage.buffers.get_mut(number)?.space else {
+            return None;
+        };
         // The buffer may have changed since planning; an impossible move is skipped.
-        let Ok(range) = space.allocate_target(step) else { return Step::Go(then) };
+        let Ok(range) = space.allocate_target(step) else { return Some(Step::Go(then)) };
         let allocation = Allocation::of_range(range);
         let to = Span { allocation, first: step.to, buffer: number };
-        Step::Move(PlannedMove { slot, from, to, count, then })
+        Some(Step::Move(PlannedMove { slot, from, to, count, then }))
     }
 }

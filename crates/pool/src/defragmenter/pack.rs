@@ -33,17 +33,15 @@ enum Above {
 impl Planner<'_> {
     /// Starts packing. Small gaps at the start may remain, since closing them would move all ranges
     /// above.
-    pub(super) fn start_pack(&mut self, number: u16) -> Step {
-        let Some(buffer) = self.storage.buffers.get_mut(number) else {
-            return Step::Go(Task::Choose);
-        };
+    pub(super) fn start_pack(&mut self, number: u16) -> Option<Step> {
+        let buffer = self.storage.buffers.get_mut(number)?;
         let Space::Ranges(space) = &buffer.space else {
             buffer.is_settled = true;
-            return Step::Go(Task::Choose);
+            return None;
         };
         let free = u64::from(space.capacity() - space.used());
         let leave = free * MAX_FREE_PERCENT / 100 / 2;
-        Step::Go(Task::Pack { buffer: number, packed: None, leave })
+        Some(Step::Go(Task::Pack { buffer: number, packed: None, leave }))
     }
 
     /// Packs one range, or skips one that needs no move.
@@ -52,51 +50,44 @@ impl Planner<'_> {
         number: u16,
         packed: Option<RangeHandle>,
         leave: u64,
-    ) -> Step {
+    ) -> Option<Step> {
         let task = |packed, leave| Task::Pack { buffer: number, packed, leave };
-        let Some(buffer) = self.storage.buffers.get_mut(number) else {
-            return Step::Go(Task::Choose);
-        };
-        let Space::Ranges(space) = &buffer.space else { return Step::Go(Task::Choose) };
+        let buffer = self.storage.buffers.get_mut(number)?;
+        let Space::Ranges(space) = &buffer.space else { return None };
         // The last packed range may have been removed.
-        let Ok(gap) = space.gap_behind(packed) else { return Step::Go(Task::Choose) };
+        let gap = space.gap_behind(packed).ok()?;
         let (range, waiting) = match above(buffer, space, packed, self.call) {
             Above::Mesh { range, waiting } => (range, waiting),
-            Above::Unknown | Above::Nothing { waits: true } => return Step::Stop,
+            Above::Unknown | Above::Nothing { waits: true } => return Some(Step::Stop),
             Above::Nothing { waits: false } => {
                 (buffer.is_packed, buffer.is_settled) = (true, false);
-                return Step::Go(Task::Choose);
+                return None;
             }
         };
         if waiting == 0 && u64::from(gap) <= leave {
-            return Step::Go(task(Some(range), leave - u64::from(gap)));
+            return Some(Step::Go(task(Some(range), leave - u64::from(gap))));
         }
-        let index = Allocation::of_range(range).index();
-        let owned = self.storage.buffers.get(number).and_then(|buffer| self.owned(buffer, index));
-        let Some((slot, from, count)) = owned else { return Step::Go(Task::Choose) };
-        if let Some(step) = self.over_budget(count, task(Some(range), leave)) {
-            return step;
+        let buffer = self.storage.buffers.get(number)?;
+        let (slot, from, count) = self.owned(buffer, Allocation::of_range(range).index())?;
+        let skipped = task(Some(range), leave);
+        if let Some(step) = self.over_budget(count, skipped) {
+            return Some(step);
         }
         if gap >= count {
-            return match self.allocate_packed(number, packed, count) {
-                Some(to) => {
-                    let then = task(to.allocation.range(), leave);
-                    Step::Move(PlannedMove { slot, from, to, count, then })
-                }
-                None => Step::Go(Task::Choose),
-            };
+            let to = self.allocate_packed(number, packed, count)?;
+            let then = task(to.allocation.range(), leave);
+            return Some(Step::Move(PlannedMove { slot, from, to, count, then }));
         }
-        let hole_bytes = self.bytes(gap + waiting);
         let max_hole_bytes = self.call.budget.bytes.saturating_mul(HOLE_BUDGETS);
-        let can_lift = waiting == 0 || hole_bytes < max_hole_bytes;
-        match if can_lift { self.allocate_elsewhere(number, count) } else { None } {
+        let can_lift = waiting == 0 || self.bytes(gap + waiting) < max_hole_bytes;
+        Some(match if can_lift { self.allocate_elsewhere(number, count) } else { None } {
             Some(to) => {
                 let then = task(packed, leave);
                 Step::Move(PlannedMove { slot, from, to, count, then })
             }
             None if waiting > 0 => Step::Stop,
-            None => Step::Go(task(Some(range), leave)),
-        }
+            None => Step::Go(skipped),
+        })
     }
 
     /// Allocates right after the packed ranges.

@@ -3,7 +3,6 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 
-use super::patch::Patch;
 use crate::{
     command::{CommandRun, DrawCommand},
     mesh::MeshKey,
@@ -43,13 +42,35 @@ struct OpenRun {
     start: usize,
 }
 
-/// Marks no buffer; buffer numbers have 16 bits.
-const NO_BUFFER: u32 = u32::MAX;
-
-/// No run: `start` is past all commands.
+/// No run: buffer numbers have 16 bits, and `start` is past all commands.
 impl Default for OpenRun {
     fn default() -> Self {
-        Self { buffer: NO_BUFFER, start: usize::MAX }
+        Self { buffer: u32::MAX, start: usize::MAX }
+    }
+}
+
+/// Replacement of commands `at` of a run by commands `made`.
+#[derive(Clone, Debug)]
+pub(super) struct Patch {
+    pub(super) run: usize,
+    pub(super) at: Range<usize>,
+    pub(super) made: Range<usize>,
+    /// Order of several patches at one position.
+    pub(super) rank: u32,
+}
+
+/// Rank of meshes inserted since the mask.
+pub(super) const LAST: u32 = u32::MAX;
+
+impl Patch {
+    /// Removes command `at` of a run.
+    pub(super) const fn removal(run: usize, at: usize) -> Self {
+        Self { run, at: at..at + 1, made: 0..0, rank: LAST }
+    }
+
+    /// Inserts before command `at` of a run.
+    pub(super) const fn insertion(run: usize, at: usize, rank: u32) -> Self {
+        Self { run, at: at..at, made: 0..0, rank }
     }
 }
 
@@ -141,6 +162,7 @@ impl Output {
     }
 
     /// Adds a command that draws nothing for each part of a mesh that is not in `parts`.
+    #[cold]
     pub(super) fn draw_zeroed<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,

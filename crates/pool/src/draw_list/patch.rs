@@ -5,7 +5,7 @@ use bytemuck::Pod;
 
 use super::{
     members::{ListState, Members},
-    output::Output,
+    output::{LAST, Output, Patch},
     selection::Selection,
 };
 use crate::{
@@ -43,9 +43,8 @@ pub(super) struct Patcher {
 #[derive(Debug)]
 struct Changed {
     slot: u32,
-    old: Option<Old>,
-    /// Mesh and visible parts of the slot at the mask.
-    masked: Option<(MeshKey, PartSet)>,
+    /// Removal of the commands of the slot, if it has any.
+    old: Option<Patch>,
 }
 
 /// Current content of a slot.
@@ -77,38 +76,6 @@ struct Insertions {
     have_masked: bool,
 }
 
-/// Position of the commands of a slot.
-#[derive(Clone, Debug)]
-struct Old {
-    run: usize,
-    commands: Range<usize>,
-}
-
-/// Replacement of commands `at` of a run by commands `made`.
-#[derive(Clone, Debug)]
-pub(super) struct Patch {
-    pub(super) run: usize,
-    pub(super) at: Range<usize>,
-    pub(super) made: Range<usize>,
-    /// Order of several patches at one position.
-    rank: u32,
-}
-
-impl Patch {
-    /// Replaces the commands of a slot.
-    const fn replacing(of: Old, made: Range<usize>) -> Self {
-        Self { run: of.run, at: of.commands, made, rank: LAST }
-    }
-
-    /// Inserts before command `at` of a run.
-    const fn before(run: usize, at: usize, rank: u32) -> Self {
-        Self { run, at: at..at, made: 0..0, rank }
-    }
-}
-
-/// Rank of meshes inserted since the mask.
-const LAST: u32 = u32::MAX;
-
 /// List, pool and selection whose commands are patched, and the states from which they were built.
 pub(super) struct Patching<'a, V, D> {
     pub(super) members: &'a Members,
@@ -132,7 +99,6 @@ impl Patcher {
     ) -> Option<()> {
         self.collect(slots);
         self.find_commands(output)?;
-        self.find_masks(patching.selection);
         self.made.clear();
         self.patches.clear();
         let mut insertions = Insertions::default();
@@ -164,8 +130,8 @@ impl Patcher {
         output: &mut Output,
         table: &mut RunTable,
     ) -> Option<()> {
-        let now = patching.current(&self.changed[index]);
-        let Changed { slot, ref mut old, .. } = self.changed[index];
+        let now = patching.current(self.changed[index].slot);
+        let Changed { slot, ref mut old } = self.changed[index];
         let mut old = old.take();
         let (key, parts, inserted) = match now {
             Current::Hidden => return old.is_none().then_some(()),
@@ -184,10 +150,10 @@ impl Patcher {
         }
         if let Some(old) = old {
             if buffer.is_none_or(|buffer| output.runs[old.run].buffer == buffer) {
-                self.patches.push(Patch::replacing(old, made));
+                self.patches.push(Patch { made, ..old });
                 return Some(());
             }
-            self.patches.push(Patch::replacing(old, 0..0));
+            self.patches.push(old);
         }
         let Some(buffer) = buffer else { return Some(()) };
         let at = if inserted == Inserted::BeforeMask {
@@ -202,7 +168,7 @@ impl Patcher {
 
     fn collect(&mut self, slots: impl Iterator<Item = u32>) {
         self.changed.clear();
-        self.changed.extend(slots.map(|slot| Changed { slot, old: None, masked: None }));
+        self.changed.extend(slots.map(|slot| Changed { slot, old: None }));
         self.changed.sort_unstable_by_key(|changed| changed.slot);
         self.changed.dedup_by_key(|changed| changed.slot);
     }
@@ -219,26 +185,13 @@ impl Patcher {
                 let Some(index) = self.find(command.first_instance) else { continue };
                 let old = &mut self.changed[index].old;
                 match old {
-                    None => *old = Some(Old { run, commands: at..at + 1 }),
-                    Some(old) if old.run == run && old.commands.end == at => old.commands.end += 1,
+                    None => *old = Some(Patch::removal(run, at)),
+                    Some(old) if old.run == run && old.at.end == at => old.at.end += 1,
                     Some(_) => return None,
                 }
             }
         }
         Some(())
-    }
-
-    /// Finds the changed slots that passed the mask.
-    fn find_masks(&mut self, selection: &Selection) {
-        let filter = self.filter();
-        let (keys, parts) = selection.meshes();
-        for (&key, &parts) in keys.iter().zip(parts) {
-            if let Some(key) = key.filter(|key| may_hold(filter, key.index()))
-                && let Some(index) = self.find(key.index())
-            {
-                self.changed[index].masked = Some((key, parts));
-            }
-        }
     }
 
     /// Returns a bit filter: one bit per changed slot, modulo 64. It excludes most other slots.
@@ -251,9 +204,9 @@ impl Patcher {
     }
 
     /// Removes the commands of a slot, if any.
-    fn remove_commands(&mut self, output: &mut Output, slot: u32, old: Option<Old>) {
+    fn remove_commands(&mut self, output: &mut Output, slot: u32, old: Option<Patch>) {
         output.drawn.remove(slot);
-        self.patches.extend(old.map(|old| Patch::replacing(old, 0..0)));
+        self.patches.extend(old);
     }
 
     /// Builds the commands of a mesh and returns the buffer that they read, or `None` if they read
@@ -277,8 +230,8 @@ impl Patcher {
 
 impl<V: Pod, D: Pod> Patching<'_, V, D> {
     /// Returns the current content of a slot.
-    fn current(&self, changed: &Changed) -> Current {
-        let member = self.members.at(changed.slot);
+    fn current(&self, slot: u32) -> Current {
+        let member = self.members.at(slot);
         let Some((key, at)) = member.filter(|&(key, _)| self.pool.meshes.has(key)) else {
             return Current::Removed;
         };
@@ -288,7 +241,7 @@ impl<V: Pod, D: Pod> Patching<'_, V, D> {
         if at > self.masked.revision {
             return Current::Shown(key, PartSet::ALL, Inserted::AfterMask);
         }
-        match changed.masked.filter(|&(masked, _)| masked == key) {
+        match self.selection.at(slot).filter(|&(masked, _)| masked == key) {
             Some((_, parts)) => Current::Shown(key, parts, Inserted::BeforeMask),
             None => Current::Hidden,
         }
@@ -308,7 +261,7 @@ impl<V: Pod, D: Pod> Patching<'_, V, D> {
             !self.is_new(other) && self.selection.rank(other) < rank
         };
         let at = commands.start + output.commands[commands].partition_point(is_before);
-        Some(Patch::before(run, at, rank))
+        Some(Patch::insertion(run, at, rank))
     }
 
     /// Finds the position for a newly inserted mesh: at the end, but before meshes with a higher
@@ -330,7 +283,7 @@ impl<V: Pod, D: Pod> Patching<'_, V, D> {
         if self.is_in_order && run > 0 && at == commands.start {
             return None;
         }
-        Some(Patch::before(run, at, LAST))
+        Some(Patch::insertion(run, at, LAST))
     }
 
     /// Returns whether the mesh at a slot was inserted since the mask.

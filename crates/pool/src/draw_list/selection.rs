@@ -14,37 +14,33 @@ pub(super) struct Selection {
     /// Capacity for all meshes of the list; the first `visible` entries passed the mask.
     keys: Vec<Option<MeshKey>>,
     parts: Vec<PartSet>,
-    visible: usize,
+    pub(super) visible: usize,
     /// Sort keys of the first `visible` meshes.
     sort_keys: Vec<u64>,
-    sort: KeySort,
-    is_sorted: bool,
+    pub(super) sort: KeySort,
+    pub(super) is_sorted: bool,
     /// Rank among the visible meshes, indexed by slot. Built on first use.
     ranks: Vec<u32>,
     /// State of the list at the mask; none before the first mask.
-    masked: Option<ListState>,
+    pub(super) masked: Option<ListState>,
 }
 
 impl Selection {
-    /// Selects the meshes that pass `parts`.
+    /// Selects the meshes that pass `parts`. Returns their number.
     pub(super) fn mask<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
         mut parts: impl FnMut(&D) -> PartSet,
-    ) {
+    ) -> usize {
         self.masked = Some(members.state());
         self.collect(members, pool, |data, _| parts(data));
+        self.visible
     }
 
     /// Selects all meshes, as before the first mask.
     pub(super) fn take_all<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
         self.collect(members, pool, |_, _| PartSet::ALL);
-    }
-
-    /// Forgets a mask of another list.
-    pub(super) fn forget_other(&mut self, list: ListState) {
-        self.masked = self.masked.filter(|masked| masked.is_of(list));
     }
 
     pub(super) fn sort<V: Pod, D: Pod>(
@@ -74,7 +70,7 @@ impl Selection {
         members: &Members,
         pool: &VertexPool<V, D>,
         mut select: impl FnMut(&D) -> (PartSet, u64),
-    ) {
+    ) -> usize {
         let mut sort_keys = core::mem::take(&mut self.sort_keys);
         sort_keys.resize(members.len(), 0);
         self.masked = Some(members.state());
@@ -86,6 +82,7 @@ impl Selection {
         self.sort.sort(&sort_keys[..self.visible]);
         self.sort_keys = sort_keys;
         self.is_sorted = true;
+        self.visible
     }
 
     /// Collects the meshes that pass `parts`, in slot order. `parts` also gets the index that the
@@ -149,27 +146,15 @@ impl Selection {
         self.ranks.get(slot as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// State of the list at the mask; none before the first mask.
-    pub(super) const fn masked(&self) -> Option<ListState> {
-        self.masked
+    /// Returns the mesh at a slot with its visible parts, if it passed the mask.
+    pub(super) fn at(&self, slot: u32) -> Option<(MeshKey, PartSet)> {
+        let (keys, parts) = self.meshes();
+        let index = keys.binary_search_by_key(&Some(slot), |key| key.map(MeshKey::index)).ok()?;
+        Some((keys[index]?, parts[index]))
     }
 
-    /// Number of meshes that passed the mask.
-    pub(super) const fn visible(&self) -> usize {
-        self.visible
-    }
-
-    pub(super) const fn is_sorted(&self) -> bool {
-        self.is_sorted
-    }
-
-    /// Visible meshes with their visible parts, by index.
+    /// Visible meshes with their visible parts, in slot order.
     pub(super) fn meshes(&self) -> (&[Option<MeshKey>], &[PartSet]) {
         (&self.keys[..self.visible], &self.parts[..self.visible])
-    }
-
-    /// Indices of the visible meshes, in sorted order.
-    pub(super) fn sorted(&self) -> impl Iterator<Item = u32> {
-        self.sort.indices()
     }
 }

@@ -97,7 +97,7 @@ impl DrawView {
         pool: &VertexPool<V, D>,
         parts: impl FnMut(&D) -> PartSet,
     ) -> usize {
-        self.mask_members(&list.members, pool, parts)
+        self.reselect().mask(&list.members, pool, parts)
     }
 
     /// Sorts the visible meshes by `key`, in ascending order, until the next mask. Equal keys are
@@ -109,7 +109,7 @@ impl DrawView {
         pool: &VertexPool<V, D>,
         key: impl FnMut(&D) -> u64,
     ) {
-        self.sort_members(&list.members, pool, key);
+        self.reselect().sort(&list.members, pool, key);
     }
 
     /// Masks and sorts in one pass: `select` returns the parts and the sort key of a mesh. The key
@@ -120,7 +120,7 @@ impl DrawView {
         pool: &VertexPool<V, D>,
         select: impl FnMut(&D) -> (PartSet, u64),
     ) -> usize {
-        self.mask_and_sort_members(&list.members, pool, select)
+        self.reselect().mask_and_sort(&list.members, pool, select)
     }
 
     /// Returns the commands that draw the visible meshes in the next frame, in order.
@@ -146,7 +146,7 @@ impl DrawView {
     /// Number of meshes that passed the last mask. Before the first mask, the number of meshes in
     /// the last commands.
     pub const fn visible(&self) -> usize {
-        self.selection.visible()
+        self.selection.visible
     }
 
     /// Number of meshes in the last commands: visible meshes that still exist, and meshes inserted
@@ -155,36 +155,10 @@ impl DrawView {
         self.output.drawn.len()
     }
 
-    pub(super) fn mask_members<V: Pod, D: Pod>(
-        &mut self,
-        members: &Members,
-        pool: &VertexPool<V, D>,
-        parts: impl FnMut(&D) -> PartSet,
-    ) -> usize {
+    /// Returns the selection for a new mask or order.
+    pub(super) const fn reselect(&mut self) -> &mut Selection {
         self.built = None;
-        self.selection.mask(members, pool, parts);
-        self.selection.visible()
-    }
-
-    pub(super) fn sort_members<V: Pod, D: Pod>(
-        &mut self,
-        members: &Members,
-        pool: &VertexPool<V, D>,
-        key: impl FnMut(&D) -> u64,
-    ) {
-        self.built = None;
-        self.selection.sort(members, pool, key);
-    }
-
-    pub(super) fn mask_and_sort_members<V: Pod, D: Pod>(
-        &mut self,
-        members: &Members,
-        pool: &VertexPool<V, D>,
-        select: impl FnMut(&D) -> (PartSet, u64),
-    ) -> usize {
-        self.built = None;
-        self.selection.mask_and_sort(members, pool, select);
-        self.selection.visible()
+        &mut self.selection
     }
 
     /// Builds the commands if anything they depend on has changed.
@@ -194,10 +168,10 @@ impl DrawView {
         pool: &VertexPool<V, D>,
     ) -> (&[CommandRun], &[DrawCommand]) {
         let list = members.state();
-        self.selection.forget_other(list);
+        self.selection.masked = self.selection.masked.filter(|masked| masked.is_of(list));
         let built = Built { pool: pool.meshes.pool(), revision: pool.revision(), list };
         if self.built != Some(built) && !self.patch(members, pool) {
-            if self.selection.masked().is_none() {
+            if self.selection.masked.is_none() {
                 self.selection.take_all(members, pool);
             }
             self.output.clear();
@@ -215,12 +189,12 @@ impl DrawView {
     fn patch<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) -> bool {
         let is_of = |it: &Built| it.pool == pool.meshes.pool() && it.list.is_of(members.state());
         let (Some(built), Some(masked), Hidden::LeftOut) =
-            (self.built.filter(is_of), self.selection.masked(), self.config.hidden)
+            (self.built.filter(is_of), self.selection.masked, self.config.hidden)
         else {
             return false;
         };
         let Some(slots) = pool.meshes.changes.since(built.revision) else { return false };
-        let is_in_order = self.selection.is_sorted() && self.config.grouping == Grouping::InOrder;
+        let is_in_order = self.selection.is_sorted && self.config.grouping == Grouping::InOrder;
         if !is_in_order {
             self.selection.build_ranks();
         }
@@ -238,26 +212,23 @@ impl DrawView {
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
         let Self { config, selection, table, output, .. } = self;
         let has_zeroed = config.hidden == Hidden::Zeroed;
-        let changed = selection.masked().filter(|&masked| masked != members.state());
+        let changed = selection.masked.filter(|&masked| masked != members.state());
         let is_removed = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
         let (keys, shown) = selection.meshes();
-        let mut draw = |output: &mut Output, mesh: usize| {
-            let Some(key) = keys[mesh].filter(|&key| !is_removed(key)) else { return };
-            output.draw(pool, key, shown[mesh], table);
-            if has_zeroed {
-                output.draw_zeroed(pool, key, shown[mesh], table);
+        let is_in_order = selection.is_sorted && keys.len() <= FEW_MESHES;
+        let mut sorted = selection.sort.indices();
+        for number in 0..keys.len() {
+            let mesh = if is_in_order { sorted.next().map_or(0, |it| it as usize) } else { number };
+            if let Some(key) = keys[mesh].filter(|&key| !is_removed(key)) {
+                output.draw(pool, key, shown[mesh], table);
+                if has_zeroed {
+                    output.draw_zeroed(pool, key, shown[mesh], table);
+                }
             }
-        };
-        if selection.is_sorted() && keys.len() <= FEW_MESHES {
-            selection.sorted().for_each(|mesh| draw(output, mesh as usize));
-        } else {
-            for mesh in 0..keys.len() {
-                draw(output, mesh);
-                output.end_mesh();
-            }
-            if selection.is_sorted() {
-                output.reorder(selection.sorted());
-            }
+            output.end_mesh();
+        }
+        if selection.is_sorted && !is_in_order {
+            output.reorder(sorted);
         }
         if has_zeroed {
             members.for_each(|key| {
@@ -270,7 +241,7 @@ impl DrawView {
             members.for_each_since(masked, |key| output.draw(pool, key, PartSet::ALL, table));
         }
         output.end_runs();
-        if !selection.is_sorted() || config.grouping == Grouping::ByBuffer {
+        if !selection.is_sorted || config.grouping == Grouping::ByBuffer {
             output.group_by_buffer();
         }
     }

@@ -50,9 +50,9 @@ impl Gpus {
         for run in runs {
             for (at, command) in run.commands.clone().zip(&commands[run.commands.clone()]) {
                 let mesh = handle_at(pool, command.first_instance);
-                let range = pool.range_of(mesh).unwrap();
-                assert_eq!(range.vertices.buffer, run.vertices);
-                assert_eq!(range.indices.buffer, run.indices);
+                let [range, of_indices] = pool.ranges_of(mesh).unwrap();
+                assert_eq!(range.buffer, run.vertices);
+                assert_eq!(of_indices.buffer, run.indices);
                 let plain = |first: u32, count: u32| DrawCommand {
                     index_count: count,
                     instance_count: 1,
@@ -62,7 +62,7 @@ impl Gpus {
                 };
                 let run_of = |buffer| CommandRun { buffer, commands: at..at + 1 };
                 vertices.0.push(run_of(run.vertices));
-                vertices.1.push(plain(command.base_vertex as u32, range.vertices.count));
+                vertices.1.push(plain(command.base_vertex as u32, range.part_counts[0]));
                 indices.0.push(run_of(run.indices));
                 // The table of the index pool has its own slots.
                 let slot = pool.index_mesh(mesh).unwrap().slot();
@@ -168,7 +168,7 @@ impl Run {
         let gone = self.twin.swap_remove(random.below(self.twin.len() as u32) as usize);
         self.pool.remove(gone.handle).unwrap();
         assert_eq!(self.pool.remove(gone.handle), Err(PoolError::Stale));
-        assert_eq!(self.pool.range_of(gone.handle), None);
+        assert_eq!(self.pool.ranges_of(gone.handle), None);
     }
 
     /// Checks that the error lists meshes of this pool for eviction.
@@ -254,12 +254,12 @@ impl Run {
         indices.validate().unwrap();
         assert_eq!((vertices.len(), indices.len()), (self.twin.len() as u32, vertices.len()));
         let [of_vertices, of_indices] = self.pool.ranges();
-        self.check_ranges(&of_vertices, |it| it.vertices);
-        self.check_ranges(&of_indices, |it| it.indices);
+        self.check_ranges(&of_vertices, |[vertices, _]| vertices);
+        self.check_ranges(&of_indices, |[_, indices]| indices);
     }
 
     /// Checks that the ranges contain each non-empty mesh at its reported location.
-    fn check_ranges(&self, ranges: &[PoolRange], element_range: fn(&IndexedRange) -> ElementRange) {
+    fn check_ranges(&self, ranges: &[PoolRange], of: fn([MeshRange; 2]) -> MeshRange) {
         let named = ranges.iter().filter_map(|range| match range.state {
             RangeState::Live(mesh) => Some((mesh, range)),
             _ => None,
@@ -267,8 +267,8 @@ impl Run {
         let mut count = 0;
         for (mesh, range) in named {
             assert!(self.pool.data(mesh).is_some());
-            if let Some(at) = self.pool.range_of(mesh) {
-                let ElementRange { buffer, first, count: len } = element_range(&at);
+            if let Some(ranges) = self.pool.ranges_of(mesh) {
+                let MeshRange { buffer, first, part_counts: [len, ..] } = of(ranges);
                 assert_eq!((range.buffer, &range.elements), (buffer, &(first..first + len)));
                 count += 1;
             }
@@ -338,7 +338,7 @@ fn a_device_without_memory_changes_nothing() {
         full(pool.replace(handle, &vertices, &big, 6, &mut gpus));
         assert_eq!(pool.stats().map(|it| (it.used, it.meshes)), before);
         assert_eq!(pool.data(handle), Some(&5));
-        let range = pool.range_of(handle).unwrap();
-        assert_eq!((range.vertices.count, range.indices.count), (3, 3));
+        let ranges = pool.ranges_of(handle).unwrap();
+        assert_eq!(ranges.map(|range| range.part_counts[0]), [3, 3]);
     }
 }

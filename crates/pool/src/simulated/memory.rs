@@ -1,8 +1,6 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use super::Draw;
-
 /// Content of memory before the first write.
 const GARBAGE: u8 = 0xDD;
 
@@ -17,9 +15,10 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn copy(&mut self, from: (u32, usize), to: (u32, usize), size: usize) {
-        let bytes = self.load(from.0, from.1..from.1 + size).to_vec();
-        self.store(to.0, to.1, &bytes);
+    pub(super) fn copy(&mut self, from: (u32, u64), to: (u32, u64), size: usize) {
+        let start = from.1 as usize;
+        let bytes = self.load(from.0, start..start + size).to_vec();
+        self.store(to.0, to.1 as usize, &bytes);
     }
 
     /// Creates a new table. Data that the pool does not write again is lost.
@@ -37,22 +36,22 @@ impl Memory {
         self.table[start..end].copy_from_slice(bytes);
     }
 
-    pub(super) fn draw(&self, draw: &Draw) -> SimulatedPicture {
-        let mut picture = SimulatedPicture::new(draw.element_bytes, draw.data_bytes);
-        for (buffer, command) in &draw.commands {
-            assert_eq!((command.instance_count, command.first_index), (1, 0), "{command:?}");
-            let first = (command.base_vertex as u32 / draw.vertices_per_element) as usize;
-            let count = (command.index_count / draw.indices_per_element) as usize;
-            let slot = command.first_instance as usize;
-            assert!(command.first_instance < self.table_slots, "{command:?} has no draw data");
-            let data = &self.table[slot * draw.data_bytes..(slot + 1) * draw.data_bytes];
-            let range = first * draw.element_bytes..(first + count) * draw.element_bytes;
-            let elements = self.load(*buffer, range);
-            for element in elements.chunks_exact(draw.element_bytes.max(1)) {
-                picture.push(data, element);
-            }
+    /// Draws elements of a buffer with the per-draw data of a slot.
+    pub(super) fn draw(
+        &self,
+        buffer: u32,
+        elements: Range<usize>,
+        slot: u32,
+        picture: &mut SimulatedPicture,
+    ) {
+        assert!(slot < self.table_slots, "slot {slot} has no draw data");
+        let start = slot as usize * self.data_bytes;
+        let data = &self.table[start..start + self.data_bytes];
+        let size = picture.element_bytes;
+        let elements = self.load(buffer, elements.start * size..elements.end * size);
+        for element in elements.chunks_exact(size.max(1)) {
+            picture.push(data, element);
         }
-        picture
     }
 
     fn load(&self, buffer: u32, range: Range<usize>) -> &[u8] {

@@ -176,7 +176,8 @@ impl Buffers {
         size: u32,
         mut is_selected: impl FnMut(&Buffer) -> bool,
     ) -> Option<Span> {
-        for buffer in self.all.iter_mut().flatten() {
+        for buffer in &mut self.all {
+            let Some(buffer) = buffer else { continue };
             if is_selected(buffer)
                 && let Some(span) = buffer.allocate(size)
             {

@@ -142,18 +142,20 @@ impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
         // The reservation now has the size of the mesh.
         self.reserved = self.len;
         self.flush()?;
+        let handle = match self.replaces {
+            Some(handle) => handle,
+            None => {
+                let key = self.pool.reserve_slot(data, &mut self.backend)?;
+                self.pool.meshes.handle(key)
+            }
+        };
         let mut mesh = Mesh::empty(self.pool.frames.current());
         mesh.ranges.set_counts(&self.counts);
         if let Some(location) = self.location.take() {
             mesh.set_location(location);
         }
-        match self.replaces {
-            Some(handle) => {
-                self.pool.replace_mesh(handle, mesh, data, &mut self.backend);
-                Ok(handle)
-            }
-            None => self.pool.insert_written(mesh, data, &mut self.backend),
-        }
+        self.pool.replace_mesh(handle, mesh, data, &mut self.backend);
+        Ok(handle)
     }
 
     /// Returns whether elements can be written before the size of the mesh is final.
