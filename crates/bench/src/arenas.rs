@@ -1,36 +1,38 @@
 //! Table `arenas`: memory allocators compared with the best crates.
 
-#[cfg(feature = "peers")]
-#[allow(unsafe_code)]
-mod adapter;
-#[allow(unsafe_code)]
 mod bump;
 mod global;
 mod pool;
 mod scope;
-#[cfg(feature = "peers")]
-#[allow(unsafe_code)]
-mod script;
 #[allow(unsafe_code)]
 mod small;
 #[allow(unsafe_code)]
 mod stack;
 
-use crate::{Error, Options, Table, TableEntry};
+use std::path::PathBuf;
+
+use crate::{Error, Run, TableEntry};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
     TableEntry { name: "arenas", about: "memory allocators: arenas, pools, small objects", run };
 
-fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(ENTRY.name);
-    bump::run(&mut table, options)?;
-    scope::run(&mut table, options)?;
-    stack::run(&mut table, options)?;
-    pool::run(&mut table, options)?;
-    small::run(&mut table, options)?;
-    #[cfg(feature = "peers")]
-    script::run(&mut table, options)?;
-    global::run(&mut table, options)?;
-    Ok(table)
+fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    bump::run(run)?;
+    scope::run(run)?;
+    stack::run(run)?;
+    pool::run(run)?;
+    small::run(run)?;
+    global::run(run)
+}
+
+/// Returns the path of the document that is parsed. If there is none, prints that the cases are
+/// skipped.
+fn document_path(cases: &str) -> Option<PathBuf> {
+    const FILE: &str = "mime-types.xml";
+    let folder = std::env::var_os("DRYSTONE_DATA");
+    if folder.is_none() {
+        eprintln!("skipped: {cases}: {FILE} is needed, and DRYSTONE_DATA is not set");
+    }
+    Some(PathBuf::from(folder?).join(FILE))
 }

@@ -45,11 +45,11 @@ struct Panel<'a> {
 /// error, an existing file is unchanged.
 ///
 /// # Errors
-/// `Write` with the path and the reason.
+/// `File` with the path and the reason.
 pub fn write_svg(table: &Table, path: &Path) -> Result<(), Error> {
-    let text = draw(table).map_err(|reason| Error::Write { path: path.to_owned(), reason })?;
+    let text = draw(table).map_err(|reason| Error::File { path: path.to_owned(), reason })?;
     replace_file(path, |part| fs::write(part, &text).map_err(|error| error.to_string()))
-        .map_err(|reason| Error::Write { path: path.to_owned(), reason })
+        .map_err(|reason| Error::File { path: path.to_owned(), reason })
 }
 
 fn draw(table: &Table) -> Result<String, String> {

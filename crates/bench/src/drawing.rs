@@ -6,17 +6,14 @@ mod changing;
 mod contenders;
 mod cubes;
 mod culling;
-mod drawn;
-mod dynamic;
 mod frames;
-mod grid;
 mod lists;
 mod mask_order;
 mod noise;
 mod scene;
 mod still;
 
-use crate::{Table, tables::TableEntry};
+use crate::TableEntry;
 
 /// Size of the pictures, in pixels.
 const SIZE: [u32; 2] = [720, 720];
@@ -32,7 +29,7 @@ pub(crate) const STATIC: TableEntry = TableEntry {
 pub(crate) const DYNAMIC: TableEntry = TableEntry {
     name: "dynamic",
     about: "chunks of random voxels, 50 of them filled and meshed before every frame",
-    run: dynamic::run,
+    run: changing::run,
 };
 
 /// The table `noise`.
@@ -46,11 +43,7 @@ pub(crate) const NOISE: TableEntry = TableEntry {
 pub(crate) const SMALL_MESHES: TableEntry = TableEntry {
     name: still::SMALL_MESHES,
     about: "20,250 meshes of 8 quads: the cost per mesh",
-    run: |options| {
-        let mut table = Table::new(still::SMALL_MESHES);
-        still::run_small(&mut table, options)?;
-        Ok(table)
-    },
+    run: still::run_small,
 };
 
 /// The table `cubes`.
@@ -92,5 +85,5 @@ pub(crate) const LISTS: TableEntry = TableEntry {
 pub(crate) const GRID: TableEntry = TableEntry {
     name: "grid",
     about: "50 x 50 chunks of 32³ random voxels in four colours",
-    run: grid::run,
+    run: still::run_grid,
 };

@@ -21,28 +21,6 @@ struct TableFile {
     rows: Vec<Row>,
 }
 
-/// A row that may be written by hand: the spread and the number of rounds are optional.
-#[derive(Deserialize)]
-pub(crate) struct NotedRow {
-    case: String,
-    contender: String,
-    metric: String,
-    unit: String,
-    median: f64,
-    min: Option<f64>,
-    max: Option<f64>,
-    #[serde(default)]
-    rounds: usize,
-}
-
-impl From<NotedRow> for Row {
-    fn from(noted: NotedRow) -> Self {
-        let NotedRow { case, contender, metric, unit, median, min, max, rounds } = noted;
-        let [min, max] = [min, max].map(|bound| bound.unwrap_or(median));
-        Self { case, contender, metric, unit, median, min, max, rounds }
-    }
-}
-
 impl Table {
     /// Returns the table as indented JSON text with a final line break.
     fn to_json(&self) -> Result<String, serde_json::Error> {
@@ -69,7 +47,7 @@ impl Table {
 /// file is unchanged.
 ///
 /// # Errors
-/// `Write` with the path and the system's reason.
+/// `File` with the path and the system's reason.
 pub fn write_json(table: &Table, path: &Path) -> Result<(), Error> {
     let reason = |error: io::Error| error.to_string();
     let written = match table.to_json() {
@@ -79,16 +57,16 @@ pub fn write_json(table: &Table, path: &Path) -> Result<(), Error> {
         }
         Ok(text) => replace_file(path, |part| fs::write(part, &text).map_err(reason)),
     };
-    written.map_err(|reason| Error::Write { path: path.to_owned(), reason })
+    written.map_err(|reason| Error::File { path: path.to_owned(), reason })
 }
 
 /// Reads a table that [`write_json`] wrote. The fields `min`, `max` and `rounds` of a row are
 /// optional: `min` and `max` default to `median`, `rounds` to 0.
 ///
 /// # Errors
-/// `Read` with the path and the reason. For invalid JSON, the reason names the field and its line.
+/// `File` with the path and the reason. For invalid JSON, the reason names the field and its line.
 pub fn read_json(path: &Path) -> Result<Table, Error> {
-    let failed = |reason: String| Error::Read { path: path.to_owned(), reason };
+    let failed = |reason: String| Error::File { path: path.to_owned(), reason };
     let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     Table::from_json(&text).map_err(|error| failed(error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! Benchmark tables: drystone compared with naive rendering and with the best crates.
 //!
 //! ```text
-//!  drystone-bench TABLE ─► tables ─► one folder a table ─► rounds: A B C  B C A  C A B …
+//!  drystone-bench TABLE ─► tables ─► one folder a table ─► Run: A B C  B C A  C A B …
 //!                                                             │ medians
 //!                          text with ratios, JSON  ◄── Table ◄┘
 //! ```
@@ -12,13 +12,13 @@
 //!
 //! # Examples
 //! ```
-//! use drystone_bench::{Contender, Figure, Options, Table};
+//! use drystone_bench::{Contender, Figure, Options, Run};
 //!
 //! let options = Options { rounds: 3, ..Options::default() };
-//! let mut table = Table::new("sums");
+//! let mut run = Run::new("sums", &options);
 //! let add = || Ok(vec![Figure::time_ns_per_op((1..=100u64).sum::<u64>() as f64, 100)]);
-//! table.run_case("hundred", &options, vec![Contender::new("loop", add)])?;
-//! assert_eq!(table.rows()[0].median, 50.5);
+//! run.case("hundred", || Ok(vec![Contender::new("loop", add)]))?;
+//! assert_eq!(run.table.rows()[0].median, 50.5);
 //! # Ok::<(), drystone_bench::Error>(())
 //! ```
 //!
@@ -43,16 +43,17 @@ mod spaces;
 mod table;
 mod tables;
 mod text;
+mod turnover;
 mod versions;
 mod world;
 
 pub use chart::write_svg;
 pub use drawing::article::{ArticleDevice, FatDevice};
-pub use error::Error;
+pub use error::{Error, Failure};
 pub use json::{read_json, write_json};
 pub use machine::Machine;
 pub use random::Random;
-pub use rounds::{Contender, Figure, Options};
+pub use rounds::{Contender, Figure, Options, Run, TableEntry};
 pub use table::{Row, Table};
-pub use tables::{TABLES, TableEntry, find_table};
+pub use tables::{TABLES, find_table};
 pub use versions::version_of;

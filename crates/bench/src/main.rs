@@ -68,11 +68,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     let mut options = Options::new(arguments.quick);
     options.case.clone_from(&arguments.case);
     options.rounds = arguments.rounds.map_or(options.rounds, usize::from);
-    let table = (entry.run)(&options)?;
-    if table.rows().is_empty() {
-        let case = options.case.unwrap_or_default();
-        return Err(Error::NoCase { table: entry.name.to_owned(), case });
-    }
+    let table = entry.measure(&options)?;
     let json_to_stdout = arguments.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
     // A closed output is not an error: the rows may still go to the file.
     let _ = if json_to_stdout {

@@ -7,27 +7,29 @@
 //! area per face direction and material.
 
 mod areas;
-mod binary_greedy;
-mod block_mesh;
-mod classic;
 mod input;
 mod ours;
+mod peers;
 mod scenes;
 
-use std::{hint::black_box, time::Instant};
+use std::hint::black_box;
 
-use drystone_voxel::PaddedChunk;
+use block_mesh::{GreedyQuadsBuffer, greedy_quads};
+use block_mesh_bgm::{BinaryGreedyQuadsBuffer, binary_greedy_quads, binary_greedy_quads_ao_safe};
+use drystone_voxel::{GreedyMesher, MesherOptions, PaddedChunk};
 
 use self::{
     areas::Areas,
-    binary_greedy::BinaryGreedy,
-    block_mesh::{Bgm, BgmShaded, BlockMesh},
-    classic::Classic,
     input::Input,
-    ours::{Flagged, Scanned, Shaded},
+    ours::{Classic, Greedy},
+    peers::{BinaryGreedy, BlockMesh},
     scenes::Scene,
 };
-use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Failure, Figure, Options, Run, TableEntry,
+    error::By,
+    rounds::{Round, timed},
+};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
@@ -43,8 +45,6 @@ const MIN_UNIFORM_MESHES: usize = 4096;
 
 /// A mesher with its reusable memory.
 trait Mesher {
-    const NAME: &'static str;
-
     /// Meshes a chunk.
     fn mesh(&mut self, input: &Input);
 
@@ -56,9 +56,10 @@ trait Mesher {
 }
 
 /// Description of a case.
+#[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
-    scene: fn(&Options) -> Result<Scene, String>,
+    scene: fn(&Options) -> Result<Scene, Failure>,
     /// Whether to measure the distribution of the number of quads.
     spread: bool,
     /// Whether each chunk has only one material.
@@ -67,7 +68,7 @@ struct Case {
     shaded: bool,
 }
 
-const fn case(name: &'static str, scene: fn(&Options) -> Result<Scene, String>) -> Case {
+const fn case(name: &'static str, scene: fn(&Options) -> Result<Scene, Failure>) -> Case {
     Case { name, scene, spread: false, uniform: false, shaded: false }
 }
 
@@ -86,83 +87,84 @@ const CASES: &[Case] = &[
     Case { shaded: true, ..case("ao-32", |options| scenes::terrain(32, options)) },
 ];
 
-fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(ENTRY.name);
-    for case in CASES.iter().filter(|case| options.selects(case.name)) {
-        let inputs = inputs(case.name, case.scene, options)?;
-        match inputs[0].side() {
-            16 => run_case::<18, 16>(&mut table, options, case, &inputs)?,
-            32 => run_case::<34, 32>(&mut table, options, case, &inputs)?,
-            _ => run_case::<64, 62>(&mut table, options, case, &inputs)?,
+fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    for &case in CASES.iter().filter(|case| run.options.selects(case.name)) {
+        let inputs = (case.scene)(run.options).and_then(Scene::inputs).by("scene");
+        let inputs = inputs.map_err(|failure| run.error(case.name, failure))?;
+        match inputs[0].padded.side() {
+            16 => run_case::<18, 16>(run, case, &inputs)?,
+            32 => run_case::<34, 32>(run, case, &inputs)?,
+            _ => run_case::<64, 62>(run, case, &inputs)?,
         }
     }
-    Ok(table)
-}
-
-/// Returns the chunks of a case in the formats of all contenders.
-fn inputs(
-    case: &str,
-    scene: fn(&Options) -> Result<Scene, String>,
-    options: &Options,
-) -> Result<Vec<Input>, Error> {
-    let scene = scene(options).and_then(Scene::inputs);
-    scene.map_err(|message| Error::Contender {
-        table: ENTRY.name.to_owned(),
-        case: case.to_owned(),
-        contender: "scene".to_owned(),
-        message,
-    })
+    Ok(())
 }
 
 /// Runs a case. `P` is the side of the padded chunk, `N` the side of the chunk.
 fn run_case<const P: u32, const N: usize>(
-    table: &mut Table,
-    options: &Options,
-    case: &Case,
+    run: &mut Run<'_>,
+    case: Case,
     inputs: &[Input],
 ) -> Result<(), Error> {
-    let mut contenders = vec![contender(Flagged::default(), case, inputs)];
-    if case.uniform {
-        contenders.push(contender(Scanned::default(), case, inputs));
-    }
-    if case.shaded {
+    let new = |name, mesher| contender(name, mesher, case, inputs);
+    let bgm = |name, mesh| {
+        new(name, Box::new(BlockMesh::<P, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh)))
+    };
+    run.case(case.name, || {
+        let mut contenders =
+            vec![new("drystone", Box::new(Greedy::new(GreedyMesher::new(), Input::padded)))];
+        if case.uniform {
+            contenders.push(new(
+                "drystone-scan",
+                Box::new(Greedy::new(GreedyMesher::new(), Input::unknown)),
+            ));
+        }
+        if case.shaded {
+            let options = MesherOptions { ambient_occlusion: true, ..MesherOptions::default() };
+            let mesher = GreedyMesher::with_options(options);
+            contenders.push(new("drystone-ao", Box::new(Greedy::new(mesher, Input::padded))));
+            contenders.push(bgm("block-mesh-bgm", binary_greedy_quads));
+            contenders.push(bgm("block-mesh-bgm-ao", binary_greedy_quads_ao_safe));
+            return Ok(contenders);
+        }
+        let buffer = GreedyQuadsBuffer::new((P * P * P) as usize);
         contenders.extend([
-            contender(Shaded::default(), case, inputs),
-            contender(Bgm::<P>::default(), case, inputs),
-            contender(BgmShaded::<P>::default(), case, inputs),
+            bgm("block-mesh-bgm", binary_greedy_quads),
+            new("block-mesh", Box::new(BlockMesh::<P, _>::new(buffer, greedy_quads))),
+            new("binary-greedy-meshing", Box::<BinaryGreedy<N>>::default()),
+            new("classic", Box::<Classic>::default()),
         ]);
-        return table.run_case(case.name, options, contenders);
+        Ok(contenders)
+    })?;
+    if case.shaded {
+        return Ok(());
     }
-    contenders.extend([
-        contender(Bgm::<P>::default(), case, inputs),
-        contender(BlockMesh::<P>::new(), case, inputs),
-        contender(BinaryGreedy::<N>::default(), case, inputs),
-        contender(Classic::default(), case, inputs),
-    ]);
-    table.run_case(case.name, options, contenders)?;
-    table.run_case(case.name, options, vec![fill(inputs)])
+    let mut padded = PaddedChunk::new();
+    run.case(case.name, || Ok(vec![Contender::new("drystone", || fill(inputs, &mut padded))]))
 }
 
-fn contender<'a, M: Mesher + 'a>(
-    mut mesher: M,
-    case: &'a Case,
+fn contender<'a>(
+    name: &str,
+    mut mesher: Box<dyn Mesher>,
+    case: Case,
     inputs: &'a [Input],
 ) -> Contender<'a> {
     let min_meshes = if case.uniform { MIN_UNIFORM_MESHES } else { MIN_MESHES };
     let repeats = min_meshes.div_ceil(inputs.len());
-    Contender::new(M::NAME, move || {
-        let start = Instant::now();
-        for input in (0..repeats).flat_map(|_| inputs) {
-            mesher.mesh(black_box(input));
-            black_box(mesher.quad_count());
-        }
-        let time_us = elapsed_ns(start) / 1e3 / (repeats * inputs.len()) as f64;
+    Contender::new(name, move || {
+        let ((), ns) = timed(|| {
+            for input in (0..repeats).flat_map(|_| inputs) {
+                mesher.mesh(black_box(input));
+                black_box(mesher.quad_count());
+            }
+        });
+        let time_us = ns / 1e3 / (repeats * inputs.len()) as f64;
         let mut counts = Vec::with_capacity(inputs.len());
         for input in inputs {
             mesher.mesh(input);
             let mut areas = Areas::default();
             mesher.add_areas(input, &mut areas);
-            input.expected().check(&areas)?;
+            input.expected.check(&areas)?;
             counts.push(mesher.quad_count());
         }
         counts.sort_unstable();
@@ -181,19 +183,16 @@ fn contender<'a, M: Mesher + 'a>(
 }
 
 /// Measures how long it takes to fill a padded chunk from 27 chunks of a world.
-fn fill(inputs: &[Input]) -> Contender<'_> {
-    let mut padded = PaddedChunk::new();
+fn fill(inputs: &[Input], padded: &mut PaddedChunk) -> Round {
     let repeats = MIN_MESHES.div_ceil(inputs.len());
-    Contender::new("drystone", move || {
-        let start = Instant::now();
+    let ((), ns) = timed(|| {
         for input in (0..repeats).flat_map(|_| inputs) {
-            input.fill(&mut padded);
+            input.fill(padded);
             black_box(padded.voxels());
         }
-        let time_us = elapsed_ns(start) / 1e3 / (repeats * inputs.len()) as f64;
-        let last = inputs.last().map(Input::padded);
-        let same = last.is_some_and(|last| last.voxels() == padded.voxels());
-        let figure = Figure::new("fill", "us/chunk", time_us);
-        same.then(|| vec![figure]).ok_or_else(|| "the padded chunk differs".to_owned())
-    })
+    });
+    if inputs.last().is_none_or(|last| last.padded.voxels() != padded.voxels()) {
+        return Err("the padded chunk differs".into());
+    }
+    Ok(vec![Figure::new("fill", "us/chunk", ns / 1e3 / (repeats * inputs.len()) as f64)])
 }

@@ -3,11 +3,13 @@
 
 mod allocators;
 mod churn;
-mod meshes;
 mod pairs;
 mod reserved;
+mod steady;
 
-use crate::{Error, Options, Table, TableEntry};
+use drystone_pool::PoolConfig;
+
+use crate::{Error, Run, TableEntry};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
@@ -16,10 +18,18 @@ pub(crate) const ENTRY: TableEntry = TableEntry {
     run,
 };
 
-fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(ENTRY.name);
-    pairs::run(&mut table, options)?;
-    reserved::run(&mut table, options)?;
-    churn::run(&mut table, options)?;
-    Ok(table)
+fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    pairs::run(run)?;
+    reserved::run(run)?;
+    churn::run(run)
+}
+
+/// Configuration of a pool of a number of buffers, which have this capacity together.
+fn fixed_buffers(buffers: u32, capacity: u32) -> PoolConfig {
+    PoolConfig {
+        min_buffer_elements: capacity / buffers,
+        max_buffer_elements: capacity / buffers,
+        max_buffers: buffers as u16,
+        ..PoolConfig::default()
+    }
 }

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use crate::{Error, Row, Table};
+use crate::{Error, Failure, Row, Table, error::By};
 
 /// Options for running a table.
 #[derive(Clone, Debug)]
@@ -75,48 +75,71 @@ pub(crate) fn elapsed_ns(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
-type Round<'a> = dyn FnMut() -> Result<Vec<Figure>, String> + 'a;
+/// Runs `work` and returns its result and its time in nanoseconds.
+#[inline]
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = work();
+    (result, elapsed_ns(start))
+}
+
+/// Result of one round.
+pub(crate) type Round = Result<Vec<Figure>, Failure>;
 
 /// A contender of a case. In each round it does the work once, checks its own result, and returns
-/// its figures or an error message.
+/// its figures or a failure.
 pub struct Contender<'a> {
     name: String,
-    round: Box<Round<'a>>,
+    round: Box<dyn FnMut() -> Round + 'a>,
 }
 
 impl<'a> Contender<'a> {
     /// Creates a contender. `round` is called once per round.
     pub fn new(
         name: impl Into<String>,
-        round: impl FnMut() -> Result<Vec<Figure>, String> + 'a,
+        round: impl FnMut() -> Result<Vec<Figure>, Failure> + 'a,
     ) -> Self {
         Self { name: name.into(), round: Box::new(round) }
     }
 }
 
-impl Table {
+/// A run of one table: its options, and the rows so far.
+pub struct Run<'o> {
+    /// Options of all cases.
+    pub options: &'o Options,
+    /// The rows so far.
+    pub table: Table,
+}
+
+impl<'o> Run<'o> {
+    /// Starts a run of the table with this name.
+    pub fn new(table: &str, options: &'o Options) -> Self {
+        Self { options, table: Table::new(table) }
+    }
+
     /// Runs a case: every contender once per round, after one round that is not measured. The order
-    /// of the contenders rotates from round to round. Does nothing if the case is not selected.
+    /// of the contenders rotates from round to round. Neither prepares nor runs a case that is not
+    /// selected.
     ///
     /// # Errors
-    /// `Contender` as soon as a contender fails or returns a figure that is not finite.
-    pub fn run_case(
+    /// `Contender` as soon as the preparation or a contender fails, or a figure is not finite.
+    pub fn case<'a>(
         &mut self,
         case: &str,
-        options: &Options,
-        mut contenders: Vec<Contender<'_>>,
+        prepare: impl FnOnce() -> Result<Vec<Contender<'a>>, Failure>,
     ) -> Result<(), Error> {
-        if !options.selects(case) {
+        if !self.options.selects(case) {
             return Ok(());
         }
+        let mut contenders = prepare().map_err(|failure| self.error(case, failure))?;
         let count = contenders.len();
         let mut samples: Vec<Vec<Samples>> = (0..count).map(|_| Vec::new()).collect();
-        for round in 0..=options.rounds {
+        for round in 0..=self.options.rounds {
             for turn in 0..count {
                 let i = (turn + round) % count;
-                let figures = (contenders[i].round)()
-                    .and_then(finite)
-                    .map_err(|message| self.failed(case, &contenders[i].name, message))?;
+                let Contender { name, round: measure } = &mut contenders[i];
+                let figures = measure().and_then(finite).by(name);
+                let figures = figures.map_err(|failure| self.error(case, failure))?;
                 if round > 0 {
                     collect(&mut samples[i], figures);
                 }
@@ -124,15 +147,48 @@ impl Table {
         }
         for (contender, metrics) in contenders.iter().zip(samples) {
             for samples in metrics {
-                self.push(samples.into_row(case, &contender.name));
+                self.table.push(samples.into_row(case, &contender.name));
             }
         }
         Ok(())
     }
 
-    fn failed(&self, case: &str, contender: &str, message: String) -> Error {
-        let [table, case, contender] = [self.name(), case, contender].map(str::to_owned);
-        Error::Contender { table, case, contender, message }
+    /// Adds figures that were measured once, outside of [`case`](Self::case).
+    pub(crate) fn push_once(&mut self, case: &str, contender: &str, figure: Figure) {
+        let Figure { metric, unit, value } = figure;
+        self.table.push(Samples { metric, unit, values: vec![value] }.into_row(case, contender));
+    }
+
+    /// Returns the error of a case.
+    pub(crate) fn error(&self, case: &str, failure: Failure) -> Error {
+        let [table, case] = [self.table.name(), case].map(str::to_owned);
+        Error::Contender { table, case, contender: failure.contender, message: failure.message }
+    }
+}
+
+/// A table that can be selected by name.
+pub struct TableEntry {
+    /// Name on the command line and in the JSON.
+    pub name: &'static str,
+    /// Description in one line.
+    pub about: &'static str,
+    /// Function that runs all cases.
+    pub(crate) run: fn(&mut Run<'_>) -> Result<(), Error>,
+}
+
+impl TableEntry {
+    /// Measures the table.
+    ///
+    /// # Errors
+    /// `Contender` if a contender fails, `NoCase` if no case is selected.
+    pub fn measure(&self, options: &Options) -> Result<Table, Error> {
+        let mut run = Run::new(self.name, options);
+        (self.run)(&mut run)?;
+        if run.table.rows().is_empty() {
+            let case = options.case.clone().unwrap_or_default();
+            return Err(Error::NoCase { table: self.name.to_owned(), case });
+        }
+        Ok(run.table)
     }
 }
 
@@ -161,9 +217,9 @@ impl Samples {
     }
 }
 
-fn finite(figures: Vec<Figure>) -> Result<Vec<Figure>, String> {
+fn finite(figures: Vec<Figure>) -> Round {
     match figures.iter().find(|figure| !figure.value.is_finite()) {
-        Some(figure) => Err(format!("{} is {}, not a number", figure.metric, figure.value)),
+        Some(it) => Err(format!("{} is {}, not a number", it.metric, it.value).into()),
         None => Ok(figures),
     }
 }
@@ -193,25 +249,27 @@ mod tests {
                 Ok(vec![Figure::new("calls", "count", calls)])
             })
         };
-        let mut table = Table::new("turns");
         let options = Options { rounds: 3, ..Options::default() };
-        table.run_case("case", &options, vec![counted('a'), counted('b')]).unwrap();
+        let mut run = Run::new("turns", &options);
+        run.case("case", || Ok(vec![counted('a'), counted('b')])).unwrap();
         assert_eq!(*order.borrow(), "abbaabba");
-        let row = &table.rows()[1];
+        let row = &run.table.rows()[1];
         assert_eq!((row.contender.as_str(), row.rounds), ("b", 3));
         assert_eq!((row.median, row.min, row.max), (3.0, 2.0, 4.0));
     }
 
     #[test]
     fn wrong_results_and_values_that_are_not_finite_are_errors() {
-        let mut table = Table::new("wrong");
         let options = Options::new(true);
-        let wrong = Contender::new("x", || Err("2 + 2 is not 5".to_owned()));
-        let error = table.run_case("sum", &options, vec![wrong]).unwrap_err();
+        let mut run = Run::new("wrong", &options);
+        let wrong = Contender::new("x", || Err("2 + 2 is not 5".into()));
+        let error = run.case("sum", || Ok(vec![wrong])).unwrap_err();
         assert_eq!(error.to_string(), "wrong, case sum, contender x: 2 + 2 is not 5");
         let nan = Contender::new("x", || Ok(vec![Figure::new("time", "ns/op", f64::NAN)]));
-        assert!(table.run_case("nan", &options, vec![nan]).is_err());
-        assert!(table.rows().is_empty());
+        assert!(run.case("nan", || Ok(vec![nan])).is_err());
+        let error = run.case("set-up", || Err("no memory".into())).unwrap_err();
+        assert_eq!(error.to_string(), "wrong, case set-up, contender set-up: no memory");
+        assert!(run.table.rows().is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Table `spaces`: indices, ranges and handles, compared with the best crates.
 
 mod article_tree;
+mod bulk;
 mod defrag;
 mod handles;
 mod index_cases;
@@ -10,17 +11,16 @@ mod ranges;
 #[cfg(feature = "peers")]
 mod vma;
 
-use crate::{Error, Options, Table, TableEntry};
+use crate::{Error, Run, TableEntry};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry =
     TableEntry { name: "spaces", about: "allocating in a buffer: indices, ranges, handles", run };
 
-fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(ENTRY.name);
-    index_cases::run(&mut table, options)?;
-    handles::run(&mut table, options)?;
-    range_cases::run(&mut table, options)?;
-    defrag::run(&mut table, options)?;
-    Ok(table)
+fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    index_cases::run(run)?;
+    bulk::run(run)?;
+    handles::run(run)?;
+    range_cases::run(run)?;
+    defrag::run(run)
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, json::NotedRow, version_of};
+use crate::{Machine, version_of};
 
 /// A measured row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,28 @@ pub struct Row {
     pub max: f64,
     /// Number of measured rounds.
     pub rounds: usize,
+}
+
+/// A row that may be written by hand: the spread and the number of rounds are optional.
+#[derive(Deserialize)]
+struct NotedRow {
+    case: String,
+    contender: String,
+    metric: String,
+    unit: String,
+    median: f64,
+    min: Option<f64>,
+    max: Option<f64>,
+    #[serde(default)]
+    rounds: usize,
+}
+
+impl From<NotedRow> for Row {
+    fn from(noted: NotedRow) -> Self {
+        let NotedRow { case, contender, metric, unit, median, min, max, rounds } = noted;
+        let [min, max] = [min, max].map(|bound| bound.unwrap_or(median));
+        Self { case, contender, metric, unit, median, min, max, rounds }
+    }
 }
 
 /// Rows that were measured in one run on one machine.

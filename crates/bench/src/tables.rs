@@ -1,14 +1,4 @@
-use crate::{Error, Options, Table, arenas, drawing, meshing, polygons, pool_table, spaces, world};
-
-/// A table that can be selected by name.
-pub struct TableEntry {
-    /// Name on the command line and in the JSON.
-    pub name: &'static str,
-    /// Description in one line.
-    pub about: &'static str,
-    /// Function that measures the table.
-    pub run: fn(&Options) -> Result<Table, Error>,
-}
+use crate::{Error, TableEntry, arenas, drawing, meshing, polygons, pool_table, spaces, world};
 
 /// All tables. Add new ones here.
 pub const TABLES: &[TableEntry] = &[

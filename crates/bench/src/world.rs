@@ -38,7 +38,11 @@ use drystone_store::{ImportOptions, StoredWorld, import as import_into};
 use drystone_world::World;
 
 use self::input::{Input, Shuffled, checksum, checksum_of};
-use crate::{Contender, Error, Figure, Options, Table, TableEntry, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Figure, Run, TableEntry,
+    error::By,
+    rounds::{Round, elapsed_ns},
+};
 
 /// Entry of the table in the list of tables.
 pub(crate) const ENTRY: TableEntry = TableEntry {
@@ -49,40 +53,33 @@ pub(crate) const ENTRY: TableEntry = TableEntry {
 
 const NAME: &str = "drystone";
 
-fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new("world");
-    let failed = |message: String| Error::Contender {
-        table: "world".to_owned(),
-        case: "load".to_owned(),
-        contender: NAME.to_owned(),
-        message,
-    };
+fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let options = run.options;
     if ["load", "disk", "memory"].into_iter().any(|case| options.selects(case)) {
-        let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).map_err(failed)?;
-        let mut order = Shuffled::new(&input);
-        table.run_case("load", options, one(|| load(&input, &mut order)))?;
-        table.run_case("disk", options, one(|| disk(&input)))?;
-        table.run_case("memory", options, one(|| memory(&input)))?;
+        let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).by(NAME);
+        let input = &input.map_err(|failure| run.error("load", failure))?;
+        let mut order = Shuffled::new(input);
+        run.case("load", || Ok(one(|| load(input, &mut order))))?;
+        run.case("disk", || Ok(one(|| disk(input))))?;
+        run.case("memory", || Ok(one(|| memory(input))))?;
     }
     match region() {
-        Some(region) => {
-            let source = MinecraftWorld::open(&region).map_err(|it| failed(it.to_string()))?;
-            let expected = checksum(&source).map_err(failed)?;
-            table.run_case("import", options, one(|| import(&region, expected)))?;
-        }
+        Some(region) => run.case("import", || {
+            let expected = checksum(&MinecraftWorld::open(&region)?)?;
+            Ok(one(move || import(&region, expected)))
+        })?,
         None => eprintln!("world: import is skipped: DRYSTONE_DATA has no r.0.0.mca"),
     }
     if options.selects("edit") || options.selects("fill") {
-        let mut edits = edit::Edits::new(options).map_err(failed)?;
-        table.run_case("edit", options, one(|| edits.round()))?;
-        table.run_case("fill", options, one(|| edits.fill_round()))?;
+        let mut edits = edit::Edits::new(options).map_err(|failure| run.error("edit", failure))?;
+        run.case("edit", || Ok(one(|| edits.round())))?;
+        run.case("fill", || Ok(one(|| edits.fill_round())))?;
     }
-    flight::run(&mut table, options).map_err(failed)?;
-    Ok(table)
+    flight::run(run)
 }
 
 /// Wraps the only contender.
-fn one<'a>(round: impl FnMut() -> Result<Vec<Figure>, String> + 'a) -> Vec<Contender<'a>> {
+fn one<'a>(round: impl FnMut() -> Round + 'a) -> Vec<Contender<'a>> {
     vec![Contender::new(NAME, round)]
 }
 
@@ -92,63 +89,61 @@ fn region() -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-fn load(input: &Input, order: &mut Shuffled) -> Result<Vec<Figure>, String> {
+fn load(input: &Input, order: &mut Shuffled) -> Round {
     let world = input.open()?;
     let positions = order.next();
-    let read = |at| world.chunk(at).map_err(|error| error.to_string());
     // First pass: reads the pages from the disk, and compares every voxel.
     let mut checksum = 0_u64;
     for &at in positions {
-        checksum = checksum.wrapping_add(checksum_of(at, &read(at)?));
+        checksum = checksum.wrapping_add(checksum_of(at, &world.chunk(at)?));
     }
     if checksum != input.checksum {
-        return Err("the voxels differ from the source".to_owned());
+        return Err("the voxels differ from the source".into());
     }
     let start = Instant::now();
     let mut solid_count = 0;
     for &at in positions {
-        solid_count += u64::from(black_box(read(at)?).solid_count());
+        solid_count += u64::from(black_box(world.chunk(at)?).solid_count());
     }
     let time_us = elapsed_ns(start) / 1e3 / positions.len() as f64;
     if solid_count != input.solid_count {
-        return Err(format!("{solid_count} voxels, not {}", input.solid_count));
+        return Err(format!("{solid_count} voxels, not {}", input.solid_count).into());
     }
     Ok(vec![Figure::new("load", "us/chunk", time_us)])
 }
 
-fn disk(input: &Input) -> Result<Vec<Figure>, String> {
-    let check = StoredWorld::check(&input.path).map_err(|error| error.to_string())?;
+fn disk(input: &Input) -> Round {
+    let check = StoredWorld::check(&input.path)?;
     if check.chunks != input.chunk_count || !check.damage.is_empty() {
-        return Err(format!("{check:?}"));
+        return Err(format!("{check:?}").into());
     }
-    let bytes = fs::metadata(&input.path).map_err(|error| error.to_string())?.len();
+    let bytes = fs::metadata(&input.path)?.len();
     let each = bytes as f64 / input.chunk_count as f64;
     let value = check.value_bytes as f64 / input.chunk_count as f64;
     Ok(vec![Figure::new("disk", "bytes/chunk", each), Figure::new("value", "bytes/chunk", value)])
 }
 
-fn memory(input: &Input) -> Result<Vec<Figure>, String> {
-    let world = World::load(&input.open()?).map_err(|error| error.to_string())?;
+fn memory(input: &Input) -> Round {
+    let world = World::load(&input.open()?)?;
     if world.solid_count() != input.solid_count {
-        return Err(format!("{} voxels, not {}", world.solid_count(), input.solid_count));
+        return Err(format!("{} voxels, not {}", world.solid_count(), input.solid_count).into());
     }
     let each = world.size_bytes() as f64 / world.chunk_count() as f64;
     Ok(vec![Figure::new("memory", "bytes/chunk", each)])
 }
 
-fn import(region: &Path, expected: u64) -> Result<Vec<Figure>, String> {
+fn import(region: &Path, expected: u64) -> Round {
     let file = input::Scratch::new("import");
-    let text = |error: drystone_formats::SourceError| error.to_string();
-    let source = MinecraftWorld::open(region).map_err(text)?;
+    let source = MinecraftWorld::open(region)?;
     let start = Instant::now();
     let imported = import_into(&source, &file.0, &ImportOptions::default(), &mut |_| {});
-    let (world, progress) = imported.map_err(text)?;
+    let (world, progress) = imported?;
     let time_us = elapsed_ns(start) / 1e3 / world.chunk_count().max(1) as f64;
     if progress.done != progress.total || world.chunk_count() == 0 {
-        return Err(format!("{progress:?}"));
+        return Err(format!("{progress:?}").into());
     }
     if checksum(&world)? != expected {
-        return Err("the voxels differ from the source".to_owned());
+        return Err("the voxels differ from the source".into());
     }
     Ok(vec![Figure::new("import", "us/chunk", time_us)])
 }

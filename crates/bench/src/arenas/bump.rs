@@ -5,7 +5,8 @@ use std::{alloc::Layout, hint::black_box, time::Instant};
 use allocator_api2::{alloc::System, boxed::Box as BoxIn};
 use drystone_memory::{Linear, Region};
 
-use crate::{Contender, Error, Figure, Options, Table};
+use super::small::allocator::trim;
+use crate::{Contender, Error, Figure, Run, rounds::Round};
 
 /// A list in an arena, similar to the trees and lists of a parser.
 #[derive(Clone, Copy)]
@@ -77,19 +78,21 @@ impl Arena for bump_scope::Bump {
     }
 }
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let options = run.options;
     for (case, count, repeats) in CASES {
         let (count, repeats) = match repeats {
             1 => (options.size(count, count / QUICK), 1),
             _ => (count, options.size(repeats, repeats / QUICK)),
         };
-        let contenders = vec![
-            contender::<Linear<'static>>(count, repeats),
-            contender::<bumpalo::Bump>(count, repeats),
-            contender::<bump_scope::Bump>(count, repeats),
-            Contender::new("malloc", move || boxes(count, repeats)),
-        ];
-        table.run_case(case, options, contenders)?;
+        run.case(case, || {
+            Ok(vec![
+                contender::<Linear<'static>>(count, repeats),
+                contender::<bumpalo::Bump>(count, repeats),
+                contender::<bump_scope::Bump>(count, repeats),
+                Contender::new("malloc", move || boxes(count, repeats)),
+            ])
+        })?;
     }
     Ok(())
 }
@@ -98,7 +101,7 @@ pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
 /// not measured.
 fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
     Contender::new(A::NAME, move || {
-        release_free_memory();
+        trim();
         let mut arena = A::new(count).ok_or("out of memory")?;
         if repeats > 1 {
             check(fill(&arena, count), count)?;
@@ -114,21 +117,6 @@ fn contender<A: Arena>(count: usize, repeats: usize) -> Contender<'static> {
         Ok(vec![figure])
     })
 }
-
-/// Makes the C library return freed memory to the system. Otherwise one contender's arena would be
-/// cold, and the next one would reuse memory that another contender has touched.
-#[cfg(target_env = "gnu")]
-fn release_free_memory() {
-    // SAFETY: this is the declaration of the C library's function.
-    unsafe extern "C" {
-        fn malloc_trim(keep_bytes: usize) -> std::ffi::c_int;
-    }
-    // SAFETY: it only affects free memory, and may be called at any time.
-    unsafe { malloc_trim(0) };
-}
-
-#[cfg(not(target_env = "gnu"))]
-fn release_free_memory() {}
 
 /// Builds a list of `count` nodes. Returns the last one, or `None` if the arena is full.
 #[inline(never)]
@@ -162,8 +150,8 @@ struct Link {
 
 const _: () = assert!(size_of::<Link>() == 24);
 
-fn boxes(count: usize, repeats: usize) -> Result<Vec<Figure>, String> {
-    release_free_memory();
+fn boxes(count: usize, repeats: usize) -> Round {
+    trim();
     let start = Instant::now();
     let mut sum = 0;
     for _ in 0..repeats {
@@ -182,6 +170,6 @@ fn boxes(count: usize, repeats: usize) -> Result<Vec<Figure>, String> {
     let expected = count as u64 * (count as u64 - 1);
     match sum == expected {
         true => Ok(vec![figure]),
-        false => Err(format!("the sum of the numbers is {sum}, not {expected}")),
+        false => Err(format!("the sum of the numbers is {sum}, not {expected}").into()),
     }
 }

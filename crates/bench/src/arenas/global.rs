@@ -10,10 +10,10 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{Contender, Error, Figure, Options, Table};
+use super::document_path;
+use crate::{Contender, Error, Failure, Figure, Run, error::By, rounds::Round};
 
 const CASE: &str = "global";
-const FILE: &str = "mime-types.xml";
 /// Parses per process.
 const PARSES: usize = 15;
 const QUICK_PARSES: usize = 3;
@@ -31,46 +31,36 @@ const CONTENDERS: &[&str] = &[
     "dlmalloc",
 ];
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !options.selects(CASE) {
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    if !run.options.selects(CASE) {
         return Ok(());
     }
-    let Some(folder) = std::env::var_os("DRYSTONE_DATA") else {
-        eprintln!("skipped: {CASE}: it needs {FILE}, and DRYSTONE_DATA is not set");
-        return Ok(());
-    };
-    let file = PathBuf::from(folder).join(FILE);
-    let failed = |contender: &str, message: String| Error::Contender {
-        table: "arenas".to_owned(),
-        case: CASE.to_owned(),
-        contender: contender.to_owned(),
-        message,
-    };
+    let Some(file) = document_path(CASE) else { return Ok(()) };
     // The other cases are measured without it.
-    if let Err(why) = build() {
-        eprintln!("skipped: {CASE}: {why}");
+    if let Err(Failure { message, .. }) = build() {
+        eprintln!("skipped: {CASE}: {message}");
         return Ok(());
     }
-    let parses = options.size(PARSES, QUICK_PARSES);
-    let mut contenders = Vec::new();
-    for &name in CONTENDERS {
-        let program = program(name).map_err(|why| failed(name, why))?;
-        let file = file.clone();
-        contenders.push(Contender::new(name, move || round(&program, &file, parses)));
-    }
-    table.run_case(CASE, options, contenders)
+    let parses = run.options.size(PARSES, QUICK_PARSES);
+    let file = &file;
+    run.case(CASE, || {
+        let contender = |name: &&str| {
+            let program = program(name).by(name)?;
+            Ok(Contender::new(*name, move || round(&program, file, parses)))
+        };
+        CONTENDERS.iter().map(contender).collect()
+    })
 }
 
 /// Runs one process and returns its figures.
-fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, String> {
+fn round(program: &Path, file: &Path, parses: usize) -> Round {
     let output = Command::new(program).arg(file).arg(parses.to_string()).output();
     let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        return Err(String::from_utf8_lossy(&output.stderr).trim().into());
     }
-    let output_json: serde_json::Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    let number = |name: &str| output_json[name].as_f64().filter(|number| *number > 0.0);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let number = |name: &str| json[name].as_f64().filter(|number| *number > 0.0);
     let ns = number("ns").ok_or("the process printed no time")?;
     let objects = number("objects").ok_or("the tree is empty")?;
     let mut figures = vec![
@@ -83,17 +73,16 @@ fn round(program: &Path, file: &Path, parses: usize) -> Result<Vec<Figure>, Stri
 }
 
 /// Returns the path of a contender's binary, next to this one.
-fn program(contender: &str) -> Result<PathBuf, String> {
-    let binary = std::env::current_exe().map_err(|error| error.to_string())?;
+fn program(contender: &str) -> std::io::Result<PathBuf> {
     let name = format!("global-{contender}{}", std::env::consts::EXE_SUFFIX);
-    Ok(binary.with_file_name(name))
+    Ok(std::env::current_exe()?.with_file_name(name))
 }
 
 /// Builds the contenders' binaries if they are missing or older than this one. `cargo run` builds
 /// only this one.
-fn build() -> Result<(), String> {
+fn build() -> Result<(), Failure> {
     let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-    let binary = std::env::current_exe().map_err(|error| error.to_string())?;
+    let binary = std::env::current_exe()?;
     let newest = changed(&binary).unwrap_or(SystemTime::UNIX_EPOCH);
     let programs = CONTENDERS.iter().map(|name| program(name)).collect::<Result<Vec<_>, _>>()?;
     if programs.iter().all(|path| changed(path).is_some_and(|time| time >= newest)) {
@@ -104,7 +93,7 @@ fn build() -> Result<(), String> {
         (std::env::var_os("CARGO"), std::env::var_os("CARGO_MANIFEST_DIR"))
     else {
         return missing.map_or(Ok(()), |path| {
-            Err(format!("{} is missing; run `cargo build -p drystone-bench --bins` with the same profile and features", path.display()))
+            Err(format!("{} is missing; run `cargo build -p drystone-bench --bins` with the same profile and features", path.display()).into())
         });
     };
     let mut command = Command::new(cargo);
@@ -119,6 +108,9 @@ fn build() -> Result<(), String> {
     if let Some(target) = binary.parent().and_then(Path::parent) {
         command.arg("--target-dir").arg(target);
     }
-    let status = command.status().map_err(|error| error.to_string())?;
-    if status.success() { Ok(()) } else { Err("the contenders' binaries do not build".to_owned()) }
+    if command.status()?.success() {
+        Ok(())
+    } else {
+        Err("the contenders' binaries do not build".into())
+    }
 }

@@ -10,7 +10,7 @@ use drystone_memory::{BlockPool, Heap, Pool, PoolBox};
 use slab::Slab;
 use slotmap::{DefaultKey, SlotMap};
 
-use crate::{Contender, Error, Figure, Options, Random, Table};
+use crate::{Contender, Error, Figure, Random, Run, rounds::Round};
 
 /// Number of live objects: 6.4 MB, more than the L2 cache.
 const LIVE: usize = 100_000;
@@ -95,38 +95,37 @@ impl Objects<DefaultKey> for SlotMap<DefaultKey, Object> {
     }
 }
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    let mut random = Random::new(11);
-    let live = options.size(LIVE, QUICK_LIVE);
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let live = run.options.size(LIVE, QUICK_LIVE);
     let mut order: Vec<usize> = (0..live).collect();
-    random.shuffle(&mut order);
+    Random::new(11).shuffle(&mut order);
     let order = &order;
-    #[cfg_attr(not(feature = "peers"), allow(unused_mut))]
-    let mut contenders = vec![
-        Contender::new("drystone", || round(&Pool::new(&Heap), order)),
-        Contender::new("drystone-blocks", || {
-            let pool = BlockPool::in_slabs(Layout::new::<Object>(), &Heap);
-            round(Boxes(&pool), order)
-        }),
-        Contender::new("slab", || round(Slab::new(), order)),
-        Contender::new("slotmap", || round(SlotMap::new(), order)),
-        Contender::new("box", || round(StdBoxes, order)),
-    ];
-    #[cfg(feature = "peers")]
-    contenders.push(Contender::new("mimalloc", || {
-        let mimalloc = super::adapter::InProgram(mimalloc::MiMalloc);
-        round(Boxes(&mimalloc), order)
-    }));
-    table.run_case("pool", options, contenders)
+    run.case("pool", || {
+        Ok(vec![
+            Contender::new("drystone", || round(&Pool::new(&Heap), order)),
+            Contender::new("drystone-blocks", || {
+                let pool = BlockPool::in_slabs(Layout::new::<Object>(), &Heap);
+                round(Boxes(&pool), order)
+            }),
+            Contender::new("slab", || round(Slab::new(), order)),
+            Contender::new("slotmap", || round(SlotMap::new(), order)),
+            Contender::new("box", || round(StdBoxes, order)),
+            #[cfg(feature = "peers")]
+            Contender::new("mimalloc", || {
+                let mimalloc = super::small::allocator::InProgram(mimalloc::MiMalloc);
+                round(Boxes(&mimalloc), order)
+            }),
+        ])
+    })
 }
 
 /// Fills the store, shuffles the order, and then replaces the oldest objects in bursts.
-fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>, String> {
+fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Round {
     let object = |number: usize| Object([number as u64; 8]);
-    let full = || "an object does not fit".to_owned();
+    let full = "an object does not fit";
     let mut made = Vec::with_capacity(order.len());
     for number in 0..order.len() {
-        made.push(Some(objects.insert(object(number)).ok_or_else(full)?));
+        made.push(Some(objects.insert(object(number)).ok_or(full)?));
     }
     let mut keys: VecDeque<K> = order.iter().filter_map(|&number| made[number].take()).collect();
     drop(made);
@@ -140,7 +139,7 @@ fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>
         }
         sum += keys.drain(..BURST).map(|key| objects.remove(key)).sum::<u64>();
         for _ in 0..BURST {
-            keys.push_back(objects.insert(object(number)).ok_or_else(full)?);
+            keys.push_back(objects.insert(object(number)).ok_or(full)?);
             number += 1;
         }
     }
@@ -149,6 +148,6 @@ fn round<K>(mut objects: impl Objects<K>, order: &[usize]) -> Result<Vec<Figure>
     let expected = (0..number as u64).sum::<u64>();
     match sum == expected {
         true => Ok(vec![time]),
-        false => Err(format!("the sum of the objects is {sum}, not {expected}")),
+        false => Err(format!("the sum of the objects is {sum}, not {expected}").into()),
     }
 }

@@ -6,7 +6,7 @@ use allocator_api2::{alloc::System, boxed::Box as BoxIn};
 use bump_scope::{Bump, BumpScope};
 use drystone_memory::{Region, Scope, ScopeStack};
 
-use crate::{Contender, Error, Figure, Options, Table};
+use crate::{Contender, Error, Figure, Run, rounds::Round};
 
 /// Objects per scope.
 const OBJECTS: usize = 8;
@@ -73,43 +73,42 @@ impl Object<'_> for Plain {
     }
 }
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    run_case::<Counted<'_>>(table, options, "scope", &Counts::default())?;
-    run_case::<Plain>(table, options, "scope-plain", &Counts::default())
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    run_case::<Counted<'_>>(run, "scope", &Counts::default())?;
+    run_case::<Plain>(run, "scope-plain", &Counts::default())
 }
 
 fn run_case<'c, T: Object<'c>>(
-    table: &mut Table,
-    options: &Options,
+    run: &mut Run<'_>,
     case: &str,
     counts: &'c Counts,
 ) -> Result<(), Error> {
-    let repeats = options.size(REPEATS, QUICK_REPEATS);
+    let repeats = run.options.size(REPEATS, QUICK_REPEATS);
     let mut bump = Bump::new();
     let mut arena = scoped_arena::Scope::with_capacity(MEMORY_BYTES);
-    let contenders = vec![
-        Contender::new("drystone", || {
-            let region = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
-            let mut stack = ScopeStack::new(region);
-            time(repeats, counts, || stack.scope(|scope| in_drystone::<T>(scope, counts, DEPTH)))
-        }),
-        Contender::new("bump-scope", || {
-            time(repeats, counts, || bump.scoped(|scope| in_bump_scope::<T>(scope, counts, DEPTH)))
-        }),
-        Contender::new("scoped-arena", || {
-            time(repeats, counts, || in_scoped_arena::<T>(arena.proxy().scope(), counts, DEPTH))
-        }),
-        Contender::new("box", || time(repeats, counts, || in_boxes::<T>(counts, DEPTH))),
-    ];
-    table.run_case(case, options, contenders)
+    run.case(case, || {
+        Ok(vec![
+            Contender::new("drystone", || {
+                let mut stack = ScopeStack::new(Region::heap(MEMORY_BYTES)?);
+                time(repeats, counts, || {
+                    stack.scope(|scope| in_drystone::<T>(scope, counts, DEPTH))
+                })
+            }),
+            Contender::new("bump-scope", || {
+                time(repeats, counts, || {
+                    bump.scoped(|scope| in_bump_scope::<T>(scope, counts, DEPTH))
+                })
+            }),
+            Contender::new("scoped-arena", || {
+                time(repeats, counts, || in_scoped_arena::<T>(arena.proxy().scope(), counts, DEPTH))
+            }),
+            Contender::new("box", || time(repeats, counts, || in_boxes::<T>(counts, DEPTH))),
+        ])
+    })
 }
 
 /// Measures the time per object.
-fn time(
-    repeats: usize,
-    counts: &Counts,
-    mut run: impl FnMut() -> Option<()>,
-) -> Result<Vec<Figure>, String> {
+fn time(repeats: usize, counts: &Counts, mut run: impl FnMut() -> Option<()>) -> Round {
     run().ok_or("full")?;
     counts.iter().for_each(|count| count.set(0));
     let start = Instant::now();
@@ -120,7 +119,7 @@ fn time(
     let expected = (repeats * DEPTH) as u64;
     match counts.iter().find(|count| count.get() != expected) {
         None => Ok(vec![figure]),
-        Some(count) => Err(format!("{} objects were dropped, not {expected}", count.get())),
+        Some(count) => Err(format!("{} objects were dropped, not {expected}", count.get()).into()),
     }
 }
 

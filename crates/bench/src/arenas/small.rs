@@ -10,38 +10,27 @@
 //! `malloc`, `mimalloc` and `snmalloc-rs` serve every thread of a program, which has a cost. The
 //! case `global` compares all of them as global allocators of whole programs.
 
+pub(super) mod allocator;
 mod cases;
 mod churn;
-pub(super) mod contenders;
+mod contenders;
 mod document;
+#[cfg(feature = "peers")]
+mod lua;
 mod resident;
+#[cfg(feature = "peers")]
+mod script;
 mod statistics;
+#[cfg(feature = "peers")]
+mod trace;
 mod tree;
+mod work;
 
-use std::path::PathBuf;
+use crate::{Error, Run};
 
-use crate::{Error, Options, Table};
-
-const FILE: &str = "mime-types.xml";
-const CASES: [&str; 3] = ["small-parse", "small-random", "small-memory"];
-
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !CASES.iter().any(|case| options.selects(case)) {
-        return Ok(());
-    }
-    let Some(folder) = std::env::var_os("DRYSTONE_DATA") else {
-        eprintln!("skipped: {}: they need {FILE}, and DRYSTONE_DATA is not set", CASES.join(", "));
-        return Ok(());
-    };
-    let path = PathBuf::from(folder).join(FILE);
-    let in_file = |message: String| resident::failed(table, CASES[0], FILE, &message);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| in_file(format!("{}: {error}", path.display())))?;
-    let tokens = document::tokens(&text).map_err(in_file)?;
-    let statistics = statistics::record(&tokens).map_err(in_file)?;
-    let input = cases::Input { tokens: &tokens, statistics: &statistics, options };
-    match resident::requested_contender() {
-        Some(contender) => cases::measure_resident(table, &input, contender),
-        None => cases::run(table, &input),
-    }
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    cases::run(run)?;
+    #[cfg(feature = "peers")]
+    script::run(run)?;
+    Ok(())
 }

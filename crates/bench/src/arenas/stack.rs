@@ -9,7 +9,7 @@ use std::{
 use bump_scope::{Bump, alloc::Allocator, traits::BumpAllocatorTyped};
 use drystone_memory::{Region, Stack};
 
-use crate::{Contender, Error, Figure, Options, Random, Table};
+use crate::{Contender, Error, Figure, Options, Random, Run};
 
 /// Blocks that are pushed before they are popped.
 const BLOCKS: usize = 16;
@@ -89,13 +89,15 @@ impl Blocks for Malloc {
     }
 }
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    let contenders = vec![
-        contender::<Stack<'static>>(options),
-        contender::<Bump>(options),
-        contender::<Malloc>(options),
-    ];
-    table.run_case("stack", options, contenders)
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let options = run.options;
+    run.case("stack", || {
+        Ok(vec![
+            contender::<Stack<'static>>(options),
+            contender::<Bump>(options),
+            contender::<Malloc>(options),
+        ])
+    })
 }
 
 type BlockSet = [Layout; BLOCKS];
@@ -115,19 +117,16 @@ fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
     let (sets, repeats) = (sets(), options.size(REPEATS, QUICK_REPEATS));
     Contender::new(B::NAME, move || {
         let blocks = B::new().ok_or("out of memory")?;
-        if !sets.iter().all(|set| push_and_pop(&blocks, set)) {
-            return Err("a block has lost its content".to_owned());
-        }
+        let lost = "a block has lost its content";
+        let run_all = || sets.iter().all(|set| push_and_pop(&blocks, set));
+        run_all().then_some(()).ok_or(lost)?;
         let start = Instant::now();
         let mut is_right = true;
         for _ in 0..repeats {
-            is_right &= sets.iter().all(|set| push_and_pop(&blocks, set));
+            is_right &= run_all();
         }
         let figure = Figure::time_since(start, repeats * SETS * BLOCKS);
-        match is_right {
-            true => Ok(vec![figure]),
-            false => Err("a block has lost its content".to_owned()),
-        }
+        Ok(is_right.then_some(vec![figure]).ok_or(lost)?)
     })
 }
 

@@ -10,16 +10,15 @@ mod reserve;
 
 use drystone_alloc::SizeClassConfig;
 use drystone_pool::{Oversize, Placement};
-use drystone_render::{GlConfig, GlDevice, PoolRenderer, PoolRendererConfig, RenderError};
+use drystone_render::{PoolRenderer, PoolRendererConfig, RenderError};
 
 use self::reserve::Replay;
 use super::{
-    BUCKET_SIZE, SIZE,
     changing::{Changing, RandomChanges},
-    contenders::{Kind, available, compare},
+    contenders::{Kind, available, gl_device, prepare},
     scene::RandomScene,
 };
-use crate::{Contender, Error, Figure, Options, Table};
+use crate::{Contender, Error, Failure, Figure, Run, error::By};
 
 /// Cases: name, voxels per side of a chunk, chunks per side, and K.
 const CASES: [(&str, u32, u32, &[u32]); 2] =
@@ -29,54 +28,42 @@ const CASES: [(&str, u32, u32, &[u32]); 2] =
 /// frames in flight.
 const SPARE_BUCKETS: u32 = 256;
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(BUCKET_SIZE.name);
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side, buckets) in CASES {
-        if options.selects(case) {
-            run_case(&mut table, options, case, ([side, chunks_per_side], buckets))?;
+        if run.options.selects(case) {
+            let scene = RandomScene::new(side, chunks_per_side);
+            let scene = scene.map_err(|failure| run.error(case, failure))?;
+            run_case(run, case, &scene, buckets)?;
         }
     }
-    Ok(table)
+    Ok(())
 }
 
 fn run_case(
-    table: &mut Table,
-    options: &Options,
+    run: &mut Run<'_>,
     case: &str,
-    ([side, chunks_per_side], buckets): ([u32; 2], &[u32]),
+    scene: &RandomScene,
+    buckets: &[u32],
 ) -> Result<(), Error> {
-    let name = table.name().to_owned();
-    let failed = |contender: &str, message: String| {
-        let [case, contender] = [case, contender].map(str::to_owned);
-        Error::Contender { table: name.clone(), case, contender, message }
-    };
-    let scene = RandomScene::new(side, chunks_per_side).map_err(|e| failed("scene", e))?;
-    let replay = Replay::of(&scene).map_err(|e| failed("scene", e))?;
-    let mut changing = Vec::new();
-    for (name, placement) in placements(&scene, buckets) {
-        let opened = available(case, &name, open(&placement, &scene))
-            .map_err(|error| failed(&name, error.to_string()))?;
-        let Some(one) = opened else { continue };
-        let waste = wastes(&replay, &placement).map_err(|message| failed(&name, message))?;
-        changing.push((name, one, waste));
-    }
-    let Some((_, first, _)) = changing.first_mut() else { return Ok(()) };
-    table.machine.gpu = first.scene.renderer().output().describe();
-    for (name, one, _) in &mut changing {
-        one.change().map_err(|message| failed(name, message))?;
-    }
-    compare(changing.iter_mut().map(|(_, one, _)| (one.kind, one.scene.renderer())), &scene.view)
-        .map_err(|(kind, message)| failed(kind.name(), message))?;
-    let view = scene.view;
-    let contenders = changing.into_iter().map(|(name, mut one, waste)| {
-        Contender::new(name, move || {
-            let mut figures = one.round(&view)?;
-            figures.retain(|figure| ["draw", "mesh"].contains(&figure.metric));
-            figures.extend_from_slice(&waste);
-            Ok(figures)
-        })
-    });
-    table.run_case(case, options, contenders.collect())
+    let placements = placements(scene, buckets);
+    let open = |(name, placement): &(String, Placement)| (name.clone(), open(placement, scene));
+    let opened = available(case, placements.iter().map(open));
+    let changing = prepare(run, case, &scene.view, opened)?;
+    run.case(case, || {
+        let replay = Replay::of(scene)?;
+        let contenders = changing.into_iter().map(|(name, mut one)| {
+            let placement = placements.iter().find(|(of, _)| *of == name);
+            let (_, placement) = placement.ok_or("unknown contender")?;
+            let waste = wastes(&replay, placement).by(&name)?;
+            Ok(Contender::new(name, move || {
+                let mut figures = one.round(&scene.view)?;
+                figures.retain(|figure| ["draw", "mesh"].contains(&figure.metric));
+                figures.extend_from_slice(&waste);
+                Ok(figures)
+            }))
+        });
+        contenders.collect()
+    })
 }
 
 /// Shares of the reserved memory that are not in a mesh. `waste` is for the initial scene in the
@@ -85,7 +72,7 @@ fn run_case(
 /// `waiting` is reserved for frames in flight, and `spare` is free in large ranges.
 /// `least-changing` is for the smallest buffer in which all changes fit. Each new mesh is allocated
 /// before the old one is freed.
-fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 6], String> {
+fn wastes(replay: &Replay, placement: &Placement) -> Result<[Figure; 6], Failure> {
     let percent = |metric, part: f64| Figure::new(metric, "percent", part * 100.0);
     let shares = replay.shares(placement)?;
     Ok([
@@ -113,8 +100,6 @@ fn placements(scene: &RandomScene, buckets: &[u32]) -> Vec<(String, Placement)> 
 }
 
 fn open(placement: &Placement, scene: &RandomScene) -> Result<Changing, RenderError> {
-    let [width, height] = SIZE;
-    let device = GlDevice::headless(GlConfig::default(), width, height)?;
     let meshes = scene.quads.len() as u32;
     let quads = match placement {
         Placement::Buckets { elements } => u64::from(meshes + SPARE_BUCKETS) * u64::from(*elements),
@@ -125,7 +110,7 @@ fn open(placement: &Placement, scene: &RandomScene) -> Result<Changing, RenderEr
         oversize: Oversize::Split,
         ..PoolRendererConfig::default()
     };
-    let renderer = PoolRenderer::with_config(device, quads, meshes, config)?;
+    let renderer = PoolRenderer::with_config(gl_device()?, quads, meshes, config)?;
     let changes = Box::new(RandomChanges::of(scene));
-    Changing::with_renderer(Kind::PoolGl, Box::new(renderer), scene, changes)
+    Changing::new(Kind::PoolGl, Box::new(renderer), scene, changes)
 }

@@ -1,17 +1,23 @@
-//! A renderer with a world in which many chunks change before every frame.
-
-use std::time::Instant;
+//! Table `dynamic`: before every frame, 50 chunks of the scene are filled at random and meshed. Other
+//! tables use its renderer with a world in which chunks change.
 
 use drystone::scene::Scene;
 use drystone_render::{RenderError, Renderer, View};
 use drystone_voxel::{Chunk, ChunkPos};
 
 use super::{
-    contenders::{Capacity, Kind},
+    contenders::{Drawing, Kind, available, prepare},
     frames::{FrameTimes, warm_up},
     scene::{RandomScene, new_chunk},
+    still::cases,
 };
-use crate::{Figure, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Failure, Figure, Run,
+    rounds::{Round, timed},
+};
+
+/// Contenders. Kinds that differ only in the size of their vertices are left out.
+const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::NaiveWgpu, Kind::PoolGl, Kind::NaiveGl];
 
 /// Number of chunks that change before every frame, or all if there are fewer.
 const CHANGED_CHUNKS: u32 = 50;
@@ -21,27 +27,47 @@ const ROUND_FRAMES: u32 = 3;
 /// Time limit of a round of a large scene.
 const ROUND_SECONDS: f64 = 0.5;
 
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    for (case, side, chunks_per_side) in cases(run.options) {
+        let scene = RandomScene::new(side, chunks_per_side);
+        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let changes = RandomChanges::of(&scene);
+        run_case(run, case, scene, &|| Box::new(changes.clone()))?;
+    }
+    Ok(())
+}
+
+/// Draws a changing scene with each contender.
+pub(super) fn run_case(
+    run: &mut Run<'_>,
+    case: &str,
+    scene: RandomScene,
+    changes: &dyn Fn() -> Box<dyn Changes>,
+) -> Result<(), Error> {
+    let open = |kind: Kind| {
+        let renderer = kind.open(scene.quad_count().into(), scene.quads.len() as u32);
+        (kind.name(), renderer.and_then(|it| Changing::new(kind, it, &scene, changes())))
+    };
+    let opened = available(case, KINDS.map(open));
+    let view = scene.view;
+    drop(scene);
+    let changing = prepare(run, case, &view, opened)?;
+    let contenders =
+        changing.into_iter().map(|(name, mut it)| Contender::new(name, move || it.round(&view)));
+    run.case(case, || Ok(contenders.collect()))
+}
+
 /// A contender with its world. All contenders' worlds change in the same way.
 pub(super) struct Changing {
-    pub(super) kind: Kind,
-    pub(super) scene: Scene,
+    kind: Kind,
+    scene: Scene,
     changes: Box<dyn Changes>,
     mesh_ns: f64,
 }
 
 impl Changing {
-    pub(super) fn open(
-        kind: Kind,
-        scene: &RandomScene,
-        changes: Box<dyn Changes>,
-    ) -> Result<Self, RenderError> {
-        let meshes = scene.quads.len() as u32;
-        let capacity = Capacity { quads: scene.quad_count().into(), meshes };
-        Self::with_renderer(kind, kind.open(capacity)?, scene, changes)
-    }
-
-    /// Creates it with a new renderer of this kind.
-    pub(super) fn with_renderer(
+    /// Inserts the scene into a new renderer of this kind.
+    pub(super) fn new(
         kind: Kind,
         renderer: Box<dyn Renderer>,
         scene: &RandomScene,
@@ -51,31 +77,36 @@ impl Changing {
         Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
     }
 
-    /// Fills the next chunks, and then meshes them on all cores. Only meshing and upload are timed.
-    pub(super) fn change(&mut self) -> Result<(), String> {
-        let changed = self.changes.next_frame();
-        let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
-        for (position, chunk) in changed {
-            self.scene.world_mut().insert(position, chunk).map_err(|e| e.to_string())?;
-        }
-        let start = Instant::now();
-        self.scene.remesh_many(&positions).map_err(|e| e.to_string())?;
-        self.mesh_ns += elapsed_ns(start);
-        Ok(())
-    }
-
-    pub(super) fn round(&mut self, view: &View) -> Result<Vec<Figure>, String> {
+    pub(super) fn round(&mut self, view: &View) -> Round {
         warm_up(self.scene.renderer(), view)?;
         self.mesh_ns = 0.0;
         let mut times = FrameTimes::default();
-        while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
+        while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {
             self.change()?;
             times.draw(self.scene.renderer(), view)?;
         }
         let chunks = f64::from(times.frames * self.changes.per_frame());
-        let mut figures = times.figures(self.scene.renderer(), self.kind);
+        let mut figures = times.figures(self.scene.renderer(), self.kind.quad_bytes());
         figures.push(Figure::new("mesh", "us/chunk", self.mesh_ns / chunks / 1e3));
         Ok(figures)
+    }
+}
+
+impl Drawing for Changing {
+    fn renderer(&mut self) -> &mut dyn Renderer {
+        self.scene.renderer()
+    }
+
+    /// Fills the next chunks, and then meshes them on all cores. Only meshing and upload are timed.
+    fn change(&mut self) -> Result<(), Failure> {
+        let changed = self.changes.next_frame();
+        let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
+        for (position, chunk) in changed {
+            self.scene.world_mut().insert(position, chunk)?;
+        }
+        let (meshed, ns) = timed(|| self.scene.remesh_many(&positions));
+        self.mesh_ns += ns;
+        Ok(meshed?)
     }
 }
 

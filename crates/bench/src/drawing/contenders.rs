@@ -2,14 +2,25 @@
 
 use drystone_mesh::{Cube, Quad};
 use drystone_render::{
-    Api, Device, GlConfig, GlDevice, Image, InstancedRenderer, NaiveRenderer, PoolRenderer,
-    RenderError, Renderer, SlotPolicy, View, WgpuDevice,
+    Api, GlConfig, GlDevice, Image, InstancedRenderer, NaiveRenderer, PoolRenderer, RenderError,
+    Renderer, SlotPolicy, View, WgpuDevice,
 };
 
 use super::{
     SIZE,
     article::{ArticleDevice, FatDevice},
 };
+use crate::{Error, Failure, Run, error::By};
+
+/// Opens wgpu without a window.
+pub(super) fn wgpu_device() -> Result<WgpuDevice, RenderError> {
+    WgpuDevice::headless(Api::Any, SIZE[0], SIZE[1])
+}
+
+/// Opens OpenGL without a window.
+pub(super) fn gl_device() -> Result<GlDevice, RenderError> {
+    GlDevice::headless(GlConfig::default(), SIZE[0], SIZE[1])
+}
 
 /// A renderer on a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,89 +73,98 @@ impl Kind {
     /// # Errors
     /// The error of its device: `NoAdapter` if the machine has none, `TooLarge` if the scene does
     /// not fit.
-    pub(super) fn open(self, capacity: Capacity) -> Result<Box<dyn Renderer>, RenderError> {
+    pub(super) fn open(self, quads: u64, meshes: u32) -> Result<Box<dyn Renderer>, RenderError> {
         let [width, height] = SIZE;
-        let gl = GlConfig::default();
-        match self {
-            Self::PoolWgpu => pool(WgpuDevice::headless(Api::Any, width, height)?, capacity),
-            Self::NaiveWgpu => naive(WgpuDevice::headless(Api::Any, width, height)?),
-            Self::PoolGl => pool(GlDevice::headless(gl, width, height)?, capacity),
-            Self::NaiveGl => naive(ArticleDevice::headless(width, height)?),
-            Self::PoolGlFat => pool(FatDevice::headless(gl, width, height)?, capacity),
-            Self::InstancedWgpu => instanced(WgpuDevice::headless(Api::Any, width, height)?),
-            Self::InstancedGl => instanced(GlDevice::headless(gl, width, height)?),
-        }
+        Ok(match self {
+            Self::PoolWgpu => Box::new(PoolRenderer::new(wgpu_device()?, quads, meshes)?),
+            Self::NaiveWgpu => Box::new(NaiveRenderer::new(wgpu_device()?)),
+            Self::PoolGl => Box::new(PoolRenderer::new(gl_device()?, quads, meshes)?),
+            Self::NaiveGl => Box::new(NaiveRenderer::new(ArticleDevice::headless(width, height)?)),
+            Self::PoolGlFat => {
+                let device = FatDevice::headless(GlConfig::default(), width, height)?;
+                Box::new(PoolRenderer::new(device, quads, meshes)?)
+            }
+            Self::InstancedWgpu => {
+                Box::new(InstancedRenderer::new(wgpu_device()?, SlotPolicy::Lowest)?)
+            }
+            Self::InstancedGl => {
+                Box::new(InstancedRenderer::new(gl_device()?, SlotPolicy::Lowest)?)
+            }
+        })
     }
 }
 
-/// Capacity that a scene needs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Capacity {
-    pub(super) quads: u64,
-    pub(super) meshes: u32,
-}
-
-fn pool<D: Device + 'static>(
-    device: D,
-    capacity: Capacity,
-) -> Result<Box<dyn Renderer>, RenderError> {
-    let Capacity { quads, meshes } = capacity;
-    Ok(Box::new(PoolRenderer::new(device, quads, meshes)?))
-}
-
-fn naive<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderError> {
-    Ok(Box::new(NaiveRenderer::new(device)))
-}
-
-fn instanced<D: Device + 'static>(device: D) -> Result<Box<dyn Renderer>, RenderError> {
-    Ok(Box::new(InstancedRenderer::new(device, SlotPolicy::Lowest)?))
-}
-
-/// Returns the renderer. Without an adapter, or if the scene is too large, prints the reason and
-/// returns `None`.
+/// Returns the contenders that could be opened, with their names. Prints the names of the others:
+/// those for which the machine has no adapter or too little memory.
 ///
-/// Any other error.
-pub(super) fn available<T>(
+/// # Errors
+/// Any other error of an opened contender.
+pub(super) fn available<N: AsRef<str>, T>(
     case: &str,
-    contender: &str,
-    opened: Result<T, RenderError>,
-) -> Result<Option<T>, RenderError> {
-    match opened {
-        Ok(it) => Ok(Some(it)),
-        Err(error @ (RenderError::NoAdapter { .. } | RenderError::TooLarge { .. })) => {
-            eprintln!("skipped: {case}, {contender}: {error}");
-            Ok(None)
+    opened: impl IntoIterator<Item = (N, Result<T, RenderError>)>,
+) -> Result<Vec<(N, T)>, Failure> {
+    let mut available = Vec::new();
+    for (name, opened) in opened {
+        match opened {
+            Ok(it) => available.push((name, it)),
+            Err(
+                error @ (RenderError::NoAdapter { .. }
+                | RenderError::NoCulling { .. }
+                | RenderError::TooLarge { .. }),
+            ) => eprintln!("skipped: {case}, {}: {error}", name.as_ref()),
+            Err(error) => return Err(error).by(name.as_ref()),
         }
-        Err(error) => Err(error),
     }
+    Ok(available)
+}
+
+/// A renderer with its scene.
+pub(super) trait Drawing {
+    fn renderer(&mut self) -> &mut dyn Renderer;
+
+    /// Changes the scene before the pictures are compared, if it changes at all.
+    fn change(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// Checks the contenders of a case and notes their adapters: all draw the same picture, which is
+/// not empty.
+pub(super) fn prepare<N: AsRef<str>, D: Drawing>(
+    run: &mut Run<'_>,
+    case: &str,
+    view: &View,
+    opened: Result<Vec<(N, D)>, Failure>,
+) -> Result<Vec<(N, D)>, Error> {
+    let compared = opened.and_then(|mut drawings| {
+        let mut first = None;
+        for (name, drawing) in &mut drawings {
+            let picture = drawing.change().and_then(|()| picture(drawing.renderer(), view));
+            let picture = picture.by(name.as_ref())?;
+            same_picture(first.get_or_insert_with(|| picture.clone()), &picture)
+                .by(name.as_ref())?;
+        }
+        Ok(drawings)
+    });
+    let mut drawings = compared.map_err(|failure| run.error(case, failure))?;
+    let mut adapters: Vec<_> =
+        drawings.iter_mut().map(|(_, drawing)| drawing.renderer().output().describe()).collect();
+    adapters.dedup();
+    run.table.machine.gpu = adapters.join("; ");
+    Ok(drawings)
+}
+
+/// Draws a picture. An empty one is an error.
+fn picture(renderer: &mut dyn Renderer, view: &View) -> Result<Image, Failure> {
+    if renderer.draw(view)?.quads == 0 {
+        return Err("nothing was drawn".into());
+    }
+    Ok(renderer.read_image()?)
 }
 
 /// Largest number of pixels that may differ between the contenders' pictures. Faces of different
 /// meshes with equal depth depend on the drawing order.
 const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
-
-/// Checks that all renderers draw the same picture, and that it is not empty. The error names the
-/// renderer that differs.
-pub(super) fn compare<'a>(
-    renderers: impl Iterator<Item = (Kind, &'a mut dyn Renderer)>,
-    view: &View,
-) -> Result<(), (Kind, String)> {
-    let mut first = None;
-    for (kind, renderer) in renderers {
-        let failed = |error: RenderError| (kind, error.to_string());
-        let drawn = renderer.draw(view).map_err(failed)?;
-        if drawn.quads == 0 {
-            return Err((kind, "nothing was drawn".into()));
-        }
-        let picture = renderer.read_image().map_err(failed)?;
-        let Some(first) = &first else {
-            first = Some(picture);
-            continue;
-        };
-        same_picture(first, &picture).map_err(|message| (kind, message))?;
-    }
-    Ok(())
-}
 
 /// Compares a picture with the first one, except for pixels that depend on the drawing order.
 pub(super) fn same_picture(first: &Image, picture: &Image) -> Result<(), String> {

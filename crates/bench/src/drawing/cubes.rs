@@ -6,10 +6,7 @@ mod cube_world;
 mod one_by_one;
 mod pool_world;
 
-use drystone_render::{
-    Api, Device, GlConfig, GlDevice, InstancedRenderer, RenderError, Renderer, SlotPolicy, View,
-    WgpuDevice,
-};
+use drystone_render::{Device, InstancedRenderer, RenderError, Renderer, SlotPolicy, View};
 
 use self::{
     changes::{Change, Changes},
@@ -17,13 +14,14 @@ use self::{
     pool_world::PoolWorld,
 };
 use super::{
-    CUBES, SIZE,
-    contenders::{Capacity, Kind, available, compare},
+    contenders::{Drawing, Kind, available, gl_device, prepare, wgpu_device},
     frames::{FrameTimes, warm_up},
     scene::RandomScene,
 };
-use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
-use std::time::Instant;
+use crate::{
+    Contender, Error, Failure, Figure, Run,
+    rounds::{Round, timed},
+};
 
 /// Number of voxels that change before each frame.
 const CHANGES: usize = 100_000;
@@ -34,50 +32,22 @@ const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::InstancedWgpu, Kind::PoolGl, Kin
 /// Frames per round.
 const ROUND_FRAMES: u32 = 2;
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(CUBES.name);
-    one_by_one::run(&mut table, options)?;
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    one_by_one::run(run)?;
     for (case, side, chunks_per_side) in CASES {
-        if options.selects(case) {
-            let scene = RandomScene::new(side, chunks_per_side)
-                .map_err(|message| failed(case, "scene", message))?;
-            run_case(&mut table, options, case, &scene)?;
+        if !run.options.selects(case) {
+            continue;
         }
+        let scene = RandomScene::new(side, chunks_per_side);
+        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let open = |kind: Kind| (kind.name(), Changing::open(kind, &scene));
+        let changing = prepare(run, case, &scene.view, available(case, KINDS.map(open)))?;
+        let contenders = changing
+            .into_iter()
+            .map(|(name, mut it)| Contender::new(name, move || it.round(&scene.view)));
+        run.case(case, || Ok(contenders.collect()))?;
     }
-    Ok(table)
-}
-
-fn failed(case: &str, contender: &str, message: String) -> Error {
-    let [table, case, contender] = [CUBES.name, case, contender].map(str::to_owned);
-    Error::Contender { table, case, contender, message }
-}
-
-fn run_case(
-    table: &mut Table,
-    options: &Options,
-    case: &str,
-    scene: &RandomScene,
-) -> Result<(), Error> {
-    let mut all = Vec::new();
-    for kind in KINDS {
-        let refused = |error: RenderError| failed(case, kind.name(), error.to_string());
-        if let Some(world) = available(case, kind.name(), open(kind, scene)).map_err(refused)? {
-            all.push(Drawn { kind, world, changes: Changes::of(scene), plan: Vec::new() });
-        }
-    }
-    let adapters: Vec<String> =
-        all.iter_mut().map(|it| it.world.renderer().output().describe()).collect();
-    table.machine.gpu = adapters.join("; ");
-    // All contenders have changed before they are compared.
-    for one in &mut all {
-        one.change().map_err(|message| failed(case, one.kind.name(), message))?;
-    }
-    compare(all.iter_mut().map(|one| (one.kind, one.world.renderer())), &scene.view)
-        .map_err(|(kind, message)| failed(case, kind.name(), message))?;
-    let contenders = all
-        .into_iter()
-        .map(|mut one| Contender::new(one.kind.name(), move || one.round(&scene.view)));
-    table.run_case(case, options, contenders.collect())
+    Ok(())
 }
 
 /// A world with a renderer that follows its changes.
@@ -89,14 +59,12 @@ trait Followed {
 }
 
 fn open(kind: Kind, scene: &RandomScene) -> Result<Box<dyn Followed>, RenderError> {
-    let [width, height] = SIZE;
     match kind {
-        Kind::InstancedWgpu => cubes(WgpuDevice::headless(Api::Any, width, height)?, scene),
-        Kind::InstancedGl => cubes(GlDevice::headless(GlConfig::default(), width, height)?, scene),
+        Kind::InstancedWgpu => cubes(wgpu_device()?, scene),
+        Kind::InstancedGl => cubes(gl_device()?, scene),
         _ => {
-            let capacity =
-                Capacity { quads: scene.quad_count().into(), meshes: scene.quads.len() as u32 };
-            Ok(Box::new(PoolWorld::new(kind.open(capacity)?, scene)?))
+            let renderer = kind.open(scene.quad_count().into(), scene.quads.len() as u32)?;
+            Ok(Box::new(PoolWorld::new(renderer, scene)?))
         }
     }
 }
@@ -110,35 +78,47 @@ fn cubes<D: Device + 'static>(
 }
 
 /// A contender with its world.
-struct Drawn {
-    kind: Kind,
+struct Changing {
     world: Box<dyn Followed>,
     changes: Changes,
     plan: Vec<Change>,
+    /// Total time in which the renderer followed changes.
+    change_ns: f64,
 }
 
-impl Drawn {
-    /// Changes the world. Returns the time in nanoseconds that the renderer needed to follow.
-    fn change(&mut self) -> Result<f64, String> {
-        self.plan.clear();
-        self.plan.extend(self.changes.by_ref().take(CHANGES));
-        let start = Instant::now();
-        self.world.follow(&self.plan).map_err(|error| error.to_string())?;
-        Ok(elapsed_ns(start))
+impl Changing {
+    fn open(kind: Kind, scene: &RandomScene) -> Result<Self, RenderError> {
+        let (world, changes) = (open(kind, scene)?, Changes::of(scene));
+        Ok(Self { world, changes, plan: Vec::new(), change_ns: 0.0 })
     }
 
-    fn round(&mut self, view: &View) -> Result<Vec<Figure>, String> {
+    fn round(&mut self, view: &View) -> Round {
         warm_up(self.world.renderer(), view)?;
-        let (mut times, mut change_ns) = (FrameTimes::default(), 0.0);
+        self.change_ns = 0.0;
+        let mut times = FrameTimes::default();
         for _ in 0..ROUND_FRAMES {
-            change_ns += self.change()?;
+            self.change()?;
             times.draw(self.world.renderer(), view)?;
         }
         // Figures of the whole frame, including the changes.
-        times.draw_ns += change_ns;
+        times.draw_ns += self.change_ns;
         let mut figures = times.times();
-        let per_frame_us = change_ns / f64::from(ROUND_FRAMES) / 1e3;
+        let per_frame_us = self.change_ns / f64::from(ROUND_FRAMES) / 1e3;
         figures.push(Figure::new("change", "us/frame", per_frame_us));
         Ok(figures)
+    }
+}
+
+impl Drawing for Changing {
+    fn renderer(&mut self) -> &mut dyn Renderer {
+        self.world.renderer()
+    }
+
+    fn change(&mut self) -> Result<(), Failure> {
+        self.plan.clear();
+        self.plan.extend(self.changes.by_ref().take(CHANGES));
+        let (followed, ns) = timed(|| self.world.follow(&self.plan));
+        self.change_ns += ns;
+        Ok(followed?)
     }
 }

@@ -3,19 +3,20 @@
 //!
 //! The camera moves before every frame, so that no result of the last frame can be reused.
 
-use std::{cell::RefCell, f64::consts::TAU};
+use std::f64::consts::TAU;
 
 use drystone::scene::{self, ChunkQuads, DefaultView, Scene, mesh_world, quad_count};
-use drystone_render::{Api, Camera, Cull, PoolRenderer, RenderError, Renderer, View, WgpuDevice};
+use drystone_render::{Camera, Cull, PoolRenderer, RenderError, Renderer, View};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 use glam::DVec3;
 
 use super::{
-    CULLING, SIZE,
+    SIZE,
+    contenders::{available, same_picture, wgpu_device},
     frames::{FrameTimes, warm_up},
 };
-use crate::{Contender, Error, Figure, Options, Table};
+use crate::{Contender, Error, Failure, Figure, Run, error::By, rounds::Round};
 
 /// Chunks of 32³ along each axis, in a full and in a quick run.
 const CHUNKS: [u32; 3] = [24, 4, 24];
@@ -33,10 +34,6 @@ const FLIGHT_VOXELS: f64 = 1.0;
 /// Height of the camera above the ground, in voxels.
 const CAMERA_HEIGHT_VOXELS: f64 = 3.0;
 
-/// Largest number of pixels that may differ between the pictures. If faces of different meshes have
-/// the same depth, the one drawn first is visible.
-const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
-
 /// Position of the camera.
 #[derive(Clone, Copy)]
 enum CameraPath {
@@ -53,43 +50,32 @@ const CASES: [(&str, CameraPath); 3] =
 
 const CONTENDERS: [(&str, Cull); 2] = [("pool-wgpu", Cull::Cpu), ("pool-wgpu-culled", Cull::Gpu)];
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(CULLING.name);
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let options = run.options;
     if !CASES.iter().any(|(case, _)| options.selects(case)) {
-        return Ok(table);
+        return Ok(());
     }
-    let failed = |case: &str, contender: &str, message: String| {
-        let [table, case, contender] = [CULLING.name, case, contender].map(str::to_owned);
-        Error::Contender { table, case, contender, message }
-    };
-    let landscape = Landscape::new(options.size(CHUNKS, QUICK_CHUNKS))
-        .map_err(|message| failed("all", "landscape", message))?;
-    let mut drawn = Vec::new();
-    for (name, cull) in CONTENDERS {
-        match Drawn::open(name, cull, &landscape) {
-            Ok(one) => drawn.push(one),
-            Err(
-                error @ (RenderError::NoAdapter { .. }
-                | RenderError::NoCulling { .. }
-                | RenderError::TooLarge { .. }),
-            ) => eprintln!("skipped: {name}: {error}"),
-            Err(error) => return Err(failed("all", name, error.to_string())),
-        }
+    let opened = Landscape::new(options.size(CHUNKS, QUICK_CHUNKS)).and_then(|landscape| {
+        let open = |(name, cull)| (name, Drawn::open(cull, &landscape));
+        let drawn = available("all", CONTENDERS.map(open))?;
+        Ok((drawn, landscape))
+    });
+    let (mut drawn, landscape) = opened.map_err(|failure| run.error("all", failure))?;
+    if let Some((_, one)) = drawn.first_mut() {
+        run.table.machine.gpu = one.scene.renderer().output().describe();
     }
-    if let Some(one) = drawn.first_mut() {
-        table.machine.gpu = one.scene.renderer().output().describe();
+    for (case, path) in CASES {
+        let drawn = &mut drawn;
+        run.case(case, || {
+            compare(drawn, &landscape, path)?;
+            let mut contenders = Vec::new();
+            for (name, one) in drawn {
+                contenders.push(Contender::new(*name, || one.round(&landscape, path)));
+            }
+            Ok(contenders)
+        })?;
     }
-    for (case, path) in CASES.into_iter().filter(|(case, _)| options.selects(case)) {
-        compare(&mut drawn, &landscape, path)
-            .map_err(|(name, message)| failed(case, name, message))?;
-        let drawn: Vec<_> = drawn.iter_mut().map(RefCell::new).collect();
-        let contenders = drawn.iter().map(|one| {
-            let name = one.borrow().name;
-            Contender::new(name, || one.borrow_mut().round(&landscape, path))
-        });
-        table.run_case(case, options, contenders.collect())?;
-    }
-    Ok(table)
+    Ok(())
 }
 
 /// A generated world, meshed.
@@ -102,10 +88,10 @@ struct Landscape {
 }
 
 impl Landscape {
-    fn new(size_chunks: [u32; 3]) -> Result<Self, String> {
+    fn new(size_chunks: [u32; 3]) -> Result<Self, Failure> {
         let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
-        let source = GeneratedWorld::new(config).map_err(|e| e.to_string())?;
-        let world = World::load(&source).map_err(|e| e.to_string())?;
+        let source = GeneratedWorld::new(config)?;
+        let world = World::load(&source)?;
         let quads = mesh_world(&world);
         eprintln!("{} chunks with {} quads", quads.len(), quad_count(&quads));
         let default_view = scene::default_view(&world, SIZE[0] as f32 / SIZE[1] as f32);
@@ -145,32 +131,23 @@ impl Landscape {
     }
 }
 
-/// Checks that all contenders draw the same pictures, and that they are not empty. The error names
-/// the contender that differs.
+/// Checks that all contenders draw the same pictures, and that they are not empty.
 fn compare(
-    drawn: &mut [Drawn],
+    drawn: &mut [(&str, Drawn)],
     landscape: &Landscape,
     path: CameraPath,
-) -> Result<(), (&'static str, String)> {
+) -> Result<(), Failure> {
     /// The frames are far apart, so that the last one helps little with the next.
     const STEP: u32 = 97;
     for frame in 0..4 {
         let view = landscape.view(path, frame * STEP);
         let mut first = None;
-        for one in &mut *drawn {
-            let failed = |message: String| (one.name, message);
-            let (picture, stats) =
-                one.scene.picture(&view).map_err(|error| failed(error.to_string()))?;
+        for (name, one) in &mut *drawn {
+            let (picture, stats) = one.scene.picture(&view).by(name)?;
             if stats.quads == 0 {
-                return Err(failed("nothing was drawn".into()));
+                return Err("nothing was drawn").by(name);
             }
-            let first = first.get_or_insert_with(|| picture.clone());
-            match picture.difference(first, 2) {
-                Some(difference) if difference.pixels <= DIFFERENT_PIXELS => {}
-                difference => {
-                    return Err(failed(format!("differs from the first: {difference:?}")));
-                }
-            }
+            same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(name)?;
         }
     }
     Ok(())
@@ -178,39 +155,34 @@ fn compare(
 
 /// A contender with its scene.
 struct Drawn {
-    name: &'static str,
     scene: Scene,
     /// Number of frames drawn so far.
     frame: u32,
 }
 
 impl Drawn {
-    fn open(name: &'static str, cull: Cull, landscape: &Landscape) -> Result<Self, RenderError> {
-        let [width, height] = SIZE;
-        let device = WgpuDevice::headless(Api::Any, width, height)?;
+    fn open(cull: Cull, landscape: &Landscape) -> Result<Self, RenderError> {
         let quads = quad_count(&landscape.quads);
         let meshes = 2 * landscape.quads.len() as u32;
-        let mut renderer = PoolRenderer::new(device, quads, meshes)?;
+        let mut renderer = PoolRenderer::new(wgpu_device()?, quads, meshes)?;
         renderer.set_cull(cull)?;
         let scene = Scene::new(landscape.world.clone(), &landscape.quads, Box::new(renderer))?;
-        Ok(Self { name, scene, frame: 0 })
+        Ok(Self { scene, frame: 0 })
     }
 
     /// Draws frames and measures them.
-    fn round(&mut self, landscape: &Landscape, path: CameraPath) -> Result<Vec<Figure>, String> {
+    fn round(&mut self, landscape: &Landscape, path: CameraPath) -> Round {
         let renderer = self.scene.renderer();
         warm_up(renderer, &landscape.view(path, self.frame))?;
         let (mut times, mut quads) = (FrameTimes::default(), 0);
-        while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
+        while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {
             self.frame += 1;
             times.draw(renderer, &landscape.view(path, self.frame))?;
             quads += renderer.drawn().quads;
         }
-        let per_frame = |sum: f64| sum / f64::from(times.frames.max(1));
-        Ok(vec![
-            Figure::new("draw", "us/frame", per_frame(times.draw_ns / 1e3)),
-            Figure::new("submit", "us/frame", per_frame(times.submit_ns / 1e3)),
-            Figure::new("quads", "quads/frame", per_frame(quads as f64)),
-        ])
+        let per_frame = quads as f64 / f64::from(times.frames.max(1));
+        let mut figures = times.times();
+        figures.push(Figure::new("quads", "quads/frame", per_frame));
+        Ok(figures)
     }
 }

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use drystone_render::{RenderError, Renderer, View};
 
-use super::contenders::Kind;
-use crate::{Figure, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
+use crate::{Failure, Figure, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
 
 /// Sums of the times of frames.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,8 +18,13 @@ pub(super) struct FrameTimes {
 }
 
 impl FrameTimes {
+    /// Whether a round continues that has these limits.
+    pub(super) fn is_below(&self, frames: u32, seconds: f64) -> bool {
+        self.frames < frames && self.draw_ns < seconds * 1e9
+    }
+
     /// Draws a frame and adds its times.
-    pub(super) fn draw(&mut self, renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
+    pub(super) fn draw(&mut self, renderer: &mut dyn Renderer, view: &View) -> Result<(), Failure> {
         self.time(renderer, |it| it.draw(view).map(drop), Renderer::finish)
     }
 
@@ -30,11 +34,11 @@ impl FrameTimes {
         with: &mut T,
         draw: impl FnOnce(&mut T) -> Result<(), RenderError>,
         finish: impl FnOnce(&mut T) -> Result<(), RenderError>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let (start, cpu_start_ns) = (Instant::now(), thread_cpu_ns());
-        draw(with).map_err(|error| error.to_string())?;
+        draw(with)?;
         self.submit_ns += thread_cpu_ns() - cpu_start_ns;
-        finish(with).map_err(|error| error.to_string())?;
+        finish(with)?;
         self.draw_ns += elapsed_ns(start);
         self.frames += 1;
         Ok(())
@@ -49,18 +53,18 @@ impl FrameTimes {
         ]
     }
 
-    /// Figures `draw`, `submit` and `bytes`.
-    pub(super) fn figures(&self, renderer: &dyn Renderer, kind: Kind) -> Vec<Figure> {
+    /// Figures `draw`, `submit` and `bytes`. `quad_bytes` is the size of a quad in GPU memory.
+    pub(super) fn figures(&self, renderer: &dyn Renderer, quad_bytes: u64) -> Vec<Figure> {
         let held = renderer.held();
         let reserved_share = held.reserved_bytes as f64 / held.used_bytes.max(1) as f64;
         let mut figures = self.times();
-        figures.push(Figure::new("bytes", "bytes", reserved_share * kind.quad_bytes() as f64));
+        figures.push(Figure::new("bytes", "bytes", reserved_share * quad_bytes as f64));
         figures
     }
 }
 
 /// Draws a frame that is not measured: another contender may have drawn the last one.
-pub(super) fn warm_up(renderer: &mut dyn Renderer, view: &View) -> Result<(), String> {
-    renderer.draw(view).map_err(|error| error.to_string())?;
-    renderer.finish().map_err(|error| error.to_string())
+pub(super) fn warm_up(renderer: &mut dyn Renderer, view: &View) -> Result<(), Failure> {
+    renderer.draw(view)?;
+    Ok(renderer.finish()?)
 }

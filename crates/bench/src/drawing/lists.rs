@@ -3,17 +3,16 @@
 
 mod layers;
 
-use drystone_render::{GlConfig, GlDevice, RenderError, View};
+use drystone_render::{GlDevice, View};
 
 use self::layers::{Layers, Plan};
 use super::{
-    LISTS, SIZE,
-    contenders::{available, same_picture},
-    drawn::{ROUND_FRAMES, ROUND_SECONDS, TREMBLE_VOXELS, moved},
+    contenders::{available, gl_device, same_picture},
     frames::FrameTimes,
     scene::{HALF_GLASS, Meshes, RandomScene, small_meshes},
+    still::{ROUND_FRAMES, ROUND_SECONDS, moved},
 };
-use crate::{Contender, Error, Figure, Options, Table};
+use crate::{Contender, Error, Failure, Run, error::By, rounds::Round};
 
 /// Cases with glass as half of the filled voxels: name, voxels per side of a chunk, chunks per
 /// side.
@@ -28,69 +27,57 @@ const PLANS: [(&str, Plan); 3] = [
     ("pool-gl-pools", Plan::Pools),
 ];
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(LISTS.name);
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
-        if options.selects(case) {
-            let scene = RandomScene::with(side, [chunks_per_side; 3], HALF_GLASS)
-                .map_err(|message| failed(&table, case, "scene", message))?;
-            run_case(&mut table, options, case, (&scene.meshes(), &scene.view))?;
+        if run.options.selects(case) {
+            let scene = RandomScene::with(side, [chunks_per_side; 3], HALF_GLASS);
+            let scene = scene.map_err(|failure| run.error(case, failure))?;
+            run_case(run, case, (&scene.meshes(), &scene.view))?;
         }
     }
-    if options.selects(SMALL_MESHES) {
+    if run.options.selects(SMALL_MESHES) {
         let (meshes, view) = small_meshes();
-        run_case(&mut table, options, SMALL_MESHES, (&meshes.every_other_blended(), &view))?;
+        run_case(run, SMALL_MESHES, (&meshes.every_other_blended(), &view))?;
     }
-    Ok(table)
+    Ok(())
 }
 
-fn failed(table: &Table, case: &str, contender: &str, message: String) -> Error {
-    let [table, case, contender] = [table.name(), case, contender].map(str::to_owned);
-    Error::Contender { table, case, contender, message }
-}
-
-fn run_case(
-    table: &mut Table,
-    options: &Options,
-    case: &str,
-    (meshes, view): (&Meshes, &View),
-) -> Result<(), Error> {
-    let mut drawn = Vec::new();
-    let mut first = None;
-    for (name, plan) in PLANS {
-        let refused = |table: &Table, message| failed(table, case, name, message);
-        let opened = available(case, name, open(plan, meshes))
-            .map_err(|error| refused(table, error.to_string()))?;
-        let Some(mut layers) = opened else { continue };
-        table.machine.gpu = layers.describe();
-        let picture = layers.picture(view).map_err(|error| refused(table, error.to_string()))?;
-        let first = first.get_or_insert_with(|| picture.clone());
-        same_picture(first, &picture).map_err(|message| refused(table, message))?;
-        drawn.push((name, layers));
+fn run_case(run: &mut Run<'_>, case: &str, (meshes, view): (&Meshes, &View)) -> Result<(), Error> {
+    let mut opened = open(case, meshes, view).map_err(|failure| run.error(case, failure))?;
+    if let Some((_, layers)) = opened.first_mut() {
+        run.table.machine.gpu = layers.describe();
     }
-    let contenders = drawn.into_iter().map(|(name, mut layers)| {
+    let contenders = opened.into_iter().map(|(name, mut layers)| {
         let mut frame = 0;
         Contender::new(name, move || round(&mut layers, view, &mut frame))
     });
-    table.run_case(case, options, contenders.collect())
+    run.case(case, || Ok(contenders.collect()))
 }
 
-fn open(plan: Plan, meshes: &Meshes) -> Result<Layers<GlDevice>, RenderError> {
-    let [width, height] = SIZE;
-    Layers::new(GlDevice::headless(GlConfig::default(), width, height)?, plan, meshes)
+/// Opens the contenders, and compares their pictures.
+fn open(
+    case: &str,
+    meshes: &Meshes,
+    view: &View,
+) -> Result<Vec<(&'static str, Layers<GlDevice>)>, Failure> {
+    let layers = |plan| gl_device().and_then(|device| Layers::new(device, plan, meshes));
+    let mut opened = available(case, PLANS.map(|(name, plan)| (name, layers(plan))))?;
+    let mut first = None;
+    for (name, layers) in &mut opened {
+        let picture = layers.picture(view).by(name)?;
+        same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(name)?;
+    }
+    Ok(opened)
 }
 
 /// Draws frames with a moving camera, so that each frame has new masks and a new order.
-fn round(
-    layers: &mut Layers<GlDevice>,
-    view: &View,
-    frame: &mut u32,
-) -> Result<Vec<Figure>, String> {
-    layers.draw(view).and_then(|()| layers.finish()).map_err(|error| error.to_string())?;
+fn round(layers: &mut Layers<GlDevice>, view: &View, frame: &mut u32) -> Round {
+    layers.draw(view)?;
+    layers.finish()?;
     let mut times = FrameTimes::default();
-    while times.frames < ROUND_FRAMES && times.draw_ns < ROUND_SECONDS * 1e9 {
+    while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {
         *frame += 1;
-        let view = moved(view, TREMBLE_VOXELS, *frame);
+        let view = moved(view, *frame);
         times.time(layers, |it| it.draw(&view), Layers::finish)?;
     }
     Ok(times.times())

@@ -13,8 +13,7 @@ use self::{
     crowd::{Crowd, Drawn, Viewpoint},
     drystone::{Meshes, PoolList},
 };
-use super::MASK_ORDER;
-use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+use crate::{Contender, Error, Figure, Run, error::By, rounds::Round};
 
 /// Cases of CPU time: name, parts, and whether a quick run includes it. A chunk has six parts.
 const CASES: [(&str, usize, bool); 4] = [
@@ -29,15 +28,13 @@ const ROUND_PARTS: usize = 4_000_000;
 /// Smallest and largest number of frames of a round.
 const ROUND_FRAMES: [usize; 2] = [5, 2_000];
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(MASK_ORDER.name);
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, parts, quick) in CASES {
-        if (quick || !options.quick) && options.selects(case) {
-            run_case(&mut table, options, case, parts)?;
+        if quick || !run.options.quick {
+            run_case(run, case, parts)?;
         }
     }
-    pictures::run(&mut table, options)?;
-    Ok(table)
+    pictures::run(run)
 }
 
 /// A draw list that masks, sorts and uploads commands.
@@ -52,32 +49,21 @@ trait CommandList {
     fn drawn(&self) -> Drawn;
 }
 
-fn run_case(table: &mut Table, options: &Options, case: &str, parts: usize) -> Result<(), Error> {
-    let crowd = Crowd::new(parts);
-    let name = table.name().to_owned();
-    let failed = |contender: &str, message: String| {
-        let [case, contender] = [case, contender].map(str::to_owned);
-        Error::Contender { table: name.clone(), case, contender, message }
-    };
-    let pool_list = |meshes, contender: &str| {
-        PoolList::new(&crowd, meshes).map_err(|message| failed(contender, message))
-    };
-    let lists: [(&str, Box<dyn CommandList>); 3] = [
-        ("drystone", Box::new(pool_list(Meshes::Chunks, "drystone")?)),
-        ("drystone-single", Box::new(pool_list(Meshes::Parts, "drystone-single")?)),
-        ("article", Box::new(ArticleList::new(&crowd))),
-    ];
-    let mut at_once = pool_list(Meshes::Chunks, "drystone-at-once")?;
-    let mut contenders: Vec<_> = lists
-        .into_iter()
-        .map(|(name, mut list)| {
-            let crowd = &crowd;
-            Contender::new(name, move || round(crowd, list.as_mut(), parts))
-        })
-        .collect();
-    contenders
-        .push(Contender::new("drystone-at-once", || run_combined(&crowd, &mut at_once, parts)));
-    table.run_case(case, options, contenders)
+fn run_case(run: &mut Run<'_>, case: &str, parts: usize) -> Result<(), Error> {
+    let crowd = std::cell::OnceCell::new();
+    run.case(case, || {
+        let crowd = crowd.get_or_init(|| Crowd::new(parts));
+        let mut chunks = PoolList::new(crowd, Meshes::Chunks).by("drystone")?;
+        let mut single = PoolList::new(crowd, Meshes::Parts).by("drystone-single")?;
+        let mut article = ArticleList::new(crowd);
+        let mut at_once = PoolList::new(crowd, Meshes::Chunks).by("drystone-at-once")?;
+        Ok(vec![
+            Contender::new("drystone", move || staged_round(crowd, &mut chunks, parts)),
+            Contender::new("drystone-single", move || staged_round(crowd, &mut single, parts)),
+            Contender::new("article", move || staged_round(crowd, &mut article, parts)),
+            Contender::new("drystone-at-once", move || round_at_once(crowd, &mut at_once, parts)),
+        ])
+    })
 }
 
 fn frames_of(parts: usize) -> usize {
@@ -85,50 +71,56 @@ fn frames_of(parts: usize) -> usize {
     (ROUND_PARTS / parts).clamp(min, max)
 }
 
-/// Runs frames of a camera that circles around the crowd. The figure of a stage is the median over
-/// all frames, and `cpu` is the sum of the three stages.
-fn round(crowd: &Crowd, list: &mut dyn CommandList, parts: usize) -> Result<Vec<Figure>, String> {
+/// Runs frames of a camera that circles around the crowd, and checks the last one. `time` returns
+/// the times of a frame's stages in microseconds. Returns their medians over all frames.
+fn medians<L: CommandList, const N: usize>(
+    crowd: &Crowd,
+    list: &mut L,
+    parts: usize,
+    time: impl Fn(&mut L, &Viewpoint) -> [f64; N],
+) -> Result<[f64; N], String> {
     let frames = frames_of(parts);
-    let mut stages = [const { Vec::new() }; 3];
+    let mut stages = [const { Vec::new() }; N];
     for frame in 0..frames {
         let viewpoint = Viewpoint::on_circle(frame, frames);
-        let start = Instant::now();
-        list.mask(&viewpoint);
-        let masked = Instant::now();
-        list.order(&viewpoint);
-        let ordered = Instant::now();
-        list.upload();
-        let end = Instant::now();
-        for (times, (from, to)) in
-            stages.iter_mut().zip([(start, masked), (masked, ordered), (ordered, end)])
-        {
-            times.push((to - from).as_secs_f64() * 1e6);
-        }
+        let times = time(list, &viewpoint);
+        stages.iter_mut().zip(times).for_each(|(stage, us)| stage.push(us));
         if frame + 1 == frames {
             check(crowd, &viewpoint, &list.drawn())?;
         }
     }
-    let [mask, order, upload] = stages.map(median);
+    Ok(stages.map(median))
+}
+
+fn us(from: Instant, to: Instant) -> f64 {
+    (to - from).as_secs_f64() * 1e6
+}
+
+/// Measures the three stages. `cpu` is the sum of their medians.
+fn staged_round(crowd: &Crowd, list: &mut impl CommandList, parts: usize) -> Round {
+    let [mask, order, upload] = medians(crowd, list, parts, |list, viewpoint| {
+        let start = Instant::now();
+        list.mask(viewpoint);
+        let masked = Instant::now();
+        list.order(viewpoint);
+        let ordered = Instant::now();
+        list.upload();
+        [us(start, masked), us(masked, ordered), us(ordered, Instant::now())]
+    })?;
     let figures = [("mask", mask), ("order", order), ("upload", upload)];
     let cpu = ("cpu", mask + order + upload);
     Ok(figures.into_iter().chain([cpu]).map(|(name, us)| figure(name, us)).collect())
 }
 
-/// Runs frames of a list with mask and sort in one pass. Only the sum with the upload is known.
-fn run_combined(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Result<Vec<Figure>, String> {
-    let frames = frames_of(parts);
-    let mut times = Vec::new();
-    for frame in 0..frames {
-        let viewpoint = Viewpoint::on_circle(frame, frames);
+/// Measures mask and sort in one pass. Only the sum with the upload is known.
+fn round_at_once(crowd: &Crowd, list: &mut PoolList, parts: usize) -> Round {
+    let [cpu] = medians(crowd, list, parts, |list, viewpoint| {
         let start = Instant::now();
-        list.mask_and_order(&viewpoint);
+        list.mask_and_order(viewpoint);
         list.upload();
-        times.push(elapsed_ns(start) / 1e3);
-        if frame + 1 == frames {
-            check(crowd, &viewpoint, &list.drawn())?;
-        }
-    }
-    Ok(vec![figure("cpu", median(times))])
+        [us(start, Instant::now())]
+    })?;
+    Ok(vec![figure("cpu", cpu)])
 }
 
 fn figure(metric: &'static str, us: f64) -> Figure {

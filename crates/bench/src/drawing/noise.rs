@@ -6,32 +6,26 @@ use std::rc::Rc;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, VoxelPos};
 
 use super::{
-    NOISE,
-    changing::Changes,
-    dynamic,
+    changing::{Changes, run_case},
     scene::{NOISE_COLOR, RandomScene},
-    still::CASES,
+    still::cases,
 };
-use crate::{Error, Options, Table, noise_field::NoiseField};
+use crate::{Error, Failure, Run, noise_field::NoiseField};
 
 /// Distance between two positions of the travel, in voxels.
 const STEP: i32 = 1;
 /// Number of positions. The travel goes back and forth, so that no contender has to sample noise.
 const POSITIONS: i32 = 2;
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(NOISE.name);
-    for (case, side, chunks_per_side, quick) in CASES {
-        if (quick || !options.quick) && options.selects(case) {
-            let travel = Travel::new(side, chunks_per_side);
-            let scene = travel.scene(side, chunks_per_side);
-            let scene = scene.map_err(|message| dynamic::failed(&table, case, "scene", message))?;
-            eprintln!("{case}: {}", ChunkQuads::of(&scene));
-            let changes = || Box::new(travel.clone()) as Box<dyn Changes>;
-            dynamic::run_case(&mut table, options, case, scene, &changes)?;
-        }
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    for (case, side, chunks_per_side) in cases(run.options) {
+        let travel = Travel::new(side, chunks_per_side);
+        let scene = travel.scene(side, chunks_per_side);
+        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        eprintln!("{case}: {}", ChunkQuads::of(&scene));
+        run_case(run, case, scene, &|| Box::new(travel.clone()))?;
     }
-    Ok(table)
+    Ok(())
 }
 
 /// The scene at each position of its travel.
@@ -61,7 +55,7 @@ impl Travel {
     }
 
     /// Returns the scene at the first position.
-    fn scene(&self, side: u32, chunks_per_side: u32) -> Result<RandomScene, String> {
+    fn scene(&self, side: u32, chunks_per_side: u32) -> Result<RandomScene, Failure> {
         let chunks = self.positions[0].iter().cloned();
         RandomScene::of_chunks(side, [chunks_per_side; 3], &[NOISE_COLOR], chunks)
     }

@@ -9,6 +9,8 @@ use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, MaterialTable};
 use drystone_world::World;
 use glam::DVec3;
 
+use crate::{Failure, Random};
+
 /// Probability that a voxel is filled.
 const FILL: f64 = 0.1;
 
@@ -44,12 +46,12 @@ pub(crate) struct RandomScene {
 
 impl RandomScene {
     /// Creates the article's scene: `chunks_per_side`³ chunks of `side`³ voxels.
-    pub(crate) fn new(side: u32, chunks_per_side: u32) -> Result<Self, String> {
+    pub(crate) fn new(side: u32, chunks_per_side: u32) -> Result<Self, Failure> {
         Self::with(side, [chunks_per_side; 3], COLORS)
     }
 
     /// Creates a scene of any number of chunks and any colours.
-    pub(super) fn with(side: u32, chunks: [u32; 3], colors: Colors) -> Result<Self, String> {
+    pub(super) fn with(side: u32, chunks: [u32; 3], colors: Colors) -> Result<Self, Failure> {
         let scene = Self::of_chunks(side, chunks, colors, random_chunks(side, chunks, colors))?;
         check_mean(side, scene.mean_quads())?;
         Ok(scene)
@@ -61,14 +63,14 @@ impl RandomScene {
         chunks: [u32; 3],
         colors: &[[u8; 4]],
         filled: impl Iterator<Item = (ChunkPos, Chunk)>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Failure> {
         let mut materials = MaterialTable::new();
         for &color in colors {
             materials.insert("color", color).ok_or("the material table is full")?;
         }
         let mut world = World::with_side("chunks", materials, side);
         for (position, chunk) in filled {
-            world.insert(position, chunk).map_err(|e| e.to_string())?;
+            world.insert(position, chunk)?;
         }
         let quads = mesh_world(&world);
         let max = DVec3::from_array(chunks.map(|count| f64::from(side * count)));
@@ -190,8 +192,16 @@ fn random_chunks(
 
 /// Creates a chunk of random voxels with a number of materials. The same seed gives the same chunk.
 fn random_chunk(side: u32, seed: u64, materials: usize) -> Chunk {
-    let mut random = SplitMix(u64::from(side) << 56 ^ seed);
-    Chunk::from_fn(side, |_| random.voxel(materials as u32))
+    let mut random = Random::new(u64::from(side) << 56 ^ seed);
+    Chunk::from_fn(side, |_| {
+        let bits = random.bits();
+        let is_filled = (bits >> 32) as f64 / 2f64.powi(32) < FILL;
+        if is_filled {
+            Material(1 + (bits as u32 % materials as u32) as u16)
+        } else {
+            Material::AIR
+        }
+    })
 }
 
 /// Creates a chunk in the article's colours that is not part of the initial scene.
@@ -208,27 +218,6 @@ fn check_mean(side: u32, mean: f64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{mean:.0} quads per chunk of {side}³; the article has about {article}"))
-}
-
-/// Steele, Lea and Flood's SplitMix64: fast, and the same on every machine.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    fn voxel(&mut self, materials: u32) -> Material {
-        let bits = self.next();
-        let unit = (bits >> 32) as f64 / 2f64.powi(32);
-        if unit >= FILL {
-            return Material::AIR;
-        }
-        Material(1 + (bits as u32 % materials) as u16)
-    }
 }
 
 #[cfg(test)]

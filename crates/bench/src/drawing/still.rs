@@ -1,21 +1,20 @@
-//! Table `static`: a scene that does not change, with a camera that stands still, and with one that
-//! moves (`pool-wgpu-moving`).
+//! Tables `static` and `grid`: scenes that do not change, with a camera that stands still, and with
+//! one that moves (`pool-wgpu-moving`).
 
 use std::cell::RefCell;
 
-use drystone_render::View;
+use drystone_render::{RenderError, Renderer, View};
 
 use super::{
-    STATIC,
-    contenders::{Kind, available, compare},
-    drawn::{Drawn, TREMBLE_VOXELS},
-    dynamic::failed,
-    scene::{Meshes, RandomScene, small_meshes},
+    contenders::{Drawing, Kind, available, prepare},
+    frames::{FrameTimes, warm_up},
+    scene::{FOUR_COLORS, Meshes, RandomScene, small_meshes},
 };
-use crate::{Contender, Error, Options, Table};
+use crate::{Contender, Error, Options, Run, rounds::Round};
 
-/// Cases: name, voxels per side of a chunk, chunks per side, and whether a quick run includes it.
-pub(super) const CASES: [(&str, u32, u32, bool); 7] = [
+/// Cases of the article: name, voxels per side of a chunk, chunks per side, and whether a quick run
+/// includes it.
+const CASES: [(&str, u32, u32, bool); 7] = [
     ("16x3", 16, 3, true),
     ("16x5", 16, 5, true),
     ("16x10", 16, 10, true),
@@ -28,66 +27,144 @@ pub(super) const CASES: [(&str, u32, u32, bool); 7] = [
 /// Case of many small meshes.
 pub(super) const SMALL_MESHES: &str = "small-meshes";
 
-pub(super) fn run(options: &Options) -> Result<Table, Error> {
-    let mut table = Table::new(STATIC.name);
-    for (case, side, chunks_per_side, quick) in CASES {
-        if (quick || !options.quick) && options.selects(case) {
-            let scene = RandomScene::new(side, chunks_per_side)
-                .map_err(|message| failed(&table, case, "scene", message))?;
-            eprintln!("{case}: {:.0} quads per chunk on average", scene.mean_quads());
-            run_case(&mut table, options, case, (&scene.meshes(), &scene.view), &Kind::ALL)?;
-        }
+/// Voxels per side of a chunk of the table `grid`: the article's main result.
+const GRID_SIDE: u32 = 32;
+/// Chunks per side, in a full and in a quick run.
+const GRID_CHUNKS: [u32; 2] = [50, 8];
+/// Contenders. A pool of the article's vertices is left out: it would need several gigabytes in
+/// addition to the naive program.
+const GRID_KINDS: [Kind; 4] = [Kind::PoolGl, Kind::NaiveGl, Kind::PoolWgpu, Kind::NaiveWgpu];
+
+/// Duration of a round of a small scene.
+pub(super) const ROUND_SECONDS: f64 = 0.25;
+/// Largest number of frames of a round.
+pub(super) const ROUND_FRAMES: u32 = 32;
+
+/// Movement per frame of a moving camera, in voxels: too small to be visible.
+const TREMBLE_VOXELS: f64 = 1e-3;
+
+/// Returns the selected cases of the article: name, voxels per side of a chunk, chunks per side.
+pub(super) fn cases(options: &Options) -> impl Iterator<Item = (&'static str, u32, u32)> {
+    let is_selected = |&(case, _, _, quick): &(&str, u32, u32, bool)| {
+        (quick || !options.quick) && options.selects(case)
+    };
+    CASES.into_iter().filter(is_selected).map(|(case, side, chunks, _)| (case, side, chunks))
+}
+
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    for (case, side, chunks_per_side) in cases(run.options) {
+        let scene = RandomScene::new(side, chunks_per_side);
+        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        eprintln!("{case}: {:.0} quads per chunk on average", scene.mean_quads());
+        run_case(run, case, (&scene.meshes(), &scene.view), &Kind::ALL)?;
     }
-    run_small(&mut table, options)?;
-    Ok(table)
+    run_small(run)
 }
 
 /// Runs the case `small-meshes`, if it is selected.
-pub(super) fn run_small(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if !options.selects(SMALL_MESHES) {
+pub(super) fn run_small(run: &mut Run<'_>) -> Result<(), Error> {
+    if !run.options.selects(SMALL_MESHES) {
         return Ok(());
     }
     let (meshes, view) = small_meshes();
-    run_case(table, options, SMALL_MESHES, (&meshes, &view), &Kind::ALL)
+    run_case(run, SMALL_MESHES, (&meshes, &view), &Kind::ALL)
+}
+
+/// Runs the table `grid`: a layer of chunks in four colours.
+pub(super) fn run_grid(run: &mut Run<'_>) -> Result<(), Error> {
+    let [full, quick] = GRID_CHUNKS;
+    let count = run.options.size(full, quick);
+    let case = format!("{count}x{count}");
+    if !run.options.selects(&case) {
+        return Ok(());
+    }
+    let scene = RandomScene::with(GRID_SIDE, [count, 1, count], FOUR_COLORS);
+    let scene = scene.map_err(|failure| run.error(&case, failure))?;
+    run_case(run, &case, (&scene.meshes(), &scene.view), &GRID_KINDS)
 }
 
 /// Draws meshes with these contenders.
-pub(super) fn run_case(
-    table: &mut Table,
-    options: &Options,
+fn run_case(
+    run: &mut Run<'_>,
     case: &str,
     (meshes, view): (&Meshes, &View),
     kinds: &[Kind],
 ) -> Result<(), Error> {
-    let mut drawn = Vec::new();
-    for &kind in kinds {
-        let one = available(case, kind.name(), Drawn::open(kind, meshes))
-            .map_err(|error| failed(table, case, kind.name(), error.to_string()))?;
-        drawn.extend(one);
-    }
-    table.machine.gpu = adapters(&mut drawn);
-    compare(drawn.iter_mut().map(Drawn::contender), view)
-        .map_err(|(kind, message)| failed(table, case, kind.name(), message))?;
-    let drawn: Vec<_> = drawn.into_iter().map(RefCell::new).collect();
-    let mut contenders = Vec::new();
-    for one in &drawn {
-        let kind = one.borrow().kind;
-        contenders.push(Contender::new(kind.name(), move || one.borrow_mut().round(view, 0.0)));
-        if kind == Kind::PoolWgpu {
-            contenders.push(Contender::new("pool-wgpu-moving", move || {
-                one.borrow_mut().round(view, TREMBLE_VOXELS)
-            }));
+    let open = |kind: &Kind| (kind.name(), Still::open(*kind, meshes));
+    let drawn = prepare(run, case, view, available(case, kinds.iter().map(open)))?;
+    let drawn: Vec<_> = drawn.into_iter().map(|(name, one)| (name, RefCell::new(one))).collect();
+    run.case(case, || {
+        let mut contenders = Vec::new();
+        for (name, one) in &drawn {
+            contenders.push(Contender::new(*name, || one.borrow_mut().round(view)));
+            if *name == Kind::PoolWgpu.name() {
+                let moving = || one.borrow_mut().moving_round(view);
+                contenders.push(Contender::new("pool-wgpu-moving", moving));
+            }
         }
-    }
-    table.run_case(case, options, contenders)
+        Ok(contenders)
+    })
 }
 
-/// Returns the names of the contenders' adapters, one per backend.
-fn adapters(drawn: &mut [Drawn]) -> String {
-    let name_of = |kinds: [Kind; 2]| {
-        let first = drawn.iter_mut().find(|one| kinds.contains(&one.kind))?;
-        Some(first.renderer.output().describe())
-    };
-    let backends = [[Kind::PoolWgpu, Kind::NaiveWgpu], [Kind::PoolGl, Kind::NaiveGl]];
-    backends.into_iter().filter_map(name_of).collect::<Vec<_>>().join("; ")
+/// A renderer with a scene that does not change.
+pub(super) struct Still {
+    kind: Kind,
+    pub(super) renderer: Box<dyn Renderer>,
+    /// Number of frames drawn so far, which determines the camera's position.
+    frame: u32,
+}
+
+impl Still {
+    pub(super) fn open(kind: Kind, meshes: &Meshes) -> Result<Self, RenderError> {
+        let renderer = kind.open(meshes.quad_count().into(), meshes.list.len() as u32)?;
+        Self::with_renderer(kind, renderer, meshes)
+    }
+
+    /// Creates it with a new renderer of this kind.
+    pub(super) fn with_renderer(
+        kind: Kind,
+        mut renderer: Box<dyn Renderer>,
+        meshes: &Meshes,
+    ) -> Result<Self, RenderError> {
+        renderer.set_palette(&meshes.palette)?;
+        for mesh in &meshes.list {
+            renderer.insert(&mesh.data())?;
+        }
+        Ok(Self { kind, renderer, frame: 0 })
+    }
+
+    /// Draws frames of a standing camera and measures them.
+    fn round(&mut self, view: &View) -> Round {
+        self.draw_frames(view, |view, _| *view)
+    }
+
+    /// Draws frames of a camera that moves, so that no result of the last frame can be reused. Then
+    /// `submit` includes masking, sorting and making commands.
+    pub(super) fn moving_round(&mut self, view: &View) -> Round {
+        self.draw_frames(view, moved)
+    }
+
+    fn draw_frames(&mut self, view: &View, view_of_frame: fn(&View, u32) -> View) -> Round {
+        let renderer = self.renderer.as_mut();
+        warm_up(renderer, view)?;
+        let mut times = FrameTimes::default();
+        while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {
+            self.frame += 1;
+            times.draw(renderer, &view_of_frame(view, self.frame))?;
+        }
+        Ok(times.figures(renderer, self.kind.quad_bytes()))
+    }
+}
+
+impl Drawing for Still {
+    fn renderer(&mut self) -> &mut dyn Renderer {
+        self.renderer.as_mut()
+    }
+}
+
+/// Returns the view of frame `frame`, for a camera that moves a little between frames.
+pub(super) fn moved(view: &View, frame: u32) -> View {
+    let mut view = *view;
+    view.camera.position.x += TREMBLE_VOXELS * f64::from(1 + frame % 2);
+    view
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use drystone_mesh::Face;
+use drystone_mesh::{Face, Quad};
 
 /// Number of unit faces that a mesh covers, by face direction and material.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -9,6 +9,16 @@ pub(super) struct Areas(BTreeMap<(Face, u16), u64>);
 impl Areas {
     pub(super) fn add(&mut self, face: Face, material: u16, area: u64) {
         *self.0.entry((face, material)).or_default() += area;
+    }
+
+    /// Adds the quads of a drystone mesh.
+    pub(super) fn add_quads(&mut self, quads: impl Iterator<Item = Quad>) {
+        for quad in quads {
+            let [width, height] = quad.size();
+            if let Some(face) = quad.face() {
+                self.add(face, quad.material(), u64::from(width * height));
+            }
+        }
     }
 
     /// Compares with `actual`. The error describes the first difference.

@@ -4,7 +4,7 @@ use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, VoxelPo
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
 use super::Input;
-use crate::{Options, Random, noise_field::NoiseField};
+use crate::{Failure, Options, Random, noise_field::NoiseField};
 
 /// Probability that a voxel of the random cases is filled.
 const FILL: f64 = 0.1;
@@ -31,9 +31,9 @@ impl Scene {
         Self { world, chunks }
     }
 
-    pub(super) fn inputs(self) -> Result<Vec<Input>, String> {
+    pub(super) fn inputs(self) -> Result<Vec<Input>, Failure> {
         if self.chunks.is_empty() {
-            return Err("the scene has no such chunk".to_owned());
+            return Err("the scene has no such chunk".into());
         }
         let world = Rc::new(self.world);
         Ok(self.chunks.into_iter().map(|position| Input::new(&world, position)).collect())
@@ -54,7 +54,7 @@ fn world(
     chunks: [i32; 3],
     materials: MaterialTable,
     mut material_at: impl FnMut(VoxelPos) -> Material,
-) -> Result<World, String> {
+) -> Result<World, Failure> {
     let mut world = World::with_side("bench", materials, side);
     let [nx, ny, nz] = chunks;
     for i in 0..nx * ny * nz {
@@ -64,7 +64,7 @@ fn world(
             let [x, y, z] = [x, y, z].map(i32::from);
             material_at(VoxelPos::new(origin.x + x, origin.y + y, origin.z + z))
         });
-        world.insert(position, chunk).map_err(|error| error.to_string())?;
+        world.insert(position, chunk)?;
     }
     Ok(world)
 }
@@ -80,7 +80,7 @@ fn solid_percent(world: &World, position: ChunkPos) -> Option<(u32, u32)> {
 }
 
 /// The article's worst case: random voxels of three colours.
-pub(super) fn random(side: u32, options: &Options) -> Result<Scene, String> {
+pub(super) fn random(side: u32, options: &Options) -> Result<Scene, Failure> {
     let chunks = options.size(3, 1);
     let mut random = Random::new(u64::from(side));
     let world = world(side, [chunks; 3], colors(), |_| {
@@ -92,22 +92,22 @@ pub(super) fn random(side: u32, options: &Options) -> Result<Scene, String> {
 
 /// The article's case of coherent noise: one colour, solid where OpenSimplex2 noise is positive.
 /// The period of the noise is the side of the world.
-pub(super) fn noise(side: u32, options: &Options) -> Result<Scene, String> {
+pub(super) fn noise(side: u32, options: &Options) -> Result<Scene, Failure> {
     let chunks = options.size(6, 2);
     let field = NoiseField::new(side * chunks as u32);
     let world = world(side, [chunks; 3], colors(), |position| field.material(position))?;
     Ok(Scene::new(world, options, is_mixed))
 }
 
-fn generated(options: &Options) -> Result<World, String> {
+fn generated(options: &Options) -> Result<World, Failure> {
     let size_chunks = options.size([8, 4, 8], [4, 4, 4]);
     let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
-    let source = GeneratedWorld::new(config).map_err(|error| error.to_string())?;
-    World::load(&source).map_err(|error| error.to_string())
+    let source = GeneratedWorld::new(config)?;
+    Ok(World::load(&source)?)
 }
 
 /// Chunks at the surface of the generated world, with water and trees.
-pub(super) fn terrain(side: u32, options: &Options) -> Result<Scene, String> {
+pub(super) fn terrain(side: u32, options: &Options) -> Result<Scene, Failure> {
     let source = generated(options)?;
     let chunks = options.size([256, 128, 256], [128; 3]).map(|voxels| voxels / side as i32);
     let materials = source.materials().clone();
@@ -116,7 +116,7 @@ pub(super) fn terrain(side: u32, options: &Options) -> Result<Scene, String> {
 }
 
 /// Chunks with caves below the surface.
-pub(super) fn caves(options: &Options) -> Result<Scene, String> {
+pub(super) fn caves(options: &Options) -> Result<Scene, Failure> {
     Ok(Scene::new(generated(options)?, options, |world, at| {
         is_mixed(world, at) && is_cave(world, at)
     }))
@@ -132,16 +132,16 @@ fn is_cave(world: &World, position: ChunkPos) -> bool {
 }
 
 /// A single chunk of one material.
-pub(super) fn uniform(solid: bool) -> Result<Scene, String> {
+pub(super) fn uniform(solid: bool) -> Result<Scene, Failure> {
     let mut world = World::new("uniform", colors());
     let position = ChunkPos::new(0, 0, 0);
     let chunk = Chunk::new(Chunk::SIDE, Material(u16::from(solid)));
-    world.insert(position, chunk).map_err(|error| error.to_string())?;
+    world.insert(position, chunk)?;
     Ok(Scene { world, chunks: vec![position] })
 }
 
 /// A checkerboard of voxels, in which no faces merge.
-pub(super) fn checker() -> Result<Scene, String> {
+pub(super) fn checker() -> Result<Scene, Failure> {
     let is_solid = |VoxelPos { x, y, z }: VoxelPos| (x + y + z) & 1 != 0;
     let world = world(Chunk::SIDE, [3; 3], colors(), |voxel| Material(u16::from(is_solid(voxel))))?;
     Ok(Scene { world, chunks: vec![ChunkPos::new(1, 1, 1)] })

@@ -1,11 +1,10 @@
-use drystone_mesh::Plane;
+use drystone_mesh::{Lifetime, Plane};
 
-use super::cutter::{Cutter, Left};
-use super::model::Model;
-use super::{Store, VisibleParts};
+use super::cutter::{CutCorner, CutStore, Scratch, clip_frame};
+use super::{Model, Store, Tips, VisibleParts};
 
 #[derive(Clone, Copy, Default)]
-struct Corner {
+pub(super) struct Corner {
     position: [f32; 3],
     _transformed: [f32; 3],
     _screen: [f32; 2],
@@ -14,76 +13,60 @@ struct Corner {
 }
 
 /// Polygons with their own copies of all corners.
-pub(super) struct VecOfVecs {
-    polygons: Vec<Vec<Corner>>,
-    temporaries: Vec<Vec<Corner>>,
-    cutter: Cutter,
-}
-
-fn corner(position: [f32; 3], uv: [f32; 2]) -> Corner {
-    Corner { position, uv, ..Corner::default() }
-}
+pub(super) struct VecOfVecs(Vec<Vec<Corner>>);
 
 fn new(position: [f32; 3]) -> Corner {
-    corner(position, [position[0], position[1]])
+    Corner { position, uv: [position[0], position[1]], ..Corner::default() }
 }
 
 impl Store for VecOfVecs {
+    type Polygon = Vec<Corner>;
+
     fn build(model: &Model) -> Self {
         let polygon = |face: &[u32; 4]| face.map(|n| new(model.positions[n as usize])).to_vec();
-        let polygons = model.faces.iter().map(polygon).collect();
-        Self { polygons, temporaries: Vec::new(), cutter: Cutter::default() }
+        Self(model.faces.iter().map(polygon).collect())
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
-        let (mut visible, mut parts) = (VisibleParts::default(), Vec::new());
-        for polygon in &self.polygons {
-            self.cutter.start();
-            polygon.iter().for_each(|corner| self.cutter.push(corner.position, corner.uv));
-            match self.cutter.cut(planes) {
-                Left::Nothing => {}
-                Left::All => visible.inside += 1,
-                Left::Part => {
-                    let corners = self.cutter.corners.iter();
-                    let part: Vec<_> = corners.map(|it| corner(it.position, it.uv)).collect();
-                    visible.parts += 1;
-                    visible.corners += part.len();
-                    part.iter().for_each(|corner| visible.sum += f64::from(corner.position[0]));
-                    parts.push(part);
-                }
-            }
-        }
-        visible
+    fn clip_frame(&mut self, planes: &[Plane], scratch: &mut Scratch<Vec<Corner>>) -> VisibleParts {
+        clip_frame(self, planes, scratch)
     }
 
-    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(old) = self.temporaries.get_mut(index) {
-            *old = Vec::new();
-        }
-        let polygon = &self.polygons[polygon];
-        let made = vec![polygon[0], polygon[1], new(tips[0]), new(tips[1])];
-        match self.temporaries.get_mut(index) {
-            Some(old) => *old = made,
-            None => self.temporaries.push(made),
-        }
+    #[inline]
+    fn temporary(&mut self, polygon: usize, tips: Tips, _: Lifetime) -> Vec<Corner> {
+        let polygon = &self.0[polygon];
+        vec![polygon[0], polygon[1], new(tips[0]), new(tips[1])]
     }
 
-    fn sum(&self) -> f64 {
-        self.temporaries.iter().flatten().map(|corner| f64::from(corner.position[0])).sum()
-    }
+    #[inline]
+    fn remove(&mut self, _: Vec<Corner>) {}
 
-    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
-        for &(polygon, tips) in parts {
-            let polygon = &self.polygons[polygon];
-            self.temporaries.push(vec![polygon[0], polygon[1], new(tips[0]), new(tips[1])]);
-        }
-        let sum = self.sum();
-        self.temporaries.clear();
-        sum
+    #[inline]
+    fn coordinates(&self, polygon: &Vec<Corner>) -> impl Iterator<Item = f32> {
+        polygon.iter().map(|corner| corner.position[0])
     }
 
     fn bytes(&self) -> usize {
-        let corners = self.polygons.iter().map(Vec::capacity).sum::<usize>();
-        corners * size_of::<Corner>() + size_of_val(&self.polygons[..])
+        let corners = self.0.iter().map(Vec::capacity).sum::<usize>();
+        corners * size_of::<Corner>() + size_of_val(&self.0[..])
+    }
+}
+
+impl CutStore for VecOfVecs {
+    fn polygon_count(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn for_each_corner(&self, polygon: usize, mut push: impl FnMut([f32; 3], [f32; 2])) {
+        self.0[polygon].iter().for_each(|corner| push(corner.position, corner.uv));
+    }
+
+    fn insert_part(&mut self, _: usize, corners: &[CutCorner]) -> Vec<Corner> {
+        let corner = |&CutCorner { position, uv, .. }: &CutCorner| Corner {
+            position,
+            uv,
+            ..Corner::default()
+        };
+        corners.iter().map(corner).collect()
     }
 }

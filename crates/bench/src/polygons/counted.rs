@@ -1,11 +1,10 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use drystone_mesh::Plane;
+use drystone_mesh::{Lifetime, Plane};
 
-use super::cutter::{Cutter, Left};
-use super::model::Model;
-use super::{Store, VisibleParts};
+use super::cutter::{CutCorner, CutStore, Scratch, clip_frame};
+use super::{Model, Store, Tips, VisibleParts};
 
 struct Coordinate {
     position: [f32; 3],
@@ -14,7 +13,7 @@ struct Coordinate {
     _stamp: Cell<u32>,
 }
 
-struct Vertex {
+pub(super) struct Vertex {
     uv: [f32; 2],
     coordinate: Rc<Coordinate>,
 }
@@ -24,8 +23,6 @@ type Polygon = Rc<[Rc<Vertex>]>;
 /// Vertices and coordinates shared by `Rc`.
 pub(super) struct Counted {
     polygons: Vec<Polygon>,
-    temporaries: Vec<Option<Polygon>>,
-    cutter: Cutter,
     vertex_count: usize,
 }
 
@@ -40,68 +37,32 @@ fn new(position: [f32; 3]) -> Rc<Vertex> {
 }
 
 impl Store for Counted {
+    type Polygon = Polygon;
+
     fn build(model: &Model) -> Self {
         let vertices: Vec<_> = model.positions.iter().map(|&position| new(position)).collect();
         let polygon = |face: &[u32; 4]| Rc::from(face.map(|n| vertices[n as usize].clone()));
         let polygons = model.faces.iter().map(polygon).collect();
-        let vertex_count = vertices.len();
-        Self { polygons, temporaries: Vec::new(), cutter: Cutter::default(), vertex_count }
+        Self { polygons, vertex_count: vertices.len() }
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
-        let (mut visible, mut parts) = (VisibleParts::default(), Vec::<Polygon>::new());
-        for polygon in &self.polygons {
-            self.cutter.start();
-            polygon.iter().for_each(|it| self.cutter.push(it.coordinate.position, it.uv));
-            match self.cutter.cut(planes) {
-                Left::Nothing => {}
-                Left::All => visible.inside += 1,
-                Left::Part => {
-                    let corners = self.cutter.corners.iter();
-                    let part: Polygon = corners
-                        .map(|it| match it.from {
-                            Some(n) => polygon[n as usize].clone(),
-                            None => vertex(it.position, it.uv),
-                        })
-                        .collect();
-                    visible.parts += 1;
-                    visible.corners += part.len();
-                    part.iter().for_each(|it| visible.sum += f64::from(it.coordinate.position[0]));
-                    parts.push(part);
-                }
-            }
-        }
-        visible
+    fn clip_frame(&mut self, planes: &[Plane], scratch: &mut Scratch<Polygon>) -> VisibleParts {
+        clip_frame(self, planes, scratch)
     }
 
-    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(old) = self.temporaries.get_mut(index) {
-            *old = None;
-        }
+    #[inline]
+    fn temporary(&mut self, polygon: usize, tips: Tips, _: Lifetime) -> Polygon {
         let polygon = &self.polygons[polygon];
         let [c, d] = tips.map(new);
-        let made: Polygon = Rc::from([polygon[0].clone(), polygon[1].clone(), c, d]);
-        match self.temporaries.get_mut(index) {
-            Some(old) => *old = Some(made),
-            None => self.temporaries.push(Some(made)),
-        }
+        Rc::from([polygon[0].clone(), polygon[1].clone(), c, d])
     }
 
-    fn sum(&self) -> f64 {
-        let vertices = self.temporaries.iter().flatten().flat_map(|polygon| polygon.iter());
-        vertices.map(|vertex| f64::from(vertex.coordinate.position[0])).sum()
-    }
+    #[inline]
+    fn remove(&mut self, _: Polygon) {}
 
-    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
-        for &(polygon, tips) in parts {
-            let polygon = &self.polygons[polygon];
-            let [c, d] = tips.map(new);
-            let made = Rc::from([polygon[0].clone(), polygon[1].clone(), c, d]);
-            self.temporaries.push(Some(made));
-        }
-        let sum = self.sum();
-        self.temporaries.clear();
-        sum
+    #[inline]
+    fn coordinates(&self, polygon: &Polygon) -> impl Iterator<Item = f32> {
+        polygon.iter().map(|vertex| vertex.coordinate.position[0])
     }
 
     fn bytes(&self) -> usize {
@@ -109,5 +70,24 @@ impl Store for Counted {
         let polygon = size_of::<Polygon>() + counts + 4 * size_of::<Rc<Vertex>>();
         let vertex = 2 * counts + size_of::<Vertex>() + size_of::<Coordinate>();
         self.polygons.len() * polygon + self.vertex_count * vertex
+    }
+}
+
+impl CutStore for Counted {
+    fn polygon_count(&self) -> usize {
+        self.polygons.len()
+    }
+
+    #[inline]
+    fn for_each_corner(&self, polygon: usize, mut push: impl FnMut([f32; 3], [f32; 2])) {
+        self.polygons[polygon].iter().for_each(|it| push(it.coordinate.position, it.uv));
+    }
+
+    fn insert_part(&mut self, polygon: usize, corners: &[CutCorner]) -> Polygon {
+        let vertex = |corner: &CutCorner| match corner.from {
+            Some(n) => self.polygons[polygon][n as usize].clone(),
+            None => vertex(corner.position, corner.uv),
+        };
+        corners.iter().map(vertex).collect()
     }
 }

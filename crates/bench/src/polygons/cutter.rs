@@ -1,5 +1,61 @@
 use drystone_mesh::Plane;
 
+use super::{Store, VisibleParts};
+
+/// Reused memory of a frame.
+pub(super) struct Scratch<P> {
+    cutter: Cutter,
+    /// Temporary polygons of a frame.
+    pub(super) parts: Vec<P>,
+}
+
+impl<P> Default for Scratch<P> {
+    fn default() -> Self {
+        Self { cutter: Cutter::default(), parts: Vec::new() }
+    }
+}
+
+/// A store that does not clip by itself.
+pub(super) trait CutStore: Store {
+    fn polygon_count(&self) -> usize;
+
+    /// Calls `push` with the position and the texture coordinates of each corner of a polygon.
+    fn for_each_corner(&self, polygon: usize, push: impl FnMut([f32; 3], [f32; 2]));
+
+    /// Makes a temporary of the visible part of a polygon.
+    fn insert_part(&mut self, polygon: usize, corners: &[CutCorner]) -> Self::Polygon;
+}
+
+/// Clips every polygon of a store, makes temporaries of the parts, reads them and drops them.
+#[inline]
+pub(super) fn clip_frame<S: CutStore>(
+    store: &mut S,
+    planes: &[Plane],
+    scratch: &mut Scratch<S::Polygon>,
+) -> VisibleParts {
+    let Scratch { cutter, parts } = scratch;
+    let mut visible = VisibleParts::default();
+    for polygon in 0..store.polygon_count() {
+        cutter.corners.clear();
+        store.for_each_corner(polygon, |position, uv| cutter.push(position, uv));
+        match cutter.cut(planes) {
+            Left::Nothing => {}
+            Left::All => visible.inside += 1,
+            Left::Part => {
+                let part = store.insert_part(polygon, &cutter.corners);
+                visible.parts += 1;
+                store.coordinates(&part).for_each(|x| {
+                    visible.corners += 1;
+                    visible.sum += f64::from(x);
+                });
+                parts.push(part);
+            }
+        }
+    }
+    store.end_frame(parts);
+    visible
+}
+
 /// A corner of a polygon while it is clipped.
 #[derive(Clone, Copy)]
 pub(super) struct CutCorner {
@@ -11,7 +67,7 @@ pub(super) struct CutCorner {
 
 /// Result of clipping a polygon.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Left {
+enum Left {
     Nothing,
     All,
     Part,
@@ -20,27 +76,22 @@ pub(super) enum Left {
 /// Clips polygons for stores without clipping, with reused memory and the algorithm of
 /// `drystone_mesh`.
 #[derive(Default)]
-pub(super) struct Cutter {
-    pub(super) corners: Vec<CutCorner>,
+struct Cutter {
+    corners: Vec<CutCorner>,
     next: Vec<CutCorner>,
     distances: Vec<f64>,
 }
 
 impl Cutter {
     #[inline]
-    pub(super) fn start(&mut self) {
-        self.corners.clear();
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, position: [f32; 3], uv: [f32; 2]) {
+    fn push(&mut self, position: [f32; 3], uv: [f32; 2]) {
         let from = Some(self.corners.len() as u32);
         self.corners.push(CutCorner { position, uv, from });
     }
 
     /// Keeps the part of the polygon that is inside all planes.
     #[inline]
-    pub(super) fn cut(&mut self, planes: &[Plane]) -> Left {
+    fn cut(&mut self, planes: &[Plane]) -> Left {
         let mut left = Left::All;
         for plane in planes {
             let (mut min, mut max) = (0.0f64, 0.0f64);

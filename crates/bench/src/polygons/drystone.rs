@@ -2,18 +2,18 @@ use drystone_mesh::{
     Clipped, Lifetime, MeshVertex, PartCorner, Plane, PolygonHandle, PolygonStore, VertexLists,
 };
 
-use super::model::Model;
-use super::{Store, VisibleParts};
+use super::cutter::Scratch;
+use super::{Model, Store, Tips, VisibleParts};
 
 pub(super) struct Drystone<L: VertexLists> {
     store: PolygonStore<(), L>,
     polygons: Vec<PolygonHandle>,
-    temporaries: Vec<PolygonHandle>,
-    /// Temporary polygons of a frame.
-    parts: Vec<PolygonHandle>,
 }
 
 impl<L: VertexLists> Store for Drystone<L> {
+    /// `None` if the insertion failed, which the sums detect.
+    type Polygon = Option<PolygonHandle>;
+
     fn build(model: &Model) -> Self {
         let mut store = PolygonStore::new();
         // If reserving fails, later insertions fail too, and missing polygons are detected.
@@ -26,69 +26,61 @@ impl<L: VertexLists> Store for Drystone<L> {
         let mut polygons = Vec::with_capacity(count);
         let faces = model.faces.iter().map(|face| &face[..]);
         let _ = store.insert_mesh(model.positions.len(), vertex, faces, |it| polygons.push(it));
-        Self { store, polygons, temporaries: Vec::new(), parts: Vec::new() }
+        Self { store, polygons }
     }
 
-    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
+    fn clip_frame(
+        &mut self,
+        planes: &[Plane],
+        scratch: &mut Scratch<Option<PolygonHandle>>,
+    ) -> VisibleParts {
         let mut visible = VisibleParts::default();
-        let (polygons, parts) = (&self.polygons, &mut self.parts);
-        parts.clear();
-        let clipped =
+        let (polygons, parts) = (&self.polygons, &mut scratch.parts);
+        // Failed insertions are detected, because their polygons are missing.
+        let _ =
             self.store.clip_all(polygons, planes, Lifetime::Frame, |_, clipped| match clipped {
                 Clipped::Inside => visible.inside += 1,
-                Clipped::Part(part) => parts.push(part),
+                Clipped::Part(part) => parts.push(Some(part)),
                 Clipped::Outside => {}
             });
-        // Failed insertions are detected, because their polygons are missing.
-        let _ = clipped;
         visible.parts = parts.len();
-        for corner in parts.iter().flat_map(|&part| self.store.corners(part)).flatten() {
+        for corner in parts.iter().flatten().flat_map(|&part| self.store.corners(part)).flatten() {
             visible.corners += 1;
             visible.sum += f64::from(corner.position()[0]);
         }
-        self.store.end_frame();
+        self.end_frame(parts);
         visible
     }
 
-    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(&old) = self.temporaries.get(index) {
-            let _ = self.store.remove(old);
-        }
-        let corners = part(tips);
-        let made = self.store.insert_part(self.polygons[polygon], &corners, Lifetime::Kept);
-        let Ok(made) = made else { return };
-        match self.temporaries.get_mut(index) {
-            Some(old) => *old = made,
-            None => self.temporaries.push(made),
-        }
+    #[inline]
+    fn temporary(
+        &mut self,
+        polygon: usize,
+        tips: Tips,
+        lifetime: Lifetime,
+    ) -> Option<PolygonHandle> {
+        let [c, d] = tips.map(|at| PartCorner::New { position: at, uv: [at[0], at[1]], data: () });
+        let corners = [PartCorner::Kept(0), PartCorner::Kept(1), c, d];
+        self.store.insert_part(self.polygons[polygon], &corners, lifetime).ok()
     }
 
-    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
-        for &(polygon, tips) in parts {
-            let polygon = self.polygons[polygon];
-            self.temporaries.extend(self.store.insert_part(polygon, &part(tips), Lifetime::Frame));
-        }
-        let sum = self.sum();
+    #[inline]
+    fn remove(&mut self, polygon: Option<PolygonHandle>) {
+        let _ = polygon.map(|polygon| self.store.remove(polygon));
+    }
+
+    fn end_frame(&mut self, temporaries: &mut Vec<Option<PolygonHandle>>) {
         self.store.end_frame();
-        self.temporaries.clear();
-        sum
+        temporaries.clear();
     }
 
-    fn sum(&self) -> f64 {
-        let mut sum = 0.0;
-        for corner in self.temporaries.iter().flat_map(|&it| self.store.corners(it)).flatten() {
-            sum += f64::from(corner.position()[0]);
-        }
-        sum
+    #[inline]
+    fn coordinates(&self, polygon: &Option<PolygonHandle>) -> impl Iterator<Item = f32> {
+        let corners = polygon.and_then(|polygon| self.store.corners(polygon).ok());
+        corners.into_iter().flatten().map(|corner| corner.position()[0])
     }
 
     fn bytes(&self) -> usize {
         self.store.stats().bytes as usize + size_of_val(&self.polygons[..])
     }
-}
-
-/// Returns the corners of a polygon with two existing corners and two new ones.
-fn part(tips: [[f32; 3]; 2]) -> [PartCorner<()>; 4] {
-    let [c, d] = tips.map(|at| PartCorner::New { position: at, uv: [at[0], at[1]], data: () });
-    [PartCorner::Kept(0), PartCorner::Kept(1), c, d]
 }

@@ -3,11 +3,10 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::null_mut;
 
-use drystone_mesh::Plane;
+use drystone_mesh::{Lifetime, Plane};
 
-use super::cutter::{Cutter, Left};
-use super::model::Model;
-use super::{Store, VisibleParts};
+use super::cutter::{CutCorner, CutStore, Scratch, clip_frame};
+use super::{Model, Store, Tips, VisibleParts};
 
 struct Coordinate {
     position: [f32; 3],
@@ -26,7 +25,7 @@ struct Vertex {
     users: u32,
 }
 
-struct Polygon {
+pub(super) struct Polygon {
     vertices: *mut *mut Vertex,
     count: u32,
 }
@@ -41,10 +40,7 @@ pub(super) struct RawPointers {
     free_polygons: *mut Polygon,
     free_lists: [*mut *mut Vertex; LISTS],
     polygons: Vec<*mut Polygon>,
-    temporaries: Vec<*mut Polygon>,
-    parts: Vec<*mut Polygon>,
     vertex_count: usize,
-    cutter: Cutter,
 }
 
 /// Allocates a new record on the heap.
@@ -124,6 +120,71 @@ impl RawPointers {
         list.cast()
     }
 
+    /// Reads the positions and texture coordinates of a polygon's corners.
+    #[inline]
+    fn corners(polygon: *mut Polygon) -> impl Iterator<Item = ([f32; 3], [f32; 2])> {
+        // SAFETY: it is a live record, and so are all that it points to.
+        unsafe {
+            let Polygon { vertices, count } = *polygon;
+            (0..count as usize).map(move |n| {
+                let vertex = *vertices.add(n);
+                ((*(*vertex).coordinate).position, (*vertex).uv)
+            })
+        }
+    }
+}
+
+impl Store for RawPointers {
+    type Polygon = *mut Polygon;
+
+    fn build(model: &Model) -> Self {
+        let mut store = Self {
+            free_coordinates: null_mut(),
+            free_vertices: null_mut(),
+            free_polygons: null_mut(),
+            free_lists: [null_mut(); LISTS],
+            polygons: Vec::with_capacity(model.faces.len()),
+            vertex_count: model.positions.len(),
+        };
+        let mut vertices: Vec<_> =
+            model.positions.iter().map(|&at| store.vertex(at, 0, [at[0], at[1]])).collect();
+        for face in &model.faces {
+            let polygon = store.polygon(4);
+            for (n, &vertex) in face.iter().enumerate() {
+                // SAFETY: the vertices are live, and the polygon has memory for four.
+                unsafe {
+                    (*vertices[vertex as usize]).users += 1;
+                    (*polygon).vertices.add(n).write(vertices[vertex as usize]);
+                }
+            }
+            store.polygons.push(polygon);
+        }
+        store
+    }
+
+    fn clip_frame(
+        &mut self,
+        planes: &[Plane],
+        scratch: &mut Scratch<*mut Polygon>,
+    ) -> VisibleParts {
+        clip_frame(self, planes, scratch)
+    }
+
+    #[inline]
+    fn temporary(&mut self, polygon: usize, tips: Tips, _: Lifetime) -> *mut Polygon {
+        let made = self.polygon(4);
+        let [c, d] = tips.map(|at| self.vertex(at, 1, [at[0], at[1]]));
+        // SAFETY: the polygon is live and has four vertices, and the new one has memory for four.
+        unsafe {
+            let list = (*self.polygons[polygon]).vertices;
+            let (a, b) = (*list, *list.add(1));
+            (*a).users += 1;
+            (*b).users += 1;
+            (*made).vertices.cast::<[*mut Vertex; 4]>().write([a, b, c, d]);
+        }
+        made
+    }
+
     #[inline]
     fn remove(&mut self, polygon: *mut Polygon) {
         // SAFETY: it is a live record of this store, and so are all that it points to.
@@ -155,10 +216,33 @@ impl RawPointers {
         }
     }
 
-    fn insert_part(&mut self, original: *mut Polygon) -> *mut Polygon {
-        let part = self.polygon(self.cutter.corners.len());
-        for n in 0..self.cutter.corners.len() {
-            let corner = self.cutter.corners[n];
+    #[inline]
+    fn coordinates(&self, polygon: &*mut Polygon) -> impl Iterator<Item = f32> {
+        Self::corners(*polygon).map(|(position, _)| position[0])
+    }
+
+    fn bytes(&self) -> usize {
+        let list = 4 * size_of::<*mut Vertex>();
+        let polygon = size_of::<*mut Polygon>() + size_of::<Polygon>() + list;
+        let vertex = size_of::<Vertex>() + size_of::<Coordinate>();
+        self.polygons.len() * polygon + self.vertex_count * vertex
+    }
+}
+
+impl CutStore for RawPointers {
+    fn polygon_count(&self) -> usize {
+        self.polygons.len()
+    }
+
+    #[inline]
+    fn for_each_corner(&self, polygon: usize, mut push: impl FnMut([f32; 3], [f32; 2])) {
+        Self::corners(self.polygons[polygon]).for_each(|(position, uv)| push(position, uv));
+    }
+
+    fn insert_part(&mut self, polygon: usize, corners: &[CutCorner]) -> *mut Polygon {
+        let original = self.polygons[polygon];
+        let part = self.polygon(corners.len());
+        for (n, corner) in corners.iter().enumerate() {
             // SAFETY: the cutter's numbers are those of the original's corners, and the part has
             // memory for all of the cutter's corners.
             unsafe {
@@ -175,133 +259,10 @@ impl RawPointers {
         }
         part
     }
-
-    /// Makes a polygon of two vertices of another one and two new ones.
-    #[inline]
-    fn temporary(&mut self, polygon: usize, tips: [[f32; 3]; 2]) -> *mut Polygon {
-        let made = self.polygon(4);
-        let [c, d] = tips.map(|at| self.vertex(at, 1, [at[0], at[1]]));
-        // SAFETY: the polygon is live and has four vertices, and the new one has memory for four.
-        unsafe {
-            let list = (*self.polygons[polygon]).vertices;
-            let (a, b) = (*list, *list.add(1));
-            (*a).users += 1;
-            (*b).users += 1;
-            (*made).vertices.cast::<[*mut Vertex; 4]>().write([a, b, c, d]);
-        }
-        made
-    }
-
-    /// Reads the positions and texture coordinates of a polygon's corners.
-    #[inline]
-    fn corners(polygon: *mut Polygon) -> impl Iterator<Item = ([f32; 3], [f32; 2])> {
-        // SAFETY: it is a live record, and so are all that it points to.
-        unsafe {
-            let Polygon { vertices, count } = *polygon;
-            (0..count as usize).map(move |n| {
-                let vertex = *vertices.add(n);
-                ((*(*vertex).coordinate).position, (*vertex).uv)
-            })
-        }
-    }
-}
-
-impl Store for RawPointers {
-    fn build(model: &Model) -> Self {
-        let mut store = Self {
-            free_coordinates: null_mut(),
-            free_vertices: null_mut(),
-            free_polygons: null_mut(),
-            free_lists: [null_mut(); LISTS],
-            polygons: Vec::with_capacity(model.faces.len()),
-            temporaries: Vec::new(),
-            parts: Vec::new(),
-            vertex_count: model.positions.len(),
-            cutter: Cutter::default(),
-        };
-        let mut vertices: Vec<_> =
-            model.positions.iter().map(|&at| store.vertex(at, 0, [at[0], at[1]])).collect();
-        for face in &model.faces {
-            let polygon = store.polygon(4);
-            for (n, &vertex) in face.iter().enumerate() {
-                // SAFETY: the vertices are live, and the polygon has memory for four.
-                unsafe {
-                    (*vertices[vertex as usize]).users += 1;
-                    (*polygon).vertices.add(n).write(vertices[vertex as usize]);
-                }
-            }
-            store.polygons.push(polygon);
-        }
-        store
-    }
-
-    fn clip_frame(&mut self, planes: &[Plane]) -> VisibleParts {
-        let mut visible = VisibleParts::default();
-        for n in 0..self.polygons.len() {
-            let polygon = self.polygons[n];
-            self.cutter.start();
-            Self::corners(polygon).for_each(|(position, uv)| self.cutter.push(position, uv));
-            match self.cutter.cut(planes) {
-                Left::Nothing => {}
-                Left::All => visible.inside += 1,
-                Left::Part => {
-                    let part = self.insert_part(polygon);
-                    visible.parts += 1;
-                    for (position, _) in Self::corners(part) {
-                        visible.corners += 1;
-                        visible.sum += f64::from(position[0]);
-                    }
-                    self.parts.push(part);
-                }
-            }
-        }
-        while let Some(part) = self.parts.pop() {
-            self.remove(part);
-        }
-        visible
-    }
-
-    fn replace(&mut self, index: usize, polygon: usize, tips: [[f32; 3]; 2]) {
-        if let Some(&old) = self.temporaries.get(index) {
-            self.remove(old);
-        }
-        let made = self.temporary(polygon, tips);
-        match self.temporaries.get_mut(index) {
-            Some(old) => *old = made,
-            None => self.temporaries.push(made),
-        }
-    }
-
-    fn frame(&mut self, parts: &[(usize, [[f32; 3]; 2])]) -> f64 {
-        for &(polygon, tips) in parts {
-            let made = self.temporary(polygon, tips);
-            self.temporaries.push(made);
-        }
-        let sum = self.sum();
-        while let Some(part) = self.temporaries.pop() {
-            self.remove(part);
-        }
-        sum
-    }
-
-    fn sum(&self) -> f64 {
-        let corners = self.temporaries.iter().flat_map(|&polygon| Self::corners(polygon));
-        corners.map(|(position, _)| f64::from(position[0])).sum()
-    }
-
-    fn bytes(&self) -> usize {
-        let list = 4 * size_of::<*mut Vertex>();
-        let polygon = size_of::<*mut Polygon>() + size_of::<Polygon>() + list;
-        let vertex = size_of::<Vertex>() + size_of::<Coordinate>();
-        self.polygons.len() * polygon + self.vertex_count * vertex
-    }
 }
 
 impl Drop for RawPointers {
     fn drop(&mut self) {
-        for polygon in std::mem::take(&mut self.temporaries) {
-            self.remove(polygon);
-        }
         for polygon in std::mem::take(&mut self.polygons) {
             self.remove(polygon);
         }

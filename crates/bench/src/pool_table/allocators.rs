@@ -5,7 +5,7 @@ use drystone_alloc::{
 };
 use drystone_pool::Placement;
 
-use super::meshes::MAX_QUADS;
+use super::steady::MAX_QUADS;
 
 /// An allocator of ranges.
 pub(super) trait RangeAllocator {

@@ -2,13 +2,13 @@
 //! memory cost of fragmentation, buckets and classes.
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, NullBackend, PoolConfig, PoolError, VertexPool};
+use drystone_pool::{Access, Placement, PoolConfig, PoolError};
 
 use super::{
     allocators::RangeAllocator,
-    meshes::{MAX_QUADS, Shape, Turnover, histogram},
+    steady::{CLASSES_PERCENT, Meshes, RANGES_PERCENT, Shape, SteadyPool, histogram},
 };
-use crate::{Contender, Error, Figure, Options, Random, Table};
+use crate::{Contender, Error, Failure, Figure, Options, Random, Run};
 
 /// Number of meshes in the pool when it is full.
 const MESHES: usize = 20_000;
@@ -16,45 +16,36 @@ const QUICK_MESHES: usize = 1_000;
 /// Number of replacements before it is filled up.
 const REPLACEMENTS: usize = 200_000;
 const QUICK_REPLACEMENTS: usize = 5_000;
-/// Used share during the churn. It is lower for size classes, which have slabs of every class.
-const FULL_PERCENT: u64 = 85;
-const CLASSES_PERCENT: u64 = 60;
 /// Number of buffers of the pool.
 const BUFFERS: u32 = 4;
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    let contenders = vec![
-        contender::<RangeSpace>("drystone", FULL_PERCENT, options),
-        contender::<SizeClasses>("drystone-classes", CLASSES_PERCENT, options),
-        contender::<BucketRing>("drystone-buckets", FULL_PERCENT, options),
-    ];
-    table.run_case("reserved", options, contenders)
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let options = run.options;
+    run.case("reserved", || {
+        Ok(vec![
+            contender::<RangeSpace>("drystone", RANGES_PERCENT, options),
+            contender::<SizeClasses>("drystone-classes", CLASSES_PERCENT, options),
+            contender::<BucketRing>("drystone-buckets", RANGES_PERCENT, options),
+        ])
+    })
 }
 
 fn contender<P: RangeAllocator>(name: &str, percent: u64, options: &Options) -> Contender<'static> {
-    let meshes = options.size(MESHES, QUICK_MESHES);
+    let count = options.size(MESHES, QUICK_MESHES);
     let replacements = options.size(REPLACEMENTS, QUICK_REPLACEMENTS);
     let mut seed = 30;
     Contender::new(name, move || {
         seed += 1;
-        let mut turnover = Turnover::new(meshes, seed);
-        let histogram = histogram(&mut Random::new(seed));
+        let meshes = Meshes::random(count, seed);
+        let placement = P::placement(&histogram(&mut Random::new(seed)));
         // Each mesh takes one bucket, of any size.
-        let quads = match P::placement(&histogram) {
-            drystone_pool::Placement::Buckets { elements } => meshes as u64 * u64::from(elements),
-            _ => turnover.quads(),
+        let quads = match placement {
+            Placement::Buckets { elements } => count as u64 * u64::from(elements),
+            _ => meshes.quads(),
         };
-        let buffer = (quads * 100 / percent) as u32 / BUFFERS;
-        let config = PoolConfig {
-            placement: P::placement(&histogram),
-            min_buffer_elements: buffer,
-            max_buffer_elements: buffer,
-            max_buffers: BUFFERS as u16,
-            ..PoolConfig::default()
-        };
-        let pool = fill(config, &mut turnover, replacements)?;
-        pool.validate()?;
-        let stats = pool.stats();
+        let pool = full_pool(placement, (quads * 100 / percent) as u32, meshes, replacements)?;
+        pool.pool.validate()?;
+        let stats = pool.pool.stats();
         let per_quad = stats.capacity_bytes as f64 / stats.used as f64;
         let waste = 100.0 * (1.0 - stats.occupancy());
         Ok(vec![
@@ -65,34 +56,24 @@ fn contender<P: RangeAllocator>(name: &str, percent: u64, options: &Options) -> 
 }
 
 /// Returns a pool that was churned, and then filled until it was full.
-fn fill(
-    config: PoolConfig,
-    turnover: &mut Turnover,
+fn full_pool(
+    placement: Placement,
+    capacity: u32,
+    meshes: Meshes,
     replacements: usize,
-) -> Result<VertexPool<u64, u32>, String> {
-    let to_text = |error: PoolError| error.to_string();
-    let mut backend = NullBackend(Access::Staged);
-    let mut pool = VertexPool::new(config).map_err(to_text)?;
-    let elements = vec![0; MAX_QUADS as usize];
-    let mut insert = |pool: &mut VertexPool<u64, u32>, shape: &Shape| {
-        pool.insert(&elements[..shape.quads as usize], &shape.parts, 0, &mut backend)
-    };
-    let mut handles = Vec::new();
-    for shape in &turnover.live {
-        handles.push(insert(&mut pool, shape).map_err(to_text)?);
+) -> Result<SteadyPool<u32>, Failure> {
+    let config = PoolConfig { placement, ..super::fixed_buffers(BUFFERS, capacity) };
+    let mut pool = SteadyPool::new(config, Access::Staged, meshes, |_| 0)?;
+    pool.meshes.make_plan(replacements);
+    for turn in 0..replacements {
+        pool.remove_and_insert(turn)?;
     }
-    turnover.make_plan(replacements);
-    for (at, shape) in &turnover.plan {
-        let handle = &mut handles[*at as usize];
-        pool.remove(*handle).map_err(to_text)?;
-        *handle = insert(&mut pool, shape).map_err(to_text)?;
-    }
-    let mut random = Random::new(turnover.quads());
+    let mut random = Random::new(pool.meshes.quads());
     loop {
-        match insert(&mut pool, &Shape::random(&mut random)) {
+        match pool.insert(Shape::random(&mut random)) {
             Ok(_) => {}
             Err(PoolError::Full { .. }) => return Ok(pool),
-            Err(error) => return Err(to_text(error)),
+            Err(error) => return Err(error.into()),
         }
     }
 }

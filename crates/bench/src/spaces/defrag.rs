@@ -5,7 +5,10 @@ use std::time::Instant;
 use drystone_alloc::{DefragBudget, RangeSpace};
 
 use super::range_cases::{CAPACITY, PAIRS, QUICK_CAPACITY, QUICK_PAIRS, Steady};
-use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Failure, Figure, Run,
+    rounds::{Round, elapsed_ns},
+};
 
 /// Budget of a step, as a share of the space.
 const STEP_PERCENT: u32 = 1;
@@ -14,23 +17,23 @@ const TARGET_PERCENT: f64 = 94.999;
 
 /// Cases: the steady state of `ranges-churn`, and the same without a random half of all ranges, as
 /// after the camera has left an area.
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (name, is_thinned) in [("defrag", false), ("defrag-half", true)] {
         let case = Case {
-            capacity: options.size(CAPACITY, QUICK_CAPACITY),
-            pairs: options.size(PAIRS, QUICK_PAIRS),
+            capacity: run.options.size(CAPACITY, QUICK_CAPACITY),
+            pairs: run.options.size(PAIRS, QUICK_PAIRS),
             is_thinned,
         };
-        let (mut seed, mut slide_seed) = (20, 20);
-        let in_steps = Contender::new("drystone", move || {
-            seed += 1;
-            case.in_steps(case.space(seed)?)
-        });
-        let slide = Contender::new("slide-all", move || {
-            slide_seed += 1;
-            Ok(case.slide_all(&case.space(slide_seed)?))
-        });
-        table.run_case(name, options, vec![in_steps, slide])?;
+        let contender = |name, work: fn(&Case, RangeSpace) -> Round| {
+            let mut seed = 20;
+            Contender::new(name, move || {
+                seed += 1;
+                work(&case, case.space(seed)?)
+            })
+        };
+        run.case(name, || {
+            Ok(vec![contender("drystone", Case::in_steps), contender("slide-all", Case::slide_all)])
+        })?;
     }
     Ok(())
 }
@@ -43,7 +46,7 @@ struct Case {
 }
 
 impl Case {
-    fn space(&self, seed: u64) -> Result<RangeSpace, String> {
+    fn space(&self, seed: u64) -> Result<RangeSpace, Failure> {
         let mut steady = Steady::<RangeSpace>::new(self.capacity, seed)?;
         steady.churn(self.pairs)?;
         if self.is_thinned {
@@ -53,7 +56,7 @@ impl Case {
     }
 
     /// Plans and moves in steps, until no more moves are planned.
-    fn in_steps(&self, mut space: RangeSpace) -> Result<Vec<Figure>, String> {
+    fn in_steps(&self, mut space: RangeSpace) -> Round {
         let budget = DefragBudget::units(self.capacity / 100 * STEP_PERCENT);
         let (mut moved, mut steps) = (0u64, 0);
         let start = Instant::now();
@@ -65,7 +68,7 @@ impl Case {
             steps += 1;
             for step in &plan {
                 moved += u64::from(step.size);
-                space.apply_move(step).map_err(|error| error.to_string())?;
+                space.apply_move(step)?;
             }
         }
         let ns = elapsed_ns(start);
@@ -73,13 +76,13 @@ impl Case {
         let stats = space.stats();
         let largest = f64::from(stats.largest_free) / f64::from(stats.free) * 100.0;
         if largest < TARGET_PERCENT {
-            return Err(format!("the largest gap is only {largest} % of the free units"));
+            return Err(format!("the largest gap is only {largest} % of the free units").into());
         }
         Ok(self.figures(moved, ns, steps, largest))
     }
 
     /// Units that sliding all ranges down would move. The time is that of the computation.
-    fn slide_all(&self, space: &RangeSpace) -> Vec<Figure> {
+    fn slide_all(&self, space: RangeSpace) -> Round {
         let start = Instant::now();
         let (mut moved, mut end) = (0, 0);
         for block in space.blocks().filter(|block| block.handle.is_some()) {
@@ -87,7 +90,7 @@ impl Case {
             moved += if block.range.start == end { 0 } else { u64::from(size) };
             end += size;
         }
-        self.figures(moved, elapsed_ns(start), 1, 100.0)
+        Ok(self.figures(moved, elapsed_ns(start), 1, 100.0))
     }
 
     fn figures(&self, moved: u64, ns: f64, steps: u32, largest: f64) -> Vec<Figure> {

@@ -13,7 +13,7 @@ use super::article_tree::ArticleTree;
 pub(super) trait IndexSpace: Sized {
     const NAME: &'static str;
     /// Whether it always returns the lowest free index. Such contenders must agree on every index.
-    const LOWEST_FIRST: bool;
+    const LOWEST_FIRST: bool = false;
     fn with_capacity(capacity: u32) -> Self;
     fn allocate(&mut self) -> u32;
     fn free(&mut self, index: u32);
@@ -53,7 +53,6 @@ pub(super) struct LastLeaf(AddressSpace);
 
 impl IndexSpace for LastLeaf {
     const NAME: &'static str = "drystone-last-leaf";
-    const LOWEST_FIRST: bool = false;
     fn with_capacity(capacity: u32) -> Self {
         Self(AddressSpace::bounded(Policy::LastLeaf, capacity))
     }
@@ -69,7 +68,6 @@ impl IndexSpace for LastLeaf {
 
 impl IndexSpace for ArticleTree {
     const NAME: &'static str = "article-tree";
-    const LOWEST_FIRST: bool = false;
     fn with_capacity(_capacity: u32) -> Self {
         Self::new()
     }
@@ -150,7 +148,6 @@ impl IndexSpace for Bitmap {
 
 impl IndexSpace for slab::Slab<()> {
     const NAME: &'static str = "slab";
-    const LOWEST_FIRST: bool = false;
     fn with_capacity(_capacity: u32) -> Self {
         Self::new()
     }
@@ -188,7 +185,6 @@ pub(super) struct FreeList(Vec<u32>);
 
 impl IndexSpace for FreeList {
     const NAME: &'static str = "free-list";
-    const LOWEST_FIRST: bool = false;
     fn with_capacity(capacity: u32) -> Self {
         Self((0..capacity).rev().collect())
     }

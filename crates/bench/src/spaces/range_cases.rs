@@ -3,9 +3,14 @@
 use std::time::Instant;
 
 use drystone_alloc::RangeSpace;
+use offset_allocator::Allocator as OffsetAllocator;
 
 use super::ranges::{RangeAlloc, Ranges, Wide};
-use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Failure, Figure, Options, Random, Run,
+    rounds::{Round, elapsed_ns},
+    turnover::{Turnover, random_size},
+};
 
 /// Units of the space, and of that of a quick run.
 pub(super) const CAPACITY: u32 = 1 << 26;
@@ -15,41 +20,29 @@ const FULL_PERCENT: u64 = 85;
 /// Pairs of a free and an allocation per round.
 pub(super) const PAIRS: usize = 200_000;
 pub(super) const QUICK_PAIRS: usize = 10_000;
-/// Sizes are log-normal. These are the median, the deviation of the logarithm, and the bounds.
-const MEDIAN_SIZE: f64 = 300.0;
-const SIZE_DEVIATION: f64 = 1.0;
+/// Bounds of the sizes.
 const SIZES: std::ops::RangeInclusive<u32> = 30..=20_000;
-/// Live ranges per spare size. A freed size becomes spare, and a spare size is allocated, so that
-/// the used share stays about the same.
-const LIVE_PER_SPARE: usize = 100;
 
-fn random_size(random: &mut Random) -> u32 {
-    let size = (MEDIAN_SIZE.ln() + SIZE_DEVIATION * random.normal()).exp();
-    (size as u32).clamp(*SIZES.start(), *SIZES.end())
-}
-
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
-    if options.selects("ranges-churn") {
-        let contenders = vec![
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    let options = run.options;
+    run.case("ranges-churn", || {
+        Ok(vec![
             churn_contender::<RangeSpace>(options),
             churn_contender::<Wide>(options),
-            churn_contender::<offset_allocator::Allocator<u32>>(options),
+            churn_contender::<OffsetAllocator<u32>>(options),
             #[cfg(feature = "peers")]
             churn_contender::<super::vma::Vma>(options),
             churn_contender::<RangeAlloc>(options),
-        ];
-        table.run_case("ranges-churn", options, contenders)?;
-    }
-    if !options.selects("ranges-fail") {
-        return Ok(());
-    }
-    let contenders = vec![
-        fail_contender::<RangeSpace>(options),
-        fail_contender::<offset_allocator::Allocator<u32>>(options),
-        #[cfg(feature = "peers")]
-        fail_contender::<super::vma::Vma>(options),
-    ];
-    table.run_case("ranges-fail", options, contenders)
+        ])
+    })?;
+    run.case("ranges-fail", || {
+        Ok(vec![
+            fail_contender::<RangeSpace>(options),
+            fail_contender::<OffsetAllocator<u32>>(options),
+            #[cfg(feature = "peers")]
+            fail_contender::<super::vma::Vma>(options),
+        ])
+    })
 }
 
 /// A space in its steady state.
@@ -57,49 +50,33 @@ pub(super) struct Steady<R: Ranges> {
     pub(super) space: R,
     capacity: u32,
     handles: Vec<R::Handle>,
-    sizes: Vec<u32>,
-    spare: Vec<u32>,
-    random: Random,
-    /// Turns of a round: the range to free, and the size to allocate.
-    plan: Vec<(u32, u32)>,
+    /// Sizes of all ranges, and those that replace them.
+    sizes: Turnover<u32>,
 }
 
 impl<R: Ranges> Steady<R> {
     /// Fills a space up to the steady state.
-    pub(super) fn new(capacity: u32, seed: u64) -> Result<Self, String> {
+    pub(super) fn new(capacity: u32, seed: u64) -> Result<Self, Failure> {
         let mut random = Random::new(seed);
-        let max_ranges = capacity / *SIZES.start() / 8;
-        let mut space = R::with_capacity(capacity, max_ranges);
+        let mut space = R::with_capacity(capacity, capacity / *SIZES.start() / 8);
         let (mut handles, mut sizes) = (Vec::new(), Vec::new());
         let mut left = u64::from(capacity) * FULL_PERCENT / 100;
         loop {
-            let size = random_size(&mut random);
+            let size = random_size(&mut random, &SIZES);
             let Some(rest) = left.checked_sub(size.into()) else { break };
             left = rest;
             handles.push(space.allocate(size).ok_or("full at less than the steady state")?);
             sizes.push(size);
         }
-        let waiting_count = handles.len().div_ceil(LIVE_PER_SPARE).max(1);
-        let spare = (0..waiting_count).map(|_| random_size(&mut random)).collect();
-        Ok(Self { space, capacity, handles, sizes, spare, random, plan: Vec::new() })
-    }
-
-    fn make_plan(&mut self, pairs: usize) {
-        self.plan.clear();
-        for _ in 0..pairs {
-            let at = self.random.below(self.sizes.len());
-            let next = self.random.below(self.spare.len());
-            let spare = &mut self.spare[next];
-            std::mem::swap(&mut self.sizes[at], spare);
-            self.plan.push((at as u32, self.sizes[at]));
-        }
+        let sizes = Turnover::new(sizes, random, |random| random_size(random, &SIZES));
+        Ok(Self { space, capacity, handles, sizes })
     }
 
     /// Frees and allocates. Returns the total time in nanoseconds.
-    pub(super) fn churn(&mut self, pairs: usize) -> Result<f64, String> {
-        self.make_plan(pairs);
+    pub(super) fn churn(&mut self, pairs: usize) -> Result<f64, Failure> {
+        self.sizes.make_plan(pairs);
         let start = Instant::now();
-        for &(at, size) in &self.plan {
+        for &(at, size) in &self.sizes.plan {
             let handle = &mut self.handles[at as usize];
             self.space.free(*handle);
             *handle = self.space.allocate(size).ok_or("full in the steady state")?;
@@ -110,17 +87,27 @@ impl<R: Ranges> Steady<R> {
     /// Frees a random half of all ranges.
     pub(super) fn thin_out(&mut self) {
         for _ in 0..self.handles.len() / 2 {
-            let at = self.random.below(self.handles.len());
+            let at = self.sizes.random.below(self.handles.len());
             self.space.free(self.handles.swap_remove(at));
-            self.sizes.swap_remove(at);
+            self.sizes.live.swap_remove(at);
+        }
+    }
+
+    /// Allocates until a range does not fit.
+    fn fill(&mut self) {
+        loop {
+            let size = random_size(&mut self.sizes.random, &SIZES);
+            let Some(handle) = self.space.allocate(size) else { return };
+            self.handles.push(handle);
+            self.sizes.live.push(size);
         }
     }
 
     /// Frees and allocates. Returns the 99.9th percentile of the times of the pairs.
-    fn time_p999(&mut self, pairs: usize) -> Result<f64, String> {
-        self.make_plan(pairs);
+    fn time_p999(&mut self, pairs: usize) -> Result<f64, Failure> {
+        self.sizes.make_plan(pairs);
         let mut times = Vec::with_capacity(pairs);
-        for &(at, size) in &self.plan {
+        for &(at, size) in &self.sizes.plan {
             let handle = &mut self.handles[at as usize];
             let start = Instant::now();
             self.space.free(*handle);
@@ -133,7 +120,7 @@ impl<R: Ranges> Steady<R> {
 
     /// Returns the end of the last range, or an error if ranges overlap.
     fn checked_end(&self) -> Result<u32, String> {
-        let ranges = self.handles.iter().zip(&self.sizes);
+        let ranges = self.handles.iter().zip(&self.sizes.live);
         let mut ranges: Vec<_> =
             ranges.map(|(&h, &size)| (self.space.range(h, size), size)).collect();
         ranges.sort_unstable_by_key(|(range, _)| range.start);
@@ -144,10 +131,24 @@ impl<R: Ranges> Steady<R> {
             }
             end = range.end;
         }
-        if end > self.capacity {
-            return Err(format!("{end} is beyond the capacity"));
+        match end > self.capacity {
+            true => Err(format!("{end} is beyond the capacity")),
+            false => Ok(end),
         }
-        Ok(end)
+    }
+
+    fn churn_round(&mut self, pairs: usize) -> Round {
+        let ns = self.churn(pairs)?;
+        let slowest_ns = self.time_p999(pairs)?;
+        let end = f64::from(self.checked_end()?) / f64::from(self.capacity);
+        let mut figures = vec![
+            Figure::new("time", "ns/pair", ns / pairs as f64),
+            Figure::new("p999", "ns/pair", slowest_ns),
+            Figure::new("high-water", "percent", end * 100.0),
+        ];
+        let bytes = self.space.size_bytes().map(|bytes| bytes as f64 / self.handles.len() as f64);
+        figures.extend(bytes.map(|bytes| Figure::new("metadata", "bytes/range", bytes)));
+        Ok(figures)
     }
 }
 
@@ -160,18 +161,7 @@ fn churn_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static>
             Some(steady) => steady,
             None => state.insert(Steady::new(capacity, 5)?),
         };
-        let ns = steady.churn(pairs)?;
-        let slowest = steady.time_p999(pairs)?;
-        let end = f64::from(steady.checked_end()?) / f64::from(capacity);
-        let mut figures = vec![
-            Figure::new("time", "ns/pair", ns / pairs as f64),
-            Figure::new("p999", "ns/pair", slowest),
-            Figure::new("high-water", "percent", end * 100.0),
-        ];
-        let bytes =
-            steady.space.size_bytes().map(|bytes| bytes as f64 / steady.handles.len() as f64);
-        figures.extend(bytes.map(|bytes| Figure::new("metadata", "bytes/range", bytes)));
-        Ok(figures)
+        steady.churn_round(pairs)
     })
 }
 
@@ -184,14 +174,9 @@ fn fail_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static> 
         seed += 1;
         let mut steady = Steady::<R>::new(capacity, seed)?;
         steady.churn(pairs)?;
-        loop {
-            let size = random_size(&mut steady.random);
-            let Some(handle) = steady.space.allocate(size) else { break };
-            steady.handles.push(handle);
-            steady.sizes.push(size);
-        }
+        steady.fill();
         steady.checked_end()?;
-        let used: u64 = steady.sizes.iter().map(|&size| u64::from(size)).sum();
+        let used: u64 = steady.sizes.live.iter().map(|&size| u64::from(size)).sum();
         let percent = used as f64 / f64::from(capacity) * 100.0;
         Ok(vec![Figure::new("full", "percent", percent)])
     })

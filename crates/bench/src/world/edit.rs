@@ -7,7 +7,11 @@ use drystone_world::VoxelShape;
 use glam::DVec3;
 
 use super::vast;
-use crate::{Figure, Options, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
+use crate::{
+    Failure, Figure, Options,
+    cpu_time::thread_cpu_ns,
+    rounds::{Round, elapsed_ns},
+};
 
 /// A large world, and the visible corners at which voxels are set.
 pub(super) struct Edits {
@@ -33,7 +37,7 @@ const SOLID: Material = Material(1);
 
 impl Edits {
     /// Loads the middle of the world completely. In a quick run, loads only a part of the view.
-    pub(super) fn new(options: &Options) -> Result<Self, String> {
+    pub(super) fn new(options: &Options) -> Result<Self, Failure> {
         let mut scene = vast::scene()?;
         let middle = [8_192, 8_192];
         let ground = ground_at(&scene, middle);
@@ -44,7 +48,7 @@ impl Edits {
             if options.quick && frames > 100 {
                 break;
             }
-            scene.update(&view, vast::SIZE).map_err(|error| error.to_string())?;
+            scene.update(&view, vast::SIZE)?;
             std::thread::sleep(Duration::from_millis(5));
             frames += 1;
         }
@@ -71,7 +75,7 @@ impl Edits {
 
     /// Sets or removes a voxel at every corner, and measures the time until the commands of the
     /// next frame are ready. Does the same at some corners that were not edited before.
-    pub(super) fn round(&mut self) -> Result<Vec<Figure>, String> {
+    pub(super) fn round(&mut self) -> Round {
         self.is_set = !self.is_set;
         let material = if self.is_set { SOLID } else { Material::AIR };
         let again = self.median_us(&self.corners.clone(), material)?;
@@ -90,30 +94,28 @@ impl Edits {
         &mut self,
         corners: &[VoxelPos],
         material: Material,
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, Failure> {
         let mut times_us = Vec::new();
         for &corner in corners {
             let start_ns = thread_cpu_ns();
-            let set = self.scene.set([(corner, material)]).map_err(|error| error.to_string())?;
-            let drawn = self.scene.draw(&self.view).map_err(|error| error.to_string())?;
+            let set = self.scene.set([(corner, material)])?;
+            let drawn = self.scene.draw(&self.view)?;
             if set == 1 {
                 times_us.push((thread_cpu_ns() - start_ns) / 1e3);
             }
             let waits = self.scene.tree().has_waiting_edits();
             if self.scene.tree().data().get(corner) != material || drawn.commands == 0 || waits {
-                return Err(format!("the edit at {corner:?} is not shown"));
+                return Err(format!("the edit at {corner:?} is not shown").into());
             }
         }
         times_us.sort_by(f64::total_cmp);
         Ok(times_us.get(times_us.len() / 2).copied())
     }
-}
 
-impl Edits {
     /// Fills a ball of about 4 million voxels around the camera, or undoes that. Measures the
     /// longest CPU time of this thread in the call or in a frame until all of it is shown, and the
     /// total time.
-    pub(super) fn fill_round(&mut self) -> Result<Vec<Figure>, String> {
+    pub(super) fn fill_round(&mut self) -> Round {
         let [x, y, z] = self.view.camera.position.to_array().map(|c| c as i32);
         let center = VoxelPos::new(x, y, z);
         let ball = VoxelShape::Sphere { center, radius_voxels: BALL_RADIUS };
@@ -126,20 +128,20 @@ impl Edits {
         };
         let mut held_us = (thread_cpu_ns() - start_ns) / 1e3;
         if !matches!(done, Ok(Edited::Begun)) {
-            return Err(format!("a large edit must begin, but the result is {done:?}"));
+            return Err(format!("a large edit must begin, but the result is {done:?}").into());
         }
         while self.editor.is_busy() || self.scene.tree().has_waiting_edits() {
             let frame_ns = thread_cpu_ns();
             if let Some((_, done)) = self.editor.update(&mut self.scene, Editor::FRAME_TIME) {
-                done.map_err(|error| error.to_string())?;
+                done?;
             }
-            self.scene.update(&self.view, vast::SIZE).map_err(|error| error.to_string())?;
+            self.scene.update(&self.view, vast::SIZE)?;
             held_us = held_us.max((thread_cpu_ns() - frame_ns) / 1e3);
             std::thread::sleep(Duration::from_millis(5));
         }
         let shown_us = elapsed_ns(start) / 1e3;
         if self.scene.tree().data().get(center) == before {
-            return Err("no voxel was set".to_owned());
+            return Err("no voxel was set".into());
         }
         Ok(vec![
             Figure::new("fill", "us/edit", held_us),

@@ -6,35 +6,34 @@ use drystone_world::LodTree;
 use glam::DVec3;
 
 use super::{NAME, vast};
-use crate::{Options, Row, Table, cpu_time::thread_cpu_ns};
+use crate::{Error, Failure, Figure, Run, cpu_time::thread_cpu_ns};
 
 const FRAMES_PER_SECOND: u32 = 60;
-const CASES: [&str; 3] = ["frame-p50", "frame-p99", "frame-max"];
+/// Names of the cases, which are also the metrics, with their units.
+const CASES: [(&str, &str); 5] = [
+    ("frame-p50", "us/frame"),
+    ("frame-p99", "us/frame"),
+    ("frame-max", "us/frame"),
+    ("frame-chunks", "count"),
+    ("frame-commands", "count"),
+];
 
 /// Flies once, and adds the figures of the frames.
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), String> {
-    let cases = [CASES[0], CASES[1], CASES[2], "frame-chunks", "frame-commands"];
-    if !cases.into_iter().any(|case| options.selects(case)) {
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    if !CASES.iter().any(|(case, _)| run.options.selects(case)) {
         return Ok(());
     }
-    let mut flight = fly(options.size(60, 2))?;
+    let flight = fly(run.options.size(60, 2));
+    let mut flight = flight.map_err(|failure| run.error("frame", failure))?;
     flight.times_us.sort_by(f64::total_cmp);
     let last = flight.times_us.len().saturating_sub(1);
     let time = |part: usize| flight.times_us.get(last * part / 100).copied().unwrap_or_default();
     let values =
         [time(50), time(99), time(100), flight.max.meshes.into(), flight.max.commands.into()];
-    for (case, value) in cases.into_iter().zip(values).filter(|(case, _)| options.selects(case)) {
-        let unit = if CASES.contains(&case) { "us/frame" } else { "count" };
-        table.push(Row {
-            case: case.to_owned(),
-            contender: NAME.to_owned(),
-            metric: case.to_owned(),
-            unit: unit.to_owned(),
-            median: value,
-            min: value,
-            max: value,
-            rounds: 1,
-        });
+    for ((case, unit), value) in CASES.into_iter().zip(values) {
+        if run.options.selects(case) {
+            run.push_once(case, NAME, Figure::new(case, unit, value));
+        }
     }
     Ok(())
 }
@@ -68,7 +67,7 @@ fn camera_at(time: f64) -> [DVec3; 2] {
     [position, position + ahead - DVec3::new(0.0, 0.25, 0.0)]
 }
 
-fn fly(seconds: u32) -> Result<Flight, String> {
+fn fly(seconds: u32) -> Result<Flight, Failure> {
     let mut scene = vast::scene()?;
     let count = seconds * FRAMES_PER_SECOND;
     let mut flight = Flight { times_us: Vec::new(), max: DrawStats::default() };
@@ -80,8 +79,8 @@ fn fly(seconds: u32) -> Result<Flight, String> {
         let [position, target] = camera_at(time);
         let view = vast::view(scene.tree().data(), position, target);
         let start_ns = thread_cpu_ns();
-        scene.update(&view, vast::SIZE).map_err(|error| error.to_string())?;
-        let drawn = scene.draw(&view).map_err(|error| error.to_string())?;
+        scene.update(&view, vast::SIZE)?;
+        let drawn = scene.draw(&view)?;
         flight.times_us.push((thread_cpu_ns() - start_ns) / 1e3);
         flight.max.meshes = flight.max.meshes.max(drawn.meshes);
         flight.max.commands = flight.max.commands.max(drawn.commands);
@@ -99,9 +98,9 @@ fn fly(seconds: u32) -> Result<Flight, String> {
 
 /// Checks that each position of the world is covered once. If `waits` is set, first waits for all
 /// meshes, and then also checks the levels.
-fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
+fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), Failure> {
     if waits {
-        scene.settle(view, vast::SIZE, |_| {}).map_err(|error| error.to_string())?;
+        scene.settle(view, vast::SIZE, |_| {})?;
     }
     let tree = scene.tree();
     let volume = |level: u8| 1u128 << (3 * u32::from(level));
@@ -111,7 +110,7 @@ fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
     let expected =
         tree.data().extent().map_or(0, |it| it.size_chunks().into_iter().map(u128::from).product());
     if whole < expected || found != expected {
-        return Err(format!("{found} chunks are covered, not {expected}"));
+        return Err(format!("{found} chunks are covered, not {expected}").into());
     }
     let camera = scene::lod_camera(view, vast::SIZE);
     let (max_pixels, min_pixels) = {
@@ -125,7 +124,7 @@ fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), String> {
         let is_top = node.level == tree.data().top_level();
         let is_fine = !is_top && camera.voxel_pixels(node.parent()) < min_pixels;
         if waits && !is_coarsened && (is_coarse || is_fine) {
-            return Err(format!("{node:?} has the wrong level of detail"));
+            return Err(format!("{node:?} has the wrong level of detail").into());
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use drystone_store::{ImportOptions, StoredWorld, import};
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
-use crate::Random;
+use crate::{Failure, Random};
 
 /// A file that is deleted on drop.
 pub(super) struct Scratch(pub(super) PathBuf);
@@ -37,31 +37,31 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn new(size_chunks: [u32; 3]) -> Result<Self, String> {
-        let text = |error: SourceError| error.to_string();
+    pub(super) fn new(size_chunks: [u32; 3]) -> Result<Self, Failure> {
         let file = Scratch::new("world");
         let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
-        let source = GeneratedWorld::new(config).map_err(text)?;
-        let solid_count = World::load(&source).map_err(text)?.solid_count();
+        let source = GeneratedWorld::new(config)?;
+        let solid_count = World::load(&source)?.solid_count();
         let checksum = checksum(&source)?;
-        let (world, _) =
-            import(&source, &file.0, &ImportOptions::default(), &mut |_| {}).map_err(text)?;
+        let (world, _) = import(&source, &file.0, &ImportOptions::default(), &mut |_| {})?;
         let chunk_count = world.chunk_count();
-        world.close().map_err(|it| text(it.error))?;
-        StoredWorld::compact(&file.0).map_err(text)?;
+        world.close().map_err(|failed| failed.error)?;
+        StoredWorld::compact(&file.0)?;
         Ok(Self { path: file.0.clone(), chunk_count, solid_count, checksum, _file: file })
     }
 
-    pub(super) fn open(&self) -> Result<StoredWorld, String> {
-        StoredWorld::open_read_only(&self.path).map_err(|error| error.to_string())
+    pub(super) fn open(&self) -> Result<StoredWorld, SourceError> {
+        StoredWorld::open_read_only(&self.path)
     }
 }
 
 /// Returns a checksum that depends on every voxel of a source and its position.
-pub(super) fn checksum(source: &dyn Source) -> Result<u64, String> {
-    let chunk = |at| source.chunk(at).map_err(|error| error.to_string());
-    let mut sums = source.chunk_positions().into_iter().map(|at| Ok(checksum_of(at, &chunk(at)?)));
-    sums.try_fold(0, |sum: u64, it: Result<u64, String>| Ok(sum.wrapping_add(it?)))
+pub(super) fn checksum(source: &dyn Source) -> Result<u64, SourceError> {
+    let mut chunks = source.chunk_positions().into_iter().map(|at| Ok((at, source.chunk(at)?)));
+    chunks.try_fold(0, |sum: u64, chunk: Result<_, SourceError>| {
+        let (at, chunk) = chunk?;
+        Ok(sum.wrapping_add(checksum_of(at, &chunk)))
+    })
 }
 
 /// Returns the checksum of one chunk. That of a world is the sum. Air adds 0.
@@ -88,9 +88,7 @@ impl Shuffled {
     }
 
     pub(super) fn next(&mut self) -> &[ChunkPos] {
-        for n in (1..self.positions.len()).rev() {
-            self.positions.swap(n, self.random.below(n + 1));
-        }
+        self.random.shuffle(&mut self.positions);
         &self.positions
     }
 }

@@ -6,6 +6,7 @@ use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTre
 use glam::DVec3;
 
 use super::undrawn::Undrawn;
+use crate::Failure;
 
 /// Size of the pictures, which are not drawn, in pixels.
 pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
@@ -13,20 +14,19 @@ pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
 const CACHE_BYTES: usize = 256 << 20;
 
 /// A generated world of 16 km × 16 km × 512 voxels, in a pool that draws nothing.
-pub(super) fn scene() -> Result<LodScene, String> {
+pub(super) fn scene() -> Result<LodScene, Failure> {
     let config = GeneratorConfig {
         size_chunks: [512, 16, 512],
         relief_voxels: 512,
         ..GeneratorConfig::default()
     };
-    let source = GeneratedWorld::new(config).map_err(|error| error.to_string())?;
+    let source = GeneratedWorld::new(config)?;
     let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
-    let tree = LodTree::new(data, LodConfig::default()).map_err(|error| error.to_string())?;
-    let device = Undrawn::new(SIZE.width, SIZE.height).map_err(|error| error.to_string())?;
+    let tree = LodTree::new(data, LodConfig::default())?;
+    let device = Undrawn::new(SIZE.width, SIZE.height)?;
     let capacity = LodScene::CAPACITY;
-    let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)
-        .map_err(|error| error.to_string())?;
-    LodScene::new(tree, Box::new(renderer)).map_err(|error| error.to_string())
+    let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)?;
+    Ok(LodScene::new(tree, Box::new(renderer))?)
 }
 
 /// View of the world.

@@ -6,11 +6,18 @@
 use std::{hint::black_box, process::ExitCode, time::Duration};
 
 #[path = "../small/document.rs"]
-#[allow(dead_code)]
 mod document;
+#[allow(unsafe_code)]
+mod program;
+#[allow(unsafe_code)]
+#[path = "../small/tree.rs"]
 mod tree;
 
-use tree::Tree;
+use self::{
+    document::Reader,
+    program::Program,
+    tree::{Contents, Tree},
+};
 
 /// Runs `FILE COUNT`: parses the file `COUNT` times and prints a line of JSON.
 pub(crate) fn main() -> ExitCode {
@@ -33,20 +40,27 @@ fn run() -> Result<String, String> {
     };
     let count: usize = count.parse().map_err(|_| format!("{count} is not a number"))?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    Reader::new(&text).try_for_each(|token| token.map(drop))?;
+    let expected = Contents::of(Reader::new(&text).map_while(Result::ok));
     let mut times_ns = Vec::with_capacity(count);
-    let mut objects = 0;
     for _ in 0..count {
+        let mut reader = Reader::new(&text);
         let start = now();
-        let tree = black_box(Tree::read(&text)?);
+        let tokens = reader.by_ref().map_while(Result::ok);
+        let tree = black_box(Tree::build(&mut Program, tokens)).ok_or("out of memory")?;
         let parsed = now() - start;
         // Not measured: checks the tree against the document.
-        objects = tree.objects_if_right(&text)?;
+        let found = tree.contents();
+        if found != expected {
+            return Err(format!("the tree has {found:?}, the document {expected:?}"));
+        }
         let start = now();
-        tree.free();
+        program::free(tree);
         times_ns.push((parsed + now() - start).as_nanos());
     }
     times_ns.sort_unstable();
     let ns = times_ns.get(count / 2).copied().unwrap_or(0);
+    let objects = expected.objects;
     Ok(format!("{{\"ns\": {ns}, \"objects\": {objects}, \"peak_bytes\": {}}}", peak_bytes()))
 }
 

@@ -1,5 +1,5 @@
 //! The parse with `talc` as the global allocator.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[path = "process.rs"]
 mod process;

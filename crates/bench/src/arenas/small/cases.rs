@@ -1,233 +1,87 @@
-//! The three cases. Their code is the same for every contender.
+//! The cases of a document: its tree, random lifetimes, and memory.
 
-use std::{hint::black_box, time::Instant};
-
-use drystone_memory::{SlotClass, SmallObjectsConfig};
+use drystone_memory::SlotClass;
 
 use super::{
     churn::Churn,
-    contenders::{self, Dlmalloc, InProgram, Objects, Rlsf, Talc},
-    document::Token,
-    resident,
-    statistics::Statistics,
-    tree::{Contents, Tree},
+    contenders::{NAMES, open},
+    document::{Reader, Token},
+    resident, statistics,
+    tree::Contents,
 };
-use crate::{Contender, Error, Figure, Options, Table, rounds::elapsed_ns};
+use crate::{
+    Contender, Error, Failure, Figure, Options, Run, arenas::document_path, error::By,
+    rounds::Round,
+};
 
 /// Number of live objects in a quick run. A full run has the number of the document.
 const QUICK_LIVE: usize = 1000;
 /// Mean number of replacements per object.
 const LIVES: usize = 5;
 
-/// Input of all cases.
-pub(super) struct Input<'a> {
-    pub(super) tokens: &'a [Token<'a>],
-    pub(super) statistics: &'a Statistics,
-    pub(super) options: &'a Options,
-}
+const CASES: [&str; 3] = ["small-parse", "small-random", "small-memory"];
 
-impl Input<'_> {
-    fn churn(&self) -> Churn {
-        let layouts = &self.statistics.layouts;
-        let live = self.options.size(layouts.len(), QUICK_LIVE);
-        Churn::new(layouts, live, live * LIVES)
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+    if !CASES.iter().any(|case| run.options.selects(case)) {
+        return Ok(());
     }
+    let Some(path) = document_path(&CASES.join(", ")) else { return Ok(()) };
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| run.error(CASES[0], format!("{}: {error}", path.display()).into()))?;
+    let result = Reader::new(&text).collect::<Result<Vec<_>, _>>().map_err(Failure::from);
+    let tokens = result.map_err(|failure| run.error(CASES[0], failure))?;
+    run_with(run, &tokens)
 }
 
-/// A case that can be run with a contender of any type.
-trait Visit {
-    type Output;
-    fn visit<O: Objects + 'static>(self, objects: O) -> Result<Self::Output, String>;
-}
-
-const NAMES: &[&str] = &[
-    "drystone",
-    "drystone-default",
-    "malloc",
-    #[cfg(feature = "peers")]
-    "mimalloc",
-    #[cfg(feature = "peers")]
-    "snmalloc-rs",
-    "talc",
-    "rlsf",
-    "dlmalloc",
-];
-
-/// Creates the contender of that name and passes it to a visitor.
-fn show<V: Visit>(name: &str, classes: &[SlotClass], visitor: V) -> Result<V::Output, String> {
-    match name {
-        "drystone" => visitor.visit(contenders::drystone(classes)?),
-        "drystone-default" => {
-            visitor.visit(contenders::drystone(SmallObjectsConfig::default().classes)?)
-        }
-        "malloc" => visitor.visit(InProgram(std::alloc::System)),
-        #[cfg(feature = "peers")]
-        "mimalloc" => visitor.visit(InProgram(mimalloc::MiMalloc)),
-        #[cfg(feature = "peers")]
-        "snmalloc-rs" => visitor.visit(InProgram(snmalloc_rs::SnMalloc)),
-        "talc" => visitor.visit(Talc::new()?),
-        "rlsf" => visitor.visit(Rlsf::new()?),
-        "dlmalloc" => visitor.visit(Dlmalloc::new()?),
-        _ => Err("unknown contender".to_owned()),
+fn run_with(run: &mut Run<'_>, tokens: &[Token<'_>]) -> Result<(), Error> {
+    let options = run.options;
+    let statistics::Statistics { layouts, classes } =
+        &statistics::record(tokens).map_err(|message| run.error(CASES[0], message.into()))?;
+    let live = options.size(layouts.len(), QUICK_LIVE);
+    let churn = &Churn::new(layouts, live, live * LIVES);
+    let contents = &Contents::of(tokens.iter().copied());
+    let [parse, random, memory] = CASES;
+    if let Some(contender) = resident::requested_contender() {
+        let resident = open(contender, classes).and_then(|mut work| work.resident(churn));
+        let resident = resident.map_err(|failure| run.error(memory, failure))?;
+        run.push_once(memory, contender, resident_figure(resident));
+        return Ok(());
     }
-}
-
-type Round<'a> = Box<dyn FnMut() -> Result<Vec<Figure>, String> + 'a>;
-
-pub(super) fn run(table: &mut Table, input: &Input<'_>) -> Result<(), Error> {
-    let options = input.options;
-    let churn = input.churn();
-    let classes = &input.statistics.classes;
-    let contents = Contents::of(input.tokens);
-    let parse = Parse { tokens: input.tokens, contents };
-    run_case(table, "small-parse", options, |name| show(name, classes, parse))?;
-    run_case(table, "small-random", options, |name| show(name, classes, Lifetimes(&churn)))?;
-    run_case(table, "small-memory", options, |name| {
-        let (churn, classes) = (&churn, &classes);
-        Ok(Box::new(move || memory_round(name, churn, classes, options)))
+    run.case(parse, || {
+        for_each(|name| {
+            let mut work = open(name, classes)?;
+            Ok(Contender::new(name, move || work.parse(tokens, contents)))
+        })
+    })?;
+    run.case(random, || {
+        for_each(|name| {
+            let mut work = open(name, classes)?;
+            Ok(Contender::new(name, move || work.replace(churn)))
+        })
+    })?;
+    run.case(memory, || {
+        for_each(|name| {
+            Ok(Contender::new(name, move || memory_round(name, churn, classes, options)))
+        })
     })
 }
 
-/// Runs a case with the contenders of all names.
-fn run_case<'a>(
-    table: &mut Table,
-    case: &str,
-    options: &Options,
-    make: impl Fn(&'static str) -> Result<Round<'a>, String>,
-) -> Result<(), Error> {
-    if !options.selects(case) {
-        return Ok(());
-    }
-    let mut contenders = Vec::new();
-    for &name in NAMES {
-        let round = make(name).map_err(|why| resident::failed(table, case, name, &why))?;
-        contenders.push(Contender::new(name, round));
-    }
-    table.run_case(case, options, contenders)
+fn for_each<'a>(
+    contender: impl Fn(&'static str) -> Result<Contender<'a>, Failure>,
+) -> Result<Vec<Contender<'a>>, Failure> {
+    NAMES.iter().map(|name| contender(name).by(name)).collect()
 }
 
-/// Parses and frees the document.
-#[derive(Clone, Copy)]
-struct Parse<'a> {
-    tokens: &'a [Token<'a>],
-    contents: Contents,
-}
-
-impl<'a> Visit for Parse<'a> {
-    type Output = Round<'a>;
-
-    fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<Round<'a>, String> {
-        Ok(Box::new(move || self.round(&mut objects)))
-    }
-}
-
-impl Parse<'_> {
-    fn round<O: Objects>(&self, objects: &mut O) -> Result<Vec<Figure>, String> {
-        let count = self.contents.objects();
-        // A first pass, not measured: checks the tree, and touches the memory again after other
-        // contenders.
-        let tree = Tree::build(objects, self.tokens).ok_or("out of memory")?;
-        let contents = tree.contents();
-        // SAFETY: the tree was built with this allocator.
-        if contents != self.contents || !unsafe { tree.free(objects) } {
-            return Err(format!("the tree has {contents:?}, the document {:?}", self.contents));
-        }
-        let start = Instant::now();
-        let tree = black_box(Tree::build(objects, self.tokens).ok_or("out of memory")?);
-        let parse_ns = elapsed_ns(start);
-        let start = Instant::now();
-        // SAFETY: the tree was built with this allocator.
-        let is_right = unsafe { tree.free(objects) };
-        let free_ns = elapsed_ns(start);
-        if !is_right {
-            return Err("an object is missing".to_owned());
-        }
-        let free = Figure::new("free", "ns/op", free_ns / count as f64);
-        Ok(vec![Figure::time_ns_per_op(parse_ns, count), free])
-    }
-}
-
-/// Replaces objects at random.
-struct Lifetimes<'a>(&'a Churn);
-
-impl<'a> Visit for Lifetimes<'a> {
-    type Output = Round<'a>;
-
-    fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<Round<'a>, String> {
-        let churn = self.0;
-        Ok(Box::new(move || {
-            let mut live = churn.allocate_live();
-            churn.start(&mut objects, &mut live).ok_or("out of memory")?;
-            let wrong = "objects overlap, are out of line or were lost";
-            churn.run_checked(&mut objects, &mut live).ok_or(wrong)?;
-            let start = Instant::now();
-            churn.run(&mut objects, &mut live).ok_or(wrong)?;
-            let time = Figure::time_since(start, churn.steps());
-            live.end(&mut objects).ok_or(wrong)?;
-            Ok(vec![time])
-        }))
-    }
-}
-
-fn memory_round(
-    name: &str,
-    churn: &Churn,
-    classes: &[SlotClass],
-    options: &Options,
-) -> Result<Vec<Figure>, String> {
-    let overhead = show(name, classes, Overhead(churn))?;
+fn memory_round(name: &str, churn: &Churn, classes: &[SlotClass], options: &Options) -> Round {
+    let overhead = open(name, classes)?.overhead(churn)?;
     let mut figures = vec![Figure::new("overhead", "bytes/object", overhead)];
     if resident::bytes().is_some() {
-        let resident = resident::measure_in_process("small-memory", name, options)?;
-        figures.push(Figure::new(resident::METRIC, "bytes/object", resident));
+        let resident = resident::measure_in_process(CASES[2], name, options)?;
+        figures.push(resident_figure(resident));
     }
     Ok(figures)
 }
 
-/// Overhead in bytes beyond the requested sizes, after much churn.
-struct Overhead<'a>(&'a Churn);
-
-impl Visit for Overhead<'_> {
-    type Output = f64;
-
-    fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<f64, String> {
-        let mut live = self.0.allocate_live();
-        self.0.start(&mut objects, &mut live).ok_or("out of memory")?;
-        self.0.run_checked(&mut objects, &mut live).ok_or("objects overlap or were lost")?;
-        let bytes = live.block_bytes(&objects) + objects.metadata_bytes();
-        let overhead = (bytes as f64 - live.bytes() as f64) / live.len() as f64;
-        live.end(&mut objects).ok_or("an object was lost")?;
-        Ok(overhead)
-    }
-}
-
-/// Measures the contender for which this process was started.
-pub(super) fn measure_resident(
-    table: &mut Table,
-    input: &Input<'_>,
-    contender: &str,
-) -> Result<(), Error> {
-    let churn = input.churn();
-    let bytes = show(contender, &input.statistics.classes, Resident(&churn))
-        .map_err(|why| resident::failed(table, "small-memory", contender, &why))?;
-    resident::report(table, "small-memory", contender, bytes);
-    Ok(())
-}
-
-/// Resident bytes beyond the requested sizes, after much churn.
-struct Resident<'a>(&'a Churn);
-
-impl Visit for Resident<'_> {
-    type Output = f64;
-
-    fn visit<O: Objects + 'static>(self, mut objects: O) -> Result<f64, String> {
-        let unknown = "the system does not report resident memory";
-        let mut live = self.0.allocate_live();
-        contenders::trim();
-        let before = resident::bytes().ok_or(unknown)?;
-        self.0.start(&mut objects, &mut live).ok_or("out of memory")?;
-        self.0.run_checked(&mut objects, &mut live).ok_or("objects overlap or were lost")?;
-        let grown = resident::bytes().ok_or(unknown)? - before;
-        Ok((grown - live.bytes() as f64) / live.len() as f64)
-    }
+fn resident_figure(bytes: f64) -> Figure {
+    Figure::new("resident", "bytes/object", bytes)
 }

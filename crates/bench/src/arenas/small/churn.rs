@@ -2,7 +2,7 @@
 
 use std::{alloc::Layout, ptr::NonNull};
 
-use super::contenders::Objects;
+use super::{allocator::Allocator, tree::Objects};
 use crate::Random;
 
 /// Work of all contenders: sizes of the document, in random order.
@@ -127,7 +127,7 @@ impl Live {
     }
 
     /// Returns the sum of the sizes of the objects' blocks, in bytes.
-    pub(super) fn block_bytes<O: Objects>(&self, objects: &O) -> usize {
+    pub(super) fn block_bytes<A: Allocator>(&self, objects: &A) -> usize {
         let block_bytes = |object: &Object| {
             // SAFETY: the object is live.
             unsafe { objects.block_bytes(object.start, object.size.layout()) }

@@ -1,58 +1,49 @@
 //! Allocators of small objects for one thread, without a collection.
 
-use std::{
-    alloc::{GlobalAlloc, Layout},
-    ffi::c_void,
-    ptr::NonNull,
-};
+use std::{alloc::Layout, ptr::NonNull};
 
 use drystone_memory::{Heap, Region, SlotClass, SmallObjects, SmallObjectsConfig};
 
-/// Size of the memory of contenders with their own region.
-pub(super) const MEMORY_BYTES: usize = 32 << 20;
+use super::{
+    allocator::{Allocator, InProgram},
+    tree::Objects,
+    work::Work,
+};
+use crate::Failure;
 
-/// Allocates small objects.
-///
-/// # Safety
-/// - An object has the bytes and the alignment of its layout, and belongs only to its caller until
-///   it is freed or the allocator is dropped.
-pub(in crate::arenas) unsafe trait Objects {
-    /// Allocates an object of at least one byte.
-    ///
-    /// # Safety
-    /// - The layout has at least one byte, and an alignment of at most 8.
-    unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>>;
+/// Names of the contenders.
+pub(super) const NAMES: &[&str] = &[
+    "drystone",
+    "drystone-default",
+    "malloc",
+    #[cfg(feature = "peers")]
+    "mimalloc",
+    #[cfg(feature = "peers")]
+    "snmalloc-rs",
+    "talc",
+    "rlsf",
+    "dlmalloc",
+];
 
-    /// Frees an object. Returns `false` if the allocator does not own it.
-    ///
-    /// # Safety
-    /// - The object is from this allocator, with that layout, and was not freed before.
-    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool;
-
-    /// Resizes an object, and keeps its bytes up to the smaller size.
-    ///
-    /// # Safety
-    /// - The object is from this allocator, with the layout `old`, and was not freed before.
-    /// - `new` has at least one byte, and the alignment of `old`.
-    #[cfg_attr(not(feature = "peers"), allow(dead_code))]
-    unsafe fn resize(
-        &mut self,
-        object: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Option<NonNull<u8>>;
-
-    /// Returns the bytes that a live object occupies: itself, its padding and its header.
-    ///
-    /// # Safety
-    /// - The object is live, from this allocator, with that layout.
-    unsafe fn block_bytes(&self, object: NonNull<u8>, layout: Layout) -> usize;
-
-    /// Returns the size of metadata that belongs to no single object, in bytes.
-    fn metadata_bytes(&self) -> usize {
-        0
-    }
+/// Creates the contender of that name. `classes` are those of `drystone`.
+pub(super) fn open(name: &str, classes: &[SlotClass]) -> Result<Box<dyn Work>, Failure> {
+    Ok(match name {
+        "drystone" => Box::new(drystone(classes)?),
+        "drystone-default" => Box::new(drystone(SmallObjectsConfig::default().classes)?),
+        "malloc" => Box::new(InProgram(std::alloc::System)),
+        #[cfg(feature = "peers")]
+        "mimalloc" => Box::new(InProgram(mimalloc::MiMalloc)),
+        #[cfg(feature = "peers")]
+        "snmalloc-rs" => Box::new(InProgram(snmalloc_rs::SnMalloc)),
+        "talc" => Box::new(Talc::new()?),
+        "rlsf" => Box::new(Rlsf::new()?),
+        "dlmalloc" => Box::new(Dlmalloc::new()?),
+        _ => return Err("unknown contender".into()),
+    })
 }
+
+/// Size of the memory of contenders with their own region.
+const MEMORY_BYTES: usize = 32 << 20;
 
 /// drystone's allocator.
 // SAFETY: `SmallObjects` gives these guarantees.
@@ -66,6 +57,10 @@ unsafe impl Objects for SmallObjects<'_> {
         // SAFETY: the caller guarantees it.
         unsafe { SmallObjects::free(self, object, layout) }.is_ok()
     }
+}
+
+// SAFETY: a resized object is one of the same allocator.
+unsafe impl Allocator for SmallObjects<'_> {
     #[inline]
     unsafe fn resize(
         &mut self,
@@ -87,106 +82,20 @@ unsafe impl Objects for SmallObjects<'_> {
 
 /// Creates drystone's allocator with these classes, in as much memory as the others have. Objects
 /// that are too large for all classes are allocated from the heap.
-pub(in crate::arenas) fn drystone(classes: &[SlotClass]) -> Result<SmallObjects<'static>, String> {
-    let region = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
-    SmallObjects::new(region, &SmallObjectsConfig { classes })
-        .map(|objects| objects.with_fallback(&Heap))
-        .map_err(|error| error.to_string())
-}
-
-/// An allocator for whole programs.
-pub(in crate::arenas) struct InProgram<A>(pub A);
-
-/// A global allocator that can report the size of a block.
-pub(super) trait BlockBytes {
-    /// # Safety
-    /// - The object is live and from this allocator.
-    unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize;
-}
-
-// SAFETY: `GlobalAlloc` gives these guarantees.
-unsafe impl<A: GlobalAlloc + BlockBytes> Objects for InProgram<A> {
-    #[inline]
-    unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the caller guarantees that the layout is not empty.
-        NonNull::new(unsafe { self.0.alloc(layout) })
-    }
-    #[inline]
-    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool {
-        // SAFETY: the caller guarantees it.
-        unsafe { self.0.dealloc(object.as_ptr(), layout) };
-        true
-    }
-    #[inline]
-    unsafe fn resize(
-        &mut self,
-        object: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Option<NonNull<u8>> {
-        // SAFETY: the caller guarantees it. The new size is that of a layout.
-        NonNull::new(unsafe { self.0.realloc(object.as_ptr(), old, new.size()) })
-    }
-    unsafe fn block_bytes(&self, object: NonNull<u8>, _: Layout) -> usize {
-        // SAFETY: the caller guarantees it.
-        unsafe { self.0.block_bytes(object) }
-    }
-}
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-// SAFETY: this is the C library's declaration.
-unsafe extern "C" {
-    fn malloc_usable_size(block: *mut c_void) -> usize;
-    fn malloc_trim(pad: usize) -> std::ffi::c_int;
-}
-
-/// Makes `malloc` return unused memory to the system.
-pub(super) fn trim() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it may be called at any time.
-    unsafe {
-        malloc_trim(0);
-    }
-}
-
-impl BlockBytes for std::alloc::System {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize {
-        // SAFETY: the caller guarantees a live block of `malloc`. The size of a chunk is stored
-        // before its block.
-        unsafe { malloc_usable_size(object.as_ptr().cast()) + size_of::<usize>() }
-    }
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    unsafe fn block_bytes(&self, _: NonNull<u8>) -> usize {
-        0
-    }
-}
-
-#[cfg(feature = "peers")]
-impl BlockBytes for mimalloc::MiMalloc {
-    unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize {
-        // SAFETY: the caller guarantees it. Blocks have no header.
-        unsafe { self.usable_size(object.as_ptr()) }
-    }
-}
-
-#[cfg(feature = "peers")]
-impl BlockBytes for snmalloc_rs::SnMalloc {
-    unsafe fn block_bytes(&self, object: NonNull<u8>) -> usize {
-        // Blocks have no header.
-        self.usable_size(object.as_ptr()).unwrap_or(0)
-    }
+fn drystone(classes: &[SlotClass]) -> Result<SmallObjects<'static>, Failure> {
+    let region = Region::heap(MEMORY_BYTES)?;
+    Ok(SmallObjects::new(region, &SmallObjectsConfig { classes })?.with_fallback(&Heap))
 }
 
 /// Talc in a fixed region of memory.
-pub(in crate::arenas) struct Talc {
+struct Talc {
     talc: talc::base::Talc<talc::source::Manual, talc::DefaultBinning>,
     _memory: Region<'static>,
 }
 
 impl Talc {
-    pub(in crate::arenas) fn new() -> Result<Self, String> {
-        let memory = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
+    fn new() -> Result<Self, Failure> {
+        let memory = Region::heap(MEMORY_BYTES)?;
         let mut talc = talc::base::Talc::new(talc::source::Manual);
         // SAFETY: this object owns the memory, and drops it after the allocator.
         unsafe { talc.claim(memory.start().as_ptr(), memory.size_bytes()) }
@@ -209,6 +118,10 @@ unsafe impl Objects for Talc {
         unsafe { self.talc.deallocate(object.as_ptr(), layout) };
         true
     }
+}
+
+// SAFETY: a resized object is one of the same allocator.
+unsafe impl Allocator for Talc {
     #[inline]
     unsafe fn resize(
         &mut self,
@@ -236,14 +149,14 @@ unsafe impl Objects for Talc {
 }
 
 /// Rlsf in a fixed region of memory: blocks of up to 32 MB, with 32 steps per power of two.
-pub(in crate::arenas) struct Rlsf {
+struct Rlsf {
     tlsf: rlsf::Tlsf<'static, u32, u32, 20, 32>,
     _memory: Region<'static>,
 }
 
 impl Rlsf {
-    pub(in crate::arenas) fn new() -> Result<Self, String> {
-        let memory = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
+    fn new() -> Result<Self, Failure> {
+        let memory = Region::heap(MEMORY_BYTES)?;
         let mut tlsf = rlsf::Tlsf::new();
         let block = NonNull::slice_from_raw_parts(memory.start(), memory.size_bytes());
         // SAFETY: this object owns the memory, and drops it after the allocator.
@@ -264,6 +177,10 @@ unsafe impl Objects for Rlsf {
         unsafe { self.tlsf.deallocate(object, layout.align()) };
         true
     }
+}
+
+// SAFETY: a resized object is one of the same allocator.
+unsafe impl Allocator for Rlsf {
     #[inline]
     unsafe fn resize(
         &mut self,
@@ -281,11 +198,11 @@ unsafe impl Objects for Rlsf {
 }
 
 /// Dlmalloc in a fixed region of memory.
-pub(in crate::arenas) struct Dlmalloc(dlmalloc::Dlmalloc<OneBlock>);
+struct Dlmalloc(dlmalloc::Dlmalloc<OneBlock>);
 
 impl Dlmalloc {
-    pub(in crate::arenas) fn new() -> Result<Self, String> {
-        let memory = Region::heap(MEMORY_BYTES).map_err(|error| error.to_string())?;
+    fn new() -> Result<Self, Failure> {
+        let memory = Region::heap(MEMORY_BYTES)?;
         let block = OneBlock { memory, is_given: false.into() };
         Ok(Self(dlmalloc::Dlmalloc::new_with_allocator(block)))
     }
@@ -339,6 +256,10 @@ unsafe impl Objects for Dlmalloc {
         unsafe { self.0.c_free(object.as_ptr()) };
         true
     }
+}
+
+// SAFETY: a resized object is one of the same allocator.
+unsafe impl Allocator for Dlmalloc {
     #[inline]
     unsafe fn resize(
         &mut self,

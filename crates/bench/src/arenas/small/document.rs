@@ -17,57 +17,47 @@ pub(super) enum Token<'d> {
     Close,
 }
 
-/// Returns the document as a list of tokens, in which every element is closed.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
-    let mut tokens = Vec::new();
-    read(text, |token| tokens.push(token))?;
-    Ok(tokens)
-}
-
-/// Calls `on_token` with each token of the document, in which every element is closed.
-pub(super) fn read<'d>(text: &'d str, on_token: impl FnMut(Token<'d>)) -> Result<(), String> {
-    let mut reader = Reader { text, rest: text, open: Vec::new(), on_token };
-    while !reader.rest.is_empty() {
-        reader.step().map_err(|what| reader.error(what))?;
-    }
-    match reader.open.last() {
-        Some(name) => Err(reader.error(&format!("<{name}> has no end tag"))),
-        None => Ok(()),
-    }
-}
-
-struct Reader<'d, F> {
+/// Reads a document as tokens, in which every element is closed. Ends after the first error.
+pub(super) struct Reader<'d> {
     text: &'d str,
     rest: &'d str,
+    /// Names of the open elements.
     open: Vec<&'d str>,
-    on_token: F,
+    /// The element whose attributes are read.
+    tag: Option<&'d str>,
 }
 
-impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
-    fn error(&self, what: &str) -> String {
-        format!("byte {} of the document: {what}", self.text.len() - self.rest.len())
+impl<'d> Reader<'d> {
+    pub(super) fn new(text: &'d str) -> Self {
+        Self { text, rest: text, open: Vec::new(), tag: None }
     }
 
-    /// Reads text up to the next mark-up, or one piece of mark-up.
-    fn step(&mut self) -> Result<(), &'static str> {
-        let (text, rest) = self.rest.split_at(self.rest.find('<').unwrap_or(self.rest.len()));
-        if !text.trim_matches(SPACE).is_empty() {
-            if self.open.is_empty() {
-                return Err("text outside of any element");
-            }
-            (self.on_token)(Token::Text(text));
+    /// Returns the next token, or `None` at the end.
+    fn token(&mut self) -> Result<Option<Token<'d>>, &'static str> {
+        if let Some(name) = self.tag
+            && let Some(token) = self.in_tag(name)?
+        {
+            return Ok(Some(token));
         }
-        self.rest = rest;
-        let markup = rest.as_bytes();
-        match markup.get(1) {
-            None if markup.is_empty() => Ok(()),
-            None => Err("the document ends in mark-up"),
-            Some(b'/') => self.close(),
-            Some(b'?') => self.skip_past("?>"),
-            Some(b'!') if rest.starts_with("<!--") => self.skip_past("-->"),
-            Some(b'!') if rest.starts_with("<!DOCTYPE") => self.skip_doctype(),
-            Some(b'!') => Err("expected a comment or a document type"),
-            Some(_) => self.open(),
+        loop {
+            let (text, rest) = self.rest.split_at(self.rest.find('<').unwrap_or(self.rest.len()));
+            self.rest = rest;
+            if !text.trim_matches(SPACE).is_empty() {
+                let is_inside = !self.open.is_empty();
+                let text = is_inside.then_some(Token::Text(text));
+                return text.map(Some).ok_or("text outside of any element");
+            }
+            match rest.as_bytes().get(1) {
+                None if rest.is_empty() && self.open.is_empty() => return Ok(None),
+                None if rest.is_empty() => return Err("an element has no end tag"),
+                None => return Err("the document ends in mark-up"),
+                Some(b'/') => return self.close().map(Some),
+                Some(b'?') => self.skip_past("?>")?,
+                Some(b'!') if rest.starts_with("<!--") => self.skip_past("-->")?,
+                Some(b'!') if rest.starts_with("<!DOCTYPE") => self.skip_doctype()?,
+                Some(b'!') => return Err("expected a comment or a document type"),
+                Some(_) => return self.open().map(Some),
+            }
         }
     }
 
@@ -96,37 +86,38 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
         }
     }
 
-    /// Reads `<name attribute="value" …>`, which may end with `/>`.
-    fn open(&mut self) -> Result<(), &'static str> {
+    /// Reads `<name`.
+    fn open(&mut self) -> Result<Token<'d>, &'static str> {
         self.rest = &self.rest[1..];
         let name = self.name()?;
-        (self.on_token)(Token::Open(name));
-        loop {
-            self.rest = self.rest.trim_start_matches(SPACE);
-            if let Some(rest) = self.rest.strip_prefix("/>") {
-                self.rest = rest;
-                (self.on_token)(Token::Close);
-                return Ok(());
-            }
-            if let Some(rest) = self.rest.strip_prefix('>') {
-                self.rest = rest;
-                self.open.push(name);
-                return if self.open.len() < MAX_DEPTH { Ok(()) } else { Err("too deep") };
-            }
-            let (name, value) = (self.name()?, self.value()?);
-            (self.on_token)(Token::Attribute { name, value });
+        self.tag = Some(name);
+        Ok(Token::Open(name))
+    }
+
+    /// Reads `attribute="value"` or the end of a tag. Returns `None` if the element goes on.
+    fn in_tag(&mut self, name: &'d str) -> Result<Option<Token<'d>>, &'static str> {
+        self.rest = self.rest.trim_start_matches(SPACE);
+        if let Some(rest) = self.rest.strip_prefix("/>") {
+            (self.rest, self.tag) = (rest, None);
+            return Ok(Some(Token::Close));
         }
+        if let Some(rest) = self.rest.strip_prefix('>') {
+            (self.rest, self.tag) = (rest, None);
+            self.open.push(name);
+            return if self.open.len() < MAX_DEPTH { Ok(None) } else { Err("too deep") };
+        }
+        let (name, value) = (self.name()?, self.value()?);
+        Ok(Some(Token::Attribute { name, value }))
     }
 
     /// Reads `</name>`.
-    fn close(&mut self) -> Result<(), &'static str> {
+    fn close(&mut self) -> Result<Token<'d>, &'static str> {
         let (name, rest) = self.rest[2..].split_once('>').ok_or("the end of a tag is missing")?;
         if self.open.pop() != Some(name.trim_end_matches(SPACE)) {
             return Err("an end tag does not match the open element");
         }
         self.rest = rest;
-        (self.on_token)(Token::Close);
-        Ok(())
+        Ok(Token::Close)
     }
 
     fn name(&mut self) -> Result<&'d str, &'static str> {
@@ -153,9 +144,27 @@ impl<'d, F: FnMut(Token<'d>)> Reader<'d, F> {
     }
 }
 
+impl<'d> Iterator for Reader<'d> {
+    type Item = Result<Token<'d>, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.token().transpose().map(|token| {
+            token.map_err(|what| {
+                let at = self.text.len() - self.rest.len();
+                *self = Self::new("");
+                format!("byte {at} of the document: {what}")
+            })
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
+        Reader::new(text).collect()
+    }
 
     #[test]
     fn a_document_is_split_into_tokens() {

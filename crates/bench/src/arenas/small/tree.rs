@@ -1,10 +1,31 @@
 //! A document as a tree of nodes, attributes and texts, each in its own object.
+//!
+//! The processes of the case `global` use this file, too.
 
 use std::{alloc::Layout, ptr::NonNull};
 
-use super::{contenders::Objects, document::Token};
+use super::document::Token;
 
 type Link<T> = Option<NonNull<T>>;
+
+/// Allocates small objects.
+///
+/// # Safety
+/// - An object has the bytes and the alignment of its layout, and belongs only to its caller until
+///   it is freed or the allocator is dropped.
+pub(crate) unsafe trait Objects {
+    /// Allocates an object of at least one byte.
+    ///
+    /// # Safety
+    /// - The layout has at least one byte, and an alignment of at most 8.
+    unsafe fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>>;
+
+    /// Frees an object. Returns `false` if the allocator does not own it.
+    ///
+    /// # Safety
+    /// - The object is from this allocator, with that layout, and was not freed before.
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) -> bool;
+}
 
 /// A tree whose objects belong to an allocator. It must be freed with the same allocator.
 pub(super) struct Tree<'d> {
@@ -18,68 +39,44 @@ struct Node<'d> {
 
 enum Content<'d> {
     Element { name: &'d str, attributes: Link<Attribute<'d>>, children: Link<Node<'d>> },
-    Text(NonNull<[u8]>),
+    Text(NonNull<str>),
 }
 
 struct Attribute<'d> {
     next: Link<Attribute<'d>>,
     name: &'d str,
-    value: NonNull<[u8]>,
+    value: NonNull<str>,
 }
 
 /// Summary of a tree, for comparing it with its document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
-    pub(super) elements: usize,
-    pub(super) attributes: usize,
-    pub(super) texts: usize,
-    /// Strings of at least one byte, which have an object.
-    pub(super) strings: usize,
+    /// Elements, attributes, texts, and strings of at least one byte. Each has an object.
+    pub(super) objects: usize,
     checksum: u64,
 }
 
 impl Contents {
     /// Returns the summary of a tree made of these tokens.
-    pub(super) fn of(tokens: &[Token<'_>]) -> Self {
+    pub(super) fn of<'d>(tokens: impl Iterator<Item = Token<'d>>) -> Self {
         let mut contents = Self::default();
-        for token in tokens {
-            match *token {
-                Token::Open(name) => contents.add_element(name),
-                Token::Attribute { name, value } => contents.add_attribute(name, value.as_bytes()),
-                Token::Text(text) => contents.add_text(text.as_bytes()),
-                Token::Close => contents.mix(b"/"),
-            }
-        }
+        tokens.for_each(|token| contents.add(token));
         contents
     }
 
-    /// Returns the number of allocations for such a tree.
-    pub(super) fn objects(&self) -> usize {
-        self.elements + self.attributes + self.texts + self.strings
-    }
-
-    fn add_element(&mut self, name: &str) {
-        self.elements += 1;
-        self.mix(name.as_bytes());
-    }
-
-    fn add_attribute(&mut self, name: &str, value: &[u8]) {
-        self.attributes += 1;
-        self.strings += usize::from(!value.is_empty());
-        self.mix(name.as_bytes());
-        self.mix(value);
-    }
-
-    fn add_text(&mut self, text: &[u8]) {
-        self.texts += 1;
-        self.strings += 1;
-        self.mix(text);
-    }
-
-    /// All strings in order, and the end of each.
-    fn mix(&mut self, bytes: &[u8]) {
-        let mix = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
-        self.checksum = bytes.iter().chain(&[0]).fold(self.checksum, mix);
+    fn add(&mut self, token: Token<'_>) {
+        let (objects, kind, strings) = match token {
+            Token::Open(name) => (1, 1, [name, ""]),
+            Token::Attribute { name, value } => {
+                (1 + usize::from(!value.is_empty()), 2, [name, value])
+            }
+            Token::Text(text) => (2, 3, ["", text]),
+            Token::Close => (0, 4, [""; 2]),
+        };
+        self.objects += objects;
+        let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        let bytes = strings.into_iter().flat_map(|text| text.bytes().chain([0]));
+        self.checksum = bytes.chain([kind]).fold(self.checksum, mix);
     }
 }
 
@@ -91,12 +88,16 @@ struct OpenLinks<'d> {
 
 impl<'d> Tree<'d> {
     /// Builds the tree of a document. Returns `None` if memory runs out.
-    pub(super) fn build<O: Objects>(objects: &mut O, tokens: &[Token<'d>]) -> Option<Self> {
+    #[inline]
+    pub(super) fn build<O: Objects>(
+        objects: &mut O,
+        tokens: impl Iterator<Item = Token<'d>>,
+    ) -> Option<Self> {
         let mut first: Link<Node<'d>> = None;
         let mut open = Vec::with_capacity(100);
         let mut ends = OpenLinks { child: NonNull::from(&mut first), attribute: None };
         for token in tokens {
-            match *token {
+            match token {
                 Token::Open(name) => {
                     let element = Content::Element { name, attributes: None, children: None };
                     let node = ends.add(objects, element)?;
@@ -185,15 +186,16 @@ fn put<T, O: Objects>(objects: &mut O, value: T) -> Option<NonNull<T>> {
 
 /// Copies a string into an object. An empty string has none.
 #[inline]
-fn copy<O: Objects>(objects: &mut O, text: &str) -> Option<NonNull<[u8]>> {
-    let mut object = NonNull::dangling();
-    if !text.is_empty() {
-        // SAFETY: the layout is not empty. Strings of the documents are small.
-        object = unsafe { objects.allocate(Layout::for_value(text)) }?;
-        // SAFETY: the object is as large as the text.
-        unsafe { object.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len()) };
+fn copy<O: Objects>(objects: &mut O, text: &str) -> Option<NonNull<str>> {
+    if text.is_empty() {
+        return Some(NonNull::from(""));
     }
-    Some(NonNull::slice_from_raw_parts(object, text.len()))
+    // SAFETY: the layout is not empty. Strings of the documents are small.
+    let object = unsafe { objects.allocate(Layout::for_value(text)) }?;
+    // SAFETY: the object is as large as the text.
+    unsafe { object.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len()) };
+    let bytes = NonNull::slice_from_raw_parts(object, text.len());
+    NonNull::new(bytes.as_ptr() as *mut str)
 }
 
 fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
@@ -203,7 +205,7 @@ fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
         let node = unsafe { node.as_ref() };
         match &node.content {
             Content::Element { name, attributes, children } => {
-                contents.add_element(name);
+                contents.add(Token::Open(name));
                 let mut next = *attributes;
                 while let Some(attribute) = next {
                     // SAFETY: the attribute and its value are live until the tree is freed.
@@ -211,14 +213,14 @@ fn add_contents(first: Link<Node<'_>>, contents: &mut Contents) {
                         let attribute = attribute.as_ref();
                         (attribute, attribute.value.as_ref())
                     };
-                    contents.add_attribute(attribute.name, value);
+                    contents.add(Token::Attribute { name: attribute.name, value });
                     next = attribute.next;
                 }
                 add_contents(*children, contents);
-                contents.mix(b"/");
+                contents.add(Token::Close);
             }
             // SAFETY: the text is live until the tree is freed.
-            Content::Text(text) => contents.add_text(unsafe { text.as_ref() }),
+            Content::Text(text) => contents.add(Token::Text(unsafe { text.as_ref() })),
         }
         next = node.next;
     }
@@ -267,8 +269,10 @@ unsafe fn free_attributes<O: Objects>(first: Link<Attribute<'_>>, objects: &mut 
 /// # Safety
 /// - The text belongs to this allocator and is not used after this.
 #[inline]
-unsafe fn free_text<O: Objects>(text: NonNull<[u8]>, objects: &mut O) -> bool {
-    let layout = Layout::array::<u8>(text.len());
-    // SAFETY: the caller guarantees it. An empty text has no object.
-    text.is_empty() || layout.is_ok_and(|layout| unsafe { objects.free(text.cast(), layout) })
+unsafe fn free_text<O: Objects>(text: NonNull<str>, objects: &mut O) -> bool {
+    // SAFETY: the text is live. An empty text has no object.
+    unsafe {
+        let layout = Layout::for_value(text.as_ref());
+        layout.size() == 0 || objects.free(text.cast(), layout)
+    }
 }

@@ -11,9 +11,12 @@ use drystone_pool::{
 use drystone_render::capacity_for;
 use drystone_voxel::ChunkPos;
 
-use crate::drawing::{
-    changing::{Changes, RandomChanges},
-    scene::RandomScene,
+use crate::{
+    Failure,
+    drawing::{
+        changing::{Changes, RandomChanges},
+        scene::RandomScene,
+    },
 };
 
 /// Number of frames during which the scene changes.
@@ -51,7 +54,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub(super) fn of(scene: &RandomScene) -> Result<Self, String> {
+    pub(super) fn of(scene: &RandomScene) -> Result<Self, Failure> {
         let mut world = scene.world.clone();
         let numbers: HashMap<ChunkPos, usize> =
             world.positions().enumerate().map(|(number, position)| (position, number)).collect();
@@ -64,7 +67,7 @@ impl Replay {
         for _ in 0..FRAMES {
             let mut positions = Vec::new();
             for (position, chunk) in changes.next_frame() {
-                world.insert(position, chunk).map_err(|error| error.to_string())?;
+                world.insert(position, chunk)?;
                 positions.push(position);
             }
             let meshed = positions.into_iter().map(|position| {
@@ -82,7 +85,7 @@ impl Replay {
 
     /// Returns the share of the memory, 0 to 1, that is in no mesh when the meshes are largest. The
     /// reserved memory is the smallest in which all frames succeed.
-    pub(super) fn waste(&self, placement: &Placement) -> Result<f64, String> {
+    pub(super) fn waste(&self, placement: &Placement) -> Result<f64, Failure> {
         let peak = self.peak();
         let step = match placement {
             Placement::Buckets { elements } => *elements,
@@ -112,7 +115,7 @@ impl Replay {
     /// Returns the shares for a pool that grows when necessary, with frames in flight and direct
     /// writes. They are the means over the second half of the frames, before each draw, when most
     /// memory waits.
-    pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, String> {
+    pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, Failure> {
         let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
         let config = PoolConfig { placement: placement.clone(), ..PoolConfig::default() };
         let capacity = capacity_for(first);
@@ -126,8 +129,7 @@ impl Replay {
                 sum.spare += of(stats.largest_free_sum);
                 count += 1;
             }
-        })
-        .map_err(|error| error.to_string())?;
+        })?;
         let mean = |sum: f64| sum / f64::from(count.max(1));
         Ok(Shares {
             waste: mean(sum.waste),
@@ -151,7 +153,7 @@ impl Replay {
     }
 
     /// Whether one buffer of this capacity in quads is sufficient.
-    fn fits(&self, placement: &Placement, capacity: u32) -> Result<bool, String> {
+    fn fits(&self, placement: &Placement, capacity: u32) -> Result<bool, Failure> {
         let config = PoolConfig {
             placement: placement.clone(),
             ..PoolConfig::fixed(capacity, self.first.len() as u32)
@@ -159,7 +161,7 @@ impl Replay {
         match self.run(config, (0, Access::Staged), |_, _| {}) {
             Ok(()) => Ok(true),
             Err(PoolError::Full { .. } | PoolError::MeshTooLarge { .. }) => Ok(false),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -7,8 +7,12 @@ use drystone_render::{
     CubeId, DrawData, InstancedRenderer, RegionId, RenderError, SlotPolicy, SoftDevice,
 };
 
-use super::{CHANGES, failed};
-use crate::{Contender, Error, Figure, Options, Random, Table, rounds::elapsed_ns};
+use super::CHANGES;
+use crate::{
+    Contender, Error, Figure, Random, Run,
+    error::By,
+    rounds::{Round, elapsed_ns},
+};
 
 /// Cases of changes: name and number of cubes.
 const CHANGE_CASES: [(&str, usize); 2] = [("changes-100k", 100_000), ("changes-1m", 1_000_000)];
@@ -26,22 +30,20 @@ const POLICIES: [(&str, SlotPolicy); 3] = [
     ("drystone-oldest", SlotPolicy::Oldest),
 ];
 
-type Work = fn(&mut CubeRenderer) -> Result<Vec<Figure>, String>;
+type Work = fn(&mut CubeRenderer) -> Round;
 
-pub(super) fn run(table: &mut Table, options: &Options) -> Result<(), Error> {
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let changes = CHANGE_CASES.map(|(case, count)| (case, count, CubeRenderer::change as Work));
     let refill = (REFILL.0, REFILL.1, CubeRenderer::refill as Work);
     for (case, count, work) in changes.into_iter().chain([refill]) {
-        if !options.selects(case) {
-            continue;
-        }
-        let mut contenders = Vec::new();
-        for (name, policy) in POLICIES {
-            let mut renderer = CubeRenderer::new(policy, options.size(count, QUICK_CUBES))
-                .map_err(|error| failed(case, name, error.to_string()))?;
-            contenders.push(Contender::new(name, move || work(&mut renderer)));
-        }
-        table.run_case(case, options, contenders)?;
+        let count = run.options.size(count, QUICK_CUBES);
+        run.case(case, || {
+            let contender = |(name, policy)| {
+                let mut renderer = CubeRenderer::new(policy, count).by(name)?;
+                Ok(Contender::new(name, move || work(&mut renderer)))
+            };
+            POLICIES.into_iter().map(contender).collect()
+        })?;
     }
     Ok(())
 }
@@ -79,7 +81,7 @@ impl CubeRenderer {
     /// One third of the changes replaces cubes, one third removes and one third adds cubes, at
     /// random positions. Each kind runs separately, so that branch prediction between the kinds is
     /// not measured.
-    fn change(&mut self) -> Result<Vec<Figure>, String> {
+    fn change(&mut self) -> Round {
         let count = (CHANGES / 3).min(self.ids.len());
         let slots = self.renderer.cubes().high_water();
         // Prepared before the clock starts. The cubes to remove are last.
@@ -91,18 +93,18 @@ impl CubeRenderer {
         let new: Vec<Cube> = (0..count).map(|_| self.cube()).collect();
         let start = Instant::now();
         for (id, &cube) in self.ids[named..].iter().zip(&new) {
-            self.renderer.set_cube(*id, cube).map_err(to_text)?;
+            self.renderer.set_cube(*id, cube)?;
         }
         let write_ns = elapsed_ns(start);
         self.check_cubes(&self.ids[named..], &new)?;
         let start = Instant::now();
         for id in self.ids.drain(named..) {
-            self.renderer.remove_cube(id).map_err(to_text)?;
+            self.renderer.remove_cube(id)?;
         }
         let free_ns = elapsed_ns(start);
         let start = Instant::now();
         for &cube in &new {
-            self.ids.push(self.renderer.insert_cube(cube).map_err(to_text)?);
+            self.ids.push(self.renderer.insert_cube(cube)?);
         }
         let insert_ns = elapsed_ns(start);
         self.check_cubes(&self.ids[named..], &new)?;
@@ -126,7 +128,7 @@ impl CubeRenderer {
 
     /// Removes nine tenths of the cubes at random, and adds the same number. The buffer must not be
     /// longer than before.
-    fn refill(&mut self) -> Result<Vec<Figure>, String> {
+    fn refill(&mut self) -> Round {
         let slots = self.renderer.cubes().high_water();
         self.random.shuffle(&mut self.ids);
         let remaining = self.ids.len() / 10;
@@ -134,11 +136,11 @@ impl CubeRenderer {
         let new: Vec<Cube> = (0..count).map(|_| self.cube()).collect();
         let start = Instant::now();
         for id in self.ids.drain(remaining..) {
-            self.renderer.remove_cube(id).map_err(to_text)?;
+            self.renderer.remove_cube(id)?;
         }
         let few = self.renderer.cubes().high_water();
         for cube in new {
-            self.ids.push(self.renderer.insert_cube(cube).map_err(to_text)?);
+            self.ids.push(self.renderer.insert_cube(cube)?);
         }
         let refill_ns = elapsed_ns(start);
         self.check(slots)?;
@@ -155,7 +157,7 @@ impl CubeRenderer {
     /// the policy of that name fills first.
     fn check(&self, slots: u32) -> Result<(), String> {
         let cubes = self.renderer.cubes();
-        cubes.check().map_err(str::to_owned)?;
+        cubes.check()?;
         if cubes.len() as usize != self.ids.len() {
             return Err(format!("{} cubes of {}", cubes.len(), self.ids.len()));
         }
@@ -168,8 +170,4 @@ impl CubeRenderer {
         }
         Ok(())
     }
-}
-
-fn to_text(error: RenderError) -> String {
-    error.to_string()
 }

@@ -33,12 +33,12 @@ pub(super) struct PoolList {
 const FAR: f32 = (1 << 23) as f32;
 
 impl PoolList {
-    pub(super) fn new(crowd: &Crowd, meshes: Meshes) -> Result<Self, String> {
+    pub(super) fn new(crowd: &Crowd, meshes: Meshes) -> Result<Self, PoolError> {
         let parts = crowd.parts().count();
         let config = PoolConfig::fixed(crowd.quad_count(), parts as u32);
-        let mut pool = VertexPool::new(config).map_err(|error| error.to_string())?;
+        let mut pool = VertexPool::new(config)?;
         let mut list = DrawList::new();
-        fill(&mut pool, &mut list, crowd, meshes).map_err(|error| error.to_string())?;
+        fill(&mut pool, &mut list, crowd, meshes)?;
         // Adjacent face directions are one command, so there are never more commands than parts.
         let written = vec![DrawCommand::default(); parts];
         Ok(Self { pool, list, meshes, written, count: 0 })

@@ -7,19 +7,17 @@ use std::{
     ptr,
 };
 
-use drystone_memory::{ProposalConfig, Recorder, SlotClass};
+use drystone_memory::{Recorder, SlotClass};
 use mlua::ffi;
 
-use super::trace::{Step, Trace};
+use super::{
+    statistics,
+    trace::{Step, Trace},
+};
 
 const PROGRAM: &str = include_str!("program.lua");
 /// Alignment of Lua's requests: that of its numbers and pointers.
 const ALIGN: usize = 8;
-/// Largest number of size classes. More classes save little.
-const CLASSES: usize = 12;
-/// Largest size in a class. Larger blocks are few: tables and the string table while they grow.
-const LARGEST_BYTES: usize = 256;
-
 /// Runs the program for `turns` turns. Returns all steps, and the size classes that a recorder
 /// proposes.
 pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
@@ -40,9 +38,7 @@ pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
     if sum == 0 || log.is_wrong || !log.live.is_empty() {
         return Err(format!("the program returned {sum} and left {} blocks", log.live.len()));
     }
-    let config =
-        ProposalConfig { classes: CLASSES, largest_bytes: LARGEST_BYTES, ..Default::default() };
-    let classes = log.recorder.record().propose(&config).classes;
+    let classes = statistics::propose(&log.recorder);
     Ok((Trace { steps: log.steps, blocks: log.blocks as usize }, classes))
 }
 

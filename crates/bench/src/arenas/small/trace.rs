@@ -2,7 +2,7 @@
 
 use std::{alloc::Layout, ptr::NonNull};
 
-use super::super::small::contenders::Objects;
+use super::allocator::Allocator;
 
 /// Alignment of all blocks.
 const ALIGN: usize = 8;
@@ -26,7 +26,7 @@ pub(super) struct Trace {
 impl Trace {
     /// Replays all steps. Returns `None` if memory runs out or a block has lost its content.
     /// Compares the first bytes of each block, or all bytes if `WHOLE`.
-    pub(super) fn replay<const WHOLE: bool, O: Objects>(&self, objects: &mut O) -> Option<()> {
+    pub(super) fn replay<const WHOLE: bool, A: Allocator>(&self, objects: &mut A) -> Option<()> {
         let mut blocks = vec![NonNull::dangling(); self.blocks];
         // Numbers are reused, so they alone cannot identify a block.
         let mut seeds = vec![0u64; self.blocks];

@@ -1,0 +1,152 @@
+//! A pool of meshes of chunks, with sizes as in real worlds, which are replaced again and again.
+
+use drystone_pool::{Access, MeshHandle, NullBackend, PoolConfig, PoolError, VertexPool};
+
+use crate::{
+    Random,
+    turnover::{Turnover, random_size},
+};
+
+/// Face directions of a chunk's mesh.
+const PARTS: usize = 6;
+/// Bounds of the quads of a mesh.
+const QUADS: std::ops::RangeInclusive<u32> = 30..=MAX_QUADS;
+/// Largest number of quads of a mesh.
+pub(super) const MAX_QUADS: u32 = 4_000;
+/// Frames by which the GPU is behind.
+pub(super) const FRAMES_IN_FLIGHT: u64 = 2;
+/// Used share of a space of ranges, and of one of size classes, which has unused bytes in each
+/// bucket and slabs of every class.
+pub(super) const RANGES_PERCENT: u64 = 85;
+pub(super) const CLASSES_PERCENT: u64 = 60;
+
+/// A mesh: its total number of quads, and the number for each face direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) quads: u32,
+    parts: [u32; PARTS],
+}
+
+impl Shape {
+    pub(super) fn random(random: &mut Random) -> Self {
+        let quads = random_size(random, &QUADS);
+        let mut parts = [quads / PARTS as u32; PARTS];
+        parts[random.below(PARTS)] += quads % PARTS as u32;
+        Self { quads, parts }
+    }
+}
+
+/// Returns sizes with their expected frequency, for size classes.
+pub(super) fn histogram(random: &mut Random) -> Vec<(u32, u64)> {
+    /// Number of random sizes: enough that every class has some.
+    const SAMPLES: usize = 4_096;
+    let mut sizes: Vec<u32> = (0..SAMPLES).map(|_| Shape::random(random).quads).collect();
+    sizes.sort_unstable();
+    sizes.chunk_by(PartialEq::eq).map(|equal| (equal[0], equal.len() as u64)).collect()
+}
+
+/// Meshes, and their replacements.
+pub(super) type Meshes = Turnover<Shape>;
+
+impl Meshes {
+    /// Creates `count` meshes. The same seed gives the same meshes.
+    pub(super) fn random(count: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let live = (0..count).map(|_| Shape::random(&mut random)).collect();
+        Self::new(live, random, Shape::random)
+    }
+
+    /// Returns the number of quads of all live meshes.
+    pub(super) fn quads(&self) -> u64 {
+        self.live.iter().map(|shape| u64::from(shape.quads)).sum()
+    }
+}
+
+/// A pool with meshes and simulated frames. Draw data of a mesh is made of its number of quads.
+pub(super) struct SteadyPool<D> {
+    pub(super) pool: VertexPool<u64, D>,
+    pub(super) backend: NullBackend,
+    pub(super) meshes: Meshes,
+    pub(super) handles: Vec<MeshHandle>,
+    draw_data: fn(u32) -> D,
+    elements: Vec<u64>,
+    frame: u64,
+}
+
+impl<D: bytemuck::Pod> SteadyPool<D> {
+    /// Inserts all meshes into a new pool.
+    pub(super) fn new(
+        config: PoolConfig,
+        access: Access,
+        meshes: Meshes,
+        draw_data: fn(u32) -> D,
+    ) -> Result<Self, PoolError> {
+        let mut steady = Self {
+            pool: VertexPool::new(config)?,
+            backend: NullBackend(access),
+            handles: Vec::with_capacity(meshes.live.len()),
+            meshes,
+            draw_data,
+            elements: vec![0; MAX_QUADS as usize],
+            frame: 0,
+        };
+        for index in 0..steady.meshes.live.len() {
+            let handle = steady.insert(steady.meshes.live[index])?;
+            steady.handles.push(handle);
+        }
+        Ok(steady)
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, shape: Shape) -> Result<MeshHandle, PoolError> {
+        let elements = &self.elements[..shape.quads as usize];
+        let data = (self.draw_data)(shape.quads);
+        self.pool.insert(elements, &shape.parts, data, &mut self.backend)
+    }
+
+    /// Removes a mesh and inserts another, as turn `turn` of the plan.
+    #[inline]
+    pub(super) fn remove_and_insert(&mut self, turn: usize) -> Result<(), PoolError> {
+        let (at, shape) = self.meshes.plan[turn];
+        self.pool.remove(self.handles[at as usize])?;
+        self.handles[at as usize] = self.insert(shape)?;
+        Ok(())
+    }
+
+    /// Replaces a mesh, as turn `turn` of the plan.
+    #[inline]
+    pub(super) fn replace(&mut self, turn: usize) -> Result<(), PoolError> {
+        let (at, shape) = self.meshes.plan[turn];
+        let elements = &self.elements[..shape.quads as usize];
+        let data = (self.draw_data)(shape.quads);
+        let mesh = self.handles[at as usize];
+        self.pool.replace(mesh, elements, &shape.parts, data, &mut self.backend)
+    }
+
+    pub(super) fn end_frame(&mut self) {
+        self.frame += 1;
+        self.pool.frame_submitted(self.frame);
+        let completed = self.frame.saturating_sub(FRAMES_IN_FLIGHT);
+        self.pool.frames_completed(completed, &mut self.backend);
+    }
+
+    /// Checks the pool, and that it contains exactly the expected meshes.
+    pub(super) fn check(&self) -> Result<(), String>
+    where
+        D: PartialEq,
+    {
+        self.pool.validate()?;
+        let used = self.pool.stats().used;
+        if used != self.meshes.quads() || self.pool.len() as usize != self.handles.len() {
+            return Err(format!("{used} quads in {} meshes", self.pool.len()));
+        }
+        let mut meshes = self.handles.iter().zip(&self.meshes.live);
+        let is_right = |(&mesh, shape): (&MeshHandle, &Shape)| {
+            self.pool.data(mesh) == Some(&(self.draw_data)(shape.quads))
+        };
+        match meshes.all(is_right) {
+            true => Ok(()),
+            false => Err("a mesh has the data of another mesh".into()),
+        }
+    }
+}
