@@ -5,11 +5,11 @@
 //! ```
 //! A swarm of particles is drawn as instances 0 to `high_water`, in one call. The space allocates
 //! the index of each particle's record. When a particle dies, its index is freed and its record is
-//! overwritten with one that draws nothing. With [`Policy::Lowest`], new particles fill the gaps
+//! overwritten with one that draws nothing. With [`IndexPolicy::Lowest`], new particles fill the gaps
 //! from the front, so the drawn part of the buffer stays short. The example uses no graphics API:
 //! `upload` is where `queue.write_buffer` or `glNamedBufferSubData` would be called.
 
-use drystone_alloc::{AddressSpace, Error, Policy};
+use drystone_alloc::{AddressSpace, Error, IndexPolicy};
 
 /// Record of an instance, as a vertex shader reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ struct InstanceBuffer {
 
 impl InstanceBuffer {
     fn new(capacity: u32) -> Self {
-        let indices = AddressSpace::bounded(Policy::Lowest, capacity);
+        let indices = AddressSpace::bounded(IndexPolicy::Lowest, capacity);
         Self { indices, buffer: vec![Instance::default(); capacity as usize], uploaded_bytes: 0 }
     }
 

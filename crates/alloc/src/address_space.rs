@@ -7,5 +7,5 @@ mod many;
 #[cfg(test)]
 mod tests;
 
-pub use iter::{Gaps, UsedIndices};
-pub use space::{AddressSpace, Policy};
+pub use iter::{IndexGaps, UsedIndices};
+pub use space::{AddressSpace, IndexPolicy};

@@ -189,7 +189,7 @@ impl BitTree {
     }
 
     /// Verifies that every summary bit matches the level below it.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    pub(crate) fn validate(&self) -> Result<(), &'static str> {
         check_level(&self.leaves, &self.blocks)?;
         check_level(&self.blocks, &self.regions)?;
         let mut below = &self.regions;

@@ -234,7 +234,7 @@ impl BucketRing {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
+    pub fn validate(&self) -> Result<(), &'static str> {
         let (mut at, mut last, mut queued, mut time) = (self.first_free, END, 0, 0);
         while let Some(bucket) = self.buckets.get(at as usize) {
             if bucket.generation % 2 == 1 || bucket.freed_at < time {

@@ -13,12 +13,13 @@ mod range_space;
 mod size_classes;
 mod slots;
 
-pub use address_space::{AddressSpace, Gaps, Policy, UsedIndices};
+pub use address_space::{AddressSpace, IndexGaps, IndexPolicy, UsedIndices};
 pub use bucket_ring::{BucketHandle, BucketRing};
 pub use error::Error;
 pub use offset::Offset;
 pub use range_space::{
-    Block, Blocks, DefragBudget, Move, MoveOrder, RangeHandle, RangeSpace, RangeStats,
+    DefragBudget, MoveOrder, RangeBlock, RangeBlocks, RangeHandle, RangeMove, RangeSpace,
+    RangeStats,
 };
 pub use size_classes::{ClassAllocation, ClassHandle, SizeClassConfig, SizeClasses};
 pub use slots::{Handle, SlotIter, SlotIterMut, Slots};

@@ -12,7 +12,7 @@ mod nodes;
 mod tests;
 
 pub(crate) use bins::bin_of;
-pub use defrag::{DefragBudget, Move, MoveOrder};
-pub use inspect::{Block, Blocks, RangeStats};
+pub use defrag::{DefragBudget, MoveOrder, RangeMove};
+pub use inspect::{RangeBlock, RangeBlocks, RangeStats};
 pub use nodes::RangeHandle;
 pub use space::RangeSpace;

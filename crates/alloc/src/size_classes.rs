@@ -81,9 +81,9 @@ pub struct SizeClasses<O: Offset = u32> {
 }
 
 impl SizeClasses<u32> {
-    /// Creates a space with 32-bit offsets, like [`with_capacity`](Self::with_capacity).
+    /// Creates a space with 32-bit offsets, like [`with_size`](Self::with_size).
     pub fn new(capacity: u32, histogram: &[(u32, u64)], config: &SizeClassConfig) -> Self {
-        Self::with_capacity(capacity, histogram, config)
+        Self::with_size(capacity, histogram, config)
     }
 }
 
@@ -93,10 +93,10 @@ impl<O: Offset> SizeClasses<O> {
     ///
     /// # Cost
     /// O(classes · sizes²). Sizes that differ by less than 1/32 count as one.
-    pub fn with_capacity(capacity: O, histogram: &[(O, u64)], config: &SizeClassConfig) -> Self {
+    pub fn with_size(capacity: O, histogram: &[(O, u64)], config: &SizeClassConfig) -> Self {
         let (sizes, expected_waste) = choose_sizes(histogram, config.classes);
         Self {
-            ranges: RangeSpace::with_capacity(capacity),
+            ranges: RangeSpace::with_size(capacity),
             classes: sizes.into_iter().map(|size| Class::new(size, capacity)).collect(),
             slabs: Slabs::new(),
             allocations: Slots::new(),
@@ -195,10 +195,10 @@ impl<O: Offset> SizeClasses<O> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.ranges.check()?;
-        self.allocations.check()?;
-        self.slabs.check(&self.classes)?;
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.ranges.validate()?;
+        self.allocations.validate()?;
+        self.slabs.validate(&self.classes)?;
         let mut sums = (0u64, 0u64);
         let mut in_buckets = 0;
         for (handle, allocation) in &self.allocations {

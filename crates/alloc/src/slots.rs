@@ -37,6 +37,7 @@ const MIN_CAPACITY: usize = 4;
 /// assert_eq!(a.index(), b.index());
 /// assert_eq!((slots.get(a), slots.get(b)), (None, Some(&"b")));
 /// ```
+#[doc(alias("slotmap", "slab", "generational arena"))]
 #[derive(Clone, Debug)]
 pub struct Slots<T> {
     slots: Vec<Slot<T>>,
@@ -179,7 +180,7 @@ impl<T> Slots<T> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
+    pub fn validate(&self) -> Result<(), &'static str> {
         let live = self.slots.iter().filter(|slot| matches!(slot, Slot::Live { .. })).count();
         if live != self.len as usize {
             return Err("the number of values is wrong");

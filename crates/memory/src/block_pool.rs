@@ -165,8 +165,8 @@ impl<'m> BlockPool<'m> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.blocks.check(Some((self.marks, self.len())))
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.blocks.validate(Some((self.marks, self.len())))
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) use self::slab::{Head, Marks, SLAB_BYTES, Shape, Slab, block_layout};
 
 /// Memory use of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PoolStats {
     /// Number of blocks in use.
     pub used_count: usize,

@@ -109,9 +109,9 @@ impl<'m> DoubleStack<'m> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.low.check()?;
-        self.high.check()?;
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.low.validate()?;
+        self.high.validate()?;
         match self.low.next() <= self.high.edge() {
             true => Ok(()),
             false => Err("the two ends overlap"),

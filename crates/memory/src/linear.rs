@@ -48,6 +48,7 @@ mod tests;
 /// assert_eq!(linear.remaining(), 1024);
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
+#[doc(alias("bump", "arena"))]
 pub struct Linear<'m> {
     bump: Bump,
     highest: HighWaterMark,

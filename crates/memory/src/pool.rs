@@ -62,6 +62,7 @@ use self::pool_box::Vacant;
 /// assert!(pool.stats().capacity > 1900);
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
+#[doc(alias("object pool", "slab"))]
 pub struct Pool<'m, T, const SLAB: usize = SLAB_BYTES> {
     blocks: InPlaceBlocks<'m>,
     values: PhantomData<fn() -> T>,
@@ -173,8 +174,8 @@ impl<'m, T, const SLAB: usize> Pool<'m, T, SLAB> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.blocks.get().map_or(Ok(()), |blocks| blocks.check(None))
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.blocks.get().map_or(Ok(()), |blocks| blocks.validate(None))
     }
 }
 

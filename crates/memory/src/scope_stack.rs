@@ -50,6 +50,7 @@ use finalizer::{Chain, Entries, Entry};
 /// assert_eq!(length, 4);
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
+#[doc(alias = "arena")]
 pub struct ScopeStack<'m> {
     memory: Linear<'m>,
 }

@@ -112,8 +112,8 @@ impl SharedPool {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.state.with(|state| state.pool.check())
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.state.with(|state| state.pool.validate())
     }
 }
 

@@ -68,6 +68,7 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// }
 /// # Ok::<(), Error>(())
 /// ```
+#[doc(alias("slab", "size classes"))]
 pub struct SmallObjects<'m> {
     /// Headers of the classes, one more than there are classes; see [`Plan`].
     classes: NonNull<Class>,
@@ -344,8 +345,8 @@ impl<'m> SmallObjects<'m> {
     /// # Errors
     /// The invariant that is violated.
     #[doc(hidden)]
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.classes().try_for_each(Class::check)
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.classes().try_for_each(Class::validate)
     }
 
     #[cold]

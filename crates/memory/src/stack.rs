@@ -121,8 +121,8 @@ impl<'m> Stack<'m> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.ends.check()
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.ends.validate()
     }
 
     /// Returns the only end that is used.

@@ -200,7 +200,7 @@ impl<T> CountedPool<T> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
+    pub fn validate(&self) -> Result<(), &'static str> {
         let is_live = |record: &&Record<T>| matches!(record, Record::Live { .. });
         let live = self.records.iter().filter(is_live).count();
         if live != self.len as usize {

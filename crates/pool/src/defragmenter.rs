@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use drystone_alloc::{Move, RangeHandle};
+use drystone_alloc::{RangeHandle, RangeMove};
 
 use crate::{
     allocation::Span,
@@ -60,7 +60,7 @@ pub struct Moved {
 #[derive(Debug, Default)]
 pub(crate) struct Defragmenter {
     task: Task,
-    plan: Vec<Move>,
+    plan: Vec<RangeMove>,
     /// First frame in which to search again.
     idle_until: u64,
     /// Meshes moved by the last call.
@@ -231,7 +231,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     /// Chooses the next task. If several buffers have free space, empties the emptiest; else joins
     /// the free ranges of the only one.
-    fn choose(&mut self, plan: &mut Vec<Move>) -> Option<Step> {
+    fn choose(&mut self, plan: &mut Vec<RangeMove>) -> Option<Step> {
         let buffers = &mut self.storage.buffers;
         let sparse = || buffers.iter().filter(|buffer| buffer.is_sparse());
         let targets = sparse().filter(|buffer| !buffer.is_settled).count();

@@ -190,6 +190,6 @@ impl Meshes {
     }
 
     pub(crate) fn validate(&self) -> Result<(), &'static str> {
-        self.slots.check()
+        self.slots.validate()
     }
 }

@@ -54,14 +54,14 @@ impl Iterator for UsedIndices<'_> {
 /// Iterator over the runs of free indices of an [`AddressSpace`](super::AddressSpace), in ascending
 /// order.
 #[derive(Clone, Debug)]
-pub struct Gaps<'a> {
+pub struct IndexGaps<'a> {
     leaves: Leaves<'a>,
     /// One past the highest used index.
     end: u32,
     at: u32,
 }
 
-impl<'a> Gaps<'a> {
+impl<'a> IndexGaps<'a> {
     pub(super) const fn new(leaves: Leaves<'a>, end: u32) -> Self {
         Self { leaves, end, at: 0 }
     }
@@ -82,7 +82,7 @@ impl<'a> Gaps<'a> {
     }
 }
 
-impl Iterator for Gaps<'_> {
+impl Iterator for IndexGaps<'_> {
     type Item = Range<u32>;
 
     fn next(&mut self) -> Option<Range<u32>> {

@@ -20,9 +20,9 @@ impl AddressSpace {
     ///
     /// # Examples
     /// ```
-    /// use drystone_alloc::{AddressSpace, Policy};
+    /// use drystone_alloc::{AddressSpace, IndexPolicy};
     ///
-    /// let mut space = AddressSpace::new(Policy::Lowest);
+    /// let mut space = AddressSpace::new(IndexPolicy::Lowest);
     /// space.allocate_at(2)?;
     /// let mut runs = Vec::new();
     /// space.allocate_many(100, &mut runs)?;

@@ -1,10 +1,10 @@
-use super::iter::{Gaps, Leaves, UsedIndices};
+use super::iter::{IndexGaps, Leaves, UsedIndices};
 use crate::Error;
 use crate::bit_tree::{ALL_FREE, BitTree, WORD_BITS};
 
 /// Rule for the free index that an [`AddressSpace`] returns next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
+pub enum IndexPolicy {
     /// Always the lowest free index. Keeps the used part short.
     #[default]
     Lowest,
@@ -26,9 +26,9 @@ pub enum Policy {
 ///
 /// # Examples
 /// ```
-/// use drystone_alloc::{AddressSpace, Policy};
+/// use drystone_alloc::{AddressSpace, IndexPolicy};
 ///
-/// let mut space = AddressSpace::new(Policy::Lowest);
+/// let mut space = AddressSpace::new(IndexPolicy::Lowest);
 /// for index in 0..100 {
 ///     assert_eq!(space.allocate(), Ok(index));
 /// }
@@ -37,10 +37,11 @@ pub enum Policy {
 /// assert_eq!(space.high_water(), 101);
 /// # Ok::<(), drystone_alloc::Error>(())
 /// ```
+#[doc(alias("bitmap", "id allocator"))]
 #[derive(Clone, Debug)]
 pub struct AddressSpace {
     pub(super) tree: BitTree,
-    policy: Policy,
+    policy: IndexPolicy,
     /// One past the highest index that can ever be allocated.
     pub(super) limit: u32,
     pub(super) len: u32,
@@ -59,12 +60,12 @@ pub struct AddressSpace {
 
 impl AddressSpace {
     /// Creates an empty space that grows up to 2³² − 1 indices.
-    pub const fn new(policy: Policy) -> Self {
+    pub const fn new(policy: IndexPolicy) -> Self {
         Self::bounded(policy, u32::MAX)
     }
 
     /// Creates an empty space that allocates only indices below `limit`.
-    pub const fn bounded(policy: Policy, limit: u32) -> Self {
+    pub const fn bounded(policy: IndexPolicy, limit: u32) -> Self {
         Self {
             tree: BitTree::new(),
             policy,
@@ -197,21 +198,21 @@ impl AddressSpace {
 
     /// Iterates over the runs of free indices below [`high_water`](Self::high_water), in ascending
     /// order.
-    pub fn gaps(&self) -> Gaps<'_> {
-        Gaps::new(self.leaves(), self.high_water)
+    pub fn gaps(&self) -> IndexGaps<'_> {
+        IndexGaps::new(self.leaves(), self.high_water)
     }
 
     /// Verifies all invariants, for tests.
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
+    pub fn validate(&self) -> Result<(), &'static str> {
         if self.is_appending() {
             let mut settled = self.clone();
             settled.finish_appending();
-            return settled.check();
+            return settled.validate();
         }
-        self.tree.check()?;
+        self.tree.validate()?;
         let leaves = self.tree.leaves();
         let usable = |leaf: usize| self.usable_in(leaf);
         if (0..leaves.len()).any(|leaf| leaves[leaf] & !usable(leaf) != 0) {
@@ -221,7 +222,7 @@ impl AddressSpace {
         if taken.sum::<u32>() != self.len {
             return Err("the number of used indices is wrong");
         }
-        if self.policy == Policy::Lowest && self.tree.has_free_below(self.block) {
+        if self.policy == IndexPolicy::Lowest && self.tree.has_free_below(self.block) {
             return Err("a block below the one to allocate from has a free slot");
         }
         if self.iter().last().map_or(0, |index| index + 1) != self.high_water {
@@ -288,8 +289,8 @@ impl AddressSpace {
             return self.allocate_from_next_leaf();
         }
         let taken = match self.policy {
-            Policy::Lowest => self.tree.take_lowest_in_block(&mut self.block),
-            Policy::LastLeaf => self.tree.take_lowest_in_leaf(self.last_leaf),
+            IndexPolicy::Lowest => self.tree.take_lowest_in_block(&mut self.block),
+            IndexPolicy::LastLeaf => self.tree.take_lowest_in_leaf(self.last_leaf),
         };
         match taken {
             Some(slot) => Some(self.record_allocation(slot)),
@@ -405,6 +406,6 @@ impl AddressSpace {
 
 impl Default for AddressSpace {
     fn default() -> Self {
-        Self::new(Policy::default())
+        Self::new(IndexPolicy::default())
     }
 }

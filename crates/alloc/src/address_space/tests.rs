@@ -5,7 +5,7 @@ use crate::Error;
 
 #[test]
 fn last_leaf_reuses_indices_in_the_documented_sequence() {
-    let mut space = AddressSpace::new(Policy::LastLeaf);
+    let mut space = AddressSpace::new(IndexPolicy::LastLeaf);
     for expected in 0..190 {
         assert_eq!(space.allocate(), Ok(expected));
     }
@@ -18,7 +18,7 @@ fn last_leaf_reuses_indices_in_the_documented_sequence() {
 
 #[test]
 fn a_leaf_without_allocations_is_not_the_last_used_leaf() {
-    let mut space = AddressSpace::new(Policy::LastLeaf);
+    let mut space = AddressSpace::new(IndexPolicy::LastLeaf);
     space.allocate_at(64).unwrap();
     space.free(64).unwrap();
     for expected in 0..64 {
@@ -33,11 +33,11 @@ fn a_leaf_without_allocations_is_not_the_last_used_leaf() {
 #[test]
 fn spaces_with_a_limit_of_0_and_1() {
     let none_free = |requested| Error::Full { requested, largest_free: 0, total_free: 0 };
-    let mut none = AddressSpace::bounded(Policy::Lowest, 0);
+    let mut none = AddressSpace::bounded(IndexPolicy::Lowest, 0);
     assert_eq!(none.allocate(), Err(none_free(1)));
     assert_eq!(none.allocate_at(0), Err(Error::InvalidSize));
     assert_eq!(none.free(0), Err(Error::NotAllocated));
-    let mut one = AddressSpace::bounded(Policy::LastLeaf, 1);
+    let mut one = AddressSpace::bounded(IndexPolicy::LastLeaf, 1);
     assert_eq!((one.allocate(), one.allocate()), (Ok(0), Err(none_free(1))));
     assert_eq!(one.allocate_many(u32::MAX, &mut Vec::new()), Err(none_free(u32::MAX.into())));
 }
@@ -59,19 +59,19 @@ fn root_levels_are_added_and_removed() {
     let mut space = AddressSpace::default();
     let far = (1 << 24) + 5;
     space.allocate_at(far).unwrap();
-    space.check().unwrap();
+    space.validate().unwrap();
     let mut runs = Vec::new();
     space.allocate_many(far, &mut runs).unwrap();
     assert_eq!((runs.len(), &runs[0]), (1, &(0..far)));
     assert_eq!(space.allocate(), Ok(far + 1));
     space.free(1 << 20).unwrap();
-    space.check().unwrap();
+    space.validate().unwrap();
     assert_eq!((space.allocate(), space.allocate()), (Ok(1 << 20), Ok(far + 2)));
     for index in (200_000..far + 3).rev() {
         space.free(index).unwrap();
     }
     space.shrink_to_fit();
-    space.check().unwrap();
+    space.validate().unwrap();
     assert_eq!((space.high_water(), space.allocate()), (200_000, Ok(200_000)));
 }
 

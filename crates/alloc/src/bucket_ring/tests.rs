@@ -24,7 +24,7 @@ fn integers_that_are_no_handle_are_refused() {
     let freed = bucket.to_bits() + (1 << u32::BITS);
     assert_eq!(BucketHandle::from_bits(freed), None);
     assert_eq!([0, 1, u32::MAX.into()].map(BucketHandle::from_bits), [None; 3]);
-    assert_eq!((ring.len(), ring.check()), (0, Ok(())));
+    assert_eq!((ring.len(), ring.validate()), (0, Ok(())));
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn buckets_with_exhausted_generations_are_never_reused() {
     ring.buckets[0].generation = u32::MAX;
     ring.free(BucketHandle { generation: u32::MAX, ..first }, 1).unwrap();
     assert_eq!(ring.allocate(9), Err(Error::Full { requested: 1, largest_free: 0, total_free: 0 }));
-    ring.check().unwrap();
+    ring.validate().unwrap();
     ring.reset();
-    ring.check().unwrap();
+    ring.validate().unwrap();
     assert!(ring.allocate(u64::MAX).is_err());
 }
 

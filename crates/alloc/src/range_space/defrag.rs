@@ -57,7 +57,7 @@ impl<O: Offset> Default for DefragBudget<O> {
 
 /// A move of a plan: `size` units from offset `from` to offset `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move<O = u32> {
+pub struct RangeMove<O = u32> {
     /// Handle of the range that moves. It stays valid.
     pub handle: RangeHandle,
     /// Old offset.
@@ -70,7 +70,7 @@ pub struct Move<O = u32> {
     pub(super) after: u32,
 }
 
-impl<O: Offset> Move<O> {
+impl<O: Offset> RangeMove<O> {
     /// Whether source and target overlap, so that a plain copy would corrupt the units.
     pub fn overlaps(&self) -> bool {
         self.from - self.to < self.size
@@ -108,7 +108,7 @@ impl<O: Offset> RangeSpace<O> {
     /// assert_eq!(space.stats().largest_free, 25);
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
-    pub fn plan_defragmentation(&self, budget: &DefragBudget<O>) -> Vec<Move<O>> {
+    pub fn plan_defragmentation(&self, budget: &DefragBudget<O>) -> Vec<RangeMove<O>> {
         let free = (self.capacity - self.used).into();
         let target = u128::from(free) * u128::from(budget.target_percent.min(100)) / 100;
         if self.live_blocks == 0 || u128::from(self.largest_free().into()) >= target {
@@ -123,7 +123,7 @@ impl<O: Offset> RangeSpace<O> {
     /// `Stale` if the range was freed after planning. `NotAllocated` if its offset or size has
     /// changed since. `Full` if the target is no longer free or breaks the alignment. On an error
     /// nothing has changed; drop the rest of the plan.
-    pub fn apply_move(&mut self, step: &Move<O>) -> Result<(), Error> {
+    pub fn apply_move(&mut self, step: &RangeMove<O>) -> Result<(), Error> {
         let node = self.live_node(step.handle)?;
         if (node.offset, node.size) != (step.from, step.size) {
             return Err(Error::NotAllocated);
@@ -148,7 +148,7 @@ impl<O: Offset> RangeSpace<O> {
     }
 
     /// Whether the target offset of a move has the alignment of its range.
-    pub(super) fn keeps_alignment(&self, step: &Move<O>) -> bool {
+    pub(super) fn keeps_alignment(&self, step: &RangeMove<O>) -> bool {
         padding(step.to, self.alignments.get(step.handle.index)) == Some(O::default())
     }
 

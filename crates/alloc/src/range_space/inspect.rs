@@ -9,6 +9,7 @@ use crate::{Error, Offset};
 
 /// Statistics of a [`RangeSpace`], in units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RangeStats<O = u32> {
     /// Capacity of the space.
     pub capacity: O,
@@ -111,15 +112,15 @@ impl<O: Offset> RangeSpace<O> {
     /// assert_eq!(blocks, [(0..4, Some(range)), (4..9, None)]);
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
-    pub const fn blocks(&self) -> Blocks<'_, O> {
-        Blocks { nodes: &self.nodes, at: Some(START), gap_is_next: true }
+    pub const fn blocks(&self) -> RangeBlocks<'_, O> {
+        RangeBlocks { nodes: &self.nodes, at: Some(START), gap_is_next: true }
     }
 
     /// Verifies all invariants, for tests.
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
+    pub fn validate(&self) -> Result<(), &'static str> {
         let gaps = self.check_ring()?;
         if self.check_lists()? != gaps || self.bins.len() != gaps {
             return Err("the number of gaps in the lists differs from the number of gaps");
@@ -199,7 +200,7 @@ impl<O: Offset> RangeSpace<O> {
 
 /// A live range or a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block<O = u32> {
+pub struct RangeBlock<O = u32> {
     /// Offsets of the block.
     pub range: Range<O>,
     /// Handle of the live range; `None` for a gap.
@@ -208,29 +209,29 @@ pub struct Block<O = u32> {
 
 /// Iterator over all live ranges and gaps of a [`RangeSpace`], sorted by offset, without holes.
 #[derive(Clone, Debug)]
-pub struct Blocks<'a, O> {
+pub struct RangeBlocks<'a, O> {
     nodes: &'a Nodes<O>,
     /// Node whose own block (if any) and gap come next; `None` at the end.
     at: Option<u32>,
     gap_is_next: bool,
 }
 
-impl<O: Offset> Iterator for Blocks<'_, O> {
-    type Item = Block<O>;
+impl<O: Offset> Iterator for RangeBlocks<'_, O> {
+    type Item = RangeBlock<O>;
 
-    fn next(&mut self) -> Option<Block<O>> {
+    fn next(&mut self) -> Option<RangeBlock<O>> {
         loop {
             let at = self.at?;
             let node = &self.nodes[at];
             if !self.gap_is_next {
                 self.gap_is_next = true;
                 let handle = RangeHandle { index: at, generation: node.generation };
-                return Some(Block { range: node.offset..node.end(), handle: Some(handle) });
+                return Some(RangeBlock { range: node.offset..node.end(), handle: Some(handle) });
             }
             self.gap_is_next = false;
             self.at = (node.next != START).then_some(node.next);
             if node.gap > O::default() {
-                return Some(Block { range: node.end()..node.end() + node.gap, handle: None });
+                return Some(RangeBlock { range: node.end()..node.end() + node.gap, handle: None });
             }
         }
     }

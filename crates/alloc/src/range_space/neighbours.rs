@@ -1,5 +1,5 @@
 use super::nodes::{Node, START, padding};
-use super::{Move, RangeHandle, RangeSpace};
+use super::{RangeHandle, RangeMove, RangeSpace};
 use crate::{Error, Offset};
 
 /// Access to neighbours, for code that packs a space by moves that do not overlap: the old range
@@ -64,7 +64,7 @@ impl<O: Offset> RangeSpace<O> {
     /// # Errors
     /// `Stale` if the range was freed after planning. `NotAllocated` if its offset or size has
     /// changed since. `Full` if the target is no longer free or breaks the alignment.
-    pub fn allocate_target(&mut self, step: &Move<O>) -> Result<RangeHandle, Error> {
+    pub fn allocate_target(&mut self, step: &RangeMove<O>) -> Result<RangeHandle, Error> {
         let node = self.live_node(step.handle)?;
         if (node.offset, node.size) != (step.from, step.size) {
             return Err(Error::NotAllocated);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(space.range(d), Some(10..30));
         assert_eq!(RangeHandle::from_bits(d.to_bits()), Some(d));
         assert_ne!(RangeHandle::from_bits(b.to_bits()), Some(d));
-        space.check().unwrap();
+        space.validate().unwrap();
     }
 
     #[test]
@@ -148,6 +148,6 @@ mod tests {
         space.free(top).unwrap();
         assert_eq!(space.allocate_target(&plan[0]), Err(Error::Stale));
         assert_eq!(space.stats().largest_free, 15);
-        space.check().unwrap();
+        space.validate().unwrap();
     }
 }

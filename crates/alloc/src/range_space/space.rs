@@ -46,6 +46,7 @@ const MAX_GAP_TRIES: usize = 4;
 /// # Limits
 /// At most 2³² − 2 live ranges. A handle is valid only for the space that returned it: another
 /// space may take it for one of its own.
+#[doc(alias("suballocator", "free list"))]
 #[derive(Clone, Debug)]
 pub struct RangeSpace<O: Offset = u32> {
     pub(super) capacity: O,
@@ -59,7 +60,7 @@ pub struct RangeSpace<O: Offset = u32> {
 impl RangeSpace<u32> {
     /// Creates a space of `capacity` free units with 32-bit offsets.
     pub fn new(capacity: u32) -> Self {
-        Self::with_capacity(capacity)
+        Self::with_size(capacity)
     }
 }
 
@@ -70,12 +71,12 @@ impl<O: Offset> RangeSpace<O> {
     /// ```
     /// use drystone_alloc::RangeSpace;
     ///
-    /// let mut space = RangeSpace::<u64>::with_capacity(u64::MAX);
+    /// let mut space = RangeSpace::<u64>::with_size(u64::MAX);
     /// let all = space.allocate(u64::MAX)?;
     /// assert_eq!(space.range(all), Some(0..u64::MAX));
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
-    pub fn with_capacity(capacity: O) -> Self {
+    pub fn with_size(capacity: O) -> Self {
         let mut space = Self {
             capacity,
             used: O::default(),
@@ -190,11 +191,11 @@ impl<O: Offset> RangeSpace<O> {
     ///
     /// let mut space = RangeSpace::new(100);
     /// let range = space.allocate(10)?;
-    /// space.reallocate(range, 100)?;
+    /// space.resize_in_place(range, 100)?;
     /// assert_eq!(space.range(range), Some(0..100));
     /// # Ok::<(), drystone_alloc::Error>(())
     /// ```
-    pub fn reallocate(&mut self, handle: RangeHandle, size: O) -> Result<(), Error> {
+    pub fn resize_in_place(&mut self, handle: RangeHandle, size: O) -> Result<(), Error> {
         let node = self.live_node(handle)?;
         if size == O::default() {
             return Err(Error::InvalidSize);

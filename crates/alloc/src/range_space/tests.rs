@@ -15,7 +15,7 @@ fn neighbours_are_joined_in_every_order_of_frees() {
         }
         assert_eq!(space.stats().largest_free, 30);
         assert_eq!(space.stats().free_blocks, 1);
-        space.check().unwrap();
+        space.validate().unwrap();
     }
 }
 
@@ -28,12 +28,12 @@ fn extreme_capacities_and_sizes() {
     let all = whole.allocate(u32::MAX).unwrap();
     assert_eq!(whole.range(all), Some(0..u32::MAX));
     assert_eq!(whole.grow(1), Err(Error::InvalidSize));
-    let mut wide = RangeSpace::<u64>::with_capacity(u64::MAX);
+    let mut wide = RangeSpace::<u64>::with_size(u64::MAX);
     let low = wide.allocate(u64::from(u32::MAX) + 2).unwrap();
     let high = wide.allocate_aligned(u64::MAX / 4, 1 << 62).unwrap();
     assert_eq!(wide.range(low), Some(0..(1 << 32) + 1));
     assert_eq!(wide.range(high), Some(1 << 62..(1 << 62) + u64::MAX / 4));
-    wide.check().unwrap();
+    wide.validate().unwrap();
 }
 
 /// Sizes in one bin differ. The only gap that fits may be the last one of a long list.
@@ -80,7 +80,7 @@ fn nodes_with_exhausted_generations_are_never_reused() {
     space.reset();
     assert_ne!(space.allocate(1).unwrap().index, first.index);
     assert_eq!((space.range(first), space.range(last)), (None, None));
-    space.check().unwrap();
+    space.validate().unwrap();
 }
 
 #[test]
@@ -109,12 +109,12 @@ fn outdated_moves_are_refused() {
     let full = Error::Full { requested: 10, largest_free: 0, total_free: 9 };
     assert_eq!(space.apply_move(&to_low), Err(full));
     space.free(in_the_way).unwrap();
-    space.reallocate(top, 9).unwrap();
+    space.resize_in_place(top, 9).unwrap();
     assert_eq!(space.apply_move(&to_low), Err(Error::NotAllocated));
     space.free(top).unwrap();
     assert_eq!(space.apply_move(&to_low), Err(Error::Stale));
     assert_eq!(space.range(middle), Some(10..20));
-    space.check().unwrap();
+    space.validate().unwrap();
 }
 
 /// The start node and the nodes of freed ranges have no handles.
@@ -145,7 +145,7 @@ fn aligned_ranges_stay_aligned_when_they_move() {
                 break;
             }
             for step in plan {
-                let off_by_one = Move { to: step.to + 1, ..step };
+                let off_by_one = RangeMove { to: step.to + 1, ..step };
                 let needs = space.alignment(step.handle).unwrap();
                 assert!(needs == 1 || space.apply_move(&off_by_one).is_err());
                 assert!(needs == 1 || space.allocate_target(&off_by_one).is_err());
@@ -163,7 +163,7 @@ fn aligned_ranges_stay_aligned_when_they_move() {
             assert_eq!(space.range(range).unwrap().start % align, 0);
         }
         assert_eq!(space.range(first), Some(0..100));
-        space.check().unwrap();
+        space.validate().unwrap();
     }
 }
 

@@ -134,7 +134,7 @@ impl<O: Offset> Slabs<O> {
         used.map(u64::count_ones).sum()
     }
 
-    pub(super) fn check(&self, classes: &[Class<O>]) -> Result<(), &'static str> {
+    pub(super) fn validate(&self, classes: &[Class<O>]) -> Result<(), &'static str> {
         for (at, slab) in self.slabs.iter().enumerate().filter(|(_, slab)| slab.is_live) {
             let class = classes.get(slab.class as usize).ok_or("a slab has an invalid class")?;
             let listed = class.open.get(slab.link as usize) == Some(&(at as u32));

@@ -47,7 +47,7 @@ fn internal_waste_stays_below_the_limit_for_all_sizes() {
     let stats = space.stats();
     assert!(stats.internal_fragmentation() <= 0.2, "{stats:?}");
     assert!(stats.internal_waste > 0);
-    space.check().unwrap();
+    space.validate().unwrap();
 }
 
 #[test]
@@ -55,13 +55,13 @@ fn extreme_histograms_and_capacities_work() {
     let config = SizeClassConfig::default();
     for histogram in [&[][..], &[(0, 5)], &[(5, 0)], &[(u64::MAX, u64::MAX), (1, u64::MAX)]] {
         for capacity in [0, 1, 1000, u64::MAX] {
-            let mut space = SizeClasses::with_capacity(capacity, histogram, &config);
+            let mut space = SizeClasses::with_size(capacity, histogram, &config);
             assert_eq!(space.allocate(0), Err(Error::InvalidSize));
             let handles: Vec<_> = [1, capacity, u64::MAX]
                 .into_iter()
                 .filter_map(|s| space.allocate(s).ok())
                 .collect();
-            space.check().unwrap();
+            space.validate().unwrap();
             for handle in handles {
                 space.free(handle).unwrap();
                 assert_eq!(space.free(handle), Err(Error::Stale));

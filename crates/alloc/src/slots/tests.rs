@@ -10,7 +10,7 @@ fn slots_with_exhausted_generations_are_never_reused() {
     let next = slots.insert(2).unwrap();
     assert_eq!(next.index(), 1);
     assert_eq!((slots.get(first), slots.get(last)), (None, None));
-    slots.check().unwrap();
+    slots.validate().unwrap();
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl RangeAllocator for RangeSpace {
         self.free(handle).ok()
     }
     fn check(&self) -> Result<(), &'static str> {
-        self.check()
+        self.validate()
     }
     fn placement(_: &[(u32, u64)]) -> Placement {
         Placement::Ranges
@@ -56,7 +56,7 @@ impl RangeAllocator for BucketRing {
         self.free(handle, 0).ok()
     }
     fn check(&self) -> Result<(), &'static str> {
-        self.check()
+        self.validate()
     }
     fn placement(_: &[(u32, u64)]) -> Placement {
         Placement::Buckets { elements: MAX_QUADS }
@@ -78,7 +78,7 @@ impl RangeAllocator for SizeClasses {
         self.free(handle).ok()
     }
     fn check(&self) -> Result<(), &'static str> {
-        self.check()
+        self.validate()
     }
     fn placement(histogram: &[(u32, u64)]) -> Placement {
         let config = SizeClassConfig::default();

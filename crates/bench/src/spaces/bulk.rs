@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use drystone_alloc::{AddressSpace, Policy};
+use drystone_alloc::{AddressSpace, IndexPolicy};
 
 use super::{
     index_cases::{QUICK_SLOTS, SLOTS},
@@ -31,7 +31,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
 }
 
 fn prepared(slots: u32, taken: &[u32]) -> Result<AddressSpace, String> {
-    let mut space = AddressSpace::bounded(Policy::Lowest, slots);
+    let mut space = AddressSpace::bounded(IndexPolicy::Lowest, slots);
     let all_taken = taken.iter().all(|&index| space.allocate_at(index).is_ok());
     all_taken.then_some(space).ok_or_else(|| "could not take some slots".to_owned())
 }

@@ -72,7 +72,7 @@ impl Case {
             }
         }
         let ns = elapsed_ns(start);
-        space.check()?;
+        space.validate()?;
         let stats = space.stats();
         let largest = f64::from(stats.largest_free) / f64::from(stats.free) * 100.0;
         if largest < TARGET_PERCENT {

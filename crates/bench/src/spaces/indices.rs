@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bitmap_allocator::{BitAlloc, BitAlloc1M, BitAlloc16M};
-use drystone_alloc::{AddressSpace, Policy};
+use drystone_alloc::{AddressSpace, IndexPolicy};
 use hibitset::{BitSet, BitSetLike};
 
 use super::article_tree::ArticleTree;
@@ -30,7 +30,7 @@ impl IndexSpace for AddressSpace {
     const NAME: &'static str = "drystone";
     const LOWEST_FIRST: bool = true;
     fn with_capacity(capacity: u32) -> Self {
-        Self::bounded(Policy::Lowest, capacity)
+        Self::bounded(IndexPolicy::Lowest, capacity)
     }
     #[inline(always)]
     fn allocate(&mut self) -> u32 {
@@ -54,7 +54,7 @@ pub(super) struct LastLeaf(AddressSpace);
 impl IndexSpace for LastLeaf {
     const NAME: &'static str = "drystone-last-leaf";
     fn with_capacity(capacity: u32) -> Self {
-        Self(AddressSpace::bounded(Policy::LastLeaf, capacity))
+        Self(AddressSpace::bounded(IndexPolicy::LastLeaf, capacity))
     }
     #[inline(always)]
     fn allocate(&mut self) -> u32 {

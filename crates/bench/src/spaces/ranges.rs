@@ -51,7 +51,7 @@ impl Ranges for Wide {
     const NAME: &'static str = "drystone-u64";
     type Handle = RangeHandle;
     fn with_capacity(capacity: u32, _max_ranges: u32) -> Self {
-        Self(RangeSpace::with_capacity(capacity.into()))
+        Self(RangeSpace::with_size(capacity.into()))
     }
     #[inline]
     fn allocate(&mut self, size: u32) -> Option<RangeHandle> {

@@ -44,7 +44,7 @@ fn collections_work_in_all() {
     let double = DoubleStack::new(region());
     collections_work(double.low());
     collections_work(double.high());
-    assert!(double.is_empty() && double.check().is_ok());
+    assert!(double.is_empty() && double.validate().is_ok());
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn fill(pool: &BlockPool<'_>, bytes: (usize, usize)) -> usize {
         count += 1;
     }
     assert_eq!((pool.len(), pool.stats().capacity), (count, count));
-    pool.check().unwrap();
+    pool.validate().unwrap();
     count
 }
 
@@ -60,7 +60,7 @@ fn blocks_near_the_maximum_size_do_not_fit() {
     {
         let pool = BlockPool::new(layout((size, align)), Region::new(&mut bytes));
         assert!(matches!(pool.allocate(), Err(Error::Full { total_free: 0, .. })));
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 }
 
@@ -92,7 +92,7 @@ mod in_slabs {
             // SAFETY: as for the call above.
             assert!(blocks.iter().all(|&block| unsafe { pool.free(block) } == twice().1));
             assert!(pool.is_empty());
-            pool.check().unwrap();
+            pool.validate().unwrap();
         }
     }
 
@@ -122,14 +122,14 @@ mod in_slabs {
             unsafe { pool.free(block) }.unwrap();
         }
         assert_eq!(pool.shrink(), (slab_count - 1) * 4096);
-        pool.check().unwrap();
+        pool.validate().unwrap();
         assert_eq!((pool.len(), pool.stats().reserved_bytes), (1, 4096));
         // SAFETY: as above; it was in use while the pool shrank.
         unsafe { pool.free(blocks[0]) }.unwrap();
         assert_eq!((pool.shrink(), pool.stats().capacity), (4096, 0));
         assert_eq!(pool.shrink(), 0);
         pool.allocate().unwrap();
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 
     #[test]
@@ -138,14 +138,14 @@ mod in_slabs {
         (0..500).for_each(|_| assert!(pool.allocate().is_ok()));
         let stats = pool.stats();
         pool.reset();
-        pool.check().unwrap();
+        pool.validate().unwrap();
         assert!(pool.is_empty());
         (0..500).for_each(|_| assert!(pool.allocate().is_ok()));
         assert_eq!(pool.stats(), stats);
         pool.reset();
         pool.allocate().unwrap();
         assert_eq!(pool.shrink(), (stats.slab_count - 1) * 4096);
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 }
 
@@ -176,7 +176,7 @@ mod as_allocator {
         numbers.shrink_to_fit();
         drop(map);
         assert!(pool.is_empty());
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 
     #[test]

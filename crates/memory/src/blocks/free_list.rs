@@ -38,7 +38,7 @@ impl Blocks<'_> {
 
     /// Verifies all invariants of the slabs and the list. For a pool with marks, `marked` has the
     /// marks and the pool's number of used blocks.
-    pub(crate) fn check(&self, marked: Option<(Marks, usize)>) -> Result<(), &'static str> {
+    pub(crate) fn validate(&self, marked: Option<(Marks, usize)>) -> Result<(), &'static str> {
         if self.slabs().count() != self.slab_count.get() {
             return Err("the number of slabs is wrong");
         }

@@ -126,7 +126,7 @@ impl HighEnd {
     }
 
     /// Verifies all invariants.
-    pub(super) fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
         for (header, _) in self.headers() {
             // SAFETY: the iterator returns headers.
             let above = unsafe { self.above(header) };

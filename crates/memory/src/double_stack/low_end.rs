@@ -174,7 +174,7 @@ impl LowEnd {
     }
 
     /// Verifies all invariants.
-    pub(super) fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
         let mut lowest = self.next.get();
         for block in self.blocks() {
             let in_order = block.below <= block.start && block.start <= block.end;

@@ -10,7 +10,7 @@ fn layout(size: usize, align: usize) -> Layout {
 fn free(end: StackEnd<'_, '_>, block: NonNull<u8>) -> Result<(), Error> {
     // SAFETY: no block of these tests is used after it was freed.
     let result = unsafe { end.free(block) };
-    assert_eq!(end.stack.check(), Ok(()));
+    assert_eq!(end.stack.validate(), Ok(()));
     result
 }
 
@@ -66,7 +66,7 @@ fn resizing_the_top_of_the_high_end_moves_its_content() {
         assert_eq!(high.resize(larger, layout(8, 8)), Err(Error::NotAllocated));
     }
     stack.reset();
-    assert!(stack.is_empty() && stack.check().is_ok());
+    assert!(stack.is_empty() && stack.validate().is_ok());
 }
 
 #[test]

@@ -22,10 +22,10 @@ fn a_region_holds_whole_slabs() {
         assert_eq!(boxes.iter().flatten().count(), capacity);
         assert!(boxes.iter().flatten().enumerate().all(|(i, value)| **value == i as u64));
         assert!(capacity >= ((to - from) / 4096).saturating_sub(1) * 450);
-        pool.check().unwrap();
+        pool.validate().unwrap();
         drop(boxes);
         assert!(pool.is_empty());
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 }
 
@@ -68,7 +68,7 @@ mod in_slabs {
         assert_eq!(leaked.0.get(), 3);
         pool.reset();
         assert_eq!((dropped.get(), pool.len()), (3, 0));
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 
     #[test]
@@ -83,7 +83,7 @@ mod in_slabs {
         }
         assert_eq!((units.len(), pages.len()), (1000, 50));
         drop((unit_boxes, page_boxes));
-        units.check().and(pages.check()).unwrap();
+        units.validate().and(pages.validate()).unwrap();
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod in_slabs {
         let explosive = pool.insert(Explosive).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| drop(explosive))).is_err());
         assert!(pool.is_empty());
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 
     /// A box of the pool inside of a value of the pool.
@@ -119,7 +119,7 @@ mod in_slabs {
         assert_eq!((pool.len(), third.is_some()), (998, true));
         drop(third);
         assert_eq!((pool.len(), dropped.get()), (0, 999));
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 
     #[test]
@@ -141,11 +141,11 @@ mod in_slabs {
         assert_eq!(pool.shrink(), 0);
         boxes.retain(|value| **value == 2500);
         assert_eq!(pool.shrink(), (slab_count - 2) * 4096);
-        pool.check().unwrap();
+        pool.validate().unwrap();
         assert_eq!(*boxes[0], 2500);
         boxes.extend((0..2000).map(|i| pool.insert(i).unwrap()));
         boxes.clear();
         assert_eq!(pool.stats().reserved_bytes - pool.shrink(), 4096);
-        pool.check().unwrap();
+        pool.validate().unwrap();
     }
 }

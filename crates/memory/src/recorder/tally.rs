@@ -12,6 +12,7 @@ pub(super) const LINES: usize = EXACT_BYTES + 1 + DOUBLINGS * STEPS_PER_DOUBLING
 
 /// Recorded data of one size, or of the sizes that share a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SizeRecord {
     /// Size in bytes. If several sizes share a line, the largest that occurred.
     pub size_bytes: u64,

@@ -21,7 +21,7 @@ fn empty_slabs_except_one_are_released() {
         let stats = pool.stats();
         assert!(i < 100 || stats.reserved_bytes < peak.reserved_bytes, "after {i}: {stats:?}");
     }
-    pool.check().unwrap();
+    pool.validate().unwrap();
     assert_eq!((pool.stats().used_count, pool.stats().slab_count), (0, 1));
 }
 
@@ -49,7 +49,7 @@ fn threads_share_a_pool() {
             });
         }
     });
-    pool.check().unwrap();
+    pool.validate().unwrap();
     assert_eq!(pool.stats().used_count, 0);
 }
 

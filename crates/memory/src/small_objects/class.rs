@@ -387,7 +387,7 @@ impl Class {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub(super) fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
         let mut free = 0;
         for slot in 0..self.leaf_count() * WORD_BITS {
             let (leaf, mask) = split(slot);

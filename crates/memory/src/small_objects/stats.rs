@@ -2,6 +2,7 @@ use super::class::Class;
 
 /// Statistics of a class of a [`SmallObjects`](super::SmallObjects).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClassStats {
     /// Size of a slot, in bytes.
     pub slot_bytes: usize,
@@ -40,6 +41,7 @@ impl ClassStats {
 
 /// Statistics of all classes of a [`SmallObjects`](super::SmallObjects) together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SmallObjectsStats {
     /// Size of the region in bytes, including metadata and the unused rest.
     pub region_bytes: usize,

@@ -30,7 +30,7 @@ fn slots_freed_last_are_used_first_then_the_lowest() {
     assert_eq!(full, Error::Full { requested: 12, largest_free: 0, total_free: 0 });
     for &object in all.iter().rev() {
         free(&objects, object, word).unwrap();
-        objects.check().unwrap();
+        objects.validate().unwrap();
     }
     // The slot freed last was the first one.
     let again: Vec<_> = (0..24).map(|_| objects.allocate(word).unwrap()).collect();
@@ -55,7 +55,7 @@ fn a_double_free_is_an_error() {
     }
     if cfg!(debug_assertions) {
         assert!(all.iter().all(|&object| free(&objects, object, byte).is_err()));
-        objects.check().unwrap();
+        objects.validate().unwrap();
     }
 }
 
@@ -74,7 +74,7 @@ fn a_double_free_is_detected_when_the_stack_is_flushed() {
     );
     assert_eq!(objects.flush(), Err(Error::NotAllocated));
     assert_eq!((objects.stats().double_frees, objects.stats().live), (1, 0));
-    assert_eq!(objects.check(), Ok(()));
+    assert_eq!(objects.validate(), Ok(()));
     assert_eq!(objects.flush(), Ok(()));
 }
 
@@ -156,7 +156,7 @@ fn objects_are_resized_in_place_within_a_class() {
     assert_eq!(free(&objects, larger, layout(3, 1)), Ok(()));
     assert_eq!(free(&objects, larger, layout(3, 1)), Err(Error::NotAllocated));
     assert_eq!(free(&objects, small, layout(16, 1)), Ok(()));
-    objects.check().unwrap();
+    objects.validate().unwrap();
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_reset_frees_all() {
         assert_eq!((all.len(), objects.stats().live), (70, 70));
         assert!(objects.allocate(layout(16, 8)).is_err());
         objects.reset();
-        objects.check().unwrap();
+        objects.validate().unwrap();
         assert_eq!(objects.stats().live, 0);
     }
 }
@@ -250,7 +250,7 @@ fn a_region_may_start_at_any_address() {
                 assert!(is_aligned(object, layout(size, align)));
             }
         }
-        objects.check().unwrap();
+        objects.validate().unwrap();
     }
 }
 
@@ -330,7 +330,7 @@ mod collections {
         assert!(sorted.iter().copied().eq(0..1000));
         drop(root);
         assert_eq!(objects.stats().live, 0);
-        objects.check().unwrap();
+        objects.validate().unwrap();
     }
 
     #[test]

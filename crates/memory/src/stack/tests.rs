@@ -14,7 +14,7 @@ fn layout(size: usize, align: usize) -> Layout {
 fn free(stack: &Stack<'_>, block: NonNull<u8>) -> Result<(), Error> {
     // SAFETY: no block of these tests is used after it was freed.
     let result = unsafe { stack.free(block) };
-    assert_eq!(stack.check(), Ok(()));
+    assert_eq!(stack.validate(), Ok(()));
     result
 }
 
@@ -88,7 +88,7 @@ fn regions_of_odd_sizes_and_addresses_work() {
             let max_size = stack.capacity().saturating_sub(WORD_BYTES);
             let block = stack.allocate(layout(max_size, 1));
             assert_eq!(block.is_ok(), stack.capacity() >= WORD_BYTES);
-            assert!(stack.allocate(layout(0, 1)).is_err() && stack.check().is_ok());
+            assert!(stack.allocate(layout(0, 1)).is_err() && stack.validate().is_ok());
         }
     }
     let stack = Stack::new(Region::heap(72).unwrap());

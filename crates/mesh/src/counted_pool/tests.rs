@@ -42,7 +42,7 @@ fn a_record_with_exhausted_generations_is_never_reused() {
     pool.release(last).unwrap();
     assert_eq!(pool.insert(3).unwrap().index(), 1);
     assert_eq!((pool.get(first), pool.get(last)), (None, None));
-    pool.check().unwrap();
+    pool.validate().unwrap();
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn insertions_into_reserved_memory_do_not_grow() {
     assert!(bytes >= 1001 * CountedPool::<i32>::RECORD_BYTES);
     assert!(matches!(pool.reserve(u32::MAX as usize), Err(Error::Full(_))));
     assert!(matches!(pool.reserve(usize::MAX), Err(Error::Full(_))));
-    assert_eq!((pool.len(), pool.check()), (1001, Ok(())));
+    assert_eq!((pool.len(), pool.validate()), (1001, Ok(())));
 }
 
 #[derive(Clone, Debug)]
@@ -122,7 +122,7 @@ proptest! {
         let (mut pool, mut shadow) = (CountedPool::new(), Shadow::new());
         for op in ops {
             apply(op, &mut pool, &mut shadow);
-            prop_assert_eq!(pool.check(), Ok(()));
+            prop_assert_eq!(pool.validate(), Ok(()));
             for &(handle, value, owners) in &shadow {
                 prop_assert_eq!(pool.get(handle).copied(), (owners > 0).then_some(value));
                 prop_assert_eq!(pool.owners(handle), owners);

@@ -280,7 +280,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     /// # Errors
     /// The invariant that is violated.
     pub fn check(&self) -> Result<(), &'static str> {
-        self.polygons.check()?;
+        self.polygons.validate()?;
         let mut used = BTreeMap::<u32, u32>::new();
         let mut corners = 0;
         for (_, polygon) in self.polygons.iter() {

@@ -319,8 +319,8 @@ impl<T> Vertices<T> {
 
     /// Verifies all invariants. `used` returns the number of times that polygons list a vertex.
     pub(super) fn check(&self, used: impl Fn(u32) -> u32) -> Result<(), &'static str> {
-        self.whole.check()?;
-        self.seams.check()?;
+        self.whole.validate()?;
+        self.seams.validate()?;
         let mut seams = alloc::vec![0u32; self.whole.end() as usize];
         for (handle, seam) in self.seams.iter() {
             let count = seams.get_mut(seam.at as usize).ok_or("a vertex has no coordinate")?;

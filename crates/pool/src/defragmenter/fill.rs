@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use drystone_alloc::{DefragBudget, Move, MoveOrder};
+use drystone_alloc::{DefragBudget, MoveOrder, RangeMove};
 
 use super::{MAX_FREE_PERCENT, PlannedMove, Planner, Step, Task};
 use crate::{
@@ -16,7 +16,7 @@ const MAX_PLANNED_RANGES: u32 = 1 << 16;
 /// each moved element closes one gap element.
 impl Planner<'_> {
     /// Plans the moves.
-    pub(super) fn plan_fill(&mut self, number: u16, plan: &mut Vec<Move>) -> Option<Step> {
+    pub(super) fn plan_fill(&mut self, number: u16, plan: &mut Vec<RangeMove>) -> Option<Step> {
         match &self.storage.buffers.get(number)?.space {
             Space::Ranges(space) if space.len() <= MAX_PLANNED_RANGES => {
                 let budget = DefragBudget {
@@ -32,7 +32,12 @@ impl Planner<'_> {
     }
 
     /// Carries out one move of the plan, if it is still possible.
-    pub(super) fn step_fill(&mut self, number: u16, next: usize, plan: &[Move]) -> Option<Step> {
+    pub(super) fn step_fill(
+        &mut self,
+        number: u16,
+        next: usize,
+        plan: &[RangeMove],
+    ) -> Option<Step> {
         let then = Task::Fill { buffer: number, next: next + 1 };
         let buffer = self.storage.buffers.get(number)?;
         let Some(step) = plan.get(next) else {

@@ -77,7 +77,7 @@ impl Space {
     /// Frees the elements of an allocation after its first `size`, if the policy permits.
     pub(crate) fn shrink(&mut self, allocation: Allocation, size: u32) {
         if let (Self::Ranges(space), Some(range)) = (self, allocation.range()) {
-            let shrunk = space.reallocate(range, size);
+            let shrunk = space.resize_in_place(range, size);
             debug_assert!(shrunk.is_ok(), "an allocation can always shrink");
         }
     }
@@ -117,9 +117,9 @@ impl Space {
 
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         match self {
-            Self::Ranges(space) => space.check(),
-            Self::Classes(space) => space.check(),
-            Self::Buckets(ring) => ring.check(),
+            Self::Ranges(space) => space.validate(),
+            Self::Classes(space) => space.validate(),
+            Self::Buckets(ring) => ring.validate(),
         }
     }
 }

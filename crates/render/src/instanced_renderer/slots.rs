@@ -1,4 +1,4 @@
-use drystone_alloc::{AddressSpace, BucketHandle, BucketRing, Error, Policy};
+use drystone_alloc::{AddressSpace, BucketHandle, BucketRing, Error, IndexPolicy};
 
 /// Strategy that selects the slot of a new cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub(super) enum SlotAllocator {
 impl SlotAllocator {
     pub(super) const fn new(policy: SlotPolicy) -> Self {
         match policy {
-            SlotPolicy::Lowest => Self::Space(AddressSpace::new(Policy::Lowest)),
-            SlotPolicy::LastLeaf => Self::Space(AddressSpace::new(Policy::LastLeaf)),
+            SlotPolicy::Lowest => Self::Space(AddressSpace::new(IndexPolicy::Lowest)),
+            SlotPolicy::LastLeaf => Self::Space(AddressSpace::new(IndexPolicy::LastLeaf)),
             SlotPolicy::Oldest => Self::Ring(BucketRing::new(0, 1)),
         }
     }
@@ -89,8 +89,8 @@ impl SlotAllocator {
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self {
-            Self::Space(space) => space.check(),
-            Self::Ring(ring) => ring.check(),
+            Self::Space(space) => space.validate(),
+            Self::Ring(ring) => ring.validate(),
         }
     }
 }

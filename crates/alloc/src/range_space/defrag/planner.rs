@@ -1,6 +1,6 @@
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::{DefragBudget, Move, MoveOrder};
+use super::{DefragBudget, MoveOrder, RangeMove};
 use crate::range_space::nodes::{START, padding};
 use crate::{Offset, RangeHandle, RangeSpace};
 
@@ -18,7 +18,7 @@ pub(super) struct Planner<O: Offset> {
     budget: DefragBudget<O>,
     /// Size that the largest gap has to reach, in units.
     target: u64,
-    moves: Vec<Move<O>>,
+    moves: Vec<RangeMove<O>>,
     units_left: O,
     /// Only for [`MoveOrder::AtOnce`]: maps a stand-in node to the range that moves. A moved range
     /// keeps its old offset in the copy, and the stand-in node occupies the target.
@@ -44,7 +44,7 @@ impl<O: Offset> Planner<O> {
         }
     }
 
-    pub(super) fn plan(mut self) -> Vec<Move<O>> {
+    pub(super) fn plan(mut self) -> Vec<RangeMove<O>> {
         if let Some(region) = self.fill_gaps()
             && self.budget.order == MoveOrder::FrontToBack
         {
@@ -157,6 +157,6 @@ impl<O: Offset> Planner<O> {
     fn push_move(&mut self, at: u32, to: O, after: u32) {
         let node = &self.space.nodes[at];
         let handle = RangeHandle { index: at, generation: node.generation };
-        self.moves.push(Move { handle, from: node.offset, to, size: node.size, after });
+        self.moves.push(RangeMove { handle, from: node.offset, to, size: node.size, after });
     }
 }

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use drystone_alloc::{AddressSpace, Error, Policy};
+use drystone_alloc::{AddressSpace, Error, IndexPolicy};
 use drystone_testing::Bytes;
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ const MANY: u32 = 400;
 struct Shadow {
     is_used: Vec<bool>,
     len: u32,
-    policy: Policy,
+    policy: IndexPolicy,
     last_leaf: u32,
 }
 
@@ -65,7 +65,7 @@ impl Shadow {
     fn allocate(&mut self, capacity: u32) -> Option<u32> {
         let leaf = self.last_leaf * LEAF..((self.last_leaf + 1) * LEAF).min(capacity);
         let in_leaf = || self.lowest_in(leaf);
-        let first = if self.policy == Policy::LastLeaf { in_leaf() } else { None };
+        let first = if self.policy == IndexPolicy::LastLeaf { in_leaf() } else { None };
         let index = first.or_else(|| self.lowest_in(0..self.limit()))?;
         self.set(index, true);
         self.last_leaf = index / LEAF;
@@ -94,7 +94,8 @@ impl Shadow {
 
 pub(crate) fn run(program: &[u8]) {
     let mut bytes = Bytes::new(program);
-    let policy = if bytes.byte().is_multiple_of(2) { Policy::Lowest } else { Policy::LastLeaf };
+    let policy =
+        if bytes.byte().is_multiple_of(2) { IndexPolicy::Lowest } else { IndexPolicy::LastLeaf };
     let limit = LIMITS[bytes.below(LIMITS.len())];
     let mut space = AddressSpace::bounded(policy, limit);
     let is_used = vec![false; limit as usize];
@@ -102,7 +103,7 @@ pub(crate) fn run(program: &[u8]) {
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes, limit);
         step(&mut space, &mut shadow, &op);
-        space.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        space.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         // Comparing all indices of a large space would dominate the test.
         if shadow.limit() < MANY || bytes.is_empty() {
             compare(&space, &shadow);

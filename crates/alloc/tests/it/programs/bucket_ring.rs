@@ -75,7 +75,7 @@ pub(crate) fn run(program: &[u8]) {
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         step(&mut ring, &mut shadow, &op);
-        ring.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        ring.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         assert_eq!((ring.len() as usize, ring.capacity()), (shadow.live.len(), shadow.capacity));
         assert_eq!(ring.next_time(), shadow.next_time());
     }

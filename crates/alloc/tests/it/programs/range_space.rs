@@ -1,4 +1,4 @@
-use drystone_alloc::{DefragBudget, Error, Move, MoveOrder, Offset, RangeHandle, RangeSpace};
+use drystone_alloc::{DefragBudget, Error, MoveOrder, Offset, RangeHandle, RangeMove, RangeSpace};
 use drystone_testing::Bytes;
 
 #[derive(Debug)]
@@ -121,7 +121,7 @@ pub(crate) fn run(program: &[u8]) {
 }
 
 fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
-    let mut space = RangeSpace::with_capacity(capacity);
+    let mut space = RangeSpace::with_size(capacity);
     let mut shadow = Shadow {
         live: Vec::new(),
         stale: Vec::new(),
@@ -135,7 +135,7 @@ fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
             shadow.owner.resize(shadow.capacity as usize, NO_OWNER);
         }
         step(&mut space, &mut shadow, &op);
-        space.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        space.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         compare(&space, &shadow);
     }
 }
@@ -158,11 +158,11 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
             let handle = shadow.stale[nth % shadow.stale.len()];
             assert_eq!(space.free(handle), Err(Error::Stale));
             assert_eq!(space.range(handle), None);
-            assert_eq!(space.reallocate(handle, O::MAX), Err(Error::Stale));
+            assert_eq!(space.resize_in_place(handle, O::MAX), Err(Error::Stale));
         }
         Op::Reallocate { nth, size } if !shadow.live.is_empty() => {
             let nth = nth % shadow.live.len();
-            reallocate(space, shadow, nth, units(size));
+            resize_in_place(space, shadow, nth, units(size));
         }
         Op::Grow(more) => {
             let more: O = units(more);
@@ -236,12 +236,17 @@ fn allocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, size: 
     shadow.live.push(owned);
 }
 
-fn reallocate<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, nth: usize, size: O) {
+fn resize_in_place<O: Offset>(
+    space: &mut RangeSpace<O>,
+    shadow: &mut Shadow<O>,
+    nth: usize,
+    size: O,
+) {
     let old = shadow.live[nth];
     let end = old.offset.into() + old.size.into();
     let behind = shadow.gaps().into_iter().find(|gap| gap.0 == end).map_or(0, |gap| gap.1 - end);
     let fits = size.into() <= old.size.into() + behind;
-    let result = space.reallocate(old.handle, size);
+    let result = space.resize_in_place(old.handle, size);
     if size.into() == 0 {
         assert_eq!(result, Err(Error::InvalidSize));
     } else if fits {
@@ -280,7 +285,7 @@ fn defragment<O: Offset>(
         shadow.live[start].offset = step.to;
         // The contents, copied move by move, are still those of each range.
         shadow.check_contents();
-        space.check().unwrap();
+        space.validate().unwrap();
         assert_ne!(space.apply_move(step), Ok(()), "a move cannot be made twice");
     }
     rewrite(shadow);
@@ -294,7 +299,7 @@ fn defragment<O: Offset>(
 }
 
 /// Checks that no range of the plan overlaps another one.
-fn check_apart<O: Offset>(plan: &[Move<O>]) {
+fn check_apart<O: Offset>(plan: &[RangeMove<O>]) {
     let ends = |offset: O, size: O| (offset.into(), offset.into() + size.into());
     let mut ranges: Vec<(u64, u64)> = plan
         .iter()

@@ -45,14 +45,14 @@ fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
         .map(|_| (O::try_from(bytes.size()).unwrap_or(O::MAX), u64::from(bytes.byte())))
         .collect();
     let config = SizeClassConfig { classes: bytes.below(6), max_waste_percent: bytes.byte() % 120 };
-    let mut space = SizeClasses::with_capacity(capacity, &histogram, &config);
+    let mut space = SizeClasses::with_size(capacity, &histogram, &config);
     assert!((0.0..=1.0).contains(&space.expected_waste()));
     let max_waste_percent = u64::from(config.max_waste_percent.min(100));
     let mut shadow = Shadow { live: Vec::new(), stale: Vec::new(), max_waste_percent };
     while !bytes.is_empty() {
         let op = Op::read(bytes);
         step(&mut space, &mut shadow, &op);
-        space.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        space.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         compare(&space, &shadow, capacity);
     }
 }

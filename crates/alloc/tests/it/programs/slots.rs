@@ -38,7 +38,7 @@ pub(crate) fn run(program: &[u8]) {
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         step(&mut slots, &mut shadow, &op);
-        slots.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        slots.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         compare(&mut slots, &mut shadow);
     }
 }

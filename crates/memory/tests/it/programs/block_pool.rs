@@ -59,10 +59,10 @@ pub(crate) fn run(program: &[u8]) {
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         machine.step(&op);
-        machine.pool.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        machine.pool.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         assert_eq!(machine.pool.len(), machine.shadow.len(), "{op:?}");
     }
-    machine.shadow.check();
+    machine.shadow.validate();
     drop(machine);
     assert_eq!(source.used_bytes(), 0);
 }

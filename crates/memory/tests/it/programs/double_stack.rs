@@ -30,8 +30,8 @@ pub(crate) fn run(program: &[u8]) {
             op if is_low => low.step(stack.low(), &mut shadow, high.edge, &op),
             op => high.step(stack.high(), &mut shadow, low.edge, &op),
         }
-        shadow.check();
-        stack.check().unwrap_or_else(|wrong| panic!("{wrong}"));
+        shadow.validate();
+        stack.validate().unwrap_or_else(|wrong| panic!("{wrong}"));
         assert_eq!((stack.capacity(), stack.remaining()), (end - start, high.edge - low.edge));
         assert_eq!(stack.is_empty(), low.is_empty() && high.is_empty());
     }

@@ -234,7 +234,7 @@ impl Reference {
     }
 
     fn compare(&self, linear: &Linear<'_>) {
-        self.shadow.check();
+        self.shadow.validate();
         let expected = (self.used, self.capacity - self.used, self.highest.max(self.used));
         assert_eq!((linear.used(), linear.remaining(), linear.high_water()), expected);
     }

@@ -55,7 +55,7 @@ impl<'l, A: Filler> Tracked<'l, A> {
         Self { number, living, fill: [A::of(number); 3] }
     }
 
-    fn check(&self) {
+    fn validate(&self) {
         assert!(self.living.borrow().contains(&self.number));
         assert!(self.fill.iter().all(|&fill| fill == A::of(self.number)));
         assert_eq!(std::ptr::from_ref(self).addr() % align_of::<Self>(), 0);
@@ -130,8 +130,8 @@ fn run_with<A: Filler>(bytes: &mut Bytes<'_>) {
     while !bytes.is_empty() {
         let op = Op::read(bytes);
         machine.step(&op);
-        pool.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
-        machine.check();
+        pool.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        machine.validate();
     }
     let forgotten = machine.forgotten + machine.let_go.len();
     drop(machine);
@@ -168,13 +168,13 @@ impl<A: Filler> Machine<'_, '_, A> {
             _ if self.owned.is_empty() => {}
             Op::Remove(nth) => drop(self.owned.swap_remove(nth % self.owned.len())),
             Op::TakeOut(nth) => {
-                self.owned.swap_remove(nth % self.owned.len()).into_inner().check();
+                self.owned.swap_remove(nth % self.owned.len()).into_inner().validate();
             }
             Op::LetGo(nth) => {
                 self.let_go.push(self.owned.swap_remove(nth % self.owned.len()).into_raw());
             }
             Op::Forget(nth) => {
-                self.owned.swap_remove(nth % self.owned.len()).leak().check();
+                self.owned.swap_remove(nth % self.owned.len()).leak().validate();
                 self.forgotten += 1;
             }
             Op::Own(_) => {}
@@ -200,8 +200,8 @@ impl<A: Filler> Machine<'_, '_, A> {
         assert_eq!(self.pool.len(), before);
     }
 
-    fn check(&self) {
-        self.owned.iter().for_each(|value| value.check());
+    fn validate(&self) {
+        self.owned.iter().for_each(|value| value.validate());
         let live = self.owned.len() + self.let_go.len() + self.forgotten;
         assert_eq!((self.pool.len(), self.living.borrow().len()), (live, live));
     }

@@ -158,7 +158,7 @@ impl<'l> Reference<'l> {
                     Op::Panic => panic_quietly(),
                     op => self.step(scope, &op),
                 }
-                self.shadow.check();
+                self.shadow.validate();
             }
         }));
         for (block, layout) in std::mem::take(&mut self.innermost().blocks) {

@@ -78,13 +78,13 @@ impl Shadow {
     }
 
     /// Checks that the content of every live block is unchanged.
-    pub(crate) fn check(&self) {
+    pub(crate) fn validate(&self) {
         self.blocks.values().for_each(|block| block.check(block.layout.size()));
     }
 
     /// Records that all blocks were freed at once, for example by a reset.
     pub(crate) fn clear(&mut self) {
-        self.check();
+        self.validate();
         self.blocks.clear();
     }
 
@@ -150,7 +150,7 @@ mod tests {
         shadow.allocated(start, layout);
         // SAFETY: both are in `bytes`.
         shadow.allocated(unsafe { start.add(16) }, layout);
-        shadow.check();
+        shadow.validate();
         let seen =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| wrong(&mut shadow, start)));
         assert!(seen.is_err());
@@ -171,7 +171,7 @@ mod tests {
         let spoil = |start: NonNull<u8>| unsafe { at(start, 19).write(0) };
         detects(|shadow, start| {
             spoil(start);
-            shadow.check();
+            shadow.validate();
         });
         detects(|shadow, start| {
             spoil(start);

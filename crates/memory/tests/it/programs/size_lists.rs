@@ -64,7 +64,7 @@ fn run_with<T: Copy + PartialEq + std::fmt::Debug>(bytes: &mut Bytes<'_>, value:
     while !bytes.is_empty() {
         let op = Op::read(bytes);
         machine.step(&op);
-        machine.check();
+        machine.validate();
     }
     drop(machine);
     assert_eq!(source.used_bytes(), 0);
@@ -122,7 +122,7 @@ impl<T: Copy + PartialEq + std::fmt::Debug> Machine<'_, T> {
         }
     }
 
-    fn check(&self) {
+    fn validate(&self) {
         for (list, values) in &self.live {
             assert_eq!(self.lists.get(list), Some(&values[..]));
             assert_eq!(self.strangers.get(list), None);

@@ -254,8 +254,8 @@ impl Machine<'_> {
     }
 
     fn check(&self, op: &Op) {
-        self.shadow.check();
-        self.objects.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        self.shadow.validate();
+        self.objects.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         for (class, is) in self.classes.iter().zip(self.objects.class_stats()) {
             assert_eq!((class.live, class.slots), (is.live, is.slots), "{op:?}");
             assert!(is.peak >= is.live);

@@ -360,8 +360,8 @@ pub(crate) fn run(program: &[u8]) {
         } else {
             reference.step(&stack, &mut shadow, end, &op);
         }
-        shadow.check();
-        stack.check().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
+        shadow.validate();
+        stack.validate().unwrap_or_else(|wrong| panic!("{op:?}: {wrong}"));
         assert_eq!(
             (stack.capacity(), stack.remaining()),
             (end - start, end - reference.edge),

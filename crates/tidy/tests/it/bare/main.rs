@@ -15,7 +15,7 @@ use core::{
 };
 
 use drystone_alloc::{
-    AddressSpace, BucketRing, Policy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
+    AddressSpace, BucketRing, IndexPolicy, RangeSpace, SizeClassConfig, SizeClasses, Slots,
 };
 use drystone_mesh::{Corner, PolygonStore};
 use drystone_pool::{Access, PoolConfig, DrawList, NullBackend, VertexPool};
@@ -69,13 +69,13 @@ extern "C" fn rust_eh_personality() {}
 
 /// Uses each allocator. Returns whether the results are right, or `None` after an error.
 fn alloc_works() -> Option<bool> {
-    let mut indices = AddressSpace::new(Policy::Lowest);
+    let mut indices = AddressSpace::new(IndexPolicy::Lowest);
     let mut slots = Slots::new();
     for _ in 0..200 {
         slots.insert(indices.allocate().ok()?).ok()?;
     }
     indices.free(77).ok()?;
-    let mut ranges = RangeSpace::<u64>::with_capacity(1 << 40);
+    let mut ranges = RangeSpace::<u64>::with_size(1 << 40);
     ranges.allocate(1 << 33).ok()?;
     let second = ranges.allocate_aligned(5, 64).ok()?;
     let mut ring = BucketRing::new(2, 10);
