@@ -143,3 +143,35 @@ impl Pieces {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(first: u32) -> Span {
+        Span { allocation: Allocation(first.into()), first, buffer: 0 }
+    }
+
+    #[test]
+    fn chains_cover_their_mesh_and_are_cut_and_used_again() {
+        let mut pieces = Pieces::new(10);
+        let mut location = Location::of_span(span(0));
+        (1..4).for_each(|n| pieces.append(&mut location, span(n * 10)));
+        let covered = pieces.spans(location, 35).map(|(span, held)| (span.first, held));
+        assert!(covered.eq([(0, 0..10), (10, 10..20), (20, 20..30), (30, 30..35)]));
+
+        let mut freed = Vec::new();
+        let last = pieces.cut(&mut location, 20, |span| freed.push(span.first));
+        assert_eq!((last, freed), ((span(10), 10), [20, 30].into()));
+        pieces.set_span(location, span(10), span(70));
+        assert_eq!(pieces.spans(location, 17).last(), Some((span(70), 10..17)));
+        assert_eq!(pieces.cut(&mut location, 10, |_| {}), (span(0), 10));
+        assert!(!location.is_split());
+
+        let mut other = Location::of_span(span(50));
+        pieces.append(&mut other, span(60));
+        assert_eq!(pieces.chains.len(), 1);
+        pieces.remove(other.more, |freed| assert_eq!(freed, span(60)));
+        assert_eq!(pieces.spans(location, 0).next(), None);
+    }
+}

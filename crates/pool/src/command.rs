@@ -42,6 +42,26 @@ pub enum Grouping {
     ByBuffer,
 }
 
+/// Commands of hidden meshes and parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HiddenCommands {
+    /// Hidden meshes and parts have no commands and cost nothing to draw.
+    #[default]
+    LeftOut,
+    /// Each hidden part has a command that draws nothing, after the other commands of its mesh.
+    /// Hidden meshes come last. Slower; exists for measurements.
+    Zeroed,
+}
+
+/// Options of a list or view. The default suits any list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListConfig {
+    /// Commands of hidden meshes. Default: [`HiddenCommands::LeftOut`].
+    pub hidden: HiddenCommands,
+    /// Grouping of commands into runs. Default: [`Grouping::InOrder`].
+    pub grouping: Grouping,
+}
+
 /// Returns a sort key: nearest first, then by `tie`. `distance` must be non-negative and finite.
 /// Use the complement (`!key`) for farthest first.
 #[inline]

@@ -1,7 +1,7 @@
 use bytemuck::Pod;
 
 use crate::{
-    command::{CommandRun, DrawCommand, Grouping},
+    command::{CommandRun, DrawCommand, ListConfig},
     error::PoolError,
     mesh::MeshHandle,
     parts::PartSet,
@@ -19,26 +19,6 @@ mod view;
 
 use members::Members;
 pub use view::DrawView;
-
-/// Commands of hidden meshes and parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hidden {
-    /// Hidden meshes and parts have no commands and cost nothing to draw.
-    #[default]
-    LeftOut,
-    /// Each hidden part has a command that draws nothing, after the other commands of its mesh.
-    /// Hidden meshes come last. Slower; exists for measurements.
-    Zeroed,
-}
-
-/// Options of a list or view. The default suits any list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListConfig {
-    /// Commands of hidden meshes. Default: [`Hidden::LeftOut`].
-    pub hidden: Hidden,
-    /// Grouping of commands into runs. Default: [`Grouping::InOrder`].
-    pub grouping: Grouping,
-}
 
 /// List of the meshes of a pool that are drawn together, with their visible parts and their order.
 ///

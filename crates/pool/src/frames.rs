@@ -132,3 +132,21 @@ impl Frames {
         self.in_flight.len() <= MAX_STORED_FRAMES
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_device_are_mapped_to_frames_of_the_pool() {
+        let mut frames = Frames::default();
+        [4, 6, 6, 9].into_iter().for_each(|number| frames.submit(number));
+        assert_eq!((frames.submitted(), frames.completed()), (3, 0));
+        frames.complete(8);
+        assert_eq!((frames.completed(), frames.last_reader()), (2, 3));
+        frames.note_commands_returned(5);
+        assert_eq!(frames.last_reader(), 4, "the frame being built reads memory now");
+        frames.submit(10);
+        assert_eq!((frames.last_reader(), frames.last_traffic().commands), (4, 5));
+    }
+}

@@ -43,7 +43,7 @@ pub use writer::MeshWriter;
 #[derive(Debug)]
 pub struct VertexPool<V, D> {
     pub(crate) meshes: Meshes,
-    pub(crate) storage: Storage,
+    storage: Storage,
     pub(crate) table: DrawTable<D>,
     pub(crate) frames: Frames,
     defragmenter: Defragmenter,

@@ -1,6 +1,6 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
-    DrawCommand, DrawList, Hidden, ListConfig, MoveBudget, Oversize, Placement, PoolConfig,
+    DrawCommand, DrawList, HiddenCommands, ListConfig, MoveBudget, Oversize, Placement, PoolConfig,
     VertexPool,
 };
 
@@ -66,7 +66,7 @@ pub struct PoolRenderer<D: Device> {
     /// Maximum size of a buffer, in bytes.
     max_buffer_bytes: u64,
     /// Treatment of hidden draw commands.
-    hidden: Hidden,
+    hidden: HiddenCommands,
     selection: Selection,
     /// Counts of the last picture, without meshes culled by the GPU.
     listed: DrawStats,
@@ -83,7 +83,7 @@ pub struct PoolRendererConfig {
     /// Treatment of meshes that are larger than any bucket. Default: they are refused.
     pub oversize: Oversize,
     /// Treatment of hidden draw commands. Default: they are left out.
-    pub hidden: Hidden,
+    pub hidden: HiddenCommands,
     /// Maximum size of a buffer, in bytes. Default: 128 MiB, which every known device can bind.
     pub max_buffer_bytes: u64,
 }
@@ -93,7 +93,7 @@ impl Default for PoolRendererConfig {
         Self {
             placement: Placement::default(),
             oversize: Oversize::default(),
-            hidden: Hidden::default(),
+            hidden: HiddenCommands::default(),
             max_buffer_bytes: 128 << 20,
         }
     }

@@ -5,7 +5,7 @@ use drystone_testing::Random;
 use super::*;
 use crate::{
     backend::{Access, Backend, BackendError},
-    command::sort_key,
+    command::{Grouping, HiddenCommands, sort_key},
     config::PoolConfig,
 };
 

@@ -1,14 +1,14 @@
 use bytemuck::Pod;
 
 use super::{
-    DrawList, Hidden, ListConfig,
+    DrawList,
     members::{ListState, Members},
     output::Output,
     patch::{Patcher, Patching},
     selection::Selection,
 };
 use crate::{
-    command::{CommandRun, DrawCommand, Grouping},
+    command::{CommandRun, DrawCommand, Grouping, HiddenCommands, ListConfig},
     parts::{PartSet, RunTable},
     vertex_pool::VertexPool,
 };
@@ -188,7 +188,7 @@ impl DrawView {
     /// commands are valid.
     fn patch<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) -> bool {
         let is_of = |it: &Built| it.pool == pool.meshes.pool() && it.list.is_of(members.state());
-        let (Some(built), Some(masked), Hidden::LeftOut) =
+        let (Some(built), Some(masked), HiddenCommands::LeftOut) =
             (self.built.filter(is_of), self.selection.masked, self.config.hidden)
         else {
             return false;
@@ -211,7 +211,7 @@ impl DrawView {
 
     fn draw<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
         let Self { config, selection, table, output, .. } = self;
-        let has_zeroed = config.hidden == Hidden::Zeroed;
+        let has_zeroed = config.hidden == HiddenCommands::Zeroed;
         let changed = selection.masked.filter(|&masked| masked != members.state());
         let is_removed = |key| changed.is_some_and(|masked| !members.still_has(key, masked));
         let (keys, shown) = selection.meshes();

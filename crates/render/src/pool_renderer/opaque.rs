@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, Quad};
 use drystone_pool::{
-    DrawList, Grouping, Hidden, ListConfig, MeshHandle, MeshRange, PartSet, PoolError, VertexPool,
-    sort_key,
+    DrawList, Grouping, HiddenCommands, ListConfig, MeshHandle, MeshRange, PartSet, PoolError,
+    VertexPool, sort_key,
 };
 
 use crate::{Cull, CullRecord, CullTable, DrawData, View, Visibility};
@@ -19,7 +19,7 @@ pub(super) enum Opaque {
 
 impl Opaque {
     /// Creates an empty value. `hidden` is the treatment of hidden commands in a list.
-    pub(super) fn new(cull: Cull, hidden: Hidden) -> Self {
+    pub(super) fn new(cull: Cull, hidden: HiddenCommands) -> Self {
         match cull {
             Cull::Cpu => {
                 let config = ListConfig { grouping: Grouping::ByBuffer, hidden };

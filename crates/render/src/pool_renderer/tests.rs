@@ -23,7 +23,7 @@ impl Churn {
     /// The software device does not cull, but the table that it would use is still correct.
     fn new(seed: u64) -> Self {
         let mut renderer = PoolRenderer::new(SoftDevice::new(4, 4).unwrap(), 1, 16).unwrap();
-        renderer.opaque = Opaque::new(Cull::Gpu, Hidden::default());
+        renderer.opaque = Opaque::new(Cull::Gpu, HiddenCommands::default());
         Self { renderer, meshes: Vec::new(), random: Random::new(seed), frame: 0 }
     }
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use drystone_pool::Hidden;
+use drystone_pool::HiddenCommands;
 use drystone_render::{PoolRenderer, PoolRendererConfig, RenderError, View};
 
 use crate::{
@@ -30,8 +30,8 @@ const VIEWS: [(&str, bool, bool); 4] = [
 const LEAVE_OUT: &str = "leave-out";
 
 /// Names of the contenders, and the handling of hidden commands.
-const HIDDEN: [(&str, Hidden); 2] =
-    [("pool-gl-left-out", Hidden::LeftOut), ("pool-gl-zeroed", Hidden::Zeroed)];
+const HIDDEN: [(&str, HiddenCommands); 2] =
+    [("pool-gl-left-out", HiddenCommands::LeftOut), ("pool-gl-zeroed", HiddenCommands::Zeroed)];
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
@@ -79,7 +79,7 @@ fn run_hidden(run: &mut Run<'_>) -> Result<(), Error> {
     run.case(LEAVE_OUT, || Ok(contenders.collect()))
 }
 
-fn open_hidden(hidden: Hidden, meshes: &Meshes) -> Result<Still, RenderError> {
+fn open_hidden(hidden: HiddenCommands, meshes: &Meshes) -> Result<Still, RenderError> {
     let config = PoolRendererConfig { hidden, ..PoolRendererConfig::default() };
     let (quads, count) = (meshes.quad_count().into(), meshes.list.len() as u32);
     let renderer = PoolRenderer::with_config(gl_device()?, quads, count, config)?;

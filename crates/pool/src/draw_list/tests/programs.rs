@@ -8,8 +8,8 @@ use super::{
     twin::{PARTS, TwinMesh, TwinView, bits, key, parts},
 };
 use crate::{
-    command::Grouping,
-    draw_list::{DrawList, DrawView, Hidden, ListConfig},
+    command::{Grouping, HiddenCommands, ListConfig},
+    draw_list::{DrawList, DrawView},
     error::PoolError,
     mesh::MeshHandle,
 };
@@ -37,7 +37,11 @@ impl World {
         let (mut other, mut nowhere) = super::pool(10);
         let stranger = other.insert(&[1], &[1], 1, &mut nowhere).unwrap();
         let mut config = || ListConfig {
-            hidden: if random.below(3) == 0 { Hidden::Zeroed } else { Hidden::LeftOut },
+            hidden: if random.below(3) == 0 {
+                HiddenCommands::Zeroed
+            } else {
+                HiddenCommands::LeftOut
+            },
             grouping: if random.below(2) == 0 { Grouping::ByBuffer } else { Grouping::InOrder },
         };
         let configs = [config(), config(), config()];

@@ -50,7 +50,7 @@ fn grouping_by_buffer_gives_one_run_per_buffer() {
 
 #[test]
 fn hidden_parts_can_have_commands_that_draw_nothing() {
-    let config = ListConfig { hidden: Hidden::Zeroed, ..ListConfig::default() };
+    let config = ListConfig { hidden: HiddenCommands::Zeroed, ..ListConfig::default() };
     let (pool, _, mut list) = in_buffers(&[10, 20], config);
     list.mask(&pool, |&data| PartSet::from_bits(if data == 10 { 0b101 } else { 0 }));
     let counts: Vec<u32> = list.commands(&pool).iter().map(|c| c.index_count).collect();

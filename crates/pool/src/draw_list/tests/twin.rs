@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Memory, Pool};
 use crate::{
-    command::{CommandRun, DrawCommand, Grouping},
-    draw_list::{Hidden, ListConfig},
+    command::{CommandRun, DrawCommand, Grouping, HiddenCommands, ListConfig},
     mesh::MeshHandle,
     parts::PartSet,
 };
@@ -89,7 +88,7 @@ impl TwinView {
         for (handle, bits) in masked.iter().chain(&new) {
             let mesh = meshes.iter().find(|mesh| mesh.handle == *handle).unwrap();
             picture.drawn.extend(mesh.shown(*bits));
-            if self.config.hidden == Hidden::Zeroed {
+            if self.config.hidden == HiddenCommands::Zeroed {
                 picture.zeroed += mesh.hidden_parts(*bits);
             }
         }
