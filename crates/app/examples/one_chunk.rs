@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // 3. The pool: one allocation for the quads, sorted by face direction, 8 bytes each.
     let mut renderer = PoolRenderer::new(SoftDevice::new(800, 500)?, 0, 1)?;
     renderer.set_palette(&materials.iter().map(|(_, kind)| kind.color).collect::<Vec<_>>())?;
-    let draw_data = DrawData { origin: [0, 0, 0], level: 0, extent: Chunk::SIDE };
+    let draw_data = DrawData { origin: [0, 0, 0], level: 0, extent: Chunk::SIDE, sort_rank: 0 };
     let quads = &mesh.opaque;
     renderer.insert(&MeshData {
         quads: quads.quads(),

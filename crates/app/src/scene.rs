@@ -242,7 +242,12 @@ impl Shown<'_> {
     /// Shows a chunk's mesh.
     fn update(&mut self, chunk: ChunkPos, mesh: &ChunkMesh) -> Result<(), RenderError> {
         let side = self.side;
-        let draw_data = DrawData { origin: chunk.origin(side).to_array(), level: 0, extent: side };
+        let draw_data = DrawData {
+            origin: chunk.origin(side).to_array(),
+            level: 0,
+            extent: side,
+            sort_rank: 0,
+        };
         let mut meshes = self.meshes.get(&chunk).copied().unwrap_or_default();
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),

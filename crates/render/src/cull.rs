@@ -14,7 +14,7 @@ use std::str::FromStr;
 mod frame;
 mod table;
 #[cfg(test)]
-pub(crate) mod twin;
+pub(crate) mod tests;
 
 pub use frame::CullFrame;
 pub use table::{CullRecord, CullTable};

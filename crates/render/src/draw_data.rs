@@ -1,6 +1,6 @@
 use bytemuck::{Pod, Zeroable};
 
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Position and voxel size of a mesh, indexed by its slot.
 ///
@@ -14,7 +14,7 @@ use crate::RenderError;
 /// unit is the side of a voxel of level 0. The scale is a power of two, so scaling does not round:
 /// the corners of LOD voxels coincide with corners of full-detail voxels.
 ///
-/// Shaders that draw read the first four words; those that cull read all five.
+/// Shaders that draw read the first four words; those that cull read five.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct DrawData {
@@ -28,9 +28,12 @@ pub struct DrawData {
     /// Side of the mesh's box, in units: the mesh lies within `origin` to `origin + extent`. A
     /// chunk of `side` voxels has `side << level`.
     pub extent: u32,
+    /// Order of blended meshes at one distance in one cell of the grid, 0 to 7, such as the parts
+    /// of one mesh. Higher ranks are drawn first.
+    pub sort_rank: u32,
 }
 
-const _: () = assert!(size_of::<DrawData>() == 20);
+const _: () = assert!(size_of::<DrawData>() == 24);
 
 impl DrawData {
     /// The highest level. The longest quad, of 64 voxels, is then 2^30 units long, and positions
@@ -51,7 +54,7 @@ impl DrawData {
     /// Side of the mesh's voxels in units, as shaders compute it.
     #[cfg(any(feature = "soft", feature = "gl", test))]
     pub(crate) fn scale(&self) -> f32 {
-        (1u32 << self.level.min(Self::MAX_LEVEL)) as f32
+        voxel_scale(self.level)
     }
 
     /// Checks that the level is not above the maximum.
@@ -73,6 +76,12 @@ impl DrawData {
     }
 }
 
+/// Side of the voxels of a level in units, as shaders compute it.
+#[cfg(any(feature = "soft", feature = "gl", test))]
+pub(crate) fn voxel_scale(level: u32) -> f32 {
+    (1u32 << level.min(DrawData::MAX_LEVEL)) as f32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +89,7 @@ mod tests {
     #[test]
     fn each_level_doubles_the_scale() {
         for level in 0..=DrawData::MAX_LEVEL {
-            let data = DrawData { origin: [0; 3], level, extent: 0 };
+            let data = DrawData { origin: [0; 3], level, extent: 0, sort_rank: 0 };
             assert!(data.check().is_ok());
             assert_eq!(data.scale(), 2f32.powi(level as i32));
         }
@@ -94,7 +103,7 @@ mod tests {
     #[test]
     fn the_grid_is_that_of_the_level() {
         let at = |coordinate, level| {
-            DrawData { origin: [0, coordinate, 0], level, extent: 1 }.is_on_grid()
+            DrawData { origin: [0, coordinate, 0], level, extent: 1, sort_rank: 0 }.is_on_grid()
         };
         assert!(at(-7, 0) && at(6, 1) && at(-8, 3) && at(i32::MIN, 24) && at(0, 99));
         assert!(!at(-7, 1) && !at(6, 2) && !at(1 << 23, 24));
@@ -102,7 +111,7 @@ mod tests {
 
     #[test]
     fn shaders_that_draw_read_origin_and_level() {
-        let data = DrawData { origin: [1, -2, 3], level: 4, extent: 5 };
+        let data = DrawData { origin: [1, -2, 3], level: 4, extent: 5, sort_rank: 0 };
         let bytes = DrawData::shader_bytes(&[data, DrawData::default(), data], 7, 9);
         let words: Vec<i32> = bytemuck::pod_collect_to_vec(&bytes);
         assert_eq!(words, [1, -2, 3, 4, 0, 0, 0, 0]);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// The first asynchronous error of a device. Graphics APIs report lost devices and refused calls
 /// through callbacks, or on request. A lost device stays lost.

@@ -2,7 +2,10 @@ use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Face;
 use glam::Vec3;
 
-use crate::{Atmosphere, Camera, Projection};
+use crate::{
+    atmosphere::Atmosphere,
+    camera::{Camera, Projection},
+};
 
 /// Shader data that is the same for every mesh of one picture. The software rasteriser reads the
 /// same bytes.
@@ -11,38 +14,56 @@ use crate::{Atmosphere, Camera, Projection};
 pub struct Frame {
     /// Matrix from positions relative to the camera to clip space, column by column.
     pub clip_from_relative: [[f32; 4]; 4],
-    /// The camera's voxel; `w` unused.
-    pub camera_voxel: [i32; 4],
-    /// The camera's position in its voxel, 0 to 1; `w`: the light lost per level of ambient
-    /// occlusion.
-    pub camera_fraction: [f32; 4],
-    /// Ray through the picture's middle; `w`: cosine of the angle at which the sun's disc ends.
-    pub ray_forward: [f32; 4],
-    /// Added to the ray at the right edge; `w`: haze start.
-    pub ray_right: [f32; 4],
-    /// Added to the ray at the upper edge; `w`: 1 / (haze end − haze start), or 0.
-    pub ray_up: [f32; 4],
-    /// Sky straight up; `w`: haze density.
-    pub zenith: [f32; 4],
-    /// Sky at the horizon; `w`: outward move of a quad's corners, in voxels per unit of clip `w`,
-    /// for a face seen straight on (see [`Frame::SEAM_PIXELS`]).
-    pub horizon: [f32; 4],
-    /// Colour below the horizon; `w`: 1 for parallel rays (orthographic), else 0.
-    pub ground: [f32; 4],
-    /// Unit vector towards the sun; `w`: reach of the wire frame's lines into their face, in
-    /// pixels, or 0 for no lines.
-    pub sun_direction: [f32; 4],
-    /// The sun's colour; `w`: the maximum factor of a corner's move (see
-    /// [`Frame::SEAM_STRETCH_MAX`]).
-    pub sun: [f32; 4],
-    /// Ambient light on an upward surface, from which the light on arbitrary normals is computed;
-    /// `w`: the part of a colour that its level's tint hides.
-    pub ambient: [f32; 4],
-    /// Light on each face direction, in the order of [`Face::ALL`]; `w` unused.
+    /// The camera's voxel.
+    pub camera_voxel: [i32; 3],
+    /// Fills 16 bytes, to which shaders align vectors.
+    pub padding: i32,
+    /// The camera's position in its voxel, 0 to 1.
+    pub camera_fraction: [f32; 3],
+    /// Share of the light lost per level of ambient occlusion; 0 if it is off.
+    pub occlusion_loss: f32,
+    /// Ray through the picture's middle.
+    pub ray_forward: [f32; 3],
+    /// Cosine of the angle at which the sun's disc ends.
+    pub sun_disc_cos: f32,
+    /// Added to the ray at the right edge.
+    pub ray_right: [f32; 3],
+    /// Distance at which haze starts.
+    pub haze_start: f32,
+    /// Added to the ray at the upper edge.
+    pub ray_up: [f32; 3],
+    /// 1 / (haze end − haze start), or 0.
+    pub haze_rate: f32,
+    /// Sky straight up.
+    pub zenith: [f32; 3],
+    /// Share of the sky in what is farther than the haze's end.
+    pub haze_density: f32,
+    /// Sky at the horizon.
+    pub horizon: [f32; 3],
+    /// Outward move of a quad's corners, in voxels per unit of clip `w`, for a face seen straight
+    /// on (see [`Frame::SEAM_PIXELS`]).
+    pub seam: f32,
+    /// Colour below the horizon.
+    pub ground: [f32; 3],
+    /// 1 for parallel rays (orthographic), else 0.
+    pub is_parallel: f32,
+    /// Unit vector towards the sun.
+    pub sun_direction: [f32; 3],
+    /// Reach of the wire frame's lines into their face, in pixels, or 0 for no lines.
+    pub wire_pixels: f32,
+    /// The sun's colour.
+    pub sun: [f32; 3],
+    /// Maximum factor of a corner's move (see [`Frame::SEAM_STRETCH_MAX`]).
+    pub seam_stretch_max: f32,
+    /// Ambient light on an upward surface, from which the light on arbitrary normals is computed.
+    pub ambient: [f32; 3],
+    /// Part of a colour that its level's tint hides.
+    pub level_tint: f32,
+    /// Light on each face direction, in the order of [`Face::ALL`]; the last number is unused.
     pub face_light: [[f32; 4]; Face::COUNT],
 }
 
-const _: () = assert!(size_of::<Frame>().is_multiple_of(16));
+const _: () = assert!(size_of::<Frame>() == 336);
 
 impl Frame {
     /// Outward move of opaque quads' edges over their neighbours, in pixels. Greedy merging makes
@@ -79,12 +100,12 @@ impl Frame {
     /// Whether the picture depends on the level of meshes.
     #[cfg(any(feature = "soft", test))]
     pub(crate) fn shows_levels(&self) -> bool {
-        self.quad_style() != QuadStyle::Plain || self.ambient[3] != 0.0
+        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0
     }
 
     /// The work that pixels of quads need.
     pub(crate) fn quad_style(&self) -> QuadStyle {
-        if self.sun_direction[3] != 0.0 {
+        if self.wire_pixels != 0.0 {
             QuadStyle::Wired
         } else if self.is_shaded() {
             QuadStyle::Shaded
@@ -95,7 +116,7 @@ impl Frame {
 
     /// Whether ambient occlusion is on.
     pub fn is_shaded(&self) -> bool {
-        self.camera_fraction[3] != 0.0
+        self.occlusion_loss != 0.0
     }
 
     /// Creates the shader data for `camera` on `width × height` pixels.
@@ -112,21 +133,31 @@ impl Frame {
             Projection::Perspective { .. } => (2.0 * half_height / height, 0.0),
             Projection::Orthographic { height_voxels } => (height_voxels / height, 1.0),
         };
-        let [x, y, z] = camera_voxel;
         Self {
             clip_from_relative: camera.clip_from_relative(aspect).to_cols_array_2d(),
-            camera_voxel: [x, y, z, 0],
-            camera_fraction: camera_fraction.extend(atmosphere.ambient_occlusion).to_array(),
+            camera_voxel,
+            padding: 0,
+            camera_fraction: camera_fraction.to_array(),
+            occlusion_loss: atmosphere.ambient_occlusion,
+            ray_forward: forward.to_array(),
             // The sun is drawn five times its true size: 2.5° across.
-            ray_forward: forward.extend(1.25f32.to_radians().cos()).to_array(),
-            ray_right: (right * half_width).extend(atmosphere.haze_start).to_array(),
-            ray_up: (up * half_height).extend(haze_rate).to_array(),
-            zenith: atmosphere.zenith.extend(atmosphere.haze_density).to_array(),
-            horizon: atmosphere.horizon.extend(pixel_voxels * Self::SEAM_PIXELS).to_array(),
-            ground: atmosphere.ground.extend(is_parallel).to_array(),
-            sun_direction: atmosphere.sun_direction.normalize_or(Vec3::Y).extend(0.0).to_array(),
-            sun: atmosphere.sun.extend(Self::SEAM_STRETCH_MAX).to_array(),
-            ambient: atmosphere.ambient.extend(0.0).to_array(),
+            sun_disc_cos: 1.25f32.to_radians().cos(),
+            ray_right: (right * half_width).to_array(),
+            haze_start: atmosphere.haze_start,
+            ray_up: (up * half_height).to_array(),
+            haze_rate,
+            zenith: atmosphere.zenith.to_array(),
+            haze_density: atmosphere.haze_density,
+            horizon: atmosphere.horizon.to_array(),
+            seam: pixel_voxels * Self::SEAM_PIXELS,
+            ground: atmosphere.ground.to_array(),
+            is_parallel,
+            sun_direction: atmosphere.sun_direction.normalize_or(Vec3::Y).to_array(),
+            wire_pixels: 0.0,
+            sun: atmosphere.sun.to_array(),
+            seam_stretch_max: Self::SEAM_STRETCH_MAX,
+            ambient: atmosphere.ambient.to_array(),
+            level_tint: 0.0,
             face_light: Face::ALL.map(|face| {
                 let normal = Vec3::from_array(face.normal().map(|c| c as f32));
                 atmosphere.light(normal).extend(0.0).to_array()

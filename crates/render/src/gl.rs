@@ -15,7 +15,6 @@
 pub mod bindings;
 #[allow(unsafe_code)]
 mod buffer;
-mod config;
 #[allow(unsafe_code)]
 mod context;
 mod geometry;
@@ -46,6 +45,7 @@ use std::{num::NonZeroU32, rc::Rc};
 use drystone_mesh::Quad;
 use drystone_pool::{Access, DrawCommand};
 
+pub use self::geometry::GlGeometry;
 use self::{
     bindings::Gl,
     context::Context,
@@ -58,7 +58,6 @@ use self::{
     target::Target,
     upload::UploadRange,
 };
-pub use self::{config::GlConfig, geometry::GlGeometry};
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
     device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
@@ -69,6 +68,26 @@ use crate::{
     passes::Passes,
     window_target::WindowTarget,
 };
+
+/// Options of an OpenGL device: writes, memory limit and drivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlConfig {
+    /// Access mode of quad writes: directly into mapped memory, or copied by the GPU. Some drivers
+    /// fault on memory that stays mapped. Default: `Direct`.
+    pub access: Access,
+    /// Limit of GPU memory for buffers, in bytes. Beyond it the device is out of memory. Default:
+    /// only the driver's limit.
+    pub memory_limit_bytes: u64,
+    /// Whether drivers that are programs on the CPU, such as Mesa's llvmpipe, are excluded.
+    /// Default: no.
+    pub hardware_only: bool,
+}
+
+impl Default for GlConfig {
+    fn default() -> Self {
+        Self { access: Access::Direct, memory_limit_bytes: u64::MAX, hardware_only: false }
+    }
+}
 
 /// A device that draws through OpenGL, to a picture or to a window.
 ///

@@ -4,7 +4,7 @@ use std::{
     path::Path,
 };
 
-use crate::{RenderError, replace_file};
+use crate::{error::RenderError, replace_file::replace_file};
 
 /// A picture in memory: 8 bits each of red, green, blue and opacity for each pixel, rows from top
 /// to bottom.

@@ -1,6 +1,6 @@
 use drystone_alloc::{Handle, Slots};
-use drystone_mesh::{Cube, Quad};
-use drystone_pool::{MeshHandle, PoolError, VertexPool};
+use drystone_mesh::Cube;
+use drystone_pool::{MeshHandle, PoolError};
 
 use crate::{
     cull::Cull,
@@ -316,14 +316,6 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         }
     }
 
-    fn cull(&self) -> Cull {
-        Cull::Cpu
-    }
-
-    fn take_culling_error(&mut self) -> Option<RenderError> {
-        None
-    }
-
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.translucent.release(&mut self.device);
         self.upload();
@@ -345,9 +337,5 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
             used_bytes: u64::from(self.cubes.len()) * cube_bytes + translucent.used_bytes,
             reserved_bytes: self.segments.capacity() * cube_bytes + translucent.capacity_bytes,
         }
-    }
-
-    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
-        None
     }
 }

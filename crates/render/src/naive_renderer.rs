@@ -1,6 +1,6 @@
 use drystone_alloc::{Handle, Slots};
 use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
-use drystone_pool::{DrawCommand, PoolError, VertexPool};
+use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
     buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
@@ -12,14 +12,10 @@ use crate::{
     passes::{Batch, Passes},
     pool_renderer::totals,
     renderer::{DrawStats, HeldStats, Renderer},
-    triangle_mesh::{TriangleMesh, TrianglesId},
+    triangle_mesh::{TriangleMesh, TrianglesId, TrianglesOwner},
     view::View,
     visibility::Visibility,
 };
-
-mod triangles;
-
-use triangles::NaiveTriangles;
 
 /// The baseline: each mesh has its own buffers and its own draw call.
 ///
@@ -31,31 +27,37 @@ pub struct NaiveRenderer<D: Device> {
     /// Unique among naive renderers; detects meshes of other renderers.
     id: u32,
     meshes: Slots<NaiveMesh<D::Geometry>>,
-    /// Polygon models, one entry for each part.
-    triangles: Slots<NaiveTriangles<D::Geometry>>,
     /// Counts of the last picture.
     drawn: DrawStats,
 }
 
+/// A mesh of quads, or a part of a polygon model.
 struct NaiveMesh<G> {
     geometry: G,
+    /// The indices of triangles.
+    indices: Option<G>,
     commands: Vec<DrawCommand>,
-    draw_data: DrawData,
+    /// Position and box.
+    bounds: DrawData,
     layer: Layer,
-    quad_count: u32,
+    /// Bytes of quads, or of vertices and indices.
+    size_bytes: u64,
+}
+
+impl<G> NaiveMesh<G> {
+    fn batch(&self) -> Batch<'_, G> {
+        match &self.indices {
+            Some(indices) => Batch::indexed(&self.geometry, indices, &self.commands).trusted(),
+            None => Batch::new(&self.geometry, &self.commands).trusted(),
+        }
+    }
 }
 
 impl<D: Device> NaiveRenderer<D> {
     /// Creates a renderer without meshes.
     pub fn new(device: D) -> Self {
         let id = next_renderer();
-        Self {
-            device,
-            id,
-            meshes: Slots::new(),
-            triangles: Slots::new(),
-            drawn: DrawStats::default(),
-        }
+        Self { device, id, meshes: Slots::new(), drawn: DrawStats::default() }
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
@@ -70,21 +72,92 @@ impl<D: Device> NaiveRenderer<D> {
         let mut geometry = self.device.create(BufferKind::Quads, quad_count, slots)?;
         self.device.write(&mut geometry, 0, BufferData::Quads(mesh.quads));
         self.device.write(&mut geometry, 0, BufferData::DrawData(&[mesh.draw_data]));
-        let commands = mesh_commands(quad_count);
         Ok(NaiveMesh {
             geometry,
-            commands,
-            draw_data: mesh.draw_data,
+            indices: None,
+            commands: mesh_commands(quad_count),
+            bounds: mesh.draw_data,
             layer: mesh.layer,
-            quad_count,
+            size_bytes: size_of_val(mesh.quads) as u64,
         })
     }
 
-    fn own(&self, id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
-        match id {
-            MeshId(Owner::Naive(renderer, handle)) if renderer == self.id => Ok(handle.cast()),
-            MeshId(_) => Err(RenderError::StaleMesh),
+    fn upload_triangles(
+        &mut self,
+        mesh: &TriangleMesh<'_>,
+    ) -> Result<NaiveMesh<D::Geometry>, RenderError> {
+        let bounds = mesh.bounds()?;
+        let count = |elements: usize| {
+            let too_many = PoolError::MeshTooLarge { elements: elements as u64, limit: u32::MAX };
+            u32::try_from(elements).map_err(|_| RenderError::from(too_many))
+        };
+        let (vertex_count, index_count) = (count(mesh.vertices.len())?, count(mesh.indices.len())?);
+        let device = &mut self.device;
+        let mut geometry = device.create(BufferKind::Vertices, vertex_count, DrawSlots::New(1))?;
+        let mut indices = device.create(BufferKind::Indices, index_count, DrawSlots::New(0))?;
+        device.write(&mut geometry, 0, BufferData::Vertices(mesh.vertices));
+        device.write(&mut indices, 0, BufferData::Indices(mesh.indices));
+        device.write(&mut geometry, 0, BufferData::DrawData(&[mesh.transform.into()]));
+        let command = DrawCommand { index_count, instance_count: 1, ..DrawCommand::default() };
+        Ok(NaiveMesh {
+            geometry,
+            indices: Some(indices),
+            commands: vec![command],
+            bounds,
+            layer: mesh.layer,
+            size_bytes: (size_of_val(mesh.vertices) + size_of_val(mesh.indices)) as u64,
+        })
+    }
+
+    fn insert_mesh(
+        &mut self,
+        mesh: NaiveMesh<D::Geometry>,
+    ) -> Result<Handle<NaiveMark>, RenderError> {
+        let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
+        Ok(self.meshes.insert(mesh).map_err(full)?.cast())
+    }
+
+    /// The layer of a mesh that is not stale.
+    fn layer_of(&self, handle: Handle<NaiveMesh<D::Geometry>>) -> Result<Layer, RenderError> {
+        self.meshes.get(handle).map(|mesh| mesh.layer).ok_or(RenderError::StaleMesh)
+    }
+
+    fn replace_mesh(
+        &mut self,
+        handle: Handle<NaiveMesh<D::Geometry>>,
+        new: NaiveMesh<D::Geometry>,
+    ) {
+        if let Some(old) = self.meshes.get_mut(handle) {
+            *old = new;
         }
+    }
+
+    fn remove_mesh(&mut self, handle: Handle<NaiveMesh<D::Geometry>>) -> Result<(), RenderError> {
+        self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
+    }
+
+    /// The handle of a mesh of the renderer with number `renderer`.
+    fn own(
+        &self,
+        renderer: u32,
+        handle: Handle<NaiveMark>,
+    ) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
+        if renderer == self.id { Ok(handle.cast()) } else { Err(RenderError::StaleMesh) }
+    }
+
+    fn own_quads(&self, id: MeshId) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
+        let MeshId(Owner::Naive(renderer, handle)) = id else { return Err(RenderError::StaleMesh) };
+        self.own(renderer, handle)
+    }
+
+    fn own_triangles(
+        &self,
+        id: TrianglesId,
+    ) -> Result<Handle<NaiveMesh<D::Geometry>>, RenderError> {
+        let TrianglesId(TrianglesOwner::Naive(renderer, handle)) = id else {
+            return Err(RenderError::StaleMesh);
+        };
+        self.own(renderer, handle)
     }
 }
 
@@ -113,24 +186,19 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
         let mesh = self.upload(mesh)?;
-        let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
-        let handle: Handle<NaiveMark> = self.meshes.insert(mesh).map_err(full)?.cast();
-        Ok(MeshId(Owner::Naive(self.id, handle)))
+        Ok(MeshId(Owner::Naive(self.id, self.insert_mesh(mesh)?)))
     }
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
-        let handle = self.own(id)?;
-        let layer = self.meshes.get(handle).ok_or(RenderError::StaleMesh)?.layer;
+        let handle = self.own_quads(id)?;
+        let layer = self.layer_of(handle)?;
         let new = self.upload(&MeshData { layer, ..*mesh })?;
-        if let Some(old) = self.meshes.get_mut(handle) {
-            *old = new;
-        }
+        self.replace_mesh(handle, new);
         Ok(())
     }
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
-        let handle = self.own(id)?;
-        self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
+        self.remove_mesh(self.own_quads(id)?)
     }
 
     fn max_triangle_bytes(&self) -> u64 {
@@ -138,7 +206,8 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
     }
 
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
-        self.insert_naive_triangles(mesh)
+        let mesh = self.upload_triangles(mesh)?;
+        Ok(TrianglesId(TrianglesOwner::Naive(self.id, self.insert_mesh(mesh)?)))
     }
 
     fn replace_triangles(
@@ -146,11 +215,15 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         id: TrianglesId,
         mesh: &TriangleMesh<'_>,
     ) -> Result<(), RenderError> {
-        self.replace_naive_triangles(id, mesh)
+        let handle = self.own_triangles(id)?;
+        let layer = self.layer_of(handle)?;
+        let new = self.upload_triangles(&TriangleMesh { layer, ..*mesh })?;
+        self.replace_mesh(handle, new);
+        Ok(())
     }
 
     fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
-        self.remove_naive_triangles(id)
+        self.remove_mesh(self.own_triangles(id)?)
     }
 
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
@@ -163,42 +236,27 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         }
     }
 
-    fn cull(&self) -> Cull {
-        Cull::Cpu
-    }
-
-    fn take_culling_error(&mut self) -> Option<RenderError> {
-        None
-    }
-
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
-        let mut opaque = Vec::new();
-        let mut blended = Vec::new();
+        let (mut opaque, mut models, mut blended) = (Vec::new(), Vec::new(), Vec::new());
         for (_, mesh) in &self.meshes {
-            if view.cull_frustum && !visibility.in_view(&mesh.draw_data) {
+            if view.cull_frustum && !visibility.in_view(&mesh.bounds) {
                 continue;
             }
-            let batch = Batch::new(&mesh.geometry, &mesh.commands).trusted();
             match mesh.layer {
-                Layer::Opaque => opaque.push(batch),
-                Layer::Blended => blended.push((visibility.blend_key(&mesh.draw_data), batch)),
-            }
-        }
-        let models = self.triangles.iter().map(|(_, mesh)| mesh);
-        let models = models.filter(|it| !view.cull_frustum || visibility.in_view(&it.bounds));
-        let mut clear = Vec::new();
-        for mesh in models {
-            match mesh.layer {
+                Layer::Opaque if mesh.indices.is_some() => models.push(mesh.batch()),
                 Layer::Opaque => opaque.push(mesh.batch()),
-                Layer::Blended => clear.push((visibility.blend_key(&mesh.bounds), mesh.batch())),
+                // Blended models are drawn after blended quads.
+                Layer::Blended => {
+                    let key = (mesh.indices.is_some(), visibility.blend_key(&mesh.bounds));
+                    blended.push((key, mesh.batch()));
+                }
             }
         }
+        opaque.extend(models);
         blended.sort_by_key(|(key, _)| *key);
-        clear.sort_by_key(|(key, _)| *key);
-        blended.extend(clear);
         let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();
         let (opaque, blended) = (&opaque, &blended);
         let passes = Passes { opaque, blended, indirect: false, culled: None };
@@ -214,20 +272,10 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
 
     fn held(&self) -> HeldStats {
         let meshes = || self.meshes.iter().map(|(_, mesh)| mesh);
-        let quads: u64 = meshes().map(|mesh| u64::from(mesh.quad_count)).sum();
-        let triangles = self.triangles.iter().map(|(_, mesh)| mesh.bytes()).sum::<u64>();
-        let bytes = quads * size_of::<Quad>() as u64 + triangles;
-        let commands = meshes().map(|mesh| mesh.commands.len() as u64).sum::<u64>();
-        HeldStats {
-            meshes: self.meshes.len() + self.triangles.len(),
-            commands: commands + u64::from(self.triangles.len()),
-            used_bytes: bytes,
-            reserved_bytes: bytes,
-        }
-    }
-
-    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
-        None
+        let bytes: u64 = meshes().map(|mesh| mesh.size_bytes).sum();
+        let commands = meshes().map(|mesh| mesh.commands.len() as u64).sum();
+        let meshes = self.meshes.len();
+        HeldStats { meshes, commands, used_bytes: bytes, reserved_bytes: bytes }
     }
 }
 
@@ -240,7 +288,7 @@ mod tests {
     #[test]
     fn a_mesh_of_all_face_directions_is_one_draw_call() {
         let quads = Face::ALL.map(|face| Quad::new([1; 3], [2, 2], face, 0));
-        let draw_data = DrawData { origin: [0, 0, -20], level: 0, extent: 4 };
+        let draw_data = DrawData { origin: [0, 0, -20], level: 0, extent: 4, sort_rank: 0 };
         let mesh = MeshData { quads: &quads, counts: [1; 6], draw_data, layer: Layer::Opaque };
         let mut renderer = NaiveRenderer::new(SoftDevice::new(40, 30).unwrap());
         renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();

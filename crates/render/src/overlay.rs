@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Panels, text and other triangles drawn over pictures, as libraries for user interfaces output
 /// them. Colours are sRGB as shown on screen, with premultiplied opacity.

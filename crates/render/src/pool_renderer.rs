@@ -21,13 +21,11 @@ use crate::{
 
 mod buffers;
 mod opaque;
-mod selection;
 mod triangles;
 
 pub use buffers::{FlushedBuffers, PoolBuffers, PoolUpload};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
-use selection::Selection;
 use triangles::{TriangleBatches, Triangles};
 
 /// Minimum size of a buffer, in quads: 512 KiB. Also the size of the first buffer if the scene's
@@ -41,6 +39,10 @@ const SPARE_DIVISOR: u64 = 32;
 /// Limit for moves before a frame that defragment the pool: some hundredths of a millisecond of GPU
 /// time.
 const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
+
+/// Number of opaque meshes that may be inserted before the lists are masked again for the same
+/// view. An edit inserts few meshes; they are drawn last, without masking.
+const MAX_UNMASKED: u32 = 64;
 
 /// Stores all meshes in a few buffers. Draws all opaque meshes with one indirect call for each
 /// buffer, and blended ones with one call wherever the buffer changes.
@@ -72,6 +74,17 @@ pub struct PoolRenderer<D: Device> {
     listed: DrawStats,
     /// Why the GPU stopped culling, until the error is taken.
     culling_error: Option<RenderError>,
+}
+
+/// What the lists were last masked and sorted for. They are reused while little changes.
+#[derive(Default)]
+struct Selection {
+    /// The view and the size of its picture, if the lists may be reused.
+    of: Option<(View, [u32; 2])>,
+    /// Whether a blended mesh was inserted since, so that the list must be sorted again.
+    is_blend_stale: bool,
+    /// Number of meshes inserted since, which are drawn last with all face directions.
+    unmasked: u32,
 }
 
 /// Configuration of a [`PoolRenderer`]. The default suits any scene; other values are for
@@ -175,6 +188,36 @@ impl<D: Device> PoolRenderer<D> {
         }
     }
 
+    /// Selects where meshes are culled from the next picture on.
+    fn cull_by(&mut self, cull: Cull) -> Result<(), RenderError> {
+        if cull == self.opaque.cull() {
+            return Ok(());
+        }
+        let mut opaque = Opaque::new(cull, self.hidden);
+        for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
+            opaque.insert(&self.pool, mesh)?;
+        }
+        self.opaque = opaque;
+        self.selection.of = None;
+        Ok(())
+    }
+
+    /// Masks and sorts the lists for `view`.
+    fn select(&mut self, view: &View, visibility: &Visibility) {
+        let of = Some((*view, self.device.info().size));
+        let selection = &mut self.selection;
+        let is_same = selection.of == of && selection.unmasked <= MAX_UNMASKED;
+        if !is_same {
+            (selection.of, selection.unmasked) = (of, 0);
+            self.opaque.select(&self.pool, view, visibility);
+        }
+        if !is_same || selection.is_blend_stale {
+            selection.is_blend_stale = false;
+            self.blended.mask(&self.pool, |data| visible_parts(data, view, visibility));
+            self.blended.sort(&self.pool, |data| visibility.blend_key(data));
+        }
+    }
+
     /// Submits the selected meshes, and the cull table if the GPU culls.
     fn submit(
         &mut self,
@@ -271,7 +314,12 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 
     fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
-        self.insert_into_pool(mesh)
+        let bounds = mesh.bounds()?;
+        let triangles = match &mut self.triangles {
+            Some(triangles) => triangles,
+            none => none.insert(Box::new(Triangles::new(self.max_buffer_bytes)?)),
+        };
+        triangles.insert(&mut self.device, mesh, bounds)
     }
 
     fn replace_triangles(
@@ -279,11 +327,14 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         id: TrianglesId,
         mesh: &TriangleMesh<'_>,
     ) -> Result<(), RenderError> {
-        self.replace_in_pool(id, mesh)
+        let bounds = mesh.bounds()?;
+        let (triangles, handle) = triangles::own(&mut self.triangles, id)?;
+        triangles.replace(&mut self.device, (handle, mesh), bounds)
     }
 
     fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
-        self.remove_from_pool(id)
+        let (triangles, handle) = triangles::own(&mut self.triangles, id)?;
+        triangles.remove(handle)
     }
 
     fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {

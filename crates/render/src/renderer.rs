@@ -136,11 +136,15 @@ pub trait Renderer {
 
     /// Returns where opaque meshes are culled. The value becomes [`Cull::Cpu`] at the first picture
     /// that the GPU cannot cull.
-    fn cull(&self) -> Cull;
+    fn cull(&self) -> Cull {
+        Cull::Cpu
+    }
 
     /// Takes the reason why the GPU stopped culling; `None` if it did not. Reasons are too many
     /// meshes, too large a picture, or too little memory.
-    fn take_culling_error(&mut self) -> Option<RenderError>;
+    fn take_culling_error(&mut self) -> Option<RenderError> {
+        None
+    }
 
     /// Draws one picture. Returns when the work is submitted.
     ///
@@ -168,7 +172,9 @@ pub trait Renderer {
 
     /// Returns the pool of quads, whose statistics and ranges can be read. `None` if the renderer
     /// has no pool.
-    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>>;
+    fn pool(&self) -> Option<&VertexPool<Quad, DrawData>> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 
 mod bins;
 mod clip;
-mod draw_table;
+mod facet;
 mod geometry;
 mod memory;
 mod occlusion;
@@ -41,13 +41,13 @@ use rayon::prelude::*;
 pub use self::geometry::SoftGeometry;
 use self::{
     bins::Bins,
-    draw_table::DrawTable,
-    geometry::{MAX_QUADS, runs},
+    facet::Lamp,
+    geometry::{DrawTable, MAX_QUADS, runs},
     overlay::SoftOverlay,
     shade::{Shader, unpacked},
     target::Target,
     tasks::Tasks,
-    triangles::{Lamp, TriangleBins, TriangleStage},
+    triangles::{TriangleBins, TriangleStage},
     vertex::VertexStage,
     viewport::{MAX_SIDE, Viewport},
 };

@@ -4,7 +4,7 @@ use drystone_pool::{MeshHandle, PoolError};
 use crate::{
     draw_data::DrawData,
     error::RenderError,
-    mesh_data::Layer,
+    mesh_data::{Layer, NaiveMark},
     triangle_vertex::{TriangleTransform, TriangleVertex},
 };
 
@@ -33,12 +33,8 @@ pub struct TrianglesId(pub(crate) TrianglesOwner);
 pub(crate) enum TrianglesOwner {
     Pool(MeshHandle),
     /// Renderer number and mesh handle.
-    Naive(u32, Handle<NaiveTrianglesMark>),
+    Naive(u32, Handle<NaiveMark>),
 }
-
-/// Marks the naive renderer's handles of triangles.
-#[derive(Debug)]
-pub(crate) enum NaiveTrianglesMark {}
 
 impl TriangleMesh<'_> {
     /// Checks the mesh and returns a box around it, in voxels.
@@ -70,7 +66,7 @@ impl TriangleMesh<'_> {
             max = [0, 1, 2].map(|axis| max[axis].max(position[axis]));
         }
         if vertices == 0 {
-            return Ok(DrawData { origin, level: 0, extent: 0 });
+            return Ok(DrawData { origin, level: 0, extent: 0, sort_rank: 0 });
         }
         let voxel = |number: f32| (f64::from(number) * f64::from(scale)).floor();
         let sides = [0, 1, 2].map(|axis| voxel(max[axis]) - voxel(min[axis]) + 1.0);
@@ -81,7 +77,7 @@ impl TriangleMesh<'_> {
             let before = ((extent - sides[axis]) / 2.0).floor();
             (f64::from(origin[axis]) + voxel(min[axis]) - before) as i32
         });
-        Ok(DrawData { origin: lowest, level: 0, extent: extent as u32 })
+        Ok(DrawData { origin: lowest, level: 0, extent: extent as u32, sort_rank: 0 })
     }
 }
 

@@ -1,6 +1,6 @@
 use bytemuck::{Pod, Zeroable};
 
-use crate::DrawData;
+use crate::draw_data::DrawData;
 
 /// A vertex of a triangle, as shaders read it: 20 bytes.
 ///
@@ -82,7 +82,7 @@ pub struct TriangleTransform {
 impl From<TriangleTransform> for DrawData {
     /// The data to be written to the slot.
     fn from(TriangleTransform { origin, scale }: TriangleTransform) -> Self {
-        Self { origin, level: scale.to_bits(), extent: 0 }
+        Self { origin, level: scale.to_bits(), extent: 0, sort_rank: 0 }
     }
 }
 

@@ -39,8 +39,8 @@ impl View {
     /// Returns the shader data for this view on `width × height` pixels.
     pub fn frame(&self, width: u32, height: u32) -> Frame {
         let mut frame = Frame::new(&self.camera, &self.atmosphere, width, height);
-        frame.ambient[3] = if self.tint_levels { Frame::TINT } else { 0.0 };
-        frame.sun_direction[3] = if self.wire { Frame::WIRE_PIXELS } else { 0.0 };
+        frame.level_tint = if self.tint_levels { Frame::TINT } else { 0.0 };
+        frame.wire_pixels = if self.wire { Frame::WIRE_PIXELS } else { 0.0 };
         frame
     }
 }

@@ -17,19 +17,22 @@ mod opening;
 mod overlay;
 mod per_frame;
 mod pipelines;
-mod progress;
 mod target;
 mod wired;
 
 pub use adapter::Api;
 pub use geometry::WgpuGeometry;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
 use drystone_pool::Access;
 
 use self::{
     adapter::Opened, copies::Copies, cull::Culler, opening::check_size, overlay::OverlayPainter,
-    per_frame::PerFrame, pipelines::Pipelines, progress::FrameCounter, target::Target,
-    wired::WiredDraws,
+    per_frame::PerFrame, pipelines::Pipelines, target::Target, wired::WiredDraws,
 };
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
@@ -193,6 +196,33 @@ impl Device for WgpuDevice {
         let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
         let culled = self.culler.as_mut().and_then(Culler::counts);
         Progress { completed: self.progress.completed(), culled }
+    }
+}
+
+/// Counts frames. wgpu reports completed frames through callbacks while it is polled.
+#[derive(Default)]
+struct FrameCounter {
+    submitted: u64,
+    completed: Arc<AtomicU64>,
+}
+
+impl FrameCounter {
+    /// Counts a frame that was just submitted to this queue.
+    fn count(&mut self, queue: &wgpu::Queue) {
+        self.submitted += 1;
+        let (frame, completed) = (self.submitted, Arc::clone(&self.completed));
+        queue.on_submitted_work_done(move || {
+            completed.fetch_max(frame, Relaxed);
+        });
+    }
+
+    const fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    /// The last frame known to be complete, as of the last poll.
+    fn completed(&self) -> u64 {
+        self.completed.load(Relaxed)
     }
 }
 

@@ -258,14 +258,14 @@ fn out_of_memory(during: &'static str) -> RenderError {
 const QUAD_BYTES: u64 = size_of::<drystone_mesh::Quad>() as u64;
 
 impl Shown {
-    /// Returns the draw data of a body or a skirt. Each skirt of a node gets a slightly larger
-    /// extent, so that its translucent quads have a distinct position in the blending order.
+    /// Returns the draw data of a body or a skirt. Each part of a node has a rank of its own in the
+    /// blending order.
     fn draw_data((node, skirt): (NodePos, Option<Face>)) -> DrawData {
-        let rank = skirt.map_or(0, |face| 1 + face.index() as u32);
         DrawData {
             origin: node.origin().to_array(),
             level: node.level.into(),
-            extent: node.side_units() + rank,
+            extent: node.side_units(),
+            sort_rank: skirt.map_or(0, |face| 1 + face.index() as u32),
         }
     }
 

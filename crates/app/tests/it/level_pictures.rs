@@ -66,7 +66,7 @@ fn levels(has_glass: bool, meshing: Meshing) -> Levels {
             set_cube(&mut small, origin, voxel, (side, material));
         }
         let extent = large.side() << level;
-        let draw_data = DrawData { origin, level: level as u32, extent };
+        let draw_data = DrawData { origin, level: level as u32, extent, sort_rank: 0 };
         let chunks = mesh_world_with(&large, meshing);
         assert_eq!(chunks.len(), 1, "a model fits a chunk");
         meshes.extend(chunks.into_iter().map(|chunk| (chunk.mesh, draw_data)));

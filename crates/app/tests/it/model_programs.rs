@@ -54,7 +54,7 @@ impl Copied {
 /// Adds a floor that intersects meshes, and a pane of glass in front of them.
 fn add_quads(renderer: &mut dyn Renderer) {
     renderer.set_palette(&[[120, 120, 110, 255], [90, 160, 250, 80]]).unwrap();
-    let draw_data = DrawData { origin: [-20, -4, -20], level: 0, extent: 64 };
+    let draw_data = DrawData { origin: [-20, -4, -20], level: 0, extent: 64, sort_rank: 0 };
     let floor = Quad::new([0, 0, 0], [40, 40], Face::PosY, 0);
     let pane = Quad::new([0, 0, 30], [40, 20], Face::PosZ, 1);
     for (quad, counts, layer) in

@@ -91,8 +91,12 @@ impl RandomScene {
         let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
         let side = self.world.side();
         let list = self.quads.iter().flat_map(|chunk| {
-            let draw_data =
-                DrawData { origin: chunk.position.origin(side).to_array(), level: 0, extent: side };
+            let draw_data = DrawData {
+                origin: chunk.position.origin(side).to_array(),
+                level: 0,
+                extent: side,
+                sort_rank: 0,
+            };
             let ChunkMesh { opaque, translucent, .. } = &chunk.mesh;
             let layers = [(Layer::Opaque, opaque), (Layer::Blended, translucent)];
             layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
@@ -166,7 +170,7 @@ fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
     });
     let mut counts = [0; Face::COUNT];
     counts[face.index()] = SMALL_QUADS;
-    let draw_data = DrawData { origin, level: 0, extent: SMALL_CELL_VOXELS as u32 };
+    let draw_data = DrawData { origin, level: 0, extent: SMALL_CELL_VOXELS as u32, sort_rank: 0 };
     Mesh { quads: quads.collect(), counts, draw_data, layer: Layer::Opaque }
 }
 

@@ -1,7 +1,7 @@
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::FaceSet;
 
-use crate::{Frame, Projection, View, Visibility};
+use crate::{camera::Projection, frame::Frame, view::View, visibility::Visibility};
 
 /// Uniform data of the culling shaders, the same for all meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -14,14 +14,22 @@ pub struct CullFrame {
     /// For each plane: reach of a unit box along its normal, and tolerance for rounding, per voxel
     /// of distance.
     pub(crate) reaches: [[f32; 4]; 6],
-    /// The camera's voxel; `w`: [flags](CullFrame::MASK_FACINGS).
-    pub(crate) camera_voxel: [i32; 4],
-    /// The camera's position in its voxel; `w`: maximum move of a mesh's corners to close seams, in
-    /// voxels per unit of clip `w`.
-    pub(crate) camera_fraction: [f32; 4],
-    /// Coefficients of a mesh's bin, from clip `w` and depth of its middle: `x · log2 w + y · depth
-    /// + z`.
-    pub(crate) bins: [f32; 4],
+    /// The camera's voxel.
+    pub(crate) camera_voxel: [i32; 3],
+    /// Options, see [`CullFrame::MASK_FACINGS`].
+    pub(crate) flags: i32,
+    /// The camera's position in its voxel.
+    pub(crate) camera_fraction: [f32; 3],
+    /// Maximum move of a mesh's corners to close seams, in voxels per unit of clip `w`.
+    pub(crate) seam: f32,
+    /// Bins of a mesh for each doubling of clip `w` of its middle.
+    pub(crate) bins_per_octave: f32,
+    /// Bins of a mesh for each unit of depth of its middle.
+    pub(crate) bins_per_depth: f32,
+    /// Bin of a mesh at clip `w` 1 and depth 0.
+    pub(crate) first_bin: f32,
+    /// Fills 16 bytes, to which shaders align vectors.
+    pub(crate) padding: f32,
 }
 
 const _: () = assert!(size_of::<CullFrame>() == 304);
@@ -43,16 +51,19 @@ impl CullFrame {
 
     /// Creates the uniform data for `view`; `frame` is the frame that it is drawn with.
     pub fn new(view: &View, visibility: &Visibility, frame: &Frame) -> Self {
-        let [x, y, z, _] = frame.camera_voxel;
-        let [fraction_x, fraction_y, fraction_z, _] = frame.camera_fraction;
-        let seam = frame.horizon[3] * frame.sun[3];
+        let [bins_per_octave, bins_per_depth, first_bin] = bins(view);
         Self {
             clip_from_relative: frame.clip_from_relative,
             planes: visibility.planes(),
             reaches: visibility.reaches(),
-            camera_voxel: [x, y, z, flags(view, visibility)],
-            camera_fraction: [fraction_x, fraction_y, fraction_z, seam],
-            bins: bins(view),
+            camera_voxel: frame.camera_voxel,
+            flags: flags(view, visibility),
+            camera_fraction: frame.camera_fraction,
+            seam: frame.seam * frame.seam_stretch_max,
+            bins_per_octave,
+            bins_per_depth,
+            first_bin,
+            padding: 0.0,
         }
     }
 }
@@ -67,19 +78,20 @@ fn flags(view: &View, visibility: &Visibility) -> i32 {
         | i32::from(parallel) << CullFrame::PARALLEL_SHIFT
 }
 
-fn bins(view: &View) -> [f32; 4] {
+/// Bins for each doubling of clip `w` and for each unit of depth, and the bin at `w` 1 and depth 0.
+fn bins(view: &View) -> [f32; 3] {
     /// Number of doublings of distance that have their own bins, up to the far plane. Few meshes
     /// are nearer than 1/256 of it.
     const OCTAVES: f32 = 8.0;
     let count = CullFrame::BINS as f32;
     match view.camera.projection {
-        _ if !view.order => [0.0; 4],
+        _ if !view.order => [0.0; 3],
         Projection::Perspective { .. } => {
             let per_octave = count / OCTAVES;
             let farthest = view.camera.depth_range[1].max(1.0).log2();
-            [per_octave, 0.0, count - per_octave * farthest, 0.0]
+            [per_octave, 0.0, count - per_octave * farthest]
         }
         // Depth falls evenly from 1 to 0.
-        Projection::Orthographic { .. } => [0.0, -count, count, 0.0],
+        Projection::Orthographic { .. } => [0.0, -count, count],
     }
 }

@@ -3,15 +3,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Face;
 
-use crate::{DrawData, PATTERN_QUADS};
+use crate::{buffers::PATTERN_QUADS, draw_data::DrawData};
 
 /// A mesh, or one contiguous piece of it, as compute shaders read it. Contains everything needed to
 /// cull it and to make its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CullRecord {
-    /// Position and box of the mesh.
-    pub draw_data: DrawData,
+    /// Lowest corner of the mesh's box, in units.
+    pub origin: [i32; 3],
+    /// Level of detail.
+    pub level: u32,
+    /// Side of the mesh's box, in units.
+    pub extent: u32,
     /// First quad in its buffer.
     pub first_quad: u32,
     /// Slot in the table of per-draw data.
@@ -36,7 +40,8 @@ impl CullRecord {
             end = end.saturating_add(count);
             end
         });
-        Self { draw_data, first_quad, slot, ends }
+        let DrawData { origin, level, extent, .. } = draw_data;
+        Self { origin, level, extent, first_quad, slot, ends }
     }
 
     /// Maximum number of commands for the record. Runs of visible face directions are separated by

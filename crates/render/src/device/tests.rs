@@ -93,8 +93,8 @@ fn shown<D: Device>(device: &mut D, geometry: &D::Geometry, quad: u32, slot: u32
 }
 
 /// A pixel on the wall, and one beside it.
-const HERE: DrawData = DrawData { origin: [0; 3], level: 0, extent: 32 };
-const AWAY: DrawData = DrawData { origin: [0, 0, 900], level: 0, extent: 32 };
+const HERE: DrawData = DrawData { origin: [0; 3], level: 0, extent: 32, sort_rank: 0 };
+const AWAY: DrawData = DrawData { origin: [0, 0, 900], level: 0, extent: 32, sort_rank: 0 };
 
 /// Sizes of a few kilobytes, whose memory has been used before.
 fn pictures_are_empty_until_they_are_drawn<D: Device>(mut device: D) {

@@ -6,7 +6,7 @@ use super::{
     bindings::{self as gl, types::*},
     context::Context,
 };
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Access of the program to a buffer.
 #[derive(Clone, Copy)]

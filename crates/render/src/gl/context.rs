@@ -10,11 +10,11 @@ use std::{
 };
 
 use super::{
+    GlConfig,
     bindings::{self as gl, Gl, types::*},
-    config::GlConfig,
     platform::Platform,
 };
-use crate::{RenderError, fault::Fault, software::is_software};
+use crate::{error::RenderError, fault::Fault, software::is_software};
 
 /// A context. All objects in it hold a reference to it.
 ///

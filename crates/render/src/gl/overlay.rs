@@ -10,7 +10,10 @@ use super::{
     program::Program,
     vertex_array::VertexArray,
 };
-use crate::{Overlay, OverlayCorner, OverlayPart, OverlayPatch, RenderError};
+use crate::{
+    error::RenderError,
+    overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch},
+};
 
 const VERTEX_SHADER: &str = include_str!("shaders/overlay.vert");
 const FRAGMENT_SHADER: &str = include_str!("shaders/overlay.frag");

@@ -16,7 +16,7 @@ use glutin::{
 
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawWindowHandle};
 
-use crate::WindowTarget;
+use crate::window_target::WindowTarget;
 
 /// A context and its target, if that is a window.
 pub(super) struct Platform {

@@ -6,7 +6,7 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     context::Context,
 };
-use crate::{RenderError, frame::QuadStyle};
+use crate::{error::RenderError, frame::QuadStyle};
 
 /// The programs of all passes.
 pub(super) struct Programs {
@@ -40,7 +40,7 @@ const SHADED: &str = "#define SHADED\n";
 /// Enables lines along edges.
 const WIRED: &str = "#define WIRED\n";
 /// Outward move of opaque quads' edges.
-const SEAM: &str = "#define SEAM frame.horizon.w\n";
+const SEAM: &str = "#define SEAM frame.seam\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
 /// Colours the outputs of a vertex shader: a colour and a position relative to the camera.
 pub const SURFACE_FRAGMENT: &str =

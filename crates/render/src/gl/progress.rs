@@ -6,7 +6,7 @@ use super::{
     bindings::{self as gl, types::*},
     context::Context,
 };
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Counts frames, with a fence after each frame that is not known to be complete.
 pub(super) struct Fences {

@@ -8,7 +8,7 @@ use super::{
     context::Context,
     upload::{FIRST_RING_BYTES, Upload, UploadRange},
 };
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Bytes that can wait outside the ring before they are copied without a frame.
 const SPILLED_BYTES: u64 = 8 * FIRST_RING_BYTES;

@@ -6,7 +6,7 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     context::Context,
 };
-use crate::{Image, RenderError};
+use crate::{error::RenderError, image::Image};
 
 /// A picture with depth. It is drawn from the top row down, unlike usual in OpenGL, and is flipped
 /// when it is copied to a window.

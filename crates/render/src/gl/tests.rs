@@ -4,7 +4,10 @@ use drystone_mesh::{Face, INDICES_PER_QUAD};
 use glam::DVec3;
 
 use super::*;
-use crate::{Atmosphere, Batch, Camera, DrawData, OverlayPatch};
+use crate::{
+    atmosphere::Atmosphere, camera::Camera, draw_data::DrawData, overlay::OverlayPatch,
+    passes::Batch,
+};
 
 /// Memory that a device uses before it holds any geometry: ring and index pattern.
 const BASE_BYTES: u64 = 7 << 20;
@@ -39,7 +42,7 @@ fn wall(device: &mut GlDevice) -> GlGeometry {
     device.write(
         &mut geometry,
         0,
-        BufferData::DrawData(&[DrawData { origin: [0; 3], level: 0, extent: 32 }]),
+        BufferData::DrawData(&[DrawData { origin: [0; 3], level: 0, extent: 32, sort_rank: 0 }]),
     );
     geometry
 }

@@ -12,7 +12,7 @@ use super::{
     context::Context,
     ring::Ring,
 };
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Size of a new ring in bytes: several frames' commands and some hundred meshes.
 pub(super) const FIRST_RING_BYTES: u64 = 1 << 22;

@@ -7,7 +7,7 @@ use super::{
     buffer::Buffer,
     context::Context,
 };
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Attributes, and the buffers that they and the indices are read from.
 pub struct VertexArray {

@@ -4,7 +4,7 @@ use drystone_mesh::{Cube, Face};
 use drystone_pool::PoolError;
 
 use super::{CubeId, InstancedRenderer, RegionId, unit_cubes::unit_cubes};
-use crate::{Device, MeshData, RenderError};
+use crate::{device::Device, error::RenderError, mesh_data::MeshData};
 
 /// The cubes of a mesh, sorted by position, in their own region.
 #[derive(Debug)]

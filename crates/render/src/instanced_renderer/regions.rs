@@ -2,7 +2,7 @@ use drystone_alloc::{Handle, Slots};
 use drystone_mesh::Cube;
 use drystone_pool::PoolError;
 
-use crate::{DrawData, RenderError};
+use crate::{draw_data::DrawData, error::RenderError};
 
 /// Id of a region of one renderer; stale once the region is removed. Another renderer cannot detect
 /// it as foreign.

@@ -20,7 +20,7 @@ fn view() -> View {
 }
 
 fn data_at(x: i32) -> DrawData {
-    DrawData { origin: [x, 0, 0], level: 0, extent: 32 }
+    DrawData { origin: [x, 0, 0], level: 0, extent: 32, sort_rank: 0 }
 }
 
 /// A cube with all its faces in one of the regions.

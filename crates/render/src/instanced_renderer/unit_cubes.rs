@@ -1,6 +1,6 @@
 use drystone_mesh::{Cube, Face, FaceSet, Quad};
 
-use crate::{MeshData, RenderError};
+use crate::{error::RenderError, mesh_data::MeshData};
 
 /// Splits the quads of a mesh into cubes, sorted by position, all in one region.
 ///

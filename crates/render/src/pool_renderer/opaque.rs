@@ -4,7 +4,12 @@ use drystone_pool::{
     VertexPool, sort_key,
 };
 
-use crate::{Cull, CullRecord, CullTable, DrawData, View, Visibility};
+use crate::{
+    cull::{Cull, CullRecord, CullTable},
+    draw_data::DrawData,
+    view::View,
+    visibility::Visibility,
+};
 
 /// A pool of quads.
 pub(super) type Pool = VertexPool<Quad, DrawData>;

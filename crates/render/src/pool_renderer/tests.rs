@@ -3,7 +3,11 @@ use drystone_pool::{CommandRun, PartSet};
 use drystone_testing::Random;
 
 use super::*;
-use crate::{CullTable, DrawData, SoftDevice, cull::twin};
+use crate::{
+    cull::{CullTable, tests::twin},
+    draw_data::DrawData,
+    soft::SoftDevice,
+};
 
 mod faults;
 #[cfg(feature = "wgpu")]
@@ -38,7 +42,7 @@ impl Churn {
             vec![Quad::new([0; 3], [1, 1], Face::PosX, 0); counts.iter().sum::<u32>() as usize];
         let origin = [0; 3].map(|_| self.random.below(1 << 20));
         let layer = if self.random.below(4) == 0 { Layer::Blended } else { Layer::Opaque };
-        let draw_data = DrawData { origin, level: 0, extent: 32 };
+        let draw_data = DrawData { origin, level: 0, extent: 32, sort_rank: 0 };
         take(&mut self.renderer, &MeshData { quads: &quads, counts, draw_data, layer })
     }
 
@@ -121,7 +125,8 @@ impl Churn {
         for (mesh, draw_data) in self.renderer.pool.iter() {
             let records = (0..self.table().buffers()).flat_map(|n| self.table().records(n));
             for record in records.filter(|record| record.slot == mesh.slot()) {
-                assert_eq!(record.draw_data, *draw_data);
+                let DrawData { origin, level, extent, .. } = *draw_data;
+                assert_eq!((record.origin, record.level, record.extent), (origin, level, extent));
             }
         }
     }

@@ -5,7 +5,7 @@ use drystone_pool::{
 };
 
 use super::{
-    MOVES, PoolRenderer,
+    MOVES,
     buffers::{PoolBuffers, PoolUpload},
 };
 use crate::{
@@ -73,7 +73,7 @@ impl<D: Device> IndexedBackend for Upload<'_, D> {
 
 impl<G> Triangles<G> {
     /// Creates a pool. Its buffers have at most as many bytes as those of quads.
-    fn new(max_bytes: u64) -> Result<Self, RenderError> {
+    pub(super) fn new(max_bytes: u64) -> Result<Self, RenderError> {
         let config = |kind: BufferKind| {
             let max_elements = u32::try_from(max_bytes / kind.entry_bytes()).unwrap_or(u32::MAX);
             let defaults = PoolConfig::default();
@@ -90,6 +90,39 @@ impl<G> Triangles<G> {
             opaque: IndexedList::new(Grouping::ByBuffer),
             blended: IndexedList::new(Grouping::InOrder),
         })
+    }
+
+    pub(super) fn insert<D: Device<Geometry = G>>(
+        &mut self,
+        device: &mut D,
+        mesh: &TriangleMesh<'_>,
+        bounds: DrawData,
+    ) -> Result<TrianglesId, RenderError> {
+        let data = ModelData { transform: mesh.transform.into(), bounds };
+        let (pool, mut upload) = self.parts(device);
+        let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
+        let handle = inserted.map_err(|error| self.explain(error))?;
+        match mesh.layer {
+            Layer::Opaque => self.opaque.insert(handle),
+            Layer::Blended => self.blended.insert(handle),
+        }
+        Ok(TrianglesId(TrianglesOwner::Pool(handle)))
+    }
+
+    pub(super) fn replace<D: Device<Geometry = G>>(
+        &mut self,
+        device: &mut D,
+        (handle, mesh): (MeshHandle, &TriangleMesh<'_>),
+        bounds: DrawData,
+    ) -> Result<(), RenderError> {
+        let data = ModelData { transform: mesh.transform.into(), bounds };
+        let (pool, mut upload) = self.parts(device);
+        let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
+        replaced.map_err(|error| self.explain(error))
+    }
+
+    pub(super) fn remove(&mut self, handle: MeshHandle) -> Result<(), RenderError> {
+        self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)
     }
 
     /// The pool, and its connection to `device`.
@@ -170,48 +203,8 @@ impl<G> Triangles<G> {
     }
 }
 
-impl<D: Device> PoolRenderer<D> {
-    pub(super) fn insert_into_pool(
-        &mut self,
-        mesh: &TriangleMesh<'_>,
-    ) -> Result<TrianglesId, RenderError> {
-        let bounds = mesh.bounds()?;
-        let triangles = match &mut self.triangles {
-            Some(triangles) => triangles,
-            none => none.insert(Box::new(Triangles::new(self.max_buffer_bytes)?)),
-        };
-        let data = ModelData { transform: mesh.transform.into(), bounds };
-        let (pool, mut upload) = triangles.parts(&mut self.device);
-        let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
-        let handle = inserted.map_err(|error| triangles.explain(error))?;
-        match mesh.layer {
-            Layer::Opaque => triangles.opaque.insert(handle),
-            Layer::Blended => triangles.blended.insert(handle),
-        }
-        Ok(TrianglesId(TrianglesOwner::Pool(handle)))
-    }
-
-    pub(super) fn replace_in_pool(
-        &mut self,
-        id: TrianglesId,
-        mesh: &TriangleMesh<'_>,
-    ) -> Result<(), RenderError> {
-        let bounds = mesh.bounds()?;
-        let (triangles, handle) = own(&mut self.triangles, id)?;
-        let data = ModelData { transform: mesh.transform.into(), bounds };
-        let (pool, mut upload) = triangles.parts(&mut self.device);
-        let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
-        replaced.map_err(|error| triangles.explain(error))
-    }
-
-    pub(super) fn remove_from_pool(&mut self, id: TrianglesId) -> Result<(), RenderError> {
-        let (triangles, handle) = own(&mut self.triangles, id)?;
-        triangles.pool.remove(handle).map_err(|_| RenderError::StaleMesh)
-    }
-}
-
 /// The pool of triangles and the handle in it that an id refers to.
-fn own<G>(
+pub(super) fn own<G>(
     triangles: &mut Option<Box<Triangles<G>>>,
     id: TrianglesId,
 ) -> Result<(&mut Triangles<G>, MeshHandle), RenderError> {

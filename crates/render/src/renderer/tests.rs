@@ -32,7 +32,8 @@ fn meshes_with_bad_transforms_are_refused() {
         .flat_map(|layer| renderers().map(|renderer| (renderer, layer)))
     {
         renderer.set_palette(&[[90, 160, 60, 255]]).unwrap();
-        let at = |level| DrawData { origin: [-1, -2, -20], level, extent: 4 << level };
+        let at =
+            |level| DrawData { origin: [-1, -2, -20], level, extent: 4 << level, sort_rank: 0 };
         let good = MeshData { quads: &quads, counts, draw_data: at(1), layer };
         let too_large = MeshData { draw_data: at(DrawData::MAX_LEVEL + 1), ..good };
         let off_grid = MeshData { quads: &shaded, ..good };
@@ -64,7 +65,7 @@ fn meshes_with_bad_transforms_are_refused() {
 fn cube_regions_above_the_maximum_level_are_refused() {
     let device = SoftDevice::new(8, 8).unwrap();
     let mut renderer = InstancedRenderer::new(device, SlotPolicy::Lowest).unwrap();
-    let at = |level| DrawData { origin: [0; 3], level, extent: 1 };
+    let at = |level| DrawData { origin: [0; 3], level, extent: 1, sort_rank: 0 };
     let region = renderer.insert_region(at(DrawData::MAX_LEVEL)).unwrap();
     let refused = [
         renderer.insert_region(at(DrawData::MAX_LEVEL + 1)).map(|_| ()),

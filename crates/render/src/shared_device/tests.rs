@@ -83,7 +83,7 @@ fn put(
     // Meshes of several sizes, so that the pool has gaps to close. The quads coincide.
     let quads = vec![Quad::new([0; 3], [1, 1], Face::PosZ, material); QUADS[usize::from(material)]];
     let counts = Face::ALL.map(|it| if it == Face::PosZ { quads.len() as u32 } else { 0 });
-    let draw_data = DrawData { origin, level: 0, extent: 1 };
+    let draw_data = DrawData { origin, level: 0, extent: 1, sort_rank: 0 };
     let mesh = |layer| MeshData { quads: &quads, counts, draw_data, layer };
     match old {
         Err(Some(layer)) => Tile::Quads(renderer.insert(&mesh(layer)).unwrap(), layer),

@@ -7,10 +7,8 @@ use glam::Vec4;
 
 use super::{
     clip::Polygon,
-    draw_table::DrawTable,
-    geometry::Run,
-    occlusion::PixelKind,
-    target::SHADED,
+    geometry::{DrawTable, Run},
+    occlusion::{PixelKind, SHADED},
     triangle::Triangle,
     vertex::{MeshTransform, VertexStage},
     viewport::{Containment, Viewport},

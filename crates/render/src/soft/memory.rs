@@ -1,6 +1,6 @@
 //! Fallible allocation: large inputs must not abort the program.
 
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Allocates `count` zeroes.
 ///

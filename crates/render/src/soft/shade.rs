@@ -6,11 +6,11 @@
 
 use glam::{DMat4, IVec3, Mat4, Vec3A, Vec4};
 
+use super::facet::{Facet, Lamp};
 use super::occlusion::{PixelKind, darkness};
-use super::sky::{Sky, mix, smooth, xyz};
-use super::triangles::{Facet, Lamp};
+use super::sky::{Sky, mix, smooth};
 use super::wire::Wire;
-use crate::Frame;
+use crate::frame::Frame;
 
 /// Colour of materials without a colour, which must be visible.
 const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
@@ -44,16 +44,16 @@ impl<'a> Shader<'a> {
         Self {
             sky: Sky::new(frame),
             palette,
-            face_light: frame.face_light.map(xyz),
+            face_light: frame.face_light.map(|[red, green, blue, _]| Vec3A::new(red, green, blue)),
             relative_from_clip: relative_from_clip.as_mat4(),
-            camera_voxel: IVec3::from_slice(&frame.camera_voxel),
-            camera_fraction: xyz(frame.camera_fraction),
-            occlusion: frame.camera_fraction[3],
-            tint: frame.ambient[3],
+            camera_voxel: IVec3::from_array(frame.camera_voxel),
+            camera_fraction: Vec3A::from_array(frame.camera_fraction),
+            occlusion: frame.occlusion_loss,
+            tint: frame.level_tint,
             wire: Wire::new(frame),
-            haze_start: frame.ray_right[3],
-            haze_rate: frame.ray_up[3],
-            haze_density: frame.zenith[3],
+            haze_start: frame.haze_start,
+            haze_rate: frame.haze_rate,
+            haze_density: frame.haze_density,
             pixel_steps: [2.0 / width as f32, -2.0 / height as f32],
         }
     }

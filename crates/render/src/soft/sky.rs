@@ -3,7 +3,7 @@
 
 use glam::Vec3A;
 
-use crate::Frame;
+use crate::frame::Frame;
 
 pub(super) struct Sky {
     forward: Vec3A,
@@ -25,19 +25,19 @@ const DIMMEST: f32 = 0.05;
 
 impl Sky {
     pub(super) fn new(frame: &Frame) -> Self {
-        let sun = xyz(frame.sun);
+        let sun = Vec3A::from_array(frame.sun);
         Self {
-            forward: xyz(frame.ray_forward),
-            right: xyz(frame.ray_right),
-            up: xyz(frame.ray_up),
-            zenith: xyz(frame.zenith),
-            horizon: xyz(frame.horizon),
-            ground: xyz(frame.ground),
-            sun_direction: xyz(frame.sun_direction),
+            forward: Vec3A::from_array(frame.ray_forward),
+            right: Vec3A::from_array(frame.ray_right),
+            up: Vec3A::from_array(frame.ray_up),
+            zenith: Vec3A::from_array(frame.zenith),
+            horizon: Vec3A::from_array(frame.horizon),
+            ground: Vec3A::from_array(frame.ground),
+            sun_direction: Vec3A::from_array(frame.sun_direction),
             sun,
             // A low sun gives little light, but its disc is bright.
             disc: sun / sun.max_element().max(DIMMEST),
-            rim: frame.ray_forward[3],
+            rim: frame.sun_disc_cos,
         }
     }
 
@@ -62,11 +62,6 @@ impl Sky {
         let disc = smoothstep(self.rim, mix_one(self.rim, 1.0, 0.25), towards);
         mix(self.toward(direction), self.disc, disc)
     }
-}
-
-#[inline]
-pub(super) fn xyz([x, y, z, _]: [f32; 4]) -> Vec3A {
-    Vec3A::new(x, y, z)
 }
 
 #[inline]

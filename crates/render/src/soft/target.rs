@@ -7,17 +7,18 @@ use rayon::prelude::*;
 use super::{
     bins::{BAND_ROWS, Bins},
     memory::zeroed,
-    occlusion::PixelKind,
+    occlusion::{PixelKind, SHADED},
     shade::{Shader, over, packed},
     triangle::Span,
     viewport::Viewport,
 };
-use crate::{Frame, Image, RenderError, frame::QuadStyle};
+use crate::{
+    error::RenderError,
+    frame::{Frame, QuadStyle},
+    image::Image,
+};
 
 mod triangles;
-
-/// Kind of a pixel that already has its colour. No quad's kind has this bit.
-pub(super) const SHADED: u32 = 1 << 31;
 
 /// Depth of pixels without a mesh: that of the far plane, because depth is reversed.
 const FAR: f32 = 0.0;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::target::{WindowHandle, surface_target};
 use crate::{
-    RenderError, WindowTarget,
+    error::RenderError,
     fault::{Fault, one_line},
     software::is_software,
+    window_target::WindowTarget,
 };
 
 /// Graphics API to use through wgpu.
@@ -44,6 +44,33 @@ impl Api {
     }
 }
 
+/// Window that a surface is created on: any raw handle, such as winit's.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) type WindowHandle = Arc<dyn crate::window_target::WindowHandle>;
+/// Canvas of the web page that a surface is created on.
+#[cfg(target_arch = "wasm32")]
+pub(super) type WindowHandle = web_sys::HtmlCanvasElement;
+
+impl WindowTarget {
+    /// Descriptor of a wgpu instance for this window, and the window.
+    pub(super) fn instance(self) -> (wgpu::InstanceDescriptor, WindowHandle) {
+        #[cfg(not(target_arch = "wasm32"))]
+        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(Box::new(self.display));
+        #[cfg(target_arch = "wasm32")]
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        (descriptor, self.window)
+    }
+}
+
+/// Target for wgpu to create a surface on.
+pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'static> {
+    #[cfg(not(target_arch = "wasm32"))]
+    let target = wgpu::SurfaceTarget::Window(Box::new(window.clone()));
+    #[cfg(target_arch = "wasm32")]
+    let target = wgpu::SurfaceTarget::Canvas(window.clone());
+    target
+}
+
 /// An open device with its adapter and its features.
 pub(super) struct Opened {
     pub(super) instance: wgpu::Instance,
@@ -51,6 +78,52 @@ pub(super) struct Opened {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) fault: Fault,
+}
+
+impl Opened {
+    /// Creates a buffer.
+    ///
+    /// # Errors
+    /// `TooLarge`, `OutOfMemory` or `Lost`.
+    pub(super) fn buffer(
+        &self,
+        label: &'static str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, RenderError> {
+        let limits = self.device.limits();
+        let bound = if usage.contains(wgpu::BufferUsages::STORAGE) {
+            limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+        } else {
+            limits.max_buffer_size
+        };
+        if size > bound {
+            return Err(RenderError::TooLarge { what: label, requested: size, limit: bound });
+        }
+        self.fault.check_lost("creating a buffer")?;
+        let create = || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        if cfg!(target_arch = "wasm32") {
+            // A browser reports out of memory later: the next frame fails then.
+            return Ok(create());
+        }
+        let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let buffer = create();
+        match pollster::block_on(scope.pop()) {
+            Some(error) => {
+                let reason = one_line(&format!("{error} ({size} bytes of {label})"));
+                Err(RenderError::OutOfMemory { requested_bytes: size, reason })
+            }
+            // The loss may have been recorded just now.
+            None => self.fault.check_lost("creating a buffer").map(|()| buffer),
+        }
+    }
 }
 
 /// Opens the best adapter without a window: hardware before software, for any API.

@@ -4,8 +4,8 @@
 //! calls. So copies are gathered and submitted before the next write. Without a write in between
 //! they are submitted with the frame.
 
-use super::{adapter::Opened, geometry};
-use crate::RenderError;
+use super::adapter::Opened;
+use crate::error::RenderError;
 
 /// Bytes that a copy within one buffer moves at a time. wgpu requires two different buffers, so it
 /// goes through a third.
@@ -54,7 +54,7 @@ impl Copies {
             Some(detour) => detour.clone(),
             None => {
                 let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-                geometry::buffer(opened, "copies within a buffer", DETOUR_BYTES, usage)?
+                opened.buffer("copies within a buffer", DETOUR_BYTES, usage)?
             }
         };
         self.detour = Some(detour.clone());

@@ -18,8 +18,12 @@ mod readback;
 mod region;
 
 use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, region::Region};
-use super::{WgpuGeometry, adapter::Opened, geometry};
-use crate::{Batch, CullCounts, CullFrame, CullTable, Culled, Passes, RenderError};
+use super::{WgpuGeometry, adapter::Opened};
+use crate::{
+    cull::{CullCounts, CullFrame, CullTable, Culled},
+    error::RenderError,
+    passes::{Batch, Passes},
+};
 
 /// One of a frame's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +97,7 @@ impl Culler {
         let pipelines = CullPipelines::new(&opened.device);
         let frame_bytes = size_of::<CullFrame>() as u64;
         let usage = Usage::UNIFORM | Usage::COPY_DST;
-        let frame = geometry::buffer(opened, "frame for culling", frame_bytes, usage)?;
+        let frame = opened.buffer("frame for culling", frame_bytes, usage)?;
         let pyramid = Pyramid::new(opened, &pipelines, size, depth)?;
         let view_group = view_group(opened, &pipelines, &frame, &pyramid);
         let counts = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;

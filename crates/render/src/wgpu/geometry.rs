@@ -9,7 +9,6 @@ use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
     draw_data::DrawData,
     error::RenderError,
-    fault::one_line,
 };
 
 /// Entries and per-draw data on the GPU, with the bind group that binds both.
@@ -39,7 +38,7 @@ impl WgpuGeometry {
         let size_bytes = u64::from(capacity) * kind.entry_bytes();
         let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
         let usage = if kind == BufferKind::Indices { usage | Usage::INDEX } else { usage };
-        let entries = buffer(opened, "quads", size_bytes, usage)?;
+        let entries = opened.buffer("quads", size_bytes, usage)?;
         let bind_group = bind_group(opened, pipelines, &entries, &draws);
         Ok(Self { entries, draws, bind_group, capacity, kind })
     }
@@ -122,7 +121,7 @@ impl WgpuGeometry {
 pub(super) fn draw_table(opened: &Opened, slots: u32) -> Result<wgpu::Buffer, RenderError> {
     let size_bytes = u64::from(slots.max(1)) * DrawData::SHADER_BYTES as u64;
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-    buffer(opened, "per-draw data", size_bytes, usage)
+    opened.buffer("per-draw data", size_bytes, usage)
 }
 
 fn bind_group(
@@ -139,48 +138,4 @@ fn bind_group(
             wgpu::BindGroupEntry { binding: 1, resource: draws.as_entire_binding() },
         ],
     })
-}
-
-/// Creates a buffer.
-///
-/// # Errors
-/// `TooLarge`, `OutOfMemory` or `Lost`.
-pub(super) fn buffer(
-    opened: &Opened,
-    label: &'static str,
-    size: u64,
-    usage: wgpu::BufferUsages,
-) -> Result<wgpu::Buffer, RenderError> {
-    let limits = opened.device.limits();
-    let bound = if usage.contains(wgpu::BufferUsages::STORAGE) {
-        limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
-    } else {
-        limits.max_buffer_size
-    };
-    if size > bound {
-        return Err(RenderError::TooLarge { what: label, requested: size, limit: bound });
-    }
-    opened.fault.check_lost("creating a buffer")?;
-    let create = || {
-        opened.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(label),
-            size,
-            usage,
-            mapped_at_creation: false,
-        })
-    };
-    if cfg!(target_arch = "wasm32") {
-        // A browser reports out of memory later: the next frame fails then.
-        return Ok(create());
-    }
-    let scope = opened.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-    let buffer = create();
-    match pollster::block_on(scope.pop()) {
-        Some(error) => {
-            let reason = one_line(&format!("{error} ({size} bytes of {label})"));
-            Err(RenderError::OutOfMemory { requested_bytes: size, reason })
-        }
-        // The loss may have been recorded just now.
-        None => opened.fault.check_lost("creating a buffer").map(|()| buffer),
-    }
 }

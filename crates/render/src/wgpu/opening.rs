@@ -3,16 +3,15 @@
 use drystone_mesh::{Quad, quad_index_pattern};
 
 use super::{
-    Api, WgpuDevice,
+    Api, FrameCounter, WgpuDevice,
     adapter::{self, Opened},
     copies::Copies,
-    cull, geometry,
+    cull,
     per_frame::PerFrame,
     pipelines::Pipelines,
-    progress::FrameCounter,
     target::Target,
 };
-use crate::{PATTERN_QUADS, RenderError, WindowTarget};
+use crate::{buffers::PATTERN_QUADS, error::RenderError, window_target::WindowTarget};
 
 impl WgpuDevice {
     /// Creates a device without a window that draws pictures of this size.
@@ -67,7 +66,7 @@ impl WgpuDevice {
         let indices = quad_index_pattern(PATTERN_QUADS);
         let index_bytes: &[u8] = bytemuck::cast_slice(&indices);
         let usage = Usage::INDEX | Usage::COPY_DST;
-        let pattern = geometry::buffer(&opened, "index pattern", index_bytes.len() as u64, usage)?;
+        let pattern = opened.buffer("index pattern", index_bytes.len() as u64, usage)?;
         opened.queue.write_buffer(&pattern, 0, index_bytes);
         let features = opened.device.features();
         // On Direct3D 12 indirect commands reach the shader without base vertex and first instance

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 
 use wgpu::{BufferUsages as Usage, util::TextureDataOrder};
 
-use super::{adapter::Opened, geometry::buffer};
-use crate::{Overlay, OverlayCorner, OverlayPart, OverlayPatch, RenderError};
+use super::adapter::Opened;
+use crate::{
+    error::RenderError,
+    overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch},
+};
 
 /// Initial size of the corners' buffer, and of the indices' buffer, in bytes.
 const FIRST_BYTES: u64 = 1 << 16;
@@ -32,9 +35,9 @@ impl OverlayPainter {
     pub(super) fn new(opened: &Opened, format: wgpu::TextureFormat) -> Result<Self, RenderError> {
         let device = &opened.device;
         let layout = bind_group_layout(device);
-        let scale = buffer(opened, "scale of overlays", 16, Usage::UNIFORM | Usage::COPY_DST)?;
+        let scale = opened.buffer("scale of overlays", 16, Usage::UNIFORM | Usage::COPY_DST)?;
         let [corners, indices] = [Usage::VERTEX, Usage::INDEX]
-            .map(|usage| buffer(opened, "overlay", FIRST_BYTES, usage | Usage::COPY_DST));
+            .map(|usage| opened.buffer("overlay", FIRST_BYTES, usage | Usage::COPY_DST));
         let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some("overlay"),
             mag_filter: wgpu::FilterMode::Linear,
@@ -74,7 +77,7 @@ impl OverlayPainter {
             let size_bytes = bytes.len() as u64;
             if size_bytes > there.size() {
                 let capacity = size_bytes.next_power_of_two();
-                *there = buffer(opened, "overlay", capacity, usage | Usage::COPY_DST)?;
+                *there = opened.buffer("overlay", capacity, usage | Usage::COPY_DST)?;
             }
             opened.queue.write_buffer(there, 0, bytes);
         }

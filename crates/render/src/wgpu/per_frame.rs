@@ -2,7 +2,7 @@
 
 use drystone_pool::DrawCommand;
 
-use super::{adapter::Opened, geometry, pipelines::Pipelines};
+use super::{adapter::Opened, pipelines::Pipelines};
 use crate::{error::RenderError, frame::Frame};
 
 /// Offset of the draw commands in the buffer that they share with the [`Frame`].
@@ -58,7 +58,7 @@ impl PerFrame {
 fn buffer(opened: &Opened, commands_bytes: u64) -> Result<wgpu::Buffer, RenderError> {
     use wgpu::BufferUsages as Usage;
     let usage = Usage::UNIFORM | Usage::INDIRECT | Usage::COPY_DST;
-    geometry::buffer(opened, "frame and draw commands", COMMANDS_OFFSET + commands_bytes, usage)
+    opened.buffer("frame and draw commands", COMMANDS_OFFSET + commands_bytes, usage)
 }
 
 /// A buffer has at least one entry. For an empty palette it is the colour of materials without one.
@@ -67,7 +67,7 @@ fn palette(opened: &Opened, colors: &[[u8; 4]]) -> Result<wgpu::Buffer, RenderEr
     let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
     let bytes: &[u8] = bytemuck::cast_slice(colors);
     let usage = Usage::STORAGE | Usage::COPY_DST;
-    let palette = geometry::buffer(opened, "palette", bytes.len() as u64, usage)?;
+    let palette = opened.buffer("palette", bytes.len() as u64, usage)?;
     opened.queue.write_buffer(&palette, 0, bytes);
     Ok(palette)
 }

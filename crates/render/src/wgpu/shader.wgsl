@@ -1,20 +1,31 @@
 // Draws quads from a storage buffer: 8 bytes each, four corners; or cubes of 8 bytes, three quads
 // each. The software rasteriser (src/soft/) does the same arithmetic in the same order.
 
+// The fields are explained in src/frame.rs.
 struct Frame {
     clip_from_relative: mat4x4<f32>,
-    camera_voxel: vec4<i32>,
-    camera_fraction: vec4<f32>,    // w: light lost per level of ambient occlusion
-    ray_forward: vec4<f32>,     // w: cosine at the edge of the sun's disc
-    ray_right: vec4<f32>,       // w: haze start
-    ray_up: vec4<f32>,          // w: 1 / haze depth
-    zenith: vec4<f32>,          // w: haze density
-    horizon: vec4<f32>,         // w: seam, voxels per clip w
-    ground: vec4<f32>,          // w: 1 for parallel rays
-    sun_direction: vec4<f32>,   // w: reach of the wire frame's lines, in pixels
-    sun: vec4<f32>,             // w: maximum stretch of the seam
-    ambient: vec4<f32>,         // w: tint of levels
-    face_light: array<vec4<f32>, 6>,
+    camera_voxel: vec3<i32>,
+    camera_fraction: vec3<f32>,
+    occlusion_loss: f32,
+    ray_forward: vec3<f32>,
+    sun_disc_cos: f32,
+    ray_right: vec3<f32>,
+    haze_start: f32,
+    ray_up: vec3<f32>,
+    haze_rate: f32,
+    zenith: vec3<f32>,
+    haze_density: f32,
+    horizon: vec3<f32>,
+    seam: f32,
+    ground: vec3<f32>,
+    is_parallel: f32,
+    sun_direction: vec3<f32>,
+    wire_pixels: f32,
+    sun: vec3<f32>,
+    seam_stretch_max: f32,
+    ambient: vec3<f32>,
+    level_tint: f32,
+    face_light: array<vec3<f32>, 6>,
 }
 
 struct DrawData {
@@ -83,9 +94,9 @@ fn corner_position(words: vec2<u32>, corner: u32, data: DrawData) -> CornerPosit
     let voxels = low + f32(along_u) * size_u * u + f32(along_v) * size_v * v
         + f32(positive) * axis(normal_axis);
     let local = voxels * voxel_scale(data.level);
-    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel.xyz;
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel;
     var out: CornerPosition;
-    out.relative = (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
+    out.relative = (vec3<f32>(origin) + local) - frame.camera_fraction;
     out.normal = axis(normal_axis);
     out.outward = (f32(along_u) * 2.0 - 1.0) * u + (f32(along_v) * 2.0 - 1.0) * v;
     return out;
@@ -100,11 +111,11 @@ fn to_clip(relative: vec3<f32>) -> vec4<f32> {
 // that the edge moves equally far in the picture. It is 1 / sin of the angle between the face and
 // the plane through the camera and the edge that moves (see Frame::SEAM_PIXELS).
 fn seam_stretch(at: CornerPosition) -> vec3<f32> {
-    let sight = select(at.relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let sight = select(at.relative, frame.ray_forward, frame.is_parallel > 0.0);
     let squares = sight * sight;
     // A face seen edge-on is invisible: any number except zero is correct.
     let off_plane = max(dot(squares, at.normal), 1e-6);
-    return min(sqrt(1.0 + squares / off_plane), vec3<f32>(frame.sun.w));
+    return min(sqrt(1.0 + squares / off_plane), vec3<f32>(frame.seam_stretch_max));
 }
 
 // The hue of a level; see Frame::TINTS.
@@ -120,8 +131,8 @@ fn surface_color(words: vec2<u32>, level: u32) -> vec4<f32> {
     if material < arrayLength(&palette) {
         color = unpack4x8unorm(palette[material]);
     }
-    let light = frame.face_light[min(words.y & 7u, 5u)].rgb;
-    let tinted = mix(color.rgb, level_tint(level), frame.ambient.w);
+    let light = frame.face_light[min(words.y & 7u, 5u)];
+    let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
     return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
 }
 
@@ -145,7 +156,7 @@ fn opaque_vertex(
     @builtin(vertex_index) vertex: u32,
     @builtin(instance_index) slot: u32,
 ) -> Corner {
-    return corner(vertex, slot, frame.horizon.w);
+    return corner(vertex, slot, frame.seam);
 }
 
 // Blended quads must not overlap their neighbours, because overlaps would show twice.
@@ -164,7 +175,7 @@ fn blended_vertex(
 fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
-    let steps = origin - (frame.camera_voxel.xyz >> vec3<u32>(level));
+    let steps = origin - (frame.camera_voxel >> vec3<u32>(level));
     let odd = (vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) ^ vec3<u32>(steps)) & vec3<u32>(1u);
     let normal_axis = (words.y & 7u) % 3u;
     let odd_u = odd[(normal_axis + 1u) % 3u];
@@ -187,7 +198,7 @@ fn shaded_opaque_vertex(
     @builtin(vertex_index) vertex: u32,
     @builtin(instance_index) slot: u32,
 ) -> ShadedCorner {
-    return shaded_corner(vertex, slot, frame.horizon.w);
+    return shaded_corner(vertex, slot, frame.seam);
 }
 
 @vertex
@@ -202,11 +213,11 @@ fn shaded_blended_vertex(
 // nothing if that face is hidden.
 fn cube_face(vertex: u32, entry: vec2<u32>, data: DrawData) -> CubeFace {
     let normal_axis = vertex / 4u % 3u;
-    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel.xyz;
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel;
     let low = vec3<f32>(vec3<u32>(entry.x, entry.x >> 6u, entry.x >> 12u) & vec3<u32>(63u));
     let local = (low + vec3<f32>(0.5)) * voxel_scale(data.level);
-    let middle = (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
-    let sight = select(middle, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let middle = (vec3<f32>(origin) + local) - frame.camera_fraction;
+    let sight = select(middle, frame.ray_forward, frame.is_parallel > 0.0);
     let face = normal_axis + select(0u, 3u, sight[normal_axis] < 0.0);
     let words = vec2<u32>(entry.x & 0x3ffffu, face | ((entry.y & 0xffffu) << 11u));
     return CubeFace(words, ((entry.x >> (18u + face)) & 1u) != 0u);
@@ -229,7 +240,7 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    var out = quad_corner(face.words, vertex % 4u, data, frame.horizon.w);
+    var out = quad_corner(face.words, vertex % 4u, data, frame.seam);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
@@ -237,13 +248,13 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
 // Colour of the sky in a direction of unit length, without the sun's disc. Haze fades to it.
 fn sky(direction: vec3<f32>) -> vec3<f32> {
     let low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);
-    let above = mix(frame.zenith.rgb, frame.horizon.rgb, low * low);
+    let above = mix(frame.zenith, frame.horizon, low * low);
     let deep = clamp(-direction.y / 0.25, 0.0, 1.0);
-    let base = mix(above, frame.ground.rgb, deep * deep * (3.0 - 2.0 * deep));
-    let towards = max(dot(direction, frame.sun_direction.xyz), 0.0);
+    let base = mix(above, frame.ground, deep * deep * (3.0 - 2.0 * deep));
+    let towards = max(dot(direction, frame.sun_direction), 0.0);
     let towards4 = towards * towards * towards * towards;
     let towards16 = towards4 * towards4 * towards4 * towards4;
-    return base + frame.sun.rgb * (0.22 * towards16 * towards16);
+    return base + frame.sun * (0.22 * towards16 * towards16);
 }
 
 // Darkness of a pixel, in levels of ambient occlusion, at a position relative to the camera's unit.
@@ -251,7 +262,7 @@ fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     let normal_axis = (kind & 7u) % 3u;
     // In voxels of the mesh, relative to the camera's voxel.
     let level = (kind >> 11u) & 31u;
-    let camera_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let camera_within = frame.camera_voxel & vec3<i32>((1 << level) - 1);
     let at = (units + vec3<f32>(camera_within)) * bitcast<f32>((127u - level) << 23u);
     let on_face = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     let from_low = on_face - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
@@ -275,16 +286,16 @@ fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
 
 @fragment
 fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
-    let dark = darkness(in.kind, in.relative + frame.camera_fraction.xyz);
-    let light = 1.0 - dark * frame.camera_fraction.w;
+    let dark = darkness(in.kind, in.relative + frame.camera_fraction);
+    let light = 1.0 - dark * frame.occlusion_loss;
     return hazed(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
 }
 
 // A colour as seen through haze.
 fn hazed(lit: vec4<f32>, relative: vec3<f32>) -> vec4<f32> {
     let distance = length(relative);
-    let t = clamp((distance - frame.ray_right.w) * frame.ray_up.w, 0.0, 1.0);
-    let haze = frame.zenith.w * (t * t * (3.0 - 2.0 * t));
+    let t = clamp((distance - frame.haze_start) * frame.haze_rate, 0.0, 1.0);
+    let haze = frame.haze_density * (t * t * (3.0 - 2.0 * t));
     let color = mix(lit.rgb, sky(relative / max(distance, 1e-6)), haze);
     return vec4<f32>(color, lit.a);
 }
@@ -301,17 +312,17 @@ fn sky_vertex(@builtin(vertex_index) vertex: u32) -> SkyCorner {
     let y = select(-1.0, 3.0, vertex == 2u);
     var out: SkyCorner;
     out.position = vec4<f32>(x, y, 0.0, 1.0);
-    out.ray = frame.ray_forward.xyz + frame.ray_right.xyz * x + frame.ray_up.xyz * y;
+    out.ray = frame.ray_forward + frame.ray_right * x + frame.ray_up * y;
     return out;
 }
 
 @fragment
 fn sky_fragment(in: SkyCorner) -> @location(0) vec4<f32> {
     let direction = normalize(in.ray);
-    let towards = dot(direction, frame.sun_direction.xyz);
-    let rim = frame.ray_forward.w;
+    let towards = dot(direction, frame.sun_direction);
+    let rim = frame.sun_disc_cos;
     let disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
     // A low sun gives little light, but its disc is bright.
-    let sun = frame.sun.rgb / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
+    let sun = frame.sun / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
     return vec4<f32>(mix(sky(direction), sun, disc), 1.0);
 }

@@ -1,40 +1,10 @@
 //! Targets of pictures: a texture that can be read back, or a window.
 
 use super::{
-    adapter::{self, Opened},
+    adapter::{self, Opened, WindowHandle},
     pipelines::DEPTH_FORMAT,
 };
-use crate::{
-    device::Destination, error::RenderError, fault::one_line, image::Image,
-    window_target::WindowTarget,
-};
-
-/// Window that a surface is created on: any raw handle, such as winit's.
-#[cfg(not(target_arch = "wasm32"))]
-pub(super) type WindowHandle = std::sync::Arc<dyn crate::WindowHandle>;
-/// Canvas of the web page that a surface is created on.
-#[cfg(target_arch = "wasm32")]
-pub(super) type WindowHandle = web_sys::HtmlCanvasElement;
-
-impl WindowTarget {
-    /// Descriptor of a wgpu instance for this window, and the window.
-    pub(super) fn instance(self) -> (wgpu::InstanceDescriptor, WindowHandle) {
-        #[cfg(not(target_arch = "wasm32"))]
-        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle(Box::new(self.display));
-        #[cfg(target_arch = "wasm32")]
-        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        (descriptor, self.window)
-    }
-}
-
-/// Target for wgpu to create a surface on.
-pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'static> {
-    #[cfg(not(target_arch = "wasm32"))]
-    let target = wgpu::SurfaceTarget::Window(Box::new(window.clone()));
-    #[cfg(target_arch = "wasm32")]
-    let target = wgpu::SurfaceTarget::Canvas(window.clone());
-    target
-}
+use crate::{device::Destination, error::RenderError, fault::one_line, image::Image};
 
 pub(super) struct Target {
     window: Option<Box<Window>>,

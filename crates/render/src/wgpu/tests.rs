@@ -152,10 +152,10 @@ fn lines_of_triangles_are_refused_with_too_few_storage_buffers() {
     let batch = Batch::indexed(&geometry, &indices, &command);
     let passes = Passes { opaque: &[batch], ..Passes::default() };
     let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
-    frame.sun_direction[3] = Frame::WIRE_PIXELS;
+    frame.wire_pixels = Frame::WIRE_PIXELS;
     let refused = device.draw(&frame, &passes).unwrap_err().to_string();
     assert!(refused.contains("lines") && refused.contains("6 storage buffers"), "{refused}");
-    frame.sun_direction[3] = 0.0;
+    frame.wire_pixels = 0.0;
     device.draw(&frame, &passes).unwrap();
     device.finish().unwrap();
 }
@@ -200,7 +200,7 @@ fn lines_do_not_keep_geometries_alive() {
     let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
     let commands = [command];
     for wire in [Frame::WIRE_PIXELS, Frame::WIRE_PIXELS, 0.0] {
-        frame.sun_direction[3] = wire;
+        frame.wire_pixels = wire;
         let batch = |(geometry, indices)| Batch::indexed(geometry, indices, &commands);
         let opaque = pieces.each_ref().map(|(geometry, indices)| batch((geometry, indices)));
         device.draw(&frame, &Passes { opaque: &opaque, ..Passes::default() }).unwrap();

@@ -37,8 +37,8 @@ fn local_position(vertex: u32, model: DrawData) -> vec3<f32> {
 
 // Position of a vertex relative to the camera.
 fn relative_position(local: vec3<f32>, model: DrawData) -> vec3<f32> {
-    let origin = vec3<i32>(model.origin_x, model.origin_y, model.origin_z) - frame.camera_voxel.xyz;
-    return (vec3<f32>(origin) + local) - frame.camera_fraction.xyz;
+    let origin = vec3<i32>(model.origin_x, model.origin_y, model.origin_z) - frame.camera_voxel;
+    return (vec3<f32>(origin) + local) - frame.camera_fraction;
 }
 
 fn triangle_corner(vertex: u32, model: DrawData) -> TriangleCorner {
@@ -60,9 +60,9 @@ fn triangle_vertex(
 
 // Light on a normal, as in Atmosphere::light.
 fn light(normal: vec3<f32>) -> vec3<f32> {
-    let sun = max(dot(normal, frame.sun_direction.xyz), 0.0);
+    let sun = max(dot(normal, frame.sun_direction), 0.0);
     let open_sky = 0.74 + 0.26 * normal.y;
-    return frame.ambient.rgb * open_sky + frame.sun.rgb * (0.62 * sun);
+    return frame.ambient * open_sky + frame.sun * (0.62 * sun);
 }
 
 // A triangle's lit colour. Both sides are lit: the normal is turned to the visible side.

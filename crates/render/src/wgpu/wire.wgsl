@@ -17,7 +17,7 @@ struct WiredCorner {
 fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
-    let steps = origin - (frame.camera_voxel.xyz >> vec3<u32>(level));
+    let steps = origin - (frame.camera_voxel >> vec3<u32>(level));
     let within = vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u);
     let low = (within + vec3<u32>(steps)) & vec3<u32>(127u);
     let normal_axis = (words.y & 7u) % 3u;
@@ -37,7 +37,7 @@ fn wired_opaque_vertex(
     @builtin(vertex_index) vertex: u32,
     @builtin(instance_index) slot: u32,
 ) -> WiredCorner {
-    return wired_corner(quads[vertex / 4u], vertex % 4u, draws[slot], frame.horizon.w);
+    return wired_corner(quads[vertex / 4u], vertex % 4u, draws[slot], frame.seam);
 }
 
 @vertex
@@ -53,7 +53,7 @@ fn wired_cube_vertex(@builtin(vertex_index) vertex: u32) -> WiredCorner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    var out = wired_corner(face.words, vertex % 4u, data, frame.horizon.w);
+    var out = wired_corner(face.words, vertex % 4u, data, frame.seam);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
@@ -65,22 +65,22 @@ fn wire(in: WiredCorner) -> f32 {
     let v = (normal_axis + 2u) % 3u;
     // The same parity rule as in `darkness`.
     let level = (in.kind >> 11u) & 31u;
-    let camera_within = frame.camera_voxel.xyz & vec3<i32>((1 << level) - 1);
+    let camera_within = frame.camera_voxel & vec3<i32>((1 << level) - 1);
     let per_unit = bitcast<f32>((127u - level) << 23u);
-    let at = (in.relative + frame.camera_fraction.xyz + vec3<f32>(camera_within)) * per_unit;
+    let at = (in.relative + frame.camera_fraction + vec3<f32>(camera_within)) * per_unit;
     let low = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(0u, 7u)) & vec2<u32>(127u));
     let size = vec2<f32>((vec2<u32>(in.bounds) >> vec2<u32>(14u, 20u)) & vec2<u32>(63u)) + 1.0;
     let from_low = vec2<f32>(at[u], at[v]) - low;
     // A position slightly below the quad must not count as above it.
     let within = from_low - 128.0 * floor(from_low * 0.0078125 + 0.25);
     // Voxels that a pixel spans along width and height; see seam_stretch.
-    let sight = select(in.relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let sight = select(in.relative, frame.ray_forward, frame.is_parallel > 0.0);
     let squares = sight * sight;
     let off_plane = max(squares[normal_axis], 1e-6);
-    let stretch = min(sqrt(1.0 + vec2<f32>(squares[u], squares[v]) / off_plane), vec2<f32>(frame.sun.w));
-    let pixel = stretch * (frame.horizon.w * SEAM_PARTS * to_clip(in.relative).w * per_unit);
+    let stretch = min(sqrt(1.0 + vec2<f32>(squares[u], squares[v]) / off_plane), vec2<f32>(frame.seam_stretch_max));
+    let pixel = stretch * (frame.seam * SEAM_PARTS * to_clip(in.relative).w * per_unit);
     let edges = min(within, size - within) / pixel;
-    let line = clamp(frame.sun_direction.w - min(edges.x, edges.y), 0.0, 1.0);
+    let line = clamp(frame.wire_pixels - min(edges.x, edges.y), 0.0, 1.0);
     // Fade lines of quads of few pixels, which would be covered by them.
     let sides = size / pixel;
     return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
@@ -88,8 +88,8 @@ fn wire(in: WiredCorner) -> f32 {
 
 @fragment
 fn wired_fragment(in: WiredCorner) -> @location(0) vec4<f32> {
-    let dark = darkness(in.kind, in.relative + frame.camera_fraction.xyz);
-    let light = 1.0 - dark * frame.camera_fraction.w;
+    let dark = darkness(in.kind, in.relative + frame.camera_fraction);
+    let light = 1.0 - dark * frame.occlusion_loss;
     let line = wire(in);
     let opacity = in.color.a + (1.0 - in.color.a) * line;
     return hazed(vec4<f32>(in.color.rgb * light * (1.0 - line), opacity), in.relative);

@@ -9,8 +9,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{WgpuGeometry, adapter::Opened, geometry, pipelines::WiredTriangles};
-use crate::{Batch, RenderError};
+use super::{WgpuGeometry, adapter::Opened, pipelines::WiredTriangles};
+use crate::{error::RenderError, passes::Batch};
 
 /// Data of a draw, which the shader reads by the draw's number.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -56,7 +56,7 @@ impl WiredDraws {
 
     fn new(opened: &Opened, pipelines: &WiredTriangles, size: u64) -> Result<Self, RenderError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let table = geometry::buffer(opened, "draws with lines", size, usage)?;
+        let table = opened.buffer("draws with lines", size, usage)?;
         let group = opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("draws with lines"),
             layout: &pipelines.draws_layout,

@@ -30,7 +30,7 @@ struct WiredTriangleCorner {
 // Distance of a corner from the plane through the camera and the opposite edge. The edge begins at
 // `edge_relative` and has the direction `along`.
 fn height(corner: vec3<f32>, along: vec3<f32>, edge_relative: vec3<f32>) -> f32 {
-    let sight = select(edge_relative, frame.ray_forward.xyz, frame.ground.w > 0.0);
+    let sight = select(edge_relative, frame.ray_forward, frame.is_parallel > 0.0);
     let across = cross(sight, along);
     return abs(dot(corner, across)) / max(length(across), 1e-9);
 }
@@ -74,10 +74,10 @@ fn wired_triangle_fragment(
 ) -> @location(0) vec4<f32> {
     let lit = lit_triangle(in.color, in.normal, is_front);
     // Voxels that a pixel spans.
-    let pixel = frame.horizon.w * SEAM_PARTS * to_clip(in.relative).w;
+    let pixel = frame.seam * SEAM_PARTS * to_clip(in.relative).w;
     let nearest = min(min(in.edges.x, in.edges.y), in.edges.z);
     // Fade lines of triangles of few pixels, which would be covered by them.
-    let line = 0.85 * clamp(frame.sun_direction.w - nearest / pixel, 0.0, 1.0)
+    let line = 0.85 * clamp(frame.wire_pixels - nearest / pixel, 0.0, 1.0)
         * clamp(in.least / pixel * 0.125, 0.0, 1.0);
     let opacity = lit.a + (1.0 - lit.a) * line;
     return hazed(vec4<f32>(lit.rgb * (1.0 - line), opacity), in.relative);

@@ -56,7 +56,12 @@ impl ModelledPool {
     /// `Pool` if it is full.
     pub(super) fn insert(&mut self, chunk: &ChunkQuads, side: u32) -> Result<(), RenderError> {
         let ChunkQuads { position, mesh } = chunk;
-        let data = DrawData { origin: position.origin(side).to_array(), level: 0, extent: side };
+        let data = DrawData {
+            origin: position.origin(side).to_array(),
+            level: 0,
+            extent: side,
+            sort_rank: 0,
+        };
         for (layer, quads) in [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)] {
             let key = (*position, layer);
             let (quads, counts) = (quads.quads(), quads.counts());

@@ -13,10 +13,10 @@ vec4 to_clip(vec3 at) {
 }
 
 vec3 seam_stretch(vec3 at, vec3 flat_axis) {
-    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : at;
+    vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : at;
     vec3 squares = sight * sight;
     float off_plane = max(dot(squares, flat_axis), 1e-6);
-    return min(sqrt(1.0 + squares / off_plane), vec3(frame.sun.w));
+    return min(sqrt(1.0 + squares / off_plane), vec3(frame.seam_stretch_max));
 }
 
 void main() {
@@ -27,9 +27,9 @@ void main() {
     uint along_v = positive ? corner >> 1u : corner & 1u;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * flat_axis.zxy
         + (float(along_v) * 2.0 - 1.0) * flat_axis.yzx;
-    vec3 at = relative_to_voxel(position) - frame.camera_fraction.xyz;
-    relative = at + outward * seam_stretch(at, flat_axis) * (frame.horizon.w * to_clip(at).w);
+    vec3 at = relative_to_voxel(position) - frame.camera_fraction;
+    relative = at + outward * seam_stretch(at, flat_axis) * (frame.seam * to_clip(at).w);
     gl_Position = to_clip(relative);
     uint face = uint(flat_axis.y + 2.0 * flat_axis.z) + (positive ? 3u : 0u);
-    color = vec4(min(own_color.rgb * frame.face_light[face].rgb, vec3(1.0)), own_color.a);
+    color = vec4(min(own_color.rgb * frame.face_light[face], vec3(1.0)), own_color.a);
 }

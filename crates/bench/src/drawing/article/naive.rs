@@ -258,10 +258,10 @@ impl Device for ArticleDevice {
     ) -> Result<Submitted, RenderError> {
         refuse_blended(passes)?;
         let Self { gl: device, program, .. } = self;
-        let [x, y, z, _] = frame.camera_voxel;
+        let camera_voxel = IVec3::from_array(frame.camera_voxel);
         device.draw_own(frame, program, std::iter::empty(), |gl, _| {
             for batch in passes.opaque {
-                draw_mesh(gl, batch, IVec3::new(x, y, z));
+                draw_mesh(gl, batch, camera_voxel);
             }
         })
     }

@@ -31,7 +31,7 @@ const DRAW_ATTRIBUTE: u32 = 3;
 const POSITION_SHADER: &str = "
 layout(location = 3) in ivec4 draw;
 vec3 relative_to_voxel(vec3 local) {
-    return vec3(draw.xyz - frame.camera_voxel.xyz) + local * voxel_scale(uint(draw.w));
+    return vec3(draw.xyz - frame.camera_voxel) + local * voxel_scale(uint(draw.w));
 }
 ";
 

@@ -34,7 +34,12 @@ impl<D: Device> CubeWorld<D> {
         let mut first_region = None;
         for n in 0..nx * ny * nz {
             let origin = [n % nx, n / nx % ny, n / nx / ny].map(|c| (c * side) as i32);
-            let region = renderer.insert_region(DrawData { origin, level: 0, extent: side })?;
+            let region = renderer.insert_region(DrawData {
+                origin,
+                level: 0,
+                extent: side,
+                sort_rank: 0,
+            })?;
             first_region.get_or_insert(region.slot());
         }
         let size = chunks.map(|count| (count * side) as usize + 2);

@@ -60,7 +60,7 @@ struct CubeRenderer {
 impl CubeRenderer {
     fn new(policy: SlotPolicy, count: usize) -> Result<Self, RenderError> {
         let mut renderer = InstancedRenderer::new(SoftDevice::new(1, 1)?, policy)?;
-        let draw_data = DrawData { origin: [0; 3], level: 0, extent: 32 };
+        let draw_data = DrawData { origin: [0; 3], level: 0, extent: 32, sort_rank: 0 };
         let regions: Result<Vec<_>, _> =
             (0..REGIONS).map(|_| renderer.insert_region(draw_data)).collect();
         let (regions, random) = (regions?, Random::new(5));

@@ -7,7 +7,7 @@ use super::*;
 fn record(slot: u32, first_quad: u32, counts: [u32; 6]) -> CullRecord {
     CullRecord::new(
         slot,
-        DrawData { origin: [first_quad as i32; 3], level: 0, extent: 32 },
+        DrawData { origin: [first_quad as i32; 3], level: 0, extent: 32, sort_rank: 0 },
         first_quad,
         counts,
     )

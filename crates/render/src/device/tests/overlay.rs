@@ -1,7 +1,10 @@
 //! Overlays are equal on every device.
 
 use super::*;
-use crate::{Image, Overlay, OverlayCorner, OverlayPart, OverlayPatch};
+use crate::{
+    image::Image,
+    overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch},
+};
 
 on_every_device!(overlays_are_alike, overlays_are_drawn_as_by_the_rasteriser);
 on_every_device!(overlays_change, overlays_stay_until_replaced);

@@ -15,7 +15,7 @@ float darkness(vec3 units) {
     uint normal_axis = (kind & 7u) % 3u;
     // In voxels of the mesh, relative to the camera's voxel.
     uint level = kind >> 11u & 31u;
-    ivec3 camera_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
+    ivec3 camera_within = frame.camera_voxel & ivec3((1 << level) - 1);
     vec3 at = (units + vec3(camera_within)) * uintBitsToFloat((127u - level) << 23u);
     vec2 on_face = vec2(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     vec2 from_low = on_face - vec2((uvec2(kind) >> uvec2(27u, 28u)) & uvec2(1u));
@@ -40,25 +40,25 @@ float wire() {
     uint v = (normal_axis + 2u) % 3u;
     // The same parity rule as in `darkness`.
     uint level = kind >> 11u & 31u;
-    ivec3 camera_within = frame.camera_voxel.xyz & ivec3((1 << level) - 1);
+    ivec3 camera_within = frame.camera_voxel & ivec3((1 << level) - 1);
     float per_unit = uintBitsToFloat((127u - level) << 23u);
-    vec3 at = (relative + frame.camera_fraction.xyz + vec3(camera_within)) * per_unit;
+    vec3 at = (relative + frame.camera_fraction + vec3(camera_within)) * per_unit;
     vec2 low = vec2((uvec2(bounds) >> uvec2(0u, 7u)) & uvec2(127u));
     vec2 size = vec2((uvec2(bounds) >> uvec2(14u, 20u)) & uvec2(63u)) + 1.0;
     vec2 from_low = vec2(at[u], at[v]) - low;
     // A position slightly below the quad must not count as above it.
     vec2 within = from_low - 128.0 * floor(from_low * 0.0078125 + 0.25);
     // Voxels that a pixel spans along width and height; see seam_stretch.
-    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : relative;
+    vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : relative;
     vec3 squares = sight * sight;
     float off_plane = max(squares[normal_axis], 1e-6);
-    vec2 stretch = min(sqrt(1.0 + vec2(squares[u], squares[v]) / off_plane), vec2(frame.sun.w));
+    vec2 stretch = min(sqrt(1.0 + vec2(squares[u], squares[v]) / off_plane), vec2(frame.seam_stretch_max));
     mat4 m = frame.clip_from_relative;
     float clip_w = (m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3]).w;
     // The seam moves edges by one part in 128.
-    vec2 pixel = stretch * (frame.horizon.w * 128.0 * clip_w * per_unit);
+    vec2 pixel = stretch * (frame.seam * 128.0 * clip_w * per_unit);
     vec2 edges = min(within, size - within) / pixel;
-    float line = clamp(frame.sun_direction.w - min(edges.x, edges.y), 0.0, 1.0);
+    float line = clamp(frame.wire_pixels - min(edges.x, edges.y), 0.0, 1.0);
     // Fade lines of quads of few pixels, which would be covered by them.
     vec2 sides = size / pixel;
     return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
@@ -69,7 +69,7 @@ void main() {
     float opacity = color.a;
     vec3 lit = color.rgb;
 #ifdef SHADED
-    lit *= 1.0 - darkness(relative + frame.camera_fraction.xyz) * frame.camera_fraction.w;
+    lit *= 1.0 - darkness(relative + frame.camera_fraction) * frame.occlusion_loss;
 #endif
 #ifdef WIRED
     float line = wire();

@@ -24,7 +24,7 @@ layout(location = 2) flat out uint kind;
 // width and its height. The mesh's level replaces the material.
 uint pixel_kind(uvec2 words, ivec4 draw) {
     uint level = min(uint(draw.w), 24u);
-    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel.xyz >> level);
+    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel >> level);
     uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(steps)) & uvec3(1u);
     uint normal_axis = (words.y & 7u) % 3u;
     uint odd_u = odd[(normal_axis + 1u) % 3u];
@@ -42,7 +42,7 @@ layout(location = 3) flat out uint bounds;
 // from the camera's voxel, modulo 128, and its lengths minus one.
 uint quad_bounds(uvec2 words, ivec4 draw) {
     uint level = min(uint(draw.w), 24u);
-    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel.xyz >> level);
+    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel >> level);
     uvec3 within = uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u);
     uvec3 low = (within + uvec3(steps)) & uvec3(127u);
     uint normal_axis = (words.y & 7u) % 3u;
@@ -65,11 +65,11 @@ vec4 to_clip(vec3 at) {
 // that the edge moves equally far in the picture. It is 1 / sin of the angle between the face and
 // the plane through the camera and the edge that moves (see Frame::SEAM_PIXELS).
 vec3 seam_stretch(vec3 at, vec3 normal) {
-    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : at;
+    vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : at;
     vec3 squares = sight * sight;
     // A face seen edge-on is invisible: any number except zero is correct.
     float off_plane = max(dot(squares, normal), 1e-6);
-    return min(sqrt(1.0 + squares / off_plane), vec3(frame.sun.w));
+    return min(sqrt(1.0 + squares / off_plane), vec3(frame.seam_stretch_max));
 }
 
 // The hue of a level; see Frame::TINTS.
@@ -85,8 +85,8 @@ vec4 surface_color(uvec2 words, uint level) {
     if (material < uint(palette.length())) {
         own = unpackUnorm4x8(palette[material]);
     }
-    vec3 light = frame.face_light[min(words.y & 7u, 5u)].rgb;
-    vec3 tinted = mix(own.rgb, level_tint(level), frame.ambient.w);
+    vec3 light = frame.face_light[min(words.y & 7u, 5u)];
+    vec3 tinted = mix(own.rgb, level_tint(level), frame.level_tint);
     return vec4(min(tinted * light, vec3(1.0)), own.a);
 }
 
@@ -97,8 +97,8 @@ bool cube_face(uvec2 entry, ivec4 draw, out uvec2 words) {
     uint normal_axis = uint(gl_VertexID) / 4u % 3u;
     vec3 low = vec3(uvec3(entry.x, entry.x >> 6u, entry.x >> 12u) & uvec3(63u));
     vec3 local = (low + vec3(0.5)) * voxel_scale(uint(draw.w));
-    vec3 middle = (vec3(draw.xyz - frame.camera_voxel.xyz) + local) - frame.camera_fraction.xyz;
-    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : middle;
+    vec3 middle = (vec3(draw.xyz - frame.camera_voxel) + local) - frame.camera_fraction;
+    vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : middle;
     uint face = normal_axis + (sight[normal_axis] < 0.0 ? 3u : 0u);
     words = uvec2(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
     return (entry.x >> (18u + face) & 1u) != 0u;
@@ -143,7 +143,7 @@ void main() {
     vec3 voxels = low + float(along_u) * size_u * u + float(along_v) * size_v * v
         + float(positive) * normal;
     vec3 local = voxels * voxel_scale(uint(draw.w));
-    vec3 at = (vec3(draw.xyz - frame.camera_voxel.xyz) + local) - frame.camera_fraction.xyz;
+    vec3 at = (vec3(draw.xyz - frame.camera_voxel) + local) - frame.camera_fraction;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);

@@ -10,9 +10,9 @@ layout(location = 0) out vec4 seen;
 
 // Light on a normal, as in Atmosphere::light.
 vec3 light(vec3 at) {
-    float sun = max(dot(at, frame.sun_direction.xyz), 0.0);
+    float sun = max(dot(at, frame.sun_direction), 0.0);
     float open_sky = 0.74 + 0.26 * at.y;
-    return frame.ambient.rgb * open_sky + frame.sun.rgb * (0.62 * sun);
+    return frame.ambient * open_sky + frame.sun * (0.62 * sun);
 }
 
 #ifdef WIRED
@@ -21,10 +21,10 @@ float wire() {
     mat4 m = frame.clip_from_relative;
     float clip_w = (m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3]).w;
     // Voxels that a pixel spans: the seam moves edges by one part in 128.
-    float pixel = frame.horizon.w * 128.0 * clip_w;
+    float pixel = frame.seam * 128.0 * clip_w;
     float nearest = min(min(edges.x, edges.y), edges.z);
     // Fade lines of triangles of few pixels, which would be covered by them.
-    return 0.85 * clamp(frame.sun_direction.w - nearest / pixel, 0.0, 1.0)
+    return 0.85 * clamp(frame.wire_pixels - nearest / pixel, 0.0, 1.0)
         * clamp(least / pixel * 0.125, 0.0, 1.0);
 }
 #endif

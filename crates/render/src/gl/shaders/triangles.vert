@@ -45,14 +45,14 @@ vec3 local_position(uint vertex) {
 
 // Position of a vertex relative to the camera.
 vec3 relative_position(vec3 local) {
-    return (vec3(draw_data.xyz - frame.camera_voxel.xyz) + local) - frame.camera_fraction.xyz;
+    return (vec3(draw_data.xyz - frame.camera_voxel) + local) - frame.camera_fraction;
 }
 
 #ifdef WIRED
 // Distance of a corner from the plane through the camera and the opposite edge. The edge begins at
 // `edge_local` and has the direction `along`.
 float height(vec3 corner, vec3 along, vec3 edge_local) {
-    vec3 sight = frame.ground.w > 0.0 ? frame.ray_forward.xyz : relative_position(edge_local);
+    vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : relative_position(edge_local);
     vec3 across = cross(sight, along);
     return abs(dot(corner, across)) / max(length(across), 1e-9);
 }

@@ -36,7 +36,10 @@ fn naive() -> NaiveRenderer<SoftDevice> {
 fn tile(nth: i32) -> (Quad, DrawData) {
     let origin = [nth % SIDE, nth / SIDE, 0];
     let material = 1 + (nth * 7 / 3 % 3) as u16;
-    (Quad::new([0, 0, 0], [1, 1], Face::PosZ, material), DrawData { origin, level: 0, extent: 1 })
+    (
+        Quad::new([0, 0, 0], [1, 1], Face::PosZ, material),
+        DrawData { origin, level: 0, extent: 1, sort_rank: 0 },
+    )
 }
 
 fn insert(renderer: &mut dyn Renderer, nth: i32) -> Result<MeshId, RenderError> {

@@ -9,7 +9,10 @@ use glam::DVec3;
 
 use super::owned_mesh::{OwnedMesh, PALETTE};
 use super::*;
-use crate::{Api, Camera, Projection, WgpuDevice};
+use crate::{
+    camera::{Camera, Projection},
+    wgpu::{Api, WgpuDevice},
+};
 
 /// Cells across, up and along, each with space for one box.
 const CELLS: [u32; 3] = [9, 3, 9];

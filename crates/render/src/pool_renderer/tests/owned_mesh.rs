@@ -48,7 +48,12 @@ impl OwnedMesh {
             }
             (quads.len() - before) as u32
         });
-        Self { quads, counts, draw_data: DrawData { origin, level: 0, extent: BOX }, layer }
+        Self {
+            quads,
+            counts,
+            draw_data: DrawData { origin, level: 0, extent: BOX, sort_rank: 0 },
+            layer,
+        }
     }
 
     /// A wall that faces south, on an even plane.
@@ -56,7 +61,7 @@ impl OwnedMesh {
     pub(super) fn wall([x, y, z]: [i32; 3]) -> Self {
         let face = Face::PosZ;
         let counts = Face::ALL.map(|other| u32::from(other == face));
-        let draw_data = DrawData { origin: [x, y, z | 1], level: 0, extent: 64 };
+        let draw_data = DrawData { origin: [x, y, z | 1], level: 0, extent: 64, sort_rank: 0 };
         let quads = vec![Quad::new([0; 3], [64; 2], face, 1)];
         Self { quads, counts, draw_data, layer: Layer::Opaque }
     }

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::owned_mesh::{OwnedMesh, PALETTE};
 use super::*;
-use crate::Camera;
+use crate::camera::Camera;
 
 fn renderer() -> PoolRenderer<SoftDevice> {
     let mut renderer = PoolRenderer::new(SoftDevice::new(120, 90).unwrap(), 1, 16).unwrap();

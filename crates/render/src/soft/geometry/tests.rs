@@ -7,7 +7,7 @@ fn geometry() -> SoftGeometry {
     let quads: Vec<Quad> = (0..20).map(|i| Quad::new([i, 0, 0], [1, 1], Face::PosY, 0)).collect();
     geometry.write(0, BufferData::Quads(&quads));
     for slot in 0..5 {
-        let data = DrawData { origin: [slot as i32; 3], level: 0, extent: 1 };
+        let data = DrawData { origin: [slot as i32; 3], level: 0, extent: 1, sort_rank: 0 };
         geometry.write(slot, BufferData::DrawData(&[data]));
     }
     geometry
@@ -83,7 +83,7 @@ fn copies_beyond_an_end_are_cut_off() {
 fn geometries_that_share_a_table_see_each_others_writes() {
     let mut one = geometry();
     let mut other = SoftGeometry::new(BufferKind::Quads, 1, DrawSlots::SharedWith(&one)).unwrap();
-    let data = DrawData { origin: [7; 3], level: 0, extent: 9 };
+    let data = DrawData { origin: [7; 3], level: 0, extent: 9, sort_rank: 0 };
     other.write(2, BufferData::DrawData(&[data]));
     assert_eq!(one.draws.read(2), data);
     let table = Arc::new(DrawTable::new(100).unwrap());

@@ -3,7 +3,10 @@
 use rayon::prelude::*;
 
 use super::{
-    super::triangles::{Facet, Lamp, TriangleBins},
+    super::{
+        facet::{Facet, Lamp},
+        triangles::TriangleBins,
+    },
     Band, SHADED, Shader, Span, Target, Viewport, over, packed,
 };
 

@@ -115,7 +115,7 @@ proptest! {
         let mut geometry = device.create(BufferKind::Quads, 40, DrawSlots::New(4)).unwrap();
         device.write(&mut geometry, 3, BufferData::Quads(quads));
         for (slot, &(origin, level)) in transforms.iter().enumerate() {
-            device.write(&mut geometry, slot as u32, BufferData::DrawData(&[DrawData { origin, level, extent: 64 }]));
+            device.write(&mut geometry, slot as u32, BufferData::DrawData(&[DrawData { origin, level, extent: 64, sort_rank: 0 }]));
         }
         let batches = [Batch::new(&geometry, &commands)];
         let pictures = [false, true].map(|indirect| {

@@ -3,7 +3,11 @@
 use glam::DVec3;
 
 use super::{Scene, landscape, oracle::compare};
-use crate::{Atmosphere, Camera, DrawData, Projection};
+use crate::{
+    atmosphere::Atmosphere,
+    camera::{Camera, Projection},
+    draw_data::DrawData,
+};
 
 const SIZE: [u32; 2] = [160, 120];
 
@@ -23,11 +27,13 @@ fn landscapes_of_lod_voxels_equal_the_ray_casters() {
         let (mut scene, air) = shaded_landscape();
         let far = landscape(12);
         scene.for_each_mesh(|mesh| {
-            mesh.data = DrawData { origin: [-24, -70_000, 16], level, extent: 64 << level };
+            mesh.data =
+                DrawData { origin: [-24, -70_000, 16], level, extent: 64 << level, sort_rank: 0 };
         });
         for mut mesh in far.opaque {
             let origin = [-24, -70_000, -96];
-            mesh.data = DrawData { origin, level: back_level, extent: 64 << back_level };
+            mesh.data =
+                DrawData { origin, level: back_level, extent: 64 << back_level, sort_rank: 0 };
             mesh.quads
                 .iter_mut()
                 .for_each(|quad| *quad = quad.with_ambient_occlusion(0b10_01_11_00));
@@ -59,7 +65,7 @@ fn scaled_scenes_from_scaled_distances_look_the_same() {
         let mut there = here.clone();
         there.for_each_mesh(|mesh| {
             let origin = mesh.data.origin.map(|c| c << level);
-            mesh.data = DrawData { origin, level, extent: 64 << level };
+            mesh.data = DrawData { origin, level, extent: 64 << level, sort_rank: 0 };
         });
         let depth_range = camera.depth_range.map(|depth| depth * scale);
         let camera = Camera { position: position * f64::from(scale), depth_range, ..camera };

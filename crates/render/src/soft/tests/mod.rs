@@ -41,7 +41,7 @@ struct Scene {
 
 impl Mesh {
     fn at(origin: [i32; 3], quads: Vec<Quad>) -> Self {
-        Self { data: DrawData { origin, level: 0, extent: 64 }, quads }
+        Self { data: DrawData { origin, level: 0, extent: 64, sort_rank: 0 }, quads }
     }
 
     /// The six sides of a box of voxels, seen from outside.

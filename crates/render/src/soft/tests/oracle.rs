@@ -4,7 +4,11 @@ use glam::DVec3;
 use proptest::prelude::*;
 
 use super::{Mesh, Scene, landscape, ray_caster::cast};
-use crate::{Atmosphere, Camera, Frame, Projection};
+use crate::{
+    atmosphere::Atmosphere,
+    camera::{Camera, Projection},
+    frame::Frame,
+};
 
 const SIZE: [u32; 2] = [96, 72];
 const PIXELS: u32 = SIZE[0] * SIZE[1];
@@ -34,7 +38,7 @@ pub(super) fn compare(
 ) -> Result<(), TestCaseError> {
     let expected = cast(scene, camera, air, SIZE);
     let mut frame = Frame::new(camera, air, SIZE[0], SIZE[1]);
-    frame.horizon[3] = 0.0;
+    frame.seam = 0.0;
     let actual = scene.draw_frame(&frame, SIZE);
     let mut uncertain = 0;
     for (i, expected) in (0u32..).zip(expected) {

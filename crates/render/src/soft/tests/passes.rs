@@ -4,7 +4,7 @@ use drystone_mesh::{Face, Quad};
 use glam::{DVec3, Vec3};
 
 use super::{Mesh, Scene};
-use crate::{Atmosphere, Camera, Image};
+use crate::{atmosphere::Atmosphere, camera::Camera, image::Image};
 
 const SIZE: [u32; 2] = [33, 33];
 

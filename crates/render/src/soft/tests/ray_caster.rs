@@ -5,7 +5,10 @@ use drystone_mesh::Quad;
 use glam::{DVec2, DVec3, Vec3};
 
 use super::{Mesh, Scene};
-use crate::{Atmosphere, Camera, Projection};
+use crate::{
+    atmosphere::Atmosphere,
+    camera::{Camera, Projection},
+};
 
 /// Minimum distance of an edge from a pixel's centre, in pixels, for the pixel to be certain.
 /// Corners snap to 1/256; the rest is for rounding.

@@ -4,7 +4,11 @@ use drystone_mesh::{Face, Quad};
 use glam::{DVec2, DVec3, Vec3};
 
 use super::{Mesh, Scene, ray_caster::ray};
-use crate::{Atmosphere, Camera, Frame, Projection};
+use crate::{
+    atmosphere::Atmosphere,
+    camera::{Camera, Projection},
+    frame::Frame,
+};
 
 const SIZE: [u32; 2] = [160, 120];
 const VIEWS: u32 = 150;
@@ -115,7 +119,7 @@ fn t_junctions_have_no_holes() {
 fn without_the_seam_there_are_holes() {
     for face in FACES {
         for range in [STEEP, FLAT] {
-            let [holes, shown] = holes(face, range, |frame| frame.horizon[3] = 0.0);
+            let [holes, shown] = holes(face, range, |frame| frame.seam = 0.0);
             assert!(holes > 0 && holes < shown / 1000, "{face:?} {range:?}: {holes}");
         }
     }
@@ -126,6 +130,6 @@ fn without_the_seam_there_are_holes() {
 #[test]
 fn without_the_stretch_seams_open_at_low_angles() {
     let open: usize =
-        FACES.map(|face| holes(face, FLAT, |frame| frame.sun[3] = 1.0)[0]).iter().sum();
+        FACES.map(|face| holes(face, FLAT, |frame| frame.seam_stretch_max = 1.0)[0]).iter().sum();
     assert!(open > 0);
 }

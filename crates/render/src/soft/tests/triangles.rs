@@ -86,7 +86,7 @@ fn triangles_of_quads_look_like_the_quads() {
         (DVec3::new(40.0, 70.5, -9.0), DVec3::new(0.0, 2.0, 0.0)),
     ] {
         let mut frame = Frame::new(&Camera::look_at(position, target), &air, SIZE[0], SIZE[1]);
-        frame.horizon[3] = 0.0;
+        frame.seam = 0.0;
         let quads = scene.draw_frame(&frame, SIZE);
         let drawn = draw(&frame, [false, true].map(|blended| triangles(&scene, blended, position)));
         let seen = quads.difference(&drawn, 1).unwrap();
@@ -199,7 +199,7 @@ proptest! {
         words in prop::collection::vec(
             prop_oneof![(-9.0..9.0f32).prop_map(f32::to_bits), any::<u32>()], 0..40),
         indices in prop::collection::vec(prop_oneof![9 => 0..8u32, 1 => any::<u32>()], 0..60),
-        transforms in prop::collection::vec(any::<[u32; 5]>(), 1..6),
+        transforms in prop::collection::vec(any::<[u32; 6]>(), 1..6),
         frame in frame(),
     ) {
         let whole = &words[..words.len() / 5 * 5];

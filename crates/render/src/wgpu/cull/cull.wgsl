@@ -36,9 +36,13 @@ struct CullFrame {
     clip_from_relative: mat4x4<f32>,
     planes: array<vec4<f32>, 6>,
     reaches: array<vec4<f32>, 6>,   // x: a unit box's reach, y: slack
-    camera_voxel: vec4<i32>,           // w: flags
-    camera_fraction: vec4<f32>,        // w: seam, voxels per clip w
-    bins: vec4<f32>,                // per octave of w, per depth, offset
+    camera_voxel: vec3<i32>,
+    flags: i32,
+    camera_fraction: vec3<f32>,
+    seam: f32,                      // voxels per clip w
+    bins_per_octave: f32,
+    bins_per_depth: f32,
+    first_bin: f32,
 }
 
 struct Levels {
@@ -113,7 +117,7 @@ fn relative(index: u32) -> vec3<f32> {
         difference(records[index].origin[1], frame.camera_voxel.y),
         difference(records[index].origin[2], frame.camera_voxel.z),
     );
-    return low - frame.camera_fraction.xyz;
+    return low - frame.camera_fraction;
 }
 
 // A number that grows with the distance of everything in the box, for tolerances.
@@ -145,7 +149,7 @@ fn axis_faces(low: i32, camera: i32, extent: u32) -> u32 {
 }
 
 fn visible_faces(index: u32) -> u32 {
-    let flags = frame.camera_voxel.w;
+    let flags = frame.flags;
     let extent = records[index].extent;
     let towards_camera = axis_faces(records[index].origin[0], frame.camera_voxel.x, extent)
         | (axis_faces(records[index].origin[1], frame.camera_voxel.y, extent) << 1u)
@@ -169,7 +173,7 @@ fn filled_parts(index: u32) -> u32 {
 
 // Face directions of a mesh that may be visible; none if the mesh is outside the view.
 fn visible_parts(index: u32) -> u32 {
-    let culls = (frame.camera_voxel.w & CULL_FRUSTUM) != 0;
+    let culls = (frame.flags & CULL_FRUSTUM) != 0;
     let is_out = culls & !in_view(relative(index), f32(records[index].extent));
     return select(visible_faces(index) & filled_parts(index), 0u, is_out);
 }
@@ -190,7 +194,7 @@ fn outline(low: vec3<f32>, extent: f32, scale: f32) -> Outline {
     let middle_w = dot(row_w, vec4<f32>(low + extent * 0.5, 1.0));
     let farthest_w = middle_w + 0.5 * extent * dot(abs(row_w.xyz), vec3<f32>(1.0));
     // All faces of the mesh lie within the box extended by this margin.
-    let seam = frame.camera_fraction.w * max(farthest_w, 0.0);
+    let seam = frame.seam * max(farthest_w, 0.0);
     let margin = SLIVER_VOXELS * scale + SLACK * reach(low, extent) + seam;
     let corner = m * vec4<f32>(low - margin, 1.0);
     let side = extent + 2.0 * margin;
@@ -258,7 +262,7 @@ fn bin_of(index: u32) -> u32 {
     let middle = relative(index) + f32(records[index].extent) * 0.5;
     let m = frame.clip_from_relative;
     let clip = m[0] * middle.x + m[1] * middle.y + m[2] * middle.z + m[3];
-    let bin = frame.bins.x * log2(max(clip.w, 1e-3)) + frame.bins.y * clip.z + frame.bins.z;
+    let bin = frame.bins_per_octave * log2(max(clip.w, 1e-3)) + frame.bins_per_depth * clip.z + frame.first_bin;
     return u32(clamp(bin, 0.0, f32(BINS - 1u)));
 }
 

@@ -1,10 +1,10 @@
 //! The depth pyramid: ever coarser pictures of the depth buffer.
 
 use super::{
-    super::{adapter::Opened, geometry},
+    super::adapter::Opened,
     pipelines::{self, CullPipelines},
 };
-use crate::RenderError;
+use crate::error::RenderError;
 
 /// Number of levels that one dispatch makes.
 const LEVELS_A_DISPATCH: usize = 4;
@@ -61,7 +61,7 @@ impl Pyramid {
         let texel_count: u64 =
             layout.iter().map(|Level { size: [w, h], .. }| u64::from(*w) * u64::from(*h)).sum();
         let usage = Usage::STORAGE | Usage::COPY_SRC;
-        let texels = geometry::buffer(opened, "depth pyramid", texel_count * 4, usage)?;
+        let texels = opened.buffer("depth pyramid", texel_count * 4, usage)?;
         let levels = uniform(opened, &table(picture, &layout))?;
         let mut dispatches = Vec::new();
         for base in (0..layout.len()).step_by(LEVELS_A_DISPATCH) {
@@ -110,7 +110,7 @@ fn table([width, height]: [u32; 2], layout: &[Level]) -> [[u32; 4]; 1 + MAX_LEVE
 fn uniform(opened: &Opened, words: &[[u32; 4]]) -> Result<wgpu::Buffer, RenderError> {
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let bytes: &[u8] = bytemuck::cast_slice(words);
-    let buffer = geometry::buffer(opened, "depth pyramid's layout", bytes.len() as u64, usage)?;
+    let buffer = opened.buffer("depth pyramid's layout", bytes.len() as u64, usage)?;
     opened.queue.write_buffer(&buffer, 0, bytes);
     Ok(buffer)
 }

@@ -5,11 +5,8 @@ use std::sync::{
     atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release},
 };
 
-use super::{
-    super::{adapter::Opened, geometry},
-    region::Region,
-};
-use crate::{CullCounts, RenderError};
+use super::{super::adapter::Opened, region::Region};
+use crate::{cull::CullCounts, error::RenderError};
 
 /// Maximum number of frames with totals in flight. Those of further frames are skipped.
 const IN_FLIGHT: usize = 4;
@@ -81,7 +78,7 @@ impl Readback {
             None => return Ok(None),
         };
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = geometry::buffer(opened, "totals to read back", size_bytes, usage)?;
+        let buffer = opened.buffer("totals to read back", size_bytes, usage)?;
         let state = Arc::new(AtomicU8::new(IDLE));
         let staging = Staging { buffer, state, frame: 0, size_bytes };
         match self.staging.get_mut(index) {

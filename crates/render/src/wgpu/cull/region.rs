@@ -3,10 +3,13 @@
 use drystone_pool::DrawCommand;
 
 use super::{
-    super::{adapter::Opened, geometry},
+    super::adapter::Opened,
     pipelines::{self, CullPipelines},
 };
-use crate::{CullFrame, CullRecord, CullTable, RenderError};
+use crate::{
+    cull::{CullFrame, CullRecord, CullTable},
+    error::RenderError,
+};
 
 /// Number of records that one workgroup processes.
 const LANES: u64 = 64;
@@ -66,11 +69,11 @@ impl Region {
         let record_capacity = capacity(records, max_records).next_multiple_of(LANES);
         let command_capacity = capacity(commands, binding_bytes / size_of::<DrawCommand>() as u64);
         let storage = |label, size_bytes: u64, also: Usage| {
-            geometry::buffer(opened, label, size_bytes, Usage::STORAGE | also)
+            opened.buffer(label, size_bytes, Usage::STORAGE | also)
         };
         let info_usage = Usage::UNIFORM | Usage::COPY_DST;
         let info_bytes = size_of::<Info>() as u64;
-        let info = geometry::buffer(opened, "region of meshes to cull", info_bytes, info_usage)?;
+        let info = opened.buffer("region of meshes to cull", info_bytes, info_usage)?;
         let records_bytes = record_capacity * size_of::<CullRecord>() as u64;
         let records = storage("meshes to cull", records_bytes, Usage::COPY_DST)?;
         let none = Usage::empty();

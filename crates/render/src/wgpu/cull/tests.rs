@@ -8,7 +8,7 @@ use crate::{
     atmosphere::Atmosphere,
     buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
     camera::{Camera, Projection},
-    cull::twin::{self, Pyramid as TwinPyramid},
+    cull::tests::twin::{self, Pyramid as TwinPyramid},
     cull::{CullRecord, CullTable},
     device::{Device, Output},
     draw_data::DrawData,
@@ -118,7 +118,13 @@ impl Meshes {
             }
             count
         });
-        self.set(device, slot, DrawData { origin, level: 0, extent: 15 }, &quads, counts);
+        self.set(
+            device,
+            slot,
+            DrawData { origin, level: 0, extent: 15, sort_rank: 0 },
+            &quads,
+            counts,
+        );
     }
 
     /// A wall of 64 × 64 voxels that faces south, on an even plane, so that it never coincides with
@@ -126,7 +132,7 @@ impl Meshes {
     pub(super) fn set_skirt(&mut self, device: &mut WgpuDevice, slot: u32, origin: [i32; 3]) {
         let origin = [origin[0], origin[1], origin[2] | 1];
         let wall = Quad::new([0, 0, 0], [64, 64], Face::PosZ, 1);
-        let draw_data = DrawData { origin, level: 0, extent: 64 };
+        let draw_data = DrawData { origin, level: 0, extent: 64, sort_rank: 0 };
         self.set(device, slot, draw_data, &[wall], [0, 0, 0, 0, 0, 1]);
     }
 
@@ -164,7 +170,7 @@ impl Meshes {
 pub(super) fn read_words(device: &WgpuDevice, from: &wgpu::Buffer, count: u64) -> Vec<u32> {
     let opened = &device.opened;
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let buffer = geometry::buffer(opened, "test", count.max(1) * 4, usage).unwrap();
+    let buffer = opened.buffer("test", count.max(1) * 4, usage).unwrap();
     let mut encoder = opened.device.create_command_encoder(&Default::default());
     encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, count * 4);
     opened.queue.submit([encoder.finish()]);

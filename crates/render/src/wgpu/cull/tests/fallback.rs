@@ -1,7 +1,12 @@
 //! The CPU culls scenes that exceed the device's limits.
 
 use super::{super::super::tests::with_limits, *};
-use crate::{Cull, Layer, MeshData, PoolRenderer, Renderer};
+use crate::{
+    cull::Cull,
+    mesh_data::{Layer, MeshData},
+    pool_renderer::PoolRenderer,
+    renderer::Renderer,
+};
 
 /// A renderer whose GPU culls, on a device with lower limits than its adapter's.
 fn renderer(
@@ -21,7 +26,7 @@ fn insert(renderer: &mut dyn Renderer, meshes: std::ops::Range<i32>) {
     let counts = Face::ALL.map(|face| u32::from(face == Face::PosZ));
     for x in meshes {
         let quads = [Quad::new([0, 0, 0], [1, 1], Face::PosZ, 0)];
-        let draw_data = DrawData { origin: [x, 0, 0], level: 0, extent: 1 };
+        let draw_data = DrawData { origin: [x, 0, 0], level: 0, extent: 1, sort_rank: 0 };
         renderer
             .insert(&MeshData { quads: &quads, counts, draw_data, layer: Layer::Opaque })
             .unwrap();

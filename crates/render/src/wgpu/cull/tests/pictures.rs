@@ -180,7 +180,7 @@ fn a_lost_device_is_an_error() {
 fn records_that_reach_outside_are_refused() {
     let Some(mut device) = open("records_that_reach_outside_are_refused", 16, 16) else { return };
     let view = flight(&mut Random::new(9), 0);
-    let draw_data = DrawData { origin: [0; 3], level: 0, extent: 16 };
+    let draw_data = DrawData { origin: [0; 3], level: 0, extent: 16, sort_rank: 0 };
     for record in [
         CullRecord::new(0, draw_data, 63, [0, 0, 0, 0, 0, 2]),
         CullRecord::new(4, draw_data, 0, [1; 6]),

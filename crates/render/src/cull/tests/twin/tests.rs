@@ -3,7 +3,14 @@ use glam::DVec3;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Atmosphere, Camera, DrawData, Frame, Projection, View, Visibility};
+use crate::{
+    atmosphere::Atmosphere,
+    camera::{Camera, Projection},
+    draw_data::DrawData,
+    frame::Frame,
+    view::View,
+    visibility::Visibility,
+};
 
 const SIZE: [u32; 2] = [53, 37];
 
@@ -40,7 +47,7 @@ fn record() -> impl Strategy<Value = CullRecord> {
     let level = prop_oneof![0..6_u32, any::<u32>()];
     (prop::array::uniform3(coordinate()), level, extent, counts).prop_map(
         |(origin, level, extent, counts)| {
-            CullRecord::new(7, DrawData { origin, level, extent }, 1000, counts)
+            CullRecord::new(7, DrawData { origin, level, extent, sort_rank: 0 }, 1000, counts)
         },
     )
 }
@@ -58,10 +65,12 @@ proptest! {
     ) {
         let view = View { mask_facings, cull_frustum, ..View::new(camera) };
         let (frame, visibility) = cull_frame(&view);
-        let is_culled = cull_frustum && !visibility.in_view(&record.draw_data);
+        let CullRecord { origin, level, extent, .. } = record;
+        let mesh = DrawData { origin, level, extent, sort_rank: 0 };
+        let is_culled = cull_frustum && !visibility.in_view(&mesh);
         let visible_faces = match (is_culled, mask_facings) {
             (true, _) => FaceSet::EMPTY,
-            (false, true) => visibility.visible_faces(&record.draw_data),
+            (false, true) => visibility.visible_faces(&mesh),
             (false, false) => FaceSet::ALL,
         };
         let expected = u32::from(visible_faces.bits()) & filled(&record);
@@ -130,7 +139,7 @@ fn shows(frame: &CullFrame, depth: &[f32], record: &CullRecord) -> bool {
     const STEPS: u32 = 12;
     let low = relative(frame, record);
     let m = Mat4::from_cols_array_2d(&frame.clip_from_relative);
-    let extent = record.draw_data.extent as f32;
+    let extent = record.extent as f32;
     let sides = [0, 1, 2].into_iter().flat_map(|axis| [(axis, 0.0), (axis, 1.0)]);
     sides.into_iter().any(|(axis, side)| {
         (0..=STEPS * (STEPS + 2)).any(|n| {
@@ -139,7 +148,7 @@ fn shows(frame: &CullFrame, depth: &[f32], record: &CullRecord) -> bool {
             unit.rotate_right((axis + 1) % 3);
             let point = low + Vec3::from_array(unit) * extent;
             let clip = m * point.extend(1.0);
-            let outward = (Vec3::from_array(unit) * 2.0 - 1.0) * frame.camera_fraction[3] * clip.w;
+            let outward = (Vec3::from_array(unit) * 2.0 - 1.0) * frame.seam * clip.w;
             let moved = m * (point + outward).extend(1.0);
             let ndc = moved.xyz() / moved.w;
             let pixel = [ndc.x, -ndc.y].map(|c| c * 0.5 + 0.5);
@@ -171,7 +180,12 @@ fn hidden_boxes_do_not_show() {
         let pyramid = Pyramid::new([width, height], &depth);
         for n in 0..400_i32 {
             let origin = [n % 20 * 19 - 190, n / 20 * 13 - 130, n * 7 % 390];
-            let record = CullRecord::new(0, DrawData { origin, level: 0, extent: 16 }, 0, [1; 6]);
+            let record = CullRecord::new(
+                0,
+                DrawData { origin, level: 0, extent: 16, sort_rank: 0 },
+                0,
+                [1; 6],
+            );
             let is_unseen = !shows(&frame, &depth, &record);
             let is_hidden = is_hidden(&frame, &pyramid, &record);
             assert!(is_unseen || !is_hidden, "{round} {origin:?}");
@@ -188,7 +202,9 @@ fn boxes_around_the_camera_are_not_hidden() {
     let (frame, _) = cull_frame(&View::new(Camera::default()));
     let wall = vec![0.999; (SIZE[0] * SIZE[1]) as usize];
     let pyramid = Pyramid::new(SIZE.map(|side| side as usize), &wall);
-    let at = |origin| CullRecord::new(0, DrawData { origin, level: 0, extent: 8 }, 0, [1; 6]);
+    let at = |origin| {
+        CullRecord::new(0, DrawData { origin, level: 0, extent: 8, sort_rank: 0 }, 0, [1; 6])
+    };
     assert!(!is_hidden(&frame, &pyramid, &at([-4, -4, -4])));
     assert!(!is_hidden(&frame, &pyramid, &at([-4, -4, 10])));
     assert!(is_hidden(&frame, &pyramid, &at([-4, -4, -60])));
@@ -202,7 +218,7 @@ fn near_meshes_come_first() {
     let at = |distance: i32| {
         CullRecord::new(
             0,
-            DrawData { origin: [-8, -8, -8 - distance], level: 0, extent: 16 },
+            DrawData { origin: [-8, -8, -8 - distance], level: 0, extent: 16, sort_rank: 0 },
             0,
             [1; 6],
         )

@@ -3,10 +3,10 @@
 
 use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
-use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+use glam::{Mat4, Vec3, Vec4Swizzles};
 
-use super::{CullFrame, CullRecord};
-use crate::PATTERN_QUADS;
+use super::super::{CullFrame, CullRecord};
+use crate::{buffers::PATTERN_QUADS, draw_data::voxel_scale};
 
 /// A depth picture, and coarser ones with the farthest depth in blocks of 2, 4, 8, … pixels.
 pub(crate) struct Pyramid {
@@ -88,9 +88,8 @@ fn difference(low: i32, camera: i32) -> f32 {
 }
 
 fn relative(frame: &CullFrame, record: &CullRecord) -> Vec3 {
-    let low =
-        [0, 1, 2].map(|axis| difference(record.draw_data.origin[axis], frame.camera_voxel[axis]));
-    Vec3::from_array(low) - Vec4::from_array(frame.camera_fraction).xyz()
+    let low = [0, 1, 2].map(|axis| difference(record.origin[axis], frame.camera_voxel[axis]));
+    Vec3::from_array(low) - Vec3::from_array(frame.camera_fraction)
 }
 
 fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
@@ -102,16 +101,16 @@ fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
 }
 
 fn visible_faces(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let flags = frame.camera_voxel[3];
+    let flags = frame.flags;
     if flags & CullFrame::MASK_FACINGS == 0 {
         return 63;
     }
     if flags & CullFrame::PARALLEL != 0 {
         return (flags >> CullFrame::PARALLEL_SHIFT) as u32 & 63;
     }
-    let extent = record.draw_data.extent;
+    let extent = record.extent;
     (0..3).fold(0, |bits, axis| {
-        let (low, camera) = (record.draw_data.origin[axis], frame.camera_voxel[axis]);
+        let (low, camera) = (record.origin[axis], frame.camera_voxel[axis]);
         let apart = low.abs_diff(camera);
         let positive = camera > low;
         let negative =
@@ -122,9 +121,9 @@ fn visible_faces(frame: &CullFrame, record: &CullRecord) -> u32 {
 
 /// Face directions of a mesh that may be visible; empty if the mesh is outside the view frustum.
 pub(crate) fn visible_parts(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let culls = frame.camera_voxel[3] & CullFrame::CULL_FRUSTUM != 0;
+    let culls = frame.flags & CullFrame::CULL_FRUSTUM != 0;
     let low = relative(frame, record);
-    if culls && !in_view(frame, low, record.draw_data.extent as f32) {
+    if culls && !in_view(frame, low, record.extent as f32) {
         return 0;
     }
     visible_faces(frame, record) & filled(record)
@@ -142,16 +141,16 @@ pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecor
     const SLIVER_VOXELS: f32 = 0.25;
     const LEAST_W: f32 = 1e-3;
     const GUARD_PIXELS: f32 = 1.0;
-    let extent = record.draw_data.extent as f32;
+    let extent = record.extent as f32;
     let low = relative(frame, record);
     let m = Mat4::from_cols_array_2d(&frame.clip_from_relative);
     let row_w = m.row(3);
     let middle_w = row_w.dot((low + extent * 0.5).extend(1.0));
     let farthest_w = middle_w + 0.5 * extent * row_w.xyz().abs().element_sum();
     let distance = 1.0 + low.abs().max_element() + extent;
-    let margin = SLIVER_VOXELS * record.draw_data.scale()
+    let margin = SLIVER_VOXELS * voxel_scale(record.level)
         + SLACK * distance
-        + frame.camera_fraction[3] * farthest_w.max(0.0);
+        + frame.seam * farthest_w.max(0.0);
     let corner = m * (low - margin).extend(1.0);
     let side = extent + 2.0 * margin;
     let (mut least, mut most) = (Vec3::MAX, Vec3::MIN);
@@ -184,10 +183,10 @@ pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecor
 
 /// The bin that a mesh is drawn in.
 pub(crate) fn bin(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let middle = relative(frame, record) + record.draw_data.extent as f32 * 0.5;
+    let middle = relative(frame, record) + record.extent as f32 * 0.5;
     let clip = Mat4::from_cols_array_2d(&frame.clip_from_relative) * middle.extend(1.0);
-    let [per_octave, per_depth, offset, _] = frame.bins;
-    let bin = per_octave * clip.w.max(1e-3).log2() + per_depth * clip.z + offset;
+    let (per_octave, per_depth) = (frame.bins_per_octave, frame.bins_per_depth);
+    let bin = per_octave * clip.w.max(1e-3).log2() + per_depth * clip.z + frame.first_bin;
     bin.clamp(0.0, (CullFrame::BINS - 1) as f32) as u32
 }
 
