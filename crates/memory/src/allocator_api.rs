@@ -15,10 +15,11 @@ use crate::{Error, Linear, Scope, Stack, StackEnd};
 #[cfg(test)]
 mod tests;
 
-type Block = Result<NonNull<[u8]>, AllocError>;
+/// Result of a call that returns a block.
+pub(crate) type Allocated = Result<NonNull<[u8]>, AllocError>;
 
 #[inline]
-fn block(start: Result<NonNull<u8>, Error>, layout: Layout) -> Block {
+fn block(start: Result<NonNull<u8>, Error>, layout: Layout) -> Allocated {
     match start {
         Ok(start) => Ok(NonNull::slice_from_raw_parts(start, layout.size())),
         Err(_) => Err(AllocError),
@@ -29,7 +30,7 @@ fn block(start: Result<NonNull<u8>, Error>, layout: Layout) -> Block {
 // requires that it is not borrowed.
 unsafe impl Allocator for &Linear<'_> {
     #[inline]
-    fn allocate(&self, layout: Layout) -> Block {
+    fn allocate(&self, layout: Layout) -> Allocated {
         block(Linear::allocate(self, layout), layout)
     }
 
@@ -41,14 +42,14 @@ unsafe impl Allocator for &Linear<'_> {
     }
 
     #[inline]
-    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         let (bump, highest) = self.parts();
         // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
     }
 
     #[inline]
-    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         let (bump, highest) = self.parts();
         // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
@@ -59,7 +60,7 @@ unsafe impl Allocator for &Linear<'_> {
 // nested scope, which uses the memory behind them, borrows it mutably.
 unsafe impl Allocator for &Scope<'_, '_> {
     #[inline]
-    fn allocate(&self, layout: Layout) -> Block {
+    fn allocate(&self, layout: Layout) -> Allocated {
         block(Scope::allocate(self, layout), layout)
     }
 
@@ -71,14 +72,14 @@ unsafe impl Allocator for &Scope<'_, '_> {
     }
 
     #[inline]
-    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         let (bump, highest) = self.parts();
         // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
     }
 
     #[inline]
-    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         let (bump, highest) = self.parts();
         // SAFETY: guaranteed by the caller.
         block(unsafe { bump.resize(start, old, new, highest) }, new)
@@ -90,7 +91,7 @@ unsafe impl Allocator for &Scope<'_, '_> {
 // borrowed.
 unsafe impl Allocator for &Stack<'_> {
     #[inline]
-    fn allocate(&self, layout: Layout) -> Block {
+    fn allocate(&self, layout: Layout) -> Allocated {
         Allocator::allocate(&self.low(), layout)
     }
 
@@ -100,12 +101,12 @@ unsafe impl Allocator for &Stack<'_> {
         unsafe { self.low().deallocate(start, layout) }
     }
 
-    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         unsafe { resize(self.low(), start, old, new) }
     }
 
-    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         unsafe { resize(self.low(), start, old, new) }
     }
@@ -116,7 +117,7 @@ unsafe impl Allocator for StackEnd<'_, '_> {
     /// Allocates a block. A block of 0 bytes has a dangling address outside the stack, because some
     /// collections shrink to 0 bytes and never free.
     #[inline]
-    fn allocate(&self, layout: Layout) -> Block {
+    fn allocate(&self, layout: Layout) -> Allocated {
         match layout.size() {
             0 => block(Ok(dangling(layout)), layout),
             _ => block(StackEnd::allocate(*self, layout), layout),
@@ -131,12 +132,12 @@ unsafe impl Allocator for StackEnd<'_, '_> {
         }
     }
 
-    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn grow(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         unsafe { resize(*self, start, old, new) }
     }
 
-    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+    unsafe fn shrink(&self, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         unsafe { resize(*self, start, old, new) }
     }
@@ -147,7 +148,7 @@ unsafe impl Allocator for StackEnd<'_, '_> {
 /// # Safety
 /// - `start` is a block of `end` with the layout `old`. After success nothing uses its old
 ///   address.
-unsafe fn resize(end: StackEnd<'_, '_>, start: NonNull<u8>, old: Layout, new: Layout) -> Block {
+unsafe fn resize(end: StackEnd<'_, '_>, start: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
     if old.size() != 0 && new.size() != 0 {
         if end.is_top(start) {
             // SAFETY: guaranteed by the caller.

@@ -153,21 +153,24 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Recorder<A> {
 mod collections {
     use core::ptr::NonNull;
 
-    use allocator_api2::alloc::{AllocError, Allocator};
+    use allocator_api2::alloc::Allocator;
 
     use super::{Layout, Recorder};
+    use crate::allocator_api::Allocated;
 
     impl<A> Recorder<A> {
-        fn moved(
+        /// Records a change of a block's layout as a free and an allocation.
+        fn resized(
             &self,
-            old: NonNull<u8>,
-            old_layout: Layout,
-            layout: Layout,
-            result: Result<NonNull<[u8]>, AllocError>,
-        ) -> Result<NonNull<[u8]>, AllocError> {
+            block: NonNull<u8>,
+            (old, new): (Layout, Layout),
+            resize: impl FnOnce() -> Allocated,
+        ) -> Allocated {
+            self.freed_unless_empty(block, old);
+            let result = resize();
             match result {
-                Ok(block) => self.allocated_unless_empty(block.cast(), layout),
-                Err(_) => self.allocated_unless_empty(old, old_layout),
+                Ok(resized) => self.allocated_unless_empty(resized.cast(), new),
+                Err(_) => self.allocated_unless_empty(block, old),
             }
             result
         }
@@ -189,13 +192,13 @@ mod collections {
     // SAFETY: every block is the wrapped allocator's, with the caller's layout; a recorder
     // that is moved still holds the same allocator.
     unsafe impl<A: Allocator> Allocator for Recorder<A> {
-        fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        fn allocate(&self, layout: Layout) -> Allocated {
             let block = self.allocator.allocate(layout)?;
             self.allocated_unless_empty(block.cast(), layout);
             Ok(block)
         }
 
-        fn allocate_zeroed(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        fn allocate_zeroed(&self, layout: Layout) -> Allocated {
             let block = self.allocator.allocate_zeroed(layout)?;
             self.allocated_unless_empty(block.cast(), layout);
             Ok(block)
@@ -207,37 +210,21 @@ mod collections {
             unsafe { self.allocator.deallocate(block, layout) }
         }
 
-        unsafe fn grow(
-            &self,
-            block: NonNull<u8>,
-            old: Layout,
-            new: Layout,
-        ) -> Result<NonNull<[u8]>, AllocError> {
-            self.freed_unless_empty(block, old);
+        unsafe fn grow(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
             // SAFETY: guaranteed by the caller.
-            self.moved(block, old, new, unsafe { self.allocator.grow(block, old, new) })
+            self.resized(block, (old, new), || unsafe { self.allocator.grow(block, old, new) })
         }
 
-        unsafe fn grow_zeroed(
-            &self,
-            block: NonNull<u8>,
-            old: Layout,
-            new: Layout,
-        ) -> Result<NonNull<[u8]>, AllocError> {
-            self.freed_unless_empty(block, old);
+        unsafe fn grow_zeroed(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
             // SAFETY: guaranteed by the caller.
-            self.moved(block, old, new, unsafe { self.allocator.grow_zeroed(block, old, new) })
+            self.resized(block, (old, new), || unsafe {
+                self.allocator.grow_zeroed(block, old, new)
+            })
         }
 
-        unsafe fn shrink(
-            &self,
-            block: NonNull<u8>,
-            old: Layout,
-            new: Layout,
-        ) -> Result<NonNull<[u8]>, AllocError> {
-            self.freed_unless_empty(block, old);
+        unsafe fn shrink(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
             // SAFETY: guaranteed by the caller.
-            self.moved(block, old, new, unsafe { self.allocator.shrink(block, old, new) })
+            self.resized(block, (old, new), || unsafe { self.allocator.shrink(block, old, new) })
         }
     }
 }

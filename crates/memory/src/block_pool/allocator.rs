@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 use allocator_api2::alloc::{AllocError, Allocator};
 
 use super::BlockPool;
+use crate::allocator_api::Allocated;
 use crate::region::dangling;
 
 /// Every allocation that fits takes one block. An allocation that does not fit, by size or
@@ -15,7 +16,7 @@ use crate::region::dangling;
 // to the pool.
 unsafe impl Allocator for &BlockPool<'_> {
     #[inline]
-    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+    fn allocate(&self, layout: Layout) -> Allocated {
         if layout.size() == 0 {
             return Ok(empty_block(layout));
         }
@@ -36,12 +37,7 @@ unsafe impl Allocator for &BlockPool<'_> {
     }
 
     #[inline]
-    unsafe fn grow(
-        &self,
-        memory: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn grow(&self, memory: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         if old.size() == 0 {
             return self.allocate(new);
         }
@@ -53,12 +49,7 @@ unsafe impl Allocator for &BlockPool<'_> {
     }
 
     #[inline]
-    unsafe fn grow_zeroed(
-        &self,
-        memory: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn grow_zeroed(&self, memory: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         let grown = unsafe { self.grow(memory, old, new)? };
         // SAFETY: the block is at least as large as the new size, which is no less than the old
@@ -71,12 +62,7 @@ unsafe impl Allocator for &BlockPool<'_> {
     }
 
     #[inline]
-    unsafe fn shrink(
-        &self,
-        memory: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn shrink(&self, memory: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         if new.size() == 0 {
             // SAFETY: the caller releases the block.
             unsafe { self.deallocate(memory, old) }

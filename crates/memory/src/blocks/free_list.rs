@@ -1,4 +1,4 @@
-//! What visits all free blocks: statistics, release of empty slabs, checks.
+//! Operations that visit all free blocks: statistics, release of empty slabs, checks.
 
 use core::cell::Cell;
 use core::ptr::{self, NonNull};

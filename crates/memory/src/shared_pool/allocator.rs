@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 use allocator_api2::alloc::{AllocError, Allocator};
 
 use super::SharedPool;
+use crate::allocator_api::Allocated;
 use crate::region::dangling;
 
 /// The layout alone determines whether a block is in the pool or in its source, so that each block
@@ -11,7 +12,7 @@ use crate::region::dangling;
 // SAFETY: blocks of the pool and of the source are valid until they are freed, from any thread; a
 // copied reference refers to the same pool.
 unsafe impl Allocator for &SharedPool {
-    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+    fn allocate(&self, layout: Layout) -> Allocated {
         let start = if layout.size() == 0 {
             dangling(layout)
         } else if self.serves(layout) {
@@ -37,22 +38,12 @@ unsafe impl Allocator for &SharedPool {
         debug_assert!(freed.is_ok(), "the block was freed before");
     }
 
-    unsafe fn grow(
-        &self,
-        memory: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn grow(&self, memory: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         unsafe { self.resize(memory, old, new) }
     }
 
-    unsafe fn shrink(
-        &self,
-        memory: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn shrink(&self, memory: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: guaranteed by the caller.
         unsafe { self.resize(memory, old, new) }
     }
@@ -71,12 +62,7 @@ impl SharedPool {
     /// # Safety
     /// - `memory` is a block of this allocator that fits `old`. After success nothing uses its old
     ///   address.
-    unsafe fn resize(
-        &self,
-        memory: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn resize(&self, memory: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         if self.serves(old) && self.serves(new) {
             return Ok(NonNull::slice_from_raw_parts(memory, new.size()));
         }

@@ -5,6 +5,7 @@ use allocator_api2::alloc::{AllocError, Allocator};
 
 use super::SmallObjects;
 use crate::Error;
+use crate::allocator_api::Allocated;
 
 /// Collections get whole slots, and grow and shrink in place within the same class.
 ///
@@ -26,7 +27,7 @@ use crate::Error;
 // same allocator.
 unsafe impl Allocator for &SmallObjects<'_> {
     #[inline]
-    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+    fn allocate(&self, layout: Layout) -> Allocated {
         let class = self.class_for(layout);
         if let Some(object) = class.take() {
             return Ok(NonNull::slice_from_raw_parts(object, class.slot_bytes()));
@@ -43,12 +44,7 @@ unsafe impl Allocator for &SmallObjects<'_> {
     }
 
     #[inline]
-    unsafe fn grow(
-        &self,
-        object: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn grow(&self, object: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: the caller's promise.
         let object = unsafe { self.resize(object, old, new) }.map_err(alloc_error)?;
         let class = self.class_for(new);
@@ -58,12 +54,7 @@ unsafe impl Allocator for &SmallObjects<'_> {
     }
 
     #[inline]
-    unsafe fn shrink(
-        &self,
-        object: NonNull<u8>,
-        old: Layout,
-        new: Layout,
-    ) -> Result<NonNull<[u8]>, AllocError> {
+    unsafe fn shrink(&self, object: NonNull<u8>, old: Layout, new: Layout) -> Allocated {
         // SAFETY: the caller's promise.
         unsafe { self.grow(object, old, new) }
     }
