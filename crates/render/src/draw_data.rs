@@ -52,7 +52,7 @@ impl DrawData {
     }
 
     /// Side of the mesh's voxels in units, as shaders compute it.
-    #[cfg(any(feature = "soft", feature = "gl", test))]
+    #[cfg(any(feature = "soft", test))]
     pub(crate) fn scale(&self) -> f32 {
         voxel_scale(self.level)
     }
@@ -77,7 +77,7 @@ impl DrawData {
 }
 
 /// Side of the voxels of a level in units, as shaders compute it.
-#[cfg(any(feature = "soft", feature = "gl", test))]
+#[cfg(any(feature = "soft", test))]
 pub(crate) fn voxel_scale(level: u32) -> f32 {
     (1u32 << level.min(DrawData::MAX_LEVEL)) as f32
 }

@@ -128,7 +128,9 @@ impl Output for LateDevice {
     }
 
     fn set_overlay(&mut self, _: &Overlay) -> Result<(), RenderError> {
-        unimplemented!("frames would have to keep their overlays")
+        // Frames would have to keep their overlays.
+        let reason = "this backend draws no overlays".into();
+        Err(RenderError::Device { during: "setting the overlay", reason })
     }
 
     fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
