@@ -1,4 +1,4 @@
-//! Where the elements of a mesh are: one allocation, or a chain of them.
+//! Allocations of meshes: one for each, or a chain of them.
 
 use alloc::vec::Vec;
 use core::ops::Range;

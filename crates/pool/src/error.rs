@@ -73,7 +73,7 @@ pub enum PoolError {
         limit: u32,
     },
     /// The size of elements or per-draw data is not a multiple of
-    /// [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
+    /// [`ALIGNMENT_BYTES`].
     Unaligned {
         /// Size of an element or of a mesh's per-draw data, in bytes.
         size_bytes: usize,

@@ -55,7 +55,7 @@ pub struct SimulatedGpu {
     limit_bytes: u64,
     /// Memory of each part, by its number.
     memories: Vec<Memory>,
-    /// Part of which the GPU is the backend.
+    /// Part that the GPU is the backend of.
     selected: usize,
     /// Operations of the next frame, in order.
     pending: Vec<Work>,

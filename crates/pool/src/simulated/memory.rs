@@ -4,7 +4,7 @@ use core::ops::Range;
 /// Content of memory before the first write.
 const GARBAGE: u8 = 0xDD;
 
-/// Memory of one pool on a [`SimulatedGpu`].
+/// Memory of one pool on a simulated GPU.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     buffers: Vec<Option<Vec<u8>>>,
