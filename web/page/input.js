@@ -21,43 +21,42 @@ const letterOf = ({ key, code }) => (/^[\x20-\x7e]$/.test(key) ? key : code.repl
 /// Releases the pointer for editing. Some browsers, mainly on phones, have no pointer lock.
 const freePointer = () => document.exitPointerLock?.();
 
-function listenToKeys({ canvas, find, act, page, save, switchRenderer }) {
+/// Returns the name of a pressed key in the key table.
+const chordOf = (event) => {
+  if (!event.ctrlKey && !event.metaKey) return event.code;
+  return `Ctrl+${event.shiftKey ? 'Shift+' : ''}${letterOf(event)}`;
+};
+
+function listenToKeys({ canvas, find, act, page, save, scriptKeys }) {
   const card = find('card');
   const { dataset } = document.body;
   const toggleCard = () => { card.hidden = !card.hidden; };
   find('help').addEventListener('click', toggleCard);
   window.addEventListener('keydown', (event) => {
-    const isCommand = event.ctrlKey || event.metaKey;
-    const letter = letterOf(event);
+    if (event.altKey) return;
+    const chord = chordOf(event);
+    const own = event.repeat ? '' : scriptKeys()[chord];
     // Prevents the browser's own save command, which saves the page without the world.
-    if (isCommand && letter === 's' && !event.shiftKey && !event.altKey) {
+    if (scriptKeys()[chord] === 'save') {
       event.preventDefault();
-      if (!event.repeat) save();
+      if (own) save();
       return;
     }
-    if (!page() || event.altKey) return;
-    if (isCommand) {
-      if (letter === 'z' && !event.shiftKey) act((it) => it.undo());
-      else if (letter === 'y' || letter === 'z') act((it) => it.redo());
-      else return;
-      event.preventDefault();
-      return;
-    }
-    if (event.code === 'KeyH' && !event.repeat) toggleCard();
-    else if (event.code === 'KeyR' && !event.repeat) switchRenderer();
+    if (!page()) return;
+    if (own === 'help') toggleCard();
     // If a button or a slider has the focus, Tab moves to the next one.
-    else if (event.code === 'Tab' && !event.repeat && document.activeElement?.tagName === 'CANVAS') {
+    else if (own === 'panels' && document.activeElement?.tagName === 'CANVAS') {
       dataset.bare = dataset.bare !== 'true';
       event.preventDefault();
     }
-    else if (event.code === 'Escape') card.hidden = true;
-    else if (act((it) => it.key(event.code, true, event.repeat))) event.preventDefault();
+    else if (own === 'escape') card.hidden = true;
+    else if (act((it) => it.key(chord, event.repeat ? 'repeat' : 'down'))) event.preventDefault();
     if (page()?.is_editing()) freePointer();
   });
   window.addEventListener('keyup', (event) => {
     // While Meta is down, some systems do not report the release of other keys.
     if (event.key === 'Meta') act((it) => it.release_all());
-    else act((it) => it.key(event.code, false, false));
+    else act((it) => it.key(event.code, 'up'));
   });
   const sun = find('sun');
   sun.addEventListener('input', () => {
@@ -120,7 +119,7 @@ function listenToMouse({ canvas, act, page }) {
 function listenToTools({ find, act, page, save, canvas }) {
   let tap = 0;
   find('edit').addEventListener('click', () => {
-    act((it) => it.key('KeyE', true, false));
+    act((it) => it.key('KeyE', 'down'));
     if (page()?.is_editing()) freePointer();
     canvas.focus();
   });

@@ -1,5 +1,5 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
-import init, { Edits, Page } from './drystone_web.js';
+import init, { Edits, Page, key_list, script_keys } from './drystone_web.js';
 import { bytesOf, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
 import { saveEdits } from './saving.js';
@@ -32,6 +32,8 @@ let faultAt = 0;
 let reported = null;
 let worstMs = 0;
 let wordsAt = 0;
+// What this script does for a key, by its name in the key table.
+let scriptKeys = {};
 
 const setState = (name) => { document.body.dataset.state = name; };
 
@@ -91,7 +93,7 @@ function frame(now) {
   try {
     const [width, height] = pixels();
     if (canvas.width !== width || canvas.height !== height) page.resize(width, height);
-    more = page.frame(now);
+    more = page.frame();
     if (now - faultAt > CALM_MS) reopened = 0;
   } catch (error) {
     recover(error);
@@ -174,30 +176,6 @@ function setAside() {
 
 /// Sets the sun to the slider's hour, if the user has moved it.
 const setSun = (it) => { if (find('sun').dataset.isSet) it.set_hour(find('sun').valueAsNumber); };
-
-/// Switches to the other renderer, which opens a new device.
-async function switchRenderer() {
-  if (!page) return;
-  const it = setAside();
-  setState('loading');
-  find('loading').textContent = 'Switching …';
-  await painted();
-  let failed = null;
-  try {
-    await it.switch_renderer(canvas);
-  } catch (error) {
-    failed = error;
-  }
-  if (isStopped) return;
-  page = it;
-  hideMessage('waiting');
-  showTools();
-  if (!failed) setSun(it);
-  setState('ready');
-  document.body.dataset.settled = false;
-  if (failed) recover(failed);
-  else requestFrame();
-}
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -325,6 +303,19 @@ const generated = ({ seed, chunks, relief }) => {
   return (pixels, edits) => Page.generated(canvas, ...pixels, number, size, height, edits);
 };
 
+/// Returns the pairs of a list.
+const pairs = (list) => list.flatMap((one, at) => (at % 2 === 0 ? [[one, list[at + 1]]] : []));
+
+/// Fills the list of keys, and reads which of them this script handles.
+function listKeys() {
+  scriptKeys = Object.fromEntries(pairs(script_keys()));
+  find('keys').replaceChildren(...pairs(key_list()).map(([keys, help]) => {
+    const row = document.createElement('tr');
+    row.append(...[['th', keys], ['td', help]].map(([kind, text]) => Object.assign(document.createElement(kind), { textContent: text })));
+    return row;
+  }));
+}
+
 async function start() {
   const gpu = navigator.gpu;
   if (!gpu && !window.isSecureContext) {
@@ -334,6 +325,7 @@ async function start() {
   const adapter = await gpu.requestAdapter().catch(() => null);
   if (!adapter) return refuse('This browser has WebGPU, but finds no graphics device for it.');
   await init();
+  listKeys();
   let refusal = '';
   await show('Making a world …', async (...size) => {
     try {
@@ -358,5 +350,5 @@ find('close').addEventListener('click', () => {
   showMessage('');
   canvas.focus();
 });
-listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, switchRenderer, page: () => page });
+listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

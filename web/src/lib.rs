@@ -2,12 +2,12 @@
 //! control it as in the desktop viewer.
 //!
 //! ```text
-//!  page/main.js: events, files ─► Page ─► Shown: Scene or LodScene ─► wgpu ─► canvas
+//!  page/main.js: events, files ─► Page ─► Session ─► wgpu ─► canvas
 //!        ▲  requestAnimationFrame ──┘
 //!        └── status text
 //! ```
-//! The script of the page (`page/main.js`) forwards events and shows text. This crate decides what
-//! the events do. The page has no threads: meshes of a large world are made during the frames, a
+//! The script of the page (`page/main.js`) forwards events and shows text. The `Session` decides what
+//! the events do, as in the window; this crate has the bindings. The page has no threads: meshes of a large world are made during the frames, a
 //! few milliseconds each.
 //!
 //! # Limits
@@ -19,12 +19,9 @@
 //!   reads such files first (`page/check.js`).
 
 mod check;
-mod content;
-mod editing;
-mod keys;
 mod opening;
 mod page;
 mod saving;
 
 pub use check::check;
-pub use page::{Edits, Page};
+pub use page::{Edits, Page, key_list, script_keys};

@@ -1,17 +1,17 @@
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use drystone::scene::EditTarget;
+use drystone::{LevelsFor, LoadError, LoadOptions, Loaded, LodLimits, Progress, scene::Shade};
 use drystone_formats::{Input, Source, SourceError};
 use drystone_store::{CommitPolicy, EditedSource, MemoryFile, StoredWorld};
-use drystone_world::{GeneratedWorld, GeneratorConfig, LodData, OpenOptions, World, open_voxels};
-
-use crate::content::Content;
+use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels};
 
 /// Largest number of chunks that are loaded completely, in a second or two. Larger sources are
 /// shown with levels of detail.
 const CHUNKS_IN_MEMORY: u64 = 1_024;
 /// Cache for voxels of levels of detail, in bytes.
 const LEVELS_CACHE_BYTES: usize = 128 << 20;
+/// Limit for vertices on the GPU, in bytes. Browsers do not report the size of GPU memory.
+const MAX_VERTEX_BYTES: u64 = 256 << 20;
 /// Limit for edits, in bytes: about 70,000 chunks of land, without compression.
 const MAX_EDITS_BYTES: usize = 256 << 20;
 /// Limit for the file of edits, in bytes. The file grows by doubling, from a little above 1 MiB, so
@@ -28,13 +28,10 @@ const COARSE_BYTES: usize = 16 << 20;
 /// chunks if earlier writes failed. Sixteen edits of the largest brush take about 20 ms.
 const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes: 64 << 10 };
 
-/// A world that was read, and the store of its edits.
+/// A world that was read, and the file of its edits.
 pub(crate) struct Opened {
-    pub(crate) content: Content,
-    pub(crate) kept_by: EditTarget,
+    pub(crate) loaded: Loaded,
     pub(crate) file: EditsFile,
-    /// Descriptions of the damaged parts, which are left out.
-    pub(crate) faults: Vec<String>,
 }
 
 impl Opened {
@@ -45,7 +42,7 @@ impl Opened {
     ) -> Result<Self, String> {
         let file = EditsFile::of(edits, &format!("generated-{}", config.seed));
         let source = GeneratedWorld::new(config).map_err(|error| error.to_string())?;
-        Ok(Self::at_levels(file.over(Box::new(source))?, file))
+        Self::read(Box::new(source), file, LevelsFor::All)
     }
 
     /// Opens the world in the bytes of a file.
@@ -61,26 +58,22 @@ impl Opened {
             }
             error => error.to_string(),
         })?;
-        let file = EditsFile::of(edits, name);
-        let source = file.over(source)?;
-        if source.chunk_count() > CHUNKS_IN_MEMORY {
-            return Ok(Self::at_levels(source, file));
-        }
-        let world = World::load(source.as_ref()).map_err(|error| error.to_string())?;
-        let faults = source.faults();
-        match faults.first() {
-            Some(first) if world.is_empty() => Err(first.clone()),
-            _ => {
-                let content = Content::World(Box::new(world));
-                Ok(Self { content, kept_by: EditTarget::Source(source.into()), file, faults })
-            }
-        }
+        let levels = LevelsFor::MoreChunksThan(CHUNKS_IN_MEMORY);
+        Self::read(source, EditsFile::of(edits, name), levels)
     }
 
-    fn at_levels(source: Box<dyn Source>, file: EditsFile) -> Self {
-        let data = Arc::new(LodData::new(source, LEVELS_CACHE_BYTES));
-        let kept_by = EditTarget::Levels(Arc::clone(&data));
-        Self { content: Content::Levels(data), kept_by, file, faults: Vec::new() }
+    fn read(source: Box<dyn Source>, file: EditsFile, levels: LevelsFor) -> Result<Self, String> {
+        let source = file.over(source)?;
+        let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
+        let limits = LodLimits { config, vertex_bytes: MAX_VERTEX_BYTES };
+        let (cache_bytes, shade) = (LEVELS_CACHE_BYTES, Shade::default());
+        let options = LoadOptions { levels, limits, cache_bytes, shade };
+        let loaded = Loaded::of_source(source.into(), &options, &Progress::default());
+        let loaded = loaded.map_err(|error| match error {
+            LoadError::AllDamaged { first, .. } => first,
+            error => error.to_string(),
+        })?;
+        Ok(Self { loaded, file })
     }
 }
 

@@ -21,9 +21,13 @@ use clap::{
     Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind,
     parser::ValueSource,
 };
-use drystone::scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size};
+use drystone::{
+    LevelsFor, LoadOptions, ViewOptions,
+    keys::{self, Host},
+    scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size},
+};
 use drystone_formats::{Model, ModelOptions, VoxelModel};
-use drystone_render::{Atmosphere, Cull};
+use drystone_render::Cull;
 use drystone_world::{GeneratorConfig, OpenOptions};
 use glam::DVec3;
 
@@ -31,7 +35,9 @@ use crate::allocator::AllocatorKind;
 pub(crate) use edits::{EditsArgs, SaveArgs};
 pub(crate) use fly::{CameraPathKind, FlyOptions};
 pub(crate) use height_map::HeightMapArgs;
-pub(crate) use look::{Haze, LookArgs, Tint};
+pub(crate) use look::LookArgs;
+#[cfg(test)]
+pub(crate) use look::Tint;
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 use rules::conflict;
 pub(crate) use values::point;
@@ -87,7 +93,7 @@ impl Options {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Open a window and fly through SOURCE (keys: H in the window, or --keys)
-    View(ViewOptions),
+    View(ViewArguments),
     /// Draw SOURCE to a PNG
     Shot(ShotOptions),
     /// Draw SOURCE along a camera path, to a GIF or to a folder of PNGs
@@ -178,11 +184,34 @@ impl SceneOptions {
         MemoryBudget::new(u64::from(self.memory_mib) << 20)
     }
 
-    /// Returns the strength of ambient occlusion, 0 without `--ao`.
-    pub(crate) fn occlusion(&self) -> f32 {
-        if self.ao { Atmosphere::OCCLUSION } else { 0.0 }
+    /// Returns the options of views.
+    pub(crate) fn view_options(&self) -> ViewOptions {
+        ViewOptions {
+            size: self.size,
+            eye: self.eye,
+            target: self.look,
+            side: self.from.unwrap_or_default(),
+            orthographic: self.orthographic,
+            look: self.air.look(self.ao),
+        }
+    }
+
+    /// Returns the options for loading content.
+    pub(crate) fn load_options(&self) -> LoadOptions {
+        let levels = match self.levels {
+            LevelsKind::On => LevelsFor::All,
+            LevelsKind::Auto if self.can_have_levels() => {
+                LevelsFor::MoreChunksThan(MAX_CHUNKS_IN_MEMORY)
+            }
+            LevelsKind::Auto | LevelsKind::Off => LevelsFor::None,
+        };
+        let (budget, shade) = (self.memory_budget(), self.shade);
+        LoadOptions { levels, limits: budget.into(), cache_bytes: budget.cache_bytes(), shade }
     }
 }
+
+/// Worlds of more chunks than this are shown at levels of detail by default.
+const MAX_CHUNKS_IN_MEMORY: u64 = 8_192;
 
 /// Options of the program's own allocator.
 #[derive(Clone, Debug, Args)]
@@ -242,8 +271,8 @@ impl SourceOptions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = crate::viewer::keys_help())]
-pub(crate) struct ViewOptions {
+#[command(after_help = keys_help())]
+pub(crate) struct ViewArguments {
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
     #[command(flatten)]
@@ -278,6 +307,11 @@ pub(crate) struct InfoOptions {
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Returns the list of keys as it stands below the options.
+fn keys_help() -> String {
+    format!("Keys:\n{}", keys::text(Host::Window).trim_end())
 }
 
 /// Values of `--levels`.

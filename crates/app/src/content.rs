@@ -1,61 +1,207 @@
-use std::{sync::Arc, time::Duration};
-
-use drystone::scene::{
-    self, Capacity, ChunkQuads, EditScene, EditTarget, LodScene, MemoryBudget, Meshing, ModelScene,
-    ModelTriangles, OpenDevice, RendererKind, Scene, Size,
-};
-use drystone_formats::Source;
-use drystone_render::{Atmosphere, DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LodData, World};
-
-use crate::{
-    AppError,
-    cli::SceneOptions,
-    commands::{self, Framed},
-    progress::Progress,
-};
+//! Content of a scene: voxels or a polygon model, and the scene that shows it in a renderer.
 
 mod levels;
+mod shown;
 
-use levels::ShownLevels;
+pub use levels::ShownLevels;
+pub use shown::{Amounts, Pace, Shown};
 
-/// Content of a window.
-pub(crate) enum Content {
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drystone_formats::{Source, SourceError};
+use drystone_store::EditedSource;
+use drystone_world::{LodConfig, LodData, Opened, World};
+
+use crate::Progress;
+use crate::scene::{
+    self, Capacity, ChunkQuads, EditTarget, LodScene, MemoryBudget, Meshing, ModelScene,
+    ModelTriangles, Shade,
+};
+
+/// Content without a renderer.
+pub enum Content {
+    /// A world in memory.
     World(Box<World>),
     /// A world at levels of detail: near parts fine, far parts coarse.
-    Levels(Arc<LodData>, MemoryBudget),
+    Levels(Arc<LodData>, LodLimits),
+    /// A polygon model.
     Model(ModelTriangles),
 }
 
-impl Content {
-    /// Reads the content that the options name; `open` opens the source of a world. Also returns
-    /// where its edits are saved. Reports to `progress`.
-    pub(crate) fn open(
-        options: &SceneOptions,
-        open: impl FnOnce() -> Result<Arc<dyn Source>, AppError>,
+/// Limits of a scene at levels of detail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LodLimits {
+    /// Detail and budgets of the tree.
+    pub config: LodConfig,
+    /// Limit for vertices of visible meshes, in bytes.
+    pub vertex_bytes: u64,
+}
+
+impl LodLimits {
+    /// Returns the limits for this pace.
+    fn at(self, pace: Pace) -> Self {
+        match pace {
+            Pace::Frames => self,
+            Pace::Pictures => {
+                let (frame_bytes, frame_time) = (usize::MAX, Duration::from_secs(1));
+                Self { config: LodConfig { frame_bytes, frame_time, ..self.config }, ..self }
+            }
+        }
+    }
+}
+
+impl From<MemoryBudget> for LodLimits {
+    fn from(budget: MemoryBudget) -> Self {
+        Self { config: budget.level_config(), vertex_bytes: budget.vertex_bytes() }
+    }
+}
+
+/// Options for loading content.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadOptions {
+    /// Which worlds are shown at levels of detail.
+    pub levels: LevelsFor,
+    /// Limits of a scene at levels of detail.
+    pub limits: LodLimits,
+    /// Limit for cached voxels of a world at levels of detail, in bytes.
+    pub cache_bytes: usize,
+    /// Shading of polygon models.
+    pub shade: Shade,
+}
+
+/// Worlds that are shown at levels of detail, instead of loaded whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LevelsFor {
+    /// Every world.
+    All,
+    /// Worlds of more than this number of chunks.
+    MoreChunksThan(u64),
+    /// No world.
+    None,
+}
+
+/// Content with the destination of its edits.
+pub struct Loaded {
+    /// The content.
+    pub content: Content,
+    /// Where edits are saved.
+    pub edit_target: EditTarget,
+    /// Quads of a world in memory; `None` if they are not made yet.
+    pub quads: Option<Vec<ChunkQuads>>,
+    /// Descriptions of the damaged parts of a world in memory, which are left out.
+    pub faults: Vec<String>,
+}
+
+/// Error of loading content.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The voxels cannot be read.
+    #[error(transparent)]
+    World(#[from] SourceError),
+    /// The polygons of a model cannot be cut into triangles.
+    #[error("the model cannot be triangulated: {0}")]
+    Triangles(#[from] drystone_mesh::Error),
+    /// All chunks are damaged.
+    #[error("{first}; no chunk could be read ({count} faults)")]
+    AllDamaged {
+        /// Description of the first fault.
+        first: String,
+        /// Number of faults.
+        count: usize,
+    },
+}
+
+impl Loaded {
+    /// Reads the whole content of an opened file, except for a world at levels of detail, which is
+    /// read when needed. Reports to `progress`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is completely damaged.
+    pub fn read(
+        opened: Opened,
+        options: &LoadOptions,
         progress: &Progress,
-    ) -> Result<(Self, EditTarget), AppError> {
-        if let Some(path) = options.source.model_path() {
-            let model = commands::open_model(options, path)?;
-            let model = ModelTriangles::new(&model, options.shade)?;
-            // Pieces small enough to be uploaded to another renderer within a frame.
-            let content = Self::Model(model.in_pieces(ModelScene::PIECE_BYTES));
-            return Ok((content, EditTarget::None));
+    ) -> Result<Self, LoadError> {
+        let source: Arc<dyn Source> = match opened {
+            Opened::Voxels(source) => source.into(),
+            Opened::Model(model) => {
+                let content = Content::Model(ModelTriangles::new(&model, options.shade)?);
+                return Ok(Self::of(content, EditTarget::None, Vec::new()));
+            }
+        };
+        Self::of_source(source, options, progress)
+    }
+
+    /// Reads a world as [`read`](Self::read) does.
+    ///
+    /// # Errors
+    /// Errors of [`read`](Self::read).
+    pub fn of_source(
+        source: Arc<dyn Source>,
+        options: &LoadOptions,
+        progress: &Progress,
+    ) -> Result<Self, LoadError> {
+        let has_levels = match options.levels {
+            LevelsFor::All => true,
+            LevelsFor::MoreChunksThan(count) => source.chunk_count() > count,
+            LevelsFor::None => false,
+        };
+        if has_levels {
+            let data = Arc::new(LodData::shared(source, options.cache_bytes));
+            let content = Content::Levels(Arc::clone(&data), options.limits);
+            return Ok(Self::of(content, EditTarget::Levels(data), Vec::new()));
         }
-        let source = open()?;
-        if commands::uses_levels(options, source.as_ref()) {
-            let budget = options.memory_budget();
-            let data = Arc::new(LodData::shared(source, budget.cache_bytes()));
-            return Ok((Self::Levels(Arc::clone(&data), budget), EditTarget::Levels(data)));
+        let (world, faults) = load_world(source.as_ref(), progress)?;
+        let content = Content::World(Box::new(world));
+        let has_target = can_save_edits(source.as_ref());
+        let edit_target = if has_target { EditTarget::Source(source) } else { EditTarget::None };
+        Ok(Self::of(content, edit_target, faults))
+    }
+
+    /// Returns content without quads.
+    pub const fn of(content: Content, edit_target: EditTarget, faults: Vec<String>) -> Self {
+        Self { content, edit_target, quads: None, faults }
+    }
+}
+
+/// Reads a whole world, and returns the descriptions of its damaged parts, which are left out.
+///
+/// # Errors
+/// If the source cannot be read, or all of its chunks are damaged.
+pub fn load_world(
+    source: &dyn Source,
+    progress: &Progress,
+) -> Result<(World, Vec<String>), LoadError> {
+    progress.begin(format!("reading {}", source.name()), source.chunk_count());
+    let world = World::load_with_progress(source, || progress.step())?;
+    let faults = source.faults();
+    if let (true, [first, ..]) = (world.is_empty(), faults.as_slice()) {
+        return Err(LoadError::AllDamaged { first: first.clone(), count: faults.len() });
+    }
+    Ok((world, faults))
+}
+
+/// Whether edits of a source can be saved, now or once a file is named.
+fn can_save_edits(source: &dyn Source) -> bool {
+    let any: &dyn Any = source;
+    let lacks_file = any.downcast_ref().is_some_and(EditedSource::lacks_file);
+    lacks_file || source.edit_store().is_some()
+}
+
+impl Content {
+    /// Splits a model into pieces that are uploaded to another renderer within a frame.
+    #[must_use]
+    pub fn in_pieces(self) -> Self {
+        match self {
+            Self::Model(model) => Self::Model(model.in_pieces(ModelScene::PIECE_BYTES)),
+            voxels => voxels,
         }
-        let content =
-            Self::World(Box::new(commands::load_with_progress(source.as_ref(), progress)?));
-        let is_kept = commands::can_save_edits(source.as_ref());
-        Ok((content, if is_kept { EditTarget::Source(source) } else { EditTarget::None }))
     }
 
     /// Returns a name for display.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Self::World(world) => world.name(),
             Self::Levels(data, _) => data.source().name(),
@@ -63,28 +209,11 @@ impl Content {
         }
     }
 
-    /// Returns the framing for views.
-    pub(crate) fn framed(&self) -> Framed {
-        match self {
-            Self::World(world) => Framed::world(world),
-            Self::Levels(data, _) => Framed::levels(data),
-            Self::Model(model) => Framed::model(model),
-        }
-    }
-
-    /// Returns the atmosphere without the haze that hides the edge of a vast world. `None` if the
-    /// haze does not follow the camera.
-    pub(crate) fn clear_air(&self, options: &SceneOptions) -> Option<Atmosphere> {
-        match self {
-            Self::Levels(data, _) if options.air.haze.is_none() => {
-                Some(Framed::levels(data).clear_view(options).atmosphere)
-            }
-            _ => None,
-        }
-    }
-
-    /// Meshes a world; reports to `progress`.
-    pub(crate) fn quads(&self, meshing: Meshing, progress: &Progress) -> Vec<ChunkQuads> {
+    /// Meshes a world in memory; other content has no quads. Reports to `progress`.
+    ///
+    /// # Cost
+    /// Meshing on all cores.
+    pub fn quads(&self, meshing: Meshing, progress: &Progress) -> Vec<ChunkQuads> {
         match self {
             Self::World(world) => {
                 progress.begin(format!("meshing {}", world.name()), world.positions().len() as u64);
@@ -95,169 +224,10 @@ impl Content {
     }
 
     /// Returns the capacity that a renderer needs.
-    pub(crate) fn capacity(&self, quads: &[ChunkQuads]) -> Capacity {
+    pub fn capacity(&self, quads: &[ChunkQuads]) -> Capacity {
         match self {
             Self::Levels(..) => LodScene::CAPACITY,
             Self::World(_) | Self::Model(_) => quads.into(),
-        }
-    }
-}
-
-/// Content with the renderer that draws it.
-pub(crate) enum Shown {
-    World(Box<Scene>),
-    Levels(Box<ShownLevels>),
-    Model(ModelScene),
-}
-
-impl Shown {
-    /// Uploads the content and its quads to a renderer; `meshing` is used for edited chunks.
-    pub(crate) fn new(
-        content: Content,
-        quads: &[ChunkQuads],
-        meshing: Meshing,
-        renderer: Box<dyn Renderer>,
-    ) -> Result<Self, RenderError> {
-        match content {
-            Content::World(world) => {
-                let mut scene = Scene::new(*world, quads, renderer)?;
-                scene.set_meshing(meshing);
-                Ok(Self::World(Box::new(scene)))
-            }
-            Content::Levels(data, budget) => {
-                Ok(Self::Levels(Box::new(ShownLevels::new(data, budget, renderer)?)))
-            }
-            Content::Model(model) => Ok(Self::Model(ModelScene::new(model, renderer)?)),
-        }
-    }
-
-    /// Whether every part of the content has a mesh, even a coarse one.
-    pub(crate) fn is_whole(&self) -> bool {
-        match self {
-            Self::World(_) | Self::Model(_) => true,
-            Self::Levels(levels) => levels.scene.tree().is_whole(),
-        }
-    }
-
-    pub(crate) fn into_content(self) -> Content {
-        match self {
-            Self::World(scene) => Content::World(Box::new(scene.into_world())),
-            Self::Levels(levels) => {
-                let (data, budget) = levels.into_parts();
-                Content::Levels(data, budget)
-            }
-            Self::Model(scene) => Content::Model(scene.into_model()),
-        }
-    }
-
-    /// Begins to mesh a whole world again; a model has no voxels. [`follow`](Self::follow)
-    /// continues.
-    pub(crate) fn change_meshing(&mut self, meshing: Meshing) {
-        if let Self::World(scene) = self {
-            scene.change_meshing(meshing);
-        }
-    }
-
-    /// Begins to move the content to another renderer on the same device. The old one draws until
-    /// the new one has everything: [`follow`](Self::follow) continues.
-    pub(crate) fn change_renderer(
-        &mut self,
-        device: &OpenDevice,
-        kind: RendererKind,
-    ) -> Result<(), RenderError> {
-        match self {
-            Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.capacity())?),
-            Self::Levels(levels) => levels.change_renderer(device, kind),
-            // A finished model is only uploaded.
-            Self::Model(scene) => {
-                scene.change_renderer(device.renderer(kind, Capacity::default())?);
-                Ok(())
-            }
-        }
-    }
-
-    /// Cancels a change of renderer or meshing.
-    pub(crate) fn stop_change(&mut self) {
-        match self {
-            Self::World(scene) => scene.stop_change(),
-            Self::Levels(levels) => levels.stop_change(),
-            Self::Model(scene) => scene.stop_change(),
-        }
-    }
-
-    /// Handles edited voxels.
-    pub(crate) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
-        match self {
-            Self::Levels(levels) => levels.edited(device),
-            Self::World(_) | Self::Model(_) => Ok(()),
-        }
-    }
-
-    pub(crate) fn renderer(&mut self) -> &mut dyn Renderer {
-        match self {
-            Self::World(scene) => scene.renderer(),
-            Self::Levels(levels) => levels.scene.renderer(),
-            Self::Model(scene) => scene.renderer(),
-        }
-    }
-
-    /// Returns the data of a world at levels of detail, and whether its meshes lag behind the
-    /// camera.
-    pub(crate) fn levels(&self) -> Option<(&LodData, bool)> {
-        match self {
-            Self::Levels(levels) => {
-                let tree = levels.scene.tree();
-                Some((tree.data(), !tree.is_settled()))
-            }
-            Self::World(_) | Self::Model(_) => None,
-        }
-    }
-
-    /// Returns the voxels for editing; a model has none.
-    pub(crate) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
-        match self {
-            Self::World(scene) => Some(scene.as_mut()),
-            Self::Levels(levels) => Some(&mut levels.scene),
-            Self::Model(_) => None,
-        }
-    }
-
-    /// Updates meshes for `view` in a picture of this size, and continues a change of renderer or
-    /// meshing for about `time`. Returns the finished fraction, or `None` once complete.
-    pub(crate) fn follow(
-        &mut self,
-        view: &View,
-        size: Size,
-        time: Duration,
-    ) -> Result<Option<f32>, RenderError> {
-        match self {
-            Self::World(scene) => scene.change_for(time),
-            Self::Levels(levels) => levels.follow(view, size),
-            Self::Model(scene) => scene.change_for(time),
-        }
-    }
-
-    /// Updates meshes until all that `view` needs is there, however long it takes.
-    pub(crate) fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
-        match self {
-            Self::Levels(levels) => levels.scene.settle(view, size, |_| {}),
-            Self::World(_) | Self::Model(_) => Ok(()),
-        }
-    }
-
-    pub(crate) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        match self {
-            Self::World(scene) => scene.draw(view),
-            Self::Levels(levels) => levels.scene.draw(view),
-            Self::Model(scene) => scene.draw(view),
-        }
-    }
-
-    pub(crate) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
-        match self {
-            Self::World(scene) => scene.picture(view),
-            Self::Levels(levels) => levels.scene.picture(view),
-            Self::Model(scene) => scene.picture(view),
         }
     }
 }

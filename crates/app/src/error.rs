@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use drystone::LoadError;
 use drystone_formats::SourceError;
 use drystone_render::RenderError;
 use drystone_store::NotClosed;
@@ -9,12 +10,12 @@ use drystone_store::NotClosed;
 pub(crate) enum AppError {
     #[error(transparent)]
     World(#[from] SourceError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
     #[error("the model cannot be triangulated: {0}")]
     Triangles(#[from] drystone_mesh::Error),
     #[error(transparent)]
     Render(#[from] RenderError),
-    #[error("{first}; no chunk could be read ({count} faults)")]
-    AllDamaged { first: String, count: usize },
     #[error("{0}: {count} faults; to repair: drystone check --repair {0}", world.display())]
     Damaged { world: PathBuf, count: usize },
     #[error("{}: a polygon model has to be converted to voxels; set the resolution: --voxels N", model.display())]

@@ -36,26 +36,6 @@ pub enum FlightKey {
 }
 
 impl FlightKey {
-    /// Returns the flight key for a physical key, named as in the web's `KeyboardEvent.code`:
-    /// `"KeyW"`, `"ArrowLeft"`. `None` for other keys.
-    pub fn of_code(code: &str) -> Option<Self> {
-        Some(match code {
-            "KeyW" => Self::Forward,
-            "KeyS" => Self::Back,
-            "KeyA" => Self::Left,
-            "KeyD" => Self::Right,
-            "Space" => Self::Up,
-            "KeyQ" => Self::Down,
-            "ArrowLeft" => Self::TurnLeft,
-            "ArrowRight" => Self::TurnRight,
-            "ArrowUp" => Self::TurnUp,
-            "ArrowDown" => Self::TurnDown,
-            "ShiftLeft" => Self::FastLeft,
-            "ShiftRight" => Self::FastRight,
-            _ => return None,
-        })
-    }
-
     const fn is_fast(self) -> bool {
         matches!(self, Self::FastLeft | Self::FastRight)
     }
@@ -295,15 +275,5 @@ mod tests {
             flight.pinch(&mut camera, factor);
         }
         assert!((camera.position.z + 20.0).abs() < 1e-5);
-    }
-
-    #[test]
-    fn key_codes_map_to_flight_keys() {
-        let codes = ["KeyW", "KeyA", "KeyS", "KeyD", "KeyQ", "Space", "ShiftLeft", "ShiftRight"];
-        let arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
-        let keys: HashSet<_> =
-            codes.iter().chain(&arrows).filter_map(|code| FlightKey::of_code(code)).collect();
-        assert_eq!(keys.len(), codes.len() + arrows.len());
-        assert_eq!(FlightKey::of_code("KeyE"), None);
     }
 }

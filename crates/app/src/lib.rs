@@ -1,11 +1,27 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod action;
+mod content;
 mod flight;
+mod framed;
+pub mod keys;
+mod progress;
 pub mod scene;
+mod session;
 mod walk;
 
+pub use action::Action;
+pub use content::{
+    Amounts, Content, LevelsFor, LoadError, LoadOptions, Loaded, LodLimits, Pace, Shown,
+    ShownLevels, load_world,
+};
 pub use flight::{Flight, FlightKey, Stride};
+pub use framed::{Framed, Haze, Look, ViewOptions};
+pub use progress::Progress;
+pub use session::{
+    CameraControl, ChangeTarget, Changed, Editing, Prepared, Session, SessionOptions, Stage,
+};
 pub use walk::Walk;
 
 /// The examples of the repository's README, as doc tests.

@@ -4,12 +4,11 @@
 mod allocator;
 mod cli;
 mod commands;
-mod content;
 mod error;
 mod output;
-mod progress;
 mod report;
 mod settings;
+mod source;
 mod viewer;
 
 use std::{panic, process::ExitCode};

@@ -5,7 +5,7 @@ use std::sync::{
 
 /// Progress of a long operation: threads count steps, the window shows the fraction.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     /// Name of the current operation.
     name: Mutex<String>,
     done: AtomicU64,
@@ -22,12 +22,12 @@ impl Default for Progress {
 
 impl Progress {
     /// Creates progress of an operation with an unknown number of steps.
-    pub(crate) fn new(name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self { name: Mutex::new(name.into()), done: AtomicU64::new(0), total: AtomicU64::new(0) }
     }
 
     /// Starts another operation of `total` steps.
-    pub(crate) fn begin(&self, name: impl Into<String>, total: u64) {
+    pub fn begin(&self, name: impl Into<String>, total: u64) {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name.into();
         // Readers in between see an unknown total, never a wrong fraction.
         self.total.store(0, Relaxed);
@@ -36,24 +36,24 @@ impl Progress {
     }
 
     /// Counts one finished step.
-    pub(crate) fn step(&self) {
+    pub fn step(&self) {
         self.done.fetch_add(1, Relaxed);
     }
 
     /// Sets the finished fraction, 0 to 1.
-    pub(crate) fn set_fraction(&self, fraction: f32) {
+    pub fn set_fraction(&self, fraction: f32) {
         const PRECISION: f32 = 1e6;
         self.done.store((fraction * PRECISION) as u64, Relaxed);
         self.total.store(PRECISION as u64, Relaxed);
     }
 
     /// Returns the name of the current operation.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the finished fraction, 0 to 1, or `None` while the total is unknown.
-    pub(crate) fn fraction(&self) -> Option<f32> {
+    pub fn fraction(&self) -> Option<f32> {
         let (total, done) = (self.total.load(Relaxed), self.done.load(Relaxed));
         (total > 0).then(|| (done as f32 / total as f32).min(1.0))
     }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
+use drystone::Amounts;
 use drystone::scene::{self, ChunkQuads};
 use drystone_formats::VoxSummary;
 use drystone_mesh::Quad;
@@ -59,49 +60,69 @@ pub(crate) struct ShotReport {
     pub(crate) renderer: &'static str,
     pub(crate) backend: String,
     pub(crate) cull: Cull,
-    pub(crate) chunks: usize,
-    pub(crate) quads: u64,
+    pub(crate) amounts: Amounts,
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
-    /// Meshes and quads at each level of detail; empty without levels.
-    pub(crate) levels: Vec<LodCount>,
     pub(crate) times: StageTimes,
 }
 
 impl ShotReport {
-    /// Returns the drawn share of all commands, meshes and quads, in words.
-    pub(crate) fn drawn_of_all(&self) -> String {
-        let Self { drawn, held, .. } = self;
-        format!(
-            "drew {} of {} commands, {} of {} meshes, {} of {} quads; culled on the {}",
+    /// Returns lines for the log: the drawn share of all commands, meshes and quads, and the
+    /// meshes of each level of detail. Empty for a polygon model.
+    pub(crate) fn details(&self) -> Vec<String> {
+        let Self { drawn, held, cull, .. } = self;
+        let Amounts::Voxels { quads, levels, .. } = &self.amounts else { return Vec::new() };
+        let share = format!(
+            "drew {} of {} commands, {} of {} meshes, {} of {quads} quads; culled on the {}",
             drawn.commands,
             held.commands,
             drawn.meshes,
             held.meshes,
             drawn.quads,
-            self.quads,
-            self.cull.name(),
-        )
+            cull.name(),
+        );
+        let levels = levels.iter().map(|LodCount { level, nodes, meshes, quads }| {
+            let bytes = quads * size_of::<Quad>() as u64;
+            format!(
+                "level {level}: {nodes} chunks, {meshes} with a mesh, {quads} quads, {bytes} bytes"
+            )
+        });
+        [share].into_iter().chain(levels).collect()
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        json!({
+        let Self { drawn, held, .. } = self;
+        let mut report = json!({
             "output": self.output.display().to_string(),
             "renderer": self.renderer,
             "backend": self.backend,
             "cull": self.cull.name(),
-            "chunks": self.chunks,
-            "quads": self.quads,
-            "quads_drawn": self.drawn.quads,
-            "draw_commands": self.drawn.commands,
-            "draw_commands_of_all": self.held.commands,
-            "meshes": self.held.meshes,
-            "meshes_drawn": self.drawn.meshes,
-            "vertex_bytes": self.held.used_bytes,
-            "vertex_bytes_reserved": self.held.reserved_bytes,
-            "levels": self.levels.iter().map(level_json).collect::<Vec<_>>(),
+            "draw_commands": drawn.commands,
+            "draw_commands_of_all": held.commands,
+            "meshes": held.meshes,
+            "meshes_drawn": drawn.meshes,
+            "vertex_bytes": held.used_bytes,
+            "vertex_bytes_reserved": held.reserved_bytes,
             "ms": self.times.to_json(),
-        })
+        });
+        let amounts = match &self.amounts {
+            Amounts::Voxels { chunks, quads, levels } => json!({
+                "chunks": chunks,
+                "quads": quads,
+                "quads_drawn": drawn.quads,
+                "levels": levels.iter().map(level_json).collect::<Vec<_>>(),
+            }),
+            Amounts::Model { polygons, triangles, vertices } => json!({
+                "polygons": polygons,
+                "triangles": triangles,
+                "triangles_drawn": drawn.triangles,
+                "vertices": vertices,
+            }),
+        };
+        if let (Some(report), Value::Object(amounts)) = (report.as_object_mut(), amounts) {
+            report.extend(amounts);
+        }
+        report
     }
 }
 
@@ -117,17 +138,22 @@ fn level_json(count: &LodCount) -> Value {
 
 impl fmt::Display for ShotReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { drawn, held, times, renderer, backend, .. } = self;
+        write!(f, "{}: ", plain(&self.output.display().to_string()))?;
+        let vertices = match &self.amounts {
+            Amounts::Voxels { chunks, quads, .. } => {
+                write!(f, "{chunks} chunks, {quads} quads")?;
+                "vertices"
+            }
+            Amounts::Model { polygons, triangles, .. } => {
+                write!(f, "{polygons} polygons, {triangles} triangles")?;
+                "vertices and indices"
+            }
+        };
         write!(
             f,
-            "{}: {} chunks, {} quads, {} draw commands, {} bytes of vertices; {}; {} on {}",
-            plain(&self.output.display().to_string()),
-            self.chunks,
-            self.quads,
-            self.drawn.commands,
-            self.held.used_bytes,
-            self.times,
-            self.renderer,
-            self.backend,
+            ", {} draw commands, {} bytes of {vertices}; {times}; {renderer} on {backend}",
+            drawn.commands, held.used_bytes,
         )
     }
 }

@@ -1,63 +1,47 @@
 //! The window: fly through a world, edit it, and see the statistics of the renderer.
 
-mod backend;
-mod change;
 #[cfg(windows)]
 mod console;
-mod editing;
 mod ending;
-mod flight;
 mod frame;
 mod frame_benchmark;
-mod keys;
-mod levels;
 mod opening;
 mod overlay;
-mod panel_actions;
+mod pointer;
 mod reading;
 mod saving;
 mod screen;
 mod screenshot;
 mod signals;
 mod status;
-mod switches;
-mod walk;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
-use drystone::scene::{ChunkQuads, Size};
-use drystone::{Flight, Walk};
-use drystone_render::{Atmosphere, View};
+use drystone::{Action, Session, scene::BackendKind, scene::Size};
+use drystone_render::RenderError;
 use winit::{
     application::ApplicationHandler,
     dpi::PhysicalSize,
-    event::{DeviceEvent, DeviceId, ElementState, KeyEvent, MouseButton, StartCause, WindowEvent},
+    event::{DeviceEvent, DeviceId, ElementState, MouseButton, StartCause, WindowEvent},
     event_loop::{ActiveEventLoop, ControlFlow},
-    keyboard::{KeyCode, PhysicalKey},
-    window::{CursorGrabMode, Window, WindowId},
+    window::{CursorGrabMode, CursorIcon, WindowId},
 };
 
 use crate::{
     AppError,
     allocator::AllocatorReport,
-    cli::{LevelsKind, SaveArgs, SceneOptions},
-    commands::Framed,
-    content::Content,
+    cli::{SaveArgs, SceneOptions},
     output,
     settings::{Settings, SettingsFile},
 };
-use change::Change;
-use editing::Editing;
-use ending::open_event_loop;
-use flight::{flight_key, notches};
+use ending::{Ending, open_event_loop};
 use frame_benchmark::FrameBenchmark;
-pub(crate) use keys::{help as keys_help, text as keys_text};
-use opening::{First, Loaded};
+use opening::session_options;
 use overlay::Overlay;
 pub(crate) use overlay::Textures as OverlayTextures;
+use pointer::{Focus, Pointer, notches, turn};
+use reading::{First, Opened, Reader};
+use saving::Saving;
 use screen::Screen;
 use screenshot::Screenshots;
 use signals::{Ended, WindowRequest, WindowRequests};
@@ -89,10 +73,10 @@ pub(crate) fn run(
     let ended = Ended::default();
     signals::listen(requests.clone(), ended.clone());
     let mut viewer = Viewer::begin(first, save.clone(), settings, requests);
-    viewer.ended = ended;
+    viewer.ending.ended = ended;
     viewer.benchmark = frames.map(FrameBenchmark::new);
     // A benchmark does not change the settings.
-    viewer.settings_file = frames.is_none().then_some(settings_file);
+    viewer.preferences.file = frames.is_none().then_some(settings_file);
     viewer.run(|viewer| event_loop.run_app(viewer));
     if options.verbose {
         output::note(&AllocatorReport::now().to_string());
@@ -100,205 +84,169 @@ pub(crate) fn run(
     viewer.outcome()
 }
 
+/// A session in a window.
 struct Viewer {
+    session: Session,
+    /// Options of the current file.
     options: SceneOptions,
-    save: SaveArgs,
-    editing: Editing,
-    /// Whether a screen is or was open.
-    was_shown: bool,
-    /// World or model, while no screen holds it.
-    content: Option<Content>,
-    /// Quads of the content, if a thread has made them.
-    quads: Option<Vec<ChunkQuads>>,
-    window: Option<Arc<Window>>,
-    screen: Option<Screen>,
-    view: View,
-    /// Framing of the content for views.
-    framed: Framed,
-    /// Atmosphere before haze hides the edge of a vast world.
-    clear_air: Option<Atmosphere>,
-    /// Whether haze is still changing to its target.
-    is_haze_moving: bool,
-    flight: Flight,
-    /// Walking; `None` while flying.
-    walk: Option<Walk>,
-    status: Status,
+    saving: Saving,
+    reader: Reader,
+    screen: Screen,
+    pointer: Pointer,
     overlay: Overlay,
+    status: Status,
     screenshots: Screenshots,
-    settings: Settings,
-    /// File of the settings; `None` if they are not saved.
-    settings_file: Option<SettingsFile>,
-    requests: WindowRequests,
-    /// Name of the file that a thread reads.
-    loading: Option<String>,
-    /// Whether that file is the current one, read again to be shown differently.
-    is_reread: bool,
-    /// Number of edits, and of chunks without saved edits, when that began.
-    before: (u64, usize),
-    /// Requested levels of detail, for the next files.
-    requested_levels: LevelsKind,
-    /// Whether the first file is still being read and nothing is shown.
-    awaits_first: bool,
-    /// Change of renderer or meshing that is in progress.
-    change: Option<Change>,
+    preferences: Preferences,
     /// Running benchmark of frames.
     benchmark: Option<FrameBenchmark>,
-    last_frame: Instant,
-    /// Time of the last frame.
-    frame_time: Duration,
-    mouse_captured: bool,
-    reopened: u32,
-    /// Whether the meshes lag behind the camera.
-    lags: bool,
-    /// Whether the last frame was drawn, but not presented.
-    is_hidden: bool,
-    /// Time at which parts that could not be read are retried.
-    retry_at: Option<Instant>,
-    /// Number of faults that were already printed.
-    faults_noted: usize,
-    failure: Option<AppError>,
-    /// Whether everything is written to disk.
-    is_over: bool,
-    ended: Ended,
+    ending: Ending,
+}
+
+/// Settings with their file.
+struct Preferences {
+    settings: Settings,
+    /// `None` if the settings are not saved.
+    file: Option<SettingsFile>,
 }
 
 impl Viewer {
-    fn new(loaded: Loaded, save: SaveArgs, settings: Settings, requests: WindowRequests) -> Self {
-        let Loaded { options, content, edit_target, quads } = loaded;
-        let (framed, requested_levels) = (content.framed(), options.levels);
-        let (view, clear_air) = (framed.view(&options), content.clear_air(&options));
+    fn new(opened: Opened, save: SaveArgs, settings: Settings, requests: WindowRequests) -> Self {
+        let Opened { options, loaded } = opened;
         let mut viewer = Self {
-            status: Status::new(content.name()),
-            editing: Editing::new(edit_target, options.memory_budget()),
-            options,
-            save,
-            content: Some(content),
-            quads: Some(quads),
-            window: None,
-            was_shown: false,
-            screen: None,
-            view,
-            framed,
-            clear_air,
-            is_haze_moving: false,
-            flight: framed.flight(),
-            walk: None,
+            status: Status::new(loaded.content.name()),
+            session: Session::new(loaded, &session_options(&options)),
+            saving: Saving::new(),
+            screen: Screen::default(),
+            pointer: Pointer::new(),
             overlay: Overlay::new(settings.shows_panels),
             screenshots: Screenshots::new(requests.clone()),
-            settings,
-            settings_file: None,
-            requests,
-            loading: None,
-            is_reread: false,
-            before: (0, 0),
-            requested_levels,
-            awaits_first: false,
-            change: None,
+            reader: Reader::new(save, options.levels, requests),
+            preferences: Preferences { settings, file: None },
+            options,
             benchmark: None,
-            last_frame: Instant::now(),
-            frame_time: Duration::ZERO,
-            mouse_captured: false,
-            reopened: 0,
-            lags: false,
-            is_hidden: false,
-            retry_at: None,
-            faults_noted: 0,
-            failure: None,
-            is_over: false,
-            ended: Ended::default(),
+            ending: Ending::default(),
         };
         viewer.note_source();
         viewer
     }
 
-    /// Opens the window and the screen in it.
-    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
-        let Size { width, height } = self.options.size;
-        let attributes = Window::default_attributes()
-            .with_title("drystone")
-            .with_inner_size(PhysicalSize::new(width, height));
-        let window = event_loop
-            .create_window(attributes)
-            .map_err(|error| AppError::Window(error.to_string()))?;
-        let window = Arc::new(window);
-        self.window = Some(Arc::clone(&window));
-        self.open_screen(event_loop, window)
-    }
-
-    fn stop(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
-        self.fail(error);
-        event_loop.exit();
-    }
-
-    /// Sets the error of the viewer; prints an earlier one.
-    fn fail(&mut self, error: AppError) {
-        if let Some(earlier) = self.failure.replace(error) {
-            output::note(&earlier.to_string());
-        }
-    }
-
     fn resize(&mut self, event_loop: &ActiveEventLoop, size: PhysicalSize<u32>) {
-        if size.width == 0 || size.height == 0 {
-            return;
-        }
-        let resized = self.screen.as_mut().map(|screen| screen.resize(size));
-        match resized {
-            Some(Err(error)) => self.recover(event_loop, error),
-            _ => self.redraw(),
+        let PhysicalSize { width: width @ 1.., height: height @ 1.. } = size else { return };
+        match self.session.resize(Size { width, height }) {
+            Ok(()) => self.screen.redraw(),
+            Err(error) => self.recover(event_loop, error),
         }
     }
 
-    fn key(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
-        let PhysicalKey::Code(code) = event.physical_key else { return };
-        let pressed = event.state == ElementState::Pressed;
-        if pressed && self.edit_key(event, code) {
-            return self.redraw();
+    /// Executes an action and draws a frame.
+    fn act_and_redraw(&mut self, event_loop: &ActiveEventLoop, action: Option<Action>) {
+        if let Some(action) = action {
+            self.act(event_loop, action);
+            self.screen.redraw();
         }
-        if flight_key(code).is_some_and(|key| self.flight.key(key, pressed)) {
-            // A standing camera must not jump by the time it stood.
-            self.last_frame = Instant::now();
-        } else if pressed && !event.repeat {
-            match code {
-                KeyCode::Escape if self.mouse_captured => self.capture_mouse(false),
-                KeyCode::Escape if self.overlay.close_lists() => {}
-                KeyCode::Escape if self.overlay.shows_help() => self.overlay.switch_help(),
-                KeyCode::Escape if self.editing.is_on() => self.switch_editing(),
-                KeyCode::Escape => self.close(event_loop),
-                KeyCode::KeyM => self.switch_mask(),
-                KeyCode::KeyC => self.view.cull_frustum = !self.view.cull_frustum,
-                KeyCode::KeyO => self.view.order = !self.view.order,
-                KeyCode::KeyR => self.next_renderer(event_loop),
-                KeyCode::KeyK => self.next_backend(event_loop),
-                KeyCode::KeyG => self.switch_cull(event_loop),
-                KeyCode::KeyX => self.switch_occlusion(),
-                KeyCode::KeyT => self.switch_tint(),
-                KeyCode::KeyN => self.switch_wire(),
-                KeyCode::KeyL => self.switch_levels(),
-                KeyCode::KeyF => self.switch_walking(),
-                KeyCode::Home => self.go_home(),
-                KeyCode::KeyH => self.overlay.switch_help(),
-                KeyCode::KeyP => self.read_previous(),
-                KeyCode::F12 => self.screenshot(event_loop),
-                KeyCode::Tab => self.overlay.switch_panels(),
-                _ => return,
+    }
+
+    /// Executes an action.
+    fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
+        let was_editing = self.session.editing().is_on();
+        let changes_scene =
+            matches!(action, Action::Renderer(_) | Action::NextRenderer | Action::Occlusion);
+        if changes_scene && self.reader.is_reread() {
+            self.session.say(Session::BUSY);
+        } else {
+            match self.session.apply(action) {
+                Ok(None) => {}
+                Ok(Some(action)) => self.act_on_window(event_loop, action),
+                Err(error) => self.recover(event_loop, error),
             }
         }
-        self.redraw();
+        if self.session.editing().is_on() != was_editing {
+            self.end_editing();
+        }
+        self.after_action();
     }
 
-    /// Resets the camera to the initial view, for the current size of the window.
-    fn go_home(&mut self) {
-        let mut options = self.options.clone();
-        if let Some(PhysicalSize { width: width @ 1.., height: height @ 1.. }) =
-            self.window.as_ref().map(|window| window.inner_size())
-        {
-            options.size = Size { width, height };
+    /// Executes an action that concerns files, devices or panels.
+    fn act_on_window(&mut self, event_loop: &ActiveEventLoop, action: Action) {
+        match action {
+            Action::Save => self.save(),
+            Action::Levels => self.switch_levels(),
+            Action::Backend(_) | Action::NextBackend if self.reader.is_reread() => {
+                self.session.say(Session::BUSY);
+            }
+            Action::Backend(kind) => self.switch_backend(event_loop, kind),
+            Action::NextBackend => {
+                let next = match self.screen.concrete(self.options.backend) {
+                    BackendKind::Wgpu => BackendKind::Gl,
+                    BackendKind::Gl => BackendKind::Soft,
+                    _ => BackendKind::Wgpu,
+                };
+                self.switch_backend(event_loop, next);
+            }
+            Action::OpenDialog => self.reader.ask_for_file(),
+            Action::OpenRecent(rank) => {
+                if let Some(file) = self.preferences.settings.recent.get(rank) {
+                    self.read(file.path.clone());
+                }
+            }
+            Action::OpenPrevious => self.read_previous(),
+            Action::Screenshot => self.screenshot(event_loop),
+            Action::MouseSpeed(speed) => self.preferences.settings.mouse_speed = speed,
+            Action::Panels => self.overlay.switch_panels(),
+            Action::Help => self.overlay.switch_help(),
+            Action::Escape => self.escape(event_loop),
+            // The session executes all others.
+            _ => {}
         }
-        self.view.camera = self.framed.view(&options).camera;
+    }
+
+    /// Leaves the innermost state: captured mouse, list, help, editing, window.
+    fn escape(&mut self, event_loop: &ActiveEventLoop) {
+        if self.pointer.is_captured {
+            self.capture_mouse(false);
+        } else if self.overlay.close_lists() {
+        } else if self.overlay.shows_help() {
+            self.overlay.switch_help();
+        } else if self.session.editing().is_on() {
+            self.act(event_loop, Action::Edit);
+        } else {
+            self.close(event_loop);
+        }
+    }
+
+    /// Prints what the session has to say.
+    fn after_action(&mut self) {
+        self.session.take_notes().iter().for_each(|line| output::note(line));
+    }
+
+    /// Writes a picture of the scene to a new file.
+    fn screenshot(&mut self, event_loop: &ActiveEventLoop) {
+        let picture = self.session.still();
+        self.overlay.cleared();
+        match picture {
+            Ok(picture) => picture.into_iter().for_each(|it| self.screenshots.write(it)),
+            Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
+            Err(error) => self.session.say(format!("cannot take a picture: {error}")),
+        }
+    }
+
+    /// Retries a failed save, and prints a new problem.
+    fn update_saving(&mut self) {
+        self.saving.update(&mut self.session, self.reader.save.read_only);
+    }
+
+    /// Releases held buttons and the mouse, and shows whether clicks edit.
+    fn end_editing(&mut self) {
+        self.pointer.release();
+        self.capture_mouse(false);
+        if let Some(window) = self.screen.window() {
+            let is_on = self.session.editing().is_on();
+            window.set_cursor(if is_on { CursorIcon::Crosshair } else { CursorIcon::Default });
+        }
     }
 
     fn capture_mouse(&mut self, capture: bool) {
-        let Some(window) = &self.window else { return };
+        let Some(window) = self.screen.window() else { return };
         let grabbed = if capture {
             window
                 .set_cursor_grab(CursorGrabMode::Locked)
@@ -310,15 +258,9 @@ impl Viewer {
             false
         };
         window.set_cursor_visible(!grabbed);
-        self.mouse_captured = grabbed;
+        self.pointer.is_captured = grabbed;
         if grabbed {
             self.overlay.lose_pointer();
-        }
-    }
-
-    fn redraw(&self) {
-        if let Some(window) = &self.window {
-            window.request_redraw();
         }
     }
 }
@@ -328,9 +270,9 @@ impl ApplicationHandler<WindowRequest> for Viewer {
         if matches!(cause, StartCause::ResumeTimeReached { .. }) {
             event_loop.set_control_flow(ControlFlow::Wait);
             let now = Instant::now();
-            let retries = self.retry_at.take_if(|at| *at <= now).is_some();
-            if self.is_hidden || retries || self.overlay.wakes(now) {
-                self.redraw();
+            let retries = self.status.retry_at.take_if(|at| *at <= now).is_some();
+            if self.screen.is_hidden || retries || self.overlay.wakes(now) {
+                self.screen.redraw();
                 // A minimised window may draw no frames, but saving has to continue.
                 self.retry_saving(event_loop);
             } else {
@@ -340,16 +282,22 @@ impl ApplicationHandler<WindowRequest> for Viewer {
     }
 
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        if self.window.is_some() {
+        if self.screen.window().is_some() {
             return;
         }
-        if let Err(error) = self.open(event_loop) {
+        let opened = self.screen.open_window(event_loop, self.options.size);
+        if let Err(error) = opened.and_then(|()| self.open_device(event_loop)) {
             self.stop(event_loop, error);
         }
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
-        if self.is_for_panels(&event) {
+        let Some(window) = self.screen.window().cloned() else { return };
+        let taken = self.overlay.take_event(&window, &event, self.pointer.is_captured);
+        if taken.repaint {
+            self.screen.redraw();
+        }
+        if taken.is_taken {
             return;
         }
         match event {
@@ -360,31 +308,41 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             WindowEvent::KeyboardInput { event, is_synthetic, .. }
                 if !is_synthetic || event.state == ElementState::Released =>
             {
-                self.key(event_loop, &event);
+                let action = self.pointer.key(&event);
+                self.act_and_redraw(event_loop, action);
             }
-            WindowEvent::ModifiersChanged(modifiers) => self.editing.modifiers = modifiers.state(),
-            WindowEvent::CursorMoved { position, .. } => self.point(position),
-            WindowEvent::MouseInput { state, button, .. } if self.editing.is_on() => {
-                self.edit_button(button, state);
+            WindowEvent::ModifiersChanged(modifiers) => self.pointer.modifiers = modifiers.state(),
+            WindowEvent::CursorMoved { position, .. } => {
+                let speed = self.preferences.settings.mouse_speed;
+                let action = self.pointer.move_to(position, speed);
+                self.act_and_redraw(event_loop, action);
+            }
+            WindowEvent::MouseInput { state, button, .. } if self.session.editing().is_on() => {
+                let action = self.pointer.button(button, state, self.session.camera());
+                self.act_and_redraw(event_loop, action);
             }
             WindowEvent::MouseInput {
                 state: ElementState::Pressed,
                 button: MouseButton::Left,
                 ..
             } => self.capture_mouse(true),
-            WindowEvent::MouseWheel { delta, .. } => self.flight.wheel(notches(delta)),
+            WindowEvent::MouseWheel { delta, .. } => {
+                self.act(event_loop, Action::Wheel(notches(delta)));
+            }
             WindowEvent::Focused(false) => {
-                self.editing.focus.set(false);
-                self.flight.release_all();
-                self.editing.release();
-                self.capture_mouse(false);
+                self.pointer.focus = Focus::Elsewhere;
+                self.act(event_loop, Action::ReleaseAll);
+                self.end_editing();
             }
             WindowEvent::Focused(true) => {
-                self.editing.focus.set(true);
-                self.redraw();
+                self.pointer.focus = Focus::New;
+                self.screen.redraw();
             }
-            WindowEvent::Occluded(false) => self.redraw(),
-            WindowEvent::DroppedFile(path) => self.read(path),
+            WindowEvent::Occluded(false) => self.screen.redraw(),
+            WindowEvent::DroppedFile(path) => {
+                self.read(path);
+                self.after_action();
+            }
             _ => {}
         }
     }
@@ -393,26 +351,25 @@ impl ApplicationHandler<WindowRequest> for Viewer {
         match request {
             WindowRequest::End => self.end(event_loop),
             WindowRequest::Message(line) => {
-                self.notify(&line);
-                self.redraw();
+                self.session.say(line);
+                self.screen.redraw();
             }
             WindowRequest::Read(path) => self.read(path),
             WindowRequest::Fail(error) => self.stop(event_loop, error),
-            WindowRequest::Show(loaded) => self.show(event_loop, *loaded),
+            WindowRequest::Show(opened) => self.show(event_loop, *opened),
             WindowRequest::NotRead(problem) => {
-                (self.loading, self.is_reread) = (None, false);
-                self.overlay.set_progress(None);
-                self.notify(&problem);
-                self.redraw();
+                self.reader.end();
+                self.session.say(problem);
+                self.screen.redraw();
             }
         }
+        self.after_action();
     }
 
-    fn device_event(&mut self, _: &ActiveEventLoop, _: DeviceId, event: DeviceEvent) {
-        if let (DeviceEvent::MouseMotion { delta }, true) = (event, self.mouse_captured) {
-            let by = [delta.0, delta.1].map(|by| by * self.settings.mouse_speed);
-            self.flight.turn(&mut self.view.camera, by);
-            self.redraw();
+    fn device_event(&mut self, event_loop: &ActiveEventLoop, _: DeviceId, event: DeviceEvent) {
+        if let (DeviceEvent::MouseMotion { delta }, true) = (event, self.pointer.is_captured) {
+            let turn = turn([delta.0, delta.1], self.preferences.settings.mouse_speed);
+            self.act_and_redraw(event_loop, Some(turn));
         }
     }
 

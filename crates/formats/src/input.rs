@@ -62,10 +62,14 @@ impl<'a> Input<'a> {
 }
 
 impl Format {
-    /// The format of `input`: by its first bytes, and by its extension for formats without a
-    /// signature. `None` if it is unknown or the file cannot be read.
+    /// The format of `input`: a polygon model by its extension; else by its first bytes, and by its
+    /// extension for formats without a signature. `None` if it is unknown or the file cannot be read.
     pub fn of(input: Input<'_>) -> Option<Self> {
-        let (head, path) = (input.head(), input.path());
+        let path = input.path();
+        if Self::Model.has_name(path) {
+            return Some(Self::Model);
+        }
+        let head = input.head();
         let by_content = Self::ALL.into_iter().find(|format| format.has_signature(&head, path));
         by_content.or_else(|| Self::ALL.into_iter().find(|format| format.has_name(path)))
     }

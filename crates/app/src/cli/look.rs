@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use drystone::{Haze, Look};
 
 /// Options for haze, time of day, tint and wireframe.
 #[derive(Clone, Debug, Args)]
@@ -22,33 +23,24 @@ pub(crate) struct LookArgs {
     pub(crate) wire: bool,
 }
 
+impl LookArgs {
+    /// Returns the look, with or without ambient occlusion.
+    pub(super) fn look(&self, occlusion: bool) -> Look {
+        let tint_levels = self.tint == Some(Tint::Levels);
+        Look { haze: self.haze, hour: self.hour, tint_levels, wire: self.wire, occlusion }
+    }
+
+    /// Returns the options that describe a look.
+    pub(crate) fn of(look: Look) -> Self {
+        let tint = look.tint_levels.then_some(Tint::Levels);
+        Self { haze: look.haze, hour: look.hour, tint, wire: look.wire }
+    }
+}
+
 /// Property that voxels are tinted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tint {
     Levels,
-}
-
-/// Range of visibility.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Haze {
-    /// No haze.
-    Off,
-    /// Haze hides everything beyond this distance.
-    Distance(f32),
-}
-
-impl FromStr for Haze {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match (text, text.parse::<f32>()) {
-            ("off", _) => Ok(Self::Off),
-            (_, Ok(distance)) if distance.is_finite() && distance > 0.0 => {
-                Ok(Self::Distance(distance))
-            }
-            _ => Err("haze is off, or a distance above 0, such as 5000"),
-        }
-    }
 }
 
 /// Parses a time of day into hours.

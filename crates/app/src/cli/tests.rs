@@ -1,3 +1,6 @@
+use std::collections::BTreeSet;
+
+use drystone::Haze;
 use drystone_store::CommitPolicy;
 
 use super::*;
@@ -183,5 +186,92 @@ fn air_and_light_are_parsed() {
     }
     for wrong in ["--time=+7:30", "--time 7:030", "--time noon", "--time :30"] {
         assert!(air(&format!("drystone {wrong}")).is_none(), "{wrong}");
+    }
+}
+
+/// The user manual. It is no part of a package.
+fn manual() -> Option<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/manual.md");
+    let text = std::fs::read_to_string(path);
+    if text.is_err() {
+        println!("skipped: manual: {path} is not part of this package");
+    }
+    text.ok()
+}
+
+/// Whether a word in the manual's code would be the name of a key.
+fn is_key(word: &str) -> bool {
+    const NAMED: [&str; 9] =
+        ["Tab", "Space", "Shift", "Home", "End", "Escape", "Enter", "Insert", "Delete"];
+    let letter = word.strip_prefix("Ctrl+").unwrap_or(word);
+    let is_function = letter.strip_prefix('F').is_some_and(|it| it.parse::<u8>().is_ok());
+    letter.len() == 1 || is_function || NAMED.contains(&letter)
+}
+
+/// Returns the keys of a row as the manual writes them: `Space`, `Q`.
+fn in_code(keys: &str) -> String {
+    let words = keys.split_whitespace().map(|word| {
+        let (name, comma) = match word.strip_suffix(',') {
+            Some(name) if !name.is_empty() => (name, ","),
+            _ => (word, ""),
+        };
+        if is_key(name) { format!("`{name}`{comma}") } else { word.into() }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The table in the manual is that of the program: the keys of the window, then those that a page
+/// has besides, or with another effect.
+#[test]
+fn the_manual_lists_exactly_the_keys_of_window_and_page() {
+    let Some(manual) = manual() else { return };
+    let section = manual.split("\n## ").find(|it| it.starts_with("Keys\n")).unwrap();
+    let listed: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).collect();
+    let window: Vec<_> = keys::rows(Host::Window).collect();
+    let page: Vec<_> = keys::rows(Host::Page).collect();
+    let row =
+        |(keys, help): (&str, &str), page: &str| format!("| {} | {help} | {page} |", in_code(keys));
+    let mut expected = vec!["| key | in the window | in the page |".to_owned()];
+    for &(keys, help) in &window {
+        let there = page.iter().find(|(other, _)| *other == keys);
+        expected.push(row(
+            (keys, help),
+            match there {
+                None => "–",
+                Some((_, same)) if *same == help => "yes",
+                Some((_, other)) => other,
+            },
+        ));
+    }
+    let only = page.iter().filter(|(keys, _)| window.iter().all(|(other, _)| other != keys));
+    expected.extend(only.map(|&(keys, help)| row((keys, "–"), help)));
+    assert_eq!(listed, expected);
+}
+
+/// Options and commands that clap itself adds are in the manual by hand.
+#[test]
+fn the_manual_lists_exactly_the_commands_and_options() {
+    let Some(manual) = manual() else { return };
+    let root = Options::command();
+    let commands: Vec<&clap::Command> =
+        std::iter::once(&root).chain(root.get_subcommands()).collect();
+    let options: BTreeSet<String> = commands
+        .iter()
+        .flat_map(|command| command.get_arguments())
+        .filter_map(clap::Arg::get_long)
+        .map(|long| format!("--{long}"))
+        .collect();
+    let section = manual.split("\n## ").find(|it| it.starts_with("Options\n")).unwrap();
+    let rows = section.lines().filter(|line| line.starts_with('|'));
+    let words = rows.flat_map(|row| row.split(|c: char| c != '-' && !c.is_alphanumeric()));
+    let listed: BTreeSet<String> = words
+        .filter(|word| word.len() > 2 && word.starts_with("--") && !word.ends_with('-'))
+        .filter(|word| !["--help", "--version"].contains(word))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(listed, options);
+    for command in root.get_subcommands() {
+        let row = format!("| `drystone {}", command.get_name());
+        assert!(manual.contains(&row), "{}", command.get_name());
     }
 }

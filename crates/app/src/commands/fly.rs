@@ -12,18 +12,11 @@ use std::{
     time::Instant,
 };
 
-use drystone::scene;
+use drystone::{Framed, Progress, Shown};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::{
-    AppError,
-    cli::FlyOptions,
-    commands,
-    content::{Content, Shown},
-    output,
-    progress::Progress,
-};
+use crate::{AppError, cli::FlyOptions, commands, output, source};
 use route::Route;
 use sink::Sink;
 
@@ -32,11 +25,14 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     // Errors in the path or the folder are reported before the world is read.
     let route = Route::open(&options.camera_path)?;
     let sink = Sink::open(options)?;
-    let edits = &options.scene.edits;
-    let open = || commands::open_edited(&options.scene.source, edits).map(Arc::from);
-    let (content, _) = Content::open(&options.scene, open, &Progress::default())?;
-    let views = route.views(&content.framed(), &options.scene, options.frames);
-    let mut shown = show(content, options)?;
+    let scene = &options.scene;
+    let opened = source::open_edited(&scene.source, &scene.edits)?;
+    let content = source::load(opened, scene, &Progress::default())?.content;
+    let views = route.views(&Framed::new(&content), &scene.view_options(), options.frames);
+    let quads = content.quads(scene.meshing(), &Progress::default());
+    let renderer = commands::open_renderer(&content, &quads, scene)?;
+    let mut shown = commands::show(content, &quads, scene, renderer)?;
+    drop(quads);
     let start = Instant::now();
     let is_stopped = stop_on_signal();
     let commands = sink.fill(views.len(), |n, write| {
@@ -70,16 +66,6 @@ fn stop_on_signal() -> Arc<AtomicBool> {
         output::note(&format!("cannot handle Ctrl+C, which may leave a partial file: {error}"));
     }
     is_stopped
-}
-
-/// Shows the content in the renderer that the options name.
-fn show(content: Content, options: &FlyOptions) -> Result<Shown, AppError> {
-    let scene = &options.scene;
-    let quads = content.quads(scene.meshing(), &Progress::default());
-    let capacity = content.capacity(&quads);
-    let mut renderer = scene::open_renderer(scene.renderer, scene.backend, scene.size, capacity)?;
-    commands::set_cull(renderer.as_mut(), scene.cull)?;
-    Ok(Shown::new(content, &quads, scene.meshing(), renderer)?)
 }
 
 fn report(

@@ -1,15 +1,15 @@
 use std::path::Path;
 
-use drystone_formats::{Model, ModelOptions, Source, SourceError, VoxelModel};
+use drystone_formats::{Source, SourceError, VoxelModel};
 use drystone_store::{ImportOptions, ImportProgress, StoredWorld, import};
+use drystone_world::Opened;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{note_faults, open_edited};
-use crate::{AppError, cli::ImportArguments, output};
+use crate::{AppError, cli::ImportArguments, output, source};
 
 /// Copies a source into a stored world; continues an import that was interrupted.
 pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
-    let source = source_of(options)?;
+    let source = open(options)?;
     let memory_bytes = u64::from(options.memory_mib) << 20;
     let mut bar = Bar::new();
     let mut show = |progress: &ImportProgress| bar.show(progress);
@@ -17,7 +17,7 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     let imported = import(source.as_ref(), &options.world, &limits, &mut show);
     bar.bar.finish_and_clear();
     let (world, progress) = imported?;
-    note_faults(source.name(), &source.faults());
+    source::note_faults(source.name(), &source.faults());
     let (chunks, name) = (world.chunk_count(), source.name().to_owned());
     world.close()?;
     match StoredWorld::compact(&options.world) {
@@ -29,16 +29,14 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
 }
 
 /// Opens the source that the options name; converts a polygon model to voxels.
-fn source_of(options: &ImportArguments) -> Result<Box<dyn Source>, AppError> {
-    let Some(path) = options.source.model_path() else {
-        return open_edited(&options.source, &options.edits);
-    };
+fn open(options: &ImportArguments) -> Result<Box<dyn Source>, AppError> {
     let Some(voxels) = options.voxels else {
-        return Err(AppError::NoVoxels { model: path.into() });
+        return source::open_voxels(&options.source, &options.edits);
     };
-    let merge_tolerance = options.source.merge;
-    let model = Model::open(path, &ModelOptions { merge_tolerance, ..ModelOptions::default() })?;
-    Ok(Box::new(VoxelModel::new(&model, voxels)?))
+    match source::open_edited(&options.source, &options.edits)? {
+        Opened::Voxels(source) => Ok(source),
+        Opened::Model(model) => Ok(Box::new(VoxelModel::new(&model, voxels)?)),
+    }
 }
 
 /// Returns the summary line.

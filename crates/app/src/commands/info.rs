@@ -8,29 +8,32 @@ use std::any::Any;
 use drystone::scene;
 use drystone_formats::{HeightMap, Source, VoxFile};
 use drystone_store::{EditedSource, StoredWorld};
+use drystone_world::Opened;
 use model::ModelReport;
 use serde_json::Value;
 use stored::StoredReport;
 
-use super::{load, note_faults, open_edited, read_model};
-use crate::{AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport};
+use crate::{
+    AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport, source,
+};
 
 /// Prints the contents of the source.
 pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
-    if let Some(path) = options.source.model_path() {
-        let model = read_model(&options.source, path)?;
-        let report = ModelReport::new(&model);
-        return print(options, || report.to_json(), || report.to_string());
-    }
-    let source = open_edited(&options.source, &options.edits)?;
+    let source = match source::open_edited(&options.source, &options.edits)? {
+        Opened::Voxels(source) => source,
+        Opened::Model(model) => {
+            let report = ModelReport::new(&model);
+            return print(options, || report.to_json(), || report.to_string());
+        }
+    };
     let any: &dyn Any = source.as_ref();
     if let Some(world) = any.downcast_ref::<StoredWorld>() {
         let summary = world.summary()?;
-        note_faults(world.name(), &world.faults());
+        source::note_faults(world.name(), &world.faults());
         let report = StoredReport { world, summary };
         return print(options, || report.to_json(), || report.to_string());
     }
-    let world = load(source.as_ref())?;
+    let world = source::load_world(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let edited = any.downcast_ref::<EditedSource>();
     // The summaries of formats are those of the source below the edits.

@@ -9,29 +9,27 @@ mod picture;
 mod png;
 mod svg;
 
-pub(crate) use picture::{bytes, grouped, mesh_color};
-
 use std::{fs, path::Path};
 
 use drystone::scene;
 use drystone_pool::MeshHandle;
 use drystone_render::{RenderError, replace_file};
+use drystone_world::Opened;
 
 use self::{
     modelled_pool::ModelledPool,
     numbers::{Numbers, Unit},
     picture::Map,
 };
-use super::{load, open};
-use crate::{AppError, cli::PoolMapOptions, output};
+use crate::{AppError, cli::PoolMapOptions, output, source};
 
 /// Fills a pool with the source's meshes, digs holes if requested, and draws the layout.
 pub(crate) fn run(options: &PoolMapOptions) -> Result<(), AppError> {
-    if let Some(path) = options.source.model_path() {
-        return model::run(options, path);
-    }
-    let source = open(&options.source)?;
-    let mut world = load(source.as_ref())?;
+    let source = match source::open(&options.source)? {
+        Opened::Voxels(source) => source,
+        Opened::Model(model) => return model::run(options, &model),
+    };
+    let mut world = source::load_world(source.as_ref())?;
     let quads = scene::mesh_world(&world);
     let mut pool = ModelledPool::new(options.placement, options.buffer_kib, &quads)?;
     for chunk in &quads {

@@ -1,67 +1,73 @@
-mod levels;
-mod model;
-
 use std::{path::Path, time::Instant};
 
-use drystone::scene::{self, Scene};
+use drystone::{Content, Framed, Progress, scene};
 
-use super::{Framed, culled_by, load, open_edited, set_cull, uses_levels};
+use super::{culled_by, open_renderer, show};
 use crate::{
     AppError,
     allocator::AllocatorReport,
     cli::SceneOptions,
     output,
     report::{ShotReport, StageTimes},
+    source,
 };
 
 /// Draws the source to `path` and prints a report.
 pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
-    if let Some(source) = options.source.model_path() {
-        return model::run(options, source, path);
+    let (mut clock, mut times) = (Clock::start(), StageTimes::default());
+    let opened = source::open_edited(&options.source, &options.edits)?;
+    times.load_ms = clock.lap();
+    let content = source::load(opened, options, &Progress::default())?.content;
+    match &content {
+        // The polygons are read; triangulating them is their meshing.
+        Content::Model(_) => times.mesh_ms = clock.lap(),
+        Content::World(_) | Content::Levels(..) => times.load_ms += clock.lap(),
     }
-    let mut clock = Clock::start();
-    let source = open_edited(&options.source, &options.edits)?;
-    if uses_levels(options, source.as_ref()) {
-        return levels::run(options, source, path);
+    note_loaded(options, &content);
+    let quads = content.quads(options.meshing(), &Progress::default());
+    times.mesh_ms += clock.lap();
+    if let Content::World(_) = content {
+        note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
     }
-    let world = load(source.as_ref())?;
-    let mut times = StageTimes { load_ms: clock.lap(), ..StageTimes::default() };
-    note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
 
-    let quads = scene::mesh_world_with(&world, options.meshing());
-    times.mesh_ms = clock.lap();
-    note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
-
-    let view = Framed::world(&world).view(options);
-    let mut renderer =
-        scene::open_renderer(options.renderer, options.backend, options.size, &quads)?;
-    set_cull(renderer.as_mut(), options.cull)?;
+    let view = Framed::new(&content).view(&options.view_options());
+    let mut renderer = open_renderer(&content, &quads, options)?;
     times.open_ms = clock.lap();
     note(options, || {
         format!("drawing with {} on {}", renderer.name(), renderer.output().describe())
     });
 
-    let mut scene = Scene::new(world, &quads, renderer)?;
+    let mut shown = show(content, &quads, options, renderer)?;
     times.upload_ms = clock.lap();
-    let (picture, drawn) = scene.picture(&view)?;
+    shown.settle(&view, options.size)?;
+    times.load_ms += clock.lap();
+    if let Some((data, _)) = shown.levels() {
+        source::note_faults(data.source().name(), &data.faults());
+    }
+    let (picture, drawn) = shown.picture(&view)?;
     times.draw_ms = clock.lap();
     picture.save_png(path)?;
     times.write_ms = clock.lap();
 
-    let held = scene.renderer().held();
+    let amounts = shown.amounts();
+    let is_coarsened = shown.is_coarsened();
+    let renderer = shown.renderer();
     let report = ShotReport {
         output: path.to_path_buf(),
-        renderer: scene.renderer().name(),
-        backend: scene.renderer().output().describe(),
-        cull: culled_by(scene.renderer()),
-        chunks: scene.world().chunk_count(),
-        quads: scene::quad_count(&quads),
+        renderer: renderer.name(),
+        backend: renderer.output().describe(),
+        held: renderer.held(),
+        cull: culled_by(renderer),
+        amounts,
         drawn,
-        held,
-        levels: Vec::new(),
         times,
     };
-    note(options, || report.drawn_of_all());
+    report.details().into_iter().for_each(|line| note(options, || line));
+    if is_coarsened {
+        output::note(
+            "drawn coarser than requested: the limit of vertex memory is reached; raise --memory",
+        );
+    }
     let allocator = AllocatorReport::now();
     if options.json {
         let mut json = report.to_json();
@@ -70,6 +76,20 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     }
     note(options, || allocator.to_string());
     output::print(&format!("{report}\n"))
+}
+
+fn note_loaded(options: &SceneOptions, content: &Content) {
+    match content {
+        Content::World(world) => {
+            note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
+        }
+        Content::Model(model) => {
+            note(options, || format!("loaded {} polygons of {}", model.polygon_count, model.name));
+            note(options, || format!("triangulated into {} triangles", model.triangle_count()));
+        }
+        // Chunks are read when they are needed.
+        Content::Levels(..) => {}
+    }
 }
 
 fn note(options: &SceneOptions, text: impl FnOnce() -> String) {

@@ -1,21 +1,22 @@
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::time::Duration;
 
-use drystone::scene::{LodScene, MemoryBudget, OpenDevice, RendererKind, Size};
 use drystone_formats::SourceError;
 use drystone_render::{RenderError, Renderer, View};
 use drystone_world::{LodData, LodTree};
+use web_time::Instant;
+
+use super::LodLimits;
+use crate::scene::{LodScene, OpenDevice, RendererKind, Size};
 
 /// World at levels of detail, with its memory limits. During a change of renderer it is loaded
 /// twice.
-pub(crate) struct ShownLevels {
-    pub(crate) scene: LodScene,
-    budget: MemoryBudget,
+pub struct ShownLevels {
+    pub(super) scene: LodScene,
+    limits: LodLimits,
     next: Option<Next>,
     /// Whether the change of renderer waits: a large edit is applied in parts, to this tree only.
-    pub(crate) is_held: bool,
+    pub(super) is_held: bool,
 }
 
 /// Scene of the world in the renderer that takes over, while it loads.
@@ -31,42 +32,42 @@ const MAX_CHANGE_TIME: Duration = Duration::from_secs(4);
 
 impl ShownLevels {
     /// Creates a world without any meshes.
-    pub(crate) fn new(
+    pub(super) fn new(
         data: Arc<LodData>,
-        budget: MemoryBudget,
+        limits: LodLimits,
         renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
-        Ok(Self { scene: scene(data, budget, renderer)?, budget, next: None, is_held: false })
+        Ok(Self { scene: scene(data, limits, renderer)?, limits, next: None, is_held: false })
     }
 
     /// Whether a part could not be read and is retried by drawing.
-    pub(crate) fn is_broken(&self) -> bool {
+    pub(super) fn is_broken(&self) -> bool {
         self.scene.tree().is_broken()
     }
 
-    pub(crate) fn into_parts(self) -> (Arc<LodData>, MemoryBudget) {
-        (self.scene.tree().shared_data(), self.budget)
+    pub(super) fn into_parts(self) -> (Arc<LodData>, LodLimits) {
+        (self.scene.tree().shared_data(), self.limits)
     }
 
     /// Begins a change of renderer; [`follow`](Self::follow) continues.
-    pub(crate) fn change_renderer(
+    pub(super) fn change_renderer(
         &mut self,
         device: &OpenDevice,
         kind: RendererKind,
     ) -> Result<(), RenderError> {
         self.next = None;
         let renderer = device.renderer(kind, LodScene::CAPACITY)?;
-        let scene = scene(self.scene.tree().shared_data(), self.budget, renderer)?;
+        let scene = scene(self.scene.tree().shared_data(), self.limits, renderer)?;
         self.next = Some(Next { scene, kind, begun: Instant::now() });
         Ok(())
     }
 
-    pub(crate) fn stop_change(&mut self) {
+    pub(super) fn stop_change(&mut self) {
         self.next = None;
     }
 
     /// Restarts a change of renderer after an edit, since edits go to one tree only.
-    pub(crate) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
+    pub(super) fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
         self.next
             .as_ref()
             .map(|next| next.kind)
@@ -75,10 +76,23 @@ impl ShownLevels {
 
     /// Updates meshes for `view`, here and in the next renderer. Returns the fraction that the next
     /// renderer has, or `None` once it draws or if there is none.
-    pub(crate) fn follow(&mut self, view: &View, size: Size) -> Result<Option<f32>, RenderError> {
-        self.scene.update(view, size)?;
+    ///
+    /// # Cost
+    /// The budget of the tree per frame; without threads `time`, in which the meshes are made.
+    pub(super) fn follow(
+        &mut self,
+        view: &View,
+        size: Size,
+        time: Duration,
+    ) -> Result<Option<f32>, RenderError> {
+        let has_threads = self.limits.config.threads > 0;
+        let update = |scene: &mut LodScene| match has_threads {
+            true => scene.update(view, size),
+            false => scene.update_for(view, size, time),
+        };
+        update(&mut self.scene)?;
         let Some(next) = &mut self.next else { return Ok(None) };
-        next.scene.update(view, size)?;
+        update(&mut next.scene)?;
         let (now, then) = (self.scene.tree(), next.scene.tree());
         let is_late = !now.is_settled() && next.begun.elapsed() > MAX_CHANGE_TIME;
         if !self.is_held && then.is_whole() && (then.is_settled() || is_late) {
@@ -95,16 +109,16 @@ impl ShownLevels {
 
 fn scene(
     data: Arc<LodData>,
-    budget: MemoryBudget,
+    limits: LodLimits,
     renderer: Box<dyn Renderer>,
 ) -> Result<LodScene, RenderError> {
     let no_threads = |error: SourceError| RenderError::Device {
         during: "starting the threads that make meshes",
         reason: error.to_string(),
     };
-    let tree = LodTree::new(data, budget.level_config()).map_err(no_threads)?;
+    let tree = LodTree::new(data, limits.config).map_err(no_threads)?;
     let mut scene = LodScene::new(tree, renderer)?;
-    scene.set_max_bytes(budget.vertex_bytes());
+    scene.set_max_bytes(limits.vertex_bytes);
     Ok(scene)
 }
 
@@ -112,7 +126,7 @@ fn scene(
 mod tests {
     use std::thread::sleep;
 
-    use drystone::scene::{default_view_of_box, level_corners};
+    use crate::scene::{MemoryBudget, default_view_of_box, level_corners};
     use drystone_render::{Image, SoftDevice};
     use drystone_voxel::{Material, VoxelPos};
     use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape};
@@ -140,12 +154,13 @@ mod tests {
         let view = View::new(default_view_of_box(level_corners(&data), SIZE.aspect()).camera);
         let device = OpenDevice::new(SoftDevice::new(SIZE.width, SIZE.height).unwrap());
         let renderer = device.renderer(RendererKind::Pool, LodScene::CAPACITY).unwrap();
-        let mut levels = ShownLevels::new(data, MemoryBudget::new(64 << 20), renderer).unwrap();
+        let mut levels =
+            ShownLevels::new(data, MemoryBudget::new(64 << 20).into(), renderer).unwrap();
         levels.scene.settle(&view, SIZE, |_| {}).unwrap();
         let mut expected = picture(&mut levels, &view);
         levels.change_renderer(&device, RendererKind::Naive).unwrap();
         let mut steps = 0;
-        while let Some(part) = levels.follow(&view, SIZE).unwrap() {
+        while let Some(part) = levels.follow(&view, SIZE, Duration::ZERO).unwrap() {
             assert!((0.0..1.0).contains(&part) && steps < 10_000, "{part} {steps}");
             assert_eq!(levels.scene.renderer().name(), "pool");
             assert!(picture(&mut levels, &view) == expected);

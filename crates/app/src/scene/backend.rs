@@ -180,19 +180,17 @@ impl OpenDevice {
     }
 }
 
-/// Creates a wgpu renderer that presents to a window, asynchronously. In a browser, where the
+/// Opens a wgpu device that presents to a window, asynchronously. In a browser, where the
 /// window is a canvas, this is the only way.
 ///
 /// # Errors
 /// `NoAdapter` if no adapter can present to the window, or the device's error.
 pub async fn open_window_async(
-    kind: RendererKind,
     target: WindowTarget,
     size: Size,
-    capacity: impl Into<Capacity>,
-) -> Result<Box<dyn Renderer>, RenderError> {
+) -> Result<OpenDevice, RenderError> {
     let device = WgpuDevice::windowed_async(Api::Any, target, size.width, size.height).await?;
-    renderer_on(device, kind, capacity.into())
+    Ok(OpenDevice::new(device))
 }
 
 fn renderer_on<D: Device + 'static>(

@@ -1,4 +1,4 @@
-//! Start of the event loop, and the end of the viewer.
+//! The end of the viewer: saving, and the result.
 
 use std::{
     any::Any,
@@ -6,9 +6,16 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
-use winit::{error::EventLoopError, event_loop::EventLoop};
+use winit::{
+    error::EventLoopError,
+    event_loop::{ActiveEventLoop, EventLoop},
+};
 
-use super::{Viewer, signals::WindowRequest};
+use super::{
+    Viewer,
+    saving::{Leaving, Saving},
+    signals::{Ended, WindowRequest},
+};
 use crate::{AppError, output};
 
 /// Opens the event loop. winit panics if a library for the keyboard is missing.
@@ -28,6 +35,24 @@ fn words_of(payload: &(dyn Any + Send)) -> &str {
     words.or_else(|| payload.downcast_ref().copied()).unwrap_or("the window system failed")
 }
 
+/// How the viewer ended.
+#[derive(Default)]
+pub(super) struct Ending {
+    pub(super) failure: Option<AppError>,
+    /// Whether everything is written to disk.
+    is_over: bool,
+    pub(super) ended: Ended,
+}
+
+impl Ending {
+    /// Sets the error of the viewer; prints an earlier one.
+    pub(super) fn fail(&mut self, error: AppError) {
+        if let Some(earlier) = self.failure.replace(error) {
+            output::note(&earlier.to_string());
+        }
+    }
+}
+
 impl Viewer {
     /// Runs the event loop by calling `run`, and saves everything afterwards, even after a panic.
     ///
@@ -37,11 +62,11 @@ impl Viewer {
         // After a panic only the edits are used, and each of their chunks is consistent.
         let ran = panic::catch_unwind(AssertUnwindSafe(|| run(self)));
         if let Ok(Err(error)) = &ran {
-            self.fail(AppError::Window(error.to_string()));
+            self.ending.fail(AppError::Window(error.to_string()));
         }
         self.write_all();
         if let Err(payload) = ran {
-            self.failure.iter().for_each(|error| output::note(&error.to_string()));
+            self.ending.failure.iter().for_each(|error| output::note(&error.to_string()));
             panic::resume_unwind(payload);
         }
     }
@@ -49,26 +74,30 @@ impl Viewer {
     /// Writes edits, pictures and settings, once. On some platforms the last event of the loop is
     /// the end of the process, on others the loop returns.
     fn write_all(&mut self) {
-        if mem::replace(&mut self.is_over, true) {
+        if mem::replace(&mut self.ending.is_over, true) {
             return;
         }
-        if let Err(error) = self.editing.save_last(&self.options.source) {
-            self.fail(AppError::NotSaved(error));
+        let notify = &mut |line: String| output::note(&line);
+        let source = &self.options.source;
+        if let Err(error) = self.saving.save_last(self.session.saver(), source, notify) {
+            self.ending.fail(AppError::NotSaved(error));
         }
         self.screenshots.finish();
         self.note_source();
         let settings = self.settings();
-        let kept = self.settings_file.as_mut().map_or(Ok(()), |file| file.save(&settings));
+        let kept = self.preferences.file.as_mut().map_or(Ok(()), |file| file.save(&settings));
         kept.unwrap_or_else(|problem| output::note(&problem));
-        self.ended.set();
+        self.ending.ended.set();
     }
 
     /// Returns the result of the viewer. An error after a window was shown is not a missing
     /// display.
     pub(super) fn outcome(self) -> Result<(), AppError> {
-        match self.failure {
+        match self.ending.failure {
             None => Ok(()),
-            Some(AppError::Window(why)) if self.was_shown => Err(AppError::WindowFailed(why)),
+            Some(AppError::Window(why)) if self.screen.was_shown => {
+                Err(AppError::WindowFailed(why))
+            }
             Some(error) => Err(error),
         }
     }
@@ -76,9 +105,64 @@ impl Viewer {
     /// Closes the scene. If the user quits by the macOS menu, the process ends right after this,
     /// and no code after the event loop runs.
     pub(super) fn leave(&mut self) {
-        self.finish_editing();
+        self.session.finish_editing();
         self.write_all();
         // The device is closed before its window.
-        self.screen = None;
+        self.session.detach();
+    }
+
+    /// Ends the viewer with an error.
+    pub(super) fn stop(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
+        self.ending.fail(error);
+        event_loop.exit();
+    }
+
+    /// Saves now.
+    pub(super) fn save(&mut self) {
+        self.session.finish_editing();
+        let message = self.saving.save_now(self.session.saver(), &self.options.source);
+        self.session.edited(message);
+    }
+
+    /// Ends the viewer, and saves if possible.
+    pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
+        self.session.finish_editing();
+        Saving::save_if_possible(self.session.saver(), &self.options.source);
+        event_loop.exit();
+    }
+
+    /// Saves before another file is shown. Returns whether to continue: false once after a failure,
+    /// with a warning.
+    pub(super) fn may_leave(&mut self) -> bool {
+        match self.warning(Leaving::Open) {
+            Some(why) => {
+                self.session.say(format!("{why}; or open it again to discard the edits"));
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// Saves and ends. After a failure it warns and stays open; closing again discards the edits.
+    pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
+        match self.warning(Leaving::Close) {
+            Some(why) => {
+                output::note(&format!("{why}; or close again to discard the edits"));
+                self.screen.redraw();
+            }
+            None => {
+                self.saving.leave();
+                event_loop.exit();
+            }
+        }
+    }
+
+    /// Saves before edits could be lost, and returns a warning if that is not possible.
+    fn warning(&mut self, leaving: Leaving) -> Option<String> {
+        self.session.finish_editing();
+        self.saving.edited(self.session.editing().changes());
+        let how = (&self.options.source, self.reader.save.read_only);
+        let notify = &mut |line: String| output::note(&line);
+        self.saving.warning(leaving, self.session.saver(), how, notify)
     }
 }

@@ -2,16 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::scene::{self, Size};
-use drystone_render::{DrawStats, RenderError};
+use drystone::{ChangeTarget, Changed, Session, Stage, scene::BackendKind};
+use drystone_pool::VertexPool;
+use drystone_render::{Cull, DrawStats, RenderError};
 use drystone_world::LodData;
-use winit::{
-    dpi::PhysicalSize,
-    event_loop::{ActiveEventLoop, ControlFlow},
-};
+use egui::CursorIcon;
+use winit::event_loop::{ActiveEventLoop, ControlFlow};
 
-use super::{Viewer, screen::Screen};
-use crate::{commands, output};
+use super::{
+    Viewer,
+    frame_benchmark::Clock,
+    overlay::{EditFacts, Facts},
+    status::Status,
+};
+use crate::{AppError, output, settings::Settings};
 
 /// Delay until a check that cannot be done now.
 const CHECK_INTERVAL: Duration = Duration::from_millis(260);
@@ -23,120 +27,302 @@ const CHANGE_TIMES: [Duration; 2] = [Duration::from_millis(8), Duration::from_mi
 /// Consecutive attempts to reopen a failing device.
 const REOPEN_ATTEMPTS: u32 = 3;
 
-/// Prints faults found since the first `noted`; returns their number.
-fn note_new_faults(screen: &Screen, noted: usize) -> usize {
-    let Some((data, _)) = screen.levels() else { return noted };
-    let faults = data.faults();
-    commands::note_faults(data.source().name(), faults.get(noted..).unwrap_or_default());
-    faults.len()
-}
-
 impl Viewer {
     /// Draws one frame; requests the next one while anything moves.
     pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
-        self.travel(now - self.last_frame);
-        self.is_haze_moving = self.follow_haze(now - self.last_frame);
-        self.start_benchmark_frame();
-        self.continue_editing();
-        if !self.show_panels(event_loop) {
+        self.session.advance(now);
+        if let Some(benchmark) = self.benchmark.as_mut().filter(|_| !self.reader.awaits_first) {
+            let turn = benchmark.begin_frame(&mut self.overlay);
+            self.act(event_loop, turn);
+        }
+        if !self.show_panels(event_loop) || self.session.stage().is_none() {
             return;
         }
-        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
-        self.last_frame = now;
-        let size = window.inner_size();
-        if size.width == 0 || size.height == 0 {
-            return self.retry_saving(event_loop);
-        }
-        let (min, max) = self.editing.grown(self.framed.corners());
-        scene::reach(&mut self.view.camera, min, max);
-        let PhysicalSize { width, height } = size;
+        let Some(size) = self.screen.size() else { return self.retry_saving(event_loop) };
+        self.session.set_size(size);
         let [min_time, max_time] = CHANGE_TIMES;
-        let time = (self.frame_time / 2).clamp(min_time, max_time);
-        let followed = screen.follow(&self.view, Size { width, height }, time);
-        if let Err(error) = followed.and_then(|part| self.continue_change(part)) {
-            return self.abort_change(event_loop, error);
+        let time = (self.session.frame_time() / 2).clamp(min_time, max_time);
+        match self.session.follow(time) {
+            Ok(changed) => changed.into_iter().for_each(|changed| self.changed(changed)),
+            Err(error) => return self.recover(event_loop, error),
         }
-        let Some(screen) = &mut self.screen else { return };
-        match screen.draw(&self.view) {
+        match self.screen.draw(&mut self.session) {
             Ok(stats) => self.drawn(event_loop, now.elapsed(), stats),
             Err(error) => self.recover(event_loop, error),
         }
     }
 
+    /// Records a finished change of renderer or meshing in the settings.
+    fn changed(&mut self, changed: Changed) {
+        let settings = &mut self.preferences.settings;
+        match changed.to {
+            ChangeTarget::Renderer(kind) => settings.renderer = kind,
+            ChangeTarget::Occlusion(occlusion) => settings.darkens_corners = occlusion,
+        }
+        if self.options.verbose {
+            output::note(&changed.report);
+        }
+    }
+
     /// Finishes a frame: prints new faults and requests the next frame while anything moves.
     fn drawn(&mut self, event_loop: &ActiveEventLoop, time: Duration, stats: DrawStats) {
-        let Some(screen) = &self.screen else { return };
-        self.reopened = 0;
-        self.editing.focus.frame_ended(Instant::now());
-        let lags = screen.levels().is_some_and(|(_, lags)| lags);
-        self.retry_at = screen.is_broken().then(|| Instant::now() + LodData::RETRY_AFTER);
-        if self.lags && !lags {
-            self.faults_noted = note_new_faults(screen, self.faults_noted);
-        }
-        (self.lags, self.is_hidden) = (lags, !stats.shown);
+        let now = Instant::now();
+        self.screen.reopened = 0;
+        self.pointer.focus.frame_ended(now);
+        let is_broken = self.session.stage().is_some_and(|stage| stage.is_broken());
+        self.status.retry_at = is_broken.then(|| now + LodData::RETRY_AFTER);
+        self.status.note_faults(&self.session);
+        self.screen.is_hidden = !stats.shown;
         self.status.frame(time, stats);
-        self.frame_time = time;
-        self.overlay.frame_ended(Instant::now(), time);
+        self.session.frame_ended(time);
+        self.overlay.frame_ended(now, time);
         self.update_status(event_loop);
-        self.end_benchmark_frame(event_loop);
-        let changes = self.change.is_some() || self.editing.editor.is_busy();
-        let is_changing = self.is_haze_moving || changes || lags;
-        if stats.shown && (is_changing || self.flight.is_moving() || self.is_falling()) {
-            self.redraw();
+        if let Some(benchmark) = self.benchmark.as_mut().filter(|_| !self.reader.awaits_first) {
+            match benchmark.end_frame(self.overlay.take_build_time()) {
+                None => self.screen.redraw(),
+                Some(report) => {
+                    if let Err(error) = output::print(&format!("{report}\n")) {
+                        self.ending.fail(error);
+                    }
+                    event_loop.exit();
+                }
+            }
+        }
+        if stats.shown && self.session.is_active() {
+            self.screen.redraw();
         }
     }
 
     /// Retries a failed save without drawing a frame, and schedules the next check.
     pub(super) fn retry_saving(&mut self, event_loop: &ActiveEventLoop) {
-        self.editing.update(&self.save);
-        if self.editing.is_saving() {
+        self.update_saving();
+        if super::saving::is_saving(&self.session) {
             event_loop.set_control_flow(ControlFlow::WaitUntil(Instant::now() + CHECK_INTERVAL));
         }
     }
 
-    /// Does periodic work without a frame: retries of saving, and the title.
+    /// Does periodic work without a frame: retries of saving, the title, and the progress bar.
     pub(super) fn update_status(&mut self, event_loop: &ActiveEventLoop) {
-        self.editing.update(&self.save);
-        let (Some(window), Some(screen)) = (&self.window, &mut self.screen) else { return };
-        let walks = if self.walk.is_some() { "walking | " } else { "" };
-        let edits = walks.to_owned() + &self.editing.title(screen.materials());
+        self.update_saving();
+        self.after_action();
+        let progress = self.reader.progress().or(self.session.progress());
+        if self.overlay.show_progress(progress) {
+            self.screen.redraw();
+        }
+        let edits = self.edits_text();
+        let (Some(window), Some(stage)) = (self.screen.window(), self.session.stage()) else {
+            return;
+        };
         if self.status.is_due(&edits) {
-            let title = self.status.title(screen.held(), &edits);
-            let first = self.loading.as_ref().filter(|_| self.awaits_first);
+            let title = self.status.title(stage.renderer().held(), &edits);
+            let first = self.reader.loading().filter(|_| self.reader.awaits_first);
             window.set_title(&first.map_or(title, |name| format!("drystone | reading {name}")));
         }
         // Hidden, changing, or with an outdated title: check again a bit later.
-        let is_behind = self.is_hidden || self.status.is_stale(&edits) || self.editing.is_saving();
+        let is_saving = super::saving::is_saving(&self.session);
+        let is_behind = self.screen.is_hidden || self.status.is_stale(&edits) || is_saving;
         let later = is_behind.then(|| Instant::now() + CHECK_INTERVAL);
         if self.overlay.set_edits_text(&edits) {
-            self.redraw();
+            self.screen.redraw();
         }
-        let wakes = [later, self.retry_at, self.editing.wakes_at(), self.overlay.wakes_at()];
+        let clicks_at = self.pointer.focus.takes_clicks_at();
+        let is_editing = self.session.editing().is_on();
+        let clicks_at = clicks_at.filter(|at| is_editing && *at > Instant::now());
+        let wakes = [later, self.status.retry_at, clicks_at, self.overlay.wakes_at()];
         if let Some(next) = wakes.into_iter().flatten().min() {
             event_loop.set_control_flow(ControlFlow::WaitUntil(next));
         }
     }
 
+    /// Returns the state of walking and editing for the title; names the brush once clicks edit.
+    fn edits_text(&mut self) -> String {
+        let mut words = String::new();
+        if self.session.camera().is_walking() {
+            words += "walking | ";
+        }
+        let edits =
+            self.session.editing().is_on() && self.pointer.focus.takes_click(Instant::now());
+        let brush = self.session.editing().editor().brush;
+        if let (true, Some(materials)) = (edits, self.session.materials()) {
+            words += &format!("edit: {} | ", brush.describe(materials));
+        }
+        if !self.session.message().is_empty() {
+            words += &format!("{} | ", self.session.message());
+        }
+        words + &self.saving.title(self.session.saver())
+    }
+
     /// Reopens a lost device, a limited number of times. Its meshes are lost, the world is not.
     pub(super) fn recover(&mut self, event_loop: &ActiveEventLoop, error: RenderError) {
         let lost = matches!(error, RenderError::Lost { .. } | RenderError::Device { .. });
-        if !lost || self.reopened >= REOPEN_ATTEMPTS {
+        if !lost || self.screen.reopened >= REOPEN_ATTEMPTS {
             return self.stop(event_loop, error.into());
         }
         output::note(&format!("{error}; opening the device again"));
-        self.reopened += 1;
-        self.reopen(event_loop);
-    }
-
-    /// Opens the device again and shows the content on it.
-    pub(super) fn reopen(&mut self, event_loop: &ActiveEventLoop) {
-        // Edits are finished first, since they need no device and must not be left half done.
-        self.finish_editing();
-        self.content = self.screen.take().map(Screen::into_content);
-        let Some(window) = self.window.clone() else { return };
-        if let Err(error) = self.open_screen(event_loop, window) {
+        self.screen.reopened += 1;
+        self.session.detach();
+        if let Err(error) = self.open_device(event_loop) {
             self.stop(event_loop, error);
         }
     }
+
+    /// Opens a device and shows the session on it.
+    pub(super) fn open_device(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
+        self.screen.open_device(event_loop, &mut self.session, self.options.backend)?;
+        let Some(backend) = self.session.stage().map(|stage| stage.renderer().output().describe())
+        else {
+            return Ok(());
+        };
+        if self.options.verbose {
+            output::note(&format!("drawing on {backend}"));
+        }
+        self.status.set_backend(backend);
+        self.overlay.forget();
+        self.after_action();
+        Ok(())
+    }
+
+    /// Changes the backend at once, or reports an error and keeps the current one.
+    pub(super) fn switch_backend(&mut self, event_loop: &ActiveEventLoop, backend: BackendKind) {
+        if self.session.is_changing() {
+            return self.session.say(Session::BUSY);
+        }
+        let before = (self.options.backend, self.session.cull());
+        // Only wgpu culls on the GPU.
+        let cull = if backend == BackendKind::Wgpu { before.1 } else { Cull::Cpu };
+        // The old device is closed first: a window has one device at a time.
+        self.session.detach();
+        self.options.backend = backend;
+        self.session.set_cull(cull);
+        let Err(error) = self.open_device(event_loop) else {
+            let [_, backend] = self.status.names();
+            return self.session.set_message(format!("switched to {backend}"));
+        };
+        if !self.session.has_content() {
+            // The content was lost with the failed device; edits are saved as the window closes.
+            return self.stop(event_loop, error);
+        }
+        self.options.backend = before.0;
+        self.session.set_cull(before.1);
+        self.session.say(format!("{error}; the previous backend stays in use"));
+        if let Err(error) = self.open_device(event_loop) {
+            self.stop(event_loop, error);
+        }
+    }
+
+    /// Rebuilds the panels if due, and executes the user's actions. Returns false if the device was
+    /// lost or recreated.
+    fn show_panels(&mut self, event_loop: &ActiveEventLoop) -> bool {
+        let Some(window) = self.screen.window().cloned() else { return true };
+        if !self.overlay.is_due(Instant::now()) {
+            return true;
+        }
+        if self.session.stage().is_none() {
+            return false;
+        }
+        let (clock, mut actions) = (Clock::now(), Vec::new());
+        let triangles = match self.overlay.is_laid_out() && self.overlay.is_open() {
+            true => self.overlay.paint(),
+            false => {
+                let cursor = match self.session.editing().is_on() {
+                    _ if self.pointer.is_captured => None,
+                    true => Some(CursorIcon::Crosshair),
+                    false => Some(CursorIcon::Default),
+                };
+                let save_text = self.save_text();
+                let backend = self.screen.concrete(self.options.backend);
+                let facts = self.overlay.shows_panels().then(|| {
+                    let settings = &self.preferences.settings;
+                    let needs_ranges = self.overlay.needs_ranges();
+                    facts(
+                        &mut self.session,
+                        (&self.status, settings),
+                        (backend, save_text),
+                        needs_ranges,
+                    )
+                });
+                self.overlay.make(&window, facts.flatten().as_ref(), cursor, &mut actions)
+            }
+        };
+        let Some(stage) = self.session.stage() else { return false };
+        let set =
+            triangles.map_or(Ok(()), |triangles| stage.renderer().output().set_overlay(&triangles));
+        self.overlay.built_in(clock.elapsed());
+        match set {
+            Ok(()) => {}
+            Err(error @ RenderError::Lost { .. }) => {
+                self.recover(event_loop, error);
+                return false;
+            }
+            // The scene is drawn without panels.
+            Err(error) => {
+                self.overlay.hide_all();
+                self.session.say(format!("cannot draw the panels: {error}"));
+            }
+        }
+        if !actions.is_empty() {
+            self.screen.redraw();
+        }
+        actions.into_iter().for_each(|action| self.act(event_loop, action));
+        true
+    }
+
+    /// Returns the result of the last action and the state of saving.
+    fn save_text(&mut self) -> String {
+        let mut words = self.session.message().to_owned();
+        let saving = self.saving.title(self.session.saver());
+        if !words.is_empty() && !saving.is_empty() {
+            words += " | ";
+        }
+        words + saving.trim_end_matches(" | ")
+    }
+}
+
+/// Returns the data that panels show; `None` without a device.
+fn facts<'a>(
+    session: &'a mut Session,
+    (status, settings): (&'a Status, &'a Settings),
+    (backend_kind, save_text): (BackendKind, String),
+    needs_ranges: bool,
+) -> Option<Facts<'a>> {
+    let [name, backend] = status.names();
+    let (renderer, has_levels) = (session.requested_renderer(), session.has_levels());
+    let (view, camera) = (*session.camera().view(), session.camera());
+    let (is_walking, hour) = (camera.is_walking(), camera.look().hour);
+    let editing = session.editing();
+    let (is_on, editor) = (editing.is_on(), editing.editor());
+    let (brush, history) = (editor.brush, editor.history());
+    let (can_undo, can_redo) = (history.undo_count() > 0, history.redo_count() > 0);
+    let drawn = session.drawn();
+    let drawing = session.stage()?.renderer();
+    let (held, cull) = (drawing.held(), drawing.cull());
+    let pool = drawing.pool();
+    let ranges = needs_ranges.then(|| pool.map_or(Vec::new(), VertexPool::ranges));
+    let pool = pool.map(VertexPool::stats);
+    let edit = session.stage().and_then(Stage::edit_scene).map(|scene| EditFacts {
+        is_on,
+        brush,
+        can_undo,
+        can_redo,
+        save_text,
+        materials: scene.materials(),
+    });
+    Some(Facts {
+        name,
+        backend,
+        backend_kind,
+        renderer,
+        drawn,
+        held,
+        pool,
+        ranges,
+        view,
+        cull,
+        has_levels,
+        is_walking,
+        hour,
+        settings,
+        edit,
+    })
 }

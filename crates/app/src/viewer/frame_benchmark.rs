@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use drystone::Action;
 use serde_json::{Value, json};
-use winit::event_loop::ActiveEventLoop;
 
-use super::{Viewer, overlay::Percentiles};
-use crate::output;
+use super::overlay::{Overlay, Percentiles};
 
 /// Frames per row. Panels are rebuilt ten times a second, so a few times per row.
 const ROW: u32 = 16;
@@ -103,6 +102,25 @@ impl FrameBenchmark {
         (self.count - self.left) / ROW % 2 == 1
     }
 
+    /// Shows or hides panels for the next frame, and starts the clock. Returns the turn of the
+    /// camera.
+    pub(super) fn begin_frame(&mut self, overlay: &mut Overlay) -> Action {
+        if self.has_panels() != overlay.shows_panels() {
+            overlay.switch_panels();
+        }
+        self.ended.get_or_insert_with(Instant::now);
+        self.started = Clock::now();
+        Action::Turn([TURN, 0.0])
+    }
+
+    /// Records a frame, and the time of building panels, if they were built. Returns the report
+    /// after the last frame.
+    pub(super) fn end_frame(&mut self, made: Option<Duration>) -> Option<Value> {
+        let (now, thread) = (Instant::now(), self.started.elapsed());
+        let before = self.ended.replace(now).unwrap_or(now);
+        self.note(now - before, thread, made).then(|| self.to_json())
+    }
+
     /// Adds a frame: wall time, CPU time of this thread, and the time of building panels, if they
     /// were built. Returns whether it was the last one.
     fn note(&mut self, wall: Duration, thread: Duration, made: Option<Duration>) -> bool {
@@ -153,38 +171,6 @@ fn summary(ms: &[f32]) -> Value {
         "mean": rounded(mean),
         "count": ms.len(),
     })
-}
-
-impl Viewer {
-    /// Shows or hides panels for the next frame of a benchmark, and starts the clock.
-    pub(super) fn start_benchmark_frame(&mut self) {
-        let Some(benchmark) = self.benchmark.as_mut().filter(|_| !self.awaits_first) else {
-            return;
-        };
-        if benchmark.has_panels() != self.overlay.shows_panels() {
-            self.overlay.switch_panels();
-        }
-        self.flight.turn(&mut self.view.camera, [TURN, 0.0]);
-        benchmark.ended.get_or_insert_with(Instant::now);
-        benchmark.started = Clock::now();
-    }
-
-    /// Records a frame of a benchmark; after the last one, prints the report and ends.
-    pub(super) fn end_benchmark_frame(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(benchmark) = self.benchmark.as_mut().filter(|_| !self.awaits_first) else {
-            return;
-        };
-        let (now, thread) = (Instant::now(), benchmark.started.elapsed());
-        let before = benchmark.ended.replace(now).unwrap_or(now);
-        if !benchmark.note(now - before, thread, self.overlay.take_build_time()) {
-            return self.redraw();
-        }
-        let line = format!("{}\n", benchmark.to_json());
-        if let Err(error) = output::print(&line) {
-            self.fail(error);
-        }
-        event_loop.exit();
-    }
 }
 
 #[cfg(test)]

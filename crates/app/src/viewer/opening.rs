@@ -1,168 +1,31 @@
-//! Reading of files by threads, while the window keeps drawing. The first file is waited for
-//! briefly, so that an error in it appears on the terminal without a window.
+//! Opening of files in the viewer.
 
 use std::{
     fs, mem,
-    panic::{self, AssertUnwindSafe},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        mpsc::{self, Receiver, RecvTimeoutError},
-    },
-    thread,
-    time::{Duration, Instant},
 };
 
-use drystone::scene::{ChunkQuads, EditTarget, RendererKind};
-use drystone_formats::Source;
+use drystone::{
+    Content, Haze, Loaded, Session, SessionOptions,
+    keys::Host,
+    scene::{EditTarget, RendererKind, Reread},
+};
 use drystone_store::StoredWorld;
 use drystone_voxel::MaterialTable;
 use drystone_world::World;
-use rfd::AsyncFileDialog;
 use winit::event_loop::ActiveEventLoop;
 
 use super::{
     Viewer,
-    reading::on_reader_threads,
-    signals::{WindowRequest, WindowRequests},
+    reading::{First, Opened, shown_name, with_renderer},
+    saving::Saving,
+    signals::WindowRequests,
     status::Status,
 };
 use crate::{
-    AppError,
-    cli::{EditsArgs, Haze, LevelsKind, LookArgs, SaveArgs, SceneOptions},
-    commands,
-    content::Content,
-    progress::Progress,
+    cli::{EditsArgs, LevelsKind, LookArgs, SaveArgs, SceneOptions},
     settings::{RecentFile, Settings},
 };
-
-/// Content of a file, ready to be shown.
-pub(super) struct Loaded {
-    pub(super) options: SceneOptions,
-    pub(super) content: Content,
-    pub(super) edit_target: EditTarget,
-    pub(super) quads: Vec<ChunkQuads>,
-}
-
-impl Loaded {
-    /// Reads the content that the options name, from an open source if there is one. Renderer and
-    /// ambient occlusion come from `settings` unless the command line sets them, if the content
-    /// allows it.
-    ///
-    /// # Cost
-    /// Reading a world and meshing it on all cores, in threads of its own.
-    pub(super) fn read(
-        request_options: (SceneOptions, Option<Arc<dyn Source>>),
-        save: &SaveArgs,
-        settings: &Settings,
-        progress: &Progress,
-    ) -> Result<Self, AppError> {
-        on_reader_threads(|| Self::read_here(request_options, save, settings, progress))
-    }
-
-    fn read_here(
-        (mut options, source): (SceneOptions, Option<Arc<dyn Source>>),
-        save: &SaveArgs,
-        settings: &Settings,
-        progress: &Progress,
-    ) -> Result<Self, AppError> {
-        let open = || match source {
-            Some(source) => Ok(source),
-            None => commands::open_to_edit(&options, save).map(Arc::from),
-        };
-        let (content, edit_target) = Content::open(&options, open, progress)?;
-        if !options.is_renderer_explicit {
-            options = with_renderer(options, settings.renderer, &content);
-        }
-        if settings.darkens_corners && matches!(content, Content::World(_)) {
-            options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
-        }
-        let quads = content.quads(options.meshing(), progress);
-        Ok(Self { options, content, edit_target, quads })
-    }
-}
-
-/// Initial state of the viewer.
-pub(super) enum First {
-    /// Content to show.
-    Ready(Box<Loaded>),
-    /// A thread still reads what these options name.
-    Later(Box<SceneOptions>, Arc<Progress>, Receiver<Result<Loaded, AppError>>),
-}
-
-/// Time to wait for the first file before a window opens. Shorter, its progress bar would only
-/// flicker.
-const MAX_WAIT: Duration = Duration::from_millis(400);
-
-impl First {
-    /// Starts a thread that reads the content, and waits for it briefly.
-    ///
-    /// # Errors
-    /// Errors of reading, if they occur within that time.
-    pub(super) fn read(
-        options: SceneOptions,
-        save: &SaveArgs,
-        settings: &Settings,
-    ) -> Result<Self, AppError> {
-        let (sender, receiver) = mpsc::channel();
-        let (request_options, save, settings) = (options.clone(), save.clone(), settings.clone());
-        let progress = Arc::new(reading(options.source.path.as_deref()));
-        let thread_progress = Arc::clone(&progress);
-        thread::spawn(move || {
-            // If the program has ended, the content is dropped.
-            let _ = sender.send(Loaded::read(
-                (request_options, None),
-                &save,
-                &settings,
-                &thread_progress,
-            ));
-        });
-        match receiver.recv_timeout(MAX_WAIT) {
-            Ok(read) => Ok(Self::Ready(Box::new(read?))),
-            Err(RecvTimeoutError::Timeout) => {
-                Ok(Self::Later(Box::new(options), progress, receiver))
-            }
-            Err(RecvTimeoutError::Disconnected) => Err(AppError::NotRead(READER_FAILED.into())),
-        }
-    }
-}
-
-/// Message after a panic of the reading thread, which has printed its own.
-const READER_FAILED: &str = "an internal error occurred; please report it";
-
-/// A dialog that closes faster than this never opened; the dialog library does not report that.
-const NO_DIALOG: Duration = Duration::from_millis(400);
-const NO_DIALOG_HINT: &str = "no file dialog (it needs the desktop portal or zenity); drop the file \
-    on the window, or name it on the command line";
-
-/// Returns a file's name for display.
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-/// Returns the name of the content for display.
-fn shown_name(path: Option<&Path>) -> String {
-    path.map_or("the world".into(), name_of)
-}
-
-/// Returns progress with the file's name.
-fn reading(path: Option<&Path>) -> Progress {
-    Progress::new(format!("reading {}", shown_name(path)))
-}
-
-/// Returns the options if they go together.
-fn fitting(options: SceneOptions) -> Option<SceneOptions> {
-    options.conflict().is_none().then_some(options)
-}
-
-/// Returns the options with another renderer, if that can draw the content.
-fn with_renderer(options: SceneOptions, renderer: RendererKind, content: &Content) -> SceneOptions {
-    let is_cubes = matches!(renderer, RendererKind::Instanced(_));
-    if is_cubes && !matches!(content, Content::World(_)) {
-        return options;
-    }
-    fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options)
-}
 
 /// Returns the options that a file was `read` with, updated by the switches that were used in the
 /// meantime.
@@ -202,6 +65,17 @@ pub(super) fn options_for(
     }
 }
 
+/// Returns the options of a session in the window.
+pub(super) fn session_options(options: &SceneOptions) -> SessionOptions {
+    SessionOptions {
+        host: Host::Window,
+        view: options.view_options(),
+        renderer: options.renderer,
+        cull: options.cull,
+        max_edit_bytes: options.memory_budget().edit_bytes(),
+    }
+}
+
 impl Viewer {
     /// Creates a viewer of the first file; empty until that is read.
     pub(super) fn begin(
@@ -211,128 +85,87 @@ impl Viewer {
         requests: WindowRequests,
     ) -> Self {
         let (options, progress, receiver) = match first {
-            First::Ready(loaded) => return Self::new(*loaded, save, settings, requests),
+            First::Ready(opened) => return Self::new(*opened, save, settings, requests),
             First::Later(options, progress, receiver) => (*options, progress, receiver),
         };
         let name = shown_name(options.source.path.as_deref());
         let content = Content::World(Box::new(World::new(&name, MaterialTable::new())));
-        let nothing = Loaded { options, content, edit_target: EditTarget::None, quads: Vec::new() };
-        let mut viewer = Self::new(nothing, save, settings, requests.clone());
-        viewer.overlay.set_progress(Some(progress));
-        (viewer.loading, viewer.awaits_first) = (Some(name), true);
-        thread::spawn(move || {
-            let request = match receiver.recv() {
-                Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
-                Ok(Err(error)) => WindowRequest::Fail(error),
-                Err(_) => WindowRequest::Fail(AppError::NotRead(READER_FAILED.into())),
-            };
-            requests.send(request);
-        });
+        let loaded = Loaded::of(content, EditTarget::None, Vec::new());
+        let mut viewer = Self::new(Opened { options, loaded }, save, settings, requests);
+        viewer.reader.await_first(name, progress, receiver);
         viewer
     }
 
     /// Returns the settings to save.
     pub(super) fn settings(&self) -> Settings {
-        Settings { shows_panels: self.overlay.shows_panels(), ..self.settings.clone() }
+        let settings = self.preferences.settings.clone();
+        Settings { shows_panels: self.overlay.shows_panels(), ..settings }
+    }
+
+    /// Returns the options as the switches have changed them.
+    fn current_options(&self) -> SceneOptions {
+        let look = self.session.camera().look();
+        SceneOptions {
+            renderer: self.session.renderer(),
+            cull: self.session.cull(),
+            ao: look.occlusion,
+            air: LookArgs::of(look),
+            ..self.options.clone()
+        }
     }
 
     /// Adds the current file to the recent files, with its options and the file of its edits.
     pub(super) fn note_source(&mut self) {
         let SceneOptions { source, edits, .. } = &self.options;
-        let made = self.editing.editor.saver().edits_file();
+        let made = self.session.saver().edits_file();
         if let Some(path) = &source.path {
             let file = RecentFile::new(path, source, made.as_deref().or(edits.edits.as_deref()));
-            self.settings.opened(file);
+            self.preferences.settings.opened(file);
         }
-    }
-
-    /// Opens a file dialog in a thread.
-    pub(super) fn ask_for_file(&mut self) {
-        let requests = self.requests.clone();
-        let title = "Open a .vox, .qb, .mca, height map, polygon model or stored world";
-        let (dialog, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
-        thread::spawn(move || {
-            let request = match pollster::block_on(dialog) {
-                Some(file) => WindowRequest::Read(file.path().to_path_buf()),
-                None if start.elapsed() < NO_DIALOG => {
-                    WindowRequest::Message(NO_DIALOG_HINT.into())
-                }
-                None => return,
-            };
-            requests.send(request);
-        });
     }
 
     /// Reads the previous file.
     pub(super) fn read_previous(&mut self) {
         let now = self.options.source.path.as_ref();
         let now = now.and_then(|path| std::path::absolute(path).ok());
-        let recent = || self.settings.recent.iter().map(|file| &file.path);
+        let recent = || self.preferences.settings.recent.iter().map(|file| &file.path);
         let others = || recent().filter(|path| Some(*path) != now.as_ref());
         // If all are missing, reading one reports the error.
         match others().find(|path| path.exists()).or_else(|| others().next()) {
             Some(path) => self.read(path.clone()),
-            None => self.notify("there is no previous file"),
+            None => self.session.say("there is no previous file"),
         }
     }
 
     /// Starts a thread that reads a file; it is shown when complete.
     pub(super) fn read(&mut self, path: PathBuf) {
-        self.redraw();
-        if let Some(name) = &self.loading {
+        self.screen.redraw();
+        if let Some(name) = self.reader.loading() {
             let line = format!("wait until {name} is loaded");
-            return self.notify(&line);
+            return self.session.say(line);
         }
         // A second reader could not open a world or edits that this program writes.
-        let is_written = self.editing.editor.saver().edits_file().is_some();
+        let is_written = self.session.saver().edits_file().is_some();
         if (is_written || StoredWorld::is_stored(&path)) && self.shows(&path) {
-            return self.notify("this world is already open");
+            return self.session.say("this world is already open");
         }
         if !self.may_leave() {
             return;
         }
         self.note_source();
-        let mut file = self.settings.recent_file(&path);
+        let mut file = self.preferences.settings.recent_file(&path);
         // With `--read-only`, a file of edits is not created.
-        file.edits = file.edits.filter(|edits| !self.save.read_only || edits.exists());
-        let options = options_for(file, &self.options, self.requested_levels);
+        let read_only = self.reader.save.read_only;
+        file.edits = file.edits.filter(|edits| !read_only || edits.exists());
+        let shown = self.current_options();
+        let options = options_for(file, &shown, self.reader.levels);
         if let Some(problem) = options.conflict() {
-            return self.notify(problem);
+            return self.session.say(problem);
         }
         // Current values, whether chosen in the viewer or set on the command line.
-        let (renderer, darkens_corners) = (self.options.renderer, self.options.ao);
+        let (renderer, darkens_corners) = (shown.renderer, shown.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
-        self.start_reading((options, None), settings);
-    }
-
-    /// Starts a thread that reads the content, from an open source if there is one, and sends it to
-    /// the viewer.
-    pub(super) fn start_reading(
-        &mut self,
-        request_options: (SceneOptions, Option<Arc<dyn Source>>),
-        settings: Settings,
-    ) {
-        let path = request_options.0.source.path.as_deref();
-        let progress = Arc::new(reading(path));
-        self.overlay.set_progress(Some(Arc::clone(&progress)));
-        self.loading = Some(shown_name(path));
-        // Noted before the thread starts: later edits may be missing in what it reads.
-        self.before = (self.editing.changes, self.editing.editor.saver().lacked_count());
-        let (save, requests) = (self.save.clone(), self.requests.clone());
-        thread::spawn(move || {
-            // The thread shares only the source with the viewer, and `Source` allows reading it
-            // concurrently. All other data is its own.
-            let read =
-                AssertUnwindSafe(|| Loaded::read(request_options, &save, &settings, &progress));
-            let request = match panic::catch_unwind(read) {
-                Ok(Ok(loaded)) => WindowRequest::Show(Box::new(loaded)),
-                Ok(Err(error)) => WindowRequest::NotRead(error.to_string()),
-                Err(_) => {
-                    WindowRequest::NotRead(AppError::NotRead(READER_FAILED.into()).to_string())
-                }
-            };
-            requests.send(request);
-        });
+        self.reader.start((options, None), settings, None);
     }
 
     /// Whether `path` is the current file.
@@ -343,46 +176,107 @@ impl Viewer {
     }
 
     /// Shows loaded content in place of the current one.
-    pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, loaded: Loaded) {
-        self.loading = None;
-        let is_first = mem::replace(&mut self.awaits_first, false);
-        self.overlay.set_progress(None);
-        let is_reread = mem::take(&mut self.is_reread);
+    pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, opened: Opened) {
+        let before = self.reader.end().and_then(|loading| loading.again);
+        let is_first = mem::replace(&mut self.reader.awaits_first, false);
         // Edits made while it was read.
         if !self.may_leave() {
-            return self.redraw();
+            return self.screen.redraw();
         }
-        if is_reread {
-            return self.show_again(loaded);
+        if let Some(before) = before {
+            return self.show_again(opened, before);
         }
-        let Loaded { options, content, edit_target, quads } = loaded;
-        let mut options = switched(options, &self.options);
+        let Opened { options, loaded } = opened;
+        let mut options = switched(options, &self.current_options());
         if !is_first {
             // For the first file, no renderer was chosen in the viewer.
-            options = with_renderer(options, self.requested_renderer(), &content);
+            options = with_renderer(options, self.session.requested_renderer(), &loaded.content);
         }
+        self.status = Status::new(loaded.content.name());
         // The old device is closed first: a window has one device at a time.
-        self.screen = None;
-        (self.framed, self.clear_air) = (content.framed(), content.clear_air(&options));
-        (self.view, self.walk) = (self.framed.view(&options), None);
-        self.flight = self.framed.flight();
-        self.status = Status::new(content.name());
-        (self.options, self.content, self.quads) = (options, Some(content), Some(quads));
-        (self.faults_noted, self.lags) = (0, false);
-        self.editing.restart(edit_target, self.options.memory_budget());
-        self.capture_mouse(false);
+        self.session.replace(loaded, &session_options(&options));
+        (self.options, self.saving) = (options, Saving::new());
+        self.end_editing();
         self.note_source();
-        let Some(window) = self.window.clone() else { return };
-        if let Err(error) = self.open_screen(event_loop, window) {
+        if let Err(error) = self.open_device(event_loop) {
             self.stop(event_loop, error);
         }
+    }
+
+    /// Toggles levels of detail. The content is read again from its open source, with all edits,
+    /// while the current scene is still drawn. Opening the source a second time would fail, since
+    /// this program writes it.
+    pub(super) fn switch_levels(&mut self) {
+        if self.session.is_model() {
+            return self.session.say("polygon models have no levels of detail");
+        }
+        if self.session.stage().is_none() {
+            return;
+        }
+        let levels = if self.session.has_levels() { LevelsKind::Off } else { LevelsKind::On };
+        if self.reader.loading().is_some() || self.session.has_change() {
+            return self.session.say(Session::BUSY);
+        }
+        let mut options =
+            SceneOptions { levels, is_renderer_explicit: true, ..self.current_options() };
+        if let Some(problem) = options.conflict() {
+            return self.session.say(problem);
+        }
+        if !self.may_leave() {
+            return;
+        }
+        let changes = self.session.editing().changes();
+        let saver = self.session.saver();
+        if let Some(path) = saver.edits_file() {
+            options.edits.edits = Some(path);
+        }
+        let source = saver.shared_source();
+        // Noted before the thread starts: later edits may be missing in what it reads.
+        let before = (changes, saver.lacked_count());
+        self.reader.start((options, source), self.settings(), Some(before));
+        self.screen.redraw();
+    }
+
+    /// Shows content that was read again, with the same camera. The undo history stays, unless
+    /// edits are missing in the source; these are lost. `before` has the number of changes, and of
+    /// chunks without saved edits, when reading began.
+    fn show_again(&mut self, opened: Opened, (changes, lacked): (u64, usize)) {
+        self.screen.redraw();
+        self.session.finish_editing();
+        let reread = self.session.saver().reread(lacked);
+        if self.session.editing().changes() != changes || reread == Reread::Outdated {
+            // Edits made or saved in the meantime are missing in it.
+            return self.switch_levels();
+        }
+        let Opened { options, loaded } = opened;
+        if let Err(error) = self.session.show_again(loaded, reread, options.meshing()) {
+            return self.session.say(format!("nothing was changed: {error}"));
+        }
+        let SceneOptions { levels, edits, .. } = options;
+        (self.options.levels, self.options.edits) = (levels, edits);
+        self.status.restart_faults();
+        let how = match levels {
+            LevelsKind::Off => "levels of detail off",
+            LevelsKind::On | LevelsKind::Auto => "levels of detail on",
+        };
+        let lost = match reread {
+            Reread::Without(1) => "; unsaved edits of 1 chunk were lost".into(),
+            Reread::Without(chunks) => {
+                format!("; unsaved edits of {chunks} chunks were lost")
+            }
+            Reread::Whole | Reread::Outdated => String::new(),
+        };
+        self.session.set_message(format!("{how}{lost}"));
+        self.after_action();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use drystone::scene::BackendKind;
+    use drystone::{Content, scene::BackendKind};
     use drystone_render::Cull;
+    use drystone_voxel::MaterialTable;
+    use drystone_world::World;
 
     use super::*;
     use crate::cli::{self, Tint};

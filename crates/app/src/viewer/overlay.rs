@@ -20,16 +20,21 @@ use std::{
     time::{Duration, Instant},
 };
 
+use drystone::Action;
 use drystone_render::Overlay as Triangles;
 use egui::{CursorIcon, epaint::ClippedShape};
 use egui_winit::State;
-use winit::{dpi::PhysicalPosition, event::WindowEvent, window::Window};
+use winit::{
+    dpi::PhysicalPosition,
+    event::{ElementState, WindowEvent},
+    window::Window,
+};
 
-use crate::progress::Progress;
+use drystone::Progress;
 pub(super) use frame_times::{FrameTimes, Percentiles};
 pub(crate) use mesh::Textures;
 use panels::Panels;
-pub(super) use panels::{Action, EditFacts, Facts};
+pub(super) use panels::{EditFacts, Facts};
 
 /// Panels over the scene.
 pub(super) struct Overlay {
@@ -125,10 +130,50 @@ impl Overlay {
         self.has_input = true;
     }
 
-    /// Shows the progress of a long operation, or hides it.
-    pub(super) fn set_progress(&mut self, progress: Option<Arc<Progress>>) {
-        self.progress = progress.map(|progress| (progress, Instant::now()));
-        self.has_input = true;
+    /// Shows the progress of a long operation, or hides it. Returns whether that changes anything.
+    pub(super) fn show_progress(&mut self, progress: Option<&Arc<Progress>>) -> bool {
+        let is_shown = match (&self.progress, progress) {
+            (Some((shown, _)), Some(progress)) => Arc::ptr_eq(shown, progress),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_shown {
+            self.progress = progress.map(|progress| (Arc::clone(progress), Instant::now()));
+            self.has_input = true;
+        }
+        !is_shown
+    }
+
+    /// Passes an event to the panels. While the mouse is captured, they get no event of the pointer
+    /// and no key. Releases always reach the viewer too, so that no key or button stays pressed.
+    pub(super) fn take_event(
+        &mut self,
+        window: &Window,
+        event: &WindowEvent,
+        is_captured: bool,
+    ) -> EventResult {
+        let is_release = |state: ElementState| state == ElementState::Released;
+        match event {
+            WindowEvent::KeyboardInput { event: key, .. } => {
+                let is_theirs = !is_captured && self.key(window, event);
+                let is_taken = is_theirs && !is_release(key.state);
+                EventResult { is_taken, repaint: is_theirs }
+            }
+            WindowEvent::CursorMoved { .. }
+            | WindowEvent::MouseInput { .. }
+            | WindowEvent::MouseWheel { .. }
+                if is_captured =>
+            {
+                EventResult::default()
+            }
+            WindowEvent::MouseInput { state, .. } if is_release(*state) => {
+                EventResult { is_taken: false, ..self.event(window, event) }
+            }
+            WindowEvent::CursorMoved { .. }
+            | WindowEvent::MouseInput { .. }
+            | WindowEvent::MouseWheel { .. } => self.event(window, event),
+            _ => EventResult { is_taken: false, ..self.event(window, event) },
+        }
     }
 
     /// Whether the list of keys is shown.
@@ -156,7 +201,7 @@ impl Overlay {
     }
 
     /// Passes a pointer or window event to the panels.
-    pub(super) fn event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
+    fn event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
         let is_open = self.is_open();
         if let WindowEvent::CursorMoved { position, .. } = event {
             self.pointer = *position;
@@ -186,7 +231,7 @@ impl Overlay {
 
     /// Passes a key to the panels while a text field has the focus. Returns whether the key was
     /// used.
-    pub(super) fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
+    fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
         let is_open = self.is_open();
         let Some(egui) = self.egui.as_mut().filter(|_| is_open) else { return false };
         if !egui.egui_ctx().text_edit_focused() {

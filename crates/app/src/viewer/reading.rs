@@ -1,8 +1,73 @@
-//! Threads that read files while the window keeps drawing.
+//! Reading of files by threads, while the window keeps drawing. The first file is waited for
+//! briefly, so that an error in it appears on the terminal without a window.
 
+use std::{
+    panic::{self, AssertUnwindSafe},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use drystone::{Content, Loaded, Progress, scene::RendererKind};
+use drystone_formats::Source;
 use rayon::ThreadPoolBuilder;
+use rfd::AsyncFileDialog;
 
-use crate::AppError;
+use super::signals::{WindowRequest, WindowRequests};
+use crate::{
+    AppError,
+    cli::{LevelsKind, SaveArgs, SceneOptions},
+    settings::Settings,
+    source,
+};
+
+/// Content of a file, ready to be shown, with its options.
+pub(super) struct Opened {
+    pub(super) options: SceneOptions,
+    pub(super) loaded: Loaded,
+}
+
+impl Opened {
+    /// Reads the content that the options name, from an open source if there is one. Renderer and
+    /// ambient occlusion come from `settings` unless the command line sets them, if the content
+    /// allows it.
+    ///
+    /// # Cost
+    /// Reading a world and meshing it on all cores, in threads of its own.
+    fn read(
+        request_options: (SceneOptions, Option<Arc<dyn Source>>),
+        save: &SaveArgs,
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<Self, AppError> {
+        on_reader_threads(|| Self::read_here(request_options, save, settings, progress))
+    }
+
+    fn read_here(
+        (mut options, source): (SceneOptions, Option<Arc<dyn Source>>),
+        save: &SaveArgs,
+        settings: &Settings,
+        progress: &Progress,
+    ) -> Result<Self, AppError> {
+        let mut loaded = match source {
+            Some(source) => source::load_again(source, &options, progress)?,
+            None => source::load(source::open_to_edit(&options, save)?, &options, progress)?,
+        };
+        loaded.content = loaded.content.in_pieces();
+        if !options.is_renderer_explicit {
+            options = with_renderer(options, settings.renderer, &loaded.content);
+        }
+        if settings.darkens_corners && matches!(loaded.content, Content::World(_)) {
+            options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
+        }
+        loaded.quads = Some(loaded.content.quads(options.meshing(), progress));
+        Ok(Self { options, loaded })
+    }
+}
 
 /// Runs `read` on a thread pool of its own, one thread per core, and waits for it.
 ///
@@ -11,12 +76,208 @@ use crate::AppError;
 ///
 /// # Errors
 /// If the system cannot start threads.
-pub(super) fn on_reader_threads<T: Send>(
+fn on_reader_threads<T: Send>(
     read: impl FnOnce() -> Result<T, AppError> + Send,
 ) -> Result<T, AppError> {
     let threads = ThreadPoolBuilder::new().thread_name(|number| format!("read-{number}")).build();
     let no_threads = |error| AppError::NotRead(format!("cannot start threads: {error}"));
     threads.map_err(no_threads)?.install(read)
+}
+
+/// Returns the options if they go together.
+fn fitting(options: SceneOptions) -> Option<SceneOptions> {
+    options.conflict().is_none().then_some(options)
+}
+
+/// Returns the options with another renderer, if that can draw the content.
+pub(super) fn with_renderer(
+    options: SceneOptions,
+    renderer: RendererKind,
+    content: &Content,
+) -> SceneOptions {
+    let is_cubes = matches!(renderer, RendererKind::Instanced(_));
+    if is_cubes && !matches!(content, Content::World(_)) {
+        return options;
+    }
+    fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options)
+}
+
+/// Initial state of the viewer.
+pub(super) enum First {
+    /// Content to show.
+    Ready(Box<Opened>),
+    /// A thread still reads what these options name.
+    Later(Box<SceneOptions>, Arc<Progress>, Receiver<Result<Opened, AppError>>),
+}
+
+/// Time to wait for the first file before a window opens. Shorter, its progress bar would only
+/// flicker.
+const MAX_WAIT: Duration = Duration::from_millis(400);
+
+impl First {
+    /// Starts a thread that reads the content, and waits for it briefly.
+    ///
+    /// # Errors
+    /// Errors of reading, if they occur within that time.
+    pub(super) fn read(
+        options: SceneOptions,
+        save: &SaveArgs,
+        settings: &Settings,
+    ) -> Result<Self, AppError> {
+        let (sender, receiver) = mpsc::channel();
+        let (request_options, save, settings) = (options.clone(), save.clone(), settings.clone());
+        let progress = Arc::new(reading(options.source.path.as_deref()));
+        let thread_progress = Arc::clone(&progress);
+        thread::spawn(move || {
+            let read = Opened::read((request_options, None), &save, &settings, &thread_progress);
+            // If the program has ended, the content is dropped.
+            let _ = sender.send(read);
+        });
+        match receiver.recv_timeout(MAX_WAIT) {
+            Ok(read) => Ok(Self::Ready(Box::new(read?))),
+            Err(RecvTimeoutError::Timeout) => {
+                Ok(Self::Later(Box::new(options), progress, receiver))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(AppError::NotRead(READER_FAILED.into())),
+        }
+    }
+}
+
+/// Message after a panic of the reading thread, which has printed its own.
+const READER_FAILED: &str = "an internal error occurred; please report it";
+
+/// A dialog that closes faster than this never opened; the dialog library does not report that.
+const NO_DIALOG: Duration = Duration::from_millis(400);
+const NO_DIALOG_HINT: &str = "no file dialog (it needs the desktop portal or zenity); drop the file \
+    on the window, or name it on the command line";
+
+/// Returns a file's name for display.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Returns the name of the content for display.
+pub(super) fn shown_name(path: Option<&Path>) -> String {
+    path.map_or("the world".into(), name_of)
+}
+
+/// Returns progress with the file's name.
+fn reading(path: Option<&Path>) -> Progress {
+    Progress::new(format!("reading {}", shown_name(path)))
+}
+
+/// Starts threads that read files and send them to the viewer.
+pub(super) struct Reader {
+    /// Options for saving edits of what is read.
+    pub(super) save: SaveArgs,
+    /// Requested levels of detail, for the next files.
+    pub(super) levels: LevelsKind,
+    requests: WindowRequests,
+    /// File that a thread reads.
+    loading: Option<Loading>,
+    /// Whether the first file is still being read and nothing is shown.
+    pub(super) awaits_first: bool,
+}
+
+/// File that a thread reads.
+pub(super) struct Loading {
+    name: String,
+    progress: Arc<Progress>,
+    /// The current file is read again, to be shown differently. Number of changes, and of chunks
+    /// without saved edits, when that began.
+    pub(super) again: Option<(u64, usize)>,
+}
+
+impl Reader {
+    pub(super) const fn new(save: SaveArgs, levels: LevelsKind, requests: WindowRequests) -> Self {
+        Self { save, levels, requests, loading: None, awaits_first: false }
+    }
+
+    /// Sends the first file to the viewer once it is read.
+    pub(super) fn await_first(
+        &mut self,
+        name: String,
+        progress: Arc<Progress>,
+        receiver: Receiver<Result<Opened, AppError>>,
+    ) {
+        self.loading = Some(Loading { name, progress, again: None });
+        self.awaits_first = true;
+        let requests = self.requests.clone();
+        thread::spawn(move || {
+            let request = match receiver.recv() {
+                Ok(Ok(opened)) => WindowRequest::Show(Box::new(opened)),
+                Ok(Err(error)) => WindowRequest::Fail(error),
+                Err(_) => WindowRequest::Fail(AppError::NotRead(READER_FAILED.into())),
+            };
+            requests.send(request);
+        });
+    }
+
+    /// Starts a thread that reads the content, from an open source if there is one, and sends it to
+    /// the viewer.
+    pub(super) fn start(
+        &mut self,
+        request_options: (SceneOptions, Option<Arc<dyn Source>>),
+        settings: Settings,
+        again: Option<(u64, usize)>,
+    ) {
+        let path = request_options.0.source.path.as_deref();
+        let progress = Arc::new(reading(path));
+        let name = shown_name(path);
+        self.loading = Some(Loading { name, progress: Arc::clone(&progress), again });
+        let (save, requests) = (self.save.clone(), self.requests.clone());
+        thread::spawn(move || {
+            // The thread shares only the source with the viewer, and `Source` allows reading it
+            // concurrently. All other data is its own.
+            let read =
+                AssertUnwindSafe(|| Opened::read(request_options, &save, &settings, &progress));
+            let request = match panic::catch_unwind(read) {
+                Ok(Ok(opened)) => WindowRequest::Show(Box::new(opened)),
+                Ok(Err(error)) => WindowRequest::NotRead(error.to_string()),
+                Err(_) => {
+                    WindowRequest::NotRead(AppError::NotRead(READER_FAILED.into()).to_string())
+                }
+            };
+            requests.send(request);
+        });
+    }
+
+    /// Records that the file was read, or that reading failed. Returns what was read.
+    pub(super) const fn end(&mut self) -> Option<Loading> {
+        self.loading.take()
+    }
+
+    /// Opens a file dialog in a thread.
+    pub(super) fn ask_for_file(&self) {
+        let requests = self.requests.clone();
+        let title = "Open a .vox, .qb, .mca, height map, polygon model or stored world";
+        let (dialog, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
+        thread::spawn(move || {
+            let request = match pollster::block_on(dialog) {
+                Some(file) => WindowRequest::Read(PathBuf::from(file.path())),
+                None if start.elapsed() < NO_DIALOG => {
+                    WindowRequest::Message(NO_DIALOG_HINT.into())
+                }
+                None => return,
+            };
+            requests.send(request);
+        });
+    }
+
+    /// Returns the name of the file that a thread reads.
+    pub(super) fn loading(&self) -> Option<&str> {
+        self.loading.as_ref().map(|loading| loading.name.as_str())
+    }
+
+    /// Whether the current file is read again.
+    pub(super) fn is_reread(&self) -> bool {
+        self.loading.as_ref().is_some_and(|loading| loading.again.is_some())
+    }
+
+    /// Returns the progress of reading.
+    pub(super) fn progress(&self) -> Option<&Arc<Progress>> {
+        self.loading.as_ref().map(|loading| &loading.progress)
+    }
 }
 
 #[cfg(test)]
@@ -30,12 +291,13 @@ mod tests {
         time::Duration,
     };
 
-    use drystone::scene;
+    use drystone::{Progress, scene};
     use drystone_formats::{Source, SourceError};
     use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
     use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
-    use crate::{cli, progress::Progress, settings::Settings, viewer::opening::Loaded};
+    use super::Opened;
+    use crate::{cli, settings::Settings};
 
     const MAX_WAIT: Duration = Duration::from_secs(20);
 
@@ -81,7 +343,7 @@ mod tests {
             let words = ["drystone", "--levels", "off"].map(Into::into);
             let Ok(parsed) = cli::parse(words) else { panic!("options") };
             let request = (parsed.scene, Some(Arc::new(gated) as Arc<dyn Source>));
-            Loaded::read(request, &parsed.save, &Settings::default(), &Progress::default()).is_ok()
+            Opened::read(request, &parsed.save, &Settings::default(), &Progress::default()).is_ok()
         });
         for thread in 0..rayon::current_num_threads() {
             assert!(waiting.recv_timeout(MAX_WAIT).is_ok(), "{thread} threads read");

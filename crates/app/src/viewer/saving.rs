@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::scene::{EditSaver, SaveState};
-use drystone_formats::SourceError;
-use winit::event_loop::ActiveEventLoop;
-
-use super::{Viewer, editing::Editing};
-use crate::{
-    cli::{SaveArgs, SourceOptions},
-    commands, output,
+use drystone::{
+    Session,
+    scene::{EditSaver, SaveState},
 };
+use drystone_formats::SourceError;
+
+use crate::{cli::SourceOptions, output, source::save_in_new_file};
 
 /// State of warnings and retries.
 pub(super) struct Saving {
@@ -24,11 +22,13 @@ pub(super) struct Saving {
     is_retry_useless: bool,
     /// Whether the window was closed after a warning: unsaved edits are discarded.
     is_left: bool,
+    /// Number of changes of the session at the last look.
+    changes: u64,
 }
 
 /// User action that loses unsaved edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaving {
+pub(super) enum Leaving {
     /// Closing the window.
     Close,
     /// Opening another file.
@@ -46,12 +46,59 @@ impl Saving {
             tried: Instant::now(),
             is_retry_useless: false,
             is_left: false,
+            changes: 0,
         }
     }
 
-    /// Resets the warning after an edit.
-    pub(super) const fn edited(&mut self) {
-        self.warned = None;
+    /// Resets the warning after an edit, for a session with this number of changes.
+    pub(super) const fn edited(&mut self, changes: u64) {
+        if self.changes != changes {
+            (self.changes, self.warned) = (changes, None);
+        }
+    }
+
+    /// Records that the window is closed after a warning.
+    pub(super) const fn leave(&mut self) {
+        self.is_left = true;
+    }
+
+    /// Saves at the user's request. Returns the message for the user.
+    pub(super) fn save_now(&mut self, saver: &mut EditSaver, source: &SourceOptions) -> String {
+        let mut message = String::new();
+        let notify = &mut |line: String| {
+            output::note(&line);
+            message = line;
+        };
+        match Self::save(saver, source, false, notify) {
+            Saved::Silent => message,
+            Saved::Impossible => "edits of this source cannot be saved".into(),
+            Saved::Failed(_) if saver.is_saving_edits() => {
+                // The next frame prints the problem, even if it was printed before.
+                self.is_reported = false;
+                String::new()
+            }
+            Saved::Failed(error) => {
+                output::note(&error.to_string());
+                format!("NOT SAVED: {error}")
+            }
+        }
+    }
+
+    /// Saves if possible, to a new file if there is none. A failed save is retried and reported
+    /// after the window has closed.
+    pub(super) fn save_if_possible(saver: &mut EditSaver, source: &SourceOptions) {
+        drop(Self::save(saver, source, true, &mut |line| output::note(&line)));
+    }
+
+    /// Retries a failed save unless an edit is only partly applied, and prints a new problem.
+    pub(super) fn update(&mut self, session: &mut Session, read_only: bool) {
+        self.edited(session.editing().changes());
+        let is_whole = !session.editing().editor().is_busy();
+        let saver = session.saver();
+        if is_whole {
+            self.retry(saver, Instant::now());
+        }
+        self.line(saver, read_only).iter().for_each(|line| output::note(line));
     }
 
     /// Retries a failed save every few seconds.
@@ -76,7 +123,7 @@ impl Saving {
         notify: &mut dyn FnMut(String),
     ) -> Saved {
         if saver.lacks_file() && saver.state() == SaveState::NotSaved {
-            match commands::save_in_new_file(source, |path| saver.save_at(path)) {
+            match save_in_new_file(source, |path| saver.save_at(path)) {
                 Ok(path) => notify(format!("edits are saved in {}", path.display())),
                 Err(error) => return Saved::Failed(error),
             }
@@ -91,7 +138,7 @@ impl Saving {
         if !saver.can_save_elsewhere() || !(is_last || is_in_use(&error)) {
             return Saved::Failed(error);
         }
-        let Ok(path) = commands::save_in_new_file(source, |path| saver.save_at(path)) else {
+        let Ok(path) = save_in_new_file(source, |path| saver.save_at(path)) else {
             return Saved::Failed(error);
         };
         let path = path.display();
@@ -103,7 +150,7 @@ impl Saving {
 
     /// Saves before the program ends, as [`save`](Self::save) does. Creates no new file if the
     /// window was closed after a warning.
-    fn save_last(
+    pub(super) fn save_last(
         &self,
         saver: &mut EditSaver,
         source: &SourceOptions,
@@ -124,7 +171,7 @@ impl Saving {
 
     /// Saves, and returns a warning if that fails or is not possible. Warns once for each way of
     /// leaving, until the next edit.
-    fn warning(
+    pub(super) fn warning(
         &mut self,
         leaving: Leaving,
         saver: &mut EditSaver,
@@ -157,7 +204,7 @@ impl Saving {
     }
 
     /// Returns the state of saving for the title.
-    fn title(&self, saver: &EditSaver) -> String {
+    pub(super) fn title(&self, saver: &EditSaver) -> String {
         match saver.state() {
             SaveState::NotSaved | SaveState::Failed(_) if self.warned == Some(Leaving::Close) => {
                 " NOT SAVED: close again to discard the edits | ".into()
@@ -215,108 +262,10 @@ enum Saved {
     Failed(SourceError),
 }
 
-impl Editing {
-    /// Whether the title will change soon.
-    pub(super) fn is_saving(&self) -> bool {
-        matches!(self.editor.save_state(), SaveState::Unsaved(_) | SaveState::Failed(_))
-    }
-
-    /// Retries a failed save, and prints a new problem.
-    pub(super) fn update(&mut self, args: &SaveArgs) {
-        // A partly applied edit is not saved.
-        let is_whole = !self.editor.is_busy();
-        let saver = self.editor.saver();
-        if is_whole {
-            self.saving.retry(saver, Instant::now());
-        }
-        if let Some(line) = self.saving.line(saver, args.read_only) {
-            output::note(&line);
-        }
-    }
-
-    /// Returns the state of saving for the title.
-    pub(super) fn saving_title(&mut self) -> String {
-        self.saving.title(self.editor.saver())
-    }
-
-    /// Saves before the program ends, except for edits that the user chose to discard.
-    ///
-    /// # Errors
-    /// If edits cannot be written, or no file can be created for them.
-    pub(super) fn save_last(&mut self, source: &SourceOptions) -> Result<(), SourceError> {
-        let saver = self.editor.saver();
-        self.saving.save_last(saver, source, &mut |line| output::note(&line))
-    }
-}
-
-impl Viewer {
-    /// Saves now.
-    pub(super) fn save(&mut self) {
-        self.finish_editing();
-        let Editing { saving, editor, .. } = &mut self.editing;
-        let mut message = String::new();
-        let notify = &mut |line: String| {
-            output::note(&line);
-            message = line;
-        };
-        let message = match Saving::save(editor.saver(), &self.options.source, false, notify) {
-            Saved::Silent => message,
-            Saved::Impossible => "edits of this source cannot be saved".into(),
-            Saved::Failed(error) if editor.saver().is_saving_edits() => {
-                // The next frame prints the problem, even if it was printed before.
-                saving.is_reported = false;
-                drop(error);
-                String::new()
-            }
-            Saved::Failed(error) => {
-                output::note(&error.to_string());
-                format!("NOT SAVED: {error}")
-            }
-        };
-        self.edited(message, Ok(()));
-    }
-
-    /// Ends the viewer, and saves if possible, to a new file if there is none. A failed save is
-    /// retried and reported after the window has closed.
-    pub(super) fn end(&mut self, event_loop: &ActiveEventLoop) {
-        self.finish_editing();
-        let saver = self.editing.editor.saver();
-        let notify = &mut |line: String| output::note(&line);
-        drop(Saving::save(saver, &self.options.source, true, notify));
-        event_loop.exit();
-    }
-
-    /// Saves before another file is shown. Returns whether to continue: false once after a failure,
-    /// with a warning.
-    pub(super) fn may_leave(&mut self) -> bool {
-        self.finish_editing();
-        let Editing { saving, editor, .. } = &mut self.editing;
-        let how = (&self.options.source, self.save.read_only);
-        match saving.warning(Leaving::Open, editor.saver(), how, &mut |line| output::note(&line)) {
-            Some(why) => {
-                self.notify(&format!("{why}; or open it again to discard the edits"));
-                false
-            }
-            None => true,
-        }
-    }
-
-    /// Saves and ends. After a failure it warns and stays open; closing again discards the edits.
-    pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
-        self.finish_editing();
-        let Editing { saving, editor, .. } = &mut self.editing;
-        let how = (&self.options.source, self.save.read_only);
-        match saving.warning(Leaving::Close, editor.saver(), how, &mut |line| output::note(&line)) {
-            Some(why) => {
-                output::note(&format!("{why}; or close again to discard the edits"));
-                self.redraw();
-            }
-            None => {
-                saving.is_left = true;
-                event_loop.exit();
-            }
-        }
-    }
+/// Whether the state of saving will change soon.
+pub(super) fn is_saving(session: &Session) -> bool {
+    let state = session.editing().editor().save_state();
+    matches!(state, SaveState::Unsaved(_) | SaveState::Failed(_))
 }
 
 #[cfg(test)]

@@ -1,245 +1,130 @@
-use std::{
-    num::NonZeroU32,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{num::NonZeroU32, sync::Arc};
 
-use drystone::scene::{
-    self, BackendKind, ChunkQuads, EditScene, Meshing, OpenDevice, RendererKind, Size,
+use drystone::{
+    Session,
+    scene::{self, BackendKind, Size},
 };
-use drystone_render::{
-    Cull, Destination, DrawStats, HeldStats, Image, Overlay, RenderError, Renderer, View,
-    WindowHandle, WindowTarget,
-};
-use drystone_voxel::MaterialTable;
-use drystone_world::LodData;
+use drystone_render::{DrawStats, Image, RenderError, WindowHandle, WindowTarget};
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
     window::Window,
 };
 
-use crate::{
-    AppError, commands,
-    content::{Content, Shown},
-    progress::Progress,
-};
+use crate::AppError;
 
-/// Scene with its path to the window.
+/// The window, and the path of pictures to it.
+#[derive(Default)]
 pub(super) struct Screen {
-    scene: Shown,
-    /// Scene that replaces the current one once it is complete, and its start. Edits already go to
-    /// it.
-    next: Option<(Shown, Instant)>,
-    /// Device that the renderers share.
-    device: OpenDevice,
+    window: Option<Arc<Window>>,
     /// Software surface, if the GPU does not draw to the window.
     surface: Option<SoftSurface>,
+    /// Whether a device is or was open.
+    pub(super) was_shown: bool,
+    /// Whether the last frame was drawn, but not presented.
+    pub(super) is_hidden: bool,
+    /// Number of consecutive attempts to open a failing device again.
+    pub(super) reopened: u32,
 }
-
-/// While the camera moves, levels of detail never settle. After this time, a scene with a mesh for
-/// every part is shown.
-const MAX_CHANGE_TIME: Duration = Duration::from_secs(4);
 
 type SoftSurface = softbuffer::Surface<OwnedDisplayHandle, Arc<Window>>;
 
 impl Screen {
-    /// Shows the content in `window` with the requested backend; `Auto` falls back to the software
-    /// rasteriser. `quads` of the content are reused if given. If the backend cannot be opened,
-    /// `content` stays filled.
-    pub(super) fn open(
+    /// Opens the window.
+    pub(super) fn open_window(
+        &mut self,
         event_loop: &ActiveEventLoop,
-        window: &Arc<Window>,
-        renderer: RendererKind,
+        Size { width, height }: Size,
+    ) -> Result<(), AppError> {
+        let attributes = Window::default_attributes()
+            .with_title("drystone")
+            .with_inner_size(PhysicalSize::new(width, height));
+        let window = event_loop
+            .create_window(attributes)
+            .map_err(|error| AppError::Window(error.to_string()))?;
+        self.window = Some(Arc::new(window));
+        Ok(())
+    }
+
+    /// Opens a device for the window and shows the session on it; `Auto` falls back to the software
+    /// rasteriser. If the device cannot be opened, the content of the session stays.
+    pub(super) fn open_device(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        session: &mut Session,
         backend: BackendKind,
-        (content, quads): (&mut Option<Content>, Option<Vec<ChunkQuads>>),
-        meshing: Meshing,
-    ) -> Result<Option<Self>, AppError> {
+    ) -> Result<(), AppError> {
+        let Some(window) = self.window.clone() else { return Ok(()) };
         let PhysicalSize { width, height } = window.inner_size();
         let size = Size { width: width.max(1), height: height.max(1) };
-        let Some(shown) = content.as_ref() else { return Ok(None) };
-        let quads = &quads.unwrap_or_else(|| shown.quads(meshing, &Progress::default()));
-        let capacity = shown.capacity(quads);
-        let mut put = |renderer, device, surface| {
-            let Some(content) = content.take() else { return Ok(None) };
-            let scene = Shown::new(content, quads, meshing, renderer)?;
-            Ok(Some(Self { scene, next: None, device, surface }))
-        };
         let display = event_loop.owned_display_handle();
-        let open = |device: OpenDevice| Ok((device.renderer(renderer, capacity)?, device));
+        self.surface = None;
         if backend != BackendKind::Soft {
             let target = || WindowTarget {
-                window: Arc::clone(window) as Arc<dyn WindowHandle>,
+                window: Arc::clone(&window) as Arc<dyn WindowHandle>,
                 display: Box::new(display.clone()),
                 vsync: true,
             };
-            match scene::open_window(backend, target, size).and_then(open) {
-                Ok((renderer, device)) => return put(renderer, device, None),
+            let opened = scene::open_window(backend, target, size);
+            match opened.and_then(|device| session.prepare(device)) {
+                Ok(prepared) => return self.attach(session, prepared),
                 Err(error) if backend != BackendKind::Auto => return Err(error.into()),
                 Err(_) => {}
             }
         }
-        let surface = Some(soft_surface(display, window)?);
-        let (renderer, device) = scene::open_soft(size).and_then(open)?;
-        put(renderer, device, surface)
+        self.surface = Some(soft_surface(display, &window)?);
+        let opened = scene::open_soft(size).and_then(|device| session.prepare(device));
+        self.attach(session, opened?)
     }
 
-    /// Whether pictures are drawn without a GPU and copied to the window.
-    pub(super) const fn is_soft(&self) -> bool {
-        self.surface.is_some()
-    }
-
-    /// Replaces the scene, with the same camera, once the new one is complete.
-    pub(super) fn show_instead(
+    fn attach(
         &mut self,
-        content: Content,
-        quads: &[ChunkQuads],
-        (meshing, kind, cull): (Meshing, RendererKind, Cull),
-    ) -> Result<(), RenderError> {
-        let mut renderer = self.device.renderer(kind, content.capacity(quads))?;
-        commands::set_cull(renderer.as_mut(), cull)?;
-        let next = Shown::new(content, quads, meshing, renderer)?;
-        self.next = Some((next, Instant::now()));
+        session: &mut Session,
+        prepared: drystone::Prepared,
+    ) -> Result<(), AppError> {
+        session.attach(prepared)?;
+        self.was_shown = true;
+        self.redraw();
         Ok(())
     }
 
-    pub(super) fn backend(&mut self) -> String {
-        self.renderer().output().describe()
-    }
-
-    /// Begins to mesh a world again; [`follow`](Self::follow) continues.
-    pub(super) fn change_meshing(&mut self, meshing: Meshing) {
-        self.scene.change_meshing(meshing);
-    }
-
-    /// Begins a change of renderer; [`follow`](Self::follow) continues.
-    pub(super) fn change_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
-        self.scene.change_renderer(&self.device, kind)
-    }
-
-    /// Cancels a change of renderer or meshing.
-    pub(super) fn stop_change(&mut self) {
-        self.scene.stop_change();
-    }
-
-    /// Handles edited voxels.
-    pub(super) fn edited(&mut self) -> Result<(), RenderError> {
-        self.scene.edited(&self.device)
-    }
-
-    /// Sets where culling runs.
-    pub(super) fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
-        commands::set_cull(self.renderer(), cull)
-    }
-
-    /// Returns where culling runs.
-    pub(super) fn cull(&mut self) -> Cull {
-        self.renderer().cull()
-    }
-
-    pub(super) fn held(&mut self) -> HeldStats {
-        self.renderer().held()
-    }
-
-    pub(super) fn into_content(self) -> Content {
-        self.next.map_or(self.scene, |(next, _)| next).into_content()
-    }
-
-    pub(super) fn resize(&mut self, size: PhysicalSize<u32>) -> Result<(), RenderError> {
-        self.renderer().resize(size.width, size.height)
-    }
-
-    /// Returns the data of a world at levels of detail, and whether its meshes lag behind the
-    /// camera.
-    pub(super) fn levels(&self) -> Option<(&LodData, bool)> {
-        self.next.as_ref().map_or(&self.scene, |(next, _)| next).levels()
-    }
-
-    /// Whether a part could not be read and is retried by drawing.
-    pub(super) fn is_broken(&self) -> bool {
-        matches!(&self.scene, Shown::Levels(levels) if levels.is_broken())
-    }
-
-    /// Whether another scene is being prepared.
-    pub(super) const fn has_next(&self) -> bool {
-        self.next.is_some()
-    }
-
-    /// Holds or releases a change of renderer while an edit is applied in parts.
-    pub(super) fn hold(&mut self, is_held: bool) {
-        let next = self.next.as_mut().map(|(next, _)| next);
-        for shown in [Some(&mut self.scene), next].into_iter().flatten() {
-            if let Shown::Levels(levels) = shown {
-                levels.is_held = is_held;
-            }
-        }
-    }
-
-    /// Whether a polygon model is shown.
-    pub(super) const fn is_model(&self) -> bool {
-        matches!(self.scene, Shown::Model(_))
-    }
-
-    /// Returns the renderer.
-    pub(super) fn renderer(&mut self) -> &mut dyn Renderer {
-        self.scene.renderer()
-    }
-
-    /// Returns the voxels for editing; `None` for models.
-    pub(super) fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
-        self.next.as_mut().map_or(&mut self.scene, |(next, _)| next).edit_scene()
-    }
-
-    /// Returns the materials of the voxels.
-    pub(super) fn materials(&mut self) -> Option<&MaterialTable> {
-        self.edit_scene().map(|scene| scene.materials())
-    }
-
-    /// Draws a picture without panels, which have to be set again afterwards. The window keeps its
-    /// picture.
-    pub(super) fn still(&mut self, view: &View) -> Result<Image, RenderError> {
-        let renderer = self.renderer();
-        renderer.output().set_overlay(&Overlay::default())?;
-        renderer.output().set_destination(Destination::Kept)?;
-        let picture = self.scene.picture(view);
-        self.renderer().output().set_destination(Destination::Window)?;
-        picture.map(|(picture, _)| picture)
-    }
-
-    /// Updates the meshes for `view` in a picture of this size, and continues a change for about
-    /// `time`. Returns the finished fraction of the change, or `None` if there is none.
-    pub(super) fn follow(
-        &mut self,
-        view: &View,
-        size: Size,
-        time: Duration,
-    ) -> Result<Option<f32>, RenderError> {
-        if let Some((next, begun)) = &mut self.next {
-            next.follow(view, size, time)?;
-            let lags = next.levels().is_some_and(|(_, lags)| lags);
-            if (!lags || next.is_whole() && begun.elapsed() > MAX_CHANGE_TIME)
-                && let Some((next, _)) = self.next.take()
-            {
-                self.scene = next;
-            }
-            return Ok(None);
-        }
-        self.scene.follow(view, size, time)
-    }
-
     /// Draws a picture and shows it.
-    pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        let Some(surface) = &mut self.surface else {
-            let drawn = self.scene.draw(view)?;
-            commands::culled_by(self.scene.renderer());
-            return Ok(drawn);
-        };
-        let (picture, drawn) = self.scene.picture(view)?;
+    pub(super) fn draw(&mut self, session: &mut Session) -> Result<DrawStats, RenderError> {
+        let Some(surface) = &mut self.surface else { return session.draw() };
+        let Some((picture, drawn)) = session.picture()? else { return Ok(DrawStats::default()) };
         show(surface, &picture).map_err(|error| RenderError::Device {
             during: "showing the picture",
             reason: error.to_string(),
         })?;
         Ok(drawn)
+    }
+
+    /// Requests a frame.
+    pub(super) fn redraw(&self) {
+        if let Some(window) = &self.window {
+            window.request_redraw();
+        }
+    }
+
+    /// Returns the window; `None` before it is opened.
+    pub(super) const fn window(&self) -> Option<&Arc<Window>> {
+        self.window.as_ref()
+    }
+
+    /// Returns the size of pictures; `None` for a minimised window.
+    pub(super) fn size(&self) -> Option<Size> {
+        let PhysicalSize { width, height } = self.window.as_ref()?.inner_size();
+        (width > 0 && height > 0).then_some(Size { width, height })
+    }
+
+    /// Returns a requested backend as a concrete kind.
+    pub(super) const fn concrete(&self, backend: BackendKind) -> BackendKind {
+        match backend {
+            BackendKind::Auto if self.surface.is_some() => BackendKind::Soft,
+            BackendKind::Auto => BackendKind::Wgpu,
+            BackendKind::GlStaged => BackendKind::Gl,
+            kind => kind,
+        }
     }
 }
 

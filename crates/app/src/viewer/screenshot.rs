@@ -8,12 +8,8 @@ use std::{
 };
 
 use drystone_render::{Image, RenderError};
-use winit::event_loop::ActiveEventLoop;
 
-use super::{
-    Viewer,
-    signals::{WindowRequest, WindowRequests},
-};
+use super::signals::{WindowRequest, WindowRequests};
 
 /// Writes pictures on threads and reports to the viewer.
 pub(super) struct Screenshots {
@@ -29,7 +25,7 @@ impl Screenshots {
         Self { requests, writing: Vec::new() }
     }
 
-    fn write(&mut self, picture: Image) {
+    pub(super) fn write(&mut self, picture: Image) {
         let requests = self.requests.clone();
         self.writing.retain(|thread| !thread.is_finished());
         self.writing.push(thread::spawn(move || {
@@ -45,20 +41,6 @@ impl Screenshots {
     pub(super) fn finish(&mut self) {
         // A thread that panicked has printed its message.
         self.writing.drain(..).for_each(|thread| drop(thread.join()));
-    }
-}
-
-impl Viewer {
-    /// Writes a picture of the scene to a new file.
-    pub(super) fn screenshot(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(screen) = &mut self.screen else { return };
-        let picture = screen.still(&self.view);
-        self.overlay.cleared();
-        match picture {
-            Ok(picture) => self.screenshots.write(picture),
-            Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
-            Err(error) => self.notify(&format!("cannot take a picture: {error}")),
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use winit::event_loop::EventLoopProxy;
 
-use super::opening::Loaded;
+use super::reading::Opened;
 use crate::{AppError, output};
 
 /// Request to the viewer from another thread.
@@ -21,7 +21,7 @@ pub(super) enum WindowRequest {
     /// Show a message.
     Message(String),
     /// Show what a thread has loaded.
-    Show(Box<Loaded>),
+    Show(Box<Opened>),
     /// Report why a file could not be read.
     NotRead(String),
     /// End with an error, since there is nothing to show.

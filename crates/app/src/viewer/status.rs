@@ -1,8 +1,11 @@
 use std::time::{Duration, Instant};
 
+use drystone::Session;
 use drystone_render::{DrawStats, HeldStats};
 
-/// Text of the title: frame time, commands, bytes, backend.
+use crate::source;
+
+/// Text of the title: frame time, commands, bytes, backend; and the faults that were printed.
 pub(super) struct Status {
     name: String,
     backend: String,
@@ -14,6 +17,12 @@ pub(super) struct Status {
     /// Text on edits in the last title.
     edits: String,
     shown: Option<Instant>,
+    /// Whether the meshes lagged behind the camera in the last frame.
+    lags: bool,
+    /// Number of faults that were already printed.
+    faults_noted: usize,
+    /// Time at which parts that could not be read are retried.
+    pub(super) retry_at: Option<Instant>,
 }
 
 /// Minimum time between changes of the title, short enough to follow.
@@ -29,7 +38,28 @@ impl Status {
             shown_ms: [0.0; 2],
             edits: String::new(),
             shown: None,
+            lags: false,
+            faults_noted: 0,
+            retry_at: None,
         }
+    }
+
+    /// Prints faults that were found since the last time, once the meshes have caught up.
+    pub(super) fn note_faults(&mut self, session: &Session) {
+        let lags = session.lags();
+        if std::mem::replace(&mut self.lags, lags) && !lags {
+            let faults = session.faults();
+            source::note_faults(
+                session.name(),
+                faults.get(self.faults_noted..).unwrap_or_default(),
+            );
+            self.faults_noted = faults.len();
+        }
+    }
+
+    /// Forgets the faults, for content that is read again.
+    pub(super) const fn restart_faults(&mut self) {
+        (self.faults_noted, self.lags) = (0, false);
     }
 
     pub(super) fn set_backend(&mut self, backend: String) {
@@ -39,11 +69,6 @@ impl Status {
     pub(super) fn frame(&mut self, time: Duration, drawn: DrawStats) {
         self.times.push(time);
         self.drawn = drawn;
-    }
-
-    /// Returns the statistics of the last frame.
-    pub(super) const fn drawn(&self) -> DrawStats {
-        self.drawn
     }
 
     /// Returns the names of the content and the backend.

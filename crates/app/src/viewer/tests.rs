@@ -5,21 +5,20 @@ use std::{
     sync::Arc,
 };
 
-use drystone::scene::{EditTarget, SaveState};
+use drystone::{
+    Content, Loaded,
+    scene::{EditTarget, SaveState},
+};
 use drystone_formats::Source;
 use drystone_store::{CommitPolicy, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, World};
 use winit::error::EventLoopError;
 
-use super::{
-    Loaded, Viewer, WindowRequests,
-    opening::{First, options_for},
-};
+use super::{Opened, Viewer, WindowRequests, opening::options_for, reading::First};
 use crate::{
     AppError,
     cli::{self, LevelsKind},
-    content::Content,
     settings::Settings,
 };
 
@@ -45,17 +44,14 @@ fn edited(source_path: &Path) -> Viewer {
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
     world.apply(&edit);
     let unsaved = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
-    let loaded = Loaded {
-        options: parsed.scene,
-        content: Content::World(Box::new(World::new("shown", world.materials().clone()))),
-        edit_target: EditTarget::Source(Arc::new(unsaved)),
-        quads: Vec::new(),
-    };
-    let first = First::Ready(Box::new(loaded));
+    let content = Content::World(Box::new(World::new("shown", world.materials().clone())));
+    let edit_target = EditTarget::Source(Arc::new(unsaved));
+    let loaded = Loaded::of(content, edit_target, Vec::new());
+    let first = First::Ready(Box::new(Opened { options: parsed.scene, loaded }));
     let requests = WindowRequests::new(|_| false);
     let mut viewer = Viewer::begin(first, parsed.save, Settings::default(), requests);
-    viewer.editing.editor.saver().take(&world, &edit);
-    assert_eq!(viewer.editing.editor.saver().state(), SaveState::NotSaved);
+    viewer.session.saver().take(&world, &edit);
+    assert_eq!(viewer.session.saver().state(), SaveState::NotSaved);
     viewer
 }
 
@@ -69,7 +65,7 @@ fn the_last_event_saves_edits_once() {
     let folder = scratch("last-event");
     let mut viewer = edited(&folder.join("a.vox"));
     viewer.leave();
-    assert!(viewer.failure.is_none());
+    assert!(viewer.ending.failure.is_none());
     // No later event writes to disk.
     assert_eq!(saved_count(&folder.join("a.vox.edits.drystone")), 1);
 
@@ -78,11 +74,11 @@ fn the_last_event_saves_edits_once() {
     let mut viewer = edited(&missing.join("a.vox"));
     viewer.run(|viewer| {
         viewer.leave();
-        assert!(matches!(viewer.failure.take(), Some(AppError::NotSaved(_))));
+        assert!(matches!(viewer.ending.failure.take(), Some(AppError::NotSaved(_))));
         fs::create_dir(&missing).unwrap();
         Ok(())
     });
-    assert!(viewer.failure.is_none() && fs::read_dir(&missing).unwrap().next().is_none());
+    assert!(viewer.ending.failure.is_none() && fs::read_dir(&missing).unwrap().next().is_none());
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -104,11 +100,18 @@ fn a_file_is_remembered_with_the_edits_that_were_saved() {
     let folder = scratch("remembered");
     let (path, edits) = (folder.join("a.vox"), folder.join("a.vox.edits.drystone"));
     let mut viewer = edited(&path);
-    assert_eq!(viewer.settings.recent_file(&path).edits, None);
+    assert_eq!(viewer.preferences.settings.recent_file(&path).edits, None);
     viewer.save();
     viewer.note_source();
-    assert_eq!(viewer.settings.recent_file(&path).edits.as_deref(), Some(edits.as_path()));
-    let again = options_for(viewer.settings.recent_file(&path), &viewer.options, LevelsKind::Auto);
+    assert_eq!(
+        viewer.preferences.settings.recent_file(&path).edits.as_deref(),
+        Some(edits.as_path())
+    );
+    let again = options_for(
+        viewer.preferences.settings.recent_file(&path),
+        &viewer.options,
+        LevelsKind::Auto,
+    );
     assert_eq!(again.edits.edits, Some(edits));
     drop(viewer);
     fs::remove_dir_all(folder).unwrap();
@@ -119,7 +122,8 @@ fn a_file_is_remembered_with_the_edits_that_were_saved() {
 fn only_a_window_that_never_opened_is_replaced_by_a_picture() {
     let folder = scratch("failed");
     let [never, later] = [false, true].map(|was_shown| {
-        let mut viewer = Viewer { was_shown, ..edited(&folder.join("a.vox")) };
+        let mut viewer = edited(&folder.join("a.vox"));
+        viewer.screen.was_shown = was_shown;
         viewer.run(|_| Err(EventLoopError::ExitFailure(3)));
         viewer.outcome().unwrap_err()
     });

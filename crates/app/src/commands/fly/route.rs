@@ -1,13 +1,15 @@
 use std::{fs, path::Path};
 
-use drystone::scene::{self, Side};
+use drystone::{
+    Framed, ViewOptions,
+    scene::{self, Side},
+};
 use drystone_render::View;
 use glam::{DQuat, DVec3};
 
 use crate::{
     AppError,
-    cli::{CameraPathKind, SceneOptions, point},
-    commands::Framed,
+    cli::{CameraPathKind, point},
 };
 
 /// Camera path of a flight.
@@ -43,7 +45,7 @@ impl Route {
     }
 
     /// Returns `count` views along the path.
-    pub(super) fn views(&self, framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
+    pub(super) fn views(&self, framed: &Framed, options: &ViewOptions, count: u32) -> Vec<View> {
         match self {
             Self::Orbit => orbit(framed, options, count),
             Self::Stops(stops) => {
@@ -51,8 +53,8 @@ impl Route {
                     // The last picture is the last stop.
                     let last = f64::from(count - 1).max(1.0);
                     let Stop { eye, look } = between(stops, f64::from(n) / last);
-                    let (eye, look) = (Some(eye), Some(look));
-                    framed.view(&SceneOptions { eye, look, ..options.clone() })
+                    let (eye, target) = (Some(eye), Some(look));
+                    framed.view(&ViewOptions { eye, target, ..*options })
                 };
                 (0..count).map(at).collect()
             }
@@ -63,26 +65,26 @@ impl Route {
 /// Turns the camera around the scene in `count` equal steps; after the last picture follows the
 /// first. Each picture equals [`Side::Around`] with its angle. With `--look`, the camera turns
 /// around that point.
-fn orbit(framed: &Framed, options: &SceneOptions, count: u32) -> Vec<View> {
+fn orbit(framed: &Framed, options: &ViewOptions, count: u32) -> Vec<View> {
     let degrees = (0..count).map(|n| 360.0 * f64::from(n) / f64::from(count));
-    let first = match (options.from.unwrap_or_default(), options.eye, options.look) {
+    let first = match (options.side, options.eye, options.target) {
         (Side::Around(first), None, None) => first,
         _ => return around_target(framed, options, degrees),
     };
-    let from = |degrees| Some(Side::Around(first + degrees));
-    let view = |degrees| framed.view(&SceneOptions { from: from(degrees), ..options.clone() });
+    let side = |degrees| Side::Around(first + degrees);
+    let view = |degrees| framed.view(&ViewOptions { side: side(degrees), ..*options });
     degrees.map(view).collect()
 }
 
 /// Turns the camera of the options around its target point.
 fn around_target(
     framed: &Framed,
-    options: &SceneOptions,
+    options: &ViewOptions,
     degrees: impl Iterator<Item = f64>,
 ) -> Vec<View> {
     let (min, max) = framed.corners();
     let first = framed.view(options);
-    let target = match options.look {
+    let target = match options.target {
         Some(_) => {
             // The centre of rotation lies straight ahead, as far as the middle of the scene.
             let forward = first.camera.basis()[2].as_dvec3();

@@ -1,6 +1,5 @@
-use std::path::Path;
-
 use drystone::scene::{ModelTriangles, Shade};
+use drystone_formats::Model;
 use drystone_pool::{
     Access, Backend, IndexedBackend, IndexedPool, MeshHandle, NullBackend, PoolConfig,
 };
@@ -13,7 +12,7 @@ use super::{
     picture::Map,
     write,
 };
-use crate::{AppError, cli::PoolMapOptions, commands::read_model, output};
+use crate::{AppError, cli::PoolMapOptions, output};
 
 /// Mapped memory for vertices and indices whose contents are dropped.
 struct NullIndexedBackend;
@@ -30,8 +29,8 @@ impl IndexedBackend for NullIndexedBackend {
 
 /// Fills a pool with the parts of a polygon model, as in the viewer, and draws the layout: vertices
 /// above, indices below.
-pub(super) fn run(options: &PoolMapOptions, path: &Path) -> Result<(), AppError> {
-    let model = ModelTriangles::new(&read_model(&options.source, path)?, Shade::default())?;
+pub(super) fn run(options: &PoolMapOptions, model: &Model) -> Result<(), AppError> {
+    let model = ModelTriangles::new(model, Shade::default())?;
     let pool = filled(options.buffer_kib, &model)?;
     let ranges = pool.ranges();
     let [vertices, indices] = pool.stats();

@@ -2,6 +2,8 @@
 
 use drystone_pool::{MeshHandle, PoolRange, RangeState};
 
+use crate::output::{bytes, grouped};
+
 use super::{
     layout::{Layout, STEPS, Stripe},
     numbers::{BufferNumbers, Numbers, Unit, buffers},
@@ -228,61 +230,4 @@ fn paint_range(
 /// Returns the left edge and the width of a stripe, in pixels.
 fn extent(stripe: Stripe) -> (f64, f64) {
     (LEFT + stripe.start as f64 * STEP, (stripe.end - stripe.start) as f64 * STEP)
-}
-
-/// Returns a mesh's colour. Hues lie a golden section apart, so that neighbours differ, on three
-/// levels of lightness.
-pub(crate) fn mesh_color(slot: u32) -> [u8; 3] {
-    const GOLDEN: f64 = 0.618_033_988_749_895;
-    const SATURATION: f64 = 0.45;
-    let hue = f64::from(slot) * GOLDEN % 1.0 * 360.0;
-    let lightness = [0.62, 0.71, 0.53][slot as usize % 3];
-    let reach = SATURATION * (1.0_f64 - (2.0 * lightness - 1.0_f64).abs()) / 2.0;
-    [0.0, 240.0, 120.0].map(|turn| {
-        // Trapezium over the colour wheel: two thirds of it at one end or the other.
-        let sixths = (hue + turn) % 360.0 / 60.0;
-        let at = ((sixths - 3.0).abs() - 1.5).clamp(-0.5, 0.5) * 2.0;
-        ((lightness + reach * at) * 255.0).round() as u8
-    })
-}
-
-/// Formats a number with commas between thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Formats bytes in the largest unit with at least one whole.
-pub(crate) fn bytes(count: u64) -> String {
-    match count {
-        0..=1_023 => format!("{count} bytes"),
-        1_024..=1_048_575 => format!("{:.1} KiB", count as f64 / 1_024.0),
-        _ => format!("{:.1} MiB", count as f64 / f64::from(1 << 20)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_and_have_units() {
-        let numbers = [0, 12, 123, 1_234, 12_345, 1_234_567].map(grouped);
-        assert_eq!(numbers, ["0", "12", "123", "1,234", "12,345", "1,234,567"]);
-        assert_eq!([512, 1_536, 3 << 20].map(bytes), ["512 bytes", "1.5 KiB", "3.0 MiB"]);
-    }
-
-    #[test]
-    fn neighbours_differ_in_colour() {
-        for slot in 0..200 {
-            assert_ne!(mesh_color(slot), mesh_color(slot + 1));
-        }
-    }
 }

@@ -9,7 +9,8 @@ use egui::{
     Align2, Color32, Context, FontId, LayerId, Painter, RawInput, Rect, Stroke, Vec2, pos2, vec2,
 };
 
-use super::picture::{self, Canvas, Fill, Map, TextStyle, WIDTH, mesh_color};
+use super::picture::{self, Canvas, Fill, Map, TextStyle, WIDTH};
+use crate::output::mesh_color;
 use crate::{output, viewer::OverlayTextures};
 
 const PAPER: Color32 = Color32::WHITE;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use drystone_pool::MeshHandle;
 
-use super::picture::{self, Canvas, Fill, Map, TextStyle, WIDTH, mesh_color};
+use super::picture::{self, Canvas, Fill, Map, TextStyle, WIDTH};
+use crate::output::mesh_color;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#3c4043}.t{font-size:17px;font-weight:600;\
     fill:#202124}.n{font-weight:600}.a{font-size:10px;fill:#80868b;text-anchor:end}\

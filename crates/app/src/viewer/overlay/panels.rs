@@ -1,11 +1,11 @@
 //! The panel of statistics and switches.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use drystone::scene::{BackendKind, Brush, RendererKind};
+use drystone::{
+    Action,
+    scene::{BackendKind, Brush, RendererKind},
+};
 use drystone_pool::{PoolRange, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
@@ -18,8 +18,7 @@ use glam::DVec3;
 use super::{FrameTimes, pool_map};
 use crate::{
     cli,
-    commands::{bytes, grouped},
-    output,
+    output::{self, bytes, grouped},
     settings::{MOUSE_SPEEDS, RecentFile, Settings},
 };
 
@@ -58,40 +57,6 @@ pub(crate) struct EditFacts<'a> {
     pub(crate) can_redo: bool,
     /// State of saving, in words.
     pub(crate) save_text: String,
-}
-
-/// Action that the user chose in a panel.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Action {
-    Renderer(RendererKind),
-    Backend(BackendKind),
-    /// Toggles the masks of face directions.
-    FaceMask,
-    Frustum,
-    Sort,
-    Cull,
-    Occlusion,
-    Walk,
-    Edit,
-    Help,
-    Home,
-    Screenshot,
-    Levels,
-    Tint,
-    Wire,
-    /// Hour of the day.
-    Hour(f32),
-    /// Distance in voxels at which haze hides everything.
-    Haze(f32),
-    OpenDialog,
-    Open(PathBuf),
-    MouseSpeed(f64),
-    Brush(Brush),
-    Undo,
-    Redo,
-    Save,
-    /// Moves the camera to a position.
-    Go(DVec3),
 }
 
 /// State of the panels between frames.
@@ -265,11 +230,11 @@ fn files(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     if ui.button("File…").clicked() {
         actions.push(Action::OpenDialog);
     }
-    for RecentFile { path, .. } in &settings.recent {
+    for (rank, RecentFile { path, .. }) in settings.recent.iter().enumerate() {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let whole = output::plain(&path.to_string_lossy());
         if ui.link(output::plain(&name)).on_hover_text(whole).clicked() {
-            actions.push(Action::Open(path.clone()));
+            actions.push(Action::OpenRecent(rank));
         }
     }
 }

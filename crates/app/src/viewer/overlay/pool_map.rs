@@ -3,7 +3,7 @@
 use drystone_pool::{PoolRange, RangeState};
 use egui::{Color32, ColorImage};
 
-use crate::commands;
+use crate::output;
 
 const FREE: Color32 = Color32::from_gray(52);
 const WAITING: Color32 = Color32::from_rgb(240, 240, 240);
@@ -57,7 +57,7 @@ fn lines(ranges: &[PoolRange], size: [usize; 2]) -> ColorImage {
 fn color(state: RangeState) -> Color32 {
     match state {
         RangeState::Live(mesh) => {
-            let [red, green, blue] = commands::mesh_color(mesh.slot());
+            let [red, green, blue] = output::mesh_color(mesh.slot());
             Color32::from_rgb(red, green, blue)
         }
         RangeState::Waiting => WAITING,

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use drystone::Progress;
 use egui::{Align2, Context, ProgressBar, Window};
 
-use crate::{output, progress::Progress};
+use crate::output;
 
 /// Period of the bar while the total is unknown, and interval of its steps, in seconds.
 const ROUND: f32 = 2.0;

@@ -9,7 +9,7 @@ use drystone_world::{
 };
 
 use super::*;
-use crate::cli;
+use crate::{cli, source::open_to_edit};
 
 fn generated() -> Box<dyn Source> {
     Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap())
@@ -71,7 +71,7 @@ fn each_way_to_leave_has_its_own_warning() {
     let (close, open) = (Leaving::Close, Leaving::Open);
     assert_eq!([close, open, open].map(&mut leave), [false, false, true]);
     assert_eq!([close, close].map(&mut leave), [false, true]);
-    saving.edited();
+    saving.edited(1);
     assert!(saving.warning(close, &mut saver, (source, false), notify).is_some());
     assert!(saving.title(&saver).contains("close again"));
     assert!(saving.warning(open, &mut saver, (source, false), notify).is_some());
@@ -93,7 +93,8 @@ struct Opened {
 
 impl Opened {
     fn new(options: &cli::Options) -> Self {
-        let source = commands::open_to_edit(&options.scene, &options.save).unwrap();
+        let opened = open_to_edit(&options.scene, &options.save).unwrap();
+        let drystone_world::Opened::Voxels(source) = opened else { panic!("a model") };
         let world = World::load(source.as_ref()).unwrap();
         Self { world, saver: EditSaver::new(EditTarget::Source(source.into())) }
     }

@@ -107,7 +107,7 @@ fn every_switch_can_be_reached() {
         Action::Home,
         Action::Screenshot,
         Action::OpenDialog,
-        Action::Open("/a/castle.vox".into()),
+        Action::OpenRecent(0),
     ];
     let air = [Action::Levels, Action::Tint, Action::Wire];
     let edits = [Action::Undo, Action::Redo, Action::Save];

@@ -1,0 +1,107 @@
+use drystone_world::VoxelRay;
+use glam::DVec3;
+
+use crate::FlightKey;
+use crate::scene::{BackendKind, Brush, EditAction, RendererKind};
+
+/// Action of a user. [`Session::apply`](crate::Session::apply) executes it, or returns it to the
+/// window or page if it concerns files, devices or panels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Begins to move the camera.
+    Hold(FlightKey),
+    /// Ends a movement.
+    Release(FlightKey),
+    /// Ends all movements.
+    ReleaseAll,
+    /// Turns the camera by a movement of the mouse, in pixels.
+    Turn([f64; 2]),
+    /// Changes the speed by notches of a wheel.
+    Wheel(f64),
+    /// Moves the camera by two fingers: their movement in parts of the picture's height, and the
+    /// factor between their new and old distance.
+    Fingers([f64; 2], f64),
+    /// Moves the camera to a position.
+    Go(DVec3),
+    /// Moves the camera to the start.
+    Home,
+    /// Toggles between walking and flying.
+    Walk,
+    /// Toggles the masks of face directions.
+    FaceMask,
+    /// Toggles frustum culling.
+    Frustum,
+    /// Toggles sorting from front to back.
+    Sort,
+    /// Toggles culling between CPU and GPU.
+    Cull,
+    /// Toggles ambient occlusion.
+    Occlusion,
+    /// Toggles the tint of levels of detail.
+    Tint,
+    /// Toggles the wireframe.
+    Wire,
+    /// Sets the hour of the day.
+    Hour(f32),
+    /// Sets the distance in voxels at which haze hides everything.
+    Haze(f32),
+    /// Changes the renderer.
+    Renderer(RendererKind),
+    /// Changes to the next renderer that can draw the content.
+    NextRenderer,
+    /// Toggles editing with the mouse.
+    Edit,
+    /// Edits the voxel that a ray hits.
+    Click(EditAction, VoxelRay),
+    /// Sets the brush.
+    Brush(Brush),
+    /// Changes to the next form of the brush.
+    NextForm,
+    /// Changes the radius of the brush by a number of voxels.
+    Grow(i32),
+    /// Steps through the materials.
+    StepMaterial(i32),
+    /// Undoes the last edit.
+    Undo,
+    /// Redoes the last undone edit.
+    Redo,
+    /// Saves the edits.
+    Save,
+    /// Toggles levels of detail.
+    Levels,
+    /// Changes the backend.
+    Backend(BackendKind),
+    /// Changes to the next backend.
+    NextBackend,
+    /// Opens a dialog for a file.
+    OpenDialog,
+    /// Opens the recent file of this rank.
+    OpenRecent(usize),
+    /// Opens the previous file.
+    OpenPrevious,
+    /// Saves a picture.
+    Screenshot,
+    /// Sets the factor of the mouse speed.
+    MouseSpeed(f64),
+    /// Shows or hides the panels.
+    Panels,
+    /// Shows or hides the list of keys.
+    Help,
+    /// Leaves the innermost state: captured mouse, list, editing, program.
+    Escape,
+}
+
+impl Action {
+    /// Whether a held key repeats the action.
+    pub const fn repeats(self) -> bool {
+        matches!(
+            self,
+            Self::Hold(_) | Self::Grow(_) | Self::StepMaterial(_) | Self::Undo | Self::Redo
+        )
+    }
+
+    /// Whether the action belongs to editing, and does nothing while that is off.
+    pub const fn is_of_brush(self) -> bool {
+        matches!(self, Self::NextForm | Self::Grow(_) | Self::StepMaterial(_))
+    }
+}

@@ -1,0 +1,262 @@
+//! The key table: which key triggers which action, and what it does in words. The window and the
+//! web page translate their events by this table, and print their lists of keys from it.
+
+use crate::{Action, FlightKey};
+
+/// Program that handles keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The window of the program.
+    Window,
+    /// A web page.
+    Page,
+}
+
+/// What happens with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPhase {
+    /// Pressed.
+    Down,
+    /// Still held, and reported again.
+    Repeat,
+    /// Released.
+    Up,
+}
+
+/// Row of the key table.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRow {
+    /// Keys as labelled on a keyboard.
+    pub keys: &'static str,
+    /// What they do in the window, and in a page; `None` where they are not listed.
+    help: [Option<&'static str>; 2],
+    /// Actions by chord.
+    bound: &'static [(&'static str, Action)],
+}
+
+impl KeyRow {
+    const fn both(
+        keys: &'static str,
+        help: &'static str,
+        bound: &'static [(&'static str, Action)],
+    ) -> Self {
+        Self { keys, help: [Some(help), Some(help)], bound }
+    }
+
+    const fn window(
+        keys: &'static str,
+        help: &'static str,
+        bound: &'static [(&'static str, Action)],
+    ) -> Self {
+        Self { keys, help: [Some(help), None], bound }
+    }
+
+    const fn page(
+        keys: &'static str,
+        help: &'static str,
+        bound: &'static [(&'static str, Action)],
+    ) -> Self {
+        Self { keys, help: [None, Some(help)], bound }
+    }
+
+    /// Returns what the keys do; `None` if the host does not list them.
+    pub fn help(&self, host: Host) -> Option<&'static str> {
+        self.help[host as usize]
+    }
+}
+
+/// All keys. A chord is a physical key, named as in the web's `KeyboardEvent.code`, or a letter
+/// with Ctrl, such as `Ctrl+z` and `Ctrl+Shift+z`.
+const TABLE: &[KeyRow] = &[
+    KeyRow::both(
+        "W A S D",
+        "fly forward, left, back, right",
+        &[
+            ("KeyW", Action::Hold(FlightKey::Forward)),
+            ("KeyA", Action::Hold(FlightKey::Left)),
+            ("KeyS", Action::Hold(FlightKey::Back)),
+            ("KeyD", Action::Hold(FlightKey::Right)),
+        ],
+    ),
+    KeyRow::both(
+        "Space, Q",
+        "up, down",
+        &[("Space", Action::Hold(FlightKey::Up)), ("KeyQ", Action::Hold(FlightKey::Down))],
+    ),
+    KeyRow::both(
+        "Shift",
+        "faster",
+        &[
+            ("ShiftLeft", Action::Hold(FlightKey::FastLeft)),
+            ("ShiftRight", Action::Hold(FlightKey::FastRight)),
+        ],
+    ),
+    KeyRow::both(
+        "arrows",
+        "turn",
+        &[
+            ("ArrowLeft", Action::Hold(FlightKey::TurnLeft)),
+            ("ArrowRight", Action::Hold(FlightKey::TurnRight)),
+            ("ArrowUp", Action::Hold(FlightKey::TurnUp)),
+            ("ArrowDown", Action::Hold(FlightKey::TurnDown)),
+        ],
+    ),
+    KeyRow::both("wheel", "change the speed", &[]),
+    KeyRow::both("left button", "turn with the mouse until Escape", &[]),
+    KeyRow::page("one finger", "look around", &[]),
+    KeyRow::page("two fingers", "move; spread them to fly forward", &[]),
+    KeyRow::window(
+        "Tab",
+        "panels: statistics, the pool, switches, brush",
+        &[("Tab", Action::Panels)],
+    ),
+    KeyRow::page("Tab", "show or hide the status and the buttons", &[("Tab", Action::Panels)]),
+    KeyRow::both("H", "this list of keys", &[("KeyH", Action::Help)]),
+    KeyRow::window("R", "renderer: pool, naive, instanced", &[("KeyR", Action::NextRenderer)]),
+    KeyRow::page("R", "renderer: pool or naive", &[("KeyR", Action::NextRenderer)]),
+    KeyRow::window(
+        "K",
+        "backend: wgpu, OpenGL, software rasteriser",
+        &[("KeyK", Action::NextBackend)],
+    ),
+    KeyRow::both("M", "mask back faces", &[("KeyM", Action::FaceMask)]),
+    KeyRow::both("C", "frustum culling", &[("KeyC", Action::Frustum)]),
+    KeyRow::both("O", "sort front to back", &[("KeyO", Action::Sort)]),
+    KeyRow::window("G", "cull on the GPU (occlusion too) or on the CPU", &[("KeyG", Action::Cull)]),
+    KeyRow::page(
+        "G",
+        "culling on the GPU: not available, because browsers have no multi-draw",
+        &[("KeyG", Action::Cull)],
+    ),
+    KeyRow::both("X", "ambient occlusion", &[("KeyX", Action::Occlusion)]),
+    KeyRow::window("L", "levels of detail on or off", &[("KeyL", Action::Levels)]),
+    KeyRow::both("T", "tint levels of detail", &[("KeyT", Action::Tint)]),
+    KeyRow::both("N", "wireframe: the edges of quads or triangles", &[("KeyN", Action::Wire)]),
+    KeyRow::both("F", "walk, with Space to jump; F again to fly", &[("KeyF", Action::Walk)]),
+    KeyRow::both("Home", "back to the start", &[("Home", Action::Home)]),
+    KeyRow::window(
+        "Ctrl+O",
+        "open a file (or drop it on the window)",
+        &[("Ctrl+o", Action::OpenDialog), ("Ctrl+Shift+o", Action::OpenDialog)],
+    ),
+    KeyRow::window("P", "open the previous file", &[("KeyP", Action::OpenPrevious)]),
+    KeyRow::window(
+        "F12",
+        "save a picture without panels as drystone-N.png in the current folder",
+        &[("F12", Action::Screenshot)],
+    ),
+    KeyRow::both(
+        "E",
+        "edit: left removes, right places, middle picks, dragging turns; E again to stop",
+        &[("KeyE", Action::Edit)],
+    ),
+    KeyRow::both("B", "brush: voxel, cube, ball", &[("KeyB", Action::NextForm)]),
+    KeyRow::both(
+        "[ ]",
+        "smaller or larger brush",
+        &[("BracketLeft", Action::Grow(-1)), ("BracketRight", Action::Grow(1))],
+    ),
+    KeyRow::both(
+        ", .",
+        "previous or next material",
+        &[("Comma", Action::StepMaterial(-1)), ("Period", Action::StepMaterial(1))],
+    ),
+    KeyRow::both("Ctrl+Z", "undo", &[("Ctrl+z", Action::Undo)]),
+    KeyRow::both(
+        "Ctrl+Y",
+        "redo (also Ctrl+Shift+Z)",
+        &[("Ctrl+y", Action::Redo), ("Ctrl+Shift+y", Action::Redo), ("Ctrl+Shift+z", Action::Redo)],
+    ),
+    KeyRow::window(
+        "Ctrl+S",
+        "save now; creates a file if the edits have none",
+        &[("Ctrl+s", Action::Save), ("Ctrl+Shift+s", Action::Save)],
+    ),
+    KeyRow::page(
+        "Ctrl+S",
+        "save the edits as a file, also for the viewer; the newest download contains all edits",
+        &[("Ctrl+s", Action::Save)],
+    ),
+    KeyRow::window(
+        "Escape",
+        "release the mouse, stop editing, or close",
+        &[("Escape", Action::Escape)],
+    ),
+    KeyRow::page("Escape", "release the mouse, or close this list", &[("Escape", Action::Escape)]),
+];
+
+/// Iterates over the keys that a host lists, with what they do.
+pub fn rows(host: Host) -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.iter().filter_map(move |row| Some((row.keys, row.help(host)?)))
+}
+
+/// Returns the list of keys as text.
+pub fn text(host: Host) -> String {
+    rows(host).map(|(keys, help)| format!("{keys:<13}{help}\n")).collect()
+}
+
+/// Iterates over the chords of a host, with their actions.
+pub fn bindings(host: Host) -> impl Iterator<Item = (&'static str, Action)> {
+    let rows = TABLE.iter().filter(move |row| row.help(host).is_some());
+    rows.flat_map(|row| row.bound).copied()
+}
+
+/// Returns the action of a key; `None` if it has none now. Releases are given by the physical key.
+pub fn action(host: Host, chord: &str, phase: KeyPhase) -> Option<Action> {
+    let (_, action) = bindings(host).find(|(bound, _)| *bound == chord)?;
+    match (phase, action) {
+        (KeyPhase::Up, Action::Hold(key)) => Some(Action::Release(key)),
+        (KeyPhase::Up, _) => None,
+        (KeyPhase::Repeat, action) => action.repeats().then_some(action),
+        (KeyPhase::Down, action) => Some(action),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashSet};
+
+    use super::*;
+
+    /// Terminals have at least 100 columns.
+    #[test]
+    fn every_key_has_a_line_that_fits() {
+        for host in [Host::Window, Host::Page] {
+            for line in text(host).lines() {
+                assert!(line.len() < 100 && !line.contains("  \n"), "{line}");
+            }
+            let (mut keys, mut chords) = (BTreeSet::new(), BTreeSet::new());
+            assert!(rows(host).all(|(named, _)| keys.insert(named)), "{host:?}");
+            assert!(bindings(host).all(|(chord, _)| chords.insert(chord)), "{host:?}");
+        }
+    }
+
+    #[test]
+    fn key_codes_map_to_flight_keys() {
+        let codes = ["KeyW", "KeyA", "KeyS", "KeyD", "KeyQ", "Space", "ShiftLeft", "ShiftRight"];
+        let arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+        for host in [Host::Window, Host::Page] {
+            let held = |code: &&str| match action(host, code, KeyPhase::Down) {
+                Some(Action::Hold(key)) => Some(key),
+                _ => None,
+            };
+            let keys: HashSet<_> = codes.iter().chain(&arrows).filter_map(held).collect();
+            assert_eq!(keys.len(), codes.len() + arrows.len());
+            assert_eq!(held(&"KeyE"), None);
+        }
+    }
+
+    #[test]
+    fn held_keys_are_released_and_only_steps_repeat() {
+        let of = |chord, phase| action(Host::Window, chord, phase);
+        let forward = FlightKey::Forward;
+        assert_eq!(of("KeyW", KeyPhase::Down), Some(Action::Hold(forward)));
+        assert_eq!(of("KeyW", KeyPhase::Up), Some(Action::Release(forward)));
+        assert_eq!(of("KeyM", KeyPhase::Repeat), None);
+        assert_eq!(of("KeyM", KeyPhase::Up), None);
+        assert_eq!(of("Ctrl+z", KeyPhase::Repeat), Some(Action::Undo));
+        assert_eq!(of("Ctrl+s", KeyPhase::Repeat), None, "held down, it saves once");
+        assert_eq!(of("Ctrl+m", KeyPhase::Down), None);
+        assert_eq!(action(Host::Page, "KeyK", KeyPhase::Down), None);
+    }
+}

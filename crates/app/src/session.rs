@@ -1,0 +1,384 @@
+//! A session with one content: what a window and a web page have in common.
+//!
+//! ```text
+//!  events ─► key table ─► Action ─► Session::apply ─┬► camera, editor, switches
+//!                                                   └► returned: files, devices, panels
+//!  each frame: advance (camera, haze, edits) ─► follow (meshes, changes) ─► draw
+//! ```
+
+mod camera;
+mod change;
+mod editing;
+mod stage;
+
+pub use camera::CameraControl;
+use change::Change;
+pub use change::{ChangeTarget, Changed};
+pub use editing::Editing;
+pub use stage::{Prepared, Stage};
+
+use std::time::Duration;
+
+use drystone_render::{Cull, DrawStats, Image, RenderError};
+use drystone_voxel::MaterialTable;
+use web_time::Instant;
+
+use crate::keys::Host;
+use crate::scene::{Brush, ChunkQuads, EditSaver, EditStep, Editor, Meshing, RendererKind, Size};
+use crate::{Action, Content, Framed, Loaded, ViewOptions};
+
+/// Content, camera, editor and switches, with the device that draws them.
+///
+/// A window or page translates its events into [`Action`]s, and opens devices. It draws frame by
+/// frame: [`advance`](Self::advance), [`follow`](Self::follow), [`draw`](Self::draw).
+pub struct Session {
+    host: Host,
+    info: ContentInfo,
+    /// Scene on a device; `None` while no device is open.
+    stage: Option<Stage>,
+    /// Content that no scene holds, with its quads if they are made.
+    waiting: Option<(Content, Option<Vec<ChunkQuads>>)>,
+    camera: CameraControl,
+    editing: Editing,
+    max_edit_bytes: usize,
+    renderer: RendererKind,
+    cull: Cull,
+    change: Option<Change>,
+    messages: Messages,
+    pace: FramePace,
+}
+
+/// Options of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionOptions {
+    /// Program that runs the session.
+    pub host: Host,
+    /// Initial view.
+    pub view: ViewOptions,
+    /// Renderer.
+    pub renderer: RendererKind,
+    /// Where culling runs.
+    pub cull: Cull,
+    /// Limit for unsaved edits and history together, in bytes.
+    pub max_edit_bytes: usize,
+}
+
+/// Name and damage of content.
+struct ContentInfo {
+    name: String,
+    faults: Vec<String>,
+}
+
+/// Texts for the user.
+#[derive(Default)]
+struct Messages {
+    /// Result of the last action.
+    text: String,
+    /// Lines for the log that were not taken yet.
+    notes: Vec<String>,
+}
+
+/// Times of frames, and the statistics of the last one.
+struct FramePace {
+    last: Instant,
+    /// Duration of the last frame.
+    frame_time: Duration,
+    drawn: DrawStats,
+}
+
+const NO_VOXELS: &str = "polygon models cannot be edited; import the model with --voxels first";
+
+impl Session {
+    /// Creates a session without a device.
+    pub fn new(loaded: Loaded, options: &SessionOptions) -> Self {
+        let SessionOptions { host, view, renderer, cull, max_edit_bytes } = *options;
+        let Loaded { content, edit_target, quads, faults } = loaded;
+        let now = Instant::now();
+        Self {
+            host,
+            info: ContentInfo { name: content.name().into(), faults },
+            camera: CameraControl::new(Framed::new(&content), view),
+            stage: None,
+            waiting: Some((content, quads)),
+            editing: Editing::new(edit_target, max_edit_bytes),
+            max_edit_bytes,
+            renderer,
+            cull,
+            change: None,
+            messages: Messages::default(),
+            pace: FramePace { last: now, frame_time: Duration::ZERO, drawn: DrawStats::default() },
+        }
+    }
+
+    /// Shows other content. The brush keeps form and size.
+    pub fn replace(&mut self, loaded: Loaded, options: &SessionOptions) {
+        let mut editing = Editing::new(crate::scene::EditTarget::None, 0);
+        std::mem::swap(&mut self.editing, &mut editing);
+        *self = Self::new(loaded, options);
+        let brush = editing.editor().brush;
+        self.editing.editor.brush = Brush { material: Brush::default().material, ..brush };
+        self.editing.changes = editing.changes() + 1;
+    }
+
+    /// Executes an action of the user. Returns actions that concern files, devices and panels.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
+        match action {
+            Action::Hold(key) if self.camera.hold(key, true) => self.pace.last = Instant::now(),
+            Action::Release(key) if self.camera.hold(key, false) => {
+                self.pace.last = Instant::now();
+            }
+            Action::Hold(_) | Action::Release(_) => {}
+            Action::ReleaseAll => self.camera.release_all(),
+            Action::Turn(pixels) => self.camera.turn(pixels),
+            Action::Wheel(notches) => self.camera.wheel(notches),
+            Action::Fingers(by, spread) => self.camera.fingers(by, spread),
+            Action::Go(position) => self.camera.go(position),
+            Action::Home => self.camera.go_home(),
+            Action::Walk => self.switch_walking(),
+            Action::FaceMask if self.is_model() => {
+                self.say("polygon models have no back faces to mask");
+            }
+            Action::FaceMask => self.camera.toggle_mask(),
+            Action::Frustum => self.camera.toggle_frustum(),
+            Action::Sort => self.camera.toggle_order(),
+            Action::Cull => self.switch_cull()?,
+            Action::Occlusion => self.switch_occlusion(),
+            Action::Tint if self.is_model() => {
+                self.say("polygon models have no levels of detail to tint");
+            }
+            Action::Tint => self.camera.toggle_tint(),
+            Action::Wire => self.camera.toggle_wire(),
+            Action::Hour(hour) => self.camera.set_hour(hour),
+            Action::Haze(end) => self.camera.set_haze(end),
+            Action::Renderer(kind) => self.switch_renderer(kind)?,
+            Action::NextRenderer => self.next_renderer()?,
+            Action::Edit => self.switch_editing(),
+            action if action.is_of_brush() => self.change_brush(action),
+            Action::Brush(brush) => self.editing.editor.brush = brush,
+            Action::Click(edit, ray) => {
+                self.edit(EditStep::Edit, |editor, scene| editor.act(scene, edit, &ray));
+            }
+            Action::Undo => self.edit(EditStep::Undo, Editor::undo),
+            Action::Redo => self.edit(EditStep::Redo, Editor::redo),
+            host => return Ok(Some(host)),
+        }
+        Ok(None)
+    }
+
+    /// Advances camera, haze and edits to `now`.
+    pub fn advance(&mut self, now: Instant) {
+        let time = now.saturating_duration_since(self.pace.last);
+        self.pace.last = now;
+        let scene = match &mut self.stage {
+            Some(stage) if self.camera.is_walking() => stage.edit_scene(),
+            _ => None,
+        };
+        self.camera.travel(time, scene.map(|scene| &*scene));
+        self.continue_editing();
+    }
+
+    /// Updates the meshes for the view, and continues a change for about `time`. Returns a
+    /// completed change.
+    ///
+    /// # Errors
+    /// If the device fails. A change that fails is cancelled instead.
+    pub fn follow(&mut self, time: Duration) -> Result<Option<Changed>, RenderError> {
+        self.camera.reach(self.editing.grown(self.camera.corners()));
+        let Some(stage) = &mut self.stage else { return Ok(None) };
+        let followed = stage.follow(self.camera.view(), self.camera.size(), time);
+        match followed.and_then(|part| self.continue_change(part)) {
+            Err(error @ RenderError::Lost { .. }) => Err(error),
+            Err(error) if self.change.is_none() => Err(error),
+            Err(error) => {
+                self.cancel_change(&error);
+                Ok(None)
+            }
+            done => done,
+        }
+    }
+
+    /// Draws a frame; nothing without a device.
+    ///
+    /// # Errors
+    /// If the device is lost or refuses.
+    pub fn draw(&mut self) -> Result<DrawStats, RenderError> {
+        let Some(stage) = &mut self.stage else { return Ok(DrawStats::default()) };
+        let drawn = stage.draw(self.camera.view())?;
+        let error = stage.renderer().take_culling_error();
+        self.note(error);
+        self.pace.drawn = drawn;
+        Ok(drawn)
+    }
+
+    /// Draws a frame and reads it back, for a device that does not present.
+    ///
+    /// # Errors
+    /// Errors of [`draw`](Self::draw).
+    pub fn picture(&mut self) -> Result<Option<(Image, DrawStats)>, RenderError> {
+        let Some(stage) = &mut self.stage else { return Ok(None) };
+        let (picture, drawn) = stage.picture(self.camera.view())?;
+        self.pace.drawn = drawn;
+        Ok(Some((picture, drawn)))
+    }
+
+    /// Draws a picture without panels, which have to be set again afterwards.
+    ///
+    /// # Errors
+    /// Errors of [`draw`](Self::draw).
+    pub fn still(&mut self) -> Result<Option<Image>, RenderError> {
+        let view = *self.camera.view();
+        self.stage.as_mut().map(|stage| stage.still(&view)).transpose()
+    }
+
+    /// Records the duration of a frame.
+    pub const fn frame_ended(&mut self, time: Duration) {
+        self.pace.frame_time = time;
+    }
+
+    /// Sets the size of pictures, from the next frame on.
+    pub const fn set_size(&mut self, size: Size) {
+        self.camera.set_size(size);
+    }
+
+    /// Changes the size of pictures and of the renderer.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn resize(&mut self, size: Size) -> Result<(), RenderError> {
+        self.camera.set_size(size);
+        match &mut self.stage {
+            Some(stage) => stage.renderer().resize(size.width, size.height),
+            None => Ok(()),
+        }
+    }
+
+    /// Copies the camera of another session.
+    pub const fn look_from(&mut self, other: &Self) {
+        self.camera.look_from(&other.camera);
+    }
+
+    /// Sets the message, and logs it.
+    pub fn say(&mut self, line: impl Into<String>) {
+        let line = line.into();
+        self.messages.notes.push(line.clone());
+        self.messages.text = line;
+    }
+
+    /// Sets the message without logging it.
+    pub fn set_message(&mut self, message: String) {
+        self.messages.text = message;
+    }
+
+    /// Takes the lines for the log.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.messages.notes)
+    }
+
+    fn note(&mut self, error: Option<RenderError>) {
+        self.messages.notes.extend(error.map(|error| error.to_string()));
+    }
+}
+
+/// What a session shows.
+impl Session {
+    /// Returns the name of the content.
+    pub fn name(&self) -> &str {
+        &self.info.name
+    }
+
+    /// Whether the content still exists. It is lost if a device fails while it is uploaded.
+    pub const fn has_content(&self) -> bool {
+        self.stage.is_some() || self.waiting.is_some()
+    }
+
+    /// Returns the scene on a device; `None` without a device.
+    pub const fn stage(&mut self) -> Option<&mut Stage> {
+        self.stage.as_mut()
+    }
+
+    /// Returns camera, light and air.
+    pub const fn camera(&self) -> &CameraControl {
+        &self.camera
+    }
+
+    /// Returns the editor, and whether clicks edit.
+    pub const fn editing(&self) -> &Editing {
+        &self.editing
+    }
+
+    /// Returns the saver of edits.
+    pub const fn saver(&mut self) -> &mut EditSaver {
+        self.editing.editor.saver()
+    }
+
+    /// Returns the materials of the voxels; `None` for models.
+    pub fn materials(&mut self) -> Option<&MaterialTable> {
+        Some(self.stage.as_mut()?.edit_scene()?.materials())
+    }
+
+    /// Returns the result of the last action, in words.
+    pub fn message(&self) -> &str {
+        &self.messages.text
+    }
+
+    /// Returns the renderer.
+    pub const fn renderer(&self) -> RendererKind {
+        self.renderer
+    }
+
+    /// Returns where culling runs.
+    pub const fn cull(&self) -> Cull {
+        self.cull
+    }
+
+    /// Returns the statistics of the last frame.
+    pub const fn drawn(&self) -> DrawStats {
+        self.pace.drawn
+    }
+
+    /// Returns the duration of the last frame.
+    pub const fn frame_time(&self) -> Duration {
+        self.pace.frame_time
+    }
+
+    /// Returns descriptions of the parts that could not be read so far, which are left out.
+    pub fn faults(&self) -> Vec<String> {
+        let levels = self.stage.as_ref().and_then(Stage::levels);
+        levels.map_or_else(|| self.info.faults.clone(), |(data, _)| data.faults())
+    }
+
+    /// Whether the world is shown at levels of detail.
+    pub fn has_levels(&self) -> bool {
+        self.stage.as_ref().is_some_and(|stage| stage.levels().is_some())
+    }
+
+    /// Whether the meshes lag behind the camera.
+    pub fn lags(&self) -> bool {
+        self.stage.as_ref().and_then(Stage::levels).is_some_and(|(_, lags)| lags)
+    }
+
+    /// Whether a polygon model is shown.
+    pub fn is_model(&self) -> bool {
+        self.stage.as_ref().is_some_and(Stage::is_model)
+    }
+
+    /// Whether the next frame differs without input: something moves, or is still being made.
+    pub fn is_active(&self) -> bool {
+        self.camera.is_moving() || self.camera.is_haze_moving() || !self.is_settled()
+    }
+
+    /// Whether all meshes of the view are shown, and no edit or change is in progress.
+    pub fn is_settled(&self) -> bool {
+        !self.lags() && self.change.is_none() && !self.editing.editor().is_busy()
+    }
+
+    fn meshing(&self) -> Meshing {
+        Meshing { occlusion: self.camera.look().occlusion }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+use std::time::Duration;
+
+use drystone_render::{Atmosphere, View};
+use drystone_world::VoxelRay;
+use glam::DVec3;
+
+use crate::scene::{self, EditScene, HAZE_BEGINS, Size, ray_through};
+use crate::{Flight, FlightKey, Framed, Haze, Look, ViewOptions, Walk};
+
+/// Camera, light and air of a session, and their movements.
+pub struct CameraControl {
+    view: View,
+    framed: Framed,
+    options: ViewOptions,
+    /// Atmosphere before haze hides the edge of a vast world.
+    clear_air: Option<Atmosphere>,
+    /// Whether haze is still changing to its target.
+    is_haze_moving: bool,
+    flight: Flight,
+    /// Walking; `None` while flying.
+    walk: Option<Walk>,
+}
+
+/// Longest time step of the haze, for instance after a pause.
+const MAX_HAZE_STEP: Duration = Duration::from_millis(100);
+
+impl CameraControl {
+    pub(super) fn new(framed: Framed, options: ViewOptions) -> Self {
+        let (min, max) = framed.corners();
+        Self {
+            view: framed.view(&options),
+            framed,
+            options,
+            clear_air: framed.clear_air(&options),
+            is_haze_moving: false,
+            flight: Flight::new((max - min).max_element()),
+            walk: None,
+        }
+    }
+
+    /// Replaces the framing by that of the same content in another scene; the camera stays.
+    pub(super) fn reframe(&mut self, framed: Framed) {
+        self.view.atmosphere = framed.view(&self.options).atmosphere;
+        (self.framed, self.clear_air) = (framed, framed.clear_air(&self.options));
+    }
+
+    /// Copies the camera of another session.
+    pub(super) const fn look_from(&mut self, other: &Self) {
+        self.view.camera = other.view.camera;
+    }
+
+    pub(super) const fn set_size(&mut self, size: Size) {
+        self.options.size = size;
+    }
+
+    /// Records a held or released key. Returns whether that starts or stops a movement.
+    pub(super) fn hold(&mut self, key: FlightKey, is_held: bool) -> bool {
+        self.flight.key(key, is_held)
+    }
+
+    pub(super) fn release_all(&mut self) {
+        self.flight.release_all();
+    }
+
+    pub(super) fn turn(&mut self, pixels: [f64; 2]) {
+        self.flight.turn(&mut self.view.camera, pixels);
+    }
+
+    pub(super) fn wheel(&mut self, notches: f64) {
+        self.flight.wheel(notches);
+    }
+
+    pub(super) fn fingers(&mut self, by: [f64; 2], spread: f64) {
+        self.flight.slide(&mut self.view.camera, by);
+        self.flight.pinch(&mut self.view.camera, spread);
+    }
+
+    pub(super) const fn go(&mut self, position: DVec3) {
+        self.view.camera.position = position;
+    }
+
+    /// Resets the camera to the initial view, for the current size of the picture.
+    pub(super) fn go_home(&mut self) {
+        self.view.camera = self.framed.view(&self.options).camera;
+    }
+
+    /// Ends walking. Returns false if the camera flies.
+    pub(super) fn stop_walking(&mut self) -> bool {
+        self.walk.take().is_some()
+    }
+
+    /// Begins to walk in a scene within the box `corners`.
+    pub(super) fn start_walking(&mut self, scene: &dyn EditScene, corners: (DVec3, DVec3)) {
+        self.walk = Some(Walk::start(&mut self.view.camera, scene, corners));
+    }
+
+    /// Moves the camera by the keys held for `time`, and the haze towards one that hides the edge
+    /// of a vast world. `scene` is that of a walker.
+    pub(super) fn travel(&mut self, time: Duration, scene: Option<&dyn EditScene>) {
+        let camera = &mut self.view.camera;
+        match (&mut self.walk, scene) {
+            (Some(walk), Some(scene)) => {
+                walk.travel(camera, &self.flight, scene, self.framed.corners().0.y, time);
+            }
+            (Some(_), None) => {}
+            (None, _) => self.flight.step(camera, time),
+        }
+        self.is_haze_moving = self.follow_haze(time);
+    }
+
+    /// Moves the haze, unless the user chose another. Returns whether it still changes.
+    fn follow_haze(&mut self, time: Duration) -> bool {
+        let Some(clear) = self.clear_air.filter(|_| self.options.look.haze.is_none()) else {
+            return false;
+        };
+        let now = self.view.atmosphere;
+        let goal = scene::edge_haze(clear, &self.view.camera, self.framed.corners());
+        self.view.atmosphere = scene::haze_towards(now, &goal, time.min(MAX_HAZE_STEP));
+        self.view.atmosphere != now
+    }
+
+    /// Sets the near and far distances for content within the box.
+    pub(super) fn reach(&mut self, (min, max): (DVec3, DVec3)) {
+        scene::reach(&mut self.view.camera, min, max);
+    }
+
+    pub(super) const fn toggle_mask(&mut self) {
+        self.view.mask_facings = !self.view.mask_facings;
+    }
+
+    pub(super) const fn toggle_frustum(&mut self) {
+        self.view.cull_frustum = !self.view.cull_frustum;
+    }
+
+    pub(super) const fn toggle_order(&mut self) {
+        self.view.order = !self.view.order;
+    }
+
+    pub(super) const fn toggle_tint(&mut self) {
+        self.view.tint_levels = !self.view.tint_levels;
+        self.options.look.tint_levels = self.view.tint_levels;
+    }
+
+    pub(super) const fn toggle_wire(&mut self) {
+        self.view.wire = !self.view.wire;
+        self.options.look.wire = self.view.wire;
+    }
+
+    /// Sets the sun to an hour of the day.
+    pub(super) fn set_hour(&mut self, hour: f32) {
+        self.view.atmosphere = self.view.atmosphere.with_hour(hour);
+        self.options.look.hour = Some(hour);
+    }
+
+    /// Sets the distance at which haze hides everything, in voxels.
+    pub(super) fn set_haze(&mut self, end: f32) {
+        self.view.atmosphere = self.view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
+        self.options.look.haze = Some(Haze::Distance(end));
+    }
+
+    /// Shows ambient occlusion or not; meshes must fit.
+    pub(super) const fn show_occlusion(&mut self, strength: f32) {
+        self.view.atmosphere.ambient_occlusion = strength;
+    }
+
+    /// Records whether meshes contain ambient occlusion.
+    pub(super) const fn set_occlusion(&mut self, occlusion: bool) {
+        self.options.look.occlusion = occlusion;
+    }
+
+    /// Returns what is drawn.
+    pub const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Returns the size of the picture.
+    pub const fn size(&self) -> Size {
+        self.options.size
+    }
+
+    /// Returns the current light, air and colours.
+    pub const fn look(&self) -> Look {
+        self.options.look
+    }
+
+    /// Returns the lowest and the highest corner of the content, in voxels.
+    pub const fn corners(&self) -> (DVec3, DVec3) {
+        self.framed.corners()
+    }
+
+    /// Returns the ray through a point of the picture, in pixels from the top left.
+    pub fn ray(&self, [x, y]: [f64; 2]) -> VoxelRay {
+        let Size { width, height } = self.options.size;
+        let part = |at: f64, side: u32| 2.0 * at / f64::from(side) - 1.0;
+        ray_through(
+            &self.view.camera,
+            [part(x, width), -part(y, height)],
+            self.options.size.aspect(),
+        )
+    }
+
+    /// Whether the camera walks.
+    pub const fn is_walking(&self) -> bool {
+        self.walk.is_some()
+    }
+
+    /// Whether a held key or gravity moves the camera.
+    pub fn is_moving(&self) -> bool {
+        self.flight.is_moving() || self.walk.is_some_and(|walk| !walk.is_on_ground())
+    }
+
+    /// Whether haze is still changing to its target.
+    pub const fn is_haze_moving(&self) -> bool {
+        self.is_haze_moving
+    }
+}

@@ -1,0 +1,275 @@
+//! Changes of renderer, meshing and culling while the session keeps drawing.
+
+use std::{sync::Arc, time::Duration};
+
+use drystone_render::{Cull, RenderError, SlotPolicy};
+use web_time::Instant;
+
+use super::Session;
+use crate::Progress;
+use crate::keys::Host;
+use crate::scene::{Meshing, RendererKind};
+
+/// Change in progress.
+pub(super) struct Change {
+    to: ChangeTarget,
+    begun: Instant,
+    progress: Arc<Progress>,
+    /// Frames since the start, and the longest of them.
+    frames: u32,
+    longest: Duration,
+}
+
+/// What a change leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChangeTarget {
+    /// Another renderer.
+    Renderer(RendererKind),
+    /// Meshes with or without ambient occlusion.
+    Occlusion(bool),
+}
+
+/// A change that is complete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// What has changed.
+    pub to: ChangeTarget,
+    /// Line for the log.
+    pub report: String,
+}
+
+/// Time before a progress bar appears, so that short changes do not flicker.
+const BAR_AFTER: Duration = Duration::from_millis(150);
+/// Message for a change that has to wait for another.
+const BUSY: &str = "wait until the current change is done";
+const NO_AO_ON_CUBES: &str =
+    "the instanced renderer stores no ambient occlusion; use the pool or the naive renderer";
+
+impl Change {
+    fn new(to: ChangeTarget) -> Self {
+        let what = match to {
+            ChangeTarget::Renderer(kind) => format!("switching to the {} renderer", name(kind)),
+            ChangeTarget::Occlusion(true) => "meshing with ambient occlusion".into(),
+            ChangeTarget::Occlusion(false) => "meshing without ambient occlusion".into(),
+        };
+        let progress = Arc::new(Progress::new(what));
+        Self { to, begun: Instant::now(), progress, frames: 0, longest: Duration::ZERO }
+    }
+
+    /// Records the finished fraction after a frame.
+    fn advance(&mut self, part: f32, frame_time: Duration) {
+        self.progress.set_fraction(part);
+        // The first frame began before the change.
+        if self.frames > 0 {
+            self.longest = self.longest.max(frame_time);
+        }
+        self.frames += 1;
+    }
+
+    /// Returns the log line of a finished change.
+    fn report(&self) -> String {
+        let (seconds, longest_ms) =
+            (self.begun.elapsed().as_secs_f64(), self.longest.as_secs_f64() * 1e3);
+        let what = match self.to {
+            ChangeTarget::Renderer(kind) => format!("switched to the {} renderer", name(kind)),
+            ChangeTarget::Occlusion(true) => "remeshed with ambient occlusion".into(),
+            ChangeTarget::Occlusion(false) => "remeshed without ambient occlusion".into(),
+        };
+        let frames = self.frames;
+        format!("{what} in {seconds:.1} s ({frames} frames, longest {longest_ms:.0} ms)")
+    }
+}
+
+/// Returns a renderer's name, without the policy of cubes.
+const fn name(kind: RendererKind) -> &'static str {
+    match kind {
+        RendererKind::Pool => "pool",
+        RendererKind::Naive => "naive",
+        RendererKind::Instanced(_) => "instanced",
+    }
+}
+
+impl Session {
+    /// Message for a change that has to wait for another.
+    pub const BUSY: &str = BUSY;
+
+    /// Sets where the next device culls.
+    pub const fn set_cull(&mut self, cull: Cull) {
+        self.cull = cull;
+    }
+
+    /// Whether a change of renderer or meshing is in progress.
+    pub const fn has_change(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// Returns the current renderer, or the one that a change leads to.
+    pub const fn requested_renderer(&self) -> RendererKind {
+        match &self.change {
+            Some(Change { to: ChangeTarget::Renderer(kind), .. }) => *kind,
+            _ => self.renderer,
+        }
+    }
+
+    /// Whether any change is in progress.
+    pub fn is_changing(&self) -> bool {
+        self.change.is_some() || self.is_scene_changing()
+    }
+
+    /// Returns the progress of a change that takes long enough to be shown.
+    pub fn progress(&self) -> Option<&Arc<Progress>> {
+        let change = self.change.as_ref().filter(|change| change.frames > 0)?;
+        (change.begun.elapsed() > BAR_AFTER).then_some(&change.progress)
+    }
+
+    /// Whether another scene is being prepared.
+    fn is_scene_changing(&self) -> bool {
+        self.stage.as_ref().is_some_and(super::Stage::has_next)
+    }
+
+    /// Changes to the next renderer that can draw the content.
+    pub(super) fn next_renderer(&mut self) -> Result<(), RenderError> {
+        let next = match (self.requested_renderer(), self.host) {
+            (RendererKind::Pool, _) => RendererKind::Naive,
+            (RendererKind::Naive, Host::Window) => RendererKind::Instanced(SlotPolicy::Lowest),
+            (RendererKind::Naive, Host::Page) | (RendererKind::Instanced(_), _) => {
+                RendererKind::Pool
+            }
+        };
+        match self.cannot_draw(next) {
+            Some(problem) => {
+                self.say(problem);
+                self.switch_renderer(RendererKind::Pool)
+            }
+            None => self.switch_renderer(next),
+        }
+    }
+
+    /// Returns why a renderer cannot draw the content.
+    pub fn cannot_draw(&self, renderer: RendererKind) -> Option<&'static str> {
+        if !matches!(renderer, RendererKind::Instanced(_)) {
+            return None;
+        }
+        let stage = self.stage.as_ref()?;
+        if self.camera.look().occlusion {
+            Some(NO_AO_ON_CUBES)
+        } else if stage.levels().is_some() {
+            Some("the instanced renderer has no levels of detail; press L first")
+        } else {
+            stage.is_model().then_some("the instanced renderer does not draw polygon models")
+        }
+    }
+
+    /// Begins a change of renderer, or says why it is not possible.
+    pub(super) fn switch_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
+        if let Some(problem) = self.cannot_draw(kind) {
+            self.say(problem);
+            return Ok(());
+        }
+        let is_meshing =
+            matches!(&self.change, Some(Change { to: ChangeTarget::Occlusion(_), .. }));
+        if is_meshing || self.is_scene_changing() {
+            self.say(BUSY);
+            return Ok(());
+        }
+        let Some(stage) = &mut self.stage else { return Ok(()) };
+        if kind == self.renderer {
+            stage.stop_change();
+            self.change = None;
+            return Ok(());
+        }
+        match stage.change_renderer(kind) {
+            Ok(()) => self.change = Some(Change::new(ChangeTarget::Renderer(kind))),
+            Err(error @ RenderError::Lost { .. }) => return Err(error),
+            // The old renderer keeps drawing.
+            Err(error) => self.cancel_change(&error),
+        }
+        Ok(())
+    }
+
+    /// Toggles ambient occlusion, or says why it is not possible.
+    pub(super) fn switch_occlusion(&mut self) {
+        let occlusion = match &self.change {
+            Some(Change { to: ChangeTarget::Occlusion(occlusion), .. }) => !occlusion,
+            Some(_) => return self.say(BUSY),
+            None if self.is_scene_changing() => return self.say(BUSY),
+            None => !self.camera.look().occlusion,
+        };
+        let Some(stage) = &mut self.stage else { return };
+        if stage.is_model() {
+            return self.say("ambient occlusion is not available for polygon models");
+        }
+        if stage.levels().is_some() {
+            return self.say(match self.host {
+                Host::Window => {
+                    "ambient occlusion is not available at levels of detail; press L first"
+                }
+                Host::Page => "ambient occlusion is not available in a world with levels of detail",
+            });
+        }
+        if occlusion && matches!(self.renderer, RendererKind::Instanced(_)) {
+            return self.say(NO_AO_ON_CUBES);
+        }
+        // Without the effect, old and new meshes look the same.
+        self.camera.show_occlusion(0.0);
+        stage.change_meshing(Meshing { occlusion });
+        self.change = Some(Change::new(ChangeTarget::Occlusion(occlusion)));
+    }
+
+    /// Toggles culling between GPU and CPU.
+    pub(super) fn switch_cull(&mut self) -> Result<(), RenderError> {
+        if self.host == Host::Page {
+            self.say("GPU culling is not available in browsers: they have no multi-draw");
+            return Ok(());
+        }
+        let Some(stage) = &mut self.stage else { return Ok(()) };
+        let other = match stage.renderer().cull() {
+            Cull::Cpu => Cull::Gpu,
+            Cull::Gpu => Cull::Cpu,
+        };
+        let refused = stage.set_cull(other)?;
+        // A reopened device uses it too.
+        self.cull = stage.renderer().cull();
+        self.note(refused);
+        Ok(())
+    }
+
+    /// Continues a change: `part` is the finished fraction, `None` once complete. Returns a
+    /// completed change.
+    pub(super) fn continue_change(
+        &mut self,
+        part: Option<f32>,
+    ) -> Result<Option<Changed>, RenderError> {
+        let (Some(change), Some(stage)) = (&mut self.change, &mut self.stage) else {
+            return Ok(None);
+        };
+        if let Some(part) = part {
+            change.advance(part, self.pace.frame_time);
+            return Ok(None);
+        }
+        let changed = Changed { to: change.to, report: change.report() };
+        match changed.to {
+            ChangeTarget::Renderer(kind) => {
+                self.renderer = kind;
+                let refused = stage.set_cull(self.cull)?;
+                self.note(refused);
+            }
+            ChangeTarget::Occlusion(occlusion) => {
+                self.camera.set_occlusion(occlusion);
+                self.camera.show_occlusion(self.camera.look().strength());
+            }
+        }
+        self.change = None;
+        Ok(Some(changed))
+    }
+
+    /// Cancels any change and says why.
+    pub(super) fn cancel_change(&mut self, error: &dyn std::fmt::Display) {
+        if let Some(stage) = &mut self.stage {
+            stage.stop_change();
+        }
+        self.change = None;
+        self.camera.show_occlusion(self.camera.look().strength());
+        self.say(format!("nothing was changed: {error}"));
+    }
+}

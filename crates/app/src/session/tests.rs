@@ -1,0 +1,188 @@
+use drystone_render::{Image, SlotPolicy, SoftDevice};
+use drystone_voxel::{Material, MaterialTable, VoxelPos};
+use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, VoxelRay, World};
+use glam::DVec3;
+
+use super::*;
+use crate::Progress;
+use crate::scene::{
+    BrushForm, EditAction, EditTarget, MemoryBudget, OpenDevice, Reread, SaveState, Shade,
+};
+use crate::{FlightKey, LevelsFor, LoadOptions};
+
+const SIZE: Size = Size { width: 96, height: 64 };
+const DOWN: VoxelRay = VoxelRay { origin: [8.5, 20.0, 8.5], direction: [0.0, -1.0, 0.0] };
+
+fn options(host: Host) -> SessionOptions {
+    let (renderer, cull) = (RendererKind::Pool, Cull::Cpu);
+    SessionOptions { host, view: ViewOptions::new(SIZE), renderer, cull, max_edit_bytes: 1 << 20 }
+}
+
+fn device() -> OpenDevice {
+    OpenDevice::new(SoftDevice::new(SIZE.width, SIZE.height).unwrap())
+}
+
+fn attach(session: &mut Session) {
+    let prepared = session.prepare(device()).unwrap();
+    session.attach(prepared).unwrap();
+}
+
+/// A floor of stone with a wall, on a device.
+fn session(host: Host) -> Session {
+    let mut materials = MaterialTable::new();
+    let [stone, _] =
+        ["stone", "grass"].map(|name| materials.insert(name, [90, 90, 90, 255]).unwrap());
+    let mut world = World::new("a floor", materials);
+    for x in 0..16 {
+        for z in 0..16 {
+            world.set(VoxelPos::new(x, 0, z), stone);
+        }
+        world.set(VoxelPos::new(x, 1, 3), stone);
+    }
+    let loaded = Loaded::of(Content::World(Box::new(world)), EditTarget::None, Vec::new());
+    let mut session = Session::new(loaded, &options(host));
+    attach(&mut session);
+    session
+}
+
+fn picture(session: &mut Session) -> Image {
+    session.picture().unwrap().unwrap().0
+}
+
+/// Applies an action that the session executes itself.
+fn apply(session: &mut Session, action: Action) {
+    assert_eq!(session.apply(action).unwrap(), None, "{action:?}");
+}
+
+/// Draws until a change is complete, and returns it.
+fn finish_change(session: &mut Session) -> Changed {
+    for _ in 0..1_000 {
+        if let Some(changed) = session.follow(Duration::ZERO).unwrap() {
+            return changed;
+        }
+    }
+    panic!("the change does not end");
+}
+
+#[test]
+fn held_keys_move_the_camera_and_home_brings_it_back() {
+    let mut session = session(Host::Window);
+    let start = session.camera().view().camera;
+    apply(&mut session, Action::Hold(FlightKey::Forward));
+    assert!(session.is_active());
+    session.advance(Instant::now() + Duration::from_millis(50));
+    let moved = session.camera().view().camera.position - start.position;
+    assert!(moved.dot(start.basis()[2].as_dvec3()) > 0.01, "{moved}");
+    apply(&mut session, Action::Release(FlightKey::Forward));
+    assert!(!session.is_active());
+    apply(&mut session, Action::Go(DVec3::ZERO));
+    apply(&mut session, Action::Home);
+    assert_eq!(session.camera().view().camera.position, start.position);
+}
+
+#[test]
+fn actions_on_files_devices_and_panels_are_returned() {
+    let mut session = session(Host::Window);
+    for action in [Action::Save, Action::Levels, Action::NextBackend, Action::Help, Action::Escape]
+    {
+        assert_eq!(session.apply(action).unwrap(), Some(action));
+    }
+    for (_, action) in crate::keys::bindings(Host::Page) {
+        session.apply(action).unwrap();
+    }
+}
+
+#[test]
+fn edits_change_the_picture_and_are_undone_and_redone() {
+    let mut session = session(Host::Window);
+    let before = picture(&mut session);
+    // Brush keys do nothing until editing is on.
+    apply(&mut session, Action::NextForm);
+    assert_eq!(session.editing().editor().brush.form, BrushForm::Voxel);
+    apply(&mut session, Action::Edit);
+    apply(&mut session, Action::NextForm);
+    apply(&mut session, Action::StepMaterial(1));
+    let brush = session.editing().editor().brush;
+    assert_eq!((brush.form, brush.material), (BrushForm::Cube, Material(2)));
+    let changes = session.editing().changes();
+    apply(&mut session, Action::Click(EditAction::Remove, DOWN));
+    assert!(session.message().ends_with("voxels changed"), "{}", session.message());
+    assert!(session.editing().changes() > changes);
+    let edited = picture(&mut session);
+    assert!(edited != before);
+    apply(&mut session, Action::Undo);
+    assert!(picture(&mut session) == before);
+    apply(&mut session, Action::Redo);
+    assert!(picture(&mut session) == edited);
+    // On another device, too, with the same history.
+    session.detach();
+    assert!(session.stage().is_none() && session.has_content());
+    attach(&mut session);
+    assert!(picture(&mut session) == edited);
+    apply(&mut session, Action::Undo);
+    assert!(picture(&mut session) == before);
+    assert_eq!(session.saver().state(), SaveState::NotSaved);
+}
+
+#[test]
+fn the_renderer_changes_while_the_session_draws() {
+    let mut session = session(Host::Window);
+    let before = picture(&mut session);
+    apply(&mut session, Action::NextRenderer);
+    assert_eq!((session.renderer(), session.requested_renderer()), {
+        (RendererKind::Pool, RendererKind::Naive)
+    });
+    assert!(session.is_active() && picture(&mut session) == before);
+    let changed = finish_change(&mut session);
+    assert_eq!(changed.to, ChangeTarget::Renderer(RendererKind::Naive));
+    assert!(changed.report.starts_with("switched to the naive renderer in"), "{changed:?}");
+    assert_eq!(session.renderer(), RendererKind::Naive);
+    apply(&mut session, Action::Occlusion);
+    apply(&mut session, Action::NextRenderer);
+    assert_eq!(session.message(), Session::BUSY);
+    assert_eq!(finish_change(&mut session).to, ChangeTarget::Occlusion(true));
+    assert!(session.camera().look().occlusion);
+    // Cubes store no ambient occlusion.
+    apply(&mut session, Action::Renderer(RendererKind::Instanced(SlotPolicy::Lowest)));
+    assert!(session.message().contains("no ambient occlusion"), "{}", session.message());
+    assert_eq!(session.take_notes().last().map(String::as_str), Some(session.message()));
+    assert_eq!(session.requested_renderer(), RendererKind::Naive);
+    // A page has no cubes.
+    let mut page = self::session(Host::Page);
+    apply(&mut page, Action::NextRenderer);
+    finish_change(&mut page);
+    apply(&mut page, Action::NextRenderer);
+    assert_eq!(page.requested_renderer(), RendererKind::Pool);
+    apply(&mut page, Action::Cull);
+    assert!(page.message().contains("not available in browsers"), "{}", page.message());
+}
+
+#[test]
+fn content_at_levels_of_detail_is_read_as_requested() {
+    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
+    let budget = MemoryBudget::default();
+    let load = |levels: LevelsFor| {
+        let source = Box::new(GeneratedWorld::new(config.clone()).unwrap());
+        let (limits, cache_bytes, shade) = (budget.into(), 1 << 20, Shade::default());
+        let options = LoadOptions { levels, limits, cache_bytes, shade };
+        Loaded::read(Opened::Voxels(source), &options, &Progress::default()).unwrap()
+    };
+    for (levels, expected) in [
+        (LevelsFor::All, true),
+        (LevelsFor::MoreChunksThan(11), true),
+        (LevelsFor::MoreChunksThan(12), false),
+        (LevelsFor::None, false),
+    ] {
+        let mut session = Session::new(load(levels), &options(Host::Window));
+        attach(&mut session);
+        assert_eq!(session.has_levels(), expected, "{levels:?}");
+    }
+    // The same world, shown differently, keeps the camera.
+    let mut session = Session::new(load(LevelsFor::None), &options(Host::Window));
+    attach(&mut session);
+    apply(&mut session, Action::Turn([40.0, 9.0]));
+    let camera = session.camera().view().camera;
+    session.show_again(load(LevelsFor::All), Reread::Whole, Meshing::default()).unwrap();
+    assert!(session.has_levels() && session.is_changing());
+    assert_eq!(session.camera().view().camera, camera);
+}

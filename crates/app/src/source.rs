@@ -1,0 +1,212 @@
+//! Opening of the sources that options name, for all commands and the window.
+
+mod unnamed;
+
+use std::{fs::OpenOptions, path::Path, sync::Arc};
+
+use drystone::{Loaded, Progress};
+use drystone_formats::{Model, ModelWarning, Source};
+use drystone_store::{CommitPolicy, EditedSource, StoredLater, StoredWorld};
+use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, World};
+
+use crate::{
+    AppError,
+    cli::{EditsArgs, SaveArgs, SceneOptions, SourceOptions},
+    output,
+};
+
+pub(crate) use unnamed::save_in_new_file;
+
+/// Opens the source that the options name; generates a world if they name none.
+pub(crate) fn open(options: &SourceOptions) -> Result<Opened, AppError> {
+    if let Some(path) = &options.path {
+        return Ok(drystone_world::open(path, &options.open_options())?);
+    }
+    let size_chunks = options.chunks.unwrap_or(GeneratorConfig::default().size_chunks);
+    let (seed, relief_voxels) = (options.seed, options.relief);
+    let config = GeneratorConfig { seed, size_chunks, relief_voxels };
+    Ok(Opened::Voxels(Box::new(GeneratedWorld::new(config)?)))
+}
+
+/// Opens the source that the options name for reading, with the edits of `--edits`. Without that
+/// option, prints a note if there is a file of edits.
+pub(crate) fn open_edited(source: &SourceOptions, edits: &EditsArgs) -> Result<Opened, AppError> {
+    let voxels = match open(source)? {
+        Opened::Voxels(voxels) => voxels,
+        model => return Ok(model),
+    };
+    Ok(Opened::Voxels(match &edits.edits {
+        Some(path) => Box::new(EditedSource::open_read_only(voxels, path)?),
+        None => {
+            unnamed::note_existing(voxels.as_ref(), source);
+            voxels
+        }
+    }))
+}
+
+/// Opens voxels as [`open_edited`] does; rejects a polygon model before it is read.
+pub(crate) fn open_voxels(
+    source: &SourceOptions,
+    edits: &EditsArgs,
+) -> Result<Box<dyn Source>, AppError> {
+    if let Some(path) = source.model_path() {
+        return Err(AppError::NoVoxels { model: path.into() });
+    }
+    match open_edited(source, edits)? {
+        Opened::Voxels(source) => Ok(source),
+        Opened::Model(_) => {
+            Err(AppError::NoVoxels { model: source.path.clone().unwrap_or_default() })
+        }
+    }
+}
+
+/// Opens the source that the options name for editing. A stored world that is writable takes the
+/// edits itself, or a file next to it if another process has it open. For any other source the
+/// edits go to the file of `--edits`. Files are opened read-only until the first edit.
+pub(crate) fn open_to_edit(scene: &SceneOptions, save: &SaveArgs) -> Result<Opened, AppError> {
+    let policy = scene.memory_budget().commit_policy(save.policy());
+    if save.read_only {
+        return open_edited(&scene.source, &scene.edits);
+    }
+    let path = scene.source.path.as_deref();
+    if let Some(edits) = &scene.edits.edits {
+        return Ok(match open(&scene.source)? {
+            Opened::Voxels(source) => {
+                Opened::Voxels(Box::new(EditedSource::open_later(source, edits, policy)?))
+            }
+            model => model,
+        });
+    }
+    if let Some(path) = path.filter(|path| StoredWorld::is_stored(path) && is_writable(path)) {
+        let world = StoredLater::open(path, policy)?;
+        unnamed::note_existing(&world, &scene.source);
+        return with_edits(Box::new(world), policy);
+    }
+    match open_edited(&scene.source, &scene.edits)? {
+        Opened::Voxels(source) => with_edits(source, policy),
+        model => Ok(model),
+    }
+}
+
+/// Wraps the source so that edits can be saved to a file later.
+fn with_edits(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Opened, AppError> {
+    // All material numbers are taken, so none is left for removed voxels: show it without edits.
+    if source.materials().len() > usize::from(u16::MAX) {
+        return Ok(Opened::Voxels(source));
+    }
+    Ok(Opened::Voxels(Box::new(EditedSource::without_file(source, policy)?)))
+}
+
+/// Whether the file can be opened for writing. Nothing is written.
+fn is_writable(path: &Path) -> bool {
+    OpenOptions::new().write(true).open(path).is_ok()
+}
+
+/// Loads opened content to be shown. Prints the faults of a world, whose damaged parts are left
+/// out, and if verbose the warnings of a model.
+pub(crate) fn load(
+    opened: Opened,
+    options: &SceneOptions,
+    progress: &Progress,
+) -> Result<Loaded, AppError> {
+    let name = match &opened {
+        Opened::Voxels(source) => source.name().to_owned(),
+        Opened::Model(model) => {
+            note_warnings(model, options);
+            model.name.clone()
+        }
+    };
+    let loaded = Loaded::read(opened, &options.load_options(), progress)?;
+    note_faults(&name, &loaded.faults);
+    Ok(loaded)
+}
+
+/// Loads an open source again, as [`load`] does.
+pub(crate) fn load_again(
+    source: Arc<dyn Source>,
+    options: &SceneOptions,
+    progress: &Progress,
+) -> Result<Loaded, AppError> {
+    let name = source.name().to_owned();
+    let loaded = Loaded::of_source(source, &options.load_options(), progress)?;
+    note_faults(&name, &loaded.faults);
+    Ok(loaded)
+}
+
+/// Loads a whole source as a world in memory, as [`load`] does.
+pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
+    let (world, faults) = drystone::load_world(source, &Progress::default())?;
+    note_faults(source.name(), &faults);
+    Ok(world)
+}
+
+fn note_warnings(model: &Model, options: &SceneOptions) {
+    if options.verbose {
+        for ModelWarning { kind, count, first_location } in model.warnings.iter() {
+            output::note(&format!("{kind}: {count}, first at {first_location}"));
+        }
+    }
+}
+
+/// Faults that are printed one by one.
+const MAX_PRINTED_FAULTS: usize = 10;
+
+/// Prints faults of a source on standard error.
+pub(crate) fn note_faults(name: &str, faults: &[String]) {
+    faults.iter().take(MAX_PRINTED_FAULTS).for_each(|fault| output::note(fault));
+    if faults.len() > MAX_PRINTED_FAULTS {
+        let more = faults.len() - MAX_PRINTED_FAULTS;
+        output::note(&format!("{name}: {more} more faults; damaged parts are left out"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use drystone_world::{GeneratedWorld, GeneratorConfig};
+
+    use super::*;
+    use crate::cli;
+
+    /// A wrong `--edits` file is reported before a window opens.
+    #[test]
+    fn files_that_cannot_store_edits_are_refused_at_the_start() {
+        let folder = std::env::temp_dir().join(format!("drystone-refused-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("folder")).unwrap();
+        let name = |name: &str| folder.join(name).into_os_string();
+        let open = |seed: &str, edits: &std::ffi::OsStr| {
+            let words = ["drystone", "--seed", seed, "--chunks", "2x3x2", "--edits"];
+            let words = words.map(std::ffi::OsString::from).into_iter().chain([edits.into()]);
+            let Ok(options) = cli::parse(words) else { panic!("options") };
+            open_to_edit(&options.scene, &options.save).map(drop)
+        };
+        fs::write(name("text.drystone"), "some text").unwrap();
+        // Of another world.
+        let source = Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap());
+        let policy = CommitPolicy::default();
+        drop(EditedSource::open(source, name("other.drystone").as_ref(), policy).unwrap());
+        let mut refused = vec![
+            (name("no folder/e.drystone"), "cannot be written"),
+            (name("text.drystone/e.drystone"), "cannot be written"),
+            (name("folder"), "a folder"),
+            (name("text.drystone"), "not a stored world"),
+            (name("other.drystone"), "holds edits of"),
+            (folder.join("..").into_os_string(), "a folder"),
+        ];
+        // No process can create files there, not even root.
+        if Path::new("/proc/self").exists() {
+            refused.push(("/proc/e.drystone".into(), "cannot be written"));
+        }
+        for (path, why) in refused {
+            let line = open("7", &path).unwrap_err().to_string();
+            assert!(line.contains(why), "{line}");
+            assert!(line.contains(path.to_str().unwrap()), "{line}");
+        }
+        let before = fs::read_dir(&folder).unwrap().count();
+        open("7", &name("new.drystone")).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), before, "no file is created yet");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,263 @@
+//! Mouse and keyboard of the window: which actions their events stand for.
+
+use std::time::{Duration, Instant};
+
+use drystone::{
+    Action, CameraControl,
+    keys::{self, Host, KeyPhase},
+    scene::EditAction,
+};
+use drystone_world::VoxelRay;
+use winit::{
+    dpi::PhysicalPosition,
+    event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta},
+    keyboard::{Key, KeyCode, ModifiersState, PhysicalKey},
+};
+
+/// State of mouse and modifier keys.
+pub(super) struct Pointer {
+    pub(super) modifiers: ModifiersState,
+    pub(super) focus: Focus,
+    /// Whether the mouse is captured and turns the camera.
+    pub(super) is_captured: bool,
+    at: PhysicalPosition<f64>,
+    press: Option<Press>,
+}
+
+/// Button that is held down.
+struct Press {
+    button: MouseButton,
+    at: PhysicalPosition<f64>,
+    /// Ray through the pointer when it was pressed.
+    ray: VoxelRay,
+    /// Whether the mouse was dragged: it then turns the camera and does not edit.
+    is_drag: bool,
+}
+
+/// Pixels that the pointer may move within a click.
+const CLICK_PIXELS: f64 = 4.0;
+/// Scrolled pixels of a touchpad that count as one notch of a wheel.
+const NOTCH_PIXELS: f64 = 40.0;
+
+impl Pointer {
+    pub(super) fn new() -> Self {
+        Self {
+            modifiers: ModifiersState::empty(),
+            focus: Focus::default(),
+            is_captured: false,
+            at: PhysicalPosition::new(0.0, 0.0),
+            press: None,
+        }
+    }
+
+    /// Forgets a held button.
+    pub(super) fn release(&mut self) {
+        self.press = None;
+    }
+
+    /// Moves the pointer; with a button held, turns the camera.
+    pub(super) fn move_to(&mut self, to: PhysicalPosition<f64>, speed: f64) -> Option<Action> {
+        let from = std::mem::replace(&mut self.at, to);
+        let press = self.press.as_mut()?;
+        let far = (to.x - press.at.x).abs().max((to.y - press.at.y).abs());
+        press.is_drag |= far > CLICK_PIXELS;
+        press.is_drag.then(|| turn([to.x - from.x, to.y - from.y], speed))
+    }
+
+    /// Handles a mouse button while editing; a press without a drag is a click.
+    pub(super) fn button(
+        &mut self,
+        button: MouseButton,
+        state: ElementState,
+        camera: &CameraControl,
+    ) -> Option<Action> {
+        if state == ElementState::Pressed {
+            if self.focus.takes_click(Instant::now()) {
+                let (at, ray) = (self.at, camera.ray([self.at.x, self.at.y]));
+                self.press = Some(Press { button, at, ray, is_drag: false });
+            }
+            return None;
+        }
+        let press = self.press.take_if(|press| press.button == button)?;
+        let edit = match button {
+            MouseButton::Left => EditAction::Remove,
+            MouseButton::Right => EditAction::Place,
+            MouseButton::Middle => EditAction::Pick,
+            _ => return None,
+        };
+        (!press.is_drag).then_some(Action::Click(edit, press.ray))
+    }
+
+    /// Returns the action of a key.
+    pub(super) fn key(&self, event: &KeyEvent) -> Option<Action> {
+        let PhysicalKey::Code(code) = event.physical_key else { return None };
+        let phase = match (event.state, event.repeat) {
+            (ElementState::Released, _) => KeyPhase::Up,
+            (ElementState::Pressed, true) => KeyPhase::Repeat,
+            (ElementState::Pressed, false) => KeyPhase::Down,
+        };
+        let chord = match phase {
+            // A release counts whatever the modifiers are by then.
+            KeyPhase::Up => name_of(code),
+            KeyPhase::Down | KeyPhase::Repeat => chord(&event.logical_key, code, self.modifiers)?,
+        };
+        keys::action(Host::Window, &chord, phase)
+    }
+}
+
+/// Returns the turn for a movement of the mouse.
+pub(super) fn turn(pixels: [f64; 2], speed: f64) -> Action {
+    Action::Turn(pixels.map(|by| by * speed))
+}
+
+/// Converts a wheel or touchpad movement to notches.
+pub(super) fn notches(delta: MouseScrollDelta) -> f64 {
+    match delta {
+        MouseScrollDelta::LineDelta(_, y) => f64::from(y),
+        MouseScrollDelta::PixelDelta(position) => position.y / NOTCH_PIXELS,
+    }
+}
+
+/// Returns the name of a physical key in the key table: winit names keys as the web does.
+fn name_of(code: KeyCode) -> String {
+    format!("{code:?}")
+}
+
+/// Returns the chord of a pressed key. With Ctrl, characters do not act as plain keys.
+fn chord(key: &Key, code: KeyCode, modifiers: ModifiersState) -> Option<String> {
+    if !(modifiers.control_key() || modifiers.super_key()) || !matches!(key, Key::Character(_)) {
+        return Some(name_of(code));
+    }
+    let letter = letter_of(key, code)?;
+    let shift = if modifiers.shift_key() { "Shift+" } else { "" };
+    Some(format!("Ctrl+{shift}{letter}"))
+}
+
+/// Returns the letter of a shortcut: the one the layout writes if it is Latin, else the one at that
+/// position on a US keyboard.
+fn letter_of(key: &Key, code: KeyCode) -> Option<char> {
+    let Key::Character(written) = key else { return None };
+    match written.chars().next()? {
+        letter if letter.is_ascii() => Some(letter.to_ascii_lowercase()),
+        _ => match name_of(code).strip_prefix("Key")?.chars().next()? {
+            letter if letter.is_ascii_uppercase() => Some(letter.to_ascii_lowercase()),
+            _ => None,
+        },
+    }
+}
+
+/// Keyboard focus of the window, and its start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Focus {
+    #[default]
+    Elsewhere,
+    /// Focused, but no frame has ended since; events may be older than the focus.
+    New,
+    /// Time when the first frame with focus ended.
+    Since(Instant),
+}
+
+impl Focus {
+    /// Clicks within this time of the focus only focus the window; they do not edit.
+    const CLICK: Duration = Duration::from_millis(80);
+
+    /// Notes the end of a frame; clicks waited while it was drawn.
+    pub(super) fn frame_ended(&mut self, now: Instant) {
+        if matches!(self, Self::New) {
+            *self = Self::Since(now);
+        }
+    }
+
+    /// Returns the time from which clicks edit, once it is known.
+    pub(super) fn takes_clicks_at(self) -> Option<Instant> {
+        match self {
+            Self::Since(since) => Some(since + Self::CLICK),
+            Self::Elsewhere | Self::New => None,
+        }
+    }
+
+    /// Whether a click now edits.
+    pub(super) fn takes_click(self, now: Instant) -> bool {
+        self.takes_clicks_at().is_some_and(|at| at <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_click_that_focuses_the_window_does_not_edit() {
+        let mut focus = Focus::default();
+        let now = Instant::now();
+        let later = |ms: u64| now + Duration::from_millis(ms);
+        focus.frame_ended(now);
+        assert!(!focus.takes_click(later(500)), "it never had the focus");
+        focus = Focus::New;
+        // However slow the first frame is.
+        assert!(!focus.takes_click(later(10)) && !focus.takes_click(later(900)));
+        focus.frame_ended(later(900));
+        assert!(!focus.takes_click(later(910)));
+        focus.frame_ended(later(1000));
+        assert!(focus.takes_click(later(1010)));
+        focus = Focus::Elsewhere;
+        focus.frame_ended(later(1020));
+        assert!(!focus.takes_click(later(1900)));
+    }
+
+    #[test]
+    fn shortcuts_work_on_layouts_without_latin_letters() {
+        let (control, shift) = (ModifiersState::CONTROL, ModifiersState::SHIFT);
+        // Cyrillic, Greek, Hebrew.
+        for [z, y, s, o] in [["я", "н", "ы", "щ"], ["Ζ", "Υ", "Σ", "Ο"], ["ז", "ט", "ד", "ם"]]
+        {
+            let of = |written: &str, code, held| {
+                let chord = chord(&Key::Character(written.into()), code, held | control).unwrap();
+                keys::action(Host::Window, &chord, KeyPhase::Down)
+            };
+            let none = ModifiersState::empty();
+            assert_eq!(of(z, KeyCode::KeyZ, none), Some(Action::Undo));
+            assert_eq!(of(z, KeyCode::KeyZ, shift), Some(Action::Redo));
+            assert_eq!(of(y, KeyCode::KeyY, none), Some(Action::Redo));
+            assert_eq!(of(s, KeyCode::KeyS, none), Some(Action::Save));
+            assert_eq!(of(o, KeyCode::KeyO, none), Some(Action::OpenDialog));
+        }
+        let letter = |written: &str, code| letter_of(&Key::Character(written.into()), code);
+        // Latin letters of the layout count: German keyboards have Z at the position of Y.
+        assert_eq!(letter("Z", KeyCode::KeyY), Some('z'));
+        assert_eq!(letter("y", KeyCode::KeyZ), Some('y'));
+        assert_eq!(letter("ö", KeyCode::Semicolon), None);
+        // With Ctrl, keys that write nothing act as without.
+        let tab = Key::Named(winit::keyboard::NamedKey::Tab);
+        assert_eq!(chord(&tab, KeyCode::Tab, control).as_deref(), Some("Tab"));
+    }
+
+    /// The key table and winit name keys alike.
+    #[test]
+    fn every_physical_key_of_the_table_exists() {
+        let mut names: Vec<String> = [
+            KeyCode::ArrowLeft,
+            KeyCode::ArrowRight,
+            KeyCode::ArrowUp,
+            KeyCode::ArrowDown,
+            KeyCode::ShiftLeft,
+            KeyCode::ShiftRight,
+            KeyCode::BracketLeft,
+            KeyCode::BracketRight,
+            KeyCode::Comma,
+            KeyCode::Period,
+            KeyCode::Space,
+            KeyCode::Home,
+            KeyCode::Tab,
+            KeyCode::Escape,
+            KeyCode::F12,
+        ]
+        .map(name_of)
+        .into();
+        assert_eq!(name_of(KeyCode::KeyW), "KeyW");
+        names.extend(('A'..='Z').map(|letter| format!("Key{letter}")));
+        for (chord, _) in keys::bindings(Host::Window).filter(|(chord, _)| !chord.contains('+')) {
+            assert!(names.iter().any(|name| name == chord), "{chord}");
+        }
+    }
+}
