@@ -86,7 +86,7 @@ pub enum LevelsFor {
 pub struct Loaded {
     /// The content.
     pub content: Content,
-    /// Where edits are saved.
+    /// Destination of edits.
     pub edit_target: EditTarget,
     /// Quads of a world in memory; `None` if they are not made yet.
     pub quads: Option<Vec<ChunkQuads>>,

@@ -12,7 +12,7 @@ pub enum Host {
     Page,
 }
 
-/// What happens with a key.
+/// State of a key in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPhase {
     /// Pressed.
@@ -28,7 +28,7 @@ pub enum KeyPhase {
 pub struct KeyRow {
     /// Keys as labelled on a keyboard.
     pub keys: &'static str,
-    /// What they do in the window, and in a page; `None` where they are not listed.
+    /// Effect in the window, and in a page; `None` where they are not listed.
     help: [Option<&'static str>; 2],
     /// Actions by chord.
     bound: &'static [(&'static str, Action)],

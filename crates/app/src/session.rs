@@ -57,7 +57,7 @@ pub struct SessionOptions {
     pub view: ViewOptions,
     /// Renderer.
     pub renderer: RendererKind,
-    /// Where culling runs.
+    /// Processor that culls.
     pub cull: Cull,
     /// Limit for unsaved edits and history together, in bytes.
     pub max_edit_bytes: usize,
@@ -282,7 +282,7 @@ impl Session {
     }
 }
 
-/// What a session shows.
+/// State of a session.
 impl Session {
     /// Returns the name of the content.
     pub fn name(&self) -> &str {

@@ -8,7 +8,7 @@ use crate::scene::{
     Capacity, ChunkQuads, EditScene, Meshing, ModelScene, OpenDevice, RendererKind, Scene, Size,
 };
 
-/// What limits the work on levels of detail.
+/// Limit of the work on levels of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// A window that draws frame after frame.

@@ -20,10 +20,10 @@ pub(super) struct Change {
     longest: Duration,
 }
 
-/// What a change leads to.
+/// Goal of a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ChangeTarget {
-    /// Another renderer.
+    /// The renderer.
     Renderer(RendererKind),
     /// Meshes with or without ambient occlusion.
     Occlusion(bool),
@@ -32,7 +32,7 @@ pub enum ChangeTarget {
 /// A change that is complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
-    /// What has changed.
+    /// Goal of the change.
     pub to: ChangeTarget,
     /// Line for the log.
     pub report: String,

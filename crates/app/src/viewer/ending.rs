@@ -35,7 +35,7 @@ fn words_of(payload: &(dyn Any + Send)) -> &str {
     words.or_else(|| payload.downcast_ref().copied()).unwrap_or("the window system failed")
 }
 
-/// How the viewer ended.
+/// Result of the viewer.
 #[derive(Default)]
 pub(super) struct Ending {
     pub(super) failure: Option<AppError>,
