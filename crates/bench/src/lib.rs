@@ -28,11 +28,9 @@
 
 mod arenas;
 mod chart;
-mod cpu_time;
 mod drawing;
 mod error;
 mod json;
-mod machine;
 mod meshing;
 mod noise_field;
 mod polygons;
@@ -51,9 +49,8 @@ pub use chart::write_svg;
 pub use drawing::article::{ArticleDevice, FatDevice};
 pub use error::{Error, Failure};
 pub use json::{read_json, write_json};
-pub use machine::Machine;
 pub use random::Random;
 pub use rounds::{Contender, Figure, Options, Run, TableEntry};
-pub use table::{Row, Table};
+pub use table::{Machine, Row, Table};
 pub use tables::{TABLES, find_table};
 pub use versions::version_of;

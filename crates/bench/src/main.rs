@@ -65,7 +65,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         return write_svg(&read_json(chart)?, svg);
     }
     let entry = find_table(arguments.table.as_deref().unwrap_or_default())?;
-    let mut options = Options::new(arguments.quick);
+    let mut options = if arguments.quick { Options::quick() } else { Options::default() };
     options.case.clone_from(&arguments.case);
     options.rounds = arguments.rounds.map_or(options.rounds, usize::from);
     let table = entry.measure(&options)?;

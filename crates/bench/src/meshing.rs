@@ -27,7 +27,6 @@ use self::{
 };
 use crate::{
     Contender, Error, Failure, Figure, Options, Run, TableEntry,
-    error::By,
     rounds::{Round, timed},
 };
 
@@ -88,9 +87,9 @@ const CASES: &[Case] = &[
 ];
 
 fn run(run: &mut Run<'_>) -> Result<(), Error> {
-    for &case in CASES.iter().filter(|case| run.options.selects(case.name)) {
-        let inputs = (case.scene)(run.options).and_then(Scene::inputs).by("scene");
-        let inputs = inputs.map_err(|failure| run.error(case.name, failure))?;
+    for &case in CASES {
+        let inputs = || (case.scene)(run.options).and_then(Scene::inputs);
+        let Some(inputs) = run.prepare(case.name, inputs)? else { continue };
         match inputs[0].padded.side() {
             16 => run_case::<18, 16>(run, case, &inputs)?,
             32 => run_case::<34, 32>(run, case, &inputs)?,

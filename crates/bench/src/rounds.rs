@@ -19,10 +19,9 @@ impl Options {
     /// Rounds of a quick run.
     pub const QUICK_ROUNDS: usize = 3;
 
-    /// Returns the options of a full or a quick run.
-    pub fn new(quick: bool) -> Self {
-        let rounds = if quick { Self::QUICK_ROUNDS } else { Self::ROUNDS };
-        Self { rounds, quick, case: None }
+    /// Returns the options of a quick run.
+    pub fn quick() -> Self {
+        Self { rounds: Self::QUICK_ROUNDS, quick: true, case: None }
     }
 
     /// Whether the case of this name is selected.
@@ -37,8 +36,9 @@ impl Options {
 }
 
 impl Default for Options {
+    /// Returns the options of a full run.
     fn default() -> Self {
-        Self::new(false)
+        Self { rounds: Self::ROUNDS, quick: false, case: None }
     }
 }
 
@@ -73,6 +73,21 @@ impl Figure {
 /// Returns the nanoseconds since `start`.
 pub(crate) fn elapsed_ns(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
+}
+
+/// Returns the CPU time of this thread, in nanoseconds.
+#[cfg(unix)]
+pub(crate) fn thread_cpu_ns() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Returns wall-clock time in nanoseconds, on systems without CPU time per thread.
+#[cfg(not(unix))]
+pub(crate) fn thread_cpu_ns() -> f64 {
+    use std::sync::LazyLock;
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    elapsed_ns(*START)
 }
 
 /// Runs `work` and returns its result and its time in nanoseconds.
@@ -128,10 +143,7 @@ impl<'o> Run<'o> {
         case: &str,
         prepare: impl FnOnce() -> Result<Vec<Contender<'a>>, Failure>,
     ) -> Result<(), Error> {
-        if !self.options.selects(case) {
-            return Ok(());
-        }
-        let mut contenders = prepare().map_err(|failure| self.error(case, failure))?;
+        let Some(mut contenders) = self.prepare(case, prepare)? else { return Ok(()) };
         let count = contenders.len();
         let mut samples: Vec<Vec<Samples>> = (0..count).map(|_| Vec::new()).collect();
         for round in 0..=self.options.rounds {
@@ -151,6 +163,17 @@ impl<'o> Run<'o> {
             }
         }
         Ok(())
+    }
+
+    /// Prepares something for a case, unless the case is not selected.
+    pub(crate) fn prepare<T>(
+        &self,
+        case: &str,
+        prepare: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Option<T>, Error> {
+        let is_selected = self.options.selects(case);
+        let prepared = is_selected.then(prepare).transpose();
+        prepared.map_err(|failure| self.error(case, failure))
     }
 
     /// Adds figures that were measured once, outside of [`case`](Self::case).
@@ -260,7 +283,7 @@ mod tests {
 
     #[test]
     fn wrong_results_and_values_that_are_not_finite_are_errors() {
-        let options = Options::new(true);
+        let options = Options::quick();
         let mut run = Run::new("wrong", &options);
         let wrong = Contender::new("x", || Err("2 + 2 is not 5".into()));
         let error = run.case("sum", || Ok(vec![wrong])).unwrap_err();

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, version_of};
+use crate::version_of;
 
 /// A measured row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,32 @@ impl From<NotedRow> for Row {
     }
 }
 
+/// The machine that figures were measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's model name.
+    pub cpu: String,
+    /// Threads that can run at once.
+    pub cores: usize,
+    /// GPU adapter of a drawing table; `none` for other tables.
+    pub gpu: String,
+}
+
+impl Machine {
+    /// Describes this machine, as far as the operating system reports it.
+    pub fn here() -> Self {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));
+        let cpu =
+            model.map_or(std::env::consts::ARCH, |rest| rest.trim_start_matches([' ', '\t', ':']));
+        Self {
+            cpu: cpu.to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            gpu: "none".to_owned(),
+        }
+    }
+}
+
 /// Rows that were measured in one run on one machine.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -61,6 +87,11 @@ impl Table {
         Self { name: name.into(), machine: Machine::here(), rows: Vec::new() }
     }
 
+    /// Adds a row.
+    pub fn push(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
     /// Returns the table's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -69,11 +100,6 @@ impl Table {
     /// Returns all rows. The contenders of a case are next to each other.
     pub fn rows(&self) -> &[Row] {
         &self.rows
-    }
-
-    /// Adds a row that was not measured by [`run_case`](Self::run_case).
-    pub fn push(&mut self, row: Row) {
-        self.rows.push(row);
     }
 
     /// Returns the reference for a row: the contender `drystone` in the same case and metric, or

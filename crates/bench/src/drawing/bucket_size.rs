@@ -30,9 +30,7 @@ const SPARE_BUCKETS: u32 = 256;
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side, buckets) in CASES {
-        if run.options.selects(case) {
-            let scene = RandomScene::new(side, chunks_per_side);
-            let scene = scene.map_err(|failure| run.error(case, failure))?;
+        if let Some(scene) = run.prepare(case, || RandomScene::new(side, chunks_per_side))? {
             run_case(run, case, &scene, buckets)?;
         }
     }

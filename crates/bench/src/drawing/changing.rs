@@ -29,8 +29,8 @@ const ROUND_SECONDS: f64 = 0.5;
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in cases(run.options) {
-        let scene = RandomScene::new(side, chunks_per_side);
-        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
+        let Some(scene) = scene else { continue };
         let changes = RandomChanges::of(&scene);
         run_case(run, case, scene, &|| Box::new(changes.clone()))?;
     }

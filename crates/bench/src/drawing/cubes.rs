@@ -4,14 +4,12 @@
 mod changes;
 mod cube_world;
 mod one_by_one;
-mod pool_world;
 
 use drystone_render::{Device, InstancedRenderer, RenderError, Renderer, SlotPolicy, View};
 
 use self::{
-    changes::{Change, Changes},
+    changes::{Change, Changes, PoolWorld},
     cube_world::CubeWorld,
-    pool_world::PoolWorld,
 };
 use super::{
     contenders::{Drawing, Kind, available, gl_device, prepare, wgpu_device},
@@ -35,11 +33,8 @@ const ROUND_FRAMES: u32 = 2;
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     one_by_one::run(run)?;
     for (case, side, chunks_per_side) in CASES {
-        if !run.options.selects(case) {
-            continue;
-        }
-        let scene = RandomScene::new(side, chunks_per_side);
-        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
+        let Some(scene) = scene else { continue };
         let open = |kind: Kind| (kind.name(), Changing::open(kind, &scene));
         let changing = prepare(run, case, &scene.view, available(case, KINDS.map(open)))?;
         let contenders = changing

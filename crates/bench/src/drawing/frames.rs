@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use drystone_render::{RenderError, Renderer, View};
 
-use crate::{Failure, Figure, cpu_time::thread_cpu_ns, rounds::elapsed_ns};
+use crate::{
+    Failure, Figure,
+    rounds::{elapsed_ns, thread_cpu_ns},
+};
 
 /// Sums of the times of frames.
 #[derive(Clone, Copy, Debug, Default)]

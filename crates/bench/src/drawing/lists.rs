@@ -29,9 +29,8 @@ const PLANS: [(&str, Plan); 3] = [
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
-        if run.options.selects(case) {
-            let scene = RandomScene::with(side, [chunks_per_side; 3], HALF_GLASS);
-            let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let scene = || RandomScene::with(side, [chunks_per_side; 3], HALF_GLASS);
+        if let Some(scene) = run.prepare(case, scene)? {
             run_case(run, case, (&scene.meshes(), &scene.view))?;
         }
     }

@@ -19,9 +19,11 @@ const POSITIONS: i32 = 2;
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in cases(run.options) {
-        let travel = Travel::new(side, chunks_per_side);
-        let scene = travel.scene(side, chunks_per_side);
-        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let prepared = run.prepare(case, || {
+            let travel = Travel::new(side, chunks_per_side);
+            Ok((travel.scene(side, chunks_per_side)?, travel))
+        })?;
+        let Some((scene, travel)) = prepared else { continue };
         eprintln!("{case}: {}", ChunkQuads::of(&scene));
         run_case(run, case, scene, &|| Box::new(travel.clone()))?;
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use drystone::scene::{ChunkQuads, mesh_world, quad_count};
 use drystone_mesh::{Face, Quad};
 use drystone_render::{Camera, DrawData, Layer, MeshData, Projection, View};
-use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, MaterialTable};
+use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::World;
 use glam::DVec3;
 
@@ -84,6 +84,18 @@ impl RandomScene {
 
     pub(super) fn quad_count(&self) -> u32 {
         quad_count(&self.quads) as u32
+    }
+
+    /// Iterates over all filled voxels.
+    pub(super) fn voxels(&self) -> impl Iterator<Item = (VoxelPos, Material)> {
+        let side = self.world.side();
+        self.world.iter().flat_map(move |(position, chunk)| {
+            let origin = position.origin(side);
+            chunk.iter_solid().map(move |(local, material)| {
+                let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
+                (VoxelPos::new(origin.x + x, origin.y + y, origin.z + z), material)
+            })
+        })
     }
 
     /// Returns the renderer's input.

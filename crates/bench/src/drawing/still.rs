@@ -43,18 +43,16 @@ pub(super) const ROUND_FRAMES: u32 = 32;
 /// Movement per frame of a moving camera, in voxels: too small to be visible.
 const TREMBLE_VOXELS: f64 = 1e-3;
 
-/// Returns the selected cases of the article: name, voxels per side of a chunk, chunks per side.
+/// Returns the cases of the article for a full or a quick run: name, voxels per side of a chunk, chunks per side.
 pub(super) fn cases(options: &Options) -> impl Iterator<Item = (&'static str, u32, u32)> {
-    let is_selected = |&(case, _, _, quick): &(&str, u32, u32, bool)| {
-        (quick || !options.quick) && options.selects(case)
-    };
-    CASES.into_iter().filter(is_selected).map(|(case, side, chunks, _)| (case, side, chunks))
+    let cases = CASES.into_iter().filter(|(_, _, _, quick)| *quick || !options.quick);
+    cases.map(|(case, side, chunks, _)| (case, side, chunks))
 }
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in cases(run.options) {
-        let scene = RandomScene::new(side, chunks_per_side);
-        let scene = scene.map_err(|failure| run.error(case, failure))?;
+        let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
+        let Some(scene) = scene else { continue };
         eprintln!("{case}: {:.0} quads per chunk on average", scene.mean_quads());
         run_case(run, case, (&scene.meshes(), &scene.view), &Kind::ALL)?;
     }
@@ -75,11 +73,9 @@ pub(super) fn run_grid(run: &mut Run<'_>) -> Result<(), Error> {
     let [full, quick] = GRID_CHUNKS;
     let count = run.options.size(full, quick);
     let case = format!("{count}x{count}");
-    if !run.options.selects(&case) {
-        return Ok(());
-    }
-    let scene = RandomScene::with(GRID_SIDE, [count, 1, count], FOUR_COLORS);
-    let scene = scene.map_err(|failure| run.error(&case, failure))?;
+    let chunks = [count, 1, count];
+    let scene = run.prepare(&case, || RandomScene::with(GRID_SIDE, chunks, FOUR_COLORS))?;
+    let Some(scene) = scene else { return Ok(()) };
     run_case(run, &case, (&scene.meshes(), &scene.view), &GRID_KINDS)
 }
 

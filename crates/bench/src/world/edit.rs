@@ -9,8 +9,7 @@ use glam::DVec3;
 use super::vast;
 use crate::{
     Failure, Figure, Options,
-    cpu_time::thread_cpu_ns,
-    rounds::{Round, elapsed_ns},
+    rounds::{Round, elapsed_ns, thread_cpu_ns},
 };
 
 /// A large world, and the visible corners at which voxels are set.

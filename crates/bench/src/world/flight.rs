@@ -6,7 +6,7 @@ use drystone_world::LodTree;
 use glam::DVec3;
 
 use super::{NAME, vast};
-use crate::{Error, Failure, Figure, Run, cpu_time::thread_cpu_ns};
+use crate::{Error, Failure, Figure, Run, rounds::thread_cpu_ns};
 
 const FRAMES_PER_SECOND: u32 = 60;
 /// Names of the cases, which are also the metrics, with their units.

@@ -1,7 +1,13 @@
-//! Changes of voxels, which are the same for all contenders.
+//! Changes of voxels, which are the same for all contenders, and the world as chunks that are meshed
+//! again after them.
 
-use drystone_voxel::{Material, VoxelPos};
+use std::collections::BTreeSet;
 
+use drystone::scene::Scene;
+use drystone_render::{RenderError, Renderer};
+use drystone_voxel::{ChunkPos, Material, VoxelPos};
+
+use super::Followed;
 use crate::{Random, drawing::scene::RandomScene};
 
 /// Probability that a voxel is filled, as in the scene.
@@ -29,13 +35,9 @@ impl Changes {
         let side = scene.world.side();
         let size = scene.chunks.map(|count| (count * side) as usize);
         let mut voxels = vec![Material::AIR; size.iter().product()];
-        for (position, chunk) in scene.world.iter() {
-            let origin = position.origin(side).to_array();
-            for (local, material) in chunk.iter_solid() {
-                let [x, y, z] = [(local.x, 0), (local.y, 1), (local.z, 2)]
-                    .map(|(c, axis)| origin[axis] as usize + usize::from(c));
-                voxels[x + size[0] * (y + size[1] * z)] = material;
-            }
+        for (voxel, material) in scene.voxels() {
+            let [x, y, z] = voxel.to_array().map(|c| c as usize);
+            voxels[x + size[0] * (y + size[1] * z)] = material;
         }
         Self { size, voxels, random: Random::new(9) }
     }
@@ -56,5 +58,52 @@ impl Iterator for Changes {
                 return Some(Change { voxel: VoxelPos::new(x, y, z), material });
             }
         }
+    }
+}
+
+/// A scene, and the chunks that have changed.
+pub(super) struct PoolWorld {
+    scene: Scene,
+    changed: BTreeSet<ChunkPos>,
+}
+
+impl PoolWorld {
+    pub(super) fn new(
+        renderer: Box<dyn Renderer>,
+        scene: &RandomScene,
+    ) -> Result<Self, RenderError> {
+        let scene = Scene::new(scene.world.clone(), &scene.quads, renderer)?;
+        Ok(Self { scene, changed: BTreeSet::new() })
+    }
+}
+
+impl Followed for PoolWorld {
+    fn follow(&mut self, changes: &[Change]) -> Result<(), RenderError> {
+        let world = self.scene.world_mut();
+        let side = world.side();
+        for &Change { voxel, material } in changes {
+            world.set(voxel, material);
+            let VoxelPos { x, y, z } = voxel;
+            // The voxel's own chunk, and at a border the adjacent chunk.
+            for axis in 0..3 {
+                for step in [-1, 1] {
+                    let mut neighbour = [x, y, z];
+                    neighbour[axis] += step;
+                    let [x, y, z] = neighbour;
+                    let (chunk, _) = VoxelPos::new(x, y, z).split(side);
+                    if world.chunk(chunk).is_some() {
+                        self.changed.insert(chunk);
+                    }
+                }
+            }
+        }
+        while let Some(chunk) = self.changed.pop_first() {
+            self.scene.remesh(chunk)?;
+        }
+        Ok(())
+    }
+
+    fn renderer(&mut self) -> &mut dyn Renderer {
+        self.scene.renderer()
     }
 }

@@ -4,7 +4,7 @@ use drystone_mesh::{Cube, Face, FaceSet};
 use drystone_render::{CubeId, Device, DrawData, InstancedRenderer, RenderError, Renderer};
 use drystone_voxel::{Material, VoxelPos};
 
-use super::{Change, Followed};
+use super::{Followed, changes::Change};
 use crate::drawing::scene::RandomScene;
 
 /// Voxels with a border of air, and the cube of each drawn voxel.
@@ -53,13 +53,8 @@ impl<D: Device> CubeWorld<D> {
             voxels: vec![Material::AIR; volume],
             cubes: vec![None; volume],
         };
-        for (position, chunk) in scene.world.iter() {
-            let origin = position.origin(side).to_array();
-            for (local, material) in chunk.iter_solid() {
-                let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
-                let voxel = VoxelPos::new(origin[0] + x, origin[1] + y, origin[2] + z);
-                world.set(voxel, material)?;
-            }
+        for (voxel, material) in scene.voxels() {
+            world.set(voxel, material)?;
         }
         Ok(world)
     }

@@ -35,9 +35,7 @@ const HIDDEN: [(&str, HiddenCommands); 2] =
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
-        if run.options.selects(case) {
-            let scene = RandomScene::new(side, chunks_per_side);
-            let scene = scene.map_err(|failure| run.error(case, failure))?;
+        if let Some(scene) = run.prepare(case, || RandomScene::new(side, chunks_per_side))? {
             run_views(run, case, &scene.meshes(), &scene.view)?;
         }
     }
