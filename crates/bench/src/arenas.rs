@@ -11,13 +11,9 @@ mod stack;
 
 use std::path::PathBuf;
 
-use crate::{Error, Run, TableEntry};
+use crate::{Error, Run};
 
-/// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry =
-    TableEntry { name: "arenas", about: "memory allocators: arenas, pools, small objects", run };
-
-fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     bump::run(run)?;
     scope::run(run)?;
     stack::run(run)?;

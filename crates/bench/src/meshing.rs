@@ -26,15 +26,8 @@ use self::{
     scenes::Scene,
 };
 use crate::{
-    Contender, Error, Failure, Figure, Options, Run, TableEntry,
+    Contender, Error, Failure, Figure, Options, Run,
     rounds::{Round, timed},
-};
-
-/// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry = TableEntry {
-    name: "meshing",
-    about: "converting voxels to quads, compared with the best meshers",
-    run,
 };
 
 /// Smallest number of meshes per round, so that short times can be measured.
@@ -86,7 +79,7 @@ const CASES: &[Case] = &[
     Case { shaded: true, ..case("ao-32", |options| scenes::terrain(32, options)) },
 ];
 
-fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for &case in CASES {
         let inputs = || (case.scene)(run.options).and_then(Scene::inputs);
         let Some(inputs) = run.prepare(case.name, inputs)? else { continue };

@@ -23,13 +23,9 @@ use self::{
     slots::SlotMaps,
 };
 use crate::{
-    Contender, Error, Figure, Random, Run, TableEntry,
+    Contender, Error, Figure, Random, Run,
     rounds::{Round, elapsed_ns},
 };
-
-/// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry =
-    TableEntry { name: "polygons", about: "polygons that share vertices: build, clip, churn", run };
 
 /// Quads along a side of the model: 500,000 in total.
 const SIDE: usize = 707;
@@ -138,7 +134,7 @@ enum Work<'w> {
     ChurnFrames(usize),
 }
 
-fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let options = run.options;
     let model = &Model::field(options.size(SIDE, QUICK_SIDE));
     let small = &Model::field(options.size(100, QUICK_SIDE));

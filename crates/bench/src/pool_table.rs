@@ -9,16 +9,9 @@ mod steady;
 
 use drystone_pool::PoolConfig;
 
-use crate::{Error, Run, TableEntry};
+use crate::{Error, Run};
 
-/// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry = TableEntry {
-    name: "pool",
-    about: "the vertex pool without a GPU: insert and remove, churn, defragmentation",
-    run,
-};
-
-fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     pairs::run(run)?;
     reserved::run(run)?;
     churn::run(run)

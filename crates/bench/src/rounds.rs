@@ -189,32 +189,6 @@ impl<'o> Run<'o> {
     }
 }
 
-/// A table that can be selected by name.
-pub struct TableEntry {
-    /// Name on the command line and in the JSON.
-    pub name: &'static str,
-    /// Description in one line.
-    pub about: &'static str,
-    /// Function that runs all cases.
-    pub(crate) run: fn(&mut Run<'_>) -> Result<(), Error>,
-}
-
-impl TableEntry {
-    /// Measures the table.
-    ///
-    /// # Errors
-    /// `Contender` if a contender fails, `NoCase` if no case is selected.
-    pub fn measure(&self, options: &Options) -> Result<Table, Error> {
-        let mut run = Run::new(self.name, options);
-        (self.run)(&mut run)?;
-        if run.table.rows().is_empty() {
-            let case = options.case.clone().unwrap_or_default();
-            return Err(Error::NoCase { table: self.name.to_owned(), case });
-        }
-        Ok(run.table)
-    }
-}
-
 /// All measurements of one metric by one contender, in one case.
 struct Samples {
     metric: &'static str,

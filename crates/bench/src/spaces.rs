@@ -11,13 +11,9 @@ mod ranges;
 #[cfg(feature = "peers")]
 mod vma;
 
-use crate::{Error, Run, TableEntry};
+use crate::{Error, Run};
 
-/// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry =
-    TableEntry { name: "spaces", about: "allocating in a buffer: indices, ranges, handles", run };
-
-fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     index_cases::run(run)?;
     bulk::run(run)?;
     handles::run(run)?;

@@ -39,21 +39,14 @@ use drystone_world::World;
 
 use self::input::{Input, Shuffled, checksum, checksum_of};
 use crate::{
-    Contender, Error, Figure, Run, TableEntry,
+    Contender, Error, Figure, Run,
     error::By,
     rounds::{Round, elapsed_ns},
 };
 
-/// Entry of the table in the list of tables.
-pub(crate) const ENTRY: TableEntry = TableEntry {
-    name: "world",
-    about: "stored worlds: reading, importing, size on disk and in memory; large worlds: edits, a flight",
-    run,
-};
-
 const NAME: &str = "drystone";
 
-fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let options = run.options;
     if ["load", "disk", "memory"].into_iter().any(|case| options.selects(case)) {
         let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).by(NAME);

@@ -28,7 +28,7 @@ const CASES: [(&str, u32, u32, &[u32]); 2] =
 /// frames in flight.
 const SPARE_BUCKETS: u32 = 256;
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side, buckets) in CASES {
         if let Some(scene) = run.prepare(case, || RandomScene::new(side, chunks_per_side))? {
             run_case(run, case, &scene, buckets)?;

@@ -27,7 +27,7 @@ const ROUND_FRAMES: u32 = 3;
 /// Time limit of a round of a large scene.
 const ROUND_SECONDS: f64 = 0.5;
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in cases(run.options) {
         let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
         let Some(scene) = scene else { continue };

@@ -30,7 +30,7 @@ const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::InstancedWgpu, Kind::PoolGl, Kin
 /// Frames per round.
 const ROUND_FRAMES: u32 = 2;
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     one_by_one::run(run)?;
     for (case, side, chunks_per_side) in CASES {
         let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;

@@ -50,7 +50,7 @@ const CASES: [(&str, CameraPath); 3] =
 
 const CONTENDERS: [(&str, Cull); 2] = [("pool-wgpu", Cull::Cpu), ("pool-wgpu-culled", Cull::Gpu)];
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let options = run.options;
     if !CASES.iter().any(|(case, _)| options.selects(case)) {
         return Ok(());

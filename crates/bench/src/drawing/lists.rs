@@ -27,7 +27,7 @@ const PLANS: [(&str, Plan); 3] = [
     ("pool-gl-pools", Plan::Pools),
 ];
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
         let scene = || RandomScene::with(side, [chunks_per_side; 3], HALF_GLASS);
         if let Some(scene) = run.prepare(case, scene)? {

@@ -28,7 +28,7 @@ const ROUND_PARTS: usize = 4_000_000;
 /// Smallest and largest number of frames of a round.
 const ROUND_FRAMES: [usize; 2] = [5, 2_000];
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, parts, quick) in CASES {
         if quick || !run.options.quick {
             run_case(run, case, parts)?;

@@ -17,7 +17,7 @@ const STEP: i32 = 1;
 /// Number of positions. The travel goes back and forth, so that no contender has to sample noise.
 const POSITIONS: i32 = 2;
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in cases(run.options) {
         let prepared = run.prepare(case, || {
             let travel = Travel::new(side, chunks_per_side);

@@ -25,7 +25,7 @@ const CASES: [(&str, u32, u32, bool); 7] = [
 ];
 
 /// Case of many small meshes.
-pub(super) const SMALL_MESHES: &str = "small-meshes";
+const SMALL_MESHES: &str = "small-meshes";
 
 /// Voxels per side of a chunk of the table `grid`: the article's main result.
 const GRID_SIDE: u32 = 32;
@@ -49,7 +49,7 @@ pub(super) fn cases(options: &Options) -> impl Iterator<Item = (&'static str, u3
     cases.map(|(case, side, chunks, _)| (case, side, chunks))
 }
 
-pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in cases(run.options) {
         let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
         let Some(scene) = scene else { continue };
@@ -60,7 +60,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
 }
 
 /// Runs the case `small-meshes`, if it is selected.
-pub(super) fn run_small(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run_small(run: &mut Run<'_>) -> Result<(), Error> {
     if !run.options.selects(SMALL_MESHES) {
         return Ok(());
     }
@@ -69,7 +69,7 @@ pub(super) fn run_small(run: &mut Run<'_>) -> Result<(), Error> {
 }
 
 /// Runs the table `grid`: a layer of chunks in four colours.
-pub(super) fn run_grid(run: &mut Run<'_>) -> Result<(), Error> {
+pub(crate) fn run_grid(run: &mut Run<'_>) -> Result<(), Error> {
     let [full, quick] = GRID_CHUNKS;
     let count = run.options.size(full, quick);
     let case = format!("{count}x{count}");
