@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use drystone_formats::Input;
-use drystone_store::{EditedSource, MemoryFile};
+use drystone_formats::{Input, MemoryFile};
+use drystone_store::{EditedSource, StoredWorld};
 use drystone_voxel::NodePos;
 use drystone_world::{OpenOptions, open_voxels};
 use wasm_bindgen::prelude::*;
@@ -21,7 +21,7 @@ pub fn check(name: &str, bytes: Vec<u8>) -> Result<bool, String> {
     if is_edits {
         // Later edits are written to the same file.
         let file = MemoryFile::of_bytes(name, bytes, usize::MAX);
-        file.verify().map_err(|error| error.to_string())?;
+        StoredWorld::verify(&file).map_err(|error| error.to_string())?;
     }
     // Errors of single chunks are ignored here; the page reports them when it shows the world.
     let mut level: BTreeSet<NodePos> = BTreeSet::new();

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use drystone::{LevelsFor, LoadError, LoadOptions, Loaded, LodLimits, Progress, scene::Shade};
-use drystone_formats::{Input, Source, SourceError};
-use drystone_store::{CommitPolicy, EditedSource, MemoryFile, StoredWorld};
+use drystone_formats::{EditFile, Input, MemoryFile, Source, SourceError};
+use drystone_store::{CommitPolicy, EditOptions, EditedSource, StoredWorld};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels};
 
 /// Largest number of chunks that are loaded completely, in a second or two. Larger sources are
@@ -138,11 +138,13 @@ impl EditsFile {
         if self.made.is_none() && source.materials().len() > usize::from(u16::MAX) {
             return Ok(source);
         }
-        let edited = match &self.made {
-            Some(file) => EditedSource::open_in(source, file, POLICY),
-            None => EditedSource::without_file(source, POLICY),
+        let options = EditOptions {
+            file: self.made.as_ref().map(EditFile::Memory),
+            policy: POLICY,
+            coarse_bytes: Some(COARSE_BYTES),
+            ..EditOptions::default()
         };
-        let edited = edited.map(|it| it.with_coarse_bytes(COARSE_BYTES));
+        let edited = EditedSource::open(source, &options);
         edited.map(|it| Box::new(it) as Box<dyn Source>).map_err(|error| error.to_string())
     }
 }

@@ -5,8 +5,8 @@ use drystone::{
     keys::{self, Host, KeyPhase},
     scene::{EditAction, RendererKind, Size, open_window_async},
 };
+use drystone_formats::MemoryFile;
 use drystone_render::{Cull, WindowTarget};
-use drystone_store::MemoryFile;
 use drystone_world::GeneratorConfig;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;

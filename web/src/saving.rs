@@ -1,4 +1,5 @@
 use drystone::scene::SaveState;
+use drystone_store::StoredWorld;
 use wasm_bindgen::prelude::*;
 
 use crate::page::Page;
@@ -42,7 +43,7 @@ impl Page {
         };
         let saver = self.session.saver();
         saver.save().map_err(|error| error.to_string())?;
-        let bytes = file.finished().map_err(|error| error.to_string())?;
+        let bytes = StoredWorld::finished_bytes(file).map_err(|error| error.to_string())?;
         self.progress.count = saver.edit_count();
         Ok(Some(bytes))
     }

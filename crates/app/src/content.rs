@@ -6,12 +6,10 @@ mod shown;
 pub use levels::ShownLevels;
 pub use shown::{Amounts, Pace, Shown};
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_formats::{Source, SourceError};
-use drystone_store::EditedSource;
+use drystone_formats::{EditDestination, SeparateEdits, Source, SourceError};
 use drystone_world::{LodConfig, LodData, Opened, World};
 
 use crate::Progress;
@@ -185,9 +183,8 @@ pub fn load_world(
 
 /// Whether edits of a source can be saved, now or once a file is named.
 fn can_save_edits(source: &dyn Source) -> bool {
-    let any: &dyn Any = source;
-    let lacks_file = any.downcast_ref().is_some_and(EditedSource::lacks_file);
-    lacks_file || source.edit_store().is_some()
+    let is_none = |it: &dyn SeparateEdits| it.destination() == EditDestination::None;
+    source.edit_store().is_some() || source.separate_edits().is_some_and(is_none)
 }
 
 impl Content {

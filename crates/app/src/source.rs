@@ -6,7 +6,9 @@ use std::{fs::OpenOptions, path::Path, sync::Arc};
 
 use drystone::{Loaded, Progress};
 use drystone_formats::{Model, ModelWarning, Source};
-use drystone_store::{CommitPolicy, EditedSource, StoredLater, StoredWorld};
+use drystone_store::{
+    CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
+};
 use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, World};
 
 use crate::{
@@ -36,7 +38,10 @@ pub(crate) fn open_edited(source: &SourceOptions, edits: &EditsArgs) -> Result<O
         model => return Ok(model),
     };
     Ok(Opened::Voxels(match &edits.edits {
-        Some(path) => Box::new(EditedSource::open_read_only(voxels, path)?),
+        Some(path) => {
+            let options = EditOptions { access: EditAccess::Read, ..EditOptions::at(path) };
+            Box::new(EditedSource::open(voxels, &options)?)
+        }
         None => {
             unnamed::note_existing(voxels.as_ref(), source);
             voxels
@@ -72,7 +77,8 @@ pub(crate) fn open_to_edit(scene: &SceneOptions, save: &SaveArgs) -> Result<Open
     if let Some(edits) = &scene.edits.edits {
         return Ok(match open(&scene.source)? {
             Opened::Voxels(source) => {
-                Opened::Voxels(Box::new(EditedSource::open_later(source, edits, policy)?))
+                let options = EditOptions { policy, ..EditOptions::at(edits) };
+                Opened::Voxels(Box::new(EditedSource::open(source, &options)?))
             }
             model => model,
         });
@@ -94,7 +100,8 @@ fn with_edits(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Opened, A
     if source.materials().len() > usize::from(u16::MAX) {
         return Ok(Opened::Voxels(source));
     }
-    Ok(Opened::Voxels(Box::new(EditedSource::without_file(source, policy)?)))
+    let options = EditOptions { policy, ..EditOptions::default() };
+    Ok(Opened::Voxels(Box::new(EditedSource::open(source, &options)?)))
 }
 
 /// Whether the file can be opened for writing. Nothing is written.
@@ -185,8 +192,10 @@ mod tests {
         fs::write(name("text.drystone"), "some text").unwrap();
         // Of another world.
         let source = Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap());
-        let policy = CommitPolicy::default();
-        drop(EditedSource::open(source, name("other.drystone").as_ref(), policy).unwrap());
+        let other = name("other.drystone");
+        let options =
+            EditOptions { access: EditAccess::Write, ..EditOptions::at(Path::new(&other)) };
+        drop(EditedSource::open(source, &options).unwrap());
         let mut refused = vec![
             (name("no folder/e.drystone"), "cannot be written"),
             (name("text.drystone/e.drystone"), "cannot be written"),

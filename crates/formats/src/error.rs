@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::format::{Format, SupportedFormats};
+
 /// Reason why a source cannot be opened, read or written. Each message is one line: what happened,
 /// where, and what to do.
 #[derive(Debug, Error)]
@@ -27,7 +29,7 @@ pub enum SourceError {
         problem: std::io::Error,
     },
     /// The file or folder is of no supported format.
-    #[error("{}: {found}; supported: {}", path.display(), crate::format::SupportedFormats)]
+    #[error("{}: {found}; supported: {}", path.display(), SupportedFormats)]
     Unsupported {
         /// The file or folder.
         path: PathBuf,
@@ -40,60 +42,14 @@ pub enum SourceError {
         /// The file.
         path: PathBuf,
     },
-    /// A `.vox` file violates its format.
+    /// A file violates its format, or its content exceeds a limit of the format.
     #[error("{file}: {location}: {problem}; {advice}")]
-    BadVox {
+    Malformed {
+        /// The file's format.
+        format: Format,
         /// The file's name.
         file: String,
-        /// The chunk and its byte offset, or the scene node.
-        location: String,
-        /// Description of the problem.
-        problem: String,
-        /// Advice for the user.
-        advice: &'static str,
-    },
-    /// A `.qb` file is damaged or exceeds a limit.
-    #[error("{file}: {location}: {problem}; {advice}")]
-    BadQb {
-        /// The file's name.
-        file: String,
-        /// Offset of the byte.
-        location: String,
-        /// Description of the damage.
-        problem: String,
-        /// Advice to the user.
-        advice: &'static str,
-    },
-    /// A column of a Minecraft world is damaged.
-    #[error("{file}: {location}: {problem}; {advice}")]
-    BadMinecraft {
-        /// The region file's name.
-        file: String,
-        /// The column, in columns from the world's origin.
-        location: String,
-        /// Description of the problem.
-        problem: String,
-        /// Advice for the user.
-        advice: &'static str,
-    },
-    /// A polygon model violates its format.
-    #[error("{file}: {location}: {problem}; {advice}")]
-    BadModel {
-        /// The file's name.
-        file: String,
-        /// The line, or the part of the scene.
-        location: String,
-        /// Description of the problem.
-        problem: String,
-        /// Advice for the user.
-        advice: &'static str,
-    },
-    /// A height map violates its format, or the world that it describes is too large.
-    #[error("{file}: {location}: {problem}; {advice}")]
-    BadHeightMap {
-        /// The file's name.
-        file: String,
-        /// The part of the file, or the option.
+        /// The chunk, line, node or option, with its byte offset if known.
         location: String,
         /// Description of the problem.
         problem: String,

@@ -5,12 +5,13 @@ use std::path::Path;
 use crate::error::SourceError;
 
 /// Reads a plain file of at most `limit_bytes` bytes that begins with `magic`. `kind` names the
-/// file format in errors.
+/// file format in errors; `advice` is for a file that is too large.
 pub(crate) fn read_file(
     path: &Path,
     magic: &[u8],
     kind: &str,
     limit_bytes: u64,
+    advice: &'static str,
 ) -> Result<Vec<u8>, SourceError> {
     let unreadable = |problem| SourceError::Unreadable { path: path.into(), problem };
     let unsupported = |found: String| SourceError::Unsupported { path: path.into(), found };
@@ -24,30 +25,19 @@ pub(crate) fn read_file(
     let mut file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.by_ref().take(magic.len() as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-    if metadata.len() == 0 {
-        return Err(unsupported("an empty file".into()));
+    if bytes != magic && !bytes.is_empty() {
+        let start = bytes.escape_ascii();
+        return Err(unsupported(format!("not {kind}: it begins with \"{start}\"")));
     }
-    if bytes != magic {
-        return Err(unsupported(format!(
-            "not {kind}: it begins with \"{}\"",
-            bytes.escape_ascii()
-        )));
-    }
-    let too_large = |found| SourceError::TooLarge {
-        what: path.display().to_string(),
-        found,
-        limit: limit_bytes,
-        unit: "bytes",
-        advice: "split the scene into several files",
+    let check_size = |found| {
+        let (what, limit, unit) = (path.display().to_string(), limit_bytes, "bytes");
+        let too_large = SourceError::TooLarge { what, found, limit, unit, advice };
+        if found > limit { Err(too_large) } else { Ok(()) }
     };
-    if metadata.len() > limit_bytes {
-        return Err(too_large(metadata.len()));
-    }
+    check_size(metadata.len())?;
     // A file that grows while it is read must not grow past the limit either.
-    let rest = (limit_bytes + 1).saturating_sub(magic.len() as u64);
+    let rest = limit_bytes.saturating_add(1).saturating_sub(magic.len() as u64);
     file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > limit_bytes {
-        return Err(too_large(bytes.len() as u64));
-    }
-    Ok(bytes)
+    check_size(bytes.len() as u64)?;
+    if bytes.is_empty() { Err(unsupported("an empty file".into())) } else { Ok(bytes) }
 }

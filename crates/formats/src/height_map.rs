@@ -3,13 +3,13 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use crate::error::SourceError;
+use crate::fault::Fault;
 use crate::file::read_file;
 use crate::identity;
 use crate::source::Source;
 
 mod axis;
 mod cover;
-mod fault;
 mod geo_scale;
 mod geo_tiff;
 mod grey_png;
@@ -19,7 +19,6 @@ mod options;
 mod relief;
 mod tags;
 
-use fault::Fault;
 use grid::Decoded;
 pub use options::{HeightMapOptions, Voids};
 use relief::Relief;
@@ -118,6 +117,9 @@ impl Format {
     }
 }
 
+/// Advice for a picture that is no height map.
+const CONVERT: &str = "save it as one channel of grey, 8 or 16 bits per sample";
+
 impl HeightMap {
     /// Maximum size of a file, in bytes.
     pub const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -136,7 +138,7 @@ impl HeightMap {
     pub fn open(path: &Path, options: &HeightMapOptions) -> Result<Self, SourceError> {
         let kind = "a height map (.png, .tif, .hgt)";
         // `parse` checks the signature, since there are several.
-        let bytes = read_file(path, b"", kind, Self::MAX_FILE_BYTES)?;
+        let bytes = read_file(path, b"", kind, Self::MAX_FILE_BYTES, "take a smaller part of it")?;
         Self::parse(&bytes, &path.display().to_string(), options)
     }
 
@@ -169,7 +171,8 @@ impl HeightMap {
                 found: format!("not a height map: it begins with \"{start}\""),
             });
         };
-        Self::build(bytes, format, name, options).map_err(|fault| fault.in_file(name))
+        Self::build(bytes, format, name, options)
+            .map_err(|fault| fault.in_file(crate::format::Format::HeightMap, name))
     }
 
     fn build(

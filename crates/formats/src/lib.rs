@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod fault;
 mod file;
 mod format;
 mod height_map;
 mod identity;
 mod input;
+mod memory_file;
 mod minecraft;
 mod model;
 mod qb;
@@ -18,12 +20,15 @@ pub use error::SourceError;
 pub use format::Format;
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 pub use input::Input;
+pub use memory_file::MemoryFile;
 pub use minecraft::MinecraftWorld;
 pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
     ReadNamedFile, WarningKind, Warnings,
 };
 pub use qb::QbFile;
-pub use source::{EditStore, MAX_LOADED_CHUNKS, Saving, Source};
+pub use source::{
+    EditDestination, EditFile, EditStore, MAX_LOADED_CHUNKS, Saving, SeparateEdits, Source,
+};
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxelize::VoxelModel;

@@ -14,7 +14,6 @@ mod blocks;
 mod cache;
 mod colors;
 mod column;
-mod fault;
 mod faults;
 mod nbt;
 mod numbered;

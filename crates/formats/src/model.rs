@@ -3,6 +3,8 @@ use std::path::Path;
 use drystone_mesh::{PolygonHandle, PolygonStats, PolygonStore};
 
 use crate::error::SourceError;
+use crate::file::read_file;
+use crate::format::Format;
 
 mod bounds;
 mod builder;
@@ -98,9 +100,10 @@ impl Model {
             let found = "its name does not end in .obj, .gltf or .glb".into();
             return Err(SourceError::Unsupported { path: path.into(), found });
         }
-        let bytes = files::read(path, options.max_file_bytes)?;
+        let read = |path: &Path, limit| read_file(path, b"", "a model", limit, fault::SPLIT);
+        let bytes = read(path, options.max_file_bytes)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let mut read_file = |name: &str, limit: u64| files::read(&folder.join(name), limit);
+        let mut read_file = |name: &str, limit: u64| read(&folder.join(name), limit);
         Self::parse_any(&bytes, &path.display().to_string(), options, &mut read_file)
     }
 
@@ -151,7 +154,7 @@ impl Model {
     /// for faces.
     ///
     /// # Errors
-    /// `BadModel` with the line, also for a `.mtl` file; `TooLarge`; errors of `read_file`.
+    /// `Malformed` with the line, also for a `.mtl` file; `TooLarge`; errors of `read_file`.
     ///
     /// # Limits
     /// 2¹⁴ corners per face, 256 material files, and the limits of `options`.
@@ -181,7 +184,8 @@ impl Model {
     ) -> Result<Self, SourceError> {
         let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
         let named_files = files::NamedFiles::new(read_file, left_bytes);
-        obj::parse(bytes, name, options, named_files).map_err(|fault| fault.in_file(name))
+        obj::parse(bytes, name, options, named_files)
+            .map_err(|fault| fault.in_file(Format::Model, name))
     }
 
     /// Parses a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`); the first bytes distinguish
@@ -203,7 +207,7 @@ impl Model {
     /// O(bytes), and O(vertices) for each instance of a mesh.
     ///
     /// # Errors
-    /// `BadModel` with the part of the file, or with the name of a required extension that is not
+    /// `Malformed` with the part of the file, or with the name of a required extension that is not
     /// supported; `TooLarge`; errors of `read_file`.
     ///
     /// # Limits
@@ -236,7 +240,8 @@ impl Model {
     ) -> Result<Self, SourceError> {
         let left_bytes = options.max_file_bytes.saturating_sub(bytes.len() as u64);
         let named_files = files::NamedFiles::new(read_file, left_bytes);
-        gltf::parse(bytes, name, options, named_files).map_err(|fault| fault.in_file(name))
+        gltf::parse(bytes, name, options, named_files)
+            .map_err(|fault| fault.in_file(Format::Model, name))
     }
 
     /// Number of triangles of all polygons: a polygon of n corners is n - 2 triangles.

@@ -4,14 +4,15 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
 use crate::error::SourceError;
+use crate::fault::{Fault, SPLIT};
 use crate::file::read_file;
+use crate::format::Format;
 use crate::identity;
 use crate::source::{MAX_LOADED_CHUNKS, Source};
 
 mod decode;
 mod matrix;
 
-use decode::Fault;
 use matrix::Matrix;
 
 /// A Qubicle Binary `.qb` file: boxes of coloured voxels, called matrices, each at its position.
@@ -82,7 +83,7 @@ impl QbFile {
     /// A file that cannot be read, is truncated or damaged, or exceeds a limit. The message names
     /// the file, the byte, and what to do.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
-        let bytes = read_file(path, b"", "a .qb file", Self::MAX_FILE_BYTES)?;
+        let bytes = read_file(path, b"", "a .qb file", Self::MAX_FILE_BYTES, SPLIT)?;
         Self::parse(&bytes, &path.display().to_string())
     }
 
@@ -91,7 +92,7 @@ impl QbFile {
     /// # Errors
     /// Bytes that are truncated or damaged, or that exceed a limit.
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self, SourceError> {
-        Self::build(bytes, name).map_err(|fault| fault.in_file(name))
+        Self::build(bytes, name).map_err(|fault| fault.in_file(Format::Qubicle, name))
     }
 
     /// Names of the matrices, in the order of the file.
@@ -106,18 +107,18 @@ impl QbFile {
         let (mut pairs, limit) = (0, MAX_LOADED_CHUNKS);
         for (index, matrix) in (0..).zip(&matrices) {
             let Some(chunks) = matrix.chunks(limit) else {
-                return Err(Fault::too_much("chunks", limit as u64 + 1, limit as u64));
+                return Err(decode::too_much("chunks", limit as u64 + 1, limit as u64));
             };
             pairs += chunks.len() as u64;
             if pairs > MAX_PAIRS {
-                return Err(Fault::too_much("chunks touched by matrices", pairs, MAX_PAIRS));
+                return Err(decode::too_much("chunks touched by matrices", pairs, MAX_PAIRS));
             }
             for chunk in chunks {
                 by_chunk.entry(chunk).or_default().push(index);
             }
         }
         if by_chunk.len() > limit {
-            return Err(Fault::too_much("chunks", by_chunk.len() as u64, limit as u64));
+            return Err(decode::too_much("chunks", by_chunk.len() as u64, limit as u64));
         }
         let identity = identity::of_bytes("Qubicle file", name, bytes);
         Ok(Self { name: name.into(), identity, materials, matrices, by_chunk })

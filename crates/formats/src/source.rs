@@ -1,9 +1,10 @@
 use std::any::Any;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, MaterialTable, NodePos};
 
 use crate::error::SourceError;
+use crate::memory_file::MemoryFile;
 
 /// A source of voxels: lists its chunks and makes each on demand, from any thread and in any order.
 ///
@@ -91,6 +92,12 @@ pub trait Source: Any + Send + Sync {
         None
     }
 
+    /// Returns the edits of this source, if they are saved in a file that can be chosen and changed
+    /// while the source is open.
+    fn separate_edits(&self) -> Option<&dyn SeparateEdits> {
+        None
+    }
+
     /// Whether [`is_air`](Self::is_air) is exact for every node. Callers then need not track which
     /// chunks exist.
     fn has_exact_air(&self) -> bool {
@@ -140,4 +147,39 @@ pub struct Saving {
     pub waiting_chunks: u64,
     /// Error of the last commit, if it failed.
     pub failure: Option<String>,
+}
+
+/// Edits that are saved apart from their source, in a file that can be chosen while it is open.
+pub trait SeparateEdits {
+    /// Returns where the edits are saved.
+    fn destination(&self) -> EditDestination;
+
+    /// Creates a file and saves all edits there from now on. Edits from a previous file are copied,
+    /// and that file is not changed. Edits that the source itself has not written yet are moved to
+    /// the new file. Damaged chunks of the previous file are not copied.
+    ///
+    /// # Errors
+    /// A file that exists and is not empty, or cannot be created, or a source that was opened for
+    /// reading only. Edits are then saved as before.
+    fn save_to(&self, file: EditFile<'_>) -> Result<(), SourceError>;
+}
+
+/// A file for edits.
+#[derive(Clone, Copy, Debug)]
+pub enum EditFile<'a> {
+    /// A file on disk.
+    Path(&'a Path),
+    /// A file in memory.
+    Memory(&'a MemoryFile),
+}
+
+/// Where edits are saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditDestination {
+    /// Nowhere, until a file is chosen.
+    None,
+    /// By the source itself, as a stored world does.
+    Source,
+    /// In this file.
+    File(PathBuf),
 }

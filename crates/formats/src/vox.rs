@@ -3,13 +3,14 @@ use std::path::Path;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 
 use crate::error::SourceError;
+use crate::fault::{Fault, SPLIT};
 use crate::file::read_file;
+use crate::format::Format;
 use crate::identity;
 use crate::source::Source;
 
 mod colors;
 mod decode;
-mod fault;
 mod fixed_stack;
 mod model;
 mod node;
@@ -107,7 +108,7 @@ impl VoxFile {
     /// A file that cannot be read, is no `.vox` file, is too large or damaged. The message names
     /// the file, the location in it if known, and what to do.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
-        let bytes = read_file(path, outline::MAGIC, "a .vox file", Self::MAX_FILE_BYTES)?;
+        let bytes = read_file(path, outline::MAGIC, "a .vox file", Self::MAX_FILE_BYTES, SPLIT)?;
         Self::parse(&bytes, &path.display().to_string())
     }
 
@@ -122,10 +123,10 @@ impl VoxFile {
     /// assert!(error.is_err_and(|e| e.to_string().starts_with("cut.vox: byte 8: ")));
     /// ```
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self, SourceError> {
-        Self::build(bytes, name).map_err(|fault| fault.in_file(name))
+        Self::build(bytes, name).map_err(|fault| fault.in_file(Format::MagicaVoxel, name))
     }
 
-    fn build(bytes: &[u8], name: &str) -> Result<Self, fault::Fault> {
+    fn build(bytes: &[u8], name: &str) -> Result<Self, Fault> {
         let outline = outline::outline(bytes)?;
         let data = decode::decode(bytes, &outline)?;
         let mut summary = VoxSummary {
@@ -151,6 +152,21 @@ impl VoxFile {
     /// Metadata of the file.
     pub fn summary(&self) -> &VoxSummary {
         &self.summary
+    }
+}
+
+/// Advice for a file with invalid content.
+const SAVE_AGAIN: &str = "the file is damaged: save it again with the program that made it";
+
+/// A problem with a node of the scene.
+fn node_fault(id: u32, problem: impl Into<String>) -> Fault {
+    Fault::new(format_args!("scene node {id}"), problem, SAVE_AGAIN)
+}
+
+/// Out of memory for the tables of the scene.
+impl From<drystone_memory::Error> for Fault {
+    fn from(problem: drystone_memory::Error) -> Self {
+        Self::new("scene", format!("out of memory while reading it: {problem}"), SPLIT)
     }
 }
 

@@ -1,22 +1,24 @@
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use drystone_formats::{EditStore, Saving, Source, SourceError};
-use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
+use drystone_formats::{EditFile, EditStore, SeparateEdits, Source, SourceError};
+use drystone_voxel::{
+    Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTable, NodePos, downsample_block,
+};
 
 use crate::chunk_cache::ChunkCache;
 use crate::stored::DATABASE;
-use crate::stored::{CommitPolicy, StoredLater, StoredWorld};
+use crate::stored::{StoredLater, StoredWorld};
 
 mod numbers;
+mod options;
 mod saving;
 #[cfg(test)]
 mod tests;
-mod update_parent;
 
 use numbers::Numbers;
-use update_parent::update_parent;
+pub use options::{EditAccess, EditOptions};
 
 /// A source with edits, which are saved in a separate file. The source itself is not changed.
 ///
@@ -42,12 +44,12 @@ use update_parent::update_parent;
 ///
 /// let path = std::env::temp_dir().join(format!("edits-{}.drystone", std::process::id()));
 /// let (position, policy) = (ChunkPos::new(1, 0, 1), CommitPolicy::default());
-/// let edited = EditedSource::open(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &path, policy)?;
+/// let edited = EditedSource::open(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &EditOptions { access: EditAccess::Write, policy, ..EditOptions::at(&path) })?;
 /// edited.put_edited(vec![(position, Chunk::new(Chunk::SIDE, Material::AIR))])?;
 /// edited.flush()?;
 /// drop(edited);
 ///
-/// let edited = EditedSource::open_read_only(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &path)?;
+/// let edited = EditedSource::open(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) })?;
 /// assert!(edited.chunk(position)?.is_empty());
 /// # drop(edited);
 /// # std::fs::remove_file(path).unwrap();
@@ -68,70 +70,42 @@ pub struct EditedSource {
 const EDITS_OF: &str = "edits of ";
 
 impl EditedSource {
-    /// Opens a source with the edits in the file at `path`. Creates the file if it does not exist.
+    /// Opens a source with its edits.
     ///
     /// # Errors
-    /// [`OtherEdits`](SourceError::OtherEdits) if the file has edits of another source, and the
-    /// errors of [`StoredWorld::open`].
-    pub fn open(
-        source: Box<dyn Source>,
-        path: &Path,
-        policy: CommitPolicy,
-    ) -> Result<Self, SourceError> {
-        let edited = Self::open_later(source, path, policy)?;
-        edited.edits.open_for_writing()?;
-        Ok(edited)
-    }
-
-    /// Opens a source with the edits in the file at `path`, which is only read until the first
-    /// edit. Several processes can read it. The first edit opens the file for writing, or creates
-    /// it.
-    ///
-    /// # Errors
-    /// The errors of [`open`](Self::open), and a location that cannot be written. If another
-    /// process has the file open for writing, only the first edit fails.
-    pub fn open_later(
-        source: Box<dyn Source>,
-        path: &Path,
-        policy: CommitPolicy,
-    ) -> Result<Self, SourceError> {
-        let edits = if path.exists() {
-            StoredLater::open(path, policy)?
-        } else {
+    /// [`OtherEdits`](SourceError::OtherEdits) if the file has edits of another source,
+    /// [`TooLarge`](SourceError::TooLarge) if a new file could not hold the source's materials, a
+    /// file that cannot be accessed as requested, and the errors of [`StoredWorld::open`].
+    pub fn open(source: Box<dyn Source>, options: &EditOptions<'_>) -> Result<Self, SourceError> {
+        let (policy, is_read) = (options.policy, options.access == EditAccess::Read);
+        let absent = |path| -> Result<_, SourceError> {
             let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
-            StoredLater::absent(Some(path), name, materials, policy)
+            Ok(StoredLater::absent(path, name, materials, policy))
         };
-        let edited = Self::of(source, edits, true)?;
-        edited.edits.check_writable()?;
+        let (edits, can_write) = match options.file {
+            None => (absent(None)?, true),
+            Some(EditFile::Memory(file)) => (StoredLater::open_in(file, policy)?, !is_read),
+            Some(EditFile::Path(path)) if is_read || path.exists() => {
+                (StoredLater::open(path, policy)?, !is_read)
+            }
+            Some(EditFile::Path(path)) => (absent(Some(path))?, true),
+        };
+        let coarse_bytes = options.coarse_bytes.unwrap_or(policy.cache_bytes());
+        let edited = Self::of(source, edits, can_write, coarse_bytes)?;
+        if matches!(options.file, Some(EditFile::Path(_))) && can_write {
+            edited.edits.check_writable()?;
+            if options.access == EditAccess::Write {
+                edited.edits.open_for_writing()?;
+            }
+        }
         Ok(edited)
-    }
-
-    /// Opens a source without edits and without a file. Edits can be saved after
-    /// [`save_at`](Self::save_at). Until then a source with its own edit store saves them itself.
-    ///
-    /// # Errors
-    /// [`SourceError::TooLarge`] if the source has too many materials.
-    pub fn without_file(
-        source: Box<dyn Source>,
-        policy: CommitPolicy,
-    ) -> Result<Self, SourceError> {
-        let (name, materials) = (name_of(source.as_ref()), materials_of(source.as_ref())?);
-        Self::of(source, StoredLater::absent(None, name, materials, policy), true)
-    }
-
-    /// Opens a source with the edits in the file at `path` for reading only. Several processes can
-    /// do so.
-    ///
-    /// # Errors
-    /// A missing file, and the errors of [`open`](Self::open).
-    pub fn open_read_only(source: Box<dyn Source>, path: &Path) -> Result<Self, SourceError> {
-        Self::of(source, StoredLater::open(path, CommitPolicy::default())?, false)
     }
 
     fn of(
         source: Box<dyn Source>,
         mut edits: StoredLater,
         can_write: bool,
+        coarse_bytes: usize,
     ) -> Result<Self, SourceError> {
         let (found, expected) = (edits.name(), name_of(source.as_ref()));
         if found != expected {
@@ -151,10 +125,25 @@ impl EditedSource {
             edits.grow_materials(grown)?;
         }
         let above = RwLock::new(HashSet::new());
-        let coarse = Mutex::new(ChunkCache::new(edits.policy().cache_bytes()));
+        let coarse = Mutex::new(ChunkCache::new(coarse_bytes));
         let edited = Self { numbers, can_write, above, coarse, source, edits };
         edited.note_above(&edited.edits.chunk_positions());
         Ok(edited)
+    }
+
+    /// Whether the file at `path` has edits of this source. False if it cannot be read now.
+    ///
+    /// # Cost
+    /// Opens the file.
+    pub fn is_saved_in(source: &dyn Source, path: &Path) -> bool {
+        StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
+    }
+
+    /// Whether a stored world is a file of edits, to be opened together with its source. Checks its
+    /// [name](Source::name) and whether it has the material that marks emptied chunks.
+    pub fn is_file_of_edits(world: &dyn Source) -> bool {
+        let mut kinds = world.materials().iter();
+        world.name().starts_with(EDITS_OF) && kinds.any(|(_, kind)| Numbers::could_be_emptied(kind))
     }
 
     /// Returns the source without the edits.
@@ -170,6 +159,16 @@ impl EditedSource {
     /// Number of commits of edits so far.
     pub fn revision(&self) -> u64 {
         self.edits.query(StoredWorld::revision).unwrap_or_default()
+    }
+
+    /// Returns the source's own edit store, if that saves the edits.
+    fn in_place(&self) -> Option<&dyn EditStore> {
+        self.edits.file_path().is_none().then(|| self.source.edit_store()).flatten()
+    }
+
+    /// Returns the store that saves the edits.
+    fn store(&self) -> &dyn EditStore {
+        self.in_place().unwrap_or(&self.edits)
     }
 
     fn note_above(&self, chunks: &[ChunkPos]) {
@@ -232,6 +231,36 @@ impl EditedSource {
     }
 }
 
+/// Updates the voxels of `parent` whose eight smaller voxels in a changed child now downsample to
+/// another result. `child` is its index in the parent.
+fn update_parent(
+    parent: &mut Chunk,
+    child: usize,
+    [before, after]: [&Chunk; 2],
+    materials: &MaterialTable,
+) {
+    let half = (Chunk::SIDE / 2) as u8;
+    let corner = [child & 1, child >> 1 & 1, child >> 2].map(|far| far as u8 * half);
+    for (z, y) in (0..half).flat_map(|z| (0..half).map(move |y| (z, y))) {
+        for x in 0..half {
+            let block = |chunk: &Chunk| -> [Material; 8] {
+                std::array::from_fn(|i| {
+                    let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
+                    chunk.get(LocalPos::new(2 * x + dx, 2 * y + dy, 2 * z + dz))
+                })
+            };
+            let (old, new) = (block(before), block(after));
+            if old == new {
+                continue;
+            }
+            let [old, new] = [old, new].map(|block| downsample_block(block, materials));
+            if old != new {
+                parent.set(LocalPos::new(corner[0] + x, corner[1] + y, corner[2] + z), new);
+            }
+        }
+    }
+}
+
 fn name_of(source: &dyn Source) -> String {
     format!("{EDITS_OF}{}", source.identity())
 }
@@ -250,60 +279,6 @@ fn materials_of(source: &dyn Source) -> Result<MaterialTable, SourceError> {
         unit: "materials",
         advice: "import it into a stored world and edit that",
     })
-}
-
-impl EditStore for EditedSource {
-    fn path(&self) -> PathBuf {
-        self.store().path()
-    }
-
-    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), SourceError> {
-        let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
-        let renumbered =
-            |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
-        if !self.can_write {
-            return Err(SourceError::ReadOnly { path: self.path() });
-        }
-        if chunks.is_empty() {
-            return Ok(());
-        }
-        if let Some(store) = self.in_place() {
-            return store.put_edited(chunks);
-        }
-        self.edits.open_for_writing()?;
-        // This comes before the chunks are stored, so that a chunk that is made meanwhile is not
-        // cached.
-        self.note_above(&positions);
-        self.edits.put_edited(chunks.into_iter().map(renumbered).collect())?;
-        let mut coarse = self.coarse();
-        coarse.begin_epoch(positions.iter().copied());
-        for position in positions {
-            let mut node = NodePos::from(position);
-            while node.level < NodePos::MAX_LEVEL {
-                node = node.parent();
-                coarse.remove(node);
-            }
-        }
-        Ok(())
-    }
-
-    fn flush(&self) -> Result<(), SourceError> {
-        self.store().flush()
-    }
-
-    fn saving(&self) -> Saving {
-        self.store().saving()
-    }
-
-    fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
-        match self.in_place() {
-            Some(store) => store.waiting(),
-            None => {
-                let waiting = self.edits.waiting().into_iter();
-                waiting.map(|(at, chunk)| (at, self.numbers.to_source(chunk))).collect()
-            }
-        }
-    }
 }
 
 impl Source for EditedSource {
@@ -394,7 +369,12 @@ impl Source for EditedSource {
     }
 
     fn edit_store(&self) -> Option<&dyn EditStore> {
-        self.in_place().or_else(|| (self.can_write && !self.lacks_file()).then_some(self))
+        let has_file = self.can_write && self.edits.file_path().is_some();
+        self.in_place().or_else(|| has_file.then_some(self))
+    }
+
+    fn separate_edits(&self) -> Option<&dyn SeparateEdits> {
+        Some(self)
     }
 }
 

@@ -8,9 +8,7 @@ mod import;
 mod stored;
 
 pub use chunk_cache::ChunkCache;
-pub use edited::EditedSource;
+pub use edited::{EditAccess, EditOptions, EditedSource};
 pub use epochs::Epochs;
 pub use import::{ImportOptions, ImportProgress, import};
-pub use stored::{
-    CommitPolicy, MemoryFile, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck,
-};
+pub use stored::{CommitPolicy, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck};

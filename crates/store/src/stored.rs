@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
-use drystone_formats::{Format, SourceError};
+use drystone_formats::{Format, MemoryFile, SourceError};
 
 mod batch;
 mod check;
@@ -40,7 +40,6 @@ use committer::{CommitMode, Committer};
 pub(crate) use database::DATABASE;
 use database::{Access, CACHE_BYTES, Store};
 pub use later::StoredLater;
-pub use memory::MemoryFile;
 pub(crate) use meta::is_same_kind;
 use open::{Meta, read_index, read_meta, write_new};
 pub use summary::StoredSummary;
@@ -237,7 +236,7 @@ impl StoredWorld {
     /// # Errors
     /// See [`open`](Self::open).
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self, SourceError> {
-        Self::check_magic(bytes, name.as_ref())?;
+        Self::check_magic(bytes, bytes.len(), name.as_ref())?;
         let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
         Self::of(Store::open_in(&file, CACHE_BYTES)?, None)
     }
@@ -276,12 +275,12 @@ impl StoredWorld {
             && start == MAGIC
     }
 
-    /// Returns an error if `bytes` do not begin with the signature of stored worlds.
-    fn check_magic(bytes: &[u8], path: &Path) -> Result<(), SourceError> {
+    /// Returns an error unless a file of `len` bytes begins with the signature of stored worlds.
+    fn check_magic(bytes: &[u8], len: usize, path: &Path) -> Result<(), SourceError> {
         if bytes.starts_with(&MAGIC) {
             return Ok(());
         }
-        let found = format!("not a stored world ({} bytes without its signature)", bytes.len());
+        let found = format!("not a stored world ({len} bytes without its signature)");
         Err(SourceError::Unsupported { path: path.into(), found })
     }
 

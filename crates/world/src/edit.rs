@@ -13,7 +13,7 @@ use drystone_voxel::{Chunk, ChunkPos};
 pub use change::Edit;
 pub use filling::Filling;
 pub use history::EditHistory;
-pub use parts::EditParts;
+pub use parts::{EditDirection, EditParts};
 pub use ray::{VoxelHit, VoxelRay};
 
 /// Voxels that are read chunk by chunk: a [`World`](crate::World) or [`LodData`](crate::LodData). Reads of nearby voxels are

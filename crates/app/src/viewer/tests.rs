@@ -10,7 +10,7 @@ use drystone::{
     scene::{EditTarget, SaveState},
 };
 use drystone_formats::Source;
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, World};
 use winit::error::EventLoopError;
@@ -43,7 +43,7 @@ fn edited(source_path: &Path) -> Viewer {
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
     world.apply(&edit);
-    let unsaved = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
+    let unsaved = EditedSource::open(source, &EditOptions::default()).unwrap();
     let content = Content::World(Box::new(World::new("shown", world.materials().clone())));
     let edit_target = EditTarget::Source(Arc::new(unsaved));
     let loaded = Loaded::of(content, edit_target, Vec::new());
@@ -56,7 +56,12 @@ fn edited(source_path: &Path) -> Viewer {
 }
 
 fn saved_count(path: &Path) -> u64 {
-    EditedSource::open_read_only(generated(), path).unwrap().edited_count()
+    EditedSource::open(
+        generated(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(path) },
+    )
+    .unwrap()
+    .edited_count()
 }
 
 /// Cmd+Q on macOS: the event loop reports its end, and then the process ends.

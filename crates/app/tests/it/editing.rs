@@ -9,7 +9,7 @@ use drystone::scene::{
 };
 use drystone_formats::Source;
 use drystone_render::{Camera, Image, View};
-use drystone_store::{CommitPolicy, EditedSource, ImportOptions, StoredWorld, import};
+use drystone_store::{EditAccess, EditOptions, EditedSource, ImportOptions, StoredWorld, import};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
     GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, OpenOptions, VoxelShape, World,
@@ -104,7 +104,13 @@ fn upcast(scene: &mut dyn Shown) -> &mut dyn EditScene {
 }
 
 fn edits_in_file(source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
-    Box::new(EditedSource::open(source, path, CommitPolicy::default()).unwrap())
+    Box::new(
+        EditedSource::open(
+            source,
+            &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) },
+        )
+        .unwrap(),
+    )
 }
 
 /// Edits a world in memory, with its edits in a separate file.
@@ -120,7 +126,11 @@ fn a_world_session(source: impl Fn() -> Box<dyn Source>, view: &View, folder: &P
     editor.saver().save().unwrap();
     assert_eq!(editor.save_state(), SaveState::Saved);
     drop(editor);
-    let again = EditedSource::open_read_only(source(), &path).unwrap();
+    let again = EditedSource::open(
+        source(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+    )
+    .unwrap();
     assert!(world_scene(World::load(&again).unwrap()).shot(view) == after, "opened again");
     assert!(world_scene(World::load(source().as_ref()).unwrap()).shot(view) == before);
 }

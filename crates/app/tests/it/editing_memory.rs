@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drystone::scene::{EditError, EditSaver, EditScene, EditTarget, Edited, Editor, SaveState};
 use drystone_formats::Source;
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, LodData, VoxelShape, World};
 
@@ -58,7 +58,7 @@ fn is_same(scene: &dyn EditScene, twin: &World) {
 #[test]
 fn unsaved_edits_are_refused_at_the_limit_until_saved() {
     let mut twin = World::load(generated().as_ref()).unwrap();
-    let source = EditedSource::without_file(generated(), CommitPolicy::default()).unwrap();
+    let source = EditedSource::open(generated(), &EditOptions::default()).unwrap();
     let data = Arc::new(LodData::new(Box::new(source), 16 << 20));
     let saver = EditSaver::new(EditTarget::Levels(Arc::clone(&data)));
     let mut editor = Editor::new(saver).with_memory(LIMIT_BYTES);
@@ -83,7 +83,11 @@ fn unsaved_edits_are_refused_at_the_limit_until_saved() {
         editor.fill(&mut scene, &ball(n), Material(3)).unwrap();
     }
     editor.saver().save().unwrap();
-    let saved = EditedSource::open_read_only(generated(), &path).unwrap();
+    let saved = EditedSource::open(
+        generated(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+    )
+    .unwrap();
     let saved = World::load(&saved).unwrap();
     for (at, chunk) in saved.iter() {
         assert!(scene.voxels().chunk_at(at).unwrap().iter().eq(chunk.iter()), "{at:?}");

@@ -9,7 +9,7 @@ use drystone::scene::{
 };
 use drystone_formats::Source;
 use drystone_render::{Camera, View};
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelBox, VoxelPos};
 use drystone_world::{
@@ -184,7 +184,11 @@ fn a_world_edited_in_parts_equals_one_edited_at_once() {
 fn levels_edited_in_parts_equal_those_edited_at_once() {
     for seed in [3, 4] {
         let path = scratch("editing-parts").join(format!("edits-{seed}.drystone"));
-        let source = EditedSource::open(generated(), &path, CommitPolicy::default()).unwrap();
+        let source = EditedSource::open(
+            generated(),
+            &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
+        )
+        .unwrap();
         let data = Arc::new(LodData::new(Box::new(source), 64 << 20));
         let mut editor = Editor::new(EditSaver::new(EditTarget::Levels(Arc::clone(&data))));
         let mut scene = lod_scene(Arc::clone(&data));
@@ -192,7 +196,11 @@ fn levels_edited_in_parts_equal_those_edited_at_once() {
         run(seed, &mut scene, &mut editor, &mut |editor, twin| {
             editor.saver().save().unwrap();
             assert_eq!(editor.save_state(), SaveState::Saved);
-            let again = EditedSource::open_read_only(generated(), &path).unwrap();
+            let again = EditedSource::open(
+                generated(),
+                &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+            )
+            .unwrap();
             let again = World::load(&again).unwrap();
             let air = Chunk::new(32, Material::AIR);
             twin.is_same(|at| again.chunk(at).unwrap_or(&air).clone());

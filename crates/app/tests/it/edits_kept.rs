@@ -10,9 +10,9 @@ use std::{
 };
 
 use drystone::scene::{EditSaver, EditScene, EditTarget, Editor, Reread, SaveState};
-use drystone_formats::{EditStore, Saving, Source, SourceError};
+use drystone_formats::{EditStore, MemoryFile, Saving, Source, SourceError};
 use drystone_render::{Image, RenderError};
-use drystone_store::{CommitPolicy, EditedSource, MemoryFile};
+use drystone_store::{CommitPolicy, EditAccess, EditOptions, EditedSource, StoredWorld};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, Voxels, World};
 
@@ -220,7 +220,11 @@ fn commands_show_count_and_bake_edits() {
         Box::new(GeneratedWorld::new(config).unwrap())
     };
     let policy = CommitPolicy::default();
-    let store = EditedSource::open(source(), Path::new(&edits), policy).unwrap();
+    let store = EditedSource::open(
+        source(),
+        &EditOptions { access: EditAccess::Write, policy, ..EditOptions::at(Path::new(&edits)) },
+    )
+    .unwrap();
     let world = World::load(&store).unwrap();
     let shape = VoxelShape::cube(VoxelPos::new(48, 60, 48), 16);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
@@ -278,7 +282,7 @@ fn source() -> Box<GeneratedWorld> {
 
 /// Returns a world with an editor whose edits are not saved.
 fn unsaved() -> (EditOnlyScene, Editor) {
-    let unsaved = EditedSource::without_file(source(), CommitPolicy::default()).unwrap();
+    let unsaved = EditedSource::open(source(), &EditOptions::default()).unwrap();
     let world = EditOnlyScene(World::load(&unsaved).unwrap());
     (world, Editor::new(EditSaver::new(EditTarget::Source(Arc::new(unsaved)))))
 }
@@ -310,7 +314,14 @@ fn edits_are_written_to_a_file_created_later() {
     edit(&mut editor, &mut world, 50);
     editor.saver().save().unwrap();
     drop(editor);
-    let saved = World::load(&EditedSource::open_read_only(source(), &path).unwrap()).unwrap();
+    let saved = World::load(
+        &EditedSource::open(
+            source(),
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+        )
+        .unwrap(),
+    )
+    .unwrap();
     assert_eq!(saved.solid_count(), world.0.solid_count());
     for (position, chunk) in world.0.iter() {
         assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));
@@ -339,8 +350,15 @@ fn edits_are_written_to_a_file_in_memory_created_later() {
     assert_eq!(editor.edit_count(), 2);
 
     let path = scratch("edits-in-memory").join("edits.drystone");
-    std::fs::write(&path, file.finished().unwrap()).unwrap();
-    let saved = World::load(&EditedSource::open_read_only(source(), &path).unwrap()).unwrap();
+    std::fs::write(&path, StoredWorld::finished_bytes(&file).unwrap()).unwrap();
+    let saved = World::load(
+        &EditedSource::open(
+            source(),
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+        )
+        .unwrap(),
+    )
+    .unwrap();
     assert_eq!(saved.solid_count(), world.0.solid_count());
     for (position, chunk) in world.0.iter() {
         assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));

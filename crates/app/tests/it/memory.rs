@@ -13,7 +13,7 @@ use drystone::scene::{
     MemoryBudget, RendererKind, SaveState, Size,
 };
 use drystone_render::{Camera, Image, View};
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{CommitPolicy, EditAccess, EditOptions, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodData, LodTree};
 use glam::DVec3;
@@ -100,7 +100,11 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let config = GeneratorConfig { size_chunks: [512, 16, 512], ..GeneratorConfig::default() };
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     let policy = all.commit_policy(CommitPolicy::default());
-    let source = EditedSource::open(source, path, policy).unwrap();
+    let source = EditedSource::open(
+        source,
+        &EditOptions { access: EditAccess::Write, policy, ..EditOptions::at(path) },
+    )
+    .unwrap();
     let data = Arc::new(LodData::new(Box::new(source), all.cache_bytes()));
     let tree = LodTree::new(Arc::clone(&data), all.level_config()).unwrap();
     let size = Size { width: 320, height: 240 };

@@ -8,7 +8,7 @@ use std::{
 };
 
 use drystone_formats::Source;
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_world::{GeneratedWorld, GeneratorConfig, OpenOptions, World, open_voxels};
 
 use crate::{
@@ -117,7 +117,13 @@ fn the_viewer_does_not_lose_edits_silently() {
     let path = scratch(test).join("edits.drystone");
     let config = GeneratorConfig { size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
     let source = Box::new(GeneratedWorld::new(config).unwrap());
-    drop(EditedSource::open(source, &path, CommitPolicy::default()).unwrap());
+    drop(
+        EditedSource::open(
+            source,
+            &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
+        )
+        .unwrap(),
+    );
     // Files end after 26 KB (blocks of 512 bytes): enough only for pictures of a small window.
     let limit = "trap '' XFSZ; ulimit -S -f 52; exec \"$@\"";
     let mut command = screen.command("sh");
@@ -191,7 +197,11 @@ fn the_viewer_creates_a_file_for_edits_without_one() {
         let size_chunks = [2, 4, 2];
         let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
         let source = Box::new(GeneratedWorld::new(config).unwrap());
-        let edited = EditedSource::open_read_only(source, &path).unwrap();
+        let edited = EditedSource::open(
+            source,
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+        )
+        .unwrap();
         assert!(edited.edited_count() > 0);
         drop(edited);
         // Unused edits are reported, but not for another source.
@@ -246,7 +256,11 @@ fn reopening_a_file_restores_its_edits() {
     assert!(viewer.wait());
     let open = || open_voxels(&files[0], &OpenOptions::default()).unwrap();
     let count = |source: &dyn Source| World::load(source).unwrap().solid_count();
-    let edited = EditedSource::open_read_only(open(), &edits).unwrap();
+    let edited = EditedSource::open(
+        open(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits) },
+    )
+    .unwrap();
     assert_eq!(count(&edited), count(open().as_ref()) - 2, "both edits are in one file");
     assert!(!more.exists());
     let text = std::fs::read_to_string(config.join("settings.json")).unwrap();
@@ -308,7 +322,11 @@ fn a_signal_saves_and_ends() {
         let config =
             GeneratorConfig { seed: 7, size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
         let source = Box::new(GeneratedWorld::new(config).unwrap());
-        let edited = EditedSource::open_read_only(source, &path).unwrap();
+        let edited = EditedSource::open(
+            source,
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+        )
+        .unwrap();
         assert!(edited.edited_count() > 0, "{signal}");
     }
 }

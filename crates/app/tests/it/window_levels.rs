@@ -10,7 +10,7 @@ use std::{
 
 use drystone_formats::Source;
 use drystone_render::Image;
-use drystone_store::{CommitPolicy, EditedSource, StoredWorld};
+use drystone_store::{EditAccess, EditOptions, EditedSource, StoredWorld};
 use drystone_world::{GeneratedWorld, GeneratorConfig, OpenOptions, World, open_voxels};
 
 use crate::{
@@ -62,7 +62,13 @@ impl SavedIn {
                 let size_chunks = [3, 4, 3];
                 let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
                 let source = Box::new(GeneratedWorld::new(config).unwrap());
-                Box::new(EditedSource::open_read_only(source, edits).unwrap())
+                Box::new(
+                    EditedSource::open(
+                        source,
+                        &EditOptions { access: EditAccess::Read, ..EditOptions::at(edits) },
+                    )
+                    .unwrap(),
+                )
             }
             (None, None) => unreachable!(),
         };
@@ -179,7 +185,11 @@ fn edits_saved_during_a_switch_of_levels_stay() {
     let size_chunks = [16, 4, 16];
     let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
     let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
-    let other = EditedSource::open(source(), &edits, CommitPolicy::default()).unwrap();
+    let other = EditedSource::open(
+        source(),
+        &EditOptions { access: EditAccess::Write, ..EditOptions::at(&edits) },
+    )
+    .unwrap();
     let mut command = screen.command(binary());
     command.args(["view", "--seed", "7", "--chunks", "16x4x16", "--edits"]).arg(&edits);
     command.args(["--size", "640x480", "--backend", "soft", "--levels", "on"]);
@@ -214,7 +224,11 @@ fn edits_saved_during_a_switch_of_levels_stay() {
     assert!(sitting.picture("4-again") == whole);
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
-    let kept = EditedSource::open_read_only(source(), &edits).unwrap();
+    let kept = EditedSource::open(
+        source(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits) },
+    )
+    .unwrap();
     assert!(kept.edited_count() > 0);
 }
 

@@ -7,10 +7,11 @@ use tiff::ColorType;
 use tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 
-use super::fault::{CONVERT, Fault, GET_AGAIN};
+use super::CONVERT;
 use super::geo_scale;
 use super::grid::{Decoded, Grid};
 use super::tags;
+use crate::fault::{Fault, GET_AGAIN};
 
 /// Maximum size of a decoded strip or tile, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
@@ -149,7 +150,7 @@ fn numbers(part: DecodingResult, nodata: Option<f64>) -> Option<(Vec<f32>, &'sta
     })
 }
 
-fn bad(location: impl Into<String>, problem: &tiff::TiffError) -> Fault {
+fn bad(location: impl std::fmt::Display, problem: &tiff::TiffError) -> Fault {
     // The message may quote the file, so it is cut and escaped.
     let text: String = problem.to_string().chars().take(200).collect();
     Fault::new(location, text.escape_debug().to_string(), GET_AGAIN)

@@ -4,8 +4,9 @@ use std::io::Cursor;
 
 use png::{BitDepth, ColorType, Decoder, Limits};
 
-use super::fault::{CONVERT, Fault, GET_AGAIN};
+use super::CONVERT;
 use super::grid::{Decoded, Grid};
+use crate::fault::{Fault, GET_AGAIN};
 
 pub(super) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Maximum expansion of deflate, rounded up: bytes from one byte of the file.

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::fault::{Fault, GET_AGAIN, SMALLER};
+use crate::fault::{Fault, GET_AGAIN};
 
 /// Heights in metres, row by row from north to south, each row from west to east. Voids are NaN.
 pub(super) struct Grid {
@@ -37,7 +37,7 @@ impl Grid {
         }
         if samples > Self::MAX_SAMPLES {
             let problem = format!("{claim}, at most {} are taken", Self::MAX_SAMPLES);
-            return Err(Fault::new("header", problem, SMALLER));
+            return Err(Fault::new("header", problem, "take a smaller part of it"));
         }
         if samples * sample_bytes > file_bytes as u64 * ratio {
             let problem = format!("claims {claim} in {file_bytes} bytes");

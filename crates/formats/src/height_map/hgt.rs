@@ -1,7 +1,7 @@
 //! Tiles of the Shuttle Radar Topography Mission: big-endian samples without a header.
 
-use super::fault::{Fault, GET_AGAIN};
 use super::grid::{Decoded, Grid};
+use crate::fault::{Fault, GET_AGAIN};
 
 /// Sizes of tiles of one degree: 3 arc seconds, 1 arc second, and 1 by 2 beyond 50° north and
 /// south.

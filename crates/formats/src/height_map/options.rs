@@ -1,4 +1,4 @@
-use super::fault::Fault;
+use crate::fault::Fault;
 use crate::identity;
 
 /// Options for converting heights to voxels.

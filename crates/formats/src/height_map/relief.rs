@@ -6,9 +6,9 @@ use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
 use super::axis::{Axis, Taps};
 use super::cover::Cover;
-use super::fault::{COARSER, Fault};
 use super::grid::Grid;
 use super::options::HeightMapOptions;
+use crate::fault::Fault;
 
 const SIDE: i32 = Chunk::SIDE as i32;
 /// Columns of a chunk plus one on each side, to compute slopes.
@@ -50,7 +50,7 @@ impl Relief {
         let axis = |samples, metres: f64| {
             Axis::new(samples, metres, voxel_metres).ok_or_else(|| {
                 let problem = format!("more than {} voxels wide", Axis::MAX_COLUMNS);
-                Fault::new("size", problem, COARSER)
+                Fault::new("size", problem, "use more metres per voxel")
             })
         };
         let axes = [axis(width, sample_metres[0])?, axis(height, sample_metres[1])?];
@@ -81,7 +81,7 @@ impl Relief {
             if (metres * self.voxels_per_metre).abs() > MAX_HEIGHT_VOXELS {
                 let problem =
                     format!("{metres} metres are more than {MAX_HEIGHT_VOXELS} voxels high");
-                return Err(Fault::new("heights", problem, COARSER));
+                return Err(Fault::new("heights", problem, "use more metres per voxel"));
             }
         }
         self.sea_top = if has_sea { self.voxels(self.sea_metres) } else { i32::MIN };
@@ -92,7 +92,7 @@ impl Relief {
         let found = east * south * layers;
         if found > MAX_CHUNKS {
             let problem = format!("reaches into {found} chunks, at most {MAX_CHUNKS} are taken");
-            return Err(Fault::new("size", problem, COARSER));
+            return Err(Fault::new("size", problem, "use more metres per voxel"));
         }
         Ok(())
     }

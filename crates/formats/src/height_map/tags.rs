@@ -1,6 +1,6 @@
 //! Checks TIFF tags before the decoder uses them.
 
-use super::fault::{Fault, GET_AGAIN};
+use crate::fault::{Fault, GET_AGAIN};
 
 /// Size of a value in bytes, by the number of its type.
 const TYPE_BYTES: [u64; 19] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
@@ -58,7 +58,7 @@ mod tests {
         assert!(check(&tag([0, 0, 0, 6])).is_ok());
         let fault = check(&tag([0, 0, 0, 7])).unwrap_err();
         assert_eq!(
-            fault.in_file("a.tif").to_string(),
+            fault.in_file(crate::format::Format::HeightMap, "a.tif").to_string(),
             "a.tif: tag 273: claims 7 values in 26 bytes; the file is cut off or damaged: get it again"
         );
         assert!(check(&tag([255; 4])).is_err());

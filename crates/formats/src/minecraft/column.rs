@@ -1,8 +1,9 @@
 use drystone_voxel::Material;
 
 use super::blocks::Blocks;
-use super::fault::Fault;
+use super::faults::damaged;
 use super::nbt::{Nbt, tag};
+use crate::fault::Fault;
 
 /// Maximum number of sections: more than there are heights. Limits files that repeat a section.
 const MAX_SECTIONS: usize = 512;
@@ -134,10 +135,8 @@ impl<'a> Parts<'a> {
         let height = self.y.and_then(|y| i8::try_from(y).ok());
         match (height, self.y) {
             (Some(y), _) => Ok(Some(Section { y: y.into(), voxels })),
-            (None, Some(y)) => {
-                Err(Fault::damaged(format!("a section at height {y}, not -128 to 127")))
-            }
-            (None, None) => Err(Fault::damaged("a section without a height")),
+            (None, Some(y)) => Err(damaged(format!("a section at height {y}, not -128 to 127"))),
+            (None, None) => Err(damaged("a section without a height")),
         }
     }
 }

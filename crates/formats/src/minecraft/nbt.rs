@@ -1,4 +1,5 @@
-use super::fault::Fault;
+use super::faults::damaged;
+use crate::fault::Fault;
 
 /// Maximum nesting of compounds and lists, as in the game.
 const MAX_DEPTH: u32 = 512;
@@ -134,7 +135,7 @@ impl<'a> Nbt<'a> {
 
     /// A problem at the current offset.
     pub(super) fn bad(&self, problem: String) -> Fault {
-        Fault::damaged(format!("byte {} of its data: {problem}", self.at))
+        damaged(format!("byte {} of its data: {problem}", self.at))
     }
 
     fn deeper(&mut self) -> Result<(), Fault> {

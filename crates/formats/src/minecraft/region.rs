@@ -3,8 +3,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::fault::Fault;
+use super::faults::damaged;
 use super::unpack::{MAX_COLUMN_BYTES, unpack};
+use crate::fault::Fault;
 
 /// Side of a region, in columns.
 pub(super) const SIDE_COLUMNS: i32 = 32;
@@ -133,7 +134,7 @@ impl OpenRegion<'_> {
         let available =
             self.size_bytes.saturating_sub(start).min(u64::from(sectors) * SECTOR_BYTES);
         if sector < HEADER_SECTORS || available < COLUMN_HEADER_BYTES {
-            return Err(Fault::damaged(format!(
+            return Err(damaged(format!(
                 "its table entry gives sector {sector}, length {sectors}, in a file of {} bytes",
                 self.size_bytes
             )));
@@ -150,7 +151,7 @@ impl OpenRegion<'_> {
         else {
             let length = u32::from_be_bytes([a, b, c, d]);
             let problem = format!("claims {length} bytes, but {available} are available");
-            return Err(Fault::damaged(problem).within(&location));
+            return Err(damaged(problem).within(&location));
         };
         let packed = if method & EXTERNAL == 0 {
             let mut packed = vec![0; length as usize];
@@ -174,7 +175,7 @@ impl OpenRegion<'_> {
                 let [x, z] = self.region.column_at(x, z);
                 let problem =
                     format!("its table entry gives sector {sector}, like that of column {x}, {z}");
-                Err(Fault::damaged(problem))
+                Err(damaged(problem))
             }
         }
     }
@@ -187,7 +188,7 @@ impl OpenRegion<'_> {
         self.left_bytes = self.left_bytes.saturating_sub(bytes.len());
         match result {
             Ok(()) => Ok(bytes),
-            Err(_) if is_spent || self.left_bytes == 0 => Err(Fault::damaged(format!(
+            Err(_) if is_spent || self.left_bytes == 0 => Err(damaged(format!(
                 "more than {MAX_OPEN_BYTES} bytes decompressed in this row of columns"
             ))),
             Err(fault) => Err(fault),
@@ -197,7 +198,7 @@ impl OpenRegion<'_> {
     /// Reads the column's own file, beside the region's.
     fn external(&self, x: usize, z: usize) -> Result<Vec<u8>, Fault> {
         let Bytes::File(path) = &self.region.bytes else {
-            return Err(Fault::damaged("stored in a file of its own, which is not available"));
+            return Err(damaged("stored in a file of its own, which is not available"));
         };
         let [x, z] = self.region.column_at(x, z);
         let name = format!("c.{x}.{z}.mcc");
@@ -209,7 +210,7 @@ impl OpenRegion<'_> {
         };
         let bytes = read().map_err(|problem| Fault::from(problem).within(&name))?;
         if bytes.len() as u64 > MAX_EXTERNAL_BYTES {
-            return Err(Fault::damaged(format!("{name}: more than {MAX_EXTERNAL_BYTES} bytes")));
+            return Err(damaged(format!("{name}: more than {MAX_EXTERNAL_BYTES} bytes")));
         }
         Ok(bytes)
     }

@@ -2,7 +2,8 @@ use drystone_voxel::Material;
 
 use super::blocks::Blocks;
 use super::column::{Packed, SECTION_VOXELS, Section};
-use super::fault::Fault;
+use super::faults::damaged;
+use crate::fault::Fault;
 
 /// Minimum number of bits of a palette index.
 const MIN_BITS: u32 = 4;
@@ -63,7 +64,7 @@ fn unpack(
         return Ok(());
     }
     let [Some(_), ..] = [palette.first()] else {
-        return Err(Fault::damaged("an empty palette"));
+        return Err(damaged("an empty palette"));
     };
     let bits = (usize::BITS - (palette.len() - 1).leading_zeros()).max(MIN_BITS);
     let per_word = (u64::BITS / bits) as usize;
@@ -77,14 +78,13 @@ fn unpack(
     {
         spanning(palette, words, wide as u32, voxels)
     } else {
-        return Err(Fault::damaged(format!(
+        return Err(damaged(format!(
             "{} words for indices of {bits} bits, not {word_count} or {spanning_count}",
             words.len()
         )));
     };
-    filled.ok_or_else(|| {
-        Fault::damaged(format!("an index beyond its palette of {} blocks", palette.len()))
-    })
+    filled
+        .ok_or_else(|| damaged(format!("an index beyond its palette of {} blocks", palette.len())))
 }
 
 fn apart(
@@ -136,7 +136,7 @@ fn numbers(
     let lengths = [low.len() / 2, halves[0].map_or(NIBBLES_BYTES, <[u8]>::len)];
     let variants = halves[1].map_or(NIBBLES_BYTES, <[u8]>::len);
     if low.len() != SECTION_VOXELS || lengths[1] != NIBBLES_BYTES || variants != NIBBLES_BYTES {
-        return Err(Fault::damaged(format!(
+        return Err(damaged(format!(
             "{} numbers, {} and {variants} half bytes, not {SECTION_VOXELS} and {NIBBLES_BYTES}",
             low.len(),
             lengths[1]

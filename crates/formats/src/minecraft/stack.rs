@@ -4,9 +4,10 @@ use drystone_voxel::{Chunk, Material};
 
 use super::blocks::Blocks;
 use super::column::{Column, SECTION_VOXELS};
-use super::fault::Fault;
 use super::region::{OpenRegion, Region};
 use crate::error::SourceError;
+use crate::fault::Fault;
+use crate::format::Format;
 
 /// Side of a chunk, in voxels.
 const SIDE: usize = Chunk::SIDE as usize;
@@ -52,7 +53,9 @@ impl StackSource {
                 Err(fault) => Err(fault),
             };
             if let Err(fault) = read {
-                faults.push(fault.in_column(&at.name, at.column_at(column[0], column[1])));
+                let [x, z] = at.column_at(column[0], column[1]);
+                let fault = fault.at(format_args!("column {x}, {z}"));
+                faults.push(fault.in_file(Format::Minecraft, &at.name));
             }
         }
     }

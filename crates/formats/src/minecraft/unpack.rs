@@ -5,7 +5,8 @@ use std::io::Read;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use twox_hash::XxHash32;
 
-use super::fault::Fault;
+use super::faults::{damaged, unknown};
+use crate::fault::Fault;
 
 /// Maximum decompressed size of a column, in bytes. Ordinary columns take a hundredth.
 pub(super) const MAX_COLUMN_BYTES: usize = 64 << 20;
@@ -30,12 +31,12 @@ pub(super) fn unpack(
             Ok(())
         }
         4 => lz4_blocks(packed, limit_bytes, bytes).map_err(|fault| fault.within("LZ4")),
-        _ => Err(Fault::unknown(format!("compressed with unknown method {method}"))),
+        _ => Err(unknown(format!("compressed with unknown method {method}"))),
     }
 }
 
 fn too_large(limit_bytes: usize) -> Fault {
-    Fault::damaged(format!("decompresses to more than {limit_bytes} bytes"))
+    damaged(format!("decompresses to more than {limit_bytes} bytes"))
 }
 
 fn read_all(
@@ -49,7 +50,7 @@ fn read_all(
     decoder
         .take(limit_bytes as u64 + 1)
         .read_to_end(bytes)
-        .map_err(|problem| Fault::damaged(format!("{name}: {problem}")))?;
+        .map_err(|problem| damaged(format!("{name}: {problem}")))?;
     if bytes.len() > limit_bytes { Err(too_large(limit_bytes)) } else { Ok(()) }
 }
 
@@ -68,10 +69,10 @@ const LZ4_MAX_RATIO: usize = 255;
 fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Result<(), Fault> {
     loop {
         let Some((header, rest)) = packed.split_at_checked(LZ4_HEADER_BYTES) else {
-            return Err(Fault::damaged("ends without its last block"));
+            return Err(damaged("ends without its last block"));
         };
         if !header.starts_with(LZ4_MAGIC) {
-            return Err(Fault::damaged("a block does not begin with \"LZ4Block\""));
+            return Err(damaged("a block does not begin with \"LZ4Block\""));
         }
         let number =
             |at: usize| header[at..].iter().take(4).rev().fold(0, |n, &b| n << 8 | u32::from(b));
@@ -82,10 +83,10 @@ fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Res
         let Some((block, rest)) = rest.split_at_checked(packed_length) else {
             let left = rest.len();
             let problem = format!("a block of {packed_length} bytes, but {left} remain");
-            return Err(Fault::damaged(problem));
+            return Err(damaged(problem));
         };
         if length > LZ4_MAX_BLOCK_BYTES || length > packed_length.saturating_mul(LZ4_MAX_RATIO) {
-            return Err(Fault::damaged(format!("{packed_length} bytes claim to be {length}")));
+            return Err(damaged(format!("{packed_length} bytes claim to be {length}")));
         }
         if bytes.len() + length > limit_bytes {
             return Err(too_large(limit_bytes));
@@ -94,7 +95,7 @@ fn lz4_blocks(mut packed: &[u8], limit_bytes: usize, bytes: &mut Vec<u8>) -> Res
         let start = bytes.len() - length;
         // The library stores 28 bits of the checksum.
         if XxHash32::oneshot(LZ4_SEED, &bytes[start..]) & 0x0fff_ffff != number(17) {
-            return Err(Fault::damaged("a block's checksum is wrong"));
+            return Err(damaged("a block's checksum is wrong"));
         }
         packed = rest;
     }
@@ -110,12 +111,12 @@ fn lz4_block(token: u8, block: &[u8], length: usize, bytes: &mut Vec<u8>) -> Res
             match lz4_flex::block::decompress_into(block, &mut bytes[start..]) {
                 Ok(written) if written == length => {}
                 Ok(written) => {
-                    return Err(Fault::damaged(format!("a block of {length} bytes has {written}")));
+                    return Err(damaged(format!("a block of {length} bytes has {written}")));
                 }
-                Err(problem) => return Err(Fault::damaged(problem.to_string())),
+                Err(problem) => return Err(damaged(problem.to_string())),
             }
         }
-        _ => return Err(Fault::damaged(format!("a block of unknown kind {token}"))),
+        _ => return Err(damaged(format!("a block of unknown kind {token}"))),
     }
     Ok(())
 }

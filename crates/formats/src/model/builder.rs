@@ -3,9 +3,10 @@ use std::fmt;
 use drystone_mesh::{CoordinateHandle, Corner, Error, VertexHandle};
 use hashbrown::HashMap;
 
-use super::fault::Fault;
+use super::fault::{SPLIT, malformed};
 use super::weld::{VertexWelder, no_memory};
 use super::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex, WarningKind};
+use crate::fault::Fault;
 
 /// Maximum number of corners of a face. Triangulating a concave face takes O(corners²) in the worst
 /// case: at this limit half a second for random corners, and a tenth for combs, stars and spirals.
@@ -52,7 +53,7 @@ impl Builder {
         let tolerance = options.merge_tolerance;
         if !(tolerance.is_finite() && tolerance >= 0.0) {
             let problem = format!("a merge tolerance of {tolerance}");
-            return Err(Fault::with_advice("options", problem, "give 0 or a positive number"));
+            return Err(Fault::new("options", problem, "give 0 or a positive number"));
         }
         Ok(Self {
             model: Model { name: name.into(), ..Model::default() },
@@ -82,7 +83,7 @@ impl Builder {
         let part = self.model.parts.len();
         if part == MAX_PARTS {
             let (found, limit) = (MAX_PARTS as u64 + 1, MAX_PARTS as u64);
-            return Err(Fault::TooLarge { found, limit, unit: "parts" });
+            return Err(Fault::TooLarge { found, limit, unit: "parts", advice: SPLIT });
         }
         let name = key.0.clone();
         self.parts.insert(key, part);
@@ -99,6 +100,7 @@ impl Builder {
                 found: self.corner_count,
                 limit: self.max_corners,
                 unit: "corners of faces",
+                advice: SPLIT,
             }),
         }
     }
@@ -132,7 +134,7 @@ impl Builder {
                 self.warn(WarningKind::TouchesItself, location);
                 Ok(())
             }
-            Err(error) => Err(Fault::new(location, error.to_string())),
+            Err(error) => Err(malformed(location, error.to_string())),
         }
     }
 
@@ -146,7 +148,7 @@ impl Builder {
         if self.model.polygons.is_empty() {
             let problem = "it has no polygons that can be shown";
             let advice = "check that it is a polygon model, and export faces, not lines";
-            return Err(Fault::with_advice("the whole file", problem, advice));
+            return Err(Fault::new("the whole file", problem, advice));
         }
         Ok(self.model)
     }

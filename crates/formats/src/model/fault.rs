@@ -1,44 +1,15 @@
 use std::fmt;
 
-use crate::error::SourceError;
+use crate::fault::Fault;
 
 /// Advice for a file with invalid content.
 pub(super) const EXPORT_AGAIN: &str = "the file is damaged or violates its format: export it again";
 /// Advice for a file that exceeds a limit.
 pub(super) const SPLIT: &str = "split the model into several files, or raise the limit";
 
-/// A problem with a file, without the file's name.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Bad { location: String, problem: String, advice: &'static str },
-    TooLarge { found: u64, limit: u64, unit: &'static str },
-    Other(SourceError),
-}
-
-impl Fault {
-    pub(super) fn new(location: impl fmt::Display, problem: impl Into<String>) -> Self {
-        Self::with_advice(location, problem, EXPORT_AGAIN)
-    }
-
-    pub(super) fn with_advice(
-        location: impl fmt::Display,
-        problem: impl Into<String>,
-        advice: &'static str,
-    ) -> Self {
-        Self::Bad { location: location.to_string(), problem: problem.into(), advice }
-    }
-
-    pub(super) fn in_file(self, file: &str) -> SourceError {
-        match self {
-            Self::Bad { location, problem, advice } => {
-                SourceError::BadModel { file: file.into(), location, problem, advice }
-            }
-            Self::TooLarge { found, limit, unit } => {
-                SourceError::TooLarge { what: file.into(), found, limit, unit, advice: SPLIT }
-            }
-            Self::Other(error) => error,
-        }
-    }
+/// A problem of a file that violates its format.
+pub(super) fn malformed(location: impl fmt::Display, problem: impl Into<String>) -> Fault {
+    Fault::new(location, problem, EXPORT_AGAIN)
 }
 
 /// Text from a file for a message: escaped, and cut to 40 bytes.

@@ -1,7 +1,3 @@
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-
 use crate::error::SourceError;
 
 /// Function that returns the bytes of a file that a model names. The number is a limit in bytes.
@@ -11,41 +7,6 @@ use crate::error::SourceError;
 ///
 /// [`Model::open`]: crate::Model::open
 pub type ReadNamedFile<'a> = dyn FnMut(&str, u64) -> Result<Vec<u8>, SourceError> + 'a;
-
-/// Reads a plain file of at most `limit_bytes` bytes.
-pub(super) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, SourceError> {
-    let unreadable = |problem| SourceError::Unreadable { path: path.into(), problem };
-    let unsupported =
-        |found: &str| SourceError::Unsupported { path: path.into(), found: found.into() };
-    let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if metadata.is_dir() {
-        return Err(unsupported("a folder, not a file"));
-    }
-    if !metadata.is_file() {
-        return Err(unsupported("a device or pipe, not a plain file"));
-    }
-    let too_large = |found| SourceError::TooLarge {
-        what: path.display().to_string(),
-        found,
-        limit: limit_bytes,
-        unit: "bytes",
-        advice: super::fault::SPLIT,
-    };
-    if metadata.len() > limit_bytes {
-        return Err(too_large(metadata.len()));
-    }
-    let mut bytes = Vec::new();
-    // The file may grow while it is read: check the limit again.
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > limit_bytes {
-        return Err(too_large(bytes.len() as u64));
-    }
-    if bytes.is_empty() {
-        return Err(unsupported("an empty file"));
-    }
-    Ok(bytes)
-}
 
 /// Reader of the files that a model names, with a limit for all of them together.
 pub(super) struct NamedFiles<'a> {

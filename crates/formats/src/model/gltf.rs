@@ -4,9 +4,10 @@
 use gltf::json::Root;
 
 use super::builder::Builder;
-use super::fault::{Fault, SPLIT};
+use super::fault::{SPLIT, malformed};
 use super::files::NamedFiles;
 use super::{Model, ModelOptions};
+use crate::fault::Fault;
 
 mod accessor;
 mod affine;
@@ -52,7 +53,7 @@ pub(super) fn parse(
     scene::for_each_instance(&root, |instance| {
         let Some(mesh) = root.meshes.get(instance.mesh) else {
             let problem = format!("mesh {} of {}", instance.mesh, root.meshes.len());
-            return Err(Fault::new(instance.location(), problem));
+            return Err(malformed(instance.location(), problem));
         };
         let mut parts = mesh.primitives.iter().enumerate();
         parts.try_for_each(|(number, primitive)| {
@@ -71,18 +72,18 @@ fn read_json(bytes: &[u8]) -> Result<Root, Fault> {
     ] {
         let found = count(what);
         if found > limit {
-            return Err(Fault::TooLarge { found, limit, unit });
+            return Err(Fault::TooLarge { found, limit, unit, advice: SPLIT });
         }
     }
     Root::from_slice(bytes).map_err(|error| {
         let location = format!("line {} column {} of its JSON", error.line(), error.column());
         let problem = error.to_string();
         let problem = problem.rsplit_once(" at line ").map_or(&*problem, |(problem, _)| problem);
-        Fault::new(location, problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>())
+        malformed(location, problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>())
     })
 }
 
 /// Error for missing memory.
 fn no_memory(location: &str) -> Fault {
-    Fault::with_advice(location, "out of memory", SPLIT)
+    Fault::new(location, "out of memory", SPLIT)
 }

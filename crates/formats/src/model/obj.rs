@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use super::builder::Builder;
-use super::fault::Fault;
+use crate::fault::Fault;
+
 use super::files::NamedFiles;
 use super::{Model, ModelOptions, WarningKind};
 use crate::error::SourceError;

@@ -1,6 +1,7 @@
 use hashbrown::HashMap;
 
-use super::fault::{Fault, SPLIT};
+use super::fault::SPLIT;
+use crate::fault::Fault;
 
 /// Cell number from which on neighbouring `f32` are farther apart than the tolerance.
 const MAX_CELL: f64 = (1_u64 << 30) as f64;
@@ -113,7 +114,7 @@ fn is_near(a: [f32; 3], b: [f32; 3], tolerance: f64) -> bool {
 }
 
 pub(super) fn no_memory() -> Fault {
-    Fault::with_advice("the model", "out of memory", SPLIT)
+    Fault::new("the model", "out of memory", SPLIT)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use super::matrix::{Matrix, ZAxis};
-use crate::error::SourceError;
+use crate::fault::{Fault, GET_AGAIN, SPLIT};
 
 /// Distance from the origin within which voxels must lie: integers up to here are exact in `f32`.
 const MAX_COORDINATE: i64 = 1 << 24;
@@ -19,32 +19,14 @@ const RUN: u32 = 2;
 /// In compressed data, ends a slice.
 const END_OF_SLICE: u32 = 6;
 
-const GET_AGAIN: &str = "the file is truncated or damaged; get it again";
 const EXPORT_AGAIN: &str = "the file is damaged; export it again from the program that made it";
-const SPLIT: &str = "split the scene into several files";
 
-/// Why a file is rejected. The file's name is added later.
-#[derive(Debug)]
-pub(super) struct Fault {
-    position: String,
-    problem: String,
-    advice: &'static str,
+fn fault_at(byte: usize, problem: impl Into<String>, advice: &'static str) -> Fault {
+    Fault::new(format_args!("byte {byte}"), problem, advice)
 }
 
-impl Fault {
-    fn at(byte: usize, problem: impl Into<String>, advice: &'static str) -> Self {
-        Self { position: format!("byte {byte}"), problem: problem.into(), advice }
-    }
-
-    pub(super) fn too_much(what: &str, found: u64, limit: u64) -> Self {
-        let problem = format!("{found} or more {what}; the limit is {limit}");
-        Self { position: "scene".into(), problem, advice: SPLIT }
-    }
-
-    pub(super) fn in_file(self, file: &str) -> SourceError {
-        let Self { position, problem, advice } = self;
-        SourceError::BadQb { file: file.into(), location: position, problem, advice }
-    }
+pub(super) fn too_much(what: &str, found: u64, limit: u64) -> Fault {
+    Fault::new("scene", format!("{found} or more {what}; the limit is {limit}"), SPLIT)
 }
 
 /// Encoding of voxels, from the header.
@@ -60,7 +42,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<Matrix>, Fault> {
     let mut reader = Reader { bytes, at: 0 };
     if bytes.len() < HEADER_BYTES {
         let problem = format!("{} bytes, shorter than the header of {HEADER_BYTES}", bytes.len());
-        return Err(Fault::at(0, problem, GET_AGAIN));
+        return Err(fault_at(0, problem, GET_AGAIN));
     }
     // Programs write various versions, all of the same layout.
     let _version = reader.word()?;
@@ -95,7 +77,7 @@ fn matrix(reader: &mut Reader<'_>, layout: &Layout, totals: &mut Totals) -> Resu
     let volume = size.iter().fold(1, |volume: u64, &side| volume.saturating_mul(side.into()));
     totals.voxels = totals.voxels.saturating_add(volume);
     if totals.voxels > MAX_VOXELS {
-        return Err(Fault::too_much("voxels in all matrices", totals.voxels, MAX_VOXELS));
+        return Err(too_much("voxels in all matrices", totals.voxels, MAX_VOXELS));
     }
     let is_far = |(&low, &side): (&i32, &u32)| {
         i64::from(low) < -MAX_COORDINATE || i64::from(low) + i64::from(side) > MAX_COORDINATE
@@ -105,7 +87,7 @@ fn matrix(reader: &mut Reader<'_>, layout: &Layout, totals: &mut Totals) -> Resu
         let problem = format!(
             "matrix \"{name}\" of {size:?} voxels at {position:?} lies beyond ±{MAX_COORDINATE}"
         );
-        return Err(Fault::at(start, problem, EXPORT_AGAIN));
+        return Err(fault_at(start, problem, EXPORT_AGAIN));
     }
     let [size_x, size_y, slices] = size;
     let mut matrix = Matrix::new(name, [size_x, size_y], position, layout.axis);
@@ -158,7 +140,7 @@ fn compressed_slice(
                 "a run of {count} voxels, but {} remain in the slice of {slice_len}",
                 slice_len - index
             );
-            return Err(Fault::at(at, problem, EXPORT_AGAIN));
+            return Err(fault_at(at, problem, EXPORT_AGAIN));
         }
         push(layout, color, index, count, matrix, totals)?;
         index += count;
@@ -182,7 +164,7 @@ fn push(
     }
     totals.solid += u64::from(count);
     if totals.solid > MAX_SOLID_VOXELS {
-        return Err(Fault::too_much("solid voxels", totals.solid, MAX_SOLID_VOXELS));
+        return Err(too_much("solid voxels", totals.solid, MAX_SOLID_VOXELS));
     }
     let [red, blue] = if layout.is_bgra { [third, first] } else { [first, third] };
     matrix.push(index, count, u32::from_be_bytes([0, red, green, blue]));
@@ -200,7 +182,7 @@ impl<'a> Reader<'a> {
         let rest = &self.bytes[self.at..];
         let Some(taken) = rest.get(..len) else {
             let problem = format!("{len} bytes expected, but {} remain", rest.len());
-            return Err(Fault::at(self.at, problem, GET_AGAIN));
+            return Err(fault_at(self.at, problem, GET_AGAIN));
         };
         self.at += len;
         Ok(taken)
@@ -223,7 +205,7 @@ impl<'a> Reader<'a> {
             1 => Ok(true),
             other => {
                 let problem = format!("{what} {other}, which is neither 0 nor 1");
-                Err(Fault::at(at, problem, "check that this is a Qubicle Binary file"))
+                Err(fault_at(at, problem, "check that this is a Qubicle Binary file"))
             }
         }
     }

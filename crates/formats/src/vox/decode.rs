@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dot_vox::{DotVoxData, Model};
 
-use super::fault::{Fault, SAVE_AGAIN};
+use super::SAVE_AGAIN;
 use super::outline::{MAGIC, Numbered, Outline};
 use super::packed::Unpacker;
+use crate::fault::Fault;
 
 /// Decodes bytes whose outline is valid.
 ///
@@ -52,7 +53,7 @@ fn load(bytes: &[u8]) -> Result<DotVoxData, Fault> {
 }
 
 fn whole_file(problem: &str) -> Fault {
-    Fault::new("byte 8".into(), problem.into(), SAVE_AGAIN)
+    Fault::new("byte 8", problem, SAVE_AGAIN)
 }
 
 /// The first of `chunks` that dot_vox skips: each is decoded alone, as a file of one chunk.

@@ -5,9 +5,10 @@ use std::ops::Range;
 use dot_vox::{Dict, Frame, SceneNode, ShapeModel};
 use drystone_memory::Scope;
 
-use super::fault::Fault;
+use super::node_fault;
 use super::outline::Numbered;
 use super::transform::Transform;
+use crate::fault::Fault;
 
 /// A transform, group or shape.
 pub(super) struct Node<'a> {
@@ -79,7 +80,7 @@ pub(super) fn nodes<'s, 'a>(
                 Ok(found) => children[child_count] = indices[found].1,
                 Err(_) => {
                     let problem = format!("it names node {child}, which does not exist");
-                    fault.get_or_insert(Fault::node(id, problem));
+                    fault.get_or_insert(node_fault(id, problem));
                 }
             }
             child_count += 1;
@@ -98,7 +99,7 @@ fn indices<'s>(
     let indices = scope.alloc_slice_with(chunks.len(), |index| (chunks[index].id, index))?;
     indices.sort_unstable();
     match indices.windows(2).filter(|pair| pair[0].0 == pair[1].0).min_by_key(|pair| pair[1].1) {
-        Some(pair) => Err(Fault::node(pair[0].0, "two nodes have this number".into())),
+        Some(pair) => Err(node_fault(pair[0].0, "two nodes have this number")),
         None => Ok(indices),
     }
 }
@@ -156,7 +157,7 @@ fn first_model(models: &[ShapeModel], id: u32, count: usize) -> Result<Option<us
     let first = models.iter().min_by_key(|model| model.frame_index().unwrap_or(0));
     match first.map(|model| model.model_id as usize) {
         Some(model) if model >= count => {
-            Err(Fault::node(id, format!("it shows model {model}, but the file has {count}")))
+            Err(node_fault(id, format!("it shows model {model}, but the file has {count}")))
         }
         model => Ok(model),
     }
@@ -170,7 +171,7 @@ fn first_frame(frames: &[Frame], id: u32) -> Result<Transform, Fault> {
     };
     let bad = |what: &str, text: &str, not: &str| {
         let shown: String = text.chars().take(40).collect();
-        Fault::node(id, format!("its {what} {shown:?} is {not}"))
+        node_fault(id, format!("its {what} {shown:?} is {not}"))
     };
     if let Some(text) = frame.attributes.get("_r") {
         let rotation = text.trim().parse().ok().and_then(Transform::from_byte);

@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use super::fault::{Fault, GET_AGAIN, SAVE_AGAIN, SPLIT};
+use super::SAVE_AGAIN;
 use super::packed::{MAX_PACKED_VOLUME, Packed};
+use crate::fault::{Fault, GET_AGAIN, SPLIT};
 
 /// First bytes of a `.vox` file.
 pub(super) const MAGIC: &[u8] = b"VOX ";

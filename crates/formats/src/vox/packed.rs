@@ -12,7 +12,7 @@ use std::ops::Range;
 use dot_vox::{Model, Size, Voxel};
 use flate2::read::ZlibDecoder;
 
-use super::fault::{Fault, GET_AGAIN, SPLIT};
+use crate::fault::{Fault, GET_AGAIN, SPLIT};
 
 /// Maximum total size of all packed models of a file, in voxels including empty ones. Unpacking
 /// that many takes seconds.

@@ -2,9 +2,9 @@
 
 use drystone_voxel::{Chunk, ChunkPos};
 
-use super::fault::{Fault, SPLIT};
 use super::model::{Brick, Model};
 use super::transform::Transform;
+use crate::fault::{Fault, SPLIT};
 use crate::source::MAX_LOADED_CHUNKS;
 
 /// Largest coordinate of a voxel. Integers up to here are exact in `f32`.
@@ -112,7 +112,7 @@ fn chunk_range(instance: &Instance, brick: &Brick) -> Result<([i32; 3], [i32; 3]
     if low.iter().any(|&c| c < -MAX_COORDINATE) || high.iter().any(|&c| c >= MAX_COORDINATE) {
         let problem =
             format!("a model at {low:?}, more than {MAX_COORDINATE} voxels from the origin");
-        return Err(Fault::new("scene".into(), problem, SPLIT));
+        return Err(Fault::new("scene", problem, SPLIT));
     }
     let chunk = |c: i64| c.div_euclid(i64::from(Chunk::SIDE)) as i32;
     Ok((low.map(chunk), high.map(chunk)))

@@ -16,13 +16,14 @@ use std::collections::HashSet;
 use dot_vox::{DotVoxData, SceneNode};
 use drystone_memory::{Region, Scope, ScopeStack};
 
-use super::fault::Fault;
 use super::fixed_stack::FixedStack;
 use super::node::{Node, Nodes, child_count, is_hidden, nodes, nodes_bytes};
+use super::node_fault;
 use super::outline::{Numbered, Outline};
 use super::placement::Instance;
 use super::transform::Transform;
 use super::{VoxLayer, VoxSummary};
+use crate::fault::Fault;
 
 /// Maximum number of visited nodes, counted once per instance.
 const MAX_VISITS: u64 = 1 << 20;
@@ -153,7 +154,7 @@ fn check_cycles(nodes: &Nodes<'_, '_>, root: usize, scope: &Scope<'_, '_>) -> Re
             State::Open => {
                 let [id, child] = [node, child].map(|index| nodes.nodes[index].id);
                 let problem = format!("it is its own ancestor, through node {id}");
-                return Err(Fault::node(child, problem));
+                return Err(node_fault(child, problem));
             }
         }
     }

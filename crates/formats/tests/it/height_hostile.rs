@@ -104,7 +104,7 @@ fn extreme_heights_and_scales_are_refused() {
         bytes, name, options,
     ) {
         Ok(_) => panic!("was read"),
-        Err(error @ SourceError::BadHeightMap { .. }) => error.to_string(),
+        Err(error @ SourceError::Malformed { .. }) => error.to_string(),
         Err(other) => panic!("{other}"),
     };
     let mut floats = [5.0_f32; 280];

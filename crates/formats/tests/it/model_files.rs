@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_formats::{Model, ModelOptions, Source, SourceError, WarningKind};
+use drystone_formats::{Format, Model, ModelOptions, Source, SourceError, WarningKind};
 use drystone_world::{OpenOptions, open_voxels};
 
 fn opened(path: &Path) -> Result<Box<dyn Source>, SourceError> {
@@ -72,7 +72,7 @@ fn opening_a_model_as_voxels_is_an_error() {
     let voxels = folder.join("voxels.obj");
     fs::write(&voxels, "VOX ").unwrap();
     let error = opened(&voxels).err().unwrap();
-    assert!(matches!(error, SourceError::BadVox { .. }), "{error}");
+    assert!(matches!(error, SourceError::Malformed { format: Format::MagicaVoxel, .. }), "{error}");
 }
 
 #[test]

@@ -1,103 +1,79 @@
-use std::path::Path;
-use std::sync::Mutex;
+use std::path::PathBuf;
 
-use drystone_formats::{EditStore, Source, SourceError};
+use drystone_formats::{EditDestination, EditFile, EditStore, Saving, SeparateEdits, SourceError};
+use drystone_voxel::{Chunk, ChunkPos, NodePos};
 
-use super::{EDITS_OF, EditedSource, Numbers, name_of};
-use crate::chunk_cache::ChunkCache;
-use crate::stored::{CommitPolicy, MemoryFile, StoredLater, StoredWorld};
+use super::EditedSource;
 
-impl EditedSource {
-    /// Whether the file at `path` has edits of this source. False if it cannot be read now.
-    ///
-    /// # Cost
-    /// Opens the file.
-    pub fn is_saved_in(source: &dyn Source, path: &Path) -> bool {
-        StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
+impl EditStore for EditedSource {
+    fn path(&self) -> PathBuf {
+        self.store().path()
     }
 
-    /// Whether edits could be saved, but no file was chosen.
-    pub fn lacks_file(&self) -> bool {
-        self.has_no_file() && self.source.edit_store().is_none()
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), SourceError> {
+        let positions: Vec<ChunkPos> = chunks.iter().map(|&(position, _)| position).collect();
+        let renumbered =
+            |(position, chunk): (ChunkPos, Chunk)| (position, self.numbers.to_file(chunk));
+        if !self.can_write {
+            return Err(SourceError::ReadOnly { path: self.path() });
+        }
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        if let Some(store) = self.in_place() {
+            return store.put_edited(chunks);
+        }
+        self.edits.open_for_writing()?;
+        // This comes before the chunks are stored, so that a chunk that is made meanwhile is not
+        // cached.
+        self.note_above(&positions);
+        self.edits.put_edited(chunks.into_iter().map(renumbered).collect())?;
+        let mut coarse = self.coarse();
+        coarse.begin_epoch(positions.iter().copied());
+        for position in positions {
+            let mut node = NodePos::from(position);
+            while node.level < NodePos::MAX_LEVEL {
+                node = node.parent();
+                coarse.remove(node);
+            }
+        }
+        Ok(())
     }
 
-    /// Whether the source saves the edits itself, as a stored world does.
-    /// [`save_at`](Self::save_at) changes that.
-    pub fn is_in_place(&self) -> bool {
-        self.in_place().is_some()
+    fn flush(&self) -> Result<(), SourceError> {
+        self.store().flush()
     }
 
-    /// Creates a file at `path` and saves all edits there from now on. Edits from a previous file
-    /// are copied, and that file is not changed. Edits that the source itself has not written yet
-    /// are moved to the new file. Damaged chunks of the previous file are not copied.
-    ///
-    /// # Errors
-    /// A file that exists or cannot be created, or a source that was opened for reading only. Edits
-    /// are then saved as before.
-    pub fn save_at(&self, path: &Path) -> Result<(), SourceError> {
-        self.save_with(|edits| edits.make_at(path))
+    fn saving(&self) -> Saving {
+        self.store().saving()
     }
 
-    /// Saves edits from now on with the store that `make` creates.
-    fn save_with(
-        &self,
-        make: impl FnOnce(&StoredLater) -> Result<(), SourceError>,
-    ) -> Result<(), SourceError> {
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
+        match self.in_place() {
+            Some(store) => store.waiting(),
+            None => {
+                let waiting = self.edits.waiting().into_iter();
+                waiting.map(|(at, chunk)| (at, self.numbers.to_source(chunk))).collect()
+            }
+        }
+    }
+}
+
+impl SeparateEdits for EditedSource {
+    fn destination(&self) -> EditDestination {
+        match self.edits.file_path() {
+            Some(path) => EditDestination::File(path),
+            None if self.in_place().is_some() => EditDestination::Source,
+            None => EditDestination::None,
+        }
+    }
+
+    fn save_to(&self, file: EditFile<'_>) -> Result<(), SourceError> {
         if !self.can_write {
             return Err(SourceError::ReadOnly { path: self.path() });
         }
         let waiting = self.in_place().map_or_else(Vec::new, EditStore::waiting);
-        make(&self.edits)?;
+        self.edits.make(file)?;
         self.put_edited(waiting)
-    }
-
-    pub(super) fn has_no_file(&self) -> bool {
-        self.can_write && self.edits.file_path().is_none()
-    }
-
-    /// Returns the source's own edit store, if that saves the edits.
-    pub(super) fn in_place(&self) -> Option<&dyn EditStore> {
-        self.has_no_file().then(|| self.source.edit_store()).flatten()
-    }
-
-    /// Returns the store that saves the edits.
-    pub(super) fn store(&self) -> &dyn EditStore {
-        self.in_place().unwrap_or(&self.edits)
-    }
-
-    /// Sets the memory for LOD voxels above edited chunks, in bytes, instead of the policy's value.
-    /// LOD voxels that are not cached are made again.
-    #[must_use]
-    pub fn with_coarse_bytes(mut self, bytes: usize) -> Self {
-        self.coarse = Mutex::new(ChunkCache::new(bytes));
-        self
-    }
-
-    /// Opens a source with the edits of a file in memory, like [`open`](Self::open).
-    ///
-    /// # Errors
-    /// [`OtherEdits`](SourceError::OtherEdits) if the file has edits of another source, and the
-    /// errors of [`StoredWorld::open_in`](crate::StoredWorld::open_in).
-    pub fn open_in(
-        source: Box<dyn Source>,
-        file: &MemoryFile,
-        policy: CommitPolicy,
-    ) -> Result<Self, SourceError> {
-        Self::of(source, StoredLater::open_in(file, policy)?, true)
-    }
-
-    /// Saves all edits to an empty file in memory from now on, like [`save_at`](Self::save_at).
-    ///
-    /// # Errors
-    /// A file that is not empty, or a lack of memory. Edits are then saved as before.
-    pub fn save_in(&self, file: &MemoryFile) -> Result<(), SourceError> {
-        self.save_with(|edits| edits.make_in(file))
-    }
-
-    /// Whether a stored world is a file of edits, to be opened together with its source. Checks its
-    /// [name](Source::name) and whether it has the material that marks emptied chunks.
-    pub fn is_file_of_edits(world: &dyn Source) -> bool {
-        let mut kinds = world.materials().iter();
-        world.name().starts_with(EDITS_OF) && kinds.any(|(_, kind)| Numbers::could_be_emptied(kind))
     }
 }

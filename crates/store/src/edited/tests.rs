@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::edited::{EditAccess, EditOptions};
 use drystone_mesh::Face;
 use drystone_voxel::{ChunkMesh, VoxelPos, downsample_block};
 use drystone_world::{
@@ -46,7 +47,8 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn open(source: Box<dyn Source>, path: &Path) -> EditedSource {
-    EditedSource::open(source, path, CommitPolicy::default()).unwrap()
+    EditedSource::open(source, &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) })
+        .unwrap()
 }
 
 fn same(a: &Chunk, b: &Chunk) -> bool {
@@ -251,7 +253,10 @@ fn edits_of_another_source_are_refused() {
     let path = folder.join("edits.drystone");
     drop(open(generated(1), &path));
     let refused = |source: Box<dyn Source>, path: &Path| {
-        let opened = EditedSource::open_read_only(source, path);
+        let opened = EditedSource::open(
+            source,
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(path) },
+        );
         opened.map(|_| ()).unwrap_err().to_string()
     };
     let line = refused(generated(2), &path);
@@ -286,15 +291,26 @@ fn edits_of_another_source_are_refused() {
     assert!(refused(generated(1), &folder.join("lost")).contains("lost"));
     // Another process edits the file, so it can only be read.
     let held = open(generated(1), &path);
-    drop(EditedSource::open_read_only(generated(1), &path).unwrap());
-    let second = EditedSource::open(generated(1), &path, CommitPolicy::default());
+    drop(
+        EditedSource::open(
+            generated(1),
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+        )
+        .unwrap(),
+    );
+    let second = EditedSource::open(
+        generated(1),
+        &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
+    );
     assert!(matches!(second.unwrap_err(), SourceError::InUse { .. }));
     drop(held);
     // No number is left for emptied chunks.
     let mut full = MaterialTable::new();
     assert!((0..u16::MAX).all(|_| full.insert("", [1; 4]).is_some()));
-    let full =
-        EditedSource::open(Box::new(Other(full)), &folder.join("f"), CommitPolicy::default());
+    let full = EditedSource::open(
+        Box::new(Other(full)),
+        &EditOptions { access: EditAccess::Write, ..EditOptions::at(&folder.join("f")) },
+    );
     assert!(matches!(full, Err(SourceError::TooLarge { .. })));
     assert!(!folder.join("f").exists());
     fs::remove_dir_all(folder).unwrap();
@@ -313,7 +329,11 @@ fn a_world_loaded_from_an_edited_source_has_the_edits() {
     edited.flush().unwrap();
     assert_ne!(edited.identity(), revision, "the identity must differ");
     drop(edited);
-    let edited = EditedSource::open_read_only(generated(1), &path).unwrap();
+    let edited = EditedSource::open(
+        generated(1),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+    )
+    .unwrap();
     assert!(edited.edit_store().is_none());
     assert!(edited.put_edited(vec![(far, Chunk::new(Chunk::SIDE, Material(1)))]).is_err());
     let (world, plain) = (World::load(&edited).unwrap(), World::load(edited.source()).unwrap());

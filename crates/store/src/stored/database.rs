@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use drystone_formats::SourceError;
+use drystone_formats::{MemoryFile, SourceError};
 use redb::{
     Database, DatabaseError, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, TableDefinition,
     WriteTransaction,
 };
 
-use super::MemoryFile;
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
 
 mod opening;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use drystone_formats::{EditStore, Saving, Source, SourceError};
+use drystone_formats::{EditFile, EditStore, MemoryFile, Saving, Source, SourceError};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 use web_time::Instant;
 
@@ -14,7 +14,6 @@ use super::database::META;
 use super::meta::{self, Head};
 use super::{CommitPolicy, StoredWorld, id, publish};
 
-mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -116,20 +115,32 @@ impl StoredLater {
     /// See [`StoredWorld::open_read_only`].
     pub fn open(path: &Path, policy: CommitPolicy) -> Result<Self, SourceError> {
         let world = StoredWorld::open_to_read(path, policy)?;
-        Ok(Self {
-            name: world.name().into(),
-            materials: world.materials().clone(),
-            more_materials: None,
-            policy,
-            path: Mutex::new(Some(path.into())),
-            stamp: Some(Stamp::of(&world)?),
-            state: RwLock::new(State::Read(world)),
-            last_retry: Mutex::default(),
-        })
+        let stamp = Some(Stamp::of(&world)?);
+        Ok(Self { stamp, ..Self::opened(path, policy, world, State::Read) })
+    }
+
+    /// Opens a world in memory, immediately for writing, since no other program can have it.
+    ///
+    /// # Errors
+    /// See [`StoredWorld::open_in`].
+    pub(crate) fn open_in(file: &MemoryFile, policy: CommitPolicy) -> Result<Self, SourceError> {
+        let world = StoredWorld::open_in(file, policy)?;
+        Ok(Self::opened(file.name(), policy, world, State::Write))
+    }
+
+    fn opened(
+        path: &Path,
+        policy: CommitPolicy,
+        world: StoredWorld,
+        state: fn(StoredWorld) -> State,
+    ) -> Self {
+        let (name, materials) = (world.name().into(), world.materials().clone());
+        let state = RwLock::new(state(world));
+        Self { state, ..Self::absent(Some(path), name, materials, policy) }
     }
 
     /// A world without a file. The first change creates it; without a path,
-    /// [`make_at`](Self::make_at) does.
+    /// [`make`](Self::make) does.
     pub(crate) fn absent(
         path: Option<&Path>,
         name: String,
@@ -151,17 +162,9 @@ impl StoredLater {
         Ok(())
     }
 
-    pub(crate) const fn policy(&self) -> CommitPolicy {
-        self.policy
-    }
-
     /// Path of the file; `None` until one is chosen.
     pub(crate) fn file_path(&self) -> Option<PathBuf> {
         self.path.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_file_path(&self, path: &Path) {
-        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.into());
     }
 
     /// Checks that the file can be written, or created if it does not exist.
@@ -177,16 +180,27 @@ impl StoredLater {
         can.map_err(|problem| SourceError::Unwritable { path, problem })
     }
 
-    /// Creates a file at `path` with everything that can be read from the current file, and uses it
-    /// from now on.
+    /// Creates a file with everything that can be read from the current file, and uses it from now
+    /// on.
     ///
     /// # Errors
-    /// A file that exists or cannot be created. Nothing changes then.
-    pub(crate) fn make_at(&self, path: &Path) -> Result<(), SourceError> {
+    /// A file that exists and is not empty, or cannot be created. Nothing changes then.
+    pub(crate) fn make(&self, file: EditFile<'_>) -> Result<(), SourceError> {
         let mut state = self.lock();
-        StoredWorld::publish(path, |new| self.fill(new, &state))?;
-        *state = State::Write(StoredWorld::open_with(path, self.policy)?);
-        self.set_file_path(path);
+        let (world, path) = match file {
+            EditFile::Path(path) => {
+                StoredWorld::publish(path, |new| self.fill(new, &state))?;
+                (StoredWorld::open_with(path, self.policy)?, path)
+            }
+            EditFile::Memory(file) => {
+                StoredWorld::create_in(file, &self.name, self.all_materials())?;
+                let world = StoredWorld::open_in(file, self.policy)?;
+                copy(&state, &world)?;
+                (world, file.name())
+            }
+        };
+        *state = State::Write(world);
+        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.into());
         Ok(())
     }
 

@@ -39,11 +39,15 @@ pub(super) const LEVELS: Cut =
 const CUT: u8 = 2;
 /// Length of the first byte and the value's length, in bytes.
 const CUT_BYTES: usize = 5;
-/// Bytes of a value that fill one database page as a single entry. The page's head (4), the end of
-/// the entry (4) and its key take the rest.
-const PAGE_BYTES: usize = 4096 - 4 - 4 - size_of::<PageKey>();
+/// Length of a database page, in bytes.
+const DATABASE_PAGE_BYTES: usize = 4096;
+/// Bytes of a database page that are neither key nor value if it has a single entry: the page's
+/// head (4) and the end of the entry (4), in redb 4.5.
+const ENTRY_BYTES: usize = 4 + 4;
+/// Bytes of a value that fill one database page as a single entry with its key.
+const PAGE_BYTES: usize = DATABASE_PAGE_BYTES - ENTRY_BYTES - size_of::<PageKey>();
 /// Longest value, in bytes, that fits a database page with its key. Such values are not cut.
-const WHOLE_BYTES: usize = 4096 - 4 - 4 - size_of::<Key>();
+const WHOLE_BYTES: usize = DATABASE_PAGE_BYTES - ENTRY_BYTES - size_of::<Key>();
 /// Longest beginning, in bytes, that can share a database page with others. A longer one is better
 /// in a page of its own.
 const MAX_FIRST_BYTES: usize = 2800;

@@ -15,9 +15,25 @@ pub(super) struct CutFile {
     expected: u64,
 }
 
-/// Offset of the flags in the database's head, and the flag of a file that was not closed.
-const FLAGS: u64 = 9;
-const IS_OPEN: u8 = 2;
+/// Head of a database file of redb 4.5, by offset. Numbers are 4 bytes, little-endian.
+mod head {
+    /// Flags of the file, 1 byte.
+    pub(super) const FLAGS: u64 = 9;
+    /// Flag of a file that was not closed.
+    pub(super) const IS_OPEN: u8 = 2;
+    /// Length of a page, in bytes.
+    pub(super) const PAGE_BYTES: usize = 12;
+    /// Length of a region's head, in pages.
+    pub(super) const REGION_HEAD_PAGES: usize = 16;
+    /// Length of a full region's data, in pages.
+    pub(super) const REGION_DATA_PAGES: usize = 20;
+    /// Number of full regions.
+    pub(super) const FULL_REGIONS: usize = 24;
+    /// Length of the last region's data, in pages. 0 if all regions are full.
+    pub(super) const LAST_REGION_PAGES: usize = 28;
+    /// Length of the part of the head that is read here.
+    pub(super) const BYTES: usize = 32;
+}
 
 impl CutFile {
     pub(super) fn open(path: &Path) -> Result<Self> {
@@ -39,9 +55,9 @@ impl StorageBackend for CutFile {
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(there)?;
         // Clears the flag. The database would otherwise need the whole file for its recovery.
-        let flags = FLAGS.checked_sub(offset).and_then(|at| there.get_mut(at as usize));
+        let flags = head::FLAGS.checked_sub(offset).and_then(|at| there.get_mut(at as usize));
         if let Some(flags) = flags {
-            *flags &= !IS_OPEN;
+            *flags &= !head::IS_OPEN;
         }
         Ok(())
     }
@@ -88,16 +104,17 @@ pub(super) fn cut(path: &Path) -> Option<String> {
 fn lengths(path: &Path) -> Result<Option<(u64, u64)>> {
     let mut file = File::open(path)?;
     let found = file.metadata()?.len();
-    let mut head = [0; 32];
-    if found < head.len() as u64 {
+    let mut bytes = [0; head::BYTES];
+    if found < bytes.len() as u64 {
         return Ok(None);
     }
-    file.read_exact(&mut head)?;
+    file.read_exact(&mut bytes)?;
     let word = |at: usize| {
-        u64::from(u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
+        u64::from(u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
     };
-    // In pages: a region's head and data; number of full regions, pages of the last one.
-    let [page, region_head, region_data, full, last] = [12, 16, 20, 24, 28].map(word);
+    let [page, full] = [head::PAGE_BYTES, head::FULL_REGIONS].map(word);
+    let [region_head, region_data] = [head::REGION_HEAD_PAGES, head::REGION_DATA_PAGES].map(word);
+    let last = word(head::LAST_REGION_PAGES);
     let is_head = page.is_power_of_two() && (512..=1 << 16).contains(&page);
     let pages = (region_head + region_data)
         .checked_mul(full)

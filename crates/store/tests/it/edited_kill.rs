@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
 use drystone_formats::{EditStore, Source};
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material};
 use drystone_world::{GeneratedWorld, GeneratorConfig};
@@ -39,7 +39,11 @@ fn edited(n: u64) -> Chunk {
 }
 
 fn open(path: &std::path::Path) -> EditedSource {
-    EditedSource::open(Box::new(source()), path, CommitPolicy::default()).unwrap()
+    EditedSource::open(
+        Box::new(source()),
+        &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) },
+    )
+    .unwrap()
 }
 
 /// The child: edits without end, and prints the number of each edit after its commit.

@@ -9,7 +9,7 @@ use drystone_formats::{
     EditStore, HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, Source,
     SourceError, VoxelModel,
 };
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use drystone_world::{OpenOptions, open_voxels};
 
@@ -21,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn open(source: Box<dyn Source>, path: &Path) -> Result<EditedSource, SourceError> {
-    EditedSource::open(source, path, CommitPolicy::default())
+    EditedSource::open(source, &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) })
 }
 
 /// Creates a `.vox` file of one model of 2 × 2 × 2 voxels: x, y, z and colour of each.

@@ -5,8 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use drystone_formats::{EditStore, Source, SourceError};
-use drystone_store::{CommitPolicy, EditedSource, StoredLater, StoredWorld};
+use drystone_formats::{EditDestination, EditFile, EditStore, SeparateEdits, Source, SourceError};
+use drystone_store::{
+    CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
+};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use drystone_world::{GeneratedWorld, GeneratorConfig};
 
@@ -21,6 +23,10 @@ fn file(name: &str) -> PathBuf {
 
 fn uniform(material: u16) -> Chunk {
     Chunk::new(Chunk::SIDE, Material(material))
+}
+
+fn lacks_file(edited: &EditedSource) -> bool {
+    edited.destination() == EditDestination::None
 }
 
 fn later(path: &Path) -> Result<StoredLater, SourceError> {
@@ -88,7 +94,8 @@ fn generated() -> Box<dyn Source> {
 fn files_of_edits_are_made_by_the_first_edit() {
     let path = file("first");
     let policy = CommitPolicy::default();
-    let edited = EditedSource::open_later(generated(), &path, policy).unwrap();
+    let edited =
+        EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::at(&path) }).unwrap();
     let original = edited.chunk(POSITION).unwrap();
     edited.put_edited(Vec::new()).unwrap();
     assert!(!path.exists() && original.iter().eq(edited.source().chunk(POSITION).unwrap().iter()));
@@ -96,20 +103,27 @@ fn files_of_edits_are_made_by_the_first_edit() {
     edited.flush().unwrap();
     assert!(path.exists());
     drop(edited);
-    let open = || EditedSource::open_later(generated(), &path, policy).unwrap();
+    let open = || {
+        EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::at(&path) }).unwrap()
+    };
     for edited in [open(), open()] {
         assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(2)));
     }
     // A source without a file takes a new one, even after failed attempts.
-    let unkept = EditedSource::without_file(generated(), policy).unwrap();
-    assert!(unkept.lacks_file() && unkept.edit_store().is_none());
-    assert!(unkept.save_at(&path).is_err() && unkept.lacks_file());
+    let unkept =
+        EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::default() }).unwrap();
+    assert!(lacks_file(&unkept) && unkept.edit_store().is_none());
+    assert!(unkept.save_to(EditFile::Path(&path)).is_err() && lacks_file(&unkept));
     let other = file("other");
-    unkept.save_at(&other).unwrap();
+    unkept.save_to(EditFile::Path(&other)).unwrap();
     unkept.edit_store().unwrap().put_edited(vec![(POSITION, uniform(3))]).unwrap();
     assert_eq!(unkept.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(unkept);
-    let edited = EditedSource::open_read_only(generated(), &other).unwrap();
+    let edited = EditedSource::open(
+        generated(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&other) },
+    )
+    .unwrap();
     assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(edited);
     [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
@@ -126,35 +140,45 @@ fn edits_can_be_saved_to_another_file() {
     };
     for is_there in [false, true] {
         let [path, other] = ["taken", "elsewhere"].map(file);
-        let open = || EditedSource::open_later(generated(), &path, policy).unwrap();
+        let open = || {
+            EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::at(&path) })
+                .unwrap()
+        };
         if is_there {
             put(&open(), before, 2).unwrap();
         }
         let (first, second) = (open(), open());
         put(&first, POSITION, 2).unwrap();
         assert!(matches!(put(&second, own, 3), Err(SourceError::InUse { .. })));
-        assert!(second.save_at(&path).is_err(), "it is there already");
+        assert!(second.save_to(EditFile::Path(&path)).is_err(), "it is there already");
         drop(first);
         assert!(matches!(put(&second, own, 3), Err(SourceError::ChangedElsewhere { .. })));
         let written = fs::read(&path).unwrap();
-        second.save_at(&other).unwrap();
+        second.save_to(EditFile::Path(&other)).unwrap();
         assert_eq!(EditStore::path(&second), other);
         put(&second, own, 3).unwrap();
         // Also after it has its own file.
         fs::remove_file(&other).unwrap();
-        second.save_at(&other).unwrap();
+        second.save_to(EditFile::Path(&other)).unwrap();
         put(&second, last, 4).unwrap();
         drop(second);
         assert!(fs::read(&path).unwrap() == written, "the first's stays as it is");
 
-        let edited = EditedSource::open_read_only(generated(), &other).unwrap();
+        let edited = EditedSource::open(
+            generated(),
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&other) },
+        )
+        .unwrap();
         let seen = |at| edited.chunk(at).unwrap().uniform().map(|it| it.0);
         assert_eq!((seen(own), seen(last)), (Some(3), Some(4)));
         assert_eq!(
             (seen(before) == Some(2), edited.edited_count()),
             (is_there, 2 + u64::from(is_there))
         );
-        assert!(matches!(edited.save_at(&file("never")), Err(SourceError::ReadOnly { .. })));
+        assert!(matches!(
+            edited.save_to(EditFile::Path(&file("never"))),
+            Err(SourceError::ReadOnly { .. })
+        ));
         drop(edited);
         [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
     }

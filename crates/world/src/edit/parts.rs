@@ -13,10 +13,19 @@ use super::Edit;
 #[derive(Clone, Debug)]
 pub struct EditParts {
     edit: Arc<Edit>,
-    is_inverse: bool,
+    direction: EditDirection,
     /// Indices of the edit's chunks, neighbours together.
     order: Vec<u32>,
     next: usize,
+}
+
+/// Whether an edit is applied or undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditDirection {
+    /// Sets the materials after the edit.
+    Forward,
+    /// Sets the materials before the edit.
+    Inverse,
 }
 
 impl EditParts {
@@ -24,15 +33,15 @@ impl EditParts {
     /// parts would need all cores, and wait if these are busy.
     pub const MAX_CHUNKS: usize = 4;
 
-    /// Splits the edit, or its inverse if `is_inverse` is true.
-    pub fn new(edit: Arc<Edit>, is_inverse: bool) -> Self {
+    /// Splits the edit, or its inverse.
+    pub fn new(edit: Arc<Edit>, direction: EditDirection) -> Self {
         let mut order: Vec<u32> = (0..edit.chunk_count() as u32).collect();
         let above = |&n: &u32| {
             let ChunkPos { x, y, z } = edit.chunks[n as usize].position;
             [3, 2, 1].map(|level| [x, y, z].map(|c| c >> level))
         };
         order.sort_by_key(above);
-        Self { edit, is_inverse, order, next: 0 }
+        Self { edit, direction, order, next: 0 }
     }
 
     /// Returns the whole edit.
@@ -51,7 +60,10 @@ impl Iterator for EditParts {
         numbers.sort_unstable();
         let chunks = numbers.iter().map(|&n| self.edit.chunks[n as usize].clone());
         let part = Edit { side: self.edit.side, chunks: chunks.collect() };
-        let part = if self.is_inverse { part.inverse() } else { part };
+        let part = match self.direction {
+            EditDirection::Forward => part,
+            EditDirection::Inverse => part.inverse(),
+        };
         (!part.is_empty()).then_some(part)
     }
 }

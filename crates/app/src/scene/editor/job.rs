@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use drystone_render::RenderError;
 use drystone_voxel::Material;
-use drystone_world::{Edit, EditParts, Filling, VoxelRay, VoxelShape};
+use drystone_world::{Edit, EditDirection, EditParts, Filling, VoxelRay, VoxelShape};
 use web_time::Instant;
 
 use super::aim::aim;
@@ -41,7 +41,11 @@ pub(super) enum Job {
 
 impl Job {
     fn setting(edit: Arc<Edit>, step: EditStep) -> Self {
-        Self::Setting { parts: EditParts::new(edit, step == EditStep::Undo), step, shown: Ok(()) }
+        let direction = match step {
+            EditStep::Undo => EditDirection::Inverse,
+            _ => EditDirection::Forward,
+        };
+        Self::Setting { parts: EditParts::new(edit, direction), step, shown: Ok(()) }
     }
 }
 

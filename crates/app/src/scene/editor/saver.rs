@@ -1,11 +1,11 @@
-use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_formats::{EditStore, Source, SourceError};
-use drystone_store::{EditedSource, MemoryFile};
+use drystone_formats::{
+    EditDestination, EditFile, EditStore, MemoryFile, SeparateEdits, Source, SourceError,
+};
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{Edit, LodData, Voxels};
 use web_time::Instant;
@@ -14,8 +14,8 @@ use web_time::Instant;
 pub enum EditTarget {
     /// Nowhere: edits stay in memory.
     None,
-    /// The source of a world in memory: its edit store, or a file that an [`EditedSource`] gets
-    /// later.
+    /// The source of a world in memory: its edit store, or a file that its
+    /// [`SeparateEdits`] get later.
     Source(Arc<dyn Source>),
     /// The source of a world at levels of detail.
     Levels(Arc<LodData>),
@@ -124,29 +124,29 @@ impl EditSaver {
         self.source()?.edit_store()
     }
 
-    /// Returns the source if it can save edits to a new file.
-    fn edited(&self) -> Option<&EditedSource> {
-        let source: &dyn Any = self.source()?;
-        source.downcast_ref()
+    /// Returns the edits of the source, if they can be saved to a new file.
+    fn separate_edits(&self) -> Option<&dyn SeparateEdits> {
+        self.source()?.separate_edits()
     }
 
     /// Whether edits are not saved, but [`save_at`](Self::save_at) could save them.
     pub fn lacks_file(&self) -> bool {
-        self.edited().is_some_and(EditedSource::lacks_file)
+        self.separate_edits().is_some_and(|it| it.destination() == EditDestination::None)
     }
 
     /// Whether edits are saved to a file, but [`save_at`](Self::save_at) could save them to
     /// another.
     pub fn can_save_elsewhere(&self) -> bool {
-        self.is_saving_edits() && self.edited().is_some()
+        self.is_saving_edits() && self.separate_edits().is_some()
     }
 
     /// Returns the separate file of the edits, once there is one. Opening the source with this file
     /// restores them.
     pub fn edits_file(&self) -> Option<PathBuf> {
-        let edited = self.edited()?;
-        let has_own = !edited.lacks_file() && !edited.is_in_place();
-        has_own.then(|| edited.path())
+        match self.separate_edits()?.destination() {
+            EditDestination::File(path) => Some(path),
+            EditDestination::Source | EditDestination::None => None,
+        }
     }
 
     /// Creates a file for all edits that the world's own file lacks, and for later ones. They are
@@ -156,18 +156,21 @@ impl EditSaver {
     /// If the file exists or cannot be created, or the source does not support edits. Nothing
     /// changes then.
     pub fn save_at(&self, path: &Path) -> Result<(), SourceError> {
-        let read_only = || SourceError::ReadOnly { path: path.into() };
-        self.edited().ok_or_else(read_only)?.save_at(path)
+        self.save_to(path, EditFile::Path(path))
     }
 
     /// Saves edits to a file in memory, as [`save_at`](Self::save_at) does to disk. The caller
     /// stores that file.
     ///
     /// # Errors
-    /// Errors of [`EditedSource::save_in`]. Nothing changes then.
+    /// Errors of [`SeparateEdits::save_to`]. Nothing changes then.
     pub fn save_in(&self, file: &MemoryFile) -> Result<(), SourceError> {
-        let read_only = || SourceError::ReadOnly { path: file.name().into() };
-        self.edited().ok_or_else(read_only)?.save_in(file)
+        self.save_to(file.name(), EditFile::Memory(file))
+    }
+
+    fn save_to(&self, name: &Path, file: EditFile<'_>) -> Result<(), SourceError> {
+        let read_only = || SourceError::ReadOnly { path: name.into() };
+        self.separate_edits().ok_or_else(read_only)?.save_to(file)
     }
 
     /// Returns the number of edits so far, including undone and redone ones.

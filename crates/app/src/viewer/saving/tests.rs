@@ -2,7 +2,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use drystone::scene::EditTarget;
 use drystone_formats::Source;
-use drystone_store::{CommitPolicy, EditedSource, StoredWorld};
+use drystone_store::{EditAccess, EditOptions, EditedSource, StoredWorld};
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
     Edit, GeneratedWorld, GeneratorConfig, OpenOptions, VoxelShape, World, open_voxels,
@@ -19,7 +19,7 @@ fn generated() -> Box<dyn Source> {
 fn edited() -> EditSaver {
     let source = generated();
     let mut world = World::new("edited", source.materials().clone());
-    let unsaved = EditedSource::without_file(source, CommitPolicy::default()).unwrap();
+    let unsaved = EditedSource::open(source, &EditOptions::default()).unwrap();
     let mut saver = EditSaver::new(EditTarget::Source(Arc::new(unsaved)));
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
@@ -54,7 +54,11 @@ fn edits_without_a_file_are_saved_to_a_new_one_at_the_end() {
     saving.save_last(&mut saver, &source_here, notify).unwrap();
     drop(saver);
     assert_eq!(messages, [format!("edits are saved in {}", file.display())]);
-    let kept = EditedSource::open_read_only(generated(), &file).unwrap();
+    let kept = EditedSource::open(
+        generated(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&file) },
+    )
+    .unwrap();
     assert_eq!(kept.edited_count(), 1);
     drop(kept);
     fs::remove_dir_all(folder).unwrap();
@@ -131,7 +135,11 @@ impl Two {
     fn row(&self, edits: &str) -> [u16; 4] {
         let [path, edits_path] = ["w.drystone", edits].map(|it| self.folder.join(it));
         let source = open_voxels(&path, &OpenOptions::default()).unwrap();
-        let edited = EditedSource::open_read_only(source, &edits_path).unwrap();
+        let edited = EditedSource::open(
+            source,
+            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits_path) },
+        )
+        .unwrap();
         let world = World::load(&edited).unwrap();
         [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0)
     }

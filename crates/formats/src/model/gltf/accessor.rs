@@ -4,7 +4,8 @@ use gltf::json::{Index, Root};
 
 use super::buffers::{Buffers, View, part};
 use super::{Document, no_memory};
-use crate::model::fault::Fault;
+use crate::fault::Fault;
+use crate::model::fault::malformed;
 
 /// Maximum number of elements of an accessor without a view: no bytes limit their number.
 const MAX_ZEROS: u64 = 1 << 16;
@@ -34,7 +35,7 @@ impl<'a> Elements<'a> {
         let Document { root, buffers } = document;
         let number = index.value();
         let location = format!("accessor {number}");
-        let bad = |problem: String| Fault::new(&location, problem);
+        let bad = |problem: String| malformed(&location, problem);
         let Some(accessor) = root.accessors.get(number) else {
             return Err(bad(format!("out of range, the file has {}", root.accessors.len())));
         };
@@ -131,7 +132,7 @@ impl<'a> Elements<'a> {
         it: &sparse::Sparse,
         location: &str,
     ) -> Result<Sparse<'a>, Fault> {
-        let bad = |problem: String| Fault::new(location, problem);
+        let bad = |problem: String| malformed(location, problem);
         let count = it.count.0;
         let Checked::Valid(index_type) = it.indices.component_type else {
             return Err(bad("sparse indices of a type unknown to glTF".into()));

@@ -5,9 +5,10 @@ use gltf::json::{Index, Root, buffer};
 
 use super::uri::{self, Uri};
 use crate::error::SourceError;
+use crate::fault::Fault;
 use crate::model::WarningKind;
 use crate::model::builder::Builder;
-use crate::model::fault::{Fault, quoted};
+use crate::model::fault::{malformed, quoted};
 use crate::model::files::NamedFiles;
 
 /// Strides that the format allows, in bytes.
@@ -40,7 +41,7 @@ impl<'a> Buffers<'a> {
             let bytes: Cow<[u8]> = match (&buffer.uri, binary) {
                 (None, Some(binary)) if number == 0 => binary.into(),
                 (None, _) => {
-                    return Err(Fault::new(location, "it has no URI and is not in this file"));
+                    return Err(malformed(location, "it has no URI and is not in this file"));
                 }
                 (Some(uri), _) => match uri::parse(uri) {
                     Ok(Uri::Data(bytes)) => bytes.into(),
@@ -51,14 +52,14 @@ impl<'a> Buffers<'a> {
                             return Ok(None);
                         }
                     },
-                    Err(problem) => return Err(Fault::new(location, problem)),
+                    Err(problem) => return Err(malformed(location, problem)),
                 },
             };
             let (claimed, there) = (buffer.byte_length.0, bytes.len());
             if there as u64 >= claimed {
                 return Ok(Some(bytes));
             }
-            Err(Fault::new(location, format!("claims {claimed} bytes, but has {there}")))
+            Err(malformed(location, format!("claims {claimed} bytes, but has {there}")))
         };
         root.buffers.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
     }
@@ -69,22 +70,22 @@ impl<'a> Buffers<'a> {
         let location = format!("buffer view {number}");
         let Some(view) = root.buffer_views.get(number) else {
             let problem = format!("out of range, the file has {}", root.buffer_views.len());
-            return Err(Fault::new(location, problem));
+            return Err(malformed(location, problem));
         };
         let buffer = view.buffer.value();
         let Some(bytes) = self.0.get(buffer) else {
             let problem = format!("buffer {buffer} of {}", self.0.len());
-            return Err(Fault::new(location, problem));
+            return Err(malformed(location, problem));
         };
         let Some(bytes) = bytes else {
             let problem = "its name is not allowed: it could lead outside the model's folder";
-            return Err(Fault::with_advice(format!("buffer {buffer}"), problem, PUT_BESIDE));
+            return Err(Fault::new(format!("buffer {buffer}"), problem, PUT_BESIDE));
         };
         let stride_bytes = view.byte_stride.map(|stride| stride.0).filter(|&it| it > 0);
         if let Some(stride) = stride_bytes
             && !STRIDES_BYTES.contains(&stride)
         {
-            return Err(Fault::new(
+            return Err(malformed(
                 location,
                 format!("a stride of {stride} bytes, 4 to 252 are allowed"),
             ));
@@ -96,7 +97,7 @@ impl<'a> Buffers<'a> {
                 let (length, there) = (view.byte_length.0, bytes.len());
                 let problem =
                     format!("{length} bytes from byte {start}, but the buffer has {there}");
-                Err(Fault::new(location, problem))
+                Err(malformed(location, problem))
             }
         }
     }
@@ -111,7 +112,7 @@ fn read_file(
     named_files.read(name).map_err(|error| match error {
         SourceError::Unreadable { problem, .. } => {
             let problem = format!("{} cannot be read: {problem}", quoted(name.as_bytes()));
-            Fault::with_advice(location, problem, "put the buffer file into the model's folder")
+            Fault::new(location, problem, "put the buffer file into the model's folder")
         }
         error => Fault::Other(error),
     })

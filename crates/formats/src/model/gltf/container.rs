@@ -1,4 +1,5 @@
-use crate::model::fault::{EXPORT_AGAIN, Fault};
+use crate::fault::Fault;
+use crate::model::fault::{EXPORT_AGAIN, malformed};
 
 /// Advice for a file that ends too early.
 const GET_AGAIN: &str = "the file is cut off or damaged: get it again";
@@ -32,7 +33,7 @@ impl<'a> Container<'a> {
         };
         if version != VERSION {
             let problem = format!("version {version}, only {VERSION} is supported");
-            return Err(Fault::new("byte 4", problem));
+            return Err(malformed("byte 4", problem));
         }
         let (claimed, len) = (length as usize, bytes.len());
         let Some(bytes) = bytes.get(..claimed) else {
@@ -41,7 +42,7 @@ impl<'a> Container<'a> {
         let mut chunks = Chunks { bytes, at: HEAD_BYTES };
         let json = match chunks.next().transpose()? {
             Some((b"JSON", json)) => json,
-            _ => return Err(Fault::new(format!("byte {HEAD_BYTES}"), "no JSON chunk")),
+            _ => return Err(malformed(format!("byte {HEAD_BYTES}"), "no JSON chunk")),
         };
         let binary = match chunks.next().transpose()? {
             Some((b"BIN\0", binary)) => Some(binary),
@@ -83,7 +84,7 @@ impl<'a> Iterator for Chunks<'a> {
 
 fn cut(at: usize, problem: String) -> Fault {
     let advice = if at == 0 { EXPORT_AGAIN } else { GET_AGAIN };
-    Fault::with_advice(format!("byte {at}"), problem, advice)
+    Fault::new(format!("byte {at}"), problem, advice)
 }
 
 /// The `u32` at byte `at`.
@@ -132,7 +133,10 @@ mod tests {
             (&[][..], "byte 12: no JSON chunk"),
             (&[(b"BIN\0", &b"{}"[..])], "byte 12: no JSON chunk"),
         ] {
-            let error = Container::split(&file(chunks)).unwrap_err().in_file("a").to_string();
+            let error = Container::split(&file(chunks))
+                .unwrap_err()
+                .in_file(crate::format::Format::Model, "a")
+                .to_string();
             assert!(error.starts_with(&format!("a: {problem}")), "{error}");
         }
     }

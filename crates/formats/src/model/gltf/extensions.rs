@@ -1,6 +1,7 @@
 use gltf::json::Root;
 
-use crate::model::fault::{Fault, quoted};
+use crate::fault::Fault;
+use crate::model::fault::{malformed, quoted};
 
 /// Extensions that a file may require: supported ones, and ones that only affect surfaces, lights
 /// or textures, which are not shown.
@@ -23,7 +24,7 @@ pub(super) fn expect_known(root: &Root) -> Result<(), Fault> {
     let version = root.asset.min_version.as_ref().unwrap_or(&root.asset.version);
     if version.split('.').next() != Some("2") {
         let problem = format!("version {}, only 2 is supported", quoted(version.as_bytes()));
-        return Err(Fault::new("asset", problem));
+        return Err(malformed("asset", problem));
     }
     let known = |name: &str| name.starts_with(MATERIALS) || KNOWN.contains(&name);
     match root.extensions_required.iter().find(|name| !known(name)) {
@@ -31,7 +32,7 @@ pub(super) fn expect_known(root: &Root) -> Result<(), Fault> {
         Some(name) => {
             let problem = format!("requires {}, which is not supported", quoted(name.as_bytes()));
             let advice = "export it again without this extension (no compression)";
-            Err(Fault::with_advice("extensionsRequired", problem, advice))
+            Err(Fault::new("extensionsRequired", problem, advice))
         }
     }
 }

@@ -4,8 +4,9 @@ use gltf::json::material::{AlphaMode, Material};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Root};
 
+use crate::fault::Fault;
 use crate::model::builder::Builder;
-use crate::model::fault::{Fault, name_of};
+use crate::model::fault::{malformed, name_of};
 use crate::model::{ModelMaterial, WarningKind};
 
 /// Material indices in the model, by their index in the file.
@@ -32,7 +33,7 @@ impl Materials {
                 let location = format_args!("material {index}");
                 let Some(material) = root.materials.get(index) else {
                     let problem = format!("out of range, the file has {}", root.materials.len());
-                    return Err(Fault::new(location, problem));
+                    return Err(malformed(location, problem));
                 };
                 if has_texture(material) {
                     builder.warn(WarningKind::Texture, location);

@@ -11,8 +11,9 @@ use super::materials::Materials;
 use super::scene::Instance;
 use super::triangles::triangles;
 use super::{Document, no_memory};
+use crate::fault::Fault;
 use crate::model::builder::{Builder, FaceCorner};
-use crate::model::fault::{Fault, name_of};
+use crate::model::fault::{malformed, name_of};
 use crate::model::{ModelVertex, WarningKind};
 
 /// Component types of indices.
@@ -67,7 +68,7 @@ impl Part<'_> {
         // Limits instances without corners too.
         builder.expect_corners(MIN_CORNERS)?;
         let Checked::Valid(mode) = self.primitive.mode else {
-            return Err(Fault::new(self, "a mode unknown to glTF"));
+            return Err(malformed(self, "a mode unknown to glTF"));
         };
         if !matches!(mode, Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan) {
             builder.warn(WarningKind::NotPolygons, self);
@@ -130,7 +131,7 @@ impl Part<'_> {
         let indices = Elements::new(document, index)?.unscaled();
         if !indices.is_of(Type::Scalar, &UNSIGNED) {
             let problem = format!("accessor {} does not hold indices", indices.number);
-            return Err(Fault::new(self, problem));
+            return Err(malformed(self, problem));
         }
         Ok(Some(indices))
     }
@@ -147,7 +148,7 @@ impl Part<'_> {
         if !elements.is_of(kind, &NUMBERS) {
             let what = key.as_ref();
             let problem = format!("accessor {} has no type for {what:?}", elements.number);
-            return Err(Fault::new(self, problem));
+            return Err(malformed(self, problem));
         }
         Ok(Some(elements))
     }
@@ -167,7 +168,7 @@ impl Part<'_> {
                     "{} positions, but {} elements of accessor {}",
                     positions.count, other.count, other.number
                 );
-                return Err(Fault::new(self, problem));
+                return Err(malformed(self, problem));
             }
         }
         let welded = self.weld(positions, builder)?;
@@ -186,7 +187,7 @@ impl Part<'_> {
             let moved = self.instance.transform.point(position).map(|number| number as f32);
             if !moved.iter().all(|number| number.is_finite()) {
                 let problem = format!("its transform moves position {index} beyond f32");
-                return Err(Fault::new(self, problem));
+                return Err(malformed(self, problem));
             }
             welded.push(builder.welder.weld(moved)?);
         }
@@ -202,7 +203,7 @@ impl Part<'_> {
         let Vertices { welded, normals, uvs, for_normals } = vertices;
         let position = usize::try_from(index).ok().and_then(|index| welded.get(index));
         let Some(&position) = position else {
-            return Err(Fault::new(self, format!("index {index} of {} positions", welded.len())));
+            return Err(malformed(self, format!("index {index} of {} positions", welded.len())));
         };
         let mut corner = FaceCorner { position, uv: [0.0; 2], vertex: ModelVertex::default() };
         if let Some(normals) = normals {
@@ -223,5 +224,5 @@ impl Part<'_> {
 
 fn not_finite(elements: &Elements, index: u64) -> Fault {
     let location = format!("accessor {}", elements.number);
-    Fault::new(location, format!("element {index} is NaN or infinite"))
+    malformed(location, format!("element {index} is NaN or infinite"))
 }

@@ -1,7 +1,8 @@
 use gltf::json::{Index, Node, Root};
 
 use super::affine::Affine;
-use crate::model::fault::Fault;
+use crate::fault::Fault;
+use crate::model::fault::malformed;
 
 /// An instance of a mesh, placed by a node.
 pub(super) struct Instance<'a> {
@@ -56,7 +57,7 @@ pub(super) fn for_each_instance<'a>(
 
 /// The node with this number, which must exist and not have been visited.
 fn visit<'a>(root: &'a Root, number: usize, is_visited: &mut [bool]) -> Result<&'a Node, Fault> {
-    let bad = |problem: String| Err(Fault::new(format!("node {number}"), problem));
+    let bad = |problem: String| Err(malformed(format!("node {number}"), problem));
     match (root.nodes.get(number), is_visited.get_mut(number)) {
         (Some(node), Some(is_visited)) if !*is_visited => {
             *is_visited = true;
@@ -98,7 +99,7 @@ fn roots(root: &Root) -> Result<Vec<Index<Node>>, Fault> {
         (Some(scene), _) => Ok(scene.nodes.clone()),
         (None, Some(scene)) => {
             let problem = format!("out of range, the file has {}", root.scenes.len());
-            Err(Fault::new(format!("scene {scene}"), problem))
+            Err(malformed(format!("scene {scene}"), problem))
         }
         (None, None) => {
             let mut is_root = vec![true; root.nodes.len()];

@@ -4,8 +4,9 @@ use super::Colors;
 use super::lines::{Lines, Statement};
 use super::numbers::Numbers;
 use super::words::bad;
+use crate::fault::Fault;
 use crate::model::builder::{Builder, FaceCorner, MAX_FACE_CORNERS};
-use crate::model::fault::{Fault, name_of, quoted};
+use crate::model::fault::{name_of, quoted};
 use crate::model::{ModelMaterial, ModelVertex, WarningKind};
 
 /// Statements of the format that have no effect on the model.

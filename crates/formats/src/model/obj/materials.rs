@@ -1,8 +1,9 @@
 use super::Colors;
 use super::lines::{Lines, Statement};
 use super::words::{number, numbers};
+use crate::fault::Fault;
 use crate::model::ModelMaterial;
-use crate::model::fault::{Fault, name_of};
+use crate::model::fault::name_of;
 
 /// Reads diffuse colours and opacities from a `.mtl` file. If a name occurs twice, the first
 /// definition is used.
@@ -10,8 +11,8 @@ pub(super) fn read(bytes: &[u8], file: &str, colors: &mut Colors) -> Result<(), 
     let mut current: Option<(String, [u8; 4])> = None;
     for statement in Lines::new(bytes) {
         let in_this_file = |fault| match fault {
-            Fault::Bad { location, problem, advice } => {
-                Fault::Bad { location: format!("{location} of {file}"), problem, advice }
+            Fault::Malformed { location, problem, advice } => {
+                Fault::Malformed { location: format!("{location} of {file}"), problem, advice }
             }
             other => other,
         };
@@ -67,7 +68,7 @@ mod tests {
     fn colors(text: &str) -> Result<Vec<(String, [u8; 4])>, String> {
         let mut colors = Colors::new();
         let read = read(text.as_bytes(), "a.mtl", &mut colors);
-        read.map_err(|fault| fault.in_file("m.obj").to_string())?;
+        read.map_err(|fault| fault.in_file(crate::format::Format::Model, "m.obj").to_string())?;
         let mut sorted: Vec<_> = colors.into_iter().collect();
         sorted.sort();
         Ok(sorted)

@@ -1,7 +1,8 @@
 use super::lines::{Lines, Statement};
 use super::words::{bad, number, numbers};
+use crate::fault::Fault;
 use crate::model::builder::Builder;
-use crate::model::fault::{Fault, SPLIT};
+use crate::model::fault::SPLIT;
 use crate::model::weld::no_memory;
 use crate::model::{ModelVertex, WarningKind};
 
@@ -74,7 +75,7 @@ impl Numbers {
         }
         if self.material_files.len() == MAX_MATERIAL_FILES {
             let problem = format!("more than {MAX_MATERIAL_FILES} material files");
-            return Err(Fault::with_advice(format_args!("line {}", it.line), problem, SPLIT));
+            return Err(Fault::new(format_args!("line {}", it.line), problem, SPLIT));
         }
         self.material_files.push((it.line, names.into_owned()));
         Ok(())

@@ -1,12 +1,13 @@
 //! Parses the words of a statement as numbers.
 
-use crate::model::fault::{Fault, quoted};
+use crate::fault::Fault;
+use crate::model::fault::{malformed, quoted};
 
 use super::lines::Statement;
 
 /// Error of a statement.
 pub(super) fn bad(line: u64, problem: impl Into<String>) -> Fault {
-    Fault::new(format_args!("line {line}"), problem)
+    malformed(format_args!("line {line}"), problem)
 }
 
 /// Parses a finite number.

@@ -1,6 +1,8 @@
 //! LOD chunks of edited sources: with damage, with little memory, and above stored levels.
 
 use super::*;
+use crate::edited::{EditAccess, EditOptions};
+use crate::stored::CommitPolicy;
 
 /// At higher levels, a damaged edit counts as not edited. Its surroundings and other edits are
 /// shown.
@@ -78,7 +80,11 @@ fn edits_of_a_world_with_stored_levels_are_shown_at_higher_levels() {
     edited.put_edited(put.to_vec()).unwrap();
     edited.flush().unwrap();
     drop(edited);
-    let edited = EditedSource::open_read_only(source(), &edits).unwrap();
+    let edited = EditedSource::open(
+        source(),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits) },
+    )
+    .unwrap();
     for (at, chunk) in &put {
         assert!(same(&edited.chunk(*at).unwrap(), chunk), "{at:?}");
         assert!(

@@ -1,9 +1,9 @@
 use std::path::Path;
 
-use drystone_formats::SourceError;
+use drystone_formats::{MemoryFile, SourceError};
 use redb::{Builder, ConcurrencyMode, Database, DatabaseError, StorageError};
 
-use super::{Access, Handle, MemoryFile, Open, caught};
+use super::{Access, Handle, Open, caught};
 use crate::stored::memory::Memory;
 use crate::stored::salvage::CutFile;
 

@@ -62,7 +62,7 @@ impl Disk {
     pub(super) fn with_world() -> Self {
         let file = MemoryFile::new("new", usize::MAX);
         StoredWorld::create_in(&file, "", &materials(300)).unwrap();
-        Self::of_bytes(file.finished().unwrap())
+        Self::of_bytes(StoredWorld::finished_bytes(&file).unwrap())
     }
 
     /// Opens the world on the disk. Only explicit calls commit.

@@ -1,7 +1,7 @@
 //! Identity of a world: its own id, not its name or path.
 
 use super::*;
-use crate::edited::EditedSource;
+use crate::edited::{EditAccess, EditOptions, EditedSource};
 
 fn stone() -> Vec<(ChunkPos, Chunk)> {
     vec![(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))]
@@ -34,7 +34,7 @@ fn set_id(path: &Path, bytes: Option<&[u8]>) {
 
 fn open_edits(world: &Path, edits: &Path) -> Result<EditedSource, SourceError> {
     let source = Box::new(StoredWorld::open_read_only(world)?);
-    EditedSource::open(source, edits, CommitPolicy::default())
+    EditedSource::open(source, &EditOptions { access: EditAccess::Write, ..EditOptions::at(edits) })
 }
 
 #[test]

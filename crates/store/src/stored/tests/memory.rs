@@ -1,9 +1,9 @@
 //! Worlds in memory, compared with a map, and their bytes as files.
 
-use drystone_formats::EditStore;
+use drystone_formats::{EditDestination, EditFile, EditStore, SeparateEdits};
 
 use super::*;
-use crate::edited::EditedSource;
+use crate::edited::{EditAccess, EditOptions, EditedSource};
 
 const MAX_BYTES: usize = 64 << 20;
 
@@ -53,7 +53,7 @@ fn chunks_in_memory_are_readable_and_in_the_finished_bytes() {
                 kept.clone_from(&shadow);
                 assert_eq!(world.saving(), Default::default());
             } else if policy == never() {
-                assert_is_file(&file.finished().unwrap(), &kept, &folder);
+                assert_is_file(&StoredWorld::finished_bytes(&file).unwrap(), &kept, &folder);
             }
         }
         match random.below(2) {
@@ -62,8 +62,8 @@ fn chunks_in_memory_are_readable_and_in_the_finished_bytes() {
         }
         kept.clone_from(&shadow);
     }
-    file.verify().unwrap();
-    assert_is_file(&file.finished().unwrap(), &shadow, &folder);
+    StoredWorld::verify(&file).unwrap();
+    assert_is_file(&StoredWorld::finished_bytes(&file).unwrap(), &shadow, &folder);
 }
 
 /// A file at its limit refuses changes and loses nothing, and its bytes can still be exported.
@@ -94,7 +94,7 @@ fn a_full_memory_file_refuses_changes_and_keeps_the_earlier_ones() {
             && world.put([(ChunkPos::default(), some_chunk(&mut Random::new(1)))]).is_err()
     );
     assert_holds(&world, &shadow);
-    assert_is_file(&file.finished().unwrap(), &kept, &folder);
+    assert_is_file(&StoredWorld::finished_bytes(&file).unwrap(), &kept, &folder);
     // A smaller change fits.
     let more: Vec<_> = shadow.keys().copied().filter(|at| !kept.contains_key(at)).collect();
     let failed = world.flush();
@@ -125,10 +125,12 @@ fn exported_edits_apply_to_their_source_alone() {
         let config = GeneratorConfig { seed, size_chunks: [3, 3, 3], ..GeneratorConfig::default() };
         Box::new(GeneratedWorld::new(config).unwrap())
     };
-    let edited = EditedSource::without_file(source(1), never()).unwrap();
-    assert!(edited.lacks_file());
+    let edited =
+        EditedSource::open(source(1), &EditOptions { policy: never(), ..EditOptions::default() })
+            .unwrap();
+    assert!(edited.destination() == EditDestination::None);
     let file = MemoryFile::new("e.drystone", MAX_BYTES);
-    edited.save_in(&file).unwrap();
+    edited.save_to(EditFile::Memory(&file)).unwrap();
     let [filled, emptied] = [ChunkPos::new(0, 2, 1), ChunkPos::new(1, 0, 1)];
     let chunks = [(filled, Material(2)), (emptied, Material::AIR)];
     let chunks = chunks.map(|(at, material)| (at, Chunk::new(Chunk::SIDE, material)));
@@ -137,15 +139,35 @@ fn exported_edits_apply_to_their_source_alone() {
     edited.flush().unwrap();
     assert_eq!(edited.saving().waiting_chunks, 0);
 
-    let bytes = file.finished().unwrap();
+    let bytes = StoredWorld::finished_bytes(&file).unwrap();
     assert!(bytes.len() < 100 << 10, "{}", bytes.len());
     fs::write(folder.file(), &bytes).unwrap();
     let brought = MemoryFile::of_bytes("e.drystone", bytes, MAX_BYTES);
-    brought.verify().unwrap();
-    let refused = EditedSource::open_in(source(2), &brought, never()).unwrap_err();
+    StoredWorld::verify(&brought).unwrap();
+    let refused = EditedSource::open(
+        source(2),
+        &EditOptions {
+            file: Some(EditFile::Memory(&brought)),
+            policy: never(),
+            ..EditOptions::default()
+        },
+    )
+    .unwrap_err();
     assert!(refused.to_string().contains("holds edits of generated world"), "{refused}");
-    let again = EditedSource::open_in(source(1), &brought, never()).unwrap();
-    let read = EditedSource::open_read_only(source(1), &folder.file()).unwrap();
+    let again = EditedSource::open(
+        source(1),
+        &EditOptions {
+            file: Some(EditFile::Memory(&brought)),
+            policy: never(),
+            ..EditOptions::default()
+        },
+    )
+    .unwrap();
+    let read = EditedSource::open(
+        source(1),
+        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&folder.file()) },
+    )
+    .unwrap();
     for at in source(1).chunk_positions() {
         let expected = edited.chunk(at).unwrap();
         assert!(again.chunk(at).unwrap() == expected && read.chunk(at).unwrap() == expected);
@@ -190,7 +212,7 @@ fn a_full_file_can_grow_after_it_is_imported_again() {
     StoredWorld::create_in(&file, "full", &materials(300)).unwrap();
     let world = StoredWorld::open_in(&file, never()).unwrap();
     let count = fill(&world, &mut Random::new(3));
-    let bytes = file.finished().unwrap();
+    let bytes = StoredWorld::finished_bytes(&file).unwrap();
     assert!(bytes.len() * 2 > max_bytes, "{} bytes", bytes.len());
     for (max_bytes, takes_more) in [(max_bytes, true), (bytes.len(), true), (0, false)] {
         let brought = MemoryFile::of_bytes("full", bytes.clone(), max_bytes);
@@ -200,7 +222,10 @@ fn a_full_file_can_grow_after_it_is_imported_again() {
         assert_eq!(again.flush().is_ok(), takes_more, "{max_bytes}");
         assert_eq!(again.chunk_count(), (count + count / 2) as u64);
         // Exported bytes can always be imported again.
-        assert!(brought.finished().unwrap().len() <= MemoryFile::doubled(bytes.len()));
+        assert!(
+            StoredWorld::finished_bytes(&brought).unwrap().len()
+                <= MemoryFile::doubled(bytes.len())
+        );
     }
 }
 
@@ -227,13 +252,13 @@ fn a_full_memory_file_never_panics() {
         for _ in 0..3 {
             assert!(world.flush().is_err());
             assert!(!world.chunk(ChunkPos::new(count / 2, 0, 0)).unwrap().is_empty());
-            assert!(file.finished().is_ok());
+            assert!(StoredWorld::finished_bytes(&file).is_ok());
         }
         drop(world);
         let again = StoredWorld::open_in(&file, never()).unwrap();
         assert_eq!(again.chunk_count(), count as u64);
         again.close().unwrap();
-        file.verify().unwrap();
+        StoredWorld::verify(&file).unwrap();
     }
     assert_eq!(PANICS.get(), 0);
 }

@@ -4,6 +4,7 @@ use super::edits::{State, ball, edited_tree, is_same, states_seen};
 use super::saving::roller;
 use super::steps::check_shown_is_current;
 use super::*;
+use crate::edit::EditDirection::{Forward, Inverse};
 use crate::edit::{Edit, EditParts};
 use crate::shape::VoxelShape;
 
@@ -18,9 +19,9 @@ fn parts_equal_the_whole_edit() {
             let (center, radius_voxels) = (VoxelPos::new(x, y, z), 20 + roll(40));
             let shape = VoxelShape::Sphere { center, radius_voxels };
             let edit = Arc::new(Edit::fill(&whole, &shape, Material(round % 4)).unwrap());
-            for is_inverse in [false, true, false] {
-                let all = if is_inverse { edit.inverse() } else { Edit::clone(&edit) };
-                let parts: Vec<Edit> = EditParts::new(Arc::clone(&edit), is_inverse).collect();
+            for direction in [Forward, Inverse, Forward] {
+                let all = if direction == Inverse { edit.inverse() } else { Edit::clone(&edit) };
+                let parts: Vec<Edit> = EditParts::new(Arc::clone(&edit), direction).collect();
                 let counts = parts.iter().map(Edit::chunk_count);
                 assert!(counts.clone().all(|count| (1..=EditParts::MAX_CHUNKS).contains(&count)));
                 assert_eq!(counts.sum::<usize>(), edit.chunk_count());
@@ -44,7 +45,7 @@ fn parts_are_shown_together() {
     let edit = Edit::fill(tree.data(), &edits[0].0, edits[0].1).unwrap();
     let mut states = [State::after(&[]), State::after(&edits[1..]), State::after(&edits)];
     let (mut step, mut now) = (0, 0);
-    for part in EditParts::new(Arc::new(edit), false) {
+    for part in EditParts::new(Arc::new(edit), Forward) {
         assert!(tree.apply_part(&part) > 0);
         let far = f64::from(10 - 2 * step % 20) * 8.0;
         let camera = camera([120.0, 60.0, -80.0 + far], 900.0 - 9.0 * far.abs());
@@ -79,7 +80,7 @@ fn distant_parts_are_shown_together() {
     let edits = [(ball(120, 60), Material(1)), (ball(20, 1), Material(2))];
     for (shape, material) in &edits {
         let edit = Edit::fill(tree.data(), shape, *material).unwrap();
-        for part in EditParts::new(Arc::new(edit), false) {
+        for part in EditParts::new(Arc::new(edit), Forward) {
             assert!(tree.apply_part(&part) > 0);
         }
     }

@@ -1,7 +1,7 @@
 //! Undone edits restore every level, also where the source made LOD voxels that differ from
 //! downsampled ones.
 
-use drystone_store::{CommitPolicy, EditedSource};
+use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_voxel::VoxelBox;
 
 use super::saving::{every_node, roller};
@@ -64,7 +64,11 @@ fn saved_edits_look_the_same() {
     let path = std::env::temp_dir().join(name);
     let _ = std::fs::remove_file(&path);
     let open = || {
-        let edited = EditedSource::open(generated(SIZE), &path, CommitPolicy::default()).unwrap();
+        let edited = EditedSource::open(
+            generated(SIZE),
+            &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
+        )
+        .unwrap();
         LodData::new(Box::new(edited), 0)
     };
     let data = open();

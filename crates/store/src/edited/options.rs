@@ -1,0 +1,42 @@
+use std::path::Path;
+
+use drystone_formats::EditFile;
+
+use crate::stored::CommitPolicy;
+
+/// Options for [`EditedSource::open`](crate::EditedSource::open).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EditOptions<'a> {
+    /// File of the edits. Without one, a source with an edit store saves its edits itself, and
+    /// others are saved once a file is chosen with
+    /// [`save_to`](drystone_formats::SeparateEdits::save_to). Default: none.
+    pub file: Option<EditFile<'a>>,
+    /// When the file is opened for writing.
+    pub access: EditAccess,
+    /// When edits are committed.
+    pub policy: CommitPolicy,
+    /// Memory for LOD voxels above edited chunks, in bytes. LOD voxels that are not cached are made
+    /// again. Default: as much as for pages of the file, see [`CommitPolicy`].
+    pub coarse_bytes: Option<usize>,
+}
+
+/// When [`EditedSource::open`](crate::EditedSource::open) opens a file on disk for writing. Any
+/// number of processes can read a file, one can write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EditAccess {
+    /// Never. The file must exist.
+    Read,
+    /// At the first edit, which creates the file if it does not exist. Fails at once if the file
+    /// could not be written; if another process is writing it, only the first edit fails.
+    #[default]
+    OnEdit,
+    /// At once.
+    Write,
+}
+
+impl<'a> EditOptions<'a> {
+    /// Options for a file on disk, otherwise the default ones.
+    pub fn at(path: &'a Path) -> Self {
+        Self { file: Some(EditFile::Path(path)), ..Self::default() }
+    }
+}
