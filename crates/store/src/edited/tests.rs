@@ -9,6 +9,8 @@ use drystone_world::{
     Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, NodeSink, VoxelShape, World,
 };
 
+use drystone_formats::Saving;
+
 use super::*;
 
 mod far;
