@@ -16,7 +16,6 @@ mod colors;
 mod column;
 mod faults;
 mod nbt;
-mod numbered;
 mod region;
 mod section;
 mod stack;

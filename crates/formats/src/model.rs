@@ -6,20 +6,16 @@ use crate::error::SourceError;
 use crate::file::read_file;
 use crate::format::Format;
 
-mod bounds;
 mod builder;
 mod fault;
 mod files;
 mod gltf;
 mod obj;
-mod options;
 mod vertex;
 mod warning;
 mod weld;
 
-pub use bounds::ModelBounds;
 pub use files::ReadNamedFile;
-pub use options::ModelOptions;
 pub use vertex::ModelVertex;
 pub use warning::{ModelWarning, WarningKind, Warnings};
 
@@ -276,6 +272,65 @@ impl Model {
         let polygons = self.parts.iter().flat_map(|part| &part.polygons);
         let corners = polygons.filter_map(|&polygon| self.polygons.corners(polygon).ok()).flatten();
         ModelBounds::around(corners.map(|corner| corner.position()))
+    }
+}
+
+/// Options and limits for reading a model.
+///
+/// # Examples
+/// ```
+/// use drystone_formats::ModelOptions;
+///
+/// // Merges corners that are at most a thousandth of a unit apart.
+/// let options = ModelOptions { merge_tolerance: 0.001, ..ModelOptions::default() };
+/// assert_eq!(ModelOptions::default().merge_tolerance, 0.0);
+/// # assert!(options.max_corners > 0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelOptions {
+    /// Largest distance of two coordinates that are merged, in the file's unit. For glTF, distances
+    /// are measured after the nodes' transforms. A coordinate is merged into the first unmerged
+    /// coordinate of the file within this distance, so no coordinate moves farther. Default: 0,
+    /// which merges only equal coordinates (−0 equals 0).
+    pub merge_tolerance: f32,
+    /// Maximum size of the file and the files that it names together, in bytes. Default: 512 MiB.
+    pub max_file_bytes: u64,
+    /// Maximum number of corners of all faces, with every instance counted. Each instance of a glTF
+    /// primitive counts at least its vertices, and at least 16. Default: 2²⁴, which takes up to 3
+    /// GiB of memory if no corners are shared.
+    pub max_corners: u64,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { merge_tolerance: 0.0, max_file_bytes: 512 << 20, max_corners: 1 << 24 }
+    }
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModelBounds {
+    /// Lowest coordinates.
+    pub min: [f32; 3],
+    /// Highest coordinates.
+    pub max: [f32; 3],
+}
+
+impl ModelBounds {
+    /// The smallest box around `positions`; `None` if there are none.
+    fn around(positions: impl IntoIterator<Item = [f32; 3]>) -> Option<Self> {
+        let mut positions = positions.into_iter();
+        let first = positions.next()?;
+        let start = Self { min: first, max: first };
+        Some(positions.fold(start, |Self { min, max }, position| Self {
+            min: [0, 1, 2].map(|axis| f32::min(min[axis], position[axis])),
+            max: [0, 1, 2].map(|axis| f32::max(max[axis], position[axis])),
+        }))
+    }
+
+    /// Lengths of the three sides, in `f64`, where the difference of two `f32` cannot overflow.
+    pub fn size(&self) -> [f64; 3] {
+        [0, 1, 2].map(|axis| f64::from(self.max[axis]) - f64::from(self.min[axis]))
     }
 }
 

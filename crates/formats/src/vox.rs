@@ -11,7 +11,6 @@ use crate::source::Source;
 
 mod colors;
 mod decode;
-mod fixed_stack;
 mod model;
 mod node;
 mod outline;

@@ -26,7 +26,6 @@ mod publish;
 mod read;
 mod record;
 mod salvage;
-mod saving;
 mod summary;
 mod survey;
 #[cfg(test)]

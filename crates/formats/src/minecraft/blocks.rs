@@ -3,10 +3,10 @@ use std::sync::LazyLock;
 
 use drystone_voxel::{Material, MaterialTable};
 
-use super::{MinecraftWorld, colors, numbered};
+use super::{MinecraftWorld, colors};
 
 /// Names of all blocks from 1.13 to 26.1 without `minecraft:`, including renamed ones.
-pub(super) const NAMES: &str = include_str!("names.txt");
+const NAMES: &str = include_str!("names.txt");
 /// Blocks that are invisible.
 const NOTHING: [&str; 7] =
     ["air", "cave_air", "void_air", "barrier", "light", "moving_piston", "structure_void"];
@@ -46,7 +46,7 @@ impl Blocks {
                 None => unknown,
             });
         }
-        let by_number = numbered::names()
+        let by_number = numbered_names()
             .map(|name| name.map_or(unknown, |name| by_name.get(name).copied().unwrap_or(unknown)))
             .collect();
         Self { by_name, by_number, unknown }
@@ -61,9 +61,36 @@ impl Blocks {
 
     /// Material of a block by its number before 1.13 (0 to 4095) and variant (0 to 15).
     pub(super) fn numbered(&self, number: u16, variant: u8) -> Material {
-        let at = usize::from(number) * numbered::VARIANTS + usize::from(variant);
+        let at = usize::from(number) * VARIANTS + usize::from(variant);
         self.by_number.get(at).copied().unwrap_or(self.unknown)
     }
+}
+
+/// Number of variants of a block number before 1.13.
+const VARIANTS: usize = 16;
+/// One line per block number: the names of its variants, repeated after the next power of two. `*`
+/// is replaced by each dye, `-` is unused. Variants that are not listed equal the first.
+const NUMBERS: &str = include_str!("numbers.txt");
+
+/// Names of all variants of all block numbers, in order; `None` for unused ones.
+fn numbered_names() -> impl Iterator<Item = Option<&'static str>> {
+    NUMBERS.lines().flat_map(|line| (0..VARIANTS).map(move |variant| numbered_name(line, variant)))
+}
+
+fn numbered_name(line: &'static str, variant: usize) -> Option<&'static str> {
+    if let Some(kind) = line.strip_prefix('*') {
+        return dyed(colors::dye(variant)?, kind);
+    }
+    let count = line.split(' ').count();
+    let listed = line.split(' ').nth(variant % count.next_power_of_two());
+    let name = listed.filter(|name| *name != "-").or_else(|| line.split(' ').next())?;
+    (name != "-").then_some(name)
+}
+
+/// The block name that consists of `dye` and `kind`.
+fn dyed(dye: &str, kind: &str) -> Option<&'static str> {
+    let mut names = NAMES.split_ascii_whitespace();
+    names.find(|name| name.strip_prefix(dye) == Some(kind))
 }
 
 #[cfg(test)]

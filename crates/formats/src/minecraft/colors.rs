@@ -1,9 +1,62 @@
 //! Colours of blocks: by name if the block has a colour of its own, else by its material. Each is
 //! close to the average of the block's texture.
 
-mod table;
+/// Colours of wool, in the game's order of dyes.
+const DYES: [(&str, u32); 16] = [
+    ("white", 0xe9ecec),
+    ("orange", 0xf07613),
+    ("magenta", 0xbd44b3),
+    ("light_blue", 0x3aafd9),
+    ("yellow", 0xf8c627),
+    ("lime", 0x70b919),
+    ("pink", 0xed8dac),
+    ("gray", 0x3e4447),
+    ("light_gray", 0x8e8e86),
+    ("cyan", 0x158991),
+    ("purple", 0x792aac),
+    ("blue", 0x35399d),
+    ("brown", 0x724728),
+    ("green", 0x546d1b),
+    ("red", 0xa12722),
+    ("black", 0x141519),
+];
 
-use table::{ALONE, DYES, STUFFS, TERRACOTTA, WOODS};
+/// Colours of terracotta, in the game's order of dyes.
+const TERRACOTTA: [u32; 16] = [
+    0xd1b2a1, 0xa15325, 0x95586c, 0x716c89, 0xba8523, 0x677535, 0xa14e4e, 0x392a23, 0x876b62,
+    0x565b5b, 0x764656, 0x4a3b5b, 0x4d3323, 0x4c532a, 0x8f3d2e, 0x251610,
+];
+
+/// Colours of a kind of wood.
+struct Wood {
+    name: &'static str,
+    /// Colours of planks, bark and leaves.
+    colors: [u32; 3],
+}
+
+const fn wood(name: &'static str, planks: u32, bark: u32, leaves: u32) -> Wood {
+    Wood { name, colors: [planks, bark, leaves] }
+}
+
+/// All kinds of wood, and the fungi with the same blocks.
+const WOODS: [Wood; 12] = [
+    wood("oak", 0xa2834f, 0x6d5533, 0x48702c),
+    wood("spruce", 0x725430, 0x3a2511, 0x3b5c3a),
+    wood("birch", 0xc0af79, 0xd8d7d2, 0x60803f),
+    wood("jungle", 0xa07351, 0x554419, 0x30781d),
+    wood("acacia", 0xa85a32, 0x676157, 0x5b7a28),
+    wood("dark_oak", 0x432b14, 0x3c2e1a, 0x3d6325),
+    wood("mangrove", 0x753630, 0x544329, 0x4c7226),
+    wood("cherry", 0xe2b2ac, 0x36202c, 0xe5adc2),
+    wood("pale_oak", 0xe3d9d8, 0x574d4b, 0x747a70),
+    wood("bamboo", 0xc1ac50, 0x7f8f39, 0x5d8f2f),
+    wood("crimson", 0x653046, 0x5c191d, 0x7e0b2b),
+    wood("warped", 0x2b6863, 0x3a3a4d, 0x149184),
+];
+
+/// Red, green, blue and opacity of blocks with a colour of their own, as eight hexadecimal digits,
+/// and their names: one line a colour.
+const COLORS: &str = include_str!("colors.txt");
 
 /// Opacity of thin blocks: plants, rails, torches.
 const THIN: u8 = 150;
@@ -31,9 +84,9 @@ const fn opaque(color: u32) -> [u8; 4] {
 
 /// Colour of a block that has its own.
 fn alone(name: &str) -> Option<[u8; 4]> {
-    let has = |names: &str| names.split_ascii_whitespace().any(|it| it == name);
-    let alone = ALONE.iter().find(|(_, names)| has(names)).map(|&(color, _)| rgba(color));
-    alone.or_else(|| STUFFS.iter().find(|(_, names)| has(names)).map(|&(color, _)| opaque(color)))
+    let mut lines = COLORS.lines().map(|line| line.split(' '));
+    let mut line = lines.find(|words| words.clone().skip(1).any(|it| it == name))?;
+    u32::from_str_radix(line.next()?, 16).ok().map(rgba)
 }
 
 /// Colour of a block in one of the 16 dyes.

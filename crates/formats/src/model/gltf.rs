@@ -4,7 +4,7 @@
 use gltf::json::Root;
 
 use super::builder::Builder;
-use super::fault::{SPLIT, malformed};
+use super::fault::{SPLIT, malformed, quoted};
 use super::files::NamedFiles;
 use super::{Model, ModelOptions};
 use crate::fault::Fault;
@@ -13,11 +13,9 @@ mod accessor;
 mod affine;
 mod buffers;
 mod container;
-mod extensions;
 mod materials;
 mod primitive;
 mod scene;
-mod triangles;
 mod uri;
 
 use buffers::Buffers;
@@ -46,7 +44,7 @@ pub(super) fn parse(
     let mut builder = Builder::new(name, options)?;
     let container = Container::split(bytes)?;
     let root = read_json(container.json)?;
-    extensions::expect_known(&root)?;
+    expect_known(&root)?;
     let buffers = Buffers::read(&root, container.binary, &mut named_files, &mut builder)?;
     let document = Document { root: &root, buffers };
     let mut materials = Materials::default();
@@ -86,4 +84,39 @@ fn read_json(bytes: &[u8]) -> Result<Root, Fault> {
 /// Error for missing memory.
 fn no_memory(location: &str) -> Fault {
     Fault::new(location, "out of memory", SPLIT)
+}
+
+/// Extensions that a file may require: supported ones, and ones that only affect surfaces, lights
+/// or textures, which are not shown.
+const KNOWN_EXTENSIONS: [&str; 9] = [
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+    "KHR_texture_basisu",
+    "KHR_lights_punctual",
+    "KHR_xmp_json_ld",
+    "EXT_texture_webp",
+    "EXT_texture_avif",
+    "EXT_lights_image_based",
+    "MSFT_texture_dds",
+];
+const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
+
+/// Checks that the file has a supported version and requires only known extensions. Other
+/// extensions could change the model.
+fn expect_known(root: &Root) -> Result<(), Fault> {
+    let version = root.asset.min_version.as_ref().unwrap_or(&root.asset.version);
+    if version.split('.').next() != Some("2") {
+        let problem = format!("version {}, only 2 is supported", quoted(version.as_bytes()));
+        return Err(malformed("asset", problem));
+    }
+    let known =
+        |name: &str| name.starts_with(MATERIAL_EXTENSIONS) || KNOWN_EXTENSIONS.contains(&name);
+    match root.extensions_required.iter().find(|name| !known(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let problem = format!("requires {}, which is not supported", quoted(name.as_bytes()));
+            let advice = "export it again without this extension (no compression)";
+            Err(Fault::new("extensionsRequired", problem, advice))
+        }
+    }
 }

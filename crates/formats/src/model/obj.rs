@@ -17,7 +17,6 @@ mod faces;
 mod lines;
 mod materials;
 mod numbers;
-mod words;
 
 use faces::Faces;
 use numbers::Numbers;

@@ -14,9 +14,8 @@
 use std::collections::HashSet;
 
 use dot_vox::{DotVoxData, SceneNode};
-use drystone_memory::{Region, Scope, ScopeStack};
+use drystone_memory::{Error, Region, Scope, ScopeStack};
 
-use super::fixed_stack::FixedStack;
 use super::node::{Node, Nodes, child_count, is_hidden, nodes, nodes_bytes};
 use super::node_fault;
 use super::outline::{Numbered, Outline};
@@ -199,4 +198,33 @@ fn unfold(
         }
     }
     Ok(())
+}
+
+/// A stack in a slice of fixed length.
+struct FixedStack<'s, T> {
+    slots: &'s mut [T],
+    len: usize,
+}
+
+impl<'s, T: Copy> FixedStack<'s, T> {
+    /// Creates an empty stack with the capacity of `slots`.
+    fn new(slots: &'s mut [T]) -> Self {
+        Self { slots, len: 0 }
+    }
+
+    fn push(&mut self, value: T) -> Result<(), Error> {
+        let full = Error::Full { requested: 1, largest_free: 0, total_free: 0 };
+        *self.slots.get_mut(self.len).ok_or(full)? = value;
+        self.len += 1;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        self.len = self.len.checked_sub(1)?;
+        Some(self.slots[self.len])
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
 }

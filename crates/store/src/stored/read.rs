@@ -1,6 +1,7 @@
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
-use drystone_formats::{EditStore, Source, SourceError};
+use drystone_formats::{EditStore, Saving, Source, SourceError};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 
 use super::batch::Committed;
@@ -123,5 +124,27 @@ impl Source for StoredWorld {
 
     fn edit_store(&self) -> Option<&dyn EditStore> {
         self.committer.as_ref().map(|_| self as &dyn EditStore)
+    }
+}
+
+impl EditStore for StoredWorld {
+    fn path(&self) -> PathBuf {
+        self.path().into()
+    }
+
+    fn put_edited(&self, chunks: Vec<(ChunkPos, Chunk)>) -> Result<(), SourceError> {
+        self.put(chunks)
+    }
+
+    fn flush(&self) -> Result<(), SourceError> {
+        self.flush()
+    }
+
+    fn saving(&self) -> Saving {
+        self.committer.as_ref().map_or_else(Saving::default, Committer::saving)
+    }
+
+    fn waiting(&self) -> Vec<(ChunkPos, Chunk)> {
+        self.committer.as_ref().map_or_else(Vec::new, Committer::waiting_chunks)
     }
 }

@@ -9,11 +9,10 @@ use super::batch::{HEAD, ID, MATERIALS};
 use super::database::{Access, INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
+use super::levels::{location_of_node, node_at_stored_position};
 use super::meta::{self, Head, VERSION};
-use super::pages::{CHUNKS, Values};
+use super::pages::{CHUNKS, LEVELS, Values};
 use super::{MISSING, WRONG_SUM, id, location_of, record};
-
-mod levels;
 
 /// Result of reading a whole file, including one that is damaged.
 pub(super) struct Survey {
@@ -76,6 +75,47 @@ impl Survey {
             survey.read_levels(&store);
         }
         Ok(survey)
+    }
+
+    /// Verifies the LOD chunks. Damaged ones can be rebuilt.
+    fn read_levels(&mut self, store: &Store) {
+        let read = store.read(|transaction| {
+            let Some(table) = Values::open(transaction, LEVELS)? else { return Ok(()) };
+            for entry in table.values.iter()? {
+                let (key, value) = entry?;
+                let value = table.joined(key.value(), value.value(), None)?;
+                self.verify_level_group(GroupPos::of_key(*key.value()), &value);
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            self.damaged_levels += 1;
+            self.damage.push(format!("levels: {error}"));
+        }
+    }
+
+    fn verify_level_group(&mut self, position: GroupPos, value: &[u8]) {
+        let mut wrong = |location: String, problem: &str| {
+            self.damaged_levels += 1;
+            self.damage.push(format!("{location}: {problem}; it can be rebuilt"));
+        };
+        let Some(first) = node_at_stored_position(position.chunk(0)) else {
+            return wrong("levels".into(), "a group that belongs to no level");
+        };
+        let group = match Group::parse(position, value) {
+            Ok(group) => group,
+            Err(problem) => {
+                return wrong(format!("group of {}", location_of_node(first)), problem);
+            }
+        };
+        for slot in 0..SLOTS {
+            let Some(record) = group.record(slot) else { continue };
+            let node = node_at_stored_position(position.chunk(slot));
+            match record.and_then(record::decode) {
+                Err(problem) => wrong(location_of_node(node.unwrap_or(first)), problem),
+                Ok(_) => self.level_count += 1,
+            }
+        }
     }
 
     fn read_meta(&mut self, store: &Store) -> Result<(), SourceError> {

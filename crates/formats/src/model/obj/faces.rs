@@ -1,9 +1,8 @@
 use std::collections::HashMap;
 
 use super::Colors;
-use super::lines::{Lines, Statement};
+use super::lines::{Lines, Statement, bad};
 use super::numbers::Numbers;
-use super::words::bad;
 use crate::fault::Fault;
 use crate::model::builder::{Builder, FaceCorner, MAX_FACE_CORNERS};
 use crate::model::fault::{name_of, quoted};

@@ -1,6 +1,5 @@
 use super::Colors;
-use super::lines::{Lines, Statement};
-use super::words::{number, numbers};
+use super::lines::{Lines, Statement, number, numbers};
 use crate::fault::Fault;
 use crate::model::ModelMaterial;
 use crate::model::fault::name_of;

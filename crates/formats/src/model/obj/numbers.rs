@@ -1,5 +1,4 @@
-use super::lines::{Lines, Statement};
-use super::words::{bad, number, numbers};
+use super::lines::{Lines, Statement, bad, number, numbers};
 use crate::fault::Fault;
 use crate::model::builder::Builder;
 use crate::model::fault::SPLIT;
