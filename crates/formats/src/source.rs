@@ -173,7 +173,7 @@ pub enum EditFile<'a> {
     Memory(&'a MemoryFile),
 }
 
-/// Where edits are saved.
+/// Destination of edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditDestination {
     /// Nowhere, until a file is chosen.

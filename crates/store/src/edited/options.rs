@@ -11,16 +11,16 @@ pub struct EditOptions<'a> {
     /// others are saved once a file is chosen with
     /// [`save_to`](drystone_formats::SeparateEdits::save_to). Default: none.
     pub file: Option<EditFile<'a>>,
-    /// When the file is opened for writing.
+    /// Time at which the file is opened for writing. Default: at the first edit.
     pub access: EditAccess,
-    /// When edits are committed.
+    /// Limits for pending edits.
     pub policy: CommitPolicy,
     /// Memory for LOD voxels above edited chunks, in bytes. LOD voxels that are not cached are made
     /// again. Default: as much as for pages of the file, see [`CommitPolicy`].
     pub coarse_bytes: Option<usize>,
 }
 
-/// When [`EditedSource::open`](crate::EditedSource::open) opens a file on disk for writing. Any
+/// Time at which a file on disk is opened for writing. Any
 /// number of processes can read a file, one can write it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EditAccess {
