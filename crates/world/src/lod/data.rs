@@ -8,7 +8,7 @@ use drystone_store::ChunkCache;
 use drystone_voxel::{
     Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelPos, downsample,
 };
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use web_time::Instant;
 
 use super::node_grid::NodeGrid;
@@ -31,7 +31,7 @@ use edits::Edits;
 /// All methods can be called from any thread. No lock is held while a chunk is made.
 pub struct LodData {
     source: Arc<dyn Source>,
-    grid: NodeGrid,
+    pub(super) grid: NodeGrid,
     cache: Mutex<ChunkCache>,
     edits: RwLock<Edits>,
     /// Held during an edit. Holds the number of edits so far.
@@ -39,7 +39,8 @@ pub struct LodData {
     /// Nodes with chunks below them. Tracked only if the source neither makes levels nor reports
     /// air exactly.
     filled: Option<RwLock<HashSet<NodePos>>>,
-    faults: Mutex<Faults>,
+    /// A line for each chunk that could not be read.
+    faults: Mutex<HashMap<NodePos, String>>,
     pub(super) clock: Clock,
 }
 
@@ -56,6 +57,8 @@ impl LoadedChunk {
     }
 }
 
+/// Maximum number of damaged chunks that are listed.
+const MAX_FAULTS: usize = 1_000;
 /// Maximum number of chunks of a source that are tracked, with all nodes above them. Each entry
 /// takes 16 bytes.
 const MAX_TRACKED_CHUNKS: u64 = 1 << 22;
@@ -114,7 +117,7 @@ impl LodData {
     /// Returns the box of chunks that can hold voxels. Everything outside is air and cannot be
     /// edited.
     pub const fn extent(&self) -> Option<ChunkBox> {
-        self.grid.extent()
+        self.grid.extent
     }
 
     /// Returns the nodes of the highest level, which cover the whole world. There are at most
@@ -125,16 +128,12 @@ impl LodData {
 
     /// Returns the level of the roots.
     pub const fn top_level(&self) -> u8 {
-        self.grid.top_level()
+        self.grid.top_level
     }
 
     /// Whether `node` overlaps the [extent](Self::extent) of the world.
     pub fn is_inside(&self, node: NodePos) -> bool {
         self.grid.contains(node)
-    }
-
-    pub(super) const fn grid(&self) -> NodeGrid {
-        self.grid
     }
 
     /// Returns the chunk at `node`. It is air outside the world and where the source failed.
@@ -269,7 +268,7 @@ impl LodData {
     /// Returns a line for each chunk that could not be read, at most the first thousand.
     pub fn faults(&self) -> Vec<String> {
         let mut lines = self.source.faults();
-        lines.extend(lock(&self.faults).lines.iter().cloned());
+        lines.extend(lock(&self.faults).values().cloned());
         lines.sort_unstable();
         lines.dedup();
         lines
@@ -281,16 +280,23 @@ impl LodData {
     }
 
     fn note_fault(&self, node: NodePos, error: &SourceError) {
-        lock(&self.faults).note(node, || error.to_string());
+        self.note(node, || error.to_string());
     }
 
     /// Records that the code that reads a node panicked.
     pub(super) fn note_panic(&self, node: NodePos) {
         let ([x, y, z], level) = ([node.chunk.x, node.chunk.y, node.chunk.z], node.level);
         let name = self.source.name();
-        lock(&self.faults).note(node, || {
+        self.note(node, || {
             format!("{name}: chunk {x}, {y}, {z} of level {level}: this program failed to read it; please report it")
         });
+    }
+
+    fn note(&self, node: NodePos, line: impl FnOnce() -> String) {
+        let mut faults = lock(&self.faults);
+        if faults.len() < MAX_FAULTS {
+            faults.entry(node).or_insert_with(line);
+        }
     }
 
     fn write_edits(&self) -> RwLockWriteGuard<'_, Edits> {
@@ -299,24 +305,6 @@ impl LodData {
 
     fn read_edits(&self) -> RwLockReadGuard<'_, Edits> {
         self.edits.read().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Chunks that could not be read, each listed once.
-#[derive(Default)]
-struct Faults {
-    nodes: HashSet<NodePos>,
-    lines: Vec<String>,
-}
-
-/// Maximum number of damaged chunks that are listed.
-const MAX_FAULTS: usize = 1_000;
-
-impl Faults {
-    fn note(&mut self, node: NodePos, line: impl FnOnce() -> String) {
-        if self.lines.len() < MAX_FAULTS && self.nodes.insert(node) {
-            self.lines.push(line());
-        }
     }
 }
 

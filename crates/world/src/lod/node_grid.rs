@@ -7,13 +7,14 @@ const MAX_CHUNK_COORDINATE: i32 = (1 << 26) - 1;
 /// The nodes of a world at every level: those that overlap its extent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeGrid {
-    extent: Option<ChunkBox>,
-    top_level: u8,
+    pub(super) extent: Option<ChunkBox>,
+    /// Level of the roots.
+    pub(super) top_level: u8,
 }
 
 impl NodeGrid {
-    /// Creates the nodes of a world with this extent. Chunks whose voxel coordinates do not fit into
-    /// an `i32` are left out.
+    /// Creates the nodes of a world with this extent. Chunks whose voxel coordinates do not fit
+    /// into an `i32` are left out.
     pub(super) fn new(extent: Option<ChunkBox>) -> Self {
         let extent = extent.and_then(clipped);
         Self { top_level: extent.map_or(0, |extent| extent.top_level()), extent }
@@ -25,15 +26,6 @@ impl NodeGrid {
         while nodes.insert(node) && node.level < self.top_level {
             node = node.parent();
         }
-    }
-
-    pub(super) const fn extent(self) -> Option<ChunkBox> {
-        self.extent
-    }
-
-    /// Returns the level of the roots.
-    pub(super) const fn top_level(self) -> u8 {
-        self.top_level
     }
 
     /// Returns the nodes of the highest level, which cover the whole world.

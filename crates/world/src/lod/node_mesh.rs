@@ -22,10 +22,10 @@ pub struct NodeMesh {
 pub(super) struct Skirts {
     /// `None` if all skirts are empty.
     all: Option<Box<[ChunkMesh; Face::COUNT]>>,
-    /// Skirts that were not made because they did not change.
-    kept: FaceSet,
+    /// Skirts that were not made because they did not change: those of the replaced mesh stay.
+    pub(super) kept: FaceSet,
     /// Whether all chunks that the mesh depends on could be read.
-    is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl NodeMesh {
@@ -37,7 +37,7 @@ impl NodeMesh {
 
     /// Whether all chunks that the mesh depends on could be read.
     pub(super) const fn is_whole(&self) -> bool {
-        self.skirts.is_whole()
+        self.skirts.is_whole
     }
 
     /// Returns the skirt on the side `face`, which is shown while the neighbour there is not shown
@@ -68,20 +68,10 @@ impl Skirts {
         }
     }
 
-    /// Whether all chunks that the mesh depends on could be read.
-    pub(super) const fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
     /// Returns the skirts to make in a mesh that replaces this one. These are the `changed` ones,
     /// or all if this mesh is damaged.
     pub(super) const fn to_make(&self, changed: FaceSet) -> FaceSet {
         if self.is_whole { changed } else { FaceSet::ALL }
-    }
-
-    /// Returns the unchanged skirts, which are moved from the replaced mesh.
-    pub(super) const fn kept(&self) -> FaceSet {
-        self.kept
     }
 
     /// Moves the unchanged skirts from the mesh that this one replaces.

@@ -9,7 +9,7 @@ use super::data::LodData;
 use super::lod_camera::LodCamera;
 use super::node_mesh::NodeMesh;
 use super::node_sink::NodeSink;
-use super::workers::{FinishedMesh, Workers};
+use super::workers::Workers;
 
 mod apply;
 mod camera_path;
@@ -22,6 +22,8 @@ pub(super) mod plan;
 mod progress;
 mod rereads;
 pub(super) mod shown_nodes;
+#[cfg(test)]
+mod tests;
 mod waiting_meshes;
 
 use apply::Apply;
@@ -84,7 +86,7 @@ impl LodTree {
     pub fn new(data: Arc<LodData>, config: LodConfig) -> Result<Self, SourceError> {
         Ok(Self {
             workers: Workers::new(Arc::clone(&data), config.threads)?,
-            nodes: NodeTable::new(data.grid()),
+            nodes: NodeTable::new(data.grid),
             shown: ShownNodes::default(),
             waiting: WaitingMeshes::default(),
             edits: PendingEdits::default(),
@@ -102,7 +104,7 @@ impl LodTree {
     /// change.
     pub fn set_config(&mut self, config: LodConfig) {
         self.config = config;
-        self.mesher.bodies().set_limit(config.edited_bytes());
+        self.mesher.bodies.set_limit(config.edited_bytes());
     }
 
     /// Moves what is shown closer to what `camera` needs, within the budget.
@@ -151,11 +153,7 @@ impl LodTree {
 
     /// Waits at most `time` until a mesh is finished. Without threads, makes one mesh instead.
     pub fn wait(&mut self, time: Duration) {
-        if self.workers.has_threads() {
-            self.workers.wait(time);
-        } else {
-            self.workers.work();
-        }
+        self.workers.wait(time);
     }
 
     /// Makes the requested mesh with the highest priority on the calling thread. Returns false if
@@ -205,12 +203,12 @@ impl LodTree {
     /// Whether a shown node could not be read completely. Updates try again every
     /// [`RETRY_AFTER`](LodData::RETRY_AFTER).
     pub const fn is_broken(&self) -> bool {
-        self.rereads.is_broken()
+        self.rereads.is_broken
     }
 
     /// Returns all shown nodes, in no particular order.
     pub fn shown(&self) -> impl Iterator<Item = NodePos> {
-        self.shown.iter()
+        self.shown.nodes.keys().copied()
     }
 
     /// Returns what is shown by level, finest level first. Levels without shown nodes are omitted.
@@ -220,17 +218,17 @@ impl LodTree {
 
     /// Size of the finished meshes that are not shown yet, in bytes.
     pub fn waiting_bytes(&self) -> usize {
-        self.waiting.size_bytes() + self.edits.size_bytes()
+        self.waiting.size_bytes + self.edits.size_bytes()
     }
 }
 
 /// Steps of an update.
 impl LodTree {
     fn collect_finished(&mut self) {
-        for FinishedMesh { node, mesh } in self.workers.take() {
+        for (node, mesh) in self.workers.take() {
             let Some(mesh) = self.edits.insert(node, mesh) else { continue };
             if !self.nodes.is_shown(node) {
-                self.waiting.insert(node, mesh, self.progress.frame(), &mut self.nodes);
+                self.waiting.insert(node, mesh, self.progress.frame, &mut self.nodes);
             }
         }
     }
@@ -257,7 +255,7 @@ impl LodTree {
             edits: &self.edits,
             camera,
             reaches,
-            travelled_voxels: self.path.travelled_voxels(),
+            travelled_voxels: self.path.travelled_voxels,
             are_splits_held: self.progress.are_splits_held(),
         };
         let plan = planner.plan(plan);
@@ -267,7 +265,7 @@ impl LodTree {
             }
         }
         for &node in &plan.kept {
-            self.waiting.keep(node, self.progress.frame(), &mut self.nodes);
+            self.waiting.keep(node, self.progress.frame, &mut self.nodes);
         }
         plan
     }
@@ -275,7 +273,7 @@ impl LodTree {
     /// Sends the missing meshes to the workers.
     fn request_meshes(&mut self) {
         let limit_bytes = self.config.unshown_bytes();
-        let free_bytes = limit_bytes.checked_sub(self.waiting.size_bytes());
+        let free_bytes = limit_bytes.checked_sub(self.waiting.size_bytes);
         // If the limit is reached, finished meshes are shown before more are requested. Only the
         // meshes of the next change are requested then.
         let is_full = free_bytes.is_none() && self.edits.is_empty();
@@ -285,13 +283,13 @@ impl LodTree {
     }
 
     fn drop_unneeded(&mut self) {
-        let (frame, limit_bytes) = (self.progress.frame(), self.config.unshown_bytes());
+        let (frame, limit_bytes) = (self.progress.frame, self.config.unshown_bytes());
         for node in self.waiting.unneeded(frame, limit_bytes, &self.nodes) {
             self.waiting.take(node, &mut self.nodes);
         }
     }
 
-    /// Records that another mesh of a node is shown, or none. Its skirts and all nodes above have to
+    /// Records that another mesh of a node is shown, or none. Its skirts and the nodes above have to
     /// be checked.
     fn touch(&mut self, node: NodePos) {
         self.shown.touch(node);
@@ -301,36 +299,17 @@ impl LodTree {
     /// Records the mesh of a node that the sink shows now.
     fn record_shown(&mut self, node: NodePos, mesh: &NodeMesh) {
         let is_ready = |child| self.waiting.contains(child);
-        self.nodes.show(node, mesh.is_air, self.progress.frame(), is_ready);
+        self.nodes.show(node, mesh.is_air, self.progress.frame, is_ready);
         if !mesh.is_whole() {
             self.rereads.note_damaged(self.data.clock.now());
         }
     }
 }
 
-/// Checks of tests.
-#[cfg(test)]
-impl LodTree {
-    /// Waits until no thread is working: nothing is requested, or the limit is reached.
-    pub(super) fn wait_for_threads(&self) {
-        self.workers.wait_until_idle();
-    }
-
-    /// Whether damaged nodes are being read again.
-    pub(super) fn is_rereading(&self) -> bool {
-        self.edits.is_rereading()
-    }
-
-    /// Whether the next edit of a node rebuilds only layers of its body.
-    pub(super) fn has_old_body(&mut self, node: NodePos) -> bool {
-        self.mesher.bodies().contains(node)
-    }
-}
-
 impl std::fmt::Debug for LodTree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LodTree")
-            .field("shown", &self.shown.len())
+            .field("shown", &self.shown.nodes.len())
             .field("requests", &self.plan.requests)
             .finish_non_exhaustive()
     }

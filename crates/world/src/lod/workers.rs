@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -31,12 +30,6 @@ struct ActiveThreads {
     is_over: Condvar,
 }
 
-/// A finished mesh. Meshes that were outdated by an edit have been removed.
-pub(super) struct FinishedMesh {
-    pub(super) node: NodePos,
-    pub(super) mesh: NodeMesh,
-}
-
 struct Shared {
     data: Arc<LodData>,
     jobs: Mutex<Jobs>,
@@ -52,7 +45,8 @@ struct Jobs {
     running: HashMap<NodePos, bool>,
     /// Number of threads that make meshes.
     active: usize,
-    finished: VecDeque<FinishedMesh>,
+    /// Finished meshes, oldest first. Those that an edit made outdated were removed.
+    finished: Vec<(NodePos, NodeMesh)>,
     finished_bytes: usize,
     /// Limit for finished meshes, in bytes. [`MIN_WAITING_MESHES`] may always wait.
     free_bytes: usize,
@@ -120,8 +114,8 @@ impl Workers {
         for (node, is_current) in &mut jobs.running {
             *is_current &= !has_changed(*node);
         }
-        jobs.finished.retain(|finished| !has_changed(finished.node));
-        jobs.finished_bytes = jobs.finished.iter().map(|finished| finished.mesh.size_bytes()).sum();
+        jobs.finished.retain(|(node, _)| !has_changed(*node));
+        jobs.finished_bytes = jobs.finished.iter().map(|(_, mesh)| mesh.size_bytes()).sum();
     }
 
     /// Makes the requested mesh with the highest priority on the calling thread. Returns false if
@@ -134,20 +128,19 @@ impl Workers {
         job.is_some()
     }
 
-    /// Whether threads make the meshes.
-    pub(super) const fn has_threads(&self) -> bool {
-        self.threads.is_some()
-    }
-
     /// Removes and returns the finished meshes, oldest first.
-    pub(super) fn take(&self) -> VecDeque<FinishedMesh> {
+    pub(super) fn take(&self) -> Vec<(NodePos, NodeMesh)> {
         let mut jobs = lock(&self.shared.jobs);
         jobs.finished_bytes = 0;
         std::mem::take(&mut jobs.finished)
     }
 
-    /// Waits at most `time` until a mesh is finished.
+    /// Waits at most `time` until a mesh is finished. Without threads, makes one mesh instead.
     pub(super) fn wait(&self, time: Duration) {
+        if self.threads.is_none() {
+            self.work();
+            return;
+        }
         let jobs = lock(&self.shared.jobs);
         let is_waiting = |jobs: &mut Jobs| jobs.finished.is_empty();
         drop(self.shared.is_finished.wait_timeout_while(jobs, time, is_waiting));
@@ -189,7 +182,7 @@ impl Jobs {
     fn finish(&mut self, node: NodePos, mesh: NodeMesh) {
         if self.running.remove(&node) == Some(true) {
             self.finished_bytes += mesh.size_bytes();
-            self.finished.push_back(FinishedMesh { node, mesh });
+            self.finished.push((node, mesh));
         }
     }
 }

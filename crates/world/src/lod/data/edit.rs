@@ -110,8 +110,9 @@ impl LodData {
         let number = *editing;
         lock(&self.cache).forget_broken();
         let makes_levels = self.source.makes_levels();
-        let one = |(n, position): (usize, &ChunkPos)| {
-            let node = NodePos::from(*position);
+        let positions: Vec<(usize, ChunkPos)> = positions.into_iter().enumerate().collect();
+        let all = each(&positions, |&(n, position)| {
+            let node = NodePos::from(position);
             let old = if self.is_inside(node) { self.readable_chunk(node)? } else { return None };
             let edited = change(n, &old);
             if edited.count == 0 {
@@ -124,14 +125,9 @@ impl LodData {
             let original = makes_levels.then(|| original.unwrap_or(old));
             let put = NewChunk { node, chunk: edited.chunk, original };
             Some((changed, edited.count, put))
-        };
-        let all: Vec<(Changed, u64, NewChunk)> = if positions.len() > MAX_SERIAL {
-            positions.par_iter().enumerate().filter_map(one).collect()
-        } else {
-            positions.iter().enumerate().filter_map(one).collect()
-        };
+        });
         let count = all.iter().map(|&(_, count, _)| count).sum();
-        let (lowest, chunks): (Vec<Changed>, Vec<_>) =
+        let (lowest, chunks): (Vec<Changed>, Vec<NewChunk>) =
             all.into_iter().map(|(changed, _, put)| (changed, put)).unzip();
         let parts = match makes_levels {
             true => {
@@ -181,7 +177,7 @@ impl LodData {
         let index = node.index_in_parent();
         let above = known.map(|known| {
             let mut above = Vec::new();
-            if node.level < self.grid.top_level() {
+            if node.level < self.grid.top_level {
                 let chunks = [known.before, known.after];
                 let original = known.original.as_ref().map(|it| Lookup::of(it, span.volume()));
                 for_each_change(chunks, span, self.materials(), |block, material| {
@@ -212,7 +208,7 @@ impl LodData {
         while let Some(first) = level.first() {
             let part = |&Changed { node, span, sides, .. }: &Changed| Part { node, span, sides };
             parts.extend(level.iter().map(part));
-            if first.node.level == self.grid.top_level() {
+            if first.node.level == self.grid.top_level {
                 break;
             }
             // If no downsampled voxel has changed, nothing above changes.

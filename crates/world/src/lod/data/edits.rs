@@ -11,8 +11,9 @@ pub(super) struct Edits {
     /// Nodes with edited chunks of level 0 below them.
     above: HashSet<NodePos>,
     /// Number of changes so far.
-    revision: u64,
-    size_bytes: usize,
+    pub(super) revision: u64,
+    /// Size in memory.
+    pub(super) size_bytes: usize,
 }
 
 struct Edited {
@@ -73,10 +74,6 @@ impl Edits {
         }
     }
 
-    pub(super) const fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Returns the chunks of level 0, sorted by position.
     pub(super) fn lowest(&self) -> Vec<(ChunkPos, Chunk)> {
         let lowest = self.chunks.iter().filter(|(node, _)| node.level == 0);
@@ -114,11 +111,6 @@ impl Edits {
         taken.into_iter().map(|(node, it)| (node, it.chunk)).collect()
     }
 
-    /// Size in memory, in bytes.
-    pub(super) const fn size_bytes(&self) -> usize {
-        self.size_bytes
-    }
-
     /// Returns the size in bytes, summed over all chunks, for comparison with the counter.
     #[cfg(test)]
     pub(super) fn counted_bytes(&self) -> usize {
@@ -139,7 +131,7 @@ impl Edits {
 
 /// Adds all nodes above a chunk of level 0.
 fn note_above(above: &mut HashSet<NodePos>, lowest: NodePos, grid: NodeGrid) {
-    if grid.top_level() > 0 {
+    if grid.top_level > 0 {
         grid.insert_with_ancestors(above, lowest.parent());
     }
 }

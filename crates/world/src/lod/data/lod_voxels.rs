@@ -14,17 +14,13 @@ pub(super) enum Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    pub(super) fn new(chunk: &'a Chunk, is_of_many: bool) -> Self {
-        match chunk.uniform() {
-            Some(material) => Self::Uniform(material),
-            None if is_of_many => Self::Many(rows_of(chunk)),
-            None => Self::Few(chunk),
-        }
-    }
-
     /// Creates a lookup for `count` reads.
     pub(super) fn of(chunk: &'a Chunk, count: usize) -> Self {
-        Self::new(chunk, count > FEW_VOXELS)
+        match chunk.uniform() {
+            Some(material) => Self::Uniform(material),
+            None if count > FEW_VOXELS => Self::Many(rows_of(chunk)),
+            None => Self::Few(chunk),
+        }
     }
 
     pub(super) fn get(&self, at: LocalPos) -> Material {
@@ -37,9 +33,22 @@ impl<'a> Lookup<'a> {
 
     /// Returns the LOD voxel of a block.
     pub(super) fn lod_voxel(&self, block: Block, materials: &MaterialTable) -> Material {
+        self.downsampled(self.block(block), materials)
+    }
+
+    fn block(&self, block: Block) -> [Material; 8] {
+        match self {
+            Self::Few(chunk) => voxels_of(block, |at| chunk.get(at)),
+            Self::Many(voxels) => voxels_of(block, |at| voxels[index(at)]),
+            Self::Uniform(material) => [*material; 8],
+        }
+    }
+
+    /// Returns the LOD voxel of eight voxels of this chunk. Equal voxels downsample to themselves.
+    fn downsampled(&self, voxels: [Material; 8], materials: &MaterialTable) -> Material {
         match self {
             Self::Uniform(material) => *material,
-            _ => downsample_block(voxels_of(block, |at| self.get(at)), materials),
+            _ => downsample_block(voxels, materials),
         }
     }
 }
@@ -78,30 +87,15 @@ pub(super) fn for_each_change(
     materials: &MaterialTable,
     mut report: impl FnMut(Block, Material),
 ) {
-    let mut compare = |block: Block, [before, after]: [[Material; 8]; 2]| {
-        if before != after {
-            let after = downsample_block(after, materials);
-            if downsample_block(before, materials) != after {
+    let chunks = [before, after].map(|chunk| Lookup::of(chunk, span.volume()));
+    for_each_block(span, |block| {
+        let voxels = chunks.each_ref().map(|chunk| chunk.block(block));
+        if voxels[0] != voxels[1] {
+            let after = chunks[1].downsampled(voxels[1], materials);
+            if chunks[0].downsampled(voxels[0], materials) != after {
                 report(block, after);
             }
         }
-    };
-    if let (Some(before), Some(after)) = (before.uniform(), after.uniform()) {
-        // Eight equal voxels downsample to themselves.
-        if before != after {
-            for_each_block(span, |block| report(block, after));
-        }
-        return;
-    }
-    if span.volume() <= FEW_VOXELS {
-        for_each_block(span, |block| {
-            compare(block, [before, after].map(|chunk| voxels_of(block, |at| chunk.get(at))));
-        });
-        return;
-    }
-    let [before, after] = [before, after].map(rows_of);
-    for_each_block(span, |block| {
-        compare(block, [&before, &after].map(|voxels| voxels_of(block, |at| voxels[index(at)])));
     });
 }
 
@@ -118,7 +112,7 @@ fn for_each_block(span: Span, mut each: impl FnMut(Block)) {
 }
 
 #[inline]
-pub(super) fn voxels_of(block: Block, get: impl Fn(LocalPos) -> Material) -> [Material; 8] {
+fn voxels_of(block: Block, get: impl Fn(LocalPos) -> Material) -> [Material; 8] {
     std::array::from_fn(|i| {
         let [dx, dy, dz] = [i & 1, i >> 1 & 1, i >> 2].map(|far| far as u8);
         get(LocalPos::new(2 * block.x + dx, 2 * block.y + dy, 2 * block.z + dz))

@@ -31,7 +31,7 @@ impl LodData {
     /// ```
     pub fn unsaved(&self) -> Unsaved {
         let edits = self.read_edits();
-        Unsaved { chunks: edits.lowest(), revision: edits.revision() }
+        Unsaved { chunks: edits.lowest(), revision: edits.revision }
     }
 
     /// Number of chunks that [`unsaved`](Self::unsaved) returns.
@@ -42,7 +42,7 @@ impl LodData {
     /// Size of the unsaved changes, in bytes. They are kept without a limit until they are
     /// [saved](Self::saved).
     pub fn edited_bytes(&self) -> usize {
-        self.read_edits().size_bytes()
+        self.read_edits().size_bytes
     }
 
     /// Returns the size of the unsaved changes in bytes, summed over all chunks.

@@ -67,12 +67,13 @@ impl<'a, S: NodeSink> Apply<'a, S> {
     pub(super) fn edits(&mut self) {
         for edit in self.tree.edits.take_finished() {
             self.tree.progress.spent_bytes += edit.size_bytes;
+            let (is_reread, meshes) = (edit.is_reread, edit.into_meshes());
             // An edit whose nodes were all hidden gives no result.
-            if edit.is_reread && !edit.meshes.is_empty() {
-                let is_whole = edit.meshes.iter().all(|(_, mesh)| mesh.is_whole());
+            if is_reread && !meshes.is_empty() {
+                let is_whole = meshes.iter().all(|(_, mesh)| mesh.is_whole());
                 self.tree.rereads.finish(is_whole, self.tree.data.clock.now());
             }
-            self.replace(edit.meshes);
+            self.replace(meshes);
         }
     }
 
@@ -96,8 +97,12 @@ impl<'a, S: NodeSink> Apply<'a, S> {
     /// Shows and hides the skirts around every node that was shown or hidden.
     pub(super) fn skirts(&mut self) {
         for change in self.tree.shown.plan_skirts(&self.tree.nodes) {
-            let SkirtChange { node, face, .. } = change;
-            let Some(skirt) = self.tree.shown.skirt(&change) else { continue };
+            let SkirtChange { node, face, is_shown } = change;
+            let Some(shown) = self.tree.shown.nodes.get(&node) else { continue };
+            if shown.shows(face) == is_shown {
+                continue;
+            }
+            let skirt = is_shown.then(|| shown.made.get(face));
             match self.sink.set_skirt(node, face, skirt) {
                 Ok(()) => self.tree.shown.note_skirt(&change),
                 Err(error) => {
@@ -118,7 +123,7 @@ impl<'a, S: NodeSink> Apply<'a, S> {
 
     /// Hides all shown nodes below a node.
     pub(super) fn hide_below(&mut self, node: NodePos) -> Result<(), S::Error> {
-        let grid = self.tree.nodes.grid();
+        let grid = self.tree.nodes.grid;
         let mut hidden = Ok(());
         let mut inner = vec![node];
         while let Some(node) = inner.pop() {
@@ -176,7 +181,7 @@ impl<S: NodeSink> Apply<'_, S> {
 
     /// Replaces a node by all of its children. If the sink refuses one child, the node stays.
     fn split(&mut self, node: NodePos) -> Result<(), S::Error> {
-        let children: Vec<NodePos> = self.tree.nodes.grid().children(node).collect();
+        let children: Vec<NodePos> = self.tree.nodes.grid.children(node).collect();
         let quads: u64 = children.iter().map(|&child| self.tree.waiting.quads(child)).sum();
         self.sink.check_limit(quads.saturating_sub(self.tree.shown.quads(node)))?;
         for (i, child) in children.iter().enumerate() {
@@ -238,7 +243,7 @@ impl<S: NodeSink> Apply<'_, S> {
         let Some(shown) = self.tree.shown.remove(node) else { return Ok(()) };
         self.tree.nodes.remove(node);
         self.tree.nodes.count_shown(node, -1);
-        self.tree.mesher.bodies().take(node);
+        self.tree.mesher.bodies.take(node);
         self.tree.edits.remove(node);
         self.tree.touch(node);
         self.remove(node, Removal { has_body: true, skirts: shown.skirts })
@@ -247,37 +252,31 @@ impl<S: NodeSink> Apply<'_, S> {
     /// Records that the sink has accepted the body of a node.
     fn note_shown(&mut self, node: NodePos) {
         let tree = &mut *self.tree;
-        let Some(waiting) = tree.waiting.take(node, &mut tree.nodes) else { return };
+        let Some(mesh) = tree.waiting.take(node, &mut tree.nodes) else { return };
         tree.touch(node);
-        tree.progress.spent_bytes += waiting.size_bytes;
+        tree.progress.spent_bytes += mesh.size_bytes();
         // The next update checks whether the new node is too coarse.
         tree.progress.has_more = true;
-        tree.record_shown(node, &waiting.mesh);
+        tree.record_shown(node, &mesh);
         tree.nodes.count_shown(node, 1);
-        let NodeMesh { body, skirts, .. } = waiting.mesh;
-        tree.shown.insert(node, skirts, body.len() as u32);
+        tree.shown.insert(node, mesh);
     }
 
     /// Records that the sink has accepted another body of a shown node, and hides its outdated
     /// skirts. The new ones are shown with the next skirts.
     fn note_replaced(&mut self, node: NodePos, mut mesh: NodeMesh) {
+        let quads = mesh.body.len() as u32;
         let tree = &mut *self.tree;
-        let body = std::mem::take(&mut mesh.body);
-        tree.mesher.bodies().take(node);
-        let Some(shown) = tree.shown.get_mut(node) else { return };
-        shown.quads = body.len() as u32;
-        let kept = mesh.skirts.kept();
-        mesh.skirts.keep(&mut shown.made);
-        let skirts = shown.skirts.without(kept);
-        shown.skirts = shown.skirts.without(skirts);
-        if mesh.is_whole() {
-            tree.mesher.bodies().insert(node, body);
+        tree.mesher.bodies.take(node);
+        if !tree.nodes.is_shown(node) {
+            return;
         }
         tree.record_shown(node, &mesh);
         tree.touch(node);
-        if let Some(shown) = tree.shown.get_mut(node) {
-            shown.made = mesh.skirts;
+        if mesh.is_whole() {
+            tree.mesher.bodies.insert(node, std::mem::take(&mut mesh.body));
         }
+        let skirts = tree.shown.replace(node, quads, mesh.skirts);
         let removed = self.remove(node, Removal { has_body: false, skirts });
         self.note(removed);
     }

@@ -39,7 +39,8 @@ impl NextEvaluation {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CameraPath {
     last: [f64; 3],
-    travelled_voxels: f64,
+    /// Total length in voxels of level 0.
+    pub(super) travelled_voxels: f64,
     reaches: Option<Reaches>,
 }
 
@@ -55,11 +56,6 @@ impl CameraPath {
         let reaches = Reaches::new(camera.scale, config);
         let before = self.reaches.replace(reaches);
         (reaches, before != Some(reaches))
-    }
-
-    /// Total length in voxels of level 0.
-    pub(super) const fn travelled_voxels(&self) -> f64 {
-        self.travelled_voxels
     }
 }
 
@@ -106,12 +102,12 @@ impl Reaches {
         distance > merge || (self.is_parallel && merge == 0.0)
     }
 
-    /// Returns the travel after which the camera can make the node too coarse.
+    /// Returns the travel after which the camera may make the node too coarse.
     pub(super) fn travel_to_split(&self, node: NodePos, distance: f64) -> f64 {
         self.travel_to(distance, self.split[usize::from(node.level)])
     }
 
-    /// Returns the travel after which the camera can make the node fine enough.
+    /// Returns the travel after which the camera may make the node fine enough.
     pub(super) fn travel_to_merge(&self, node: NodePos, distance: f64) -> f64 {
         self.travel_to(distance, self.merge[usize::from(node.level)])
     }

@@ -8,6 +8,7 @@ use super::edit_mesher::MeshJob;
 use super::pending_edits::PendingEdit;
 use crate::edit::Edit;
 use crate::lod::data::edit::{Changes, Part};
+use crate::lod::data::span::Span;
 use crate::lod::node_mesh::Touched;
 use crate::lod::node_sink::NodeSink;
 
@@ -97,7 +98,7 @@ impl LodTree {
     ) -> Result<u64, S::Error> {
         self.mesher.begin_edit(changes.number);
         let touched = self.touched(&changes);
-        let bodies = self.mesher.bodies();
+        let bodies = &mut self.mesher.bodies;
         let mut bodies: HashMap<NodePos, ChunkMesh> =
             touched.keys().filter_map(|&node| Some((node, bodies.take(node)?))).collect();
         let shown = self.forget(&touched);
@@ -109,7 +110,7 @@ impl LodTree {
         }
         let job = |node: NodePos| {
             let touched = touched.get(&node)?;
-            let skirts = self.shown.get(node)?.made.to_make(touched.skirts);
+            let skirts = self.shown.nodes.get(&node)?.made.to_make(touched.skirts);
             let old = bodies.remove(&node).map(|body| (body, touched.voxels));
             Some(MeshJob { node, skirts, old })
         };
@@ -127,15 +128,18 @@ impl LodTree {
         let mut touch = |node: NodePos, touched: Touched| {
             all.entry(node).and_modify(|it| it.join(&touched)).or_insert(touched);
         };
-        for part in &changes.parts {
-            let (skirts, voxels) = (part.span.sides(), part.span.corners());
-            touch(part.node, Touched { skirts, voxels });
-            for AffectedNeighbor { neighbor, face, is_translucent } in self.affected_neighbors(part)
-            {
+        for &Part { node, span, sides } in &changes.parts {
+            let skirts = span.sides();
+            touch(node, Touched { skirts, voxels: span.corners() });
+            for side in Face::ALL.into_iter().filter(|&side| sides.contains(side)) {
+                let Some(neighbor) = node.offset(side.normal()) else { continue };
+                let face = side.opposite();
+                let beside = self.is_translucent_beside(neighbor, face, span);
+                let Some(is_translucent) = beside else { continue };
                 // The skirts of a translucent neighbour that end at this border may change too.
-                let along = skirts.without(FaceSet::EMPTY.with(face).with(face.opposite()));
+                let along = skirts.without(FaceSet::EMPTY.with(face).with(side));
                 let skirts = if is_translucent { along } else { FaceSet::EMPTY }.with(face);
-                touch(neighbor, Touched { skirts, voxels: part.span.beyond(face) });
+                touch(neighbor, Touched { skirts, voxels: span.beyond(face) });
             }
         }
         all
@@ -146,7 +150,7 @@ impl LodTree {
         self.workers.forget(|node| touched.contains_key(&node));
         for &node in touched.keys() {
             self.waiting.take(node, &mut self.nodes);
-            self.mesher.bodies().take(node);
+            self.mesher.bodies.take(node);
         }
         let shown = touched.keys().copied().filter(|&node| self.nodes.is_shown(node));
         let mut shown: Vec<NodePos> = shown.collect();
@@ -157,7 +161,7 @@ impl LodTree {
     /// Returns an edit of these nodes that is shown later.
     fn pending(&self, shown: &[NodePos], touched: &HashMap<NodePos, Touched>) -> PendingEdit {
         let mut held = HashSet::new();
-        let grid = self.nodes.grid();
+        let grid = self.nodes.grid;
         touched.keys().for_each(|&node| grid.insert_with_ancestors(&mut held, node));
         PendingEdit::new(shown.iter().copied(), held)
     }
@@ -172,38 +176,16 @@ impl LodTree {
             })
     }
 
-    /// Returns the neighbours whose meshes may change with a node: those with voxels next to
-    /// changed voxels.
-    fn affected_neighbors(&self, part: &Part) -> impl Iterator<Item = AffectedNeighbor> + '_ {
-        let &Part { node, span, sides } = part;
-        let materials = self.data.materials();
-        let sides = Face::ALL.into_iter().filter(move |&face| sides.contains(face));
-        sides.filter_map(move |side| {
-            let neighbor = node.offset(side.normal())?;
-            let face = side.opposite();
-            let affected = AffectedNeighbor { neighbor, face, is_translucent: true };
-            // No chunk is made for this check.
-            if !self.nodes.is_shown(neighbor) {
-                return Some(affected);
-            }
-            let Some(chunk) = self.data.cached(neighbor) else { return Some(affected) };
-            let beside = span.at_side(side).at_side(face);
-            let is_any = |is_so: &dyn Fn(Material) -> bool| {
-                beside.any(|at| is_so(chunk.get(at))).unwrap_or(true)
-            };
-            let is_translucent = is_any(&|voxel| materials.is_translucent(voxel));
-            is_any(&|voxel| !voxel.is_air())
-                .then_some(AffectedNeighbor { is_translucent, ..affected })
-        })
+    /// Whether a neighbour's voxels next to changed voxels are or may be translucent. `None` if all
+    /// of them are air, so that the neighbour's mesh does not change. `face`: the neighbour's side.
+    fn is_translucent_beside(&self, neighbor: NodePos, face: Face, span: Span) -> Option<bool> {
+        // No chunk is made for this check.
+        let chunk = if self.nodes.is_shown(neighbor) { self.data.cached(neighbor) } else { None };
+        let Some(chunk) = chunk else { return Some(true) };
+        let (beside, materials) = (span.at_side(face), self.data.materials());
+        let is_any = |is_so: &dyn Fn(Material) -> bool| {
+            beside.any(|at| is_so(chunk.get(at))).unwrap_or(true)
+        };
+        is_any(&|voxel| !voxel.is_air()).then(|| is_any(&|voxel| materials.is_translucent(voxel)))
     }
-}
-
-/// A neighbour with voxels next to changed voxels.
-struct AffectedNeighbor {
-    neighbor: NodePos,
-    /// Side of the neighbour that touches the changed node.
-    face: Face,
-    /// Whether some of these voxels are or may be translucent. The translucent quads of the skirts
-    /// may then have changed.
-    is_translucent: bool,
 }

@@ -13,7 +13,7 @@ const MAX_SERIAL: usize = 4;
 /// their next edit.
 pub(super) struct EditMesher {
     mesher: NodeMesher,
-    bodies: EditedBodies,
+    pub(super) bodies: EditedBodies,
     /// Number of the last edit that the tree has shown.
     last_edit: u64,
 }
@@ -55,18 +55,14 @@ impl EditMesher {
         }
         jobs.into_par_iter().map_init(NodeMesher::default, mesh).collect()
     }
-
-    pub(super) const fn bodies(&mut self) -> &mut EditedBodies {
-        &mut self.bodies
-    }
 }
 
 /// Bodies of recently edited nodes as they are shown. With them, the next edit of a node rebuilds
 /// only the changed layers.
 ///
-/// Memory is limited by two generations, as in [`ChunkCache`](drystone_store::ChunkCache). New bodies are young.
-/// When the young ones use half of the limit, the old ones are dropped and the young ones become
-/// old.
+/// Memory is limited by two generations, as in [`ChunkCache`](drystone_store::ChunkCache). New
+/// bodies are young. When the young ones use half of the limit, the old ones are dropped and the
+/// young ones become old.
 pub(super) struct EditedBodies {
     limit_bytes: usize,
     young: HashMap<NodePos, ChunkMesh>,

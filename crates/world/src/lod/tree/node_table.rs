@@ -40,8 +40,8 @@ pub(super) struct SplitState {
 /// children of a node.
 #[derive(Clone)]
 pub(super) struct NodeTable {
-    grid: NodeGrid,
-    roots: Vec<NodePos>,
+    pub(super) grid: NodeGrid,
+    pub(super) roots: Vec<NodePos>,
     siblings: HashMap<NodePos, Siblings>,
 }
 
@@ -168,14 +168,6 @@ impl NodeTable {
     /// Returns the states of a node's children.
     pub(super) fn below(&self, node: NodePos) -> Siblings {
         self.siblings.get(&node).copied().unwrap_or_default()
-    }
-
-    pub(super) fn roots(&self) -> &[NodePos] {
-        &self.roots
-    }
-
-    pub(super) const fn grid(&self) -> NodeGrid {
-        self.grid
     }
 
     pub(super) fn is_shown(&self, node: NodePos) -> bool {

@@ -20,23 +20,16 @@ pub(super) struct PendingEdit {
     /// The shown nodes that change, with their new meshes as far as they are finished.
     meshes: HashMap<NodePos, Option<NodeMesh>>,
     missing_count: usize,
-    size_bytes: usize,
+    pub(super) size_bytes: usize,
     /// All changed nodes, shown or not, and their ancestors.
     held: HashSet<NodePos>,
     /// Whether more parts of the edit will follow. No mesh is requested before the last part.
     is_open: bool,
     /// Whether this is not an edit, but a new attempt to read a damaged node.
-    is_reread: bool,
+    pub(super) is_reread: bool,
     /// Whether the sink refused some of the meshes. The others are shown, and levels may change:
     /// otherwise no memory would become free.
     was_refused: bool,
-}
-
-/// The meshes of an edit that are all finished, sorted by node.
-pub(super) struct FinishedEdit {
-    pub(super) meshes: Vec<(NodePos, NodeMesh)>,
-    pub(super) size_bytes: usize,
-    pub(super) is_reread: bool,
 }
 
 impl PendingEdits {
@@ -92,9 +85,9 @@ impl PendingEdits {
     }
 
     /// Removes and returns the edits whose meshes are all finished.
-    pub(super) fn take_finished(&mut self) -> Vec<FinishedEdit> {
+    pub(super) fn take_finished(&mut self) -> Vec<PendingEdit> {
         let is_finished = |edit: &mut PendingEdit| !edit.is_open && edit.missing_count == 0;
-        self.edits.extract_if(.., is_finished).map(PendingEdit::finish).collect()
+        self.edits.extract_if(.., is_finished).collect()
     }
 
     /// Returns requests for all missing meshes.
@@ -180,12 +173,12 @@ impl PendingEdit {
         }
     }
 
-    fn finish(self) -> FinishedEdit {
-        let Self { size_bytes, is_reread, .. } = self;
+    /// Returns the finished meshes, sorted by node.
+    pub(super) fn into_meshes(self) -> Vec<(NodePos, NodeMesh)> {
         let meshes = self.meshes.into_iter().filter_map(|(node, mesh)| Some((node, mesh?)));
         let mut meshes: Vec<(NodePos, NodeMesh)> = meshes.collect();
         meshes.sort_unstable_by_key(|&(node, _)| node);
-        FinishedEdit { meshes, size_bytes, is_reread }
+        meshes
     }
 
     /// Returns the nodes whose meshes have to be made.

@@ -99,7 +99,7 @@ impl Planner<'_> {
     /// O(shown nodes) below those roots where a node may change. All other subtrees are skipped.
     pub(super) fn plan(&self, mut plan: Plan) -> Plan {
         plan.requests.needed.extend(self.edits.requests());
-        for &root in self.nodes.roots() {
+        for &root in &self.nodes.roots {
             self.evaluate(root, self.nodes.get(root).copied(), &mut plan);
         }
         Change::sort_by_priority(&mut plan.changes);

@@ -11,7 +11,7 @@ const NODES_AT_A_TIME: usize = 16;
 #[derive(Default)]
 pub(super) struct Rereads {
     /// Whether a shown node could not be read completely.
-    is_broken: bool,
+    pub(super) is_broken: bool,
     /// Time of the next attempt.
     at: Duration,
     /// Last node that was tried.
@@ -60,50 +60,8 @@ impl Rereads {
         self.at = if self.was_whole { now } else { now + LodData::RETRY_AFTER };
     }
 
-    pub(super) const fn is_broken(&self) -> bool {
-        self.is_broken
-    }
-
     /// Whether the source can be read again, but some nodes are still damaged.
     pub(super) const fn is_recovering(&self) -> bool {
         self.is_broken && self.is_recovering
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use drystone_voxel::ChunkPos;
-
-    use super::*;
-
-    #[test]
-    fn damaged_nodes_are_tried_in_turns() {
-        let nodes: Vec<NodePos> = (0..40).map(|x| NodePos::from(ChunkPos::new(x, 0, 0))).collect();
-        let mut rereads = Rereads::default();
-        let mut due = |seconds: u64| {
-            rereads.note_damaged(Duration::ZERO);
-            rereads.due(Duration::from_secs(seconds), || nodes.clone())
-        };
-        assert_eq!(due(3), []);
-        assert_eq!(due(4), nodes[..16]);
-        assert_eq!(due(7), []);
-        assert_eq!(due(8), nodes[16..32]);
-        assert_eq!(due(12), [&nodes[32..], &nodes[..8]].concat());
-    }
-
-    #[test]
-    fn the_next_attempt_follows_a_success_at_once() {
-        let node = NodePos::from(ChunkPos::new(0, 0, 0));
-        let mut rereads = Rereads::default();
-        rereads.note_damaged(Duration::ZERO);
-        for (second, is_whole, next) in [(4, false, 9), (9, true, 10), (10, true, 11)] {
-            let now = Duration::from_secs(second);
-            assert_eq!(rereads.due(now, || vec![node]), [node]);
-            rereads.finish(is_whole, now + Duration::from_secs(1));
-            assert_eq!(rereads.at, Duration::from_secs(next), "after {second} s");
-        }
-        assert!(rereads.is_recovering());
-        rereads.due(Duration::from_secs(20), Vec::new);
-        assert!(!rereads.is_broken());
     }
 }

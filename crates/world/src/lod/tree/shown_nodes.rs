@@ -1,14 +1,14 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{ChunkMesh, NodePos};
+use drystone_voxel::NodePos;
 use hashbrown::HashMap;
 
 use super::node_table::NodeTable;
-use crate::lod::node_mesh::Skirts;
+use crate::lod::node_mesh::{NodeMesh, Skirts};
 
 /// What the sink shows: the bodies and skirts of nodes.
 #[derive(Default)]
 pub(super) struct ShownNodes {
-    nodes: HashMap<NodePos, ShownNode>,
+    pub(super) nodes: HashMap<NodePos, ShownNode>,
     /// Nodes that were shown or hidden. The skirts around them have to be checked.
     touched: Vec<NodePos>,
     /// Hidden meshes that the sink has not removed yet.
@@ -20,7 +20,7 @@ pub(super) struct ShownNodes {
 pub(super) struct ShownNode {
     pub(super) made: Skirts,
     /// Number of quads of the body.
-    pub(super) quads: u32,
+    quads: u32,
     /// The skirts that the sink shows.
     pub(super) skirts: FaceSet,
 }
@@ -59,18 +59,29 @@ impl Removal {
 
 impl ShownNode {
     /// Whether the sink shows the skirt on the side `face`.
-    fn shows(&self, face: Face) -> bool {
+    pub(super) fn shows(&self, face: Face) -> bool {
         self.skirts.contains(face)
     }
 }
 
 impl ShownNodes {
     /// Records a node whose body the sink has accepted.
-    pub(super) fn insert(&mut self, node: NodePos, made: Skirts, quads: u32) {
+    pub(super) fn insert(&mut self, node: NodePos, NodeMesh { body, skirts, .. }: NodeMesh) {
         if let Some(removal) = self.removals.get_mut(&node) {
             removal.has_body = false;
         }
-        self.nodes.insert(node, ShownNode { made, quads, skirts: FaceSet::EMPTY });
+        let quads = body.len() as u32;
+        self.nodes.insert(node, ShownNode { made: skirts, quads, skirts: FaceSet::EMPTY });
+    }
+
+    /// Records that the sink has accepted another body of a shown node. Returns the shown skirts
+    /// that are outdated.
+    pub(super) fn replace(&mut self, node: NodePos, quads: u32, mut made: Skirts) -> FaceSet {
+        let Some(shown) = self.nodes.get_mut(&node) else { return FaceSet::EMPTY };
+        let outdated = shown.skirts.without(made.kept);
+        made.keep(&mut shown.made);
+        *shown = ShownNode { made, quads, skirts: shown.skirts.without(outdated) };
+        outdated
     }
 
     pub(super) fn remove(&mut self, node: NodePos) -> Option<ShownNode> {
@@ -116,16 +127,8 @@ impl ShownNodes {
         }
         let is_open = node
             .offset(face.normal())
-            .is_some_and(|neighbor| !table.is_shown(neighbor) && table.grid().contains(neighbor));
+            .is_some_and(|neighbor| !table.is_shown(neighbor) && table.grid.contains(neighbor));
         (is_open && !is_empty) == is_shown
-    }
-
-    /// Returns the skirt of a change: the mesh to show, or `None` to hide it. The outer `None` means
-    /// that nothing has to be done any more.
-    pub(super) fn skirt(&self, change: &SkirtChange) -> Option<Option<&ChunkMesh>> {
-        let shown = self.nodes.get(&change.node)?;
-        let skirt = change.is_shown.then(|| shown.made.get(change.face));
-        (shown.shows(change.face) != change.is_shown).then_some(skirt)
     }
 
     /// Records that the sink has applied a change of a skirt.
@@ -161,22 +164,6 @@ impl ShownNodes {
         std::mem::take(&mut self.removals)
     }
 
-    pub(super) fn get_mut(&mut self, node: NodePos) -> Option<&mut ShownNode> {
-        self.nodes.get_mut(&node)
-    }
-
-    pub(super) fn get(&self, node: NodePos) -> Option<&ShownNode> {
-        self.nodes.get(&node)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = NodePos> {
-        self.nodes.keys().copied()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// Number of quads in the body of a node.
     pub(super) fn quads(&self, node: NodePos) -> u64 {
         self.nodes.get(&node).map_or(0, |shown| u64::from(shown.quads))
@@ -189,7 +176,7 @@ impl ShownNodes {
 
     /// Returns the nodes that could not be read completely, sorted.
     pub(super) fn damaged(&self) -> Vec<NodePos> {
-        let damaged = self.nodes.iter().filter(|(_, shown)| !shown.made.is_whole());
+        let damaged = self.nodes.iter().filter(|(_, shown)| !shown.made.is_whole);
         let mut damaged: Vec<NodePos> = damaged.map(|(&node, _)| node).collect();
         damaged.sort_unstable();
         damaged

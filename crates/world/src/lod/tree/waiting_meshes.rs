@@ -13,12 +13,13 @@ const CHECK_INTERVAL_FRAMES: u64 = 16;
 #[derive(Default)]
 pub(super) struct WaitingMeshes {
     meshes: HashMap<NodePos, WaitingMesh>,
-    size_bytes: usize,
+    /// Size of all meshes.
+    pub(super) size_bytes: usize,
 }
 
-pub(super) struct WaitingMesh {
-    pub(super) mesh: NodeMesh,
-    pub(super) size_bytes: usize,
+struct WaitingMesh {
+    mesh: NodeMesh,
+    /// Last frame in which a plan needed it.
     needed_frame: u64,
 }
 
@@ -31,19 +32,18 @@ impl WaitingMeshes {
         frame: u64,
         table: &mut NodeTable,
     ) {
-        let size_bytes = mesh.size_bytes();
-        self.size_bytes += size_bytes;
-        let old = self.meshes.insert(node, WaitingMesh { mesh, size_bytes, needed_frame: frame });
-        self.size_bytes -= old.map_or(0, |old| old.size_bytes);
+        self.size_bytes += mesh.size_bytes();
+        let old = self.meshes.insert(node, WaitingMesh { mesh, needed_frame: frame });
+        self.size_bytes -= old.map_or(0, |old| old.mesh.size_bytes());
         table.set_ready(node, true);
     }
 
     /// Removes and returns a mesh.
-    pub(super) fn take(&mut self, node: NodePos, table: &mut NodeTable) -> Option<WaitingMesh> {
-        let waiting = self.meshes.remove(&node)?;
-        self.size_bytes -= waiting.size_bytes;
+    pub(super) fn take(&mut self, node: NodePos, table: &mut NodeTable) -> Option<NodeMesh> {
+        let WaitingMesh { mesh, .. } = self.meshes.remove(&node)?;
+        self.size_bytes -= mesh.size_bytes();
         table.set_ready(node, false);
-        Some(waiting)
+        Some(mesh)
     }
 
     /// Records that the mesh of a node, or those of a shown node's children, are needed in `frame`.
@@ -89,10 +89,5 @@ impl WaitingMeshes {
     /// Number of quads in the body of a node.
     pub(super) fn quads(&self, node: NodePos) -> u64 {
         self.get(node).map_or(0, |mesh| mesh.body.len() as u64)
-    }
-
-    /// Size of all meshes in bytes.
-    pub(super) const fn size_bytes(&self) -> usize {
-        self.size_bytes
     }
 }

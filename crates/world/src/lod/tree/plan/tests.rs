@@ -34,7 +34,7 @@ fn plan(tree: &LodTree, camera: &LodCamera, scope: Scope) -> Plan {
         edits: &tree.edits,
         camera,
         reaches,
-        travelled_voxels: path.travelled_voxels(),
+        travelled_voxels: path.travelled_voxels,
         are_splits_held: tree.progress.are_splits_held(),
     };
     planner.plan(Plan::default())
@@ -114,11 +114,11 @@ fn a_split_waits_for_all_children() {
     tree.update(&near, &mut screen).unwrap();
     let requests = plan(&tree, &near, Scope::Due).requests;
     let request = requests.needed.iter().find(|request| request.node == root).unwrap();
-    let children: Vec<NodePos> = tree.data.grid().children(root).collect();
+    let children: Vec<NodePos> = tree.data.grid.children(root).collect();
     assert_eq!(request.nodes().collect::<Vec<_>>(), children);
     finish_meshes(&mut tree);
     let lacking = children[0];
-    let mesh = tree.waiting.take(lacking, &mut tree.nodes).unwrap().mesh;
+    let mesh = tree.waiting.take(lacking, &mut tree.nodes).unwrap();
     let lacks_one = plan(&tree, &near, Scope::Due);
     assert!(lacks_one.changes.iter().all(|change| change.node != root));
     let request = lacks_one.requests.needed.iter().find(|request| request.node == root).unwrap();
@@ -154,7 +154,7 @@ fn merges_are_requested_by_the_nodes_they_hide() {
     settle(&mut tree, &camera(NEAR, 900.0), &mut screen);
     let mut below: HashMap<NodePos, u32> = HashMap::new();
     for node in tree.shown() {
-        tree.data.grid().ancestors(node).for_each(|above| *below.entry(above).or_default() += 1);
+        tree.data.grid.ancestors(node).for_each(|above| *below.entry(above).or_default() += 1);
     }
     let far = camera([60.0, 1e6, 60.0], 120.0);
     let first = plan(&tree, &far, Scope::Due);
@@ -163,7 +163,7 @@ fn merges_are_requested_by_the_nodes_they_hide() {
     for merge in &first.requests.merges {
         assert_eq!(merge.priority, f64::from(below[&merge.node]));
         assert!(below[&merge.node] <= MAX_MERGED);
-        let is_smallest = tree.data.grid().ancestors(merge.node).all(|it| below[&it] > MAX_MERGED);
+        let is_smallest = tree.data.grid.ancestors(merge.node).all(|it| below[&it] > MAX_MERGED);
         assert!(is_smallest, "{:?} is below another merge", merge.node);
     }
     tree.update(&far, &mut screen).unwrap();
@@ -222,7 +222,7 @@ fn skirts_follow_the_shown_neighbours() {
     assert_eq!(tree.shown.plan_skirts(&tree.nodes), [], "settled");
     let is_beside = |node: NodePos, face: drystone_mesh::Face| {
         let beside = node.offset(face.normal())?;
-        let has_skirt = !tree.shown.get(node)?.made.get(face).is_empty();
+        let has_skirt = !tree.shown.nodes.get(&node)?.made.get(face).is_empty();
         (has_skirt && tree.nodes.is_shown(beside)).then_some((node, face, beside))
     };
     let sides = |node| drystone_mesh::Face::ALL.into_iter().map(move |face| (node, face));
@@ -249,7 +249,7 @@ fn unneeded_meshes_are_dropped() {
     let (mut tree, mut screen) = roots_shown();
     tree.update(&camera(NEAR, 120.0), &mut screen).unwrap();
     finish_meshes(&mut tree);
-    let (waiting, frame) = (tree.waiting.size_bytes(), tree.progress.frame());
+    let (waiting, frame) = (tree.waiting.size_bytes, tree.progress.frame);
     assert!(waiting > 0);
     let unneeded = |frame, limit| tree.waiting.unneeded(frame, limit, &tree.nodes).len();
     assert_eq!(unneeded(frame, 0), 0, "needed in this frame");
