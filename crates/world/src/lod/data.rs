@@ -98,6 +98,22 @@ impl LodData {
         }
     }
 
+    /// Returns the chunk at `node`. It is air outside the world and where the source failed.
+    /// Failures are listed by [`faults`](Self::faults).
+    ///
+    /// # Cost
+    /// A lookup if the chunk was used recently. Otherwise the source's time. At a level that the
+    /// source does not make: the time for the eight children, plus 0.2 ms.
+    pub fn chunk(&self, node: NodePos) -> Chunk {
+        self.readable_chunk(node).unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))
+    }
+
+    /// Returns the voxel of level 0 at `voxel`.
+    pub fn get(&self, voxel: VoxelPos) -> Material {
+        let (chunk, local) = voxel.split(Chunk::SIDE);
+        self.chunk(chunk.into()).get(local)
+    }
+
     /// Returns the source of the voxels.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
@@ -136,16 +152,22 @@ impl LodData {
         self.grid.contains(node)
     }
 
-    /// Returns the chunk at `node`. It is air outside the world and where the source failed.
-    /// Failures are listed by [`faults`](Self::faults).
-    ///
-    /// # Cost
-    /// A lookup if the chunk was used recently. Otherwise the source's time. At a level that the
-    /// source does not make: the time for the eight children, plus 0.2 ms.
-    pub fn chunk(&self, node: NodePos) -> Chunk {
-        self.readable_chunk(node).unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))
+    /// Returns a line for each chunk that could not be read, at most the first thousand.
+    pub fn faults(&self) -> Vec<String> {
+        let mut lines = self.source.faults();
+        lines.extend(lock(&self.faults).values().cloned());
+        lines.sort_unstable();
+        lines.dedup();
+        lines
     }
 
+    /// Size of the recently used chunks, in bytes.
+    pub fn cached_bytes(&self) -> usize {
+        lock(&self.cache).size_bytes()
+    }
+}
+
+impl LodData {
     /// Returns the chunk at `node`, or `None` if the source failed.
     pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
         self.load(node).map(|made| made.chunk)
@@ -197,6 +219,27 @@ impl LodData {
         }
     }
 
+    fn make(&self, node: NodePos) -> Result<LoadedChunk, SourceError> {
+        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
+        if self.is_source_air(node) {
+            return Ok(LoadedChunk::whole(air()));
+        }
+        if node.level == 0 {
+            return self.source.chunk(node.chunk).map(LoadedChunk::whole);
+        }
+        // LOD voxels that the source only stores do not contain unsaved edits.
+        let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
+        if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
+            return made.map(LoadedChunk::whole);
+        }
+        let Some(children) = node.children() else { return Ok(LoadedChunk::whole(air())) };
+        let chunks = children.map(|child| self.load(child));
+        let is_whole = chunks.iter().all(|made| made.as_ref().is_some_and(|made| made.is_whole));
+        let chunks = chunks.map(|made| made.map_or_else(air, |made| made.chunk));
+        let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
+        Ok(LoadedChunk { chunk: parent.unwrap_or_else(air), is_whole })
+    }
+
     /// Returns the chunk at `node` if a lookup finds it.
     pub(super) fn cached(&self, node: NodePos) -> Option<Chunk> {
         let edited = self.read_edits().get(node).cloned();
@@ -221,33 +264,6 @@ impl LodData {
         is_tracked_air || self.source.is_air(node)
     }
 
-    fn make(&self, node: NodePos) -> Result<LoadedChunk, SourceError> {
-        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
-        if self.is_source_air(node) {
-            return Ok(LoadedChunk::whole(air()));
-        }
-        if node.level == 0 {
-            return self.source.chunk(node.chunk).map(LoadedChunk::whole);
-        }
-        // LOD voxels that the source only stores do not contain unsaved edits.
-        let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
-        if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
-            return made.map(LoadedChunk::whole);
-        }
-        let Some(children) = node.children() else { return Ok(LoadedChunk::whole(air())) };
-        let chunks = children.map(|child| self.load(child));
-        let is_whole = chunks.iter().all(|made| made.as_ref().is_some_and(|made| made.is_whole));
-        let chunks = chunks.map(|made| made.map_or_else(air, |made| made.chunk));
-        let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
-        Ok(LoadedChunk { chunk: parent.unwrap_or_else(air), is_whole })
-    }
-
-    /// Returns the voxel of level 0 at `voxel`.
-    pub fn get(&self, voxel: VoxelPos) -> Material {
-        let (chunk, local) = voxel.split(Chunk::SIDE);
-        self.chunk(chunk.into()).get(local)
-    }
-
     /// Subtracts the number of source chunks that a node still needs from `left`. Returns false if
     /// `left` is too small.
     pub(super) fn charge_chunks(&self, node: NodePos, left: &mut usize) -> bool {
@@ -263,20 +279,6 @@ impl LodData {
             Some(children) => children.into_iter().all(|child| self.charge_chunks(child, left)),
             None => left.checked_sub(1).map(|rest| *left = rest).is_some(),
         }
-    }
-
-    /// Returns a line for each chunk that could not be read, at most the first thousand.
-    pub fn faults(&self) -> Vec<String> {
-        let mut lines = self.source.faults();
-        lines.extend(lock(&self.faults).values().cloned());
-        lines.sort_unstable();
-        lines.dedup();
-        lines
-    }
-
-    /// Size of the recently used chunks, in bytes.
-    pub fn cached_bytes(&self) -> usize {
-        lock(&self.cache).size_bytes()
     }
 
     fn note_fault(&self, node: NodePos, error: &SourceError) {
