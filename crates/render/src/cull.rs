@@ -5,7 +5,7 @@
 //! view   ──► CullFrame ───────────► commands, made and drawn without the CPU
 //! ```
 //! On the CPU, [`Visibility`](crate::Visibility) masks the face directions that point away, and the
-//! meshes outside the view frustum. A device that [supports it](crate::Device::culls) evaluates the
+//! meshes outside the view frustum. A device that [supports it](crate::DeviceInfo::culling) evaluates the
 //! same tests for all meshes in parallel, and also culls meshes hidden behind others. Neither
 //! changes the picture.
 

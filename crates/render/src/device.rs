@@ -178,5 +178,17 @@ pub struct Progress {
     pub culled: Option<CullCounts>,
 }
 
+/// Refuses pictures without pixels, and pictures with a side above `limit`.
+pub(crate) fn check_size([width, height]: [u32; 2], limit: u32) -> Result<(), RenderError> {
+    if width == 0 || height == 0 {
+        return Err(RenderError::EmptyPicture { width, height });
+    }
+    let (limit, requested) = (limit.into(), width.max(height).into());
+    if requested > limit {
+        return Err(RenderError::TooLarge { what: "a picture's side", requested, limit });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

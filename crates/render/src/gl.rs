@@ -1,9 +1,9 @@
 //! Drawing through OpenGL 4.5: quads written directly, one call for many commands.
 //!
 //! ```text
-//! write_quads ──direct──► mapped quads ───────────────────────────────┐
-//! └──staged────► ring ──copy──► quads                       ├─► opaque ─ sky ─ blended
-//! write_draw_data ──────► ring ──copy──► table, read by base instance ┘   one call a batch
+//! write entries ──direct──► mapped memory ─────────────────────────┐
+//!               ──staged──► ring ──copy──► buffer ─────────────────┼─► opaque ─ sky ─ blended
+//! write draw data ────────► ring ──copy──► table, by base instance ┘   one call a batch
 //! draw ──► frame, commands ──► ring, fenced
 //! ```
 //! *Direct* writes are plain stores into memory that the GPU reads while it runs. The caller must

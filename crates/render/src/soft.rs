@@ -53,7 +53,7 @@ use self::{
 };
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted, check_size},
     error::RenderError,
     frame::Frame,
     image::Image,
@@ -119,7 +119,7 @@ impl SoftDevice {
     /// # Errors
     /// `EmptyPicture`, `TooLarge` beyond 16,384 pixels a side, or `OutOfMemory`.
     pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
-        check_size(width, height)?;
+        check_size([width, height], MAX_SIDE)?;
         let target = Target::new(width, height)?;
         Ok(Self {
             target,
@@ -150,7 +150,7 @@ impl Output for SoftDevice {
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        check_size(width, height)?;
+        check_size([width, height], MAX_SIDE)?;
         if self.target.size() != [width, height] {
             // The old target remains until the new one exists.
             self.target = Target::new(width, height)?;
@@ -271,19 +271,4 @@ fn rasterise<'a>(
             .for_each(|(task, bins)| bins.fill(tasks.runs(task), stage, viewport));
         draw(used);
     }
-}
-
-fn check_size(width: u32, height: u32) -> Result<(), RenderError> {
-    if width == 0 || height == 0 {
-        return Err(RenderError::EmptyPicture { width, height });
-    }
-    let longest = width.max(height);
-    if longest > MAX_SIDE {
-        return Err(RenderError::TooLarge {
-            what: "a picture's side",
-            requested: longest.into(),
-            limit: MAX_SIDE.into(),
-        });
-    }
-    Ok(())
 }

@@ -1,9 +1,9 @@
 //! Drawing through wgpu: Vulkan, Metal, Direct3D 12, or OpenGL as a fallback.
 //!
 //! ```text
-//! write_quads ──► queue ──► quads, per-draw data ─┐
-//! draw ──► frame, commands ──► queue ──► submit: opaque ─ sky ─ blended
-//! one multi-draw a batch, or a call a command
+//! write ──► queue ──► entries, per-draw data ─┐
+//! draw ──► frame, commands ──► queue ─────────┴─► submit: opaque ─ sky ─ blended
+//!                                                 one multi-draw a batch, or a call a command
 //! ```
 //! Writes are staged by wgpu. They take effect in queue order, after all frames submitted before
 //! and before the next. So a range can be written again as soon as it is freed.
@@ -31,12 +31,12 @@ use std::sync::{
 use drystone_pool::Access;
 
 use self::{
-    adapter::Opened, copies::Copies, cull::Culler, opening::check_size, overlay::OverlayPainter,
-    per_frame::PerFrame, pipelines::Pipelines, target::Target, wired::WiredDraws,
+    adapter::Opened, copies::Copies, cull::Culler, overlay::OverlayPainter, per_frame::PerFrame,
+    pipelines::Pipelines, target::Target, wired::WiredDraws,
 };
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted, check_size},
     error::RenderError,
     frame::Frame,
     image::Image,
@@ -57,10 +57,8 @@ pub struct WgpuDevice {
     pattern: wgpu::Buffer,
     /// Whether indirect commands can use the draw's slot as first instance.
     indirect: bool,
-    /// Maximum number of quads in one geometry.
-    max_quads: u32,
-    /// Why the GPU cannot cull, if so.
-    culling: Result<(), &'static str>,
+    /// Abilities and limits. The size is that of the target.
+    info: DeviceInfo,
     copies: Copies,
     progress: FrameCounter,
     /// Created when the first frame needs it.
@@ -96,9 +94,7 @@ impl Output for WgpuDevice {
     }
 
     fn info(&self) -> DeviceInfo {
-        let Self { target, max_quads, culling, .. } = self;
-        let (max_quads, culling) = (*max_quads, *culling);
-        DeviceInfo { size: target.size(), access: Access::Staged, max_quads, culling }
+        DeviceInfo { size: self.target.size(), ..self.info }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -106,7 +102,7 @@ impl Output for WgpuDevice {
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        check_size(&self.opened, width, height)?;
+        check_size([width, height], self.opened.device.limits().max_texture_dimension_2d)?;
         if self.target.size() == [width, height] {
             return self.opened.fault.check_lost("resizing the picture");
         }

@@ -6,7 +6,7 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     context::Context,
 };
-use crate::{error::RenderError, image::Image};
+use crate::{device::check_size, error::RenderError, image::Image};
 
 /// A picture with depth. It is drawn from the top row down, unlike usual in OpenGL, and is flipped
 /// when it is copied to a window.
@@ -26,7 +26,7 @@ impl Target {
     /// # Errors
     /// `EmptyPicture`, `TooLarge`, or `Device` when there is no memory for it.
     pub(super) fn new(context: &Rc<Context>, size: [u32; 2]) -> Result<Self, RenderError> {
-        check_size(context, size)?;
+        check_size(size, context.limits.side)?;
         let [width, height] = size.map(|side| side as GLsizei);
         // From here on `drop` deletes it; OpenGL ignores the name zero.
         let context = Rc::clone(context);
@@ -140,15 +140,4 @@ impl Drop for Target {
             }
         }
     }
-}
-
-fn check_size(context: &Context, [width, height]: [u32; 2]) -> Result<(), RenderError> {
-    if width == 0 || height == 0 {
-        return Err(RenderError::EmptyPicture { width, height });
-    }
-    let (limit, requested) = (context.limits.side.into(), width.max(height).into());
-    if requested > limit {
-        return Err(RenderError::TooLarge { what: "a picture's side", requested, limit });
-    }
-    Ok(())
 }

@@ -18,49 +18,39 @@ const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
 const MIN_DISTANCE: f32 = 1e-6;
 
 pub(super) struct Shader<'a> {
+    frame: &'a Frame,
     sky: Sky,
     palette: &'a [Vec4],
     face_light: [Vec3A; 6],
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
     camera_fraction: Vec3A,
-    /// Light lost per level of ambient occlusion.
-    occlusion: f32,
-    /// Part of a colour that its level's tint hides.
-    tint: f32,
     /// The lines along quads' edges, if they are drawn.
     wire: Option<Wire>,
-    haze_start: f32,
-    haze_rate: f32,
-    haze_density: f32,
     /// Width and height of a pixel in coordinates from −1 to 1, y up.
     pixel_steps: [f32; 2],
 }
 
 impl<'a> Shader<'a> {
-    pub(super) fn new(frame: &Frame, palette: &'a [Vec4], [width, height]: [u32; 2]) -> Self {
+    pub(super) fn new(frame: &'a Frame, palette: &'a [Vec4], [width, height]: [u32; 2]) -> Self {
         let clip_from_relative = Mat4::from_cols_array_2d(&frame.clip_from_relative);
         let relative_from_clip: DMat4 = clip_from_relative.as_dmat4().inverse();
         Self {
+            frame,
             sky: Sky::new(frame),
             palette,
             face_light: frame.face_light.map(|[red, green, blue, _]| Vec3A::new(red, green, blue)),
             relative_from_clip: relative_from_clip.as_mat4(),
             camera_voxel: IVec3::from_array(frame.camera_voxel),
             camera_fraction: Vec3A::from_array(frame.camera_fraction),
-            occlusion: frame.occlusion_loss,
-            tint: frame.level_tint,
             wire: Wire::new(frame),
-            haze_start: frame.haze_start,
-            haze_rate: frame.haze_rate,
-            haze_density: frame.haze_density,
             pixel_steps: [2.0 / width as f32, -2.0 / height as f32],
         }
     }
 
     /// Whether any haze can be visible.
     fn is_hazy(&self) -> bool {
-        self.haze_density != 0.0 && self.haze_rate != 0.0
+        self.frame.haze_density != 0.0 && self.frame.haze_rate != 0.0
     }
 
     /// The sky at a pixel.
@@ -76,8 +66,8 @@ impl<'a> Shader<'a> {
         let lit = self.lit(kind);
         let units = || self.relative(x, y, depth) + self.camera_fraction;
         let shaded = match darkness(kind, self.camera_voxel, units) {
-            Some(dark) if self.occlusion != 0.0 => {
-                let light = 1.0 - dark * self.occlusion;
+            Some(dark) if self.frame.occlusion_loss != 0.0 => {
+                let light = 1.0 - dark * self.frame.occlusion_loss;
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)
             }
             _ => lit,
@@ -119,11 +109,11 @@ impl<'a> Shader<'a> {
     #[inline]
     fn hazy(&self, lit: Vec4, relative: Vec3A) -> Vec4 {
         let distance = relative.length();
-        let part = ((distance - self.haze_start) * self.haze_rate).clamp(0.0, 1.0);
+        let part = ((distance - self.frame.haze_start) * self.frame.haze_rate).clamp(0.0, 1.0);
         if part == 0.0 {
             return lit;
         }
-        let haze = self.haze_density * smooth(part);
+        let haze = self.frame.haze_density * smooth(part);
         let sky = self.sky.toward(relative / distance.max(MIN_DISTANCE));
         mix(Vec3A::from_vec4(lit), sky, haze).extend(lit.w)
     }
@@ -135,8 +125,8 @@ impl<'a> Shader<'a> {
         let color = self.palette.get(material).copied().unwrap_or(MISSING);
         let light = self.face_light[(word & 7).min(5) as usize];
         let mut own = Vec3A::from_vec4(color);
-        if self.tint != 0.0 {
-            own = mix(own, level_tint(level), self.tint);
+        if self.frame.level_tint != 0.0 {
+            own = mix(own, level_tint(level), self.frame.level_tint);
         }
         (own * light).min(Vec3A::ONE).extend(color.w)
     }

@@ -146,7 +146,7 @@ impl WgpuDevice {
         culled: &Culled<'_, WgpuGeometry>,
         passes: &Passes<'_, WgpuGeometry>,
     ) -> Result<(), RenderError> {
-        self.culling.map_err(RenderError::cannot_cull)?;
+        self.info.culling.map_err(RenderError::cannot_cull)?;
         if cfg!(debug_assertions) {
             cull::check(culled)?;
         }

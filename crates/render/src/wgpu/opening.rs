@@ -1,6 +1,7 @@
 //! Construction of devices for pictures and windows.
 
 use drystone_mesh::{Quad, quad_index_pattern};
+use drystone_pool::Access;
 
 use super::{
     Api, FrameCounter, WgpuDevice,
@@ -11,7 +12,12 @@ use super::{
     pipelines::Pipelines,
     target::Target,
 };
-use crate::{buffers::PATTERN_QUADS, error::RenderError, window_target::WindowTarget};
+use crate::{
+    buffers::PATTERN_QUADS,
+    device::{DeviceInfo, check_size},
+    error::RenderError,
+    window_target::WindowTarget,
+};
 
 impl WgpuDevice {
     /// Creates a device without a window that draws pictures of this size.
@@ -20,7 +26,7 @@ impl WgpuDevice {
     /// `NoAdapter`, `NoDevice`, `EmptyPicture` or `TooLarge`.
     pub fn headless(api: Api, width: u32, height: u32) -> Result<Self, RenderError> {
         let opened = pollster::block_on(adapter::open_headless(api))?;
-        check_size(&opened, width, height)?;
+        check_size([width, height], opened.device.limits().max_texture_dimension_2d)?;
         let target = Target::picture(&opened.device, [width, height]);
         Self::new(opened, target)
     }
@@ -54,7 +60,7 @@ impl WgpuDevice {
         let vsync = window.vsync;
         let (opened, surface, window) = adapter::open_for_window(api, window).await?;
         let size = [width.max(1), height.max(1)];
-        check_size(&opened, size[0], size[1])?;
+        check_size(size, opened.device.limits().max_texture_dimension_2d)?;
         let target = Target::window(&opened, surface, window, size, vsync)?;
         Self::new(opened, target)
     }
@@ -79,6 +85,8 @@ impl WgpuDevice {
         let max_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
         let max_quads = u32::try_from(max_bytes / size_of::<Quad>() as u64).unwrap_or(u32::MAX);
         let culling = cull::missing(&opened, indirect).map_or(Ok(()), Err);
+        let (size, access) = (target.size(), Access::Staged);
+        let info = DeviceInfo { size, access, max_quads, culling };
         opened.fault.check("making pipelines")?;
         Ok(Self {
             opened,
@@ -87,8 +95,7 @@ impl WgpuDevice {
             per_frame,
             pattern,
             indirect,
-            max_quads,
-            culling,
+            info,
             copies: Copies::default(),
             progress: FrameCounter::default(),
             culler: None,
@@ -96,17 +103,4 @@ impl WgpuDevice {
             wired: None,
         })
     }
-}
-
-/// Refuses pictures without pixels, and pictures larger than the device's limit.
-pub(super) fn check_size(opened: &Opened, width: u32, height: u32) -> Result<(), RenderError> {
-    if width == 0 || height == 0 {
-        return Err(RenderError::EmptyPicture { width, height });
-    }
-    let limit = opened.device.limits().max_texture_dimension_2d.into();
-    let requested = width.max(height).into();
-    if requested > limit {
-        return Err(RenderError::TooLarge { what: "a picture's side", requested, limit });
-    }
-    Ok(())
 }
