@@ -30,32 +30,22 @@ pub struct KeyRow {
     pub keys: &'static str,
     /// Effect in the window, and in a page; `None` where they are not listed.
     help: [Option<&'static str>; 2],
-    /// Actions by chord.
-    bound: &'static [(&'static str, Action)],
+    bound: Bound,
 }
 
+/// Actions by chord.
+type Bound = &'static [(&'static str, Action)];
+
 impl KeyRow {
-    const fn both(
-        keys: &'static str,
-        help: &'static str,
-        bound: &'static [(&'static str, Action)],
-    ) -> Self {
+    const fn both(keys: &'static str, help: &'static str, bound: Bound) -> Self {
         Self { keys, help: [Some(help), Some(help)], bound }
     }
 
-    const fn window(
-        keys: &'static str,
-        help: &'static str,
-        bound: &'static [(&'static str, Action)],
-    ) -> Self {
+    const fn window(keys: &'static str, help: &'static str, bound: Bound) -> Self {
         Self { keys, help: [Some(help), None], bound }
     }
 
-    const fn page(
-        keys: &'static str,
-        help: &'static str,
-        bound: &'static [(&'static str, Action)],
-    ) -> Self {
+    const fn page(keys: &'static str, help: &'static str, bound: Bound) -> Self {
         Self { keys, help: [None, Some(help)], bound }
     }
 

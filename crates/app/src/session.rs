@@ -126,24 +126,26 @@ impl Session {
     /// If the device is lost.
     pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
         match action {
-            Action::Hold(key) if self.camera.hold(key, true) => self.pace.last = Instant::now(),
-            Action::Release(key) if self.camera.hold(key, false) => {
+            Action::Hold(key) if self.camera.flight.key(key, true) => {
+                self.pace.last = Instant::now();
+            }
+            Action::Release(key) if self.camera.flight.key(key, false) => {
                 self.pace.last = Instant::now();
             }
             Action::Hold(_) | Action::Release(_) => {}
-            Action::ReleaseAll => self.camera.release_all(),
-            Action::Turn(pixels) => self.camera.turn(pixels),
-            Action::Wheel(notches) => self.camera.wheel(notches),
+            Action::ReleaseAll => self.camera.flight.release_all(),
+            Action::Turn(pixels) => self.camera.flight.turn(&mut self.camera.view.camera, pixels),
+            Action::Wheel(notches) => self.camera.flight.wheel(notches),
             Action::Fingers(by, spread) => self.camera.fingers(by, spread),
-            Action::Go(position) => self.camera.go(position),
+            Action::Go(position) => self.camera.view.camera.position = position,
             Action::Home => self.camera.go_home(),
             Action::Walk => self.switch_walking(),
             Action::FaceMask if self.is_model() => {
                 self.say("polygon models have no back faces to mask");
             }
-            Action::FaceMask => self.camera.toggle_mask(),
-            Action::Frustum => self.camera.toggle_frustum(),
-            Action::Sort => self.camera.toggle_order(),
+            Action::FaceMask => self.camera.view.mask_facings ^= true,
+            Action::Frustum => self.camera.view.cull_frustum ^= true,
+            Action::Sort => self.camera.view.order ^= true,
             Action::Cull => self.switch_cull()?,
             Action::Occlusion => self.switch_occlusion(),
             Action::Tint if self.is_model() => {
@@ -240,7 +242,7 @@ impl Session {
 
     /// Sets the size of pictures, from the next frame on.
     pub const fn set_size(&mut self, size: Size) {
-        self.camera.set_size(size);
+        self.camera.options.size = size;
     }
 
     /// Changes the size of pictures and of the renderer.
@@ -248,7 +250,7 @@ impl Session {
     /// # Errors
     /// If the device fails.
     pub fn resize(&mut self, size: Size) -> Result<(), RenderError> {
-        self.camera.set_size(size);
+        self.camera.options.size = size;
         match &mut self.stage {
             Some(stage) => stage.renderer().resize(size.width, size.height),
             None => Ok(()),

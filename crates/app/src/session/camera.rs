@@ -5,18 +5,18 @@ use drystone_world::VoxelRay;
 use glam::DVec3;
 
 use crate::scene::{self, EditScene, HAZE_BEGINS, Size, ray_through};
-use crate::{Flight, FlightKey, Framed, Haze, Look, ViewOptions, Walk};
+use crate::{Flight, Framed, Haze, Look, ViewOptions, Walk};
 
 /// Camera, light and air of a session, and their movements.
 pub struct CameraControl {
-    view: View,
+    pub(super) view: View,
     framed: Framed,
-    options: ViewOptions,
+    pub(super) options: ViewOptions,
     /// Atmosphere before haze hides the edge of a vast world.
     clear_air: Option<Atmosphere>,
     /// Whether haze is still changing to its target.
     is_haze_moving: bool,
-    flight: Flight,
+    pub(super) flight: Flight,
     /// Walking; `None` while flying.
     walk: Option<Walk>,
 }
@@ -49,34 +49,9 @@ impl CameraControl {
         self.view.camera = other.view.camera;
     }
 
-    pub(super) const fn set_size(&mut self, size: Size) {
-        self.options.size = size;
-    }
-
-    /// Records a held or released key. Returns whether that starts or stops a movement.
-    pub(super) fn hold(&mut self, key: FlightKey, is_held: bool) -> bool {
-        self.flight.key(key, is_held)
-    }
-
-    pub(super) fn release_all(&mut self) {
-        self.flight.release_all();
-    }
-
-    pub(super) fn turn(&mut self, pixels: [f64; 2]) {
-        self.flight.turn(&mut self.view.camera, pixels);
-    }
-
-    pub(super) fn wheel(&mut self, notches: f64) {
-        self.flight.wheel(notches);
-    }
-
     pub(super) fn fingers(&mut self, by: [f64; 2], spread: f64) {
         self.flight.slide(&mut self.view.camera, by);
         self.flight.pinch(&mut self.view.camera, spread);
-    }
-
-    pub(super) const fn go(&mut self, position: DVec3) {
-        self.view.camera.position = position;
     }
 
     /// Resets the camera to the initial view, for the current size of the picture.
@@ -124,18 +99,6 @@ impl CameraControl {
         scene::reach(&mut self.view.camera, min, max);
     }
 
-    pub(super) const fn toggle_mask(&mut self) {
-        self.view.mask_facings = !self.view.mask_facings;
-    }
-
-    pub(super) const fn toggle_frustum(&mut self) {
-        self.view.cull_frustum = !self.view.cull_frustum;
-    }
-
-    pub(super) const fn toggle_order(&mut self) {
-        self.view.order = !self.view.order;
-    }
-
     pub(super) const fn toggle_tint(&mut self) {
         self.view.tint_levels = !self.view.tint_levels;
         self.options.look.tint_levels = self.view.tint_levels;
@@ -156,16 +119,6 @@ impl CameraControl {
     pub(super) fn set_haze(&mut self, end: f32) {
         self.view.atmosphere = self.view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
         self.options.look.haze = Some(Haze::Distance(end));
-    }
-
-    /// Shows ambient occlusion or not; meshes must fit.
-    pub(super) const fn show_occlusion(&mut self, strength: f32) {
-        self.view.atmosphere.ambient_occlusion = strength;
-    }
-
-    /// Records whether meshes contain ambient occlusion.
-    pub(super) const fn set_occlusion(&mut self, occlusion: bool) {
-        self.options.look.occlusion = occlusion;
     }
 
     /// Returns what is drawn.

@@ -211,7 +211,7 @@ impl Session {
             return self.say(NO_AO_ON_CUBES);
         }
         // Without the effect, old and new meshes look the same.
-        self.camera.show_occlusion(0.0);
+        self.camera.view.atmosphere.ambient_occlusion = 0.0;
         stage.change_meshing(Meshing { occlusion });
         self.change = Some(Change::new(ChangeTarget::Occlusion(occlusion)));
     }
@@ -255,8 +255,8 @@ impl Session {
                 self.note(refused);
             }
             ChangeTarget::Occlusion(occlusion) => {
-                self.camera.set_occlusion(occlusion);
-                self.camera.show_occlusion(self.camera.look().strength());
+                self.camera.options.look.occlusion = occlusion;
+                self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
             }
         }
         self.change = None;
@@ -269,7 +269,7 @@ impl Session {
             stage.stop_change();
         }
         self.change = None;
-        self.camera.show_occlusion(self.camera.look().strength());
+        self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
         self.say(format!("nothing was changed: {error}"));
     }
 }

@@ -197,7 +197,7 @@ impl Session {
             }
         }
         (self.stage, self.change) = (Some(stage), None);
-        self.camera.show_occlusion(self.camera.look().strength());
+        self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
         self.pace.last = Instant::now();
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Session {
         let framed = Framed::new(&content);
         let refused = stage.show_instead(content, &quads.unwrap_or_default(), how)?;
         self.note(refused);
-        self.camera.set_occlusion(meshing.occlusion);
+        self.camera.options.look.occlusion = meshing.occlusion;
         self.camera.reframe(framed);
         match reread {
             Reread::Without(_) => self.editing.restart(edit_target, self.max_edit_bytes),
