@@ -2,6 +2,8 @@
 //! good and bad samples.
 
 mod arrows;
+mod boolean_parameters;
+mod command_line;
 mod crate_docs;
 mod doc_openings;
 mod document_size;
@@ -10,7 +12,9 @@ mod function_size;
 mod leftovers;
 mod links;
 mod manifests;
+mod module_arrows;
 mod no_std;
+mod object_size;
 mod offence;
 mod plain_words;
 mod prose;
@@ -68,6 +72,30 @@ fn a_crate_has_one_integration_binary() {
 #[test]
 fn crates_depend_only_on_lower_layers() {
     expect_none(&arrows::check(&REPOSITORY.packages, &REPOSITORY.files));
+}
+
+#[test]
+fn modules_form_no_circles() {
+    let check = |root| module_arrows::check(root, &REPOSITORY.files);
+    let mut offences: Vec<_> = module_arrows::roots(&REPOSITORY.files).flat_map(check).collect();
+    let unused = module_arrows::unused_exceptions(&REPOSITORY.files, module_arrows::CIRCLES);
+    offences.extend(unused);
+    expect_none(&offences);
+}
+
+#[test]
+fn objects_are_small() {
+    expect_none(&object_size::check(&REPOSITORY.files, object_size::LARGE_OBJECTS));
+}
+
+#[test]
+fn public_functions_have_no_boolean_parameters() {
+    expect_of_rust_files(boolean_parameters::check);
+}
+
+#[test]
+fn libraries_name_no_command_line_options() {
+    expect_of_rust_files(command_line::check);
 }
 
 #[test]
