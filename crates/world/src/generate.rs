@@ -5,7 +5,9 @@ use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos
 use drystone_formats::{Source, SourceError};
 
 mod carve;
+mod carver;
 mod coarse;
+mod column;
 mod cover;
 mod fill;
 mod grid;

@@ -1,7 +1,6 @@
 use drystone_formats::SourceError;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelBox, VoxelPos};
 
-use super::{Filling, Voxels};
 use crate::shape::VoxelShape;
 
 /// A set of changed voxels, each with its material before and after.
@@ -53,26 +52,6 @@ impl Edit {
     pub const MAX_CHUNKS: u64 = 4_096;
     /// Maximum number of runs in an edit. They take 48 MiB.
     pub const MAX_RUNS: u64 = 4 << 20;
-
-    /// Creates the edit that sets all voxels of `shape` to `material`. Voxels that cannot be set
-    /// are omitted.
-    ///
-    /// # Cost
-    /// O(voxels of the shape and rows of its chunks), about 1 ns each. A chunk of one material
-    /// inside the shape takes constant time.
-    ///
-    /// # Errors
-    /// [`SourceError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
-    /// [`MAX_RUNS`](Self::MAX_RUNS).
-    pub fn fill(
-        voxels: &dyn Voxels,
-        shape: &VoxelShape,
-        material: Material,
-    ) -> Result<Self, SourceError> {
-        let mut filling = Filling::new(voxels.side(), shape, material)?;
-        while filling.step(voxels)? {}
-        Ok(filling.into_edit())
-    }
 
     /// Returns the side of the edited chunks, in voxels.
     pub const fn side(&self) -> u32 {

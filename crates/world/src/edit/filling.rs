@@ -91,3 +91,25 @@ impl Filling {
         Some(all.min.offset(steps.map(|by| by as i32)))?
     }
 }
+
+impl Edit {
+    /// Creates the edit that sets all voxels of `shape` to `material`. Voxels that cannot be set
+    /// are omitted.
+    ///
+    /// # Cost
+    /// O(voxels of the shape and rows of its chunks), about 1 ns each. A chunk of one material
+    /// inside the shape takes constant time.
+    ///
+    /// # Errors
+    /// [`SourceError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
+    /// [`MAX_RUNS`](Self::MAX_RUNS).
+    pub fn fill(
+        voxels: &dyn Voxels,
+        shape: &VoxelShape,
+        material: Material,
+    ) -> Result<Self, SourceError> {
+        let mut filling = Filling::new(voxels.side(), shape, material)?;
+        while filling.step(voxels)? {}
+        Ok(filling.into_edit())
+    }
+}

@@ -12,13 +12,14 @@
 
 use drystone_voxel::{Chunk, Material};
 
-use super::carve::{BELOW, Carved};
+use super::carve::Carved;
+use super::column::Column;
 use super::cover::{COVER, Cover};
 use super::fill::{index, into_chunk};
-use super::grid::{Grid, SIDE};
+use super::grid::{BELOW, Grid, SIDE};
 use super::land::{GROWN_UNITS, Land};
 use super::palette::Palette;
-use super::terrain::{Column, Terrain};
+use super::terrain::Terrain;
 use super::tree::{Tree, canopy};
 
 /// Makes the LOD chunk on its land, in a world that ends before `end_units`.
@@ -70,7 +71,7 @@ impl Maker<'_> {
             units if units <= GROWN_UNITS => {
                 self.land.trees().iter().map(|tree| i64::from(tree.bounds().1[1])).max()
             }
-            _ => Some(self.land.top().ceil() as i64 + i64::from(super::tree::MAX_HEIGHT)),
+            _ => Some(self.land.top().ceil() as i64 + i64::from(super::terrain::MAX_TREE_HEIGHT)),
         };
         let sea = i64::from(self.cover.terrain.sea_level());
         low > trees.unwrap_or(0).max(sea) && low as f32 > self.land.top()

@@ -2,9 +2,10 @@
 
 use drystone_voxel::Material;
 
+use super::column::Column;
 use super::hash::Dice;
 use super::palette::Palette;
-use super::terrain::{Column, Terrain};
+use super::terrain::Terrain;
 
 /// Slope above which the ground is bare rock, as height per horizontal distance.
 const STEEP: f32 = 1.25;

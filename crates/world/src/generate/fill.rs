@@ -2,9 +2,9 @@
 
 use drystone_voxel::{Chunk, ChunkPos, Material};
 
-use super::carve::{BELOW, Carved};
+use super::carve::Carved;
 use super::cover::{COVER, Cover};
-use super::grid::{Grid, SIDE};
+use super::grid::{BELOW, Grid, SIDE};
 use super::hash::Dice;
 use super::land::Land;
 use super::palette::Palette;

@@ -3,6 +3,11 @@ use drystone_voxel::{Chunk, ChunkPos, NodePos};
 /// Side of every chunk, in voxels.
 pub(super) const SIDE: i32 = Chunk::SIDE as i32;
 
+/// Number of rows below the chunk that are computed, to find what grows on its lowest voxels.
+pub(super) const BELOW: i32 = 1;
+/// Number of rows above the chunk that are computed, to find the depth of its highest voxels.
+pub(super) const ABOVE: i32 = 4;
+
 /// Distance from the origin, in voxels, at which the land is mirrored on X and Z. Up to there, an
 /// `f32` coordinate has at least four fractional bits. At 16 times the distance, neighbouring
 /// columns would be equal. The repetition is visible only at a larger view distance.

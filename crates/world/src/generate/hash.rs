@@ -1,4 +1,6 @@
-//! Random numbers that depend only on a seed and a position.
+//! Random numbers and noise that depend only on a seed and a position.
+
+use fastnoise_lite::{FastNoiseLite, NoiseType};
 
 /// Mixes 64 bits so that each depends on all (the finalizer of SplitMix64).
 pub(super) fn mix(value: u64) -> u64 {
@@ -30,4 +32,12 @@ impl Dice {
         self.0 = mix(self.0);
         (self.0 >> 40) as f32 / (1_u64 << 24) as f32
     }
+}
+
+/// Creates a plain noise with waves of `width` voxels.
+pub(super) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
+    let mut noise = FastNoiseLite::with_seed(mix(seed ^ purpose << 32) as i32);
+    noise.set_noise_type(Some(NoiseType::OpenSimplex2));
+    noise.set_frequency(Some(1.0 / width));
+    noise
 }

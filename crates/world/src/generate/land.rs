@@ -1,8 +1,9 @@
 //! Ground and trees that all chunks above and below each other share.
 
+use super::column::{Column, slope};
 use super::grid::{Grid, SIDE, noise_coordinate};
 use super::palette::Palette;
-use super::terrain::{Column, Terrain, slope};
+use super::terrain::Terrain;
 use super::tree::{Tree, trees_near};
 
 /// Side of a voxel in units up to which trees are grown. For larger voxels, just the highest leaves

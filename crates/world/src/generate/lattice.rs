@@ -2,8 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::carve::ABOVE;
-use super::grid::{Grid, SIDE, noise_coordinate};
+use super::grid::{ABOVE, Grid, SIDE, noise_coordinate};
 
 /// Distance of two points in voxels of level 0.
 pub(super) const STEP: i32 = 4;

@@ -1,8 +1,8 @@
-use fastnoise_lite::{DomainWarpType, FastNoiseLite, FractalType, NoiseType};
+use fastnoise_lite::{DomainWarpType, FastNoiseLite, FractalType};
 
-use super::carve::Carver;
-use super::hash::mix;
-use super::tree::MAX_HEIGHT;
+use super::carver::Carver;
+use super::column::{Column, slope, smooth_step};
+use super::hash::noise;
 
 /// Relief that the constants below are meant for. Others scale with it.
 const RELIEF: f32 = 128.0;
@@ -18,6 +18,9 @@ const SNOW_LINE: f32 = 86.0;
 /// Height above which no tree stands.
 const TREE_LINE: f32 = 80.0;
 
+/// Maximum height of a tree.
+pub(super) const MAX_TREE_HEIGHT: i32 = 22;
+
 /// Shape of the land: the properties of a column that do not depend on height.
 pub(super) struct Terrain {
     pub(super) seed: u64,
@@ -30,21 +33,6 @@ pub(super) struct Terrain {
     cliffs: FastNoiseLite,
     wetness: FastNoiseLite,
     carver: Carver,
-}
-
-/// Terrain of one column.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Column {
-    /// Height below which voxels are solid, apart from cliffs and caves.
-    pub(super) ground: f32,
-    /// Highest ground of the square that the column stands for. At level 0 it equals the ground.
-    pub(super) highest: f32,
-    /// Distance in voxels by which cliffs change the ground.
-    pub(super) overhang: f32,
-    /// Wetness from −1 (dry) to 1 (wet).
-    pub(super) wetness: f32,
-    /// Slope as height per horizontal distance, on the steeper axis.
-    pub(super) slope: f32,
 }
 
 impl Terrain {
@@ -128,7 +116,7 @@ impl Terrain {
     /// Returns a height above all ground, cliffs and trees.
     pub(super) fn ceiling(&self) -> f32 {
         // A terrace lifts the land by less than 2, and a cliff adds at most 9.
-        (SEA + HIGHEST + 11.0) * self.scale + MAX_HEIGHT as f32 + 2.0
+        (SEA + HIGHEST + 11.0) * self.scale + MAX_TREE_HEIGHT as f32 + 2.0
     }
 
     /// Returns the height of the highest water voxel.
@@ -145,26 +133,6 @@ impl Terrain {
     pub(super) fn tree_line(&self) -> f32 {
         TREE_LINE * self.scale
     }
-}
-
-/// Creates a plain noise with waves of `width` voxels.
-pub(super) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
-    let mut noise = FastNoiseLite::with_seed(mix(seed ^ purpose << 32) as i32);
-    noise.set_noise_type(Some(NoiseType::OpenSimplex2));
-    noise.set_frequency(Some(1.0 / width));
-    noise
-}
-
-/// Returns the slope from the heights on the sides −X, +X, −Z and +Z, which are `apart` voxels
-/// apart.
-pub(super) fn slope([west, east, north, south]: [f32; 4], apart: f32) -> f32 {
-    (east - west).abs().max((south - north).abs()) / apart
-}
-
-/// Returns 0 below `low`, 1 above `high`, and a smooth transition between.
-pub(super) fn smooth_step(low: f32, high: f32, value: f32) -> f32 {
-    let t = ((value - low) / (high - low)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }
 
 /// Shapes a height into steps of height `step`, flat for most of each step.

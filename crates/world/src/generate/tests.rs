@@ -161,7 +161,7 @@ fn other_reliefs_stay_within_their_height() {
         let world = World::load(&source).unwrap();
         let top = world.bounds().unwrap().max.y;
         // Trees do not shrink with the land.
-        assert!(top <= relief_voxels as i32 + tree::MAX_HEIGHT, "{top} of {relief_voxels}");
+        assert!(top <= relief_voxels as i32 + terrain::MAX_TREE_HEIGHT, "{top} of {relief_voxels}");
         assert!(top > source.terrain.sea_level());
     }
 }

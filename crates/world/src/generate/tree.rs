@@ -1,9 +1,10 @@
 use drystone_voxel::Material;
 
+use super::column::{Column, smooth_step};
 use super::grid::noise_coordinate;
 use super::hash::Dice;
 use super::palette::Palette;
-use super::terrain::{Column, Terrain, smooth_step};
+use super::terrain::Terrain;
 
 /// Side of a square of land that holds at most one tree.
 const CELL: i32 = 5;
@@ -11,8 +12,6 @@ const CELL: i32 = 5;
 const REACH: i32 = 7;
 /// Steepest ground with trees, as height per horizontal distance.
 const STEEPEST: f32 = 0.9;
-/// Maximum height of a tree.
-pub(super) const MAX_HEIGHT: i32 = 22;
 
 /// A tree and its position.
 pub(super) struct Tree {

@@ -1,0 +1,94 @@
+//! The noises of cliffs and caves.
+
+use fastnoise_lite::{FastNoiseLite, FractalType};
+
+use super::column::{Column, smooth_step};
+use super::grid::noise_coordinate;
+use super::hash::noise;
+use super::lattice::{STEP, between};
+
+/// Largest absolute value of the noise inside a cave.
+pub(super) const CAVE_WIDTH: f32 = 0.14;
+/// Factor on the width of a cave at its entrance.
+pub(super) const MOUTH: f32 = 1.3;
+/// Thickness of rock over caves in voxels, where the land is flat or under water.
+const ROOF: f32 = 7.0;
+/// Side of a voxel in units above which cliffs have no overhangs, at the default relief. They would
+/// be no larger than the voxels.
+const CLIFF_UNITS: f32 = 4.0;
+/// Side of a voxel in units above which there are no caves, at the default relief.
+const CAVE_UNITS: f32 = 2.0;
+
+/// The three-dimensional noises.
+pub(super) struct Carver {
+    cliffs: FastNoiseLite,
+    caves: [FastNoiseLite; 2],
+    scale: f32,
+}
+
+impl Carver {
+    pub(super) fn new(seed: u64, scale: f32) -> Self {
+        let scale = scale.max(0.5);
+        let mut cliffs = noise(seed, 20, 30.0 * scale);
+        cliffs.set_fractal_type(Some(FractalType::FBm));
+        cliffs.set_fractal_octaves(Some(2));
+        let caves = [21, 22].map(|purpose| noise(seed, purpose, 62.0 * scale));
+        Self { cliffs, caves, scale }
+    }
+
+    /// Whether voxels of this side are small enough to show caves.
+    pub(super) fn has_caves(&self, units: i64) -> bool {
+        units == 1 || units as f32 <= CAVE_UNITS * self.scale
+    }
+
+    pub(super) fn has_cliffs(&self, units: i64) -> bool {
+        units == 1 || units as f32 <= CLIFF_UNITS * self.scale
+    }
+
+    pub(super) fn cliff_noise(&self, [x, y, z]: [f32; 3]) -> f32 {
+        self.cliffs.get_noise_3d(x, y, z)
+    }
+
+    /// Returns the cave noise, scaled so that caves are wider than high.
+    pub(super) fn cave_noise(&self, which: usize, [x, y, z]: [f32; 3]) -> f32 {
+        self.caves[which].get_noise_3d(x, y * 1.7, z)
+    }
+
+    /// Returns the largest absolute value of both noises inside a cave at height `y`.
+    pub(super) fn cave_width(&self, column: &Column, sea: i32, y: i32) -> f32 {
+        // Near the surface, caves open only on slopes, and never into water.
+        let depth = column.ground - y as f32;
+        let roof = smooth_step(ROOF * 0.4, ROOF * 1.6, depth);
+        let dry = smooth_step(3.0, 9.0, column.ground - sea as f32);
+        let open = smooth_step(0.45, 0.95, column.slope) * dry;
+        if y > 2 { CAVE_WIDTH * (MOUTH * open).max(roof) } else { 0.0 }
+    }
+
+    /// Whether a single voxel is in a cave. The result is the same as in the chunk.
+    pub(super) fn cave_at(&self, column: &Column, sea: i32, [x, y, z]: [i32; 3]) -> bool {
+        let width = self.cave_width(column, sea, y);
+        if width <= 0.0 {
+            return false;
+        }
+        let noises = [0, 1].map(|which| {
+            let low = [x, y, z].map(|c| c.div_euclid(STEP) * STEP);
+            let corner = |i: usize| {
+                let at = |axis: usize| low[axis] + STEP * (i as i32 >> axis & 1);
+                let [x, z] = [at(0), at(2)].map(|c| noise_coordinate(c.into()));
+                self.cave_noise(which, [x, at(1) as f32, z])
+            };
+            between(std::array::from_fn(corner), [x, y, z].map(fraction))
+        });
+        is_within(noises, width)
+    }
+}
+
+/// Returns the position of a coordinate between two points of the lattice, from 0 to 1.
+fn fraction(c: i32) -> f32 {
+    c.rem_euclid(STEP) as f32 / STEP as f32
+}
+
+/// Whether two noises are close enough to zero for a cave of this width.
+pub(super) fn is_within([a, b]: [f32; 2], width: f32) -> bool {
+    a * a + b * b < width * width
+}
