@@ -16,7 +16,8 @@ use wasm_bindgen::prelude::*;
 /// Throws a message if the file cannot be read at all.
 #[wasm_bindgen]
 pub fn check(name: &str, bytes: Vec<u8>) -> Result<bool, String> {
-    let source = open_voxels(Input::Bytes { bytes: &bytes, name }, &OpenOptions::default()).map_err(|error| error.to_string())?;
+    let source = open_voxels(Input::Bytes { bytes: &bytes, name }, &OpenOptions::default())
+        .map_err(|error| error.to_string())?;
     let is_edits = EditedSource::is_file_of_edits(source.as_ref());
     if is_edits {
         // Later edits are written to the same file.

@@ -21,7 +21,6 @@
 mod check;
 mod opening;
 mod page;
-mod saving;
 
 pub use check::check;
 pub use page::{Edits, Page, key_list, script_keys};

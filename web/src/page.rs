@@ -1,3 +1,5 @@
+mod saving;
+
 use std::time::Duration;
 
 use drystone::{
@@ -12,10 +14,8 @@ use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
 use web_time::Instant;
 
-use crate::{
-    opening::{EditsFile, Opened},
-    saving::SaveProgress,
-};
+use crate::opening::{EditsFile, Opened};
+use saving::SaveProgress;
 
 /// Limit for edits in memory, in bytes, including those that can be undone.
 const MAX_EDIT_BYTES: usize = 128 << 20;
@@ -94,7 +94,8 @@ impl Page {
         }
         let moves = self.session.camera().is_moving();
         let followed = self.session.follow(if moves { WORK_MOVING } else { WORK_STILL });
-        let drawn = followed.and_then(|_| self.session.draw()).map_err(|error| error.to_string())?;
+        let drawn =
+            followed.and_then(|_| self.session.draw()).map_err(|error| error.to_string())?;
         Ok(self.session.is_active() || !drawn.shown)
     }
 
@@ -207,12 +208,14 @@ impl Page {
         let drawn = self.session.drawn();
         let Some(stage) = self.session.stage() else { return words };
         let renderer = stage.renderer();
-        let (held, name, backend) = (renderer.held(), renderer.name(), renderer.output().describe());
+        let (held, name, backend) =
+            (renderer.held(), renderer.name(), renderer.output().describe());
         let mib = held.used_bytes as f64 / f64::from(1 << 20);
-        words + &format!(
-            "{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {name} on {backend}",
-            drawn.commands, drawn.meshes, held.meshes,
-        )
+        words
+            + &format!(
+                "{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {name} on {backend}",
+                drawn.commands, drawn.meshes, held.meshes,
+            )
     }
 }
 

@@ -63,7 +63,7 @@ pub struct Stride {
 ///
 /// // Crosses 80 voxels in eight seconds.
 /// let (mut flight, mut camera) = (Flight::new(80.0), Camera::default());
-/// flight.key(FlightKey::Forward, true);
+/// flight.press(FlightKey::Forward);
 /// flight.step(&mut camera, Duration::from_millis(50));
 /// assert!((camera.position.z + 0.5).abs() < 1e-6);
 /// ```
@@ -95,10 +95,14 @@ impl Flight {
         Self { held: HashSet::new(), speed: (extent / 8.0).clamp(min, max) }
     }
 
-    /// Records a key as pressed or released. Returns whether that starts or stops a movement.
-    pub fn key(&mut self, key: FlightKey, pressed: bool) -> bool {
-        let changed = if pressed { self.held.insert(key) } else { self.held.remove(&key) };
-        changed && !key.is_fast()
+    /// Records a key as pressed. Returns whether that starts a movement.
+    pub fn press(&mut self, key: FlightKey) -> bool {
+        self.held.insert(key) && !key.is_fast()
+    }
+
+    /// Records a key as released. Returns whether that stops a movement.
+    pub fn release(&mut self, key: FlightKey) -> bool {
+        self.held.remove(&key) && !key.is_fast()
     }
 
     /// Releases all keys.
@@ -206,21 +210,21 @@ mod tests {
     fn forward_moves_where_the_camera_looks() {
         let mut flight = Flight::new(80.0);
         let mut camera = Camera::default();
-        assert!(flight.key(FlightKey::Forward, true) && flight.is_moving());
+        assert!(flight.press(FlightKey::Forward) && flight.is_moving());
         flight.step(&mut camera, Duration::from_millis(50));
         assert!((camera.position - DVec3::new(0.0, 0.0, -0.5)).length() < 1e-6);
         // A long frame is limited to a short move.
         flight.step(&mut camera, Duration::from_secs(9));
         assert!((camera.position.z + 1.5).abs() < 1e-6);
-        assert!(flight.key(FlightKey::Forward, false) && !flight.is_moving());
-        assert!(!flight.key(FlightKey::Forward, false));
+        assert!(flight.release(FlightKey::Forward) && !flight.is_moving());
+        assert!(!flight.release(FlightKey::Forward));
     }
 
     #[test]
     fn shift_alone_does_not_move() {
         let mut flight = Flight::new(80.0);
-        assert!(!flight.key(FlightKey::FastLeft, true) && !flight.is_moving());
-        flight.key(FlightKey::Right, true);
+        assert!(!flight.press(FlightKey::FastLeft) && !flight.is_moving());
+        flight.press(FlightKey::Right);
         let mut camera = Camera::default();
         flight.step(&mut camera, Duration::from_millis(100));
         assert!((camera.position.x - 4.0).abs() < 1e-5);
@@ -233,7 +237,7 @@ mod tests {
     #[test]
     fn strides_are_horizontal_and_follow_the_camera() {
         let mut flight = Flight::new(80.0);
-        flight.key(FlightKey::Forward, true);
+        flight.press(FlightKey::Forward);
         for (yaw, pitch) in [(0.0, 0.0), (0.7, 1.2), (-2.5, -1.5), (4.0, 0.3)] {
             let camera = Camera { yaw, pitch, ..Camera::default() };
             let forward = camera.basis()[2];
@@ -241,7 +245,7 @@ mod tests {
             let stride = flight.stride(&camera);
             assert!((stride.direction - level).length() < 1e-5, "{yaw} {pitch}: {stride:?}");
         }
-        flight.key(FlightKey::Right, true);
+        flight.press(FlightKey::Right);
         let direction = flight.stride(&Camera::default()).direction;
         assert!(direction.x > 0.7 && direction.z < -0.7 && direction.y == 0.0, "{direction:?}");
     }

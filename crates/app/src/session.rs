@@ -126,10 +126,10 @@ impl Session {
     /// If the device is lost.
     pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
         match action {
-            Action::Hold(key) if self.camera.flight.key(key, true) => {
+            Action::Hold(key) if self.camera.flight.press(key) => {
                 self.pace.last = Instant::now();
             }
-            Action::Release(key) if self.camera.flight.key(key, false) => {
+            Action::Release(key) if self.camera.flight.release(key) => {
                 self.pace.last = Instant::now();
             }
             Action::Hold(_) | Action::Release(_) => {}

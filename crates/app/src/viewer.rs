@@ -17,7 +17,7 @@ mod status;
 
 use std::time::Instant;
 
-use drystone::{Action, Session, scene::BackendKind, scene::Size};
+use drystone::{Action, Loaded, Session, scene::BackendKind, scene::Size};
 use drystone_render::RenderError;
 use winit::{
     application::ApplicationHandler,
@@ -40,12 +40,18 @@ use opening::session_options;
 use overlay::Overlay;
 pub(crate) use overlay::Textures as OverlayTextures;
 use pointer::{Focus, Pointer, notches, turn};
-use reading::{First, Opened, Reader};
+use reading::{First, Reader};
 use saving::Saving;
 use screen::Screen;
 use screenshot::Screenshots;
 use signals::{Ended, WindowRequest, WindowRequests};
 use status::Status;
+
+/// Content of a file, ready to be shown, with its options.
+struct Opened {
+    options: SceneOptions,
+    loaded: Loaded,
+}
 
 /// Whether this session has a display to open a window on.
 pub(crate) fn has_display() -> bool {

@@ -10,7 +10,6 @@ use crate::source::Source;
 
 mod axis;
 mod cover;
-mod geo_scale;
 mod geo_tiff;
 mod grey_png;
 mod grid;

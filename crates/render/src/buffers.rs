@@ -1,4 +1,4 @@
-//! What devices store: typed entries, tables of per-draw data, and ranges of them.
+//! Content of a device's buffers: typed entries, tables of per-draw data, and ranges of them.
 
 use drystone_mesh::{Cube, Quad};
 

@@ -138,7 +138,7 @@ pub trait Device: Output {
 pub struct DeviceInfo {
     /// Size of a picture in pixels.
     pub size: [u32; 2],
-    /// How entries are written. [`Staged`](Access::Staged) writes never affect a frame that is
+    /// Kind of access for writes. [`Staged`](Access::Staged) writes never affect a frame that is
     /// still running; [`Direct`](Access::Direct) writes do. Cubes, per-draw data, copies and the
     /// palette are always staged.
     pub access: Access,
@@ -148,7 +148,7 @@ pub struct DeviceInfo {
     pub culling: Result<(), &'static str>,
 }
 
-/// Where a device's pictures go.
+/// Destination of a device's pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Destination {
     /// To the window, if there is one.
@@ -168,7 +168,7 @@ pub struct Submitted {
     pub shown: bool,
 }
 
-/// What is known of the frames that were submitted.
+/// State of the frames that were submitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Number of the last frame known to be complete.

@@ -1,4 +1,4 @@
-//! What one frame draws: batches of commands in two passes.
+//! Commands of one frame: batches of commands in two passes.
 
 use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
@@ -129,4 +129,15 @@ impl<'a, G> Batch<'a, G> {
             None => Ok(()),
         }
     }
+}
+
+/// Number of triangles drawn by commands with their own indices.
+pub(crate) fn triangle_count(commands: &[DrawCommand]) -> u64 {
+    commands.iter().map(|command| u64::from(command.index_count / 3)).sum()
+}
+
+/// Number of quads drawn by the commands.
+pub(crate) fn quad_count(commands: &[DrawCommand]) -> u64 {
+    let indices: u64 = commands.iter().map(|command| u64::from(command.index_count)).sum();
+    indices / u64::from(INDICES_PER_QUAD)
 }

@@ -1,7 +1,6 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
-    DrawCommand, DrawList, HiddenCommands, ListConfig, MoveBudget, Oversize, Placement, PoolConfig,
-    VertexPool,
+    DrawList, HiddenCommands, ListConfig, MoveBudget, Oversize, Placement, PoolConfig, VertexPool,
 };
 
 use crate::{
@@ -12,7 +11,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     mesh_data::{Layer, MeshData, MeshId, Owner},
-    passes::Passes,
+    passes::{Passes, quad_count, triangle_count},
     renderer::{DrawStats, HeldStats, Renderer},
     triangle_mesh::{TriangleMesh, TrianglesId},
     view::View,
@@ -76,7 +75,7 @@ pub struct PoolRenderer<D: Device> {
     culling_error: Option<RenderError>,
 }
 
-/// What the lists were last masked and sorted for. They are reused while little changes.
+/// View that the lists were last masked and sorted for. They are reused while little changes.
 #[derive(Default)]
 struct Selection {
     /// The view and the size of its picture, if the lists may be reused.
@@ -436,17 +435,6 @@ pub(crate) fn totals<G>(passes: &Passes<'_, G>) -> DrawStats {
         }
     }
     drawn
-}
-
-/// Triangles drawn by commands with their own indices.
-fn triangle_count(commands: &[DrawCommand]) -> u64 {
-    commands.iter().map(|command| u64::from(command.index_count / 3)).sum()
-}
-
-/// Quads drawn by the commands.
-pub(crate) fn quad_count(commands: &[DrawCommand]) -> u64 {
-    let indices: u64 = commands.iter().map(|command| u64::from(command.index_count)).sum();
-    indices / u64::from(drystone_mesh::INDICES_PER_QUAD)
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ impl Shown {
     }
 
     /// Holds or releases a change of renderer while an edit is applied in parts.
-    pub fn hold(&mut self, is_held: bool) {
+    pub(crate) fn hold(&mut self, is_held: bool) {
         if let Self::Levels(levels) = self {
             levels.is_held = is_held;
         }

@@ -16,8 +16,8 @@ use drystone_world::World;
 use winit::event_loop::ActiveEventLoop;
 
 use super::{
-    Viewer,
-    reading::{First, Opened, shown_name, with_renderer},
+    Opened, Viewer,
+    reading::{First, shown_name, with_renderer},
     saving::Saving,
     signals::WindowRequests,
     status::Status,

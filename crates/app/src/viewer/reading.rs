@@ -12,11 +12,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::{Content, Loaded, Progress, scene::RendererKind};
+use drystone::{Content, Progress, scene::RendererKind};
 use drystone_formats::Source;
 use rayon::ThreadPoolBuilder;
 use rfd::AsyncFileDialog;
 
+use super::Opened;
 use super::signals::{WindowRequest, WindowRequests};
 use crate::{
     AppError,
@@ -24,12 +25,6 @@ use crate::{
     settings::Settings,
     source,
 };
-
-/// Content of a file, ready to be shown, with its options.
-pub(super) struct Opened {
-    pub(super) options: SceneOptions,
-    pub(super) loaded: Loaded,
-}
 
 impl Opened {
     /// Reads the content that the options name, from an open source if there is one. Renderer and

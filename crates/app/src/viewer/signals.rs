@@ -11,7 +11,7 @@ use std::{
 
 use winit::event_loop::EventLoopProxy;
 
-use super::reading::Opened;
+use super::Opened;
 use crate::{AppError, output};
 
 /// Request to the viewer from another thread.

@@ -1,5 +1,7 @@
 //! TIFF files with one channel, and the tags of GeoTIFF and GDAL.
 
+mod scale;
+
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +10,6 @@ use tiff::decoder::{ChunkType, Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 
 use super::CONVERT;
-use super::geo_scale;
 use super::grid::{Decoded, Grid};
 use super::tags;
 use crate::fault::{Fault, GET_AGAIN};
@@ -53,7 +54,7 @@ fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
     };
     Grid::check_claim([width, height], u64::from(bits / 8), bytes.len(), ratio(&mut decoder))?;
     let nodata = nodata(&mut decoder);
-    let metres_per_sample = geo_scale::metres_per_sample(&mut decoder, height);
+    let metres_per_sample = scale::metres_per_sample(&mut decoder, height);
     let (metres, kind) = samples(&mut decoder, [width, height], nodata)?;
     let grid = Grid::new(width as usize, metres);
     Ok(Decoded { grid, format: format!("TIFF, {kind}"), metres_per_sample })

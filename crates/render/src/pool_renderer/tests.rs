@@ -1,5 +1,5 @@
 use drystone_mesh::{Face, Quad};
-use drystone_pool::{CommandRun, PartSet};
+use drystone_pool::{CommandRun, DrawCommand, PartSet};
 use drystone_testing::Random;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What a contender must do, and the adapter of allocators for whole programs.
+//! Trait of the contenders, and the adapter of allocators for whole programs.
 
 use std::{
     alloc::{GlobalAlloc, Layout},

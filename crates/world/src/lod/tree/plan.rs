@@ -18,7 +18,7 @@ const OUT_OF_VIEW_WEIGHT: f64 = 0.2;
 /// level, so that no frame hides very many meshes.
 const MAX_MERGED: u32 = 128;
 
-/// What an update does, as a value. It is computed without the sink and without changing the tree.
+/// Changes of an update, as a value. It is computed without the sink and without changing the tree.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Changes of the shown nodes whose meshes are all finished, highest priority first.
@@ -79,7 +79,7 @@ impl Change {
     }
 }
 
-/// What a plan depends on.
+/// Input of a plan.
 pub(super) struct Planner<'a> {
     pub(super) nodes: &'a NodeTable,
     pub(super) waiting: &'a WaitingMeshes,

@@ -2,7 +2,7 @@ use web_time::Instant;
 
 use crate::lod::config::LodConfig;
 
-/// What the last update spent of its budget, and what it left for the next one.
+/// Part of its budget that the last update spent, and work that it left for the next one.
 pub(super) struct Progress {
     /// Number of updates.
     pub(super) frame: u64,

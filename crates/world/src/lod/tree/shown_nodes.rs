@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::node_table::NodeTable;
 use crate::lod::node_mesh::{NodeMesh, Skirts};
 
-/// What the sink shows: the bodies and skirts of nodes.
+/// Meshes that the sink shows: the bodies and skirts of nodes.
 #[derive(Default)]
 pub(super) struct ShownNodes {
     pub(super) nodes: HashMap<NodePos, ShownNode>,

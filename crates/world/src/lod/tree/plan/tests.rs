@@ -14,7 +14,7 @@ use crate::lod::tree::LodTree;
 use crate::lod::tree::shown_nodes::SkirtChange;
 use crate::shape::VoxelShape;
 
-/// What is planned for all subtrees, or only for those that are due.
+/// Subtrees that are planned: all, or only those that are due.
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
     Due,

@@ -2,7 +2,7 @@ use drystone::scene::SaveState;
 use drystone_store::StoredWorld;
 use wasm_bindgen::prelude::*;
 
-use crate::page::Page;
+use super::Page;
 
 /// Limit for edits that are only in memory, in bytes. Beyond it they are written to the file of edits.
 const MAX_LOOSE_BYTES: usize = 256 << 10;

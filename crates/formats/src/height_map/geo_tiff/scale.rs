@@ -2,8 +2,8 @@
 
 use tiff::tags::Tag;
 
-use super::geo_tiff::File;
-use super::hgt::metres_per_degree;
+use super::super::hgt::metres_per_degree;
+use super::File;
 
 /// Keys of the GeoTIFF directory: kind of coordinates, and unit of length.
 const MODEL_TYPE: u16 = 1024;
