@@ -26,7 +26,7 @@ use crate::error::RenderError;
 /// ..Overlay::default()
 /// };
 /// let mut renderer = PoolRenderer::new(SoftDevice::new(8, 8)?, 0, 1)?;
-/// renderer.set_overlay(&overlay)?;
+/// renderer.output().set_overlay(&overlay)?;
 /// renderer.draw(&View::new(Default::default()))?;
 /// let picture = renderer.read_image()?;
 /// assert_eq!(picture.pixel(3, 7), [255, 0, 0, 255]);
