@@ -37,19 +37,22 @@ pub use options::{EditAccess, EditOptions};
 ///
 /// # Examples
 /// ```
-/// use drystone_voxel::{Chunk, ChunkPos, Material};
 /// use drystone_formats::{EditStore, Source};
-/// use drystone_store::{CommitPolicy, EditedSource};
+/// use drystone_store::{EditAccess, EditOptions, EditedSource};
+/// use drystone_voxel::{Chunk, ChunkPos, Material};
 /// use drystone_world::{GeneratedWorld, GeneratorConfig};
 ///
 /// let path = std::env::temp_dir().join(format!("edits-{}.drystone", std::process::id()));
-/// let (position, policy) = (ChunkPos::new(1, 0, 1), CommitPolicy::default());
-/// let edited = EditedSource::open(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &EditOptions { access: EditAccess::Write, policy, ..EditOptions::at(&path) })?;
+/// let generated = || GeneratedWorld::new(GeneratorConfig::default()).map(Box::new);
+/// let position = ChunkPos::new(1, 0, 1);
+/// let write = EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) };
+/// let edited = EditedSource::open(generated()?, &write)?;
 /// edited.put_edited(vec![(position, Chunk::new(Chunk::SIDE, Material::AIR))])?;
 /// edited.flush()?;
 /// drop(edited);
 ///
-/// let edited = EditedSource::open(Box::new(GeneratedWorld::new(GeneratorConfig::default())?), &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) })?;
+/// let read = EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) };
+/// let edited = EditedSource::open(generated()?, &read)?;
 /// assert!(edited.chunk(position)?.is_empty());
 /// # drop(edited);
 /// # std::fs::remove_file(path).unwrap();

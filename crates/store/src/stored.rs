@@ -19,6 +19,7 @@ mod later;
 mod levels;
 mod memory;
 mod meta;
+mod nodes;
 mod open;
 mod pages;
 mod progress;

@@ -3,7 +3,7 @@
 //! ```text
 //!  window events ─► egui input ─┐
 //!  Facts of the viewer ─────────┴► panels ─► Actions ─► executed by the viewer
-//!                                    └► triangles ─► Renderer::set_overlay
+//!                                    └► triangles ─► Output::set_overlay
 //! ```
 //! Panels are rebuilt on input, when egui requests it, and a few times a second while frames are
 //! drawn. In between, the same triangles are drawn again.

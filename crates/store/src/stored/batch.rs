@@ -14,8 +14,8 @@ use super::database::{INDEX, META, Store, damaged};
 use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
-use super::levels::{nodes_above, stored_position};
 use super::meta::{Head, VERSION, materials_to_bytes, sealed};
+use super::nodes::{nodes_above, stored_position};
 use super::pages::{CHUNKS, Cut, LEVELS, ValuesMut};
 use super::record;
 

@@ -12,6 +12,7 @@ use redb::{
 
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
 
+mod memory;
 mod opening;
 
 use opening::{compact, exclusive, open, open_memory, shared};

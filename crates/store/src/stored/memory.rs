@@ -1,40 +1,13 @@
 //! Stored worlds in a [`MemoryFile`].
 
-use std::io::{ErrorKind, Result};
+use std::io::ErrorKind;
 
 use drystone_formats::{MemoryFile, SourceError};
 use drystone_voxel::MaterialTable;
-use redb::StorageBackend;
 
 use super::committer::CommitMode;
 use super::database::Store;
 use super::{CommitPolicy, StoredWorld, id, write_new};
-
-/// Storage backend of the database.
-#[derive(Debug)]
-pub(super) struct Memory(pub(super) MemoryFile);
-
-impl StorageBackend for Memory {
-    fn len(&self) -> Result<u64> {
-        Ok(self.0.len() as u64)
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        self.0.read_at(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn sync_data(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> Result<()> {
-        self.0.write_at(offset, data)
-    }
-}
 
 impl StoredWorld {
     /// Creates a world without chunks in an empty file in memory. See [`create`](Self::create).
@@ -64,7 +37,7 @@ impl StoredWorld {
         file: &MemoryFile,
         name: &str,
         materials: &MaterialTable,
-    ) -> std::result::Result<(), SourceError> {
+    ) -> Result<(), SourceError> {
         if !file.is_empty() {
             let problem = ErrorKind::AlreadyExists.into();
             return Err(SourceError::Unreadable { path: file.name().into(), problem });
@@ -80,10 +53,7 @@ impl StoredWorld {
     ///
     /// # Errors
     /// See [`open`](Self::open).
-    pub fn open_in(
-        file: &MemoryFile,
-        policy: CommitPolicy,
-    ) -> std::result::Result<Self, SourceError> {
+    pub fn open_in(file: &MemoryFile, policy: CommitPolicy) -> Result<Self, SourceError> {
         let mut start = [0; super::MAGIC.len()];
         let _ = file.read_at(0, &mut start);
         Self::check_magic(&start, file.len(), file.name())?;
@@ -98,7 +68,7 @@ impl StoredWorld {
     ///
     /// # Errors
     /// The file is no stored world, or memory for the copies is missing.
-    pub fn finished_bytes(file: &MemoryFile) -> std::result::Result<Vec<u8>, SourceError> {
+    pub fn finished_bytes(file: &MemoryFile) -> Result<Vec<u8>, SourceError> {
         let unreadable = |problem| SourceError::Unreadable { path: file.name().into(), problem };
         let copy = file.to_bytes().map_err(unreadable)?;
         let copy = MemoryFile::of_bytes(file.name(), copy, usize::MAX);
@@ -111,7 +81,7 @@ impl StoredWorld {
     ///
     /// # Errors
     /// The first damage that is found.
-    pub fn verify(file: &MemoryFile) -> std::result::Result<(), SourceError> {
+    pub fn verify(file: &MemoryFile) -> Result<(), SourceError> {
         Store::verify_in(file)
     }
 }

@@ -9,8 +9,8 @@ use super::batch::{HEAD, ID, MATERIALS};
 use super::database::{Access, INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
-use super::levels::{location_of_node, node_at_stored_position};
 use super::meta::{self, Head, VERSION};
+use super::nodes::{location_of_node, node_at_stored_position};
 use super::pages::{CHUNKS, LEVELS, Values};
 use super::{MISSING, WRONG_SUM, id, location_of, record};
 

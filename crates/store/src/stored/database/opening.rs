@@ -3,8 +3,8 @@ use std::path::Path;
 use drystone_formats::{MemoryFile, SourceError};
 use redb::{Builder, ConcurrencyMode, Database, DatabaseError, StorageError};
 
+use super::memory::Memory;
 use super::{Access, Handle, Open, caught};
-use crate::stored::memory::Memory;
 use crate::stored::salvage::CutFile;
 
 /// Opens a file in the given access mode.

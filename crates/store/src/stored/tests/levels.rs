@@ -6,7 +6,7 @@ use drystone_voxel::{NodePos, VoxelPos, downsample_block};
 use drystone_world::LodData;
 
 use super::*;
-use crate::stored::levels::node_at_stored_position;
+use crate::stored::nodes::{node_at_stored_position, stored_position};
 
 /// Computes single LOD voxels recursively from the eight voxels below. Never downsamples whole
 /// chunks.
@@ -271,7 +271,7 @@ fn damaged_lod_chunks_are_reported_and_rebuilt() {
     assert_eq!((whole.levels, whole.damage.len()), (all.len() as u64, 0), "{:?}", whole.damage);
 
     let node = NodePos::new(1, ChunkPos::new(4, 0, 0));
-    let group = GroupPos::of(super::super::levels::stored_position(node).unwrap()).0;
+    let group = GroupPos::of(stored_position(node).unwrap()).0;
     let store = Store::open(&folder.file(), Access::Write).unwrap();
     store
         .write(|it| {
