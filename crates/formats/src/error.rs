@@ -56,7 +56,7 @@ pub enum SourceError {
         /// Advice for the user.
         advice: &'static str,
     },
-    /// A stored world is damaged. [`StoredWorld::repair`](drystone_store::StoredWorld::repair) recovers what
+    /// A stored world is damaged. `StoredWorld::repair` of `drystone-store` recovers what
     /// is intact.
     #[error(
         "{}: {location}: {problem}; check and repair the file, or restore a copy",

@@ -27,7 +27,7 @@ pub fn mesh_unit(chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMes
 }
 
 /// Meshes a chunk with one quad per visible face, with ambient occlusion as in
-/// [`GreedyMesher::ambient_occlusion`](crate::GreedyMesher::ambient_occlusion).
+/// [`MesherOptions::ambient_occlusion`](crate::MesherOptions::ambient_occlusion).
 ///
 /// # Cost
 /// Cost of [`mesh_unit`], plus twelve reads of voxels per visible face.
