@@ -62,14 +62,11 @@ impl<'a> Input<'a> {
 }
 
 impl Format {
-    /// The format of `input`: a polygon model by its extension; else by its first bytes, and by its
-    /// extension for formats without a signature. `None` if it is unknown or the file cannot be read.
+    /// The format of `input`: by its first bytes, and by its extension for formats without a
+    /// signature. A picture with the extension of a polygon model counts as a model. `None` if the
+    /// format is unknown or the file cannot be read.
     pub fn of(input: Input<'_>) -> Option<Self> {
-        let path = input.path();
-        if Self::Model.has_name(path) {
-            return Some(Self::Model);
-        }
-        let head = input.head();
+        let (head, path) = (input.head(), input.path());
         let by_content = Self::ALL.into_iter().find(|format| format.has_signature(&head, path));
         by_content.or_else(|| Self::ALL.into_iter().find(|format| format.has_name(path)))
     }
@@ -77,7 +74,7 @@ impl Format {
     fn has_signature(self, head: &[u8], path: &Path) -> bool {
         match self {
             Self::MagicaVoxel => VoxFile::has_signature(head),
-            Self::HeightMap => HeightMap::is_height_map(head, path),
+            Self::HeightMap => !Model::is_model(path) && HeightMap::is_height_map(head, path),
             Self::Stored => head.starts_with(&Self::STORED_SIGNATURE),
             Self::Qubicle | Self::Minecraft | Self::Model => false,
         }
