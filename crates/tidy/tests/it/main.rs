@@ -20,6 +20,7 @@ mod plain_words;
 mod prose;
 mod readme;
 mod repository;
+mod source_paths;
 mod test_placement;
 mod tokens;
 mod unsafe_code;
@@ -140,5 +141,11 @@ fn documents_are_short() {
 #[test]
 fn links_of_documents_resolve() {
     let check = |file| links::check(file, &REPOSITORY.files, &REPOSITORY.paths);
+    expect_none(&REPOSITORY.files.iter().flat_map(check).collect::<Vec<_>>());
+}
+
+#[test]
+fn source_files_that_documents_name_exist() {
+    let check = |file| source_paths::check(file, &REPOSITORY.paths);
     expect_none(&REPOSITORY.files.iter().flat_map(check).collect::<Vec<_>>());
 }
