@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use drystone_render::Camera;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelBox, VoxelPos};
-use drystone_world::Voxels;
+use drystone_world::VoxelAccess;
 use glam::DVec3;
 
 use crate::{Flight, Stride, scene::EditScene};
@@ -225,7 +225,7 @@ fn overlaps_solid(eye: DVec3, is_solid: &mut dyn FnMut(VoxelPos) -> bool) -> boo
 
 /// Reader of voxels that caches the last chunk.
 struct VoxelReader<'a> {
-    voxels: &'a dyn Voxels,
+    voxels: &'a dyn VoxelAccess,
     materials: &'a MaterialTable,
     /// Known bounds of the world; everything outside is air.
     bounds: Option<VoxelBox>,

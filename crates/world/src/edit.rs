@@ -18,7 +18,7 @@ pub use ray::{VoxelHit, VoxelRay};
 
 /// Voxels that are read chunk by chunk: a [`World`](crate::World) or [`LodData`](crate::LodData). Reads of nearby voxels are
 /// fast.
-pub trait Voxels {
+pub trait VoxelAccess {
     /// Returns the side of every chunk, in voxels.
     fn side(&self) -> u32;
 

@@ -8,7 +8,9 @@ mod open;
 mod shape;
 mod world;
 
-pub use edit::{Edit, EditDirection, EditHistory, EditParts, Filling, VoxelHit, VoxelRay, Voxels};
+pub use edit::{
+    Edit, EditDirection, EditHistory, EditParts, Filling, VoxelAccess, VoxelHit, VoxelRay,
+};
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{
     LodCamera, LodConfig, LodCount, LodData, LodTree, NodeMesh, NodeSink, PixelScale, Unsaved,

@@ -5,7 +5,7 @@ use drystone_voxel::{
 };
 use rayon::prelude::*;
 
-use crate::edit::{Edit, Voxels};
+use crate::edit::{Edit, VoxelAccess};
 use drystone_formats::{MAX_LOADED_CHUNKS, Source, SourceError};
 
 #[cfg(test)]
@@ -300,7 +300,7 @@ impl World {
     }
 }
 
-impl Voxels for World {
+impl VoxelAccess for World {
     fn side(&self) -> u32 {
         self.side()
     }

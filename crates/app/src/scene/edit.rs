@@ -1,6 +1,6 @@
 use drystone_render::{Camera, Projection, RenderError};
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelBox, VoxelPos};
-use drystone_world::{Edit, VoxelRay, Voxels};
+use drystone_world::{Edit, VoxelAccess, VoxelRay};
 use glam::{DVec3, Vec3};
 
 use super::{LodScene, Scene};
@@ -8,7 +8,7 @@ use super::{LodScene, Scene};
 /// Scene whose voxels can be edited while it is shown.
 pub trait EditScene {
     /// Returns the current voxels.
-    fn voxels(&self) -> &dyn Voxels;
+    fn voxels(&self) -> &dyn VoxelAccess;
 
     /// Returns the materials of the voxels.
     fn materials(&self) -> &MaterialTable;
@@ -49,7 +49,7 @@ pub trait EditScene {
 }
 
 impl EditScene for Scene {
-    fn voxels(&self) -> &dyn Voxels {
+    fn voxels(&self) -> &dyn VoxelAccess {
         self.world()
     }
 
@@ -114,7 +114,7 @@ fn chunks_around(VoxelBox { min, max }: VoxelBox, side: u32) -> Vec<ChunkPos> {
 }
 
 impl EditScene for LodScene {
-    fn voxels(&self) -> &dyn Voxels {
+    fn voxels(&self) -> &dyn VoxelAccess {
         self.tree().data()
     }
 

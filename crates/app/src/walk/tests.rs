@@ -150,7 +150,7 @@ fn a_walker_inside_a_solid_voxel_rises_at_most_two_voxels() {
 /// World without readable chunks.
 struct Damaged;
 
-impl Voxels for Damaged {
+impl VoxelAccess for Damaged {
     fn side(&self) -> u32 {
         Chunk::SIDE
     }

@@ -14,7 +14,7 @@ use drystone_formats::{EditStore, MemoryFile, Saving, Source, SourceError};
 use drystone_render::{Image, RenderError};
 use drystone_store::{CommitPolicy, EditAccess, EditOptions, EditedSource, StoredWorld};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
-use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, Voxels, World};
+use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelAccess, VoxelShape, World};
 
 use crate::program::{one_line, run, scratch};
 
@@ -98,7 +98,7 @@ impl Source for FaultySource {
 struct EditOnlyScene(World);
 
 impl EditScene for EditOnlyScene {
-    fn voxels(&self) -> &dyn Voxels {
+    fn voxels(&self) -> &dyn VoxelAccess {
         &self.0
     }
     fn materials(&self) -> &MaterialTable {

@@ -1,7 +1,7 @@
 use drystone_formats::SourceError;
 use drystone_voxel::{ChunkBox, ChunkPos, Material};
 
-use super::Voxels;
+use super::VoxelAccess;
 use super::change::{ChunkEdit, Edit, too_large};
 use crate::shape::VoxelShape;
 
@@ -57,12 +57,12 @@ impl Filling {
     /// Processes the next chunk. Returns false if there is none.
     ///
     /// # Cost
-    /// One call of [`Voxels::chunk_at`], and O(voxels of the chunk), about 1 ns each. A chunk of
+    /// One call of [`VoxelAccess::chunk_at`], and O(voxels of the chunk), about 1 ns each. A chunk of
     /// one material inside the shape takes constant time.
     ///
     /// # Errors
     /// [`SourceError::TooLarge`] past [`Edit::MAX_RUNS`].
-    pub fn step(&mut self, voxels: &dyn Voxels) -> Result<bool, SourceError> {
+    pub fn step(&mut self, voxels: &dyn VoxelAccess) -> Result<bool, SourceError> {
         let Some(position) = self.next_chunk() else { return Ok(false) };
         self.done_count += 1;
         let Some(before) = voxels.chunk_at(position) else { return Ok(true) };
@@ -104,7 +104,7 @@ impl Edit {
     /// [`SourceError::TooLarge`] past [`MAX_CHUNKS`](Self::MAX_CHUNKS) or
     /// [`MAX_RUNS`](Self::MAX_RUNS).
     pub fn fill(
-        voxels: &dyn Voxels,
+        voxels: &dyn VoxelAccess,
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Self, SourceError> {

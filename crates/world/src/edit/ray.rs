@@ -1,7 +1,7 @@
 use drystone_mesh::Face;
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 
-use super::Voxels;
+use super::VoxelAccess;
 
 /// A ray through voxels.
 ///
@@ -64,7 +64,7 @@ impl VoxelRay {
     ///
     /// # Cost
     /// O(voxels on the way), a few nanoseconds each, plus the time to read the chunks on the way.
-    pub fn cast(&self, voxels: &dyn Voxels, reach_voxels: f64) -> Option<VoxelHit> {
+    pub fn cast(&self, voxels: &dyn VoxelAccess, reach_voxels: f64) -> Option<VoxelHit> {
         let mut march = March::new(self)?;
         let mut reader = ChunkReader { voxels, last: None };
         let mut was_air = reader.get(march.voxel()).is_air();
@@ -133,7 +133,7 @@ impl March {
 
 /// Reads voxels and keeps the last chunk.
 struct ChunkReader<'a> {
-    voxels: &'a dyn Voxels,
+    voxels: &'a dyn VoxelAccess,
     last: Option<(ChunkPos, Option<Chunk>)>,
 }
 

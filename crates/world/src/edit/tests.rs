@@ -333,7 +333,7 @@ fn edits_of_another_side_do_nothing() {
 /// Chunks in which no two neighbouring voxels are equal.
 struct Checkered(Chunk);
 
-impl Voxels for Checkered {
+impl VoxelAccess for Checkered {
     fn side(&self) -> u32 {
         32
     }

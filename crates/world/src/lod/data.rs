@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use web_time::Instant;
 
 use super::node_grid::NodeGrid;
-use crate::edit::Voxels;
+use crate::edit::VoxelAccess;
 
 pub(super) mod edit;
 mod edits;
@@ -349,7 +349,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Voxels for LodData {
+impl VoxelAccess for LodData {
     fn side(&self) -> u32 {
         Chunk::SIDE
     }

@@ -56,7 +56,7 @@ mod tests {
     use drystone_render::RenderError;
     use drystone_testing::Random;
     use drystone_voxel::{Material, MaterialTable, VoxelPos};
-    use drystone_world::{Edit, Voxels, World};
+    use drystone_world::{Edit, VoxelAccess, World};
 
     use super::*;
 
@@ -67,7 +67,7 @@ mod tests {
     }
 
     impl EditScene for EditOnlyScene {
-        fn voxels(&self) -> &dyn Voxels {
+        fn voxels(&self) -> &dyn VoxelAccess {
             &self.world
         }
         fn materials(&self) -> &MaterialTable {

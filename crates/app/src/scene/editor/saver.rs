@@ -7,7 +7,7 @@ use drystone_formats::{
     EditDestination, EditFile, EditStore, MemoryFile, SeparateEdits, Source, SourceError,
 };
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{Edit, LodData, Voxels};
+use drystone_world::{Edit, LodData, VoxelAccess};
 use web_time::Instant;
 
 /// Destination of edits.
@@ -194,7 +194,7 @@ impl EditSaver {
 
     /// Takes the chunks that an edit has changed. If they cannot be saved now, they wait for a
     /// later edit, some seconds later, or for [`save`](Self::save).
-    pub fn take(&mut self, voxels: &dyn Voxels, edit: &Edit) {
+    pub fn take(&mut self, voxels: &dyn VoxelAccess, edit: &Edit) {
         self.edit_count += u64::from(!edit.is_empty());
         let is_saving_edits = self.is_saving_edits();
         let waits = is_saving_edits || self.lacks_file();
@@ -272,7 +272,7 @@ impl EditSaver {
     ///
     /// # Cost
     /// Reads each of its chunks.
-    pub(super) fn more_bytes(&self, voxels: &dyn Voxels, edit: &Edit) -> usize {
+    pub(super) fn more_bytes(&self, voxels: &dyn VoxelAccess, edit: &Edit) -> usize {
         /// A uniform chunk may become mixed.
         const MIN_BYTES: usize = 8 << 10;
         /// Factor for the old chunk and LOD chunks that are stored separately.

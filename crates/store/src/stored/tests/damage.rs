@@ -104,7 +104,7 @@ fn a_damaged_group_does_not_block_edits() {
 /// A chunk that cannot be loaded is not air, and edits must not replace it.
 #[test]
 fn a_chunk_that_could_not_be_loaded_is_not_edited() {
-    use drystone_world::{Edit, VoxelShape, Voxels};
+    use drystone_world::{Edit, VoxelAccess, VoxelShape};
     let folder = Folder::new();
     let (lost, whole) = (ChunkPos::new(0, 0, 0), ChunkPos::new(1, 0, 0));
     let stone = Chunk::new(Chunk::SIDE, Material(1));
