@@ -210,7 +210,7 @@ impl Storage {
     /// Checks the allocators and counts of all buffers. `taken` contains all ranges in use.
     pub(crate) fn validate(&self, taken: &[PoolRange]) -> Result<(), &'static str> {
         for buffer in self.buffers.iter() {
-            buffer.space.check()?;
+            buffer.space.validate()?;
             let (mut used, mut waiting) = (0, 0);
             for range in taken.iter().filter(|range| range.buffer == buffer.number.into()) {
                 let is_live = matches!(range.state, RangeState::Live(_));

@@ -259,8 +259,8 @@ impl Chunk {
     ///
     /// # Errors
     /// Description of the first violated invariant.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.storage.check(self.volume())?;
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.storage.validate(self.volume())?;
         let solid_count = self.iter_solid().count();
         if solid_count != self.solid_count as usize {
             return Err("the count of solid voxels is wrong");

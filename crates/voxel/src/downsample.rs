@@ -225,7 +225,7 @@ mod tests {
                 });
                 assert_eq!(found, downsample_block(block, &table), "side {side} at {at:?}");
             }
-            parent.check().unwrap();
+            parent.validate().unwrap();
         }
     }
 

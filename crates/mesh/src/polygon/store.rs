@@ -279,7 +279,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    pub fn check(&self) -> Result<(), &'static str> {
+    pub fn validate(&self) -> Result<(), &'static str> {
         self.polygons.validate()?;
         let mut used = BTreeMap::<u32, u32>::new();
         let mut corners = 0;
@@ -297,7 +297,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
         if corners != self.corner_count {
             return Err("the number of corners is wrong");
         }
-        self.vertices.check(|vertex| used.get(&vertex).copied().unwrap_or(0))
+        self.vertices.validate(|vertex| used.get(&vertex).copied().unwrap_or(0))
     }
 
     /// Clears all stamps. After 2³² frames, an old stamp would equal that of the new frame.

@@ -318,7 +318,7 @@ impl<T> Vertices<T> {
     }
 
     /// Verifies all invariants. `used` returns the number of times that polygons list a vertex.
-    pub(super) fn check(&self, used: impl Fn(u32) -> u32) -> Result<(), &'static str> {
+    pub(super) fn validate(&self, used: impl Fn(u32) -> u32) -> Result<(), &'static str> {
         self.whole.validate()?;
         self.seams.validate()?;
         let mut seams = alloc::vec![0u32; self.whole.end() as usize];

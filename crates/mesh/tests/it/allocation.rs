@@ -158,5 +158,5 @@ fn memory_does_not_grow_between_100_and_10_000_frames() {
     let bytes = steady.store.stats().reserved_bytes;
     let more = allocations_in(|| (0..100).for_each(|_| steady.run(100)));
     assert_eq!((more, steady.store.stats().reserved_bytes), (0, bytes));
-    steady.store.check().unwrap();
+    steady.store.validate().unwrap();
 }

@@ -43,7 +43,7 @@ proptest! {
         let sum = [0, 1, 2].map(|n| halves[0].0[n] + halves[1].0[n]);
         prop_assert!(length(minus(sum, area)) < 0.05, "{sum:?} for {area:?}");
         prop_assert!((halves[0].1 + halves[1].1 - volume).abs() < 1.0);
-        prop_assert_eq!(store.check(), Ok(()));
+        prop_assert_eq!(store.validate(), Ok(()));
     }
 }
 

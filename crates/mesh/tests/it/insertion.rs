@@ -16,7 +16,7 @@ fn bad_polygons_are_errors_and_leave_nothing() {
         let corners: Vec<_> = corners.iter().copied().map(new).collect();
         assert_eq!(store.insert(&corners), Err(error));
         assert_eq!(
-            (store.stats().vertices, store.stats().coordinates, store.check()),
+            (store.stats().vertices, store.stats().coordinates, store.validate()),
             (0, 0, Ok(()))
         );
     };
@@ -52,7 +52,7 @@ fn removed_vertices_cannot_be_shared() {
     assert_eq!(store.share(polygon), Err(Error::Stale));
     assert_eq!(store.remove(polygon), Err(Error::Stale));
     assert!(store.corners(polygon).is_err() && !store.contains(polygon));
-    assert_eq!(store.check(), Ok(()));
+    assert_eq!(store.validate(), Ok(()));
 }
 
 #[test]
@@ -102,9 +102,9 @@ fn large_polygons_and_numbers_work() {
         store.corners(part).unwrap().all(|corner| corner.position().iter().all(|n| n.is_finite()))
     );
     store.reset();
-    assert_eq!((store.is_empty(), store.contains(part), store.check()), (true, false, Ok(())));
+    assert_eq!((store.is_empty(), store.contains(part), store.validate()), (true, false, Ok(())));
     store.insert(&circle).unwrap();
-    assert_eq!(store.check(), Ok(()));
+    assert_eq!(store.validate(), Ok(()));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn insert_mesh_equals_separate_insertions() {
     for polygon in at_once {
         assert!(whole.remove(polygon).unwrap());
     }
-    assert_eq!((whole.stats().coordinates, whole.check()), (0, Ok(())));
+    assert_eq!((whole.stats().coordinates, whole.validate()), (0, Ok(())));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_bad_mesh_is_an_error_at_the_face() {
         let made = store.insert_mesh(positions.len(), vertex, faces, |_| visited += 1);
         assert_eq!((made, visited), (Err(error), 1));
         let stats = store.stats();
-        assert_eq!((stats.polygons, stats.vertices, store.check()), (1, 3, Ok(())));
+        assert_eq!((stats.polygons, stats.vertices, store.validate()), (1, 3, Ok(())));
     };
     fails(&[], Error::TooFewCorners { count: 0 });
     fails(&[1, 2], Error::TooFewCorners { count: 2 });
@@ -171,7 +171,7 @@ fn bad_parts_are_errors_and_leave_nothing() {
         let corners = [kept[0], tip, kept[1], last];
         assert_eq!(store.insert_part(polygon, &corners, Lifetime::Frame), Err(error));
         let stats = store.stats();
-        assert_eq!((stats.vertices, stats.temporaries, store.check()), (3, 0, Ok(())));
+        assert_eq!((stats.vertices, stats.temporaries, store.validate()), (3, 0, Ok(())));
     }
     let few = store.insert_part(polygon, &kept, Lifetime::Frame);
     assert_eq!(few, Err(Error::TooFewCorners { count: 2 }));
@@ -196,7 +196,7 @@ fn bad_parts_are_errors_and_leave_nothing() {
         assert_eq!(store.insert(&corners), Err(Error::Stale));
     }
     assert!(store.remove(polygon).unwrap() && store.remove(again).unwrap());
-    assert_eq!((store.stats().coordinates, store.check()), (0, Ok(())));
+    assert_eq!((store.stats().coordinates, store.validate()), (0, Ok(())));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_coordinate_stays_for_a_seam_after_its_first_vertex_is_freed() {
     store.transform(front, project).unwrap();
     assert!(store.remove(front).unwrap());
     let stats = store.stats();
-    assert_eq!((stats.vertices, stats.coordinates, store.check()), (3, 3, Ok(())));
+    assert_eq!((stats.vertices, stats.coordinates, store.validate()), (3, 3, Ok(())));
     // The vertices are freed, the coordinates and their projections are not.
     assert!(store.corners(back).unwrap().all(|corner| corner.projected().is_some()));
     let shared = [Corner::Shared(corners[0].0), at(1), at(2)];
@@ -229,10 +229,10 @@ fn a_coordinate_stays_for_a_seam_after_its_first_vertex_is_freed() {
     assert_eq!(seam.1, [0.0; 2]);
     let other = [Corner::Shared(seam.0), new([5.0; 3]), new([6.0; 3])];
     let fourth = store.insert(&other).unwrap();
-    assert!(store.remove(third).unwrap() && store.check() == Ok(()));
+    assert!(store.remove(third).unwrap() && store.validate() == Ok(()));
     assert_eq!(store.corners(fourth).unwrap().next().unwrap().vertex(), Some(seam.0));
     assert!(store.remove(fourth).unwrap());
     assert_eq!(store.insert(&other), Err(Error::Stale));
     let stats = store.stats();
-    assert_eq!((stats.vertices, stats.coordinates, store.check()), (0, 0, Ok(())));
+    assert_eq!((stats.vertices, stats.coordinates, store.validate()), (0, 0, Ok(())));
 }

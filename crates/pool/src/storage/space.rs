@@ -115,7 +115,7 @@ impl Space {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    pub(crate) fn validate(&self) -> Result<(), &'static str> {
         match self {
             Self::Ranges(space) => space.validate(),
             Self::Classes(space) => space.validate(),

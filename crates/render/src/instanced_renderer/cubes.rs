@@ -187,8 +187,8 @@ impl CubeBuffer {
     ///
     /// # Errors
     /// The invariant that does not hold.
-    pub fn check(&self) -> Result<(), &'static str> {
-        self.allocator.check()?;
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.allocator.validate()?;
         let live = |entry: &&CubeEntry| entry.generation % 2 == 1;
         let count = self.entries.iter().filter(live).count();
         if count != self.len() as usize {

@@ -87,7 +87,7 @@ impl SlotAllocator {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), &'static str> {
+    pub(super) fn validate(&self) -> Result<(), &'static str> {
         match self {
             Self::Space(space) => space.validate(),
             Self::Ring(ring) => ring.validate(),

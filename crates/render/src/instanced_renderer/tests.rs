@@ -82,7 +82,7 @@ fn the_picture_shows_the_current_cubes() {
             // Cubes of two materials can have the same position here: then the drawing order
             // decides.
             assert!(difference.pixels <= 160, "{policy:?} {frame}: {difference:?}");
-            assert_eq!(changing.cubes().check(), Ok(()));
+            assert_eq!(changing.cubes().validate(), Ok(()));
             assert_eq!(changing.held().used_bytes, 8 * live.len() as u64);
         }
         assert!(live.len() > 2000);
@@ -161,7 +161,7 @@ fn replacing_a_mesh_changes_only_cubes_that_differ() {
     renderer.replace(id, &mesh(&[floor([8, 9])], 32)).unwrap();
     assert_eq!(renderer.cubes.len(), 72);
     renderer.replace(id, &mesh(&[floor([2, 2])], 32)).unwrap();
-    assert_eq!((renderer.cubes.len(), renderer.cubes.check()), (4, Ok(())));
+    assert_eq!((renderer.cubes.len(), renderer.cubes.validate()), (4, Ok(())));
     let wrong = MeshData { counts: [0; 6], ..mesh(&[floor([4, 4])], 32) };
     assert!(renderer.replace(id, &wrong).is_err());
     let shaded = [bytemuck::cast::<[u32; 2], Quad>([0, 4 | 1 << 3])];

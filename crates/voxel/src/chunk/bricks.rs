@@ -256,7 +256,7 @@ impl Bricks {
     }
 
     /// Checks all invariants, for tests.
-    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+    pub(super) fn validate(&self, volume: usize) -> Result<(), &'static str> {
         if Self::side_of(volume) != Some(self.side()) || self.words.len() < self.count() {
             return Err("the bricks do not match the volume");
         }

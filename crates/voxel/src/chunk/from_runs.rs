@@ -291,7 +291,7 @@ mod tests {
                 let runs = runs_of(&voxels, &kinds);
                 for storage in [StorageKind::Palette { bits }, StorageKind::Runs] {
                     let made = Chunk::from_runs(side, &kinds, runs.clone(), storage).unwrap();
-                    made.check().unwrap();
+                    made.validate().unwrap();
                     assert_eq!(made, expected, "side {side}, {storage}");
                     assert_eq!(made.storage(), storage);
                 }
@@ -313,7 +313,7 @@ mod tests {
             for n in 0..side {
                 made.set(crate::LocalPos::new(n, n, n), Material(9 + u16::from(n)));
             }
-            made.check().unwrap();
+            made.validate().unwrap();
         }
     }
 

@@ -249,7 +249,7 @@ impl Palette {
     }
 
     /// Checks all invariants, for tests.
-    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+    pub(super) fn validate(&self, volume: usize) -> Result<(), &'static str> {
         let mut counts = [0u32; 256];
         (0..volume).for_each(|voxel| counts[self.number(voxel)] += 1);
         let listed = self.counts.len();

@@ -85,7 +85,7 @@ impl Runs {
     }
 
     /// Checks all invariants, for tests.
-    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+    pub(super) fn validate(&self, volume: usize) -> Result<(), &'static str> {
         if self.ends.len() != self.materials.len() {
             return Err("the numbers of runs and materials differ");
         }

@@ -233,14 +233,14 @@ impl Storage {
     }
 
     /// Checks all invariants, for tests.
-    pub(super) fn check(&self, volume: usize) -> Result<(), &'static str> {
+    pub(super) fn validate(&self, volume: usize) -> Result<(), &'static str> {
         match self {
             Self::Uniform(_) => Ok(()),
-            Self::Palette(palette) => palette.check(volume),
+            Self::Palette(palette) => palette.validate(volume),
             Self::Direct(voxels) if voxels.len() == volume => Ok(()),
             Self::Direct(_) => Err("the number of voxels is wrong"),
-            Self::Bricks(bricks) => bricks.check(volume),
-            Self::Runs(runs) => runs.check(volume),
+            Self::Bricks(bricks) => bricks.validate(volume),
+            Self::Runs(runs) => runs.validate(volume),
         }
     }
 }

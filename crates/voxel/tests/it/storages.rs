@@ -93,7 +93,7 @@ fn a_mesh_does_not_depend_on_the_storage() {
             let first = padded(&chunks[0]);
             let quads = mesh(&first, &table);
             for chunk in &chunks {
-                assert_eq!(chunk.check(), Ok(()));
+                assert_eq!(chunk.validate(), Ok(()));
                 assert_eq!(*chunk, chunks[0]);
                 let other = padded(chunk);
                 assert!(other.voxels() == first.voxels(), "{side} {materials} {pattern}");
@@ -175,7 +175,7 @@ fn a_snapshot_can_be_read_during_edits() {
             let (meshes, same) = reader.join().unwrap();
             assert!(same && meshes[0] == meshes[1] && meshes[1] == meshes[2]);
         });
-        assert_eq!(chunk.check(), Ok(()));
+        assert_eq!(chunk.validate(), Ok(()));
     }
 }
 

@@ -157,7 +157,7 @@ impl CubeRenderer {
     /// the policy of that name fills first.
     fn check(&self, slots: u32) -> Result<(), String> {
         let cubes = self.renderer.cubes();
-        cubes.check()?;
+        cubes.validate()?;
         if cubes.len() as usize != self.ids.len() {
             return Err(format!("{} cubes of {}", cubes.len(), self.ids.len()));
         }

@@ -75,7 +75,7 @@ impl Pair {
 
     /// The drawn cubes equal the model's.
     fn check(&mut self) {
-        assert_eq!(self.buffer.check(), Ok(()));
+        assert_eq!(self.buffer.validate(), Ok(()));
         self.apply(Op::Upload);
         let sorted = |cubes: &mut Vec<Cube>| cubes.sort_unstable();
         let drawn = &self.gpu[..self.gpu.len().min(self.buffer.high_water() as usize)];
@@ -167,7 +167,7 @@ fn a_worn_out_slot_is_not_used_again() {
     assert_eq!(buffer.remove(last), Ok(cube(1)));
     assert_eq!(buffer.insert(cube(2)).map(|id| id.slot), Ok(1));
     assert!(buffer.get(first).is_none() && buffer.get(last).is_none());
-    assert_eq!((buffer.len(), buffer.check()), (1, Ok(())));
+    assert_eq!((buffer.len(), buffer.validate()), (1, Ok(())));
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn a_first_cube_that_is_refused_leaves_nothing() {
     let (mut renderer, limit) = refusing(0);
     let region = renderer.insert_region(data_at(0)).unwrap();
     assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
-    assert!(renderer.cubes.is_empty() && renderer.cubes.check().is_ok());
+    assert!(renderer.cubes.is_empty() && renderer.cubes.validate().is_ok());
     assert_eq!(renderer.held().reserved_bytes, 0);
     let sky = image(&mut renderer);
     // The region contains no cube without a known id.
@@ -180,7 +180,7 @@ fn a_full_segment_keeps_its_cubes() {
     for _ in 0..3 {
         assert!(is_out_of_memory(&renderer.insert_cube(seen(region))));
     }
-    assert_eq!((u64::from(renderer.cubes.len()), renderer.cubes.check()), (capacity, Ok(())));
+    assert_eq!((u64::from(renderer.cubes.len()), renderer.cubes.validate()), (capacity, Ok(())));
     assert!(image(&mut renderer) == before);
     // A removed cube's slot is reused.
     assert_eq!(renderer.remove_cube(first).unwrap(), seen(region));
@@ -216,7 +216,7 @@ fn a_mesh_that_does_not_fit_changes_nothing() {
     let (before, held) = (image(&mut renderer), renderer.held());
     assert!(is_out_of_memory(&renderer.insert(&mesh(&quads))));
     assert!(is_out_of_memory(&renderer.replace(id, &mesh(&quads))));
-    assert_eq!((renderer.held(), renderer.cubes.check()), (held, Ok(())));
+    assert_eq!((renderer.held(), renderer.cubes.validate()), (held, Ok(())));
     assert!(image(&mut renderer) == before);
     limit.left.set(1);
     renderer.replace(id, &mesh(&quads)).unwrap();

@@ -50,7 +50,7 @@ fn bricks_equal_the_voxels_they_were_made_from() {
             assert!(side == 64, "heads must support a whole chunk of side {side}");
             continue;
         };
-        bricks.check(side.pow(3)).unwrap();
+        bricks.validate(side.pow(3)).unwrap();
         let voxels: Vec<Material> = numbers.iter().map(|n| materials[usize::from(*n)]).collect();
         let mut copied = vec![Material(9999); voxels.len()];
         bricks.copy(0, &mut copied);
@@ -94,7 +94,7 @@ fn chunk_of(bricks: Bricks, materials: &[Material], numbers: &[u8]) -> Chunk {
     let is_solid = |number: &&u8| !materials[usize::from(**number)].is_air();
     chunk.solid_count = numbers.iter().filter(is_solid).count() as u32;
     chunk.storage = Storage::Bricks(Arc::new(bricks));
-    chunk.check().unwrap();
+    chunk.validate().unwrap();
     chunk
 }
 
@@ -106,7 +106,7 @@ fn written_bricks_are_read_back() {
         let mut bytes = Vec::new();
         assert!(chunk.write_bricks(&mut bytes));
         let read = Chunk::from_bricks(side as u32, &bytes).unwrap();
-        read.check().unwrap();
+        read.validate().unwrap();
         assert!(read == chunk && read.storage() == StorageKind::Bricks);
         let mut again = Vec::new();
         read.write_bricks(&mut again);
@@ -129,7 +129,7 @@ fn any_bytes_give_a_valid_chunk_or_none() {
             let mut wrong = bytes.clone();
             wrong[at] ^= change;
             if let Some(read) = Chunk::from_bricks(8, &wrong) {
-                read.check().unwrap();
+                read.validate().unwrap();
             }
         }
     }

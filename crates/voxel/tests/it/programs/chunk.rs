@@ -161,7 +161,7 @@ impl Pair {
 
     fn check(&self) {
         let Self { chunk, flat } = self;
-        assert_eq!(chunk.check(), Ok(()));
+        assert_eq!(chunk.validate(), Ok(()));
         let all = flat.voxels.iter().enumerate();
         let expected = all.map(|(voxel, &material)| (flat.position(voxel), material));
         assert!(chunk.iter().eq(expected), "iteration");
