@@ -32,7 +32,7 @@ fn shown(file: &QbFile) -> BTreeMap<[i32; 3], [u8; 4]> {
     assert!(positions.is_sorted_by(|a, b| a < b));
     for position in positions {
         let chunk = file.chunk(position).unwrap();
-        chunk.check().unwrap();
+        chunk.validate().unwrap();
         let ChunkPos { x, y, z } = position;
         for (local, material) in chunk.iter_solid() {
             let at = [(x, local.x), (y, local.y), (z, local.z)]

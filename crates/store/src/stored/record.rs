@@ -253,7 +253,7 @@ mod tests {
     fn decoded_chunks_are_equal_and_in_the_smallest_storage() {
         for chunk in chunks() {
             let read = decode(&encode(&chunk)).unwrap();
-            read.check().unwrap();
+            read.validate().unwrap();
             let mut smallest = chunk.clone();
             smallest.compact();
             assert_eq!(read, chunk);
@@ -273,7 +273,7 @@ mod tests {
                 let mut wrong = record.clone();
                 wrong[at] ^= 0x41;
                 if let Ok(chunk) = decode(&wrong) {
-                    chunk.check().unwrap();
+                    chunk.validate().unwrap();
                 }
             }
         }

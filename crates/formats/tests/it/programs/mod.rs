@@ -53,7 +53,7 @@ pub(crate) fn height_map(bytes: &[u8]) -> bool {
     let positions = map.chunk_positions();
     assert!(positions.is_sorted());
     for position in positions.iter().take(4).chain(positions.last()) {
-        map.chunk(*position).unwrap().check().unwrap();
+        map.chunk(*position).unwrap().validate().unwrap();
     }
     true
 }
@@ -76,7 +76,7 @@ fn check_result(result: &Result<Model, SourceError>, bytes: &[u8]) {
 
 /// Checks the invariants of any model, even from a damaged file.
 pub(crate) fn check(model: &Model) {
-    model.polygons.check().unwrap();
+    model.polygons.validate().unwrap();
     assert!(!model.polygons.is_empty());
     let in_parts: usize = model.parts.iter().map(|part| part.polygons.len()).sum();
     assert_eq!(in_parts, model.polygons.len() as usize);
@@ -121,7 +121,7 @@ pub(crate) fn minecraft(bytes: &[u8]) {
     let positions = source.chunk_positions();
     assert!(positions.is_sorted_by(|a, b| a < b));
     for &position in &positions {
-        source.chunk(position).unwrap().check().unwrap();
+        source.chunk(position).unwrap().validate().unwrap();
     }
     for line in source.faults() {
         assert!(line.starts_with("fuzz.mca: column ") && !line.contains('\n'), "{line}");
@@ -145,7 +145,7 @@ pub(crate) fn qb(bytes: &[u8]) -> bool {
     let material_count = file.materials().len();
     for &position in positions.iter().take(8).chain(positions.last()) {
         let chunk = file.chunk(position).unwrap();
-        chunk.check().unwrap();
+        chunk.validate().unwrap();
         let has_kind =
             |material: drystone_voxel::Material| usize::from(material.0) < material_count;
         assert!(chunk.iter_solid().all(|(_, material)| has_kind(material)));
@@ -173,7 +173,7 @@ pub(crate) fn vox(bytes: &[u8]) -> bool {
     let material_count = file.materials().len();
     for &ChunkPos { x, y, z } in positions.iter().take(8).chain(positions.last()) {
         let chunk = file.chunk(ChunkPos::new(x, y, z)).unwrap();
-        chunk.check().unwrap();
+        chunk.validate().unwrap();
         let is_known =
             |material: drystone_voxel::Material| usize::from(material.0) < material_count;
         assert!(chunk.iter_solid().all(|(_, material)| is_known(material)));

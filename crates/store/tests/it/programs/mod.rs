@@ -18,7 +18,7 @@ pub(crate) fn stored_chunk(bytes: &[u8]) -> bool {
 /// Whether a chunk is valid, stays within its memory limit, and is the same after it is written and
 /// read again.
 fn is_whole(chunk: &Chunk) -> bool {
-    chunk.check().unwrap();
+    chunk.validate().unwrap();
     assert_eq!(chunk.side(), Chunk::SIDE);
     // Runs of one voxel each, at six bytes.
     assert!(chunk.size_bytes() < 7 * 32 * 32 * 32, "{} bytes", chunk.size_bytes());
