@@ -53,10 +53,10 @@ fn open_renderer(
     quads: &[ChunkQuads],
     options: &SceneOptions,
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let capacity = content.capacity(quads);
+    let (capacity, drawing) = (content.capacity(quads), &options.drawing);
     let mut renderer =
-        scene::open_renderer(options.renderer, options.backend, options.size, capacity)?;
-    set_cull(renderer.as_mut(), options.cull)?;
+        scene::open_renderer(drawing.renderer, drawing.backend, options.camera.size, capacity)?;
+    set_cull(renderer.as_mut(), drawing.cull)?;
     Ok(renderer)
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn open_voxels(
 /// edits itself, or a file next to it if another process has it open. For any other source the
 /// edits go to the file of `--edits`. Files are opened read-only until the first edit.
 pub(crate) fn open_to_edit(scene: &SceneOptions, save: &SaveArgs) -> Result<Opened, AppError> {
-    let policy = scene.memory_budget().commit_policy(save.policy());
+    let policy = scene.detail.memory_budget().commit_policy(save.policy());
     if save.read_only {
         return open_edited(&scene.source, &scene.edits);
     }

@@ -126,7 +126,7 @@ impl Viewer {
             pointer: Pointer::new(),
             overlay: Overlay::new(settings.shows_panels),
             screenshots: Screenshots::new(requests.clone()),
-            reader: Reader::new(save, options.levels, requests),
+            reader: Reader::new(save, options.detail.levels, requests),
             preferences: Preferences { settings, file: None },
             options,
             benchmark: None,
@@ -182,7 +182,7 @@ impl Viewer {
             }
             Action::Backend(kind) => self.switch_backend(event_loop, kind),
             Action::NextBackend => {
-                let next = match self.screen.concrete(self.options.backend) {
+                let next = match self.screen.concrete(self.options.drawing.backend) {
                     BackendKind::Wgpu => BackendKind::Gl,
                     BackendKind::Gl => BackendKind::Soft,
                     _ => BackendKind::Wgpu,
@@ -291,7 +291,7 @@ impl ApplicationHandler<WindowRequest> for Viewer {
         if self.screen.window().is_some() {
             return;
         }
-        let opened = self.screen.open_window(event_loop, self.options.size);
+        let opened = self.screen.open_window(event_loop, self.options.camera.size);
         if let Err(error) = opened.and_then(|()| self.open_device(event_loop)) {
             self.stop(event_loop, error);
         }

@@ -21,7 +21,7 @@ const NO_TINT_ON_MODELS: &str = "polygon models have no levels of detail to tint
 impl SceneOptions {
     /// Returns the message for options that do not go together.
     pub(crate) fn conflict(&self) -> Option<&'static str> {
-        if self.ao && self.source.model_path().is_some() {
+        if self.detail.ao && self.source.model_path().is_some() {
             return Some(NO_AO_ON_MODELS);
         }
         if self.edits.edits.is_some() && self.source.model_path().is_some() {
@@ -30,17 +30,17 @@ impl SceneOptions {
         if self.air.tint.is_some() && self.source.model_path().is_some() {
             return Some(NO_TINT_ON_MODELS);
         }
-        if self.levels == LevelsKind::On && !self.can_have_levels() {
+        if self.detail.levels == LevelsKind::On && !self.can_have_levels() {
             return Some(NO_LEVELS);
         }
-        let is_cubes = matches!(self.renderer, RendererKind::Instanced(_));
-        (self.ao && is_cubes).then_some(NO_AO_ON_CUBES)
+        let is_cubes = matches!(self.drawing.renderer, RendererKind::Instanced(_));
+        (self.detail.ao && is_cubes).then_some(NO_AO_ON_CUBES)
     }
 
     /// Whether levels of detail are possible with these options.
     pub(crate) fn can_have_levels(&self) -> bool {
-        !self.ao
-            && !matches!(self.renderer, RendererKind::Instanced(_))
+        !self.detail.ao
+            && !matches!(self.drawing.renderer, RendererKind::Instanced(_))
             && self.source.model_path().is_none()
     }
 }

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
-use drystone::Haze;
+use drystone::{Haze, scene::RendererKind};
+use drystone_render::Cull;
 use drystone_store::CommitPolicy;
+use glam::DVec3;
 
 use super::*;
 
@@ -78,9 +80,9 @@ fn valid_arguments_are_parsed() {
         panic!("refused")
     };
     let Some(Command::Shot(shot)) = options.command else { panic!("no shot") };
-    assert_eq!(shot.scene.eye, Some(DVec3::new(-1.0, 2.5, 3.0)));
-    assert_eq!(shot.scene.renderer, RendererKind::Naive);
-    assert_eq!(shot.scene.cull, Cull::Cpu);
+    assert_eq!(shot.scene.camera.eye, Some(DVec3::new(-1.0, 2.5, 3.0)));
+    assert_eq!(shot.scene.drawing.renderer, RendererKind::Naive);
+    assert_eq!(shot.scene.drawing.cull, Cull::Cpu);
     assert!(matches!(parsed("drystone"), Ok(Options { command: None, .. })));
     let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
     assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
@@ -88,9 +90,9 @@ fn valid_arguments_are_parsed() {
     assert_eq!(bare.scene.source.relief, GeneratorConfig::default().relief_voxels);
     let high = parsed("drystone --relief 512 --chunks 8x17x8");
     assert!(high.is_ok_and(|it| it.scene.source.relief == 512));
-    assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.ao));
-    assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.ao));
-    assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.cull == Cull::Gpu));
+    assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.detail.ao));
+    assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.detail.ao));
+    assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.drawing.cull == Cull::Gpu));
     let Ok(import) = parsed("drystone import a.vox b.drystone --memory 64") else {
         panic!("refused")
     };

@@ -39,7 +39,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
         if is_stopped.load(Ordering::Relaxed) {
             return Err(AppError::Stopped { path: options.output.clone() });
         }
-        shown.settle(&views[n], options.scene.size)?;
+        shown.settle(&views[n], options.scene.camera.size)?;
         let (picture, drawn) = shown.picture(&views[n])?;
         write(&picture)?;
         Ok(drawn.commands)

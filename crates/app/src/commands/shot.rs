@@ -39,7 +39,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
 
     let mut shown = show(content, &quads, options, renderer)?;
     times.upload_ms = clock.lap();
-    shown.settle(&view, options.size)?;
+    shown.settle(&view, options.camera.size)?;
     times.load_ms += clock.lap();
     if let Some((data, _)) = shown.levels() {
         source::note_faults(data.source().name(), &data.faults());

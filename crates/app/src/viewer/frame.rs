@@ -169,7 +169,7 @@ impl Viewer {
 
     /// Opens a device and shows the session on it.
     pub(super) fn open_device(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
-        self.screen.open_device(event_loop, &mut self.session, self.options.backend)?;
+        self.screen.open_device(event_loop, &mut self.session, self.options.drawing.backend)?;
         let Some(backend) = self.session.stage().map(|stage| stage.renderer().output().describe())
         else {
             return Ok(());
@@ -188,12 +188,12 @@ impl Viewer {
         if self.session.is_changing() {
             return self.session.say(Session::BUSY);
         }
-        let before = (self.options.backend, self.session.cull());
+        let before = (self.options.drawing.backend, self.session.cull());
         // Only wgpu culls on the GPU.
         let cull = if backend == BackendKind::Wgpu { before.1 } else { Cull::Cpu };
         // The old device is closed first: a window has one device at a time.
         self.session.detach();
-        self.options.backend = backend;
+        self.options.drawing.backend = backend;
         self.session.set_cull(cull);
         let Err(error) = self.open_device(event_loop) else {
             let [_, backend] = self.status.names();
@@ -203,7 +203,7 @@ impl Viewer {
             // The content was lost with the failed device; edits are saved as the window closes.
             return self.stop(event_loop, error);
         }
-        self.options.backend = before.0;
+        self.options.drawing.backend = before.0;
         self.session.set_cull(before.1);
         self.session.say(format!("{error}; the previous backend stays in use"));
         if let Err(error) = self.open_device(event_loop) {
@@ -231,7 +231,7 @@ impl Viewer {
                     false => Some(CursorIcon::Default),
                 };
                 let save_text = self.save_text();
-                let backend = self.screen.concrete(self.options.backend);
+                let backend = self.screen.concrete(self.options.drawing.backend);
                 let facts = self.overlay.shows_panels().then(|| {
                     let settings = &self.preferences.settings;
                     let needs_ranges = self.overlay.needs_ranges();

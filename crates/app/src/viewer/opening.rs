@@ -23,7 +23,10 @@ use super::{
     status::Status,
 };
 use crate::{
-    cli::{EditsArgs, LevelsKind, LookArgs, SaveArgs, SceneOptions},
+    cli::{
+        CameraArgs, DetailArgs, DrawingArgs, EditsArgs, LevelsKind, LookArgs, SaveArgs,
+        SceneOptions,
+    },
     settings::{RecentFile, Settings},
 };
 
@@ -33,7 +36,8 @@ fn switched(read: SceneOptions, shown: &SceneOptions) -> SceneOptions {
     let LookArgs { hour, tint, wire, .. } = shown.air;
     let tint = tint.filter(|_| read.source.model_path().is_none());
     let air = LookArgs { hour, tint, wire, ..read.air.clone() };
-    SceneOptions { backend: shown.backend, cull: shown.cull, air, ..read }
+    let DrawingArgs { backend, cull, .. } = shown.drawing;
+    SceneOptions { drawing: DrawingArgs { backend, cull, ..read.drawing }, air, ..read }
 }
 
 /// Returns the options for opening another file, or the same file again. Its own earlier options
@@ -51,16 +55,20 @@ pub(super) fn options_for(
     // A haze distance is chosen for the size of one scene.
     air.haze = air.haze.filter(|haze| *haze == Haze::Off);
     SceneOptions {
-        ao: false,
         air,
-        renderer: RendererKind::Pool,
-        is_renderer_explicit: false,
-        levels: if is_model { LevelsKind::Auto } else { levels },
+        drawing: DrawingArgs {
+            renderer: RendererKind::Pool,
+            is_renderer_explicit: false,
+            ..shown.drawing
+        },
+        detail: DetailArgs {
+            ao: false,
+            levels: if is_model { LevelsKind::Auto } else { levels },
+            ..shown.detail
+        },
         source,
         edits: EditsArgs { edits: file.edits },
-        eye: None,
-        look: None,
-        from: None,
+        camera: CameraArgs { eye: None, look: None, from: None, ..shown.camera },
         ..shown.clone()
     }
 }
@@ -70,9 +78,9 @@ pub(super) fn session_options(options: &SceneOptions) -> SessionOptions {
     SessionOptions {
         host: Host::Window,
         view: options.view_options(),
-        renderer: options.renderer,
-        cull: options.cull,
-        max_edit_bytes: options.memory_budget().edit_bytes(),
+        renderer: options.drawing.renderer,
+        cull: options.drawing.cull,
+        max_edit_bytes: options.detail.memory_budget().edit_bytes(),
     }
 }
 
@@ -105,13 +113,11 @@ impl Viewer {
     /// Returns the options as the switches have changed them.
     fn current_options(&self) -> SceneOptions {
         let look = self.session.camera().look();
-        SceneOptions {
-            renderer: self.session.renderer(),
-            cull: self.session.cull(),
-            ao: look.occlusion,
-            air: LookArgs::of(look),
-            ..self.options.clone()
-        }
+        let mut options = SceneOptions { air: LookArgs::of(look), ..self.options.clone() };
+        options.drawing.renderer = self.session.renderer();
+        options.drawing.cull = self.session.cull();
+        options.detail.ao = look.occlusion;
+        options
     }
 
     /// Adds the current file to the recent files, with its options and the file of its edits.
@@ -163,7 +169,7 @@ impl Viewer {
             return self.session.say(problem);
         }
         // Current values, whether chosen in the viewer or set on the command line.
-        let (renderer, darkens_corners) = (shown.renderer, shown.ao);
+        let (renderer, darkens_corners) = (shown.drawing.renderer, shown.detail.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
         self.reader.start((options, None), settings, None);
     }
@@ -217,8 +223,8 @@ impl Viewer {
         if self.reader.loading().is_some() || self.session.has_change() {
             return self.session.say(Session::BUSY);
         }
-        let mut options =
-            SceneOptions { levels, is_renderer_explicit: true, ..self.current_options() };
+        let mut options = self.current_options();
+        (options.detail.levels, options.drawing.is_renderer_explicit) = (levels, true);
         if let Some(problem) = options.conflict() {
             return self.session.say(problem);
         }
@@ -252,8 +258,8 @@ impl Viewer {
         if let Err(error) = self.session.show_again(loaded, reread, options.meshing()) {
             return self.session.say(format!("nothing was changed: {error}"));
         }
-        let SceneOptions { levels, edits, .. } = options;
-        (self.options.levels, self.options.edits) = (levels, edits);
+        let levels = options.detail.levels;
+        (self.options.detail.levels, self.options.edits) = (levels, options.edits);
         self.status.restart_faults();
         let how = match levels {
             LevelsKind::Off => "levels of detail off",
@@ -287,14 +293,15 @@ mod tests {
     fn options_of_voxels_are_not_applied_to_models() {
         let words = ["drystone", "a.vox", "--tint", "levels", "--levels", "on"];
         let Ok(request_options) = cli::parse(words.map(Into::into)) else { panic!("options") };
-        let shown = SceneOptions { ao: true, ..request_options.scene };
+        let mut shown = request_options.scene;
+        shown.detail.ao = true;
         let [model, voxels] = ["b.obj", "b.vox"].map(|name| {
             let options = options_for(RecentFile::of(name.into()), &shown, LevelsKind::On);
             assert_eq!(options.conflict(), None, "{name}");
             options
         });
-        assert_eq!((model.air.tint, model.levels), (None, LevelsKind::Auto));
-        assert_eq!((voxels.air.tint, voxels.levels), (Some(Tint::Levels), LevelsKind::On));
+        assert_eq!((model.air.tint, model.detail.levels), (None, LevelsKind::Auto));
+        assert_eq!((voxels.air.tint, voxels.detail.levels), (Some(Tint::Levels), LevelsKind::On));
     }
 
     /// Switches used while a file is read stay when it appears.
@@ -306,16 +313,16 @@ mod tests {
         let mut shown = request_options.scene;
         let [voxels, model] = ["b.vox", "b.obj"]
             .map(|name| options_for(RecentFile::of(name.into()), &shown, LevelsKind::Auto));
-        (shown.backend, shown.cull) = (BackendKind::Gl, Cull::Gpu);
+        (shown.drawing.backend, shown.drawing.cull) = (BackendKind::Gl, Cull::Gpu);
         (shown.air.wire, shown.air.tint, shown.air.hour) = (true, Some(Tint::Levels), Some(6.5));
         for (read, tint) in [(voxels, Some(Tint::Levels)), (model, None)] {
             let read = switched(read, &shown);
-            assert_eq!((read.backend, read.cull), (BackendKind::Gl, Cull::Gpu));
+            assert_eq!((read.drawing.backend, read.drawing.cull), (BackendKind::Gl, Cull::Gpu));
             assert_eq!((read.air.wire, read.air.tint, read.air.hour), (true, tint, Some(6.5)));
             assert_eq!(read.conflict(), None);
             let content = Content::World(Box::new(World::new("b", MaterialTable::new())));
             let read = with_renderer(read, RendererKind::Naive, &content);
-            assert_eq!(read.renderer, RendererKind::Naive);
+            assert_eq!(read.drawing.renderer, RendererKind::Naive);
         }
     }
 

@@ -53,11 +53,13 @@ impl Opened {
             None => source::load(source::open_to_edit(&options, save)?, &options, progress)?,
         };
         loaded.content = loaded.content.in_pieces();
-        if !options.is_renderer_explicit {
+        if !options.drawing.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &loaded.content);
         }
         if settings.darkens_corners && matches!(loaded.content, Content::World(_)) {
-            options = fitting(SceneOptions { ao: true, ..options.clone() }).unwrap_or(options);
+            let mut with_ao = options.clone();
+            with_ao.detail.ao = true;
+            options = fitting(with_ao).unwrap_or(options);
         }
         loaded.quads = Some(loaded.content.quads(options.meshing(), progress));
         Ok(Self { options, loaded })
@@ -94,7 +96,9 @@ pub(super) fn with_renderer(
     if is_cubes && !matches!(content, Content::World(_)) {
         return options;
     }
-    fitting(SceneOptions { renderer, ..options.clone() }).unwrap_or(options)
+    let mut with_renderer = options.clone();
+    with_renderer.drawing.renderer = renderer;
+    fitting(with_renderer).unwrap_or(options)
 }
 
 /// Initial state of the viewer.

@@ -25,7 +25,7 @@ impl Sink {
     /// Creates the sink for the output path; creates a folder. A folder with pictures of a longer
     /// flight is refused, since they would look like pictures of this flight.
     pub(super) fn open(options: &FlyOptions) -> Result<Self, AppError> {
-        let (path, size, rate) = (&options.output, options.scene.size, options.rate);
+        let (path, size, rate) = (&options.output, options.scene.camera.size, options.rate);
         let wrong = |problem: String| AppError::Pictures { path: path.into(), problem };
         if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("gif")) {
             let [width, height] = [size.width, size.height].map(u16::try_from);

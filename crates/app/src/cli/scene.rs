@@ -1,0 +1,148 @@
+//! Options of the commands that draw.
+
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use drystone::{
+    LevelsFor, LoadOptions, ViewOptions,
+    scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size},
+};
+use drystone_render::Cull;
+use glam::DVec3;
+
+use super::{
+    EditsArgs, LookArgs, MemoryOptions, SourceOptions,
+    values::{point, side},
+};
+
+/// Worlds of more chunks than this are shown at levels of detail by default.
+const MAX_CHUNKS_IN_MEMORY: u64 = 8_192;
+
+/// Default of `--memory`, in MiB.
+const DEFAULT_MIB: u32 = (MemoryBudget::DEFAULT_BYTES >> 20) as u32;
+
+/// Options of the commands that draw: the source, the renderer, the camera, the light.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SceneOptions {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) edits: EditsArgs,
+    #[command(flatten)]
+    pub(crate) drawing: DrawingArgs,
+    #[command(flatten)]
+    pub(crate) detail: DetailArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+    #[command(flatten)]
+    pub(crate) camera: CameraArgs,
+    #[command(flatten)]
+    pub(crate) air: LookArgs,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Log each step
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// Options for the renderer and its device.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DrawingArgs {
+    /// Renderer that stores and draws the meshes: pool, naive (one buffer per mesh) or instanced (one
+    /// instance per cube; also instanced-last-leaf and instanced-oldest, by slot policy)
+    #[arg(long, value_name = "KIND", default_value = "pool", value_parser = RendererKind::from_str)]
+    pub(crate) renderer: RendererKind,
+    /// Whether `--renderer` is on the command line.
+    #[arg(skip)]
+    pub(crate) is_renderer_explicit: bool,
+    /// Graphics backend: auto (a GPU, else soft), soft, wgpu, gl, or gl-staged (gl without mapped memory)
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
+    pub(crate) backend: BackendKind,
+    /// Culling on the cpu (frustum and back faces) or, if supported, on the gpu (occlusion too)
+    #[arg(long, value_name = "KIND", default_value = "cpu", value_parser = Cull::from_str)]
+    pub(crate) cull: Cull,
+}
+
+/// Options for the detail of the content, and for the memory that it takes.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DetailArgs {
+    /// Ambient occlusion: darken the corners of faces next to solid voxels. Not available with
+    /// --renderer instanced, nor for polygon models
+    #[arg(long)]
+    pub(crate) ao: bool,
+    /// Shading of a polygon model: flat (one normal per polygon) or smooth (the file's normals, or
+    /// the mean normal of the polygons around a vertex)
+    #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
+    pub(crate) shade: Shade,
+    /// Levels of detail: far parts are drawn with larger voxels, and voxels are read when needed.
+    /// auto (for worlds of more than 8,192 chunks), on, or off (the whole world is read first)
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(crate) levels: LevelsKind,
+    /// Memory limit in MiB for vertices and voxels of a world shown at levels of detail. The
+    /// program itself takes about 64 MiB more. At the limit, far parts become coarser
+    #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
+    pub(crate) memory_mib: u32,
+}
+
+/// Values of `--levels`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LevelsKind {
+    Auto,
+    On,
+    Off,
+}
+
+/// Options for the picture's size and the camera.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct CameraArgs {
+    /// Size of the picture or window in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = Size::from_str)]
+    pub(crate) size: Size,
+    /// Camera position, in voxels or the model's units (default: shows the whole scene)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub(crate) eye: Option<DVec3>,
+    /// Target point of the camera, in the units of --eye (default: the centre of the scene)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub(crate) look: Option<DVec3>,
+    /// Side from which the whole scene is shown: top, or degrees around it (0 is the default view)
+    #[arg(long, value_name = "top|DEGREES", value_parser = side, conflicts_with = "eye", allow_hyphen_values = true)]
+    pub(crate) from: Option<Side>,
+    /// Orthographic projection: far objects appear as large as near ones
+    #[arg(long)]
+    pub(crate) orthographic: bool,
+}
+
+impl SceneOptions {
+    /// Returns the options of the mesher.
+    pub(crate) fn meshing(&self) -> Meshing {
+        Meshing { occlusion: self.detail.ao }
+    }
+
+    /// Returns the options of views.
+    pub(crate) fn view_options(&self) -> ViewOptions {
+        let CameraArgs { size, eye, look: target, from, orthographic } = self.camera;
+        let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao));
+        ViewOptions { size, eye, target, side, orthographic, look }
+    }
+
+    /// Returns the options for loading content.
+    pub(crate) fn load_options(&self) -> LoadOptions {
+        let levels = match self.detail.levels {
+            LevelsKind::On => LevelsFor::All,
+            LevelsKind::Auto if self.can_have_levels() => {
+                LevelsFor::MoreChunksThan(MAX_CHUNKS_IN_MEMORY)
+            }
+            LevelsKind::Auto | LevelsKind::Off => LevelsFor::None,
+        };
+        let (budget, shade) = (self.detail.memory_budget(), self.detail.shade);
+        LoadOptions { levels, limits: budget.into(), cache_bytes: budget.cache_bytes(), shade }
+    }
+}
+
+impl DetailArgs {
+    /// Returns the memory limits of a world shown at levels of detail.
+    pub(crate) fn memory_budget(&self) -> MemoryBudget {
+        MemoryBudget::new(u64::from(self.memory_mib) << 20)
+    }
+}
