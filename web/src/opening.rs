@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone::{LevelsFor, LoadError, LoadOptions, Loaded, LodLimits, Progress, scene::Shade};
-use drystone_formats::{EditFile, Input, MemoryFile, Source, SourceError};
+use drystone_formats::{WorldFile, Input, MemoryFile, Source, SourceError};
 use drystone_store::{CommitPolicy, EditOptions, EditedSource, StoredWorld};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels};
 
@@ -139,7 +139,7 @@ impl EditsFile {
             return Ok(source);
         }
         let options = EditOptions {
-            file: self.made.as_ref().map(EditFile::Memory),
+            file: self.made.as_ref().map(WorldFile::Memory),
             policy: POLICY,
             coarse_bytes: Some(COARSE_BYTES),
             ..EditOptions::default()

@@ -28,7 +28,7 @@ pub use model::{
 };
 pub use qb::QbFile;
 pub use source::{
-    EditDestination, EditFile, EditStore, MAX_LOADED_CHUNKS, Saving, SeparateEdits, Source,
+    EditDestination, EditStore, MAX_LOADED_CHUNKS, Saving, SeparateEdits, Source, WorldFile,
 };
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxelize::VoxelModel;

@@ -161,16 +161,38 @@ pub trait SeparateEdits {
     /// # Errors
     /// A file that exists and is not empty, or cannot be created, or a source that was opened for
     /// reading only. Edits are then saved as before.
-    fn save_to(&self, file: EditFile<'_>) -> Result<(), SourceError>;
+    fn save_to(&self, file: WorldFile<'_>) -> Result<(), SourceError>;
 }
 
-/// A file for edits.
+/// A file of a stored world or of edits.
 #[derive(Clone, Copy, Debug)]
-pub enum EditFile<'a> {
+pub enum WorldFile<'a> {
     /// A file on disk.
     Path(&'a Path),
     /// A file in memory.
     Memory(&'a MemoryFile),
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for WorldFile<'a> {
+    fn from(path: &'a P) -> Self {
+        Self::Path(path.as_ref())
+    }
+}
+
+impl<'a> From<&'a MemoryFile> for WorldFile<'a> {
+    fn from(file: &'a MemoryFile) -> Self {
+        Self::Memory(file)
+    }
+}
+
+impl<'a> WorldFile<'a> {
+    /// The path, or the name of the file in memory.
+    pub fn path(self) -> &'a Path {
+        match self {
+            Self::Path(path) => path,
+            Self::Memory(file) => file.name(),
+        }
+    }
 }
 
 /// Destination of edits.

@@ -2,14 +2,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use drystone_formats::{EditFile, EditStore, SeparateEdits, Source, SourceError};
+use drystone_formats::{EditStore, SeparateEdits, Source, SourceError, WorldFile};
 use drystone_voxel::{
     Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTable, NodePos, downsample_block,
 };
 
 use crate::chunk_cache::ChunkCache;
-use crate::stored::DATABASE;
-use crate::stored::{StoredLater, StoredWorld};
+use crate::stored::{DATABASE, StoreOptions, StoredLater, StoredWorld};
 
 mod numbers;
 mod options;
@@ -87,15 +86,14 @@ impl EditedSource {
         };
         let (edits, can_write) = match options.file {
             None => (absent(None)?, true),
-            Some(EditFile::Memory(file)) => (StoredLater::open_in(file, policy)?, !is_read),
-            Some(EditFile::Path(path)) if is_read || path.exists() => {
-                (StoredLater::open(path, policy)?, !is_read)
+            Some(WorldFile::Path(path)) if !is_read && !path.exists() => {
+                (absent(Some(path))?, true)
             }
-            Some(EditFile::Path(path)) => (absent(Some(path))?, true),
+            Some(file) => (StoredLater::open(file, policy)?, !is_read),
         };
         let coarse_bytes = options.coarse_bytes.unwrap_or(policy.cache_bytes());
         let edited = Self::of(source, edits, can_write, coarse_bytes)?;
-        if matches!(options.file, Some(EditFile::Path(_))) && can_write {
+        if matches!(options.file, Some(WorldFile::Path(_))) && can_write {
             edited.edits.check_writable()?;
             if options.access == EditAccess::Write {
                 edited.edits.open_for_writing()?;
@@ -139,7 +137,8 @@ impl EditedSource {
     /// # Cost
     /// Opens the file.
     pub fn is_saved_in(source: &dyn Source, path: &Path) -> bool {
-        StoredWorld::open_read_only(path).is_ok_and(|world| world.name() == name_of(source))
+        StoredWorld::open(path, &StoreOptions::read_only())
+            .is_ok_and(|world| world.name() == name_of(source))
     }
 
     /// Whether a stored world is a file of edits, to be opened together with its source. Checks its

@@ -7,8 +7,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use twox_hash::XxHash3_64;
 
-use crate::stored::DATABASE;
-use crate::stored::{CommitPolicy, StoredWorld};
+use crate::stored::{CommitPolicy, DATABASE, StoreOptions, StoredWorld, remove_leftovers};
 
 mod slabs;
 #[cfg(test)]
@@ -137,10 +136,10 @@ pub fn import(
     let policy = CommitPolicy { max_delay: Duration::from_secs(5), max_bytes };
     let pool = pool_of(threads, path)?;
     if !path.exists() {
-        let progress = Some(mark.to_bytes());
-        StoredWorld::create_with(path, source.name(), source.materials(), progress)?;
+        StoredWorld::create_import(path, source.name(), source.materials(), mark.to_bytes())?;
     }
-    let world = StoredWorld::open_import(path, policy, threads)?;
+    remove_leftovers(path);
+    let world = StoredWorld::open(path, &StoreOptions { threads, ..policy.into() })?;
     let refused = |problem| SourceError::NotResumed { path: path.into(), problem };
     let begun = world.import_progress()?.ok_or_else(|| refused("it has no stopped import"))?;
     let begun =
@@ -163,7 +162,7 @@ pub fn import(
         each(&progress);
     }
     if options.levels {
-        world.derive_levels_on(pool.as_ref(), &mut |done, total| {
+        world.levels().make_all(pool.as_ref(), &mut |done, total| {
             (progress.levels_done, progress.levels_total) = (done, total);
             each(&progress);
         })?;

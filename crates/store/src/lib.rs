@@ -11,4 +11,9 @@ pub use chunk_cache::ChunkCache;
 pub use edited::{EditAccess, EditOptions, EditedSource};
 pub use epochs::Epochs;
 pub use import::{ImportOptions, ImportProgress, import};
-pub use stored::{CommitPolicy, NotClosed, StoredLater, StoredSummary, StoredWorld, WorldCheck};
+#[doc(hidden)]
+pub use stored::fuzzed;
+pub use stored::{
+    CommitPolicy, NotClosed, StoreAccess, StoreOptions, StoredLater, StoredSummary, StoredWorld,
+    WorldCheck,
+};

@@ -1,47 +1,49 @@
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, RwLock};
 
+use drystone_formats::{MemoryFile, SourceError, WorldFile};
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
-
-use drystone_formats::{Format, MemoryFile, SourceError};
 
 mod batch;
 mod check;
 mod committer;
+mod contents;
 mod database;
-mod fuzzed;
+#[doc(hidden)]
+pub mod fuzzed;
 mod group;
 mod id;
 mod index;
 mod later;
 mod levels;
-mod memory;
 mod meta;
 mod nodes;
 mod open;
+mod options;
 mod pages;
-mod progress;
 mod publish;
-mod read;
 mod record;
 mod salvage;
+mod source;
 mod summary;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
 mod zstd;
 
-use batch::{Batch, Committed};
+use batch::{Batch, IMPORT};
 pub use check::WorldCheck;
-pub use committer::CommitPolicy;
-use committer::{CommitMode, Committer};
+use committer::CommitMode;
+use contents::Contents;
 pub(crate) use database::DATABASE;
-use database::{Access, CACHE_BYTES, Store};
+use database::{Access, Store, damaged};
 pub use later::StoredLater;
+use levels::Levels;
 pub(crate) use meta::is_same_kind;
-use open::{Meta, read_index, read_meta, write_new};
+use open::{Meta, NewWorld, check_signature, has_signature, read_index, read_meta};
+use options::CACHE_BYTES;
+pub use options::{CommitPolicy, StoreAccess, StoreOptions};
+pub(crate) use publish::remove_leftovers;
 pub use summary::StoredSummary;
 
 /// A voxel world in one file. Committed chunks survive a kill at any moment, and a power failure if
@@ -101,7 +103,7 @@ pub use summary::StoredSummary;
 /// ```
 /// use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 /// use drystone_formats::{Source, SourceError};
-/// use drystone_store::StoredWorld;
+/// use drystone_store::{StoreOptions, StoredWorld};
 ///
 /// let folder = std::env::temp_dir().join(format!("drystone-doc-{}", std::process::id()));
 /// std::fs::create_dir_all(&folder).unwrap();
@@ -113,7 +115,7 @@ pub use summary::StoredSummary;
 /// world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))])?;
 /// world.close()?; // commits; dropping the world commits too, but reports no failure
 ///
-/// let world = StoredWorld::open(&path)?;
+/// let world = StoredWorld::open(&path, &StoreOptions::read_only())?;
 /// assert_eq!(world.chunk(ChunkPos::new(0, 0, 0))?.uniform(), Some(stone));
 /// # world.close()?;
 /// # std::fs::remove_dir_all(folder).unwrap();
@@ -123,206 +125,94 @@ pub struct StoredWorld {
     name: String,
     id: Option<u128>,
     materials: MaterialTable,
-    committed: Arc<RwLock<Committed>>,
-    /// `None` if the world is open for reading only.
-    committer: Option<Committer>,
-    faults: Mutex<Vec<String>>,
-    store: Arc<Store>,
+    contents: Contents,
 }
 
 impl StoredWorld {
     /// File name extension of stored worlds.
     pub const EXTENSION: &str = "drystone";
-    /// Maximum number of faults stored for [`Source::faults`](drystone_formats::Source::faults).
-    const MAX_FAULTS: usize = 10_000;
 
-    /// Creates a world without chunks and opens it. Material numbers keep their meaning. Of each
-    /// material name, the first 65,535 bytes are stored.
+    /// Creates a world without chunks in a new file, or in an empty file in memory, and opens it
+    /// for writing. Material numbers keep their meaning. Of each material name, the first 65,535
+    /// bytes are stored.
     ///
     /// # Errors
-    /// [`Unwritable`](SourceError::Unwritable) if the file exists or cannot be created.
-    pub fn create(path: &Path, name: &str, materials: &MaterialTable) -> Result<Self, SourceError> {
-        Self::create_with(path, name, materials, None)?;
-        Self::open(path)
+    /// [`Unwritable`](SourceError::Unwritable) if the file exists or cannot be created. A file in
+    /// memory that is not empty, or whose limit is too low.
+    pub fn create<'a>(
+        file: impl Into<WorldFile<'a>>,
+        name: &str,
+        materials: &MaterialTable,
+    ) -> Result<Self, SourceError> {
+        let file = file.into();
+        NewWorld::new(name, materials).create(file)?;
+        Self::open(file, &StoreOptions::default())
     }
 
-    /// Creates a world without chunks and closes it. `import` is the initial progress of an import.
-    pub(crate) fn create_with(
+    /// Creates a world without chunks for an import, with the import's initial progress, and closes
+    /// it.
+    pub(crate) fn create_import(
         path: &Path,
         name: &str,
         materials: &MaterialTable,
-        import: Option<Vec<u8>>,
+        progress: Vec<u8>,
     ) -> Result<(), SourceError> {
-        Self::publish(path, |new| Self::fill(new, name, Some(id::random()), materials, import))
+        let import = Some(progress);
+        NewWorld { import, ..NewWorld::new(name, materials) }.create(path.into())
     }
 
-    /// Creates the file `path`, whose content `fill` writes and closes.
-    fn publish(
-        path: &Path,
-        fill: impl FnOnce(&Path) -> Result<(), SourceError>,
-    ) -> Result<(), SourceError> {
-        let unwritable = |problem| SourceError::Unwritable { path: path.into(), problem };
-        if path.exists() {
-            return Err(unwritable(std::io::ErrorKind::AlreadyExists.into()));
-        }
-        // The file gets its final name when it is complete: a killed process leaves no broken
-        // world.
-        let new = publish::reserve(path).map_err(unwritable)?;
-        fill(&new).map_err(|error| match error {
-            SourceError::Unreadable { problem, .. } => unwritable(problem),
-            other => other,
-        })?;
-        publish::name(new, path).map_err(unwritable)
-    }
-
-    /// Writes a world without chunks into an empty file.
-    fn fill(
-        path: &Path,
-        name: &str,
-        id: Option<u128>,
-        materials: &MaterialTable,
-        import: Option<Vec<u8>>,
-    ) -> Result<(), SourceError> {
-        Store::create(path, |it| write_new(it, name, id, materials, import))?.close()
-    }
-
-    /// Opens a world for reading and writing. Recovers a world that was not closed because its
-    /// process was killed.
+    /// Opens a world.
+    ///
+    /// A background thread commits changes of a file on disk. Changes of a file in memory are
+    /// committed on the calling thread, by [`flush`](Self::flush), or by [`put`](Self::put) when
+    /// too much is pending. The caller must not have the file in memory open already.
     ///
     /// # Errors
-    /// [`InUse`](SourceError::InUse) if the world is already open for writing. Also files that are
-    /// no stored world, have a newer version, or are damaged as a whole.
-    pub fn open(path: &Path) -> Result<Self, SourceError> {
-        Self::open_with(path, CommitPolicy::default())
-    }
-
-    /// Opens a world for reading and writing, with the given commit policy. See
-    /// [`open`](Self::open).
+    /// [`InUse`](SourceError::InUse) if the world is to be opened for writing and already is. Also
+    /// files that are no stored world, have a newer version, or are damaged as a whole.
     ///
-    /// # Errors
-    /// See [`open`](Self::open).
-    pub fn open_with(path: &Path, policy: CommitPolicy) -> Result<Self, SourceError> {
-        Self::open_on(path, policy, 0)
-    }
-
-    /// Opens a world for reading and writing. Compresses on `threads` threads; 0 means one per
-    /// core.
-    fn open_on(path: &Path, policy: CommitPolicy, threads: usize) -> Result<Self, SourceError> {
-        let store = Self::store(path, Access::Write, policy.cache_bytes())?;
-        Self::of(store, Some((policy, CommitMode::Background { packers: threads })))
-    }
-
-    /// Opens a world for reading, as of the last commit. Any number of readers and one writer may
-    /// have the file open. Later commits do not change what this reader sees, so the file can grow
-    /// meanwhile.
+    /// # Examples
+    /// ```
+    /// use drystone_formats::{MemoryFile, Source};
+    /// use drystone_store::{StoreOptions, StoredWorld};
+    /// use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
     ///
-    /// # Errors
-    /// See [`open`](Self::open). A world that is open for writing elsewhere is no error.
-    pub fn open_read_only(path: &Path) -> Result<Self, SourceError> {
-        Self::open_to_read(path, CommitPolicy::default())
-    }
-
-    /// Opens a world for reading, with the page cache that `policy` defines.
-    fn open_to_read(path: &Path, policy: CommitPolicy) -> Result<Self, SourceError> {
-        Self::of(Self::store(path, Access::Read, policy.cache_bytes())?, None)
-    }
-
-    /// Reads a world from the bytes of its file, for example in a browser. `name` is used in
-    /// messages.
+    /// let mut materials = MaterialTable::new();
+    /// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
+    /// let file = MemoryFile::new("stones.drystone", 16 << 20);
+    /// let world = StoredWorld::create(&file, "stones", &materials)?;
+    /// world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, stone))])?;
+    /// world.flush()?;
     ///
-    /// # Cost
-    /// Copies the bytes.
-    ///
-    /// # Errors
-    /// See [`open`](Self::open).
-    pub fn parse(bytes: &[u8], name: &str) -> Result<Self, SourceError> {
-        Self::check_magic(bytes, bytes.len(), name.as_ref())?;
-        let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
-        Self::of(Store::open_in(&file, CACHE_BYTES)?, None)
-    }
-
-    fn store(path: &Path, access: Access, cache_bytes: usize) -> Result<Store, SourceError> {
-        if !Self::is_stored(path) {
-            let unreadable = |problem| SourceError::Unreadable { path: path.into(), problem };
-            let found = match fs::metadata(path).map_err(unreadable)? {
-                it if it.is_dir() => "a folder, not a stored world".into(),
-                it => format!("not a stored world ({} bytes without its signature)", it.len()),
-            };
-            return Err(SourceError::Unsupported { path: path.into(), found });
-        }
-        Store::open_with(path, access, cache_bytes)
-    }
-
-    /// Shrinks the file as far as possible without compressing records again. Useful for finished
-    /// worlds and after many edits.
-    ///
-    /// # Cost
-    /// Moves up to the whole file.
-    ///
-    /// # Errors
-    /// See [`open`](Self::open). Also fails while the world is open for reading elsewhere.
-    pub fn compact(path: &Path) -> Result<(), SourceError> {
-        Self::store(path, Access::Write, CACHE_BYTES)?.close()?;
-        Store::compact(path)
-    }
-
-    /// Whether the file begins with the signature of stored worlds.
-    pub fn is_stored(path: &Path) -> bool {
-        use std::io::Read;
-        let mut start = [0; MAGIC.len()];
-        fs::metadata(path).is_ok_and(|it| it.is_file())
-            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
-            && start == MAGIC
-    }
-
-    /// Returns an error unless a file of `len` bytes begins with the signature of stored worlds.
-    fn check_magic(bytes: &[u8], len: usize, path: &Path) -> Result<(), SourceError> {
-        if bytes.starts_with(&MAGIC) {
-            return Ok(());
-        }
-        let found = format!("not a stored world ({len} bytes without its signature)");
-        Err(SourceError::Unsupported { path: path.into(), found })
+    /// let copy = MemoryFile::of_bytes("copy", StoredWorld::finished_bytes(&file)?, usize::MAX);
+    /// let world = StoredWorld::open(&copy, &StoreOptions::read_only())?;
+    /// assert_eq!(world.chunk_count(), 1);
+    /// # Ok::<(), drystone_formats::SourceError>(())
+    /// ```
+    pub fn open<'a>(
+        file: impl Into<WorldFile<'a>>,
+        options: &StoreOptions,
+    ) -> Result<Self, SourceError> {
+        let (file, StoreOptions { access, policy, threads }) = (file.into(), *options);
+        check_signature(file)?;
+        let store_access = match (file, access) {
+            (WorldFile::Memory(file), _) => Access::Memory(file.clone()),
+            (WorldFile::Path(_), StoreAccess::Read) => Access::Read,
+            (WorldFile::Path(_), StoreAccess::Write) => Access::Write,
+        };
+        let mode = match file {
+            WorldFile::Memory(_) => CommitMode::OnCaller,
+            WorldFile::Path(_) => CommitMode::Background { packers: threads },
+        };
+        let store = Store::open(file.path(), store_access, policy.cache_bytes())?;
+        Self::of(store, (access == StoreAccess::Write).then_some((policy, mode)))
     }
 
     fn of(store: Store, writing: Option<(CommitPolicy, CommitMode)>) -> Result<Self, SourceError> {
         let Meta { head, id, materials } = read_meta(&store)?;
         let index = read_index(&store, &head)?;
         let name = head.name.clone();
-        let committed = Arc::new(RwLock::new(Committed::new(head, index)));
-        let store = Arc::new(store);
-        let shared = || (Arc::clone(&store), Arc::clone(&committed));
-        let committer = writing.map(|(policy, mode)| {
-            let (store, committed) = shared();
-            Committer::new(store, committed, policy, mode)
-        });
-        let committer = committer.transpose()?;
-        Ok(Self { name, id, materials, committed, committer, faults: Mutex::default(), store })
-    }
-
-    /// Whether another process may write the file while it is open for reading here.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.store.is_shared()
-    }
-
-    /// Path of the file.
-    pub fn path(&self) -> &Path {
-        self.store.path()
-    }
-
-    /// Random id that the file got when it was created. Moving, copying and repairing keep it.
-    /// `None` for files from before ids existed.
-    pub const fn id(&self) -> Option<u128> {
-        self.id
-    }
-
-    /// Number of commits since the file was created.
-    pub fn revision(&self) -> u64 {
-        self.with_committed(|committed| committed.head.revision)
-    }
-
-    /// Version of the file format.
-    pub fn version(&self) -> u32 {
-        self.with_committed(|committed| committed.head.version)
+        Ok(Self { name, id, materials, contents: Contents::new(store, head, index, writing)? })
     }
 
     /// Replaces chunks; a chunk of only air removes the stored one. Reads return the new chunks
@@ -340,7 +230,7 @@ impl StoredWorld {
         &self,
         chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
     ) -> Result<(), SourceError> {
-        self.put_batch(Batch::of_chunks(of_one_side(chunks)?))
+        self.contents.put(Batch::of_chunks(of_one_side(chunks)?))
     }
 
     /// Appends materials to the world's table. They are committed with the next chunks.
@@ -353,15 +243,36 @@ impl StoredWorld {
         if !meta::begins_with(materials, &self.materials) {
             return Err(SourceError::OtherMaterials { path: self.path().into() });
         }
-        self.put_batch(Batch { materials: Some(materials.clone()), ..Batch::default() })
+        self.contents.put(Batch { materials: Some(materials.clone()), ..Batch::default() })
     }
 
-    fn put_batch(&self, batch: Batch) -> Result<(), SourceError> {
-        match &self.committer {
-            Some(committer) if !batch.is_empty() => committer.put(batch),
-            Some(_) => Ok(()),
-            None => Err(SourceError::ReadOnly { path: self.path().into() }),
-        }
+    /// Adds chunks and the import's progress, to be committed in one transaction.
+    pub(crate) fn put_import(
+        &self,
+        chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
+        progress: Vec<u8>,
+    ) -> Result<(), SourceError> {
+        let batch = Batch::of_chunks(of_one_side(chunks)?);
+        self.contents.put(Batch { import: Some(progress), ..batch })
+    }
+
+    /// Makes all LOD chunks that are not stored yet, and commits them. The top level is the first
+    /// at which at most eight nodes cover the world. `each` is called with the number of finished
+    /// steps and of all steps.
+    ///
+    /// # Cost
+    /// Reads every chunk that has no stored LOD chunk above it. Making a LOD chunk takes about 0.3
+    /// ms, and runs on all cores. Memory: eight chunks per level and core.
+    ///
+    /// # Errors
+    /// Failed writes, and damage to the file as a whole. LOD chunks above a damaged chunk are not
+    /// stored.
+    pub fn derive_levels(&self, each: &mut dyn FnMut(u64, u64)) -> Result<(), SourceError> {
+        self.levels().make_all(None, each)
+    }
+
+    pub(crate) const fn levels(&self) -> Levels<'_> {
+        Levels { contents: &self.contents, materials: &self.materials }
     }
 
     /// Commits all pending changes and returns when they are on disk.
@@ -369,7 +280,7 @@ impl StoredWorld {
     /// # Errors
     /// A write that failed. The changes stay pending, so the call can be repeated.
     pub fn flush(&self) -> Result<(), SourceError> {
-        self.committer.as_ref().map_or(Ok(()), Committer::flush)
+        self.contents.flush()
     }
 
     /// Commits all pending changes and closes the file.
@@ -378,8 +289,88 @@ impl StoredWorld {
     /// A write that failed. The error contains the world with all pending changes. Close it again
     /// when there is disk space, or copy it elsewhere.
     pub fn close(self) -> Result<(), Box<NotClosed>> {
-        let closed = self.flush().and_then(|()| self.store.close());
+        let closed = self.contents.close();
         closed.map_err(|error| Box::new(NotClosed { world: self, error }))
+    }
+
+    /// Path of the file.
+    pub fn path(&self) -> &Path {
+        self.contents.store.path()
+    }
+
+    /// Random id that the file got when it was created. Moving, copying and repairing keep it.
+    /// `None` for files from before ids existed.
+    pub const fn id(&self) -> Option<u128> {
+        self.id
+    }
+
+    /// Number of commits since the file was created.
+    pub fn revision(&self) -> u64 {
+        self.contents.with_committed(|committed| committed.head.revision)
+    }
+
+    /// Version of the file format.
+    pub fn version(&self) -> u32 {
+        self.contents.with_committed(|committed| committed.head.version)
+    }
+
+    /// Progress of an unfinished import; `None` if there is none.
+    pub(crate) fn import_progress(&self) -> Result<Option<Vec<u8>>, SourceError> {
+        let Some(bytes) = self.contents.meta(IMPORT)? else { return Ok(None) };
+        let opened = meta::opened(&bytes).map(<[u8]>::to_vec);
+        opened.map(Some).ok_or_else(|| damaged(self.path(), "import", WRONG_SUM))
+    }
+
+    /// Whether another process may write the file while it is open for reading here.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.contents.store.is_shared()
+    }
+}
+
+/// Files that are not open.
+impl StoredWorld {
+    /// Whether the file begins with the signature of stored worlds.
+    pub fn is_stored(path: &Path) -> bool {
+        has_signature(path)
+    }
+
+    /// Shrinks the file as far as possible without compressing records again. Useful for finished
+    /// worlds and after many edits.
+    ///
+    /// # Cost
+    /// Moves up to the whole file.
+    ///
+    /// # Errors
+    /// See [`open`](Self::open). Also fails while the world is open for reading elsewhere.
+    pub fn compact(path: &Path) -> Result<(), SourceError> {
+        check_signature(path.into())?;
+        Store::open(path, Access::Write, CACHE_BYTES)?.close()?;
+        Store::compact(path)
+    }
+
+    /// The bytes of a file as if it were closed now, with all commits and as short as possible.
+    /// Does not change the file.
+    ///
+    /// # Cost
+    /// Two copies for a moment, and moving used pages together.
+    ///
+    /// # Errors
+    /// The file is no stored world, or memory for the copies is missing.
+    pub fn finished_bytes(file: &MemoryFile) -> Result<Vec<u8>, SourceError> {
+        let unreadable = |problem| SourceError::Unreadable { path: file.name().into(), problem };
+        let copy = file.to_bytes().map_err(unreadable)?;
+        let copy = MemoryFile::of_bytes(file.name(), copy, usize::MAX);
+        Store::compact_in(&copy)?;
+        Ok(copy.take())
+    }
+
+    /// Checks all pages of a file in memory that the database reads when it writes. Damage to these
+    /// may panic, like other damage while it is open.
+    ///
+    /// # Errors
+    /// The first damage that is found.
+    pub fn verify(file: &MemoryFile) -> Result<(), SourceError> {
+        Store::verify_in(file)
     }
 }
 
@@ -394,8 +385,6 @@ fn of_one_side(
     chunks.collect()
 }
 
-/// First bytes of every database file.
-const MAGIC: [u8; 4] = Format::STORED_SIGNATURE;
 const WRONG_SUM: &str = "its checksum is wrong";
 const MISSING: &str = "it is missing from its group";
 

@@ -2,10 +2,10 @@ use std::fmt;
 use std::fs;
 
 use drystone_formats::{
-    Format, HeightMap, HeightMapOptions, Input, MinecraftWorld, Model, ModelOptions, QbFile,
-    Source, SourceError, VoxFile,
+    Format, HeightMap, HeightMapOptions, Input, MemoryFile, MinecraftWorld, Model, ModelOptions,
+    QbFile, Source, SourceError, VoxFile,
 };
-use drystone_store::StoredWorld;
+use drystone_store::{StoreOptions, StoredWorld};
 
 /// Options of all formats, for [`open`].
 #[derive(Clone, Debug, Default)]
@@ -107,9 +107,12 @@ fn open_format(
         (Format::HeightMap, Input::Bytes { bytes, name }) => {
             HeightMap::parse(bytes, name, heights).map(boxed)
         }
-        (Format::Stored, Input::Path(path)) => StoredWorld::open_read_only(path).map(boxed),
+        (Format::Stored, Input::Path(path)) => {
+            StoredWorld::open(path, &StoreOptions::read_only()).map(boxed)
+        }
         (Format::Stored, Input::Bytes { bytes, name }) => {
-            StoredWorld::parse(bytes, name).map(boxed)
+            let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
+            StoredWorld::open(&file, &StoreOptions::read_only()).map(boxed)
         }
         _ => return None,
     })

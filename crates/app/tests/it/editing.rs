@@ -9,7 +9,9 @@ use drystone::scene::{
 };
 use drystone_formats::Source;
 use drystone_render::{Camera, Image, View};
-use drystone_store::{EditAccess, EditOptions, EditedSource, ImportOptions, StoredWorld, import};
+use drystone_store::{
+    EditAccess, EditOptions, EditedSource, ImportOptions, StoreOptions, StoredWorld, import,
+};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{
     GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, OpenOptions, VoxelShape, World,
@@ -182,7 +184,7 @@ fn levels_of_a_stored_world_are_edited_and_opened_again() {
     let source = generated();
     let options = ImportOptions::default();
     import(source.as_ref(), &path, &options, &mut |_| {}).unwrap().0.close().unwrap();
-    a_level_session(|| Box::new(StoredWorld::open(&path).unwrap()));
+    a_level_session(|| Box::new(StoredWorld::open(&path, &StoreOptions::default()).unwrap()));
 }
 
 /// For one mesh or many, near borders and far, the scene shows the voxels of its world.

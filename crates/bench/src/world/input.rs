@@ -1,7 +1,7 @@
 use std::{fs, path::PathBuf};
 
 use drystone_formats::{Source, SourceError};
-use drystone_store::{ImportOptions, StoredWorld, import};
+use drystone_store::{ImportOptions, StoreOptions, StoredWorld, import};
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
@@ -51,7 +51,7 @@ impl Input {
     }
 
     pub(super) fn open(&self) -> Result<StoredWorld, SourceError> {
-        StoredWorld::open_read_only(&self.path)
+        StoredWorld::open(&self.path, &StoreOptions::read_only())
     }
 }
 

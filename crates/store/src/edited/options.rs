@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use drystone_formats::EditFile;
+use drystone_formats::WorldFile;
 
 use crate::stored::CommitPolicy;
 
@@ -10,7 +10,7 @@ pub struct EditOptions<'a> {
     /// File of the edits. Without one, a source with an edit store saves its edits itself, and
     /// others are saved once a file is chosen with
     /// [`save_to`](drystone_formats::SeparateEdits::save_to). Default: none.
-    pub file: Option<EditFile<'a>>,
+    pub file: Option<WorldFile<'a>>,
     /// Time at which the file is opened for writing. Default: at the first edit.
     pub access: EditAccess,
     /// Limits for pending edits.
@@ -37,6 +37,6 @@ pub enum EditAccess {
 impl<'a> EditOptions<'a> {
     /// Options for a file on disk, otherwise the default ones.
     pub fn at(path: &'a Path) -> Self {
-        Self { file: Some(EditFile::Path(path)), ..Self::default() }
+        Self { file: Some(WorldFile::Path(path)), ..Self::default() }
     }
 }

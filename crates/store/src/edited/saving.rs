@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use drystone_formats::{EditDestination, EditFile, EditStore, Saving, SeparateEdits, SourceError};
+use drystone_formats::{EditDestination, EditStore, Saving, SeparateEdits, SourceError, WorldFile};
 use drystone_voxel::{Chunk, ChunkPos, NodePos};
 
 use super::EditedSource;
@@ -68,7 +68,7 @@ impl SeparateEdits for EditedSource {
         }
     }
 
-    fn save_to(&self, file: EditFile<'_>) -> Result<(), SourceError> {
+    fn save_to(&self, file: WorldFile<'_>) -> Result<(), SourceError> {
         if !self.can_write {
             return Err(SourceError::ReadOnly { path: self.path() });
         }

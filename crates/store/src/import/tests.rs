@@ -88,7 +88,11 @@ fn a_resumed_import_equals_an_uninterrupted_one() {
             }
             Err(error) => assert!(matches!(error, SourceError::ChunkSide { .. }), "{error}"),
         }
-        let begun = StoredWorld::open(&parts.0).unwrap().import_progress().unwrap().unwrap();
+        let begun = StoredWorld::open(&parts.0, &StoreOptions::default())
+            .unwrap()
+            .import_progress()
+            .unwrap()
+            .unwrap();
         resumed.push(Mark::of_bytes(&begun).unwrap().done);
     }
     assert!(resumed.is_sorted() && resumed[0] > 0 && resumed.len() > 2, "{resumed:?}");
@@ -106,7 +110,7 @@ fn a_resumed_import_keeps_edits() {
     let (edited, stone) = (LocalPos::new(7, 8, 9), Material(1));
     let columns = [0, 19].map(|x| (0..4).map(move |y| ChunkPos::new(x, y, 8)));
     let edited_chunks: Vec<ChunkPos> = columns.into_iter().flatten().collect();
-    let world = StoredWorld::open(&file.0).unwrap();
+    let world = StoredWorld::open(&file.0, &StoreOptions::default()).unwrap();
     let is_imported = |at: &&ChunkPos| world.chunk_positions().contains(at);
     assert!((1..7).contains(&edited_chunks.iter().filter(is_imported).count()));
     for &at in &edited_chunks {
@@ -234,7 +238,11 @@ fn damaged_chunks_are_skipped_and_a_damaged_file_ends_the_import() {
     let source = |left| Damaged { source: source([20, 4, 9]), left: AtomicU64::new(left) };
     let stopped = import(&source(300), &file.0, &options, &mut |_| {}).unwrap_err();
     assert!(matches!(stopped, SourceError::BadStored { .. }), "{stopped}");
-    let begun = StoredWorld::open(&file.0).unwrap().import_progress().unwrap().unwrap();
+    let begun = StoredWorld::open(&file.0, &StoreOptions::default())
+        .unwrap()
+        .import_progress()
+        .unwrap()
+        .unwrap();
     let begun = Mark::of_bytes(&begun).unwrap();
     assert!(begun.done > 0 && begun.lost > 0, "{} {}", begun.done, begun.lost);
     let (_, progress) = import(&source(u64::MAX), &file.0, &options, &mut |_| {}).unwrap();

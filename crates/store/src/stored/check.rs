@@ -4,6 +4,8 @@ use drystone_formats::SourceError;
 use drystone_voxel::{ChunkPos, Material, MaterialTable};
 
 use super::database::{Access, DATABASE, Store, damaged};
+use super::open::{NewWorld, check_signature};
+use super::options::StoreOptions;
 use super::salvage;
 use super::survey::Survey;
 use super::{StoredWorld, id, publish, with_suffix};
@@ -36,9 +38,7 @@ impl StoredWorld {
     /// A file that cannot be opened at all, see [`open`](Self::open). Other damage is a line of
     /// [`WorldCheck::damage`], not an error.
     pub fn check(path: &Path) -> Result<WorldCheck, SourceError> {
-        if !Self::is_stored(path) {
-            drop(Self::open_read_only(path)?);
-        }
+        check_signature(path.into())?;
         let survey = Survey::of(path, Access::Read, &mut |_, _| Ok(()));
         let survey = survey.map_err(|error| match salvage::cut(path) {
             Some(problem) => damaged(path, DATABASE, problem),
@@ -61,9 +61,7 @@ impl StoredWorld {
     /// repaired as far as possible. [`Unrepairable`](SourceError::Unrepairable) if no part can be
     /// read.
     pub fn repair(path: &Path) -> Result<(WorldCheck, Option<PathBuf>), SourceError> {
-        if !Self::is_stored(path) {
-            drop(Self::open_read_only(path)?);
-        }
+        check_signature(path.into())?;
         // A writer would keep changing the damaged file, which loses its name here.
         let held = Store::hold(path)?;
         let (survey, access, highest) = survey(path)?;
@@ -87,7 +85,9 @@ impl StoredWorld {
         }
         let new = publish::reserve(path).map_err(unreadable)?;
         let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
-        let repaired = Self::fill(&new, name, id, &materials, None)
+        let new_world = NewWorld { name, id, materials: &materials, import: None };
+        let repaired = new_world
+            .fill(&new)
             .and_then(|()| copy_intact((path, access), &new, has_levels))
             .and_then(|()| publish::replace(new, path, &kept).map_err(unreadable));
         drop(held);
@@ -123,7 +123,7 @@ fn copy_intact(
     to: &Path,
     has_levels: bool,
 ) -> Result<(), SourceError> {
-    let world = StoredWorld::open(to)?;
+    let world = StoredWorld::open(to, &StoreOptions::default())?;
     Survey::of(path, access, &mut |at, chunk| world.put([(at, chunk)]))?;
     if has_levels {
         world.derive_levels(&mut |_, _| {})?;

@@ -9,35 +9,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use web_time::Instant;
 
 use super::batch::{self, Batch, Committed};
-use super::database::{CACHE_BYTES, Store};
+use super::database::Store;
+use super::options::CommitPolicy;
 use crate::epochs::Epochs;
-
-/// Limits for pending edits; exceeding one commits them to disk. Edits are grouped because every
-/// commit waits some milliseconds for the disk, however small it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommitPolicy {
-    /// Longest time that an edit stays pending. Default: 1 s.
-    pub max_delay: Duration,
-    /// Memory of pending chunks, in bytes, that triggers a commit at once. Default: 8 MiB. When
-    /// four times as much is pending, [`StoredWorld::put`](crate::StoredWorld::put) blocks on the
-    /// disk. The page cache of the file has the same size of four times this value, clamped to 1 to
-    /// 32 MiB.
-    pub max_bytes: u64,
-}
-
-impl CommitPolicy {
-    /// Size of the page cache, in bytes.
-    pub(crate) fn cache_bytes(self) -> usize {
-        let bytes = usize::try_from(self.max_bytes.saturating_mul(4)).unwrap_or(CACHE_BYTES);
-        bytes.clamp(1 << 20, CACHE_BYTES)
-    }
-}
-
-impl Default for CommitPolicy {
-    fn default() -> Self {
-        Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 }
-    }
-}
 
 /// Pending state of a LOD node.
 pub(super) enum PendingLevel {
@@ -47,6 +21,15 @@ pub(super) enum PendingLevel {
     Stale,
     /// No pending change: the chunk on disk is current.
     Unchanged,
+}
+
+/// What happens to a new LOD chunk when too much is pending.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IfFull {
+    /// It waits for the disk.
+    Wait,
+    /// It is dropped, since it can be made again.
+    Drop,
 }
 
 /// Which thread commits.
@@ -216,10 +199,12 @@ impl Committer {
     }
 
     /// Adds a LOD chunk that was made from the chunks below in `epoch`. Drops it if the chunks
-    /// changed since then or the last commit failed: it can be made again. Also drops it if too
-    /// much is pending, unless `waits` is set, which blocks on the disk instead.
-    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, epoch: u64, waits: bool) {
-        let mut state = if waits { self.shared.lock_with_capacity() } else { self.shared.lock() };
+    /// changed since then or the last commit failed: it can be made again.
+    pub(super) fn put_level(&self, node: NodePos, chunk: &Chunk, epoch: u64, if_full: IfFull) {
+        let mut state = match if_full {
+            IfFull::Wait => self.shared.lock_with_capacity(),
+            IfFull::Drop => self.shared.lock(),
+        };
         if self.shared.has_capacity(&state)
             && state.epochs.of(node) == epoch
             && state.failure.is_none()

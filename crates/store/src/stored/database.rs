@@ -10,9 +10,9 @@ use redb::{
     WriteTransaction,
 };
 
+use super::options::CACHE_BYTES;
 use super::pages::{CHUNKS, LEVELS, Values, ValuesMut};
 
-mod memory;
 mod opening;
 
 use opening::{compact, exclusive, open, open_memory, shared};
@@ -21,9 +21,6 @@ use opening::{compact, exclusive, open, open_memory, shared};
 pub(super) const INDEX: TableDefinition<'_, [i32; 3], &[u8]> = TableDefinition::new("index");
 /// Metadata of the world, by name.
 pub(super) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
-
-/// Default size of the page cache, in bytes.
-pub(super) const CACHE_BYTES: usize = 32 << 20;
 
 /// A database file that reopens itself after a disk failure.
 ///
@@ -143,23 +140,15 @@ impl Store {
         Ok(Self { path: path.into(), access, cache_bytes: CACHE_BYTES, state })
     }
 
-    pub(super) fn open(path: &Path, access: Access) -> Result<Self, SourceError> {
-        Self::open_with(path, access, CACHE_BYTES)
-    }
-
-    /// Opens a file with a page cache of `cache_bytes` bytes.
-    pub(super) fn open_with(
+    /// Opens a file with a page cache of `cache_bytes` bytes. `path` is the name of a file in
+    /// memory.
+    pub(super) fn open(
         path: &Path,
         access: Access,
         cache_bytes: usize,
     ) -> Result<Self, SourceError> {
         let state = RwLock::new(State::Open(open(path, &access, cache_bytes)?));
         Ok(Self { path: path.into(), access, cache_bytes, state })
-    }
-
-    /// Opens a file in memory, and recovers one that was not closed.
-    pub(super) fn open_in(file: &MemoryFile, cache_bytes: usize) -> Result<Self, SourceError> {
-        Self::open_with(file.name(), Access::Memory(file.clone()), cache_bytes)
     }
 
     /// Moves used pages together and truncates the file.

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use drystone_formats::{EditFile, EditStore, MemoryFile, Saving, Source, SourceError};
+use drystone_formats::{EditStore, Saving, Source, SourceError, WorldFile};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 use web_time::Instant;
 
 use super::batch::WRITER;
-use super::database::META;
 use super::meta::{self, Head};
-use super::{CommitPolicy, StoredWorld, id, publish};
+use super::open::NewWorld;
+use super::options::{CommitPolicy, StoreAccess, StoreOptions};
+use super::{StoredWorld, publish};
 
 #[cfg(test)]
 mod tests;
@@ -99,44 +100,36 @@ struct Stamp {
 
 impl Stamp {
     fn of(world: &StoredWorld) -> Result<Self, SourceError> {
-        let head = world.with_committed(|committed| committed.head.clone());
-        let writer = world.store.read(|transaction| {
-            let writer = transaction.open_table(META)?.get(WRITER)?;
-            Ok(writer.map(|bytes| bytes.value().to_vec()))
-        })?;
+        let head = world.contents.with_committed(|committed| committed.head.clone());
+        let writer = world.contents.meta(WRITER)?;
         Ok(Self { head, materials: world.materials.clone(), writer })
     }
 }
 
 impl StoredLater {
-    /// Opens a world for reading. The first change opens it for writing.
+    /// Opens a world on disk for reading, and for writing at the first change. Opens a world in
+    /// memory for writing at once, since no other program can have it.
     ///
     /// # Errors
-    /// See [`StoredWorld::open_read_only`].
-    pub fn open(path: &Path, policy: CommitPolicy) -> Result<Self, SourceError> {
-        let world = StoredWorld::open_to_read(path, policy)?;
-        let stamp = Some(Stamp::of(&world)?);
-        Ok(Self { stamp, ..Self::opened(path, policy, world, State::Read) })
-    }
-
-    /// Opens a world in memory, immediately for writing, since no other program can have it.
-    ///
-    /// # Errors
-    /// See [`StoredWorld::open_in`].
-    pub(crate) fn open_in(file: &MemoryFile, policy: CommitPolicy) -> Result<Self, SourceError> {
-        let world = StoredWorld::open_in(file, policy)?;
-        Ok(Self::opened(file.name(), policy, world, State::Write))
-    }
-
-    fn opened(
-        path: &Path,
+    /// See [`StoredWorld::open`].
+    pub fn open<'a>(
+        file: impl Into<WorldFile<'a>>,
         policy: CommitPolicy,
-        world: StoredWorld,
-        state: fn(StoredWorld) -> State,
-    ) -> Self {
+    ) -> Result<Self, SourceError> {
+        let file = file.into();
+        let access = match file {
+            WorldFile::Path(_) => StoreAccess::Read,
+            WorldFile::Memory(_) => StoreAccess::Write,
+        };
+        let options = StoreOptions { access, ..policy.into() };
+        let world = StoredWorld::open(file, &options)?;
         let (name, materials) = (world.name().into(), world.materials().clone());
-        let state = RwLock::new(state(world));
-        Self { state, ..Self::absent(Some(path), name, materials, policy) }
+        let (stamp, state) = match access {
+            StoreAccess::Read => (Some(Stamp::of(&world)?), State::Read(world)),
+            StoreAccess::Write => (None, State::Write(world)),
+        };
+        let state = RwLock::new(state);
+        Ok(Self { stamp, state, ..Self::absent(Some(file.path()), name, materials, policy) })
     }
 
     /// A world without a file. The first change creates it; without a path,
@@ -185,47 +178,46 @@ impl StoredLater {
     ///
     /// # Errors
     /// A file that exists and is not empty, or cannot be created. Nothing changes then.
-    pub(crate) fn make(&self, file: EditFile<'_>) -> Result<(), SourceError> {
+    pub(crate) fn make(&self, file: WorldFile<'_>) -> Result<(), SourceError> {
         let mut state = self.lock();
-        let (world, path) = match file {
-            EditFile::Path(path) => {
-                StoredWorld::publish(path, |new| self.fill(new, &state))?;
-                (StoredWorld::open_with(path, self.policy)?, path)
+        let options = self.policy.into();
+        let world = match file {
+            WorldFile::Path(path) => {
+                publish::create(path, |new| {
+                    self.new_world().fill(new)?;
+                    let world = StoredWorld::open(new, &options)?;
+                    copy(&state, &world)?;
+                    Ok(world.close()?)
+                })?;
+                StoredWorld::open(path, &options)?
             }
-            EditFile::Memory(file) => {
-                StoredWorld::create_in(file, &self.name, self.all_materials())?;
-                let world = StoredWorld::open_in(file, self.policy)?;
+            WorldFile::Memory(_) => {
+                self.new_world().create(file)?;
+                let world = StoredWorld::open(file, &options)?;
                 copy(&state, &world)?;
-                (world, file.name())
+                world
             }
         };
         *state = State::Write(world);
-        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.into());
+        *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.path().into());
         Ok(())
     }
 
-    /// Fills an empty file with a world that has the chunks of `from`.
-    fn fill(&self, new: &Path, from: &State) -> Result<(), SourceError> {
-        StoredWorld::fill(new, &self.name, Some(id::random()), self.all_materials(), None)?;
-        let world = StoredWorld::open_with(new, self.policy)?;
-        copy(from, &world)?;
-        Ok(world.close()?)
-    }
-
-    fn all_materials(&self) -> &MaterialTable {
-        self.more_materials.as_ref().unwrap_or(&self.materials)
+    /// A new file for all materials.
+    fn new_world(&self) -> NewWorld<'_> {
+        NewWorld::new(&self.name, self.more_materials.as_ref().unwrap_or(&self.materials))
     }
 
     /// Creates the file and opens it. An existing file is opened if it has the same name and
     /// materials and was never changed. Such a file was created here and could not be opened, or by
     /// a program that put nothing into it.
     fn create(&self, path: &Path) -> Result<StoredWorld, SourceError> {
-        match StoredWorld::create_with(path, &self.name, &self.materials, None) {
+        match NewWorld::new(&self.name, &self.materials).create(path.into()) {
             Err(SourceError::Unwritable { problem, .. })
                 if problem.kind() == ErrorKind::AlreadyExists => {}
             made => made?,
         }
-        let world = StoredWorld::open_with(path, self.policy)?;
+        let world = StoredWorld::open(path, &self.policy.into())?;
         let is_new = world.revision() == 0
             && world.name == self.name
             && meta::begins_with(&self.materials, &world.materials);
@@ -277,7 +269,7 @@ impl StoredLater {
     }
 
     fn opened_to_write(&self, path: &Path) -> Result<StoredWorld, SourceError> {
-        let world = StoredWorld::open_with(path, self.policy)?;
+        let world = StoredWorld::open(path, &self.policy.into())?;
         if self.stamp.as_ref() != Some(&Stamp::of(&world)?) {
             return Err(SourceError::ChangedElsewhere { path: path.into() });
         }
@@ -288,7 +280,8 @@ impl StoredLater {
     }
 
     fn opened_to_read(&self, path: &Path) -> State {
-        match StoredWorld::open_to_read(path, self.policy) {
+        let options = StoreOptions { access: StoreAccess::Read, ..self.policy.into() };
+        match StoredWorld::open(path, &options) {
             Ok(world) if Stamp::of(&world).ok() == self.stamp => State::Read(world),
             _ => State::Lost,
         }

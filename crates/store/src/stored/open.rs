@@ -1,4 +1,8 @@
-use drystone_formats::SourceError;
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use drystone_formats::{Format, MemoryFile, SourceError, WorldFile};
 use drystone_voxel::MaterialTable;
 use redb::{ReadableTable, WriteTransaction};
 
@@ -6,28 +10,95 @@ use super::batch::{HEAD, ID, IMPORT, MATERIALS};
 use super::database::{INDEX, META, Store, damaged};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
-use super::{WRONG_SUM, id};
+use super::{WRONG_SUM, id, publish};
 
-/// Writes the metadata of a world without chunks.
-pub(super) fn write_new(
-    transaction: &WriteTransaction,
-    name: &str,
-    id: Option<u128>,
-    materials: &MaterialTable,
-    import: Option<Vec<u8>>,
-) -> Result<(), redb::Error> {
-    let (version, name) = (VERSION, name.to_owned());
-    let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
-    let mut table = transaction.open_table(META)?;
-    table.insert(HEAD, head.to_bytes().as_slice())?;
-    if let Some(id) = id {
-        table.insert(ID, id::to_bytes(id).as_slice())?;
+/// Metadata of a world without chunks, to be written into a new file.
+pub(super) struct NewWorld<'a> {
+    pub(super) name: &'a str,
+    pub(super) id: Option<u128>,
+    pub(super) materials: &'a MaterialTable,
+    /// Initial progress of an import.
+    pub(super) import: Option<Vec<u8>>,
+}
+
+impl<'a> NewWorld<'a> {
+    /// Metadata with a random id.
+    pub(super) fn new(name: &'a str, materials: &'a MaterialTable) -> Self {
+        Self { name, id: Some(id::random()), materials, import: None }
     }
-    table.insert(MATERIALS, meta::materials_to_bytes(materials).as_slice())?;
-    if let Some(import) = import {
-        table.insert(IMPORT, meta::sealed(import).as_slice())?;
+
+    /// Creates the file and closes it.
+    pub(super) fn create(&self, file: WorldFile<'_>) -> Result<(), SourceError> {
+        match file {
+            WorldFile::Path(path) => publish::create(path, |new| self.fill(new)),
+            WorldFile::Memory(file) => self.fill_memory(file),
+        }
     }
-    Ok(())
+
+    /// Writes an empty file and closes it.
+    pub(super) fn fill(&self, path: &Path) -> Result<(), SourceError> {
+        Store::create(path, |it| self.write(it))?.close()
+    }
+
+    fn fill_memory(&self, file: &MemoryFile) -> Result<(), SourceError> {
+        if !file.is_empty() {
+            let problem = ErrorKind::AlreadyExists.into();
+            return Err(SourceError::Unwritable { path: file.name().into(), problem });
+        }
+        let made = Store::create_in(file, |it| self.write(it));
+        made.and_then(|store| store.close()).inspect_err(|_| drop(file.take()))
+    }
+
+    fn write(&self, transaction: &WriteTransaction) -> Result<(), redb::Error> {
+        let (version, name) = (VERSION, self.name.to_owned());
+        let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
+        let mut table = transaction.open_table(META)?;
+        table.insert(HEAD, head.to_bytes().as_slice())?;
+        if let Some(id) = self.id {
+            table.insert(ID, id::to_bytes(id).as_slice())?;
+        }
+        table.insert(MATERIALS, meta::materials_to_bytes(self.materials).as_slice())?;
+        if let Some(import) = &self.import {
+            table.insert(IMPORT, meta::sealed(import.clone()).as_slice())?;
+        }
+        Ok(())
+    }
+}
+
+/// First bytes of every database file.
+const MAGIC: [u8; 4] = Format::STORED_SIGNATURE;
+
+/// Whether the file begins with the signature of stored worlds.
+pub(super) fn has_signature(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    fs::metadata(path).is_ok_and(|it| it.is_file())
+        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == MAGIC
+}
+
+/// Returns an error that describes the file unless it begins with the signature of stored worlds.
+pub(super) fn check_signature(file: WorldFile<'_>) -> Result<(), SourceError> {
+    let path = file.path().to_path_buf();
+    let len = match file {
+        WorldFile::Path(path) if has_signature(path) => return Ok(()),
+        WorldFile::Path(_) => match fs::metadata(&path) {
+            Err(problem) => return Err(SourceError::Unreadable { path, problem }),
+            Ok(it) if it.is_dir() => {
+                let found = "a folder, not a stored world".into();
+                return Err(SourceError::Unsupported { path, found });
+            }
+            Ok(it) => it.len(),
+        },
+        WorldFile::Memory(file) => {
+            let mut start = [0; MAGIC.len()];
+            match file.read_at(0, &mut start) {
+                Ok(()) if start == MAGIC => return Ok(()),
+                _ => file.len() as u64,
+            }
+        }
+    };
+    let found = format!("not a stored world ({len} bytes without its signature)");
+    Err(SourceError::Unsupported { path, found })
 }
 
 /// Metadata of a world.

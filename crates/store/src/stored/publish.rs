@@ -3,6 +3,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
+use drystone_formats::SourceError;
 use tempfile::{Builder, TempPath};
 
 /// Creates an empty hidden file beside `path`, with the number of this process in its name. The
@@ -19,6 +20,28 @@ pub(super) fn reserve(path: &Path) -> Result<TempPath> {
     Ok(file.into_temp_path())
 }
 
+/// Creates the file `path`, whose content `fill` writes and closes.
+///
+/// # Errors
+/// [`Unwritable`](SourceError::Unwritable) if the file exists or cannot be created, and the errors
+/// of `fill`.
+pub(super) fn create(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> std::result::Result<(), SourceError>,
+) -> std::result::Result<(), SourceError> {
+    let unwritable = |problem| SourceError::Unwritable { path: path.into(), problem };
+    if path.exists() {
+        return Err(unwritable(ErrorKind::AlreadyExists.into()));
+    }
+    // The file gets its final name when it is complete: a killed process leaves no broken world.
+    let new = reserve(path).map_err(unwritable)?;
+    fill(&new).map_err(|error| match error {
+        SourceError::Unreadable { problem, .. } => unwritable(problem),
+        other => other,
+    })?;
+    name(new, path).map_err(unwritable)
+}
+
 /// Checks that a file can be created at `path`, by creating a temporary one beside it.
 pub(super) fn can_make(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
@@ -33,7 +56,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Removes temporary files of ended processes beside `path`. Skips files that cannot be attributed
 /// or removed.
-pub(super) fn remove_leftovers(path: &Path) {
+pub(crate) fn remove_leftovers(path: &Path) {
     let Some(name) = path.file_name() else { return };
     for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
@@ -65,7 +88,7 @@ fn is_unlocked(path: &Path) -> bool {
 ///
 /// # Errors
 /// `AlreadyExists` if `path` exists.
-pub(super) fn name(new: TempPath, path: &Path) -> Result<()> {
+fn name(new: TempPath, path: &Path) -> Result<()> {
     new.persist_noclobber(path)?;
     sync_names(path);
     Ok(())

@@ -11,6 +11,7 @@ use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
 use super::nodes::{location_of_node, node_at_stored_position};
+use super::options::CACHE_BYTES;
 use super::pages::{CHUNKS, LEVELS, Values};
 use super::{MISSING, WRONG_SUM, id, location_of, record};
 
@@ -49,7 +50,7 @@ impl Survey {
         access: Access,
         each: &mut dyn FnMut(ChunkPos, Chunk) -> Result<(), SourceError>,
     ) -> Result<Self, SourceError> {
-        let store = Store::open(path, access.clone())?;
+        let store = Store::open(path, access.clone(), CACHE_BYTES)?;
         let mut survey = Self {
             path: path.into(),
             access,
@@ -287,7 +288,7 @@ impl Survey {
     }
 
     fn open(&self) -> Result<Store, SourceError> {
-        Store::open(&self.path, self.access.clone())
+        Store::open(&self.path, self.access.clone(), CACHE_BYTES)
     }
 
     /// Reports chunks that only the index lists, and chunks that the index does not list.

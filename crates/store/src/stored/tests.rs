@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use drystone_formats::{Input, Source};
@@ -96,7 +98,7 @@ fn chunks_are_readable_before_and_after_their_commit() {
     world.close().unwrap();
     for round in 0..12 {
         let policy = if round % 2 == 0 { never } else { at_once };
-        let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+        let world = StoredWorld::open(&folder.file(), &policy.into()).unwrap();
         assert_eq!(world.name(), "of many chunks");
         assert_eq!(*world.materials(), materials(300));
         for _ in 0..4 {
@@ -120,7 +122,10 @@ fn chunks_are_readable_before_and_after_their_commit() {
         } else {
             world.close().unwrap();
         }
-        assert_holds(&StoredWorld::open_read_only(&folder.file()).unwrap(), &shadow);
+        assert_holds(
+            &StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap(),
+            &shadow,
+        );
     }
 }
 
@@ -129,9 +134,9 @@ fn edits_are_committed_as_the_policy_specifies() {
     let at = ChunkPos::new(3, 0, -1);
     let stone = || [(at, Chunk::new(Chunk::SIDE, Material(2)))];
     let never = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
-    let open = |folder: &Folder, policy| {
+    let open = |folder: &Folder, policy: CommitPolicy| {
         drop(StoredWorld::create(&folder.file(), "", &materials(3)).unwrap());
-        StoredWorld::open_with(&folder.file(), policy).unwrap()
+        StoredWorld::open(&folder.file(), &policy.into()).unwrap()
     };
     let folders = [(); 3].map(|()| Folder::new());
     let waiting = open(&folders[0], never);
@@ -176,7 +181,7 @@ fn opening_after_a_kill_needs_no_repair() {
     });
     drop(builder.open(&copy).unwrap());
     assert_eq!(repairs.load(Ordering::Relaxed), 0);
-    let opened = StoredWorld::open(&copy).unwrap();
+    let opened = StoredWorld::open(&copy, &StoreOptions::default()).unwrap();
     assert_eq!((opened.chunk_count(), opened.revision()), (3, world.revision()));
 }
 
@@ -206,7 +211,8 @@ fn parsed_bytes_equal_the_opened_file() {
     }
     for part in 0..16 {
         let cut = &closed[..closed.len() * part / 16];
-        assert!(StoredWorld::parse(cut, "cut").is_err(), "{part} of 16");
+        let file = MemoryFile::of_bytes("cut", cut.to_vec(), usize::MAX);
+        assert!(StoredWorld::open(&file, &StoreOptions::read_only()).is_err(), "{part} of 16");
     }
 }
 
@@ -237,7 +243,7 @@ fn flushing_ends_while_others_put() {
     let folder = Folder::new();
     let policy = CommitPolicy { max_delay: Duration::ZERO, ..CommitPolicy::default() };
     StoredWorld::create(&folder.file(), "", &materials(2)).unwrap().close().unwrap();
-    let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+    let world = StoredWorld::open(&folder.file(), &policy.into()).unwrap();
     let stone = || Chunk::new(Chunk::SIDE, Material(1));
     let (is_flushed, puts) = (AtomicBool::new(false), AtomicU32::new(0));
     std::thread::scope(|scope| {
@@ -273,26 +279,30 @@ fn materials_are_appended() {
     let fewer = world.put_materials(&materials(1)).unwrap_err();
     assert!(matches!(fewer, SourceError::OtherMaterials { .. }), "{fewer}");
     world.close().unwrap();
-    assert_eq!(*StoredWorld::open(&folder.file()).unwrap().materials(), materials(5));
+    assert_eq!(
+        *StoredWorld::open(&folder.file(), &StoreOptions::default()).unwrap().materials(),
+        materials(5)
+    );
 }
 
 #[test]
 fn errors_of_opening_name_the_reason() {
     let folder = Folder::new();
     let path = folder.file();
-    let missing = StoredWorld::open(&path).unwrap_err();
+    let missing = StoredWorld::open(&path, &StoreOptions::default()).unwrap_err();
     assert!(matches!(missing, SourceError::Unreadable { .. }), "{missing}");
     let world = StoredWorld::create(&path, "", &materials(2)).unwrap();
-    let in_use = [StoredWorld::open(&path).map(drop), StoredWorld::compact(&path)];
+    let in_use =
+        [StoredWorld::open(&path, &StoreOptions::default()).map(drop), StoredWorld::compact(&path)];
     for in_use in in_use.map(Result::unwrap_err) {
         assert!(matches!(in_use, SourceError::InUse { .. }), "{in_use}");
     }
     let again = StoredWorld::create(&path, "", &materials(2)).unwrap_err();
     assert!(matches!(again, SourceError::Unwritable { .. }), "{again}");
-    let mut head = world.with_committed(|committed| committed.head.clone());
+    let mut head = world.contents.with_committed(|committed| committed.head.clone());
     world.close().unwrap();
 
-    let readers = [0; 2].map(|_| StoredWorld::open_read_only(&path).unwrap());
+    let readers = [0; 2].map(|_| StoredWorld::open(&path, &StoreOptions::read_only()).unwrap());
     let stone = [(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))];
     let read_only = readers[0].put(stone).unwrap_err();
     assert!(matches!(read_only, SourceError::ReadOnly { .. }), "{read_only}");
@@ -301,7 +311,7 @@ fn errors_of_opening_name_the_reason() {
     drop(readers);
 
     head.version = VERSION + 1;
-    let store = Store::open(&path, Access::Write).unwrap();
+    let store = Store::open(&path, Access::Write, CACHE_BYTES).unwrap();
     store
         .write(|it| {
             it.open_table(META)?.insert(HEAD, head.to_bytes().as_slice())?;
@@ -309,17 +319,17 @@ fn errors_of_opening_name_the_reason() {
         })
         .unwrap();
     drop(store);
-    let newer = StoredWorld::open(&path).unwrap_err();
+    let newer = StoredWorld::open(&path, &StoreOptions::default()).unwrap_err();
     let is_newer =
         matches!(newer, SourceError::NewerStored { found, known, .. } if found == known + 1);
     assert!(is_newer, "{newer}");
 
     let other = folder.0.join("other");
     drop(redb::Database::create(&other).unwrap());
-    let unknown = StoredWorld::open(&other).unwrap_err();
+    let unknown = StoredWorld::open(&other, &StoreOptions::default()).unwrap_err();
     assert!(matches!(unknown, SourceError::Unsupported { .. }), "{unknown}");
     fs::write(&other, b"VOX ").unwrap();
-    let unknown = StoredWorld::open(&other).unwrap_err();
+    let unknown = StoredWorld::open(&other, &StoreOptions::default()).unwrap_err();
     assert!(matches!(unknown, SourceError::Unsupported { .. }), "{unknown}");
 }
 
@@ -331,7 +341,7 @@ fn a_damaged_chunk_is_reported_and_the_others_are_readable() {
     let chunk = |n: u8| Chunk::from_fn(Chunk::SIDE, |at| Material(u16::from(at.x ^ at.y ^ n) % 9));
     world.put((0..8).map(|n| (ChunkPos::new(n, 0, 0), chunk(n as u8)))).unwrap();
     world.close().unwrap();
-    let store = Store::open(&path, Access::Write).unwrap();
+    let store = Store::open(&path, Access::Write, CACHE_BYTES).unwrap();
     let (group, _) = GroupPos::of(ChunkPos::new(4, 0, 0));
     store
         .write(|it| {
@@ -344,7 +354,7 @@ fn a_damaged_chunk_is_reported_and_the_others_are_readable() {
         })
         .unwrap();
     drop(store);
-    let world = StoredWorld::open(&path).unwrap();
+    let world = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
     for n in 0..8 {
         let read = world.chunk(ChunkPos::new(n, 0, 0));
         match n {
@@ -387,7 +397,7 @@ fn editing_one_voxel_changes_one_chunk_of_its_group() {
     edited.set(LocalPos::new(31, 0, 7), Material(8));
     world.put([(at(6), edited.clone())]).unwrap();
     world.close().unwrap();
-    let world = StoredWorld::open(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::default()).unwrap();
     for n in 0..8 {
         let expected = if n == 6 { &edited } else { &Chunk::new(Chunk::SIDE, Material(1)) };
         assert!(world.chunk(at(n)).unwrap() == *expected);

@@ -6,7 +6,7 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use drystone_formats::{HeightMap, HeightMapOptions, MinecraftWorld, Source};
-use drystone_store::{ImportOptions, StoredWorld, import};
+use drystone_store::{ImportOptions, StoreOptions, StoredWorld, import};
 use drystone_voxel::{Chunk, VoxelPos};
 use drystone_world::World;
 
@@ -16,7 +16,7 @@ fn imported(source: &dyn Source, path: &Path) -> StoredWorld {
     let (world, progress) = import(source, path, &ImportOptions::default(), &mut |_| {}).unwrap();
     assert_eq!((progress.done, progress.lost), (progress.total, 0));
     world.close().unwrap();
-    StoredWorld::open_read_only(path).unwrap()
+    StoredWorld::open(path, &StoreOptions::read_only()).unwrap()
 }
 
 /// The kinds of NBT tags that are needed to count blocks.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use drystone_formats::Source;
-use drystone_store::StoredWorld;
+use drystone_store::{StoreOptions, StoredWorld};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
@@ -47,7 +47,7 @@ fn world_at(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) {
 
 /// Whether readers report the damage of the file at `path`.
 fn is_reported(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> bool {
-    let Ok(world) = StoredWorld::open_read_only(path) else { return true };
+    let Ok(world) = StoredWorld::open(path, &StoreOptions::read_only()) else { return true };
     if world.chunk_positions() != chunks.keys().copied().collect::<Vec<_>>() {
         panic!("wrong chunks without a report");
     }
@@ -141,7 +141,7 @@ fn undamaged_chunks_are_salvaged_from_a_damaged_file() {
         assert_eq!(kept.is_some(), !found.damage.is_empty());
         let again = StoredWorld::check(&file).unwrap();
         assert_eq!((again.damage.len(), again.chunks), (0, found.chunks), "{:?}", again.damage);
-        let world = StoredWorld::open(&file).unwrap();
+        let world = StoredWorld::open(&file, &StoreOptions::default()).unwrap();
         for at in world.chunk_positions() {
             assert!(world.chunk(at).unwrap() == chunks[&at]);
         }
@@ -158,7 +158,7 @@ fn undamaged_chunks_are_salvaged_from_a_damaged_file() {
 
 /// Returns the chunks that can be read from a damaged file.
 fn readable(path: &Path, chunks: &BTreeMap<ChunkPos, Chunk>) -> Vec<ChunkPos> {
-    let Ok(world) = StoredWorld::open_read_only(path) else { return Vec::new() };
+    let Ok(world) = StoredWorld::open(path, &StoreOptions::read_only()) else { return Vec::new() };
     let is_whole = |it: &ChunkPos| world.chunk(*it).is_ok_and(|chunk| !chunk.is_empty());
     chunks.keys().copied().filter(is_whole).collect()
 }
@@ -186,7 +186,7 @@ fn the_rest_of_a_cut_file_is_salvaged() {
                 assert!(found.damage.iter().all(|line| !line.contains(".new")), "{found:?}");
                 let again = StoredWorld::check(&file).unwrap();
                 assert_eq!((again.damage.len(), again.chunks), (0, found.chunks));
-                let world = StoredWorld::open(&file).unwrap();
+                let world = StoredWorld::open(&file, &StoreOptions::default()).unwrap();
                 for at in world.chunk_positions() {
                     assert!(world.chunk(at).unwrap() == chunks[&at]);
                 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use drystone_store::StoredWorld;
+use drystone_store::fuzzed;
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, Material};
 
@@ -32,9 +32,9 @@ fn records_keep_the_storage_of_their_chunk() {
     for chunk in chunks() {
         let mut smallest = chunk.clone();
         smallest.compact();
-        let record = StoredWorld::write_record(&chunk);
+        let record = fuzzed::write_record(&chunk);
         assert!(programs::stored_chunk(&record));
-        let read = StoredWorld::read_record(&record).unwrap();
+        let read = fuzzed::read_record(&record).unwrap();
         assert_eq!((&read, read.storage()), (&chunk, smallest.storage()));
     }
 }
@@ -44,7 +44,7 @@ fn thousands_of_changed_records() {
     let mut random = Random::new(9);
     let (mut whole_count, mut count) = (0, 0);
     for chunk in chunks() {
-        let record = StoredWorld::write_record(&chunk);
+        let record = fuzzed::write_record(&chunk);
         let mut bricks = vec![254];
         chunk.write_bricks(&mut bricks);
         for bytes in [record, bricks] {

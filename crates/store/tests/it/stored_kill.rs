@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
 use drystone_formats::Source;
-use drystone_store::StoredWorld;
+use drystone_store::{StoreOptions, StoredWorld};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, MaterialTable, NodePos, downsample};
 
@@ -41,7 +41,7 @@ fn number_of(chunk: &Chunk) -> u64 {
 #[test]
 fn child_edits() {
     let Some((path, from)) = order() else { return };
-    let world = StoredWorld::open(&path).unwrap();
+    let world = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
     let mut out = std::io::stdout();
     for n in from.. {
         world.put([(position(n), edited(n))]).unwrap();
@@ -74,7 +74,7 @@ fn commits_survive_every_kill() {
         kills_in_edits += usize::from(last.is_some());
         // Everything that this child or an earlier one has printed is committed.
         let committed = last.map_or(next, |last| last + 1);
-        let world = StoredWorld::open_read_only(&path).unwrap();
+        let world = StoredWorld::open(&path, &StoreOptions::read_only()).unwrap();
         for n in 0..POSITIONS {
             let chunk = world.chunk(position(n)).unwrap();
             let edits = (0..committed).rev().find(|edit| edit % POSITIONS == n);
@@ -93,7 +93,7 @@ fn commits_survive_every_kill() {
         drop(world);
         // The edit in progress may be committed too.
         next = committed + 1;
-        let world = StoredWorld::open(&path).unwrap();
+        let world = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
         world.put([(position(committed), edited(committed))]).unwrap();
         world.derive_levels(&mut |_, _| {}).unwrap();
         world.close().unwrap();

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use drystone_formats::{EditDestination, EditFile, EditStore, SeparateEdits, Source, SourceError};
+use drystone_formats::{EditDestination, EditStore, SeparateEdits, Source, SourceError, WorldFile};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
 };
@@ -113,9 +113,9 @@ fn files_of_edits_are_made_by_the_first_edit() {
     let unkept =
         EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::default() }).unwrap();
     assert!(lacks_file(&unkept) && unkept.edit_store().is_none());
-    assert!(unkept.save_to(EditFile::Path(&path)).is_err() && lacks_file(&unkept));
+    assert!(unkept.save_to(WorldFile::Path(&path)).is_err() && lacks_file(&unkept));
     let other = file("other");
-    unkept.save_to(EditFile::Path(&other)).unwrap();
+    unkept.save_to(WorldFile::Path(&other)).unwrap();
     unkept.edit_store().unwrap().put_edited(vec![(POSITION, uniform(3))]).unwrap();
     assert_eq!(unkept.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(unkept);
@@ -150,16 +150,16 @@ fn edits_can_be_saved_to_another_file() {
         let (first, second) = (open(), open());
         put(&first, POSITION, 2).unwrap();
         assert!(matches!(put(&second, own, 3), Err(SourceError::InUse { .. })));
-        assert!(second.save_to(EditFile::Path(&path)).is_err(), "it is there already");
+        assert!(second.save_to(WorldFile::Path(&path)).is_err(), "it is there already");
         drop(first);
         assert!(matches!(put(&second, own, 3), Err(SourceError::ChangedElsewhere { .. })));
         let written = fs::read(&path).unwrap();
-        second.save_to(EditFile::Path(&other)).unwrap();
+        second.save_to(WorldFile::Path(&other)).unwrap();
         assert_eq!(EditStore::path(&second), other);
         put(&second, own, 3).unwrap();
         // Also after it has its own file.
         fs::remove_file(&other).unwrap();
-        second.save_to(EditFile::Path(&other)).unwrap();
+        second.save_to(WorldFile::Path(&other)).unwrap();
         put(&second, last, 4).unwrap();
         drop(second);
         assert!(fs::read(&path).unwrap() == written, "the first's stays as it is");
@@ -176,7 +176,7 @@ fn edits_can_be_saved_to_another_file() {
             (is_there, 2 + u64::from(is_there))
         );
         assert!(matches!(
-            edited.save_to(EditFile::Path(&file("never"))),
+            edited.save_to(WorldFile::Path(&file("never"))),
             Err(SourceError::ReadOnly { .. })
         ));
         drop(edited);

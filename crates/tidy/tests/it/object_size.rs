@@ -22,7 +22,6 @@ pub(crate) const LARGE_OBJECTS: &[(&str, &str)] = &[
     ("pool::PoolStats", "a list of numbers, each read by a report"),
     ("render::Frame", "bytes that shaders read, each field with its own meaning"),
     ("render::View", "independent switches of a picture"),
-    ("store::StoredWorld", "to be cut: reading and checking are stages of their own"),
     ("store::Survey", "a list of counts, which a check adds up"),
 ];
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_formats::{
-    EditDestination, EditFile, EditStore, MemoryFile, SeparateEdits, Source, SourceError,
+    EditDestination, EditStore, MemoryFile, SeparateEdits, Source, SourceError, WorldFile,
 };
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{Edit, LodData, VoxelAccess};
@@ -156,7 +156,7 @@ impl EditSaver {
     /// If the file exists or cannot be created, or the source does not support edits. Nothing
     /// changes then.
     pub fn save_at(&self, path: &Path) -> Result<(), SourceError> {
-        self.save_to(path, EditFile::Path(path))
+        self.save_to(path, WorldFile::Path(path))
     }
 
     /// Saves edits to a file in memory, as [`save_at`](Self::save_at) does to disk. The caller
@@ -165,10 +165,10 @@ impl EditSaver {
     /// # Errors
     /// Errors of [`SeparateEdits::save_to`]. Nothing changes then.
     pub fn save_in(&self, file: &MemoryFile) -> Result<(), SourceError> {
-        self.save_to(file.name(), EditFile::Memory(file))
+        self.save_to(file.name(), WorldFile::Memory(file))
     }
 
-    fn save_to(&self, name: &Path, file: EditFile<'_>) -> Result<(), SourceError> {
+    fn save_to(&self, name: &Path, file: WorldFile<'_>) -> Result<(), SourceError> {
         let read_only = || SourceError::ReadOnly { path: name.into() };
         self.separate_edits().ok_or_else(read_only)?.save_to(file)
     }

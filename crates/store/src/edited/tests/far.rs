@@ -70,7 +70,7 @@ fn edits_of_a_world_with_stored_levels_are_shown_at_higher_levels() {
     world.put(chunks.map(|at| (moved(at), made.chunk(at).unwrap()))).unwrap();
     world.derive_levels(&mut |_, _| {}).unwrap();
     world.close().unwrap();
-    let source = || Box::new(StoredWorld::open_read_only(&path).unwrap());
+    let source = || Box::new(StoredWorld::open(&path, &StoreOptions::read_only()).unwrap());
     let edits = folder.join("edits.drystone");
     let edited = open(source(), &edits);
     let air = Chunk::new(Chunk::SIDE, Material::AIR);

@@ -1,9 +1,9 @@
+use std::io;
 use std::path::Path;
 
 use drystone_formats::{MemoryFile, SourceError};
-use redb::{Builder, ConcurrencyMode, Database, DatabaseError, StorageError};
+use redb::{Builder, ConcurrencyMode, Database, DatabaseError, StorageBackend, StorageError};
 
-use super::memory::Memory;
 use super::{Access, Handle, Open, caught};
 use crate::stored::salvage::CutFile;
 
@@ -92,4 +92,30 @@ pub(super) fn exclusive(cache_bytes: usize) -> Builder {
     let mut builder = Database::builder();
     builder.set_cache_size(cache_bytes);
     builder
+}
+
+/// A file in memory as the storage of the database.
+#[derive(Debug)]
+struct Memory(MemoryFile);
+
+impl StorageBackend for Memory {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_at(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write_at(offset, data)
+    }
 }

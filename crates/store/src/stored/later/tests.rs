@@ -55,7 +55,7 @@ fn a_file_opened_elsewhere_is_read_again_and_written_only_if_unchanged() {
     let put = || later.put_edited(vec![(POSITION, uniform(0))]);
     // Open elsewhere, unchanged.
     lose();
-    let other = StoredWorld::open(&path).unwrap();
+    let other = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
     assert!(matches!(put(), Err(SourceError::InUse { .. })));
     assert_eq!(later.chunk(POSITION).unwrap().uniform(), Some(Material(1)));
     other.close().unwrap();
@@ -66,7 +66,7 @@ fn a_file_opened_elsewhere_is_read_again_and_written_only_if_unchanged() {
 
     // Each change affects only one part of the stamp.
     let change = |chunks: &[u16]| {
-        let other = StoredWorld::open(&path).unwrap();
+        let other = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
         for &material in chunks {
             other.put([(POSITION, uniform(material))]).unwrap();
             other.flush().unwrap();

@@ -14,7 +14,7 @@ fn noise(seed: u16) -> Chunk {
 
 /// Changes a group's value in the database, but not its pages.
 fn change(path: &Path, group: GroupPos, work: impl FnOnce(&mut Vec<u8>)) {
-    let store = Store::open(path, Access::Write).unwrap();
+    let store = Store::open(path, Access::Write, CACHE_BYTES).unwrap();
     store
         .write(|it| {
             let mut table = it.open_table(pages::CHUNKS.values)?;
@@ -39,7 +39,7 @@ pub(crate) fn damage_chunk(path: &Path, at: ChunkPos) {
 
 /// Number of pages of all chunks.
 fn page_count(path: &Path) -> usize {
-    let store = Store::open(path, Access::Read).unwrap();
+    let store = Store::open(path, Access::Read, CACHE_BYTES).unwrap();
     store.read(|it| Ok(it.open_table(pages::CHUNKS.pages)?.iter()?.count())).unwrap()
 }
 
@@ -66,7 +66,7 @@ fn a_damaged_group_does_not_block_edits() {
         let group = GroupPos::of(at(0)).0;
         change(&path, group, damage);
 
-        let world = StoredWorld::open(&path).unwrap();
+        let world = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
         assert!((0..6).any(|n| world.chunk(at(n)).is_err()), "damage {n}");
         // Edits an empty slot of the group, a lost chunk, and another group.
         let edits = [(at(7), noise(7)), (at(1), stone.clone()), (far, noise(3))];
@@ -75,7 +75,7 @@ fn a_damaged_group_does_not_block_edits() {
         world.put([(far, stone.clone())]).unwrap();
         world.close().unwrap();
 
-        let world = StoredWorld::open_read_only(&path).unwrap();
+        let world = StoredWorld::open(&path, &StoreOptions::read_only()).unwrap();
         assert!(world.chunk(at(7)).unwrap() == noise(7), "damage {n}");
         assert!(world.chunk(at(1)).unwrap() == stone && world.chunk(far).unwrap() == stone);
         let lost: Vec<_> = [0, 2, 3, 4, 5].map(at).into_iter().collect();
@@ -112,7 +112,7 @@ fn a_chunk_that_could_not_be_loaded_is_not_edited() {
     stored.put([lost, whole].map(|at| (at, stone.clone()))).unwrap();
     stored.close().unwrap();
     damage_chunk(&folder.file(), lost);
-    let stored = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let stored = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     let mut world = World::load(&stored).unwrap();
     assert!(world.unreadable().eq([lost]));
     assert_eq!(world.chunk_at(lost), None);
@@ -143,13 +143,13 @@ fn reading_lod_chunks_waits_for_no_commit() {
     let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
     world.put(stone(0)).unwrap();
     world.close().unwrap();
-    let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+    let world = StoredWorld::open(&folder.file(), &policy.into()).unwrap();
     let ((begun, is_begun), (end, ended), (read, is_read)) = (channel(), channel(), channel());
     std::thread::scope(|scope| {
         let world = &world;
         scope.spawn(move || {
             // Blocks commits until the other transaction ends.
-            let held = world.store.write(|_| {
+            let held = world.contents.store.write(|_| {
                 begun.send(()).unwrap();
                 Ok(ended.recv())
             });
@@ -158,7 +158,7 @@ fn reading_lod_chunks_waits_for_no_commit() {
         is_begun.recv().unwrap();
         world.put(stone(8)).unwrap();
         // One batch is being written; what is put now is pending and exceeds the limit.
-        while world.committer.as_ref().is_some_and(|it| !it.is_writing()) {
+        while world.contents.committer.as_ref().is_some_and(|it| !it.is_writing()) {
             std::thread::yield_now();
         }
         world.put(stone(16)).unwrap();
@@ -173,7 +173,7 @@ fn reading_lod_chunks_waits_for_no_commit() {
     // `derive_levels` waits, and stores all of them.
     world.derive_levels(&mut |_, _| {}).unwrap();
     world.close().unwrap();
-    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     for at in world.chunk_positions() {
         assert!(world.coarse_chunk(NodePos::from(at).parent()).is_some(), "{at:?}");
     }
@@ -241,18 +241,18 @@ fn a_file_from_before_bricks_and_pages_is_readable_and_editable() {
     let records = std::array::from_fn(|n| (n < 3).then(|| old_record(&chunk(n as i32))));
     let old = group::Group::replaced(group, None, &records).unwrap();
     assert!(old.len() > 1 << 16, "longer than any page");
-    let store = Store::open(&path, Access::Write).unwrap();
+    let store = Store::open(&path, Access::Write, CACHE_BYTES).unwrap();
     store.write(|it| Ok(it.open_table(pages::CHUNKS.pages)?.retain(|_, _| false)?)).unwrap();
     drop(store);
     change(&path, group, |value| *value = old);
 
     let check = StoredWorld::check(&path).unwrap();
     assert_eq!((check.chunks, check.damage.len()), (3, 0), "{:?}", check.damage);
-    let world = StoredWorld::open(&path).unwrap();
+    let world = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
     (0..3).for_each(|n| assert!(world.chunk(at(n)).unwrap() == chunk(n), "{n}"));
     world.put([(at(5), chunk(5))]).unwrap();
     world.close().unwrap();
-    let world = StoredWorld::open_read_only(&path).unwrap();
+    let world = StoredWorld::open(&path, &StoreOptions::read_only()).unwrap();
     [0, 1, 2, 5].into_iter().for_each(|n| assert!(world.chunk(at(n)).unwrap() == chunk(n)));
     drop(world);
     assert_eq!(StoredWorld::check(&path).unwrap().damage, [""; 0]);

@@ -61,14 +61,14 @@ impl Disk {
     /// Creates a disk with a world without chunks.
     pub(super) fn with_world() -> Self {
         let file = MemoryFile::new("new", usize::MAX);
-        StoredWorld::create_in(&file, "", &materials(300)).unwrap();
+        NewWorld::new("", &materials(300)).create((&file).into()).unwrap();
         Self::of_bytes(StoredWorld::finished_bytes(&file).unwrap())
     }
 
     /// Opens the world on the disk. Only explicit calls commit.
     pub(super) fn open(&self, mode: CommitMode) -> Result<StoredWorld, SourceError> {
         let policy = CommitPolicy { max_delay: Duration::from_secs(3600), max_bytes: u64::MAX };
-        let store = Store::open(Path::new("w.drystone"), Access::Disk(self.clone()))?;
+        let store = Store::open(Path::new("w.drystone"), Access::Disk(self.clone()), CACHE_BYTES)?;
         StoredWorld::of(store, Some((policy, mode)))
     }
 

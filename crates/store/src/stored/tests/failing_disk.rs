@@ -269,7 +269,7 @@ impl Program {
         for at in PLACES {
             let material = self.shadow.get(&at).copied().unwrap_or(Material::AIR);
             for level in 1..=2 {
-                let kept = world.stored_level(NodePos::from(at).ancestor(level));
+                let kept = world.contents.level(NodePos::from(at).ancestor(level));
                 let local = [at.x, at.y, at.z].map(|c| ((c << 5 >> level) & 31) as u8);
                 let local = LocalPos::new(local[0], local[1], local[2]);
                 assert!(kept.is_none_or(|it| it.get(local) == material), "level {level}, {at:?}");

@@ -15,11 +15,11 @@ fn world(path: &Path, name: &str) {
 }
 
 fn identity(path: &Path) -> String {
-    StoredWorld::open_read_only(path).unwrap().identity()
+    StoredWorld::open(path, &StoreOptions::read_only()).unwrap().identity()
 }
 
 fn set_id(path: &Path, bytes: Option<&[u8]>) {
-    let store = Store::open(path, Access::Write).unwrap();
+    let store = Store::open(path, Access::Write, CACHE_BYTES).unwrap();
     let set = store.write(|it| {
         let mut table = it.open_table(META)?;
         match bytes {
@@ -33,7 +33,7 @@ fn set_id(path: &Path, bytes: Option<&[u8]>) {
 }
 
 fn open_edits(world: &Path, edits: &Path) -> Result<EditedSource, SourceError> {
-    let source = Box::new(StoredWorld::open_read_only(world)?);
+    let source = Box::new(StoredWorld::open(world, &StoreOptions::read_only())?);
     EditedSource::open(source, &EditOptions { access: EditAccess::Write, ..EditOptions::at(edits) })
 }
 
@@ -59,7 +59,7 @@ fn edits_are_accepted_over_moved_and_copied_worlds_and_refused_over_others_of_th
     let identities = [&copied, &moved].map(|path| open_edits(path, &edits).unwrap().identity());
     assert_eq!(identities[0], identities[1]);
     // Changing the world keeps its identity.
-    let changed = StoredWorld::open(&moved).unwrap();
+    let changed = StoredWorld::open(&moved, &StoreOptions::default()).unwrap();
     changed.put([(ChunkPos::new(7, 0, 0), stone()[0].1.clone())]).unwrap();
     changed.close().unwrap();
     StoredWorld::compact(&moved).unwrap();
@@ -77,7 +77,7 @@ fn a_world_without_an_id_is_identified_by_its_name() {
     assert_eq!(identity(&path), "old");
     assert_eq!(StoredWorld::check(&path).unwrap().damage, Vec::<String>::new());
     drop(open_edits(&path, &edits).unwrap());
-    let written = StoredWorld::open(&path).unwrap();
+    let written = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
     written.put(stone()).unwrap();
     written.close().unwrap();
     open_edits(&path, &edits).unwrap();
@@ -90,7 +90,7 @@ fn a_repaired_world_keeps_its_id_unless_the_id_is_lost() {
     let path = folder.file();
     world(&path, "broken");
     let before = identity(&path);
-    let store = Store::open(&path, Access::Write).unwrap();
+    let store = Store::open(&path, Access::Write, CACHE_BYTES).unwrap();
     let set = store.write(|it| {
         it.open_table(META)?.insert(MATERIALS, [1; 9].as_slice())?;
         Ok(())
@@ -102,7 +102,7 @@ fn a_repaired_world_keeps_its_id_unless_the_id_is_lost() {
 
     fs::remove_file(with_suffix(&path, "damaged")).unwrap();
     set_id(&path, Some(&[1; 24]));
-    let damaged = StoredWorld::open_read_only(&path).unwrap_err();
+    let damaged = StoredWorld::open(&path, &StoreOptions::read_only()).unwrap_err();
     assert!(damaged.to_string().contains("id: "), "{damaged}");
     let (check, kept) = StoredWorld::repair(&path).unwrap();
     assert!(kept.is_some() && check.damage[0].contains("id: "), "{:?}", check.damage);

@@ -61,7 +61,7 @@ fn nodes(chunks: &BTreeMap<ChunkPos, Chunk>) -> Vec<NodePos> {
 
 /// Nodes whose LOD chunks are stored in the file.
 fn stored_nodes(path: &Path) -> Vec<NodePos> {
-    let store = Store::open(path, Access::Read).unwrap();
+    let store = Store::open(path, Access::Read, CACHE_BYTES).unwrap();
     store
         .read(|transaction| {
             let mut nodes = Vec::new();
@@ -88,7 +88,7 @@ fn lod_chunks_follow_from_the_chunks_after_any_operations() {
     StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
     let mut kept_count = 0;
     for round in 0..14 {
-        let world = StoredWorld::open(&folder.file()).unwrap();
+        let world = StoredWorld::open(&folder.file(), &StoreOptions::default()).unwrap();
         for _ in 0..3 {
             let mut c = |side: i32| random.below(side) - side / 2;
             let at = ChunkPos::new(c(9), c(3), c(9));
@@ -108,7 +108,7 @@ fn lod_chunks_follow_from_the_chunks_after_any_operations() {
             }
         }
         world.close().unwrap();
-        let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+        let world = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
         let mut dumb =
             Dumb { chunks: &shadow, materials: world.materials(), known: HashMap::new() };
         for node in nodes(&shadow) {
@@ -152,7 +152,7 @@ fn stored_lod_chunks_equal_those_of_the_source() {
     found.sort();
     assert_eq!(found, expected, "an import makes all LOD chunks");
 
-    let open = || StoredWorld::open_read_only(&folder.file()).unwrap();
+    let open = || StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     let with = LodData::new(Box::new(open()), 1 << 20);
     let without = LodData::new(Box::new(WithoutLevels(open())), 64 << 20);
     assert_eq!(with.roots(), without.roots());
@@ -210,7 +210,7 @@ fn a_distant_view_reads_few_chunks() {
     .unwrap();
     world.close().unwrap();
     // Removes every chunk. The LOD chunks remain.
-    let store = Store::open(&folder.file(), Access::Write).unwrap();
+    let store = Store::open(&folder.file(), Access::Write, CACHE_BYTES).unwrap();
     store
         .write(|it| {
             it.open_table(pages::CHUNKS.values)?.retain(|_, _| false)?;
@@ -218,7 +218,7 @@ fn a_distant_view_reads_few_chunks() {
         })
         .unwrap();
     drop(store);
-    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     let data = LodData::new(Box::new(world), 1 << 20);
     assert!(data.roots().iter().any(|&root| !data.chunk(root).is_empty()));
     assert_eq!(data.faults(), [""; 0]);
@@ -234,7 +234,7 @@ fn lod_chunks_above_damage_are_not_stored() {
     let stone = || Chunk::new(Chunk::SIDE, Material(1));
     world.put([0, 1, 4].map(|x| (ChunkPos::new(x, 0, 0), stone()))).unwrap();
     world.close().unwrap();
-    let store = Store::open(&folder.file(), Access::Write).unwrap();
+    let store = Store::open(&folder.file(), Access::Write, CACHE_BYTES).unwrap();
     let group = GroupPos::of(ChunkPos::new(0, 0, 0)).0;
     store
         .write(|it| {
@@ -246,7 +246,7 @@ fn lod_chunks_above_damage_are_not_stored() {
         })
         .unwrap();
     drop(store);
-    let world = StoredWorld::open(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::default()).unwrap();
     world.derive_levels(&mut |_, _| {}).unwrap();
     let parent = world.coarse_chunk(NodePos::new(1, ChunkPos::new(0, 0, 0))).unwrap().unwrap();
     assert_eq!(parent.get(LocalPos::new(0, 0, 0)), Material(1), "intact chunks are visible");
@@ -272,7 +272,7 @@ fn damaged_lod_chunks_are_reported_and_rebuilt() {
 
     let node = NodePos::new(1, ChunkPos::new(4, 0, 0));
     let group = GroupPos::of(stored_position(node).unwrap()).0;
-    let store = Store::open(&folder.file(), Access::Write).unwrap();
+    let store = Store::open(&folder.file(), Access::Write, CACHE_BYTES).unwrap();
     store
         .write(|it| {
             let mut table = it.open_table(pages::LEVELS.values)?;
@@ -285,7 +285,7 @@ fn damaged_lod_chunks_are_reported_and_rebuilt() {
         })
         .unwrap();
     drop(store);
-    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     assert!(world.coarse_chunk(node).is_none(), "the caller makes it of the chunks below");
     assert!(world.faults()[0].contains("level 1, chunk 4,0,0"), "{:?}", world.faults());
     drop(world);
@@ -305,7 +305,7 @@ fn a_concurrent_edit_is_never_overwritten_by_an_older_lod_chunk() {
     let folder = Folder::new();
     let policy = CommitPolicy { max_delay: Duration::ZERO, ..CommitPolicy::default() };
     StoredWorld::create(&folder.file(), "", &materials(300)).unwrap().close().unwrap();
-    let world = StoredWorld::open_with(&folder.file(), policy).unwrap();
+    let world = StoredWorld::open(&folder.file(), &policy.into()).unwrap();
     let is_done = AtomicBool::new(false);
     let (mut random, mut shadow) = (Random::new(17), BTreeMap::new());
     std::thread::scope(|scope| {
@@ -333,7 +333,7 @@ fn a_concurrent_edit_is_never_overwritten_by_an_older_lod_chunk() {
     world.derive_levels(&mut |_, _| {}).unwrap();
     world.close().unwrap();
     shadow.retain(|_, chunk| !chunk.is_empty());
-    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     let mut dumb = Dumb { chunks: &shadow, materials: world.materials(), known: HashMap::new() };
     for node in nodes(&shadow) {
         dumb.assert_is(node, &world.coarse_chunk(node).unwrap().unwrap());

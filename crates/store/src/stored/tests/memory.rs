@@ -1,6 +1,6 @@
 //! Worlds in memory, compared with a map, and their bytes as files.
 
-use drystone_formats::{EditDestination, EditFile, EditStore, SeparateEdits};
+use drystone_formats::{EditDestination, EditStore, SeparateEdits, WorldFile};
 
 use super::*;
 use crate::edited::{EditAccess, EditOptions, EditedSource};
@@ -23,7 +23,7 @@ fn some_chunks(random: &mut Random) -> Vec<(ChunkPos, Chunk)> {
 
 fn assert_is_file(bytes: &[u8], shadow: &BTreeMap<ChunkPos, Chunk>, folder: &Folder) {
     fs::write(folder.file(), bytes).unwrap();
-    let world = StoredWorld::open_read_only(&folder.file()).unwrap();
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::read_only()).unwrap();
     assert_holds(&world, shadow);
     drop(world);
     assert_eq!(StoredWorld::check(&folder.file()).unwrap().damage, [""; 0]);
@@ -37,11 +37,11 @@ fn chunks_in_memory_are_readable_and_in_the_finished_bytes() {
     let file = MemoryFile::new("m", MAX_BYTES);
     let at_once = CommitPolicy { max_delay: Duration::ZERO, max_bytes: 0 };
     let (mut random, mut shadow, mut kept) = (Random::new(31), BTreeMap::new(), BTreeMap::new());
-    StoredWorld::create_in(&file, "in memory", &materials(300)).unwrap();
-    assert!(StoredWorld::create_in(&file, "again", &materials(3)).is_err());
+    StoredWorld::create(&file, "in memory", &materials(300)).unwrap();
+    assert!(StoredWorld::create(&file, "again", &materials(3)).is_err());
     for round in 0..10 {
         let policy = if round % 3 == 0 { at_once } else { never() };
-        let world = StoredWorld::open_in(&file, policy).unwrap();
+        let world = StoredWorld::open(&file, &policy.into()).unwrap();
         assert_eq!((world.name(), world.path()), ("in memory", Path::new("m")));
         for _ in 0..3 {
             let chunks = some_chunks(&mut random);
@@ -71,8 +71,8 @@ fn chunks_in_memory_are_readable_and_in_the_finished_bytes() {
 fn a_full_memory_file_refuses_changes_and_keeps_the_earlier_ones() {
     let folder = Folder::new();
     let file = MemoryFile::new("small", 2 << 20);
-    StoredWorld::create_in(&file, "small", &materials(300)).unwrap();
-    let world = StoredWorld::open_in(&file, never()).unwrap();
+    StoredWorld::create(&file, "small", &materials(300)).unwrap();
+    let world = StoredWorld::open(&file, &never().into()).unwrap();
     let (mut random, mut shadow, mut kept) = (Random::new(5), BTreeMap::new(), BTreeMap::new());
     let refused = loop {
         assert!(shadow.len() < 10_000, "it never gets full");
@@ -100,7 +100,7 @@ fn a_full_memory_file_refuses_changes_and_keeps_the_earlier_ones() {
     let failed = world.flush();
     assert!(failed.is_err());
     drop(world);
-    let world = StoredWorld::open_in(&file, never()).unwrap();
+    let world = StoredWorld::open(&file, &never().into()).unwrap();
     assert_holds(&world, &kept);
     world.put(more.into_iter().map(|at| (at, Chunk::new(Chunk::SIDE, Material(1))))).unwrap();
     world.flush().unwrap();
@@ -110,10 +110,10 @@ fn a_full_memory_file_refuses_changes_and_keeps_the_earlier_ones() {
 fn bytes_of_other_formats_are_refused() {
     for bytes in [&b""[..], b"some words", b"redb", &[b"redb".as_slice(), &[7; 9_000]].concat()] {
         let file = MemoryFile::of_bytes("x", bytes.to_vec(), MAX_BYTES);
-        assert!(StoredWorld::open_in(&file, never()).is_err());
+        assert!(StoredWorld::open(&file, &never().into()).is_err());
     }
     let file = MemoryFile::new("tiny", 100);
-    let refused = StoredWorld::create_in(&file, "tiny", &materials(1)).unwrap_err();
+    let refused = StoredWorld::create(&file, "tiny", &materials(1)).unwrap_err();
     assert!(refused.to_string().contains("has reached its limit"), "{refused}");
 }
 
@@ -130,7 +130,7 @@ fn exported_edits_apply_to_their_source_alone() {
             .unwrap();
     assert!(edited.destination() == EditDestination::None);
     let file = MemoryFile::new("e.drystone", MAX_BYTES);
-    edited.save_to(EditFile::Memory(&file)).unwrap();
+    edited.save_to(WorldFile::Memory(&file)).unwrap();
     let [filled, emptied] = [ChunkPos::new(0, 2, 1), ChunkPos::new(1, 0, 1)];
     let chunks = [(filled, Material(2)), (emptied, Material::AIR)];
     let chunks = chunks.map(|(at, material)| (at, Chunk::new(Chunk::SIDE, material)));
@@ -147,7 +147,7 @@ fn exported_edits_apply_to_their_source_alone() {
     let refused = EditedSource::open(
         source(2),
         &EditOptions {
-            file: Some(EditFile::Memory(&brought)),
+            file: Some(WorldFile::Memory(&brought)),
             policy: never(),
             ..EditOptions::default()
         },
@@ -157,7 +157,7 @@ fn exported_edits_apply_to_their_source_alone() {
     let again = EditedSource::open(
         source(1),
         &EditOptions {
-            file: Some(EditFile::Memory(&brought)),
+            file: Some(WorldFile::Memory(&brought)),
             policy: never(),
             ..EditOptions::default()
         },
@@ -174,14 +174,14 @@ fn exported_edits_apply_to_their_source_alone() {
     }
     drop(again);
     let is_edits = |file: &MemoryFile| {
-        let world = StoredWorld::open_in(file, never()).unwrap();
+        let world = StoredWorld::open(file, &never().into()).unwrap();
         assert!(world.name().starts_with("edits of "));
         EditedSource::is_file_of_edits(&world)
     };
     assert!(is_edits(&brought));
     // A world whose name looks like that of edits is still a world.
     let world = MemoryFile::new("w", MAX_BYTES);
-    StoredWorld::create_in(&world, "edits of mine", &materials(3)).unwrap();
+    StoredWorld::create(&world, "edits of mine", &materials(3)).unwrap();
     assert!(!is_edits(&world));
 }
 
@@ -209,14 +209,14 @@ fn fill(world: &StoredWorld, random: &mut Random) -> i32 {
 fn a_full_file_can_grow_after_it_is_imported_again() {
     let max_bytes = 9 << 20;
     let file = MemoryFile::new("full", max_bytes);
-    StoredWorld::create_in(&file, "full", &materials(300)).unwrap();
-    let world = StoredWorld::open_in(&file, never()).unwrap();
+    StoredWorld::create(&file, "full", &materials(300)).unwrap();
+    let world = StoredWorld::open(&file, &never().into()).unwrap();
     let count = fill(&world, &mut Random::new(3));
     let bytes = StoredWorld::finished_bytes(&file).unwrap();
     assert!(bytes.len() * 2 > max_bytes, "{} bytes", bytes.len());
     for (max_bytes, takes_more) in [(max_bytes, true), (bytes.len(), true), (0, false)] {
         let brought = MemoryFile::of_bytes("full", bytes.clone(), max_bytes);
-        let again = StoredWorld::open_in(&brought, never()).unwrap();
+        let again = StoredWorld::open(&brought, &never().into()).unwrap();
         let more = (0..count / 2).map(|x| (ChunkPos::new(x, 2, 0), noise(&mut Random::new(7))));
         again.put(more.collect::<Vec<_>>()).unwrap();
         assert_eq!(again.flush().is_ok(), takes_more, "{max_bytes}");
@@ -243,10 +243,10 @@ fn a_full_memory_file_never_panics() {
     }));
     for max_bytes in [100, 1 << 20, 2 << 20, 3 << 20, 5 << 20] {
         let file = MemoryFile::new("full", max_bytes);
-        if StoredWorld::create_in(&file, "full", &materials(300)).is_err() {
+        if StoredWorld::create(&file, "full", &materials(300)).is_err() {
             continue;
         }
-        let Ok(world) = StoredWorld::open_in(&file, never()) else { continue };
+        let Ok(world) = StoredWorld::open(&file, &never().into()) else { continue };
         let count = fill(&world, &mut Random::new(3));
         // The failed handle is abandoned, and each of these calls opens the file again.
         for _ in 0..3 {
@@ -255,7 +255,7 @@ fn a_full_memory_file_never_panics() {
             assert!(StoredWorld::finished_bytes(&file).is_ok());
         }
         drop(world);
-        let again = StoredWorld::open_in(&file, never()).unwrap();
+        let again = StoredWorld::open(&file, &never().into()).unwrap();
         assert_eq!(again.chunk_count(), count as u64);
         again.close().unwrap();
         StoredWorld::verify(&file).unwrap();

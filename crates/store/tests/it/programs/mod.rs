@@ -1,7 +1,7 @@
 //! Reads bytes as chunks of a stored world, for tests and fuzzers. Any input must give valid chunks or
 //! an error.
 
-use drystone_store::StoredWorld;
+use drystone_store::fuzzed;
 use drystone_voxel::Chunk;
 
 /// Reads bytes as a record of a stored world, as uncompressed content of one, and as a value of
@@ -9,10 +9,9 @@ use drystone_voxel::Chunk;
 pub(crate) fn stored_chunk(bytes: &[u8]) -> bool {
     const PLAIN: u8 = 0;
     let body = [&[PLAIN], bytes].concat();
-    let values = StoredWorld::read_value(bytes).unwrap_or_default();
+    let values = fuzzed::read_value(bytes).unwrap_or_default();
     let records = [bytes, &body].into_iter().chain(values);
-    records.map(StoredWorld::read_record).filter(|read| read.as_ref().is_ok_and(is_whole)).count()
-        > 0
+    records.map(fuzzed::read_record).filter(|read| read.as_ref().is_ok_and(is_whole)).count() > 0
 }
 
 /// Whether a chunk is valid, stays within its memory limit, and is the same after it is written and
@@ -22,10 +21,10 @@ fn is_whole(chunk: &Chunk) -> bool {
     assert_eq!(chunk.side(), Chunk::SIDE);
     // Runs of one voxel each, at six bytes.
     assert!(chunk.size_bytes() < 7 * 32 * 32 * 32, "{} bytes", chunk.size_bytes());
-    let record = StoredWorld::write_record(chunk);
-    let again = StoredWorld::read_record(&record).unwrap();
+    let record = fuzzed::write_record(chunk);
+    let again = fuzzed::read_record(&record).unwrap();
     assert!(again == *chunk, "it is another chunk when it is written and read");
-    let value = StoredWorld::write_value(std::slice::from_ref(&record)).unwrap();
-    assert_eq!(StoredWorld::read_value(&value), Ok(vec![&record[..]]));
+    let value = fuzzed::write_value(std::slice::from_ref(&record)).unwrap();
+    assert_eq!(fuzzed::read_value(&value), Ok(vec![&record[..]]));
     true
 }

@@ -1,0 +1,67 @@
+use std::time::Duration;
+
+/// Options for [`StoredWorld::open`](crate::StoredWorld::open).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// Whether the world is opened for writing. Default: yes.
+    pub access: StoreAccess,
+    /// Limits for pending edits.
+    pub policy: CommitPolicy,
+    /// Number of threads that compress chunks; 0 means one per core. A file in memory uses none.
+    /// Default: 0.
+    pub threads: usize,
+}
+
+impl StoreOptions {
+    /// Options for a world that is only read, otherwise the default ones.
+    pub fn read_only() -> Self {
+        Self { access: StoreAccess::Read, ..Self::default() }
+    }
+}
+
+impl From<CommitPolicy> for StoreOptions {
+    fn from(policy: CommitPolicy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+}
+
+/// Access to a stored world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoreAccess {
+    /// Reading, as of the last commit. Any number of readers and one writer may have the file open.
+    /// Later commits do not change what this reader sees, so the file can grow meanwhile.
+    Read,
+    /// Reading and writing. Recovers a world that was not closed because its process was killed.
+    #[default]
+    Write,
+}
+
+/// Limits for pending edits; exceeding one commits them to disk. Edits are grouped because every
+/// commit waits some milliseconds for the disk, however small it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitPolicy {
+    /// Longest time that an edit stays pending. Default: 1 s.
+    pub max_delay: Duration,
+    /// Memory of pending chunks, in bytes, that triggers a commit at once. Default: 8 MiB. When
+    /// four times as much is pending, [`StoredWorld::put`](crate::StoredWorld::put) blocks on the
+    /// disk. The page cache of the file has the same size of four times this value, clamped to 1 to
+    /// 32 MiB.
+    pub max_bytes: u64,
+}
+
+/// Default size of the page cache, in bytes.
+pub(super) const CACHE_BYTES: usize = 32 << 20;
+
+impl CommitPolicy {
+    /// Size of the page cache, in bytes.
+    pub(crate) fn cache_bytes(self) -> usize {
+        let bytes = usize::try_from(self.max_bytes.saturating_mul(4)).unwrap_or(CACHE_BYTES);
+        bytes.clamp(1 << 20, CACHE_BYTES)
+    }
+}
+
+impl Default for CommitPolicy {
+    fn default() -> Self {
+        Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 }
+    }
+}
