@@ -15,6 +15,7 @@ use core::alloc::Layout;
 
 use drystone_memory::Error;
 use drystone_memory::{Linear, Region};
+use drystone_mesh::Face;
 
 use self::masks::FindAny;
 use self::merging::mesh_masked;
@@ -81,6 +82,15 @@ pub struct MesherOptions {
     /// only if their quad has the same shading: a quad edge longer than one face has a constant
     /// value.
     pub ambient_occlusion: bool,
+}
+
+impl MesherOptions {
+    /// Returns the offsets of the neighbours that a mesh depends on: the six across faces, or all 26
+    /// with ambient occlusion.
+    pub const fn neighbors(&self) -> &'static [[i32; 3]] {
+        let all: &[[i32; 3]] = &PaddedChunk::NEIGHBORS;
+        if self.ambient_occlusion { all } else { all.split_at(Face::COUNT).0 }
+    }
 }
 
 /// Rule for merging faces to quads.

@@ -33,6 +33,10 @@ pub struct PaddedChunk {
 }
 
 impl PaddedChunk {
+    /// Offsets of the 26 neighbours of a chunk: first those across its faces, then those across its
+    /// edges and corners, which matter only for ambient occlusion.
+    pub const NEIGHBORS: [[i32; 3]; 26] = neighbors();
+
     /// Creates an empty padded chunk of side 0. Use [`fill`](Self::fill) to set its content.
     pub const fn new() -> Self {
         Self {
@@ -84,17 +88,17 @@ impl PaddedChunk {
         }
     }
 
-    /// Copies some planes along each axis, without the edges and corners of the halo. A set bit
+    /// Copies some planes along each axis, with the halo from the neighbours at `offsets`. A set bit
     /// selects a plane; bit 0 is the first plane of the halo. Other voxels are unspecified.
     pub(crate) fn fill_planes<'a>(
         &mut self,
         center: &'a Chunk,
         neighbor: impl Fn([i32; 3]) -> Option<&'a Chunk>,
         planes: [u128; 3],
+        offsets: &[[i32; 3]],
     ) {
         self.begin(center, &neighbor);
         let n = center.side();
-        let around = Face::ALL.map(|face| (face.normal(), neighbor(face.normal())));
         let mut table = Table::new();
         for (axis, mut left) in planes.into_iter().enumerate() {
             while left != 0 {
@@ -104,8 +108,8 @@ impl PaddedChunk {
                 let mut within = [(); 3].map(|()| 0..n + 2);
                 within[axis] = first..end.min(n + 2);
                 self.copy_from(Some(center), [0; 3], &within, &mut table);
-                for (offset, chunk) in around {
-                    let chunk = chunk.filter(|chunk| chunk.side() == n);
+                for &offset in offsets {
+                    let chunk = neighbor(offset).filter(|chunk| chunk.side() == n);
                     self.copy_from(chunk, offset, &within, &mut table);
                 }
             }
@@ -236,6 +240,25 @@ impl PaddedChunk {
         let to = rows(px + p * (py + p * pz), p);
         reader.copy_box([nx, ny, nz].map(|c| c as usize), from, &mut self.voxels, to);
     }
+}
+
+const fn neighbors() -> [[i32; 3]; 26] {
+    let (mut all, mut count): ([[i32; 3]; 26], usize) = ([[0; 3]; 26], 0);
+    // Across faces, edges and corners.
+    let mut distance = 1;
+    while distance <= 3 {
+        let mut i: i32 = 0;
+        while i < 27 {
+            let offset = [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1];
+            if offset[0].abs() + offset[1].abs() + offset[2].abs() == distance {
+                all[count] = offset;
+                count += 1;
+            }
+            i += 1;
+        }
+        distance += 1;
+    }
+    all
 }
 
 impl Default for PaddedChunk {

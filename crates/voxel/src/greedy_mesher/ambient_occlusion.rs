@@ -1,9 +1,10 @@
 use drystone_mesh::Face;
 
-use super::face_steps::axes;
+use super::face_steps::{axes, stride as voxel_stride};
 use super::masks::{Layers, neighbors, word_index};
 use super::row::{Row, stride};
 use crate::occlusion::{corner_steps, darkness};
+use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Opaque voxels in front of a layer of faces, as rows that include the halo. They determine the
 /// ambient occlusion of the faces.
@@ -63,6 +64,51 @@ impl<'a, W: Row> Outside<'a, W> {
     #[inline(always)]
     pub(super) fn occlusion(&self, row: u32, bit: u32, table: &[u8; 512]) -> u8 {
         table[W::around(&self.padded[row as usize..], bit)]
+    }
+}
+
+/// Opaque voxels of one plane with its halo: the input of [`Outside`] if a chunk has no masks.
+#[derive(Clone, Copy)]
+pub(super) struct OutsidePlane<W: Row> {
+    rows: W::HaloRows,
+    padded: W::PaddedRows,
+    ends: W::HaloRows,
+}
+
+impl<W: Row> OutsidePlane<W> {
+    /// Creates the rows of a plane perpendicular to `axis`; 0 is the first plane of the halo.
+    /// `opaque` holds the opaque voxels without the halo.
+    pub(super) fn new(
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        [axis, plane]: [usize; 2],
+        opaque: &W::Slice,
+    ) -> Self {
+        let side = chunk.side() as usize;
+        let [bit_stride, row_stride] = axes(Face::ALL[axis]).map(|axis| voxel_stride(axis, side));
+        let first = plane * voxel_stride(axis, side);
+        let is_opaque = |bit: usize, row: usize| {
+            let voxel = chunk.voxels().get(first + bit * bit_stride + row * row_stride);
+            let voxel = voxel.copied().unwrap_or(Material::AIR);
+            u64::from(!voxel.is_air() && !table.is_translucent(voxel))
+        };
+        let halo = |row: usize| {
+            W::from_bits((0..side).fold(0, |bits, bit| bits | is_opaque(bit + 1, row) << bit))
+        };
+        let (mut rows, mut ends) = (W::EMPTY_HALO_ROWS, W::EMPTY_HALO_ROWS);
+        let mut padded = W::EMPTY_PADDED_ROWS;
+        for row in 0..side + 2 {
+            let is_inside = (1..=side).contains(&row);
+            rows[row] = if is_inside { opaque[row - 1] } else { halo(row) };
+            ends[row] = W::from_bits(is_opaque(0, row) | is_opaque(side + 1, row) << 1);
+            padded[row] = W::padded(rows[row], ends[row], side);
+        }
+        Self { rows, padded, ends }
+    }
+
+    pub(super) fn outside(&self, side: usize) -> Outside<'_, W> {
+        let Self { rows, padded, ends } = self;
+        Outside { rows: rows.as_ref(), padded: padded.as_ref(), ends: ends.as_ref(), side }
     }
 }
 

@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 
 use drystone_mesh::Face;
 
+use super::ambient_occlusion::OutsidePlane;
 use super::face_steps::{axes, stride};
 use super::row::Row;
 use super::row_bits::{bits_where_equal, solid_bits};
@@ -20,7 +21,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Copies a plane; 0 is the first plane of the halo.
     #[inline(always)]
-    pub(super) fn copy<W: Row>(&mut self, chunk: &PaddedChunk, axis: usize, plane: usize) {
+    fn copy<W: Row>(&mut self, chunk: &PaddedChunk, axis: usize, plane: usize) {
         let side = chunk.side() as usize;
         self.voxels.resize(W::ROWS * W::ROWS + 1, Material::AIR);
         let [bit_stride, row_stride] = axes(Face::ALL[axis]).map(|axis| stride(axis, side));
@@ -54,17 +55,37 @@ pub(super) struct Plane<W: Row> {
     pub along: W::Slice,
     /// Voxels with the material of the same bit in the previous row.
     pub across: W::Slice,
+    /// Opaque voxels with the halo, if faces have ambient occlusion.
+    pub outside: Option<OutsidePlane<W>>,
 }
 
 impl<W: Row> Plane<W> {
+    /// Reads a plane of `chunk`, given by its axis and its index, and copies its voxels to `rows`.
     #[inline(always)]
-    pub(super) fn new<I: Instructions>(rows: &Rows, side: usize, table: &MaterialTable) -> Self {
+    pub(super) fn read<I: Instructions>(
+        rows: &mut Rows,
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        [axis, plane]: [usize; 2],
+        is_shaded: bool,
+    ) -> Self {
+        rows.copy::<W>(chunk, axis, plane);
+        let mut read = Self::new::<I>(rows, chunk.side() as usize, table);
+        if is_shaded {
+            read.outside = Some(OutsidePlane::new(chunk, table, [axis, plane], &read.opaque));
+        }
+        read
+    }
+
+    #[inline(always)]
+    fn new<I: Instructions>(rows: &Rows, side: usize, table: &MaterialTable) -> Self {
         let mut plane = Self {
             opaque: W::EMPTY,
             clear: W::EMPTY,
             has_clear: false,
             along: W::EMPTY,
             across: W::EMPTY,
+            outside: None,
         };
         let mut any_clear = W::ZERO;
         for y in 0..side {

@@ -9,15 +9,17 @@ use super::merging::{BATCH, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
 use crate::simd::{Instructions, Work, widest};
-use crate::{Chunk, ChunkMesh, MaterialTable, PaddedChunk, mesh_skirt};
+use crate::{Chunk, ChunkMesh, MaterialTable, MesherOptions, PaddedChunk, mesh_skirt};
 
 /// Rebuilds only those layers of a mesh that a change of voxels can affect, and copies the rest
 /// from the old mesh. The result equals that of [`GreedyMesher`](crate::GreedyMesher) with greedy
-/// merging and without ambient occlusion, quad by quad.
+/// merging, quad by quad.
 ///
 /// The visibility of a face depends on the two voxels next to it, and a face merges only within its
 /// layer. So one voxel affects two layers of each face direction, out of 32 in a chunk of 32³. A
-/// voxel of a neighbour affects one layer of the direction towards it.
+/// voxel of a neighbour affects one layer of the direction towards it. With ambient occlusion, it
+/// also affects the layers of the other directions next to it, because the darkness of a corner
+/// depends on all voxels around it in the plane in front of the face.
 ///
 /// ```text
 ///            ┌ changed ┐
@@ -51,6 +53,7 @@ use crate::{Chunk, ChunkMesh, MaterialTable, PaddedChunk, mesh_skirt};
 /// ```
 #[derive(Debug, Default)]
 pub struct Remesher {
+    options: MesherOptions,
     /// Copy of the chunk, filled only in the planes that are read.
     padded: PaddedChunk,
     /// First and last voxel that may have changed.
@@ -71,16 +74,22 @@ struct RebuiltLayers {
 }
 
 impl Remesher {
-    /// Creates a remesher without scratch, which is allocated by the first chunk.
+    /// Creates a remesher without ambient occlusion. It has no scratch; the first chunk allocates
+    /// it.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a remesher for meshes with these options. Their merging must be greedy.
+    pub fn with_options(options: MesherOptions) -> Self {
+        Self { options, ..Self::default() }
     }
 
     /// Returns whether rebuilding layers is faster than meshing the whole chunk, for a chunk of
     /// `side` voxels per side. `changed` is the first and the last voxel that may have changed.
     /// Skirts are ignored, since they cost the same either way.
-    pub fn is_cheaper(side: u32, changed: [[i32; 3]; 2]) -> bool {
-        let planes = |axis: usize| planes(side, changed, axis).len();
+    pub fn is_cheaper(&self, side: u32, changed: [[i32; 3]; 2]) -> bool {
+        let planes = |axis: usize| self.planes(side, changed, axis).len();
         (0..3).map(planes).sum::<usize>() <= side as usize / 2
     }
 
@@ -100,17 +109,18 @@ impl Remesher {
     ) {
         let side = center.side();
         (self.changed, self.skirts) = (changed, skirts);
-        let mut planes_to_read = [0, 1, 2].map(|axis| bits(planes(side, changed, axis)));
+        let mut planes_to_read = [0, 1, 2].map(|axis| bits(self.planes(side, changed, axis)));
         for face in Face::ALL.into_iter().filter(|&face| skirts.contains(face)) {
             // The outermost voxels, and those in front of them.
             planes_to_read[face.axis()] |= if face.is_positive() { 0b11 << side } else { 0b11 };
         }
-        self.padded.fill_planes(center, neighbor, planes_to_read);
+        let offsets = self.options.neighbors();
+        self.padded.fill_planes(center, neighbor, planes_to_read, offsets);
     }
 
     /// Replaces the content of `mesh` by the new mesh of the chunk from the last
-    /// [`fill`](Self::fill). `old` is its mesh before the change, built with the same table, greedy
-    /// merging and without ambient occlusion. Layers that were not read are copied from `old`.
+    /// [`fill`](Self::fill). `old` is its mesh before the change, built with the same table and
+    /// options. Layers that were not read are copied from `old`.
     ///
     /// # Cost
     /// See [`Remesher`]. Reuses its scratch, so repeated calls allocate nothing.
@@ -140,6 +150,20 @@ impl Remesher {
         }
     }
 
+    /// Returns the planes along an axis that are read; 0 is the first plane of the halo. Empty if
+    /// only neighbours along other axes have changed, except for ambient occlusion.
+    fn planes(&self, side: u32, [low, high]: [[i32; 3]; 2], axis: usize) -> Range<usize> {
+        let (n, halo) = (side as i32, i32::from(self.options.ambient_occlusion));
+        let is_inside =
+            |other: usize| other == axis || (low[other] < n + halo && high[other] >= -halo);
+        if !(0..3).all(is_inside) || low[axis] > high[axis] {
+            return 0..0;
+        }
+        let ends = [low[axis].saturating_sub(1), high[axis].saturating_add(1)];
+        let [first, last] = ends.map(|plane| plane.clamp(-1, n) + 1);
+        first as usize..last as usize + 1
+    }
+
     fn rebuild<W: Row>(&mut self, table: &MaterialTable) {
         widest(RebuildAxis::<0, 3, W>::new(self, table));
         widest(RebuildAxis::<1, 4, W>::new(self, table));
@@ -148,7 +172,7 @@ impl Remesher {
 
     /// Returns the rebuilt layers of a face direction.
     fn layers(&self, face: Face) -> Range<u32> {
-        let planes = planes(self.padded.side(), self.changed, face.axis());
+        let planes = self.planes(self.padded.side(), self.changed, face.axis());
         let inner = |plane: u32| plane.clamp(1, self.padded.side() + 1) - 1;
         let [first, end] = [planes.start, planes.end].map(|it| it as u32);
         match (planes.is_empty(), face.is_positive()) {
@@ -196,19 +220,6 @@ fn put(to: &mut impl QuadSink, face: Face, quads: &[Quad]) {
     to.commit(face, quads.len());
 }
 
-/// Returns the planes along an axis that are read; 0 is the first plane of the halo. Empty if only
-/// neighbours along other axes have changed.
-fn planes(side: u32, [low, high]: [[i32; 3]; 2], axis: usize) -> Range<usize> {
-    let n = side as i32;
-    let is_inside = |other: usize| other == axis || (low[other] < n && high[other] >= 0);
-    if !(0..3).all(is_inside) || low[axis] > high[axis] {
-        return 0..0;
-    }
-    let ends = [low[axis].saturating_sub(1), high[axis].saturating_add(1)];
-    let [first, last] = ends.map(|plane| plane.clamp(-1, n) + 1);
-    first as usize..last as usize + 1
-}
-
 fn bits(planes: Range<usize>) -> u128 {
     if planes.is_empty() { 0 } else { (u128::MAX >> (128 - planes.len())) << planes.start }
 }
@@ -217,6 +228,7 @@ fn bits(planes: Range<usize>) -> u128 {
 /// one axis.
 struct RebuildAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> {
     padded: &'a PaddedChunk,
+    is_shaded: bool,
     planes: Range<usize>,
     rows: &'a mut [Rows; 2],
     rebuilt: [&'a mut [RebuiltLayers; 2]; 2],
@@ -230,13 +242,14 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
     const FACES: [Face; 2] = [Face::ALL[NEGATIVE], Face::ALL[POSITIVE]];
 
     fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
-        let Remesher { padded, changed, rows, rebuilt, .. } = all;
-        let side = padded.side();
-        let planes = planes(side, *changed, Self::FACES[0].axis());
+        let side = all.padded.side();
+        let planes = all.planes(side, all.changed, Self::FACES[0].axis());
+        let Remesher { options, padded, rows, rebuilt, .. } = all;
+        let is_shaded = options.ambient_occlusion;
         let (negative, positive) = rebuilt.split_at_mut(POSITIVE);
         let rebuilt = [&mut negative[NEGATIVE], &mut positive[0]];
         let offsets = Self::FACES.map(|face| BitOffsets::new(face, side as usize));
-        Self { padded, planes, rows, rebuilt, table, offsets }
+        Self { padded, is_shaded, planes, rows, rebuilt, table, offsets }
     }
 
     /// Builds the layer of a face direction in plane `here`, with plane `beyond` in front of it.
@@ -252,17 +265,15 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
         let visible = here.visible(beyond, same);
         for (visible, rebuilt) in visible.iter().zip(&mut *self.rebuilt[of_face]) {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
-                let layer = Layer::new(visible, here.along.as_ref(), here.across.as_ref(), None);
+                let outside = beyond.outside.as_ref().map(|plane| plane.outside(side));
+                let (along, across) = (here.along.as_ref(), here.across.as_ref());
+                let layer = Layer::new(visible, along, across, outside.as_ref());
                 let output = rebuilt.quads.reserve(side * side + BATCH);
-                let offsets = &self.offsets[of_face];
-                let count = write_layer::<FACE, false, W>(
-                    layer,
-                    offsets,
-                    self.padded,
-                    plane - 1,
-                    None,
-                    output,
-                );
+                let (offsets, padded, at) = (&self.offsets[of_face], self.padded, plane - 1);
+                let count = match outside {
+                    None => write_layer::<FACE, false, W>(layer, offsets, padded, at, None, output),
+                    _ => write_layer::<FACE, true, W>(layer, offsets, padded, at, outside, output),
+                };
                 rebuilt.quads.commit(Face::ALL[FACE], count);
             }
             rebuilt.ends.push(rebuilt.quads.len());
@@ -285,11 +296,10 @@ impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row> Work
         let mut planes = self.planes.clone();
         let Some(first) = planes.next() else { return };
         let [mut last, mut next] = core::mem::take(self.rows);
-        last.copy::<W>(self.padded, axis, first);
-        let mut before = Plane::<W>::new::<I>(&last, side, self.table);
+        let Self { padded, table, is_shaded, .. } = self;
+        let mut before = Plane::<W>::read::<I>(&mut last, padded, table, [axis, first], is_shaded);
         for plane in planes {
-            next.copy::<W>(self.padded, axis, plane);
-            let here = Plane::new::<I>(&next, side, self.table);
+            let here = Plane::read::<I>(&mut next, padded, table, [axis, plane], is_shaded);
             let same = here.same::<I>(&before, [&next, &last], side);
             if plane > 1 {
                 self.rebuild::<POSITIVE, I>(plane - 1, [&before, &here], &same);

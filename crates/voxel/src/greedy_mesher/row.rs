@@ -56,6 +56,16 @@ pub(super) trait Row:
 
     const NONE_PADDED: Self::Padded;
 
+    /// Rows of a layer with the rows of the halo before and after them.
+    type HaloRows: Copy + IndexMut<usize, Output = Self> + AsRef<[Self]>;
+
+    const EMPTY_HALO_ROWS: Self::HaloRows;
+
+    /// [`HaloRows`](Self::HaloRows) with the halo voxels at their ends.
+    type PaddedRows: Copy + IndexMut<usize, Output = Self::Padded> + AsRef<[Self::Padded]>;
+
+    const EMPTY_PADDED_ROWS: Self::PaddedRows;
+
     /// Combines a row with its [ends](super::masks::Layers::ends).
     fn padded(row: Self, ends: Self, side: usize) -> Self::Padded;
 
@@ -113,6 +123,14 @@ macro_rules! row {
             type Padded = $padded;
 
             const NONE_PADDED: $padded = 0;
+
+            type HaloRows = [$word; Self::ROWS + 2];
+
+            const EMPTY_HALO_ROWS: Self::HaloRows = [0; Self::ROWS + 2];
+
+            type PaddedRows = [$padded; Self::ROWS + 2];
+
+            const EMPTY_PADDED_ROWS: Self::PaddedRows = [0; Self::ROWS + 2];
 
             #[inline(always)]
             fn padded(row: Self, ends: Self, side: usize) -> Self::Padded {
