@@ -43,8 +43,7 @@ pub use model_scene::ModelScene;
 use parts::Parts;
 use quads::Scratch;
 pub use quads::{
-    ChunkQuads, Meshing, mesh_chunk, mesh_world, mesh_world_with, mesh_world_with_progress,
-    quad_count,
+    ChunkQuads, mesh_chunk, mesh_world, mesh_world_with, mesh_world_with_progress, quad_count,
 };
 use side_by_side::SideBySide;
 
@@ -54,6 +53,7 @@ use drystone_render::{
     DrawData, DrawStats, Image, Layer, MeshData, MeshId, RenderError, Renderer, View,
 };
 use drystone_voxel::{ChunkMesh, ChunkPos, Material, MaterialTable, VoxelPos};
+pub use drystone_world::Meshing;
 use drystone_world::World;
 
 /// World in memory with the renderer that shows it.

@@ -12,7 +12,7 @@ mod tests;
 mod tree;
 mod workers;
 
-pub use config::LodConfig;
+pub use config::{LodConfig, Meshing};
 pub use data::LodData;
 pub use data::save::Unsaved;
 pub use lod_camera::{LodCamera, PixelScale};

@@ -1,7 +1,7 @@
 use std::mem;
 
-use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, MesherOptions, PaddedChunk, VoxelPos};
-use drystone_world::World;
+use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk, VoxelPos};
+use drystone_world::{Meshing, World};
 use rayon::prelude::*;
 
 /// Quads of one chunk.
@@ -11,16 +11,6 @@ pub struct ChunkQuads {
     pub position: ChunkPos,
     /// Mesh of the chunk.
     pub mesh: ChunkMesh,
-}
-
-/// Options of the mesher.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Meshing {
-    /// Whether quads store ambient occlusion. Its strength is
-    /// [`Atmosphere::ambient_occlusion`](drystone_render::Atmosphere::ambient_occlusion). Takes
-    /// more quads, since only faces with equal occlusion are merged. The instanced renderer refuses
-    /// such meshes. Default: false.
-    pub occlusion: bool,
 }
 
 /// Meshes every chunk of `world` with [`Meshing::default`], on all cores. Chunks without a visible
@@ -96,11 +86,7 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Creates buffers for `meshing`.
     pub(super) fn new(meshing: Meshing) -> Self {
-        let mesher = GreedyMesher::with_options(MesherOptions {
-            ambient_occlusion: meshing.occlusion,
-            ..MesherOptions::default()
-        });
-        Self { mesher, ..Self::default() }
+        Self { mesher: GreedyMesher::with_options(meshing.into()), ..Self::default() }
     }
 
     /// Returns the mesh of a chunk, valid until the next call.

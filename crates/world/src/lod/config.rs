@@ -1,5 +1,22 @@
 use std::time::Duration;
 
+use drystone_voxel::MesherOptions;
+
+/// Options for the meshes of a world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meshing {
+    /// Whether quads store ambient occlusion. The renderer chooses its strength. Takes more quads,
+    /// since only faces with equal occlusion are merged. A renderer of instanced cubes cannot show
+    /// such meshes. Default: false.
+    pub occlusion: bool,
+}
+
+impl From<Meshing> for MesherOptions {
+    fn from(meshing: Meshing) -> Self {
+        Self { ambient_occlusion: meshing.occlusion, ..Self::default() }
+    }
+}
+
 /// Detail, budgets and memory limits of a [`LodTree`](crate::LodTree).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LodConfig {
@@ -23,6 +40,9 @@ pub struct LodConfig {
     /// Number of threads that make meshes. With 0, [`LodTree::wait`](crate::LodTree::wait) makes
     /// them. Default: one less than the number of cores, at least 1.
     pub threads: usize,
+    /// Options for the meshes of all nodes. [`LodTree::set_meshing`](crate::LodTree::set_meshing)
+    /// changes them later. Default: without ambient occlusion.
+    pub meshing: Meshing,
 }
 
 impl Default for LodConfig {
@@ -35,6 +55,7 @@ impl Default for LodConfig {
             frame_time: Duration::from_millis(2),
             waiting_bytes: 64 << 20,
             threads: cores.saturating_sub(1).max(1),
+            meshing: Meshing::default(),
         }
     }
 }

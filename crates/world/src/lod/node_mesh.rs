@@ -1,8 +1,10 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{
-    Chunk, ChunkMesh, GreedyMesher, Material, NodePos, PaddedChunk, Remesher, mesh_skirt,
+    Chunk, ChunkMesh, GreedyMesher, Material, MesherOptions, NodePos, PaddedChunk, Remesher,
+    mesh_skirt,
 };
 
+use super::config::Meshing;
 use super::data::{LoadedChunk, LodData};
 
 /// Mesh of a node: a body, and the skirts that close its border where a neighbour is shown at
@@ -68,12 +70,6 @@ impl Skirts {
         }
     }
 
-    /// Returns the skirts to make in a mesh that replaces this one. These are the `changed` ones,
-    /// or all if this mesh is damaged.
-    pub(super) const fn to_make(&self, changed: FaceSet) -> FaceSet {
-        if self.is_whole { changed } else { FaceSet::ALL }
-    }
-
     /// Moves the unchanged skirts from the mesh that this one replaces.
     pub(super) fn keep(&mut self, old: &mut Self) {
         let kept = std::mem::take(&mut self.kept);
@@ -107,6 +103,7 @@ impl Touched {
 /// Reusable buffers of one thread that makes meshes.
 #[derive(Default)]
 pub(super) struct NodeMesher {
+    options: MesherOptions,
     padded: PaddedChunk,
     mesher: GreedyMesher,
     remesher: Remesher,
@@ -115,8 +112,21 @@ pub(super) struct NodeMesher {
 }
 
 impl NodeMesher {
-    /// Makes the mesh of a node from its chunk and the six neighbours of its level. Neighbours
-    /// outside the world are air.
+    pub(super) fn new(meshing: Meshing) -> Self {
+        let options = MesherOptions::from(meshing);
+        let mesher = GreedyMesher::with_options(options);
+        Self { options, mesher, remesher: Remesher::with_options(options), ..Self::default() }
+    }
+
+    /// Changes the options. The buffers are lost if they differ.
+    pub(super) fn set_meshing(&mut self, meshing: Meshing) {
+        if self.options != meshing.into() {
+            *self = Self::new(meshing);
+        }
+    }
+
+    /// Makes the mesh of a node from its chunk and the neighbours of its level: six, or 26 for
+    /// ambient occlusion. Neighbours outside the world are air.
     pub(super) fn mesh(&mut self, data: &LodData, node: NodePos) -> NodeMesh {
         self.remesh(data, node, FaceSet::ALL, None)
     }
@@ -139,20 +149,20 @@ impl NodeMesher {
             mesh.is_air = data.is_air_below(node);
             return mesh;
         }
-        // Neighbours across edges and corners matter only for ambient occlusion, which these meshes
-        // do not have.
-        let around = Face::ALL.map(|face| Some(made(node.offset(face.normal())?)));
-        mesh.skirts.is_whole &= around.iter().flatten().all(|made| made.is_whole);
-        let around = around.map(|made| made.map(|made| made.chunk));
-        let neighbor = |offset: [i32; 3]| {
-            let face = Face::ALL.into_iter().find(|face| face.normal() == offset)?;
-            around[face.index()].as_ref()
-        };
+        let mut around = [const { None }; 27];
+        for &offset in self.options.neighbors() {
+            let Some(LoadedChunk { chunk, is_whole }) = node.offset(offset).map(made) else {
+                continue;
+            };
+            mesh.skirts.is_whole &= is_whole;
+            around[index(offset)] = Some(chunk);
+        }
+        let neighbor = |offset: [i32; 3]| around[index(offset)].as_ref();
         mesh.skirts.kept = FaceSet::ALL.without(skirts);
-        let Self { padded, mesher, remesher, made } = self;
+        let Self { padded, mesher, remesher, made, .. } = self;
         let materials = data.materials();
         let by_layers =
-            old.filter(|&(_, voxels)| mesh.is_whole() && Remesher::is_cheaper(Chunk::SIDE, voxels));
+            old.filter(|&(_, voxels)| mesh.is_whole() && remesher.is_cheaper(Chunk::SIDE, voxels));
         match by_layers {
             Some((old, voxels)) => {
                 remesher.fill(&center, neighbor, voxels, skirts);
@@ -174,4 +184,9 @@ impl NodeMesher {
         }
         mesh
     }
+}
+
+/// Index of a neighbour at an offset of −1, 0 or 1 along each axis.
+const fn index([x, y, z]: [i32; 3]) -> usize {
+    (x + 1 + 3 * (y + 1) + 9 * (z + 1)) as usize
 }

@@ -24,6 +24,7 @@ mod full;
 mod holes;
 mod layers;
 mod neighbors;
+mod occlusion;
 mod order;
 mod parts;
 mod reread;
@@ -156,6 +157,13 @@ fn fill(
 ) -> Result<u64, Full> {
     let edit = Edit::fill(tree.data(), shape, material).unwrap();
     tree.apply_edit(&edit, screen)
+}
+
+const MESHINGS: [Meshing; 2] = [Meshing { occlusion: false }, Meshing { occlusion: true }];
+
+/// Budgets that no update exceeds, and meshes of the given kind.
+fn unlimited_with(meshing: Meshing) -> LodConfig {
+    LodConfig { meshing, ..unlimited() }
 }
 
 /// Budgets that no update exceeds.

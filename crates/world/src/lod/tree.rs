@@ -4,7 +4,7 @@ use std::time::Duration;
 use drystone_formats::SourceError;
 use drystone_voxel::NodePos;
 
-use super::config::LodConfig;
+use super::config::{LodConfig, Meshing};
 use super::data::LodData;
 use super::lod_camera::LodCamera;
 use super::node_mesh::NodeMesh;
@@ -85,12 +85,12 @@ impl LodTree {
     /// [`SourceError::NoThreads`] when the system cannot start the threads.
     pub fn new(data: Arc<LodData>, config: LodConfig) -> Result<Self, SourceError> {
         Ok(Self {
-            workers: Workers::new(Arc::clone(&data), config.threads)?,
+            workers: Workers::new(Arc::clone(&data), &config)?,
             nodes: NodeTable::new(data.grid),
             shown: ShownNodes::default(),
             waiting: WaitingMeshes::default(),
             edits: PendingEdits::default(),
-            mesher: EditMesher::new(config.edited_bytes()),
+            mesher: EditMesher::new(config.edited_bytes(), config.meshing),
             rereads: Rereads::default(),
             path: CameraPath::default(),
             plan: Plan::default(),
@@ -100,11 +100,29 @@ impl LodTree {
         })
     }
 
-    /// Sets the detail and the budgets. The number of threads and the size of the cache do not
-    /// change.
+    /// Sets the detail, the budgets and the [meshing](Self::set_meshing). The number of threads and
+    /// the size of the cache do not change.
     pub fn set_config(&mut self, config: LodConfig) {
+        self.set_meshing(config.meshing);
         self.config = config;
         self.mesher.bodies.set_limit(config.edited_bytes());
+    }
+
+    /// Sets the options of all meshes. The threads make new meshes of all shown nodes, highest
+    /// priority first, and the next updates show them within the budget. Until then the old meshes
+    /// stay shown, and levels change as usual.
+    pub fn set_meshing(&mut self, meshing: Meshing) {
+        if meshing == self.config.meshing {
+            return;
+        }
+        self.config.meshing = meshing;
+        self.workers.set_meshing(meshing);
+        self.mesher.set_meshing(meshing);
+        self.waiting.clear(&mut self.nodes);
+        self.edits.forget_meshes();
+        let edits = &self.edits;
+        let outdated = self.shown.nodes.keys().copied().filter(|&node| !edits.has_any(&[node]));
+        self.shown.outdated = outdated.collect();
     }
 
     /// Moves what is shown closer to what `camera` needs, within the budget.
@@ -227,7 +245,7 @@ impl LodTree {
     fn collect_finished(&mut self) {
         for (node, mesh) in self.workers.take() {
             let Some(mesh) = self.edits.insert(node, mesh) else { continue };
-            if !self.nodes.is_shown(node) {
+            if !self.nodes.is_shown(node) || self.shown.outdated.contains(&node) {
                 self.waiting.insert(node, mesh, self.progress.frame, &mut self.nodes);
             }
         }
@@ -253,6 +271,7 @@ impl LodTree {
             nodes: &self.nodes,
             waiting: &self.waiting,
             edits: &self.edits,
+            outdated: &self.shown.outdated,
             camera,
             reaches,
             travelled_voxels: self.path.travelled_voxels,

@@ -7,6 +7,7 @@ use drystone_voxel::NodePos;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
+use super::config::{LodConfig, Meshing};
 use super::data::LodData;
 use super::node_mesh::{NodeMesh, NodeMesher};
 
@@ -50,15 +51,16 @@ struct Jobs {
     finished_bytes: usize,
     /// Limit for finished meshes, in bytes. [`MIN_WAITING_MESHES`] may always wait.
     free_bytes: usize,
+    meshing: Meshing,
 }
 
 /// Number of meshes that may always wait: those of one split.
 const MIN_WAITING_MESHES: usize = NodePos::CHILDREN;
 
 impl Workers {
-    /// Starts `threads` threads. With 0, meshes are made by [`work`](Self::work).
-    pub(super) fn new(data: Arc<LodData>, threads: usize) -> Result<Self, SourceError> {
-        let threads = match threads {
+    /// Starts the threads. Without any, meshes are made by [`work`](Self::work).
+    pub(super) fn new(data: Arc<LodData>, config: &LodConfig) -> Result<Self, SourceError> {
+        let threads = match config.threads {
             0 => None,
             count => Some(
                 rayon::ThreadPoolBuilder::new()
@@ -71,7 +73,8 @@ impl Workers {
                     })?,
             ),
         };
-        let shared = Shared { data, jobs: Mutex::default(), is_finished: Condvar::new() };
+        let jobs = Mutex::new(Jobs { meshing: config.meshing, ..Jobs::default() });
+        let shared = Shared { data, jobs, is_finished: Condvar::new() };
         Ok(Self { shared: Arc::new(shared), threads, active_threads: Arc::default() })
     }
 
@@ -108,6 +111,12 @@ impl Workers {
         }
     }
 
+    /// Makes all meshes with other options from now on, and discards finished and begun ones.
+    pub(super) fn set_meshing(&self, meshing: Meshing) {
+        lock(&self.shared.jobs).meshing = meshing;
+        self.forget(|_| true);
+    }
+
     /// Discards finished and begun meshes of nodes that have changed.
     pub(super) fn forget(&self, has_changed: impl Fn(NodePos) -> bool) {
         let mut jobs = lock(&self.shared.jobs);
@@ -122,8 +131,8 @@ impl Workers {
     /// there is no request.
     pub(super) fn work(&self) -> bool {
         let job = lock(&self.shared.jobs).next();
-        if let Some(node) = job {
-            self.shared.make(node, &mut NodeMesher::default());
+        if let Some((node, meshing)) = job {
+            self.shared.make(node, &mut NodeMesher::new(meshing));
         }
         job.is_some()
     }
@@ -166,7 +175,8 @@ impl Jobs {
         self.finished.len() >= MIN_WAITING_MESHES && self.finished_bytes >= self.free_bytes
     }
 
-    fn next(&mut self) -> Option<NodePos> {
+    /// Removes and returns the request with the highest priority, with the options of its mesh.
+    fn next(&mut self) -> Option<(NodePos, Meshing)> {
         if self.is_full() {
             return None;
         }
@@ -174,7 +184,7 @@ impl Jobs {
             let node = self.requests.pop()?;
             if let Entry::Vacant(entry) = self.running.entry(node) {
                 entry.insert(true);
-                return Some(node);
+                return Some((node, self.meshing));
             }
         }
     }
@@ -199,7 +209,8 @@ impl Shared {
                 }
                 job
             };
-            let Some(node) = job else { return };
+            let Some((node, meshing)) = job else { return };
+            mesher.set_meshing(meshing);
             self.make(node, &mut mesher);
         }
     }

@@ -65,18 +65,38 @@ impl Span {
         [self.low, self.high].map(|corner| corner.map(i32::from))
     }
 
-    /// Returns the corners of the voxels next to a neighbour's side `face`, in the neighbour's
-    /// coordinates. They lie beyond its border.
-    pub(in crate::lod) fn beyond(&self, face: Face) -> [[i32; 3]; 2] {
-        let beyond = if face.is_positive() { Chunk::SIDE as i32 } else { -1 };
-        self.corners().map(|mut corner| {
-            corner[face.axis()] = beyond;
-            corner
-        })
+    /// Returns the corners of the voxels at the border to the neighbour at `offset`, in the
+    /// neighbour's coordinates. They lie beyond its border.
+    pub(in crate::lod) fn beyond(&self, offset: [i32; 3]) -> [[i32; 3]; 2] {
+        let beyond = |corner: [i32; 3]| {
+            std::array::from_fn(|axis| match offset[axis] {
+                0 => corner[axis],
+                1 => -1,
+                _ => Chunk::SIDE as i32,
+            })
+        };
+        self.corners().map(beyond)
+    }
+
+    /// Returns the voxels of the neighbour at `offset` that lie next to the box, or at most
+    /// `margin` voxels beside those.
+    pub(in crate::lod) fn next_to(&self, offset: [i32; 3], margin: u8) -> Self {
+        const LAST: u8 = Chunk::SIDE as u8 - 1;
+        let (mut low, mut high) = (self.low, self.high);
+        for axis in 0..3 {
+            (low[axis], high[axis]) = match offset[axis] {
+                0 => {
+                    (low[axis].saturating_sub(margin), high[axis].saturating_add(margin).min(LAST))
+                }
+                1 => (0, 0),
+                _ => (LAST, LAST),
+            };
+        }
+        Self { low, high }
     }
 
     /// Returns the voxels at one side of the chunk, over the extent of the box.
-    pub(in crate::lod) fn at_side(self, face: Face) -> Self {
+    fn at_side(self, face: Face) -> Self {
         let mut side = self;
         let depth = if face.is_positive() { Chunk::SIDE as u8 - 1 } else { 0 };
         (side.low[face.axis()], side.high[face.axis()]) = (depth, depth);

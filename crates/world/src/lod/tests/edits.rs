@@ -132,22 +132,27 @@ const SIZE: [u32; 3] = [8, 4, 8];
 /// The test world after some of its edits, and its meshes.
 pub(super) struct State {
     data: LodData,
+    meshing: Meshing,
     meshes: HashMap<NodePos, Vec<Quad>>,
 }
 
 impl State {
     pub(super) fn after(edits: &[(VoxelShape, Material)]) -> Self {
+        Self::with(Meshing::default(), edits)
+    }
+
+    fn with(meshing: Meshing, edits: &[(VoxelShape, Material)]) -> Self {
         let data = LodData::new(derived(SIZE), 64 << 20);
         for (shape, material) in edits {
             fill_data(&data, shape, *material);
         }
-        Self { data, meshes: HashMap::new() }
+        Self { data, meshing, meshes: HashMap::new() }
     }
 
     /// Whether the screen shows this state.
     pub(super) fn is_on(&mut self, screen: &Screen) -> bool {
         let data = &self.data;
-        let mut mesher = node_mesh::NodeMesher::default();
+        let mut mesher = node_mesh::NodeMesher::new(self.meshing);
         screen.bodies.iter().all(|(&node, quads)| {
             let mesh = self.meshes.entry(node).or_insert_with(|| {
                 mesher.mesh(data, node).body.iter().map(|(quad, _)| quad).collect()
@@ -162,7 +167,11 @@ pub(super) fn ball(x: i32, radius_voxels: u32) -> VoxelShape {
 }
 
 pub(super) fn edited_tree(camera: &LodCamera) -> (LodTree, Screen) {
-    let mut tree = tree(derived(SIZE), unlimited());
+    edited_tree_with(camera, Meshing::default())
+}
+
+fn edited_tree_with(camera: &LodCamera, meshing: Meshing) -> (LodTree, Screen) {
+    let mut tree = tree(derived(SIZE), unlimited_with(meshing));
     let mut screen = Screen::default();
     settle(&mut tree, camera, &mut screen);
     (tree, screen)
@@ -198,10 +207,14 @@ pub(super) fn states_seen(
 /// moves.
 #[test]
 fn a_large_edit_is_shown_as_a_whole() {
+    MESHINGS.into_iter().for_each(large_edit);
+}
+
+fn large_edit(meshing: Meshing) {
     let near = camera([120.0, 60.0, 20.0], 900.0);
-    let (mut tree, mut screen) = edited_tree(&near);
+    let (mut tree, mut screen) = edited_tree_with(&near, meshing);
     let edits = [(ball(120, 60), Material(1))];
-    let mut states = [State::after(&[]), State::after(&edits)];
+    let mut states = [State::with(meshing, &[]), State::with(meshing, &edits)];
     assert!(fill(&mut tree, &edits[0].0, edits[0].1, &mut screen).unwrap() > 100_000);
     assert!(tree.has_waiting_edits() && states[0].is_on(&screen));
     assert_eq!(tree.data().get(VoxelPos::new(120, 60, 120)), Material(1), "set at once");
@@ -223,8 +236,12 @@ fn a_large_edit_is_shown_as_a_whole() {
 #[test]
 fn later_edits_join_a_waiting_edit() {
     let near = camera([120.0, 60.0, 20.0], 900.0);
-    for (later, must_wait) in [(ball(120, 2), true), (ball(160, 60), true), (ball(20, 1), false)] {
-        let (mut tree, mut screen) = edited_tree(&near);
+    let laters = [(ball(120, 2), true), (ball(160, 60), true), (ball(20, 1), false)];
+    let cases = laters
+        .into_iter()
+        .flat_map(|(later, must_wait)| MESHINGS.map(|meshing| (later, must_wait, meshing)));
+    for (later, must_wait, meshing) in cases {
+        let (mut tree, mut screen) = edited_tree_with(&near, meshing);
         let edits = [(ball(120, 60), Material(1)), (later, Material(2))];
         fill(&mut tree, &edits[0].0, edits[0].1, &mut screen).unwrap();
         tree.update(&near, &mut screen).unwrap();
@@ -233,8 +250,8 @@ fn later_edits_join_a_waiting_edit() {
         assert!(tree.has_waiting_edits());
         fill(&mut tree, &edits[1].0, edits[1].1, &mut screen).unwrap();
         // A small edit that does not touch these meshes is shown at once.
-        let first = if must_wait { State::after(&[]) } else { State::after(&edits[1..]) };
-        let mut states = [first, State::after(&edits)];
+        let first = if must_wait { &[] } else { &edits[1..] };
+        let mut states = [first, &edits].map(|edits| State::with(meshing, edits));
         assert!(states[0].is_on(&screen));
         assert_eq!(states_seen(&mut tree, &mut screen, &mut states, |_| near), [0, 1]);
         check_shown_is_current(&tree, &screen);
@@ -245,8 +262,13 @@ fn later_edits_join_a_waiting_edit() {
 /// are current.
 #[test]
 fn edits_of_all_sizes_end_with_current_meshes() {
+    MESHINGS.into_iter().for_each(edits_of_all_sizes);
+}
+
+fn edits_of_all_sizes(meshing: Meshing) {
     let data = Arc::new(LodData::new(derived(SIZE), 4 << 20));
-    let mut tree = LodTree::new(data, LodConfig { threads: 2, ..unlimited() }).unwrap();
+    let config = LodConfig { threads: 2, ..unlimited_with(meshing) };
+    let mut tree = LodTree::new(data, config).unwrap();
     let (mut screen, mut roll) = (Screen::default(), roller(8));
     for round in 0..90 {
         let position = f64::from(round) * 2.5;
@@ -276,9 +298,9 @@ fn edits_of_all_sizes_end_with_current_meshes() {
 /// edits.
 #[test]
 fn a_refused_edit_is_shown_later() {
-    for radius_voxels in [3, 60] {
+    for (radius_voxels, meshing) in [3, 60].into_iter().zip(MESHINGS) {
         let near = camera([120.0, 60.0, 20.0], 900.0);
-        let (mut tree, mut screen) = edited_tree(&near);
+        let (mut tree, mut screen) = edited_tree_with(&near, meshing);
         screen.max_quads = Some(screen.len());
         let mut refused = 0;
         // Single voxels of another material take more quads.

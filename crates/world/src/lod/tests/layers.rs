@@ -7,9 +7,9 @@ use crate::shape::VoxelShape;
 
 /// Fills small and large balls in a few chunks while the camera moves back and forth. Some edits
 /// run out of memory.
-fn strokes(source: Box<dyn Source>, seed: u64) {
+fn strokes(source: Box<dyn Source>, seed: u64, meshing: Meshing) {
     let [near, far] = [900.0, 60.0].map(|scale| camera([100.0, 60.0, 100.0], scale));
-    let mut tree = tree(source, unlimited());
+    let mut tree = tree(source, unlimited_with(meshing));
     let mut screen = Screen::default();
     settle(&mut tree, &near, &mut screen);
     let mut roll = roller(seed);
@@ -52,9 +52,9 @@ fn strokes(source: Box<dyn Source>, seed: u64) {
 
 #[test]
 fn layers_rebuilt_by_edits_equal_whole_meshes() {
-    for seed in 1..=2 {
-        strokes(derived([5, 4, 5]), seed);
-        strokes(generated([5, 4, 5]), seed);
+    for (seed, meshing) in (1..=4).zip(MESHINGS.repeat(2)) {
+        strokes(derived([5, 4, 5]), seed, meshing);
+        strokes(generated([5, 4, 5]), seed, meshing);
     }
 }
 

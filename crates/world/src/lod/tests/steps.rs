@@ -182,7 +182,9 @@ fn an_empty_world_settles_at_once() {
 /// After any edit, every level shows what a new tree would show.
 #[test]
 fn edits_are_shown_at_once_at_every_level() {
-    edits_show_at_once(tree(derived([8, 4, 8]), unlimited()), 60, true);
+    for meshing in MESHINGS {
+        edits_show_at_once(tree(derived([8, 4, 8]), unlimited_with(meshing)), 60, true);
+    }
     // Without a cache, most of the world would have to be read at once.
     edits_show_at_once(tree_with(derived([4, 4, 4]), unlimited(), 0), 6, false);
 }
@@ -249,7 +251,7 @@ pub(super) fn check_shown_is_current(tree: &LodTree, screen: &Screen) {
 
 /// Every mesh is current.
 pub(super) fn check_meshes_are_current(tree: &LodTree, screen: &Screen) {
-    let mut mesher = node_mesh::NodeMesher::default();
+    let mut mesher = node_mesh::NodeMesher::new(tree.config().meshing);
     for (&node, quads) in &screen.bodies {
         let mesh = mesher.mesh(tree.data(), node);
         let now: Vec<Quad> = mesh.body.iter().map(|(quad, _)| quad).collect();

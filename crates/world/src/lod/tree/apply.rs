@@ -170,6 +170,7 @@ impl<S: NodeSink> Apply<'_, S> {
             }
             ChangeKind::Split => self.split(node),
             ChangeKind::Merge => self.merge(node),
+            ChangeKind::Refresh => self.refresh(node),
         }
     }
 
@@ -177,6 +178,23 @@ impl<S: NodeSink> Apply<'_, S> {
     fn show_root(&mut self, root: NodePos) -> Result<(), S::Error> {
         self.sink.check_limit(self.tree.waiting.quads(root))?;
         self.show(root)
+    }
+
+    /// Replaces the outdated mesh of a shown node. If the sink refuses it, it keeps waiting.
+    fn refresh(&mut self, node: NodePos) -> Result<(), S::Error> {
+        // A split or a merge may have been applied first.
+        if !self.tree.nodes.is_shown(node) {
+            return Ok(());
+        }
+        let Some(mesh) = self.tree.waiting.get(node) else { return Ok(()) };
+        let more = (mesh.body.len() as u64).saturating_sub(self.tree.shown.quads(node));
+        self.sink.check_limit(more)?;
+        self.sink.set_body(node, Some(&mesh.body))?;
+        if let Some(mesh) = self.tree.waiting.take(node, &mut self.tree.nodes) {
+            self.tree.progress.spent_bytes += mesh.size_bytes();
+            self.note_replaced(node, mesh);
+        }
+        Ok(())
     }
 
     /// Replaces a node by all of its children. If the sink refuses one child, the node stays.

@@ -1,5 +1,5 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{ChunkMesh, Material, NodePos, VoxelPos};
+use drystone_voxel::{ChunkMesh, Material, MesherOptions, NodePos, VoxelPos};
 use hashbrown::{HashMap, HashSet};
 
 use super::LodTree;
@@ -72,7 +72,8 @@ impl LodTree {
         self.mesher.begin_edit(changes.number);
         let touched = self.touched(&changes);
         let shown = self.forget(&touched);
-        self.edits.add(self.pending(&shown, &touched).opened());
+        let pending = self.pending(&shown, &touched);
+        self.edits.add(pending.opened());
         changes.count
     }
 
@@ -103,14 +104,15 @@ impl LodTree {
             touched.keys().filter_map(|&node| Some((node, bodies.take(node)?))).collect();
         let shown = self.forget(&touched);
         if self.edits.has_any(&shown) || !self.can_show_at_once(&shown) {
-            self.edits.add(self.pending(&shown, &touched));
+            let pending = self.pending(&shown, &touched);
+            self.edits.add(pending);
             // The threads start before the next update.
             self.workers.request_first(&shown);
             return Ok(changes.count);
         }
         let job = |node: NodePos| {
             let touched = touched.get(&node)?;
-            let skirts = self.shown.nodes.get(&node)?.made.to_make(touched.skirts);
+            let skirts = self.shown.skirts_to_make(node, touched.skirts)?;
             let old = bodies.remove(&node).map(|body| (body, touched.voxels));
             Some(MeshJob { node, skirts, old })
         };
@@ -125,21 +127,31 @@ impl LodTree {
     /// Returns the nodes whose meshes may change, and what may change in each.
     fn touched(&self, changes: &Changes) -> HashMap<NodePos, Touched> {
         let mut all: HashMap<NodePos, Touched> = HashMap::new();
+        let neighbors = MesherOptions::from(self.config.meshing).neighbors();
+        // A voxel also changes the ambient occlusion of faces beside it.
+        let margin = u8::from(self.config.meshing.occlusion);
         let mut touch = |node: NodePos, touched: Touched| {
             all.entry(node).and_modify(|it| it.join(&touched)).or_insert(touched);
         };
         for &Part { node, span, sides } in &changes.parts {
             let skirts = span.sides();
             touch(node, Touched { skirts, voxels: span.corners() });
-            for side in Face::ALL.into_iter().filter(|&side| sides.contains(side)) {
-                let Some(neighbor) = node.offset(side.normal()) else { continue };
-                let face = side.opposite();
-                let beside = self.is_translucent_beside(neighbor, face, span);
+            for &offset in neighbors {
+                let towards = faces_towards(offset);
+                let Some(neighbor) = node.offset(offset) else { continue };
+                if towards.without(sides) != FaceSet::EMPTY {
+                    continue;
+                }
+                let beside = self.is_translucent_beside(neighbor, span.next_to(offset, margin));
                 let Some(is_translucent) = beside else { continue };
                 // The skirts of a translucent neighbour that end at this border may change too.
-                let along = skirts.without(FaceSet::EMPTY.with(face).with(side));
-                let skirts = if is_translucent { along } else { FaceSet::EMPTY }.with(face);
-                touch(neighbor, Touched { skirts, voxels: span.beyond(face) });
+                let facing = faces_towards(offset.map(|step| -step));
+                let along = skirts.without(towards).without(facing);
+                let along = if is_translucent { along } else { FaceSet::EMPTY };
+                touch(
+                    neighbor,
+                    Touched { skirts: along.union(facing), voxels: span.beyond(offset) },
+                );
             }
         }
         all
@@ -159,33 +171,42 @@ impl LodTree {
     }
 
     /// Returns an edit of these nodes that is shown later.
-    fn pending(&self, shown: &[NodePos], touched: &HashMap<NodePos, Touched>) -> PendingEdit {
+    fn pending(&mut self, shown: &[NodePos], touched: &HashMap<NodePos, Touched>) -> PendingEdit {
         let mut held = HashSet::new();
         let grid = self.nodes.grid;
         touched.keys().for_each(|&node| grid.insert_with_ancestors(&mut held, node));
+        // The edit replaces outdated meshes anyway.
+        self.shown.outdated.retain(|node| !touched.contains_key(node));
         PendingEdit::new(shown.iter().copied(), held)
     }
 
     /// Whether the meshes of these nodes can be made and shown at once.
     fn can_show_at_once(&self, nodes: &[NodePos]) -> bool {
+        let neighbors = MesherOptions::from(self.config.meshing).neighbors();
         let mut left = Self::MAX_CHUNKS_AT_ONCE;
         nodes.len() <= Self::MAX_MESHES_AT_ONCE
             && nodes.iter().all(|&node| {
-                let around = Face::ALL.into_iter().filter_map(|face| node.offset(face.normal()));
+                let around = neighbors.iter().filter_map(|&offset| node.offset(offset));
                 around.chain([node]).all(|it| self.data.charge_chunks(it, &mut left))
             })
     }
 
-    /// Whether a neighbour's voxels next to changed voxels are or may be translucent. `None` if all
-    /// of them are air, so that the neighbour's mesh does not change. `face`: the neighbour's side.
-    fn is_translucent_beside(&self, neighbor: NodePos, face: Face, span: Span) -> Option<bool> {
+    /// Whether a neighbour's voxels `beside` changed voxels are or may be translucent. `None` if all
+    /// of them are air, so that the neighbour's mesh does not change.
+    fn is_translucent_beside(&self, neighbor: NodePos, beside: Span) -> Option<bool> {
         // No chunk is made for this check.
         let chunk = if self.nodes.is_shown(neighbor) { self.data.cached(neighbor) } else { None };
         let Some(chunk) = chunk else { return Some(true) };
-        let (beside, materials) = (span.at_side(face), self.data.materials());
+        let materials = self.data.materials();
         let is_any = |is_so: &dyn Fn(Material) -> bool| {
             beside.any(|at| is_so(chunk.get(at))).unwrap_or(true)
         };
         is_any(&|voxel| !voxel.is_air()).then(|| is_any(&|voxel| materials.is_translucent(voxel)))
     }
+}
+
+/// Returns the faces of a node that a neighbour at `offset` touches, or the face directions whose
+/// planes meet at the common edge or corner.
+fn faces_towards(offset: [i32; 3]) -> FaceSet {
+    Face::ALL.into_iter().filter(|face| face.normal()[face.axis()] == offset[face.axis()]).collect()
 }

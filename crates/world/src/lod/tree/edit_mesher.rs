@@ -3,6 +3,7 @@ use drystone_voxel::{ChunkMesh, NodePos};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use crate::lod::config::Meshing;
 use crate::lod::data::LodData;
 use crate::lod::node_mesh::{NodeMesh, NodeMesher};
 
@@ -12,6 +13,7 @@ const MAX_SERIAL: usize = 4;
 /// Makes the meshes of edited nodes that are shown at once, and stores the bodies of those nodes for
 /// their next edit.
 pub(super) struct EditMesher {
+    meshing: Meshing,
     mesher: NodeMesher,
     pub(super) bodies: EditedBodies,
     /// Number of the last edit that the tree has shown.
@@ -28,9 +30,16 @@ pub(super) struct MeshJob {
 
 impl EditMesher {
     /// Creates a mesher that stores at most `limit_bytes` of bodies.
-    pub(super) fn new(limit_bytes: usize) -> Self {
+    pub(super) fn new(limit_bytes: usize, meshing: Meshing) -> Self {
         let bodies = EditedBodies::new(limit_bytes);
-        Self { mesher: NodeMesher::default(), bodies, last_edit: 0 }
+        Self { meshing, mesher: NodeMesher::new(meshing), bodies, last_edit: 0 }
+    }
+
+    /// Makes all meshes with other options from now on. Stored bodies are outdated.
+    pub(super) fn set_meshing(&mut self, meshing: Meshing) {
+        self.meshing = meshing;
+        self.mesher.set_meshing(meshing);
+        self.bodies.clear();
     }
 
     /// Begins an edit. Stored bodies are outdated if another tree has edited the data since.
@@ -53,7 +62,8 @@ impl EditMesher {
         if jobs.len() <= MAX_SERIAL {
             return jobs.into_iter().map(|job| mesh(&mut self.mesher, job)).collect();
         }
-        jobs.into_par_iter().map_init(NodeMesher::default, mesh).collect()
+        let meshing = self.meshing;
+        jobs.into_par_iter().map_init(|| NodeMesher::new(meshing), mesh).collect()
     }
 }
 

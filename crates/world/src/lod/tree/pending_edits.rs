@@ -63,6 +63,14 @@ impl PendingEdits {
         }
     }
 
+    /// Drops all finished meshes, because they were made with other options. They are made again.
+    pub(super) fn forget_meshes(&mut self) {
+        for edit in &mut self.edits {
+            edit.meshes.values_mut().for_each(|mesh| *mesh = None);
+            (edit.missing_count, edit.size_bytes) = (edit.meshes.len(), 0);
+        }
+    }
+
     /// Marks open edits as complete. Returns the nodes whose meshes can be made now.
     pub(super) fn close(&mut self) -> Vec<NodePos> {
         let closed = self.edits.iter_mut().filter_map(|edit| {

@@ -1,4 +1,5 @@
 use drystone_voxel::NodePos;
+use hashbrown::HashSet;
 
 use super::camera_path::{NextEvaluation, Reaches};
 use super::mesh_requests::{MeshRequest, MeshRequests};
@@ -48,6 +49,8 @@ pub(super) enum ChangeKind {
     Split,
     /// Replaces all nodes below a node by the node.
     Merge,
+    /// Replaces the outdated mesh of a shown node.
+    Refresh,
 }
 
 impl Plan {
@@ -84,6 +87,8 @@ pub(super) struct Planner<'a> {
     pub(super) nodes: &'a NodeTable,
     pub(super) waiting: &'a WaitingMeshes,
     pub(super) edits: &'a PendingEdits,
+    /// Shown nodes whose meshes have to be replaced.
+    pub(super) outdated: &'a HashSet<NodePos>,
     pub(super) camera: &'a LodCamera,
     pub(super) reaches: Reaches,
     /// Length of the camera's path so far.
@@ -97,11 +102,13 @@ impl Planner<'_> {
     ///
     /// # Cost
     /// O(shown nodes) below those roots where a node may change. All other subtrees are skipped.
+    /// O(outdated nodes) after a change of the meshes' options.
     pub(super) fn plan(&self, mut plan: Plan) -> Plan {
         plan.requests.needed.extend(self.edits.requests());
         for &root in &self.nodes.roots {
             self.evaluate(root, self.nodes.get(root).copied(), &mut plan);
         }
+        self.outdated.iter().for_each(|&node| self.replace(node, ChangeKind::Refresh, &mut plan));
         Change::sort_by_priority(&mut plan.changes);
         plan
     }
@@ -110,7 +117,7 @@ impl Planner<'_> {
     /// result changes, or 0 if a change is already pending.
     fn evaluate(&self, node: NodePos, state: Option<NodeState>, plan: &mut Plan) -> f64 {
         match state {
-            None => self.show(node, plan),
+            None => self.replace(node, ChangeKind::Show, plan),
             Some(NodeState::Shown(ShownState { is_final: true, .. })) => return f64::INFINITY,
             Some(NodeState::Shown(shown)) => {
                 let distance = self.camera.distance(node);
@@ -191,8 +198,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans to show a root that shows nothing, or requests its mesh.
-    fn show(&self, node: NodePos, plan: &mut Plan) {
+    /// Plans to show a root that shows nothing or to refresh a node, or requests its mesh.
+    fn replace(&self, node: NodePos, kind: ChangeKind, plan: &mut Plan) {
         let priority = priority(node, self.camera);
         if !self.waiting.contains(node) {
             plan.requests.needed.push(MeshRequest { node, missing: 0, priority });
@@ -200,7 +207,7 @@ impl Planner<'_> {
         }
         plan.kept.push(node);
         if !self.edits.holds(node) {
-            plan.changes.push(Change { node, kind: ChangeKind::Show, priority });
+            plan.changes.push(Change { node, kind, priority });
         }
     }
 }

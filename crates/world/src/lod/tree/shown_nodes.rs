@@ -1,6 +1,6 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::NodePos;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::node_table::NodeTable;
 use crate::lod::node_mesh::{NodeMesh, Skirts};
@@ -11,6 +11,9 @@ pub(super) struct ShownNodes {
     pub(super) nodes: HashMap<NodePos, ShownNode>,
     /// Nodes that were shown or hidden. The skirts around them have to be checked.
     touched: Vec<NodePos>,
+    /// Shown nodes whose meshes were made with other options. Nodes that an edit replaces are left
+    /// out.
+    pub(super) outdated: HashSet<NodePos>,
     /// Hidden meshes that the sink has not removed yet.
     removals: HashMap<NodePos, Removal>,
 }
@@ -78,6 +81,7 @@ impl ShownNodes {
     /// that are outdated.
     pub(super) fn replace(&mut self, node: NodePos, quads: u32, mut made: Skirts) -> FaceSet {
         let Some(shown) = self.nodes.get_mut(&node) else { return FaceSet::EMPTY };
+        self.outdated.remove(&node);
         let outdated = shown.skirts.without(made.kept);
         made.keep(&mut shown.made);
         *shown = ShownNode { made, quads, skirts: shown.skirts.without(outdated) };
@@ -85,7 +89,15 @@ impl ShownNodes {
     }
 
     pub(super) fn remove(&mut self, node: NodePos) -> Option<ShownNode> {
+        self.outdated.remove(&node);
         self.nodes.remove(&node)
+    }
+
+    /// Returns the skirts to make in a mesh that replaces that of a shown node. These are the
+    /// `changed` ones, or all if the old mesh is damaged or outdated. `None` if the node is not shown.
+    pub(super) fn skirts_to_make(&self, node: NodePos, changed: FaceSet) -> Option<FaceSet> {
+        let is_current = self.nodes.get(&node)?.made.is_whole && !self.outdated.contains(&node);
+        Some(if is_current { changed } else { FaceSet::ALL })
     }
 
     /// Records that the skirts around a node have to be checked.
@@ -171,7 +183,7 @@ impl ShownNodes {
 
     /// Whether the sink shows exactly what it should.
     pub(super) fn is_settled(&self) -> bool {
-        self.touched.is_empty() && self.removals.is_empty()
+        self.touched.is_empty() && self.removals.is_empty() && self.outdated.is_empty()
     }
 
     /// Returns the nodes that could not be read completely, sorted.

@@ -46,11 +46,18 @@ impl WaitingMeshes {
         Some(mesh)
     }
 
+    /// Drops all meshes.
+    pub(super) fn clear(&mut self, table: &mut NodeTable) {
+        self.meshes.drain().for_each(|(node, _)| table.set_ready(node, false));
+        self.size_bytes = 0;
+    }
+
     /// Records that the mesh of a node, or those of a shown node's children, are needed in `frame`.
     pub(super) fn keep(&mut self, node: NodePos, frame: u64, table: &mut NodeTable) {
         if let Some(shown) = table.shown_mut(node) {
             shown.needed_frame = frame;
-        } else if let Some(waiting) = self.meshes.get_mut(&node) {
+        }
+        if let Some(waiting) = self.meshes.get_mut(&node) {
             waiting.needed_frame = frame;
         }
     }

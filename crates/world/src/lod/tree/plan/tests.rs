@@ -32,6 +32,7 @@ fn plan(tree: &LodTree, camera: &LodCamera, scope: Scope) -> Plan {
         nodes: &nodes,
         waiting: &tree.waiting,
         edits: &tree.edits,
+        outdated: &tree.shown.outdated,
         camera,
         reaches,
         travelled_voxels: path.travelled_voxels,
