@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use drystone_mesh::Face;
 use drystone_testing::Random;
 use drystone_voxel::{ChunkPos, Material, VoxelBox, VoxelPos};
 
@@ -214,34 +215,65 @@ fn merges_come_first_at_the_end_of_the_budget() {
     assert_eq!(changes.map(|it| it.priority), [2.0, 4.0, 3.0, 1.0]);
 }
 
-/// A skirt is shown where a neighbour is hidden, and hidden where it is shown again. Skirts are
-/// hidden first.
+/// Returns the borders between shown nodes at which the first node has a skirt: both nodes, and the
+/// face direction from the first to the second.
+fn borders(tree: &LodTree) -> Vec<(NodePos, Face, NodePos)> {
+    let sides = |node| Face::ALL.into_iter().map(move |face| (node, face));
+    let border = |(node, face): (NodePos, Face)| {
+        let beside = node.offset(face.normal())?;
+        let has_skirt = !tree.shown.nodes.get(&node)?.made.get(face).is_empty();
+        (has_skirt && tree.nodes.is_shown(beside)).then_some((node, face, beside))
+    };
+    tree.shown().flat_map(sides).filter_map(border).collect()
+}
+
+/// A skirt is shown where a neighbour is hidden, and hidden where it is shown again.
 #[test]
 fn skirts_follow_the_shown_neighbours() {
     let (mut tree, mut screen) = roots_shown();
     settle(&mut tree, &camera(NEAR, 120.0), &mut screen);
     assert_eq!(tree.shown.plan_skirts(&tree.nodes), [], "settled");
-    let is_beside = |node: NodePos, face: drystone_mesh::Face| {
-        let beside = node.offset(face.normal())?;
-        let has_skirt = !tree.shown.nodes.get(&node)?.made.get(face).is_empty();
-        (has_skirt && tree.nodes.is_shown(beside)).then_some((node, face, beside))
-    };
-    let sides = |node| drystone_mesh::Face::ALL.into_iter().map(move |face| (node, face));
-    let found = tree.shown().flat_map(sides).find_map(|(node, face)| is_beside(node, face));
-    let (node, face, beside) = found.unwrap();
+    let (node, face, beside) = borders(&tree)[0];
     let shows = |is_shown| SkirtChange { node, face, is_shown };
     let hidden_state = tree.nodes.clone();
     tree.nodes.remove(beside);
     tree.shown.touch(beside);
     let changes = tree.shown.plan_skirts(&tree.nodes);
     assert!(changes.contains(&shows(true)));
-    assert!(changes.is_sorted_by_key(|change| change.is_shown), "{changes:?}");
     changes.iter().for_each(|change| tree.shown.note_skirt(change));
     tree.shown.touch(node);
     assert_eq!(tree.shown.plan_skirts(&tree.nodes), []);
     tree.nodes = hidden_state;
     tree.shown.touch(node);
     assert!(tree.shown.plan_skirts(&tree.nodes).contains(&shows(false)));
+}
+
+/// Hidden skirts free memory for those that are shown, even if their nodes were touched later.
+#[test]
+fn skirts_are_hidden_before_others_are_shown() {
+    let (mut tree, mut screen) = roots_shown();
+    settle(&mut tree, &camera(NEAR, 120.0), &mut screen);
+    let borders = borders(&tree);
+    let (old_node, old_face, old_beside) = borders[0];
+    let is_apart = |(node, _, beside): &&(NodePos, Face, NodePos)| {
+        *node != old_beside && *beside != old_node && *beside != old_beside
+    };
+    let &(new_node, new_face, new_beside) = borders.iter().find(is_apart).unwrap();
+    let whole = tree.nodes.clone();
+    tree.nodes.remove(old_beside);
+    tree.shown.touch(old_beside);
+    let first = tree.shown.plan_skirts(&tree.nodes);
+    first.iter().for_each(|change| tree.shown.note_skirt(change));
+
+    tree.nodes = whole;
+    tree.nodes.remove(new_beside);
+    tree.shown.touch(new_beside);
+    tree.shown.touch(old_beside);
+    let changes = tree.shown.plan_skirts(&tree.nodes);
+    let [hidden, shown] = [(old_node, old_face, false), (new_node, new_face, true)]
+        .map(|(node, face, is_shown)| SkirtChange { node, face, is_shown });
+    assert!(changes.contains(&hidden) && changes.contains(&shown), "{changes:?}");
+    assert!(changes.is_sorted_by_key(|change| change.is_shown), "{changes:?}");
 }
 
 /// Finished meshes that no plan needs are dropped after a while, and at once above the limit.
