@@ -1,10 +1,7 @@
 //! The command line: commands, options and their help texts.
 
-mod edits;
 mod fly;
 mod height_map;
-mod look;
-mod operands;
 mod pool_map;
 mod rules;
 mod scene;
@@ -16,6 +13,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     str::FromStr,
+    time::Duration,
 };
 
 use clap::{
@@ -23,20 +21,19 @@ use clap::{
 };
 use drystone::keys::{self, Host};
 use drystone_formats::{Model, ModelOptions, VoxelModel};
+use drystone_store::CommitPolicy;
 use drystone_world::{GeneratorConfig, OpenOptions};
 
 use crate::allocator::AllocatorKind;
-pub(crate) use edits::{EditsArgs, SaveArgs};
 pub(crate) use fly::{CameraPathKind, FlyOptions};
 pub(crate) use height_map::HeightMapArgs;
-pub(crate) use look::LookArgs;
-#[cfg(test)]
-pub(crate) use look::Tint;
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 use rules::conflict;
-pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LevelsKind, SceneOptions};
+#[cfg(test)]
+pub(crate) use scene::Tint;
+pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LevelsKind, LookArgs, SceneOptions};
 pub(crate) use values::point;
-use values::{chunks, distance};
+use values::{chunks, distance, seconds};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
@@ -162,6 +159,36 @@ impl SourceOptions {
     }
 }
 
+/// Option that names the file for edits of a source that is not a stored world.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct EditsArgs {
+    /// Stored world with the edits of SOURCE; SOURCE itself is not changed. The viewer creates the
+    /// file if it does not exist
+    #[arg(long, value_name = "FILE.drystone")]
+    pub(crate) edits: Option<PathBuf>,
+}
+
+/// Options for saving edits in the viewer.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SaveArgs {
+    /// Open stored worlds read-only: edits are not saved
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Longest time in seconds before an edit is written to disk; edits in between share one commit
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub(crate) commit_seconds: Duration,
+    /// Write edits to disk early once the edited chunks reach this size in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=4_096))]
+    pub(crate) commit_mib: u64,
+}
+
+impl SaveArgs {
+    /// Returns when edits are written to disk.
+    pub(crate) fn policy(&self) -> CommitPolicy {
+        CommitPolicy { max_delay: self.commit_seconds, max_bytes: self.commit_mib << 20 }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = keys_help())]
 pub(crate) struct ViewArguments {
@@ -252,7 +279,7 @@ pub(crate) enum Stop {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
-    let parsed = read(operands::operands_last(arguments)).map_err(|error| match error.kind() {
+    let parsed = read(operands_last(arguments)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -281,6 +308,47 @@ fn read(arguments: Vec<OsString>) -> Result<Options, clap::Error> {
         Some(_) => {}
     }
     Ok(options)
+}
+
+/// Moves the operands of `drystone import` behind its options. If the first of two operands is
+/// optional, clap takes an operand before an option for the last one.
+fn operands_last(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = words.into_iter();
+    let mut sorted: Vec<OsString> = words.by_ref().take(2).collect();
+    if sorted.get(1).is_none_or(|word| word != "import") {
+        sorted.extend(words);
+        return sorted;
+    }
+    let options = Options::command();
+    let import = options.find_subcommand("import");
+    let mut operands = Vec::new();
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            // All that follows are operands; clap reads only the last one after `--`.
+            Some("--") => {
+                operands.extend(words.by_ref());
+                operands.insert(operands.len().saturating_sub(1), word);
+            }
+            Some(text) if text.starts_with('-') && text.len() > 1 => {
+                let has_value = import.is_some_and(|import| takes_next(import, text));
+                sorted.push(word);
+                sorted.extend(words.by_ref().take(usize::from(has_value)));
+            }
+            _ => operands.push(word),
+        }
+    }
+    sorted.extend(operands);
+    sorted
+}
+
+/// Whether the argument after the option `text` is its value.
+fn takes_next(command: &clap::Command, text: &str) -> bool {
+    let argument = command.get_arguments().find(|argument| {
+        let is_long = argument.get_long().is_some_and(|long| text.strip_prefix("--") == Some(long));
+        let mut short = text.strip_prefix('-').unwrap_or_default().chars();
+        is_long || (short.next() == argument.get_short() && short.next().is_none())
+    });
+    argument.is_some_and(|argument| argument.get_action().takes_values())
 }
 
 /// The first paragraph of clap's message, in one line and without its prefix: the rest

@@ -1,12 +1,13 @@
 //! Reports of commands, as text and as JSON.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf};
 
 use drystone::Amounts;
 use drystone::scene::{self, ChunkQuads};
 use drystone_formats::VoxSummary;
 use drystone_mesh::Quad;
 use drystone_render::{Cull, DrawStats, HeldStats};
+use drystone_voxel::{Material, MaterialTable};
 use drystone_world::{LodCount, World};
 use serde_json::{Value, json};
 
@@ -193,21 +194,12 @@ impl<'a> InfoReport<'a> {
         storages
     }
 
-    /// Returns the name, colour and voxel count of each material that occurs.
-    fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
-        self.world.count_by_material().into_iter().map(|(material, count)| {
-            let kind = self.world.materials().get(material);
-            let (name, color) = kind
-                .map_or(("unknown", [255, 0, 255, 255]), |kind| (kind.name.as_str(), kind.color));
-            (name, color, count)
-        })
+    fn materials(&self) -> MaterialVoxels<'_> {
+        let counts = self.world.count_by_material();
+        MaterialVoxels { table: self.world.materials(), counts: counts.into() }
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let materials: Vec<Value> = self
-            .materials()
-            .map(|(name, color, voxels)| json!({"name": name, "rgba": color, "voxels": voxels}))
-            .collect();
         let mut report = json!({
             "source": self.world.name(),
             "size_voxels": self.size_voxels,
@@ -215,7 +207,7 @@ impl<'a> InfoReport<'a> {
             "chunk_side": self.world.side(),
             "chunks": self.world.chunk_count(),
             "voxels": self.world.solid_count(),
-            "materials": materials,
+            "materials": self.materials().to_json(),
             "quads": {"opaque": self.opaque_quads, "see_through": self.translucent_quads},
             "vertex_bytes": self.vertex_bytes(),
             "chunk_bytes": self.world.size_bytes(),
@@ -271,9 +263,44 @@ impl fmt::Display for InfoReport<'_> {
         writeln!(f, "  quads     {opaque} opaque, {glass} translucent")?;
         writeln!(f, "  vertices  {} bytes", self.vertex_bytes())?;
         writeln!(f, "  voxels    {}", self.world.solid_count())?;
-        for (name, [r, g, b, a], count) in self.materials() {
-            writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {}", plain(name))?;
-        }
-        Ok(())
+        self.materials().fmt(f)
     }
+}
+
+/// Voxel counts of the materials that occur.
+pub(crate) struct MaterialVoxels<'a> {
+    pub(crate) table: &'a MaterialTable,
+    pub(crate) counts: Cow<'a, [(Material, u64)]>,
+}
+
+impl MaterialVoxels<'_> {
+    pub(crate) fn to_json(&self) -> Value {
+        let materials = self.iter();
+        let json = |(name, color, count): (&str, [u8; 4], u64)| json!({"name": name, "rgba": color, "voxels": count});
+        materials.map(json).collect()
+    }
+
+    /// Returns the name, colour and voxel count of each material.
+    fn iter(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
+        self.counts.iter().map(|&(material, count)| match self.table.get(material) {
+            Some(kind) => (kind.name.as_str(), kind.color, count),
+            None => ("unknown", [255, 0, 255, 255], count),
+        })
+    }
+}
+
+impl fmt::Display for MaterialVoxels<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|(name, color, count)| material_line(f, count, color, name))
+    }
+}
+
+/// Writes the line of one material: a count, its colour and its name.
+pub(crate) fn material_line(
+    f: &mut fmt::Formatter<'_>,
+    count: u64,
+    [r, g, b, a]: [u8; 4],
+    name: &str,
+) -> fmt::Result {
+    writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {}", plain(name))
 }

@@ -86,7 +86,7 @@ struct FramePace {
     drawn: DrawStats,
 }
 
-const NO_VOXELS: &str = "polygon models cannot be edited; import the model with --voxels first";
+const NO_VOXELS: &str = "polygon models cannot be edited; import the model as voxels first";
 
 impl Session {
     /// Creates a session without a device.
@@ -143,9 +143,9 @@ impl Session {
             Action::FaceMask if self.is_model() => {
                 self.say("polygon models have no back faces to mask");
             }
-            Action::FaceMask => self.camera.view.mask_facings ^= true,
+            Action::FaceMask => self.camera.view.mask_back_faces ^= true,
             Action::Frustum => self.camera.view.cull_frustum ^= true,
-            Action::Sort => self.camera.view.order ^= true,
+            Action::Sort => self.camera.view.sort_opaque ^= true,
             Action::Cull => self.switch_cull()?,
             Action::Occlusion => self.switch_occlusion(),
             Action::Tint if self.is_model() => {

@@ -41,16 +41,21 @@ impl Cull {
 }
 
 impl FromStr for Cull {
-    type Err = String;
+    type Err = UnknownCull;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn from_str(name: &str) -> Result<Self, UnknownCull> {
         match name {
             "cpu" => Ok(Self::Cpu),
             "gpu" => Ok(Self::Gpu),
-            _ => Err("it is cpu or gpu".into()),
+            _ => Err(UnknownCull),
         }
     }
 }
+
+/// Error of a name that no [`Cull`] has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is cpu or gpu")]
+pub struct UnknownCull;
 
 /// Opaque meshes that the device culls, drawn together with [`Passes`](crate::Passes).
 pub struct Culled<'a, G> {

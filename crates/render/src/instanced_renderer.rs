@@ -3,7 +3,6 @@ use drystone_mesh::Cube;
 use drystone_pool::{MeshHandle, PoolError};
 
 use crate::{
-    cull::Cull,
     device::{Device, DeviceInfo, Output, Submitted},
     draw_data::DrawData,
     error::RenderError,
@@ -11,7 +10,6 @@ use crate::{
     passes::{Batch, Passes},
     pool_renderer::totals,
     renderer::{DrawStats, HeldStats, Renderer},
-    triangle_mesh::{TriangleMesh, TrianglesId},
     view::View,
     visibility::Visibility,
 };
@@ -282,36 +280,6 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
             Own::Cubes(handle) => {
                 let mesh = self.meshes.remove(handle).ok_or(RenderError::StaleMesh)?;
                 self.remove_mesh(mesh)
-            }
-        }
-    }
-
-    fn max_triangle_bytes(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn insert_triangles(&mut self, _: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
-        Err(RenderError::NoTriangles { renderer: self.name() })
-    }
-
-    fn replace_triangles(
-        &mut self,
-        _: TrianglesId,
-        _: &TriangleMesh<'_>,
-    ) -> Result<(), RenderError> {
-        Err(RenderError::StaleMesh)
-    }
-
-    fn remove_triangles(&mut self, _: TrianglesId) -> Result<(), RenderError> {
-        Err(RenderError::StaleMesh)
-    }
-
-    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
-        match cull {
-            Cull::Cpu => Ok(()),
-            Cull::Gpu => {
-                let reason = "it draws all cubes in every picture".into();
-                Err(RenderError::NoCulling { backend: "the instanced renderer".into(), reason })
             }
         }
     }

@@ -4,7 +4,6 @@ use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
     buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
-    cull::Cull,
     device::{Device, DeviceInfo, Output, Submitted},
     draw_data::DrawData,
     error::RenderError,
@@ -224,16 +223,6 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
 
     fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
         self.remove_mesh(self.own_triangles(id)?)
-    }
-
-    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
-        match cull {
-            Cull::Cpu => Ok(()),
-            Cull::Gpu => {
-                let reason = "it draws each mesh with its own call".into();
-                Err(RenderError::NoCulling { backend: "the naive renderer".into(), reason })
-            }
-        }
     }
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {

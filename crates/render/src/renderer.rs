@@ -96,16 +96,22 @@ pub trait Renderer {
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError>;
 
     /// Maximum size of the vertices, and of the indices, of one triangle mesh, in bytes. Larger
-    /// meshes must be split.
-    fn max_triangle_bytes(&self) -> u64;
+    /// meshes must be split. Default: no limit.
+    fn max_triangle_bytes(&self) -> u64 {
+        u64::MAX
+    }
 
-    /// Inserts triangles of a model, for example the part with one material.
+    /// Inserts triangles of a model, for example the part with one material. By default, a renderer
+    /// refuses models.
     ///
     /// # Errors
     /// `NoTriangles` when the renderer draws no models. `BadTriangles`. `Pool` when the pool is
     /// full, the mesh is [too large](Self::max_triangle_bytes) or an index is out of range. `Lost`,
     /// or `Device` when the device refuses. After an error nothing has changed.
-    fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError>;
+    fn insert_triangles(&mut self, mesh: &TriangleMesh<'_>) -> Result<TrianglesId, RenderError> {
+        let _ = mesh;
+        Err(RenderError::NoTriangles { renderer: self.name() })
+    }
 
     /// Replaces triangles. They keep the layer that they were inserted in.
     ///
@@ -116,23 +122,37 @@ pub trait Renderer {
         &mut self,
         id: TrianglesId,
         mesh: &TriangleMesh<'_>,
-    ) -> Result<(), RenderError>;
+    ) -> Result<(), RenderError> {
+        let _ = (id, mesh);
+        Err(RenderError::StaleMesh)
+    }
 
     /// Removes triangles.
     ///
     /// # Errors
     /// `StaleMesh` when the triangles were already removed.
-    fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError>;
+    fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
+        let _ = id;
+        Err(RenderError::StaleMesh)
+    }
 
     /// Selects where opaque meshes are culled. The picture does not change. Blended meshes are
-    /// always culled by the CPU, because their order is part of the picture.
+    /// always culled by the CPU, because their order is part of the picture. By default, a renderer
+    /// culls on the CPU only.
     ///
     /// # Cost
     /// O(meshes) if the value changes.
     ///
     /// # Errors
     /// `NoCulling` when the GPU cannot cull; the CPU culls then.
-    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError>;
+    fn set_cull(&mut self, cull: Cull) -> Result<(), RenderError> {
+        if cull == Cull::Cpu {
+            return Ok(());
+        }
+        let backend = format!("the {} renderer", self.name());
+        let reason = "it has no table of meshes that the GPU reads".into();
+        Err(RenderError::NoCulling { backend, reason })
+    }
 
     /// Returns where opaque meshes are culled. The value becomes [`Cull::Cpu`] at the first picture
     /// that the GPU cannot cull.

@@ -14,12 +14,12 @@ pub struct View {
     /// lines of one or two pixels.
     pub wire: bool,
     /// Skip face directions that point away from the camera. Ignored by the naive renderer.
-    pub mask_facings: bool,
+    pub mask_back_faces: bool,
     /// Skip meshes outside the view frustum.
     pub cull_frustum: bool,
     /// Draw near meshes first, so that hidden pixels are not shaded. Ignored by the naive renderer.
     /// Blended meshes are always sorted, farthest first.
-    pub order: bool,
+    pub sort_opaque: bool,
 }
 
 impl View {
@@ -30,9 +30,9 @@ impl View {
             atmosphere: Atmosphere::default(),
             tint_levels: false,
             wire: false,
-            mask_facings: true,
+            mask_back_faces: true,
             cull_frustum: true,
-            order: true,
+            sort_opaque: true,
         }
     }
 

@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use drystone::{Haze, scene::RendererKind};
 use drystone_render::Cull;
-use drystone_store::CommitPolicy;
 use glam::DVec3;
 
 use super::*;
@@ -106,7 +105,7 @@ fn valid_arguments_are_parsed() {
         panic!("refused")
     };
     assert_eq!(bare.scene.edits.edits, Some(PathBuf::from("e.drystone")));
-    assert_eq!(bare.save.policy().max_delay, std::time::Duration::from_millis(250));
+    assert_eq!(bare.save.policy().max_delay, Duration::from_millis(250));
     let Ok(view) = parsed("drystone view --read-only --commit-mib 2") else { panic!("refused") };
     let Some(Command::View(view)) = view.command else { panic!("no view") };
     assert!(view.save.read_only && view.save.policy().max_bytes == 2 << 20);

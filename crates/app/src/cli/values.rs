@@ -1,6 +1,6 @@
 //! Parsers of option values.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use drystone::scene::Side;
 use glam::DVec3;
@@ -45,5 +45,16 @@ pub(super) fn chunks(text: &str) -> Result<[u32; 3], String> {
     match parts.as_deref() {
         Ok(&[x, y, z]) => Ok([x, y, z]),
         _ => Err("a size is XxYxZ in chunks, such as 12x4x12".into()),
+    }
+}
+
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    /// One day.
+    const MAX_SECONDS: f64 = 86_400.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=MAX_SECONDS).contains(&seconds) => {
+            Ok(Duration::from_secs_f64(seconds))
+        }
+        _ => Err("a time is a number of seconds, 0 to 86400, such as 0.5".into()),
     }
 }

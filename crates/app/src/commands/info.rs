@@ -1,16 +1,14 @@
-mod edits;
-mod height_map;
 mod model;
 mod stored;
 
 use std::any::Any;
 
 use drystone::scene;
-use drystone_formats::{HeightMap, Source, VoxFile};
+use drystone_formats::{EditStore, HeightMap, HeightMapSummary, Source, Voids, VoxFile};
 use drystone_store::{EditedSource, StoredWorld};
 use drystone_world::Opened;
 use model::ModelReport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use stored::StoredReport;
 
 use crate::{
@@ -44,16 +42,16 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let json = || {
         let mut json = report.to_json();
         if let Some(heights) = heights {
-            json["height_map"] = height_map::to_json(heights);
+            json["height_map"] = heights_json(heights);
         }
         if let Some(edited) = edited {
-            json["edits"] = edits::to_json(edited);
+            json["edits"] = edits_json(edited);
         }
         json
     };
     let text = || {
-        let heights = heights.map(height_map::to_text).unwrap_or_default();
-        format!("{report}{heights}{}", edited.map(edits::to_text).unwrap_or_default())
+        let heights = heights.map(heights_text).unwrap_or_default();
+        format!("{report}{heights}{}", edited.map(edits_text).unwrap_or_default())
     };
     print(options, json, text)
 }
@@ -72,4 +70,55 @@ fn print(
     }
     output::print(&text())?;
     if allocator.is_small() { output::print(&format!("  {allocator}\n")) } else { Ok(()) }
+}
+
+fn edits_json(edited: &EditedSource) -> Value {
+    json!({
+        "file": edited.path().display().to_string(),
+        "chunks": edited.edited_count(),
+        "revision": edited.revision(),
+    })
+}
+
+fn edits_text(edited: &EditedSource) -> String {
+    let file = output::plain(&edited.path().display().to_string());
+    let (chunks, revision) = (edited.edited_count(), edited.revision());
+    format!("  edits     {chunks} chunks, saved {revision} times, in {file}\n")
+}
+
+fn heights_json(summary: &HeightMapSummary) -> Value {
+    json!({
+        "format": summary.format,
+        "samples": summary.size_samples,
+        "metres_per_sample": summary.metres_per_sample,
+        "metres_per_voxel": summary.metres_per_voxel,
+        "vertical_scale": summary.vertical_scale,
+        "metres": summary.range_metres,
+        "voids": summary.void_count,
+        "voids_are": voids_are(summary.voids),
+    })
+}
+
+fn heights_text(summary: &HeightMapSummary) -> String {
+    let [width, height] = summary.size_samples;
+    let [east, south] = summary.metres_per_sample;
+    let range = summary
+        .range_metres
+        .map_or_else(|| "no heights".to_owned(), |[low, high]| format!("{low} to {high} m"));
+    format!(
+        "  heights   {}: {width} x {height} samples, {east:.3} x {south:.3} m apart; {range}; \
+         {} voids, {}\n  scale     {:.3} m per voxel, heights times {}\n",
+        summary.format,
+        summary.void_count,
+        voids_are(summary.voids),
+        summary.metres_per_voxel,
+        summary.vertical_scale,
+    )
+}
+
+fn voids_are(voids: Voids) -> &'static str {
+    match voids {
+        Voids::Holes => "holes",
+        Voids::Filled => "filled",
+    }
 }

@@ -70,11 +70,8 @@ impl Editing {
             }
             (EditError::Full { .. }, Host::Window) => {
                 let can_save = saver.is_saving_edits() || saver.lacks_file();
-                let advice = if can_save {
-                    "press Ctrl+S to save them"
-                } else {
-                    "raise the limit with --memory"
-                };
+                let advice =
+                    if can_save { "press Ctrl+S to save them" } else { "raise the memory limit" };
                 format!("{error}: {advice}")
             }
             (_, Host::Page) => error.to_string(),

@@ -222,7 +222,7 @@ impl Viewer {
             return false;
         }
         let (clock, mut actions) = (Clock::now(), Vec::new());
-        let triangles = match self.overlay.is_laid_out() && self.overlay.is_open() {
+        let triangles = match self.overlay.is_laid_out() {
             true => self.overlay.paint(),
             false => {
                 let cursor = match self.session.editing().is_on() {

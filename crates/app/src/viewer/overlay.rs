@@ -1,316 +1,149 @@
 //! The panels over the scene: statistics, switches, help. Hidden, they cost nothing.
 //!
 //! ```text
-//!  window events ─► egui input ─┐
-//!  Facts of the viewer ─────────┴► panels ─► Actions ─► executed by the viewer
-//!                                    └► triangles ─► Output::set_overlay
+//!  window events ─► Input ─┐                      Schedule: when
+//!  Facts of the viewer ────┴► Contents ─► Actions ─► executed by the viewer
+//!                                │
+//!                                └► Canvas ─► triangles ─► Output::set_overlay
 //! ```
 //! Panels are rebuilt on input, when egui requests it, and a few times a second while frames are
 //! drawn. In between, the same triangles are drawn again.
 
+mod contents;
 mod frame_times;
-mod help;
+mod input;
 mod mesh;
 mod panels;
 mod pool_map;
-mod progress;
+mod schedule;
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use drystone::Action;
+use drystone::{Action, Progress};
 use drystone_render::Overlay as Triangles;
-use egui::{CursorIcon, epaint::ClippedShape};
-use egui_winit::State;
-use winit::{
-    dpi::PhysicalPosition,
-    event::{ElementState, WindowEvent},
-    window::Window,
-};
+use egui::CursorIcon;
+use winit::{event::WindowEvent, window::Window};
 
-use drystone::Progress;
-pub(super) use frame_times::{FrameTimes, Percentiles};
+use contents::Contents;
+pub(super) use frame_times::Percentiles;
+use frame_times::Times;
+pub(super) use input::EventResult;
+use input::Input;
+use mesh::Canvas;
 pub(crate) use mesh::Textures;
-use panels::Panels;
 pub(super) use panels::{EditFacts, Facts};
+use schedule::Schedule;
 
 /// Panels over the scene.
 pub(super) struct Overlay {
-    /// Created when panels are first shown.
-    egui: Option<State>,
-    panels: Panels,
-    textures: Textures,
-    pub(super) times: FrameTimes,
-    /// Recent times of building the panels.
-    build_times: FrameTimes,
-    /// Time of the last build, until it is taken.
-    last_build_time: Option<Duration>,
-    shows_panels: bool,
-    shows_help: bool,
-    /// Current long operation, and its start.
-    progress: Option<(Arc<Progress>, Instant)>,
-    /// Whether the renderer has an overlay to draw.
-    is_drawn: bool,
-    /// Whether there was input since the panels were built.
-    has_input: bool,
-    is_pointed_at: bool,
-    /// Last position of the pointer, in pixels.
-    pointer: PhysicalPosition<f64>,
-    made: Option<Instant>,
-    /// Finished layout that the next frame tessellates.
-    laid_out: Option<LaidOut>,
-    /// Time of the repaint that egui requested.
-    repaint_at: Option<Instant>,
-    /// Time to refresh statistics that are behind the last frames.
-    refresh_at: Option<Instant>,
-    /// Whether the next frame is drawn only for that refresh.
-    is_refreshing: bool,
-    /// Text on edits that the panels show.
-    edits_text: String,
-}
-
-/// Interval of panel rebuilds while frames are drawn; short enough to read along.
-const REFRESH: Duration = Duration::from_millis(100);
-
-/// Panels as shapes.
-struct LaidOut {
-    shapes: Vec<ClippedShape>,
-    pixels_per_point: f32,
-    /// Textures that are unused after these shapes.
-    freed: Vec<u64>,
-}
-
-/// Result of passing an event to the panels.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct EventResult {
-    /// Whether the event belongs to the panels alone.
-    pub(super) is_taken: bool,
-    /// Whether the panels have to be repainted.
-    pub(super) repaint: bool,
+    contents: Contents,
+    input: Input,
+    schedule: Schedule,
+    canvas: Canvas,
+    times: Times,
 }
 
 impl Overlay {
     pub(super) fn new(shows_panels: bool) -> Self {
         Self {
-            egui: None,
-            panels: Panels::default(),
-            textures: Textures::default(),
-            times: FrameTimes::default(),
-            build_times: FrameTimes::default(),
-            last_build_time: None,
-            shows_panels,
-            shows_help: false,
-            progress: None,
-            is_drawn: false,
-            has_input: true,
-            is_pointed_at: false,
-            pointer: PhysicalPosition::new(-1.0, -1.0),
-            made: None,
-            laid_out: None,
-            repaint_at: None,
-            refresh_at: None,
-            is_refreshing: false,
-            edits_text: String::new(),
+            contents: Contents::new(shows_panels),
+            input: Input::default(),
+            schedule: Schedule::default(),
+            canvas: Canvas::default(),
+            times: Times::default(),
         }
     }
 
-    pub(super) const fn is_open(&self) -> bool {
-        self.shows_panels || self.shows_help || self.progress.is_some()
-    }
-
     pub(super) const fn switch_panels(&mut self) {
-        self.shows_panels = !self.shows_panels;
-        self.has_input = true;
+        self.contents.switch_panels();
+        self.schedule.request();
     }
 
     pub(super) const fn switch_help(&mut self) {
-        self.shows_help = !self.shows_help;
-        self.has_input = true;
+        self.contents.switch_help();
+        self.schedule.request();
     }
 
     /// Shows the progress of a long operation, or hides it. Returns whether that changes anything.
     pub(super) fn show_progress(&mut self, progress: Option<&Arc<Progress>>) -> bool {
-        let is_shown = match (&self.progress, progress) {
-            (Some((shown, _)), Some(progress)) => Arc::ptr_eq(shown, progress),
-            (None, None) => true,
-            _ => false,
-        };
-        if !is_shown {
-            self.progress = progress.map(|progress| (Arc::clone(progress), Instant::now()));
-            self.has_input = true;
-        }
-        !is_shown
+        let is_new = self.contents.set_progress(progress);
+        self.request_if(is_new)
+    }
+
+    /// Sets the text on edits; returns whether the panels have to be rebuilt for it.
+    pub(super) fn set_edits_text(&mut self, edits: &str) -> bool {
+        let is_new = self.contents.set_edits_text(edits);
+        self.request_if(is_new)
     }
 
     /// Passes an event to the panels. While the mouse is captured, they get no event of the pointer
-    /// and no key. Releases always reach the viewer too, so that no key or button stays pressed.
+    /// and no key.
     pub(super) fn take_event(
         &mut self,
         window: &Window,
         event: &WindowEvent,
         is_captured: bool,
     ) -> EventResult {
-        let is_release = |state: ElementState| state == ElementState::Released;
-        match event {
-            WindowEvent::KeyboardInput { event: key, .. } => {
-                let is_theirs = !is_captured && self.key(window, event);
-                let is_taken = is_theirs && !is_release(key.state);
-                EventResult { is_taken, repaint: is_theirs }
-            }
-            WindowEvent::CursorMoved { .. }
-            | WindowEvent::MouseInput { .. }
-            | WindowEvent::MouseWheel { .. }
-                if is_captured =>
-            {
-                EventResult::default()
-            }
-            WindowEvent::MouseInput { state, .. } if is_release(*state) => {
-                EventResult { is_taken: false, ..self.event(window, event) }
-            }
-            WindowEvent::CursorMoved { .. }
-            | WindowEvent::MouseInput { .. }
-            | WindowEvent::MouseWheel { .. } => self.event(window, event),
-            _ => EventResult { is_taken: false, ..self.event(window, event) },
-        }
-    }
-
-    /// Whether the list of keys is shown.
-    pub(super) const fn shows_help(&self) -> bool {
-        self.shows_help
-    }
-
-    /// Notes that the renderer's overlay was cleared; its textures remain.
-    pub(super) const fn cleared(&mut self) {
-        (self.is_drawn, self.has_input) = (false, true);
-    }
-
-    /// Hides everything after the renderer failed to draw it, until it is opened again.
-    pub(super) fn hide_all(&mut self) {
-        (self.shows_panels, self.shows_help, self.progress) = (false, false, None);
-        self.forget();
-        self.is_drawn = false;
-    }
-
-    /// Resets the renderer's state after a change of renderer.
-    pub(super) fn forget(&mut self) {
-        self.textures.forget();
-        self.laid_out = None;
-        (self.is_drawn, self.has_input) = (false, true);
-    }
-
-    /// Passes a pointer or window event to the panels.
-    fn event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
-        let is_open = self.is_open();
-        if let WindowEvent::CursorMoved { position, .. } = event {
-            self.pointer = *position;
-        }
-        let Some(egui) = self.egui.as_mut().filter(|_| is_open) else {
+        if is_captured && input::is_of_keys_or_pointer(event) {
             return EventResult::default();
-        };
-        // The panels may have changed under the pointer.
-        let was_pointed_at = self.is_pointed_at;
-        self.is_pointed_at = is_over(egui, self.pointer);
-        if let WindowEvent::MouseInput { device_id, .. } = event {
-            // egui may have missed the pointer's position while it was closed.
-            let (device_id, position) = (*device_id, self.pointer);
-            let moved = WindowEvent::CursorMoved { device_id, position };
-            let _ = egui.on_window_event(window, &moved);
         }
-        let response = egui.on_window_event(window, event);
-        let is_elsewhere = matches!(event, WindowEvent::CursorMoved { .. })
-            && !(was_pointed_at || self.is_pointed_at || response.consumed);
-        let is_own = matches!(event, WindowEvent::RedrawRequested);
-        let repaint = response.repaint && !is_elsewhere && !is_own;
-        self.has_input |= repaint;
-        // egui's answer on presses is from its last pass; the pointer may have left since.
-        let is_held = egui.egui_ctx().egui_is_using_pointer();
-        EventResult { is_taken: is_held || self.is_pointed_at, repaint }
-    }
-
-    /// Passes a key to the panels while a text field has the focus. Returns whether the key was
-    /// used.
-    fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
-        let is_open = self.is_open();
-        let Some(egui) = self.egui.as_mut().filter(|_| is_open) else { return false };
-        if !egui.egui_ctx().text_edit_focused() {
-            return false;
+        self.input.track(event);
+        if !self.contents.is_open() {
+            return EventResult::default();
         }
-        let _ = egui.on_window_event(window, event);
-        self.has_input = true;
-        true
+        let result = self.input.take_event(window, event);
+        self.request_if(result.repaint);
+        result
     }
 
     /// Closes open lists of the panels. Returns whether there were any.
     pub(super) fn close_lists(&mut self) -> bool {
-        let is_open = self.egui.as_ref().is_some_and(|egui| panels::close_lists(egui.egui_ctx()));
-        self.has_input |= is_open;
-        is_open
+        let is_open = self.input.close_lists();
+        self.request_if(is_open)
     }
 
     /// Removes the pointer from the panels while the scene has it captured.
     pub(super) fn lose_pointer(&mut self) {
-        if let Some(egui) = &mut self.egui {
-            egui.egui_input_mut().events.push(egui::Event::PointerGone);
-            self.has_input = true;
-        }
+        self.input.lose_pointer();
+        self.schedule.request();
     }
 
-    /// Whether the panels have to be rebuilt or removed for the next frame.
-    pub(super) fn is_due(&self, now: Instant) -> bool {
-        let is_old = self.made.is_none_or(|made| now.duration_since(made) >= REFRESH);
-        let is_requested = self.repaint_at.is_some_and(|at| at <= now) || self.laid_out.is_some();
-        if self.is_open() { is_old || is_requested || self.has_input } else { self.is_drawn }
+    /// Notes that the renderer's overlay was cleared; its textures remain.
+    pub(super) const fn cleared(&mut self) {
+        self.canvas.is_drawn = false;
+        self.schedule.request();
     }
 
-    /// Returns when the panels need a frame without input.
-    pub(super) fn wakes_at(&self) -> Option<Instant> {
-        let laid_out = self.made.filter(|_| self.laid_out.is_some());
-        let times = self.repaint_at.into_iter().chain(self.refresh_at).chain(laid_out);
-        times.min().filter(|_| self.is_open())
+    /// Resets the renderer's state after a change of renderer.
+    pub(super) fn forget(&mut self) {
+        self.canvas.forget();
+        self.schedule.request();
     }
 
-    /// Whether that time has come; also begins a due refresh.
-    pub(super) fn wakes(&mut self, now: Instant) -> bool {
-        if self.wakes_at().is_none_or(|at| at > now) {
-            return false;
-        }
-        if self.refresh_at.take_if(|at| *at <= now).is_some() {
-            (self.is_refreshing, self.has_input) = (true, true);
-        }
-        true
+    /// Hides everything after the renderer failed to draw it, until it is opened again.
+    pub(super) fn hide_all(&mut self) {
+        self.contents.hide_all();
+        self.forget();
     }
 
     /// Records a frame. Its statistics are shown a little later, unless another rebuild comes
     /// first.
     pub(super) fn frame_ended(&mut self, now: Instant, time: Duration) {
-        self.times.push(time);
-        let is_own = std::mem::replace(&mut self.is_refreshing, false);
-        if !is_own && self.is_open() {
-            self.refresh_at = Some(now + REFRESH);
-        }
+        self.times.frames.push(time);
+        self.schedule.frame_ended(now, self.contents.is_open());
     }
 
     /// Records the time of building the panels and setting the overlay.
     pub(super) fn built_in(&mut self, time: Duration) {
-        self.build_times.push(time);
-        self.last_build_time = Some(time);
+        self.times.push_build(time);
     }
 
     /// Takes the time of the last build.
     pub(super) const fn take_build_time(&mut self) -> Option<Duration> {
-        self.last_build_time.take()
-    }
-
-    /// Sets the text on edits; returns whether the panels have to be rebuilt for it.
-    pub(super) fn set_edits_text(&mut self, edits: &str) -> bool {
-        if !self.shows_panels || self.edits_text == edits {
-            return false;
-        }
-        edits.clone_into(&mut self.edits_text);
-        self.has_input = true;
-        true
+        self.times.last_build.take()
     }
 
     /// Builds the panels from `facts` and adds the user's actions to `actions`. Returns the new
@@ -326,106 +159,78 @@ impl Overlay {
         cursor: Option<CursorIcon>,
         actions: &mut Vec<Action>,
     ) -> Option<Triangles> {
-        let now = Instant::now();
-        let has_changed = self.has_input || !self.is_drawn;
-        (self.made, self.is_drawn) = (Some(now), self.is_open());
-        if !self.is_drawn {
-            self.laid_out = None;
+        let has_changed = self.schedule.begin_build(Instant::now()) || !self.canvas.is_drawn;
+        if !self.contents.is_open() {
+            self.canvas.close();
             return Some(Triangles::default());
         }
-        self.lay_out(window, facts, cursor, actions);
-        if has_changed {
-            return self.paint();
-        }
-        None
-    }
-
-    /// Whether a layout waits to be tessellated and no input has come since.
-    pub(super) const fn is_laid_out(&self) -> bool {
-        self.laid_out.is_some() && !self.has_input
+        let (contents, times) = (&mut self.contents, &self.times);
+        let mut was_help_closed = false;
+        let output = self.input.pass(window, cursor, |context| {
+            was_help_closed = contents.show(context, facts, times, actions);
+        });
+        let delays = output.viewport_output.values().map(|viewport| viewport.repaint_delay);
+        let repaint_at = delays.min().and_then(|delay| Instant::now().checked_add(delay));
+        self.canvas.lay_out(output.textures_delta, output.shapes, output.pixels_per_point);
+        // Actions change what the panels show.
+        self.schedule.end_build(!actions.is_empty() || was_help_closed, repaint_at);
+        if has_changed { self.paint() } else { None }
     }
 
     /// Tessellates the waiting layout; `None` if there is none.
     pub(super) fn paint(&mut self) -> Option<Triangles> {
-        let LaidOut { shapes, pixels_per_point, freed } = self.laid_out.take()?;
-        let context = self.egui.as_ref()?.egui_ctx();
-        let primitives = context.tessellate(shapes, pixels_per_point);
-        Some(Triangles { freed, ..self.textures.overlay(&primitives, pixels_per_point) })
+        self.canvas.paint(self.input.context()?)
     }
 
-    fn lay_out(
-        &mut self,
-        window: &Window,
-        facts: Option<&Facts<'_>>,
-        cursor: Option<CursorIcon>,
-        actions: &mut Vec<Action>,
-    ) {
-        let egui = self.egui.get_or_insert_with(|| state(window));
-        let input = egui.take_egui_input(window);
-        let context = egui.egui_ctx().clone();
-        let mut is_help_open = self.shows_help;
-        let (panels, times) = (&mut self.panels, [&self.times, &self.build_times]);
-        let progress = &self.progress;
-        let output = context.run_pass(input, |context| {
-            if let Some(facts) = facts {
-                panels.show(context, facts, times, actions);
-            }
-            help::show(context, &mut is_help_open);
-            if let Some((progress, since)) = progress {
-                progress::show(context, progress, since.elapsed());
-            }
-        });
-        if let Some(icon) = cursor {
-            let mut platform = output.platform_output;
-            platform.cursor_icon = if self.is_pointed_at { platform.cursor_icon } else { icon };
-            egui.handle_platform_output(window, platform);
+    /// Begins a refresh that is due. Returns whether the panels need a frame now.
+    pub(super) fn wakes(&mut self, now: Instant) -> bool {
+        let wakes = self.wakes_at().is_some_and(|at| at <= now);
+        if wakes {
+            self.schedule.wake(now);
         }
-        // An older layout may never be painted; its unused textures are freed anyway.
-        let mut freed = self.laid_out.take().map_or_else(Vec::new, |it| it.freed);
-        freed.extend(self.textures.free());
-        self.textures.take(output.textures_delta);
-        let (shapes, pixels_per_point) = (output.shapes, output.pixels_per_point);
-        self.laid_out = Some(LaidOut { shapes, pixels_per_point, freed });
-        let delays = output.viewport_output.values().map(|viewport| viewport.repaint_delay);
-        self.repaint_at = delays.min().and_then(|delay| Instant::now().checked_add(delay));
-        // Actions change what the panels show.
-        self.has_input = !actions.is_empty() || self.shows_help != is_help_open;
-        self.shows_help = is_help_open;
+        wakes
+    }
+
+    /// Returns when the panels need a frame without input.
+    pub(super) fn wakes_at(&self) -> Option<Instant> {
+        let laid_out = self.schedule.built_at().filter(|_| self.canvas.has_layout());
+        let times = self.schedule.wakes_at().into_iter().chain(laid_out);
+        times.min().filter(|_| self.contents.is_open())
+    }
+
+    /// Whether the panels have to be rebuilt or removed for the next frame.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        match self.contents.is_open() {
+            true => self.schedule.is_due(now) || self.canvas.has_layout(),
+            false => self.canvas.is_drawn,
+        }
+    }
+
+    /// Whether a layout of open panels waits to be tessellated and no input has come since.
+    pub(super) const fn is_laid_out(&self) -> bool {
+        self.contents.is_open() && self.canvas.has_layout() && !self.schedule.has_input()
     }
 
     /// Whether the panels need the ranges of the pool for the next build.
     pub(super) fn needs_ranges(&self) -> bool {
-        self.shows_panels && self.panels.needs_ranges(Instant::now())
+        self.contents.needs_ranges(Instant::now())
     }
 
     /// Whether panels are shown, not only help.
     pub(super) const fn shows_panels(&self) -> bool {
-        self.shows_panels
+        self.contents.shows_panels()
     }
-}
 
-/// Creates egui's state for the window: dark theme, no animations.
-fn state(window: &Window) -> State {
-    let context = egui::Context::default();
-    context.set_theme(egui::Theme::Dark);
-    context.all_styles_mut(|style| {
-        style.animation_time = 0.0;
-        // Statistics change too fast to copy; non-selectable labels are cheaper.
-        style.interaction.selectable_labels = false;
-        style.visuals.window_shadow = egui::Shadow::NONE;
-        style.visuals.popup_shadow = egui::Shadow::NONE;
-        let fill = style.visuals.window_fill;
-        style.visuals.window_fill = fill.gamma_multiply(0.92);
-    });
-    let (id, scale) = (context.viewport_id(), window.scale_factor() as f32);
-    let side = drystone_render::Overlay::MAX_TEXTURE_SIDE as usize;
-    State::new(context, id, window, Some(scale), window.theme(), Some(side))
-}
+    /// Whether the list of keys is shown.
+    pub(super) const fn shows_help(&self) -> bool {
+        self.contents.shows_help()
+    }
 
-/// Whether the pointer is over a panel.
-fn is_over(egui: &State, at: PhysicalPosition<f64>) -> bool {
-    let context = egui.egui_ctx();
-    let scale = context.pixels_per_point();
-    let at = egui::pos2(at.x as f32 / scale, at.y as f32 / scale);
-    context.layer_id_at(at).is_some_and(|layer| layer.order != egui::Order::Background)
+    /// Requests a rebuild if `is_new`, and returns that.
+    const fn request_if(&mut self, is_new: bool) -> bool {
+        if is_new {
+            self.schedule.request();
+        }
+        is_new
+    }
 }

@@ -298,7 +298,7 @@ fn changed_by(change: impl Fn(&View) -> View) -> Vec<(&'static str, usize, u32)>
 /// Masks and culling change no pixel.
 #[test]
 fn masking_and_culling_change_nothing() {
-    assert_eq!(changed_by(|view| View { mask_facings: false, ..*view }), []);
+    assert_eq!(changed_by(|view| View { mask_back_faces: false, ..*view }), []);
     assert_eq!(changed_by(|view| View { cull_frustum: false, ..*view }), []);
 }
 
@@ -331,7 +331,7 @@ fn ambient_occlusion_does_not_change_unoccluded_quads() {
 /// overlap. Seen edge-on, one seam may cover a whole column of pixels.
 #[test]
 fn order_changes_pixels_on_seams_at_most() {
-    assert_on_seams(&changed_by(|view| View { order: false, ..*view }));
+    assert_on_seams(&changed_by(|view| View { sort_opaque: false, ..*view }));
 }
 
 fn assert_on_seams(changed: &[(&str, usize, u32)]) {

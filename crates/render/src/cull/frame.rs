@@ -16,7 +16,7 @@ pub struct CullFrame {
     pub(crate) reaches: [[f32; 4]; 6],
     /// The camera's voxel.
     pub(crate) camera_voxel: [i32; 3],
-    /// Options, see [`CullFrame::MASK_FACINGS`].
+    /// Options, see [`CullFrame::MASK_BACK_FACES`].
     pub(crate) flags: i32,
     /// The camera's position in its voxel.
     pub(crate) camera_fraction: [f32; 3],
@@ -36,7 +36,7 @@ const _: () = assert!(size_of::<CullFrame>() == 304);
 
 impl CullFrame {
     /// Flag: skip face directions that point away from the camera.
-    pub(crate) const MASK_FACINGS: i32 = 1;
+    pub(crate) const MASK_BACK_FACES: i32 = 1;
     /// Flag: skip meshes outside the view frustum.
     pub(crate) const CULL_FRUSTUM: i32 = 2;
     /// Flag: rays are parallel. Then the visible face directions, at
@@ -72,7 +72,7 @@ fn flags(view: &View, visibility: &Visibility) -> i32 {
     let set = |condition: bool, flag: i32| if condition { flag } else { 0 };
     let visible_faces = visibility.parallel_faces();
     let parallel = visible_faces.unwrap_or(FaceSet::EMPTY).bits();
-    set(view.mask_facings, CullFrame::MASK_FACINGS)
+    set(view.mask_back_faces, CullFrame::MASK_BACK_FACES)
         | set(view.cull_frustum, CullFrame::CULL_FRUSTUM)
         | set(visible_faces.is_some(), CullFrame::PARALLEL)
         | i32::from(parallel) << CullFrame::PARALLEL_SHIFT
@@ -85,7 +85,7 @@ fn bins(view: &View) -> [f32; 3] {
     const OCTAVES: f32 = 8.0;
     let count = CullFrame::BINS as f32;
     match view.camera.projection {
-        _ if !view.order => [0.0; 3],
+        _ if !view.sort_opaque => [0.0; 3],
         Projection::Perspective { .. } => {
             let per_octave = count / OCTAVES;
             let farthest = view.camera.depth_range[1].max(1.0).log2();

@@ -91,7 +91,7 @@ impl Opaque {
     pub(super) fn select(&mut self, pool: &Pool, view: &View, visibility: &Visibility) {
         let Self::Listed(list) = self else { return };
         let parts = |data: &DrawData| visible_parts(data, view, visibility);
-        if view.order {
+        if view.sort_opaque {
             list.mask_and_sort(pool, |data| (parts(data), sort_key(visibility.distance(data), 0)));
         } else {
             list.mask(pool, parts);
@@ -103,7 +103,7 @@ impl Opaque {
 pub(crate) fn visible_parts(data: &DrawData, view: &View, visibility: &Visibility) -> PartSet {
     if view.cull_frustum && !visibility.in_view(data) {
         PartSet::EMPTY
-    } else if view.mask_facings {
+    } else if view.mask_back_faces {
         PartSet::from_bits(visibility.visible_faces(data).bits())
     } else {
         PartSet::ALL

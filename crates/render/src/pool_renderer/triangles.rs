@@ -167,7 +167,7 @@ impl<G> Triangles<G> {
         let Self { vertices, indices, pool, opaque, blended } = self;
         let (vertices, indices) = (vertices.flush(device), indices.flush(device));
         let is_seen = |it: &ModelData| !view.cull_frustum || visibility.in_view(&it.bounds);
-        let near_first = |it: &ModelData| match view.order {
+        let near_first = |it: &ModelData| match view.sort_opaque {
             true => sort_key(visibility.distance(&it.bounds), 0),
             false => 0,
         };

@@ -17,7 +17,6 @@ const MAX_FILES: usize = 4;
 /// Types over a limit, each as `CRATE::TYPE` with the reason.
 pub(crate) const LARGE_OBJECTS: &[(&str, &str)] = &[
     ("app::Facts", "a list of values that the panels print"),
-    ("app::Overlay", "to be cut into panels, their input and their drawing"),
     ("memory::Class", "the metadata of one size class"),
     ("pool::PoolStats", "a list of numbers, each read by a report"),
     ("render::Frame", "bytes that shaders read, each field with its own meaning"),

@@ -4,7 +4,7 @@ use drystone_formats::Model;
 use drystone_mesh::PolygonStats;
 use serde_json::{Value, json};
 
-use crate::output::plain;
+use crate::{output::plain, report::material_line};
 
 /// Contents of a polygon model, for `info`.
 #[derive(Debug)]
@@ -71,9 +71,7 @@ impl fmt::Display for ModelReport<'_> {
         let PolygonStats { bytes, unshared_bytes, .. } = stats;
         writeln!(f, "  memory    {bytes} bytes, {percent:.1} % of {unshared_bytes} unshared")?;
         for (material, polygons) in model.materials.iter().zip(polygons) {
-            let [r, g, b, a] = material.color;
-            let name = plain(&material.name);
-            writeln!(f, "    {polygons:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {name}")?;
+            material_line(f, *polygons as u64, material.color, &material.name)?;
         }
         for warning in model.warnings.iter() {
             let place = plain(&warning.first_location);

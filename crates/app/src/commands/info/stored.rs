@@ -5,7 +5,7 @@ use drystone_store::{StoredSummary, StoredWorld};
 use drystone_voxel::ChunkBox;
 use serde_json::{Value, json};
 
-use crate::output::plain;
+use crate::{output::plain, report::MaterialVoxels};
 
 /// Contents of a stored world, for `info`, read without loading it.
 pub(super) struct StoredReport<'a> {
@@ -18,15 +18,8 @@ impl StoredReport<'_> {
         self.summary.file_bytes / self.summary.chunk_count.max(1)
     }
 
-    /// Returns the name, colour and voxel count of each material that occurs.
-    fn materials(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
-        let table = self.world.materials();
-        self.summary.voxels.iter().map(|&(material, count)| {
-            let kind = table.get(material);
-            let (name, color) = kind
-                .map_or(("unknown", [255, 0, 255, 255]), |kind| (kind.name.as_str(), kind.color));
-            (name, color, count)
-        })
+    fn materials(&self) -> MaterialVoxels<'_> {
+        MaterialVoxels { table: self.world.materials(), counts: (&self.summary.voxels).into() }
     }
 
     fn voxel_count(&self) -> u64 {
@@ -36,10 +29,6 @@ impl StoredReport<'_> {
     pub(super) fn to_json(&self) -> Value {
         let StoredSummary { version, revision, chunk_count, extent, file_bytes, lost, .. } =
             &self.summary;
-        let materials: Vec<Value> = self
-            .materials()
-            .map(|(name, color, voxels)| json!({"name": name, "rgba": color, "voxels": voxels}))
-            .collect();
         json!({
             "source": self.world.name(),
             "file": self.world.path().display().to_string(),
@@ -51,7 +40,7 @@ impl StoredReport<'_> {
             "file_bytes": file_bytes,
             "bytes_per_chunk": self.bytes_per_chunk(),
             "voxels": self.voxel_count(),
-            "materials": materials,
+            "materials": self.materials().to_json(),
         })
     }
 }
@@ -68,9 +57,6 @@ impl fmt::Display for StoredReport<'_> {
         writeln!(f, "  chunks    {chunk_count}, {lost} damaged")?;
         writeln!(f, "  disk      {file_bytes} bytes, {} per chunk", self.bytes_per_chunk())?;
         writeln!(f, "  voxels    {}", self.voxel_count())?;
-        for (name, [r, g, b, a], count) in self.materials() {
-            writeln!(f, "    {count:>10}  #{r:02x}{g:02x}{b:02x}{a:02x}  {}", plain(name))?;
-        }
-        Ok(())
+        self.materials().fmt(f)
     }
 }

@@ -1,4 +1,4 @@
-//! Times of the last frames.
+//! Times of the last frames, and of building the panels.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -9,6 +9,24 @@ const MAX_FRAMES: usize = 240;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FrameTimes {
     ms: VecDeque<f32>,
+}
+
+/// Times that the panels show and the benchmark of frames reads.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) frames: FrameTimes,
+    /// Recent times of building the panels.
+    pub(crate) builds: FrameTimes,
+    /// Time of the last build, until it is taken.
+    pub(crate) last_build: Option<Duration>,
+}
+
+impl Times {
+    /// Adds the time of a build.
+    pub(crate) fn push_build(&mut self, time: Duration) {
+        self.builds.push(time);
+        self.last_build = Some(time);
+    }
 }
 
 /// Percentiles of times, in milliseconds.

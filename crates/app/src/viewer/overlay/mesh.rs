@@ -1,12 +1,70 @@
-//! Conversion of egui's output to overlays.
+//! Conversion of egui's output to overlays, and what the renderer has of it.
 
 use std::collections::BTreeMap;
 
 use drystone_render::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 use egui::{
-    ClippedPrimitive, TextureId, TexturesDelta,
-    epaint::{ImageData, ImageDelta, Primitive},
+    ClippedPrimitive, Context, TextureId, TexturesDelta,
+    epaint::{ClippedShape, ImageData, ImageDelta, Primitive},
 };
+
+/// Panels between their layout and the renderer.
+#[derive(Default)]
+pub(super) struct Canvas {
+    textures: Textures,
+    /// Finished layout that the next frame tessellates.
+    layout: Option<Layout>,
+    /// Whether the renderer has an overlay to draw.
+    pub(super) is_drawn: bool,
+}
+
+/// Panels as shapes.
+struct Layout {
+    shapes: Vec<ClippedShape>,
+    pixels_per_point: f32,
+    /// Textures that are unused after these shapes.
+    freed: Vec<u64>,
+}
+
+impl Canvas {
+    /// Takes a layout, in place of an older one.
+    pub(super) fn lay_out(
+        &mut self,
+        textures: TexturesDelta,
+        shapes: Vec<ClippedShape>,
+        pixels_per_point: f32,
+    ) {
+        // An older layout may never be painted; its unused textures are freed anyway.
+        let mut freed = self.layout.take().map_or_else(Vec::new, |it| it.freed);
+        freed.extend(self.textures.free());
+        self.textures.take(textures);
+        self.layout = Some(Layout { shapes, pixels_per_point, freed });
+        self.is_drawn = true;
+    }
+
+    /// Tessellates the waiting layout; `None` if there is none.
+    pub(super) fn paint(&mut self, context: &Context) -> Option<Overlay> {
+        let Layout { shapes, pixels_per_point, freed } = self.layout.take()?;
+        let primitives = context.tessellate(shapes, pixels_per_point);
+        Some(Overlay { freed, ..self.textures.overlay(&primitives, pixels_per_point) })
+    }
+
+    /// Drops the layout of panels that are closed.
+    pub(super) fn close(&mut self) {
+        (self.layout, self.is_drawn) = (None, false);
+    }
+
+    /// Prepares for another renderer, which has no overlay and no textures.
+    pub(super) fn forget(&mut self) {
+        self.textures.forget();
+        self.close();
+    }
+
+    /// Whether a layout waits to be tessellated.
+    pub(super) const fn has_layout(&self) -> bool {
+        self.layout.is_some()
+    }
+}
 
 /// Copies of all textures, for a device that is opened later, and the changes that the current
 /// device lacks.
@@ -35,7 +93,7 @@ impl Textures {
     }
 
     /// Prepares to upload all textures to another device.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         let freed = std::mem::take(&mut self.freed);
         freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
         self.patches = self.whole.values().cloned().collect();
@@ -73,7 +131,7 @@ impl Textures {
     }
 
     /// Returns the textures that the last overlay used and the next does not.
-    pub(super) fn free(&mut self) -> Vec<u64> {
+    fn free(&mut self) -> Vec<u64> {
         let freed = std::mem::take(&mut self.freed);
         freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
         freed
@@ -141,6 +199,25 @@ mod tests {
         assert_eq!((all.len(), all[0].at, all[0].size), (1, None, [4, 3]));
         let shades: Vec<u8> = all[0].rgba.chunks(4).map(|pixel| pixel[0]).collect();
         assert_eq!(shades, [9, 9, 9, 9, 9, 9, 80, 80, 9, 9, 9, 9]);
+    }
+
+    /// Otherwise the textures of a layout that another one replaced would stay in the renderer.
+    #[test]
+    fn a_layout_that_is_never_painted_frees_its_textures() {
+        let (mut canvas, context) = (Canvas::default(), Context::default());
+        context.run_pass(egui::RawInput::default(), |_| {}).drop_without_applying_deltas();
+        let mut change = |has_texture: bool| {
+            let (id, mut changes) = (TextureId::User(4), TexturesDelta::default());
+            match has_texture {
+                true => changes.push(id, delta(None, [1, 1], 1)),
+                false => changes.free(id),
+            }
+            canvas.lay_out(changes, Vec::new(), 1.0);
+        };
+        [true, false, true].into_iter().for_each(&mut change);
+        assert!(canvas.has_layout() && canvas.is_drawn);
+        assert_eq!(canvas.paint(&context).map(|painted| painted.freed), Some(vec![9]));
+        assert!(canvas.paint(&context).is_none() && canvas.is_drawn, "nothing waits");
     }
 
     #[test]

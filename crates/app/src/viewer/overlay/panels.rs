@@ -10,12 +10,15 @@ use drystone_pool::{PoolRange, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
-    Align2, Checkbox, CollapsingHeader, Context, Image, Popup, RichText, Sense, Slider, TextStyle,
-    TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
+    Align2, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, RichText, Sense, Shape,
+    Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
 
-use super::{FrameTimes, pool_map};
+use super::{
+    frame_times::{FrameTimes, Percentiles, Times},
+    pool_map,
+};
 use crate::{
     cli,
     output::{self, bytes, grouped},
@@ -24,7 +27,6 @@ use crate::{
 
 mod air;
 mod edit;
-mod plot;
 
 /// Data that the panels show.
 pub(crate) struct Facts<'a> {
@@ -74,6 +76,10 @@ pub(crate) struct Panels {
 /// Width of the panel in points; the map of the pool has as many pixels.
 const WIDTH: f32 = 248.0;
 const MAP_ROWS: usize = 8;
+/// Height of the plot of frame times, in points.
+const PLOT_HEIGHT: f32 = 54.0;
+/// Milliseconds of a frame at 60 and at 30 frames per second.
+const MARKS: [f32; 2] = [16.7, 33.3];
 /// Margin of the panel to the window's height, in points, with its title.
 const MARGIN: f32 = 60.0;
 /// Minimum time between two drawings of the map.
@@ -93,7 +99,7 @@ impl Panels {
         &mut self,
         context: &Context,
         facts: &Facts<'_>,
-        times: [&FrameTimes; 2],
+        times: &Times,
         actions: &mut Vec<Action>,
     ) {
         let height = context.content_rect().height() - MARGIN;
@@ -210,10 +216,10 @@ fn line(ui: &mut Ui, name: &str, value: &str) {
     words.text(at, Align2::LEFT_TOP, value, font, strong);
 }
 
-fn figures(ui: &mut Ui, facts: &Facts<'_>, [times, own]: [&FrameTimes; 2]) {
+fn figures(ui: &mut Ui, facts: &Facts<'_>, times: &Times) {
     let Facts { drawn, held, .. } = facts;
-    plot::show(ui, times);
-    line(ui, "panels", &format!("{:.2} ms", own.percentiles().p50));
+    plot(ui, &times.frames);
+    line(ui, "panels", &format!("{:.2} ms", times.builds.percentiles().p50));
     let of_all = |drawn: u64, all: u64| format!("{} of {}", grouped(drawn), grouped(all));
     line(ui, "commands", &of_all(drawn.commands.into(), held.commands));
     line(ui, "meshes", &of_all(drawn.meshes.into(), held.meshes.into()));
@@ -223,6 +229,27 @@ fn figures(ui: &mut Ui, facts: &Facts<'_>, [times, own]: [&FrameTimes; 2]) {
     line(ui, "quads", &grouped(drawn.quads));
     line(ui, "source", &output::plain(facts.name));
     ui.label(RichText::new(facts.backend).small().weak());
+}
+
+/// Plots the last frames and shows their percentiles.
+fn plot(ui: &mut Ui, times: &FrameTimes) {
+    let (response, painter) = ui.allocate_painter(vec2(WIDTH, PLOT_HEIGHT), Sense::hover());
+    let area = response.rect;
+    painter.rect_filled(area, 2.0, Color32::from_black_alpha(120));
+    let percentiles = times.percentiles();
+    let top = percentiles.max.max(MARKS[0]) * 1.1;
+    let height = |ms: f32| area.bottom() - ms / top * area.height();
+    for mark in MARKS.into_iter().filter(|&mark| mark < top) {
+        let stroke = Stroke::new(1.0, Color32::from_gray(80));
+        painter.hline(area.x_range(), height(mark), stroke);
+    }
+    let count = times.iter().len();
+    let step = area.width() / count.saturating_sub(1).max(1) as f32;
+    let points = times.iter().enumerate();
+    let points = points.map(|(i, ms)| pos2(area.left() + i as f32 * step, height(ms))).collect();
+    painter.add(Shape::line(points, Stroke::new(1.2, Color32::from_rgb(120, 200, 140))));
+    let Percentiles { p50, p99, max } = percentiles;
+    line(ui, "ms", &format!("p50 {p50:.1}  p99 {p99:.1}  max {max:.1}"));
 }
 
 /// Shows buttons and links to open files.
@@ -263,11 +290,11 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
             }
         }
     });
-    let View { mask_facings, cull_frustum, order, atmosphere, .. } = facts.view;
+    let View { mask_back_faces, cull_frustum, sort_opaque, atmosphere, .. } = facts.view;
     let switches = [
-        ("mask back faces", mask_facings, Action::FaceMask, true),
+        ("mask back faces", mask_back_faces, Action::FaceMask, true),
         ("frustum culling", cull_frustum, Action::Frustum, false),
-        ("sort front to back", order, Action::Sort, false),
+        ("sort front to back", sort_opaque, Action::Sort, false),
         ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull, false),
         ("ambient occlusion", atmosphere.ambient_occlusion > 0.0, Action::Occlusion, true),
         ("levels of detail", facts.has_levels, Action::Levels, true),

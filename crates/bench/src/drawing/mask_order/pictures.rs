@@ -54,8 +54,8 @@ fn run_views(run: &mut Run<'_>, case: &str, meshes: &Meshes, view: &View) -> Res
     let drawn = &RefCell::new(drawn);
     run.case(case, || {
         let mut first = None;
-        let contender = |(name, mask_facings, order)| {
-            let view = View { mask_facings, order, cull_frustum: false, ..*view };
+        let contender = |(name, mask_back_faces, order)| {
+            let view = View { mask_back_faces, sort_opaque: order, cull_frustum: false, ..*view };
             let renderer = &mut drawn.borrow_mut().renderer;
             renderer.draw(&view).by(name)?;
             let picture = renderer.read_image().by(name)?;

@@ -1,4 +1,5 @@
-//! The algorithms of `cull.wgsl` and `pyramid.wgsl` in Rust: the oracle for tests of the shaders.
+//! The algorithms of `cull.wgsl`, `commands.wgsl` and `pyramid.wgsl` in Rust: the oracle for tests of
+//! the shaders.
 //! The oracle itself is tested against [`Visibility`](crate::Visibility) and plain searches.
 
 use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
@@ -102,7 +103,7 @@ fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
 
 fn visible_faces(frame: &CullFrame, record: &CullRecord) -> u32 {
     let flags = frame.flags;
-    if flags & CullFrame::MASK_FACINGS == 0 {
+    if flags & CullFrame::MASK_BACK_FACES == 0 {
         return 63;
     }
     if flags & CullFrame::PARALLEL != 0 {

@@ -4,13 +4,19 @@
 layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
 layout(std430, binding = 1) readonly buffer Palette { uint palette[]; };
 
+// The part of per-draw data that drawing reads; see ../../draw_data.rs.
+struct DrawData {
+    ivec3 origin;
+    uint level;
+};
+
 #ifdef CUBES
-// The table of per-draw data, origin and level. Cubes contain their slots.
-layout(std430, binding = 2) readonly buffer Draws { ivec4 draws[]; };
+// The table of per-draw data. Cubes contain their slots.
+layout(std430, binding = 2) readonly buffer Draws { DrawData draws[]; };
 #else
 // Per-draw data of the draw's slot, origin and level: one for each instance, selected by base
 // instance.
-layout(location = 0) in ivec4 own_draw;
+layout(location = 0) in ivec4 origin_and_level;
 #endif
 
 layout(location = 0) flat out vec4 color;
@@ -22,9 +28,9 @@ layout(location = 2) flat out uint kind;
 // for whole voxels. It contains whether the quad lies at an odd position, counted in voxels of the
 // mesh from the camera's voxel. It also contains whether the quad is longer than a voxel along its
 // width and its height. The mesh's level replaces the material.
-uint pixel_kind(uvec2 words, ivec4 draw) {
-    uint level = min(uint(draw.w), 24u);
-    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel >> level);
+uint pixel_kind(uvec2 words, DrawData draw) {
+    uint level = min(draw.level, 24u);
+    ivec3 steps = (draw.origin >> level) - (frame.camera_voxel >> level);
     uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(steps)) & uvec3(1u);
     uint normal_axis = (words.y & 7u) % 3u;
     uint odd_u = odd[(normal_axis + 1u) % 3u];
@@ -40,9 +46,9 @@ layout(location = 3) flat out uint bounds;
 
 // Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
 // from the camera's voxel, modulo 128, and its lengths minus one.
-uint quad_bounds(uvec2 words, ivec4 draw) {
-    uint level = min(uint(draw.w), 24u);
-    ivec3 steps = (draw.xyz >> level) - (frame.camera_voxel >> level);
+uint quad_bounds(uvec2 words, DrawData draw) {
+    uint level = min(draw.level, 24u);
+    ivec3 steps = (draw.origin >> level) - (frame.camera_voxel >> level);
     uvec3 within = uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u);
     uvec3 low = (within + uvec3(steps)) & uvec3(127u);
     uint normal_axis = (words.y & 7u) % 3u;
@@ -93,11 +99,11 @@ vec4 surface_color(uvec2 words, uint level) {
 #ifdef CUBES
 // For the axis of the vertex, the face of the cube that can point towards the camera, as a quad.
 // Returns whether that face is visible.
-bool cube_face(uvec2 entry, ivec4 draw, out uvec2 words) {
+bool cube_face(uvec2 entry, DrawData draw, out uvec2 words) {
     uint normal_axis = uint(gl_VertexID) / 4u % 3u;
     vec3 low = vec3(uvec3(entry.x, entry.x >> 6u, entry.x >> 12u) & uvec3(63u));
-    vec3 local = (low + vec3(0.5)) * voxel_scale(uint(draw.w));
-    vec3 middle = (vec3(draw.xyz - frame.camera_voxel) + local) - frame.camera_fraction;
+    vec3 local = (low + vec3(0.5)) * voxel_scale(draw.level);
+    vec3 middle = (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
     vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : middle;
     uint face = normal_axis + (sight[normal_axis] < 0.0 ? 3u : 0u);
     words = uvec2(entry.x & 0x3ffffu, face | (entry.y & 0xffffu) << 11u);
@@ -108,7 +114,7 @@ bool cube_face(uvec2 entry, ivec4 draw, out uvec2 words) {
 void main() {
 #ifdef CUBES
     uvec2 entry = quads[uint(gl_VertexID) / 12u];
-    ivec4 draw = draws[entry.x >> 24u | entry.y >> 16u << 8u];
+    DrawData draw = draws[entry.x >> 24u | entry.y >> 16u << 8u];
     uvec2 words;
     if (!cube_face(entry, draw, words)) {
         // Nearer than the near plane: no part of it is in the picture.
@@ -125,7 +131,7 @@ void main() {
     }
 #else
     uvec2 words = quads[uint(gl_VertexID) / 4u];
-    ivec4 draw = own_draw;
+    DrawData draw = DrawData(origin_and_level.xyz, uint(origin_and_level.w));
 #endif
     uint corner = uint(gl_VertexID) % 4u;
     uint face = words.y & 7u;
@@ -142,12 +148,12 @@ void main() {
     vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
     vec3 voxels = low + float(along_u) * size_u * u + float(along_v) * size_v * v
         + float(positive) * normal;
-    vec3 local = voxels * voxel_scale(uint(draw.w));
-    vec3 at = (vec3(draw.xyz - frame.camera_voxel) + local) - frame.camera_fraction;
+    vec3 local = voxels * voxel_scale(draw.level);
+    vec3 at = (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);
-    color = surface_color(words, uint(draw.w));
+    color = surface_color(words, draw.level);
 #ifdef SHADED
     kind = pixel_kind(words, draw);
 #endif

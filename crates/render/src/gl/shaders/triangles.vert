@@ -5,7 +5,7 @@ layout(std430, binding = 0) readonly buffer Vertices { uint vertices[]; };
 
 // Per-draw data of the draw's slot, selected by base instance: the model's origin, and the bits of
 // its scale.
-layout(location = 0) in ivec4 draw_data;
+layout(location = 0) in ivec4 origin_and_scale;
 
 layout(location = 0) out vec4 color;
 layout(location = 1) out vec3 relative;
@@ -25,6 +25,16 @@ layout(location = 3) out vec3 edges;
 layout(location = 4) flat out float least;
 #endif
 
+// Per-draw data of a model; see ../../triangle_vertex.rs.
+struct TriangleTransform {
+    ivec3 origin;
+    float scale;
+};
+
+TriangleTransform transform() {
+    return TriangleTransform(origin_and_scale.xyz, intBitsToFloat(origin_and_scale.w));
+}
+
 // Normal from a point of the square that an octahedron unfolds to.
 vec3 unfolded(uint word) {
     vec2 square = unpackSnorm2x16(word);
@@ -40,12 +50,12 @@ vec3 unfolded(uint word) {
 vec3 local_position(uint vertex) {
     uint at = vertex * 5u;
     vec3 own = uintBitsToFloat(uvec3(vertices[at], vertices[at + 1u], vertices[at + 2u]));
-    return own * intBitsToFloat(draw_data.w);
+    return own * transform().scale;
 }
 
 // Position of a vertex relative to the camera.
 vec3 relative_position(vec3 local) {
-    return (vec3(draw_data.xyz - frame.camera_voxel) + local) - frame.camera_fraction;
+    return (vec3(transform().origin - frame.camera_voxel) + local) - frame.camera_fraction;
 }
 
 #ifdef WIRED

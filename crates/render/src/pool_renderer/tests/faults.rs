@@ -55,7 +55,7 @@ fn view_of(count: i32) -> View {
     let mut camera = Camera::look_at(DVec3::new(x, y, 50.0), DVec3::new(x, y, 0.0));
     camera.projection = Projection::Orthographic { height_voxels: width.max(height) as f32 };
     // If tiles meet, the drawing order is visible: it must be that of insertion.
-    View { order: false, ..View::new(camera) }
+    View { sort_opaque: false, ..View::new(camera) }
 }
 
 fn picture(renderer: &mut dyn Renderer, view: &View) -> (Image, DrawStats) {

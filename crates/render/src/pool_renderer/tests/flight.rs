@@ -175,8 +175,8 @@ fn view(step: u32) -> View {
         camera.depth_range = [-300.0, 900.0];
     }
     let mut view = View::new(camera);
-    (view.mask_facings, view.cull_frustum) = (step % 7 != 5, step % 19 != 18);
-    view.order = step % 5 != 4;
+    (view.mask_back_faces, view.cull_frustum) = (step % 7 != 5, step % 19 != 18);
+    view.sort_opaque = step % 5 != 4;
     view
 }
 

@@ -7,6 +7,11 @@ pub(super) const STORAGE_BUFFERS: u32 = 7;
 /// Size of the largest workgroup.
 pub(super) const WIDEST_WORKGROUP: u32 = 256;
 
+/// Shader source of the stages that cull.
+pub(super) const CULL: &str = concat!(include_str!("cull.wgsl"), include_str!("commands.wgsl"));
+/// Shader source of the depth pyramid.
+pub(super) const PYRAMID: &str = include_str!("pyramid.wgsl");
+
 /// Objects that are created once.
 pub(in crate::wgpu) struct CullPipelines {
     /// Layout of frame and pyramid, as the judge stage reads them.
@@ -28,13 +33,8 @@ impl CullPipelines {
         let region = [UNIFORM, READ, WRITE, WRITE, WRITE, WRITE, WRITE];
         let region_layout = layout(device, "region", &region);
         let pyramid_layout = layout(device, "pyramid", &[UNIFORM, WRITE, UNIFORM, DEPTH]);
-        let cull = Stages::new(
-            device,
-            wgpu::include_wgsl!("cull.wgsl"),
-            &[Some(&view_layout), Some(&region_layout)],
-        );
-        let pyramid =
-            Stages::new(device, wgpu::include_wgsl!("pyramid.wgsl"), &[Some(&pyramid_layout)]);
+        let cull = Stages::new(device, "cull", CULL, &[Some(&view_layout), Some(&region_layout)]);
+        let pyramid = Stages::new(device, "pyramid", PYRAMID, &[Some(&pyramid_layout)]);
         Self {
             known: ["judge_known", "scan_known", "emit_known"].map(|entry| cull.pipeline(entry)),
             new: ["judge_new", "scan_new", "emit_new"].map(|entry| cull.pipeline(entry)),
@@ -65,15 +65,20 @@ struct Stages<'a> {
 impl<'a> Stages<'a> {
     fn new(
         device: &'a wgpu::Device,
-        source: wgpu::ShaderModuleDescriptor<'_>,
+        label: &str,
+        source: &str,
         groups: &[Option<&wgpu::BindGroupLayout>],
     ) -> Self {
         let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: source.label,
+            label: Some(label),
             bind_group_layouts: groups,
             immediate_size: 0,
         });
-        Self { device, module: device.create_shader_module(source), layout }
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(label),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        Self { device, module, layout }
     }
 
     fn pipeline(&self, entry_point: &str) -> wgpu::ComputePipeline {

@@ -199,8 +199,8 @@ pub(super) fn flight(random: &mut Random, step: u32) -> View {
         camera.depth_range = [-300.0, 900.0];
     }
     let mut view = View::new(camera);
-    (view.mask_facings, view.cull_frustum) = (step % 6 != 5, step % 11 != 10);
-    view.order = step % 3 != 2;
+    (view.mask_back_faces, view.cull_frustum) = (step % 6 != 5, step % 11 != 10);
+    view.sort_opaque = step % 3 != 2;
     view
 }
 
@@ -209,7 +209,7 @@ pub(super) fn flight(random: &mut Random, step: u32) -> View {
 fn shaders_are_valid() {
     use wgpu::naga;
 
-    for source in [include_str!("cull.wgsl"), include_str!("pyramid.wgsl")] {
+    for source in [pipelines::CULL, pipelines::PYRAMID] {
         let module = match naga::front::wgsl::parse_str(source) {
             Ok(module) => module,
             Err(error) => panic!("{}", error.emit_to_string(source)),
@@ -225,11 +225,11 @@ fn shaders_are_valid() {
 /// Constants that exist in both languages are equal.
 #[test]
 fn shaders_and_program_agree_on_numbers() {
-    let source = include_str!("cull.wgsl");
+    let source = pipelines::CULL;
     for line in [
         format!("const PATTERN_QUADS: u32 = {PATTERN_QUADS}u;"),
         format!("const BINS: u32 = {}u;", CullFrame::BINS),
-        format!("const MASK_FACINGS: i32 = {};", CullFrame::MASK_FACINGS),
+        format!("const MASK_BACK_FACES: i32 = {};", CullFrame::MASK_BACK_FACES),
         format!("const CULL_FRUSTUM: i32 = {};", CullFrame::CULL_FRUSTUM),
         format!("const PARALLEL: i32 = {};", CullFrame::PARALLEL),
         format!("const PARALLEL_SHIFT: u32 = {}u;", CullFrame::PARALLEL_SHIFT),

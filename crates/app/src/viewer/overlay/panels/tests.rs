@@ -58,9 +58,9 @@ fn pass(
 ) -> Vec<Action> {
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(SIZE[0], SIZE[1]));
     let input = RawInput { screen_rect: Some(screen), events, ..RawInput::default() };
-    let (mut actions, times) = (Vec::new(), FrameTimes::default());
+    let (mut actions, times) = (Vec::new(), Times::default());
     let output = context.run_pass(input, |context| {
-        panels.show(context, facts, [&times, &times], &mut actions);
+        panels.show(context, facts, &times, &mut actions);
     });
     output.drop_without_applying_deltas();
     actions

@@ -60,15 +60,15 @@ proptest! {
     fn masks_as_visibility_does(
         camera in camera(),
         record in record(),
-        mask_facings in any::<bool>(),
+        mask_back_faces in any::<bool>(),
         cull_frustum in any::<bool>(),
     ) {
-        let view = View { mask_facings, cull_frustum, ..View::new(camera) };
+        let view = View { mask_back_faces, cull_frustum, ..View::new(camera) };
         let (frame, visibility) = cull_frame(&view);
         let CullRecord { origin, level, extent, .. } = record;
         let mesh = DrawData { origin, level, extent, sort_rank: 0 };
         let is_culled = cull_frustum && !visibility.in_view(&mesh);
-        let visible_faces = match (is_culled, mask_facings) {
+        let visible_faces = match (is_culled, mask_back_faces) {
             (true, _) => FaceSet::EMPTY,
             (false, true) => visibility.visible_faces(&mesh),
             (false, false) => FaceSet::ALL,
@@ -230,7 +230,7 @@ fn near_meshes_come_first() {
         let bins: Vec<u32> = (0..100).map(|n| bin(&frame, &at(n * 10))).collect();
         assert!(bins.is_sorted() && bins[0] == 0 && bins[99] == CullFrame::BINS - 1, "{bins:?}");
         assert!(bins.windows(2).filter(|pair| pair[0] < pair[1]).count() >= 8, "{bins:?}");
-        let (unordered, _) = cull_frame(&View { order: false, ..View::new(camera) });
+        let (unordered, _) = cull_frame(&View { sort_opaque: false, ..View::new(camera) });
         assert_eq!(bin(&unordered, &at(500)), 0);
     }
 }

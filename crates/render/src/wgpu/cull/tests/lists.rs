@@ -143,7 +143,7 @@ fn totals_arrive() {
     for slot in 0..20 {
         meshes.set_random(&mut device, slot, [slot as i32 * 20, 0, 0], &mut random);
     }
-    let view = View { cull_frustum: false, mask_facings: false, ..flight(&mut random, 0) };
+    let view = View { cull_frustum: false, mask_back_faces: false, ..flight(&mut random, 0) };
     for frame in 1..=10 {
         meshes.draw_culled(&mut device, &view);
         if let Some(counts) = device.progress().culled {

@@ -1,0 +1,184 @@
+//! What the overlay shows: panels, the list of keys, a progress bar.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use drystone::{
+    Action, Progress,
+    keys::{self, Host},
+};
+use egui::{Align2, Context, Grid, ProgressBar, RichText, Window};
+
+use super::{
+    frame_times::Times,
+    panels::{Facts, Panels},
+};
+use crate::output;
+
+/// What is shown, and the state of the panels between frames.
+#[derive(Default)]
+pub(super) struct Contents {
+    panels: Panels,
+    shows_panels: bool,
+    shows_help: bool,
+    /// Current long operation, and its start.
+    progress: Option<(Arc<Progress>, Instant)>,
+    /// Text on edits that the panels show.
+    edits_text: String,
+}
+
+impl Contents {
+    pub(super) fn new(shows_panels: bool) -> Self {
+        Self { shows_panels, ..Self::default() }
+    }
+
+    pub(super) const fn switch_panels(&mut self) {
+        self.shows_panels = !self.shows_panels;
+    }
+
+    pub(super) const fn switch_help(&mut self) {
+        self.shows_help = !self.shows_help;
+    }
+
+    /// Hides everything, until it is opened again.
+    pub(super) fn hide_all(&mut self) {
+        (self.shows_panels, self.shows_help, self.progress) = (false, false, None);
+    }
+
+    /// Shows the progress of a long operation, or hides it. Returns whether that changes anything.
+    pub(super) fn set_progress(&mut self, progress: Option<&Arc<Progress>>) -> bool {
+        let is_shown = match (&self.progress, progress) {
+            (Some((shown, _)), Some(progress)) => Arc::ptr_eq(shown, progress),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_shown {
+            self.progress = progress.map(|progress| (Arc::clone(progress), Instant::now()));
+        }
+        !is_shown
+    }
+
+    /// Sets the text on edits. Returns whether open panels show another one.
+    pub(super) fn set_edits_text(&mut self, edits: &str) -> bool {
+        let is_new = self.shows_panels && self.edits_text != edits;
+        if is_new {
+            edits.clone_into(&mut self.edits_text);
+        }
+        is_new
+    }
+
+    /// Shows everything that is open, and adds the user's actions to `actions`. Returns whether the
+    /// user closed the list of keys.
+    pub(super) fn show(
+        &mut self,
+        context: &Context,
+        facts: Option<&Facts<'_>>,
+        times: &Times,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        if let Some(facts) = facts {
+            self.panels.show(context, facts, times, actions);
+        }
+        let showed_help = self.shows_help;
+        show_keys(context, &mut self.shows_help);
+        if let Some((progress, since)) = &self.progress {
+            show_progress(context, progress, since.elapsed());
+        }
+        self.shows_help != showed_help
+    }
+
+    /// Whether anything is shown.
+    pub(super) const fn is_open(&self) -> bool {
+        self.shows_panels || self.shows_help || self.progress.is_some()
+    }
+
+    /// Whether panels are shown, not only help.
+    pub(super) const fn shows_panels(&self) -> bool {
+        self.shows_panels
+    }
+
+    /// Whether the list of keys is shown.
+    pub(super) const fn shows_help(&self) -> bool {
+        self.shows_help
+    }
+
+    /// Whether the panels need the ranges of the pool for the next build.
+    pub(super) fn needs_ranges(&self, now: Instant) -> bool {
+        self.shows_panels && self.panels.needs_ranges(now)
+    }
+}
+
+/// Shows the list of keys while it is open.
+fn show_keys(context: &Context, is_open: &mut bool) {
+    /// Margin of the list to the window's height, in points, with its title.
+    const MARGIN: f32 = 60.0;
+    /// Minimum height of a line, in points.
+    const LINE: f32 = 20.0;
+    let max_height = context.content_rect().height() - MARGIN;
+    let height = max_height.min(keys::rows(Host::Window).count() as f32 * LINE);
+    Window::new("Keys")
+        .open(is_open)
+        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
+        .resizable(false)
+        .collapsible(false)
+        .vscroll(true)
+        .default_height(height)
+        .max_height(max_height)
+        .show(context, |ui| {
+            Grid::new("keys").num_columns(2).striped(true).spacing([12.0, 2.0]).show(ui, |ui| {
+                for (keys, what) in keys::rows(Host::Window) {
+                    ui.label(RichText::new(keys).strong());
+                    ui.label(what);
+                    ui.end_row();
+                }
+            });
+        });
+}
+
+/// Shows an operation and its progress; the bar runs in a loop while the total is unknown.
+fn show_progress(context: &Context, progress: &Progress, time: Duration) {
+    /// Period of the bar while the total is unknown, and interval of its steps, in seconds.
+    const ROUND: f32 = 2.0;
+    const STEP: f32 = 0.1;
+    const WIDTH: f32 = 320.0;
+    let seconds = time.as_secs_f32();
+    let name = output::plain(&progress.name());
+    let (fraction, text) = match progress.fraction() {
+        Some(fraction) => (fraction, format!("{name}: {:.0} %", 100.0 * fraction)),
+        None => (seconds / ROUND % 1.0, format!("{name}: {seconds:.0} s")),
+    };
+    Window::new("reading")
+        .title_bar(false)
+        .resizable(false)
+        .anchor(Align2::CENTER_BOTTOM, [0.0, -24.0])
+        .show(context, |ui| {
+            ui.add(ProgressBar::new(fraction).desired_width(WIDTH).text(text));
+        });
+    context.request_repaint_after(Duration::from_secs_f32(STEP));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changes_of_what_is_shown_are_reported() {
+        let mut contents = Contents::default();
+        assert!(!contents.is_open() && !contents.set_edits_text("saved"), "closed panels");
+        contents.switch_panels();
+        assert!(contents.set_edits_text("saved") && !contents.set_edits_text("saved"));
+        let [one, other] = [(); 2].map(|()| Arc::new(Progress::default()));
+        for (progress, changes) in
+            [(None, false), (Some(&one), true), (Some(&one), false), (Some(&other), true)]
+        {
+            assert_eq!(contents.set_progress(progress), changes);
+        }
+        contents.switch_panels();
+        assert!(contents.is_open(), "a progress bar");
+        contents.switch_help();
+        contents.hide_all();
+        assert!(!contents.is_open() && !contents.shows_help());
+    }
+}

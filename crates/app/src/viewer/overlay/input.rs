@@ -1,0 +1,167 @@
+//! Events of the window as input of the panels.
+
+use egui::{Context, CursorIcon, FullOutput, PlatformOutput};
+use egui_winit::State;
+use winit::{
+    dpi::PhysicalPosition,
+    event::{ElementState, WindowEvent},
+    window::Window,
+};
+
+use super::panels;
+
+/// Result of passing an event to the panels.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EventResult {
+    /// Whether the event belongs to the panels alone.
+    pub(crate) is_taken: bool,
+    /// Whether the panels have to be repainted.
+    pub(crate) repaint: bool,
+}
+
+/// egui, which gets the events of the window.
+pub(super) struct Input {
+    /// Created when panels are first shown.
+    egui: Option<State>,
+    /// Last position of the pointer, in pixels.
+    pointer: PhysicalPosition<f64>,
+    is_pointed_at: bool,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        let pointer = PhysicalPosition::new(-1.0, -1.0);
+        Self { egui: None, pointer, is_pointed_at: false }
+    }
+}
+
+impl Input {
+    /// Stores the pointer's position, also while no panel is open.
+    pub(super) const fn track(&mut self, event: &WindowEvent) {
+        if let WindowEvent::CursorMoved { position, .. } = event {
+            self.pointer = *position;
+        }
+    }
+
+    /// Passes an event to open panels. Releases always reach the viewer too, so that no key or
+    /// button stays pressed.
+    pub(super) fn take_event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
+        match event {
+            WindowEvent::KeyboardInput { event: key, .. } => {
+                let is_used = self.key(window, event);
+                let is_taken = is_used && key.state == ElementState::Pressed;
+                EventResult { is_taken, repaint: is_used }
+            }
+            WindowEvent::CursorMoved { .. }
+            | WindowEvent::MouseInput { state: ElementState::Pressed, .. }
+            | WindowEvent::MouseWheel { .. } => self.event(window, event),
+            _ => EventResult { is_taken: false, ..self.event(window, event) },
+        }
+    }
+
+    /// Passes a pointer or window event to the panels.
+    fn event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
+        let Some(egui) = &mut self.egui else { return EventResult::default() };
+        // The panels may have changed under the pointer.
+        let was_pointed_at = self.is_pointed_at;
+        self.is_pointed_at = is_over(egui, self.pointer);
+        if let WindowEvent::MouseInput { device_id, .. } = event {
+            // egui may have missed the pointer's position while it was closed.
+            let (device_id, position) = (*device_id, self.pointer);
+            let moved = WindowEvent::CursorMoved { device_id, position };
+            let _ = egui.on_window_event(window, &moved);
+        }
+        let response = egui.on_window_event(window, event);
+        let is_elsewhere = matches!(event, WindowEvent::CursorMoved { .. })
+            && !(was_pointed_at || self.is_pointed_at || response.consumed);
+        let is_own = matches!(event, WindowEvent::RedrawRequested);
+        let repaint = response.repaint && !is_elsewhere && !is_own;
+        // egui's answer on presses is from its last pass; the pointer may have left since.
+        let is_held = egui.egui_ctx().egui_is_using_pointer();
+        EventResult { is_taken: is_held || self.is_pointed_at, repaint }
+    }
+
+    /// Passes a key to the panels while a text field has the focus. Returns whether the key was
+    /// used.
+    fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
+        let Some(egui) = &mut self.egui else { return false };
+        if !egui.egui_ctx().text_edit_focused() {
+            return false;
+        }
+        let _ = egui.on_window_event(window, event);
+        true
+    }
+
+    /// Closes open lists of the panels. Returns whether there were any.
+    pub(super) fn close_lists(&self) -> bool {
+        self.context().is_some_and(panels::close_lists)
+    }
+
+    /// Removes the pointer from the panels while the scene has it captured.
+    pub(super) fn lose_pointer(&mut self) {
+        if let Some(egui) = &mut self.egui {
+            egui.egui_input_mut().events.push(egui::Event::PointerGone);
+        }
+    }
+
+    /// Lays out what `show` shows, with the input since the last pass. `cursor` is the cursor icon
+    /// over the scene, `None` if hidden.
+    pub(super) fn pass(
+        &mut self,
+        window: &Window,
+        cursor: Option<CursorIcon>,
+        show: impl FnMut(&Context),
+    ) -> FullOutput {
+        let egui = self.egui.get_or_insert_with(|| state(window));
+        let input = egui.take_egui_input(window);
+        let mut output = egui.egui_ctx().clone().run_pass(input, show);
+        if let Some(icon) = cursor {
+            let platform = std::mem::take(&mut output.platform_output);
+            let cursor_icon = if self.is_pointed_at { platform.cursor_icon } else { icon };
+            egui.handle_platform_output(window, PlatformOutput { cursor_icon, ..platform });
+        }
+        output
+    }
+
+    /// Returns egui's context, once panels were shown.
+    pub(super) fn context(&self) -> Option<&Context> {
+        self.egui.as_ref().map(State::egui_ctx)
+    }
+}
+
+/// Whether an event is one of keys or of the pointer.
+pub(super) const fn is_of_keys_or_pointer(event: &WindowEvent) -> bool {
+    matches!(
+        event,
+        WindowEvent::KeyboardInput { .. }
+            | WindowEvent::CursorMoved { .. }
+            | WindowEvent::MouseInput { .. }
+            | WindowEvent::MouseWheel { .. }
+    )
+}
+
+/// Creates egui's state for the window: dark theme, no animations.
+fn state(window: &Window) -> State {
+    let context = Context::default();
+    context.set_theme(egui::Theme::Dark);
+    context.all_styles_mut(|style| {
+        style.animation_time = 0.0;
+        // Statistics change too fast to copy; non-selectable labels are cheaper.
+        style.interaction.selectable_labels = false;
+        style.visuals.window_shadow = egui::Shadow::NONE;
+        style.visuals.popup_shadow = egui::Shadow::NONE;
+        let fill = style.visuals.window_fill;
+        style.visuals.window_fill = fill.gamma_multiply(0.92);
+    });
+    let (id, scale) = (context.viewport_id(), window.scale_factor() as f32);
+    let side = drystone_render::Overlay::MAX_TEXTURE_SIDE as usize;
+    State::new(context, id, window, Some(scale), window.theme(), Some(side))
+}
+
+/// Whether the pointer is over a panel.
+fn is_over(egui: &State, at: PhysicalPosition<f64>) -> bool {
+    let context = egui.egui_ctx();
+    let scale = context.pixels_per_point();
+    let at = egui::pos2(at.x as f32 / scale, at.y as f32 / scale);
+    context.layer_id_at(at).is_some_and(|layer| layer.order != egui::Order::Background)
+}
