@@ -42,8 +42,8 @@ impl<'m, const N: usize> FrameRing<'m, N> {
         Self { arenas, frames: [None; N], next: 0 }
     }
 
-    /// Resets the arena that was used longest ago and assigns it to `frame`. The frame it belonged
-    /// to must be complete, that is, not later than `completed`. `u64::MAX` accepts any frame.
+    /// Resets the least recently used arena and assigns it to `frame`. Its previous frame must be
+    /// complete: not later than `completed`. `u64::MAX` accepts any frame.
     ///
     /// # Errors
     /// `InFlight` if that frame is not complete. Nothing changes then.

@@ -3,7 +3,7 @@ use core::fmt;
 /// Reason why a polygon operation failed. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A polygon has less than three corners.
+    /// A polygon has fewer than three corners.
     TooFewCorners {
         /// Number of corners.
         count: usize,

@@ -325,7 +325,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         PoolError::MeshTooLarge { elements: counted, limit: self.storage.max_allocation() }
     }
 
-    /// Allocates `size` elements, at least one, in one or several allocations.
+    /// Allocates `size` elements in one or several allocations. `size` must be at least 1.
     #[inline(always)]
     fn allocate(&mut self, size: u32, backend: &mut impl Backend) -> Result<Location, PoolError> {
         match self.storage.allocate(size) {

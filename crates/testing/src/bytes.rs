@@ -11,7 +11,7 @@ impl<'a> Bytes<'a> {
         Self(program)
     }
 
-    /// Whether all bytes are read.
+    /// Whether all bytes have been read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -113,7 +113,7 @@ impl<D: bytemuck::Pod> SteadyPool<D> {
         Ok(())
     }
 
-    /// Replaces a mesh, as turn `turn` of the plan.
+    /// Replaces the mesh that the plan names for turn `turn`.
     #[inline]
     pub(super) fn replace(&mut self, turn: usize) -> Result<(), PoolError> {
         let (at, shape) = self.meshes.plan[turn];

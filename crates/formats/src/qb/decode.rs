@@ -14,7 +14,7 @@ const MAX_SHOWN_CHARS: usize = 40;
 /// Length of the header, in bytes.
 const HEADER_BYTES: usize = 24;
 
-/// In compressed data, announces a count and a colour.
+/// Marker in compressed data: a count and a colour follow.
 const RUN: u32 = 2;
 /// In compressed data, ends a slice.
 const END_OF_SLICE: u32 = 6;

@@ -415,7 +415,7 @@ impl Class {
             }
         }
         if self.taken.get() > self.peak.get() {
-            Err("more slots are taken than at the peak")
+            Err("more slots are in use than at the peak")
         } else {
             Ok(())
         }

@@ -108,7 +108,7 @@ pub fn frustum(matrix: &[[f32; 4]; 4], planes: &mut Vec<Plane>) -> Result<(), Er
 /// by a spot light, or visible through a window, on both sides of the polygon.
 ///
 /// # Errors
-/// `TooFewCorners` for less than three corners. `NoPlane` if `apex` is in the polygon's plane or a
+/// `TooFewCorners` for fewer than three corners. `NoPlane` if `apex` is in the polygon's plane or a
 /// number is not finite. `Full` if the heap is out of memory. Nothing is appended then.
 pub fn pyramid(apex: [f32; 3], base: &[[f32; 3]], planes: &mut Vec<Plane>) -> Result<(), Error> {
     portal_planes(apex, base, planes, false)
@@ -118,7 +118,7 @@ pub fn pyramid(apex: [f32; 3], base: &[[f32; 3]], planes: &mut Vec<Plane>) -> Re
 /// visible through it.
 ///
 /// # Errors
-/// `TooFewCorners` for less than three corners. `NoPlane` if `apex` is in the polygon's plane or a
+/// `TooFewCorners` for fewer than three corners. `NoPlane` if `apex` is in the polygon's plane or a
 /// number is not finite. `Full` if the heap is out of memory. Nothing is appended then.
 pub fn portal(apex: [f32; 3], base: &[[f32; 3]], planes: &mut Vec<Plane>) -> Result<(), Error> {
     portal_planes(apex, base, planes, true)

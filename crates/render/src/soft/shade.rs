@@ -118,7 +118,8 @@ impl<'a> Shader<'a> {
         mix(Vec3A::from_vec4(lit), sky, haze).extend(lit.w)
     }
 
-    /// A material's colour with its level's tint, in the light on its face direction.
+    /// Returns the lit colour of a quad: the colour of its material, tinted by its level of detail,
+    /// times the light on its face direction.
     #[inline]
     fn lit(&self, PixelKind { word, level, .. }: PixelKind) -> Vec4 {
         let material = (word >> 11 & 0xffff) as usize;

@@ -132,7 +132,7 @@ impl StoredLater {
         Ok(Self { stamp, state, ..Self::absent(Some(file.path()), name, materials, policy) })
     }
 
-    /// A world without a file. The first change creates it; without a path,
+    /// Creates a world without a file. The first change creates the file; without a path,
     /// [`make`](Self::make) does.
     pub(crate) fn absent(
         path: Option<&Path>,

@@ -225,7 +225,7 @@ impl Palette {
         self.materials[old]
     }
 
-    /// Converts the voxels to another width. Returns `None` if it is too narrow.
+    /// Converts the voxels to another width. Returns `None` if that width is too narrow.
     pub(super) fn with_width(&self, volume: usize, width: Width) -> Option<Self> {
         let mut other = Self::blank(volume, width);
         let mut numbers = [0u8; 256];

@@ -87,7 +87,7 @@ fn drystone(classes: &[SlotClass]) -> Result<SmallObjects<'static>, Failure> {
     Ok(SmallObjects::new(region, &SmallObjectsConfig { classes })?.with_fallback(&Heap))
 }
 
-/// Talc in a fixed region of memory.
+/// The allocator Talc, in a fixed region of memory.
 struct Talc {
     talc: talc::base::Talc<talc::source::Manual, talc::DefaultBinning>,
     _memory: Region<'static>,

@@ -83,8 +83,8 @@ impl Replay {
         Self { first: self.first.clone(), frames: Vec::new() }
     }
 
-    /// Returns the share of the memory, 0 to 1, that is in no mesh when the meshes are largest. The
-    /// reserved memory is the smallest in which all frames succeed.
+    /// Returns the unused share of the reserved memory, 0 to 1, in the frame with the largest
+    /// meshes. The reserved memory is the smallest with which all frames succeed.
     pub(super) fn waste(&self, placement: &Placement) -> Result<f64, Failure> {
         let peak = self.peak();
         let step = match placement {

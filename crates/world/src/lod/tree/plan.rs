@@ -47,7 +47,7 @@ pub(super) enum ChangeKind {
     Show,
     /// Replaces a node by its children.
     Split,
-    /// Replaces all nodes below a node by the node.
+    /// Replaces all nodes below a node by the node itself.
     Merge,
     /// Replaces the outdated mesh of a shown node.
     Refresh,
