@@ -1,4 +1,4 @@
-//! What the overlay shows: panels, the list of keys, a progress bar.
+//! Contents of the overlay: panels, the list of keys, a progress bar.
 
 use std::{
     sync::Arc,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::output;
 
-/// What is shown, and the state of the panels between frames.
+/// Shown windows, and the state of the panels between frames.
 #[derive(Default)]
 pub(super) struct Contents {
     panels: Panels,

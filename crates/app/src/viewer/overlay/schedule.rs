@@ -1,4 +1,4 @@
-//! When panels are rebuilt.
+//! Times at which panels are rebuilt.
 
 use std::time::{Duration, Instant};
 
