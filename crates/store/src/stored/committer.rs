@@ -23,12 +23,12 @@ pub(super) enum PendingLevel {
     Unchanged,
 }
 
-/// What happens to a new LOD chunk when too much is pending.
+/// Treatment of a new LOD chunk while too much is pending.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum IfFull {
-    /// It waits for the disk.
+    /// The chunk waits for the disk.
     Wait,
-    /// It is dropped, since it can be made again.
+    /// The chunk is dropped, since it can be made again.
     Drop,
 }
 

@@ -158,7 +158,7 @@ fn check_steps(tree: &LodTree, before: &HashMap<NodePos, Vec<Quad>>, screen: &Sc
     assert!(size_bytes <= tree.config().frame_bytes + largest, "{size_bytes} bytes");
 }
 
-/// With little memory, a change of meshing shows what fits, hides nothing and continues when memory
+/// A change of meshing with little memory shows what fits, hides nothing, and continues when memory
 /// is free.
 #[test]
 fn a_change_of_meshing_keeps_the_picture_of_a_full_screen() {
