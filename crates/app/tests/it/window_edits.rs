@@ -287,7 +287,7 @@ fn the_viewer_reports_that_models_cannot_be_edited() {
     screen.xdotool(&["key", "Escape"]).unwrap();
     assert!(viewer.wait());
     let lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert_eq!(lines.filter(|line| line.contains("--voxels")).count(), 1);
+    assert_eq!(lines.filter(|line| line.contains("as voxels first")).count(), 1);
 }
 
 /// On a termination signal or Ctrl+C in the terminal, the viewer saves first, also edits without a
