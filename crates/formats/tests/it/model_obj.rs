@@ -128,6 +128,11 @@ fn errors_contain_the_line_number() {
     let materials = [("a.mtl", &b"newmtl a\nKd 1 1"[..])];
     let error = obj_error(format!("mtllib a.mtl\n{SQUARE}f 1 2 3").as_bytes(), &materials);
     assert!(error.starts_with("test.obj: line 2 of a.mtl: \"Kd\" has 2 numbers"), "{error}");
+    // A long name of a file is cut. Found by a fuzzer.
+    let name = "é".repeat(5_000);
+    let materials = [(name.as_str(), &b"newmtl a\nKd 1 1"[..])];
+    let error = obj_error(format!("mtllib {name}\n{SQUARE}f 1 2 3").as_bytes(), &materials);
+    assert!(error.len() < 500 && error.contains("éé: \"Kd\" has 2 numbers"), "{error}");
 }
 
 #[test]

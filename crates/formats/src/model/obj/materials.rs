@@ -11,7 +11,8 @@ pub(super) fn read(bytes: &[u8], file: &str, colors: &mut Colors) -> Result<(), 
     for statement in Lines::new(bytes) {
         let in_this_file = |fault| match fault {
             Fault::Malformed { location, problem, advice } => {
-                Fault::Malformed { location: format!("{location} of {file}"), problem, advice }
+                let location = format!("{location} of {}", name_of(file.as_bytes()));
+                Fault::Malformed { location, problem, advice }
             }
             other => other,
         };
