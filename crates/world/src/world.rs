@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use drystone_voxel::{
-    Chunk, ChunkPos, Material, MaterialCounts, MaterialTable, PaddedChunk, VoxelBox, VoxelPos,
+    Chunk, ChunkBox, ChunkPos, Material, MaterialCounts, MaterialTable, PaddedChunk, VoxelBox,
+    VoxelPos,
 };
 use rayon::prelude::*;
 
@@ -96,28 +97,7 @@ impl World {
         source: &dyn Source,
         on_chunk: impl Fn() + Sync,
     ) -> Result<Self, SourceError> {
-        let count = source.chunk_count();
-        if count > Self::MAX_CHUNKS as u64 {
-            return Err(SourceError::TooLarge {
-                what: source.name().into(),
-                found: count,
-                limit: Self::MAX_CHUNKS as u64,
-                unit: "chunks",
-                advice: "take a smaller part of it",
-            });
-        }
-        let made: Vec<(ChunkPos, Option<Chunk>)> = source
-            .chunk_positions()
-            .into_par_iter()
-            .map(|position| (position, source.chunk(position)))
-            .inspect(|_| on_chunk())
-            .filter_map(|(position, made)| match made {
-                Ok(chunk) if chunk.is_empty() => None,
-                // The source lists it in its faults.
-                Err(SourceError::BadStored { .. }) => Some(Ok((position, None))),
-                made => Some(made.map(|chunk| (position, Some(chunk)))),
-            })
-            .collect::<Result<_, SourceError>>()?;
+        let made = read_chunks(source, on_chunk)?;
         let unreadable = made.iter().filter(|(_, it)| it.is_none()).map(|&(at, _)| at).collect();
         let chunks = made.into_iter().filter_map(|(at, chunk)| Some((at, chunk?)));
         let world = Self::from_chunks(source.name(), source.materials().clone(), chunks)?;
@@ -252,25 +232,7 @@ impl World {
     /// # Cost
     /// O(voxels of the outermost chunks), on all cores.
     pub fn bounds(&self) -> Option<VoxelBox> {
-        let coordinates = |p: ChunkPos| [p.x, p.y, p.z];
-        let mut low = [i32::MAX; 3];
-        let mut high = [i32::MIN; 3];
-        for position in self.positions() {
-            for (axis, c) in coordinates(position).into_iter().enumerate() {
-                low[axis] = low[axis].min(c);
-                high[axis] = high[axis].max(c);
-            }
-        }
-        // No chunk here is all air, so each end of the box lies in an outermost chunk.
-        let outermost = |p: ChunkPos| {
-            let c = coordinates(p);
-            (0..3).any(|axis| c[axis] == low[axis] || c[axis] == high[axis])
-        };
-        let outer: Vec<_> = self.iter().filter(|&(position, _)| outermost(position)).collect();
-        outer
-            .into_par_iter()
-            .filter_map(|(position, chunk)| chunk_bounds(position, chunk))
-            .reduce_with(VoxelBox::union)
+        bounds_of(self.iter().collect())
     }
 
     /// Number of voxels that are not air.
@@ -300,6 +262,30 @@ impl World {
     }
 }
 
+/// Only a world whose chunks have the side [`Chunk::SIDE`] is a source. Reading another returns
+/// [`SourceError::ChunkSide`].
+impl Source for World {
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn materials(&self) -> &MaterialTable {
+        self.materials()
+    }
+
+    fn chunk_positions(&self) -> Vec<ChunkPos> {
+        self.positions().collect()
+    }
+
+    fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
+        if self.side != Chunk::SIDE {
+            return Err(SourceError::ChunkSide { found: self.side, expected: Chunk::SIDE });
+        }
+        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
+        Ok(self.chunk(position).map_or_else(air, Chunk::snapshot))
+    }
+}
+
 impl VoxelAccess for World {
     fn side(&self) -> u32 {
         self.side()
@@ -310,6 +296,54 @@ impl VoxelAccess for World {
         let chunk = || self.chunk(position).map_or_else(air, Chunk::snapshot);
         self.is_readable(position).then(chunk)
     }
+}
+
+/// Reads every chunk of a source, on all cores, and calls `on_chunk` after each. Returns those that
+/// are not all air, sorted by position, and `None` for each damaged chunk of a stored world.
+///
+/// # Errors
+/// The errors of [`World::load`].
+pub(crate) fn read_chunks(
+    source: &dyn Source,
+    on_chunk: impl Fn() + Sync,
+) -> Result<Vec<(ChunkPos, Option<Chunk>)>, SourceError> {
+    let count = source.chunk_count();
+    if count > World::MAX_CHUNKS as u64 {
+        return Err(SourceError::TooLarge {
+            what: source.name().into(),
+            found: count,
+            limit: World::MAX_CHUNKS as u64,
+            unit: "chunks",
+            advice: "take a smaller part of it",
+        });
+    }
+    source
+        .chunk_positions()
+        .into_par_iter()
+        .map(|position| (position, source.chunk(position)))
+        .inspect(|_| on_chunk())
+        .filter_map(|(position, made)| match made {
+            Ok(chunk) if chunk.is_empty() => None,
+            // The source lists it in its faults.
+            Err(SourceError::BadStored { .. }) => Some(Ok((position, None))),
+            made => Some(made.map(|chunk| (position, Some(chunk)))),
+        })
+        .collect()
+}
+
+/// Returns the tight box around the voxels of these chunks that are not air. No chunk is all air.
+pub(crate) fn bounds_of(mut chunks: Vec<(ChunkPos, &Chunk)>) -> Option<VoxelBox> {
+    let around = ChunkBox::around(chunks.iter().map(|&(position, _)| position))?;
+    // Each end of the box of voxels lies in an outermost chunk.
+    let is_outermost = |p: ChunkPos| {
+        let ends = [around.min, around.max];
+        ends.iter().any(|end| p.x == end.x || p.y == end.y || p.z == end.z)
+    };
+    chunks.retain(|&(position, _)| is_outermost(position));
+    chunks
+        .into_par_iter()
+        .filter_map(|(position, chunk)| chunk_bounds(position, chunk))
+        .reduce_with(VoxelBox::union)
 }
 
 /// Returns the tight box around the voxels of a chunk that are not air.

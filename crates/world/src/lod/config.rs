@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use drystone_voxel::MesherOptions;
+use drystone_voxel::{MesherOptions, NodePos};
 
 /// Options for the meshes of a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,10 @@ impl From<Meshing> for MesherOptions {
 /// Detail, budgets and memory limits of a [`LodTree`](crate::LodTree).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LodConfig {
+    /// Highest level of the shown nodes. With 0 the whole world is shown in full detail, whatever
+    /// the distance, and takes memory accordingly. Fixed once a tree exists. Default:
+    /// [`NodePos::MAX_LEVEL`], no limit.
+    pub max_level: u8,
     /// Length of a node's voxels on screen, in pixels, above which the node is split. Default: 3.5.
     pub max_voxel_pixels: f64,
     /// Fraction of [`max_voxel_pixels`](Self::max_voxel_pixels) below which eight nodes are merged
@@ -49,6 +53,7 @@ impl Default for LodConfig {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
+            max_level: NodePos::MAX_LEVEL,
             max_voxel_pixels: 3.5,
             hysteresis: 0.8,
             frame_bytes: 2 << 20,

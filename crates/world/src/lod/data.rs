@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 #[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -6,13 +7,15 @@ use std::time::Duration;
 use drystone_formats::{Source, SourceError};
 use drystone_store::ChunkCache;
 use drystone_voxel::{
-    Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelPos, downsample,
+    Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelBox, VoxelPos, downsample,
 };
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 use web_time::Instant;
 
-use super::node_grid::NodeGrid;
+use super::node_grid::{NodeGrid, is_representable};
 use crate::edit::VoxelAccess;
+use crate::world::{bounds_of, read_chunks};
 
 pub(super) mod edit;
 mod edits;
@@ -31,7 +34,9 @@ use edits::Edits;
 /// All methods can be called from any thread. No lock is held while a chunk is made.
 pub struct LodData {
     source: Arc<dyn Source>,
-    pub(super) grid: NodeGrid,
+    grid: RwLock<NodeGrid>,
+    /// The nodes of the highest level that may hold voxels.
+    roots: RwLock<BTreeSet<NodePos>>,
     cache: Mutex<ChunkCache>,
     edits: RwLock<Edits>,
     /// Held during an edit. Holds the number of edits so far.
@@ -88,7 +93,8 @@ impl LodData {
         };
         Self {
             filled: is_tracked.then(filled),
-            grid,
+            grid: RwLock::new(grid),
+            roots: RwLock::new(grid.roots().into_iter().collect()),
             source,
             cache: Mutex::new(ChunkCache::new(cache_bytes)),
             edits: RwLock::default(),
@@ -130,26 +136,26 @@ impl LodData {
         self.source.materials()
     }
 
-    /// Returns the box of chunks that can hold voxels. Everything outside is air and cannot be
-    /// edited.
-    pub const fn extent(&self) -> Option<ChunkBox> {
-        self.grid.extent
+    /// Returns the box of chunks that can hold voxels. Everything outside is air. Edits outside
+    /// extend it.
+    pub fn extent(&self) -> Option<ChunkBox> {
+        self.grid().extent
     }
 
-    /// Returns the nodes of the highest level, which cover the whole world. There are at most
-    /// eight, except if the highest level is [`NodePos::MAX_LEVEL`].
+    /// Returns the nodes of the highest level, which cover the whole world, sorted. The source has
+    /// at most eight, except if the highest level is [`NodePos::MAX_LEVEL`]. Edits outside add some.
     pub fn roots(&self) -> Vec<NodePos> {
-        self.grid.roots()
+        self.roots.read().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
     /// Returns the level of the roots.
-    pub const fn top_level(&self) -> u8 {
-        self.grid.top_level
+    pub fn top_level(&self) -> u8 {
+        self.grid().top_level
     }
 
     /// Whether `node` overlaps the [extent](Self::extent) of the world.
     pub fn is_inside(&self, node: NodePos) -> bool {
-        self.grid.contains(node)
+        self.grid().contains(node)
     }
 
     /// Returns a line for each chunk that could not be read, at most the first thousand.
@@ -301,6 +307,10 @@ impl LodData {
         }
     }
 
+    pub(super) fn grid(&self) -> NodeGrid {
+        *self.grid.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn write_edits(&self) -> RwLockWriteGuard<'_, Edits> {
         self.edits.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -349,13 +359,77 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whole worlds.
+impl LodData {
+    /// Reads all chunks of the source into the cache, on all cores. `on_chunk` is called after each
+    /// chunk, on any thread. Later reads find all chunks in memory if the cache has no limit.
+    ///
+    /// # Errors
+    /// The errors of [`World::load`].
+    pub fn read_all(&self, on_chunk: impl Fn() + Sync) -> Result<(), SourceError> {
+        for (position, chunk) in read_chunks(self.source(), on_chunk)? {
+            let mut cache = lock(&self.cache);
+            chunk.into_iter().for_each(|chunk| cache.insert(position.into(), chunk));
+        }
+        Ok(())
+    }
+
+    /// Returns the positions of all chunks that may hold voxels, sorted: those of the source and
+    /// those of unsaved edits.
+    ///
+    /// # Cost
+    /// The cost of [`Source::chunk_positions`].
+    pub fn chunk_positions(&self) -> Vec<ChunkPos> {
+        let mut positions = self.source.chunk_positions();
+        positions.extend(self.read_edits().lowest().into_iter().map(|(position, _)| position));
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+
+    /// Returns the tight box around all voxels that are not air, or `None` if there are none.
+    /// Unreadable chunks count as air.
+    ///
+    /// # Cost
+    /// Reads every chunk that is not cached. O(voxels of the outermost chunks), on all cores.
+    pub fn bounds(&self) -> Option<VoxelBox> {
+        let chunks: Vec<(ChunkPos, Chunk)> = self
+            .chunk_positions()
+            .into_par_iter()
+            .map(|position| (position, self.chunk(position.into())))
+            .filter(|(_, chunk)| !chunk.is_empty())
+            .collect();
+        bounds_of(chunks.iter().map(|(position, chunk)| (*position, chunk)).collect())
+    }
+
+    /// Returns the nodes of the highest level up to `max_level` that may hold voxels, sorted.
+    pub(super) fn roots_up_to(&self, max_level: u8) -> Vec<NodePos> {
+        if self.top_level() <= max_level {
+            return self.roots();
+        }
+        let positions = self.chunk_positions();
+        let roots = positions.into_iter().map(|at| NodePos::from(at).ancestor(max_level));
+        roots.collect::<BTreeSet<NodePos>>().into_iter().collect()
+    }
+
+    /// Extends the world to include these chunks.
+    fn extend(&self, chunks: impl Iterator<Item = ChunkPos> + Clone) {
+        let top_level = self.top_level();
+        let roots = chunks.clone().map(|chunk| NodePos::from(chunk).ancestor(top_level));
+        self.roots.write().unwrap_or_else(PoisonError::into_inner).extend(roots);
+        if chunks.clone().any(|chunk| !self.is_inside(chunk.into())) {
+            self.grid.write().unwrap_or_else(PoisonError::into_inner).extend(chunks);
+        }
+    }
+}
+
 impl VoxelAccess for LodData {
     fn side(&self) -> u32 {
         Chunk::SIDE
     }
 
     fn chunk_at(&self, position: ChunkPos) -> Option<Chunk> {
-        self.is_inside(position.into()).then(|| self.readable_chunk(position.into()))?
+        is_representable(position).then(|| self.readable_chunk(position.into()))?
     }
 }
 

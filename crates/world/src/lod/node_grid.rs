@@ -20,6 +20,19 @@ impl NodeGrid {
         Self { top_level: extent.map_or(0, |extent| extent.top_level()), extent }
     }
 
+    /// Returns the nodes up to a level: the roots are those of `max_level`, if that is lower.
+    pub(super) fn up_to(self, max_level: u8) -> Self {
+        Self { top_level: self.top_level.min(max_level), ..self }
+    }
+
+    /// Extends the world to include these chunks. The level of the roots does not change. Chunks
+    /// whose voxel coordinates do not fit into an `i32` are left out.
+    pub(super) fn extend(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
+        let chunks = chunks.into_iter().filter(|&chunk| is_representable(chunk));
+        let ends = self.extent.into_iter().flat_map(|extent| [extent.min, extent.max]);
+        self.extent = ChunkBox::around(ends.chain(chunks));
+    }
+
     /// Adds a node and all nodes above it to a set that contains the nodes above each of its nodes.
     pub(super) fn insert_with_ancestors(self, nodes: &mut HashSet<NodePos>, node: NodePos) {
         let mut node = node;
@@ -59,6 +72,12 @@ impl NodeGrid {
     pub(super) fn ancestors(self, node: NodePos) -> impl Iterator<Item = NodePos> {
         (node.level + 1..=self.top_level).map(move |level| node.ancestor(level))
     }
+}
+
+/// Whether all voxel coordinates of a chunk fit into an `i32`.
+pub(super) fn is_representable(chunk: ChunkPos) -> bool {
+    let range = -MAX_CHUNK_COORDINATE - 1..=MAX_CHUNK_COORDINATE;
+    [chunk.x, chunk.y, chunk.z].iter().all(|c| range.contains(c))
 }
 
 /// Clips a box to the chunks whose voxel coordinates fit into an `i32`.

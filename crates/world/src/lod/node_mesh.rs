@@ -125,14 +125,16 @@ impl NodeMesher {
         }
     }
 
-    /// Makes the mesh of a node from its chunk and the neighbours of its level: six, or 26 for
-    /// ambient occlusion. Neighbours outside the world are air.
+    /// Makes the mesh of a node with all skirts.
+    #[cfg(test)]
     pub(super) fn mesh(&mut self, data: &LodData, node: NodePos) -> NodeMesh {
         self.remesh(data, node, FaceSet::ALL, None)
     }
 
-    /// Makes a new mesh of a node, with only those skirts that may have changed. With the old body
-    /// and the bounds of the changed voxels, only the changed layers are rebuilt.
+    /// Makes the mesh of a node from its chunk and the neighbours of its level: six, or 26 for
+    /// ambient occlusion. Neighbours outside the world are air. Only the given skirts are made, those
+    /// that may have changed. With the old body and the bounds of the changed voxels, only the changed
+    /// layers are rebuilt.
     pub(super) fn remesh(
         &mut self,
         data: &LodData,

@@ -21,6 +21,7 @@ mod closing;
 mod edits;
 mod epochs;
 mod full;
+mod full_detail;
 mod holes;
 mod layers;
 mod neighbors;

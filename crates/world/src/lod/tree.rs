@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_formats::SourceError;
+use drystone_mesh::FaceSet;
 use drystone_voxel::NodePos;
 
 use super::config::{LodConfig, Meshing};
@@ -37,7 +38,8 @@ use rereads::Rereads;
 use shown_nodes::{LodCount, ShownNodes};
 use waiting_meshes::WaitingMeshes;
 
-/// Shows a world of any size: fine nodes near the camera, coarse nodes far away.
+/// Shows a world of any size: fine nodes near the camera, coarse nodes far away, or, with a
+/// [`max_level`](LodConfig::max_level) of 0, all of it in full detail.
 ///
 /// The shown nodes cover the world without overlap. A node is split into its eight children when
 /// its voxels are too long on screen. The split happens at once, when all eight meshes are
@@ -84,9 +86,11 @@ impl LodTree {
     /// # Errors
     /// [`SourceError::NoThreads`] when the system cannot start the threads.
     pub fn new(data: Arc<LodData>, config: LodConfig) -> Result<Self, SourceError> {
+        let grid = data.grid().up_to(config.max_level);
+        let skirts = if grid.top_level == 0 { FaceSet::EMPTY } else { FaceSet::ALL };
         Ok(Self {
-            workers: Workers::new(Arc::clone(&data), &config)?,
-            nodes: NodeTable::new(data.grid),
+            workers: Workers::new(Arc::clone(&data), &config, skirts)?,
+            nodes: NodeTable::new(grid, data.roots_up_to(config.max_level)),
             shown: ShownNodes::default(),
             waiting: WaitingMeshes::default(),
             edits: PendingEdits::default(),
@@ -100,11 +104,11 @@ impl LodTree {
         })
     }
 
-    /// Sets the detail, the budgets and the [meshing](Self::set_meshing). The number of threads and
-    /// the size of the cache do not change.
+    /// Sets the detail, the budgets and the [meshing](Self::set_meshing). The highest level, the
+    /// number of threads and the size of the cache do not change.
     pub fn set_config(&mut self, config: LodConfig) {
         self.set_meshing(config.meshing);
-        self.config = config;
+        self.config = LodConfig { max_level: self.config.max_level, ..config };
         self.mesher.bodies.set_limit(config.edited_bytes());
     }
 
@@ -162,10 +166,11 @@ impl LodTree {
     /// # Errors
     /// The sink's error when it cannot remove a mesh. The next update tries again.
     pub fn hide_largest_root<S: NodeSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
-        let largest = self.shown.largest_root(self.data.top_level());
+        let largest = self.shown.largest_root(self.nodes.grid.top_level);
         let Some(root) = largest.filter(|_| !self.is_whole()) else { return Ok(false) };
         let hidden = Apply::new(self, sink).hide_below(root);
         self.nodes.remove(root);
+        self.nodes.uncovered.insert(root);
         hidden.map(|()| true)
     }
 
@@ -213,9 +218,15 @@ impl LodTree {
         !self.plan.requests.is_empty()
     }
 
-    /// Whether every root of the world is covered by shown nodes.
+    /// Whether shown nodes cover the whole world.
     pub fn is_whole(&self) -> bool {
         self.nodes.is_whole()
+    }
+
+    /// Number of shown nodes whose meshes still have to be made with the current
+    /// [meshing](Self::set_meshing).
+    pub fn outdated_count(&self) -> usize {
+        self.shown.outdated.len()
     }
 
     /// Whether a shown node could not be read completely. Updates try again every
@@ -231,7 +242,7 @@ impl LodTree {
 
     /// Returns what is shown by level, finest level first. Levels without shown nodes are omitted.
     pub fn counts(&self) -> Vec<LodCount> {
-        self.shown.counts(self.data.top_level())
+        self.shown.counts(self.nodes.grid.top_level)
     }
 
     /// Size of the finished meshes that are not shown yet, in bytes.

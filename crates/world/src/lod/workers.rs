@@ -3,6 +3,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use drystone_formats::SourceError;
+use drystone_mesh::FaceSet;
 use drystone_voxel::NodePos;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -33,6 +34,8 @@ struct ActiveThreads {
 
 struct Shared {
     data: Arc<LodData>,
+    /// Skirts of each mesh.
+    skirts: FaceSet,
     jobs: Mutex<Jobs>,
     /// Signalled when a mesh is finished.
     is_finished: Condvar,
@@ -58,8 +61,13 @@ struct Jobs {
 const MIN_WAITING_MESHES: usize = NodePos::CHILDREN;
 
 impl Workers {
-    /// Starts the threads. Without any, meshes are made by [`work`](Self::work).
-    pub(super) fn new(data: Arc<LodData>, config: &LodConfig) -> Result<Self, SourceError> {
+    /// Starts the threads, which make meshes with these skirts. Without threads, meshes are made by
+    /// [`work`](Self::work).
+    pub(super) fn new(
+        data: Arc<LodData>,
+        config: &LodConfig,
+        skirts: FaceSet,
+    ) -> Result<Self, SourceError> {
         let threads = match config.threads {
             0 => None,
             count => Some(
@@ -74,7 +82,7 @@ impl Workers {
             ),
         };
         let jobs = Mutex::new(Jobs { meshing: config.meshing, ..Jobs::default() });
-        let shared = Shared { data, jobs, is_finished: Condvar::new() };
+        let shared = Shared { data, skirts, jobs, is_finished: Condvar::new() };
         Ok(Self { shared: Arc::new(shared), threads, active_threads: Arc::default() })
     }
 
@@ -217,7 +225,8 @@ impl Shared {
 
     fn make(&self, node: NodePos, mesher: &mut NodeMesher) {
         // A node whose source panics is not requested again. The other nodes are still made.
-        let finished = catch_unwind(AssertUnwindSafe(|| mesher.mesh(&self.data, node)));
+        let finished =
+            catch_unwind(AssertUnwindSafe(|| mesher.remesh(&self.data, node, self.skirts, None)));
         let mesh = finished.unwrap_or_else(|_| {
             *mesher = NodeMesher::default();
             self.data.note_panic(node);

@@ -8,6 +8,7 @@ use super::lod_voxels::{Lookup, for_each_change, with_voxels_set};
 use super::span::Span;
 use super::{LodData, lock};
 use crate::edit::Edit;
+use crate::lod::node_grid::is_representable;
 
 /// Result of an edit.
 #[derive(Default)]
@@ -62,7 +63,8 @@ const MAX_SERIAL: usize = 4;
 
 impl LodData {
     /// Sets voxels in the given order and updates the LOD voxels above them. Voxels outside the
-    /// world or in unreadable chunks are not changed, so that damaged data is not overwritten.
+    /// world extend it. Those in unreadable chunks are not changed, so that damaged data is not
+    /// overwritten.
     pub(in crate::lod) fn set(
         &self,
         voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
@@ -113,7 +115,8 @@ impl LodData {
         let positions: Vec<(usize, ChunkPos)> = positions.into_iter().enumerate().collect();
         let all = each(&positions, |&(n, position)| {
             let node = NodePos::from(position);
-            let old = if self.is_inside(node) { self.readable_chunk(node)? } else { return None };
+            // Chunks outside are air, and a change extends the world.
+            let old = is_representable(position).then(|| self.readable_chunk(node))??;
             let edited = change(n, &old);
             if edited.count == 0 {
                 return None;
@@ -129,9 +132,10 @@ impl LodData {
         let count = all.iter().map(|&(_, count, _)| count).sum();
         let (lowest, chunks): (Vec<Changed>, Vec<NewChunk>) =
             all.into_iter().map(|(changed, _, put)| (changed, put)).unzip();
+        self.extend(lowest.iter().map(|changed| changed.node.chunk));
         let parts = match makes_levels {
             true => {
-                self.write_edits().insert_all(chunks, self.grid);
+                self.write_edits().insert_all(chunks, self.grid());
                 self.propagate(lowest, |siblings| self.propagate_made(siblings))
             }
             false => {
@@ -139,7 +143,7 @@ impl LodData {
                 // The locks keep other threads from reading or caching outdated LOD voxels next to
                 // edited ones.
                 let mut cache = lock(&self.cache);
-                edits.insert_all(chunks, self.grid);
+                edits.insert_all(chunks, self.grid());
                 drop(edits);
                 cache.begin_epoch(lowest.iter().map(|changed| changed.node.chunk));
                 // Runs on this thread: threads of the pool may be waiting for the cache.
@@ -177,7 +181,7 @@ impl LodData {
         let index = node.index_in_parent();
         let above = known.map(|known| {
             let mut above = Vec::new();
-            if node.level < self.grid.top_level {
+            if node.level < self.top_level() {
                 let chunks = [known.before, known.after];
                 let original = known.original.as_ref().map(|it| Lookup::of(it, span.volume()));
                 for_each_change(chunks, span, self.materials(), |block, material| {
@@ -208,7 +212,7 @@ impl LodData {
         while let Some(first) = level.first() {
             let part = |&Changed { node, span, sides, .. }: &Changed| Part { node, span, sides };
             parts.extend(level.iter().map(part));
-            if first.node.level == self.grid.top_level {
+            if first.node.level == self.top_level() {
                 break;
             }
             // If no downsampled voxel has changed, nothing above changes.
@@ -235,7 +239,7 @@ impl LodData {
             Some((changed, NewChunk { node, chunk: new, original }))
         });
         let (level, chunks): (Vec<Changed>, Vec<NewChunk>) = raised.into_iter().unzip();
-        self.write_edits().insert_all(chunks, self.grid);
+        self.write_edits().insert_all(chunks, self.grid());
         level
     }
 

@@ -70,7 +70,7 @@ impl LodData {
         let is_derived = !self.source.makes_levels() || self.source.edit_store().is_some();
         // Readers wait for the lock, so that they always find a chunk either here or in the source.
         let mut edits = self.write_edits();
-        let taken = edits.take_saved(positions(), unsaved.revision, self.grid, is_derived);
+        let taken = edits.take_saved(positions(), unsaved.revision, self.grid(), is_derived);
         let mut cache = lock(&self.cache);
         cache.begin_epoch(positions());
         for (node, chunk) in taken {
@@ -82,8 +82,9 @@ impl LodData {
     fn mark_filled(&self, unsaved: &Unsaved) {
         let Some(filled) = &self.filled else { return };
         let mut filled = filled.write().unwrap_or_else(PoisonError::into_inner);
+        let grid = self.grid();
         for (position, _) in unsaved.chunks.iter().filter(|(_, chunk)| !chunk.is_empty()) {
-            self.grid.insert_with_ancestors(&mut filled, NodePos::from(*position));
+            grid.insert_with_ancestors(&mut filled, NodePos::from(*position));
         }
     }
 }

@@ -22,7 +22,7 @@ fn any_shape(roll: &mut impl FnMut(u32) -> u32, size: [u32; 3]) -> VoxelShape {
     }
 }
 
-fn voxels(shape: VoxelShape) -> impl Iterator<Item = VoxelPos> {
+pub(super) fn voxels(shape: VoxelShape) -> impl Iterator<Item = VoxelPos> {
     let VoxelBox { min, max } = shape.bounds().unwrap();
     let all = (min.z..max.z).flat_map(move |z| {
         (min.y..max.y).flat_map(move |y| (min.x..max.x).map(move |x| VoxelPos::new(x, y, z)))

@@ -240,7 +240,7 @@ fn edits_show_at_once(mut tree: LodTree, rounds: u32, is_kept: bool) {
         check(&tree, &screen, 7);
     }
     check_shown_is_current(&tree, &screen);
-    assert_eq!(tree.set([(VoxelPos::new(-1, 0, 0), Material(1))], &mut screen), Ok(0));
+    assert_eq!(tree.set([(VoxelPos::new(i32::MIN, 0, 0), Material(0))], &mut screen), Ok(0));
 }
 
 /// Every mesh is current, and every level is downsampled from the level below.

@@ -25,9 +25,14 @@ fn chunks(data: &LodData) -> Vec<(NodePos, Chunk)> {
     every_node(data).into_iter().map(|node| (node, data.chunk(node))).collect()
 }
 
+/// Compares all nodes of the expected levels. Those that edits have added since are air again.
 fn assert_same(found: &[(NodePos, Chunk)], expected: &[(NodePos, Chunk)], when: &str) {
-    assert_eq!(found.len(), expected.len());
-    for ((node, found), (_, expected)) in found.iter().zip(expected) {
+    assert!(found.len() >= expected.len());
+    let expected: HashMap<NodePos, &Chunk> = expected.iter().map(|(at, it)| (*at, it)).collect();
+    let top_level = expected.keys().map(|node| node.level).max();
+    for (node, found) in found.iter().filter(|(node, _)| Some(node.level) <= top_level) {
+        let air = Chunk::new(Chunk::SIDE, Material::AIR);
+        let expected = expected.get(node).copied().unwrap_or(&air);
         assert!(found.iter().eq(expected.iter()), "{node:?} {when}");
     }
 }

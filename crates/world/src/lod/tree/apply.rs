@@ -77,15 +77,21 @@ impl<'a, S: NodeSink> Apply<'a, S> {
         }
     }
 
-    /// Replaces the bodies of shown nodes.
+    /// Replaces the bodies of shown nodes, and shows uncovered nodes.
     pub(super) fn replace(&mut self, meshes: Vec<(NodePos, NodeMesh)>) {
         let mut refused = Vec::new();
         for (node, mesh) in meshes {
+            let is_new = self.tree.nodes.uncovered.contains(&node);
             let more = (mesh.body.len() as u64).saturating_sub(self.tree.shown.quads(node));
             let limit = self.sink.check_limit(more);
             match limit.and_then(|()| self.sink.set_body(node, Some(&mesh.body))) {
+                Ok(()) if is_new => self.note_new(node, mesh),
                 Ok(()) => self.note_replaced(node, mesh),
                 Err(error) => {
+                    if is_new {
+                        // The sink may have stored a part of it.
+                        drop(self.remove(node, Removal::BODY));
+                    }
                     self.note(Err(error));
                     refused.push((node, mesh));
                 }
@@ -131,6 +137,8 @@ impl<'a, S: NodeSink> Apply<'a, S> {
                 if self.tree.nodes.is_split(child) {
                     self.tree.nodes.remove(child);
                     inner.push(child);
+                } else if self.tree.nodes.uncovered.remove(&child) {
+                    self.tree.edits.remove(child);
                 } else {
                     hidden = hidden.and(self.hide(child));
                 }
@@ -162,7 +170,7 @@ impl<S: NodeSink> Apply<'_, S> {
         self.tree.progress.change_count += 1;
         match kind {
             ChangeKind::Show => {
-                let shown = self.show_root(node);
+                let shown = self.show_uncovered(node);
                 if shown.is_err() {
                     self.tree.progress.refuse_root();
                 }
@@ -174,10 +182,14 @@ impl<S: NodeSink> Apply<'_, S> {
         }
     }
 
-    /// Shows the mesh of a root that shows nothing, if the sink's limit allows it.
-    fn show_root(&mut self, root: NodePos) -> Result<(), S::Error> {
-        self.sink.check_limit(self.tree.waiting.quads(root))?;
-        self.show(root)
+    /// Shows the mesh of an uncovered node, if the sink's limit allows it.
+    fn show_uncovered(&mut self, node: NodePos) -> Result<(), S::Error> {
+        // A merge may have been applied first.
+        if !self.tree.nodes.uncovered.contains(&node) {
+            return Ok(());
+        }
+        self.sink.check_limit(self.tree.waiting.quads(node))?;
+        self.show(node)
     }
 
     /// Replaces the outdated mesh of a shown node. If the sink refuses it, it keeps waiting.
@@ -267,10 +279,17 @@ impl<S: NodeSink> Apply<'_, S> {
         self.remove(node, Removal { has_body: true, skirts: shown.skirts })
     }
 
-    /// Records that the sink has accepted the body of a node.
+    /// Records that the sink has accepted the waiting body of a node.
     fn note_shown(&mut self, node: NodePos) {
         let tree = &mut *self.tree;
-        let Some(mesh) = tree.waiting.take(node, &mut tree.nodes) else { return };
+        if let Some(mesh) = tree.waiting.take(node, &mut tree.nodes) {
+            self.note_new(node, mesh);
+        }
+    }
+
+    /// Records that the sink has accepted the body of a node that was not shown.
+    fn note_new(&mut self, node: NodePos, mesh: NodeMesh) {
+        let tree = &mut *self.tree;
         tree.touch(node);
         tree.progress.spent_bytes += mesh.size_bytes();
         // The next update checks whether the new node is too coarse.

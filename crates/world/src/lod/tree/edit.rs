@@ -19,7 +19,7 @@ impl LodTree {
     const MAX_CHUNKS_AT_ONCE: usize = 64;
 
     /// Sets voxels in the given order and replaces every mesh that they touch: bodies and skirts of
-    /// all levels. Voxels outside the world are ignored. Returns the number of changed voxels.
+    /// all levels. Voxels outside the world extend it. Returns the number of changed voxels.
     ///
     /// At most [`MAX_MESHES_AT_ONCE`](Self::MAX_MESHES_AT_ONCE) changed meshes are replaced before
     /// this returns. If there are more, or if many chunks have to be loaded first, the threads make
@@ -70,6 +70,7 @@ impl LodTree {
     pub fn apply_part(&mut self, part: &Edit) -> u64 {
         let changes = self.data.apply(part);
         self.mesher.begin_edit(changes.number);
+        self.extend(&changes);
         let touched = self.touched(&changes);
         let shown = self.forget(&touched);
         let pending = self.pending(&shown, &touched);
@@ -98,6 +99,7 @@ impl LodTree {
         sink: &mut S,
     ) -> Result<u64, S::Error> {
         self.mesher.begin_edit(changes.number);
+        self.extend(&changes);
         let touched = self.touched(&changes);
         let bodies = &mut self.mesher.bodies;
         let mut bodies: HashMap<NodePos, ChunkMesh> =
@@ -112,7 +114,7 @@ impl LodTree {
         }
         let job = |node: NodePos| {
             let touched = touched.get(&node)?;
-            let skirts = self.shown.skirts_to_make(node, touched.skirts)?;
+            let skirts = self.skirts_to_make(node, touched.skirts);
             let old = bodies.remove(&node).map(|body| (body, touched.voxels));
             Some(MeshJob { node, skirts, old })
         };
@@ -122,6 +124,20 @@ impl LodTree {
         apply.replace(meshes);
         apply.skirts();
         apply.result().map(|()| changes.count)
+    }
+
+    /// Extends the tree to the changed nodes, which may lie outside the world so far.
+    fn extend(&mut self, changes: &Changes) {
+        let grid = self.data.grid().up_to(self.config.max_level);
+        self.nodes.extend(grid, changes.parts.iter().map(|part| part.node));
+    }
+
+    /// Returns the skirts to make for a node in which the `changed` skirts may change.
+    fn skirts_to_make(&self, node: NodePos, changed: FaceSet) -> FaceSet {
+        if self.nodes.grid.top_level == 0 {
+            return FaceSet::EMPTY;
+        }
+        self.shown.skirts_to_make(node, changed)
     }
 
     /// Returns the nodes whose meshes may change, and what may change in each.
@@ -157,14 +173,17 @@ impl LodTree {
         all
     }
 
-    /// Drops all finished meshes of these nodes. Returns the nodes that are shown, sorted.
+    /// Drops all finished meshes of these nodes. Returns the nodes that are shown or uncovered,
+    /// sorted.
     fn forget(&mut self, touched: &HashMap<NodePos, Touched>) -> Vec<NodePos> {
         self.workers.forget(|node| touched.contains_key(&node));
         for &node in touched.keys() {
             self.waiting.take(node, &mut self.nodes);
             self.mesher.bodies.take(node);
         }
-        let shown = touched.keys().copied().filter(|&node| self.nodes.is_shown(node));
+        let is_due =
+            |node: &NodePos| self.nodes.is_shown(*node) || self.nodes.uncovered.contains(node);
+        let shown = touched.keys().copied().filter(is_due);
         let mut shown: Vec<NodePos> = shown.collect();
         shown.sort_unstable();
         shown

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use drystone_voxel::{ChunkPos, NodePos};
 use hashbrown::HashMap;
 
@@ -41,7 +43,10 @@ pub(super) struct SplitState {
 #[derive(Clone)]
 pub(super) struct NodeTable {
     pub(super) grid: NodeGrid,
-    pub(super) roots: Vec<NodePos>,
+    pub(super) roots: BTreeSet<NodePos>,
+    /// Nodes that have to be shown and that no shown node covers: first the roots, later nodes where
+    /// an edit extends the world.
+    pub(super) uncovered: BTreeSet<NodePos>,
     siblings: HashMap<NodePos, Siblings>,
 }
 
@@ -54,9 +59,46 @@ const fn parent_key(node: NodePos) -> NodePos {
     NodePos { level: node.level + 1, chunk: ChunkPos::new(x >> 1, y >> 1, z >> 1) }
 }
 
+/// Bit of a node among its siblings.
+const fn child_bit(node: NodePos) -> u8 {
+    1 << node.index_in_parent()
+}
+
+fn child_bits(children: impl Iterator<Item = NodePos>) -> u8 {
+    children.fold(0, |bits, child| bits | child_bit(child))
+}
+
 impl NodeTable {
-    pub(super) fn new(grid: NodeGrid) -> Self {
-        Self { roots: grid.roots(), grid, siblings: HashMap::new() }
+    pub(super) fn new(grid: NodeGrid, roots: impl IntoIterator<Item = NodePos>) -> Self {
+        let roots: BTreeSet<NodePos> = roots.into_iter().collect();
+        Self { grid, uncovered: roots.clone(), roots, siblings: HashMap::new() }
+    }
+
+    /// Extends the world to `grid`. Nodes that no shown node covers are uncovered from now on: roots
+    /// among the `changed` nodes, and children of split nodes.
+    pub(super) fn extend(&mut self, grid: NodeGrid, changed: impl Iterator<Item = NodePos>) {
+        let top = grid.top_level;
+        let roots = changed.filter(|node| node.level <= top).map(|node| node.ancestor(top));
+        self.uncovered.extend(roots.filter(|&root| self.roots.insert(root)));
+        if grid.extent == self.grid.extent {
+            return;
+        }
+        self.grid = grid;
+        for (&parent, siblings) in &mut self.siblings {
+            let nodes = parent.children().into_iter().flatten();
+            for (node, state) in nodes.zip(siblings) {
+                let Some(state) = state else { continue };
+                let inside = grid.children(node);
+                match state {
+                    NodeState::Shown(shown) => shown.children = child_bits(inside),
+                    NodeState::Split(split) => {
+                        let is_new = |child: &NodePos| split.children & child_bit(*child) == 0;
+                        self.uncovered.extend(grid.children(node).filter(is_new));
+                        split.children = child_bits(inside);
+                    }
+                }
+            }
+        }
     }
 
     /// Records that a node is shown, or that its mesh was replaced. `is_air`: its whole subtree is
@@ -71,18 +113,17 @@ impl NodeTable {
         let is_final = node.level == 0 || is_air;
         let [mut children, mut ready] = [0; 2];
         for child in self.grid.children(node) {
-            let bit = 1 << child.index_in_parent();
-            children |= bit;
-            ready |= if is_ready(child) { bit } else { 0 };
+            children |= child_bit(child);
+            ready |= if is_ready(child) { child_bit(child) } else { 0 };
         }
+        self.uncovered.remove(&node);
         let shown = ShownState { children, ready, is_final, needed_frame };
         self.insert(node, NodeState::Shown(shown));
     }
 
     /// Records that a node is replaced by its children.
     pub(super) fn split(&mut self, node: NodePos) {
-        let children =
-            self.grid.children(node).fold(0u8, |bits, child| bits | 1 << child.index_in_parent());
+        let children = child_bits(self.grid.children(node));
         let split = SplitState {
             children,
             is_merge_refused: false,
@@ -137,7 +178,7 @@ impl NodeTable {
 
     /// Records whether the mesh of a node is finished.
     pub(super) fn set_ready(&mut self, node: NodePos, is_ready: bool) {
-        let bit = 1 << node.index_in_parent();
+        let bit = child_bit(node);
         if let Some(shown) = self.shown_mut(node.parent()) {
             shown.ready = if is_ready { shown.ready | bit } else { shown.ready & !bit };
         }
@@ -178,8 +219,8 @@ impl NodeTable {
         matches!(self.get(node), Some(NodeState::Split(_)))
     }
 
-    /// Whether every root is covered by shown nodes.
+    /// Whether shown nodes cover the world.
     pub(super) fn is_whole(&self) -> bool {
-        self.roots.iter().all(|&root| self.get(root).is_some())
+        self.uncovered.is_empty()
     }
 }

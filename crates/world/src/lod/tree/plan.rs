@@ -43,7 +43,7 @@ pub(super) struct Change {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeKind {
-    /// Shows a root that showed nothing.
+    /// Shows a node where nothing was shown.
     Show,
     /// Replaces a node by its children.
     Split,
@@ -67,7 +67,8 @@ impl Plan {
 impl Change {
     /// Sorts changes by priority, highest first.
     fn sort_by_priority(changes: &mut [Self]) {
-        changes.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority));
+        changes
+            .sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then(a.node.cmp(&b.node)));
     }
 
     /// Sorts changes for the end of the budget: merges first, lowest priority first, because they
@@ -101,12 +102,17 @@ impl Planner<'_> {
     /// Adds everything to an empty plan.
     ///
     /// # Cost
-    /// O(shown nodes) below those roots where a node may change. All other subtrees are skipped.
+    /// O(uncovered nodes), and O(shown nodes) below those roots where a node may change. All other
+    /// subtrees are skipped.
     /// O(outdated nodes) after a change of the meshes' options.
     pub(super) fn plan(&self, mut plan: Plan) -> Plan {
         plan.requests.needed.extend(self.edits.requests());
-        for &root in &self.nodes.roots {
-            self.evaluate(root, self.nodes.get(root).copied(), &mut plan);
+        self.nodes.uncovered.iter().for_each(|&node| self.cover(node, &mut plan));
+        // Nodes of level 0 are never split.
+        if self.nodes.grid.top_level > 0 {
+            for &root in &self.nodes.roots {
+                self.evaluate(root, self.nodes.get(root).copied(), &mut plan);
+            }
         }
         self.outdated.iter().for_each(|&node| self.replace(node, ChangeKind::Refresh, &mut plan));
         Change::sort_by_priority(&mut plan.changes);
@@ -117,8 +123,10 @@ impl Planner<'_> {
     /// result changes, or 0 if a change is already pending.
     fn evaluate(&self, node: NodePos, state: Option<NodeState>, plan: &mut Plan) -> f64 {
         match state {
-            None => self.replace(node, ChangeKind::Show, plan),
-            Some(NodeState::Shown(ShownState { is_final: true, .. })) => return f64::INFINITY,
+            // Uncovered nodes are planned separately, and evaluated once they are shown.
+            None | Some(NodeState::Shown(ShownState { is_final: true, .. })) => {
+                return f64::INFINITY;
+            }
             Some(NodeState::Shown(shown)) => {
                 let distance = self.camera.distance(node);
                 if !self.reaches.is_coarse(node, distance) {
@@ -198,7 +206,14 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans to show a root that shows nothing or to refresh a node, or requests its mesh.
+    /// Plans to show an uncovered node, or requests its mesh. An edit of the node does both itself.
+    fn cover(&self, node: NodePos, plan: &mut Plan) {
+        if !self.edits.has_any(&[node]) {
+            self.replace(node, ChangeKind::Show, plan);
+        }
+    }
+
+    /// Plans to show an uncovered node or to refresh a node, or requests its mesh.
     fn replace(&self, node: NodePos, kind: ChangeKind, plan: &mut Plan) {
         let priority = priority(node, self.camera);
         if !self.waiting.contains(node) {

@@ -93,11 +93,12 @@ impl ShownNodes {
         self.nodes.remove(&node)
     }
 
-    /// Returns the skirts to make in a mesh that replaces that of a shown node. These are the
-    /// `changed` ones, or all if the old mesh is damaged or outdated. `None` if the node is not shown.
-    pub(super) fn skirts_to_make(&self, node: NodePos, changed: FaceSet) -> Option<FaceSet> {
-        let is_current = self.nodes.get(&node)?.made.is_whole && !self.outdated.contains(&node);
-        Some(if is_current { changed } else { FaceSet::ALL })
+    /// Returns the skirts to make in a new mesh of a node. These are the `changed` ones if the old
+    /// mesh is shown. They are all if it is not, or is damaged or outdated.
+    pub(super) fn skirts_to_make(&self, node: NodePos, changed: FaceSet) -> FaceSet {
+        let is_current = self.nodes.get(&node).is_some_and(|shown| shown.made.is_whole)
+            && !self.outdated.contains(&node);
+        if is_current { changed } else { FaceSet::ALL }
     }
 
     /// Records that the skirts around a node have to be checked.

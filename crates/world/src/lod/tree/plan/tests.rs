@@ -116,7 +116,7 @@ fn a_split_waits_for_all_children() {
     tree.update(&near, &mut screen).unwrap();
     let requests = plan(&tree, &near, Scope::Due).requests;
     let request = requests.needed.iter().find(|request| request.node == root).unwrap();
-    let children: Vec<NodePos> = tree.data.grid.children(root).collect();
+    let children: Vec<NodePos> = tree.data.grid().children(root).collect();
     assert_eq!(request.nodes().collect::<Vec<_>>(), children);
     finish_meshes(&mut tree);
     let lacking = children[0];
@@ -156,7 +156,7 @@ fn merges_are_requested_by_the_nodes_they_hide() {
     settle(&mut tree, &camera(NEAR, 900.0), &mut screen);
     let mut below: HashMap<NodePos, u32> = HashMap::new();
     for node in tree.shown() {
-        tree.data.grid.ancestors(node).for_each(|above| *below.entry(above).or_default() += 1);
+        tree.data.grid().ancestors(node).for_each(|above| *below.entry(above).or_default() += 1);
     }
     let far = camera([60.0, 1e6, 60.0], 120.0);
     let first = plan(&tree, &far, Scope::Due);
@@ -165,7 +165,7 @@ fn merges_are_requested_by_the_nodes_they_hide() {
     for merge in &first.requests.merges {
         assert_eq!(merge.priority, f64::from(below[&merge.node]));
         assert!(below[&merge.node] <= MAX_MERGED);
-        let is_smallest = tree.data.grid.ancestors(merge.node).all(|it| below[&it] > MAX_MERGED);
+        let is_smallest = tree.data.grid().ancestors(merge.node).all(|it| below[&it] > MAX_MERGED);
         assert!(is_smallest, "{:?} is below another merge", merge.node);
     }
     tree.update(&far, &mut screen).unwrap();
