@@ -10,14 +10,14 @@ mod shot;
 use drystone::{
     Content, Pace, Shown,
     keys::{self, Host},
-    scene::{self, ChunkQuads},
+    scene,
 };
 use drystone_render::{Cull, RenderError, Renderer};
 
 use crate::{
     AppError,
     cli::{Command, Options, SceneOptions},
-    output, viewer,
+    output, source, viewer,
 };
 
 /// Output of the bare command without a display.
@@ -50,10 +50,9 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
 /// Opens the renderer that the options name, for this content.
 fn open_renderer(
     content: &Content,
-    quads: &[ChunkQuads],
     options: &SceneOptions,
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let (capacity, drawing) = (content.capacity(quads), &options.drawing);
+    let (capacity, drawing) = (content.capacity(), &options.drawing);
     let mut renderer =
         scene::open_renderer(drawing.renderer, drawing.backend, options.camera.size, capacity)?;
     set_cull(renderer.as_mut(), drawing.cull)?;
@@ -63,11 +62,17 @@ fn open_renderer(
 /// Shows the content in a renderer, for single pictures.
 fn show(
     content: Content,
-    quads: &[ChunkQuads],
     options: &SceneOptions,
     renderer: Box<dyn Renderer>,
 ) -> Result<Shown, RenderError> {
-    Shown::new(content, quads, options.meshing(), renderer, Pace::Pictures)
+    Shown::new(content, options.meshing(), renderer, Pace::Pictures)
+}
+
+/// Prints the faults of voxels that were read, whose damaged parts are left out.
+fn note_faults(shown: &Shown) {
+    if let Some(data) = shown.data() {
+        source::note_faults(data.source().name(), &data.faults());
+    }
 }
 
 /// Sets where culling runs. If the GPU cannot cull, prints a note and culls on the CPU.

@@ -1,43 +1,62 @@
 //! Content of a scene: voxels or a polygon model, and the scene that shows it in a renderer.
 
-mod levels;
 mod shown;
+mod shown_voxels;
 
-pub use levels::ShownLevels;
 pub use shown::{Amounts, Pace, Shown};
+pub use shown_voxels::ShownVoxels;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_formats::{EditDestination, SeparateEdits, Source, SourceError};
+use drystone_formats::{Source, SourceError};
+use drystone_voxel::{MaterialTable, NodePos};
 use drystone_world::{LodConfig, LodData, Opened, World};
 
 use crate::Progress;
-use crate::scene::{
-    self, Capacity, ChunkQuads, EditTarget, LodScene, MemoryBudget, Meshing, ModelScene,
-    ModelTriangles, Shade,
-};
+use crate::scene::{Capacity, MemoryBudget, ModelScene, ModelTriangles, Shade, VoxelScene};
 
 /// Content without a renderer.
 pub enum Content {
-    /// A world in memory.
-    World(Box<World>),
-    /// A world at levels of detail: near parts fine, far parts coarse.
-    Levels(Arc<LodData>, LodLimits),
+    /// Voxels, in full detail or at levels of detail.
+    Voxels(Arc<LodData>, LodLimits),
     /// A polygon model.
     Model(ModelTriangles),
 }
 
-/// Limits of a scene at levels of detail.
+/// Limits on the detail and memory of voxels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LodLimits {
     /// Detail and budgets of the tree.
     pub config: LodConfig,
-    /// Limit for vertices of visible meshes, in bytes.
+    /// Limit for vertices of visible meshes at levels of detail, in bytes. Full detail has no
+    /// limit.
     pub vertex_bytes: u64,
 }
 
 impl LodLimits {
+    /// Returns the limits without levels of detail: everything is shown in full detail.
+    #[must_use]
+    pub fn full_detail(self) -> Self {
+        Self { config: LodConfig { max_level: 0, ..self.config }, ..self }
+    }
+
+    /// Returns the limits with all levels of detail.
+    #[must_use]
+    pub fn all_levels(self) -> Self {
+        Self { config: LodConfig { max_level: NodePos::MAX_LEVEL, ..self.config }, ..self }
+    }
+
+    /// Whether there are levels of detail.
+    pub const fn has_levels(&self) -> bool {
+        self.config.max_level > 0
+    }
+
+    /// Returns the limit for vertices of visible meshes, in bytes.
+    const fn max_vertex_bytes(&self) -> u64 {
+        if self.has_levels() { self.vertex_bytes } else { u64::MAX }
+    }
+
     /// Returns the limits for this pace.
     fn at(self, pace: Pace) -> Self {
         match pace {
@@ -61,7 +80,7 @@ impl From<MemoryBudget> for LodLimits {
 pub struct LoadOptions {
     /// Which worlds are shown at levels of detail.
     pub levels: LevelsFor,
-    /// Limits of a scene at levels of detail.
+    /// Limits of voxels, with all levels of detail.
     pub limits: LodLimits,
     /// Limit for cached voxels of a world at levels of detail, in bytes.
     pub cache_bytes: usize,
@@ -69,7 +88,7 @@ pub struct LoadOptions {
     pub shade: Shade,
 }
 
-/// Worlds that are shown at levels of detail, instead of loaded whole.
+/// Worlds that are shown at levels of detail, instead of being read whole and shown in full detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelsFor {
     /// Every world.
@@ -78,18 +97,6 @@ pub enum LevelsFor {
     MoreChunksThan(u64),
     /// No world.
     None,
-}
-
-/// Content with the destination of its edits.
-pub struct Loaded {
-    /// The content.
-    pub content: Content,
-    /// Destination of edits.
-    pub edit_target: EditTarget,
-    /// Quads of a world in memory; `None` if they are not made yet.
-    pub quads: Option<Vec<ChunkQuads>>,
-    /// Descriptions of the damaged parts of a world in memory, which are left out.
-    pub faults: Vec<String>,
 }
 
 /// Error of loading content.
@@ -111,9 +118,9 @@ pub enum LoadError {
     },
 }
 
-impl Loaded {
-    /// Reads the whole content of an opened file, except for a world at levels of detail, which is
-    /// read when needed. Reports to `progress`.
+impl Content {
+    /// Reads an opened file. A world that is shown in full detail is read whole; one at levels of
+    /// detail is read when needed. Reports to `progress`.
     ///
     /// # Errors
     /// If the file cannot be read, or is completely damaged.
@@ -122,22 +129,18 @@ impl Loaded {
         options: &LoadOptions,
         progress: &Progress,
     ) -> Result<Self, LoadError> {
-        let source: Arc<dyn Source> = match opened {
-            Opened::Voxels(source) => source.into(),
-            Opened::Model(model) => {
-                let content = Content::Model(ModelTriangles::new(&model, options.shade)?);
-                return Ok(Self::of(content, EditTarget::None, Vec::new()));
-            }
-        };
-        Self::of_source(source, options, progress)
+        match opened {
+            Opened::Voxels(source) => Self::read_voxels(source, options, progress),
+            Opened::Model(model) => Ok(Self::Model(ModelTriangles::new(&model, options.shade)?)),
+        }
     }
 
-    /// Reads a world as [`read`](Self::read) does.
+    /// Reads voxels as [`read`](Self::read) does.
     ///
     /// # Errors
     /// Errors of [`read`](Self::read).
-    pub fn of_source(
-        source: Arc<dyn Source>,
+    pub fn read_voxels(
+        source: Box<dyn Source>,
         options: &LoadOptions,
         progress: &Progress,
     ) -> Result<Self, LoadError> {
@@ -147,47 +150,22 @@ impl Loaded {
             LevelsFor::None => false,
         };
         if has_levels {
-            let data = Arc::new(LodData::shared(source, options.cache_bytes));
-            let content = Content::Levels(Arc::clone(&data), options.limits);
-            return Ok(Self::of(content, EditTarget::Levels(data), Vec::new()));
+            let data = LodData::new(source, options.cache_bytes);
+            return Ok(Self::Voxels(Arc::new(data), options.limits));
         }
-        let (world, faults) = load_world(source.as_ref(), progress)?;
-        let content = Content::World(Box::new(world));
-        let has_target = can_save_edits(source.as_ref());
-        let edit_target = if has_target { EditTarget::Source(source) } else { EditTarget::None };
-        Ok(Self::of(content, edit_target, faults))
+        progress.begin(format!("reading {}", source.name()), source.chunk_count());
+        let data = LodData::new(source, usize::MAX);
+        let count = data.read_all(|| progress.step())?;
+        check_damage(&data.faults(), count)?;
+        Ok(Self::Voxels(Arc::new(data), options.limits.full_detail()))
     }
 
-    /// Returns content without quads.
-    pub const fn of(content: Content, edit_target: EditTarget, faults: Vec<String>) -> Self {
-        Self { content, edit_target, quads: None, faults }
+    /// Returns a world without voxels.
+    pub fn empty(name: &str, limits: LodLimits) -> Self {
+        let world = World::new(name, MaterialTable::new());
+        Self::Voxels(Arc::new(LodData::new(Box::new(world), 0)), limits.full_detail())
     }
-}
 
-/// Reads a whole world, and returns the descriptions of its damaged parts, which are left out.
-///
-/// # Errors
-/// If the source cannot be read, or all of its chunks are damaged.
-pub fn load_world(
-    source: &dyn Source,
-    progress: &Progress,
-) -> Result<(World, Vec<String>), LoadError> {
-    progress.begin(format!("reading {}", source.name()), source.chunk_count());
-    let world = World::load_with_progress(source, || progress.step())?;
-    let faults = source.faults();
-    if let (true, [first, ..]) = (world.is_empty(), faults.as_slice()) {
-        return Err(LoadError::AllDamaged { first: first.clone(), count: faults.len() });
-    }
-    Ok((world, faults))
-}
-
-/// Whether edits of a source can be saved, now or once a file is named.
-fn can_save_edits(source: &dyn Source) -> bool {
-    let is_none = |it: &dyn SeparateEdits| it.destination() == EditDestination::None;
-    source.edit_store().is_some() || source.separate_edits().is_some_and(is_none)
-}
-
-impl Content {
     /// Splits a model into pieces that are uploaded to another renderer within a frame.
     #[must_use]
     pub fn in_pieces(self) -> Self {
@@ -200,31 +178,53 @@ impl Content {
     /// Returns a name for display.
     pub fn name(&self) -> &str {
         match self {
-            Self::World(world) => world.name(),
-            Self::Levels(data, _) => data.source().name(),
+            Self::Voxels(data, _) => data.source().name(),
             Self::Model(model) => &model.name,
         }
     }
 
-    /// Meshes a world in memory; other content has no quads. Reports to `progress`.
-    ///
-    /// # Cost
-    /// Meshing on all cores.
-    pub fn quads(&self, meshing: Meshing, progress: &Progress) -> Vec<ChunkQuads> {
+    /// Returns the voxels; a model has none.
+    pub const fn voxels(&self) -> Option<&Arc<LodData>> {
         match self {
-            Self::World(world) => {
-                progress.begin(format!("meshing {}", world.name()), world.positions().len() as u64);
-                scene::mesh_world_with_progress(world, meshing, || progress.step())
-            }
-            Self::Levels(..) | Self::Model(_) => Vec::new(),
+            Self::Voxels(data, _) => Some(data),
+            Self::Model(_) => None,
         }
     }
 
     /// Returns the capacity that a renderer needs.
-    pub fn capacity(&self, quads: &[ChunkQuads]) -> Capacity {
+    ///
+    /// # Cost
+    /// The cost of [`Source::chunk_count`].
+    pub fn capacity(&self) -> Capacity {
         match self {
-            Self::Levels(..) => LodScene::CAPACITY,
-            Self::World(_) | Self::Model(_) => quads.into(),
+            Self::Voxels(data, limits) if !limits.has_levels() => {
+                let meshes = Capacity::of_chunks(data.source().chunk_count()).meshes;
+                Capacity { meshes: meshes.max(VoxelScene::CAPACITY.meshes), ..VoxelScene::CAPACITY }
+            }
+            Self::Voxels(..) => VoxelScene::CAPACITY,
+            Self::Model(_) => Capacity::default(),
         }
+    }
+}
+
+/// Reads a whole world, and returns the descriptions of its damaged parts, which are left out.
+///
+/// # Errors
+/// If the source cannot be read, or all of its chunks are damaged.
+pub fn load_world(source: &dyn Source) -> Result<(World, Vec<String>), LoadError> {
+    let world = World::load(source)?;
+    let faults = source.faults();
+    check_damage(&faults, world.chunk_count())?;
+    Ok((world, faults))
+}
+
+/// Returns an error if there are faults, and `count`, the number of chunks that are not all air, is
+/// 0.
+fn check_damage(faults: &[String], count: usize) -> Result<(), LoadError> {
+    match (faults, count) {
+        ([first, ..], 0) => {
+            Err(LoadError::AllDamaged { first: first.clone(), count: faults.len() })
+        }
+        _ => Ok(()),
     }
 }

@@ -90,12 +90,19 @@ pub struct Framed {
 }
 
 impl Framed {
-    /// Returns the framing of content.
+    /// Returns the framing of content: the box of all chunks at levels of detail, else the box of
+    /// all voxels.
+    ///
+    /// # Cost
+    /// The cost of [`LodData::bounds`](drystone_world::LodData::bounds) without levels of detail.
     pub fn new(content: &Content) -> Self {
         let (framing, transform, has_edge_haze) = match content {
-            Content::World(world) => (Framing::of_voxels(scene::corners(world)), None, false),
-            Content::Levels(data, _) => {
-                (Framing::of_voxels(scene::level_corners(data)), None, true)
+            Content::Voxels(data, limits) => {
+                let corners = match limits.has_levels() {
+                    true => scene::level_corners(data),
+                    false => scene::tight_corners(data.bounds()),
+                };
+                (Framing::of_voxels(corners), None, limits.has_levels())
             }
             Content::Model(model) => {
                 (Framing::of_model(model.transform.corners()), Some(model.transform), false)
@@ -107,6 +114,12 @@ impl Framed {
     /// Returns the lowest and the highest corner, in voxels.
     pub const fn corners(&self) -> (DVec3, DVec3) {
         self.framing.corners()
+    }
+
+    /// Returns the same framing, for a scene with or without the haze that hides the edge of a vast
+    /// world, which depends on its levels of detail.
+    pub(crate) const fn with_edge_haze(self, has_edge_haze: bool) -> Self {
+        Self { has_edge_haze, ..self }
     }
 
     /// Returns a flight with a speed that matches the size of the scene.
@@ -196,15 +209,20 @@ impl Framed {
 #[cfg(test)]
 mod tests {
     use drystone_voxel::{Material, MaterialTable, VoxelPos};
-    use drystone_world::World;
+    use std::sync::Arc;
+
+    use drystone_world::{LodData, World};
 
     use super::*;
+    use crate::{LodLimits, scene::MemoryBudget};
 
     fn seen(options: &ViewOptions) -> (View, f32) {
         let mut world = World::new("two distant voxels", MaterialTable::new());
         world.set(VoxelPos::new(0, 0, 0), Material(1));
         world.set(VoxelPos::new(299, 39, 299), Material(1));
-        let content = Content::World(Box::new(world));
+        let data = LodData::new(Box::new(world), 0);
+        let limits = LodLimits::from(MemoryBudget::default()).full_detail();
+        let content = Content::Voxels(Arc::new(data), limits);
         (Framed::new(&content).view(options), options.size.aspect())
     }
 

@@ -13,8 +13,8 @@ mod walk;
 
 pub use action::Action;
 pub use content::{
-    Amounts, Content, LevelsFor, LoadError, LoadOptions, Loaded, LodLimits, Pace, Shown,
-    ShownLevels, load_world,
+    Amounts, Content, LevelsFor, LoadError, LoadOptions, LodLimits, Pace, Shown, ShownVoxels,
+    load_world,
 };
 pub use flight::{Flight, FlightKey, Stride};
 pub use framed::{Framed, Haze, Look, ViewOptions};

@@ -82,7 +82,7 @@ impl ShotReport {
             drawn.quads,
             cull.name(),
         );
-        let levels = levels.iter().map(|LodCount { level, nodes, meshes, quads }| {
+        let levels = levels.iter().map(|LodCount { level, nodes, meshes, quads, .. }| {
             let bytes = quads * size_of::<Quad>() as u64;
             format!(
                 "level {level}: {nodes} chunks, {meshes} with a mesh, {quads} quads, {bytes} bytes"

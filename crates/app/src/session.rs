@@ -21,11 +21,12 @@ use std::time::Duration;
 
 use drystone_render::{Cull, DrawStats, Image, RenderError};
 use drystone_voxel::MaterialTable;
+use drystone_world::LodData;
 use web_time::Instant;
 
 use crate::keys::Host;
-use crate::scene::{Brush, ChunkQuads, EditSaver, EditStep, Editor, Meshing, RendererKind, Size};
-use crate::{Action, Content, Framed, Loaded, ViewOptions};
+use crate::scene::{Brush, EditSaver, EditStep, Editor, Meshing, RendererKind, Size};
+use crate::{Action, Content, Framed, ViewOptions};
 
 /// Content, camera, editor and switches, with the device that draws them.
 ///
@@ -33,14 +34,14 @@ use crate::{Action, Content, Framed, Loaded, ViewOptions};
 /// frame: [`advance`](Self::advance), [`follow`](Self::follow), [`draw`](Self::draw).
 pub struct Session {
     host: Host,
-    info: ContentInfo,
+    /// Name of the content.
+    name: String,
     /// Scene on a device; `None` while no device is open.
     stage: Option<Stage>,
-    /// Content that no scene holds, with its quads if they are made.
-    waiting: Option<(Content, Option<Vec<ChunkQuads>>)>,
+    /// Content that no scene holds.
+    waiting: Option<Content>,
     camera: CameraControl,
     editing: Editing,
-    max_edit_bytes: usize,
     renderer: RendererKind,
     cull: Cull,
     change: Option<Change>,
@@ -61,12 +62,6 @@ pub struct SessionOptions {
     pub cull: Cull,
     /// Limit for unsaved edits and history together, in bytes.
     pub max_edit_bytes: usize,
-}
-
-/// Name and damage of content.
-struct ContentInfo {
-    name: String,
-    faults: Vec<String>,
 }
 
 /// Texts for the user.
@@ -90,18 +85,16 @@ const NO_VOXELS: &str = "polygon models cannot be edited; import the model as vo
 
 impl Session {
     /// Creates a session without a device.
-    pub fn new(loaded: Loaded, options: &SessionOptions) -> Self {
+    pub fn new(content: Content, options: &SessionOptions) -> Self {
         let SessionOptions { host, view, renderer, cull, max_edit_bytes } = *options;
-        let Loaded { content, edit_target, quads, faults } = loaded;
         let now = Instant::now();
         Self {
             host,
-            info: ContentInfo { name: content.name().into(), faults },
+            name: content.name().into(),
             camera: CameraControl::new(Framed::new(&content), view),
             stage: None,
-            waiting: Some((content, quads)),
-            editing: Editing::new(edit_target, max_edit_bytes),
-            max_edit_bytes,
+            editing: Editing::new(&content, max_edit_bytes),
+            waiting: Some(content),
             renderer,
             cull,
             change: None,
@@ -111,13 +104,11 @@ impl Session {
     }
 
     /// Shows other content. The brush keeps form and size.
-    pub fn replace(&mut self, loaded: Loaded, options: &SessionOptions) {
-        let mut editing = Editing::new(crate::scene::EditTarget::None, 0);
-        std::mem::swap(&mut self.editing, &mut editing);
-        *self = Self::new(loaded, options);
-        let brush = editing.editor().brush;
+    pub fn replace(&mut self, content: Content, options: &SessionOptions) {
+        let (brush, changes) = (self.editing.editor.brush, self.editing.changes);
+        *self = Self::new(content, options);
         self.editing.editor.brush = Brush { material: Brush::default().material, ..brush };
-        self.editing.changes = editing.changes() + 1;
+        self.editing.changes = changes + 1;
     }
 
     /// Executes an action of the user. Returns actions that concern files, devices and panels.
@@ -148,6 +139,7 @@ impl Session {
             Action::Sort => self.camera.view.sort_opaque ^= true,
             Action::Cull => self.switch_cull()?,
             Action::Occlusion => self.switch_occlusion(),
+            Action::Levels => self.switch_levels()?,
             Action::Tint if self.is_model() => {
                 self.say("polygon models have no levels of detail to tint");
             }
@@ -175,7 +167,7 @@ impl Session {
         let time = now.saturating_duration_since(self.pace.last);
         self.pace.last = now;
         let scene = match &mut self.stage {
-            Some(stage) if self.camera.is_walking() => stage.edit_scene(),
+            Some(stage) if self.camera.is_walking() => stage.voxel_scene(),
             _ => None,
         };
         self.camera.travel(time, scene.map(|scene| &*scene));
@@ -288,7 +280,7 @@ impl Session {
 impl Session {
     /// Returns the name of the content.
     pub fn name(&self) -> &str {
-        &self.info.name
+        &self.name
     }
 
     /// Whether the content still exists. It is lost if a device fails while it is uploaded.
@@ -318,7 +310,7 @@ impl Session {
 
     /// Returns the materials of the voxels; `None` for models.
     pub fn materials(&mut self) -> Option<&MaterialTable> {
-        Some(self.stage.as_mut()?.edit_scene()?.materials())
+        Some(self.stage.as_mut()?.voxel_scene()?.data().materials())
     }
 
     /// Returns the result of the last action, in words.
@@ -348,18 +340,17 @@ impl Session {
 
     /// Returns descriptions of the parts that could not be read so far, which are left out.
     pub fn faults(&self) -> Vec<String> {
-        let levels = self.stage.as_ref().and_then(Stage::levels);
-        levels.map_or_else(|| self.info.faults.clone(), |(data, _)| data.faults())
+        self.stage.as_ref().and_then(Stage::data).map_or_else(Vec::new, LodData::faults)
     }
 
     /// Whether the world is shown at levels of detail.
     pub fn has_levels(&self) -> bool {
-        self.stage.as_ref().is_some_and(|stage| stage.levels().is_some())
+        self.stage.as_ref().is_some_and(Stage::has_levels)
     }
 
     /// Whether the meshes lag behind the camera.
     pub fn lags(&self) -> bool {
-        self.stage.as_ref().and_then(Stage::levels).is_some_and(|(_, lags)| lags)
+        self.stage.as_ref().is_some_and(Stage::lags)
     }
 
     /// Whether a polygon model is shown.

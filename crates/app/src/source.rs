@@ -2,9 +2,9 @@
 
 mod unnamed;
 
-use std::{fs::OpenOptions, path::Path, sync::Arc};
+use std::{fs::OpenOptions, path::Path};
 
-use drystone::{Loaded, Progress};
+use drystone::{Content, Progress};
 use drystone_formats::{Model, ModelWarning, Source};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
@@ -109,40 +109,21 @@ fn is_writable(path: &Path) -> bool {
     OpenOptions::new().write(true).open(path).is_ok()
 }
 
-/// Loads opened content to be shown. Prints the faults of a world, whose damaged parts are left
-/// out, and if verbose the warnings of a model.
-pub(crate) fn load(
+/// Reads opened content to be shown. Prints the warnings of a model if verbose.
+pub(crate) fn read(
     opened: Opened,
     options: &SceneOptions,
     progress: &Progress,
-) -> Result<Loaded, AppError> {
-    let name = match &opened {
-        Opened::Voxels(source) => source.name().to_owned(),
-        Opened::Model(model) => {
-            note_warnings(model, options);
-            model.name.clone()
-        }
-    };
-    let loaded = Loaded::read(opened, &options.load_options(), progress)?;
-    note_faults(&name, &loaded.faults);
-    Ok(loaded)
+) -> Result<Content, AppError> {
+    if let Opened::Model(model) = &opened {
+        note_warnings(model, options);
+    }
+    Ok(Content::read(opened, &options.load_options(), progress)?)
 }
 
-/// Loads an open source again, as [`load`] does.
-pub(crate) fn load_again(
-    source: Arc<dyn Source>,
-    options: &SceneOptions,
-    progress: &Progress,
-) -> Result<Loaded, AppError> {
-    let name = source.name().to_owned();
-    let loaded = Loaded::of_source(source, &options.load_options(), progress)?;
-    note_faults(&name, &loaded.faults);
-    Ok(loaded)
-}
-
-/// Loads a whole source as a world in memory, as [`load`] does.
+/// Reads a whole source as a world in memory. Prints the faults of damaged parts, which are left out.
 pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
-    let (world, faults) = drystone::load_world(source, &Progress::default())?;
+    let (world, faults) = drystone::load_world(source)?;
     note_faults(source.name(), &faults);
     Ok(world)
 }

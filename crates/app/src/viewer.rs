@@ -17,7 +17,7 @@ mod status;
 
 use std::time::Instant;
 
-use drystone::{Action, Loaded, Session, scene::BackendKind, scene::Size};
+use drystone::{Action, Content, Session, scene::BackendKind, scene::Size};
 use drystone_render::RenderError;
 use winit::{
     application::ApplicationHandler,
@@ -50,7 +50,7 @@ use status::Status;
 /// Content of a file, ready to be shown, with its options.
 struct Opened {
     options: SceneOptions,
-    loaded: Loaded,
+    content: Content,
 }
 
 /// Whether this session has a display to open a window on.
@@ -117,10 +117,10 @@ struct Preferences {
 
 impl Viewer {
     fn new(opened: Opened, save: SaveArgs, settings: Settings, requests: WindowRequests) -> Self {
-        let Opened { options, loaded } = opened;
+        let Opened { options, content } = opened;
         let mut viewer = Self {
-            status: Status::new(loaded.content.name()),
-            session: Session::new(loaded, &session_options(&options)),
+            status: Status::new(content.name()),
+            session: Session::new(content, &session_options(&options)),
             saving: Saving::new(),
             screen: Screen::default(),
             pointer: Pointer::new(),
@@ -155,16 +155,10 @@ impl Viewer {
     /// Executes an action.
     fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         let was_editing = self.session.editing().is_on();
-        let changes_scene =
-            matches!(action, Action::Renderer(_) | Action::NextRenderer | Action::Occlusion);
-        if changes_scene && self.reader.is_reread() {
-            self.session.say(Session::BUSY);
-        } else {
-            match self.session.apply(action) {
-                Ok(None) => {}
-                Ok(Some(action)) => self.act_on_window(event_loop, action),
-                Err(error) => self.recover(event_loop, error),
-            }
+        match self.session.apply(action) {
+            Ok(None) => {}
+            Ok(Some(action)) => self.act_on_window(event_loop, action),
+            Err(error) => self.recover(event_loop, error),
         }
         if self.session.editing().is_on() != was_editing {
             self.end_editing();
@@ -176,10 +170,6 @@ impl Viewer {
     fn act_on_window(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         match action {
             Action::Save => self.save(),
-            Action::Levels => self.switch_levels(),
-            Action::Backend(_) | Action::NextBackend if self.reader.is_reread() => {
-                self.session.say(Session::BUSY);
-            }
             Action::Backend(kind) => self.switch_backend(event_loop, kind),
             Action::NextBackend => {
                 let next = match self.screen.concrete(self.options.drawing.backend) {

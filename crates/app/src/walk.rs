@@ -7,7 +7,7 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelBox, VoxelPos};
 use drystone_world::VoxelAccess;
 use glam::DVec3;
 
-use crate::{Flight, Stride, scene::EditScene};
+use crate::{Flight, Stride, scene::VoxelScene};
 
 /// State of a walker. The camera is its head; the body is a box around and below it.
 ///
@@ -57,8 +57,8 @@ impl Walk {
     ///
     /// # Cost
     /// O(voxels from the camera down to the ground), plus reading their chunks.
-    pub fn start(camera: &mut Camera, scene: &dyn EditScene, corners: (DVec3, DVec3)) -> Self {
-        let (voxels, materials) = (scene.voxels(), scene.materials());
+    pub fn start(camera: &mut Camera, scene: &VoxelScene, corners: (DVec3, DVec3)) -> Self {
+        let (voxels, materials) = (scene.data(), scene.data().materials());
         let mut reader = VoxelReader { voxels, materials, bounds: scene.bounds(), last: None };
         camera.position = lowered(camera.position, corners, &mut |at| reader.is_solid(at));
         Self::default()
@@ -78,12 +78,12 @@ impl Walk {
         &mut self,
         camera: &mut Camera,
         flight: &Flight,
-        scene: &dyn EditScene,
+        scene: &VoxelScene,
         floor: f64,
         time: Duration,
     ) {
         flight.turn_held(camera, time);
-        let (voxels, materials) = (scene.voxels(), scene.materials());
+        let (voxels, materials) = (scene.data(), scene.data().materials());
         let mut reader = VoxelReader { voxels, materials, bounds: scene.bounds(), last: None };
         let (stride, seconds) = (flight.stride(camera), Flight::seconds(time));
         self.step(&mut camera.position, stride, seconds, floor, &mut |at| reader.is_solid(at));

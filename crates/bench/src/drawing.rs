@@ -3,6 +3,7 @@
 pub(crate) mod article;
 pub(crate) mod bucket_size;
 pub(crate) mod changing;
+mod chunk_scene;
 mod contenders;
 pub(crate) mod cubes;
 pub(crate) mod culling;

@@ -13,8 +13,7 @@ const NO_EDITS_OF_MODELS: &str = "polygon models cannot be edited; import the mo
 const NO_CHANGES_OF_MODELS: &str =
     "--placement, --holes and --defragment are not available for polygon models; leave them out";
 
-const NO_LEVELS: &str =
-    "--levels on needs voxels, --renderer pool or naive, and does not work with --ao";
+const NO_LEVELS: &str = "--levels on needs voxels, and --renderer pool or naive";
 
 const NO_TINT_ON_MODELS: &str = "polygon models have no levels of detail to tint";
 
@@ -39,8 +38,7 @@ impl SceneOptions {
 
     /// Whether levels of detail are possible with these options.
     pub(crate) fn can_have_levels(&self) -> bool {
-        !self.detail.ao
-            && !matches!(self.drawing.renderer, RendererKind::Instanced(_))
+        !matches!(self.drawing.renderer, RendererKind::Instanced(_))
             && self.source.model_path().is_none()
     }
 }

@@ -76,7 +76,8 @@ pub(crate) struct DetailArgs {
     #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
     pub(crate) shade: Shade,
     /// Levels of detail: far parts are drawn with larger voxels, and voxels are read when needed.
-    /// auto (for worlds of more than 8,192 chunks), on, or off (the whole world is read first)
+    /// auto (for worlds of more than 8,192 chunks), on, or off (all in full detail, and the whole world
+    /// is read first)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) levels: LevelsKind,
     /// Memory limit in MiB for vertices and voxels of a world shown at levels of detail. The

@@ -58,7 +58,6 @@ fn usage_errors_are_one_line() {
         "drystone import a.vox b.drystone --seed 5",
         "drystone import a.vox b.drystone --memory 3",
         "drystone check",
-        "drystone --levels on --ao",
         "drystone --levels on --renderer instanced",
         "drystone --ao a.obj",
         "drystone shot a.GLB -o b.png --ao",

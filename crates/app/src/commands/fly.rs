@@ -27,12 +27,10 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let sink = Sink::open(options)?;
     let scene = &options.scene;
     let opened = source::open_edited(&scene.source, &scene.edits)?;
-    let content = source::load(opened, scene, &Progress::default())?.content;
+    let content = source::read(opened, scene, &Progress::default())?;
     let views = route.views(&Framed::new(&content), &scene.view_options(), options.frames);
-    let quads = content.quads(scene.meshing(), &Progress::default());
-    let renderer = commands::open_renderer(&content, &quads, scene)?;
-    let mut shown = commands::show(content, &quads, scene, renderer)?;
-    drop(quads);
+    let renderer = commands::open_renderer(&content, scene)?;
+    let mut shown = commands::show(content, scene, renderer)?;
     let start = Instant::now();
     let is_stopped = stop_on_signal();
     let commands = sink.fill(views.len(), |n, write| {
@@ -45,6 +43,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
         Ok(drawn.commands)
     })?;
     let frame_ms = start.elapsed().as_secs_f64() * 1e3 / views.len() as f64;
+    commands::note_faults(&shown);
     commands::culled_by(shown.renderer());
     report(options, &mut shown, &commands, frame_ms)
 }

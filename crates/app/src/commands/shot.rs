@@ -1,8 +1,10 @@
 use std::{path::Path, time::Instant};
 
-use drystone::{Content, Framed, Progress, scene};
+use drystone::{Amounts, Content, Framed, Progress, Shown};
 
-use super::{culled_by, open_renderer, show};
+use super::{culled_by, note_faults, open_renderer, show};
+use drystone_render::{RenderError, View};
+
 use crate::{
     AppError,
     allocator::AllocatorReport,
@@ -17,33 +19,28 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     let (mut clock, mut times) = (Clock::start(), StageTimes::default());
     let opened = source::open_edited(&options.source, &options.edits)?;
     times.load_ms = clock.lap();
-    let content = source::load(opened, options, &Progress::default())?.content;
+    let content = source::read(opened, options, &Progress::default())?;
     match &content {
         // The polygons are read; triangulating them is their meshing.
         Content::Model(_) => times.mesh_ms = clock.lap(),
-        Content::World(_) | Content::Levels(..) => times.load_ms += clock.lap(),
+        Content::Voxels(..) => times.load_ms += clock.lap(),
     }
     note_loaded(options, &content);
-    let quads = content.quads(options.meshing(), &Progress::default());
-    times.mesh_ms += clock.lap();
-    if let Content::World(_) = content {
-        note(options, || format!("meshed {} quads", scene::quad_count(&quads)));
-    }
 
     let view = Framed::new(&content).view(&options.view_options());
-    let mut renderer = open_renderer(&content, &quads, options)?;
+    let mut renderer = open_renderer(&content, options)?;
     times.open_ms = clock.lap();
     note(options, || {
         format!("drawing with {} on {}", renderer.name(), renderer.output().describe())
     });
 
-    let mut shown = show(content, &quads, options, renderer)?;
+    let mut shown = show(content, options, renderer)?;
     times.upload_ms = clock.lap();
-    shown.settle(&view, options.camera.size)?;
-    times.load_ms += clock.lap();
-    if let Some((data, _)) = shown.levels() {
-        source::note_faults(data.source().name(), &data.faults());
-    }
+    settle(&mut shown, &view, options)?;
+    // At levels of detail, most of this time is spent reading voxels.
+    let settled_ms = if shown.has_levels() { &mut times.load_ms } else { &mut times.mesh_ms };
+    *settled_ms += clock.lap();
+    note_faults(&shown);
     let (picture, drawn) = shown.picture(&view)?;
     times.draw_ms = clock.lap();
     picture.save_png(path)?;
@@ -78,17 +75,27 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     output::print(&format!("{report}\n"))
 }
 
+/// Makes all meshes of the view.
+fn settle(shown: &mut Shown, view: &View, options: &SceneOptions) -> Result<(), RenderError> {
+    shown.settle(view, options.camera.size)?;
+    if let (Amounts::Voxels { quads, .. }, false) = (shown.amounts(), shown.has_levels()) {
+        note(options, || format!("meshed {quads} quads"));
+    }
+    Ok(())
+}
+
 fn note_loaded(options: &SceneOptions, content: &Content) {
     match content {
-        Content::World(world) => {
-            note(options, || format!("loaded {} chunks of {}", world.chunk_count(), world.name()));
+        Content::Voxels(data, limits) if !limits.has_levels() => {
+            let (count, name) = (data.solid_chunk_count(), data.source().name());
+            note(options, || format!("loaded {count} chunks of {name}"));
         }
         Content::Model(model) => {
             note(options, || format!("loaded {} polygons of {}", model.polygon_count, model.name));
             note(options, || format!("triangulated into {} triangles", model.triangle_count()));
         }
         // Chunks are read when they are needed.
-        Content::Levels(..) => {}
+        Content::Voxels(..) => {}
     }
 }
 

@@ -1,14 +1,12 @@
 use std::time::Duration;
 
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LodCount, LodData};
+use drystone_world::{LodConfig, LodCount, LodData};
 
-use super::{Content, levels::ShownLevels};
-use crate::scene::{
-    Capacity, ChunkQuads, EditScene, Meshing, ModelScene, OpenDevice, RendererKind, Scene, Size,
-};
+use super::{Content, LodLimits, shown_voxels::ShownVoxels};
+use crate::scene::{Capacity, Meshing, ModelScene, OpenDevice, RendererKind, Size, VoxelScene};
 
-/// Limit of the work on levels of detail.
+/// Limit of the work on meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// A window that draws frame after frame.
@@ -19,10 +17,8 @@ pub enum Pace {
 
 /// Content with the renderer that draws it.
 pub enum Shown {
-    /// A world in memory.
-    World(Box<Scene>),
-    /// A world at levels of detail.
-    Levels(Box<ShownLevels>),
+    /// Voxels.
+    Voxels(Box<ShownVoxels>),
     /// A polygon model.
     Model(ModelScene),
 }
@@ -32,7 +28,7 @@ pub enum Shown {
 pub enum Amounts {
     /// Voxels.
     Voxels {
-        /// Number of chunks.
+        /// Number of shown chunks that are not all air; with levels of detail, of all shown chunks.
         chunks: usize,
         /// Number of quads.
         quads: u64,
@@ -51,26 +47,23 @@ pub enum Amounts {
 }
 
 impl Shown {
-    /// Uploads the content and its quads to a renderer; `meshing` is used for edited chunks.
+    /// Shows content in a renderer, with voxels meshed as `meshing` says. A model is uploaded;
+    /// meshes of voxels are made by [`follow`](Self::follow) and [`settle`](Self::settle).
     ///
     /// # Errors
     /// Errors of the renderer, or if no threads can be started.
     pub fn new(
         content: Content,
-        quads: &[ChunkQuads],
         meshing: Meshing,
         renderer: Box<dyn Renderer>,
         pace: Pace,
     ) -> Result<Self, RenderError> {
         match content {
-            Content::World(world) => {
-                let mut scene = Scene::new(*world, quads, renderer)?;
-                scene.set_meshing(meshing);
-                Ok(Self::World(Box::new(scene)))
-            }
-            Content::Levels(data, limits) => {
+            Content::Voxels(data, limits) => {
                 let limits = limits.at(pace);
-                Ok(Self::Levels(Box::new(ShownLevels::new(data, limits, renderer)?)))
+                let config = LodConfig { meshing, ..limits.config };
+                let limits = LodLimits { config, ..limits };
+                Ok(Self::Voxels(Box::new(ShownVoxels::new(data, limits, renderer)?)))
             }
             Content::Model(model) => Ok(Self::Model(ModelScene::new(model, renderer)?)),
         }
@@ -78,29 +71,33 @@ impl Shown {
 
     /// Whether every part of the content has a mesh, even a coarse one.
     pub fn is_whole(&self) -> bool {
+        self.voxels().is_none_or(|voxels| voxels.scene.tree().is_whole())
+    }
+
+    /// Whether the meshes lag behind the camera.
+    pub fn lags(&self) -> bool {
+        self.voxels().is_some_and(|voxels| !voxels.scene.tree().is_settled())
+    }
+
+    fn voxels(&self) -> Option<&ShownVoxels> {
         match self {
-            Self::World(_) | Self::Model(_) => true,
-            Self::Levels(levels) => levels.scene.tree().is_whole(),
+            Self::Voxels(voxels) => Some(voxels),
+            Self::Model(_) => None,
         }
     }
 
     /// Returns the content, without its meshes.
     pub fn into_content(self) -> Content {
         match self {
-            Self::World(scene) => Content::World(Box::new(scene.into_world())),
-            Self::Levels(levels) => {
-                let (data, limits) = levels.into_parts();
-                Content::Levels(data, limits)
-            }
+            Self::Voxels(voxels) => voxels.into_content(),
             Self::Model(scene) => Content::Model(scene.into_model()),
         }
     }
 
-    /// Begins to mesh a whole world again; a model has no voxels. [`follow`](Self::follow)
-    /// continues.
+    /// Begins to mesh all voxels again; a model has none. [`follow`](Self::follow) continues.
     pub fn change_meshing(&mut self, meshing: Meshing) {
-        if let Self::World(scene) = self {
-            scene.change_meshing(meshing);
+        if let Self::Voxels(voxels) = self {
+            voxels.change_meshing(meshing);
         }
     }
 
@@ -112,8 +109,7 @@ impl Shown {
         kind: RendererKind,
     ) -> Result<(), RenderError> {
         match self {
-            Self::World(scene) => scene.change_renderer(device.renderer(kind, scene.capacity())?),
-            Self::Levels(levels) => levels.change_renderer(device, kind),
+            Self::Voxels(voxels) => voxels.change_renderer(device, kind),
             // A finished model is only uploaded.
             Self::Model(scene) => {
                 scene.change_renderer(device.renderer(kind, Capacity::default())?);
@@ -125,8 +121,7 @@ impl Shown {
     /// Cancels a change of renderer or meshing.
     pub fn stop_change(&mut self) {
         match self {
-            Self::World(scene) => scene.stop_change(),
-            Self::Levels(levels) => levels.stop_change(),
+            Self::Voxels(voxels) => voxels.stop_change(),
             Self::Model(scene) => scene.stop_change(),
         }
     }
@@ -134,45 +129,44 @@ impl Shown {
     /// Handles edited voxels.
     pub fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
         match self {
-            Self::Levels(levels) => levels.edited(device),
-            Self::World(_) | Self::Model(_) => Ok(()),
+            Self::Voxels(voxels) => voxels.edited(device),
+            Self::Model(_) => Ok(()),
         }
     }
 
     /// Returns the renderer.
     pub fn renderer(&mut self) -> &mut dyn Renderer {
         match self {
-            Self::World(scene) => scene.renderer(),
-            Self::Levels(levels) => levels.scene.renderer(),
+            Self::Voxels(voxels) => voxels.scene.renderer(),
             Self::Model(scene) => scene.renderer(),
         }
     }
 
     /// Whether a part could not be read and is retried by drawing.
     pub fn is_broken(&self) -> bool {
-        matches!(self, Self::Levels(levels) if levels.is_broken())
+        self.voxels().is_some_and(ShownVoxels::is_broken)
     }
 
     /// Holds or releases a change of renderer while an edit is applied in parts.
     pub(crate) fn hold(&mut self, is_held: bool) {
-        if let Self::Levels(levels) = self {
-            levels.is_held = is_held;
+        if let Self::Voxels(voxels) = self {
+            voxels.is_held = is_held;
         }
     }
 
     /// Returns the amounts for reports.
     pub fn amounts(&self) -> Amounts {
         match self {
-            Self::World(scene) => Amounts::Voxels {
-                chunks: scene.world().chunk_count(),
-                quads: scene.capacity().quads,
-                levels: Vec::new(),
-            },
-            Self::Levels(levels) => {
-                let levels = levels.scene.tree().counts();
-                let chunks = levels.iter().map(|level| level.nodes as usize).sum();
-                let quads = levels.iter().map(|level| level.quads).sum();
-                Amounts::Voxels { chunks, quads, levels }
+            Self::Voxels(voxels) => {
+                let counts = voxels.scene.tree().counts();
+                let quads = counts.iter().map(|level| level.quads).sum();
+                let count = |count: fn(&LodCount) -> u32| counts.iter().map(count).sum::<u32>();
+                if voxels.limits.has_levels() {
+                    let chunks = count(|level| level.nodes) as usize;
+                    return Amounts::Voxels { chunks, quads, levels: counts };
+                }
+                let chunks = count(|level| level.solid_nodes) as usize;
+                Amounts::Voxels { chunks, quads, levels: Vec::new() }
             }
             Self::Model(scene) => {
                 let model = scene.model();
@@ -187,28 +181,31 @@ impl Shown {
 
     /// Whether voxels are larger than requested because vertex memory is limited.
     pub fn is_coarsened(&self) -> bool {
-        matches!(self, Self::Levels(levels) if levels.scene.coarsening() > 1.0)
+        self.voxels().is_some_and(|voxels| voxels.scene.coarsening() > 1.0)
     }
 
-    /// Returns the data of a world at levels of detail, and whether its meshes lag behind the
-    /// camera.
-    pub fn levels(&self) -> Option<(&LodData, bool)> {
-        match self {
-            Self::Levels(levels) => {
-                let tree = levels.scene.tree();
-                Some((tree.data(), !tree.is_settled()))
-            }
-            Self::World(_) | Self::Model(_) => None,
-        }
+    /// Whether voxels are shown at levels of detail.
+    pub fn has_levels(&self) -> bool {
+        self.voxels().is_some_and(|voxels| voxels.limits.has_levels())
     }
 
-    /// Returns the voxels for editing; a model has none.
-    pub fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
+    /// Returns the voxels; a model has none.
+    pub fn data(&self) -> Option<&LodData> {
+        self.voxels().map(|voxels| voxels.scene.data())
+    }
+
+    /// Returns the scene of the voxels, for editing; a model has none.
+    pub fn voxel_scene(&mut self) -> Option<&mut VoxelScene> {
         match self {
-            Self::World(scene) => Some(scene.as_mut()),
-            Self::Levels(levels) => Some(&mut levels.scene),
+            Self::Voxels(voxels) => Some(&mut voxels.scene),
             Self::Model(_) => None,
         }
+    }
+
+    /// Returns the same voxels with other limits, for another scene; a model has none.
+    pub(crate) fn with_limits(&self, limits: fn(LodLimits) -> LodLimits) -> Option<Content> {
+        let voxels = self.voxels()?;
+        Some(Content::Voxels(voxels.scene.tree().shared_data(), limits(voxels.limits)))
     }
 
     /// Updates meshes for `view` in a picture of this size, and continues a change of renderer or
@@ -220,8 +217,7 @@ impl Shown {
         time: Duration,
     ) -> Result<Option<f32>, RenderError> {
         match self {
-            Self::World(scene) => scene.change_for(time),
-            Self::Levels(levels) => levels.follow(view, size, time),
+            Self::Voxels(voxels) => voxels.follow(view, size, time),
             Self::Model(scene) => scene.change_for(time),
         }
     }
@@ -229,8 +225,8 @@ impl Shown {
     /// Updates meshes until all that `view` needs is there, however long it takes.
     pub fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match self {
-            Self::Levels(levels) => levels.scene.settle(view, size, |_| {}),
-            Self::World(_) | Self::Model(_) => Ok(()),
+            Self::Voxels(voxels) => voxels.scene.settle(view, size, |_| {}),
+            Self::Model(_) => Ok(()),
         }
     }
 
@@ -240,8 +236,7 @@ impl Shown {
     /// If the device is lost or refuses.
     pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         match self {
-            Self::World(scene) => scene.draw(view),
-            Self::Levels(levels) => levels.scene.draw(view),
+            Self::Voxels(voxels) => voxels.scene.draw(view),
             Self::Model(scene) => scene.draw(view),
         }
     }
@@ -252,8 +247,7 @@ impl Shown {
     /// If the device is lost or refuses, or draws to a window.
     pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
         match self {
-            Self::World(scene) => scene.picture(view),
-            Self::Levels(levels) => levels.scene.picture(view),
+            Self::Voxels(voxels) => voxels.scene.picture(view),
             Self::Model(scene) => scene.picture(view),
         }
     }

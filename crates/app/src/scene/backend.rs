@@ -5,8 +5,6 @@ use drystone_render::{
     SharedDevice, SlotPolicy, WgpuDevice, WindowTarget,
 };
 
-use super::{ChunkQuads, quad_count};
-
 #[cfg(not(target_arch = "wasm32"))]
 mod blocking;
 
@@ -123,23 +121,10 @@ impl Capacity {
     /// Spare meshes, for edits of a world or parts of a model.
     const SPARE_MESHES: u32 = 1024;
 
-    /// Returns the capacity for a number of quads, in two layers of each of `chunks` chunks.
-    pub fn of(quads: u64, chunks: usize) -> Self {
-        let layers = (chunks as u32).saturating_mul(2);
-        Self { quads, meshes: layers.saturating_add(Self::SPARE_MESHES) }
-    }
-}
-
-impl From<&[ChunkQuads]> for Capacity {
-    /// Two layers per chunk, plus spare meshes for edits.
-    fn from(quads: &[ChunkQuads]) -> Self {
-        Self::of(quad_count(quads), quads.len())
-    }
-}
-
-impl From<&Vec<ChunkQuads>> for Capacity {
-    fn from(quads: &Vec<ChunkQuads>) -> Self {
-        quads.as_slice().into()
+    /// Returns the capacity for meshes in two layers of each of `chunks` chunks.
+    pub fn of_chunks(chunks: u64) -> Self {
+        let layers = u32::try_from(chunks.saturating_mul(2)).unwrap_or(u32::MAX);
+        Self { quads: 0, meshes: layers.saturating_add(Self::SPARE_MESHES) }
     }
 }
 
@@ -174,9 +159,9 @@ impl OpenDevice {
     pub fn renderer(
         &self,
         kind: RendererKind,
-        capacity: impl Into<Capacity>,
+        capacity: Capacity,
     ) -> Result<Box<dyn Renderer>, RenderError> {
-        (self.renderer)(kind, capacity.into())
+        (self.renderer)(kind, capacity)
     }
 }
 

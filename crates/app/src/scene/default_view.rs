@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone_render::{Atmosphere, Camera, Projection};
-use drystone_voxel::{Chunk, ChunkPos, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, VoxelBox, VoxelPos};
 use drystone_world::{LodData, World};
 use glam::{DQuat, DVec3};
 
@@ -116,8 +116,13 @@ pub fn default_view_of_model(corners: (DVec3, DVec3), aspect: f32) -> DefaultVie
 /// Returns the lowest and the highest corner of the solid voxels of `world`; for an empty world, a
 /// box around the origin.
 pub fn corners(world: &World) -> (DVec3, DVec3) {
+    tight_corners(world.bounds())
+}
+
+/// Returns the corners of the box of all voxels; without voxels, a box around the origin.
+pub(crate) fn tight_corners(bounds: Option<VoxelBox>) -> (DVec3, DVec3) {
     let corner = |v: VoxelPos| DVec3::from_array(v.to_array().map(f64::from));
-    match world.bounds() {
+    match bounds {
         Some(bounds) => (corner(bounds.min), corner(bounds.max)),
         None => (DVec3::splat(-8.0), DVec3::splat(8.0)),
     }

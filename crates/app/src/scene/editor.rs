@@ -6,7 +6,7 @@ use drystone_render::RenderError;
 use drystone_voxel::{Material, VoxelBox};
 use drystone_world::{Edit, EditHistory, VoxelRay, VoxelShape};
 
-use super::EditScene;
+use super::VoxelScene;
 
 mod aim;
 mod brush;
@@ -15,7 +15,7 @@ mod saver;
 
 pub use brush::{Brush, BrushForm};
 use job::{Job, Outcome, Task};
-pub use saver::{EditSaver, EditTarget, Reread, SaveState};
+pub use saver::{EditSaver, SaveState};
 
 /// Action on the voxels that a ray hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum Edited {
     Picked(Material),
     /// The ray hits no voxel.
     OutOfReach,
-    /// The ray may hit a voxel, but beyond [`EditScene::reach_voxels`].
+    /// The ray may hit a voxel, but beyond the reach of the scene.
     TooFar,
     /// Nothing changed: the voxels have that material already or lie outside the world, or there is
     /// nothing to undo or redo.
@@ -130,26 +130,26 @@ fn mib(bytes: usize) -> usize {
 /// # Examples
 /// ```
 /// use drystone::scene::{
-///     BackendKind, EditAction, EditSaver, Edited, Editor, EditTarget, RendererKind, Scene, Size,
-///     mesh_world, open_renderer,
+///     BackendKind, EditAction, EditSaver, Edited, Editor, RendererKind, Size, VoxelScene,
+///     open_renderer,
 /// };
 /// use drystone_voxel::{MaterialTable, VoxelPos};
-/// use drystone_world::{VoxelRay, World};
+/// use drystone_world::{Meshing, VoxelRay, World};
 ///
 /// let mut materials = MaterialTable::new();
 /// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
 /// let mut world = World::new("a stone", materials);
 /// world.set(VoxelPos::new(0, 0, 0), stone);
-/// let (quads, size) = (mesh_world(&world), Size { width: 64, height: 64 });
-/// let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, size, &quads)?;
-/// let mut scene = Scene::new(world, &quads, renderer)?;
+/// let (size, capacity) = (Size { width: 64, height: 64 }, VoxelScene::CAPACITY);
+/// let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, size, capacity)?;
+/// let mut scene = VoxelScene::of_world(world, Meshing::default(), renderer)?;
 ///
-/// let mut editor = Editor::new(EditSaver::new(EditTarget::None));
+/// let mut editor = Editor::new(EditSaver::new(scene.tree().shared_data()));
 /// let down = VoxelRay { origin: [0.5, 9.0, 0.5], direction: [0.0, -1.0, 0.0] };
 /// assert_eq!(editor.act(&mut scene, EditAction::Place, &down)?, Edited::Voxels(1));
-/// assert_eq!(scene.world().get(VoxelPos::new(0, 1, 0)), stone);
+/// assert_eq!(scene.data().get(VoxelPos::new(0, 1, 0)), stone);
 /// assert_eq!(editor.undo(&mut scene)?, Edited::Voxels(1));
-/// assert_eq!(scene.world().solid_count(), 1);
+/// assert!(scene.data().get(VoxelPos::new(0, 1, 0)).is_air());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -200,12 +200,6 @@ impl Editor {
         &self.history
     }
 
-    /// Replaces the saver, for the same voxels; history and edit count stay. The new saver must
-    /// save to the same source. Edits that the source [lacks](EditSaver::lacked_count) are lost.
-    pub fn set_saver(&mut self, saver: EditSaver) {
-        self.saver = saver.after(self.saver.edit_count());
-    }
-
     /// Returns a box around all voxels that were ever changed here, which may extend the world.
     /// `None` without changes.
     pub const fn touched(&self) -> Option<VoxelBox> {
@@ -237,7 +231,7 @@ impl Editor {
     /// If it cannot be shown; the edit is applied and saved anyway.
     pub fn act(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         action: EditAction,
         ray: &VoxelRay,
     ) -> Result<Edited, EditError> {
@@ -250,7 +244,7 @@ impl Editor {
     /// Errors of [`act`](Self::act), or if the shape is too large.
     pub fn fill(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Edited, EditError> {
@@ -261,7 +255,7 @@ impl Editor {
     ///
     /// # Errors
     /// Errors of [`act`](Self::act).
-    pub fn undo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
+    pub fn undo(&mut self, scene: &mut VoxelScene) -> Result<Edited, EditError> {
         self.enqueue(scene, Task::Undo)
     }
 
@@ -269,11 +263,11 @@ impl Editor {
     ///
     /// # Errors
     /// Errors of [`act`](Self::act).
-    pub fn redo(&mut self, scene: &mut dyn EditScene) -> Result<Edited, EditError> {
+    pub fn redo(&mut self, scene: &mut VoxelScene) -> Result<Edited, EditError> {
         self.enqueue(scene, Task::Redo)
     }
 
-    fn enqueue(&mut self, scene: &mut dyn EditScene, task: Task) -> Result<Edited, EditError> {
+    fn enqueue(&mut self, scene: &mut VoxelScene, task: Task) -> Result<Edited, EditError> {
         if !self.is_busy() {
             return self.start(scene, task);
         }
@@ -295,7 +289,7 @@ impl Editor {
     /// # Cost
     /// At most `time`, or one part: some milliseconds for four chunks. Chunks that are not cached
     /// are read from their source in addition.
-    pub fn update(&mut self, scene: &mut dyn EditScene, time: Duration) -> Option<Outcome> {
+    pub fn update(&mut self, scene: &mut VoxelScene, time: Duration) -> Option<Outcome> {
         self.continue_jobs(scene, time)
     }
 
@@ -304,7 +298,7 @@ impl Editor {
     ///
     /// # Errors
     /// Errors of [`act`](Self::act); the other actions are finished anyway.
-    pub fn finish(&mut self, scene: &mut dyn EditScene) -> Result<Option<Edited>, EditError> {
+    pub fn finish(&mut self, scene: &mut VoxelScene) -> Result<Option<Edited>, EditError> {
         let mut all = Ok(None);
         while self.is_busy() {
             if let Some((_, done)) = self.update(scene, Duration::MAX) {
@@ -318,14 +312,14 @@ impl Editor {
     ///
     /// # Errors
     /// [`EditError::Full`]; the history is unchanged then.
-    fn reserve_memory(&mut self, scene: &dyn EditScene, edit: &Edit) -> Result<(), EditError> {
+    fn reserve_memory(&mut self, edit: &Edit) -> Result<(), EditError> {
         let Some(limit_bytes) = self.limit_bytes else { return Ok(()) };
         if self.saver.accepts_edits() {
             self.history.set_limit_bytes(limit_bytes);
             return Ok(());
         }
         let held_bytes = self.saver.held_bytes();
-        let more_bytes = self.saver.more_bytes(scene.voxels(), edit);
+        let more_bytes = self.saver.more_bytes(edit);
         if held_bytes + more_bytes > limit_bytes {
             return Err(EditError::Full { held_bytes, more_bytes, limit_bytes });
         }

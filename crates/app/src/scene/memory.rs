@@ -107,7 +107,7 @@ fn to_usize(bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::LodScene;
+    use crate::scene::VoxelScene;
 
     #[test]
     fn shares_add_up_and_match_the_defaults() {
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(all, budget.bytes() / 16 * 15, "of {mib} MiB");
         }
         let budget = MemoryBudget::default();
-        assert_eq!(budget.vertex_bytes(), LodScene::MAX_BYTES);
+        assert_eq!(budget.vertex_bytes(), VoxelScene::MAX_BYTES);
         assert_eq!(budget.level_config(), LodConfig::default());
         assert_eq!(budget.edit_bytes(), EditHistory::DEFAULT_BYTES);
         let policy = CommitPolicy::default();

@@ -4,7 +4,7 @@ use drystone_render::{Atmosphere, View};
 use drystone_world::VoxelRay;
 use glam::DVec3;
 
-use crate::scene::{self, EditScene, HAZE_BEGINS, Size, ray_through};
+use crate::scene::{self, HAZE_BEGINS, Size, VoxelScene, ray_through};
 use crate::{Flight, Framed, Haze, Look, ViewOptions, Walk};
 
 /// Camera, light and air of a session, and their movements.
@@ -38,8 +38,9 @@ impl CameraControl {
         }
     }
 
-    /// Replaces the framing by that of the same content in another scene; the camera stays.
-    pub(super) fn reframe(&mut self, framed: Framed) {
+    /// Sets whether haze hides the edge of a vast world; the camera stays.
+    pub(super) fn set_edge_haze(&mut self, has_edge_haze: bool) {
+        let framed = self.framed.with_edge_haze(has_edge_haze);
         self.view.atmosphere = framed.view(&self.options).atmosphere;
         (self.framed, self.clear_air) = (framed, framed.clear_air(&self.options));
     }
@@ -65,13 +66,13 @@ impl CameraControl {
     }
 
     /// Begins to walk in a scene within the box `corners`.
-    pub(super) fn start_walking(&mut self, scene: &dyn EditScene, corners: (DVec3, DVec3)) {
+    pub(super) fn start_walking(&mut self, scene: &VoxelScene, corners: (DVec3, DVec3)) {
         self.walk = Some(Walk::start(&mut self.view.camera, scene, corners));
     }
 
     /// Moves the camera by the keys held for `time`, and the haze towards one that hides the edge
     /// of a vast world. `scene` is that of a walker.
-    pub(super) fn travel(&mut self, time: Duration, scene: Option<&dyn EditScene>) {
+    pub(super) fn travel(&mut self, time: Duration, scene: Option<&VoxelScene>) {
         let camera = &mut self.view.camera;
         match (&mut self.walk, scene) {
             (Some(walk), Some(scene)) => {

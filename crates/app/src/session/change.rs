@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone_render::{Cull, RenderError, SlotPolicy};
+use drystone_world::World;
 use web_time::Instant;
 
 use super::Session;
-use crate::Progress;
 use crate::keys::Host;
 use crate::scene::{Meshing, RendererKind};
+use crate::{LodLimits, Progress};
 
 /// Change in progress.
 pub(super) struct Change {
@@ -153,7 +154,7 @@ impl Session {
         let stage = self.stage.as_ref()?;
         if self.camera.look().occlusion {
             Some(NO_AO_ON_CUBES)
-        } else if stage.levels().is_some() {
+        } else if stage.has_levels() {
             Some("the instanced renderer has no levels of detail; press L first")
         } else {
             stage.is_model().then_some("the instanced renderer does not draw polygon models")
@@ -199,14 +200,6 @@ impl Session {
         if stage.is_model() {
             return self.say("ambient occlusion is not available for polygon models");
         }
-        if stage.levels().is_some() {
-            return self.say(match self.host {
-                Host::Window => {
-                    "ambient occlusion is not available at levels of detail; press L first"
-                }
-                Host::Page => "ambient occlusion is not available in a world with levels of detail",
-            });
-        }
         if occlusion && matches!(self.renderer, RendererKind::Instanced(_)) {
             return self.say(NO_AO_ON_CUBES);
         }
@@ -214,6 +207,54 @@ impl Session {
         self.camera.view.atmosphere.ambient_occlusion = 0.0;
         stage.change_meshing(Meshing { occlusion });
         self.change = Some(Change::new(ChangeTarget::Occlusion(occlusion)));
+    }
+
+    /// Toggles levels of detail, or says why it is not possible. The current scene is drawn until the
+    /// other one is complete.
+    pub(super) fn switch_levels(&mut self) -> Result<(), RenderError> {
+        if self.is_changing() {
+            self.say(BUSY);
+            return Ok(());
+        }
+        let has_levels = !self.has_levels();
+        if let Some(problem) = self.cannot_show(has_levels) {
+            self.say(problem);
+            return Ok(());
+        }
+        // The other scene shows only edits that are complete.
+        self.finish_editing();
+        let how = (self.meshing(), self.renderer, self.cull);
+        let Some(stage) = &mut self.stage else { return Ok(()) };
+        let limits = if has_levels { LodLimits::all_levels } else { LodLimits::full_detail };
+        match stage.change_limits(limits, how) {
+            Ok(refused) => self.note(refused),
+            Err(error @ RenderError::Lost { .. }) => return Err(error),
+            Err(error) => {
+                self.say(format!("nothing was changed: {error}"));
+                return Ok(());
+            }
+        }
+        self.camera.set_edge_haze(has_levels);
+        let words = if has_levels { "levels of detail on" } else { "levels of detail off" };
+        self.set_message(words.into());
+        Ok(())
+    }
+
+    /// Returns why the content cannot be shown with or without levels of detail.
+    fn cannot_show(&self, has_levels: bool) -> Option<String> {
+        const MAX_CHUNKS: u64 = World::MAX_CHUNKS as u64;
+        if self.is_model() {
+            return Some("polygon models have no levels of detail".into());
+        }
+        let chunks = self.stage.as_ref()?.data()?.source().chunk_count();
+        if has_levels && matches!(self.renderer, RendererKind::Instanced(_)) {
+            return Some("the instanced renderer has no levels of detail; press R first".into());
+        }
+        (!has_levels && chunks > MAX_CHUNKS).then(|| {
+            format!(
+                "{chunks} chunks are too many for full detail, which shows at most {MAX_CHUNKS}"
+            )
+        })
     }
 
     /// Toggles culling between GPU and CPU.

@@ -4,8 +4,9 @@ use glam::DVec3;
 
 use super::{NO_VOXELS, Session, Stage};
 use crate::Action;
+use crate::Content;
 use crate::keys::Host;
-use crate::scene::{Brush, EditError, EditSaver, EditScene, EditStep, EditTarget, Edited, Editor};
+use crate::scene::{EditError, EditSaver, EditStep, Edited, Editor, VoxelScene};
 
 /// Editor of a session, and whether clicks edit.
 pub struct Editing {
@@ -17,24 +18,12 @@ pub struct Editing {
 }
 
 impl Editing {
-    pub(super) fn new(edit_target: EditTarget, max_bytes: usize) -> Self {
-        let editor = Editor::new(EditSaver::new(edit_target));
+    /// Creates an editor of the content; a model cannot be edited.
+    pub(super) fn new(content: &Content, max_bytes: usize) -> Self {
+        let saver = content.voxels().cloned().map_or_else(EditSaver::default, EditSaver::new);
+        let editor = Editor::new(saver);
         let editor = editor.with_history(EditHistory::new(max_bytes)).with_memory(max_bytes);
         Self { editor, is_on: false, changes: 0 }
-    }
-
-    /// Resets edits for another world; form and size of the brush stay.
-    pub(super) fn restart(&mut self, edit_target: EditTarget, max_bytes: usize) {
-        let changes = self.changes + 1;
-        let brush = Brush { material: Brush::default().material, ..self.editor.brush };
-        *self = Self { changes, ..Self::new(edit_target, max_bytes) };
-        self.editor.brush = brush;
-    }
-
-    /// Continues with the same world in another scene; the undo history stays.
-    pub(super) fn set_target(&mut self, edit_target: EditTarget) {
-        self.editor.set_saver(EditSaver::new(edit_target));
-        self.changes += 1;
     }
 
     /// Returns the editor.
@@ -86,7 +75,7 @@ impl Session {
             return;
         }
         let corners = self.editing.grown(self.camera.corners());
-        match self.stage.as_mut().and_then(Stage::edit_scene) {
+        match self.stage.as_mut().and_then(Stage::voxel_scene) {
             Some(scene) => self.camera.start_walking(scene, corners),
             None => self.say("walking needs a voxel world; fly around the model instead"),
         }
@@ -94,7 +83,7 @@ impl Session {
 
     /// Toggles between editing and turning with the mouse.
     pub(super) fn switch_editing(&mut self) {
-        let has_voxels = self.stage.as_mut().and_then(Stage::edit_scene).is_some();
+        let has_voxels = self.stage.as_mut().and_then(Stage::voxel_scene).is_some();
         if !self.editing.is_on && !has_voxels {
             return self.say(NO_VOXELS);
         }
@@ -110,8 +99,8 @@ impl Session {
             Action::NextForm => brush.next_form(),
             Action::Grow(by) => brush.grow(by),
             Action::StepMaterial(by) => {
-                if let Some(scene) = self.stage.as_mut().and_then(Stage::edit_scene) {
-                    brush.step_material(scene.materials(), by);
+                if let Some(scene) = self.stage.as_mut().and_then(Stage::voxel_scene) {
+                    brush.step_material(scene.data().materials(), by);
                 }
             }
             _ => {}
@@ -122,9 +111,9 @@ impl Session {
     pub(super) fn edit(
         &mut self,
         step: EditStep,
-        run: impl FnOnce(&mut Editor, &mut dyn EditScene) -> Result<Edited, EditError>,
+        run: impl FnOnce(&mut Editor, &mut VoxelScene) -> Result<Edited, EditError>,
     ) {
-        if let Some(scene) = self.stage.as_mut().and_then(Stage::edit_scene) {
+        if let Some(scene) = self.stage.as_mut().and_then(Stage::voxel_scene) {
             let done = run(&mut self.editing.editor, scene);
             self.finish_step(step, done);
         }
@@ -132,7 +121,7 @@ impl Session {
 
     /// Continues an edit that takes several frames.
     pub(super) fn continue_editing(&mut self) {
-        let Some(scene) = self.stage.as_mut().and_then(Stage::edit_scene) else { return };
+        let Some(scene) = self.stage.as_mut().and_then(Stage::voxel_scene) else { return };
         if let Some((step, done)) = self.editing.editor.update(scene, Editor::FRAME_TIME) {
             self.finish_step(step, done);
         }
@@ -147,7 +136,7 @@ impl Session {
         if !self.editing.editor.is_busy() {
             return None;
         }
-        let scene = self.stage.as_mut().and_then(Stage::edit_scene)?;
+        let scene = self.stage.as_mut().and_then(Stage::voxel_scene)?;
         let done = self.editing.editor.finish(scene).transpose()?;
         let error = done.as_ref().err().map(EditError::to_string);
         self.finish_step(EditStep::Edit, done);

@@ -5,10 +5,8 @@ use drystone_world::LodData;
 use web_time::Instant;
 
 use super::Session;
-use crate::scene::{
-    Capacity, ChunkQuads, EditScene, Meshing, OpenDevice, RendererKind, Reread, Size,
-};
-use crate::{Content, Framed, Loaded, Pace, Progress, Shown};
+use crate::scene::{Capacity, Meshing, OpenDevice, RendererKind, Size, VoxelScene};
+use crate::{Content, LodLimits, Pace, Shown};
 
 /// A scene on a device, and the scene that replaces it.
 pub struct Stage {
@@ -33,16 +31,17 @@ impl Stage {
         self.next.map_or(self.scene, |(next, _)| next).into_content()
     }
 
-    /// Replaces the scene, with the same camera, once the new one is complete.
-    pub(super) fn show_instead(
+    /// Shows the same voxels with other limits, once their meshes are complete. Returns the error of
+    /// a renderer that cannot cull as requested.
+    pub(super) fn change_limits(
         &mut self,
-        content: Content,
-        quads: &[ChunkQuads],
+        limits: fn(LodLimits) -> LodLimits,
         (meshing, kind, cull): (Meshing, RendererKind, Cull),
     ) -> Result<Option<RenderError>, RenderError> {
-        let mut renderer = self.device.renderer(kind, content.capacity(quads))?;
+        let Some(content) = self.scene.with_limits(limits) else { return Ok(None) };
+        let mut renderer = self.device.renderer(kind, content.capacity())?;
         let refused = set_cull(renderer.as_mut(), cull)?;
-        let next = Shown::new(content, quads, meshing, renderer, Pace::Frames)?;
+        let next = Shown::new(content, meshing, renderer, Pace::Frames)?;
         self.next = Some((next, Instant::now()));
         Ok(refused)
     }
@@ -90,8 +89,7 @@ impl Stage {
     ) -> Result<Option<f32>, RenderError> {
         if let Some((next, begun)) = &mut self.next {
             next.follow(view, size, time)?;
-            let lags = next.levels().is_some_and(|(_, lags)| lags);
-            if (!lags || next.is_whole() && begun.elapsed() > MAX_CHANGE_TIME)
+            if (!next.lags() || next.is_whole() && begun.elapsed() > MAX_CHANGE_TIME)
                 && let Some((next, _)) = self.next.take()
             {
                 self.scene = next;
@@ -125,15 +123,29 @@ impl Stage {
         self.scene.renderer()
     }
 
-    /// Returns the voxels for editing; `None` for models.
-    pub fn edit_scene(&mut self) -> Option<&mut dyn EditScene> {
-        self.next.as_mut().map_or(&mut self.scene, |(next, _)| next).edit_scene()
+    /// Returns the scene that edits go to; `None` for models.
+    pub fn voxel_scene(&mut self) -> Option<&mut VoxelScene> {
+        self.next.as_mut().map_or(&mut self.scene, |(next, _)| next).voxel_scene()
     }
 
-    /// Returns the data of a world at levels of detail, and whether its meshes lag behind the
-    /// camera.
-    pub fn levels(&self) -> Option<(&LodData, bool)> {
-        self.next.as_ref().map_or(&self.scene, |(next, _)| next).levels()
+    /// Returns the scene that replaces the current one, or else the current one.
+    fn newest(&self) -> &Shown {
+        self.next.as_ref().map_or(&self.scene, |(next, _)| next)
+    }
+
+    /// Returns the voxels; `None` for models.
+    pub fn data(&self) -> Option<&LodData> {
+        self.newest().data()
+    }
+
+    /// Whether voxels are shown at levels of detail.
+    pub fn has_levels(&self) -> bool {
+        self.newest().has_levels()
+    }
+
+    /// Whether the meshes lag behind the camera.
+    pub fn lags(&self) -> bool {
+        self.newest().lags()
     }
 
     /// Whether a part could not be read and is retried by drawing.
@@ -164,16 +176,8 @@ impl Session {
     ///
     /// # Errors
     /// If the device is out of memory, or lost.
-    pub fn prepare(&mut self, device: OpenDevice) -> Result<Prepared, RenderError> {
-        let meshing = self.meshing();
-        let capacity = match &mut self.waiting {
-            Some((content, quads)) => {
-                let quads =
-                    quads.get_or_insert_with(|| content.quads(meshing, &Progress::default()));
-                content.capacity(quads)
-            }
-            None => Capacity::default(),
-        };
+    pub fn prepare(&self, device: OpenDevice) -> Result<Prepared, RenderError> {
+        let capacity = self.waiting.as_ref().map_or(Capacity::default(), Content::capacity);
         let renderer = device.renderer(self.renderer, capacity)?;
         Ok(Prepared { device, renderer })
     }
@@ -184,15 +188,14 @@ impl Session {
     /// If the device fails. Then [`has_content`](Self::has_content) tells whether the content still
     /// waits or is lost with the device.
     pub fn attach(&mut self, prepared: Prepared) -> Result<(), RenderError> {
-        let Some((content, quads)) = self.waiting.take() else { return Ok(()) };
+        let Some(content) = self.waiting.take() else { return Ok(()) };
         let Prepared { device, renderer } = prepared;
-        let quads = quads.unwrap_or_default();
-        let scene = Shown::new(content, &quads, self.meshing(), renderer, Pace::Frames)?;
+        let scene = Shown::new(content, self.meshing(), renderer, Pace::Frames)?;
         let mut stage = Stage::new(scene, device);
         match stage.set_cull(self.cull) {
             Ok(refused) => self.note(refused),
             Err(error) => {
-                self.waiting = Some((stage.into_content(), None));
+                self.waiting = Some(stage.into_content());
                 return Err(error);
             }
         }
@@ -207,36 +210,8 @@ impl Session {
     pub fn detach(&mut self) {
         self.finish_editing();
         if let Some(stage) = self.stage.take() {
-            self.waiting = Some((stage.into_content(), None));
+            self.waiting = Some(stage.into_content());
         }
-    }
-
-    /// Shows the same content, read again and meshed as `meshing` says, once its meshes are complete. The camera stays. The undo
-    /// history stays, unless edits are missing in what was read; these are lost.
-    ///
-    /// # Errors
-    /// Errors of the renderer. Nothing changes then.
-    pub fn show_again(
-        &mut self,
-        loaded: Loaded,
-        reread: Reread,
-        meshing: Meshing,
-    ) -> Result<(), RenderError> {
-        let Loaded { content, edit_target, quads, .. } = loaded;
-        let how = (meshing, self.renderer, self.cull);
-        let Some(stage) = &mut self.stage else { return Ok(()) };
-        stage.stop_change();
-        self.change = None;
-        let framed = Framed::new(&content);
-        let refused = stage.show_instead(content, &quads.unwrap_or_default(), how)?;
-        self.note(refused);
-        self.camera.options.look.occlusion = meshing.occlusion;
-        self.camera.reframe(framed);
-        match reread {
-            Reread::Without(_) => self.editing.restart(edit_target, self.max_edit_bytes),
-            Reread::Whole | Reread::Outdated => self.editing.set_target(edit_target),
-        }
-        Ok(())
     }
 }
 

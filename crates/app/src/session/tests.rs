@@ -4,11 +4,8 @@ use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, VoxelRay, World};
 use glam::DVec3;
 
 use super::*;
-use crate::Progress;
-use crate::scene::{
-    BrushForm, EditAction, EditTarget, MemoryBudget, OpenDevice, Reread, SaveState, Shade,
-};
-use crate::{FlightKey, LevelsFor, LoadOptions};
+use crate::scene::{BrushForm, EditAction, MemoryBudget, OpenDevice, SaveState, Shade};
+use crate::{FlightKey, LevelsFor, LoadOptions, LodLimits, Progress};
 
 const SIZE: Size = Size { width: 96, height: 64 };
 const DOWN: VoxelRay = VoxelRay { origin: [8.5, 20.0, 8.5], direction: [0.0, -1.0, 0.0] };
@@ -39,10 +36,24 @@ fn session(host: Host) -> Session {
         }
         world.set(VoxelPos::new(x, 1, 3), stone);
     }
-    let loaded = Loaded::of(Content::World(Box::new(world)), EditTarget::None, Vec::new());
-    let mut session = Session::new(loaded, &options(host));
+    let data = std::sync::Arc::new(LodData::new(Box::new(world), usize::MAX));
+    let limits = LodLimits::from(MemoryBudget::default()).full_detail();
+    let mut session = Session::new(Content::Voxels(data, limits), &options(host));
     attach(&mut session);
+    settle(&mut session);
     session
+}
+
+/// Draws until all meshes are shown.
+fn settle(session: &mut Session) {
+    for _ in 0..10_000 {
+        session.follow(Duration::ZERO).unwrap();
+        if session.is_settled() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("meshes are missing");
 }
 
 fn picture(session: &mut Session) -> Image {
@@ -56,10 +67,11 @@ fn apply(session: &mut Session, action: Action) {
 
 /// Draws until a change is complete, and returns it.
 fn finish_change(session: &mut Session) -> Changed {
-    for _ in 0..1_000 {
+    for _ in 0..20_000 {
         if let Some(changed) = session.follow(Duration::ZERO).unwrap() {
             return changed;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
     panic!("the change does not end");
 }
@@ -83,8 +95,7 @@ fn held_keys_move_the_camera_and_home_brings_it_back() {
 #[test]
 fn actions_on_files_devices_and_panels_are_returned() {
     let mut session = session(Host::Window);
-    for action in [Action::Save, Action::Levels, Action::NextBackend, Action::Help, Action::Escape]
-    {
+    for action in [Action::Save, Action::NextBackend, Action::Help, Action::Escape] {
         assert_eq!(session.apply(action).unwrap(), Some(action));
     }
     for (_, action) in crate::keys::bindings(Host::Page) {
@@ -118,6 +129,7 @@ fn edits_change_the_picture_and_are_undone_and_redone() {
     session.detach();
     assert!(session.stage().is_none() && session.has_content());
     attach(&mut session);
+    settle(&mut session);
     assert!(picture(&mut session) == edited);
     apply(&mut session, Action::Undo);
     assert!(picture(&mut session) == before);
@@ -165,7 +177,7 @@ fn content_at_levels_of_detail_is_read_as_requested() {
         let source = Box::new(GeneratedWorld::new(config.clone()).unwrap());
         let (limits, cache_bytes, shade) = (budget.into(), 1 << 20, Shade::default());
         let options = LoadOptions { levels, limits, cache_bytes, shade };
-        Loaded::read(Opened::Voxels(source), &options, &Progress::default()).unwrap()
+        Content::read(Opened::Voxels(source), &options, &Progress::default()).unwrap()
     };
     for (levels, expected) in [
         (LevelsFor::All, true),
@@ -182,7 +194,26 @@ fn content_at_levels_of_detail_is_read_as_requested() {
     attach(&mut session);
     apply(&mut session, Action::Turn([40.0, 9.0]));
     let camera = session.camera().view().camera;
-    session.show_again(load(LevelsFor::All), Reread::Whole, Meshing::default()).unwrap();
-    assert!(session.has_levels() && session.is_changing());
-    assert_eq!(session.camera().view().camera, camera);
+    settle(&mut session);
+    let before = picture(&mut session);
+    apply(&mut session, Action::Edit);
+    for expected in [true, false] {
+        apply(&mut session, Action::Levels);
+        assert!(session.has_levels() == expected && session.is_changing());
+        // The old scene is drawn until the new one is complete.
+        assert!(picture(&mut session) == before || !expected);
+        apply(&mut session, Action::Levels);
+        assert_eq!(session.message(), Session::BUSY);
+        settle(&mut session);
+        assert!(!session.is_changing() && session.editing().is_on());
+        let now = session.camera().view().camera;
+        assert_eq!((now.position, now.yaw, now.pitch), (camera.position, camera.yaw, camera.pitch));
+    }
+    assert!(picture(&mut session) == before);
+    // Cubes have no levels, and a change back keeps the edits.
+    apply(&mut session, Action::Renderer(RendererKind::Instanced(SlotPolicy::Lowest)));
+    finish_change(&mut session);
+    apply(&mut session, Action::Levels);
+    assert!(session.message().contains("press R first"), "{}", session.message());
+    assert!(!session.has_levels());
 }

@@ -300,13 +300,13 @@ fn facts<'a>(
     let pool = drawing.pool();
     let ranges = needs_ranges.then(|| pool.map_or(Vec::new(), VertexPool::ranges));
     let pool = pool.map(VertexPool::stats);
-    let edit = session.stage().and_then(Stage::edit_scene).map(|scene| EditFacts {
+    let edit = session.stage().and_then(Stage::voxel_scene).map(|scene| EditFacts {
         is_on,
         brush,
         can_undo,
         can_redo,
         save_text,
-        materials: scene.materials(),
+        materials: scene.data().materials(),
     });
     Some(Facts {
         name,

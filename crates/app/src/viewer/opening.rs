@@ -5,14 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use drystone::{
-    Content, Haze, Loaded, Session, SessionOptions,
-    keys::Host,
-    scene::{EditTarget, RendererKind, Reread},
-};
+use drystone::{Content, Haze, SessionOptions, keys::Host, scene::RendererKind};
 use drystone_store::StoredWorld;
-use drystone_voxel::MaterialTable;
-use drystone_world::World;
 use winit::event_loop::ActiveEventLoop;
 
 use super::{
@@ -97,9 +91,8 @@ impl Viewer {
             First::Later(options, progress, receiver) => (*options, progress, receiver),
         };
         let name = shown_name(options.source.path.as_deref());
-        let content = Content::World(Box::new(World::new(&name, MaterialTable::new())));
-        let loaded = Loaded::of(content, EditTarget::None, Vec::new());
-        let mut viewer = Self::new(Opened { options, loaded }, save, settings, requests);
+        let content = Content::empty(&name, options.detail.memory_budget().into());
+        let mut viewer = Self::new(Opened { options, content }, save, settings, requests);
         viewer.reader.await_first(name, progress, receiver);
         viewer
     }
@@ -171,7 +164,7 @@ impl Viewer {
         // Current values, whether chosen in the viewer or set on the command line.
         let (renderer, darkens_corners) = (shown.drawing.renderer, shown.detail.ao);
         let settings = Settings { renderer, darkens_corners, ..self.settings() };
-        self.reader.start((options, None), settings, None);
+        self.reader.start(options, settings);
     }
 
     /// Whether `path` is the current file.
@@ -183,24 +176,21 @@ impl Viewer {
 
     /// Shows loaded content in place of the current one.
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, opened: Opened) {
-        let before = self.reader.end().and_then(|loading| loading.again);
+        self.reader.end();
         let is_first = mem::replace(&mut self.reader.awaits_first, false);
         // Edits made while it was read.
         if !self.may_leave() {
             return self.screen.redraw();
         }
-        if let Some(before) = before {
-            return self.show_again(opened, before);
-        }
-        let Opened { options, loaded } = opened;
+        let Opened { options, content } = opened;
         let mut options = switched(options, &self.current_options());
         if !is_first {
             // For the first file, no renderer was chosen in the viewer.
-            options = with_renderer(options, self.session.requested_renderer(), &loaded.content);
+            options = with_renderer(options, self.session.requested_renderer(), &content);
         }
-        self.status = Status::new(loaded.content.name());
+        self.status = Status::new(content.name());
         // The old device is closed first: a window has one device at a time.
-        self.session.replace(loaded, &session_options(&options));
+        self.session.replace(content, &session_options(&options));
         (self.options, self.saving) = (options, Saving::new());
         self.end_editing();
         self.note_source();
@@ -208,81 +198,12 @@ impl Viewer {
             self.stop(event_loop, error);
         }
     }
-
-    /// Toggles levels of detail. The content is read again from its open source, with all edits,
-    /// while the current scene is still drawn. Opening the source a second time would fail, since
-    /// this program writes it.
-    pub(super) fn switch_levels(&mut self) {
-        if self.session.is_model() {
-            return self.session.say("polygon models have no levels of detail");
-        }
-        if self.session.stage().is_none() {
-            return;
-        }
-        let levels = if self.session.has_levels() { LevelsKind::Off } else { LevelsKind::On };
-        if self.reader.loading().is_some() || self.session.has_change() {
-            return self.session.say(Session::BUSY);
-        }
-        let mut options = self.current_options();
-        (options.detail.levels, options.drawing.is_renderer_explicit) = (levels, true);
-        if let Some(problem) = options.conflict() {
-            return self.session.say(problem);
-        }
-        if !self.may_leave() {
-            return;
-        }
-        let changes = self.session.editing().changes();
-        let saver = self.session.saver();
-        if let Some(path) = saver.edits_file() {
-            options.edits.edits = Some(path);
-        }
-        let source = saver.shared_source();
-        // Noted before the thread starts: later edits may be missing in what it reads.
-        let before = (changes, saver.lacked_count());
-        self.reader.start((options, source), self.settings(), Some(before));
-        self.screen.redraw();
-    }
-
-    /// Shows content that was read again, with the same camera. The undo history stays, unless
-    /// edits are missing in the source; these are lost. `before` has the number of changes, and of
-    /// chunks without saved edits, when reading began.
-    fn show_again(&mut self, opened: Opened, (changes, lacked): (u64, usize)) {
-        self.screen.redraw();
-        self.session.finish_editing();
-        let reread = self.session.saver().reread(lacked);
-        if self.session.editing().changes() != changes || reread == Reread::Outdated {
-            // Edits made or saved in the meantime are missing in it.
-            return self.switch_levels();
-        }
-        let Opened { options, loaded } = opened;
-        if let Err(error) = self.session.show_again(loaded, reread, options.meshing()) {
-            return self.session.say(format!("nothing was changed: {error}"));
-        }
-        let levels = options.detail.levels;
-        (self.options.detail.levels, self.options.edits) = (levels, options.edits);
-        self.status.restart_faults();
-        let how = match levels {
-            LevelsKind::Off => "levels of detail off",
-            LevelsKind::On | LevelsKind::Auto => "levels of detail on",
-        };
-        let lost = match reread {
-            Reread::Without(1) => "; unsaved edits of 1 chunk were lost".into(),
-            Reread::Without(chunks) => {
-                format!("; unsaved edits of {chunks} chunks were lost")
-            }
-            Reread::Whole | Reread::Outdated => String::new(),
-        };
-        self.session.set_message(format!("{how}{lost}"));
-        self.after_action();
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use drystone::{Content, scene::BackendKind};
     use drystone_render::Cull;
-    use drystone_voxel::MaterialTable;
-    use drystone_world::World;
 
     use super::*;
     use crate::cli::{self, Tint};
@@ -320,7 +241,7 @@ mod tests {
             assert_eq!((read.drawing.backend, read.drawing.cull), (BackendKind::Gl, Cull::Gpu));
             assert_eq!((read.air.wire, read.air.tint, read.air.hour), (true, tint, Some(6.5)));
             assert_eq!(read.conflict(), None);
-            let content = Content::World(Box::new(World::new("b", MaterialTable::new())));
+            let content = Content::empty("b", read.detail.memory_budget().into());
             let read = with_renderer(read, RendererKind::Naive, &content);
             assert_eq!(read.drawing.renderer, RendererKind::Naive);
         }

@@ -13,7 +13,6 @@ use std::{
 };
 
 use drystone::{Content, Progress, scene::RendererKind};
-use drystone_formats::Source;
 use rayon::ThreadPoolBuilder;
 use rfd::AsyncFileDialog;
 
@@ -27,48 +26,45 @@ use crate::{
 };
 
 impl Opened {
-    /// Reads the content that the options name, from an open source if there is one. Renderer and
-    /// ambient occlusion come from `settings` unless the command line sets them, if the content
-    /// allows it.
+    /// Reads the content that the options name. Renderer and ambient occlusion come from `settings`
+    /// unless the command line sets them, if the content allows it.
     ///
     /// # Cost
-    /// Reading a world and meshing it on all cores, in threads of its own.
+    /// Reading a world on all cores, in threads of its own.
     fn read(
-        request_options: (SceneOptions, Option<Arc<dyn Source>>),
+        options: SceneOptions,
         save: &SaveArgs,
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
-        on_reader_threads(|| Self::read_here(request_options, save, settings, progress))
+        on_reader_threads(|| {
+            let opened = source::open_to_edit(&options, save)?;
+            Self::read_opened(opened, options, settings, progress)
+        })
     }
 
-    fn read_here(
-        (mut options, source): (SceneOptions, Option<Arc<dyn Source>>),
-        save: &SaveArgs,
+    fn read_opened(
+        opened: drystone_world::Opened,
+        mut options: SceneOptions,
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
-        let mut loaded = match source {
-            Some(source) => source::load_again(source, &options, progress)?,
-            None => source::load(source::open_to_edit(&options, save)?, &options, progress)?,
-        };
-        loaded.content = loaded.content.in_pieces();
+        let content = source::read(opened, &options, progress)?.in_pieces();
         if !options.drawing.is_renderer_explicit {
-            options = with_renderer(options, settings.renderer, &loaded.content);
+            options = with_renderer(options, settings.renderer, &content);
         }
-        if settings.darkens_corners && matches!(loaded.content, Content::World(_)) {
+        if settings.darkens_corners && content.voxels().is_some() {
             let mut with_ao = options.clone();
             with_ao.detail.ao = true;
             options = fitting(with_ao).unwrap_or(options);
         }
-        loaded.quads = Some(loaded.content.quads(options.meshing(), progress));
-        Ok(Self { options, loaded })
+        Ok(Self { options, content })
     }
 }
 
 /// Runs `read` on a thread pool of its own, one thread per core, and waits for it.
 ///
-/// The window's thread draws, meshes and edits on rayon's global threads. If files were read there,
+/// The window's thread edits on rayon's global threads. If files were read there,
 /// a millisecond of its work could wait for a whole file.
 ///
 /// # Errors
@@ -93,7 +89,7 @@ pub(super) fn with_renderer(
     content: &Content,
 ) -> SceneOptions {
     let is_cubes = matches!(renderer, RendererKind::Instanced(_));
-    if is_cubes && !matches!(content, Content::World(_)) {
+    if is_cubes && !matches!(content, Content::Voxels(_, limits) if !limits.has_levels()) {
         return options;
     }
     let mut with_renderer = options.clone();
@@ -124,11 +120,11 @@ impl First {
         settings: &Settings,
     ) -> Result<Self, AppError> {
         let (sender, receiver) = mpsc::channel();
-        let (request_options, save, settings) = (options.clone(), save.clone(), settings.clone());
+        let (thread_options, save, settings) = (options.clone(), save.clone(), settings.clone());
         let progress = Arc::new(reading(options.source.path.as_deref()));
         let thread_progress = Arc::clone(&progress);
         thread::spawn(move || {
-            let read = Opened::read((request_options, None), &save, &settings, &thread_progress);
+            let read = Opened::read(thread_options, &save, &settings, &thread_progress);
             // If the program has ended, the content is dropped.
             let _ = sender.send(read);
         });
@@ -182,9 +178,6 @@ pub(super) struct Reader {
 pub(super) struct Loading {
     name: String,
     progress: Arc<Progress>,
-    /// The current file is read again, to be shown differently. Number of changes, and of chunks
-    /// without saved edits, when that began.
-    pub(super) again: Option<(u64, usize)>,
 }
 
 impl Reader {
@@ -199,7 +192,7 @@ impl Reader {
         progress: Arc<Progress>,
         receiver: Receiver<Result<Opened, AppError>>,
     ) {
-        self.loading = Some(Loading { name, progress, again: None });
+        self.loading = Some(Loading { name, progress });
         self.awaits_first = true;
         let requests = self.requests.clone();
         thread::spawn(move || {
@@ -212,24 +205,16 @@ impl Reader {
         });
     }
 
-    /// Starts a thread that reads the content, from an open source if there is one, and sends it to
-    /// the viewer.
-    pub(super) fn start(
-        &mut self,
-        request_options: (SceneOptions, Option<Arc<dyn Source>>),
-        settings: Settings,
-        again: Option<(u64, usize)>,
-    ) {
-        let path = request_options.0.source.path.as_deref();
+    /// Starts a thread that reads the content and sends it to the viewer.
+    pub(super) fn start(&mut self, options: SceneOptions, settings: Settings) {
+        let path = options.source.path.as_deref();
         let progress = Arc::new(reading(path));
         let name = shown_name(path);
-        self.loading = Some(Loading { name, progress: Arc::clone(&progress), again });
+        self.loading = Some(Loading { name, progress: Arc::clone(&progress) });
         let (save, requests) = (self.save.clone(), self.requests.clone());
         thread::spawn(move || {
-            // The thread shares only the source with the viewer, and `Source` allows reading it
-            // concurrently. All other data is its own.
-            let read =
-                AssertUnwindSafe(|| Opened::read(request_options, &save, &settings, &progress));
+            // The thread shares only its progress with the viewer.
+            let read = AssertUnwindSafe(|| Opened::read(options, &save, &settings, &progress));
             let request = match panic::catch_unwind(read) {
                 Ok(Ok(opened)) => WindowRequest::Show(Box::new(opened)),
                 Ok(Err(error)) => WindowRequest::NotRead(error.to_string()),
@@ -241,9 +226,9 @@ impl Reader {
         });
     }
 
-    /// Records that the file was read, or that reading failed. Returns what was read.
-    pub(super) const fn end(&mut self) -> Option<Loading> {
-        self.loading.take()
+    /// Records that the file was read, or that reading failed.
+    pub(super) fn end(&mut self) {
+        self.loading = None;
     }
 
     /// Opens a file dialog in a thread.
@@ -268,11 +253,6 @@ impl Reader {
         self.loading.as_ref().map(|loading| loading.name.as_str())
     }
 
-    /// Whether the current file is read again.
-    pub(super) fn is_reread(&self) -> bool {
-        self.loading.as_ref().is_some_and(|loading| loading.again.is_some())
-    }
-
     /// Returns the progress of reading.
     pub(super) fn progress(&self) -> Option<&Arc<Progress>> {
         self.loading.as_ref().map(|loading| &loading.progress)
@@ -295,7 +275,7 @@ mod tests {
     use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
     use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
-    use super::Opened;
+    use super::{Opened, on_reader_threads};
     use crate::{cli, settings::Settings};
 
     const MAX_WAIT: Duration = Duration::from_secs(20);
@@ -341,8 +321,10 @@ mod tests {
         let reader = thread::spawn(move || {
             let words = ["drystone", "--levels", "off"].map(Into::into);
             let Ok(parsed) = cli::parse(words) else { panic!("options") };
-            let request = (parsed.scene, Some(Arc::new(gated) as Arc<dyn Source>));
-            Opened::read(request, &parsed.save, &Settings::default(), &Progress::default()).is_ok()
+            let opened = drystone_world::Opened::Voxels(Box::new(gated));
+            let (settings, progress) = (Settings::default(), Progress::default());
+            on_reader_threads(|| Opened::read_opened(opened, parsed.scene, &settings, &progress))
+                .is_ok()
         });
         for thread in 0..rayon::current_num_threads() {
             assert!(waiting.recv_timeout(MAX_WAIT).is_ok(), "{thread} threads read");

@@ -57,11 +57,6 @@ impl Status {
         }
     }
 
-    /// Forgets the faults, for content that is read again.
-    pub(super) const fn restart_faults(&mut self) {
-        (self.faults_noted, self.lags) = (0, false);
-    }
-
     pub(super) fn set_backend(&mut self, backend: String) {
         self.backend = backend;
     }

@@ -6,13 +6,15 @@ use std::{
 };
 
 use drystone::{
-    Content, Loaded,
-    scene::{EditTarget, SaveState},
+    Content,
+    scene::{MemoryBudget, SaveState},
 };
 use drystone_formats::Source;
 use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelShape, World};
+use drystone_world::{
+    Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, VoxelShape,
+};
 use winit::error::EventLoopError;
 
 use super::{Opened, Viewer, WindowRequests, opening::options_for, reading::First};
@@ -38,19 +40,18 @@ fn scratch(test: &str) -> PathBuf {
 /// Creates a viewer without a window, with a world that has unsaved edits and no file for them.
 fn edited(source_path: &Path) -> Viewer {
     let Ok(parsed) = cli::parse(["drystone".into(), source_path.into()]) else { panic!("path") };
-    let source = generated();
-    let mut world = World::new("edited", source.materials().clone());
+    let unsaved = EditedSource::open(generated(), &EditOptions::default()).unwrap();
+    let data = Arc::new(LodData::new(Box::new(unsaved), usize::MAX));
+    let config = LodConfig { threads: 0, ..LodConfig::default() };
+    let mut tree = LodTree::new(Arc::clone(&data), config).unwrap();
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
-    let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
-    world.apply(&edit);
-    let unsaved = EditedSource::open(source, &EditOptions::default()).unwrap();
-    let content = Content::World(Box::new(World::new("shown", world.materials().clone())));
-    let edit_target = EditTarget::Source(Arc::new(unsaved));
-    let loaded = Loaded::of(content, edit_target, Vec::new());
-    let first = First::Ready(Box::new(Opened { options: parsed.scene, loaded }));
+    let edit = Edit::fill(tree.data(), &shape, Material(1)).unwrap();
+    tree.apply_part(&edit);
+    let content = Content::Voxels(data, MemoryBudget::default().into());
+    let first = First::Ready(Box::new(Opened { options: parsed.scene, content }));
     let requests = WindowRequests::new(|_| false);
     let mut viewer = Viewer::begin(first, parsed.save, Settings::default(), requests);
-    viewer.session.saver().take(&world, &edit);
+    viewer.session.saver().take(&edit);
     assert_eq!(viewer.session.saver().state(), SaveState::NotSaved);
     viewer
 }

@@ -2,7 +2,7 @@ use drystone_voxel::{Material, MaterialTable};
 use drystone_world::World;
 
 use super::*;
-use crate::scene::{self, BackendKind, Capacity, RendererKind, Scene, Size};
+use crate::scene::{self, BackendKind, Capacity, Meshing, RendererKind, Size};
 
 /// Ground up to 0, a step of one voxel from x = 4, a wall of two from x = 8, and a roof from z =
 /// 20.
@@ -49,7 +49,7 @@ fn a_falling_walker_comes_to_rest_on_the_ground() {
 }
 
 /// Returns the position where a walk from `eye` lands, and the seconds until then.
-fn landing(scene: &dyn EditScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f64) {
+fn landing(scene: &VoxelScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f64) {
     let (mut camera, flight) = (Camera { position: eye, ..Camera::default() }, Flight::new(100.0));
     let mut walk = Walk::start(&mut camera, scene, corners);
     let frame = Duration::from_millis(20);
@@ -70,7 +70,7 @@ fn a_walk_lands_within_seconds_from_anywhere() {
         let size = Size { width: 8, height: 8 };
         let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
         let renderer = scene::open_renderer(kind, backend, size, Capacity::default()).unwrap();
-        Scene::new(world, &[], renderer).unwrap()
+        VoxelScene::of_world(world, Meshing::default(), renderer).unwrap()
     };
     let mut beam = World::new("a beam without ground", MaterialTable::new());
     for x in 0..9 {
@@ -79,7 +79,7 @@ fn a_walk_lands_within_seconds_from_anywhere() {
     beam.set(VoxelPos::new(0, 0, 8), Material(1));
     for (world, has_ground) in [(world(), true), (beam, false)] {
         let scene = scene(world);
-        let (min, max) = scene::corners(scene.world());
+        let (min, max) = scene::tight_corners(scene.data().bounds());
         let eyes = [[0.5, 9.0, 3.5], [5.5, 30.0, 5.5], [7.2, 9e3, 7.9], [1e5, 8e4, 1e5]];
         let beside = [[-9e5, -70.0, 2.0], [4.5, 1e9, -20.0], [30.0, 0.5, 40.0]];
         for eye in eyes.into_iter().chain(beside).map(DVec3::from) {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use drystone::scene::{EditError, EditSaver, EditScene, EditTarget, Edited, Editor, SaveState};
+use drystone::scene::{EditError, EditSaver, Edited, Editor, SaveState, VoxelScene};
 use drystone_formats::Source;
 use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_voxel::{Material, VoxelPos};
-use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, LodData, VoxelShape, World};
+use drystone_world::{
+    Edit, GeneratedWorld, GeneratorConfig, LodData, VoxelAccess, VoxelShape, World,
+};
 
-use crate::editing_parts::{lod_scene, world_scene};
+use crate::editing_parts::{editor_of, full_scene, lod_scene};
 use crate::program::scratch;
 
 const LIMIT_BYTES: usize = 1 << 20;
@@ -24,7 +26,7 @@ fn ball(n: i32) -> VoxelShape {
 }
 
 /// Edits until the limit is reached, with some undos in between; returns the number of edits.
-fn edit_until_full(editor: &mut Editor, scene: &mut dyn EditScene, twin: &mut World) -> i32 {
+fn edit_until_full(editor: &mut Editor, scene: &mut VoxelScene, twin: &mut World) -> i32 {
     let mut max_undo = 0;
     for n in 0..1_000 {
         let shape = ball(n);
@@ -49,9 +51,9 @@ fn edit_until_full(editor: &mut Editor, scene: &mut dyn EditScene, twin: &mut Wo
     panic!("never refused");
 }
 
-fn is_same(scene: &dyn EditScene, twin: &World) {
+fn is_same(scene: &VoxelScene, twin: &World) {
     for (at, chunk) in twin.iter() {
-        assert!(scene.voxels().chunk_at(at).unwrap().iter().eq(chunk.iter()), "{at:?}");
+        assert!(scene.data().chunk_at(at).unwrap().iter().eq(chunk.iter()), "{at:?}");
     }
 }
 
@@ -60,7 +62,7 @@ fn unsaved_edits_are_refused_at_the_limit_until_saved() {
     let mut twin = World::load(generated().as_ref()).unwrap();
     let source = EditedSource::open(generated(), &EditOptions::default()).unwrap();
     let data = Arc::new(LodData::new(Box::new(source), 16 << 20));
-    let saver = EditSaver::new(EditTarget::Levels(Arc::clone(&data)));
+    let saver = EditSaver::new(Arc::clone(&data));
     let mut editor = Editor::new(saver).with_memory(LIMIT_BYTES);
     let mut scene = lod_scene(data);
     let done = edit_until_full(&mut editor, &mut scene, &mut twin);
@@ -90,15 +92,15 @@ fn unsaved_edits_are_refused_at_the_limit_until_saved() {
     .unwrap();
     let saved = World::load(&saved).unwrap();
     for (at, chunk) in saved.iter() {
-        assert!(scene.voxels().chunk_at(at).unwrap().iter().eq(chunk.iter()), "{at:?}");
+        assert!(scene.data().chunk_at(at).unwrap().iter().eq(chunk.iter()), "{at:?}");
     }
 }
 
 #[test]
-fn edits_of_a_world_in_memory_are_refused_at_the_limit() {
+fn edits_in_full_detail_are_refused_at_the_limit() {
     let mut twin = World::load(generated().as_ref()).unwrap();
-    let mut scene = world_scene(twin.clone());
-    let mut editor = Editor::new(EditSaver::new(EditTarget::None)).with_memory(LIMIT_BYTES);
+    let mut scene = full_scene(generated());
+    let mut editor = editor_of(&scene).with_memory(LIMIT_BYTES);
     edit_until_full(&mut editor, &mut scene, &mut twin);
     is_same(&scene, &twin);
 }

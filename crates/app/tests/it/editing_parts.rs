@@ -4,16 +4,16 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone::scene::{
-    BackendKind, Capacity, EditSaver, EditScene, EditStep, EditTarget, Edited, Editor, LodScene,
-    RendererKind, SaveState, Scene, Size, mesh_world, open_renderer,
+    BackendKind, EditSaver, EditStep, Edited, Editor, RendererKind, SaveState, Size, VoxelScene,
+    open_renderer,
 };
 use drystone_formats::Source;
-use drystone_render::{Camera, View};
+use drystone_render::{Camera, Image, View};
 use drystone_store::{EditAccess, EditOptions, EditedSource};
 use drystone_testing::Random;
-use drystone_voxel::{Chunk, ChunkPos, Material, VoxelBox, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, Material, NodePos, VoxelBox, VoxelPos};
 use drystone_world::{
-    GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, VoxelShape, World,
+    GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, VoxelAccess, VoxelShape, World,
 };
 use glam::DVec3;
 
@@ -27,18 +27,34 @@ fn generated() -> Box<dyn Source> {
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
-pub(crate) fn world_scene(world: World) -> Scene {
-    let quads = mesh_world(&world);
-    let capacity = Capacity { quads: 1 << 18, meshes: 1 << 10 };
-    let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
-    Scene::new(world, &quads, renderer).unwrap()
+fn scene(data: Arc<LodData>, max_level: u8) -> VoxelScene {
+    let (kind, capacity) = (RendererKind::Pool, VoxelScene::CAPACITY);
+    let renderer = open_renderer(kind, BackendKind::Soft, SIZE, capacity).unwrap();
+    let config = LodConfig { threads: 0, max_level, ..LodConfig::default() };
+    VoxelScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()
 }
 
-pub(crate) fn lod_scene(data: Arc<LodData>) -> LodScene {
-    let (kind, capacity) = (RendererKind::Pool, LodScene::CAPACITY);
-    let renderer = open_renderer(kind, BackendKind::Soft, SIZE, capacity).unwrap();
-    let config = LodConfig { threads: 0, ..LodConfig::default() };
-    LodScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()
+pub(crate) fn lod_scene(data: Arc<LodData>) -> VoxelScene {
+    scene(data, NodePos::MAX_LEVEL)
+}
+
+/// Shows a source in full detail.
+pub(crate) fn full_scene(source: Box<dyn Source>) -> VoxelScene {
+    let mut scene = scene(Arc::new(LodData::new(source, usize::MAX)), 0);
+    scene.settle(&view(), SIZE, |_| {}).unwrap();
+    scene
+}
+
+/// Creates an editor of a scene whose edits are not saved.
+pub(crate) fn editor_of(scene: &VoxelScene) -> Editor {
+    Editor::new(EditSaver::new(scene.tree().shared_data()))
+}
+
+/// Draws the same voxels in a new scene of full detail.
+fn fresh_picture(of: &VoxelScene) -> Image {
+    let mut fresh = scene(of.tree().shared_data(), 0);
+    fresh.settle(&view(), SIZE, |_| {}).unwrap();
+    fresh.picture(&view()).unwrap().0
 }
 
 fn view() -> View {
@@ -56,7 +72,7 @@ struct Twin {
 type Change = (VoxelPos, Material);
 
 impl Twin {
-    fn fill(&mut self, shape: &VoxelShape, material: Material, scene: &dyn EditScene) -> Edited {
+    fn fill(&mut self, shape: &VoxelShape, material: Material, scene: &VoxelScene) -> Edited {
         let VoxelBox { min, max } = shape.bounds().unwrap();
         let mut changes = Vec::new();
         for x in min.x..max.x {
@@ -64,7 +80,7 @@ impl Twin {
                 let at = VoxelPos::new(x, y, z);
                 let old = self.world.get(at);
                 let is_other = old != material && shape.contains(at);
-                if is_other && scene.voxels().chunk_at(at.split(32).0).is_some() {
+                if is_other && scene.data().chunk_at(at.split(32).0).is_some() {
                     changes.push([(at, old), (at, material)]);
                     self.world.set(at, material);
                 }
@@ -123,7 +139,7 @@ fn shape(random: &mut Random) -> VoxelShape {
 /// checks that the file has the voxels of the twin.
 fn run(
     seed: u32,
-    scene: &mut dyn EditScene,
+    scene: &mut VoxelScene,
     editor: &mut Editor,
     save: &mut dyn FnMut(&mut Editor, &Twin),
 ) {
@@ -162,7 +178,7 @@ fn run(
         }
         if !editor.is_busy() {
             assert_eq!(found, expected);
-            twin.is_same(|at| scene.voxels().chunk_at(at).unwrap_or(Chunk::new(32, Material::AIR)));
+            twin.is_same(|at| scene.data().chunk_at(at).unwrap_or(Chunk::new(32, Material::AIR)));
         }
     }
     assert_eq!((found.len(), saves), (36, 4));
@@ -170,12 +186,13 @@ fn run(
 }
 
 #[test]
-fn a_world_edited_in_parts_equals_one_edited_at_once() {
+fn full_detail_edited_in_parts_equals_that_edited_at_once() {
     for seed in [1, 2] {
-        let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
-        let mut editor = Editor::new(EditSaver::new(EditTarget::None));
+        let mut scene = full_scene(generated());
+        let mut editor = editor_of(&scene);
         run(seed, &mut scene, &mut editor, &mut |_, _| {});
-        let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
+        scene.finish(|_| {}).unwrap();
+        let fresh = fresh_picture(&scene);
         assert!(scene.picture(&view()).unwrap().0 == fresh, "the scene shows its voxels");
     }
 }
@@ -190,7 +207,7 @@ fn levels_edited_in_parts_equal_those_edited_at_once() {
         )
         .unwrap();
         let data = Arc::new(LodData::new(Box::new(source), 64 << 20));
-        let mut editor = Editor::new(EditSaver::new(EditTarget::Levels(Arc::clone(&data))));
+        let mut editor = Editor::new(EditSaver::new(Arc::clone(&data)));
         let mut scene = lod_scene(Arc::clone(&data));
         scene.settle(&view(), SIZE, |_| {}).unwrap();
         run(seed, &mut scene, &mut editor, &mut |editor, twin| {
@@ -218,30 +235,39 @@ fn levels_edited_in_parts_equal_those_edited_at_once() {
 /// While an edit is applied in parts, the scene shows the old voxels.
 #[test]
 fn a_world_shows_an_edit_as_a_whole() {
-    let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
+    let mut scene = full_scene(generated());
     let before = scene.picture(&view()).unwrap().0;
-    let mut editor = Editor::new(EditSaver::new(EditTarget::None));
+    let mut editor = editor_of(&scene);
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let mut frames = 0;
     let (step, done) = loop {
-        if let Some(done) = editor.update(&mut scene, Duration::ZERO) {
+        let done = editor.update(&mut scene, Duration::ZERO);
+        assert!(scene.picture(&view()).unwrap().0 == before, "in frame {frames}");
+        if let Some(done) = done {
             break done;
         }
-        assert!(scene.picture(&view()).unwrap().0 == before, "in frame {frames}");
+        scene.update_for(&view(), SIZE, Duration::from_millis(1)).unwrap();
         frames += 1;
     };
     assert!(matches!((step, done), (EditStep::Edit, Ok(Edited::Voxels(count))) if count > 100_000));
-    assert!(frames > 60, "only {frames} frames");
-    let fresh = world_scene(scene.world().clone()).picture(&view()).unwrap().0;
-    assert!(scene.picture(&view()).unwrap().0 == fresh && fresh != before);
+    assert!(frames > 40, "only {frames} frames");
+    // All parts show in the same frame.
+    let fresh = fresh_picture(&scene);
+    assert!(fresh != before);
+    while scene.tree().has_waiting_edits() {
+        assert!(scene.picture(&view()).unwrap().0 == before, "in frame {frames}");
+        scene.update_for(&view(), SIZE, Duration::from_millis(1)).unwrap();
+        frames += 1;
+    }
+    assert!(scene.picture(&view()).unwrap().0 == fresh);
 }
 
 /// Actions beyond the queue's limit are refused and have no effect.
 #[test]
 fn actions_beyond_the_queue_limit_are_refused() {
-    let mut scene = world_scene(World::load(generated().as_ref()).unwrap());
-    let mut editor = Editor::new(EditSaver::new(EditTarget::None));
+    let mut scene = full_scene(generated());
+    let mut editor = editor_of(&scene);
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
     let one = |n: i32| VoxelShape::voxel(VoxelPos::new(n, 120, 3));
@@ -249,7 +275,7 @@ fn actions_beyond_the_queue_limit_are_refused() {
     let begun = results.filter(|done| *done == Edited::Begun).count();
     assert!((10..100).contains(&begun), "{begun}");
     assert_eq!(editor.finish(&mut scene).unwrap(), Some(Edited::Voxels(1)));
-    let set = |n: &i32| scene.world().get(VoxelPos::new(*n, 120, 3)) == Material(2);
+    let set = |n: &i32| scene.data().get(VoxelPos::new(*n, 120, 3)) == Material(2);
     assert_eq!((0..100).filter(set).count(), begun);
     assert_eq!(editor.history().undo_count(), begun + 1);
 }

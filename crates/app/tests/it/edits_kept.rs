@@ -9,12 +9,16 @@ use std::{
     },
 };
 
-use drystone::scene::{EditSaver, EditScene, EditTarget, Editor, Reread, SaveState};
+use drystone::scene::{
+    BackendKind, EditSaver, Editor, RendererKind, SaveState, Size, VoxelScene, open_renderer,
+};
 use drystone_formats::{EditStore, MemoryFile, Saving, Source, SourceError};
-use drystone_render::{Image, RenderError};
+use drystone_render::Image;
 use drystone_store::{CommitPolicy, EditAccess, EditOptions, EditedSource, StoredWorld};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
-use drystone_world::{Edit, GeneratedWorld, GeneratorConfig, VoxelAccess, VoxelShape, World};
+use drystone_world::{
+    Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, VoxelShape, World,
+};
 
 use crate::program::{one_line, run, scratch};
 
@@ -94,33 +98,35 @@ impl Source for FaultySource {
     }
 }
 
-/// World without a picture.
-struct EditOnlyScene(World);
+/// Shows a source in full detail, in a picture of one pixel, with an editor of it.
+fn open(source: Box<dyn Source>) -> (VoxelScene, Editor) {
+    let data = Arc::new(LodData::new(source, usize::MAX));
+    let (size, capacity) = (Size { width: 1, height: 1 }, VoxelScene::CAPACITY);
+    let renderer = open_renderer(RendererKind::Naive, BackendKind::Soft, size, capacity).unwrap();
+    let config = LodConfig { max_level: 0, threads: 0, ..LodConfig::default() };
+    let tree = LodTree::new(Arc::clone(&data), config).unwrap();
+    (VoxelScene::new(tree, renderer).unwrap(), Editor::new(EditSaver::new(data)))
+}
 
-impl EditScene for EditOnlyScene {
-    fn voxels(&self) -> &dyn VoxelAccess {
-        &self.0
+/// Compares saved chunks with those of a scene.
+fn assert_saved(saved: &World, scene: &VoxelScene) {
+    let mut count = 0;
+    for position in scene.data().chunk_positions() {
+        let chunk = scene.data().chunk(position.into());
+        if !chunk.is_empty() {
+            assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));
+            count += 1;
+        }
     }
-    fn materials(&self) -> &MaterialTable {
-        self.0.materials()
-    }
-    fn reach_voxels(&self) -> f64 {
-        1_000.0
-    }
-    fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
-        self.0.apply(edit);
-        Ok(())
-    }
+    assert_eq!(saved.chunk_count(), count);
 }
 
 /// No edit is lost while the disk is full, however often saving is retried.
 #[test]
 fn edits_stay_in_memory_after_a_failure_and_are_saved_later() {
     let store = Arc::new(Faulty::default());
-    let source = Arc::new(FaultySource(Arc::clone(&store)));
-    let mut editor = Editor::new(EditSaver::new(EditTarget::Source(source)));
-    let mut world = EditOnlyScene(World::new("faulty", MaterialTable::new()));
-    let edit = |editor: &mut Editor, world: &mut EditOnlyScene, x: i32| {
+    let (mut world, mut editor) = open(Box::new(FaultySource(Arc::clone(&store))));
+    let edit = |editor: &mut Editor, world: &mut VoxelScene, x: i32| {
         let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
         editor.fill(world, &shape, Material(1)).unwrap();
     };
@@ -153,60 +159,15 @@ fn edits_stay_in_memory_after_a_failure_and_are_saved_later() {
     store.is_broken.store(false, Ordering::Relaxed);
     editor.saver().save().unwrap();
     assert_eq!(editor.save_state(), SaveState::Saved);
-    let on_disk = store.on_disk.lock().unwrap();
-    for (position, chunk) in world.0.iter() {
-        assert!(on_disk.get(&position).is_some_and(|it| it.iter().eq(chunk.iter())));
-    }
+    let on_disk = store.on_disk.lock().unwrap().clone();
     // Undone voxels are stored as air.
-    assert!(on_disk.len() > world.0.chunk_count());
+    let mut solid_count = 0;
     for (position, chunk) in on_disk.iter() {
-        assert_eq!(chunk.is_empty(), world.0.chunk(*position).is_none());
+        assert!(chunk.iter().eq(world.data().chunk((*position).into()).iter()), "{position:?}");
+        solid_count += usize::from(!chunk.is_empty());
     }
-}
-
-/// If the store accepts edits while its source is read again, the content lacks them, and the next
-/// edit of the same chunks would overwrite them.
-#[test]
-fn a_source_that_took_edits_while_it_was_read_is_read_again() {
-    let store = Arc::new(Faulty::default());
-    let source: Arc<dyn Source> = Arc::new(FaultySource(Arc::clone(&store)));
-    let kept_by = || EditTarget::Source(Arc::clone(&source));
-    let read = || EditOnlyScene(World::load(source.as_ref()).unwrap());
-    let (mut editor, mut world) = (Editor::new(EditSaver::new(kept_by())), read());
-    let edit = |editor: &mut Editor, world: &mut EditOnlyScene, x: i32| {
-        let shape = VoxelShape::cube(VoxelPos::new(x, 5, 5), 3);
-        editor.fill(world, &shape, Material(1)).unwrap();
-    };
-    store.is_broken.store(true, Ordering::Relaxed);
-    // The store accepts the first edit and fails to write it; then it accepts no more.
-    edit(&mut editor, &mut world, 10);
-    assert!(matches!(editor.save_state(), SaveState::Failed(_)));
-    let lacked = editor.saver().lacked_count();
-    assert_eq!((lacked, read().0.solid_count()), (0, world.0.solid_count()));
-    assert_eq!(editor.saver().reread(lacked), Reread::Whole);
-
-    edit(&mut editor, &mut world, 20);
-    let lacked = editor.saver().lacked_count();
-    let outdated = read();
-    assert_eq!(editor.saver().reread(lacked), Reread::Without(1));
-    store.is_broken.store(false, Ordering::Relaxed);
-    editor.saver().save().unwrap();
-    assert_eq!(editor.save_state(), SaveState::Saved);
-    assert!(outdated.0.solid_count() < world.0.solid_count());
-    assert_eq!(editor.saver().reread(lacked), Reread::Outdated);
-
-    let lacked = editor.saver().lacked_count();
-    let mut world = read();
-    assert_eq!(editor.saver().reread(lacked), Reread::Whole);
-    editor.set_saver(EditSaver::new(kept_by()));
-    assert_eq!((editor.edit_count(), editor.save_state()), (2, SaveState::Saved));
-    edit(&mut editor, &mut world, 25);
-    editor.undo(&mut world).unwrap();
-    editor.undo(&mut world).unwrap();
-    editor.redo(&mut world).unwrap();
-    editor.saver().save().unwrap();
-    assert_eq!((editor.edit_count(), read().0.solid_count()), (6, world.0.solid_count()));
-    assert_eq!(world.0.solid_count(), 2 * outdated.0.solid_count());
+    assert_eq!(solid_count, world.data().solid_chunk_count());
+    assert!(on_disk.len() > solid_count);
 }
 
 /// The commands show, count and bake edits, and refuse edits of another source.
@@ -281,13 +242,11 @@ fn source() -> Box<GeneratedWorld> {
 }
 
 /// Returns a world with an editor whose edits are not saved.
-fn unsaved() -> (EditOnlyScene, Editor) {
-    let unsaved = EditedSource::open(source(), &EditOptions::default()).unwrap();
-    let world = EditOnlyScene(World::load(&unsaved).unwrap());
-    (world, Editor::new(EditSaver::new(EditTarget::Source(Arc::new(unsaved)))))
+fn unsaved() -> (VoxelScene, Editor) {
+    open(Box::new(EditedSource::open(source(), &EditOptions::default()).unwrap()))
 }
 
-fn edit(editor: &mut Editor, world: &mut EditOnlyScene, x: i32) {
+fn edit(editor: &mut Editor, world: &mut VoxelScene, x: i32) {
     let shape = VoxelShape::cube(VoxelPos::new(x, 30, 20), 9);
     editor.fill(world, &shape, Material(x as u16 % 3)).unwrap();
 }
@@ -322,10 +281,7 @@ fn edits_are_written_to_a_file_created_later() {
         .unwrap(),
     )
     .unwrap();
-    assert_eq!(saved.solid_count(), world.0.solid_count());
-    for (position, chunk) in world.0.iter() {
-        assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));
-    }
+    assert_saved(&saved, &world);
 }
 
 /// Edits are saved to a file in memory, as in a web page. A full memory is reported, and edits
@@ -359,8 +315,5 @@ fn edits_are_written_to_a_file_in_memory_created_later() {
         .unwrap(),
     )
     .unwrap();
-    assert_eq!(saved.solid_count(), world.0.solid_count());
-    for (position, chunk) in world.0.iter() {
-        assert!(saved.chunk(position).is_some_and(|it| it.iter().eq(chunk.iter())));
-    }
+    assert_saved(&saved, &world);
 }

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Instant};
 
-use drystone::scene::{BackendKind, LodScene, RendererKind, Size, open_renderer};
+use drystone::scene::{BackendKind, RendererKind, Size, VoxelScene, open_renderer};
 use drystone_mesh::Quad;
 use drystone_pool::VertexPool;
 use drystone_render::{
@@ -161,18 +161,18 @@ fn data() -> Arc<LodData> {
 }
 
 /// Creates a scene without hysteresis, so that the picture does not depend on the camera's path.
-fn scene_of(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>) -> LodScene {
+fn scene_of(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>) -> VoxelScene {
     scene_with(data, faults, LodConfig::default())
 }
 
-fn scene_with(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>, config: LodConfig) -> LodScene {
+fn scene_with(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>, config: LodConfig) -> VoxelScene {
     let config =
         LodConfig { hysteresis: 1.0, frame_time: std::time::Duration::from_secs(1), ..config };
     let tree = LodTree::new(Arc::clone(data), config).unwrap();
-    let capacity = LodScene::CAPACITY;
+    let capacity = VoxelScene::CAPACITY;
     let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
     let faulty = Faulty { renderer, faults: Rc::clone(faults) };
-    LodScene::new(tree, Box::new(faulty)).unwrap()
+    VoxelScene::new(tree, Box::new(faulty)).unwrap()
 }
 
 fn view(step: i32) -> View {
@@ -181,7 +181,7 @@ fn view(step: i32) -> View {
 }
 
 /// Returns the settled picture without failures, and the renderer's statistics.
-fn settled(scene: &mut LodScene) -> (Image, HeldStats) {
+fn settled(scene: &mut VoxelScene) -> (Image, HeldStats) {
     let view = view(3);
     loop {
         scene.settle(&view, SIZE, |_| {}).unwrap();
@@ -230,7 +230,7 @@ fn above() -> View {
 }
 
 /// Checks that no part is missing in the picture from above.
-fn check_whole(scene: &mut LodScene, nothing: &Image, during: &str) {
+fn check_whole(scene: &mut VoxelScene, nothing: &Image, during: &str) {
     let found = scene.picture(&above()).unwrap().0;
     let pixels = SIZE.width * SIZE.height;
     assert_eq!(found.difference(nothing, 0).unwrap().pixels, pixels, "{during}");

@@ -1,6 +1,6 @@
 //! LOD meshes: every renderer on every backend draws a large voxel like many small ones.
 
-use drystone::scene::{Meshing, Scene, mesh_world, mesh_world_with, quad_count};
+use drystone::scene::{Meshing, mesh_world_with, quad_count};
 use drystone_bench::{ArticleDevice, FatDevice};
 use drystone_pool::Access;
 use drystone_render::{
@@ -142,9 +142,7 @@ impl Levels {
 
 /// Draws the views of the small voxels.
 fn small_pictures(case: &Case) -> Vec<Image> {
-    let quads = mesh_world(&case.world);
-    let renderer = pool(soft(), quad_count(&quads));
-    let mut scene = Scene::new(case.world.clone(), &quads, renderer).unwrap();
+    let mut scene = case.scene(pool(soft(), quad_count(&case.quads())));
     case.views.iter().map(|view| scene.picture(view).unwrap().0).collect()
 }
 

@@ -9,8 +9,8 @@ use std::{
 };
 
 use drystone::scene::{
-    self, BackendKind, Brush, BrushForm, EditSaver, EditTarget, Edited, Editor, LodScene,
-    MemoryBudget, RendererKind, SaveState, Size,
+    self, BackendKind, Brush, BrushForm, EditSaver, Edited, Editor, MemoryBudget, RendererKind,
+    SaveState, Size, VoxelScene,
 };
 use drystone_render::{Camera, Image, View};
 use drystone_store::{CommitPolicy, EditAccess, EditOptions, EditedSource};
@@ -109,10 +109,10 @@ fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let tree = LodTree::new(Arc::clone(&data), all.level_config()).unwrap();
     let size = Size { width: 320, height: 240 };
     let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
-    let renderer = scene::open_renderer(kind, backend, size, LodScene::CAPACITY).unwrap();
-    let mut scene = LodScene::new(tree, renderer).unwrap();
+    let renderer = scene::open_renderer(kind, backend, size, VoxelScene::CAPACITY).unwrap();
+    let mut scene = VoxelScene::new(tree, renderer).unwrap();
     scene.set_max_bytes(all.vertex_bytes());
-    let saver = EditSaver::new(EditTarget::Levels(data));
+    let saver = EditSaver::new(data);
     let mut editor = Editor::new(saver).with_history(all.history());
     let brush =
         Brush { form: BrushForm::Ball, radius_voxels: Brush::MAX_RADIUS, ..Brush::default() };

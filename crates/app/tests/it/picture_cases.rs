@@ -1,8 +1,8 @@
 //! The list of scenes that every renderer and backend must draw alike.
 
-use drystone::scene::{self, ChunkQuads, Meshing};
+use drystone::scene::{self, ChunkQuads, Meshing, VoxelScene};
 use drystone_formats::VoxFile;
-use drystone_render::{Camera, Projection, View};
+use drystone_render::{Camera, Projection, Renderer, View};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 use glam::DVec3;
@@ -27,6 +27,11 @@ impl Case {
             (view.tint_levels, view.wire) = (true, true);
             view.atmosphere = view.atmosphere.with_hour(17.5);
         }
+    }
+
+    /// Shows the world in full detail.
+    pub(crate) fn scene(&self, renderer: Box<dyn Renderer>) -> VoxelScene {
+        VoxelScene::of_world(self.world.clone(), self.meshing, renderer).unwrap()
     }
 
     pub(crate) fn quads(&self) -> Vec<ChunkQuads> {

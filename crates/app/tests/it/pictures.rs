@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use drystone::scene::{Meshing, Scene, quad_count};
+use drystone::scene::{Meshing, quad_count};
 use drystone_bench::{ArticleDevice, FatDevice};
 use drystone_mesh::Quad;
 use drystone_pool::Oversize;
@@ -47,7 +47,7 @@ pub(crate) fn soft() -> SoftDevice {
 }
 
 fn pictures(case: &Case, views: &[View], renderer: Box<dyn Renderer>) -> Vec<Image> {
-    let mut scene = Scene::new(case.world.clone(), &case.quads(), renderer).unwrap();
+    let mut scene = case.scene(renderer);
     views.iter().map(|view| scene.picture(view).unwrap().0).collect()
 }
 
@@ -193,8 +193,7 @@ fn culling_changes_pixels_on_seams_at_most() {
         let plain =
             pool(WgpuDevice::headless(Api::Vulkan, WIDTH, HEIGHT).unwrap(), quad_count(&quads));
         let culled = culled(quad_count(&quads)).unwrap();
-        let mut scenes =
-            [plain, culled].map(|it| Scene::new(case.world.clone(), &quads, it).unwrap());
+        let mut scenes = [plain, culled].map(|it| case.scene(it));
         for (index, view) in case.views.iter().enumerate() {
             let (want, plain) = scenes[0].picture(view).unwrap();
             for _ in 0..2 {
@@ -389,14 +388,13 @@ fn edited_scenes_equal_newly_built_ones() {
         };
         let name = if kind == "instanced" { "glass" } else { "shaded-glass" };
         let case = all_cases().into_iter().find(|case| case.name == name).unwrap();
-        let mut scene = Scene::new(case.world.clone(), &case.quads(), open()).unwrap();
-        scene.set_meshing(case.meshing);
+        let mut scene = case.scene(open());
         let mut edited = case.world.clone();
         for (n, corner) in [[31, 1, 31], [32, 0, 32], [20, 5, 4], [-1, 3, 0]].iter().enumerate() {
             let [x, y, z] = *corner;
             let voxel = drystone_voxel::VoxelPos::new(x, y, z);
             let material = drystone_voxel::Material(n as u16);
-            scene.set(voxel, material).unwrap();
+            scene.set([(voxel, material)]).unwrap();
             edited.set(voxel, material);
         }
         let edited = case_of(&case, edited, case.meshing);

@@ -1,6 +1,6 @@
 //! Scenes whose meshing changes while they are shown.
 
-use drystone::scene::{Meshing, Scene, mesh_world_with};
+use drystone::scene::{Meshing, VoxelScene};
 use drystone_render::{Atmosphere, Image, Renderer};
 use drystone_voxel::{Material, VoxelPos};
 
@@ -8,13 +8,18 @@ use crate::picture_cases::{Case, cases};
 use crate::pictures::{naive, pool, soft};
 
 /// Draws the views of a case with this strength of ambient occlusion.
-fn pictures(scene: &mut Scene, case: &Case, occlusion: f32) -> Vec<Image> {
+fn pictures(scene: &mut VoxelScene, case: &Case, occlusion: f32) -> Vec<Image> {
     let views = case.views.iter().map(|view| {
         let mut view = *view;
         view.atmosphere.ambient_occlusion = occlusion;
         scene.picture(&view).unwrap().0
     });
     views.collect()
+}
+
+fn remesh(scene: &mut VoxelScene, meshing: Meshing) {
+    scene.set_meshing(meshing);
+    scene.finish(|_| {}).unwrap();
 }
 
 /// After switching back and forth, a scene equals one that was always meshed that way, with edits.
@@ -25,15 +30,12 @@ fn remeshed_scenes_equal_newly_built_ones() {
     let mut compared = 0;
     for case in cases().into_iter().filter(|case| ["facings", "glass"].contains(&case.name)) {
         for open in open {
-            let plain = mesh_world_with(&case.world, Meshing::default());
-            let mut scene = Scene::new(case.world.clone(), &plain, open()).unwrap();
+            let mut scene = case.scene(open());
             let before = pictures(&mut scene, &case, 0.0);
-            scene.remesh_all(shaded).unwrap();
-            let quads = mesh_world_with(&case.world, shaded);
-            let mut always = Scene::new(case.world.clone(), &quads, open()).unwrap();
-            always.set_meshing(shaded);
+            remesh(&mut scene, shaded);
+            let mut always = VoxelScene::of_world(case.world.clone(), shaded, open()).unwrap();
             for scene in [&mut scene, &mut always] {
-                scene.set(VoxelPos::new(1, 2, 3), Material(1)).unwrap();
+                scene.set([(VoxelPos::new(1, 2, 3), Material(1))]).unwrap();
             }
             let [got, want] = [&mut scene, &mut always]
                 .map(|scene| pictures(scene, &case, Atmosphere::OCCLUSION));
@@ -41,8 +43,9 @@ fn remeshed_scenes_equal_newly_built_ones() {
             assert!(got != before, "{}", case.name);
             let held = [&mut scene, &mut always].map(|scene| scene.renderer().held().used_bytes);
             assert_eq!(held[0], held[1], "{}", case.name);
-            scene.set(VoxelPos::new(1, 2, 3), case.world.get(VoxelPos::new(1, 2, 3))).unwrap();
-            scene.remesh_all(Meshing::default()).unwrap();
+            let at = VoxelPos::new(1, 2, 3);
+            scene.set([(at, case.world.get(at))]).unwrap();
+            remesh(&mut scene, Meshing::default());
             assert!(pictures(&mut scene, &case, 0.0) == before, "{}", case.name);
             compared += 1;
         }

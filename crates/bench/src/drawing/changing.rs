@@ -1,11 +1,11 @@
 //! Table `dynamic`: before every frame, 50 chunks of the scene are filled at random and meshed. Other
 //! tables use its renderer with a world in which chunks change.
 
-use drystone::scene::Scene;
 use drystone_render::{RenderError, Renderer, View};
 use drystone_voxel::{Chunk, ChunkPos};
 
 use super::{
+    chunk_scene::ChunkScene,
     contenders::{Drawing, Kind, available, prepare},
     frames::{FrameTimes, warm_up},
     scene::{RandomScene, new_chunk},
@@ -60,7 +60,7 @@ pub(super) fn run_case(
 /// A contender with its world. All contenders' worlds change in the same way.
 pub(super) struct Changing {
     kind: Kind,
-    scene: Scene,
+    scene: ChunkScene,
     changes: Box<dyn Changes>,
     mesh_ns: f64,
 }
@@ -73,20 +73,20 @@ impl Changing {
         scene: &RandomScene,
         changes: Box<dyn Changes>,
     ) -> Result<Self, RenderError> {
-        let scene = Scene::new(scene.world.clone(), &scene.quads, renderer)?;
+        let scene = ChunkScene::new(scene.world.clone(), &scene.quads, renderer)?;
         Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
     }
 
     pub(super) fn round(&mut self, view: &View) -> Round {
-        warm_up(self.scene.renderer(), view)?;
+        warm_up(self.scene.renderer.as_mut(), view)?;
         self.mesh_ns = 0.0;
         let mut times = FrameTimes::default();
         while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {
             self.change()?;
-            times.draw(self.scene.renderer(), view)?;
+            times.draw(self.scene.renderer.as_mut(), view)?;
         }
         let chunks = f64::from(times.frames * self.changes.per_frame());
-        let mut figures = times.figures(self.scene.renderer(), self.kind.quad_bytes());
+        let mut figures = times.figures(self.scene.renderer.as_mut(), self.kind.quad_bytes());
         figures.push(Figure::new("mesh", "us/chunk", self.mesh_ns / chunks / 1e3));
         Ok(figures)
     }
@@ -94,7 +94,7 @@ impl Changing {
 
 impl Drawing for Changing {
     fn renderer(&mut self) -> &mut dyn Renderer {
-        self.scene.renderer()
+        self.scene.renderer.as_mut()
     }
 
     /// Fills the next chunks, and then meshes them on all cores. Only meshing and upload are timed.
@@ -102,7 +102,7 @@ impl Drawing for Changing {
         let changed = self.changes.next_frame();
         let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
         for (position, chunk) in changed {
-            self.scene.world_mut().insert(position, chunk)?;
+            self.scene.world.insert(position, chunk)?;
         }
         let (meshed, ns) = timed(|| self.scene.remesh_many(&positions));
         self.mesh_ns += ns;

@@ -5,7 +5,7 @@
 
 use std::f64::consts::TAU;
 
-use drystone::scene::{self, ChunkQuads, DefaultView, Scene, mesh_world, quad_count};
+use drystone::scene::{self, ChunkQuads, DefaultView, mesh_world, quad_count};
 use drystone_render::{Camera, Cull, PoolRenderer, RenderError, Renderer, View};
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
@@ -13,6 +13,7 @@ use glam::DVec3;
 
 use super::{
     SIZE,
+    chunk_scene::ChunkScene,
     contenders::{available, same_picture, wgpu_device},
     frames::{FrameTimes, warm_up},
 };
@@ -62,7 +63,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     });
     let (mut drawn, landscape) = opened.map_err(|failure| run.error("all", failure))?;
     if let Some((_, one)) = drawn.first_mut() {
-        run.table.machine.gpu = one.scene.renderer().output().describe();
+        run.table.machine.gpu = one.scene.renderer.output().describe();
     }
     for (case, path) in CASES {
         let drawn = &mut drawn;
@@ -155,7 +156,7 @@ fn compare(
 
 /// A contender with its scene.
 struct Drawn {
-    scene: Scene,
+    scene: ChunkScene,
     /// Number of frames drawn so far.
     frame: u32,
 }
@@ -166,13 +167,13 @@ impl Drawn {
         let meshes = 2 * landscape.quads.len() as u32;
         let mut renderer = PoolRenderer::new(wgpu_device()?, quads, meshes)?;
         renderer.set_cull(cull)?;
-        let scene = Scene::new(landscape.world.clone(), &landscape.quads, Box::new(renderer))?;
+        let scene = ChunkScene::new(landscape.world.clone(), &landscape.quads, Box::new(renderer))?;
         Ok(Self { scene, frame: 0 })
     }
 
     /// Draws frames and measures them.
     fn round(&mut self, landscape: &Landscape, path: CameraPath) -> Round {
-        let renderer = self.scene.renderer();
+        let renderer = self.scene.renderer.as_mut();
         warm_up(renderer, &landscape.view(path, self.frame))?;
         let (mut times, mut quads) = (FrameTimes::default(), 0);
         while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {

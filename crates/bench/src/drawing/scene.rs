@@ -103,12 +103,7 @@ impl RandomScene {
         let palette = self.world.materials().iter().map(|(_, kind)| kind.color).collect();
         let side = self.world.side();
         let list = self.quads.iter().flat_map(|chunk| {
-            let draw_data = DrawData {
-                origin: chunk.position.origin(side).to_array(),
-                level: 0,
-                extent: side,
-                sort_rank: 0,
-            };
+            let draw_data = draw_data(chunk.position, side);
             let ChunkMesh { opaque, translucent, .. } = &chunk.mesh;
             let layers = [(Layer::Opaque, opaque), (Layer::Blended, translucent)];
             layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
@@ -118,6 +113,11 @@ impl RandomScene {
         });
         Meshes { palette, list: list.collect() }
     }
+}
+
+/// Returns the draw data of a chunk with this side.
+pub(super) fn draw_data(chunk: ChunkPos, side: u32) -> DrawData {
+    DrawData { origin: chunk.origin(side).to_array(), level: 0, extent: side, sort_rank: 0 }
 }
 
 /// Input of a renderer: meshes and their colours.

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::{EditSaver, EditTarget, Edited, Editor, LodScene};
+use drystone::scene::{EditSaver, Edited, Editor, VoxelScene};
 use drystone_render::View;
 use drystone_voxel::{Chunk, Material, VoxelPos};
 use drystone_world::VoxelShape;
@@ -14,7 +14,7 @@ use crate::{
 
 /// A large world, and the visible corners at which voxels are set.
 pub(super) struct Edits {
-    scene: LodScene,
+    scene: VoxelScene,
     editor: Editor,
     view: View,
     corners: Vec<VoxelPos>,
@@ -68,7 +68,7 @@ impl Edits {
             corners.filter(is_wanted).collect()
         };
         let (corners, fresh) = (corners_at(near), corners_at(fresh));
-        let editor = Editor::new(EditSaver::new(EditTarget::None));
+        let editor = Editor::new(EditSaver::default());
         Ok(Self { scene, editor, view, corners, fresh, is_set: false })
     }
 
@@ -150,7 +150,7 @@ impl Edits {
 }
 
 /// Returns the highest voxel other than air.
-fn ground_at(scene: &LodScene, [x, z]: [i32; 2]) -> i32 {
+fn ground_at(scene: &VoxelScene, [x, z]: [i32; 2]) -> i32 {
     let data = scene.tree().data();
     let is_ground = |y: &i32| !data.get(VoxelPos::new(x, *y, z)).is_air();
     (0..512).rev().find(is_ground).unwrap_or(0)

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use drystone::scene::{self, LodScene};
+use drystone::scene::{self, VoxelScene};
 use drystone_render::{DrawStats, View};
 use drystone_world::LodTree;
 use glam::DVec3;
@@ -98,7 +98,7 @@ fn fly(seconds: u32) -> Result<Flight, Failure> {
 
 /// Checks that each position of the world is covered once. If `waits` is set, first waits for all
 /// meshes, and then also checks the levels.
-fn check(scene: &mut LodScene, view: &View, waits: bool) -> Result<(), Failure> {
+fn check(scene: &mut VoxelScene, view: &View, waits: bool) -> Result<(), Failure> {
     if waits {
         scene.settle(view, vast::SIZE, |_| {})?;
     }

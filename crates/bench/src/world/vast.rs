@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use drystone::scene::{LodScene, Size, level_corners, reach};
+use drystone::scene::{Size, VoxelScene, level_corners, reach};
 use drystone_render::{Camera, PoolRenderer, View};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree};
 use glam::DVec3;
@@ -14,7 +14,7 @@ pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
 const CACHE_BYTES: usize = 256 << 20;
 
 /// A generated world of 16 km × 16 km × 512 voxels, in a pool that draws nothing.
-pub(super) fn scene() -> Result<LodScene, Failure> {
+pub(super) fn scene() -> Result<VoxelScene, Failure> {
     let config = GeneratorConfig {
         size_chunks: [512, 16, 512],
         relief_voxels: 512,
@@ -24,9 +24,9 @@ pub(super) fn scene() -> Result<LodScene, Failure> {
     let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
     let tree = LodTree::new(data, LodConfig::default())?;
     let device = Undrawn::new(SIZE.width, SIZE.height)?;
-    let capacity = LodScene::CAPACITY;
+    let capacity = VoxelScene::CAPACITY;
     let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)?;
-    Ok(LodScene::new(tree, Box::new(renderer))?)
+    Ok(VoxelScene::new(tree, Box::new(renderer))?)
 }
 
 /// View of the world.

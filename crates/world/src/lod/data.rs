@@ -361,17 +361,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Whole worlds.
 impl LodData {
-    /// Reads all chunks of the source into the cache, on all cores. `on_chunk` is called after each
-    /// chunk, on any thread. Later reads find all chunks in memory if the cache has no limit.
+    /// Reads all chunks of the source into the cache, on all cores, and returns the number of those
+    /// that are not all air. `on_chunk` is called after each chunk, on any thread. Later reads find
+    /// all chunks in memory if the cache has no limit.
     ///
     /// # Errors
-    /// The errors of [`World::load`].
-    pub fn read_all(&self, on_chunk: impl Fn() + Sync) -> Result<(), SourceError> {
-        for (position, chunk) in read_chunks(self.source(), on_chunk)? {
-            let mut cache = lock(&self.cache);
-            chunk.into_iter().for_each(|chunk| cache.insert(position.into(), chunk));
+    /// The errors of [`World::load`](crate::World::load).
+    pub fn read_all(&self, on_chunk: impl Fn() + Sync) -> Result<usize, SourceError> {
+        let chunks = read_chunks(self.source(), on_chunk)?;
+        let mut cache = lock(&self.cache);
+        let mut count = 0;
+        for (position, chunk) in chunks {
+            if let Some(chunk) = chunk {
+                cache.insert(position.into(), chunk);
+                count += 1;
+            }
         }
-        Ok(())
+        Ok(count)
     }
 
     /// Returns the positions of all chunks that may hold voxels, sorted: those of the source and
@@ -387,18 +393,29 @@ impl LodData {
         positions
     }
 
+    /// Number of chunks of level 0 that are not all air.
+    ///
+    /// # Cost
+    /// Reads every chunk that is not cached, on all cores.
+    pub fn solid_chunk_count(&self) -> usize {
+        self.solid_chunks().len()
+    }
+
+    fn solid_chunks(&self) -> Vec<(ChunkPos, Chunk)> {
+        self.chunk_positions()
+            .into_par_iter()
+            .map(|position| (position, self.chunk(position.into())))
+            .filter(|(_, chunk)| !chunk.is_empty())
+            .collect()
+    }
+
     /// Returns the tight box around all voxels that are not air, or `None` if there are none.
     /// Unreadable chunks count as air.
     ///
     /// # Cost
     /// Reads every chunk that is not cached. O(voxels of the outermost chunks), on all cores.
     pub fn bounds(&self) -> Option<VoxelBox> {
-        let chunks: Vec<(ChunkPos, Chunk)> = self
-            .chunk_positions()
-            .into_par_iter()
-            .map(|position| (position, self.chunk(position.into())))
-            .filter(|(_, chunk)| !chunk.is_empty())
-            .collect();
+        let chunks = self.solid_chunks();
         bounds_of(chunks.iter().map(|(position, chunk)| (*position, chunk)).collect())
     }
 

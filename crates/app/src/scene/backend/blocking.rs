@@ -14,9 +14,9 @@ pub fn open_renderer(
     kind: RendererKind,
     backend: BackendKind,
     size: Size,
-    capacity: impl Into<Capacity>,
+    capacity: Capacity,
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let capacity = capacity.into();
+    let capacity = capacity;
     let Size { width, height } = size;
     let wgpu = |api| WgpuDevice::headless(api, width, height);
     let gl = |config| renderer_on(GlDevice::headless(config, width, height)?, kind, capacity);

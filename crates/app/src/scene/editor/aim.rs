@@ -1,25 +1,29 @@
 use drystone_voxel::VoxelBox;
-use drystone_world::{VoxelHit, VoxelRay};
+use drystone_world::{VoxelAccess, VoxelHit, VoxelRay};
 
-use super::{EditScene, Edited};
+use super::Edited;
 
-/// Returns the voxel that the ray hits; otherwise whether there is none or it is too far.
+/// Returns the voxel that the ray hits; otherwise whether there is none or it is too far. `bounds`
+/// contains all voxels except air, and `reach` is the maximum distance to a voxel.
 ///
-/// From far away the ray starts just before the world's box, so that voxels near its side are in
-/// reach.
-pub(super) fn aim(scene: &dyn EditScene, ray: &VoxelRay) -> Result<VoxelHit, Edited> {
+/// From far away the ray starts just before the bounds, so that voxels near their sides are in reach.
+pub(super) fn aim(
+    voxels: &dyn VoxelAccess,
+    bounds: Option<VoxelBox>,
+    reach: f64,
+    ray: &VoxelRay,
+) -> Result<VoxelHit, Edited> {
     /// Distance before the box, in voxels; there is only air.
     const BEFORE: f64 = 1.0;
-    let reach = scene.reach_voxels();
-    let Some(bounds) = scene.bounds() else {
-        return ray.cast(scene.voxels(), reach).ok_or(Edited::OutOfReach);
+    let Some(bounds) = bounds else {
+        return ray.cast(voxels, reach).ok_or(Edited::OutOfReach);
     };
     let [enter, leave] = span(ray, bounds).ok_or(Edited::OutOfReach)?;
     let start = (enter - BEFORE).max(0.0);
     let length = length(ray.direction);
     let along = |axis: usize| ray.origin[axis] + ray.direction[axis] / length * start;
     let near = VoxelRay { origin: [along(0), along(1), along(2)], ..*ray };
-    match near.cast(scene.voxels(), reach) {
+    match near.cast(voxels, reach) {
         Some(hit) => Ok(VoxelHit { distance: hit.distance + start, ..hit }),
         None if leave - start > reach => Err(Edited::TooFar),
         None => Err(Edited::OutOfReach),
@@ -53,37 +57,11 @@ fn span(ray: &VoxelRay, bounds: VoxelBox) -> Option<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use drystone_render::RenderError;
     use drystone_testing::Random;
     use drystone_voxel::{Material, MaterialTable, VoxelPos};
-    use drystone_world::{Edit, VoxelAccess, World};
+    use drystone_world::World;
 
     use super::*;
-
-    struct EditOnlyScene {
-        world: World,
-        bounds: Option<VoxelBox>,
-        reach_voxels: f64,
-    }
-
-    impl EditScene for EditOnlyScene {
-        fn voxels(&self) -> &dyn VoxelAccess {
-            &self.world
-        }
-        fn materials(&self) -> &MaterialTable {
-            self.world.materials()
-        }
-        fn reach_voxels(&self) -> f64 {
-            self.reach_voxels
-        }
-        fn bounds(&self) -> Option<VoxelBox> {
-            self.bounds
-        }
-        fn apply(&mut self, edit: &Edit) -> Result<(), RenderError> {
-            self.world.apply(edit);
-            Ok(())
-        }
-    }
 
     const BOUNDS: VoxelBox =
         VoxelBox { min: VoxelPos::new(-40, 0, 8), max: VoxelPos::new(60, 32, 90) };
@@ -92,21 +70,21 @@ mod tests {
         std::array::from_fn(|i| f64::from(low[i]) + random.unit() * f64::from(high[i] - low[i]))
     }
 
-    fn scene(random: &mut Random) -> EditOnlyScene {
+    fn stones(random: &mut Random) -> World {
         let mut world = World::new("stones", MaterialTable::new());
         for _ in 0..2_000 {
             let at = within(random, BOUNDS.min.to_array(), BOUNDS.max.to_array());
             let [x, y, z] = at.map(|c| c.floor() as i32);
             world.set(VoxelPos::new(x, y, z), Material(1));
         }
-        EditOnlyScene { world, bounds: None, reach_voxels: VoxelRay::MAX_REACH }
+        world
     }
 
     /// A ray that starts at the box hits the same voxel as one that starts at the camera.
     #[test]
     fn rays_from_the_camera_and_from_the_box_hit_the_same_voxel() {
         let mut random = Random::new(5);
-        let mut scene = scene(&mut random);
+        let world = stones(&mut random);
         let (mut hits, mut misses) = (0, 0);
         for far in [1, 30, 3_000] {
             for _ in 0..400 {
@@ -115,10 +93,8 @@ mod tests {
                 let target = within(&mut random, low.map(|c| c - 20), high.map(|c| c + 20));
                 let direction = std::array::from_fn(|i| target[i] - origin[i]);
                 let ray = VoxelRay { origin, direction };
-                scene.bounds = None;
-                let expected = aim(&scene, &ray);
-                scene.bounds = Some(BOUNDS);
-                match (aim(&scene, &ray), expected) {
+                let aimed = |bounds| aim(&world, bounds, VoxelRay::MAX_REACH, &ray);
+                match (aimed(Some(BOUNDS)), aimed(None)) {
                     (Ok(a), Ok(b)) => {
                         assert_eq!((a.voxel, a.face, a.material), (b.voxel, b.face, b.material));
                         assert!((a.distance - b.distance).abs() < 1e-6, "{a:?} {b:?}");
@@ -138,18 +114,18 @@ mod tests {
     fn too_far_and_no_voxel_are_distinguished() {
         let mut world = World::new("a stone", MaterialTable::new());
         world.set(VoxelPos::new(0, 30, 40), Material(1));
-        let scene = EditOnlyScene { world, bounds: Some(BOUNDS), reach_voxels: 25.0 };
+        let aim = |ray: &VoxelRay| aim(&world, Some(BOUNDS), 25.0, ray);
         let down =
             |x: f64, y: f64, z: f64| VoxelRay { origin: [x, y, z], direction: [0.0, -3.0, 0.0] };
-        let hit = aim(&scene, &down(0.5, 5_000.5, 40.5)).unwrap();
+        let hit = aim(&down(0.5, 5_000.5, 40.5)).unwrap();
         assert_eq!((hit.voxel, hit.distance), (VoxelPos::new(0, 30, 40), 4_969.5));
-        assert_eq!(aim(&scene, &down(3.5, 5_000.5, 40.5)), Err(Edited::TooFar));
-        assert_eq!(aim(&scene, &down(3.5, 20.0, 40.5)), Err(Edited::OutOfReach));
-        assert_eq!(aim(&scene, &down(70.5, 5_000.5, 40.5)), Err(Edited::OutOfReach));
-        assert_eq!(aim(&scene, &down(3.5, -5.0, 40.5)), Err(Edited::OutOfReach));
+        assert_eq!(aim(&down(3.5, 5_000.5, 40.5)), Err(Edited::TooFar));
+        assert_eq!(aim(&down(3.5, 20.0, 40.5)), Err(Edited::OutOfReach));
+        assert_eq!(aim(&down(70.5, 5_000.5, 40.5)), Err(Edited::OutOfReach));
+        assert_eq!(aim(&down(3.5, -5.0, 40.5)), Err(Edited::OutOfReach));
         for direction in [[0.0; 3], [f64::NAN; 3]] {
             let ray = VoxelRay { origin: [0.5, 31.0, 40.5], direction };
-            assert_eq!(aim(&scene, &ray), Err(Edited::OutOfReach));
+            assert_eq!(aim(&ray), Err(Edited::OutOfReach));
         }
     }
 }

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_render::RenderError;
-use drystone_voxel::Material;
+use drystone_voxel::{Chunk, Material};
 use drystone_world::{Edit, EditDirection, EditParts, Filling, VoxelRay, VoxelShape};
 use web_time::Instant;
 
 use super::aim::aim;
-use super::{Brush, EditAction, EditError, EditScene, EditStep, Edited, Editor};
+use super::{Brush, EditAction, EditError, EditStep, Edited, Editor, VoxelScene};
 
 /// Requested action.
 #[derive(Debug)]
@@ -33,10 +32,8 @@ impl Task {
 pub(super) enum Job {
     /// Finds the voxels that will change; nothing has changed yet.
     Finding(Filling),
-    /// Sets parts, which are not shown yet.
-    Setting { parts: EditParts, step: EditStep, shown: Result<(), RenderError> },
-    /// Shows the edit; all parts are set.
-    Showing { count: u64, step: EditStep, shown: Result<(), RenderError> },
+    /// Sets parts, which are shown together after the last one.
+    Setting { parts: EditParts, step: EditStep },
 }
 
 impl Job {
@@ -45,7 +42,7 @@ impl Job {
             EditStep::Undo => EditDirection::Inverse,
             _ => EditDirection::Forward,
         };
-        Self::Setting { parts: EditParts::new(edit, direction), step, shown: Ok(()) }
+        Self::Setting { parts: EditParts::new(edit, direction), step }
     }
 }
 
@@ -56,7 +53,7 @@ impl Editor {
     /// Executes an action if it is small; otherwise starts it.
     pub(super) fn start(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         task: Task,
     ) -> Result<Edited, EditError> {
         let (step, next) = match task {
@@ -73,12 +70,12 @@ impl Editor {
 
     fn start_act(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         action: EditAction,
         ray: &VoxelRay,
         brush: &Brush,
     ) -> Result<Edited, EditError> {
-        let hit = match aim(scene, ray) {
+        let hit = match aim(scene.data(), scene.bounds(), scene.reach_voxels(), ray) {
             Ok(hit) => hit,
             Err(none) => return Ok(none),
         };
@@ -113,22 +110,22 @@ impl Editor {
 
     fn start_fill(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         shape: &VoxelShape,
         material: Material,
     ) -> Result<Edited, EditError> {
-        let mut filling = Filling::new(scene.voxels().side(), shape, material)?;
+        let mut filling = Filling::new(Chunk::SIDE, shape, material)?;
         if filling.chunk_count() > Self::CHUNKS_AT_ONCE as u64 {
             self.job = Some(Job::Finding(filling));
             return Ok(Edited::Begun);
         }
-        while filling.step(scene.voxels())? {}
+        while filling.step(scene.data())? {}
         self.start_setting(scene, Arc::new(filling.into_edit()), EditStep::Edit)
     }
 
     fn start_setting(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         edit: Arc<Edit>,
         step: EditStep,
     ) -> Result<Edited, EditError> {
@@ -137,7 +134,7 @@ impl Editor {
         }
         // An undo frees more memory than it needs.
         if step != EditStep::Undo
-            && let Err(full) = self.reserve_memory(scene, &edit)
+            && let Err(full) = self.reserve_memory(&edit)
         {
             if step == EditStep::Redo {
                 self.history.step_back();
@@ -149,17 +146,17 @@ impl Editor {
             return Ok(Edited::Begun);
         }
         let shown = match step {
-            EditStep::Undo => scene.apply(&edit.inverse()),
-            EditStep::Edit | EditStep::Redo => scene.apply(&edit),
+            EditStep::Undo => scene.apply_edit(&edit.inverse()),
+            EditStep::Edit | EditStep::Redo => scene.apply_edit(&edit),
         };
         self.touch(&edit);
-        let count = self.note_set(scene, &edit, step);
-        Ok(shown.map(|()| Edited::Voxels(count))?)
+        let count = self.note_set(&edit, step);
+        Ok(shown.map(|_| Edited::Voxels(count))?)
     }
 
     /// Records that all of an edit is set; returns the number of its voxels.
-    fn note_set(&mut self, scene: &dyn EditScene, edit: &Arc<Edit>, step: EditStep) -> u64 {
-        self.saver.take(scene.voxels(), edit);
+    fn note_set(&mut self, edit: &Arc<Edit>, step: EditStep) -> u64 {
+        self.saver.take(edit);
         if step == EditStep::Edit {
             self.history.push(Arc::clone(edit));
         }
@@ -169,7 +166,7 @@ impl Editor {
 
     pub(super) fn continue_jobs(
         &mut self,
-        scene: &mut dyn EditScene,
+        scene: &mut VoxelScene,
         time: Duration,
     ) -> Option<Outcome> {
         let (start, mut longest_step) = (Instant::now(), Duration::ZERO);
@@ -191,16 +188,16 @@ impl Editor {
     }
 
     /// Starts the first waiting action.
-    fn start_next(&mut self, scene: &mut dyn EditScene) -> Option<Outcome> {
+    fn start_next(&mut self, scene: &mut VoxelScene) -> Option<Outcome> {
         let task = self.queue.pop_front()?;
         let step = task.step();
         if_done(step, self.start(scene, task))
     }
 
     /// Executes the next part of a job.
-    fn step(&mut self, scene: &mut dyn EditScene, job: Job) -> Option<Outcome> {
+    fn step(&mut self, scene: &mut VoxelScene, job: Job) -> Option<Outcome> {
         match job {
-            Job::Finding(mut filling) => match filling.step(scene.voxels()) {
+            Job::Finding(mut filling) => match filling.step(scene.data()) {
                 Ok(true) => self.job = Some(Job::Finding(filling)),
                 Ok(false) => {
                     let edit = Arc::new(filling.into_edit());
@@ -209,24 +206,16 @@ impl Editor {
                 }
                 Err(error) => return Some((EditStep::Edit, Err(error.into()))),
             },
-            Job::Setting { mut parts, step, shown } => {
-                self.job = Some(match parts.next() {
-                    Some(part) => {
-                        let shown = shown.and(scene.apply_part(&part));
-                        self.touch(&part);
-                        Job::Setting { parts, step, shown }
-                    }
-                    None => {
-                        let count = self.note_set(scene, parts.edit(), step);
-                        Job::Showing { count, step, shown }
-                    }
-                });
-            }
-            Job::Showing { count, step, shown } => match scene.show_parts() {
-                Ok(false) => self.job = Some(Job::Showing { count, step, shown }),
-                last => {
-                    let shown = shown.and(last).map(|_| Edited::Voxels(count));
-                    return Some((step, shown.map_err(EditError::from)));
+            Job::Setting { mut parts, step } => match parts.next() {
+                Some(part) => {
+                    scene.apply_part(&part);
+                    self.touch(&part);
+                    self.job = Some(Job::Setting { parts, step });
+                }
+                None => {
+                    let count = self.note_set(parts.edit(), step);
+                    scene.show_parts();
+                    return Some((step, Ok(Edited::Voxels(count))));
                 }
             },
         }

@@ -1,4 +1,3 @@
-use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,33 +5,15 @@ use std::time::Duration;
 use drystone_formats::{
     EditDestination, EditStore, MemoryFile, SeparateEdits, Source, SourceError, WorldFile,
 };
-use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{Edit, LodData, VoxelAccess};
 use web_time::Instant;
 
-/// Destination of edits.
-pub enum EditTarget {
-    /// Nowhere: edits stay in memory.
-    None,
-    /// The source of a world in memory: its edit store, or a file that its
-    /// [`SeparateEdits`] get later.
-    Source(Arc<dyn Source>),
-    /// The source of a world at levels of detail.
-    Levels(Arc<LodData>),
-}
-
-/// Passes edited chunks to their edit store, and holds them until the store accepts them.
-///
-/// # Cost
-/// For a world in memory, the chunks that are not accepted yet. They share their voxels with the
-/// scene until the scene changes them again.
+/// Passes edited chunks to the edit store of their source. Until the store accepts them, the
+/// [`LodData`] holds them.
+#[derive(Default)]
 pub struct EditSaver {
-    edit_target: EditTarget,
-    /// Chunks of a world in memory that wait; worlds at levels of detail hold their own.
-    waiting: BTreeMap<ChunkPos, Chunk>,
-    /// Bytes of changed chunks of a world in memory that no store has, by chunk and in total.
-    sizes: HashMap<ChunkPos, usize>,
-    held_bytes: usize,
+    /// The edited voxels; `None` for content that cannot be edited.
+    data: Option<Arc<LodData>>,
     failure: Option<String>,
     /// Time of the last refusal by the store.
     refused: Option<Instant>,
@@ -41,18 +22,6 @@ pub struct EditSaver {
 
 /// After a refusal, edits wait this long. Otherwise the store would open its file for each of them.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
-
-/// Extent of the edits in content that was read again from the saver's source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reread {
-    /// All of them.
-    Whole,
-    /// The source accepted some in the meantime; reading it once more returns all. The outdated
-    /// content must not be edited, since saved chunks would contain its old voxels.
-    Outdated,
-    /// All except those in this many chunks, which the source still lacks.
-    Without(usize),
-}
 
 /// State of saving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,54 +39,13 @@ pub enum SaveState {
 }
 
 impl EditSaver {
-    /// Creates a saver without edits.
-    pub fn new(edit_target: EditTarget) -> Self {
-        Self {
-            edit_target,
-            waiting: BTreeMap::new(),
-            sizes: HashMap::new(),
-            held_bytes: 0,
-            failure: None,
-            refused: None,
-            edit_count: 0,
-        }
+    /// Creates a saver of the edits of `data`. The default is one for content that cannot be edited.
+    pub fn new(data: Arc<LodData>) -> Self {
+        Self { data: Some(data), ..Self::default() }
     }
 
     fn source(&self) -> Option<&dyn Source> {
-        match &self.edit_target {
-            EditTarget::None => None,
-            EditTarget::Source(source) => Some(source.as_ref()),
-            EditTarget::Levels(data) => Some(data.source()),
-        }
-    }
-
-    /// Returns the source with all saved edits, for showing it again. Opening the same file twice
-    /// would allow only one of the two to write it.
-    pub fn shared_source(&self) -> Option<Arc<dyn Source>> {
-        match &self.edit_target {
-            EditTarget::None => None,
-            EditTarget::Source(source) => Some(Arc::clone(source)),
-            EditTarget::Levels(data) => Some(data.shared_source()),
-        }
-    }
-
-    /// Number of edited chunks that the source lacks: reading the source returns their old voxels.
-    /// Chunks that it accepted count as present, written or not.
-    pub fn lacked_count(&self) -> usize {
-        match &self.edit_target {
-            EditTarget::Levels(data) => data.unsaved_count(),
-            EditTarget::None | EditTarget::Source(_) => self.sizes.len(),
-        }
-    }
-
-    /// Returns which edits are in content read from the source, if it [lacked](Self::lacked_count)
-    /// `lacked_before` chunks when reading began and nothing was edited since.
-    pub fn reread(&self, lacked_before: usize) -> Reread {
-        match (lacked_before, self.lacked_count()) {
-            (0, _) => Reread::Whole,
-            (_, 0) => Reread::Outdated,
-            (_, lacked) => Reread::Without(lacked),
-        }
+        self.data.as_ref().map(|data| data.source())
     }
 
     fn store(&self) -> Option<&dyn EditStore> {
@@ -178,11 +106,6 @@ impl EditSaver {
         self.edit_count
     }
 
-    /// Sets the number of edits that an earlier saver counted.
-    pub(super) fn after(self, edit_count: u64) -> Self {
-        Self { edit_count, ..self }
-    }
-
     const fn was_edited(&self) -> bool {
         self.edit_count > 0
     }
@@ -192,23 +115,12 @@ impl EditSaver {
         self.store().is_some()
     }
 
-    /// Takes the chunks that an edit has changed. If they cannot be saved now, they wait for a
-    /// later edit, some seconds later, or for [`save`](Self::save).
-    pub fn take(&mut self, voxels: &dyn VoxelAccess, edit: &Edit) {
+    /// Records an edit that was applied to the data, and passes its chunks to the store. If they
+    /// cannot be saved now, they wait for a later edit, some seconds later, or for
+    /// [`save`](Self::save).
+    pub fn take(&mut self, edit: &Edit) {
         self.edit_count += u64::from(!edit.is_empty());
-        let is_saving_edits = self.is_saving_edits();
-        let waits = is_saving_edits || self.lacks_file();
-        if !matches!(self.edit_target, EditTarget::Levels(_)) {
-            for position in edit.positions() {
-                let Some(chunk) = voxels.chunk_at(position) else { continue };
-                self.held_bytes += chunk.size_bytes();
-                self.held_bytes -= self.sizes.insert(position, chunk.size_bytes()).unwrap_or(0);
-                if waits {
-                    self.waiting.insert(position, chunk);
-                }
-            }
-        }
-        if !is_saving_edits || self.refused.is_some_and(|at| at.elapsed() < REFUSED_FOR) {
+        if !self.is_saving_edits() || self.refused.is_some_and(|at| at.elapsed() < REFUSED_FOR) {
             return;
         }
         let handed = self.hand_over();
@@ -220,20 +132,12 @@ impl EditSaver {
         self.refused = self.failure.is_some().then(Instant::now);
     }
 
-    /// Passes waiting chunks to the store.
+    /// Passes unsaved chunks to the store.
     fn hand_over(&mut self) -> Result<(), SourceError> {
-        let Some(store) = self.store() else { return Ok(()) };
-        if let EditTarget::Levels(data) = &self.edit_target {
-            let unsaved = data.unsaved();
-            store.put_edited(unsaved.chunks.clone())?;
-            data.saved(&unsaved);
-        } else {
-            let chunks = self.waiting.iter().map(|(&position, chunk)| (position, chunk.snapshot()));
-            store.put_edited(chunks.collect())?;
-            self.waiting.clear();
-            self.sizes.clear();
-            self.held_bytes = 0;
-        }
+        let (Some(data), Some(store)) = (&self.data, self.store()) else { return Ok(()) };
+        let unsaved = data.unsaved();
+        store.put_edited(unsaved.chunks.clone())?;
+        data.saved(&unsaved);
         Ok(())
     }
 
@@ -257,10 +161,7 @@ impl EditSaver {
 
     /// Bytes of edits in memory that no store has accepted. This memory cannot be freed.
     pub fn held_bytes(&self) -> usize {
-        match &self.edit_target {
-            EditTarget::Levels(data) => data.edited_bytes(),
-            EditTarget::None | EditTarget::Source(_) => self.held_bytes,
-        }
+        self.data.as_ref().map_or(0, |data| data.edited_bytes())
     }
 
     /// Whether the store accepts edits, as far as is known.
@@ -272,16 +173,14 @@ impl EditSaver {
     ///
     /// # Cost
     /// Reads each of its chunks.
-    pub(super) fn more_bytes(&self, voxels: &dyn VoxelAccess, edit: &Edit) -> usize {
+    pub(super) fn more_bytes(&self, edit: &Edit) -> usize {
         /// A uniform chunk may become mixed.
         const MIN_BYTES: usize = 8 << 10;
         /// Factor for the old chunk and LOD chunks that are stored separately.
         const LOD_FACTOR: usize = 4;
-        let factor = match &self.edit_target {
-            EditTarget::Levels(data) if data.source().makes_levels() => LOD_FACTOR,
-            _ => 1,
-        };
-        let chunks = edit.positions().filter_map(|position| voxels.chunk_at(position));
+        let Some(data) = &self.data else { return 0 };
+        let factor = if data.source().makes_levels() { LOD_FACTOR } else { 1 };
+        let chunks = edit.positions().filter_map(|position| data.chunk_at(position));
         let bytes: usize = chunks.map(|chunk| chunk.size_bytes().max(MIN_BYTES)).sum();
         bytes * factor + edit.size_bytes()
     }
@@ -295,10 +194,7 @@ impl EditSaver {
         if let Some(failure) = self.failure.clone().or(saving.failure) {
             return SaveState::Failed(failure);
         }
-        let held = match &self.edit_target {
-            EditTarget::Levels(data) => data.unsaved_count(),
-            _ => self.waiting.len(),
-        };
+        let held = self.data.as_ref().map_or(0, |data| data.unsaved_count());
         match held as u64 + saving.waiting_chunks {
             0 if self.was_edited() => SaveState::Saved,
             0 => SaveState::Unedited,

@@ -1,11 +1,11 @@
 use std::{fs, path::PathBuf, sync::Arc};
 
-use drystone::scene::EditTarget;
 use drystone_formats::Source;
 use drystone_store::{EditAccess, EditOptions, EditedSource, StoredWorld};
 use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 use drystone_world::{
-    Edit, GeneratedWorld, GeneratorConfig, OpenOptions, VoxelShape, World, open_voxels,
+    Edit, GeneratedWorld, GeneratorConfig, LodConfig, LodData, LodTree, OpenOptions, VoxelShape,
+    World, open_voxels,
 };
 
 use super::*;
@@ -17,16 +17,11 @@ fn generated() -> Box<dyn Source> {
 
 /// Edits of a generated world without a file.
 fn edited() -> EditSaver {
-    let source = generated();
-    let mut world = World::new("edited", source.materials().clone());
-    let unsaved = EditedSource::open(source, &EditOptions::default()).unwrap();
-    let mut saver = EditSaver::new(EditTarget::Source(Arc::new(unsaved)));
-    let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
-    let edit = Edit::fill(&world, &shape, Material(1)).unwrap();
-    world.apply(&edit);
-    saver.take(&world, &edit);
-    assert_eq!(saver.state(), SaveState::NotSaved);
-    saver
+    let unsaved = EditedSource::open(generated(), &EditOptions::default()).unwrap();
+    let mut opened = Opened::of(Box::new(unsaved));
+    opened.fill(&VoxelShape::cube(VoxelPos::new(9, 9, 9), 3), Material(1));
+    assert_eq!(opened.saver.state(), SaveState::NotSaved);
+    opened.saver
 }
 
 /// An unexpected end, such as a failed device, saves the edits; closing twice discards them.
@@ -91,7 +86,7 @@ struct Two {
 }
 
 struct Opened {
-    world: World,
+    tree: LodTree,
     saver: EditSaver,
 }
 
@@ -99,15 +94,28 @@ impl Opened {
     fn new(options: &cli::Options) -> Self {
         let opened = open_to_edit(&options.scene, &options.save).unwrap();
         let drystone_world::Opened::Voxels(source) = opened else { panic!("a model") };
-        let world = World::load(source.as_ref()).unwrap();
-        Self { world, saver: EditSaver::new(EditTarget::Source(source.into())) }
+        Self::of(source)
+    }
+
+    fn of(source: Box<dyn Source>) -> Self {
+        let data = Arc::new(LodData::new(source, usize::MAX));
+        let config = LodConfig { threads: 0, ..LodConfig::default() };
+        Self { tree: LodTree::new(Arc::clone(&data), config).unwrap(), saver: EditSaver::new(data) }
+    }
+
+    fn fill(&mut self, shape: &VoxelShape, material: Material) {
+        let edit = Edit::fill(self.tree.data(), shape, material).unwrap();
+        self.tree.apply_part(&edit);
+        self.saver.take(&edit);
     }
 
     fn set(&mut self, x: i32, material: u16) {
-        let shape = VoxelShape::voxel(VoxelPos::new(x, 5, 5));
-        let edit = Edit::fill(&self.world, &shape, Material(material)).unwrap();
-        self.world.apply(&edit);
-        self.saver.take(&self.world, &edit);
+        self.fill(&VoxelShape::voxel(VoxelPos::new(x, 5, 5)), Material(material));
+    }
+
+    /// Closes the file.
+    fn close(&mut self) {
+        *self = Self::of(generated());
     }
 }
 
@@ -160,9 +168,8 @@ impl Two {
 
     /// Closes both.
     fn close(&mut self) {
-        for opened in [&mut self.first, &mut self.second] {
-            opened.saver = EditSaver::new(EditTarget::None);
-        }
+        self.first.close();
+        self.second.close();
     }
 }
 
@@ -189,7 +196,7 @@ fn the_second_viewer_to_edit_saves_to_another_file() {
         assert!(why.contains("another program has this world open"), "{why}");
         two.first.saver.save().unwrap();
         if leaves {
-            two.first.saver = EditSaver::new(EditTarget::None);
+            two.first.close();
         }
         let mut messages = Vec::new();
         let mut save = |two: &mut Two| {

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use drystone::scene::Scene;
 use drystone_render::{RenderError, Renderer};
 use drystone_voxel::{ChunkPos, Material, VoxelPos};
 
 use super::Followed;
-use crate::{Random, drawing::scene::RandomScene};
+use crate::{
+    Random,
+    drawing::{chunk_scene::ChunkScene, scene::RandomScene},
+};
 
 /// Probability that a voxel is filled, as in the scene.
 const FILL: f64 = 0.1;
@@ -63,7 +65,7 @@ impl Iterator for Changes {
 
 /// A scene, and the chunks that have changed.
 pub(super) struct PoolWorld {
-    scene: Scene,
+    scene: ChunkScene,
     changed: BTreeSet<ChunkPos>,
 }
 
@@ -72,14 +74,14 @@ impl PoolWorld {
         renderer: Box<dyn Renderer>,
         scene: &RandomScene,
     ) -> Result<Self, RenderError> {
-        let scene = Scene::new(scene.world.clone(), &scene.quads, renderer)?;
+        let scene = ChunkScene::new(scene.world.clone(), &scene.quads, renderer)?;
         Ok(Self { scene, changed: BTreeSet::new() })
     }
 }
 
 impl Followed for PoolWorld {
     fn follow(&mut self, changes: &[Change]) -> Result<(), RenderError> {
-        let world = self.scene.world_mut();
+        let world = &mut self.scene.world;
         let side = world.side();
         for &Change { voxel, material } in changes {
             world.set(voxel, material);
@@ -104,6 +106,6 @@ impl Followed for PoolWorld {
     }
 
     fn renderer(&mut self) -> &mut dyn Renderer {
-        self.scene.renderer()
+        self.scene.renderer.as_mut()
     }
 }

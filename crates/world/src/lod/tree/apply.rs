@@ -313,7 +313,7 @@ impl<S: NodeSink> Apply<'_, S> {
         if mesh.is_whole() {
             tree.mesher.bodies.insert(node, std::mem::take(&mut mesh.body));
         }
-        let skirts = tree.shown.replace(node, quads, mesh.skirts);
+        let skirts = tree.shown.replace(node, quads, mesh);
         let removed = self.remove(node, Removal { has_body: false, skirts });
         self.note(removed);
     }

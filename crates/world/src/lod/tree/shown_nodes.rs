@@ -24,6 +24,8 @@ pub(super) struct ShownNode {
     pub(super) made: Skirts,
     /// Number of quads of the body.
     quads: u32,
+    /// Whether the node has only air.
+    is_air: bool,
     /// The skirts that the sink shows.
     pub(super) skirts: FaceSet,
 }
@@ -48,8 +50,10 @@ pub(super) struct SkirtChange {
 pub struct LodCount {
     /// Level of detail. 0 is full detail.
     pub level: u8,
-    /// Number of shown nodes, including empty ones.
+    /// Number of shown nodes, including those of air.
     pub nodes: u32,
+    /// Number of shown nodes that are not all air.
+    pub solid_nodes: u32,
     /// Number of shown nodes with at least one quad.
     pub meshes: u32,
     /// Number of quads in bodies and shown skirts.
@@ -69,22 +73,24 @@ impl ShownNode {
 
 impl ShownNodes {
     /// Records a node whose body the sink has accepted.
-    pub(super) fn insert(&mut self, node: NodePos, NodeMesh { body, skirts, .. }: NodeMesh) {
+    pub(super) fn insert(&mut self, node: NodePos, mesh: NodeMesh) {
+        let NodeMesh { body, skirts: made, is_air, .. } = mesh;
         if let Some(removal) = self.removals.get_mut(&node) {
             removal.has_body = false;
         }
         let quads = body.len() as u32;
-        self.nodes.insert(node, ShownNode { made: skirts, quads, skirts: FaceSet::EMPTY });
+        self.nodes.insert(node, ShownNode { made, quads, is_air, skirts: FaceSet::EMPTY });
     }
 
-    /// Records that the sink has accepted another body of a shown node. Returns the shown skirts
-    /// that are outdated.
-    pub(super) fn replace(&mut self, node: NodePos, quads: u32, mut made: Skirts) -> FaceSet {
+    /// Records that the sink has accepted another body of a shown node, with this number of quads.
+    /// Returns the shown skirts that are outdated.
+    pub(super) fn replace(&mut self, node: NodePos, quads: u32, mesh: NodeMesh) -> FaceSet {
         let Some(shown) = self.nodes.get_mut(&node) else { return FaceSet::EMPTY };
+        let NodeMesh { skirts: mut made, is_air, .. } = mesh;
         self.outdated.remove(&node);
         let outdated = shown.skirts.without(made.kept);
         made.keep(&mut shown.made);
-        *shown = ShownNode { made, quads, skirts: shown.skirts.without(outdated) };
+        *shown = ShownNode { made, quads, is_air, skirts: shown.skirts.without(outdated) };
         outdated
     }
 
@@ -214,6 +220,7 @@ impl ShownNodes {
             let skirt_quads: usize = skirts.map(|face| shown.made.get(face).len()).sum();
             let quads = u64::from(shown.quads) + skirt_quads as u64;
             count.nodes += 1;
+            count.solid_nodes += u32::from(!shown.is_air);
             count.meshes += u32::from(quads > 0);
             count.quads += quads;
         }

@@ -1,30 +1,64 @@
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use drystone_formats::SourceError;
 use drystone_mesh::Face;
 use drystone_pool::PoolError;
 use drystone_render::{
-    DrawData, DrawStats, Image, Layer, MeshData, Projection, RenderError, Renderer, View,
+    DrawData, DrawStats, Image, Layer, MeshData, MeshId, Projection, RenderError, Renderer, View,
 };
-use drystone_voxel::{ChunkMesh, Material, NodePos, VoxelPos};
-use drystone_world::{Edit, LodCamera, LodTree, NodeSink, PixelScale};
+use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, NodePos, VoxelBox, VoxelPos};
+use drystone_world::{
+    Edit, LodCamera, LodConfig, LodData, LodTree, Meshing, NodeSink, PixelScale, VoxelRay, World,
+};
 use web_time::Instant;
 
-use super::{Capacity, Meshes, set_palette, update_mesh};
+use super::Capacity;
 
 mod coarsening;
 
 use coarsening::Coarsening;
 
-/// World of any size with the renderer that shows it: near parts fine, far parts coarse, following
-/// the camera.
+/// Voxels with the renderer that shows them. With levels of detail, near parts are fine and far
+/// parts coarse, following the camera; without, everything is shown in full detail
+/// ([`LodConfig::max_level`] is 0).
 ///
 /// # Cost
-/// [`draw`](Self::draw) first spends about the budget of the tree's
-/// [`LodConfig`](drystone_world::LodConfig) on updates, then draws.
-pub struct LodScene {
+/// [`update`](Self::update) takes about the budget of the tree's [`LodConfig`].
+///
+/// # Examples
+/// ```
+/// use drystone::scene::{BackendKind, Capacity, RendererKind, Size, VoxelScene, open_renderer};
+/// use drystone_voxel::{MaterialTable, VoxelPos};
+/// use drystone_world::{Meshing, World};
+///
+/// let mut materials = MaterialTable::new();
+/// let stone = materials.insert("stone", [120, 120, 120, 255]).unwrap();
+/// let mut world = World::new("a stone", materials);
+/// world.set(VoxelPos::new(0, 0, 0), stone);
+///
+/// let size = Size { width: 64, height: 64 };
+/// let renderer =
+///     open_renderer(RendererKind::Pool, BackendKind::Soft, size, Capacity::default())?;
+/// let mut scene = VoxelScene::of_world(world, Meshing::default(), renderer)?;
+/// assert_eq!(scene.set([(VoxelPos::new(1, 0, 0), stone)])?, 1);
+/// assert_eq!(scene.renderer().held().meshes, 1);
+/// # Ok::<(), drystone_render::RenderError>(())
+/// ```
+pub struct VoxelScene {
     tree: LodTree,
     shown: Shown,
     coarsening: Coarsening,
+    /// Camera of the last update.
+    camera: LodCamera,
+}
+
+/// Meshes of a body or a skirt in the renderer.
+#[derive(Clone, Copy, Default)]
+struct Meshes {
+    opaque: Option<MeshId>,
+    blended: Option<MeshId>,
+    /// Number of quads of both.
+    quads: u64,
 }
 
 /// Meshes of each node in the renderer.
@@ -47,8 +81,10 @@ enum Refused {
 
 /// Time to wait for a mesh before the next check.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time for which this thread makes meshes before the next update, which plans anew for all nodes.
+const WORK_TIME: Duration = Duration::from_millis(10);
 
-impl LodScene {
+impl VoxelScene {
     /// Initial capacity with the maximum number of meshes, for
     /// [`open_renderer`](super::open_renderer).
     pub const CAPACITY: Capacity = Capacity { quads: 0, meshes: 1 << 16 };
@@ -60,7 +96,8 @@ impl LodScene {
     /// # Errors
     /// Errors of setting the renderer's palette.
     pub fn new(tree: LodTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
-        set_palette(renderer.as_mut(), tree.data().materials())?;
+        let colors: Vec<_> = tree.data().materials().iter().map(|(_, kind)| kind.color).collect();
+        renderer.set_palette(&colors)?;
         let shown = Shown {
             renderer,
             meshes: HashMap::new(),
@@ -68,7 +105,39 @@ impl LodScene {
             max_quads: Self::MAX_BYTES / QUAD_BYTES,
             quads_before: 0,
         };
-        Ok(Self { tree, shown, coarsening: Coarsening::NONE })
+        let camera = LodCamera {
+            position: [0.0; 3],
+            forward: [0.0, 0.0, -1.0],
+            cos_half_view: -1.0,
+            scale: PixelScale::Parallel(1.0),
+        };
+        Ok(Self { tree, shown, coarsening: Coarsening::NONE, camera })
+    }
+
+    /// Shows a whole world in full detail, without a limit of memory, and returns when all meshes
+    /// are made.
+    ///
+    /// # Errors
+    /// If the side of the world's chunks is not [`Chunk::SIDE`], or errors of the renderer.
+    pub fn of_world(
+        world: World,
+        meshing: Meshing,
+        renderer: Box<dyn Renderer>,
+    ) -> Result<Self, RenderError> {
+        let failed = |error: SourceError| RenderError::Device {
+            during: "showing a world",
+            reason: error.to_string(),
+        };
+        let data = LodData::new(Box::new(world), usize::MAX);
+        data.read_all(|| {}).map_err(failed)?;
+        let (frame_bytes, frame_time) = (usize::MAX, Duration::from_secs(1));
+        let config =
+            LodConfig { max_level: 0, meshing, frame_bytes, frame_time, ..LodConfig::default() };
+        let tree = LodTree::new(Arc::new(data), config).map_err(failed)?;
+        let mut scene = Self::new(tree, renderer)?;
+        scene.set_max_bytes(u64::MAX);
+        scene.finish(|_| {})?;
+        Ok(scene)
     }
 
     /// Sets the limit of vertex memory in bytes. At the limit, the world is drawn coarser. During
@@ -83,7 +152,12 @@ impl LodScene {
     /// If the device failed. Running out of vertex memory is not an error: the world is drawn
     /// coarser.
     pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
-        let mut camera = lod_camera(view, size);
+        self.camera = lod_camera(view, size);
+        self.update_tree()
+    }
+
+    fn update_tree(&mut self) -> Result<(), RenderError> {
+        let mut camera = self.camera;
         let factor = self.coarsening.factor();
         camera.scale = match camera.scale {
             PixelScale::Perspective(pixels) => PixelScale::Perspective(pixels / factor),
@@ -151,11 +225,21 @@ impl LodScene {
         &mut self,
         view: &View,
         size: super::Size,
-        mut progress: impl FnMut(&LodTree),
+        progress: impl FnMut(&LodTree),
     ) -> Result<(), RenderError> {
+        self.camera = lod_camera(view, size);
+        self.finish(progress)
+    }
+
+    /// Updates the meshes as [`settle`](Self::settle) does, for the view of the last update: edits
+    /// and changes of meshing that are not shown yet.
+    ///
+    /// # Errors
+    /// Errors of [`settle`](Self::settle).
+    pub fn finish(&mut self, mut progress: impl FnMut(&LodTree)) -> Result<(), RenderError> {
         loop {
             let factor = self.coarsening();
-            self.update(view, size)?;
+            self.update_tree()?;
             progress(&self.tree);
             if self.tree.is_settled() && self.coarsening() == factor {
                 return Ok(());
@@ -167,9 +251,26 @@ impl LodScene {
                     .ok_or_else(|| out_of_memory("showing the world at its coarsest level"));
             }
             if self.tree.is_waiting() {
-                self.tree.wait(CHECK_INTERVAL);
+                self.work();
             }
         }
+    }
+
+    /// Makes some meshes on this thread, or waits for those that other threads make.
+    fn work(&mut self) {
+        let start = Instant::now();
+        let mut has_worked = false;
+        while start.elapsed() < WORK_TIME && self.tree.work() {
+            has_worked = true;
+        }
+        if !has_worked {
+            self.tree.wait(CHECK_INTERVAL);
+        }
+    }
+
+    /// Sets how meshes are made. The updates replace those that are shown; until then they stay.
+    pub fn set_meshing(&mut self, meshing: Meshing) {
+        self.tree.set_meshing(meshing);
     }
 
     /// Draws one picture; returns when the work is submitted.
@@ -227,6 +328,30 @@ impl LodScene {
         self.tree.show_parts();
     }
 
+    /// Returns the maximum distance for finding a voxel, from the camera or from the point where the
+    /// ray enters the [bounds](Self::bounds). Farther voxels may have to be read first.
+    pub(super) const fn reach_voxels(&self) -> f64 {
+        /// A ray of this length crosses some hundred chunks; each takes less than a millisecond.
+        const READ_REACH: f64 = 1_024.0;
+        if self.tree.config().max_level == 0 { VoxelRay::MAX_REACH } else { READ_REACH }
+    }
+
+    /// Returns the box that contains all voxels except air, or `None` if there are none.
+    pub(crate) fn bounds(&self) -> Option<VoxelBox> {
+        let extent = self.data().extent()?;
+        let corner = |chunk: ChunkPos, offset: i32| {
+            let [x, y, z] = [chunk.x, chunk.y, chunk.z]
+                .map(|c| c.saturating_add(offset).saturating_mul(Chunk::SIDE as i32));
+            VoxelPos::new(x, y, z)
+        };
+        Some(VoxelBox { min: corner(extent.min, 0), max: corner(extent.max, 1) })
+    }
+
+    /// Returns the voxels.
+    pub fn data(&self) -> &LodData {
+        self.tree.data()
+    }
+
     /// Returns the tree, with the voxels.
     pub const fn tree(&self) -> &LodTree {
         &self.tree
@@ -269,6 +394,20 @@ impl Shown {
         }
     }
 
+    /// Inserts, replaces or removes one mesh. Afterwards `id` is its id, or `None` without quads.
+    fn update_mesh(&mut self, id: &mut Option<MeshId>, mesh: &MeshData<'_>) -> Result<(), Refused> {
+        match (*id, mesh.quads.is_empty()) {
+            (None, true) => {}
+            (None, false) => *id = Some(self.renderer.insert(mesh)?),
+            (Some(old), false) => self.renderer.replace(old, mesh)?,
+            (Some(old), true) => {
+                self.renderer.remove(old)?;
+                *id = None;
+            }
+        }
+        Ok(())
+    }
+
     /// Shows a body or a skirt in place of the existing one.
     fn set_mesh(
         &mut self,
@@ -287,7 +426,7 @@ impl Shown {
         let mut result = Ok(());
         for (id, layer, quads) in layers {
             let data = MeshData { quads: quads.quads(), counts: quads.counts(), draw_data, layer };
-            result = result.and_then(|()| update_mesh(self.renderer.as_mut(), id, &data));
+            result = result.and_then(|()| self.update_mesh(id, &data));
         }
         if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
             // Nothing of it was visible before, so nothing is now.
@@ -305,7 +444,7 @@ impl Shown {
         } else {
             self.meshes.insert(part, meshes);
         }
-        Ok(result?)
+        result
     }
 }
 
