@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use drystone::{LevelsFor, LoadError, LoadOptions, Loaded, LodLimits, Progress, scene::Shade};
+use drystone::{Content, LevelsFor, LoadError, LoadOptions, LodLimits, Progress, scene::Shade};
 use drystone_formats::{WorldFile, Input, MemoryFile, Source, SourceError};
 use drystone_store::{CommitPolicy, EditOptions, EditedSource, StoredWorld};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels};
 
-/// Largest number of chunks that are loaded completely, in a second or two. Larger sources are
-/// shown with levels of detail.
+/// Largest number of chunks that are read whole and shown in full detail. Larger sources are shown
+/// with levels of detail.
 const CHUNKS_IN_MEMORY: u64 = 1_024;
 /// Cache for voxels of levels of detail, in bytes.
 const LEVELS_CACHE_BYTES: usize = 128 << 20;
@@ -30,7 +30,7 @@ const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes:
 
 /// A world that was read, and the file of its edits.
 pub(crate) struct Opened {
-    pub(crate) loaded: Loaded,
+    pub(crate) content: Content,
     pub(crate) file: EditsFile,
 }
 
@@ -68,12 +68,12 @@ impl Opened {
         let limits = LodLimits { config, vertex_bytes: MAX_VERTEX_BYTES };
         let (cache_bytes, shade) = (LEVELS_CACHE_BYTES, Shade::default());
         let options = LoadOptions { levels, limits, cache_bytes, shade };
-        let loaded = Loaded::of_source(source.into(), &options, &Progress::default());
-        let loaded = loaded.map_err(|error| match error {
+        let content = Content::read_voxels(source, &options, &Progress::default());
+        let content = content.map_err(|error| match error {
             LoadError::AllDamaged { first, .. } => first,
             error => error.to_string(),
         })?;
-        Ok(Self { loaded, file })
+        Ok(Self { content, file })
     }
 }
 

@@ -221,7 +221,7 @@ impl Page {
 
 impl Page {
     async fn of(opened: Opened, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
-        let Opened { loaded, file } = opened;
+        let Opened { content, file } = opened;
         let options = SessionOptions {
             host: Host::Page,
             view: ViewOptions::new(size),
@@ -229,7 +229,7 @@ impl Page {
             cull: Cull::Cpu,
             max_edit_bytes: MAX_EDIT_BYTES,
         };
-        let session = Session::new(loaded, &options);
+        let session = Session::new(content, &options);
         let mut page = Self { session, file, progress: SaveProgress::default() };
         page.open(canvas).await?;
         Ok(page)

@@ -85,19 +85,7 @@ impl World {
     /// and any error of [`Source::chunk`]. Damaged chunks of a stored world are no error: they are
     /// [`unreadable`](Self::unreadable), and [`Source::faults`] lists them.
     pub fn load(source: &dyn Source) -> Result<Self, SourceError> {
-        Self::load_with_progress(source, || {})
-    }
-
-    /// Loads every chunk of `source`, on all cores. `on_chunk` is called after each chunk, on any
-    /// thread.
-    ///
-    /// # Errors
-    /// The errors of [`load`](Self::load).
-    pub fn load_with_progress(
-        source: &dyn Source,
-        on_chunk: impl Fn() + Sync,
-    ) -> Result<Self, SourceError> {
-        let made = read_chunks(source, on_chunk)?;
+        let made = read_chunks(source, || {})?;
         let unreadable = made.iter().filter(|(_, it)| it.is_none()).map(|&(at, _)| at).collect();
         let chunks = made.into_iter().filter_map(|(at, chunk)| Some((at, chunk?)));
         let world = Self::from_chunks(source.name(), source.materials().clone(), chunks)?;

@@ -1,22 +1,20 @@
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use drystone_formats::SourceError;
-use drystone_mesh::Face;
-use drystone_pool::PoolError;
-use drystone_render::{
-    DrawData, DrawStats, Image, Layer, MeshData, MeshId, Projection, RenderError, Renderer, View,
-};
-use drystone_voxel::{Chunk, ChunkMesh, ChunkPos, Material, NodePos, VoxelBox, VoxelPos};
+use drystone_render::{DrawStats, Image, Projection, RenderError, Renderer, View};
+use drystone_voxel::{Chunk, ChunkPos, Material, VoxelBox, VoxelPos};
 use drystone_world::{
-    Edit, LodCamera, LodConfig, LodData, LodTree, Meshing, NodeSink, PixelScale, VoxelRay, World,
+    Edit, LodCamera, LodConfig, LodData, LodTree, Meshing, PixelScale, VoxelRay, World,
 };
 use web_time::Instant;
 
 use super::Capacity;
 
 mod coarsening;
+mod shown_meshes;
 
 use coarsening::Coarsening;
+use shown_meshes::{Refused, ShownMeshes};
 
 /// Voxels with the renderer that shows them. With levels of detail, near parts are fine and far
 /// parts coarse, following the camera; without, everything is shown in full detail
@@ -46,37 +44,10 @@ use coarsening::Coarsening;
 /// ```
 pub struct VoxelScene {
     tree: LodTree,
-    shown: Shown,
+    shown: ShownMeshes,
     coarsening: Coarsening,
     /// Camera of the last update.
     camera: LodCamera,
-}
-
-/// Meshes of a body or a skirt in the renderer.
-#[derive(Clone, Copy, Default)]
-struct Meshes {
-    opaque: Option<MeshId>,
-    blended: Option<MeshId>,
-    /// Number of quads of both.
-    quads: u64,
-}
-
-/// Meshes of each node in the renderer.
-struct Shown {
-    renderer: Box<dyn Renderer>,
-    /// Bodies, and skirts by face.
-    meshes: HashMap<(NodePos, Option<Face>), Meshes>,
-    quads: u64,
-    max_quads: u64,
-    /// Number of quads when the update began.
-    quads_before: u64,
-}
-
-/// Reason that a mesh is not shown.
-enum Refused {
-    /// The memory limit is reached.
-    Full,
-    Failed(RenderError),
 }
 
 /// Time to wait for a mesh before the next check.
@@ -98,13 +69,7 @@ impl VoxelScene {
     pub fn new(tree: LodTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         let colors: Vec<_> = tree.data().materials().iter().map(|(_, kind)| kind.color).collect();
         renderer.set_palette(&colors)?;
-        let shown = Shown {
-            renderer,
-            meshes: HashMap::new(),
-            quads: 0,
-            max_quads: Self::MAX_BYTES / QUAD_BYTES,
-            quads_before: 0,
-        };
+        let shown = ShownMeshes::new(renderer, Self::MAX_BYTES);
         let camera = LodCamera {
             position: [0.0; 3],
             forward: [0.0, 0.0, -1.0],
@@ -143,7 +108,7 @@ impl VoxelScene {
     /// Sets the limit of vertex memory in bytes. At the limit, the world is drawn coarser. During
     /// that transition, and for skirts, a few more meshes may be held.
     pub const fn set_max_bytes(&mut self, bytes: u64) {
-        self.shown.max_quads = bytes / QUAD_BYTES;
+        self.shown.set_max_bytes(bytes);
     }
 
     /// Updates the meshes for `view` in a picture of this size, within the frame's budget.
@@ -163,15 +128,14 @@ impl VoxelScene {
             PixelScale::Perspective(pixels) => PixelScale::Perspective(pixels / factor),
             PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / factor),
         };
-        self.shown.quads_before = self.shown.quads;
+        let quads_before = self.shown.quads;
         match self.tree.update(&camera, &mut self.shown) {
             Ok(()) => {
-                let has_spare_memory = self.shown.quads < self.shown.max_quads / 2;
-                self.coarsening.accepted(self.tree.is_settled(), has_spare_memory);
+                self.coarsening.accepted(self.tree.is_settled(), self.shown.has_spare_memory());
                 Ok(())
             }
             Err(Refused::Full) => {
-                let has_changed = self.shown.quads != self.shown.quads_before;
+                let has_changed = self.shown.quads != quads_before;
                 self.coarsening.refused(has_changed || self.tree.is_waiting());
                 if self.coarsening.is_hopeless() && self.hide_largest_root()? {
                     self.coarsening.retry();
@@ -191,8 +155,8 @@ impl VoxelScene {
         }
     }
 
-    /// Calls [`update`](Self::update) repeatedly for about `time`, and builds missing meshes in
-    /// between. For trees without threads.
+    /// Calls [`update`](Self::update) repeatedly for about `time`, and makes missing meshes in
+    /// between, on this thread too.
     ///
     /// # Cost
     /// `time`, plus one mesh: some milliseconds.
@@ -212,6 +176,9 @@ impl VoxelScene {
                 return Ok(());
             }
             while start.elapsed() < time && self.tree.work() {}
+            if self.tree.is_waiting() {
+                self.tree.wait(time.saturating_sub(start.elapsed()));
+            }
         }
     }
 
@@ -380,106 +347,6 @@ fn out_of_memory(during: &'static str) -> RenderError {
     RenderError::Device { during, reason: "the limit of vertex memory is reached".into() }
 }
 
-const QUAD_BYTES: u64 = size_of::<drystone_mesh::Quad>() as u64;
-
-impl Shown {
-    /// Returns the draw data of a body or a skirt. Each part of a node has a rank of its own in the
-    /// blending order.
-    fn draw_data((node, skirt): (NodePos, Option<Face>)) -> DrawData {
-        DrawData {
-            origin: node.origin().to_array(),
-            level: node.level.into(),
-            extent: node.side_units(),
-            sort_rank: skirt.map_or(0, |face| 1 + face.index() as u32),
-        }
-    }
-
-    /// Inserts, replaces or removes one mesh. Afterwards `id` is its id, or `None` without quads.
-    fn update_mesh(&mut self, id: &mut Option<MeshId>, mesh: &MeshData<'_>) -> Result<(), Refused> {
-        match (*id, mesh.quads.is_empty()) {
-            (None, true) => {}
-            (None, false) => *id = Some(self.renderer.insert(mesh)?),
-            (Some(old), false) => self.renderer.replace(old, mesh)?,
-            (Some(old), true) => {
-                self.renderer.remove(old)?;
-                *id = None;
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows a body or a skirt in place of the existing one.
-    fn set_mesh(
-        &mut self,
-        part: (NodePos, Option<Face>),
-        mesh: Option<&ChunkMesh>,
-    ) -> Result<(), Refused> {
-        let empty = ChunkMesh::new();
-        let mesh = mesh.unwrap_or(&empty);
-        let old = self.meshes.get(&part).copied().unwrap_or_default();
-        let mut meshes = old;
-        let draw_data = Self::draw_data(part);
-        let layers = [
-            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
-            (&mut meshes.blended, Layer::Blended, &mesh.translucent),
-        ];
-        let mut result = Ok(());
-        for (id, layer, quads) in layers {
-            let data = MeshData { quads: quads.quads(), counts: quads.counts(), draw_data, layer };
-            result = result.and_then(|()| self.update_mesh(id, &data));
-        }
-        if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
-            // Nothing of it was visible before, so nothing is now.
-            for id in [&mut meshes.opaque, &mut meshes.blended] {
-                if id.is_some_and(|it| self.renderer.remove(it).is_ok()) {
-                    *id = None;
-                }
-            }
-        }
-        let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };
-        self.quads = self.quads + quads - old.quads;
-        meshes.quads = quads;
-        if meshes.opaque.is_none() && meshes.blended.is_none() {
-            self.meshes.remove(&part);
-        } else {
-            self.meshes.insert(part, meshes);
-        }
-        result
-    }
-}
-
-impl From<RenderError> for Refused {
-    fn from(error: RenderError) -> Self {
-        match error {
-            RenderError::Pool(PoolError::Full { .. } | PoolError::SlotsFull { .. })
-            | RenderError::OutOfMemory { .. } => Self::Full,
-            other => Self::Failed(other),
-        }
-    }
-}
-
-impl NodeSink for Shown {
-    type Error = Refused;
-
-    fn check_limit(&self, more_quads: u64) -> Result<(), Refused> {
-        let fits = more_quads == 0 || self.quads + more_quads <= self.max_quads;
-        if fits { Ok(()) } else { Err(Refused::Full) }
-    }
-
-    fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Refused> {
-        self.set_mesh((node, None), mesh)
-    }
-
-    fn set_skirt(
-        &mut self,
-        node: NodePos,
-        face: Face,
-        skirt: Option<&ChunkMesh>,
-    ) -> Result<(), Refused> {
-        self.set_mesh((node, Some(face)), skirt)
-    }
-}
-
 /// Returns the camera of the level-of-detail tree for `view` in a picture of this size.
 pub fn lod_camera(view: &View, size: super::Size) -> LodCamera {
     let camera = &view.camera;
@@ -496,34 +363,5 @@ pub fn lod_camera(view: &View, size: super::Size) -> LodCamera {
         forward: camera.basis()[2].as_dvec3().to_array(),
         cos_half_view: 1.0 / (1.0 + half_x * half_x + half_y * half_y).sqrt(),
         scale,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use drystone_render::{Camera, Visibility};
-    use drystone_voxel::ChunkPos;
-    use glam::DVec3;
-
-    use super::*;
-
-    /// No two parts of a node have the same blend key, whatever their slots.
-    #[test]
-    fn body_and_skirts_of_a_node_have_distinct_blend_keys() {
-        let node = NodePos { level: 2, chunk: ChunkPos::new(3, -1, 5) };
-        let skirts = Face::ALL.into_iter().map(Some);
-        let parts: Vec<_> = [None].into_iter().chain(skirts).collect();
-        let middle = node.origin().to_array().map(|c| f64::from(c) + 64.0);
-        let [x, y, z] = middle;
-        // Along an axis, far away, inside, and where a larger box is hardly farther.
-        for eye in [[x, y, 9e3], [x + 1e5, y + 40.0, z], middle, [x + 500.0, y - 500.0, z]] {
-            let camera = Camera::look_at(DVec3::from_array(eye), DVec3::ZERO);
-            for projection in [camera.projection, Projection::Orthographic { height_voxels: 9.0 }] {
-                let seen = Visibility::new(&Camera { projection, ..camera }, 1.0);
-                let key = |&skirt: &Option<Face>| seen.blend_key(&Shown::draw_data((node, skirt)));
-                let keys: std::collections::BTreeSet<u64> = parts.iter().map(key).collect();
-                assert_eq!(keys.len(), parts.len(), "{eye:?}");
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 #[cfg(test)]
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
@@ -33,7 +33,7 @@ use edits::Edits;
 ///
 /// All methods can be called from any thread. No lock is held while a chunk is made.
 pub struct LodData {
-    source: Arc<dyn Source>,
+    source: Box<dyn Source>,
     grid: RwLock<NodeGrid>,
     /// The nodes of the highest level that may hold voxels.
     roots: RwLock<BTreeSet<NodePos>>,
@@ -76,12 +76,6 @@ impl LodData {
     /// Creates the levels of `source`. The cache of recently used chunks takes at most
     /// `cache_bytes`.
     pub fn new(source: Box<dyn Source>, cache_bytes: usize) -> Self {
-        Self::shared(source.into(), cache_bytes)
-    }
-
-    /// Creates the levels of a shared source. The cache of recently used chunks takes at most
-    /// `cache_bytes`.
-    pub fn shared(source: Arc<dyn Source>, cache_bytes: usize) -> Self {
         let grid = NodeGrid::new(source.extent());
         let is_known = source.makes_levels() || source.has_exact_air();
         let is_tracked = !is_known && source.chunk_count() <= MAX_TRACKED_CHUNKS;
@@ -123,12 +117,6 @@ impl LodData {
     /// Returns the source of the voxels.
     pub fn source(&self) -> &dyn Source {
         self.source.as_ref()
-    }
-
-    /// Returns a shared reference to the source, for another way to show it. Opening the same file
-    /// twice would not do: only one of them could write it.
-    pub fn shared_source(&self) -> Arc<dyn Source> {
-        Arc::clone(&self.source)
     }
 
     /// Returns the materials that voxels refer to.

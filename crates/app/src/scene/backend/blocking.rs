@@ -16,7 +16,6 @@ pub fn open_renderer(
     size: Size,
     capacity: Capacity,
 ) -> Result<Box<dyn Renderer>, RenderError> {
-    let capacity = capacity;
     let Size { width, height } = size;
     let wgpu = |api| WgpuDevice::headless(api, width, height);
     let gl = |config| renderer_on(GlDevice::headless(config, width, height)?, kind, capacity);

@@ -141,7 +141,7 @@ fn no_node_above_the_highest_level_is_shown() {
     }
 }
 
-/// What a full sink refuses is shown when it has memory.
+/// An edit that a full sink refuses is shown when the sink has memory.
 #[test]
 fn refused_edits_outside_the_world_are_shown_later() {
     let (mut tree, mut screen) =
