@@ -18,6 +18,35 @@ pub(crate) fn face_occlusion(
     position: [u32; 3],
     face: Face,
 ) -> u8 {
+    occlusion_by(chunk, table, position, face, |_| true)
+}
+
+/// Computes the ambient occlusion of a face on the border as if the neighbour in front of it were
+/// air. Only neighbours across edges and corners darken it.
+pub(crate) fn open_face_occlusion(
+    chunk: &PaddedChunk,
+    table: &MaterialTable,
+    position: [u32; 3],
+    face: Face,
+) -> u8 {
+    let n = chunk.side();
+    let axes = face.span_axes();
+    if axes.into_iter().all(|axis| (1..n - 1).contains(&position[axis])) {
+        return 0;
+    }
+    let is_beside = |at: [u32; 3]| axes.into_iter().any(|axis| !(1..=n).contains(&at[axis]));
+    occlusion_by(chunk, table, position, face, is_beside)
+}
+
+/// Computes the ambient occlusion of a face from those voxels in front of it that `darkens` accepts
+/// by their padded position.
+fn occlusion_by(
+    chunk: &PaddedChunk,
+    table: &MaterialTable,
+    position: [u32; 3],
+    face: Face,
+    darkens: impl Fn([u32; 3]) -> bool,
+) -> u8 {
     let axes = face.span_axes();
     let mut front = position.map(|c| c + 1);
     front[face.axis()] = front[face.axis()].wrapping_add_signed(face.normal()[face.axis()]);
@@ -27,7 +56,7 @@ pub(crate) fn face_occlusion(
             position[axis] = position[axis].wrapping_add_signed(step);
         }
         let voxel = chunk.get(position);
-        !voxel.is_air() && !table.is_translucent(voxel)
+        !voxel.is_air() && !table.is_translucent(voxel) && darkens(position)
     };
     (0..4).fold(0, |occlusion, corner| {
         let [u, v] = corner_steps(face, corner);

@@ -1,6 +1,7 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use crate::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk};
+use crate::occlusion::open_face_occlusion;
+use crate::{Chunk, ChunkMesh, Material, MaterialTable, MesherOptions, PaddedChunk};
 
 /// Maximum length of a row of a chunk's border.
 const MAX: usize = Chunk::MAX_SIDE as usize;
@@ -15,39 +16,49 @@ const MAX: usize = Chunk::MAX_SIDE as usize;
 /// border. Rims close the step between two surfaces at different levels; the skirts of both sides
 /// close all other gaps.
 ///
+/// With [`MesherOptions::ambient_occlusion`], each face of the skirt has the ambient occlusion that
+/// it has in the mesh of a chunk whose neighbour is air: only neighbours across edges and corners
+/// darken it, and only at the border of the skirt. Border faces in the chunk's own mesh are also
+/// darkened by the neighbour. Skirts are merged greedily, whatever [`MesherOptions::merging`] is.
+///
 /// # Cost
 /// Reads n² pairs of voxels, and the neighbours of translucent ones. Produces greedy quads: few for
-/// a skirt of one material.
+/// a skirt of one material. Ambient occlusion needs twelve reads more for each face at the border of
+/// the skirt, and can cut these faces off.
 ///
 /// # Examples
 /// ```
 /// use drystone_mesh::Face;
-/// use drystone_voxel::{Chunk, ChunkMesh, Material, MaterialTable, PaddedChunk, mesh_skirt};
+/// use drystone_voxel::{
+///     Chunk, ChunkMesh, Material, MaterialTable, MesherOptions, PaddedChunk, mesh_skirt,
+/// };
 ///
 /// let stone = Chunk::new(32, Material(1));
 /// let mut padded = PaddedChunk::new();
 /// padded.fill(&stone, |_| Some(&stone));
+/// let (options, table) = (MesherOptions::default(), MaterialTable::new());
 /// let mut skirt = ChunkMesh::new();
-/// mesh_skirt(&padded, Face::PosX, &MaterialTable::new(), &mut skirt);
+/// mesh_skirt(&padded, Face::PosX, options, &table, &mut skirt);
 /// assert_eq!(skirt.opaque.quads()[0].size(), [32, 32]);
 /// ```
-pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, skirt: &mut ChunkMesh) {
+pub fn mesh_skirt(
+    chunk: &PaddedChunk,
+    face: Face,
+    options: MesherOptions,
+    table: &MaterialTable,
+    skirt: &mut ChunkMesh,
+) {
     let n = chunk.side() as usize;
     if n == 0 || !chunk.has_solid() || is_closed(chunk, face) {
         return;
     }
+    let border = Border { chunk, face, table, is_shaded: options.ambient_occlusion };
     let [u_axis, v_axis] = face.span_axes();
-    let depth = if face.is_positive() { n as u32 - 1 } else { 0 };
-    let position = |u: usize, v: usize| {
-        let mut position = [depth; 3];
-        position[u_axis] = u as u32;
-        position[v_axis] = v as u32;
-        position
-    };
     // Index steps between adjacent voxels of the padded chunk along each axis.
     let steps = [1, n + 2, (n + 2) * (n + 2)];
     let [u_step, v_step, step] = [u_axis, v_axis, face.axis()].map(|axis| steps[axis]);
-    let first: usize = (0..3).map(|axis| (position(0, 0)[axis] as usize + 1) * steps[axis]).sum();
+    let corner = border.position(0, 0);
+    let first: usize = (0..3).map(|axis| (corner[axis] as usize + 1) * steps[axis]).sum();
     let beyond = if face.is_positive() { first + step } else { first - step };
     let voxels = chunk.voxels();
     let mut opaque = Opaque { table, last: Material::AIR, is_opaque: false };
@@ -73,14 +84,64 @@ pub fn mesh_skirt(chunk: &PaddedChunk, face: Face, table: &MaterialTable, skirt:
         }
     }
     if any {
-        cover(&mut open, n, |u, v, size, material| {
-            skirt.opaque.push(Quad::new(position(u, v), size, face, material.0));
-        });
+        border.push_quads(&mut open, &mut skirt.opaque);
     }
     if let Some(rim) = &mut rim {
-        cover(rim, n, |u, v, size, material| {
-            skirt.translucent.push(Quad::new(position(u, v), size, face, material.0));
-        });
+        border.push_quads(rim, &mut skirt.translucent);
+    }
+}
+
+/// Faces of one side of a chunk, by row and column.
+type Grid<Cell> = [[Cell; MAX]; MAX];
+
+/// One side of a chunk.
+struct Border<'a> {
+    chunk: &'a PaddedChunk,
+    face: Face,
+    table: &'a MaterialTable,
+    is_shaded: bool,
+}
+
+impl Border<'_> {
+    /// Returns the position of the voxel at column `u` and row `v`.
+    fn position(&self, u: usize, v: usize) -> [u32; 3] {
+        let depth = if self.face.is_positive() { self.chunk.side() - 1 } else { 0 };
+        let [u_axis, v_axis] = self.face.span_axes();
+        let mut position = [depth; 3];
+        position[u_axis] = u as u32;
+        position[v_axis] = v as u32;
+        position
+    }
+
+    /// Covers the faces in `open` with quads.
+    fn push_quads(&self, open: &mut Grid<Material>, quads: &mut impl QuadSink) {
+        let n = self.chunk.side() as usize;
+        let quad = |u, v, size, material: Material| {
+            Quad::new(self.position(u, v), size, self.face, material.0)
+        };
+        if self.is_shaded {
+            // Adjacent faces share two corners. So equal ones have a constant value where they join.
+            cover(&mut self.shaded(open), n, |u, v, size, (material, occlusion)| {
+                quads.push(quad(u, v, size, material).with_ambient_occlusion(occlusion));
+            });
+        } else {
+            cover(open, n, |u, v, size, material| quads.push(quad(u, v, size, material)));
+        }
+    }
+
+    /// Returns the faces in `open` with their ambient occlusion.
+    fn shaded(&self, open: &Grid<Material>) -> Grid<(Material, u8)> {
+        let n = self.chunk.side() as usize;
+        let mut shaded = [[(Material::AIR, 0); MAX]; MAX];
+        for (v, u) in (0..n).flat_map(|v| (0..n).map(move |u| (v, u))) {
+            let material = open[v][u];
+            if !material.is_air() {
+                let position = self.position(u, v);
+                let occlusion = open_face_occlusion(self.chunk, self.table, position, self.face);
+                shaded[v][u] = (material, occlusion);
+            }
+        }
+        shaded
     }
 }
 
@@ -102,30 +163,31 @@ impl Opaque<'_> {
     }
 }
 
-/// Covers `n` rows of `n` cells with rectangles of one material, of maximum width and then of
-/// maximum height. Air is not covered.
-fn cover(
-    open: &mut [[Material; MAX]; MAX],
+/// Covers `n` rows of `n` cells with rectangles of equal cells, of maximum width and then of maximum
+/// height. Default cells, such as air, are not covered.
+fn cover<Cell: Copy + Default + PartialEq>(
+    open: &mut Grid<Cell>,
     n: usize,
-    mut put: impl FnMut(usize, usize, [u32; 2], Material),
+    mut put: impl FnMut(usize, usize, [u32; 2], Cell),
 ) {
+    let none = Cell::default();
     for v in 0..n {
         let mut u = 0;
         while u < n {
-            let material = open[v][u];
-            if material.is_air() {
+            let cell = open[v][u];
+            if cell == none {
                 u += 1;
                 continue;
             }
-            let width = open[v][u..n].iter().take_while(|&&cell| cell == material).count();
+            let width = open[v][u..n].iter().take_while(|&&it| it == cell).count();
             let (row, below) = open[v..n].split_at_mut(1);
             let covered = &mut row[0][u..u + width];
             let height = 1 + below.iter().take_while(|row| row[u..u + width] == *covered).count();
-            covered.fill(Material::AIR);
+            covered.fill(none);
             for row in &mut below[..height - 1] {
-                row[u..u + width].fill(Material::AIR);
+                row[u..u + width].fill(none);
             }
-            put(u, v, [width as u32, height as u32], material);
+            put(u, v, [width as u32, height as u32], cell);
             u += width;
         }
     }
@@ -168,7 +230,7 @@ mod tests {
         for alpha in [255, 255, 90] {
             table.insert("any", [5, 5, 5, alpha]).unwrap();
         }
-        for (seed, side) in [1, 2, 5, 16, 31, 64].into_iter().enumerate() {
+        for (seed, side) in [1, 2, 4, 5, 8, 16, 31, 32, 64].into_iter().enumerate() {
             for fill in [40, 150, 250] {
                 let voxel = |at: [u32; 3]| {
                     let mixed = (at[0] / 3 * 73 + at[1] / 2 * 179 + at[2] / 5 * 283 + seed as u32)
@@ -181,7 +243,7 @@ mod tests {
                 mesh_unit(&padded, &table, &mut mesh);
                 for face in Face::ALL {
                     let mut skirt = ChunkMesh::new();
-                    mesh_skirt(&padded, face, &table, &mut skirt);
+                    mesh_skirt(&padded, face, MesherOptions::default(), &table, &mut skirt);
                     assert_eq!(skirt.opaque.count(face) as usize, skirt.opaque.len());
                     let rim = faces(skirt.translucent.quads(), face);
                     assert_eq!(rim, rim_of(&padded, face, &table), "{face:?}");

@@ -140,13 +140,13 @@ impl Remesher {
     }
 
     /// Adds a skirt of the chunk from the last [`fill`](Self::fill) to `skirt`, as [`mesh_skirt`]
-    /// does. Does nothing if that call did not select the skirt.
+    /// does with the options of this remesher. Does nothing if that call did not select the skirt.
     ///
     /// # Cost
     /// Cost of [`mesh_skirt`].
     pub fn mesh_skirt(&self, face: Face, table: &MaterialTable, skirt: &mut ChunkMesh) {
         if self.skirts.contains(face) {
-            mesh_skirt(&self.padded, face, table, skirt);
+            mesh_skirt(&self.padded, face, self.options, table, skirt);
         }
     }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use drystone_mesh::{Face, Quad};
 use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, Material, MaterialTable, Merging, MesherOptions, PaddedChunk,
-    mesh_unit_shaded,
+    mesh_skirt, mesh_unit_shaded,
 };
 
 use crate::rasterised::Rasterised;
@@ -90,4 +90,80 @@ fn neighbours_darken_a_chunk_of_one_material() {
     chunk.fill(&solid, |offset| (offset == [1, 1, 0]).then_some(&other));
     let mesh = check(&chunk, &table(0), Merging::Greedy);
     assert!(mesh.iter().any(|(quad, _)| quad.ambient_occlusion() != 0));
+}
+
+const SHADED: MesherOptions = MesherOptions { merging: Merging::Greedy, ambient_occlusion: true };
+
+/// Returns a skirt with these options.
+fn skirt(
+    chunk: &PaddedChunk,
+    face: Face,
+    options: MesherOptions,
+    table: &MaterialTable,
+) -> ChunkMesh {
+    let mut skirt = ChunkMesh::new();
+    mesh_skirt(chunk, face, options, table, &mut skirt);
+    skirt
+}
+
+/// Returns a copy of a chunk whose neighbour on one side is air. Neighbours across edges and corners
+/// stay.
+fn opened(chunk: &PaddedChunk, face: Face) -> PaddedChunk {
+    let n = chunk.side();
+    let depth = if face.is_positive() { n + 1 } else { 0 };
+    PaddedChunk::from_fn(n, |at| {
+        let is_between = face.span_axes().into_iter().all(|axis| (1..=n).contains(&at[axis]));
+        let is_neighbor = at[face.axis()] == depth && is_between;
+        if is_neighbor { Material::AIR } else { chunk.get(at) }
+    })
+}
+
+/// Each face of a skirt has the ambient occlusion that it has if the neighbour on that side is air.
+/// The faces are those of a skirt without ambient occlusion.
+#[test]
+fn skirts_are_shaded_as_if_the_neighbour_were_air() {
+    // Skirts, and rims of translucent voxels.
+    let mut shaded_counts = [0; 2];
+    for (seed, side) in (1..).zip([1, 2, 4, 8, 16, 31, 32, 33, 64]) {
+        for translucent in [0, 0b1010, 0b1110] {
+            let table = table(translucent);
+            let fills = [20, 60, 95].map(|percent| random(side, percent, 4, seed));
+            for chunk in fills.into_iter().chain([boxes(side, 14, 4, seed)]) {
+                for face in Face::ALL {
+                    let plain = skirt(&chunk, face, MesherOptions::default(), &table);
+                    let shaded = skirt(&chunk, face, SHADED, &table);
+                    let [left, right] = [&plain, &shaded].map(|it| Rasterised::new(it, side));
+                    assert_eq!(left.difference(&right), None, "side {side}, {face:?}");
+                    assert!(plain.iter().all(|(quad, _)| quad.ambient_occlusion() == 0));
+                    let mut open = ChunkMesh::new();
+                    mesh_unit_shaded(&opened(&chunk, face), &table, &mut open);
+                    let expected = occlusions(&open);
+                    for (at, occlusion) in occlusions(&shaded) {
+                        assert_eq!(occlusion, expected[&at], "side {side}, {at:?}");
+                    }
+                    for (quad, is_rim) in shaded.iter() {
+                        let is_shaded = quad.ambient_occlusion() != 0;
+                        shaded_counts[usize::from(is_rim)] += usize::from(is_shaded);
+                    }
+                }
+            }
+        }
+    }
+    assert!(shaded_counts[0] > 5_000 && shaded_counts[1] > 300, "{shaded_counts:?}");
+}
+
+/// Neighbours across edges and corners cut a skirt into nine quads: its middle, four edges and four
+/// corners.
+#[test]
+fn a_skirt_is_cut_only_where_its_shading_changes() {
+    let table = table(0);
+    let (stone, mut alone, mut inside) =
+        (Chunk::new(8, Material(1)), PaddedChunk::new(), PaddedChunk::new());
+    inside.fill(&stone, |_| Some(&stone));
+    for face in Face::ALL {
+        alone.fill(&stone, |offset| (offset == face.normal()).then_some(&stone));
+        assert_eq!(skirt(&alone, face, SHADED, &table).len(), 1);
+        assert_eq!(skirt(&inside, face, MesherOptions::default(), &table).len(), 1);
+        assert_eq!(skirt(&inside, face, SHADED, &table).len(), 9);
+    }
 }

@@ -110,7 +110,7 @@ fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
     let tables = [table(0), table(0b1000), table(0b1010), table(0b1111)];
     let mut remesher = Remesher::with_options(options);
     let mut mesh = ChunkMesh::new();
-    let (mut changed_count, mut skirt_count) = (0, 0);
+    let (mut changed_count, mut skirt_count, mut is_shaded) = (0, 0, false);
     for round in 0..400 {
         let side = [1, 2, 5, 16, 17, 32, 33, 64][round % 8];
         let table = &tables[random.below(4) as usize];
@@ -132,13 +132,14 @@ fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
                     .map(|mesh| [mesh.opaque.count(face), mesh.translucent.count(face)]);
                 assert_eq!(counts[0], counts[1]);
                 let [mut skirt, mut expected] = [ChunkMesh::new(), ChunkMesh::new()];
-                mesh_skirt(&around.padded(), face, table, &mut expected);
+                mesh_skirt(&around.padded(), face, options, table, &mut expected);
                 remesher.mesh_skirt(face, table, &mut skirt);
                 if !skirts.contains(face) {
                     assert!(skirt.is_empty());
                 } else {
                     assert!(quads(&skirt) == quads(&expected), "round {round}, {face:?}");
                     skirt_count += usize::from(!skirt.is_empty());
+                    is_shaded |= skirt.iter().any(|(quad, _)| quad.ambient_occlusion() != 0);
                 }
             }
             changed_count += usize::from(quads(&old) != quads(&whole));
@@ -146,6 +147,7 @@ fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
         }
     }
     assert!(changed_count > 1_000 && skirt_count > 1_000, "{changed_count}, {skirt_count}");
+    assert_eq!(is_shaded, options.ambient_occlusion);
 }
 
 #[test]

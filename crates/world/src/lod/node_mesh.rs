@@ -161,7 +161,7 @@ impl NodeMesher {
         }
         let neighbor = |offset: [i32; 3]| around[index(offset)].as_ref();
         mesh.skirts.kept = FaceSet::ALL.without(skirts);
-        let Self { padded, mesher, remesher, made, .. } = self;
+        let Self { options, padded, mesher, remesher, made } = self;
         let materials = data.materials();
         let by_layers =
             old.filter(|&(_, voxels)| mesh.is_whole() && remesher.is_cheaper(Chunk::SIDE, voxels));
@@ -180,7 +180,7 @@ impl NodeMesher {
             made.clear();
             match by_layers {
                 Some(_) => remesher.mesh_skirt(face, materials, made),
-                None => mesh_skirt(padded, face, materials, made),
+                None => mesh_skirt(padded, face, *options, materials, made),
             }
             mesh.skirts.put(face, made.clone());
         }

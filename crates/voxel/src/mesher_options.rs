@@ -1,0 +1,39 @@
+use drystone_mesh::Face;
+
+use crate::PaddedChunk;
+
+/// Options of a [`GreedyMesher`](crate::GreedyMesher), a [`Remesher`](crate::Remesher) and of
+/// [`mesh_skirt`](crate::mesh_skirt).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MesherOptions {
+    /// Rule for merging faces.
+    pub merging: Merging,
+    /// Whether adjacent opaque voxels darken the corners of faces
+    /// ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)). Faces are then merged
+    /// only if their quad has the same shading: a quad edge longer than one face has a constant
+    /// value.
+    pub ambient_occlusion: bool,
+}
+
+impl MesherOptions {
+    /// Returns the offsets of the neighbours that a mesh depends on: the six across faces, or all 26
+    /// with ambient occlusion.
+    pub const fn neighbors(&self) -> &'static [[i32; 3]] {
+        let all: &[[i32; 3]] = &PaddedChunk::NEIGHBORS;
+        if self.ambient_occlusion { all } else { all.split_at(Face::COUNT).0 }
+    }
+}
+
+/// Rule for merging faces to quads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merging {
+    /// Merge rectangles of one material. Quads meet in T-junctions.
+    #[default]
+    Greedy,
+    /// Merge rectangles, then cut them until no corner of a quad is inside an edge of another. This
+    /// includes opaque and translucent quads of all face directions, but not the corners of
+    /// neighbouring chunks.
+    Conforming,
+    /// No merging: one quad per face, as with [`mesh_unit`](crate::mesh_unit).
+    Unit,
+}
