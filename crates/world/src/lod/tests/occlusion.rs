@@ -1,6 +1,6 @@
 //! Ambient occlusion at all levels of detail, and changes of it.
 
-use drystone_voxel::GreedyMesher;
+use drystone_voxel::{GreedyMesher, mesh_unit_shaded};
 
 use super::saving::roller;
 use super::steps::check_meshes_are_current;
@@ -8,15 +8,58 @@ use super::*;
 
 const SHADED: Meshing = Meshing { occlusion: true };
 
-/// Returns the mesh of a node from its chunk and all 26 neighbours of its level.
-fn simple_mesh(data: &LodData, node: NodePos, meshing: Meshing) -> Vec<Quad> {
-    let at = |offset: [i32; 3]| node.offset(offset).map(|node| data.chunk(node));
+/// Returns the chunk of a node with those of its 26 neighbours that `is_there` accepts by offset.
+fn padded_chunk(data: &LodData, node: NodePos, is_there: impl Fn([i32; 3]) -> bool) -> PaddedChunk {
+    let at = |offset: [i32; 3]| {
+        node.offset(offset).filter(|_| is_there(offset)).map(|node| data.chunk(node))
+    };
     let around = PaddedChunk::NEIGHBORS.map(|offset| (offset, at(offset)));
     let neighbor = |offset| around.iter().find(|(it, _)| *it == offset)?.1.as_ref();
-    let (chunk, mut padded, mut mesh) = (data.chunk(node), PaddedChunk::new(), ChunkMesh::new());
-    padded.fill(&chunk, neighbor);
+    let mut padded = PaddedChunk::new();
+    padded.fill(&data.chunk(node), neighbor);
+    padded
+}
+
+/// Returns the mesh of a node from its chunk and all 26 neighbours of its level.
+fn simple_mesh(data: &LodData, node: NodePos, meshing: Meshing) -> Vec<Quad> {
+    let (padded, mut mesh) = (padded_chunk(data, node, |_| true), ChunkMesh::new());
     GreedyMesher::with_options(meshing.into()).mesh(&padded, data.materials(), &mut mesh);
     mesh.iter().map(|(quad, _)| quad).collect()
+}
+
+/// Returns the ambient occlusion of each face of a side, by voxel.
+fn occlusions<'a>(quads: impl Iterator<Item = &'a Quad>, face: Face) -> HashMap<[u32; 3], u8> {
+    let [u_axis, v_axis] = face.span_axes();
+    let mut all = HashMap::new();
+    for quad in quads.filter(|quad| quad.face() == Some(face)) {
+        let [width, height] = quad.size();
+        for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
+            let mut at = quad.position();
+            (at[u_axis], at[v_axis]) = (at[u_axis] + u, at[v_axis] + v);
+            all.insert(at, quad.ambient_occlusion());
+        }
+    }
+    all
+}
+
+/// Compares the skirts and rims with meshes whose neighbour on that side is air. Returns the number
+/// of shaded quads.
+fn check_skirts(tree: &LodTree, screen: &Screen) -> usize {
+    let data = tree.data();
+    let mut shaded_count = 0;
+    for (&(node, face), skirt) in &screen.skirts {
+        let quads = || skirt.iter().chain(&screen.rims[&(node, face)]);
+        let (open, mut mesh) =
+            (padded_chunk(data, node, |offset| offset != face.normal()), ChunkMesh::new());
+        mesh_unit_shaded(&open, data.materials(), &mut mesh);
+        let unit_faces: Vec<Quad> = mesh.iter().map(|(quad, _)| quad).collect();
+        let expected = occlusions(unit_faces.iter(), face);
+        for (at, occlusion) in occlusions(quads(), face) {
+            assert_eq!(occlusion, expected[&at], "{node:?} {face:?} {at:?}");
+        }
+        shaded_count += quads().filter(|quad| quad.ambient_occlusion() != 0).count();
+    }
+    shaded_count
 }
 
 fn check_bodies(tree: &LodTree, screen: &Screen) {
@@ -77,6 +120,41 @@ fn edits_at_corners_change_diagonal_neighbours() {
         }
         assert!(diagonal_count >= 20, "{diagonal_count} diagonal neighbours have changed");
     }
+}
+
+/// Every skirt of every level is shaded as if the neighbour on its side were air. A voxel across an
+/// edge of a chunk changes the skirts that it darkens.
+#[test]
+fn skirts_are_shaded_as_if_the_neighbour_were_air() {
+    let mut tree = tree(derived([8, 4, 8]), unlimited_with(SHADED));
+    let mut screen = Screen::default();
+    settle(&mut tree, &camera([20.0, 50.0, 20.0], 90.0), &mut screen);
+    let shaded_count = check_skirts(&tree, &screen);
+    assert!(shaded_count > 500, "{shaded_count} of {}", screen.skirts.len());
+    let mut skirts: Vec<(NodePos, Face)> =
+        screen.skirts.keys().copied().filter(|(node, _)| node.level == 0).collect();
+    skirts.sort_unstable();
+    let (mut roll, mut changed_count) = (roller(5), 0);
+    for edit in 0..200 {
+        let (node, face) = skirts[roll(skirts.len() as u32) as usize];
+        // A voxel in front of the skirt and beside the chunk.
+        let mut at = [0; 3].map(|_: i32| roll(32) as i32);
+        let beside = face.span_axes()[roll(2) as usize];
+        at[face.axis()] = if face.is_positive() { 32 } else { -1 };
+        at[beside] = if roll(2) == 0 { 32 } else { -1 };
+        let [x, y, z] = [node.chunk.x, node.chunk.y, node.chunk.z].map(|c| c * 32);
+        let voxel = VoxelPos::new(x + at[0], y + at[1], z + at[2]);
+        let material = Material(if tree.data().get(voxel).is_air() { 1 } else { 0 });
+        let before = screen.skirts.clone();
+        tree.set([(voxel, material)], &mut screen).unwrap();
+        assert!(!tree.has_waiting_edits());
+        changed_count += usize::from(before[&(node, face)] != screen.skirts[&(node, face)]);
+        if edit % 20 == 19 {
+            check_meshes_are_current(&tree, &screen);
+            check_skirts(&tree, &screen);
+        }
+    }
+    assert!(changed_count >= 20, "{changed_count} skirts have changed");
 }
 
 /// Replacing an opaque material by another changes the mesh of no neighbour.
