@@ -193,14 +193,15 @@ fn a_change_of_meshing_ends_with_the_meshes_of_a_new_tree() {
             if is_eventful && steps % 3 == 0 {
                 let center =
                     VoxelPos::new(roll(160) as i32, 30 + roll(60) as i32, roll(160) as i32);
-                let radius_voxels = if steps == 30 { 50 } else { roll(3) };
+                let radius_voxels = if steps == 30 { 100 } else { roll(3) };
                 let ball = VoxelShape::Sphere { center, radius_voxels };
                 fill(&mut tree, &ball, Material(roll(4) as u16), &mut screen).unwrap();
             }
-            // A second change before the first is finished.
-            if round == 4 && steps == 20 {
+            // A second change before the first is finished, and changes while a large edit waits.
+            if round == 4 && [20, 31].contains(&steps) {
+                assert_eq!(tree.has_waiting_edits(), steps == 31);
                 tree.set_meshing(MESHINGS[0]);
-            } else if round == 4 && steps == 24 {
+            } else if round == 4 && [24, 33].contains(&steps) {
                 tree.set_meshing(meshing);
             }
             (0..8).for_each(|_| tree.wait(Duration::ZERO));
