@@ -1,4 +1,5 @@
 use core::alloc::Layout;
+use core::cell::Cell;
 use core::fmt;
 use core::ptr::NonNull;
 
@@ -28,7 +29,10 @@ const FREED: usize = 1;
 /// ```
 /// Suited to two kinds of data with separate lifetimes: data that stays in a level at one end, data
 /// needed only while it loads at the other. Each end can use all memory that the other one does not
-/// use.
+/// use. Each end can be freed block by block, back to a [`StackMark`], or as a whole.
+///
+/// Source: Chris Brough's article on allocators, "Stack Allocator", which describes the double
+/// ended stack as an extension.
 ///
 /// # Cost
 /// About 1 ns for each `allocate` and `free` at both ends. A block has one word of metadata, and
@@ -46,12 +50,15 @@ const FREED: usize = 1;
 /// // SAFETY: nothing uses the block.
 /// unsafe { stack.high().free(scratch)? };
 /// assert!(stack.low().allocate(Layout::new::<[u8; 1000]>()).is_ok());
+/// assert_eq!(stack.high_water(), 4016);
 /// # let _ = kept;
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
 pub struct DoubleStack<'m> {
     low: LowEnd,
     high: HighEnd,
+    /// Smallest number of free bytes before a block was freed or resized.
+    least_free: Cell<usize>,
     pub(super) region: Region<'m>,
 }
 
@@ -63,7 +70,7 @@ impl<'m> DoubleStack<'m> {
         // which is as long as the stack that owns it. Each end gets the edge of the other as its
         // limit.
         let (low, high) = unsafe { (LowEnd::new(start), HighEnd::new(end)) };
-        Self { low, high, region }
+        Self { low, high, least_free: Cell::new(usize::MAX), region }
     }
 
     /// Returns the end that grows upwards.
@@ -78,8 +85,9 @@ impl<'m> DoubleStack<'m> {
         StackEnd { stack: self, is_low: false }
     }
 
-    /// Frees all blocks at both ends and keeps the memory.
+    /// Frees all blocks at both ends and keeps the memory. [`StackEnd::reset`] resets one end.
     pub fn reset(&mut self) {
+        self.record_use();
         self.low.reset();
         self.high.reset();
     }
@@ -95,6 +103,7 @@ impl<'m> DoubleStack<'m> {
     }
 
     /// Number of free bytes between the two ends.
+    #[inline]
     pub fn remaining(&self) -> usize {
         self.high.edge().addr().get() - self.low.next().addr().get()
     }
@@ -103,6 +112,21 @@ impl<'m> DoubleStack<'m> {
     pub fn capacity(&self) -> usize {
         let (start, end) = whole_words(&self.region);
         end.addr().get() - start.addr().get() - WORD_BYTES
+    }
+
+    /// Largest number of bytes that both ends together ever used at once, like
+    /// [`used`](Self::used). A region of this size and one word is large enough.
+    pub fn high_water(&self) -> usize {
+        self.capacity() - self.least_free.get().min(self.remaining())
+    }
+
+    /// Records the bytes in use, before some of them are freed.
+    #[inline]
+    fn record_use(&self) {
+        let free = self.remaining();
+        if free < self.least_free.get() {
+            self.least_free.set(free);
+        }
     }
 
     /// Verifies all invariants, for tests.
@@ -157,7 +181,48 @@ impl StackEnd<'_, '_> {
     ///   be freed instead, which is not detected.
     #[inline]
     pub unsafe fn free(self, block: NonNull<u8>) -> Result<(), Error> {
+        self.stack.record_use();
         if self.is_low { self.stack.low.pop(block) } else { self.stack.high.pop(block) }
+    }
+
+    /// Returns the present position of this end, which [`free_to`](Self::free_to) goes back to.
+    #[inline]
+    pub const fn mark(self) -> StackMark {
+        let DoubleStack { low, high, .. } = self.stack;
+        let at = if self.is_low { low.next() } else { high.edge() };
+        StackMark { at, is_low: self.is_low }
+    }
+
+    /// Frees all blocks that were allocated at this end since `mark`. If all of them are freed
+    /// already, nothing changes.
+    ///
+    /// # Cost
+    /// O(freed blocks). An error visits all blocks.
+    ///
+    /// # Errors
+    /// `NotAllocated` if no block of this end begins or ends at the mark: the mark belongs to
+    /// another stack or end, or blocks below it were freed and others allocated since. Nothing changes
+    /// then.
+    ///
+    /// # Safety
+    /// - After success nothing uses the blocks beyond the mark. If blocks below the mark were freed
+    ///   and a newer one ends at the mark, this is not detected.
+    pub unsafe fn free_to(self, mark: StackMark) -> Result<(), Error> {
+        self.stack.record_use();
+        let (start, end) = whole_words(&self.stack.region);
+        if mark.is_low != self.is_low || !(start..=end).contains(&mark.at) {
+            return Err(Error::NotAllocated);
+        }
+        if self.is_low { self.stack.low.pop_to(mark.at) } else { self.stack.high.pop_to(mark.at) }
+    }
+
+    /// Frees all blocks of this end and keeps those of the other.
+    ///
+    /// # Safety
+    /// - Nothing uses the blocks of this end any more, collections included.
+    pub unsafe fn reset(self) {
+        self.stack.record_use();
+        if self.is_low { self.stack.low.reset() } else { self.stack.high.reset() }
     }
 
     /// Changes the size of the top block of this end. Its content is preserved up to the smaller
@@ -171,6 +236,7 @@ impl StackEnd<'_, '_> {
     /// - After success nothing uses the block by its old address or size.
     #[inline]
     pub unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
+        self.stack.record_use();
         let DoubleStack { low, high, .. } = self.stack;
         if self.is_low {
             low.resize(block, layout, high.edge())
@@ -192,6 +258,7 @@ impl StackEnd<'_, '_> {
     #[cfg(feature = "allocator-api2")]
     #[inline]
     pub(super) unsafe fn free_any(self, block: NonNull<u8>, layout: Layout) {
+        self.stack.record_use();
         // SAFETY: guaranteed by the caller.
         unsafe {
             if self.is_low {
@@ -215,6 +282,14 @@ impl StackEnd<'_, '_> {
             unsafe { self.stack.low.shrink(block, old, size) }
         }
     }
+}
+
+/// Position in a [`Stack`](crate::Stack) or at an end of a [`DoubleStack`]. Everything allocated
+/// since can be freed at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackMark {
+    at: NonNull<u8>,
+    is_low: bool,
 }
 
 // SAFETY: it is an address range in memory that its owner owns, and has no thread-specific state.

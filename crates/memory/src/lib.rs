@@ -31,7 +31,7 @@ mod typed;
 
 pub use block_pool::BlockPool;
 pub use blocks::PoolStats;
-pub use double_stack::{DoubleStack, StackEnd};
+pub use double_stack::{DoubleStack, StackEnd, StackMark};
 pub use error::Error;
 pub use frame_ring::FrameRing;
 #[cfg(target_has_atomic = "64")]

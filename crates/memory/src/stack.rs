@@ -2,7 +2,7 @@ use core::alloc::Layout;
 use core::fmt;
 use core::ptr::NonNull;
 
-use crate::{DoubleStack, Error, Region, StackEnd};
+use crate::{DoubleStack, Error, Region, StackEnd, StackMark};
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +19,9 @@ mod tests;
 /// With the feature `allocator-api2`, `&Stack` implements `Allocator` for vectors, maps and boxes.
 /// A block freed out of sequence is then released as soon as all blocks on top of it are freed. A
 /// block that is not the top is copied to grow.
+///
+/// Source: Chris Brough's article on allocators, "Stack Allocator". The footer takes the place of
+/// the article's prefix, so that the test for the top needs no address arithmetic.
 ///
 /// About 1 ns for each `allocate` and `free`. A block has a footer of one word, and its size is
 /// rounded up to a word. One more word precedes the first block.
@@ -76,6 +79,46 @@ impl<'m> Stack<'m> {
         unsafe { self.low().free(block) }
     }
 
+    /// Returns the present top, which [`free_to`](Self::free_to) goes back to.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::alloc::Layout;
+    /// # use drystone_memory::{Region, Stack};
+    /// let stack = Stack::new(Region::heap(4096)?);
+    /// stack.allocate(Layout::new::<[u64; 4]>())?;
+    /// let mark = stack.mark();
+    /// for _ in 0..10 {
+    ///     stack.allocate(Layout::new::<[u64; 8]>())?;
+    /// }
+    /// // SAFETY: nothing uses the ten blocks.
+    /// unsafe { stack.free_to(mark)? };
+    /// assert_eq!((stack.used(), stack.high_water()), (5 * 8, 5 * 8 + 10 * 9 * 8));
+    /// # Ok::<(), drystone_memory::Error>(())
+    /// ```
+    #[inline]
+    pub const fn mark(&self) -> StackMark {
+        self.low().mark()
+    }
+
+    /// Frees all blocks that were allocated since `mark`. If all of them are freed already, nothing
+    /// changes.
+    ///
+    /// # Cost
+    /// O(freed blocks). An error visits all blocks.
+    ///
+    /// # Errors
+    /// `NotAllocated` if no block begins or ends at the mark: the mark belongs to another stack, or
+    /// blocks below it were freed and others allocated since. Nothing changes then.
+    ///
+    /// # Safety
+    /// - After success nothing uses the blocks above the mark. If blocks below the mark were freed
+    ///   and a newer one ends at the mark, this is not detected.
+    pub unsafe fn free_to(&self, mark: StackMark) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.low().free_to(mark) }
+    }
+
     /// Changes the size of the top block in place. Its content is preserved up to the smaller size.
     /// The block moves only if the new layout has a larger alignment.
     ///
@@ -110,6 +153,11 @@ impl<'m> Stack<'m> {
     #[inline]
     pub fn remaining(&self) -> usize {
         self.ends.remaining()
+    }
+
+    /// Largest number of bytes that were ever in use at once, like [`used`](Self::used).
+    pub fn high_water(&self) -> usize {
+        self.ends.high_water()
     }
 
     /// Capacity in bytes, without the word in front of the first block.

@@ -57,6 +57,24 @@ impl HighEnd {
         Ok(())
     }
 
+    /// Frees all blocks below `mark`. Nothing happens if there are none.
+    pub(super) fn pop_to(&self, mark: NonNull<u8>) -> Result<(), Error> {
+        if mark <= self.edge.get() {
+            return Ok(());
+        }
+        // SAFETY: the iterator returns headers.
+        if !self.headers().any(|(header, _)| unsafe { self.above(header) } == mark) {
+            return Err(Error::NotAllocated);
+        }
+        let beyond = self.headers().take_while(|(header, _)| *header < mark);
+        let deferred = beyond.filter(|(_, is_freed)| *is_freed).count();
+        self.deferred.set(self.deferred.get() - deferred);
+        poison(self.edge.get(), mark);
+        self.edge.set(self.end.with_addr(mark.addr()));
+        self.pop_deferred();
+        Ok(())
+    }
+
     /// Frees a block, now or as soon as all blocks on top of it are freed.
     ///
     /// # Safety
@@ -114,7 +132,7 @@ impl HighEnd {
     }
 
     /// Frees all blocks.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&self) {
         poison(self.edge.get(), self.end);
         self.edge.set(self.end);
         self.deferred.set(0);

@@ -82,6 +82,21 @@ impl LowEnd {
         Ok(())
     }
 
+    /// Frees all blocks from `mark` on. Nothing happens if there are none.
+    pub(super) fn pop_to(&self, mark: NonNull<u8>) -> Result<(), Error> {
+        if mark >= self.next.get() {
+            return Ok(());
+        }
+        if !self.blocks().any(|block| block.below == mark) {
+            return Err(Error::NotAllocated);
+        }
+        let below = self.start.with_addr(mark.addr());
+        poison(below, self.next.get());
+        self.next.set(below);
+        self.pop_freed();
+        Ok(())
+    }
+
     /// Frees a block, now or as soon as all blocks on top of it are freed.
     ///
     /// # Safety
@@ -163,7 +178,7 @@ impl LowEnd {
     }
 
     /// Frees all blocks.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&self) {
         poison(self.start, self.next.get());
         self.next.set(self.start);
     }

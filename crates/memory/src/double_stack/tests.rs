@@ -78,3 +78,61 @@ fn a_region_of_0_bytes_is_full() {
     }
     assert_eq!(stack.capacity(), 0);
 }
+
+#[test]
+fn one_end_is_reset_alone_and_the_high_water_mark_stays() {
+    let stack = DoubleStack::new(Region::heap(1008).unwrap());
+    let kept = stack.low().allocate(layout(92, 1)).unwrap();
+    // SAFETY: a block of this size.
+    unsafe { kept.write_bytes(7, 92) };
+    for count in 1..3 {
+        stack.high().allocate(layout(92 * count, 1)).unwrap();
+    }
+    let highest = stack.used();
+    // SAFETY: nothing uses the blocks of the high end.
+    unsafe { stack.high().reset() };
+    assert_eq!((stack.used(), stack.high_water()), (104, highest));
+    // SAFETY: a block of this size, which was written.
+    let bytes = unsafe { core::slice::from_raw_parts(kept.as_ptr(), 92) };
+    assert!(bytes.iter().all(|byte| *byte == 7));
+    stack.high().allocate(layout(880, 1)).unwrap();
+    assert_eq!((stack.used(), stack.high_water()), (992, 992));
+    // SAFETY: nothing uses the blocks of the low end.
+    unsafe { stack.low().reset() };
+    assert_eq!((stack.used(), stack.validate()), (888, Ok(())));
+}
+
+#[test]
+fn a_mark_belongs_to_one_end_of_one_stack() {
+    let [stack, other] = [(); 2].map(|()| DoubleStack::new(Region::heap(1024).unwrap()));
+    let (low, high) = (stack.low().mark(), stack.high().mark());
+    stack.low().allocate(layout(8, 8)).unwrap();
+    stack.high().allocate(layout(8, 8)).unwrap();
+    // SAFETY: nothing uses the blocks.
+    unsafe {
+        assert_eq!(stack.low().free_to(high), Err(Error::NotAllocated));
+        assert_eq!(stack.high().free_to(low), Err(Error::NotAllocated));
+        assert_eq!(other.low().free_to(low), Err(Error::NotAllocated));
+        assert_eq!((stack.low().free_to(low), stack.high().free_to(high)), (Ok(()), Ok(())));
+        assert_eq!(stack.low().free_to(low), Ok(()), "nothing is left to free");
+    }
+    assert!(stack.is_empty());
+}
+
+#[test]
+fn a_mark_inside_of_a_newer_block_is_an_error() {
+    let stack = DoubleStack::new(Region::heap(1024).unwrap());
+    for end in [stack.low(), stack.high()] {
+        let below = end.allocate(layout(16, 8)).unwrap();
+        let mark = end.mark();
+        end.allocate(layout(16, 8)).unwrap();
+        // SAFETY: nothing uses the blocks.
+        unsafe { end.free_to(mark) }.unwrap();
+        free(end, below).unwrap();
+        end.allocate(layout(100, 8)).unwrap();
+        let used = stack.used();
+        // SAFETY: nothing uses the blocks.
+        assert_eq!(unsafe { end.free_to(mark) }, Err(Error::NotAllocated));
+        assert_eq!((stack.used(), stack.validate()), (used, Ok(())));
+    }
+}

@@ -19,9 +19,18 @@ pub(crate) fn run(program: &[u8]) {
     let (start, end) = whole_words(&region);
     let (mut low, mut high) = (Reference::new(start, true), Reference::new(end, false));
     let mut stack = DoubleStack::new(region);
+    let mut highest = 0;
     while !bytes.is_empty() {
         let (is_low, op) = (bytes.byte() < 128, Op::read(&mut bytes));
         match op {
+            // Half of the resets concern one end alone.
+            Op::Reset if bytes.byte() < 128 => {
+                let (end, reference) =
+                    if is_low { (stack.low(), &mut low) } else { (stack.high(), &mut high) };
+                reference.reset(&mut shadow);
+                // SAFETY: nothing uses the blocks of this end.
+                unsafe { end.reset() }
+            }
             Op::Reset => {
                 low.reset(&mut shadow);
                 high.reset(&mut shadow);
@@ -34,5 +43,7 @@ pub(crate) fn run(program: &[u8]) {
         stack.validate().unwrap_or_else(|wrong| panic!("{wrong}"));
         assert_eq!((stack.capacity(), stack.remaining()), (end - start, high.edge - low.edge));
         assert_eq!(stack.is_empty(), low.is_empty() && high.is_empty());
+        highest = stack.used().max(highest);
+        assert_eq!(stack.high_water(), highest);
     }
 }

@@ -1,7 +1,7 @@
 use std::{alloc::Layout, mem::MaybeUninit, ptr::NonNull};
 
 use allocator_api2::alloc::Allocator;
-use drystone_memory::{Error, Region, Stack, StackEnd};
+use drystone_memory::{Error, Region, Stack, StackEnd, StackMark};
 use drystone_testing::Bytes;
 
 use super::shadow::Shadow;
@@ -20,6 +20,9 @@ pub(crate) enum Op {
     FreeAny(usize),
     /// Grows or shrinks a block as a collection does.
     ResizeAny(usize, Layout),
+    Mark,
+    /// Frees everything since one of the marks.
+    FreeTo(usize),
     Reset,
 }
 
@@ -32,7 +35,9 @@ impl Op {
             165..=179 => Self::FreeWrong(bytes.below(usize::MAX)),
             180..=199 => Self::Resize(bytes.below(usize::MAX), bytes.layout()),
             200..=224 => Self::FreeAny(bytes.below(usize::MAX)),
-            225..=250 => Self::ResizeAny(bytes.below(usize::MAX), bytes.layout()),
+            225..=240 => Self::ResizeAny(bytes.below(usize::MAX), bytes.layout()),
+            241..=246 => Self::Mark,
+            247..=252 => Self::FreeTo(bytes.below(usize::MAX)),
             _ => Self::Reset,
         }
     }
@@ -47,6 +52,10 @@ pub(crate) trait Lifo: Allocator + Copy {
     /// # Safety
     /// - After success nothing uses the block by its old address or size.
     unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error>;
+    fn mark(self) -> StackMark;
+    /// # Safety
+    /// - After success nothing uses the blocks beyond the mark.
+    unsafe fn free_to(self, mark: StackMark) -> Result<(), Error>;
 }
 
 impl Lifo for &Stack<'_> {
@@ -63,6 +72,15 @@ impl Lifo for &Stack<'_> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.resize(block, layout) }
     }
+
+    fn mark(self) -> StackMark {
+        self.mark()
+    }
+
+    unsafe fn free_to(self, mark: StackMark) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.free_to(mark) }
+    }
 }
 
 impl Lifo for StackEnd<'_, '_> {
@@ -78,6 +96,15 @@ impl Lifo for StackEnd<'_, '_> {
     unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.resize(block, layout) }
+    }
+
+    fn mark(self) -> StackMark {
+        self.mark()
+    }
+
+    unsafe fn free_to(self, mark: StackMark) -> Result<(), Error> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.free_to(mark) }
     }
 }
 
@@ -100,13 +127,16 @@ pub(crate) struct Reference {
     is_low: bool,
     blocks: Vec<Block>,
     freed: Vec<NonNull<u8>>,
+    /// Marks and their addresses.
+    marks: Vec<(StackMark, usize)>,
 }
 
 const WORD: usize = size_of::<usize>();
 
 impl Reference {
     pub(crate) fn new(origin: usize, is_low: bool) -> Self {
-        Self { edge: origin, origin, is_low, blocks: Vec::new(), freed: Vec::new() }
+        let (blocks, freed, marks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { edge: origin, origin, is_low, blocks, freed, marks }
     }
 
     /// `limit` is the end of the free memory of this stack.
@@ -132,6 +162,11 @@ impl Reference {
             Op::FreeAny(nth) if count > 0 => self.free_any(stack, shadow, nth % count),
             Op::ResizeAny(nth, layout) if count > 0 => {
                 self.resize_any(stack, shadow, limit, nth % count, layout);
+            }
+            Op::Mark => self.marks.push((stack.mark(), self.edge)),
+            Op::FreeTo(nth) if !self.marks.is_empty() => {
+                let (mark, at) = self.marks[nth % self.marks.len()];
+                self.free_to(stack, shadow, mark, at);
             }
             _ => {}
         }
@@ -201,6 +236,24 @@ impl Reference {
         // SAFETY: the block is not used any more if it is the top.
         assert_eq!(unsafe { stack.pop(block.start) }, expected);
         if is_top {
+            self.pop();
+        }
+    }
+
+    fn free_to(&mut self, stack: impl Lifo, shadow: &mut Shadow, mark: StackMark, at: usize) {
+        let is_beyond = |edge: usize| if self.is_low { edge > at } else { edge < at };
+        let first = self.blocks.iter().position(|block| block.edge == at);
+        let is_valid = !is_beyond(self.edge) || first.is_some();
+        if let (true, Some(first)) = (is_valid, first) {
+            for block in self.blocks[first..].iter().filter(|block| !block.is_freed) {
+                shadow.freed(block.start, block.layout);
+            }
+        }
+        // SAFETY: nothing uses the blocks.
+        let result = unsafe { stack.free_to(mark) };
+        assert_eq!(result, if is_valid { Ok(()) } else { Err(Error::NotAllocated) });
+        if let Some(first) = first {
+            self.freed.extend(self.blocks.drain(first + 1..).map(|block| block.start));
             self.pop();
         }
     }
@@ -352,6 +405,7 @@ pub(crate) fn run(program: &[u8]) {
     let (start, end) = whole_words(&region);
     let mut reference = Reference::new(start, true);
     let mut stack = Stack::new(region);
+    let mut highest = 0;
     while !bytes.is_empty() {
         let op = Op::read(&mut bytes);
         if let Op::Reset = op {
@@ -371,5 +425,7 @@ pub(crate) fn run(program: &[u8]) {
             (stack.is_empty(), stack.used()),
             (reference.is_empty(), reference.edge - start)
         );
+        highest = stack.used().max(highest);
+        assert_eq!(stack.high_water(), highest, "{op:?}");
     }
 }
