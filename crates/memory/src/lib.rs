@@ -12,7 +12,9 @@ mod block_pool;
 mod blocks;
 mod bump;
 mod double_stack;
+mod drop_linear;
 mod error;
+mod finalizer;
 mod frame_ring;
 #[cfg(target_has_atomic = "64")]
 mod global_small_objects;
@@ -32,6 +34,7 @@ mod typed;
 pub use block_pool::BlockPool;
 pub use blocks::PoolStats;
 pub use double_stack::{DoubleStack, StackEnd, StackMark};
+pub use drop_linear::DropLinear;
 pub use error::Error;
 pub use frame_ring::FrameRing;
 #[cfg(target_has_atomic = "64")]

@@ -23,7 +23,10 @@ mod tests;
 /// allocated through it. The borrow checker rejects references that outlive either.
 ///
 /// **No destructor ever runs**: a `Vec` on the heap that is stored here leaks its buffer. Use
-/// [`ScopeStack`](super::ScopeStack) for values with destructors.
+/// [`DropLinear`](super::DropLinear) or [`ScopeStack`](super::ScopeStack) for values with
+/// destructors.
+///
+/// Source: Chris Brough's article on allocators, "Linear Allocator".
 ///
 /// With the feature `allocator-api2`, `&Linear` implements `Allocator` for vectors and maps. The
 /// last block is then freed, grown and shrunk in place. Any other block stays allocated until the
@@ -128,6 +131,36 @@ impl<'m> Linear<'m> {
     #[inline]
     pub fn allocate(&self, layout: Layout) -> Result<NonNull<u8>, Error> {
         self.bump.allocate(layout)
+    }
+
+    /// Allocates a region for another allocator. Several allocators, such as scope stacks, thereby
+    /// share the memory of this one and are otherwise independent.
+    ///
+    /// # Errors
+    /// `Full` if the region does not fit.
+    ///
+    /// # Examples
+    /// ```
+    /// # use drystone_memory::{Linear, Region, ScopeStack};
+    /// # use std::alloc::Layout;
+    /// let base = Linear::new(Region::heap(4096)?);
+    /// let half = Layout::new::<[u64; 256]>();
+    /// let mut parsing = ScopeStack::new(base.region(half)?);
+    /// let mut loading = ScopeStack::new(base.region(half)?);
+    /// let length = parsing.scope(|outer| {
+    ///     let text = outer.alloc(String::from("text"))?;
+    ///     // This scope ends first, and could as well end last: it is in another stack.
+    ///     loading.scope(|other| Ok::<_, drystone_memory::Error>(other.alloc(text.len())?.clone()))
+    /// })?;
+    /// assert_eq!((length, base.remaining()), (4, 0));
+    /// # Ok::<(), drystone_memory::Error>(())
+    /// ```
+    pub fn region(&self, layout: Layout) -> Result<Region<'_>, Error> {
+        let start = self.allocate(layout)?.cast();
+        // SAFETY: the bytes are new, of this size, and belong to the region as long as it borrows
+        // the allocator. They may be uninitialized.
+        let bytes = unsafe { NonNull::slice_from_raw_parts(start, layout.size()).as_mut() };
+        Ok(Region::new(bytes))
     }
 
     /// Creates a checkpoint. Until it is dropped, allocate through it; the drop frees these

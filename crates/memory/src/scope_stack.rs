@@ -5,13 +5,11 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::bump::{Bump, HighWaterMark};
+use crate::finalizer::Chain;
 use crate::{Error, Linear, Region, typed};
 
-mod finalizer;
 #[cfg(test)]
 mod tests;
-
-use finalizer::{Chain, Entries, Entry};
 
 /// Nested scopes in one region. The end of a scope frees everything allocated in it and drops
 /// values with destructors in reverse order of their allocation.
@@ -27,7 +25,10 @@ use finalizer::{Chain, Entries, Entry};
 /// run when the scope's function returns or panics. If a destructor panics, the others still run; a
 /// second panic meanwhile aborts the program, as everywhere in Rust.
 ///
-/// While a nested scope is open, the outer scope cannot be used, but its values can.
+/// While a nested scope is open, the outer scope cannot be used, but its values can. Stacks that are
+/// independent of each other share a region through [`Linear::region`].
+///
+/// Source: Chris Brough's article on allocators, "Scope Stack Allocator", and its finalizers.
 ///
 /// # Cost
 /// A plain value costs the same as in [`Linear`](super::Linear). A value with a destructor costs
@@ -144,19 +145,9 @@ impl<'s, 'p> Scope<'s, 'p> {
     /// `Full` if the value does not fit. `make` is not called then.
     #[inline]
     pub fn alloc_with<T: 'p>(&self, make: impl FnOnce() -> T) -> Result<&'s mut T, Error> {
-        if !core::mem::needs_drop::<T>() {
-            let target = typed::allocate_for::<T>(&self.bump)?;
-            // SAFETY: the target is aligned, of the right size, and used only here.
-            return Ok(unsafe { typed::write(target, make) });
-        }
-        let entry = self.bump.allocate_multiple(Layout::new::<Entry<T>>())?.cast::<Entry<T>>();
-        let target = Entry::value_ptr(entry);
-        // SAFETY: the target is aligned, of the right size, and used only here.
-        let value = unsafe { typed::write(target, make) };
-        // SAFETY: the entry's value is written, and nothing else drops it. It lives for `'p`, to
-        // the end of the drop of this scope.
-        unsafe { self.finalizers.add(entry) }
-        Ok(value)
+        // SAFETY: the memory belongs to this scope, which is borrowed by the value. After the scope
+        // has ended the value is only dropped; it lives for `'p`.
+        unsafe { self.finalizers.alloc_with(&self.bump, make) }
     }
 
     /// Allocates plain data. Unlike in [`alloc`](Self::alloc), the value may refer to data of the
@@ -217,15 +208,8 @@ impl<'s, 'p> Scope<'s, 'p> {
         len: usize,
         make: impl FnMut(usize) -> T,
     ) -> Result<&'s mut [T], Error> {
-        if !core::mem::needs_drop::<T>() {
-            let slice: *mut [T] = typed::slice_with(&self.bump, len, make)?;
-            // SAFETY: the bytes belong to this slice until the scope ends, not just for this call.
-            return Ok(unsafe { &mut *slice });
-        }
-        let block = self.bump.allocate(Entries::<T>::layout(len)?)?;
-        // SAFETY: the block has the layout of the entries, and is used only here. After the scope
-        // has ended they are only dropped; they live for `'p`.
-        unsafe { Entries::fill(block, len, make, &self.finalizers) }
+        // SAFETY: as in `alloc_with`, for each of the values.
+        unsafe { self.finalizers.alloc_slice_with(&self.bump, len, make) }
     }
 
     /// Allocates a copy of a string.

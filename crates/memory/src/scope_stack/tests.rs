@@ -189,3 +189,29 @@ fn alignment_beyond_the_finalizers() {
         assert_eq!((one.0.as_str(), more[1].0.as_str()), ("x", "y"));
     });
 }
+
+#[test]
+fn stacks_over_one_region_are_independent() {
+    let notes = RefCell::new(Vec::new());
+    let base = Linear::new(Region::heap(1024).unwrap());
+    let layout = Layout::new::<[u64; 32]>();
+    let [mut first, mut second] = [(); 2].map(|()| ScopeStack::new(base.region(layout).unwrap()));
+    assert!(matches!(base.region(Layout::new::<[u64; 65]>()), Err(Error::Full { .. })));
+    let mut both = [&mut first, &mut second];
+    for _ in 0..2 {
+        let [outer, inner] = &mut both;
+        outer.scope(|outer| {
+            let kept = outer.alloc(Noted(1, &notes)).unwrap();
+            for number in 2..4 {
+                inner.scope(|inner| {
+                    inner.alloc([Noted(number, &notes), Noted(number, &notes)]).unwrap();
+                    outer.alloc(Noted(number + 10, &notes)).unwrap();
+                });
+            }
+            assert_eq!((kept.0, notes.take()), (1, vec![2, 2, 3, 3]));
+        });
+        assert_eq!(notes.take(), [13, 12, 1]);
+        both.reverse();
+    }
+    assert!(first.scope(|scope| scope.alloc_slice(&[0u8; 257]).is_err()));
+}

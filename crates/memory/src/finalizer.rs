@@ -1,11 +1,14 @@
+//! Destructors of values in a [`Bump`]: a list of finalizers between the values.
+
 use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::NonNull;
 
-use crate::Error;
+use crate::bump::Bump;
+use crate::{Error, typed};
 
 /// Header in front of values that need dropping.
-pub(super) struct Finalizer {
+struct Finalizer {
     /// Drops the values behind this header.
     ///
     /// # Safety
@@ -17,7 +20,7 @@ pub(super) struct Finalizer {
 
 /// A value and its finalizer.
 #[repr(C)]
-pub(super) struct Entry<T> {
+struct Entry<T> {
     finalizer: Finalizer,
     value: T,
 }
@@ -25,7 +28,7 @@ pub(super) struct Entry<T> {
 impl<T> Entry<T> {
     /// Returns the address of the value.
     #[inline]
-    pub(super) const fn value_ptr(entry: NonNull<Self>) -> NonNull<T> {
+    const fn value_ptr(entry: NonNull<Self>) -> NonNull<T> {
         // SAFETY: a field within the memory of the entry; nothing is read.
         unsafe { NonNull::new_unchecked(&raw mut (*entry.as_ptr()).value) }
     }
@@ -33,7 +36,7 @@ impl<T> Entry<T> {
 
 /// Several values with one finalizer. The values follow the struct.
 #[repr(C)]
-pub(super) struct Entries<T> {
+struct Entries<T> {
     finalizer: Finalizer,
     /// Number of values written so far.
     len: usize,
@@ -42,7 +45,7 @@ pub(super) struct Entries<T> {
 
 impl<T> Entries<T> {
     /// Returns the layout of `len` values and their finalizer.
-    pub(super) fn layout(len: usize) -> Result<Layout, Error> {
+    fn layout(len: usize) -> Result<Layout, Error> {
         let values = Layout::array::<T>(len).map_err(|_| Error::InvalidSize)?;
         // Both sizes are multiples of the alignment of `T`, so there is no padding between them.
         let (layout, _) = Layout::new::<Self>().extend(values).map_err(|_| Error::InvalidSize)?;
@@ -56,7 +59,7 @@ impl<T> Entries<T> {
     /// - `block` is valid for [`layout`](Self::layout) of `len`, and nothing else uses it until the
     ///   list has run.
     /// - The values live until then.
-    pub(super) unsafe fn fill<'s>(
+    unsafe fn fill<'s>(
         block: NonNull<u8>,
         len: usize,
         mut make: impl FnMut(usize) -> T,
@@ -108,11 +111,62 @@ impl Chain {
         Self { last: Cell::new(None) }
     }
 
+    /// Allocates a value that `make` returns, and registers it to be dropped if its type needs it.
+    /// The value is constructed in place. If `make` panics, nothing is dropped.
+    ///
+    /// # Safety
+    /// - The memory of `bump` is valid, and nothing else uses the value, for `'s`. From then on
+    ///   nothing but the list uses the value until the list has run.
+    /// - What the value borrows lives until then.
+    #[inline]
+    pub(super) unsafe fn alloc_with<'s, T>(
+        &self,
+        bump: &Bump,
+        make: impl FnOnce() -> T,
+    ) -> Result<&'s mut T, Error> {
+        if !core::mem::needs_drop::<T>() {
+            let target = typed::allocate_for::<T>(bump)?;
+            // SAFETY: the target is aligned, of the right size, and used only here.
+            return Ok(unsafe { typed::write(target, make) });
+        }
+        let entry = bump.allocate_multiple(Layout::new::<Entry<T>>())?.cast::<Entry<T>>();
+        let target = Entry::value_ptr(entry);
+        // SAFETY: the target is aligned, of the right size, and used only here.
+        let value = unsafe { typed::write(target, make) };
+        // SAFETY: the entry's value is written, and nothing else drops it. The caller guarantees
+        // that it lives until the list has run.
+        unsafe { self.add(entry) }
+        Ok(value)
+    }
+
+    /// Allocates a slice of `len` values, where `make` returns the value of each index, and
+    /// registers it to be dropped if its type needs it.
+    ///
+    /// # Safety
+    /// - The conditions of [`alloc_with`](Self::alloc_with), for each of the values.
+    #[inline]
+    pub(super) unsafe fn alloc_slice_with<'s, T>(
+        &self,
+        bump: &Bump,
+        len: usize,
+        make: impl FnMut(usize) -> T,
+    ) -> Result<&'s mut [T], Error> {
+        if !core::mem::needs_drop::<T>() {
+            let slice: *mut [T] = typed::slice_with(bump, len, make)?;
+            // SAFETY: the bytes belong to this slice for `'s`, not just for this call.
+            return Ok(unsafe { &mut *slice });
+        }
+        let block = bump.allocate(Entries::<T>::layout(len)?)?;
+        // SAFETY: the block has the layout of the entries, and is used only here. The rest is
+        // guaranteed by the caller.
+        unsafe { Entries::fill(block, len, make, self) }
+    }
+
     /// # Safety
     /// - The entry's value is written. The entry is valid, and nothing else uses it, until the list
     ///   has run. The value lives until then.
     #[inline]
-    pub(super) unsafe fn add<T>(&self, entry: NonNull<Entry<T>>) {
+    unsafe fn add<T>(&self, entry: NonNull<Entry<T>>) {
         /// # Safety
         /// - The conditions of [`Finalizer::run`].
         unsafe fn drop_value<T>(finalizer: NonNull<Finalizer>) {
