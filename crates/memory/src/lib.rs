@@ -19,6 +19,7 @@ mod frame_ring;
 #[cfg(target_has_atomic = "64")]
 mod global_small_objects;
 mod linear;
+mod live_table;
 mod pool;
 mod recorder;
 mod region;

@@ -1,8 +1,8 @@
 use core::alloc::Layout;
 
-use super::live_table::{Birth, LiveTable, ZeroedSlice};
 use super::tally::{LINES, SizeRecord, line_of};
 use crate::MemorySource;
+use crate::live_table::{Entry, LiveTable, Zeroable, ZeroedSlice};
 
 /// Number of alignments, indexed by their logarithm: up to 2³¹, beyond all practical ones.
 pub(super) const ALIGNMENTS: usize = 32;
@@ -13,8 +13,27 @@ pub(super) const LIFETIMES: usize = 48;
 pub(super) struct Metadata {
     source: &'static dyn MemorySource,
     lines: ZeroedSlice<SizeRecord>,
-    live: LiveTable,
+    live: LiveTable<Birth>,
     pub(super) totals: Totals,
+}
+
+/// Recorded data of a live object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Birth {
+    address: u64,
+    size_bytes: u64,
+    /// Allocations and bytes before this object's.
+    allocations_before: u64,
+    bytes_before: u64,
+}
+
+// SAFETY: integers, all of whose bit patterns are valid.
+unsafe impl Zeroable for Birth {}
+
+impl Entry for Birth {
+    fn address(&self) -> u64 {
+        self.address
+    }
 }
 
 /// Counters over all sizes.

@@ -1,4 +1,4 @@
-use super::live_table::Zeroable;
+use crate::live_table::Zeroable;
 
 /// Every size up to this one has a line of its own.
 const EXACT_BYTES: usize = 1024;

@@ -23,7 +23,8 @@ const BATCH: usize = MAX_CACHED / 2;
 /// ```
 /// Slots are taken from the stack and freed to it without access to the bits. An empty stack takes
 /// a batch of the lowest free slots, a full one returns a batch. In the bits, a cached slot counts
-/// as taken, so no slot is allocated twice.
+/// as taken, so no slot is allocated twice. If every free is checked, the stack is not used: it only
+/// passes on the slot of an allocation.
 ///
 /// No leaf below the lowest one has a free slot, and the summary bits of these leaves are clear.
 /// The bit of the lowest leaf, and of earlier lowest leaves, may still be set although the leaf is
@@ -40,13 +41,15 @@ pub(super) struct Class {
     leaves: NonNull<Cell<u64>>,
     summary: NonNull<Cell<u64>>,
     lowest_leaf: Cell<u32>,
-    leaf_count: u32,
+    /// Maximum number of cached slots: `MAX_CACHED`, or 0 if every free is checked.
+    max_cached: Cell<u32>,
     /// Number of slots whose bit marks them as taken: in use or cached.
     taken: Cell<u32>,
     /// Maximum of `taken`.
     peak: Cell<u32>,
     /// The stack, from index 1 on. Index 0 is never an object, so that there is always a top.
     cached: [Cell<NonNull<u8>>; MAX_CACHED + 1],
+    leaf_count: u32,
     /// Number of requests that found the class full.
     fallbacks: Cell<u64>,
     /// Number of double frees that were detected when the stack was flushed.
@@ -76,10 +79,11 @@ impl Class {
             leaves: leaves.cast(),
             summary: summary.cast(),
             lowest_leaf: Cell::new(0),
-            leaf_count: plan.leaf_count() as u32,
+            max_cached: Cell::new(MAX_CACHED as u32),
             taken: Cell::new(0),
             peak: Cell::new(0),
             cached: [const { Cell::new(NonNull::dangling()) }; MAX_CACHED + 1],
+            leaf_count: plan.leaf_count() as u32,
             fallbacks: Cell::new(0),
             double_frees: Cell::new(0),
         };
@@ -131,7 +135,8 @@ impl Class {
     #[inline(never)]
     fn refill(&self) -> Option<u32> {
         // Local copies: otherwise the compiler has to reload them after each write to the stack.
-        let (slot_bytes, mut space) = (self.slot_bytes(), BATCH);
+        let batch = if self.max_cached.get() == 0 { 1 } else { BATCH };
+        let (slot_bytes, mut space) = (self.slot_bytes(), batch);
         while space > 0 {
             let Some(leaf) = self.lowest_open_leaf() else { break };
             let mut free = self.leaf(leaf).get();
@@ -145,7 +150,7 @@ impl Class {
             }
             self.leaf(leaf).set(free);
         }
-        let count = BATCH - space;
+        let count = batch - space;
         if space > 0 {
             (1..=count).for_each(|at| self.cached[at].set(self.cached[space + at].get()));
         }
@@ -216,7 +221,7 @@ impl Class {
         if self.cached(len).get() == object {
             return false;
         }
-        if len as usize == MAX_CACHED {
+        if len == self.max_cached.get() {
             return self.free_to_full_stack(object);
         }
         self.push(len, object);
@@ -238,12 +243,27 @@ impl Class {
         self.cached_len.set(len + 1);
     }
 
-    /// Frees an object if the stack is full.
+    /// Frees an object if the stack is full, or if every free is checked.
     #[inline(never)]
-    fn free_to_full_stack(&self, object: NonNull<u8>) -> bool {
+    pub(super) fn free_to_full_stack(&self, object: NonNull<u8>) -> bool {
+        if self.max_cached.get() == 0 {
+            let slot = self.slot_of(object);
+            let is_live = self.is_taken(slot);
+            if is_live {
+                self.free_in(slot / WORD_BITS, split(slot).1);
+                self.taken.set(self.taken.get() - 1);
+            }
+            return is_live;
+        }
         let is_valid = self.flush(BATCH);
         self.push(self.cached_len.get(), object);
         is_valid
+    }
+
+    /// Checks every free from now on: slots are not cached, so the bits tell which ones are in use.
+    pub(super) fn check_frees(&self) {
+        self.flush_all();
+        self.max_cached.set(0);
     }
 
     /// Returns the oldest `count` slots of the stack to the bits. Returns `false` if one of them is
@@ -292,7 +312,8 @@ impl Class {
         self.flush(self.cached_len.get() as usize)
     }
 
-    /// Whether an object may be live. In release builds, a cached slot counts as live.
+    /// Whether an object may be live. In release builds, a cached slot counts as live. If every free
+    /// is checked, no slot is cached.
     #[inline]
     pub(super) fn is_live(&self, object: NonNull<u8>) -> bool {
         let is_free = cfg!(debug_assertions) && self.is_cached(object);

@@ -1,4 +1,5 @@
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::{vec, vec::Vec};
 
 use super::*;
@@ -78,6 +79,44 @@ fn a_double_free_is_detected_when_the_stack_is_flushed() {
     assert_eq!(objects.flush(), Ok(()));
 }
 
+/// Checks double frees as release builds see them, without the additional checks of debug builds.
+#[test]
+fn a_checked_free_detects_every_double_free() {
+    let objects = objects(&[SlotClass::new(8, 200)]).with_checked_frees();
+    let class = objects.classes().next().unwrap();
+    let all: Vec<_> = (0..200).map(|_| class.take().unwrap()).collect();
+    assert!(class.take().is_none());
+    // In a sequence in which no double free follows its own free.
+    for object in all.iter().skip(1).step_by(2) {
+        assert!(class.free_to_full_stack(*object));
+    }
+    for (number, object) in all.iter().enumerate() {
+        assert_eq!(class.free_to_full_stack(*object), number % 2 == 0);
+    }
+    assert!(all.iter().all(|object| !class.free_to_full_stack(*object)));
+    assert_eq!((objects.stats().live, objects.stats().double_frees), (0, 0));
+    objects.validate().unwrap();
+    // Each slot is allocated once.
+    let again: Vec<_> = (0..200).map(|_| class.take().unwrap()).collect();
+    assert_eq!((again, class.take()), (all, None));
+}
+
+#[test]
+fn a_slot_that_is_only_prepared_cannot_be_freed() {
+    let objects = objects(&[SlotClass::new(8, 200)]).with_checked_frees();
+    let byte = layout(1, 1);
+    let [first, second] = [(); 2].map(|()| objects.allocate(byte).unwrap());
+    free(&objects, second, byte).unwrap();
+    objects.allocate(layout(1, 1)).unwrap();
+    // SAFETY: it is in the area.
+    let next = unsafe { second.add(8) };
+    let class = objects.classes().next().unwrap();
+    assert!(!class.free_to_full_stack(next), "it was never allocated");
+    free(&objects, first, byte).unwrap();
+    // SAFETY: the object was freed, so this is an error and changes nothing.
+    assert_eq!(unsafe { objects.resize(first, byte, layout(2, 1)) }, Err(Error::NotAllocated));
+}
+
 #[test]
 fn addresses_inside_of_slots_are_errors() {
     let objects = objects(&[SlotClass::new(24, 50), SlotClass::new(40, 50)]);
@@ -113,9 +152,55 @@ fn requests_without_a_slot_go_to_the_fallback_and_are_counted() {
         free(&objects, object, layout).unwrap();
     }
     assert_eq!(objects.stats().fallback_live, 0);
-    let mut foreign = [0u64; 9];
-    let foreign = NonNull::from(&mut foreign).cast();
-    assert_eq!(free(&objects, foreign, layout(65, 1)), Err(Error::NotAllocated));
+}
+
+#[test]
+fn pointers_that_are_no_objects_are_errors_while_the_fallback_is_in_use() {
+    for is_checked in [false, true] {
+        let objects = objects(&[SlotClass::new(16, 2)]).with_fallback(&Heap);
+        let objects = if is_checked { objects.with_checked_frees() } else { objects };
+        let large = layout(65, 1);
+        let live = objects.allocate(large).unwrap();
+        let mut foreign = [0u64; 9];
+        let foreign = NonNull::from(&mut foreign).cast();
+        // SAFETY: both are in the block.
+        let (inside, metadata) = (unsafe { live.add(1) }, objects.region.start());
+        for wrong in [foreign, inside, metadata] {
+            assert_eq!(free(&objects, wrong, large), Err(Error::NotAllocated));
+            // SAFETY: it is no object, so nothing is moved.
+            let resized = unsafe { objects.resize(wrong, large, layout(80, 1)) };
+            assert_eq!(resized, Err(Error::NotAllocated));
+        }
+        assert_eq!(free(&objects, live, layout(66, 1)), Err(Error::NotAllocated), "layout");
+        assert_eq!(free(&objects, live, large), Ok(()));
+        assert_eq!(free(&objects, live, large), Err(Error::NotAllocated));
+        assert_eq!(objects.stats().fallback_live, 0);
+    }
+}
+
+/// A source with memory for the blocks, but not for the table of live ones.
+#[test]
+fn without_memory_for_its_record_a_block_of_the_fallback_is_not_allocated() {
+    struct Small(AtomicUsize);
+    // SAFETY: all blocks are those of the heap.
+    unsafe impl MemorySource for Small {
+        fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
+            let is_small = layout.size() < 1000;
+            self.0.fetch_add(usize::from(is_small), Ordering::Relaxed);
+            if is_small { Heap.allocate(layout) } else { None }
+        }
+        unsafe fn free(&self, block: NonNull<u8>, layout: Layout) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: guaranteed by the caller.
+            unsafe { Heap.free(block, layout) }
+        }
+    }
+    let small = Small(AtomicUsize::new(0));
+    let region = Region::heap(1000).unwrap();
+    let config = SmallObjectsConfig { classes: &[] };
+    let objects = SmallObjects::new(region, &config).unwrap().with_fallback(&small);
+    assert!(matches!(objects.allocate(layout(65, 1)), Err(Error::Full { requested: 65, .. })));
+    assert_eq!((objects.stats().fallback_live, small.0.load(Ordering::Relaxed)), (0, 0));
 }
 
 #[test]
@@ -148,7 +233,9 @@ fn objects_are_resized_in_place_within_a_class() {
     let larger = resize(object, 16, 17).unwrap();
     assert_ne!(larger, object);
     assert_eq!(objects.stats().live, 1);
-    assert_eq!(resize(object, 16, 16), Err(Error::NotAllocated));
+    if cfg!(debug_assertions) {
+        assert_eq!(resize(object, 16, 16), Err(Error::NotAllocated));
+    }
     assert!(matches!(resize(larger, 17, 33), Err(Error::Full { requested: 33, .. })));
     // Its new class is full: it stays, and its address determines its class.
     let small = objects.allocate(layout(16, 1)).unwrap();

@@ -45,7 +45,7 @@ fn layout(bytes: &mut Bytes<'_>) -> Layout {
 
 /// Maximum size of a region, and of the fallback.
 const REGION_BYTES: usize = 40_000;
-const FALLBACK_BYTES: usize = 4000;
+const FALLBACK_BYTES: usize = 8000;
 const MAX_CLASSES: usize = 6;
 
 /// The reference model: the address of each object, and the number of objects in each class.
@@ -58,6 +58,7 @@ struct Machine<'m> {
     /// Starts of slots that are free.
     freed: Vec<(NonNull<u8>, Layout)>,
     has_fallback: bool,
+    is_checked: bool,
 }
 
 struct Class {
@@ -76,16 +77,27 @@ pub(crate) fn run(program: &[u8]) {
     let to = from + bytes.below(REGION_BYTES - from);
     let fallback = Counting::new(FALLBACK_BYTES);
     let region = Region::new(&mut memory[from..to]);
+    let is_checked = bytes.byte() < 128;
     match SmallObjects::new(region, &SmallObjectsConfig { classes: &classes }) {
-        Ok(objects) if has_fallback => run_with(objects.with_fallback(&fallback), true, &mut bytes),
-        Ok(objects) => run_with(objects, false, &mut bytes),
+        Ok(objects) => {
+            let objects = if is_checked { objects.with_checked_frees() } else { objects };
+            match has_fallback {
+                true => run_with(objects.with_fallback(&fallback), true, is_checked, &mut bytes),
+                false => run_with(objects, false, is_checked, &mut bytes),
+            }
+        }
         Err(full) => assert!(matches!(full, Error::Full { requested, total_free, .. }
             if requested > total_free && total_free == (to - from) as u64)),
     }
     assert_eq!(fallback.used_bytes(), 0);
 }
 
-fn run_with(objects: SmallObjects<'_>, has_fallback: bool, bytes: &mut Bytes<'_>) {
+fn run_with(
+    objects: SmallObjects<'_>,
+    has_fallback: bool,
+    is_checked: bool,
+    bytes: &mut Bytes<'_>,
+) {
     let class = |class: drystone_memory::ClassStats| Class {
         slot_bytes: class.slot_bytes,
         slots: class.slots,
@@ -98,6 +110,7 @@ fn run_with(objects: SmallObjects<'_>, has_fallback: bool, bytes: &mut Bytes<'_>
         expected_classes: HashMap::new(),
         freed: vec![],
         has_fallback,
+        is_checked,
     };
     while !bytes.is_empty() {
         let op = Op::read(bytes);
@@ -207,7 +220,7 @@ impl Machine<'_> {
         assert_eq!(unsafe { self.objects.free(object, layout) }, Ok(()));
     }
 
-    /// Only debug builds detect every double free.
+    /// Only debug builds and checked frees detect every double free.
     fn free_wrongly(&mut self, nth: usize) {
         if let Some((object, layout)) = self.shadow.nth(nth)
             && self.expected_classes[&object].is_some()
@@ -219,7 +232,7 @@ impl Machine<'_> {
             let result = unsafe { self.objects.free(inside, layout) };
             assert_eq!(result, Err(Error::NotAllocated));
         }
-        if !self.freed.is_empty() && cfg!(debug_assertions) {
+        if !self.freed.is_empty() && (self.is_checked || cfg!(debug_assertions)) {
             let (object, layout) = self.freed[nth % self.freed.len()];
             // SAFETY: as for the call above.
             let result = unsafe { self.objects.free(object, layout) };

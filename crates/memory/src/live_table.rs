@@ -1,25 +1,42 @@
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
 use core::slice;
 
 use crate::{MemorySource, Region};
 
-/// Recorded data of a live object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Birth {
-    pub(super) address: u64,
-    pub(super) size_bytes: u64,
-    /// Allocations and bytes before this object's.
-    pub(super) allocations_before: u64,
-    pub(super) bytes_before: u64,
+/// Recorded data of a live object. The address is not 0.
+pub(crate) trait Entry: Zeroable + Default {
+    fn address(&self) -> u64;
+}
+
+/// Address and layout of a live block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) address: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) align: u64,
 }
 
 // SAFETY: integers, all of whose bit patterns are valid.
-unsafe impl Zeroable for Birth {}
+unsafe impl Zeroable for Block {}
+
+impl Entry for Block {
+    fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+impl Block {
+    pub(crate) fn new(start: NonNull<u8>, layout: Layout) -> Self {
+        let address = start.addr().get() as u64;
+        Self { address, size_bytes: layout.size() as u64, align: layout.align() as u64 }
+    }
+}
 
 /// Number of entries of the first table.
-const FIRST_ENTRIES: usize = 1 << 10;
+const FIRST_ENTRIES: usize = 1 << 6;
 /// 2⁶⁴ divided by the golden ratio. Products of nearby addresses with it differ in the high bits.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -27,60 +44,67 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 ///
 /// Removal moves later entries of a run back instead of leaving a mark, so the table does not slow
 /// down with time.
-pub(super) struct LiveTable {
+pub(crate) struct LiveTable<E: Entry> {
     /// A power of two, or empty before the first insertion.
-    entries: ZeroedSlice<Birth>,
+    entries: ZeroedSlice<E>,
     len: usize,
 }
 
-impl LiveTable {
-    pub(super) const fn new() -> Self {
+impl<E: Entry> LiveTable<E> {
+    pub(crate) const fn new() -> Self {
         Self { entries: ZeroedSlice::empty(), len: 0 }
     }
 
     /// Inserts a live object. Returns `false` if there is no memory for it.
-    pub(super) fn insert(&mut self, source: &'static dyn MemorySource, birth: Birth) -> bool {
+    pub(crate) fn insert(&mut self, source: &'static dyn MemorySource, entry: E) -> bool {
         let is_crowded = self.len >= self.entries.len() / 4 * 3;
         if is_crowded && !self.grow(source) && self.len + 1 >= self.entries.len() {
             return false;
         }
-        let index = self.find(birth.address);
-        self.len += usize::from(self.entries[index].address == 0);
-        self.entries[index] = birth;
+        let index = self.find(entry.address());
+        self.len += usize::from(self.entries[index].address() == 0);
+        self.entries[index] = entry;
         true
     }
 
-    pub(super) fn remove(&mut self, address: u64) -> Option<Birth> {
-        if self.entries.is_empty() {
-            return None;
-        }
+    pub(crate) fn remove(&mut self, address: u64) -> Option<E> {
+        let removed = self.get(address)?;
         let mut hole = self.find(address);
-        let birth = self.entries[hole];
-        if birth.address == 0 {
-            return None;
-        }
         let mask = self.entries.len() - 1;
         let mut index = hole;
         loop {
             index = (index + 1) & mask;
-            if self.entries[index].address == 0 {
+            if self.entries[index].address() == 0 {
                 break;
             }
             // An entry may move back to the hole unless its hash index is behind the hole.
-            let hash_index = self.hash_index(self.entries[index].address);
+            let hash_index = self.hash_index(self.entries[index].address());
             if (index.wrapping_sub(hash_index) & mask) >= (index.wrapping_sub(hole) & mask) {
                 self.entries[hole] = self.entries[index];
                 hole = index;
             }
         }
-        self.entries[hole].address = 0;
+        self.entries[hole] = E::default();
         self.len -= 1;
-        Some(birth)
+        Some(removed)
+    }
+
+    /// Returns the live object at an address.
+    pub(crate) fn get(&self, address: u64) -> Option<E> {
+        if self.entries.is_empty() || address == 0 {
+            return None;
+        }
+        Some(self.entries[self.find(address)]).filter(|entry| entry.address() != 0)
+    }
+
+    /// Number of live objects.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
     }
 
     /// Iterates mutably over all live objects. Their addresses must not be changed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Birth> {
-        self.entries.iter_mut().filter(|birth| birth.address != 0)
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut E> {
+        self.entries.iter_mut().filter(|entry| entry.address() != 0)
     }
 
     fn hash_index(&self, address: u64) -> usize {
@@ -92,7 +116,7 @@ impl LiveTable {
     fn find(&self, address: u64) -> usize {
         let mask = self.entries.len() - 1;
         let mut index = self.hash_index(address);
-        while self.entries[index].address != 0 && self.entries[index].address != address {
+        while ![0, address].contains(&self.entries[index].address()) {
             index = (index + 1) & mask;
         }
         index
@@ -102,9 +126,9 @@ impl LiveTable {
         let count = (self.entries.len() * 2).max(FIRST_ENTRIES);
         let Some(entries) = ZeroedSlice::new(source, count) else { return false };
         let old = core::mem::replace(&mut self.entries, entries);
-        for birth in old.iter().filter(|birth| birth.address != 0) {
-            let index = self.find(birth.address);
-            self.entries[index] = *birth;
+        for entry in old.iter().filter(|entry| entry.address() != 0) {
+            let index = self.find(entry.address());
+            self.entries[index] = *entry;
         }
         true
     }
@@ -115,26 +139,26 @@ impl LiveTable {
 /// # Safety
 /// - All bytes zero is a valid value.
 /// - The type needs no drop.
-pub(super) unsafe trait Zeroable: Copy {}
+pub(crate) unsafe trait Zeroable: Copy {}
 
 // SAFETY: an integer, all of whose bit patterns are valid.
 unsafe impl Zeroable for u64 {}
 
 /// Slice in memory of a source, initially zero. Replaces `Vec` in code that implements the
 /// program's allocator and therefore cannot use it.
-pub(super) struct ZeroedSlice<T: Zeroable> {
+pub(crate) struct ZeroedSlice<T: Zeroable> {
     region: Option<Region<'static>>,
     len: usize,
     values: PhantomData<T>,
 }
 
 impl<T: Zeroable> ZeroedSlice<T> {
-    pub(super) const fn empty() -> Self {
+    pub(crate) const fn empty() -> Self {
         Self { region: None, len: 0, values: PhantomData }
     }
 
     /// Allocates `len` zeroes. `None` if the source cannot allocate them.
-    pub(super) fn new(source: &'static dyn MemorySource, len: usize) -> Option<Self> {
+    pub(crate) fn new(source: &'static dyn MemorySource, len: usize) -> Option<Self> {
         let layout = Layout::array::<T>(len).ok()?;
         let region = Region::from_source(source, layout).ok()?;
         // SAFETY: the region's bytes are ours to write, and it is as large as the layout.
@@ -169,8 +193,8 @@ mod tests {
     use super::*;
     use std::{alloc::System, collections::HashMap, vec::Vec};
 
-    fn birth(address: u64, size_bytes: u64) -> Birth {
-        Birth { address, size_bytes, allocations_before: address * 3, bytes_before: 7 }
+    fn block(address: u64, size_bytes: u64) -> Block {
+        Block { address, size_bytes, align: address * 3 }
     }
 
     #[test]
@@ -181,18 +205,19 @@ mod tests {
             // Few addresses, so that runs form and wrap around.
             let address = (random.below(3000_u64) + 1) * 16;
             if random.below(2) == 0 {
-                assert!(table.insert(&System, birth(address, step)));
-                expected_map.insert(address, birth(address, step));
+                assert!(table.insert(&System, block(address, step)));
+                assert_eq!(table.get(address), Some(block(address, step)));
+                expected_map.insert(address, block(address, step));
             } else {
                 assert_eq!(table.remove(address), expected_map.remove(&address));
             }
             assert_eq!(table.len, expected_map.len());
         }
         assert!(table.entries.len() > FIRST_ENTRIES);
-        let mut live: Vec<_> = table.iter_mut().map(|birth| *birth).collect();
-        live.sort_by_key(|birth| birth.address);
+        let mut live: Vec<_> = table.iter_mut().map(|block| *block).collect();
+        live.sort_by_key(|block| block.address);
         let mut expected: Vec<_> = expected_map.into_values().collect();
-        expected.sort_by_key(|birth| birth.address);
+        expected.sort_by_key(|block| block.address);
         assert_eq!(live, expected);
     }
 }
