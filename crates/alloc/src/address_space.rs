@@ -4,6 +4,7 @@ mod space;
 
 mod iter;
 mod many;
+mod memory;
 #[cfg(test)]
 mod tests;
 

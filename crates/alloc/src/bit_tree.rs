@@ -1,5 +1,7 @@
-use alloc::vec::Vec;
 use core::num::NonZeroU64;
+
+use allocator_api2::alloc::{Allocator, Global};
+use allocator_api2::vec::Vec;
 
 /// Bits in a word, and children of a node.
 pub(crate) const WORD_BITS: usize = 64;
@@ -24,17 +26,28 @@ pub(crate) const ALL_FREE: u64 = u64::MAX;
 /// well, and then the next walk does not wait for the memory of this one. Without the branch, each
 /// allocation would depend on a chain of three loads and the stores before them. Freeing sets its
 /// summary bits without a branch, because to set a set bit has no effect and no load depends on it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct BitTree {
-    leaves: Vec<u64>,
-    blocks: Vec<u64>,
-    regions: Vec<u64>,
-    upper: Vec<Vec<u64>>,
+#[derive(Clone, Debug)]
+pub(crate) struct BitTree<A: Allocator> {
+    leaves: Vec<u64, A>,
+    blocks: Vec<u64, A>,
+    regions: Vec<u64, A>,
+    upper: Vec<Vec<u64, A>, A>,
 }
 
-impl BitTree {
+impl BitTree<Global> {
     pub(crate) const fn new() -> Self {
         Self { leaves: Vec::new(), blocks: Vec::new(), regions: Vec::new(), upper: Vec::new() }
+    }
+}
+
+impl<A: Allocator + Clone> BitTree<A> {
+    pub(crate) fn new_in(allocator: A) -> Self {
+        Self {
+            leaves: Vec::new_in(allocator.clone()),
+            blocks: Vec::new_in(allocator.clone()),
+            regions: Vec::new_in(allocator.clone()),
+            upper: Vec::new_in(allocator),
+        }
     }
 
     #[inline]
@@ -163,6 +176,16 @@ impl BitTree {
         Some(())
     }
 
+    /// Reserves memory for `leaf_count` more leaves. `None` if the allocator has none.
+    pub(crate) fn reserve(&mut self, leaf_count: usize) -> Option<()> {
+        let mut children = self.leaves.len() + leaf_count;
+        for level in [&mut self.leaves, &mut self.blocks, &mut self.regions] {
+            level.try_reserve_exact(children.saturating_sub(level.len())).ok()?;
+            children = children.div_ceil(WORD_BITS);
+        }
+        Some(())
+    }
+
     /// Keeps the first `leaf_count` leaves and releases the memory of the others.
     pub(crate) fn truncate(&mut self, leaf_count: usize) {
         self.leaves.truncate(leaf_count);
@@ -185,7 +208,7 @@ impl BitTree {
     pub(crate) fn size_bytes(&self) -> usize {
         let words = self.leaves.capacity() + self.blocks.capacity() + self.regions.capacity();
         let upper: usize = self.upper.iter().map(Vec::capacity).sum();
-        (words + upper) * size_of::<u64>() + self.upper.capacity() * size_of::<Vec<u64>>()
+        (words + upper) * size_of::<u64>() + self.upper.capacity() * size_of::<Vec<u64, A>>()
     }
 
     /// Verifies that every summary bit matches the level below it.
@@ -285,7 +308,7 @@ impl BitTree {
         if self.upper.last().is_none_or(|top| top.len() > 1) {
             self.upper.try_reserve(1).ok()?;
             let below = self.upper.last().unwrap_or(&self.regions);
-            let mut root = Vec::new();
+            let mut root = Vec::new_in(self.regions.allocator().clone());
             reserve_one(&mut root)?;
             root.push(open_children(below));
             self.upper.push(root);
@@ -325,12 +348,12 @@ static BIT: [u64; WORD_BITS] = {
     words
 };
 
-fn reserve_one(level: &mut Vec<u64>) -> Option<()> {
+fn reserve_one<A: Allocator>(level: &mut Vec<u64, A>) -> Option<()> {
     level.try_reserve(1).ok()
 }
 
 /// Removes parent words without children and recomputes the others.
-fn truncate_level(children: &[u64], parents: &mut Vec<u64>) {
+fn truncate_level<A: Allocator>(children: &[u64], parents: &mut Vec<u64, A>) {
     parents.truncate(children.len().div_ceil(WORD_BITS));
     parents.shrink_to_fit();
     for (parent, children) in parents.iter_mut().zip(children.chunks(WORD_BITS)) {

@@ -57,6 +57,9 @@ impl fmt::Debug for BucketHandle {
 /// still read is not returned. The queue is sorted by time, so the check reads only the first
 /// bucket.
 ///
+/// Source: Nicholas McDonald's article "High Performance Voxel Engine: Vertex Pooling", which queues
+/// its free buckets. It relies on enough of them; the check of the frame is an addition.
+///
 /// # Cost
 /// `allocate` and `free` are O(1). Metadata: 16 bytes per bucket that was ever used.
 ///

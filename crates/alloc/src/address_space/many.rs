@@ -1,13 +1,15 @@
-//! Allocation of many indices at once.
+//! Allocating and freeing many indices at once.
 
 use alloc::vec::Vec;
 use core::ops::Range;
+
+use allocator_api2::alloc::Allocator;
 
 use super::AddressSpace;
 use crate::Error;
 use crate::bit_tree::{ALL_FREE, WORD_BITS};
 
-impl AddressSpace {
+impl<A: Allocator + Clone> AddressSpace<A> {
     /// Allocates the `count` lowest free indices, all or nothing. Appends them to `runs` as ranges
     /// in ascending order.
     ///
@@ -41,7 +43,10 @@ impl AddressSpace {
                 Some(leaf) => left -= self.take_up_to(left, leaf, first_run, runs),
                 None => {
                     self.update_quick_end();
-                    self.free_runs(runs.drain(first_run..));
+                    // These indices were allocated by this call.
+                    let freed = self.free_many(&runs[first_run..]);
+                    debug_assert!(freed.is_ok());
+                    runs.truncate(first_run);
                     return Err(self.full(count));
                 }
             }
@@ -79,13 +84,74 @@ impl AddressSpace {
         count - left
     }
 
-    fn free_runs(&mut self, runs: impl Iterator<Item = Range<u32>>) {
-        for index in runs.flatten() {
-            // These indices were allocated by this call.
-            let freed = self.free(index);
-            debug_assert!(freed.is_ok());
+    /// Frees the indices of several ranges, all or none, such as the runs of
+    /// [`allocate_many`](Self::allocate_many). The ranges may have any sequence. Empty ones are
+    /// ignored.
+    ///
+    /// # Cost
+    /// O(leaves touched).
+    ///
+    /// # Errors
+    /// `NotAllocated` if one of the indices is not allocated or occurs twice. Nothing changes then.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_alloc::{AddressSpace, Error};
+    ///
+    /// let mut space = AddressSpace::default();
+    /// space.allocate_many(100, &mut Vec::new())?;
+    /// space.free_many(&[80..90, 0..20])?;
+    /// assert_eq!(space.free_many(&[30..40, 85..95]), Err(Error::NotAllocated));
+    /// assert_eq!((space.len(), space.allocate()), (70, Ok(0)));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn free_many(&mut self, runs: &[Range<u32>]) -> Result<(), Error> {
+        self.finish_appending();
+        for (number, run) in runs.iter().enumerate() {
+            if !self.is_used(run) {
+                for (leaf, mask) in runs[..number].iter().flat_map(masks) {
+                    self.tree.take_in(leaf, mask);
+                }
+                return Err(Error::NotAllocated);
+            }
+            for (leaf, mask) in masks(run) {
+                self.tree.set_leaf(leaf, self.tree.leaves()[leaf] | mask);
+            }
+        }
+        self.freed_runs(runs);
+        Ok(())
+    }
+
+    /// Updates everything but the tree after these runs were freed.
+    fn freed_runs(&mut self, runs: &[Range<u32>]) {
+        let mut end = 0;
+        for run in runs.iter().filter(|run| !run.is_empty()) {
+            self.len -= run.end - run.start;
+            self.block = self.block.min(run.start as usize / WORD_BITS / WORD_BITS);
+            end = end.max(run.end);
+        }
+        if end == self.high_water {
+            self.lower_high_water();
         }
     }
+
+    /// Whether all indices of a run are used.
+    fn is_used(&self, run: &Range<u32>) -> bool {
+        let leaves = self.tree.leaves();
+        run.is_empty()
+            || run.end <= self.high_water && masks(run).all(|(leaf, mask)| leaves[leaf] & mask == 0)
+    }
+}
+
+/// Iterates over the leaves of a run, each with the mask of its slots.
+fn masks(run: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
+    let end = if run.is_empty() { 0 } else { run.end as usize };
+    let start = run.start as usize;
+    (start / WORD_BITS..end.div_ceil(WORD_BITS)).map(move |leaf| {
+        let first = start.saturating_sub(leaf * WORD_BITS);
+        let behind = (end - leaf * WORD_BITS).min(WORD_BITS);
+        (leaf, ALL_FREE << first & ALL_FREE >> (WORD_BITS - behind))
+    })
 }
 
 /// Appends a run. If it continues the last run of this call, that run is extended instead.

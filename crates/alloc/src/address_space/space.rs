@@ -1,3 +1,5 @@
+use allocator_api2::alloc::{Allocator, Global};
+
 use super::iter::{IndexGaps, Leaves, UsedIndices};
 use crate::Error;
 use crate::bit_tree::{ALL_FREE, BitTree, WORD_BITS};
@@ -19,10 +21,22 @@ pub enum IndexPolicy {
 /// slots per leaf, 64 leaves per block, 64 blocks per region. An allocation reads one word of each
 /// level.
 ///
+/// Source: Michał Szopiński's article "A data structure for managing OpenGL vertex buffers", which
+/// describes the 64-way tree, its growth without an end, and the rule
+/// [`LastLeaf`](IndexPolicy::LastLeaf). The levels are flat here, instead of nodes with pointers.
+///
 /// # Cost
 /// `allocate`, `free` and `contains` are O(1): the tree has at most six levels, and three are read
-/// in the common case. Metadata: 1.016 bits per slot. Freeing the highest used index searches for
-/// the next used one below, 64 slots at a time.
+/// in the common case. Freeing the highest used index searches for the next used one below, 64 slots
+/// at a time.
+///
+/// Metadata: 1.016 bits per slot of the tree's memory, which doubles as it grows. In the worst case,
+/// just past a power of two, these are 2.03 bits per slot in use. After [`reserve`](Self::reserve)
+/// for the final number, or [`shrink_to_fit`](Self::shrink_to_fit), it is 1.016 at most 64 slots
+/// later.
+///
+/// The tree is on the heap, or in memory of an `Allocator` of the crate `allocator-api2`; see
+/// [`bounded_in`](Self::bounded_in).
 ///
 /// # Examples
 /// ```
@@ -39,8 +53,8 @@ pub enum IndexPolicy {
 /// ```
 #[doc(alias("bitmap", "id allocator"))]
 #[derive(Clone, Debug)]
-pub struct AddressSpace {
-    pub(super) tree: BitTree,
+pub struct AddressSpace<A: Allocator = Global> {
+    pub(super) tree: BitTree<A>,
     policy: IndexPolicy,
     /// One past the highest index that can ever be allocated.
     pub(super) limit: u32,
@@ -53,7 +67,7 @@ pub struct AddressSpace {
     quick_end: u32,
     /// `Lowest`: the block to allocate from. All blocks below it are full. If it is full too, the
     /// tree is searched.
-    block: usize,
+    pub(super) block: usize,
     /// `LastLeaf`: the leaf of the last allocation. If it is full, the tree is searched.
     last_leaf: usize,
 }
@@ -66,19 +80,41 @@ impl AddressSpace {
 
     /// Creates an empty space that allocates only indices below `limit`.
     pub const fn bounded(policy: IndexPolicy, limit: u32) -> Self {
-        Self {
-            tree: BitTree::new(),
-            policy,
-            limit,
-            len: 0,
-            high_water: 0,
-            append_end: 0,
-            quick_end: 0,
-            block: 0,
-            last_leaf: 0,
-        }
+        Self::with_tree(BitTree::new(), policy, limit)
     }
+}
 
+impl<A: Allocator + Clone> AddressSpace<A> {
+    /// Creates an empty space that allocates only indices below `limit`, and whose tree is in memory
+    /// of `allocator`.
+    ///
+    /// The memory grows in steps: an allocator that cannot free or resize blocks, such as an arena,
+    /// needs a [`reserve`](Self::reserve) first.
+    ///
+    /// # Examples
+    /// ```
+    /// use allocator_api2::alloc::Global;
+    /// use drystone_alloc::{AddressSpace, IndexPolicy};
+    ///
+    /// let mut space = AddressSpace::bounded_in(IndexPolicy::Lowest, 100_000, Global);
+    /// space.reserve(1000)?;
+    /// assert_eq!((space.allocate(), space.capacity()), (Ok(0), 1024));
+    /// # Ok::<(), drystone_alloc::Error>(())
+    /// ```
+    pub fn bounded_in(policy: IndexPolicy, limit: u32, allocator: A) -> Self {
+        Self::with_tree(BitTree::new_in(allocator), policy, limit)
+    }
+}
+
+impl<A: Allocator> AddressSpace<A> {
+    const fn with_tree(tree: BitTree<A>, policy: IndexPolicy, limit: u32) -> Self {
+        let (len, high_water, append_end, quick_end) = (0, 0, 0, 0);
+        let (block, last_leaf) = (0, 0);
+        Self { tree, policy, limit, len, high_water, append_end, quick_end, block, last_leaf }
+    }
+}
+
+impl<A: Allocator + Clone> AddressSpace<A> {
     /// Allocates a free index, chosen by the policy.
     ///
     /// # Errors
@@ -141,16 +177,6 @@ impl AddressSpace {
         (self.block, self.last_leaf) = (0, 0);
     }
 
-    /// Releases the memory above the highest used index.
-    ///
-    /// # Cost
-    /// O(leaves).
-    pub fn shrink_to_fit(&mut self) {
-        self.finish_appending();
-        self.tree.truncate((self.high_water as usize).div_ceil(WORD_BITS));
-        self.block = 0;
-    }
-
     /// Whether the index is allocated.
     #[inline]
     pub fn contains(&self, index: u32) -> bool {
@@ -179,16 +205,6 @@ impl AddressSpace {
     #[inline]
     pub const fn limit(&self) -> u32 {
         self.limit
-    }
-
-    /// Number of indices that the tree covers now. The tree grows automatically.
-    pub fn capacity(&self) -> u32 {
-        (self.tree.leaves().len() * WORD_BITS).min(self.limit as usize) as u32
-    }
-
-    /// Returns the heap memory in use, in bytes.
-    pub fn size_bytes(&self) -> usize {
-        self.tree.size_bytes()
     }
 
     /// Iterates over all allocated indices in ascending order.
@@ -368,7 +384,7 @@ impl AddressSpace {
 
     /// Adds a leaf and returns it.
     #[cold]
-    fn grow(&mut self) -> Option<usize> {
+    pub(super) fn grow(&mut self) -> Option<usize> {
         let leaf = self.tree.leaves().len();
         let usable = self.usable_in(leaf);
         if usable == 0 {
@@ -387,7 +403,7 @@ impl AddressSpace {
         }
     }
 
-    fn lower_high_water(&mut self) {
+    pub(super) fn lower_high_water(&mut self) {
         let below = (self.high_water as usize).div_ceil(WORD_BITS);
         let leaves = self.tree.leaves().iter().enumerate().take(below).rev();
         let mut used = leaves.map(|(leaf, free)| (leaf, !free & self.usable_in(leaf)));

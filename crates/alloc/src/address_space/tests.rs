@@ -75,10 +75,82 @@ fn root_levels_are_added_and_removed() {
     assert_eq!((space.high_water(), space.allocate()), (200_000, Ok(200_000)));
 }
 
+/// Returns the metadata of a space, in bits per index in use.
+fn bits_of(space: &AddressSpace) -> f64 {
+    space.size_bytes() as f64 * 8.0 / f64::from(space.len())
+}
+
 #[test]
-fn a_slot_needs_at_most_1_02_bits() {
+fn a_slot_needs_1_016_bits_and_twice_as_many_just_past_a_power_of_two() {
     let mut space = AddressSpace::default();
     let slots = 1 << 20;
     space.allocate_many(slots, &mut Vec::new()).unwrap();
-    assert!(space.size_bytes() as f64 * 8.0 <= 1.02 * f64::from(slots));
+    assert!((1.0158..1.018).contains(&bits_of(&space)), "{}", bits_of(&space));
+    space.allocate().unwrap();
+    assert!((2.03..2.035).contains(&bits_of(&space)), "{}", bits_of(&space));
+    space.shrink_to_fit();
+    assert!((1.0158..1.018).contains(&bits_of(&space)), "{}", bits_of(&space));
+    for slots in [slots, slots + 1, slots * 3 / 2] {
+        let mut space = AddressSpace::default();
+        space.reserve(slots).unwrap();
+        space.allocate_many(slots, &mut Vec::new()).unwrap();
+        assert!((1.0158..1.018).contains(&bits_of(&space)), "{}", bits_of(&space));
+    }
+    // Growth by itself is never worse.
+    let mut space = AddressSpace::default();
+    for _ in 0..1 << 18 {
+        space.allocate().unwrap();
+        assert!(space.len() < 100_000 || bits_of(&space) < 2.05, "{}", space.len());
+    }
+}
+
+#[test]
+fn many_are_freed_all_or_none() {
+    let mut space = AddressSpace::default();
+    space.allocate_many(300, &mut Vec::new()).unwrap();
+    space.free(100).unwrap();
+    let before: Vec<_> = space.iter().collect();
+    for wrong in [
+        &[0..64, 64..101][..],
+        &[0..64, 99..101],
+        &[240..250, 250..301],
+        &[200..300, 64..128, 0..5],
+        &[0..10, 5..6],
+        &[0..0, u32::MAX - 1..u32::MAX],
+        &[290..300, 299..300],
+    ] {
+        assert_eq!(space.free_many(wrong), Err(Error::NotAllocated), "{wrong:?}");
+        assert!(space.iter().eq(before.iter().copied()) && space.validate().is_ok());
+        assert_eq!(space.high_water(), 300);
+    }
+    #[allow(clippy::reversed_empty_ranges)]
+    let odd = [1000..1000, 70..70, 9..3, 290..300, 0..1, 60..70];
+    assert_eq!((space.free_many(&odd), space.free_many(&[])), (Ok(()), Ok(())));
+    assert_eq!((space.len(), space.high_water()), (299 - 21, 290));
+    space.validate().unwrap();
+    let next: Vec<_> = (0..3).map(|_| space.allocate().unwrap()).collect();
+    assert_eq!(next, [0, 60, 61]);
+    space.free_many(&[101..290, 62..100]).unwrap_err();
+    space.free_many(&[101..290, 70..100, 0..62]).unwrap();
+    assert_eq!((space.len(), space.high_water()), (0, 0));
+}
+
+#[test]
+fn reserved_indices_need_no_more_memory() {
+    let mut space = AddressSpace::bounded(IndexPolicy::LastLeaf, 5000);
+    space.allocate_many(100, &mut Vec::new()).unwrap();
+    space.free_many(&[10..15, 15..20]).unwrap();
+    space.reserve(0).unwrap();
+    space.reserve(38).unwrap();
+    assert_eq!(space.capacity(), 128);
+    space.reserve(39).unwrap();
+    assert_eq!(space.capacity(), 192);
+    space.reserve(4910).unwrap();
+    let size_bytes = space.size_bytes();
+    assert_eq!((space.capacity(), space.validate()), (5000, Ok(())));
+    let full = Error::Full { requested: 4911, largest_free: 4910, total_free: 4910 };
+    assert_eq!(space.reserve(4911), Err(full));
+    assert!(space.reserve(u32::MAX).is_err());
+    assert!((0..4910).all(|_| space.allocate().is_ok()));
+    assert!(space.allocate().is_err() && space.size_bytes() == size_bytes);
 }

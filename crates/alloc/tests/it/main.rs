@@ -1,6 +1,7 @@
 //! Runs programs of operations and compares the result with a simple reference model.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod memory;
 mod programs;
 
 use proptest::{collection::vec, prelude::*, test_runner::Config};

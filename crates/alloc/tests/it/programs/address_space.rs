@@ -12,6 +12,9 @@ enum Op {
     Free(usize),
     /// Frees an index, used or not.
     FreeAny(u32),
+    /// Frees ranges that begin at a used index or anywhere, all or none.
+    FreeMany([(bool, u32, u32); 3]),
+    Reserve(u32),
     Reset,
     ShrinkToFit,
 }
@@ -20,7 +23,12 @@ impl Op {
     fn read(bytes: &mut Bytes<'_>, limit: u32) -> Self {
         match bytes.byte() {
             0..=99 => Self::Allocate,
-            100..=129 => Self::AllocateMany(bytes.word().into()),
+            100..=122 => Self::AllocateMany(bytes.word().into()),
+            123..=126 => Self::FreeMany(std::array::from_fn(|_| {
+                let (is_used, start) = (bytes.byte() < 230, bytes.below(LARGEST_LIMIT as usize));
+                (is_used, start as u32, bytes.below(if is_used { 100 } else { 10_000 }) as u32)
+            })),
+            127..=129 => Self::Reserve(bytes.word().into()),
             130..=149 => Self::AllocateAt(bytes.below(LARGEST_LIMIT as usize + 2) as u32),
             150..=219 => Self::Free(bytes.below(usize::MAX)),
             220..=239 => Self::FreeAny(bytes.size_u32().min(limit.saturating_add(1))),
@@ -139,6 +147,13 @@ fn step(space: &mut AddressSpace, shadow: &mut Shadow, op: &Op) {
             let expected = shadow.set(index, false).then_some(()).ok_or(Error::NotAllocated);
             assert_eq!(space.free(index), expected, "free {index}");
         }
+        Op::FreeMany(runs) => free_many(space, shadow, runs),
+        Op::Reserve(additional) => {
+            let is_possible = additional <= shadow.limit() - shadow.len;
+            let expected = is_possible.then_some(()).ok_or(shadow.full(additional));
+            assert_eq!(space.reserve(additional), expected);
+            assert!(!is_possible || space.capacity() >= shadow.len + additional);
+        }
         Op::Reset => {
             space.reset();
             shadow.is_used.fill(false);
@@ -168,6 +183,24 @@ fn allocate_many(space: &mut AddressSpace, shadow: &mut Shadow, count: u32) {
         shadow.last_leaf = index / LEAF;
     }
     assert_eq!(runs.iter().map(|run| run.end - run.start).sum::<u32>(), count);
+}
+
+fn free_many(space: &mut AddressSpace, shadow: &mut Shadow, runs: [(bool, u32, u32); 3]) {
+    let runs = runs.map(|(is_used, nth, length)| {
+        let nth_used = shadow.used().nth(nth as usize % shadow.len.max(1) as usize);
+        let start = if is_used { nth_used.unwrap_or(0) } else { nth };
+        let used = (start..start + length)
+            .take_while(|at| shadow.is_used.get(*at as usize) == Some(&true));
+        start..if is_used { start + used.count() as u32 } else { start + length }
+    });
+    let before = shadow.is_used.clone();
+    let is_valid = runs.iter().cloned().flatten().all(|index| shadow.set(index, false));
+    let expected = is_valid.then_some(()).ok_or(Error::NotAllocated);
+    assert_eq!(space.free_many(&runs), expected, "{runs:?}");
+    if !is_valid {
+        shadow.len = before.iter().filter(|used| **used).count() as u32;
+        shadow.is_used = before;
+    }
 }
 
 fn compare(space: &AddressSpace, shadow: &Shadow) {
