@@ -2,7 +2,7 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
-use crate::region::POISON;
+use crate::debug_aids::{Leak, fill_freed, fill_new, report_leak};
 use crate::{Error, MemorySource, Region};
 
 mod free_list;
@@ -116,6 +116,8 @@ impl<'m> Blocks<'m> {
         let Some(free) = NonNull::new(self.free.get()) else { return self.allocate_fresh() };
         // SAFETY: the list contains free blocks of ours, which begin with a link.
         self.free.set(unsafe { free.read() }.cast());
+        // SAFETY: the block was free.
+        unsafe { fill_new(free.cast(), self.block.size()) };
         Ok(free.cast())
     }
 
@@ -129,9 +131,7 @@ impl<'m> Blocks<'m> {
         let link = block.cast::<Link>();
         // SAFETY: the block is free now, which makes it ours, and large enough for a link.
         unsafe {
-            if cfg!(debug_assertions) {
-                block.write_bytes(POISON, self.block.size());
-            }
+            fill_freed(block, self.block.size());
             link.write(self.free.get().cast());
         }
         self.free.set(link.as_ptr());
@@ -160,6 +160,7 @@ impl<'m> Blocks<'m> {
 
     /// Frees all blocks at once and keeps the memory.
     pub(super) fn reset(&mut self) {
+        self.report_leaks();
         for slab in self.slabs() {
             // SAFETY: it is one of our slabs, and all slabs have this shape.
             unsafe { Slab::clear_marks(slab.as_ptr(), &self.shape) }
@@ -167,6 +168,11 @@ impl<'m> Blocks<'m> {
         self.free.set(ptr::null_mut());
         self.fresh_count.set(0);
         self.unopened.set(self.slabs.get());
+    }
+
+    fn report_leaks(&self) {
+        let sizes = || core::iter::repeat_n(self.block.size(), self.stats().used_count);
+        report_leak(|| Leak::of("pool", sizes()));
     }
 
     /// Allocates a block that was never allocated before.
@@ -180,6 +186,8 @@ impl<'m> Blocks<'m> {
         // SAFETY: behind the block is another one or the end of its slab.
         self.fresh.set(unsafe { block.add(self.block.size()) }.as_ptr());
         self.fresh_count.set(self.fresh_count.get() - 1);
+        // SAFETY: the block was never allocated.
+        unsafe { fill_new(block, self.block.size()) };
         Ok(block)
     }
 
@@ -249,6 +257,7 @@ impl<'m> Blocks<'m> {
 
 impl Drop for Blocks<'_> {
     fn drop(&mut self) {
+        self.report_leaks();
         let Memory::Source(source) = self.memory else { return };
         let Some(layout) = self.slab_layout() else { return };
         for slab in self.slabs() {

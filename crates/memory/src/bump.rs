@@ -3,7 +3,8 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 
 use crate::Error;
-use crate::region::{POISON, dangling};
+use crate::debug_aids::{fill_freed, fill_new};
+use crate::region::dangling;
 
 /// Memory that is allocated front to back: the common part of `Linear` and the scopes of
 /// `ScopeStack`.
@@ -61,6 +62,8 @@ impl Bump {
         // SAFETY: `padding + size` is at most the distance between `next` and `end`.
         let (block, end) = unsafe { (next.add(padding), next.add(padding + layout.size())) };
         self.next.set(end);
+        // SAFETY: the block is new.
+        unsafe { fill_new(block, layout.size()) };
         Ok(block)
     }
 
@@ -82,6 +85,8 @@ impl Bump {
         // SAFETY: `padded` is at least `size`, and at most the distance between `next` and `end`.
         let (block, end) = unsafe { (next.add(padded - layout.size()), next.add(padded)) };
         self.next.set(end);
+        // SAFETY: the block is new.
+        unsafe { fill_new(block, layout.size()) };
         Ok(block)
     }
 
@@ -118,11 +123,9 @@ impl Bump {
     #[inline]
     pub(super) unsafe fn lower(&self, to: NonNull<u8>, highest: &HighWaterMark) {
         highest.raise(self.next.get());
-        if cfg!(debug_assertions) {
-            let size_bytes = self.next.get().addr().get() - to.addr().get();
-            // SAFETY: these bytes belong to this allocator, and nothing uses them.
-            unsafe { to.write_bytes(POISON, size_bytes) }
-        }
+        let size_bytes = self.next.get().addr().get() - to.addr().get();
+        // SAFETY: these bytes belong to this allocator, and nothing uses them.
+        unsafe { fill_freed(to, size_bytes) };
         self.next.set(to);
     }
 

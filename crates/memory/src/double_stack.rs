@@ -3,7 +3,7 @@ use core::cell::Cell;
 use core::fmt;
 use core::ptr::NonNull;
 
-use crate::region::POISON;
+use crate::debug_aids::{Leak, fill_freed, fill_new, report_leak};
 use crate::{Error, Region};
 
 mod high_end;
@@ -88,8 +88,14 @@ impl<'m> DoubleStack<'m> {
     /// Frees all blocks at both ends and keeps the memory. [`StackEnd::reset`] resets one end.
     pub fn reset(&mut self) {
         self.record_use();
+        self.report_leaks();
         self.low.reset();
         self.high.reset();
+    }
+
+    fn report_leaks(&self) {
+        let sizes = || self.low.live_sizes().chain(self.high.live_sizes());
+        report_leak(|| Leak::of("stack", sizes()));
     }
 
     /// Whether both ends have no blocks.
@@ -143,6 +149,13 @@ impl<'m> DoubleStack<'m> {
     }
 }
 
+impl Drop for DoubleStack<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.report_leaks();
+    }
+}
+
 impl fmt::Debug for DoubleStack<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (used, capacity) = (self.used(), self.capacity());
@@ -167,7 +180,15 @@ impl StackEnd<'_, '_> {
     #[inline]
     pub fn allocate(self, layout: Layout) -> Result<NonNull<u8>, Error> {
         let DoubleStack { low, high, .. } = self.stack;
-        if self.is_low { low.push(layout, high.edge()) } else { high.push(layout, low.next()) }
+        let block =
+            if self.is_low { low.push(layout, high.edge()) } else { high.push(layout, low.next()) };
+        if cfg!(debug_assertions)
+            && let Ok(block) = block
+        {
+            // SAFETY: the block is new, and as large as its layout.
+            unsafe { fill_new(block, layout.size()) };
+        }
+        block
     }
 
     /// Frees the top block of this end.
@@ -222,7 +243,14 @@ impl StackEnd<'_, '_> {
     /// - Nothing uses the blocks of this end any more, collections included.
     pub unsafe fn reset(self) {
         self.stack.record_use();
-        if self.is_low { self.stack.low.reset() } else { self.stack.high.reset() }
+        let DoubleStack { low, high, .. } = self.stack;
+        if self.is_low {
+            report_leak(|| Leak::of("stack", low.live_sizes()));
+            low.reset();
+        } else {
+            report_leak(|| Leak::of("stack", high.live_sizes()));
+            high.reset();
+        }
     }
 
     /// Changes the size of the top block of this end. Its content is preserved up to the smaller
@@ -330,14 +358,11 @@ const fn round_up(size_bytes: usize) -> usize {
     (size_bytes + (WORD_BYTES - 1)) & !(WORD_BYTES - 1)
 }
 
-/// Overwrites free memory with [`POISON`] in builds with debug assertions.
+/// Overwrites free memory in builds with debug assertions.
 #[inline]
 fn poison(from: NonNull<u8>, to: NonNull<u8>) {
-    if cfg!(debug_assertions) {
-        let size_bytes = to.addr().get() - from.addr().get();
-        // SAFETY: both are in the same region, and nothing uses the bytes between them.
-        unsafe { from.write_bytes(POISON, size_bytes) }
-    }
+    // SAFETY: both are in the same region, and nothing uses the bytes between them.
+    unsafe { fill_freed(from, to.addr().get() - from.addr().get()) }
 }
 
 #[cold]

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::{ClassStats, SmallObjectsConfig};
 use crate::Error;
+use crate::debug_aids::fill_new;
 
 mod area;
 mod bits;
@@ -119,6 +120,7 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
     #[inline(never)]
     fn allocate_slowly(&self, layout: Layout) -> *mut u8 {
         let slot = self.area().and_then(|area| allocate_in(area, layout));
+        let slot = slot.map(|slot| filled(slot, layout));
         // SAFETY: guaranteed by the caller: the size is not zero.
         slot.unwrap_or_else(|| unsafe { self.system.alloc(layout) })
     }
@@ -208,6 +210,16 @@ fn allocate_in(area: &'static Area, layout: Layout) -> Option<*mut u8> {
     slot.map(NonNull::as_ptr)
 }
 
+/// Overwrites a new object in debug builds, and returns it.
+#[inline(always)]
+fn filled(slot: *mut u8, layout: Layout) -> *mut u8 {
+    if let Some(object) = NonNull::new(slot) {
+        // SAFETY: the slot is new, and as large as the layout.
+        unsafe { fill_new(object, layout.size()) };
+    }
+    slot
+}
+
 fn count_too_large(area: &'static Area) {
     #[cfg(feature = "std")]
     if cache::count_too_large(area) {
@@ -240,7 +252,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for GlobalSmallObjects<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         #[cfg(feature = "std")]
         if let Some(slot) = self.area().and_then(|area| cache::take(area, layout)) {
-            return slot;
+            return filled(slot, layout);
         }
         self.allocate_slowly(layout)
     }

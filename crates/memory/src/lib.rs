@@ -11,6 +11,7 @@ mod allocator_api;
 mod block_pool;
 mod blocks;
 mod bump;
+mod debug_aids;
 mod double_stack;
 mod drop_linear;
 mod error;
@@ -18,6 +19,7 @@ mod finalizer;
 mod frame_ring;
 #[cfg(target_has_atomic = "64")]
 mod global_small_objects;
+mod guarded;
 mod linear;
 mod live_table;
 mod pool;
@@ -34,12 +36,14 @@ mod typed;
 
 pub use block_pool::BlockPool;
 pub use blocks::PoolStats;
+pub use debug_aids::{Fault, Leak, set_fault_handler};
 pub use double_stack::{DoubleStack, StackEnd, StackMark};
 pub use drop_linear::DropLinear;
 pub use error::Error;
 pub use frame_ring::FrameRing;
 #[cfg(target_has_atomic = "64")]
 pub use global_small_objects::GlobalSmallObjects;
+pub use guarded::{GUARD_BYTES, Guarded};
 pub use linear::{Checkpoint, Linear};
 pub use pool::{Pool, PoolBox};
 #[cfg(feature = "alloc")]

@@ -6,9 +6,6 @@ use core::ptr::NonNull;
 
 use crate::{Error, MemorySource};
 
-/// Content of freed memory in builds with debug assertions.
-pub(crate) const POISON: u8 = 0xDD;
-
 /// Memory that belongs to one allocator: lent by the caller for `'m`, or allocated from a
 /// [`MemorySource`] and freed when the region is dropped.
 ///

@@ -4,6 +4,7 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use self::chain::{Chain, Link};
+use crate::debug_aids::{fill_freed, fill_new};
 use crate::{Error, MemorySource, Region};
 
 mod chain;
@@ -139,6 +140,9 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
         }
         let len = list.len as usize;
         self.used_count -= 1;
+        self.chain.count_free(len * size_of::<T>());
+        // SAFETY: the list was the only handle to this array of ours.
+        unsafe { fill_freed(list.start.cast(), len * size_of::<T>()) };
         match self.list_index(len) {
             _ if len == 0 => {}
             // SAFETY: the list was the only handle to this array of ours, which has at least the
@@ -232,6 +236,9 @@ impl<'m, T: Copy, const LENGTHS: usize> SizeLists<'m, T, LENGTHS> {
             None => self.chain.allocate_long(len)?,
         };
         self.used_count += 1;
+        self.chain.count_allocation(len * size_of::<T>());
+        // SAFETY: the array is new, and has space for this number of values.
+        unsafe { fill_new(start.cast(), len * size_of::<T>()) };
         Ok(start)
     }
 

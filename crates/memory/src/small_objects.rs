@@ -1,10 +1,9 @@
 use core::alloc::Layout;
-use core::cell::Cell;
 use core::fmt;
-use core::mem;
+use core::iter;
 use core::ptr::NonNull;
 
-use crate::live_table::{Block, LiveTable};
+use crate::debug_aids::{Leak, report_leak};
 use crate::region::dangling;
 use crate::{Error, MemorySource, Region};
 
@@ -12,6 +11,7 @@ use crate::{Error, MemorySource, Region};
 mod allocator;
 mod class;
 mod config;
+mod fallback;
 pub(crate) mod plan;
 pub(crate) mod section;
 mod stats;
@@ -20,6 +20,7 @@ mod tests;
 
 use class::Class;
 pub use config::{SlotClass, SmallObjectsConfig};
+use fallback::Fallback;
 use plan::Plan;
 use section::ClassTable;
 pub use stats::{ClassStats, SmallObjectsStats};
@@ -82,9 +83,7 @@ pub struct SmallObjects<'m> {
     /// Headers of the classes, one more than there are classes; see [`Plan`].
     classes: NonNull<Class>,
     table: ClassTable,
-    fallback: Option<&'m dyn MemorySource>,
-    /// Live blocks of the fallback, which provides the memory of the table.
-    fallback_live: Cell<LiveTable<Block>>,
+    fallback: Option<Fallback<'m>>,
     region: Region<'m>,
 }
 
@@ -107,8 +106,7 @@ impl<'m> SmallObjects<'m> {
             // plan has its parts.
             unsafe { Self::header(classes, index).write(Class::new(base, class)) };
         }
-        let fallback_live = Cell::new(LiveTable::new());
-        Ok(Self { classes, table: plan.table(), fallback: None, fallback_live, region })
+        Ok(Self { classes, table: plan.table(), fallback: None, region })
     }
 
     /// Sets the source of requests that no class can serve.
@@ -131,7 +129,7 @@ impl<'m> SmallObjects<'m> {
     /// ```
     #[must_use]
     pub fn with_fallback(mut self, fallback: &'m dyn MemorySource) -> Self {
-        self.fallback = Some(fallback);
+        self.fallback = Some(Fallback::new(fallback));
         self
     }
 
@@ -211,32 +209,8 @@ impl<'m> SmallObjects<'m> {
             return Ok(dangling(layout));
         }
         self.class_for(layout).count_fallback();
-        let full = || self.full(layout);
-        let fallback = self.fallback.ok_or_else(full)?;
-        let block = fallback.allocate(layout).ok_or_else(full)?;
-        // SAFETY: the source lives for `'m`, longer than `self`, which owns the table. The table of
-        // a shorter lifetime would make the lifetime of this type invariant.
-        let source = unsafe { mem::transmute::<&'m dyn MemorySource, &'static _>(fallback) };
-        if !self.with_fallback_live(|live| live.insert(source, Block::new(block, layout))) {
-            // SAFETY: it was just allocated with this layout, and nothing else uses it.
-            unsafe { fallback.free(block, layout) };
-            return Err(full());
-        }
-        Ok(block)
-    }
-
-    /// Calls `run` with the live blocks of the fallback.
-    fn with_fallback_live<R>(&self, run: impl FnOnce(&mut LiveTable<Block>) -> R) -> R {
-        let mut live = self.fallback_live.replace(LiveTable::new());
-        let result = run(&mut live);
-        self.fallback_live.set(live);
-        result
-    }
-
-    /// Whether a block of the fallback with this address and layout is live.
-    fn is_fallback_live(&self, object: NonNull<u8>, layout: Layout) -> bool {
-        let block = Block::new(object, layout);
-        self.with_fallback_live(|live| live.get(block.address)) == Some(block)
+        let block = self.fallback.as_ref().and_then(|fallback| fallback.allocate(layout));
+        block.ok_or_else(|| self.full(layout))
     }
 
     /// Frees an object.
@@ -278,15 +252,8 @@ impl<'m> SmallObjects<'m> {
             let is_slot = class.has_slot(class.slot_of(object));
             return is_slot && layout.size() <= class.slot_bytes() && class.free(object);
         }
-        let Some(fallback) = self.fallback.filter(|_| self.is_fallback_live(object, layout)) else {
-            return false;
-        };
-        let address = object.addr().get() as u64;
-        self.with_fallback_live(|live| live.remove(address));
-        // SAFETY: the block came from the fallback with this layout and was live. The caller
-        // guarantees that nothing uses it.
-        unsafe { fallback.free(object, layout) };
-        true
+        // SAFETY: guaranteed by the caller.
+        self.fallback.as_ref().is_some_and(|fallback| unsafe { fallback.free(object, layout) })
     }
 
     /// Changes the layout of an object: in place if the new layout has the same class, otherwise by
@@ -347,7 +314,8 @@ impl<'m> SmallObjects<'m> {
             return Ok(0);
         }
         let Some(class) = self.class_at(object) else {
-            let is_live = self.is_fallback_live(object, layout);
+            let fallback = self.fallback.as_ref();
+            let is_live = fallback.is_some_and(|fallback| fallback.is_live(object, layout));
             return if is_live { Ok(0) } else { Err(Error::NotAllocated) };
         };
         let is_live = class.is_live(object) && layout.size() <= class.slot_bytes();
@@ -369,6 +337,7 @@ impl<'m> SmallObjects<'m> {
 
     /// Frees all objects in the area at once. Objects in the fallback are not freed.
     pub fn reset(&mut self) {
+        report_leak(|| self.leak());
         self.classes().for_each(Class::free_all);
     }
 
@@ -387,7 +356,7 @@ impl<'m> SmallObjects<'m> {
         let too_large = self.classes().last().map_or(0, Class::fallbacks);
         let region_bytes = self.region.size_bytes();
         let mut stats = SmallObjectsStats { region_bytes, too_large, ..Default::default() };
-        stats.fallback_live = self.with_fallback_live(|live| live.len());
+        stats.fallback_live = self.fallback.as_ref().map_or(0, Fallback::live_count);
         stats.double_frees = self.classes().map(Class::double_frees).sum();
         self.class_stats().for_each(|class| stats.add(&class));
         stats
@@ -410,6 +379,12 @@ impl<'m> SmallObjects<'m> {
         self.classes().try_for_each(Class::validate)
     }
 
+    /// Returns the live objects in the area.
+    fn leak(&self) -> Leak {
+        let sizes = |class: ClassStats| iter::repeat_n(class.slot_bytes, class.live);
+        Leak::of("SmallObjects", self.class_stats().flat_map(sizes))
+    }
+
     #[cold]
     fn full(&self, layout: Layout) -> Error {
         let (mut largest_free, mut total_free) = (0, 0);
@@ -428,6 +403,13 @@ fn is_aligned(object: NonNull<u8>, layout: Layout) -> bool {
 // SAFETY: the headers and all that they point to are in the region, which is `Send`. The fallback
 // is `Sync`.
 unsafe impl Send for SmallObjects<'_> {}
+
+impl Drop for SmallObjects<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        report_leak(|| self.leak());
+    }
+}
 
 impl fmt::Debug for SmallObjects<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -143,6 +143,15 @@ impl HighEnd {
         self.headers().any(|(header, is_freed)| is_after(header, block) && !is_freed)
     }
 
+    /// Iterates over the sizes of all blocks that were not freed, in bytes, rounded up to words and
+    /// with the padding above them.
+    pub(super) fn live_sizes(&self) -> impl Iterator<Item = usize> {
+        let live = self.headers().filter(|(_, is_freed)| !is_freed);
+        // SAFETY: the iterator returns headers.
+        let above = |header| unsafe { self.above(header) };
+        live.map(move |(header, _)| above(header).addr().get() - header.addr().get() - WORD_BYTES)
+    }
+
     /// Verifies all invariants.
     pub(super) fn validate(&self) -> Result<(), &'static str> {
         for (header, _) in self.headers() {

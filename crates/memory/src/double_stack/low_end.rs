@@ -188,6 +188,12 @@ impl LowEnd {
         self.blocks().any(|live| live.start == block && !live.is_freed)
     }
 
+    /// Iterates over the sizes of all blocks that were not freed, in bytes, rounded up to words.
+    pub(super) fn live_sizes(&self) -> impl Iterator<Item = usize> {
+        let live = self.blocks().filter(|block| !block.is_freed);
+        live.map(|block| block.end.addr().get() - block.start.addr().get())
+    }
+
     /// Verifies all invariants.
     pub(super) fn validate(&self) -> Result<(), &'static str> {
         let mut lowest = self.next.get();

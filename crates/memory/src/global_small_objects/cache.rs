@@ -2,12 +2,12 @@
 
 use core::alloc::Layout;
 use core::cell::Cell;
-use core::ptr;
+use core::ptr::{self, NonNull};
 use std::thread_local;
 
 use super::area::{Area, Class, MAX_CLASSES};
 use super::bits::{Share, WORD_BITS};
-use crate::region::POISON;
+use crate::debug_aids::fill_freed;
 
 /// Slots in a bin, so that the whole bin has 512 bytes. The slots of one claimed word fit in
 /// addition to as many freed ones.
@@ -146,9 +146,9 @@ pub(super) fn flush(area: &Area) {
 /// Overwrites a freed object in debug builds.
 #[inline(always)]
 pub(super) fn poison(object: *mut u8, layout: Layout) {
-    if cfg!(debug_assertions) {
+    if let Some(object) = NonNull::new(object) {
         // SAFETY: the object was as large as its layout, and nothing uses it any more.
-        unsafe { object.write_bytes(POISON, layout.size()) };
+        unsafe { fill_freed(object, layout.size()) };
     }
 }
 

@@ -3,6 +3,7 @@ use core::ptr::{self, NonNull};
 
 use super::SLAB_BYTES;
 use crate::Error;
+use crate::debug_aids::{Leak, report_leak};
 use crate::{MemorySource, Region};
 
 /// Start of a free array: the address of the next one, aligned only like the values.
@@ -21,6 +22,8 @@ pub(super) struct Chain<'m> {
     /// All longer arrays.
     longer: *mut Piece,
     reserved_bytes: usize,
+    /// Live arrays: their number and their size in bytes. Counted only for reports of leaks.
+    live: (usize, usize),
     memory: Memory<'m>,
 }
 
@@ -59,7 +62,29 @@ impl<'m> Chain<'m> {
         let none = ptr::null_mut();
         let reserved_bytes = fresh_bytes;
         let (slabs, unopened, longer) = (none, none, none);
-        Self { fresh, fresh_bytes, slabs, unopened, longer, reserved_bytes, memory }
+        let live = (0, 0);
+        Self { fresh, fresh_bytes, slabs, unopened, longer, reserved_bytes, live, memory }
+    }
+
+    /// Records that an array was allocated, in builds with debug assertions.
+    #[inline(always)]
+    pub(super) const fn count_allocation(&mut self, size_bytes: usize) {
+        if cfg!(debug_assertions) {
+            self.live = (self.live.0 + 1, self.live.1 + size_bytes);
+        }
+    }
+
+    /// Records that an array was freed, in builds with debug assertions.
+    #[inline(always)]
+    pub(super) const fn count_free(&mut self, size_bytes: usize) {
+        if cfg!(debug_assertions) {
+            self.live = (self.live.0 - 1, self.live.1 - size_bytes);
+        }
+    }
+
+    fn report_leaks(&mut self) {
+        let (count, size_bytes) = core::mem::take(&mut self.live);
+        report_leak(|| Leak::new("SizeLists", count, size_bytes));
     }
 
     pub(super) const fn reserved_bytes(&self) -> usize {
@@ -140,6 +165,7 @@ impl<'m> Chain<'m> {
 
     /// Marks all slabs as unopened, and frees the longer arrays.
     pub(super) fn reset(&mut self) {
+        self.report_leaks();
         // SAFETY: nothing can use them any more.
         unsafe { self.free_pieces(self.longer) }
         self.longer = ptr::null_mut();
@@ -207,6 +233,7 @@ impl<'m> Chain<'m> {
 
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
+        self.report_leaks();
         // SAFETY: nothing in the pieces is used after this.
         unsafe {
             self.free_pieces(self.longer);

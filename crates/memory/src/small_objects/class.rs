@@ -3,7 +3,7 @@ use core::ptr::NonNull;
 
 use super::plan::{ClassPlan, Plan, WORD_BITS};
 use super::section::slot_at;
-use crate::region::POISON;
+use crate::debug_aids::{fill_freed, fill_new};
 
 /// Maximum number of cached slots of a class. More would make searches rarer, but the headers of
 /// all classes should fit into the L1 cache.
@@ -127,7 +127,10 @@ impl Class {
             len = self.refill()?;
         }
         self.cached_len.set(len - 1);
-        Some(self.cached(len).get())
+        let object = self.cached(len).get();
+        // SAFETY: the slot was free.
+        unsafe { fill_new(object, self.slot_bytes()) };
+        Some(object)
     }
 
     /// Fills the empty stack with a batch of the lowest free slots, the lowest on top. Returns
@@ -210,13 +213,11 @@ impl Class {
     /// full, and a double free was found while flushing it.
     #[inline(always)]
     pub(super) fn free(&self, object: NonNull<u8>) -> bool {
-        if cfg!(debug_assertions) {
-            if !self.is_live(object) {
-                return false;
-            }
-            // SAFETY: the object has a slot of this size, and nothing uses it any more.
-            unsafe { object.write_bytes(POISON, self.slot_bytes()) };
+        if cfg!(debug_assertions) && !self.is_live(object) {
+            return false;
         }
+        // SAFETY: the object has a slot of this size, and nothing uses it any more.
+        unsafe { fill_freed(object, self.slot_bytes()) };
         let len = self.cached_len.get();
         if self.cached(len).get() == object {
             return false;
@@ -316,18 +317,14 @@ impl Class {
     /// is checked, no slot is cached.
     #[inline]
     pub(super) fn is_live(&self, object: NonNull<u8>) -> bool {
-        let is_free = cfg!(debug_assertions) && self.is_cached(object);
+        let is_cached = || self.cached_slots().iter().any(|it| it.get() == object);
+        let is_free = cfg!(debug_assertions) && is_cached();
         self.is_taken(self.slot_of(object)) && !is_free
     }
 
     /// Returns the objects on the stack.
     fn cached_slots(&self) -> &[Cell<NonNull<u8>>] {
         &self.cached[1..=self.cached_len.get() as usize]
-    }
-
-    /// Whether an object's slot is cached.
-    fn is_cached(&self, object: NonNull<u8>) -> bool {
-        self.cached_slots().iter().any(|it| it.get() == object)
     }
 
     #[inline(always)]
