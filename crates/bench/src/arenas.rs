@@ -1,6 +1,7 @@
 //! Table `arenas`: memory allocators compared with the best crates.
 
 mod bump;
+mod frame_ring;
 mod global;
 mod pool;
 mod scope;
@@ -17,6 +18,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     bump::run(run)?;
     scope::run(run)?;
     stack::run(run)?;
+    frame_ring::run(run)?;
     pool::run(run)?;
     small::run(run)?;
     global::run(run)

@@ -1,4 +1,4 @@
-//! Stacks: blocks of many sizes, freed in the reverse order of allocation.
+//! Stacks: blocks of many sizes, freed in the reverse order of allocation, from one end or two.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -7,7 +7,7 @@ use std::{
 };
 
 use bump_scope::{Bump, alloc::Allocator, traits::BumpAllocatorTyped};
-use drystone_memory::{Region, Stack};
+use drystone_memory::{DoubleStack, Region, Stack, StackEnd};
 
 use crate::{Contender, Error, Figure, Options, Random, Run};
 
@@ -89,13 +89,82 @@ impl Blocks for Malloc {
     }
 }
 
+/// Two stacks: of blocks that stay longer, and of temporary ones.
+trait TwoStacks: Sized {
+    fn new() -> Option<Self>;
+    fn push(&self, which: Lifetime, layout: Layout) -> Option<NonNull<u8>>;
+    /// # Safety
+    /// - The block is the last one of its stack, with this layout, and not used after this.
+    unsafe fn pop(&self, which: Lifetime, block: NonNull<u8>, layout: Layout) -> bool;
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Lifetime {
+    Kept,
+    Temporary,
+}
+
+impl Lifetime {
+    /// Returns the lifetime of a block of a set: every second one is temporary.
+    const fn of(number: usize) -> Self {
+        if number.is_multiple_of(2) { Self::Kept } else { Self::Temporary }
+    }
+}
+
+#[inline]
+fn end_of<'d>(stack: &'d DoubleStack<'static>, which: Lifetime) -> StackEnd<'d, 'static> {
+    match which {
+        Lifetime::Kept => stack.low(),
+        Lifetime::Temporary => stack.high(),
+    }
+}
+
+impl TwoStacks for DoubleStack<'static> {
+    fn new() -> Option<Self> {
+        Some(Self::new(Region::heap(MEMORY_BYTES).ok()?))
+    }
+    #[inline]
+    fn push(&self, which: Lifetime, layout: Layout) -> Option<NonNull<u8>> {
+        end_of(self, which).allocate(layout).ok()
+    }
+    #[inline]
+    unsafe fn pop(&self, which: Lifetime, block: NonNull<u8>, _: Layout) -> bool {
+        // SAFETY: the caller guarantees it.
+        unsafe { end_of(self, which).free(block) }.is_ok()
+    }
+}
+
+/// Two allocators with memory of their own.
+impl<B: Blocks> TwoStacks for [B; 2] {
+    fn new() -> Option<Self> {
+        Some([B::new()?, B::new()?])
+    }
+    #[inline]
+    fn push(&self, which: Lifetime, layout: Layout) -> Option<NonNull<u8>> {
+        self[which as usize].push(layout)
+    }
+    #[inline]
+    unsafe fn pop(&self, which: Lifetime, block: NonNull<u8>, layout: Layout) -> bool {
+        // SAFETY: the caller guarantees it.
+        unsafe { self[which as usize].pop(block, layout) }
+    }
+}
+
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let options = run.options;
     run.case("stack", || {
         Ok(vec![
-            contender::<Stack<'static>>(options),
-            contender::<Bump>(options),
-            contender::<Malloc>(options),
+            one_ended::<Stack<'static>>(options),
+            one_ended::<Bump>(options),
+            one_ended::<Malloc>(options),
+        ])
+    })?;
+    run.case("double-stack", || {
+        Ok(vec![
+            two_ended::<DoubleStack<'static>>("drystone", options),
+            two_ended::<[Stack<'static>; 2]>("drystone-stacks", options),
+            two_ended::<[Bump; 2]>(Bump::NAME, options),
+            two_ended::<[Malloc; 2]>(Malloc::NAME, options),
         ])
     })
 }
@@ -112,11 +181,24 @@ fn sets() -> Vec<BlockSet> {
     (0..SETS).map(|_| std::array::from_fn(&mut layout)).collect()
 }
 
+fn one_ended<B: Blocks + 'static>(options: &Options) -> Contender<'static> {
+    contender(B::NAME, options, B::new, push_and_pop)
+}
+
+fn two_ended<B: TwoStacks + 'static>(name: &str, options: &Options) -> Contender<'static> {
+    contender(name, options, B::new, push_and_pop_both)
+}
+
 /// Measures the time per block.
-fn contender<B: Blocks>(options: &Options) -> Contender<'static> {
+fn contender<B: 'static>(
+    name: &str,
+    options: &Options,
+    new: fn() -> Option<B>,
+    push_and_pop: impl Fn(&B, &BlockSet) -> bool + 'static,
+) -> Contender<'static> {
     let (sets, repeats) = (sets(), options.size(REPEATS, QUICK_REPEATS));
-    Contender::new(B::NAME, move || {
-        let blocks = B::new().ok_or("out of memory")?;
+    Contender::new(name, move || {
+        let blocks = new().ok_or("out of memory")?;
         let lost = "a block has lost its content";
         let run_all = || sets.iter().all(|set| push_and_pop(&blocks, set));
         run_all().then_some(()).ok_or(lost)?;
@@ -147,6 +229,33 @@ fn push_and_pop<B: Blocks>(blocks: &B, set: &BlockSet) -> bool {
             wrong_bits |= block.cast::<u64>().read() ^ number as u64;
             if !blocks.pop(block, layout) {
                 return false;
+            }
+        }
+    }
+    wrong_bits == 0
+}
+
+/// Writes a number to every block, alternately of both stacks. Checks it when the block is popped:
+/// first all temporary blocks, then those that are kept.
+#[inline(never)]
+fn push_and_pop_both<B: TwoStacks>(stacks: &B, set: &BlockSet) -> bool {
+    let mut pushed = [NonNull::dangling(); BLOCKS];
+    for (number, (&layout, entry)) in set.iter().zip(&mut pushed).enumerate() {
+        let Some(block) = stacks.push(Lifetime::of(number), layout) else { return false };
+        *entry = block;
+        // SAFETY: the block is new and has at least eight bytes.
+        unsafe { block.cast::<u64>().write(number as u64) }
+    }
+    let mut wrong_bits = 0;
+    for which in [Lifetime::Temporary, Lifetime::Kept] {
+        let blocks = set.iter().zip(&pushed).enumerate().rev();
+        for (number, (&layout, &block)) in blocks.filter(|(it, _)| Lifetime::of(*it) == which) {
+            // SAFETY: the block was written, and is the last one of its stack.
+            unsafe {
+                wrong_bits |= block.cast::<u64>().read() ^ number as u64;
+                if !stacks.pop(which, block, layout) {
+                    return false;
+                }
             }
         }
     }

@@ -106,6 +106,19 @@ fn pool_has_its_cases() {
     }
 }
 
+/// Runs the cases of arenas and stacks; every contender accepts its own results.
+#[test]
+fn arenas_has_its_cases_of_arenas_and_stacks() {
+    for case in ["bump-100", "scope", "stack", "double-stack", "frame-ring"] {
+        let output = bench(&["arenas", "--quick", "--rounds", "1", "--case", case, "--json", "-"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let is_ours =
+            |row: &serde_json::Value| row["case"] == case && row["contender"] == "drystone";
+        assert!(json["rows"].as_array().unwrap().iter().any(is_ours), "{case}");
+    }
+}
+
 /// Runs the cases of small objects, which need a real document.
 #[test]
 fn arenas_has_its_cases_of_small_objects() {
