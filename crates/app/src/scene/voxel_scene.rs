@@ -52,7 +52,7 @@ pub struct VoxelScene {
 
 /// Time to wait for a mesh before the next check.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Time for which this thread makes meshes before the next update, which plans anew for all nodes.
+/// Time for which this thread makes meshes before the next update, which plans all nodes again.
 const WORK_TIME: Duration = Duration::from_millis(10);
 
 impl VoxelScene {

@@ -162,7 +162,7 @@ fn edits_stay_in_memory_after_a_failure_and_are_saved_later() {
     let on_disk = store.on_disk.lock().unwrap().clone();
     // Undone voxels are stored as air.
     let mut solid_count = 0;
-    for (position, chunk) in on_disk.iter() {
+    for (position, chunk) in &on_disk {
         assert!(chunk.iter().eq(world.data().chunk((*position).into()).iter()), "{position:?}");
         solid_count += usize::from(!chunk.is_empty());
     }
