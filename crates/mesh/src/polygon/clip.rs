@@ -18,10 +18,23 @@ const MAX_COORDINATES_PER_POLYGON: usize = 4;
 pub enum Clipped {
     /// No part of the polygon is inside.
     Outside,
-    /// The whole polygon is inside. Nothing was inserted.
+    /// The whole polygon is inside. Nothing was inserted. With [`Lifetime::Kept`] the polygon has
+    /// one more owner.
     Inside,
-    /// A part of the polygon is inside, as a temporary polygon.
+    /// A part of the polygon is inside, as a temporary polygon with one owner.
     Part(PolygonHandle),
+}
+
+impl Clipped {
+    /// Returns the polygon that is inside: `original`, which was clipped, or its part. `None` if
+    /// nothing is inside.
+    pub const fn remaining(self, original: PolygonHandle) -> Option<PolygonHandle> {
+        match self {
+            Self::Outside => None,
+            Self::Inside => Some(original),
+            Self::Part(part) => Some(part),
+        }
+    }
 }
 
 /// Clips polygons.
@@ -30,6 +43,10 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     /// polygon of its own. It shares the remaining vertices of the original, and has new vertices
     /// where edges are cut, with interpolated texture coordinates and data. The original is not
     /// changed, and may be removed before the part.
+    ///
+    /// With [`Lifetime::Kept`] the caller owns each result, and removes it once: a part, or the
+    /// whole polygon, which then has one more owner. With [`Lifetime::Frame`] the caller removes
+    /// nothing.
     ///
     /// Two polygons with a common edge get bitwise identical cuts of it. The condition is that they
     /// are clipped with the same planes in the same sequence, or with the
@@ -45,8 +62,8 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     /// O(corners · planes). Does not use the heap in the steady state.
     ///
     /// # Errors
-    /// `Stale` if the handle is stale, `TooManyOwners` of a vertex or coordinate, `Full` if the
-    /// heap is out of memory.
+    /// `Stale` if the handle is stale, `TooManyOwners` of a polygon, vertex or coordinate, `Full` if
+    /// the heap is out of memory.
     ///
     /// # Limits
     /// Clipping a polygon that is not convex may leave several pieces. They stay one polygon,
@@ -77,7 +94,7 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
         self.start_cut(polygon)?;
         match self.cutter.cut(planes, &self.vertices)? {
             Remainder::Empty => Ok(Clipped::Outside),
-            Remainder::All => Ok(Clipped::Inside),
+            Remainder::All => self.keep_whole(polygon, lifetime),
             Remainder::Part => self.insert_left(lifetime).map(Clipped::Part),
         }
     }
@@ -96,8 +113,8 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
     /// and do not help.
     ///
     /// # Errors
-    /// `Stale` if a handle is stale, `TooManyOwners` of a vertex or coordinate, `Full` if the heap
-    /// is out of memory. Parts inserted before the error stay.
+    /// `Stale` if a handle is stale, `TooManyOwners` of a polygon, vertex or coordinate, `Full` if
+    /// the heap is out of memory. Results that were visited before the error stay.
     ///
     /// # Examples
     /// ```
@@ -144,12 +161,22 @@ impl<T: Interpolate, L: VertexLists> PolygonStore<T, L> {
             };
             let clipped = match verdict {
                 Verdict::Outside => Clipped::Outside,
-                Verdict::Inside => Clipped::Inside,
+                Verdict::Inside => self.keep_whole(polygon, lifetime)?,
                 Verdict::Unknown => self.clip(polygon, planes, lifetime)?,
             };
             visit(polygon, clipped);
         }
         Ok(())
+    }
+
+    /// Returns the result for a polygon that is inside as a whole. The caller becomes one of its
+    /// owners if the result is kept.
+    #[inline]
+    fn keep_whole(&mut self, polygon: PolygonHandle, lifetime: Lifetime) -> Result<Clipped, Error> {
+        if lifetime == Lifetime::Kept {
+            self.share(polygon)?;
+        }
+        Ok(Clipped::Inside)
     }
 
     /// Copies the corners of a polygon to the cutter.

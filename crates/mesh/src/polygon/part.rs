@@ -5,13 +5,15 @@ use super::store::PolygonStore;
 use super::vertices::Vertices;
 use crate::error::{Error, full};
 
-/// Lifetime of a temporary polygon.
+/// Lifetime of a temporary polygon or of the result of a clip, and thereby its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Until the end of the frame ([`PolygonStore::end_frame`]), which removes it once. It may be
-    /// removed earlier if it is not shared.
+    /// Until the end of the frame ([`PolygonStore::end_frame`]), which owns the temporary polygon
+    /// and removes it once. The temporary may be removed earlier if it is not shared. An original
+    /// that a clip leaves whole gets no owner: callers do not remove it.
     Frame,
-    /// Until it is removed.
+    /// Until the caller removes it. The caller owns the result: a new polygon, or an original that
+    /// a clip leaves whole and that now has one more owner.
     Kept,
 }
 

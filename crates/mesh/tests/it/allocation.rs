@@ -84,7 +84,9 @@ impl<L: VertexLists> Steady<L> {
             self.shine_at(8.0 + 5.0 * angle.cos(), 8.0 + 5.0 * angle.sin());
             let lifetime = if frame % 10 == 0 { Lifetime::Kept } else { Lifetime::Frame };
             if lifetime == Lifetime::Kept {
-                self.kept.drain(..).for_each(|part| assert!(self.store.remove(part).unwrap()));
+                for lit in self.kept.drain(..) {
+                    self.store.remove(lit).unwrap();
+                }
             }
             self.light(lifetime);
             self.shadow();
@@ -118,13 +120,10 @@ impl<L: VertexLists> Steady<L> {
     fn light(&mut self, lifetime: Lifetime) {
         self.triangles.clear();
         for &polygon in &self.polygons {
-            let lit = match self.store.clip(polygon, &self.planes, lifetime).unwrap() {
-                Clipped::Outside => continue,
-                Clipped::Inside => polygon,
-                Clipped::Part(part) => part,
-            };
+            let clipped = self.store.clip(polygon, &self.planes, lifetime).unwrap();
+            let Some(lit) = clipped.remaining(polygon) else { continue };
             self.parts += u64::from(lit != polygon);
-            if lit != polygon && lifetime == Lifetime::Kept {
+            if lifetime == Lifetime::Kept {
                 self.kept.push(lit);
             }
             self.store.transform(lit, |position| Projected { position, screen: [0.0; 2] }).unwrap();

@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 
-use drystone_mesh::{Clipped, Corner, Error, Lifetime, Plane, PolygonHandle, PolygonStore};
+use drystone_mesh::{
+    Clipped, Corner, Error, Lifetime, Plane, PolygonHandle, PolygonStats, PolygonStore,
+};
 use proptest::prelude::*;
 
 use crate::shapes::{Mesh, length, measure_in, minus, new};
@@ -9,11 +11,7 @@ type Store = PolygonStore<()>;
 
 /// Area of the result of a clip, and its contribution to the volume.
 fn measure_clipped(store: &Store, original: PolygonHandle, clipped: Clipped) -> ([f64; 3], f64) {
-    match clipped {
-        Clipped::Outside => ([0.0; 3], 0.0),
-        Clipped::Inside => measure_in(store, original),
-        Clipped::Part(part) => measure_in(store, part),
-    }
+    clipped.remaining(original).map_or(([0.0; 3], 0.0), |left| measure_in(store, left))
 }
 
 proptest! {
@@ -193,6 +191,47 @@ proptest! {
     }
 }
 
+/// A light that removes all that it kept leaves the scene as it was, even where whole polygons are lit.
+#[test]
+fn kept_results_are_removed_without_the_originals() {
+    let mut store = Store::new();
+    // Three blocks of polygons: whole blocks are lit, single polygons, and parts.
+    let polygons = Mesh::field(14).insert_into(&mut store);
+    let before = store.stats();
+    for (low, size) in [([-1.0, -1.0, -1.0], 9.5), ([3.0, 3.0, -1.0], 4.5), ([2.0; 3], 1.0)] {
+        let planes = cell_planes(low, size);
+        for is_at_once in [true, false] {
+            let (mut lit, mut whole) = (Vec::new(), 0);
+            let mut keep = |polygon, clipped: Clipped| {
+                whole += usize::from(clipped == Clipped::Inside);
+                lit.extend(clipped.remaining(polygon));
+            };
+            if is_at_once {
+                store.clip_all(&polygons, &planes, Lifetime::Kept, keep).unwrap();
+            } else {
+                for &polygon in &polygons {
+                    keep(polygon, store.clip(polygon, &planes, Lifetime::Kept).unwrap());
+                }
+            }
+            assert_eq!(polygons.iter().filter(|&&it| store.owners(it) == 2).count(), whole);
+            // The kept results do not depend on the frame.
+            store.end_frame();
+            lit.into_iter().for_each(|it| assert!(store.contains(it) && store.remove(it).is_ok()));
+            assert!(polygons.iter().all(|&polygon| store.owners(polygon) == 1));
+            let after = store.stats();
+            assert_eq!(PolygonStats { reserved_bytes: before.reserved_bytes, ..after }, before);
+        }
+    }
+    // A kept result outlives a temporary original.
+    let plane = |offset| Plane::new([-1.0, 0.0, 0.0], offset).unwrap();
+    let clipped = store.clip(polygons[0], &[plane(0.5)], Lifetime::Frame).unwrap();
+    let part = clipped.remaining(polygons[0]).unwrap();
+    let clipped = store.clip(part, &[plane(0.75)], Lifetime::Kept).unwrap();
+    assert_eq!((clipped, clipped.remaining(part)), (Clipped::Inside, Some(part)));
+    store.end_frame();
+    assert_eq!((store.contains(part), store.remove(part)), (true, Ok(true)));
+}
+
 /// The six planes of a cell, and its corners.
 fn cell_planes(low: [f32; 3], size: f32) -> Vec<Plane> {
     let mut planes = Vec::new();
@@ -242,11 +281,7 @@ fn clip_to_cells(mesh: &Mesh, low: i32, high: i32, size: f32) {
         let (planes, mut edges) = (cell_planes(cell, size), HashMap::new());
         for &polygon in &polygons {
             let clipped = store.clip(polygon, &planes, Lifetime::Frame).unwrap();
-            let left = match clipped {
-                Clipped::Outside => continue,
-                Clipped::Inside => polygon,
-                Clipped::Part(part) => part,
-            };
+            let Some(left) = clipped.remaining(polygon) else { continue };
             cut_count += usize::from(left != polygon);
             let (area, volume) = measure_in(&store, left);
             pieces = (pieces.0 + length(area), pieces.1 + volume);

@@ -215,7 +215,10 @@ impl<L: VertexLists> Program<L> {
         let corners = clip(&original.corners, halves);
         match clipped.unwrap() {
             Clipped::Outside => assert!(corners.is_empty(), "{corners:?} is left"),
-            Clipped::Inside => assert_eq!(original.corners, corners),
+            Clipped::Inside => {
+                assert_eq!(original.corners, corners);
+                self.naive[n].owners += u32::from(is_kept);
+            }
             Clipped::Part(handle) => {
                 let is_of_frame = !is_kept;
                 self.naive.push(Copied { handle, corners, owners: 1, is_of_frame, ..original });
