@@ -22,9 +22,10 @@ pub use index_pattern::{INDICES_PER_QUAD, VERTICES_PER_QUAD, quad_index_pattern}
 #[cfg(feature = "triangulate")]
 pub use polygon::Triangulator;
 pub use polygon::{
-    Clipped, Coordinate, CoordinateHandle, Corner, CornerRef, Corners, IndexRuns, Interpolate,
-    Lifetime, MeshVertex, PartCorner, Plane, Polygon, PolygonHandle, PolygonStats, PolygonStore,
-    Projected, Vertex, VertexHandle, VertexLists, frustum, portal, pyramid,
+    Clipped, Coordinate, CoordinateHandle, Corner, CornerRef, Corners, IndexRunOptions, IndexRuns,
+    Interpolate, Lifetime, ListStats, MeshVertex, PartCorner, Plane, Polygon, PolygonHandle,
+    PolygonStats, PolygonStore, Projected, Vertex, VertexHandle, VertexLists, frustum, portal,
+    pyramid,
 };
 pub use quad::Quad;
 pub use quad_buffer::{QuadBuffer, QuadSink};

@@ -25,7 +25,7 @@ pub use corner::{
 pub use corners::{CornerRef, Corners};
 pub use insert::MeshVertex;
 pub use interpolate::Interpolate;
-pub use lists::{IndexRuns, VertexLists};
+pub use lists::{IndexRunOptions, IndexRuns, ListStats, VertexLists};
 pub use part::{Lifetime, PartCorner};
 pub use plane::{Plane, frustum, portal, pyramid};
 pub use store::{PolygonStats, PolygonStore};

@@ -6,7 +6,7 @@ use super::blocks::Blocks;
 use super::corner::{Polygon, PolygonHandle, Projected};
 use super::corners::Corners;
 use super::cut::Cutter;
-use super::lists::{IndexRuns, Polygons, VertexLists};
+use super::lists::{IndexRuns, ListStats, Polygons, VertexLists};
 use super::sides::Sides;
 use super::vertices::{NEVER, Vertices};
 use crate::counted_pool::CountedPool;
@@ -37,11 +37,15 @@ use crate::error::Error;
 /// length. In the steady state nothing is allocated on the heap. Without data of the caller, a
 /// polygon takes 16 bytes plus 4 per corner, a vertex with its coordinate 56 bytes, and another
 /// vertex at the same coordinate 20. A quad of a surface, whose vertices are shared with its
-/// neighbours, takes 88 bytes; a separate quad takes 256. 12 of the 88 bytes are counts (20 in the
-/// article), and 8 are generations of handles. 20 of the 56 bytes hold the projection, which is
-/// allocated only when a coordinate is first transformed.
+/// neighbours, takes 88 bytes; a separate quad takes 256. 12 of the 88 bytes are counts, and 8 are
+/// generations of handles. If a quad shares only coordinates, its counts take 24 bytes, and 36 if it
+/// is separate. Four of these count the polygon's owners; the article has the other 20 and 32. 20
+/// of the 56 bytes hold the projection, which is allocated only when a coordinate is first
+/// transformed.
 ///
 /// # Limits
+/// Polygons of more than 20 corners use the heap, unless
+/// [`IndexRunOptions`](super::IndexRunOptions) extend the range.
 /// At most 2³² − 1 polygons, 2³¹ coordinates and 2³¹ vertices that share a coordinate. Handles are
 /// valid only for the store that returned them: another store may take them for its own.
 ///
@@ -86,10 +90,15 @@ pub struct PolygonStore<T = (), L: VertexLists = IndexRuns> {
 impl<T, L: VertexLists> PolygonStore<T, L> {
     /// Creates an empty store.
     pub fn new() -> Self {
+        Self::with_lists(L::default())
+    }
+
+    /// Creates an empty store with vertex lists that may have [options](IndexRuns::with_options).
+    pub fn with_lists(lists: L) -> Self {
         Self {
             polygons: CountedPool::new(),
             vertices: Vertices::new(),
-            lists: L::default(),
+            lists,
             temporaries: Vec::new(),
             frame: NEVER + 1,
             corner_count: 0,
@@ -266,12 +275,20 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
             corners,
             vertices: vertices.len(),
             coordinates: vertices.coordinate_count(),
+            long_lists: lists.stats().long,
             bytes: listed
                 + u64::from(vertices.coordinate_count()) * per_whole
                 + u64::from(vertices.seam_count()) * per_seam,
             unshared_bytes: listed + corners * per_whole,
             reserved_bytes: reserved as u64,
         }
+    }
+
+    /// Returns the statistics of the vertex lists. They tell whether polygons with many corners are
+    /// so frequent that a larger [`IndexRunOptions::max_len`](super::IndexRunOptions::max_len)
+    /// helps.
+    pub fn list_stats(&self) -> ListStats {
+        self.lists.stats()
     }
 
     /// Verifies all invariants, for tests. In particular, the owners of every vertex are the
@@ -321,6 +338,9 @@ pub struct PolygonStats {
     pub vertices: u32,
     /// Number of coordinates.
     pub coordinates: u32,
+    /// Number of polygons whose vertex list is on the heap because it is long
+    /// ([`ListStats::long`]).
+    pub long_lists: u32,
     /// Size of all records in use and of the vertex lists, in bytes.
     pub bytes: u64,
     /// Size without sharing, in bytes: each corner with a vertex and a coordinate of its own. Can

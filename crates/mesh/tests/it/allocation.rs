@@ -2,8 +2,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_mesh::{
-    Clipped, IndexRuns, Lifetime, PartCorner, Plane, PolygonHandle, PolygonStore, Projected,
-    Triangulator, VertexLists,
+    Clipped, IndexRunOptions, IndexRuns, Lifetime, PartCorner, Plane, PolygonHandle, PolygonStore,
+    Projected, Triangulator, VertexLists,
 };
 
 use crate::lists::{ByLength, RangeRuns};
@@ -148,6 +148,35 @@ fn a_steady_frame_does_not_use_the_heap() {
     expect_steady::<IndexRuns>("index runs");
     expect_steady::<ByLength>("lists by length");
     expect_steady::<RangeRuns>("ranges");
+}
+
+/// A polygon that is longer than the lists of the store uses the heap in every frame.
+#[test]
+fn a_larger_limit_of_lists_keeps_long_polygons_off_the_heap() {
+    let corner = |n: u8| {
+        let (sin, cos) = (f32::from(n) * std::f32::consts::TAU / 40.0).sin_cos();
+        crate::shapes::new([cos, sin, 0.0])
+    };
+    let corners: Vec<_> = (0..40).map(corner).collect();
+    let plane = Plane::new([1.0, 0.0, 0.0], 0.9).unwrap();
+    let run_with = |max_len| {
+        let lists = IndexRuns::with_options(IndexRunOptions { max_len });
+        let mut store = PolygonStore::<()>::with_lists(lists);
+        let disc = store.insert(&corners).unwrap();
+        let mut run = |frames| {
+            for _ in 0..frames {
+                let clipped = store.clip(disc, &[plane], Lifetime::Frame).unwrap();
+                assert!(matches!(clipped, Clipped::Part(_)));
+                store.end_frame();
+            }
+        };
+        run(2);
+        let allocations = allocations_in(|| run(100));
+        (allocations, store.list_stats().recommended_max_len)
+    };
+    let (allocations, recommended) = run_with(20);
+    assert_eq!((allocations, recommended), (100, 64));
+    assert_eq!(run_with(recommended), (0, 64));
 }
 
 #[test]

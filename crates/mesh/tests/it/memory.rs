@@ -1,4 +1,4 @@
-use drystone_mesh::{Corner, IndexRuns, PolygonStats, PolygonStore, VertexLists};
+use drystone_mesh::{CoordinateHandle, Corner, IndexRuns, PolygonStats, PolygonStore, VertexLists};
 
 use crate::lists::{ByLength, RangeRuns};
 use crate::shapes::Mesh;
@@ -66,4 +66,42 @@ fn a_seam_shares_coordinates() {
     assert_eq!((store.stats().vertices, store.stats().coordinates), (4, 4));
     store.remove(back).unwrap();
     assert_eq!(store.stats().coordinates, 0);
+}
+
+/// Jacco Bikker's article adds 20 bytes of counts to a quad that shares its coordinates and has
+/// vertices of its own, and 32 to a separate quad. It does not count the owners of polygons.
+#[test]
+fn counts_take_the_bytes_of_the_article_and_4_for_the_polygon() {
+    const COUNT: u64 = 4;
+    let counts_of = |stats: &PolygonStats| {
+        let [quads, vertices, coordinates] =
+            [stats.polygons, stats.vertices, stats.coordinates].map(u64::from);
+        // Lists, texture coordinates, links of seams to coordinates, positions with stamp and
+        // projection, and generations.
+        let data = quads * (8 + 16) + vertices * 8 + (vertices - coordinates) * 4;
+        let others = coordinates * (12 + 4 + 20) + (quads + vertices) * 4;
+        stats.bytes - data - others
+    };
+    let mesh = Mesh::field(SIDE);
+    let mut store = PolygonStore::<()>::new();
+    let mut shared: Vec<Option<CoordinateHandle>> = vec![None; mesh.positions.len()];
+    for face in &mesh.faces {
+        let corner = |&n: &usize| match shared[n] {
+            Some(coordinate) => Corner::At { coordinate, uv: [0.0; 2], data: () },
+            None => Corner::New { position: mesh.positions[n], uv: [0.0; 2], data: () },
+        };
+        let quad = store.insert(&face.iter().map(corner).collect::<Vec<_>>()).unwrap();
+        for (&n, corner) in face.iter().zip(store.corners(quad).unwrap()) {
+            shared[n] = corner.coordinate();
+        }
+    }
+    let quads = (SIDE * SIDE) as u64;
+    assert_eq!(counts_of(&store.stats()) / quads, 20 + COUNT);
+
+    let mut separate = PolygonStore::<()>::new();
+    Mesh::field(1).insert_into(&mut separate);
+    assert_eq!(counts_of(&separate.stats()), 32 + COUNT);
+    // Vertices that are shared, too, need fewer counts.
+    let stats = stats_of_field::<IndexRuns>();
+    assert_eq!(counts_of(&stats) / quads, 8 + COUNT);
 }
