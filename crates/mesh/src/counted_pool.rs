@@ -27,7 +27,8 @@ const GROWTH_DIVISOR: usize = 8;
 /// generational: the handle of a freed record is an error, even if its slot is reused.
 ///
 /// The polygon store keeps its polygons, vertices and coordinates in such pools. Source: Jacco
-/// Bikker's article on polygonal data, which also suggests it for sprites, spans and objects.
+/// Bikker's article on polygonal data, which also suggests it for sprites, spans and objects. The
+/// example `spans` draws sprites with an s-buffer in three pools.
 ///
 /// # Cost
 /// O(1). The record freed last is reused first. Eight bytes per record in addition to its value,

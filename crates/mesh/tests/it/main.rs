@@ -5,6 +5,7 @@
 
 mod allocation;
 mod clipping;
+mod examples;
 mod insertion;
 /// Vertex lists that only the table `polygons` uses.
 #[path = "../../../bench/src/polygons/lists.rs"]
