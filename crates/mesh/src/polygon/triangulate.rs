@@ -50,8 +50,8 @@ impl Triangulator {
     /// then those of the holes. Triangles wind like the polygon.
     ///
     /// # Cost
-    /// A convex polygon of n corners without holes becomes a fan of n − 2 triangles, in O(n). All
-    /// others use ear clipping: O(n log n) in general, O(n²) in the worst case.
+    /// A triangle is copied. A convex polygon of n corners without holes becomes a fan of n − 2
+    /// triangles, in O(n). All others use ear clipping: O(n log n) in general, O(n²) in the worst case.
     ///
     /// # Errors
     /// `Stale` if a handle is stale, `Full` for more than 2²⁴ corners. Nothing is appended then. If
@@ -70,6 +70,11 @@ impl Triangulator {
         self.holes.clear();
         self.push_corners(store, polygon)?;
         let outer = self.positions.len();
+        if holes.is_empty() && outer == 3 {
+            reserve(triangles, 1)?;
+            triangles.push([0, 1, 2]);
+            return Ok(());
+        }
         self.project(outer);
         if holes.is_empty() && is_convex(&self.points) {
             reserve(triangles, outer)?;

@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Number of requests for memory of this thread while `work` runs.
-fn allocations_in(work: impl FnOnce()) -> u64 {
+pub(crate) fn allocations_in(work: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     work();
     COUNT.get() - before

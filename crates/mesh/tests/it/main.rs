@@ -6,6 +6,7 @@
 mod allocation;
 mod clipping;
 mod examples;
+mod frame;
 mod insertion;
 /// Vertex lists that only the table `polygons` uses.
 #[path = "../../../bench/src/polygons/lists.rs"]
