@@ -4,6 +4,7 @@ mod copied;
 mod counted;
 mod cutter;
 mod drystone;
+mod frame;
 mod lists;
 #[allow(unsafe_code)]
 mod raw;
@@ -30,6 +31,9 @@ use crate::{
 /// Quads along a side of the model: 500,000 in total.
 const SIDE: usize = 707;
 const QUICK_SIDE: usize = 30;
+/// Tiles along a side of a wall in `frame`: 27,360 polygons in two rooms.
+const WALL_SIDE: usize = 48;
+const QUICK_WALL_SIDE: usize = 8;
 /// Frames of a round of `clip-frame`.
 const FRAMES: usize = 8;
 /// Number of live temporaries in `churn`.
@@ -161,7 +165,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             ])
         })?;
     }
-    Ok(())
+    run.case("frame", || frame::contenders(options.size(WALL_SIDE, QUICK_WALL_SIDE)))
 }
 
 fn contender<'w, S: Store>(name: &str, model: &'w Model, work: Work<'w>) -> Contender<'w> {

@@ -76,13 +76,21 @@ enum Left {
 /// Clips polygons for stores without clipping, with reused memory and the algorithm of
 /// `drystone_mesh`.
 #[derive(Default)]
-struct Cutter {
+pub(super) struct Cutter {
     corners: Vec<CutCorner>,
     next: Vec<CutCorner>,
     distances: Vec<f64>,
 }
 
 impl Cutter {
+    /// Returns what is left of a polygon inside all planes, without texture coordinates.
+    pub(super) fn clip(&mut self, corners: &[[f32; 3]], planes: &[Plane]) -> Option<Vec<[f32; 3]>> {
+        self.corners.clear();
+        corners.iter().for_each(|&position| self.push(position, [0.0; 2]));
+        let is_visible = self.cut(planes) != Left::Nothing;
+        is_visible.then(|| self.corners.iter().map(|corner| corner.position).collect())
+    }
+
     #[inline]
     fn push(&mut self, position: [f32; 3], uv: [f32; 2]) {
         let from = Some(self.corners.len() as u32);

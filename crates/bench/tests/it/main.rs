@@ -119,6 +119,32 @@ fn arenas_has_its_cases_of_arenas_and_stacks() {
     }
 }
 
+/// Every contender of the case `frame` draws what it must, and the counted figures show what the ideas
+/// of the article save.
+#[test]
+fn polygons_has_a_whole_frame() {
+    let output = bench(&["polygons", "--quick", "--rounds", "1", "--case", "frame", "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figure = |contender: &str, metric: &str| {
+        let is_it = |row: &&serde_json::Value| {
+            row["case"] == "frame" && row["contender"] == contender && row["metric"] == metric
+        };
+        let row = json["rows"].as_array().unwrap().iter().find(is_it);
+        row.unwrap_or_else(|| panic!("{contender} {metric}"))["median"].as_f64().unwrap()
+    };
+    let ours = "drystone";
+    let [per_polygon, early, relit] =
+        ["transform-per-polygon", "triangulate-early", "light-every-frame"]
+            .map(|name| format!("{ours}-{name}"));
+    assert!(figure(&per_polygon, "transforms") > 2.0 * figure(ours, "transforms"));
+    assert!(figure(&early, "polygons") > 1.5 * figure(ours, "polygons"));
+    assert!(figure(&early, "triangles") > figure(ours, "triangles"));
+    for metric in ["transforms", "polygons", "triangles"] {
+        assert_eq!(figure(&relit, metric), figure(ours, metric), "{metric}");
+    }
+}
+
 /// Runs the cases of small objects, which need a real document.
 #[test]
 fn arenas_has_its_cases_of_small_objects() {
