@@ -9,9 +9,9 @@ pub struct CornerRef<'a, T> {
     /// Index of its vertex.
     number: u32,
     vertices: &'a Vertices<T>,
-    /// Present frame of the store.
-    frame: u32,
     position: [f32; 3],
+    /// Whether the coordinate was transformed in this frame.
+    is_projected: bool,
     surface: &'a Surface<T>,
 }
 
@@ -32,8 +32,9 @@ impl<'a, T> CornerRef<'a, T> {
     }
 
     /// Returns the projection, if the coordinate was transformed in this frame.
+    #[inline]
     pub fn projected(&self) -> Option<Projected> {
-        self.vertices.projected(self.number, self.frame)
+        if self.is_projected { self.vertices.projected(self.number) } else { None }
     }
 
     /// Texture coordinates.
@@ -83,8 +84,8 @@ impl<'a, T> Iterator for Corners<'a, T> {
     fn next(&mut self) -> Option<CornerRef<'a, T>> {
         let &number = self.list.next()?;
         let &mut Self { vertices, frame, .. } = self;
-        let (position, surface) = vertices.corner(number)?;
-        Some(CornerRef { number, vertices, frame, position, surface })
+        let (position, stamp, surface) = vertices.corner(number)?;
+        Some(CornerRef { number, vertices, position, is_projected: stamp == frame, surface })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -194,14 +194,15 @@ impl<T> Vertices<T> {
         self.position_at(self.coordinate_of(number)?)
     }
 
-    /// Returns position, texture coordinates and data of a vertex.
+    /// Returns position, stamp, texture coordinates and data of a vertex.
     #[inline]
-    pub(super) fn corner(&self, number: u32) -> Option<([f32; 3], &Surface<T>)> {
+    pub(super) fn corner(&self, number: u32) -> Option<([f32; 3], u32, &Surface<T>)> {
         match number & SEAM {
-            0 => self.whole.at(number).map(|whole| (whole.position, &whole.surface)),
+            0 => self.whole.at(number).map(|whole| (whole.position, whole.stamp, &whole.surface)),
             _ => {
                 let seam = self.seams.at(number ^ SEAM)?;
-                Some((self.position_at(seam.at)?, &seam.surface))
+                let whole = self.whole.at(seam.at)?;
+                Some((whole.position, whole.stamp, &seam.surface))
             }
         }
     }
@@ -232,11 +233,10 @@ impl<T> Vertices<T> {
         self.whole.handle_at(self.coordinate_of(number)?).map(Handle::cast)
     }
 
-    /// Returns the projection of a vertex in a frame.
-    pub(super) fn projected(&self, number: u32, frame: u32) -> Option<Projected> {
-        let at = self.coordinate_of(number)?;
-        let is_current = self.whole.at(at).is_some_and(|whole| whole.stamp == frame);
-        if is_current { self.projected.get(at as usize).copied() } else { None }
+    /// Returns the last projection of a vertex, which may be of an earlier frame.
+    #[inline]
+    pub(super) fn projected(&self, number: u32) -> Option<Projected> {
+        self.projected.get(self.coordinate_of(number)? as usize).copied()
     }
 
     /// Reserves memory for the projections of all coordinates.
