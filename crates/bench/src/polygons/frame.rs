@@ -19,6 +19,9 @@ use crate::{
     rounds::{Round, timed},
 };
 
+/// Draws of each frame in a round. Frames are short, so some draws are not interrupted by other load
+/// on the machine.
+const TURNS: usize = 5;
 /// Difference of areas that is due to rounding, as a share of the picture.
 const TOLERANCE: f64 = 1e-5;
 
@@ -43,26 +46,31 @@ pub(super) fn contenders(side: usize) -> Result<Vec<Contender<'static>>, Failure
     .collect()
 }
 
-/// Draws all frames and compares each with the expected one. The comparison is not timed.
+/// Draws all frames and compares each with the expected one. The comparison is not timed. Of the
+/// draws of a frame the fastest counts.
 fn draw(engine: &mut Engine, expected: &[Expected]) -> Round {
-    let (mut time_ns, mut sums) = (0.0, [0.0; 3]);
-    for (frame, expected) in (0..).zip(expected) {
-        let (drawn, frame_ns) = timed(|| engine.draw(frame));
-        drawn?;
-        time_ns += frame_ns;
-        let buffer = &engine.buffer;
-        let found = Expected { corners: buffer.vertices.len(), areas: buffer.areas() };
-        if !found.is_about(expected) {
-            return Err(format!("frame {frame}: {found:?}, not {expected:?}").into());
+    let mut best_ns = vec![f64::INFINITY; expected.len()];
+    let mut counts = [0; 3];
+    for _ in 0..TURNS {
+        counts = [0; 3];
+        for ((frame, expected), best_ns) in (0..).zip(expected).zip(&mut best_ns) {
+            let (drawn, frame_ns) = timed(|| engine.draw(frame));
+            drawn?;
+            *best_ns = best_ns.min(frame_ns);
+            let buffer = &engine.buffer;
+            let found = Expected { corners: buffer.vertices.len(), areas: buffer.areas() };
+            if !found.is_about(expected) {
+                return Err(format!("frame {frame}: {found:?}, not {expected:?}").into());
+            }
+            counts[0] += engine.transform_count as usize;
+            counts[1] += engine.polygon_count();
+            counts[2] += buffer.triangles.len();
         }
-        let counts =
-            [engine.transform_count as usize, engine.polygon_count(), buffer.triangles.len()];
-        sums = [0, 1, 2].map(|n| sums[n] + counts[n] as f64);
     }
-    let count = expected.len() as f64;
-    let [transforms, polygons, triangles] = sums.map(|sum| sum / count);
+    let per_frame = |sum: f64| sum / expected.len() as f64;
+    let [transforms, polygons, triangles] = counts.map(|count| per_frame(count as f64));
     Ok(vec![
-        Figure::new("time", "us/frame", time_ns / 1e3 / count),
+        Figure::new("time", "us/frame", per_frame(best_ns.iter().sum()) / 1e3),
         Figure::new("transforms", "count/frame", transforms),
         Figure::new("polygons", "count/frame", polygons),
         Figure::new("triangles", "count/frame", triangles),
