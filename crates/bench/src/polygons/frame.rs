@@ -77,7 +77,7 @@ fn draw(engine: &mut Engine, expected: &[Expected]) -> Round {
     ])
 }
 
-/// What a frame must contain.
+/// Required content of a frame.
 #[derive(Debug)]
 struct Expected {
     /// Number of corners of all polygons.

@@ -7,7 +7,7 @@ use drystone_mesh::{
 use super::rooms::Rooms;
 use super::view::{Spot, View};
 
-/// When vertices are transformed.
+/// Time of transforming vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Transforms {
     /// Once in a frame, for all polygons that share them. The store stamps each coordinate with the
@@ -18,17 +18,17 @@ pub(crate) enum Transforms {
     PerPolygon,
 }
 
-/// When polygons are divided into triangles.
+/// Time of dividing polygons into triangles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Triangulation {
     /// After clipping and lighting.
     #[default]
     Late,
-    /// When the scene is made. Clipped triangles with more corners are divided again.
+    /// Before the first frame. Clipped triangles with more corners are divided again.
     Early,
 }
 
-/// How long the lit parts of the stationary lamp exist.
+/// Lifetime of the lit parts of the stationary lamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum LampParts {
     /// Until the lamp moves.

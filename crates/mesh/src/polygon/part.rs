@@ -12,8 +12,9 @@ pub enum Lifetime {
     /// and removes it once. The temporary may be removed earlier if it is not shared. An original
     /// that a clip leaves whole gets no owner: callers do not remove it.
     Frame,
-    /// Until the caller removes it. The caller owns the result: a new polygon, or an original that
-    /// a clip leaves whole and that now has one more owner.
+    /// Until the caller removes it, such as what a stationary light lights. The caller owns the
+    /// result: a new polygon, or an original that a clip leaves whole and that now has one more
+    /// owner.
     Kept,
 }
 

@@ -164,8 +164,9 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
     }
 
     /// Transforms the coordinates of a polygon that were not transformed in this frame yet, so
-    /// shared coordinates are transformed only once. Use one `project` per frame. Before another
-    /// one, for a second camera, call [`end_frame`](Self::end_frame) or
+    /// shared coordinates are transformed only once. This saves time if `project` does more than
+    /// multiply by a matrix, which takes no longer than the lookup. Use one `project` per frame.
+    /// Before another one, for a second camera, call [`end_frame`](Self::end_frame) or
     /// [`forget_projections`](Self::forget_projections).
     ///
     /// # Errors

@@ -15,6 +15,9 @@ const MAX_CORNERS: usize = 1 << 24;
 /// Divides polygons into triangles before they are drawn. Reuse one triangulator, because it
 /// retains its memory.
 ///
+/// Jacco Bikker's article on polygonal data postpones triangulation until then, so that fewer
+/// polygons are clipped and transformed.
+///
 /// # Examples
 /// ```
 /// use drystone_mesh::{Corner, PolygonStore, Triangulator};
