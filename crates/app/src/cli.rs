@@ -105,8 +105,7 @@ pub(crate) enum Command {
 /// Options of the program's own allocator.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MemoryOptions {
-    /// Allocator of the program: system, or small (small objects in slots of their own, with
-    /// statistics)
+    /// Allocator of the program: system, or small (size classes for small objects, with statistics)
     #[arg(long, value_name = "KIND", default_value = "system", value_parser = AllocatorKind::from_str)]
     pub(crate) allocator: AllocatorKind,
 }

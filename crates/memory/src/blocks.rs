@@ -191,7 +191,8 @@ impl<'m> Blocks<'m> {
         Ok(block)
     }
 
-    /// Makes all blocks of one more slab fresh. Returns `false` if there is none.
+    /// Opens the next unopened slab, or a new one, for [`allocate_fresh`](Self::allocate_fresh).
+    /// Returns `false` if no slab can be allocated.
     #[cold]
     fn open_slab(&self) -> bool {
         let mut slab = self.unopened.get();

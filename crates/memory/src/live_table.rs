@@ -112,7 +112,8 @@ impl<E: Entry> LiveTable<E> {
         (address.wrapping_mul(GOLDEN) >> (u64::BITS - bits)) as usize
     }
 
-    /// Returns the entry of an address, or the free entry for it. The table has a free entry.
+    /// Returns the index of the entry of `address`, or of the free entry in which it would be
+    /// stored. The table must contain a free entry.
     fn find(&self, address: u64) -> usize {
         let mask = self.entries.len() - 1;
         let mut index = self.hash_index(address);

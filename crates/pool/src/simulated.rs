@@ -174,8 +174,8 @@ impl SimulatedGpu {
         self.pending.push(Work { part: number, run: Box::new(run) });
     }
 
-    /// Submits the frame being built, and runs frames that are too far behind. Returns the number
-    /// of the frame.
+    /// Submits the frame being built, and returns its number. Runs the oldest frames if more than
+    /// the maximum number are in flight.
     pub fn end_frame(&mut self) -> u64 {
         self.frames.push_back(core::mem::take(&mut self.pending));
         self.submitted += 1;
@@ -185,8 +185,8 @@ impl SimulatedGpu {
         self.submitted
     }
 
-    /// Submits a frame that draws lists of part 0 in sequence, and runs frames that are too far
-    /// behind. Returns the number of the frame.
+    /// Submits a frame that draws lists of part 0 in sequence, and returns its number. Runs the
+    /// oldest frames if more than the maximum number are in flight.
     pub fn submit<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,

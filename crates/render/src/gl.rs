@@ -104,7 +104,7 @@ pub struct GlDevice {
     painter: Painter,
     staging: Staging,
     progress: Fences,
-    /// Created when the first overlay is set.
+    /// Painter of the overlay. `None` until the first overlay is set.
     overlay: Option<OverlayPainter>,
 }
 

@@ -392,7 +392,7 @@ impl<O: Offset> RangeSpace<O> {
         }
     }
 
-    /// Changes the gap after a node and moves it to the list of its new size.
+    /// Changes the gap after a node, and moves the node to the list of the new gap size.
     pub(super) fn change_gap(&mut self, at: u32, gap: O) {
         if self.nodes[at].gap > O::default() {
             self.bins.remove(&mut self.nodes, at);

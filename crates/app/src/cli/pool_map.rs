@@ -15,7 +15,7 @@ pub(crate) struct PoolMapOptions {
     pub(crate) source: SourceOptions,
     #[command(flatten)]
     pub(crate) memory: MemoryOptions,
-    /// SVG or PNG to write; an SVG describes each range when the pointer is over it
+    /// SVG or PNG file to write; an SVG has a tooltip for each range
     #[arg(short, long, value_name = "FILE.svg|FILE.png", value_parser = OsStringValueParser::new().try_map(svg_or_png))]
     pub(crate) output: PathBuf,
     /// Allocator of the pool: ranges of any size, size classes, or equal buckets
@@ -24,8 +24,8 @@ pub(crate) struct PoolMapOptions {
     /// Maximum size of a buffer in KiB
     #[arg(long, value_name = "KIB", default_value_t = 131_072, value_parser = clap::value_parser!(u32).range(1..=131_072))]
     pub(crate) buffer_kib: u32,
-    /// Holes to dig first, one per frame: the last ones leave waiting ranges, all of them leave
-    /// gaps
+    /// Holes to dig into the world first, one per frame; the meshes that they replace leave waiting
+    /// ranges, then gaps
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) holes: u32,
     /// Move meshes together, a few each frame, as the viewer does

@@ -151,8 +151,8 @@ impl DetailArgs {
 /// Options for haze, time of day, tint and wireframe.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LookArgs {
-    /// Distance, in voxels or the model's units, at which haze hides everything, or off (default:
-    /// light haze scaled to the scene; in vast worlds, enough to hide their edge)
+    /// Distance at which haze hides everything, in voxels or the model's units, or off. The default
+    /// scales with the scene, and hides the edge of a vast world
     #[arg(long, value_name = "DISTANCE|off", value_parser = Haze::from_str)]
     pub(crate) haze: Option<Haze>,
     /// Time of day, which sets the position of the sun (default: a clear afternoon)

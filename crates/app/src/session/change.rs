@@ -275,8 +275,8 @@ impl Session {
         Ok(())
     }
 
-    /// Continues a change: `part` is the finished fraction, `None` once complete. Returns a
-    /// completed change.
+    /// Continues a change of the renderer or of ambient occlusion. `part` is the finished fraction,
+    /// from 0 to 1, or `None` if all work is finished. Returns the change once it is complete.
     pub(super) fn continue_change(
         &mut self,
         part: Option<f32>,

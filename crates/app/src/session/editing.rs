@@ -50,7 +50,8 @@ impl Editing {
         }
     }
 
-    /// Describes an edit that failed, for the user. Empty if it is only logged.
+    /// Returns the message about a failed edit for the user. The message is empty if the error is
+    /// only logged.
     pub(super) fn words(&mut self, error: &EditError, host: Host) -> String {
         let saver = self.editor.saver();
         match (error, host) {

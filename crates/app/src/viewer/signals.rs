@@ -99,13 +99,17 @@ pub(super) fn listen(requests: WindowRequests, ended: Ended) {
         }
     };
     if let Err(error) = ctrlc::set_handler(interrupt) {
-        output::note(&format!("Ctrl+C will not save edits: {error}"));
+        output::note(&format!(
+            "Ctrl+C ends the viewer without saving edits: {error}; close the window instead"
+        ));
     }
     #[cfg(windows)]
     if !super::console::before_closing(move || {
         end_and_wait(&closing, &ended, SAVE_TIMEOUT);
     }) {
-        output::note("closing the console will not save edits");
+        output::note(
+            "closing the console ends the viewer without saving edits; close the window instead",
+        );
     }
     #[cfg(not(windows))]
     drop((closing, ended));

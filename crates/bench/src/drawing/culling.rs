@@ -23,7 +23,7 @@ use crate::{Contender, Error, Failure, Figure, Run, error::By, rounds::Round};
 const CHUNKS: [u32; 3] = [24, 4, 24];
 const QUICK_CHUNKS: [u32; 3] = [6, 4, 6];
 
-/// Time limit of a round.
+/// Time limit of a round, in seconds.
 const ROUND_SECONDS: f64 = 0.5;
 /// Largest number of frames per round.
 const ROUND_FRAMES: u32 = 16;

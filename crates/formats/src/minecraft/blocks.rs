@@ -52,14 +52,15 @@ impl Blocks {
         Self { by_name, by_number, unknown }
     }
 
-    /// Material of a block by name, with or without `minecraft:`.
+    /// Returns the material of the block `name`. The prefix `minecraft:` is optional. All unknown
+    /// blocks share one material.
     pub(super) fn named(&self, name: &[u8]) -> Material {
         let name = name.strip_prefix(b"minecraft:").unwrap_or(name);
         let known = std::str::from_utf8(name).ok().and_then(|name| self.by_name.get(name));
         known.copied().unwrap_or(self.unknown)
     }
 
-    /// Material of a block by its number before 1.13 (0 to 4095) and variant (0 to 15).
+    /// Returns the material of a block of Minecraft before 1.13: number 0 to 4095, variant 0 to 15.
     pub(super) fn numbered(&self, number: u16, variant: u8) -> Material {
         let at = usize::from(number) * VARIANTS + usize::from(variant);
         self.by_number.get(at).copied().unwrap_or(self.unknown)

@@ -65,7 +65,7 @@ enum Inserted {
     AfterBuild,
 }
 
-/// Insertions among the changes.
+/// Summary of the insertions among the changed slots.
 #[derive(Default)]
 struct Insertions {
     /// Number of meshes inserted in the list after the commands were built.

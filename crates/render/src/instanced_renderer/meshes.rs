@@ -28,7 +28,8 @@ impl<D: Device> InstancedRenderer<D> {
         }
     }
 
-    /// Changes the cubes of a mesh to those of another. After an error nothing has changed.
+    /// Replaces the cubes and the draw data of a region by those of `mesh`. After an error, nothing
+    /// has changed.
     pub(super) fn replace_mesh(
         &mut self,
         region: RegionId,

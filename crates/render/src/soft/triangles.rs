@@ -33,7 +33,7 @@ const BATCH_TASKS: usize = 16;
 #[derive(Default)]
 pub(super) struct TriangleBins {
     bins: Bins,
-    /// A triangle's kind is the index of its facet.
+    /// Facets of the triangles, indexed by `word` of a triangle's kind.
     facets: Vec<Facet>,
     triangles: Vec<Triangle>,
 }

@@ -87,7 +87,7 @@ pub(super) fn missing(opened: &Opened, indirect: bool) -> Option<&'static str> {
 }
 
 impl Culler {
-    /// Creates the resources for culling by the depth in `depth`, of this size.
+    /// Creates the resources for culling by the depth buffer `depth` of `size` pixels.
     pub(super) fn new(
         opened: &Opened,
         size: [u32; 2],
@@ -167,8 +167,8 @@ impl Culler {
         Ok(())
     }
 
-    /// Encodes the computation of one of the two lists. The second one uses the depth that the
-    /// first drew.
+    /// Encodes the compute pass that builds a list of commands. [`List::New`] is culled by the
+    /// depth of the meshes in [`List::Known`].
     pub(super) fn encode(&self, encoder: &mut wgpu::CommandEncoder, list: List) {
         if list == List::Known {
             for region in &self.regions {

@@ -44,7 +44,7 @@ enum State {
 }
 
 struct Open {
-    /// Distinguishes handles of the same file.
+    /// Number of the opening, unique in the process. A reopened file has a new number.
     id: u64,
     handle: Handle,
     /// Whether the lock permits one writer and any number of readers.

@@ -136,7 +136,8 @@ fn each_row(
     }
 }
 
-/// Sets one voxel per row to the result of `get`.
+/// Sets the first voxel of each row of a box in `voxels`. `get` returns the material of a source
+/// voxel by its index.
 #[inline]
 fn each_voxel(
     [_, up, along]: [usize; 3],

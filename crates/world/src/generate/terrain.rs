@@ -4,7 +4,7 @@ use super::carver::Carver;
 use super::column::{Column, slope, smooth_step};
 use super::hash::noise;
 
-/// Relief that the constants below are meant for. Others scale with it.
+/// Relief for which the constants of this module are chosen, in voxels. Other reliefs scale them.
 const RELIEF: f32 = 128.0;
 /// Height of the water surface.
 const SEA: f32 = 34.0;
@@ -24,7 +24,7 @@ pub(super) const MAX_TREE_HEIGHT: i32 = 22;
 /// Shape of the land: the properties of a column that do not depend on height.
 pub(super) struct Terrain {
     pub(super) seed: u64,
-    /// Voxels per unit of the constants above.
+    /// Factor of this module's heights and depths: the relief divided by [`RELIEF`].
     pub(super) scale: f32,
     warp: FastNoiseLite,
     continent: FastNoiseLite,

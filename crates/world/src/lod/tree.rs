@@ -38,8 +38,8 @@ use rereads::Rereads;
 use shown_nodes::{LodCount, ShownNodes};
 use waiting_meshes::WaitingMeshes;
 
-/// Shows a world of any size: fine nodes near the camera, coarse nodes far away, or, with a
-/// [`max_level`](LodConfig::max_level) of 0, all of it in full detail.
+/// Shows a world of any size, with fine nodes near the camera and coarse nodes far away. With a
+/// [`max_level`](LodConfig::max_level) of 0, the whole world is shown in full detail.
 ///
 /// The shown nodes cover the world without overlap. A node is split into its eight children when
 /// its voxels are too long on screen. The split happens at once, when all eight meshes are
@@ -319,8 +319,8 @@ impl LodTree {
         }
     }
 
-    /// Records that another mesh of a node is shown, or none. Its skirts and the nodes above have to
-    /// be checked.
+    /// Records that the shown mesh of a node was replaced, added or removed. Schedules checks of
+    /// the skirts around the node, and an evaluation of the nodes above.
     fn touch(&mut self, node: NodePos) {
         self.shown.touch(node);
         self.nodes.evaluate_above(node);

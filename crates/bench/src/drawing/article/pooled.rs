@@ -18,7 +18,7 @@ pub struct FatDevice {
     expander: Expander,
     program: Program,
     vertices: VertexArray,
-    /// Kept for its memory.
+    /// Buffer for the vertices of written quads, reused by every write.
     scratch: Vec<[Vertex; 4]>,
 }
 

@@ -63,7 +63,7 @@ impl<'a, S: NodeSink> Apply<'a, S> {
         }
     }
 
-    /// Replaces the meshes of all edits whose meshes are finished.
+    /// Replaces the meshes of edited nodes, for each edit whose new meshes are all finished.
     pub(super) fn edits(&mut self) {
         for edit in self.tree.edits.take_finished() {
             self.tree.progress.spent_bytes += edit.size_bytes;
