@@ -65,9 +65,9 @@ impl Opened {
     fn read(source: Box<dyn Source>, file: EditsFile, levels: LevelsFor) -> Result<Self, String> {
         let source = file.over(source)?;
         let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
-        let limits = LodLimits { config, vertex_bytes: MAX_VERTEX_BYTES };
-        let (cache_bytes, shade) = (LEVELS_CACHE_BYTES, Shade::default());
-        let options = LoadOptions { levels, limits, cache_bytes, shade };
+        let (vertex_bytes, cache_bytes) = (MAX_VERTEX_BYTES, LEVELS_CACHE_BYTES);
+        let limits = LodLimits { config, vertex_bytes, cache_bytes };
+        let options = LoadOptions { levels, limits, shade: Shade::default() };
         let content = Content::read_voxels(source, &options, &Progress::default());
         let content = content.map_err(|error| match error {
             LoadError::AllDamaged { first, .. } => first,

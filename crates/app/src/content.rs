@@ -32,6 +32,8 @@ pub struct LodLimits {
     /// Limit for vertices of visible meshes at levels of detail, in bytes. Full detail has no
     /// limit.
     pub vertex_bytes: u64,
+    /// Limit for cached voxels at levels of detail, in bytes. Full detail has no limit.
+    pub cache_bytes: usize,
 }
 
 impl LodLimits {
@@ -50,6 +52,11 @@ impl LodLimits {
     /// Whether there are levels of detail.
     pub const fn has_levels(&self) -> bool {
         self.config.max_level > 0
+    }
+
+    /// Returns the limit for cached voxels, in bytes.
+    const fn max_cache_bytes(&self) -> usize {
+        if self.has_levels() { self.cache_bytes } else { usize::MAX }
     }
 
     /// Returns the limit for vertices of visible meshes, in bytes.
@@ -71,7 +78,8 @@ impl LodLimits {
 
 impl From<MemoryBudget> for LodLimits {
     fn from(budget: MemoryBudget) -> Self {
-        Self { config: budget.level_config(), vertex_bytes: budget.vertex_bytes() }
+        let (vertex_bytes, cache_bytes) = (budget.vertex_bytes(), budget.cache_bytes());
+        Self { config: budget.level_config(), vertex_bytes, cache_bytes }
     }
 }
 
@@ -82,8 +90,6 @@ pub struct LoadOptions {
     pub levels: LevelsFor,
     /// Limits of voxels, with all levels of detail.
     pub limits: LodLimits,
-    /// Limit for cached voxels of a world at levels of detail, in bytes.
-    pub cache_bytes: usize,
     /// Shading of polygon models.
     pub shade: Shade,
 }
@@ -150,7 +156,7 @@ impl Content {
             LevelsFor::None => false,
         };
         if has_levels {
-            let data = LodData::new(source, options.cache_bytes);
+            let data = LodData::new(source, options.limits.cache_bytes);
             return Ok(Self::Voxels(Arc::new(data), options.limits));
         }
         progress.begin(format!("reading {}", source.name()), source.chunk_count());

@@ -181,11 +181,12 @@ impl Session {
     /// If the device fails. A change that fails is cancelled instead.
     pub fn follow(&mut self, time: Duration) -> Result<Option<Changed>, RenderError> {
         self.camera.reach(self.editing.grown(self.camera.corners()));
+        let is_changing = self.is_changing();
         let Some(stage) = &mut self.stage else { return Ok(None) };
         let followed = stage.follow(self.camera.view(), self.camera.size(), time);
         match followed.and_then(|part| self.continue_change(part)) {
             Err(error @ RenderError::Lost { .. }) => Err(error),
-            Err(error) if self.change.is_none() => Err(error),
+            Err(error) if !is_changing => self.show_levels_instead(error).map(|()| None),
             Err(error) => {
                 self.cancel_change(&error);
                 Ok(None)

@@ -46,6 +46,17 @@ impl ChunkCache {
         }
     }
 
+    /// Sets the limit in bytes. Generations that exceed half of it are dropped.
+    pub fn set_limit_bytes(&mut self, limit_bytes: usize) {
+        self.limit_bytes = limit_bytes;
+        if self.old_bytes > limit_bytes / 2 {
+            (self.old, self.old_bytes) = (HashMap::new(), 0);
+        }
+        if self.young_bytes > limit_bytes / 2 {
+            (self.young, self.young_bytes) = (HashMap::new(), 0);
+        }
+    }
+
     /// Returns a node that could not be read completely, until its next attempt is due. The outer
     /// `None` means that no failure is stored.
     pub fn broken(&self, node: NodePos, now: Duration) -> Option<Option<Chunk>> {
@@ -205,6 +216,13 @@ mod tests {
         assert_eq!(small.get(node(7)), Some(Chunk::new(32, Material(1))));
         small.insert(node(7), chunk(0));
         assert_eq!((small.get(node(7)), small.size_bytes()), (None, 0));
+        // A lower limit drops chunks at once.
+        let mut large = ChunkCache::new(usize::MAX);
+        (0..50).for_each(|i| large.insert(node(i), chunk(i)));
+        large.set_limit_bytes(10 * entry_bytes(&chunk(0)));
+        assert!(large.size_bytes() <= 10 * entry_bytes(&chunk(0)));
+        large.insert(node(1), chunk(1));
+        assert_eq!(large.get(node(1)), Some(chunk(1)));
         let mut none = ChunkCache::new(0);
         none.insert(node(1), chunk(1));
         assert_eq!((none.get(node(1)), none.size_bytes()), (None, 0));

@@ -59,8 +59,8 @@ impl World {
         Self { name: name.into(), materials, side, chunks, unreadable }
     }
 
-    /// Creates a world from chunks of one side. If a position occurs twice, the later chunk is
-    /// used.
+    /// Creates a world from chunks of one side. Chunks that are all air are left out. If a position
+    /// occurs twice, the later chunk is used.
     ///
     /// # Errors
     /// [`SourceError::ChunkSide`] when the sides differ.
@@ -250,8 +250,8 @@ impl World {
     }
 }
 
-/// Only a world whose chunks have the side [`Chunk::SIDE`] is a source. Reading another returns
-/// [`SourceError::ChunkSide`].
+/// Only a world whose chunks have the side [`Chunk::SIDE`] is a source: reading another returns
+/// [`SourceError::ChunkSide`]. [`Unreadable`](World::unreadable) chunks are read as air.
 impl Source for World {
     fn name(&self) -> &str {
         self.name()
@@ -286,8 +286,8 @@ impl VoxelAccess for World {
     }
 }
 
-/// Reads every chunk of a source, on all cores, and calls `on_chunk` after each. Returns those that
-/// are not all air, sorted by position, and `None` for each damaged chunk of a stored world.
+/// Reads every chunk of a source, on all cores, and calls `on_chunk` after each. Returns them sorted
+/// by position, and `None` for each damaged chunk of a stored world.
 ///
 /// # Errors
 /// The errors of [`World::load`].
@@ -310,11 +310,10 @@ pub(crate) fn read_chunks(
         .into_par_iter()
         .map(|position| (position, source.chunk(position)))
         .inspect(|_| on_chunk())
-        .filter_map(|(position, made)| match made {
-            Ok(chunk) if chunk.is_empty() => None,
+        .map(|(position, made)| match made {
             // The source lists it in its faults.
-            Err(SourceError::BadStored { .. }) => Some(Ok((position, None))),
-            made => Some(made.map(|chunk| (position, Some(chunk)))),
+            Err(SourceError::BadStored { .. }) => Ok((position, None)),
+            made => made.map(|chunk| (position, Some(chunk))),
         })
         .collect()
 }

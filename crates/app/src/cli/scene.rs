@@ -137,7 +137,7 @@ impl SceneOptions {
             LevelsKind::Auto | LevelsKind::Off => LevelsFor::None,
         };
         let (budget, shade) = (self.detail.memory_budget(), self.detail.shade);
-        LoadOptions { levels, limits: budget.into(), cache_bytes: budget.cache_bytes(), shade }
+        LoadOptions { levels, limits: budget.into(), shade }
     }
 }
 

@@ -184,6 +184,11 @@ impl Shown {
         self.voxels().is_some_and(|voxels| voxels.scene.coarsening() > 1.0)
     }
 
+    /// Whether the renderer has no memory for voxels in full detail.
+    pub fn is_full(&self) -> bool {
+        self.voxels().is_some_and(|voxels| voxels.scene.is_full())
+    }
+
     /// Whether voxels are shown at levels of detail.
     pub fn has_levels(&self) -> bool {
         self.voxels().is_some_and(|voxels| voxels.limits.has_levels())

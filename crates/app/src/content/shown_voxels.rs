@@ -62,7 +62,10 @@ impl ShownVoxels {
     /// Begins to mesh again with other options; [`follow`](Self::follow) continues. Pictures do not
     /// change while ambient occlusion has no strength, except for pixels at edges.
     pub(super) fn change_meshing(&mut self, meshing: Meshing) {
-        let before = self.limits.config.meshing;
+        let before = match self.change {
+            Some(Change::Meshing(before)) => before,
+            _ => self.limits.config.meshing,
+        };
         self.set_meshing(meshing);
         self.change = Some(Change::Meshing(before));
     }
@@ -176,6 +179,7 @@ fn scene(
         during: "starting the threads that make meshes",
         reason: error.to_string(),
     };
+    data.set_cache_bytes(limits.max_cache_bytes());
     let tree = LodTree::new(data, limits.config).map_err(no_threads)?;
     let mut scene = VoxelScene::new(tree, renderer)?;
     scene.set_max_bytes(limits.max_vertex_bytes());

@@ -114,8 +114,8 @@ impl VoxelScene {
     /// Updates the meshes for `view` in a picture of this size, within the frame's budget.
     ///
     /// # Errors
-    /// If the device failed. Running out of vertex memory is not an error: the world is drawn
-    /// coarser.
+    /// If the device failed. Running out of vertex memory is not an error at levels of detail: the
+    /// world is drawn coarser. In full detail it is one, after many attempts.
     pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
         self.camera = lod_camera(view, size);
         self.update_tree()
@@ -137,7 +137,13 @@ impl VoxelScene {
             Err(Refused::Full) => {
                 let has_changed = self.shown.quads != quads_before;
                 self.coarsening.refused(has_changed || self.tree.is_waiting());
-                if self.coarsening.is_hopeless() && self.hide_largest_root()? {
+                if !self.coarsening.is_hopeless() {
+                    return Ok(());
+                }
+                if self.is_full() {
+                    return Err(out_of_memory("showing the world in full detail"));
+                }
+                if self.hide_largest_root()? {
                     self.coarsening.retry();
                 }
                 Ok(())
@@ -233,6 +239,12 @@ impl VoxelScene {
         if !has_worked {
             self.tree.wait(CHECK_INTERVAL);
         }
+    }
+
+    /// Whether the renderer repeatedly had no memory for the rest of a world in full detail, where
+    /// nothing can become coarser.
+    pub fn is_full(&self) -> bool {
+        self.tree.config().max_level == 0 && self.coarsening.is_hopeless() && !self.tree.is_whole()
     }
 
     /// Sets how meshes are made. The updates replace those that are shown; until then they stay.

@@ -6,7 +6,7 @@ use drystone_render::{Cull, RenderError, SlotPolicy};
 use drystone_world::World;
 use web_time::Instant;
 
-use super::Session;
+use super::{Session, Stage};
 use crate::keys::Host;
 use crate::scene::{Meshing, RendererKind};
 use crate::{LodLimits, Progress};
@@ -125,7 +125,7 @@ impl Session {
 
     /// Whether another scene is being prepared.
     fn is_scene_changing(&self) -> bool {
-        self.stage.as_ref().is_some_and(super::Stage::has_next)
+        self.stage.as_ref().is_some_and(Stage::has_next)
     }
 
     /// Changes to the next renderer that can draw the content.
@@ -221,8 +221,7 @@ impl Session {
             self.say(problem);
             return Ok(());
         }
-        // The other scene shows only edits that are complete.
-        self.finish_editing();
+        let failed = self.finish_editing();
         let how = (self.meshing(), self.renderer, self.cull);
         let Some(stage) = &mut self.stage else { return Ok(()) };
         let limits = if has_levels { LodLimits::all_levels } else { LodLimits::full_detail };
@@ -236,7 +235,21 @@ impl Session {
         }
         self.camera.set_edge_haze(has_levels);
         let words = if has_levels { "levels of detail on" } else { "levels of detail off" };
-        self.set_message(words.into());
+        self.set_message(failed.map_or(words.into(), |error| format!("{words}; {error}")));
+        Ok(())
+    }
+
+    /// Shows the content at levels of detail after it did not fit into memory in full detail.
+    ///
+    /// # Errors
+    /// The error itself, if the content or the renderer has no levels of detail.
+    pub(super) fn show_levels_instead(&mut self, error: RenderError) -> Result<(), RenderError> {
+        let is_full = self.stage.as_ref().is_some_and(Stage::is_full);
+        if !is_full || self.has_levels() || self.cannot_show(true).is_some() {
+            return Err(error);
+        }
+        self.switch_levels()?;
+        self.say("levels of detail on: the renderer has no memory for full detail");
         Ok(())
     }
 
@@ -311,6 +324,8 @@ impl Session {
         }
         self.change = None;
         self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
+        let has_levels = self.has_levels();
+        self.camera.set_edge_haze(has_levels);
         self.say(format!("nothing was changed: {error}"));
     }
 }

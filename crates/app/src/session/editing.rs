@@ -150,6 +150,14 @@ impl Session {
             Err(error) => self.editing.words(error, self.host),
         };
         self.edited(words);
+        let is_shown = matches!(done, Ok(Edited::Voxels(_)) | Err(EditError::Render(_)));
+        let restarted = match &mut self.stage {
+            Some(stage) if is_shown => stage.edited(),
+            _ => Ok(()),
+        };
+        if let Err(error) = restarted {
+            self.cancel_change(&error);
+        }
         if let Err(error) = done {
             // A lost device is handled by the next frame.
             self.messages.notes.push(error.to_string());
@@ -160,9 +168,5 @@ impl Session {
     pub fn edited(&mut self, message: String) {
         self.set_message(message);
         self.editing.changes += 1;
-        let updated = self.stage.as_mut().map_or(Ok(()), Stage::edited);
-        if let Err(error) = updated {
-            self.cancel_change(&error);
-        }
     }
 }

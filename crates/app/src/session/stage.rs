@@ -11,12 +11,25 @@ use crate::{Content, LodLimits, Pace, Shown};
 /// A scene on a device, and the scene that replaces it.
 pub struct Stage {
     scene: Shown,
-    /// Scene that replaces the current one once it is complete, and its start. Edits already go to
-    /// it.
-    next: Option<(Shown, Instant)>,
+    /// Scene of the same voxels that replaces the current one once it is complete.
+    next: Option<Next>,
     /// Device that the renderers share.
     device: OpenDevice,
+    /// Whether the change waits: a large edit is applied in parts, to the current scene only.
+    is_held: bool,
 }
+
+/// Scene that is being prepared.
+struct Next {
+    scene: Shown,
+    begun: Instant,
+    /// The limits of the voxels, and how they are drawn.
+    limits: fn(LodLimits) -> LodLimits,
+    how: Drawing,
+}
+
+/// Meshing, renderer and culling of a scene.
+pub(super) type Drawing = (Meshing, RendererKind, Cull);
 
 /// While the camera moves, levels of detail never settle. After this time, a scene with a mesh for
 /// every part is shown.
@@ -24,11 +37,11 @@ const MAX_CHANGE_TIME: Duration = Duration::from_secs(4);
 
 impl Stage {
     pub(super) fn new(scene: Shown, device: OpenDevice) -> Self {
-        Self { scene, next: None, device }
+        Self { scene, next: None, device, is_held: false }
     }
 
     pub(super) fn into_content(self) -> Content {
-        self.next.map_or(self.scene, |(next, _)| next).into_content()
+        self.scene.into_content()
     }
 
     /// Shows the same voxels with other limits, once their meshes are complete. Returns the error of
@@ -36,13 +49,15 @@ impl Stage {
     pub(super) fn change_limits(
         &mut self,
         limits: fn(LodLimits) -> LodLimits,
-        (meshing, kind, cull): (Meshing, RendererKind, Cull),
+        how: Drawing,
     ) -> Result<Option<RenderError>, RenderError> {
+        let (meshing, kind, cull) = how;
+        self.next = None;
         let Some(content) = self.scene.with_limits(limits) else { return Ok(None) };
         let mut renderer = self.device.renderer(kind, content.capacity())?;
         let refused = set_cull(renderer.as_mut(), cull)?;
-        let next = Shown::new(content, meshing, renderer, Pace::Frames)?;
-        self.next = Some((next, Instant::now()));
+        let scene = Shown::new(content, meshing, renderer, Pace::Frames)?;
+        self.next = Some(Next { scene, begun: Instant::now(), limits, how });
         Ok(refused)
     }
 
@@ -59,19 +74,22 @@ impl Stage {
     /// Cancels a change of renderer or meshing.
     pub(super) fn stop_change(&mut self) {
         self.scene.stop_change();
+        self.next = None;
     }
 
-    /// Handles edited voxels.
+    /// Restarts a change of the renderer or of the limits after an edit, which goes to the current
+    /// scene only.
     pub(super) fn edited(&mut self) -> Result<(), RenderError> {
+        if let Some(Next { limits, how, .. }) = self.next.take() {
+            self.change_limits(limits, how)?;
+        }
         self.scene.edited(&self.device)
     }
 
     /// Holds or releases a change of renderer while an edit is applied in parts.
     pub(super) fn hold(&mut self, is_held: bool) {
+        self.is_held = is_held;
         self.scene.hold(is_held);
-        if let Some((next, _)) = &mut self.next {
-            next.hold(is_held);
-        }
     }
 
     /// Sets where culling runs. Returns the error of a renderer that cannot cull there.
@@ -87,16 +105,27 @@ impl Stage {
         size: Size,
         time: Duration,
     ) -> Result<Option<f32>, RenderError> {
-        if let Some((next, begun)) = &mut self.next {
-            next.follow(view, size, time)?;
-            if (!next.lags() || next.is_whole() && begun.elapsed() > MAX_CHANGE_TIME)
-                && let Some((next, _)) = self.next.take()
-            {
-                self.scene = next;
+        if let Some(Next { scene, begun, .. }) = &mut self.next {
+            if let Err(error) = scene.follow(view, size, time) {
+                self.next = None;
+                return Err(error);
             }
-            return Ok(None);
+            let is_complete =
+                !scene.lags() || scene.is_whole() && begun.elapsed() > MAX_CHANGE_TIME;
+            if is_complete
+                && !self.is_held
+                && let Some(Next { scene, .. }) = self.next.take()
+            {
+                self.scene = scene;
+            }
         }
-        self.scene.follow(view, size, time)
+        match self.scene.follow(view, size, time) {
+            // The scene that is replaced may have no memory for all of its meshes.
+            Err(error) if self.next.is_some() && !matches!(error, RenderError::Lost { .. }) => {
+                Ok(None)
+            }
+            followed => followed,
+        }
     }
 
     pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
@@ -123,34 +152,34 @@ impl Stage {
         self.scene.renderer()
     }
 
-    /// Returns the scene that edits go to; `None` for models.
+    /// Returns the scene of the voxels; `None` for models.
     pub fn voxel_scene(&mut self) -> Option<&mut VoxelScene> {
-        self.next.as_mut().map_or(&mut self.scene, |(next, _)| next).voxel_scene()
-    }
-
-    /// Returns the scene that replaces the current one, or else the current one.
-    fn newest(&self) -> &Shown {
-        self.next.as_ref().map_or(&self.scene, |(next, _)| next)
+        self.scene.voxel_scene()
     }
 
     /// Returns the voxels; `None` for models.
     pub fn data(&self) -> Option<&LodData> {
-        self.newest().data()
+        self.scene.data()
     }
 
-    /// Whether voxels are shown at levels of detail.
+    /// Whether voxels are shown at levels of detail, or will be when a change is complete.
     pub fn has_levels(&self) -> bool {
-        self.newest().has_levels()
+        self.next.as_ref().map_or(&self.scene, |next| &next.scene).has_levels()
     }
 
-    /// Whether the meshes lag behind the camera.
+    /// Whether the meshes lag behind the camera, or those of another scene are missing.
     pub fn lags(&self) -> bool {
-        self.newest().lags()
+        self.scene.lags() || self.next.is_some()
     }
 
     /// Whether a part could not be read and is retried by drawing.
     pub fn is_broken(&self) -> bool {
         self.scene.is_broken()
+    }
+
+    /// Whether the renderer has no memory for full detail.
+    pub(super) fn is_full(&self) -> bool {
+        self.scene.is_full()
     }
 
     /// Whether another scene is being prepared.

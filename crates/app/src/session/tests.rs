@@ -175,8 +175,7 @@ fn content_at_levels_of_detail_is_read_as_requested() {
     let budget = MemoryBudget::default();
     let load = |levels: LevelsFor| {
         let source = Box::new(GeneratedWorld::new(config.clone()).unwrap());
-        let (limits, cache_bytes, shade) = (budget.into(), 1 << 20, Shade::default());
-        let options = LoadOptions { levels, limits, cache_bytes, shade };
+        let options = LoadOptions { levels, limits: budget.into(), shade: Shade::default() };
         Content::read(Opened::Voxels(source), &options, &Progress::default()).unwrap()
     };
     for (levels, expected) in [
@@ -216,4 +215,40 @@ fn content_at_levels_of_detail_is_read_as_requested() {
     apply(&mut session, Action::Levels);
     assert!(session.message().contains("press R first"), "{}", session.message());
     assert!(!session.has_levels());
+}
+
+#[test]
+fn a_world_without_memory_for_full_detail_is_shown_at_levels_of_detail() {
+    let config = GeneratorConfig { size_chunks: [4, 4, 4], ..GeneratorConfig::default() };
+    let source = Box::new(GeneratedWorld::new(config).unwrap());
+    let (levels, limits) = (LevelsFor::None, MemoryBudget::default().into());
+    let load = LoadOptions { levels, limits, shade: Shade::default() };
+    let content = Content::read_voxels(source, &load, &Progress::default()).unwrap();
+    let mut session = Session::new(content, &options(Host::Window));
+    attach(&mut session);
+    let scene = session.stage().and_then(Stage::voxel_scene).unwrap();
+    scene.set_max_bytes(64 << 10);
+    for _ in 0..20_000 {
+        session.follow(Duration::from_millis(1)).unwrap();
+        if session.has_levels() && session.is_settled() {
+            break;
+        }
+    }
+    assert!(session.has_levels() && session.is_settled());
+    assert!(session.message().contains("no memory for full detail"), "{}", session.message());
+}
+
+/// An edit during a switch is visible at once, and stays when the switch is complete.
+#[test]
+fn edits_during_a_switch_of_levels_are_shown() {
+    let mut session = session(Host::Window);
+    apply(&mut session, Action::Edit);
+    apply(&mut session, Action::Levels);
+    let before = picture(&mut session);
+    apply(&mut session, Action::Click(EditAction::Remove, DOWN));
+    let edited = picture(&mut session);
+    assert!(session.is_changing() && edited != before);
+    settle(&mut session);
+    assert!(session.has_levels() && !session.is_changing());
+    assert!(picture(&mut session).difference(&edited, 8).unwrap().pixels < 20);
 }

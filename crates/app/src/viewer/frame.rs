@@ -68,7 +68,10 @@ impl Viewer {
     /// Finishes a frame: prints new faults and requests the next frame while anything moves.
     fn drawn(&mut self, event_loop: &ActiveEventLoop, time: Duration, stats: DrawStats) {
         let now = Instant::now();
-        self.screen.reopened = 0;
+        // A device without memory for all meshes may be lost only when most of them are there.
+        if !self.session.lags() {
+            self.screen.reopened = 0;
+        }
         self.pointer.focus.frame_ended(now);
         let is_broken = self.session.stage().is_some_and(|stage| stage.is_broken());
         self.status.retry_at = is_broken.then(|| now + LodData::RETRY_AFTER);

@@ -155,6 +155,11 @@ impl LodData {
         lines
     }
 
+    /// Sets the limit for recently used chunks, in bytes. Beyond it, some are dropped at once.
+    pub fn set_cache_bytes(&self, cache_bytes: usize) {
+        lock(&self.cache).set_limit_bytes(cache_bytes);
+    }
+
     /// Size of the recently used chunks, in bytes.
     pub fn cached_bytes(&self) -> usize {
         lock(&self.cache).size_bytes()
@@ -361,8 +366,8 @@ impl LodData {
         let mut count = 0;
         for (position, chunk) in chunks {
             if let Some(chunk) = chunk {
+                count += usize::from(!chunk.is_empty());
                 cache.insert(position.into(), chunk);
-                count += 1;
             }
         }
         Ok(count)

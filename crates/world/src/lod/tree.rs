@@ -160,14 +160,16 @@ impl LodTree {
     /// false if nothing was hidden. One of the next updates shows the root's own mesh.
     ///
     /// Useful for a sink without memory for every root, where coarser nodes do not fit beside the
-    /// finer nodes that they replace. Nothing is hidden if the picture [has no gaps](Self::is_whole),
-    /// because hiding nodes would open a hole, nor if no root is split.
+    /// finer nodes that they replace. Nothing is hidden if every root is covered, because hiding nodes
+    /// would open a hole, nor if no root is split.
     ///
     /// # Errors
     /// The sink's error when it cannot remove a mesh. The next update tries again.
     pub fn hide_largest_root<S: NodeSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
-        let largest = self.shown.largest_root(self.nodes.grid.top_level);
-        let Some(root) = largest.filter(|_| !self.is_whole()) else { return Ok(false) };
+        let top_level = self.nodes.grid.top_level;
+        let has_gap = self.nodes.uncovered.iter().any(|node| node.level == top_level);
+        let largest = self.shown.largest_root(top_level);
+        let Some(root) = largest.filter(|_| has_gap) else { return Ok(false) };
         let hidden = Apply::new(self, sink).hide_below(root);
         self.nodes.remove(root);
         self.nodes.uncovered.insert(root);
@@ -305,8 +307,12 @@ impl LodTree {
         let limit_bytes = self.config.unshown_bytes();
         let free_bytes = limit_bytes.checked_sub(self.waiting.size_bytes);
         // If the limit is reached, finished meshes are shown before more are requested. Only the
-        // meshes of the next change are requested then.
+        // meshes of the next change are requested then, and none if the sink refuses the finished
+        // ones.
         let is_full = free_bytes.is_none() && self.edits.is_empty();
+        if is_full && self.progress.was_refused {
+            self.plan.requests.needed.clear();
+        }
         let count = if is_full { NodePos::CHILDREN } else { MAX_REQUESTED_NODES };
         let nodes = self.plan.requests.highest_priority_nodes(count);
         self.workers.request(nodes, free_bytes.unwrap_or(0));

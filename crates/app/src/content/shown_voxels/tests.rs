@@ -152,3 +152,20 @@ fn a_refused_change_keeps_the_current_renderer() {
     assert_eq!(voxels.scene.renderer().name(), "pool");
     assert!(picture(&mut voxels, Atmosphere::OCCLUSION) == before);
 }
+
+/// A renderer without memory for all meshes does not affect the picture, and the change ends.
+#[test]
+fn a_change_to_a_full_renderer_is_cancelled() {
+    let device = device();
+    let mut voxels = shown(full_detail(), &device);
+    let before = picture(&mut voxels, 0.0);
+    voxels.change_renderer(&device, RendererKind::Naive).unwrap();
+    let Some(Change::Renderer(next)) = &mut voxels.change else { panic!() };
+    next.scene.set_max_bytes(64 << 10);
+    let view = view(&voxels, 0.0);
+    let mut follow = || voxels.follow(&view, SIZE, Duration::from_millis(1));
+    let refused = (0..20_000).find_map(|_| follow().err());
+    assert!(refused.is_some_and(|it| it.to_string().contains("memory")), "never refused");
+    assert!(matches!(follow(), Ok(None)), "the change is cancelled");
+    assert!(picture(&mut voxels, 0.0) == before);
+}

@@ -174,3 +174,59 @@ fn read_all_leaves_nothing_to_read() {
     }
     assert_eq!(data.bounds(), world.bounds());
 }
+
+/// Threads that finish meshes in any order do not change the order in which the sink gets them.
+#[test]
+fn uncovered_nodes_are_shown_by_priority_whatever_is_finished_first() {
+    let mut orders = Vec::new();
+    for threads in [0, 1, 3] {
+        let data = Arc::new(LodData::new(derived(SIZE), 64 << 20));
+        let config = LodConfig { threads, ..full_detail(Meshing::default()) };
+        let (mut tree, mut screen) = (LodTree::new(data, config).unwrap(), Ordered::default());
+        for _ in 0..10_000 {
+            tree.update(&view(), &mut screen).unwrap();
+            if tree.is_settled() {
+                break;
+            }
+            tree.wait(Duration::from_millis(1));
+        }
+        assert!(tree.is_settled());
+        orders.push(screen.0);
+    }
+    assert!(orders[0].len() > 30 && orders[0] == orders[1] && orders[1] == orders[2]);
+}
+
+/// A sink that records the order of bodies.
+#[derive(Default)]
+struct Ordered(Vec<NodePos>);
+
+impl NodeSink for Ordered {
+    type Error = Full;
+
+    fn set_body(&mut self, node: NodePos, _: Option<&ChunkMesh>) -> Result<(), Full> {
+        self.0.push(node);
+        Ok(())
+    }
+
+    fn set_skirt(&mut self, _: NodePos, _: Face, _: Option<&ChunkMesh>) -> Result<(), Full> {
+        Ok(())
+    }
+}
+
+/// While the sink refuses meshes, only a few more than the limit are made and wait.
+#[test]
+fn a_full_sink_does_not_fill_memory_with_waiting_meshes() {
+    let config = LodConfig { waiting_bytes: 64 << 10, ..full_detail(Meshing::default()) };
+    let (mut tree, mut screen) = (tree(derived([8, 4, 8]), config), Screen::default());
+    screen.max_quads = Some(2_000);
+    let mut last = 0;
+    for _ in 0..400 {
+        let _ = tree.update(&view(), &mut screen);
+        last = tree.waiting_bytes();
+        while tree.work() {}
+    }
+    assert!(!tree.is_whole() && !tree.is_waiting());
+    assert!(last < 4 * config.waiting_bytes, "{last}");
+    screen.max_quads = None;
+    settle_full(&mut tree, &mut screen);
+}

@@ -107,7 +107,7 @@ impl Planner<'_> {
     /// O(outdated nodes) after a change of the meshes' options.
     pub(super) fn plan(&self, mut plan: Plan) -> Plan {
         plan.requests.needed.extend(self.edits.requests());
-        self.nodes.uncovered.iter().for_each(|&node| self.cover(node, &mut plan));
+        self.cover(&mut plan);
         // Nodes of level 0 are never split.
         if self.nodes.grid.top_level > 0 {
             for &root in &self.nodes.roots {
@@ -206,11 +206,27 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans to show an uncovered node, or requests its mesh. An edit of the node does both itself.
-    fn cover(&self, node: NodePos, plan: &mut Plan) {
-        if !self.edits.has_any(&[node]) {
-            self.replace(node, ChangeKind::Show, plan);
+    /// Plans to show uncovered nodes and requests their meshes. An edit of such a node does both
+    /// itself.
+    ///
+    /// A node is shown after all with a higher priority, even if its mesh is finished earlier. The
+    /// sink then gets new nodes in an order that does not depend on the threads.
+    fn cover(&self, plan: &mut Plan) {
+        let has_edits = !self.edits.is_empty();
+        let is_due = |node: &&NodePos| !has_edits || !self.edits.has_any(&[**node]);
+        let due = self.nodes.uncovered.iter().filter(is_due);
+        let mut due: Vec<(f64, NodePos)> =
+            due.map(|&node| (priority(node, self.camera), node)).collect();
+        due.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let is_ready = |&(_, node): &(f64, NodePos)| self.waiting.contains(node);
+        let ready_count = due.iter().take_while(|it| is_ready(it)).count();
+        for (priority, node) in due.split_off(ready_count) {
+            match self.waiting.contains(node) {
+                true => plan.kept.push(node),
+                false => plan.requests.needed.push(MeshRequest { node, missing: 0, priority }),
+            }
         }
+        due.into_iter().for_each(|(_, node)| self.replace(node, ChangeKind::Show, plan));
     }
 
     /// Plans to show an uncovered node or to refresh a node, or requests its mesh.
