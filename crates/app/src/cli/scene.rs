@@ -76,12 +76,13 @@ pub(crate) struct DetailArgs {
     #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
     pub(crate) shade: Shade,
     /// Levels of detail: far parts are drawn with larger voxels, and voxels are read when needed.
-    /// auto (for worlds of more than 8,192 chunks), on, or off (all in full detail, and the whole world
-    /// is read first)
+    /// auto (for worlds of more than 8,192 chunks), on, or off (all in full detail: the whole world is
+    /// read first, at most 65,536 chunks). With --renderer instanced, auto means off, and on is an error
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) levels: LevelsKind,
-    /// Memory limit in MiB for vertices and voxels of a world shown at levels of detail. The
-    /// program itself takes about 64 MiB more. At the limit, far parts become coarser
+    /// Memory limit in MiB. At levels of detail it includes vertices and cached voxels; in every voxel
+    /// world, edits, undo history and waiting meshes. The program itself takes about 64 MiB more. If
+    /// vertices do not fit, far parts become coarser
     #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
     pub(crate) memory_mib: u32,
 }
@@ -142,7 +143,7 @@ impl SceneOptions {
 }
 
 impl DetailArgs {
-    /// Returns the memory limits of a world shown at levels of detail.
+    /// Returns the memory limits of `--memory`.
     pub(crate) fn memory_budget(&self) -> MemoryBudget {
         MemoryBudget::new(u64::from(self.memory_mib) << 20)
     }

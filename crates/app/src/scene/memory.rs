@@ -13,13 +13,15 @@ const _: () = assert!(VERTICES + CACHE + WAITING + EDITS + WRITING + REST == SIX
 /// While a batch is written, up to four more may wait and as many be written.
 const BATCHES: u64 = 8;
 
-/// Memory limit for a world shown at levels of detail, divided into fixed shares. Memory that
-/// one share does not use is not given to others.
+/// Memory limit for a voxel world, divided into fixed shares. Memory that one share does not use is
+/// not given to others.
+///
+/// In full detail, visible quads and voxels have no limit, and the first two shares do not apply.
 ///
 /// | share | content | when it is full |
 /// |---|---|---|
-/// | 8/16 | visible quads, in the renderer's vertex memory | voxels become larger |
-/// | 3/16 | recently used chunks | the least recently used are dropped and read again later |
+/// | 8/16 | visible quads at levels of detail, in the renderer's vertex memory | voxels become larger |
+/// | 3/16 | recently used chunks at levels of detail | the least recently used are dropped and read again later |
 /// | 1/16 | finished meshes that are not shown yet; a sixteenth of it caches recently edited ones | no more are built |
 /// | 2/16 | unsaved edits and the undo history | the oldest history is dropped; then edits are refused |
 /// | 1/16 | edits that wait to be written, eight batches | edits wait for the disk |

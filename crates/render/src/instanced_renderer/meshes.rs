@@ -29,7 +29,8 @@ impl<D: Device> InstancedRenderer<D> {
     }
 
     /// Replaces the cubes and the draw data of a region by those of `mesh`. After an error, nothing
-    /// has changed.
+    /// has changed. The last step, which writes the draw data, cannot fail: the table on the device
+    /// has a slot for each region.
     pub(super) fn replace_mesh(
         &mut self,
         region: RegionId,
