@@ -5,8 +5,8 @@ use std::str::FromStr;
 use drystone_render::{Atmosphere, Projection, View};
 use glam::DVec3;
 
+use crate::Content;
 use crate::scene::{self, DefaultView, Framing, ModelTransform, Side, Size};
-use crate::{Content, Flight};
 
 /// Camera and look of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,12 +122,6 @@ impl Framed {
         Self { has_edge_haze, ..self }
     }
 
-    /// Returns a flight with a speed that matches the size of the scene.
-    pub fn flight(&self) -> Flight {
-        let (min, max) = self.corners();
-        Flight::new((max - min).max_element())
-    }
-
     /// Returns the view that the options describe.
     pub fn view(&self, options: &ViewOptions) -> View {
         let view = self.clear_view(options);
@@ -142,7 +136,7 @@ impl Framed {
 
     /// Returns the atmosphere of a vast world without the haze that hides its edge. `None` if the
     /// haze does not follow the camera.
-    pub fn clear_air(&self, options: &ViewOptions) -> Option<Atmosphere> {
+    pub(crate) fn clear_air(&self, options: &ViewOptions) -> Option<Atmosphere> {
         let follows = self.has_edge_haze && options.look.haze.is_none();
         follows.then(|| self.clear_view(options).atmosphere)
     }

@@ -25,9 +25,9 @@ pub enum KeyPhase {
 
 /// Row of the key table.
 #[derive(Clone, Copy, Debug)]
-pub struct KeyRow {
+struct KeyRow {
     /// Keys as labelled on a keyboard.
-    pub keys: &'static str,
+    keys: &'static str,
     /// Effect in the window, and in a page; `None` where they are not listed.
     help: [Option<&'static str>; 2],
     bound: Bound,
@@ -50,7 +50,7 @@ impl KeyRow {
     }
 
     /// Returns what the keys do; `None` if the host does not list them.
-    pub fn help(&self, host: Host) -> Option<&'static str> {
+    fn help(&self, host: Host) -> Option<&'static str> {
         self.help[host as usize]
     }
 }

@@ -7,9 +7,6 @@
 //! ```
 
 mod camera;
-mod change;
-mod editing;
-mod stage;
 
 pub use camera::CameraControl;
 use change::Change;
@@ -373,6 +370,11 @@ impl Session {
         Meshing { occlusion: self.camera.look().occlusion }
     }
 }
+
+// Below the type, so that its documentation begins with its constructors.
+mod change;
+mod editing;
+mod stage;
 
 #[cfg(test)]
 mod tests;

@@ -71,13 +71,6 @@ impl ModelMaterial {
 }
 
 impl Model {
-    /// Whether the path has an extension of a polygon model: `.obj`, `.gltf` or `.glb`, in any
-    /// case.
-    pub fn is_model(path: &Path) -> bool {
-        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        ["obj", "gltf", "glb"].iter().any(|known| extension == *known)
-    }
-
     /// Reads a model file, and the files that it names: materials of an `.obj` file, buffers of a
     /// glTF file.
     ///
@@ -101,6 +94,13 @@ impl Model {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut read_file = |name: &str, limit: u64| read(&folder.join(name), limit);
         Self::parse_any(&bytes, &path.display().to_string(), options, &mut read_file)
+    }
+
+    /// Whether the path has an extension of a polygon model: `.obj`, `.gltf` or `.glb`, in any
+    /// case.
+    pub fn is_model(path: &Path) -> bool {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        ["obj", "gltf", "glb"].iter().any(|known| extension == *known)
     }
 
     /// Parses the bytes of a model file without the files that it names, which count as missing.

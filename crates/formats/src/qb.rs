@@ -73,7 +73,7 @@ impl QbFile {
     pub const MAX_FILE_BYTES: u64 = 128 << 20;
 
     /// Whether `path` has the extension `.qb`, in any case.
-    pub fn is_qb(path: &Path) -> bool {
+    pub(crate) fn is_qb(path: &Path) -> bool {
         path.extension().is_some_and(|it| it.eq_ignore_ascii_case("qb"))
     }
 

@@ -1,5 +1,8 @@
 //! Polygons with shared, counted vertices and coordinates.
 
+// First, so that the documentation of the store begins with its constructors.
+mod store;
+
 mod blocks;
 mod clip;
 mod corner;
@@ -11,7 +14,6 @@ mod lists;
 mod part;
 mod plane;
 mod sides;
-mod store;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "triangulate")]

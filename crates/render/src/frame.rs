@@ -97,28 +97,6 @@ impl Frame {
     /// over the last pixel.
     pub const WIRE_PIXELS: f32 = 1.25;
 
-    /// Whether the picture depends on the level of meshes.
-    #[cfg(any(feature = "soft", test))]
-    pub(crate) fn shows_levels(&self) -> bool {
-        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0
-    }
-
-    /// The work that pixels of quads need.
-    pub(crate) fn quad_style(&self) -> QuadStyle {
-        if self.wire_pixels != 0.0 {
-            QuadStyle::Wired
-        } else if self.is_shaded() {
-            QuadStyle::Shaded
-        } else {
-            QuadStyle::Plain
-        }
-    }
-
-    /// Whether ambient occlusion is on.
-    pub fn is_shaded(&self) -> bool {
-        self.occlusion_loss != 0.0
-    }
-
     /// Creates the shader data for `camera` on `width × height` pixels.
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1) as f32, height.max(1) as f32);
@@ -163,6 +141,28 @@ impl Frame {
                 atmosphere.light(normal).extend(0.0).to_array()
             }),
         }
+    }
+
+    /// Whether the picture depends on the level of meshes.
+    #[cfg(any(feature = "soft", test))]
+    pub(crate) fn shows_levels(&self) -> bool {
+        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0
+    }
+
+    /// The work that pixels of quads need.
+    pub(crate) fn quad_style(&self) -> QuadStyle {
+        if self.wire_pixels != 0.0 {
+            QuadStyle::Wired
+        } else if self.is_shaded() {
+            QuadStyle::Shaded
+        } else {
+            QuadStyle::Plain
+        }
+    }
+
+    /// Whether ambient occlusion is on.
+    pub fn is_shaded(&self) -> bool {
+        self.occlusion_loss != 0.0
     }
 }
 

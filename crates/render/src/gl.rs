@@ -20,7 +20,6 @@ mod context;
 mod geometry;
 #[allow(unsafe_code)]
 mod overlay;
-pub mod parts;
 #[allow(unsafe_code)]
 mod passes;
 #[allow(unsafe_code)]
@@ -224,6 +223,9 @@ impl GlDevice {
         }
     }
 }
+
+// Below the type, so that its documentation begins with its constructors.
+pub mod parts;
 
 impl Output for GlDevice {
     fn describe(&self) -> String {

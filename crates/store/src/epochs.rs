@@ -4,7 +4,7 @@ use drystone_voxel::{ChunkPos, NodePos};
 ///
 /// Nodes share a few counters by a hash of their positions, so there is no search and no growth. A
 /// collision makes a node needlessly again now and then.
-pub struct Epochs {
+pub(crate) struct Epochs {
     counts: Box<[u64; COUNTERS]>,
 }
 
@@ -19,17 +19,17 @@ impl Default for Epochs {
 
 impl Epochs {
     /// Returns the epoch of `node`.
-    pub fn of(&self, node: NodePos) -> u64 {
+    pub(crate) fn of(&self, node: NodePos) -> u64 {
         self.counts[counter_of(node)]
     }
 
     /// Begins a new epoch of a node.
-    pub fn begin(&mut self, node: NodePos) {
+    pub(crate) fn begin(&mut self, node: NodePos) {
         self.counts[counter_of(node)] += 1;
     }
 
     /// Begins a new epoch of the chunks and all of their ancestors.
-    pub fn begin_above(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
+    pub(crate) fn begin_above(&mut self, chunks: impl IntoIterator<Item = ChunkPos>) {
         for chunk in chunks {
             let mut node = NodePos::from(chunk);
             self.begin(node);

@@ -9,7 +9,6 @@ mod stored;
 
 pub use chunk_cache::ChunkCache;
 pub use edited::{EditAccess, EditOptions, EditedSource};
-pub use epochs::Epochs;
 pub use import::{ImportOptions, ImportProgress, import};
 #[doc(hidden)]
 pub use stored::fuzzed;

@@ -1,7 +1,9 @@
 //! Editing voxels: ray casts, edits and undo history.
 
-mod change;
+// First, so that the documentation of an edit begins with its constructor.
 mod filling;
+
+mod change;
 mod history;
 mod parts;
 mod ray;

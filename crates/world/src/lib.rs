@@ -13,8 +13,7 @@ pub use edit::{
 };
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{
-    LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeMesh, NodeSink, PixelScale,
-    Unsaved,
+    LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink, PixelScale, Unsaved,
 };
 pub use open::{OpenOptions, Opened, open, open_voxels};
 pub use shape::VoxelShape;

@@ -16,7 +16,6 @@ pub use config::{LodConfig, Meshing};
 pub use data::LodData;
 pub use data::save::Unsaved;
 pub use lod_camera::{LodCamera, PixelScale};
-pub use node_mesh::NodeMesh;
 pub use node_sink::NodeSink;
 pub use tree::LodTree;
 pub use tree::shown_nodes::LodCount;

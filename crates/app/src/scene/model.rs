@@ -1,10 +1,12 @@
 //! Polygon models for rendering: triangulated, with normals for shading, and scaled to a fixed size
 //! in the world.
 
+// First, so that the documentation of the triangles begins with their constructor.
+mod triangles;
+
 mod normals;
 mod split;
 mod transform;
-mod triangles;
 
 pub use transform::ModelTransform;
 pub use triangles::{ModelTriangles, PartTriangles, Shade};

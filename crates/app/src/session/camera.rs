@@ -164,7 +164,7 @@ impl CameraControl {
     }
 
     /// Whether haze is still changing to its target.
-    pub const fn is_haze_moving(&self) -> bool {
+    pub(super) const fn is_haze_moving(&self) -> bool {
         self.is_haze_moving
     }
 }

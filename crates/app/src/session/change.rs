@@ -99,11 +99,6 @@ impl Session {
         self.cull = cull;
     }
 
-    /// Whether a change of renderer or meshing is in progress.
-    pub const fn has_change(&self) -> bool {
-        self.change.is_some()
-    }
-
     /// Returns the current renderer, or the one that a change leads to.
     pub const fn requested_renderer(&self) -> RendererKind {
         match &self.change {
@@ -147,7 +142,7 @@ impl Session {
     }
 
     /// Returns why a renderer cannot draw the content.
-    pub fn cannot_draw(&self, renderer: RendererKind) -> Option<&'static str> {
+    pub(super) fn cannot_draw(&self, renderer: RendererKind) -> Option<&'static str> {
         if !matches!(renderer, RendererKind::Instanced(_)) {
             return None;
         }

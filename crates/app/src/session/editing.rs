@@ -42,7 +42,7 @@ impl Editing {
     }
 
     /// Returns corners of the world, extended by its edits.
-    pub fn grown(&self, (min, max): (DVec3, DVec3)) -> (DVec3, DVec3) {
+    pub(super) fn grown(&self, (min, max): (DVec3, DVec3)) -> (DVec3, DVec3) {
         let corner = |voxel: VoxelPos| DVec3::from_array(voxel.to_array().map(f64::from));
         match self.editor.touched() {
             Some(touched) => (min.min(corner(touched.min)), max.max(corner(touched.max))),

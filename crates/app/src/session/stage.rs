@@ -183,7 +183,7 @@ impl Stage {
     }
 
     /// Whether another scene is being prepared.
-    pub const fn has_next(&self) -> bool {
+    pub(super) const fn has_next(&self) -> bool {
         self.next.is_some()
     }
 

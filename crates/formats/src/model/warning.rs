@@ -114,7 +114,7 @@ impl Warnings {
     }
 
     /// Counts a warning. Calls `location` for the first warning of each kind.
-    pub fn add(&mut self, kind: WarningKind, location: impl FnOnce() -> String) {
+    pub(crate) fn add(&mut self, kind: WarningKind, location: impl FnOnce() -> String) {
         self.counts.entry(kind).or_insert_with(|| (0, location())).0 += 1;
     }
 }

@@ -17,10 +17,8 @@ use super::node_grid::{NodeGrid, is_representable};
 use crate::edit::VoxelAccess;
 use crate::world::{bounds_of, read_chunks};
 
-pub(super) mod edit;
 mod edits;
 mod lod_voxels;
-pub(super) mod save;
 pub(super) mod span;
 
 use edits::Edits;
@@ -432,6 +430,10 @@ impl LodData {
         }
     }
 }
+
+// Below the type, so that its documentation begins with its constructors.
+pub(super) mod edit;
+pub(super) mod save;
 
 impl VoxelAccess for LodData {
     fn side(&self) -> u32 {

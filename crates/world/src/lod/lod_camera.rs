@@ -51,7 +51,7 @@ impl LodCamera {
     }
 
     /// Whether a part of `node` may be in the picture. Tests the node's bounding sphere.
-    pub fn may_see(&self, node: NodePos) -> bool {
+    pub(super) fn may_see(&self, node: NodePos) -> bool {
         let half = f64::from(node.side_units()) / 2.0;
         let low = lowest(node);
         let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - self.position[axis]);

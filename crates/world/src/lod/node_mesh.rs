@@ -10,9 +10,9 @@ use super::data::{LoadedChunk, LodData};
 /// Mesh of a node: a body, and the skirts that close its border where a neighbour is shown at
 /// another level.
 #[derive(Clone, Debug)]
-pub struct NodeMesh {
+pub(super) struct NodeMesh {
     /// Faces that are visible if all six neighbours are shown at the same level.
-    pub body: ChunkMesh,
+    pub(super) body: ChunkMesh,
     /// Whether the node is empty at this level and all levels below.
     pub(super) is_air: bool,
     pub(super) skirts: Skirts,
@@ -45,12 +45,13 @@ impl NodeMesh {
     /// Returns the skirt on the side `face`, which is shown while the neighbour there is not shown
     /// at the same level. It has the opaque quads of that face direction, and the translucent quads
     /// at the border.
-    pub fn skirt(&self, face: Face) -> &ChunkMesh {
+    #[cfg(test)]
+    pub(super) fn skirt(&self, face: Face) -> &ChunkMesh {
         self.skirts.get(face)
     }
 
     /// Size of the quads in the body and all skirts, in bytes.
-    pub fn size_bytes(&self) -> usize {
+    pub(super) fn size_bytes(&self) -> usize {
         let skirts: usize =
             self.skirts.all.iter().flat_map(|all| all.iter()).map(ChunkMesh::len).sum();
         (self.body.len() + skirts) * size_of::<drystone_mesh::Quad>()

@@ -71,7 +71,7 @@ impl ModelTransform {
     }
 
     /// Returns the transform for renderers.
-    pub fn triangle_transform(&self) -> TriangleTransform {
+    pub(super) fn triangle_transform(&self) -> TriangleTransform {
         TriangleTransform { origin: [0; 3], scale: self.scale as f32 }
     }
 }
