@@ -27,7 +27,7 @@ pub(super) fn gl_device() -> Result<GlDevice, RenderError> {
 pub(super) enum Kind {
     /// drystone's pool on wgpu.
     PoolWgpu,
-    /// Naive: buffers for each mesh and a call per face direction, on wgpu.
+    /// Naive: buffers for each mesh and one call per mesh, on wgpu.
     NaiveWgpu,
     /// drystone's pool on OpenGL, written directly.
     PoolGl,

@@ -33,7 +33,7 @@ impl SlotClass {
 pub struct SmallObjectsConfig<'c> {
     /// The classes in any order, at most [`MAX_CLASSES`](Self::MAX_CLASSES). Slots of classes with
     /// the same size are added up. The default suits a game that parses its levels from XML: 8 to
-    /// 128 bytes in seven steps, most slots at 48 bytes, 2 MB in total.
+    /// 128 bytes in seven steps, the most bytes in slots of 48 bytes, 2 MB in total.
     pub classes: &'c [SlotClass],
 }
 

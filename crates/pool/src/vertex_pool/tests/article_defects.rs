@@ -114,8 +114,8 @@ fn running_out_of_buckets_is_an_error_with_numbers() {
     scene.finish();
 }
 
-/// "A mesh larger than its bucket overwrites its neighbour": the article's checkerboard of 16³ with
-/// 8,192 vertices per face direction, in buckets of 4,800.
+/// "A mesh larger than its bucket overwrites its neighbour": a checkerboard of 16³ with
+/// 8,192 vertices per face direction, in the article's buckets of 4,800.
 #[test]
 fn a_mesh_larger_than_its_bucket_does_not_change_its_neighbour() {
     for oversize in [Oversize::Refuse, Oversize::Split] {
