@@ -3,6 +3,7 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 
 use crate::Error;
+#[cfg(debug_assertions)]
 use crate::debug_aids::{fill_freed, fill_new};
 use crate::region::dangling;
 
@@ -62,8 +63,11 @@ impl Bump {
         // SAFETY: `padding + size` is at most the distance between `next` and `end`.
         let (block, end) = unsafe { (next.add(padding), next.add(padding + layout.size())) };
         self.next.set(end);
+        #[cfg(debug_assertions)]
         // SAFETY: the block is new.
-        unsafe { fill_new(block, layout.size()) };
+        unsafe {
+            fill_new(block, layout.size());
+        }
         Ok(block)
     }
 
@@ -85,8 +89,11 @@ impl Bump {
         // SAFETY: `padded` is at least `size`, and at most the distance between `next` and `end`.
         let (block, end) = unsafe { (next.add(padded - layout.size()), next.add(padded)) };
         self.next.set(end);
+        #[cfg(debug_assertions)]
         // SAFETY: the block is new.
-        unsafe { fill_new(block, layout.size()) };
+        unsafe {
+            fill_new(block, layout.size());
+        }
         Ok(block)
     }
 
@@ -123,9 +130,11 @@ impl Bump {
     #[inline]
     pub(super) unsafe fn lower(&self, to: NonNull<u8>, highest: &HighWaterMark) {
         highest.raise(self.next.get());
-        let size_bytes = self.next.get().addr().get() - to.addr().get();
+        #[cfg(debug_assertions)]
         // SAFETY: these bytes belong to this allocator, and nothing uses them.
-        unsafe { fill_freed(to, size_bytes) };
+        unsafe {
+            fill_freed(to, self.next.get().addr().get() - to.addr().get());
+        }
         self.next.set(to);
     }
 
