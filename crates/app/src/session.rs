@@ -7,6 +7,9 @@
 //! ```
 
 mod camera;
+mod change;
+mod editing;
+mod stage;
 
 pub use camera::CameraControl;
 use change::Change;
@@ -370,11 +373,6 @@ impl Session {
         Meshing { occlusion: self.camera.look().occlusion }
     }
 }
-
-// Below the type, so that its documentation begins with its constructors.
-mod change;
-mod editing;
-mod stage;
 
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,8 @@ use crate::{
     storage::Storage,
 };
 
+mod commands;
+mod inspect;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -430,7 +432,3 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.meshes.changes.note(handle.slot());
     }
 }
-
-// Below the type, so that its documentation begins with its constructors.
-mod commands;
-mod inspect;

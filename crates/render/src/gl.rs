@@ -20,6 +20,7 @@ mod context;
 mod geometry;
 #[allow(unsafe_code)]
 mod overlay;
+pub mod parts;
 #[allow(unsafe_code)]
 mod passes;
 #[allow(unsafe_code)]
@@ -223,9 +224,6 @@ impl GlDevice {
         }
     }
 }
-
-// Below the type, so that its documentation begins with its constructors.
-pub mod parts;
 
 impl Output for GlDevice {
     fn describe(&self) -> String {

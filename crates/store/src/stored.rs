@@ -5,6 +5,7 @@ use drystone_formats::{MemoryFile, SourceError, WorldFile};
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 mod batch;
+mod check;
 mod committer;
 mod contents;
 mod database;
@@ -24,6 +25,7 @@ mod publish;
 mod record;
 mod salvage;
 mod source;
+mod summary;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -371,10 +373,6 @@ impl StoredWorld {
         Store::verify_in(file)
     }
 }
-
-// Below the type, so that its documentation begins with its constructors.
-mod check;
-mod summary;
 
 /// The chunks by position, or an error if one has another side length than [`Chunk::SIDE`].
 fn of_one_side(

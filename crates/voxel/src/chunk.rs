@@ -9,6 +9,9 @@ pub(crate) use self::table::Table;
 use crate::{LocalPos, Material};
 
 mod blocks;
+mod bricks;
+mod from_runs;
+mod iter;
 mod numbered;
 mod palette;
 mod reader;
@@ -301,11 +304,6 @@ impl Chunk {
         inside.then(|| (x + self.side * (y + self.side * z)) as usize)
     }
 }
-
-// Below the type, so that its documentation begins with its constructors.
-mod bricks;
-mod from_runs;
-mod iter;
 
 /// Returns the indices of a row along X.
 fn row_of(side: u32, y: u32, z: u32) -> Range<usize> {

@@ -15,9 +15,12 @@ use web_time::Instant;
 use super::node_grid::{NodeGrid, is_representable};
 use crate::edit::VoxelAccess;
 
+pub(super) mod edit;
 mod edits;
 mod lod_voxels;
+pub(super) mod save;
 pub(super) mod span;
+mod whole;
 
 use edits::Edits;
 
@@ -347,11 +350,6 @@ impl Clock {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-// Below the type, so that its documentation begins with its constructors.
-pub(super) mod edit;
-pub(super) mod save;
-mod whole;
 
 impl VoxelAccess for LodData {
     fn side(&self) -> u32 {

@@ -14,6 +14,7 @@ use super::workers::Workers;
 
 mod apply;
 mod camera_path;
+mod edit;
 mod edit_mesher;
 mod mesh_requests;
 mod node_table;
@@ -340,9 +341,6 @@ impl LodTree {
         }
     }
 }
-
-// Below the type, so that its documentation begins with its constructors.
-mod edit;
 
 impl std::fmt::Debug for LodTree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -32,7 +32,7 @@ impl LodData {
     /// those of unsaved edits.
     ///
     /// # Cost
-    /// The cost of [`Source::chunk_positions`].
+    /// The cost of [`Source::chunk_positions`](drystone_formats::Source::chunk_positions).
     pub fn chunk_positions(&self) -> Vec<ChunkPos> {
         let mut positions = self.source.chunk_positions();
         positions.extend(self.read_edits().lowest().into_iter().map(|(position, _)| position));
