@@ -3,16 +3,15 @@ use alloc::vec::Vec;
 use bytemuck::Pod;
 
 use crate::{
-    allocation::Location,
     backend::{ALIGNMENT_BYTES, Backend},
     config::PoolConfig,
     defragmenter::{Defragmenter, MoveBudget, Moved},
     draw_table::DrawTable,
     error::PoolError,
     frames::Frames,
-    mesh::{Mesh, MeshHandle, MeshKey},
+    mesh::{Mesh, MeshHandle},
     meshes::Meshes,
-    parts::MAX_PARTS,
+    stats::{MeshRange, PoolRange, PoolStats, RangeState},
     storage::Storage,
 };
 
@@ -21,6 +20,7 @@ mod inspect;
 #[cfg(test)]
 mod tests;
 mod writer;
+mod writing;
 
 pub use writer::MeshWriter;
 
@@ -273,162 +273,146 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.frames.complete(frame);
         self.storage.buffers.release(&self.frames, backend);
     }
+}
 
-    /// Allocates and writes the mesh of a new slot. Leaves no allocation after an error.
+/// Inspection.
+impl<V: Pod, D: Pod> VertexPool<V, D> {
+    /// Returns the configuration of the pool.
+    pub const fn config(&self) -> &PoolConfig {
+        self.storage.config()
+    }
+
+    /// Number of meshes in the pool.
     #[inline]
-    fn fill_slot(
-        &mut self,
-        key: MeshKey,
-        elements: &[V],
-        part_counts: &[u32],
-        backend: &mut impl Backend,
-    ) -> Result<(), PoolError> {
-        let mesh = self.meshes.get_mut(key).ok_or(PoolError::Stale)?;
-        let counted = mesh.ranges.set_counts(part_counts);
-        self.check_parts(elements, part_counts, counted)?;
-        if elements.is_empty() {
-            return Ok(());
-        }
-        let size = elements.len() as u32;
-        let location = self.allocate(size, backend)?;
-        self.write_or_free(location, elements, backend)?;
-        if let Some(mesh) = self.meshes.get_mut(key) {
-            mesh.set_location(location);
-        }
-        self.storage.occupy(key.index(), location, size);
-        Ok(())
+    pub const fn len(&self) -> u32 {
+        self.meshes.len()
     }
 
-    /// Checks that the parts, which contain `counted` elements, are valid and add up.
+    /// Returns whether the pool contains no mesh.
     #[inline]
-    fn check_parts(
-        &self,
-        elements: &[V],
-        part_counts: &[u32],
-        counted: u64,
-    ) -> Result<(), PoolError> {
-        let is_whole = part_counts.len() <= MAX_PARTS && counted == elements.len() as u64;
-        if is_whole && counted <= u32::MAX.into() {
-            return Ok(());
-        }
-        Err(self.wrong_parts(elements.len(), part_counts))
+    pub const fn is_empty(&self) -> bool {
+        self.meshes.len() == 0
     }
 
-    /// Returns the error for invalid parts.
-    #[cold]
-    fn wrong_parts(&self, elements: usize, part_counts: &[u32]) -> PoolError {
-        let counted: u64 = part_counts.iter().map(|&count| u64::from(count)).sum();
-        let parts = part_counts.len();
-        if parts > MAX_PARTS || counted != elements as u64 {
-            return PoolError::PartsMismatch { elements, counted, parts };
-        }
-        PoolError::MeshTooLarge { elements: counted, limit: self.storage.max_allocation() }
-    }
-
-    /// Allocates `size` elements in one or several allocations. `size` must be at least 1.
-    #[inline(always)]
-    fn allocate(&mut self, size: u32, backend: &mut impl Backend) -> Result<Location, PoolError> {
-        match self.storage.allocate(size) {
-            Some(location) => Ok(location),
-            None => self.allocate_or_grow(size, backend),
-        }
-    }
-
-    /// Allocates if no existing buffer has enough contiguous space.
-    #[cold]
-    fn allocate_or_grow(
-        &mut self,
-        size: u32,
-        backend: &mut impl Backend,
-    ) -> Result<Location, PoolError> {
-        let location = self.storage.allocate_or_grow(size, self.frames.current(), backend)?;
-        location.ok_or_else(|| self.full(size))
-    }
-
-    /// Returns the error for `size` elements that do not fit.
-    #[cold]
-    fn full(&mut self, size: u32) -> PoolError {
-        let stats = self.storage.buffers.stats();
-        PoolError::Full {
-            requested: size.into(),
-            largest_free: stats.largest_free.into(),
-            total_free: stats.free,
-            waiting: stats.waiting,
-            device_refused: self.storage.buffers.is_out_of_device_memory(),
-            least_recently_drawn: self.meshes.find_oldest(self.frames.current()),
-        }
-    }
-
-    /// Writes a mesh's elements to its new allocations. Frees them after an error.
+    /// Returns the per-draw data of a mesh, or `None` if the handle is stale.
     #[inline]
-    fn write_or_free(
-        &mut self,
-        location: Location,
-        elements: &[V],
-        backend: &mut impl Backend,
-    ) -> Result<(), PoolError> {
-        let written = self.write(location, elements, backend);
-        written.inspect_err(|_| self.free(location, elements.len() as u32))
+    pub fn data(&self, handle: MeshHandle) -> Option<&D> {
+        self.meshes.get(handle)?;
+        self.table.all().get(handle.slot() as usize)
     }
 
-    /// Writes a mesh's elements to its allocations. If one write fails, others may be done already.
-    #[inline]
-    fn write(
-        &mut self,
-        location: Location,
-        elements: &[V],
-        backend: &mut impl Backend,
-    ) -> Result<(), PoolError> {
-        if !elements.is_empty() {
-            self.storage.write(location, elements.len() as u32, 0, elements, backend)?;
-            self.frames.note_uploaded(size_of_val(elements));
+    /// Iterates over all meshes with their per-draw data, in slot order.
+    pub fn iter(&self) -> impl Iterator<Item = (MeshHandle, &D)> {
+        let data = self.table.all();
+        self.meshes.iter().filter_map(|(mesh, _)| Some((mesh, data.get(mesh.slot() as usize)?)))
+    }
+
+    /// Returns statistics of the pool.
+    ///
+    /// # Cost
+    /// O(meshes), reading one word each, and O(buffers); with ranges, one `RangeSpace::stats` per
+    /// buffer.
+    pub fn stats(&self) -> PoolStats {
+        let parts = self.meshes.iter().map(|(_, mesh)| u64::from(mesh.ranges.part_count()));
+        PoolStats {
+            meshes: self.meshes.len(),
+            parts: parts.sum(),
+            last_frame: self.frames.last_traffic(),
+            ..self.storage.buffers.stats()
         }
-        Ok(())
     }
 
-    /// Frees the allocations of a mesh that was never drawn.
-    fn free(&mut self, location: Location, len: u32) {
-        self.storage.free(location, len, self.frames.current());
-    }
-
-    /// Reserves a slot for a mesh with this data. The slot contains an empty mesh at first.
+    /// Returns a counter that increases with every change that can invalidate built commands.
     #[inline]
-    fn reserve_slot(&mut self, data: D, backend: &mut impl Backend) -> Result<MeshKey, PoolError> {
-        let capacity = self.config().max_slots;
-        let key = self.meshes.reserve(capacity, self.frames.current())?;
-        if !self.table.reserve(key.index(), data) {
-            match self.table.grow(key.index(), self.storage.config(), backend) {
-                Ok(written_bytes) => self.frames.note_uploaded(written_bytes),
-                Err(error) => return Err(self.meshes.cancel(key, error.into())),
+    pub const fn revision(&self) -> u64 {
+        self.meshes.changes.revision()
+    }
+
+    /// Returns all ranges of all buffers, sorted by buffer and offset, without holes.
+    ///
+    /// # Cost
+    /// O(meshes · log meshes), and memory for the result.
+    pub fn ranges(&self) -> Vec<PoolRange> {
+        let mut taken = self.used_ranges();
+        taken.sort_by_key(|range| (range.buffer, range.elements.start));
+        let mut all = Vec::with_capacity(taken.len() * 2);
+        let mut taken = taken.into_iter().peekable();
+        for buffer in self.storage.buffers.iter() {
+            let number = u32::from(buffer.number);
+            let free = |elements| PoolRange { buffer: number, elements, state: RangeState::Free };
+            let mut end = 0;
+            while let Some(range) = taken.next_if(|range| range.buffer == number) {
+                if range.elements.start > end {
+                    all.push(free(end..range.elements.start));
+                }
+                end = range.elements.end;
+                all.push(range);
+            }
+            if buffer.elements > end {
+                all.push(free(end..buffer.elements));
             }
         }
-        Ok(key)
+        all
     }
 
-    /// Replaces the mesh of `handle` by `mesh`, which is already written, and retires the old one.
-    fn replace_mesh(
-        &mut self,
-        handle: MeshHandle,
-        mesh: Mesh,
-        data: D,
-        backend: &mut impl Backend,
-    ) {
-        let (location, len) = (mesh.location(), mesh.len());
-        let Some(slot) = self.meshes.get_mut(handle.mesh) else {
-            self.free(location, len);
-            return;
+    /// Iterates over the ranges of a mesh in order: one range, or several for a split mesh. A mesh
+    /// without elements and a removed mesh have no range.
+    ///
+    /// The ranges are valid until the mesh is replaced or [moved](Self::moved).
+    ///
+    /// # Cost
+    /// About ten nanoseconds per range.
+    pub fn ranges_of(&self, handle: MeshHandle) -> impl Iterator<Item = MeshRange> + '_ {
+        self.meshes.get(handle).into_iter().flat_map(move |mesh| {
+            self.spans(mesh).map(|(span, held)| MeshRange {
+                buffer: span.buffer.into(),
+                first: span.first,
+                part_counts: mesh.ranges.counts_within(&held),
+            })
+        })
+    }
+
+    /// Returns the meshes moved by the last call of [`defragment`](Self::defragment), unsorted. A
+    /// split mesh can occur several times, and a mesh that was removed later is stale.
+    pub fn moved(&self) -> &[MeshHandle] {
+        self.defragmenter.moved()
+    }
+
+    /// Number of commands for drawing each part of each mesh separately: without masks, and without
+    /// merging adjacent parts. This is the maximum number of commands for the pool.
+    ///
+    /// # Cost
+    /// O(meshes).
+    pub fn command_count(&self) -> u64 {
+        let pattern = self.config().pattern_elements;
+        let of_range = |range: MeshRange| {
+            let of_part = |count: u32| u64::from(count.div_ceil(pattern));
+            range.part_counts.map(of_part).iter().sum::<u64>()
         };
-        let old = core::mem::replace(slot, mesh);
-        self.storage.retire(old.location(), old.len(), &self.frames);
-        self.storage.occupy(handle.slot(), location, len);
-        self.set_slot(handle, data, backend);
+        self.iter().flat_map(|(handle, _)| self.ranges_of(handle)).map(of_range).sum()
     }
 
-    /// Changes and writes the per-draw data of a mesh.
-    #[inline]
-    fn set_slot(&mut self, handle: MeshHandle, data: D, backend: &mut impl Backend) {
-        let written_bytes = self.table.set(handle.slot(), data, backend);
-        self.frames.note_uploaded(written_bytes);
-        self.meshes.changes.note(handle.slot());
+    /// Checks all invariants of the structure, for tests.
+    ///
+    /// # Errors
+    /// Description of the first violated invariant.
+    pub fn validate(&self) -> Result<(), &'static str> {
+        self.meshes.validate()?;
+        let mut end = (0, 0);
+        for range in self.ranges() {
+            if range.buffer != end.0 {
+                end = (range.buffer, 0);
+            }
+            if range.elements.start != end.1 {
+                return Err("two ranges overlap");
+            }
+            end.1 = range.elements.end;
+            let buffer = self.storage.buffers.get(range.buffer as u16);
+            if range.elements.end > buffer.ok_or("a range is in no buffer")?.elements {
+                return Err("a range exceeds its buffer");
+            }
+        }
+        self.storage.validate(&self.used_ranges())?;
+        self.validate_owners()
     }
 }

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use drystone_formats::{MemoryFile, SourceError, WorldFile};
@@ -18,6 +17,7 @@ mod later;
 mod levels;
 mod meta;
 mod nodes;
+mod not_closed;
 mod open;
 mod options;
 mod pages;
@@ -31,7 +31,7 @@ mod survey;
 pub(crate) mod tests;
 mod zstd;
 
-use batch::{Batch, IMPORT};
+use batch::{Batch, IMPORT, of_one_side};
 pub use check::WorldCheck;
 use committer::CommitMode;
 use contents::Contents;
@@ -40,6 +40,7 @@ use database::{Access, Store, damaged};
 pub use later::StoredLater;
 use levels::Levels;
 pub(crate) use meta::is_same_kind;
+pub use not_closed::NotClosed;
 use open::{Meta, NewWorld, check_signature, has_signature, read_index, read_meta};
 use options::CACHE_BYTES;
 pub use options::{CommitPolicy, StoreAccess, StoreOptions};
@@ -293,6 +294,17 @@ impl StoredWorld {
         closed.map_err(|error| Box::new(NotClosed { world: self, error }))
     }
 
+    /// Counts the chunks and voxels of the world.
+    ///
+    /// # Cost
+    /// Reads every chunk once, on all cores. Keeps no chunk in memory.
+    ///
+    /// # Errors
+    /// The length of the file cannot be read.
+    pub fn summary(&self) -> Result<StoredSummary, SourceError> {
+        StoredSummary::of(self)
+    }
+
     /// Path of the file.
     pub fn path(&self) -> &Path {
         self.contents.store.path()
@@ -332,6 +344,35 @@ impl StoredWorld {
     /// Whether the file begins with the signature of stored worlds.
     pub fn is_stored(path: &Path) -> bool {
         has_signature(path)
+    }
+
+    /// Reads a whole stored world, verifies every checksum and decompresses every chunk.
+    ///
+    /// # Cost
+    /// Reads the whole file on one core, about 20 µs for each chunk and LOD chunk.
+    ///
+    /// # Errors
+    /// A file that cannot be opened at all, see [`open`](Self::open). Other damage is a line of
+    /// [`WorldCheck::damage`], not an error.
+    pub fn check(path: &Path) -> Result<WorldCheck, SourceError> {
+        check::check(path)
+    }
+
+    /// Repairs a damaged world. Copies every intact chunk into a new file and rebuilds the index,
+    /// and LOD chunks if there were any. The new file replaces the damaged one, which is kept with
+    /// `.damaged` appended to its name; that path is returned. Lost materials are named by their
+    /// number. A lost [`id`](Self::id) is replaced by a new one. A world without damage is not
+    /// changed.
+    ///
+    /// # Cost
+    /// A [`check`](Self::check). If there is damage, also writes the whole file.
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check), and failed writes. A file that was cut short is
+    /// repaired as far as possible. [`Unrepairable`](SourceError::Unrepairable) if no part can be
+    /// read.
+    pub fn repair(path: &Path) -> Result<(WorldCheck, Option<PathBuf>), SourceError> {
+        check::repair(path)
     }
 
     /// Shrinks the file as far as possible without compressing records again. Useful for finished
@@ -374,17 +415,6 @@ impl StoredWorld {
     }
 }
 
-/// The chunks by position, or an error if one has another side length than [`Chunk::SIDE`].
-fn of_one_side(
-    chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
-) -> Result<BTreeMap<ChunkPos, Chunk>, SourceError> {
-    let chunks = chunks.into_iter().map(|(position, chunk)| match chunk.side() {
-        Chunk::SIDE => Ok((position, chunk)),
-        found => Err(SourceError::ChunkSide { found, expected: Chunk::SIDE }),
-    });
-    chunks.collect()
-}
-
 const WRONG_SUM: &str = "its checksum is wrong";
 const MISSING: &str = "it is missing from its group";
 
@@ -399,22 +429,6 @@ fn with_suffix(path: &Path, ending: &str) -> PathBuf {
 /// Text for a chunk in messages.
 fn location_of(position: ChunkPos) -> String {
     format!("chunk {},{},{}", position.x, position.y, position.z)
-}
-
-/// Error of [`StoredWorld::close`]. Contains the world, which is still open.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub struct NotClosed {
-    /// The world, with its pending changes.
-    pub world: StoredWorld,
-    /// Why the world could not be closed.
-    pub error: SourceError,
-}
-
-impl From<Box<NotClosed>> for SourceError {
-    fn from(not_closed: Box<NotClosed>) -> Self {
-        not_closed.error
-    }
 }
 
 impl std::fmt::Debug for StoredWorld {

@@ -14,7 +14,7 @@ mod workers;
 
 pub use config::{LodConfig, Meshing};
 pub use data::LodData;
-pub use data::save::Unsaved;
+pub use data::unsaved::Unsaved;
 pub use lod_camera::{LodCamera, PixelScale};
 pub use node_sink::NodeSink;
 pub use tree::LodTree;

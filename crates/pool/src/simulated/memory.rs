@@ -98,12 +98,12 @@ pub struct SimulatedPicture {
 
 impl SimulatedPicture {
     /// Creates an empty picture for elements and per-draw data of these sizes.
-    pub const fn new(element_bytes: usize, data_bytes: usize) -> Self {
+    pub(crate) const fn new(element_bytes: usize, data_bytes: usize) -> Self {
         Self { bytes: Vec::new(), data_bytes, element_bytes }
     }
 
     /// Adds an element with its per-draw data.
-    pub fn push(&mut self, data: &[u8], element: &[u8]) {
+    pub(crate) fn push(&mut self, data: &[u8], element: &[u8]) {
         self.bytes.extend_from_slice(data);
         self.bytes.extend_from_slice(element);
     }

@@ -251,3 +251,14 @@ fn put_values(
     }
     Ok(())
 }
+
+/// The chunks by position, or an error if one has another side length than [`Chunk::SIDE`].
+pub(super) fn of_one_side(
+    chunks: impl IntoIterator<Item = (ChunkPos, Chunk)>,
+) -> Result<BTreeMap<ChunkPos, Chunk>, SourceError> {
+    let chunks = chunks.into_iter().map(|(position, chunk)| match chunk.side() {
+        Chunk::SIDE => Ok((position, chunk)),
+        found => Err(SourceError::ChunkSide { found, expected: Chunk::SIDE }),
+    });
+    chunks.collect()
+}

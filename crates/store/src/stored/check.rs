@@ -28,72 +28,51 @@ pub struct WorldCheck {
     pub lost: Vec<ChunkPos>,
 }
 
-impl StoredWorld {
-    /// Reads a whole stored world, verifies every checksum and decompresses every chunk.
-    ///
-    /// # Cost
-    /// Reads the whole file on one core, about 20 µs for each chunk and LOD chunk.
-    ///
-    /// # Errors
-    /// A file that cannot be opened at all, see [`open`](Self::open). Other damage is a line of
-    /// [`WorldCheck::damage`], not an error.
-    pub fn check(path: &Path) -> Result<WorldCheck, SourceError> {
-        check_signature(path.into())?;
-        let survey = Survey::of(path, Access::Read, &mut |_, _| Ok(()));
-        let survey = survey.map_err(|error| match salvage::cut(path) {
-            Some(problem) => damaged(path, DATABASE, problem),
-            None => error,
-        })?;
-        Ok(survey.report())
-    }
+/// Reads and checks a whole file.
+pub(super) fn check(path: &Path) -> Result<WorldCheck, SourceError> {
+    check_signature(path.into())?;
+    let survey = Survey::of(path, Access::Read, &mut |_, _| Ok(()));
+    let survey = survey.map_err(|error| match salvage::cut(path) {
+        Some(problem) => damaged(path, DATABASE, problem),
+        None => error,
+    })?;
+    Ok(survey.report())
+}
 
-    /// Repairs a damaged world. Copies every intact chunk into a new file and rebuilds the index,
-    /// and LOD chunks if there were any. The new file replaces the damaged one, which is kept with
-    /// `.damaged` appended to its name; that path is returned. Lost materials are named by their
-    /// number. A lost [`id`](Self::id) is replaced by a new one. A world without damage is not
-    /// changed.
-    ///
-    /// # Cost
-    /// A [`check`](Self::check). If there is damage, also writes the whole file.
-    ///
-    /// # Errors
-    /// The errors of [`check`](Self::check), and failed writes. A file that was cut short is
-    /// repaired as far as possible. [`Unrepairable`](SourceError::Unrepairable) if no part can be
-    /// read.
-    pub fn repair(path: &Path) -> Result<(WorldCheck, Option<PathBuf>), SourceError> {
-        check_signature(path.into())?;
-        // A writer would keep changing the damaged file, which loses its name here.
-        let held = Store::hold(path)?;
-        let (survey, access, highest) = survey(path)?;
-        let mut report = survey.report();
-        if let (Access::ReadCut, Some(problem)) = (&access, salvage::cut(path)) {
-            report.damage.insert(0, format!("{}: {problem}", path.display()));
-        }
-        if report.damage.is_empty() {
-            return Ok((report, None));
-        }
-        let name = survey.head.as_ref().map_or("repaired world", |head| &head.name);
-        let materials = with_numbers(survey.materials.clone().unwrap_or_default(), highest);
-        let has_levels = survey.level_count + survey.damaged_levels > 0;
-        let kept = with_suffix(path, "damaged");
-        let unreadable = |problem| SourceError::Unreadable { path: path.into(), problem };
-        if kept.exists() {
-            return Err(SourceError::Unreadable {
-                path: kept,
-                problem: std::io::ErrorKind::AlreadyExists.into(),
-            });
-        }
-        let new = publish::reserve(path).map_err(unreadable)?;
-        let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
-        let new_world = NewWorld { name, id, materials: &materials, import: None };
-        let repaired = new_world
-            .fill(&new)
-            .and_then(|()| copy_intact((path, access), &new, has_levels))
-            .and_then(|()| publish::replace(new, path, &kept).map_err(unreadable));
-        drop(held);
-        repaired?;
-        Ok((report, Some(kept)))
+/// Repairs a damaged file.
+pub(super) fn repair(path: &Path) -> Result<(WorldCheck, Option<PathBuf>), SourceError> {
+    check_signature(path.into())?;
+    // A writer would keep changing the damaged file, which loses its name here.
+    let held = Store::hold(path)?;
+    let (survey, access, highest) = survey(path)?;
+    let mut report = survey.report();
+    if let (Access::ReadCut, Some(problem)) = (&access, salvage::cut(path)) {
+        report.damage.insert(0, format!("{}: {problem}", path.display()));
     }
+    if report.damage.is_empty() {
+        return Ok((report, None));
+    }
+    let name = survey.head.as_ref().map_or("repaired world", |head| &head.name);
+    let materials = with_numbers(survey.materials.clone().unwrap_or_default(), highest);
+    let has_levels = survey.level_count + survey.damaged_levels > 0;
+    let kept = with_suffix(path, "damaged");
+    let unreadable = |problem| SourceError::Unreadable { path: path.into(), problem };
+    if kept.exists() {
+        return Err(SourceError::Unreadable {
+            path: kept,
+            problem: std::io::ErrorKind::AlreadyExists.into(),
+        });
+    }
+    let new = publish::reserve(path).map_err(unreadable)?;
+    let id = survey.id.or_else(|| survey.head.is_none().then(id::random));
+    let new_world = NewWorld { name, id, materials: &materials, import: None };
+    let repaired = new_world
+        .fill(&new)
+        .and_then(|()| copy_intact((path, access), &new, has_levels))
+        .and_then(|()| publish::replace(new, path, &kept).map_err(unreadable));
+    drop(held);
+    repaired?;
+    Ok((report, Some(kept)))
 }
 
 /// Surveys a whole file. Returns the access mode that worked, and the highest material number.

@@ -25,35 +25,29 @@ pub struct StoredSummary {
     pub lost: u64,
 }
 
-impl StoredWorld {
-    /// Counts the chunks and voxels of the world.
-    ///
-    /// # Cost
-    /// Reads every chunk once, on all cores. Keeps no chunk in memory.
-    ///
-    /// # Errors
-    /// The length of the file cannot be read.
-    pub fn summary(&self) -> Result<StoredSummary, SourceError> {
-        let metadata = fs::metadata(self.path());
+impl StoredSummary {
+    /// Counts the chunks and voxels of a world.
+    pub(super) fn of(world: &StoredWorld) -> Result<Self, SourceError> {
+        let metadata = fs::metadata(world.path());
         let file_bytes = metadata
-            .map_err(|problem| SourceError::Unreadable { path: self.path().into(), problem })?
+            .map_err(|problem| SourceError::Unreadable { path: world.path().into(), problem })?
             .len();
         let merge =
             |a: (MaterialCounts, u64), b: (MaterialCounts, u64)| (a.0.merged(b.0), a.1 + b.1);
-        let add = |(mut counts, lost): (MaterialCounts, u64), at| match self.chunk(at) {
+        let add = |(mut counts, lost): (MaterialCounts, u64), at| match world.chunk(at) {
             Ok(chunk) => {
                 counts.add_chunk(&chunk);
                 (counts, lost)
             }
             Err(_) => (counts, lost + 1),
         };
-        let positions = self.chunk_positions().into_par_iter();
+        let positions = world.chunk_positions().into_par_iter();
         let (counts, lost) = positions.fold(Default::default, add).reduce(Default::default, merge);
-        Ok(StoredSummary {
-            version: self.version(),
-            revision: self.revision(),
-            chunk_count: self.chunk_count(),
-            extent: self.extent(),
+        Ok(Self {
+            version: world.version(),
+            revision: world.revision(),
+            chunk_count: world.chunk_count(),
+            extent: world.extent(),
             file_bytes,
             voxels: counts.sorted(),
             lost,

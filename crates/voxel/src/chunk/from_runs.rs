@@ -10,97 +10,26 @@ use super::runs::Runs;
 use super::storage::Storage;
 use crate::{Chunk, Material, StorageKind};
 
-impl Chunk {
-    /// Creates a chunk from runs of voxels: pairs of length and index into `materials`. X is
-    /// fastest, then Y, then Z. The result has the given storage, which should be the
-    /// [`storage`](Self::storage) of the chunk that the runs came from.
-    ///
-    /// Returns `None` in these cases:
-    /// - `side` is not 1 to 64, or the runs do not cover exactly its voxels.
-    /// - A run is empty, or two adjacent runs have equal materials.
-    /// - A material is listed twice, or `storage` does not support the number of materials.
-    ///
-    /// # Cost
-    /// A few nanoseconds per run, and one write of the storage's memory.
-    ///
-    /// # Examples
-    /// ```
-    /// use drystone_voxel::{Chunk, LocalPos, Material, StorageKind};
-    ///
-    /// let kinds = [Material::AIR, Material(9)];
-    /// let bits = StorageKind::Palette { bits: 1 };
-    /// let chunk = Chunk::from_runs(2, &kinds, [(3, 0), (5, 1)], bits).unwrap();
-    /// assert_eq!(chunk.get(LocalPos::new(1, 1, 0)), Material(9));
-    /// assert_eq!(chunk.solid_count(), 5);
-    /// assert!(Chunk::from_runs(2, &kinds, [(3, 0), (6, 1)], bits).is_none());
-    /// ```
-    pub fn from_runs(
-        side: u32,
-        materials: &[Material],
-        runs: impl IntoIterator<Item = (u32, usize)>,
-        storage: StorageKind,
-    ) -> Option<Self> {
-        if !(1..=Self::MAX_SIDE).contains(&side) || has_duplicates(materials) {
-            return None;
-        }
-        let mut chunk = Self::new(side, Material::AIR);
-        let runs = Checked { runs: runs.into_iter(), rest: side.pow(3), last: usize::MAX };
-        (chunk.storage, chunk.solid_count) = match storage {
-            StorageKind::Uniform => uniform(materials, runs)?,
-            StorageKind::Runs => as_runs(materials, runs)?,
-            StorageKind::Bricks => bricks(chunk.volume(), materials, runs)?,
-            StorageKind::Palette { bits: u16::BITS } => direct(chunk.volume(), materials, runs)?,
-            StorageKind::Palette { bits } => packed(chunk.volume(), materials, runs, bits)?,
-        };
-        Some(chunk)
+/// Returns the storage of a chunk of `side`³ voxels made of runs, and the number of its solid voxels,
+/// or `None` if the runs are invalid.
+pub(super) fn read(
+    side: u32,
+    materials: &[Material],
+    runs: impl IntoIterator<Item = (u32, usize)>,
+    storage: StorageKind,
+) -> Option<(Storage, u32)> {
+    if !(1..=Chunk::MAX_SIDE).contains(&side) || has_duplicates(materials) {
+        return None;
     }
-
-    /// Appends a chunk in [`StorageKind::Bricks`](crate::StorageKind::Bricks) to `bytes`, in a form
-    /// suited for compression. Returns `false` without writing for any other storage.
-    ///
-    /// A *set* is the list of materials of a brick. Most bricks share a few sets.
-    ///
-    /// | bytes | content |
-    /// |---|---|
-    /// | 1 | number of materials − 1 |
-    /// | 2 per material | the materials, low byte first |
-    /// | 2 | number of sets − 1 |
-    /// | 1 + 1 per material | for each set: the number of materials, then their indices in ascending order |
-    /// | 1 per brick | low byte of the index of its set; X fastest, then Y, then Z |
-    /// | 1 per brick | high byte, if there are more than 256 sets |
-    /// | 8 per plane | for each brick with several materials: one plane per bit of a voxel's index in the set, low bit first; one bit per voxel, Y fastest, then Z, then X |
-    ///
-    /// # Cost
-    /// Some tens of nanoseconds per brick of 4³ voxels.
-    pub fn write_bricks(&self, bytes: &mut Vec<u8>) -> bool {
-        let Storage::Bricks(bricks) = &self.storage else { return false };
-        bricks.write(bytes);
-        true
-    }
-
-    /// Reads a chunk written by [`write_bricks`](Self::write_bricks). Returns `None` if the bytes
-    /// are invalid or too many.
-    ///
-    /// # Cost
-    /// A few nanoseconds per brick of 4³ voxels. Memory: that of the chunk, and scratch of about
-    /// the size of `bytes`.
-    ///
-    /// # Examples
-    /// ```
-    /// use drystone_voxel::{Chunk, Material, StorageKind};
-    ///
-    /// let chunk = Chunk::from_fn(32, |at| Material(1 + u16::from((at.x ^ at.y) / 9)));
-    /// assert_eq!(chunk.storage(), StorageKind::Bricks);
-    /// let mut bytes = Vec::new();
-    /// assert!(chunk.write_bricks(&mut bytes));
-    /// assert_eq!(Chunk::from_bricks(32, &bytes), Some(chunk));
-    /// assert_eq!(Chunk::from_bricks(32, &bytes[1..]), None);
-    /// ```
-    pub fn from_bricks(side: u32, bytes: &[u8]) -> Option<Self> {
-        let (bricks, solid_count) = Bricks::read(side as usize, bytes)?;
-        let mut chunk = Self::new(side, Material::AIR);
-        (chunk.storage, chunk.solid_count) = (Storage::Bricks(Arc::new(bricks)), solid_count);
-        Some(chunk)
+    let volume = side.pow(3);
+    let runs = Checked { runs: runs.into_iter(), rest: volume, last: usize::MAX };
+    let volume = volume as usize;
+    match storage {
+        StorageKind::Uniform => uniform(materials, runs),
+        StorageKind::Runs => as_runs(materials, runs),
+        StorageKind::Bricks => bricks(volume, materials, runs),
+        StorageKind::Palette { bits: u16::BITS } => direct(volume, materials, runs),
+        StorageKind::Palette { bits } => packed(volume, materials, runs, bits),
     }
 }
 

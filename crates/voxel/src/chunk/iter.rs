@@ -1,4 +1,4 @@
-use super::{Reader, Table, row_of};
+use super::{Reader, row_of};
 use crate::{Chunk, LocalPos, Material};
 
 /// Buffer for the longest row of a chunk.
@@ -11,6 +11,13 @@ pub struct Voxels<'a> {
     /// Position of the next voxel.
     at: [u32; 3],
     row: Row,
+}
+
+impl<'a> Voxels<'a> {
+    pub(super) fn new(chunk: &'a Chunk) -> Self {
+        let row = [Material::AIR; Chunk::MAX_SIDE as usize];
+        Self { reader: chunk.reader(), side: chunk.side, at: [0; 3], row }
+    }
 }
 
 impl Iterator for Voxels<'_> {
@@ -34,48 +41,6 @@ impl Iterator for Voxels<'_> {
             [0, 0, z + 1]
         };
         Some((LocalPos::new(x as u8, y as u8, z as u8), self.row[x as usize]))
-    }
-}
-
-impl Chunk {
-    /// Iterates over all voxels with their positions: X fastest, then Y, then Z.
-    pub fn iter(&self) -> Voxels<'_> {
-        let row = [Material::AIR; Self::MAX_SIDE as usize];
-        Voxels { reader: self.reader(), side: self.side, at: [0; 3], row }
-    }
-
-    /// Iterates over all voxels that are not air, with their positions.
-    pub fn iter_solid(&self) -> impl Iterator<Item = (LocalPos, Material)> {
-        let all = if self.is_empty() { None } else { Some(self.iter()) };
-        all.into_iter().flatten().filter(|(_, material)| !material.is_air())
-    }
-
-    /// Calls `each` with Y, Z and the voxels of each row along X, in order.
-    ///
-    /// # Examples
-    /// ```
-    /// use drystone_voxel::{Chunk, Material};
-    ///
-    /// let mut rows = 0;
-    /// Chunk::new(16, Material(1)).for_each_row(|_y, _z, row| {
-    ///     assert_eq!(row, [Material(1); 16]);
-    ///     rows += 1;
-    /// });
-    /// assert_eq!(rows, 16 * 16);
-    /// ```
-    pub fn for_each_row(&self, mut each: impl FnMut(u32, u32, &[Material])) {
-        let mut table = Table::new();
-        let mut reader = self.reader_of_many(self.volume(), &mut table);
-        // Reads whole layers, to share lookups between rows.
-        let mut layer = [Material::AIR; (Self::MAX_SIDE * Self::MAX_SIDE) as usize];
-        let n = self.side as usize;
-        for z in 0..self.side {
-            let layer = &mut layer[..n * n];
-            reader.copy(row_of(self.side, 0, z).start, layer);
-            for (y, row) in (0..).zip(layer.chunks_exact(n)) {
-                each(y, z, row);
-            }
-        }
     }
 }
 

@@ -7,22 +7,25 @@ use std::time::Duration;
 use drystone_formats::{Source, SourceError};
 use drystone_store::ChunkCache;
 use drystone_voxel::{
-    Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelPos, downsample,
+    Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos, VoxelBox, VoxelPos,
 };
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 use web_time::Instant;
 
 use super::node_grid::{NodeGrid, is_representable};
 use crate::edit::VoxelAccess;
+use crate::world::{bounds_of, read_chunks};
 
 pub(super) mod edit;
 mod edits;
 mod lod_voxels;
-pub(super) mod save;
+pub(super) mod reading;
 pub(super) mod span;
-mod whole;
+pub(super) mod unsaved;
 
 use edits::Edits;
+use unsaved::Unsaved;
 
 /// The chunks of a source at every level of detail, with unsaved edits.
 ///
@@ -48,21 +51,6 @@ pub struct LodData {
     pub(super) clock: Clock,
 }
 
-/// A chunk, and whether it is complete.
-pub(super) struct LoadedChunk {
-    pub(super) chunk: Chunk,
-    /// Whether all chunks that it is made from could be read.
-    pub(super) is_whole: bool,
-}
-
-impl LoadedChunk {
-    const fn whole(chunk: Chunk) -> Self {
-        Self { chunk, is_whole: true }
-    }
-}
-
-/// Maximum number of damaged chunks that are listed.
-const MAX_FAULTS: usize = 1_000;
 /// Maximum number of chunks of a source that are tracked, with all nodes above them. Each entry
 /// takes 16 bytes.
 const MAX_TRACKED_CHUNKS: u64 = 1 << 22;
@@ -163,142 +151,112 @@ impl LodData {
     pub fn cached_bytes(&self) -> usize {
         lock(&self.cache).size_bytes()
     }
+
+    /// Reads all chunks of the source into the cache, on all cores, and returns the number of those
+    /// that are not all air. `on_chunk` is called after each chunk, on any thread. Later reads find
+    /// all chunks in memory if the cache has no limit.
+    ///
+    /// # Errors
+    /// The errors of [`World::load`](crate::World::load).
+    pub fn read_all(&self, on_chunk: impl Fn() + Sync) -> Result<usize, SourceError> {
+        let chunks = read_chunks(self.source(), on_chunk)?;
+        let mut cache = lock(&self.cache);
+        let mut count = 0;
+        for (position, chunk) in chunks {
+            if let Some(chunk) = chunk {
+                count += usize::from(!chunk.is_empty());
+                cache.insert(position.into(), chunk);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Returns the positions of all chunks that may hold voxels, sorted: those of the source and
+    /// those of unsaved edits.
+    ///
+    /// # Cost
+    /// The cost of [`Source::chunk_positions`](drystone_formats::Source::chunk_positions).
+    pub fn chunk_positions(&self) -> Vec<ChunkPos> {
+        let mut positions = self.source.chunk_positions();
+        positions.extend(self.read_edits().lowest().into_iter().map(|(position, _)| position));
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+
+    /// Number of chunks of level 0 that are not all air.
+    ///
+    /// # Cost
+    /// Reads every chunk that is not cached, on all cores.
+    pub fn solid_chunk_count(&self) -> usize {
+        self.solid_chunks().len()
+    }
+
+    /// Returns the tight box around all voxels that are not air, or `None` if there are none.
+    /// Unreadable chunks count as air.
+    ///
+    /// # Cost
+    /// Reads every chunk that is not cached. O(voxels of the outermost chunks), on all cores.
+    pub fn bounds(&self) -> Option<VoxelBox> {
+        let chunks = self.solid_chunks();
+        bounds_of(chunks.iter().map(|(position, chunk)| (*position, chunk)).collect())
+    }
+
+    /// Returns the chunks of level 0 that changed since they were last saved. Write them into what
+    /// the source reads from, then call [`saved`](Self::saved).
+    ///
+    /// # Cost
+    /// O(changed chunks). The voxels are shared, not copied.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # fn save(data: &drystone_world::LodData, world: &drystone_store::StoredWorld)
+    /// # -> Result<(), drystone_formats::SourceError> {
+    /// let unsaved = data.unsaved();
+    /// world.put(unsaved.chunks.iter().cloned())?;
+    /// data.saved(&unsaved); // if `world` is what `data` reads from
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn unsaved(&self) -> Unsaved {
+        let edits = self.read_edits();
+        Unsaved { chunks: edits.lowest(), revision: edits.revision }
+    }
+
+    /// Number of chunks that [`unsaved`](Self::unsaved) returns.
+    pub fn unsaved_count(&self) -> usize {
+        self.read_edits().lowest_count()
+    }
+
+    /// Size of the unsaved changes, in bytes. They are kept without a limit until they are
+    /// [saved](Self::saved).
+    pub fn edited_bytes(&self) -> usize {
+        self.read_edits().size_bytes
+    }
+
+    /// Declares that the source now returns the chunks in `unsaved`. Those that have not changed
+    /// since are released, with the LOD voxels derived from them. A source that makes its own LOD
+    /// voxels and has no edit store returns them without edits, so these are kept.
+    ///
+    /// # Cost
+    /// O(changed chunks).
+    pub fn saved(&self, unsaved: &Unsaved) {
+        let _editing = lock(&self.editing);
+        self.mark_filled(unsaved);
+        let positions = || unsaved.chunks.iter().map(|&(position, _)| position);
+        let is_derived = !self.source.makes_levels() || self.source.edit_store().is_some();
+        // Readers wait for the lock, so that they always find a chunk either here or in the source.
+        let mut edits = self.write_edits();
+        let taken = edits.take_saved(positions(), unsaved.revision, self.grid(), is_derived);
+        let mut cache = lock(&self.cache);
+        cache.begin_epoch(positions());
+        for (node, chunk) in taken {
+            cache.insert(node, chunk);
+        }
+    }
 }
 
 impl LodData {
-    /// Returns the chunk at `node`, or `None` if the source failed.
-    pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
-        self.load(node).map(|made| made.chunk)
-    }
-
-    /// Returns the chunk at `node` and whether it is complete, or `None` if the source failed.
-    pub(super) fn load(&self, node: NodePos) -> Option<LoadedChunk> {
-        if !self.is_inside(node) {
-            return Some(LoadedChunk::whole(Chunk::new(Chunk::SIDE, Material::AIR)));
-        }
-        loop {
-            if let Some(chunk) = self.read_edits().get(node) {
-                return Some(LoadedChunk::whole(chunk.clone()));
-            }
-            let epoch = {
-                let mut cache = lock(&self.cache);
-                if let Some(chunk) = cache.get(node) {
-                    return Some(LoadedChunk::whole(chunk));
-                }
-                if let Some(broken) = cache.broken(node, self.clock.now()) {
-                    return broken.map(|chunk| LoadedChunk { chunk, is_whole: false });
-                }
-                cache.epoch(node)
-            };
-            // An incomplete chunk is read again after a while.
-            let remember = |chunk: Option<Chunk>| {
-                let until = self.clock.now() + Self::RETRY_AFTER;
-                lock(&self.cache).insert_broken(node, chunk, epoch, until);
-            };
-            let made = match self.make(node) {
-                Ok(made) => made,
-                Err(error) => {
-                    self.note_fault(node, &error);
-                    remember(None);
-                    return None;
-                }
-            };
-            if !made.is_whole {
-                remember(Some(made.chunk.clone()));
-                return Some(made);
-            }
-            // If the node was edited or saved meanwhile, the chunk may be outdated and is made
-            // again.
-            if lock(&self.cache).insert_made(node, &made.chunk, epoch) {
-                // An edit that came meanwhile has priority.
-                let edited = self.read_edits().get(node).cloned();
-                return Some(edited.map_or(made, LoadedChunk::whole));
-            }
-        }
-    }
-
-    fn make(&self, node: NodePos) -> Result<LoadedChunk, SourceError> {
-        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
-        if self.is_source_air(node) {
-            return Ok(LoadedChunk::whole(air()));
-        }
-        if node.level == 0 {
-            return self.source.chunk(node.chunk).map(LoadedChunk::whole);
-        }
-        // LOD voxels that the source only stores do not contain unsaved edits.
-        let is_behind = !self.source.makes_levels() && self.read_edits().is_above_any(node);
-        if let Some(made) = self.source.coarse_chunk(node).filter(|_| !is_behind) {
-            return made.map(LoadedChunk::whole);
-        }
-        let Some(children) = node.children() else { return Ok(LoadedChunk::whole(air())) };
-        let chunks = children.map(|child| self.load(child));
-        let is_whole = chunks.iter().all(|made| made.as_ref().is_some_and(|made| made.is_whole));
-        let chunks = chunks.map(|made| made.map_or_else(air, |made| made.chunk));
-        let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
-        Ok(LoadedChunk { chunk: parent.unwrap_or_else(air), is_whole })
-    }
-
-    /// Returns the chunk at `node` if a lookup finds it.
-    pub(super) fn cached(&self, node: NodePos) -> Option<Chunk> {
-        let edited = self.read_edits().get(node).cloned();
-        edited.or_else(|| lock(&self.cache).get(node))
-    }
-
-    /// Whether an empty node also has no voxels at lower levels. Downsampled LOD voxels cover all
-    /// smaller ones, but those that the source makes may not.
-    pub(super) fn is_air_below(&self, node: NodePos) -> bool {
-        node.level == 0 || self.source.is_air(node) || !self.source.makes_levels()
-    }
-
-    /// Whether the source has only air in the chunks that a node covers.
-    fn is_source_air(&self, node: NodePos) -> bool {
-        let is_filled = |filled: &RwLock<HashSet<NodePos>>| {
-            filled.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
-        };
-        if self.read_edits().is_above_any(node) {
-            return false;
-        }
-        let is_tracked_air = self.filled.as_ref().is_some_and(|filled| !is_filled(filled));
-        is_tracked_air || self.source.is_air(node)
-    }
-
-    /// Subtracts the number of source chunks that a node still needs from `left`. Returns false if
-    /// `left` is too small.
-    pub(super) fn charge_chunks(&self, node: NodePos, left: &mut usize) -> bool {
-        let is_here = !self.is_inside(node)
-            || self.read_edits().get(node).is_some()
-            || lock(&self.cache).get(node).is_some()
-            || lock(&self.cache).broken(node, self.clock.now()).is_some()
-            || self.is_source_air(node);
-        if is_here {
-            return true;
-        }
-        match node.children().filter(|_| node.level > 0 && !self.source.makes_levels()) {
-            Some(children) => children.into_iter().all(|child| self.charge_chunks(child, left)),
-            None => left.checked_sub(1).map(|rest| *left = rest).is_some(),
-        }
-    }
-
-    fn note_fault(&self, node: NodePos, error: &SourceError) {
-        self.note(node, || error.to_string());
-    }
-
-    /// Records that the code that reads a node panicked.
-    pub(super) fn note_panic(&self, node: NodePos) {
-        let ([x, y, z], level) = ([node.chunk.x, node.chunk.y, node.chunk.z], node.level);
-        let name = self.source.name();
-        self.note(node, || {
-            format!("{name}: chunk {x}, {y}, {z} of level {level}: this program failed to read it; please report it")
-        });
-    }
-
-    fn note(&self, node: NodePos, line: impl FnOnce() -> String) {
-        let mut faults = lock(&self.faults);
-        if faults.len() < MAX_FAULTS {
-            faults.entry(node).or_insert_with(line);
-        }
-    }
-
     pub(super) fn grid(&self) -> NodeGrid {
         *self.grid.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -309,6 +267,56 @@ impl LodData {
 
     fn read_edits(&self) -> RwLockReadGuard<'_, Edits> {
         self.edits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn solid_chunks(&self) -> Vec<(ChunkPos, Chunk)> {
+        self.chunk_positions()
+            .into_par_iter()
+            .map(|position| (position, self.chunk(position.into())))
+            .filter(|(_, chunk)| !chunk.is_empty())
+            .collect()
+    }
+
+    /// Returns the nodes of the highest level up to `max_level` that may hold voxels, sorted.
+    pub(in crate::lod) fn roots_up_to(&self, max_level: u8) -> Vec<NodePos> {
+        if self.top_level() <= max_level {
+            return self.roots();
+        }
+        let positions = self.chunk_positions();
+        let roots = positions.into_iter().map(|at| NodePos::from(at).ancestor(max_level));
+        roots.collect::<BTreeSet<NodePos>>().into_iter().collect()
+    }
+
+    /// Extends the world to include these chunks.
+    pub(super) fn extend(&self, chunks: impl Iterator<Item = ChunkPos> + Clone) {
+        let top_level = self.top_level();
+        let roots = chunks.clone().map(|chunk| NodePos::from(chunk).ancestor(top_level));
+        self.roots.write().unwrap_or_else(PoisonError::into_inner).extend(roots);
+        if chunks.clone().any(|chunk| !self.is_inside(chunk.into())) {
+            self.grid.write().unwrap_or_else(PoisonError::into_inner).extend(chunks);
+        }
+    }
+
+    /// Returns the size of the unsaved changes in bytes, summed over all chunks.
+    #[cfg(test)]
+    pub(crate) fn counted_edited_bytes(&self) -> usize {
+        self.read_edits().counted_bytes()
+    }
+
+    /// Number of chunks of any level that are kept because of edits.
+    #[cfg(test)]
+    pub(crate) fn edit_count(&self) -> usize {
+        self.read_edits().len()
+    }
+
+    /// Records which nodes are no longer empty.
+    fn mark_filled(&self, unsaved: &Unsaved) {
+        let Some(filled) = &self.filled else { return };
+        let mut filled = filled.write().unwrap_or_else(PoisonError::into_inner);
+        let grid = self.grid();
+        for (position, _) in unsaved.chunks.iter().filter(|(_, chunk)| !chunk.is_empty()) {
+            grid.insert_with_ancestors(&mut filled, NodePos::from(*position));
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use drystone_voxel::{
 };
 
 use super::config::Meshing;
-use super::data::{LoadedChunk, LodData};
+use super::data::LodData;
+use super::data::reading::LoadedChunk;
 
 /// Mesh of a node: a body, and the skirts that close its border where a neighbour is shown at
 /// another level.

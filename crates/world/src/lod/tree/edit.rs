@@ -1,99 +1,21 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{ChunkMesh, Material, MesherOptions, NodePos, VoxelPos};
+use drystone_voxel::{ChunkMesh, Material, MesherOptions, NodePos};
 use hashbrown::{HashMap, HashSet};
 
 use super::LodTree;
 use super::apply::Apply;
 use super::edit_mesher::MeshJob;
 use super::pending_edits::PendingEdit;
-use crate::edit::Edit;
 use crate::lod::data::edit::{Changes, Part};
 use crate::lod::data::span::Span;
 use crate::lod::node_mesh::Touched;
 use crate::lod::node_sink::NodeSink;
 
-impl LodTree {
-    /// Maximum number of changed meshes of an edit that is shown at once.
-    pub const MAX_MESHES_AT_ONCE: usize = 64;
-    /// Maximum number of chunks that such an edit may have to load.
-    const MAX_CHUNKS_AT_ONCE: usize = 64;
-
-    /// Sets voxels in the given order and replaces every mesh that they touch: bodies and skirts of
-    /// all levels. Voxels outside the world extend it. Returns the number of changed voxels.
-    ///
-    /// At most [`MAX_MESHES_AT_ONCE`](Self::MAX_MESHES_AT_ONCE) changed meshes are replaced before
-    /// this returns. If there are more, or if many chunks have to be loaded first, the threads make
-    /// the meshes. The [`update`](Self::update) after the last one replaces all of them together.
-    /// Until then the old meshes stay shown and their levels do not change. An edit that touches a
-    /// mesh of a waiting edit is shown together with that edit.
-    ///
-    /// # Cost
-    /// About 0.1 ms per mesh that is replaced at once, and half of that if the mesh was edited
-    /// recently. One voxel touches one to four meshes. [`apply_part`](Self::apply_part) splits the
-    /// cost of large edits.
-    ///
-    /// # Errors
-    /// The first error of the sink. The voxels are set in any case. Refused meshes keep their old
-    /// content, and the next update tries again.
-    pub fn set<S: NodeSink>(
-        &mut self,
-        voxels: impl IntoIterator<Item = (VoxelPos, Material)>,
-        sink: &mut S,
-    ) -> Result<u64, S::Error> {
-        let changes = self.data.set(voxels);
-        self.show_changes(changes, sink)
-    }
-
-    /// Applies an edit and replaces the meshes as [`set`](Self::set) does. Returns the number of
-    /// changed voxels.
-    ///
-    /// # Cost
-    /// About 0.2 ms per chunk that the edit touches, on all cores, plus the source's time for chunks
-    /// that are not cached. A ball with a radius of 100 voxels takes 60 ms. Applying an edit in
-    /// [parts](crate::EditParts) takes a few milliseconds per part, and a few to show them.
-    ///
-    /// # Errors
-    /// The first error of the sink. The voxels are set in any case, and the next update tries
-    /// again.
-    pub fn apply_edit<S: NodeSink>(&mut self, edit: &Edit, sink: &mut S) -> Result<u64, S::Error> {
-        let changes = self.data.apply(edit);
-        self.show_changes(changes, sink)
-    }
-
-    /// Applies one part of an edit without showing it. [`show_parts`](Self::show_parts) shows all
-    /// parts together. Until then the levels of the changed nodes do not change. Returns the number
-    /// of changed voxels.
-    ///
-    /// # Cost
-    /// About 0.2 ms per chunk that the part touches, and the same again for the LOD voxels above
-    /// them.
-    pub fn apply_part(&mut self, part: &Edit) -> u64 {
-        let changes = self.data.apply(part);
-        self.mesher.begin_edit(changes.number);
-        self.extend(&changes);
-        let touched = self.touched(&changes);
-        let shown = self.forget(&touched);
-        let pending = self.pending(&shown, &touched);
-        self.edits.add(pending.opened());
-        changes.count
-    }
-
-    /// Ends an edit in parts. The [`update`](Self::update) after the last finished mesh shows all
-    /// parts together.
-    pub fn show_parts(&mut self) {
-        // The threads start before the next update.
-        let missing = self.edits.close();
-        self.workers.request_first(&missing);
-    }
-
-    /// Whether an edit is not shown yet because some of its meshes are missing.
-    pub fn has_waiting_edits(&self) -> bool {
-        self.edits.is_waiting()
-    }
-}
+/// Maximum number of chunks that an edit which is shown at once may have to load.
+const MAX_CHUNKS_AT_ONCE: usize = 64;
 
 impl LodTree {
-    fn show_changes<S: NodeSink>(
+    pub(super) fn show_changes<S: NodeSink>(
         &mut self,
         changes: Changes,
         sink: &mut S,
@@ -127,7 +49,7 @@ impl LodTree {
     }
 
     /// Extends the tree to the changed nodes, which may lie outside the world so far.
-    fn extend(&mut self, changes: &Changes) {
+    pub(super) fn extend(&mut self, changes: &Changes) {
         let grid = self.data.grid().up_to(self.config.max_level);
         self.nodes.extend(grid, changes.parts.iter().map(|part| part.node));
     }
@@ -141,7 +63,7 @@ impl LodTree {
     }
 
     /// Returns the nodes whose meshes may change, and what may change in each.
-    fn touched(&self, changes: &Changes) -> HashMap<NodePos, Touched> {
+    pub(super) fn touched(&self, changes: &Changes) -> HashMap<NodePos, Touched> {
         let mut all: HashMap<NodePos, Touched> = HashMap::new();
         let neighbors = MesherOptions::from(self.config.meshing).neighbors();
         // A voxel also changes the ambient occlusion of faces beside it.
@@ -175,7 +97,7 @@ impl LodTree {
 
     /// Drops all finished meshes of these nodes. Returns the nodes that are shown or uncovered,
     /// sorted.
-    fn forget(&mut self, touched: &HashMap<NodePos, Touched>) -> Vec<NodePos> {
+    pub(super) fn forget(&mut self, touched: &HashMap<NodePos, Touched>) -> Vec<NodePos> {
         self.workers.forget(|node| touched.contains_key(&node));
         for &node in touched.keys() {
             self.waiting.take(node, &mut self.nodes);
@@ -190,7 +112,11 @@ impl LodTree {
     }
 
     /// Returns an edit of these nodes that is shown later.
-    fn pending(&mut self, shown: &[NodePos], touched: &HashMap<NodePos, Touched>) -> PendingEdit {
+    pub(super) fn pending(
+        &mut self,
+        shown: &[NodePos],
+        touched: &HashMap<NodePos, Touched>,
+    ) -> PendingEdit {
         let mut held = HashSet::new();
         let grid = self.nodes.grid;
         touched.keys().for_each(|&node| grid.insert_with_ancestors(&mut held, node));
@@ -202,7 +128,7 @@ impl LodTree {
     /// Whether the meshes of these nodes can be made and shown at once.
     fn can_show_at_once(&self, nodes: &[NodePos]) -> bool {
         let neighbors = MesherOptions::from(self.config.meshing).neighbors();
-        let mut left = Self::MAX_CHUNKS_AT_ONCE;
+        let mut left = MAX_CHUNKS_AT_ONCE;
         nodes.len() <= Self::MAX_MESHES_AT_ONCE
             && nodes.iter().all(|&node| {
                 let around = neighbors.iter().filter_map(|&offset| node.offset(offset));
