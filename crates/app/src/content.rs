@@ -4,7 +4,6 @@ mod shown;
 mod shown_voxels;
 
 pub use shown::{Amounts, Pace, Shown};
-pub use shown_voxels::ShownVoxels;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -43,7 +43,7 @@ impl FlightKey {
 
 /// Movement of a walker by the held keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stride {
+pub(crate) struct Stride {
     /// Horizontal direction, of length at most 1.
     pub direction: DVec3,
     /// Whether to jump.
@@ -158,7 +158,7 @@ impl Flight {
     }
 
     /// Turns by the keys held for `time`.
-    pub fn turn_held(&self, camera: &mut Camera, time: Duration) {
+    pub(crate) fn turn_held(&self, camera: &mut Camera, time: Duration) {
         use FlightKey as Key;
         let angle = TURN_SPEED * Self::seconds(time) as f32;
         let [left, up] = [(Key::TurnLeft, Key::TurnRight), (Key::TurnUp, Key::TurnDown)]
@@ -167,7 +167,7 @@ impl Flight {
     }
 
     /// Returns the movement of a walker in the camera's direction; the up key jumps.
-    pub fn stride(&self, camera: &Camera) -> Stride {
+    pub(crate) fn stride(&self, camera: &Camera) -> Stride {
         use FlightKey as Key;
         let (sin, cos) = camera.yaw.sin_cos();
         let (right, forward) = (Vec3::new(cos, 0.0, -sin), Vec3::new(-sin, 0.0, -cos));
@@ -181,7 +181,7 @@ impl Flight {
     }
 
     /// Returns the seconds of a frame of `time`, limited for movement.
-    pub fn seconds(time: Duration) -> f64 {
+    pub(crate) fn seconds(time: Duration) -> f64 {
         time.as_secs_f64().min(MAX_STEP_SECONDS)
     }
 

@@ -51,7 +51,7 @@ pub struct Look {
 
 impl Look {
     /// Returns the strength of ambient occlusion, 0 without.
-    pub const fn strength(&self) -> f32 {
+    pub(crate) const fn strength(&self) -> f32 {
         if self.occlusion { Atmosphere::OCCLUSION } else { 0.0 }
     }
 }

@@ -13,10 +13,9 @@ mod walk;
 
 pub use action::Action;
 pub use content::{
-    Amounts, Content, LevelsFor, LoadError, LoadOptions, LodLimits, Pace, Shown, ShownVoxels,
-    load_world,
+    Amounts, Content, LevelsFor, LoadError, LoadOptions, LodLimits, Pace, Shown, load_world,
 };
-pub use flight::{Flight, FlightKey, Stride};
+pub use flight::{Flight, FlightKey};
 pub use framed::{Framed, Haze, Look, ViewOptions};
 pub use progress::Progress;
 pub use session::{

@@ -21,11 +21,10 @@ mod voxel_scene;
 pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, open_window_async};
 #[cfg(not(target_arch = "wasm32"))]
 pub use backend::{open_renderer, open_soft, open_window};
-pub(crate) use default_view::tight_corners;
 pub use default_view::{
-    DefaultView, Framing, HAZE_BEGINS, Side, corners, default_view, default_view_of_box,
-    default_view_of_model, edge_haze, haze_towards, level_corners, reach,
+    DefaultView, Side, corners, default_view, default_view_of_model, level_corners, reach,
 };
+pub(crate) use default_view::{Framing, HAZE_BEGINS, edge_haze, haze_towards, tight_corners};
 pub use drystone_world::Meshing;
 pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, SaveState,

@@ -9,14 +9,19 @@
 mod camera;
 mod change;
 mod editing;
+mod messages;
+mod options;
 mod stage;
 
 pub use camera::CameraControl;
 use change::Change;
 pub use change::{ChangeTarget, Changed};
 pub use editing::Editing;
+use messages::Messages;
+pub use options::SessionOptions;
 pub use stage::{Prepared, Stage};
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_render::{Cull, DrawStats, Image, RenderError};
@@ -25,8 +30,10 @@ use drystone_world::LodData;
 use web_time::Instant;
 
 use crate::keys::Host;
-use crate::scene::{Brush, EditSaver, EditStep, Editor, Meshing, RendererKind, Size};
-use crate::{Action, Content, Framed, ViewOptions};
+use crate::scene::{
+    Brush, EditError, EditSaver, EditStep, Editor, Meshing, OpenDevice, RendererKind, Size,
+};
+use crate::{Action, Content, Framed, Progress};
 
 /// Content, camera, editor and switches, with the device that draws them.
 ///
@@ -49,30 +56,6 @@ pub struct Session {
     pace: FramePace,
 }
 
-/// Options of a session.
-#[derive(Clone, Copy, Debug)]
-pub struct SessionOptions {
-    /// Program that runs the session.
-    pub host: Host,
-    /// Initial view.
-    pub view: ViewOptions,
-    /// Renderer.
-    pub renderer: RendererKind,
-    /// Processor that culls.
-    pub cull: Cull,
-    /// Limit for unsaved edits and history together, in bytes.
-    pub max_edit_bytes: usize,
-}
-
-/// Texts for the user.
-#[derive(Default)]
-struct Messages {
-    /// Result of the last action.
-    text: String,
-    /// Lines for the log that were not taken yet.
-    notes: Vec<String>,
-}
-
 /// Times of frames, and the statistics of the last one.
 struct FramePace {
     last: Instant,
@@ -84,6 +67,9 @@ struct FramePace {
 const NO_VOXELS: &str = "polygon models cannot be edited; import the model as voxels first";
 
 impl Session {
+    /// Message for a change that has to wait for another.
+    pub const BUSY: &str = "wait until the current change is done";
+
     /// Creates a session without a device.
     pub fn new(content: Content, options: &SessionOptions) -> Self {
         let SessionOptions { host, view, renderer, cull, max_edit_bytes } = *options;
@@ -111,6 +97,44 @@ impl Session {
         self.editing.changes = changes + 1;
     }
 
+    /// Creates a renderer on a device, for the content that waits for one.
+    ///
+    /// # Errors
+    /// If the device is out of memory, or lost.
+    pub fn prepare(&self, device: OpenDevice) -> Result<Prepared, RenderError> {
+        Prepared::new(device, self.renderer, self.waiting.as_ref())
+    }
+
+    /// Shows the waiting content on a device. Ends a change of renderer or meshing.
+    ///
+    /// # Errors
+    /// If the device fails. Then [`has_content`](Self::has_content) tells whether the content still
+    /// waits or is lost with the device.
+    pub fn attach(&mut self, prepared: Prepared) -> Result<(), RenderError> {
+        let Some(content) = self.waiting.take() else { return Ok(()) };
+        let mut stage = prepared.show(content, self.meshing())?;
+        match stage.set_cull(self.cull) {
+            Ok(refused) => self.note(refused),
+            Err(error) => {
+                self.waiting = Some(stage.into_content());
+                return Err(error);
+            }
+        }
+        (self.stage, self.change) = (Some(stage), None);
+        self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
+        self.pace.last = Instant::now();
+        Ok(())
+    }
+
+    /// Closes the device; the content waits for another. Edits in progress are finished first: they
+    /// need no device and must not be left half done.
+    pub fn detach(&mut self) {
+        self.finish_editing();
+        if let Some(stage) = self.stage.take() {
+            self.waiting = Some(stage.into_content());
+        }
+    }
+
     /// Executes an action of the user. Returns actions that concern files, devices and panels.
     ///
     /// # Errors
@@ -124,29 +148,16 @@ impl Session {
                 self.pace.last = Instant::now();
             }
             Action::Hold(_) | Action::Release(_) => {}
-            Action::ReleaseAll => self.camera.flight.release_all(),
-            Action::Turn(pixels) => self.camera.flight.turn(&mut self.camera.view.camera, pixels),
-            Action::Wheel(notches) => self.camera.flight.wheel(notches),
-            Action::Fingers(by, spread) => self.camera.fingers(by, spread),
-            Action::Go(position) => self.camera.view.camera.position = position,
-            Action::Home => self.camera.go_home(),
             Action::Walk => self.switch_walking(),
             Action::FaceMask if self.is_model() => {
                 self.say("polygon models have no back faces to mask");
             }
-            Action::FaceMask => self.camera.view.mask_back_faces ^= true,
-            Action::Frustum => self.camera.view.cull_frustum ^= true,
-            Action::Sort => self.camera.view.sort_opaque ^= true,
             Action::Cull => self.switch_cull()?,
             Action::Occlusion => self.switch_occlusion(),
             Action::Levels => self.switch_levels()?,
             Action::Tint if self.is_model() => {
                 self.say("polygon models have no levels of detail to tint");
             }
-            Action::Tint => self.camera.toggle_tint(),
-            Action::Wire => self.camera.toggle_wire(),
-            Action::Hour(hour) => self.camera.set_hour(hour),
-            Action::Haze(end) => self.camera.set_haze(end),
             Action::Renderer(kind) => self.switch_renderer(kind)?,
             Action::NextRenderer => self.next_renderer()?,
             Action::Edit => self.switch_editing(),
@@ -157,7 +168,7 @@ impl Session {
             }
             Action::Undo => self.edit(EditStep::Undo, Editor::undo),
             Action::Redo => self.edit(EditStep::Redo, Editor::redo),
-            host => return Ok(Some(host)),
+            action => return Ok(self.camera.apply(action)),
         }
         Ok(None)
     }
@@ -228,6 +239,25 @@ impl Session {
         self.stage.as_mut().map(|stage| stage.still(&view)).transpose()
     }
 
+    /// Finishes all edits in progress, before they are saved or the scene is closed. Returns the
+    /// error of one that failed.
+    pub fn finish_editing(&mut self) -> Option<String> {
+        if !self.editing.editor.is_busy() {
+            return None;
+        }
+        let scene = self.stage.as_mut().and_then(Stage::voxel_scene)?;
+        let done = self.editing.editor.finish(scene).transpose()?;
+        let error = done.as_ref().err().map(EditError::to_string);
+        self.finish_step(EditStep::Edit, done);
+        error
+    }
+
+    /// Shows the result of an edit or of saving.
+    pub fn edited(&mut self, message: String) {
+        self.set_message(message);
+        self.editing.changes += 1;
+    }
+
     /// Records the duration of a frame.
     pub const fn frame_ended(&mut self, time: Duration) {
         self.pace.frame_time = time;
@@ -248,6 +278,11 @@ impl Session {
             Some(stage) => stage.renderer().resize(size.width, size.height),
             None => Ok(()),
         }
+    }
+
+    /// Sets where the next device culls.
+    pub const fn set_cull(&mut self, cull: Cull) {
+        self.cull = cull;
     }
 
     /// Copies the camera of another session.
@@ -327,6 +362,24 @@ impl Session {
     /// Returns where culling runs.
     pub const fn cull(&self) -> Cull {
         self.cull
+    }
+
+    /// Returns the current renderer, or the one that a change leads to.
+    pub const fn requested_renderer(&self) -> RendererKind {
+        match &self.change {
+            Some(Change { to: ChangeTarget::Renderer(kind), .. }) => *kind,
+            _ => self.renderer,
+        }
+    }
+
+    /// Whether any change is in progress.
+    pub const fn is_changing(&self) -> bool {
+        self.change.is_some()
+    }
+
+    /// Returns the progress of a change that takes long enough to be shown.
+    pub fn progress(&self) -> Option<&Arc<Progress>> {
+        self.change.as_ref().and_then(Change::visible_progress)
     }
 
     /// Returns the statistics of the last frame.

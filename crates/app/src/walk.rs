@@ -7,7 +7,8 @@ use drystone_voxel::{Chunk, ChunkPos, MaterialTable, VoxelBox, VoxelPos};
 use drystone_world::VoxelAccess;
 use glam::DVec3;
 
-use crate::{Flight, Stride, scene::VoxelScene};
+use crate::flight::Stride;
+use crate::{Flight, scene::VoxelScene};
 
 /// State of a walker. The camera is its head; the body is a box around and below it.
 ///

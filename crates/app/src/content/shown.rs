@@ -4,7 +4,7 @@ use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LodConfig, LodCount, LodData};
 
 use super::{Content, LodLimits, shown_voxels::ShownVoxels};
-use crate::scene::{Capacity, Meshing, ModelScene, OpenDevice, RendererKind, Size, VoxelScene};
+use crate::scene::{Meshing, ModelScene, Size, VoxelScene};
 
 /// Limit of the work on meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +16,10 @@ pub enum Pace {
 }
 
 /// Content with the renderer that draws it.
-pub enum Shown {
-    /// Voxels.
+pub struct Shown(Scene);
+
+enum Scene {
     Voxels(Box<ShownVoxels>),
-    /// A polygon model.
     Model(ModelScene),
 }
 
@@ -63,101 +63,24 @@ impl Shown {
                 let limits = limits.at(pace);
                 let config = LodConfig { meshing, ..limits.config };
                 let limits = LodLimits { config, ..limits };
-                Ok(Self::Voxels(Box::new(ShownVoxels::new(data, limits, renderer)?)))
+                Ok(Self(Scene::Voxels(Box::new(ShownVoxels::new(data, limits, renderer)?))))
             }
-            Content::Model(model) => Ok(Self::Model(ModelScene::new(model, renderer)?)),
-        }
-    }
-
-    /// Whether every part of the content has a mesh, even a coarse one.
-    pub fn is_whole(&self) -> bool {
-        self.voxels().is_none_or(|voxels| voxels.scene.tree().is_whole())
-    }
-
-    /// Whether the meshes lag behind the camera.
-    pub fn lags(&self) -> bool {
-        self.voxels().is_some_and(|voxels| !voxels.scene.tree().is_settled())
-    }
-
-    fn voxels(&self) -> Option<&ShownVoxels> {
-        match self {
-            Self::Voxels(voxels) => Some(voxels),
-            Self::Model(_) => None,
-        }
-    }
-
-    /// Returns the content, without its meshes.
-    pub fn into_content(self) -> Content {
-        match self {
-            Self::Voxels(voxels) => voxels.into_content(),
-            Self::Model(scene) => Content::Model(scene.into_model()),
-        }
-    }
-
-    /// Begins to mesh all voxels again; a model has none. [`follow`](Self::follow) continues.
-    pub fn change_meshing(&mut self, meshing: Meshing) {
-        if let Self::Voxels(voxels) = self {
-            voxels.change_meshing(meshing);
-        }
-    }
-
-    /// Begins to move the content to another renderer on the same device. The old one draws until
-    /// the new one has everything: [`follow`](Self::follow) continues.
-    pub fn change_renderer(
-        &mut self,
-        device: &OpenDevice,
-        kind: RendererKind,
-    ) -> Result<(), RenderError> {
-        match self {
-            Self::Voxels(voxels) => voxels.change_renderer(device, kind),
-            // A finished model is only uploaded.
-            Self::Model(scene) => {
-                scene.change_renderer(device.renderer(kind, Capacity::default())?);
-                Ok(())
-            }
-        }
-    }
-
-    /// Cancels a change of renderer or meshing.
-    pub fn stop_change(&mut self) {
-        match self {
-            Self::Voxels(voxels) => voxels.stop_change(),
-            Self::Model(scene) => scene.stop_change(),
-        }
-    }
-
-    /// Handles edited voxels.
-    pub fn edited(&mut self, device: &OpenDevice) -> Result<(), RenderError> {
-        match self {
-            Self::Voxels(voxels) => voxels.edited(device),
-            Self::Model(_) => Ok(()),
+            Content::Model(model) => Ok(Self(Scene::Model(ModelScene::new(model, renderer)?))),
         }
     }
 
     /// Returns the renderer.
     pub fn renderer(&mut self) -> &mut dyn Renderer {
-        match self {
-            Self::Voxels(voxels) => voxels.scene.renderer(),
-            Self::Model(scene) => scene.renderer(),
-        }
-    }
-
-    /// Whether a part could not be read and is retried by drawing.
-    pub fn is_broken(&self) -> bool {
-        self.voxels().is_some_and(ShownVoxels::is_broken)
-    }
-
-    /// Holds or releases a change of renderer while an edit is applied in parts.
-    pub(crate) fn hold(&mut self, is_held: bool) {
-        if let Self::Voxels(voxels) = self {
-            voxels.is_held = is_held;
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.scene.renderer(),
+            Scene::Model(scene) => scene.renderer(),
         }
     }
 
     /// Returns the amounts for reports.
     pub fn amounts(&self) -> Amounts {
-        match self {
-            Self::Voxels(voxels) => {
+        match &self.0 {
+            Scene::Voxels(voxels) => {
                 let counts = voxels.scene.tree().counts();
                 let quads = counts.iter().map(|level| level.quads).sum();
                 let count = |count: fn(&LodCount) -> u32| counts.iter().map(count).sum::<u32>();
@@ -168,7 +91,7 @@ impl Shown {
                 let chunks = count(|level| level.solid_nodes) as usize;
                 Amounts::Voxels { chunks, quads, levels: Vec::new() }
             }
-            Self::Model(scene) => {
+            Scene::Model(scene) => {
                 let model = scene.model();
                 Amounts::Model {
                     polygons: model.polygon_count,
@@ -184,11 +107,6 @@ impl Shown {
         self.voxels().is_some_and(|voxels| voxels.scene.coarsening() > 1.0)
     }
 
-    /// Whether the renderer has no memory for voxels in full detail.
-    pub fn is_full(&self) -> bool {
-        self.voxels().is_some_and(|voxels| voxels.scene.is_full())
-    }
-
     /// Whether voxels are shown at levels of detail.
     pub fn has_levels(&self) -> bool {
         self.voxels().is_some_and(|voxels| voxels.limits.has_levels())
@@ -199,39 +117,25 @@ impl Shown {
         self.voxels().map(|voxels| voxels.scene.data())
     }
 
-    /// Returns the scene of the voxels, for editing; a model has none.
-    pub fn voxel_scene(&mut self) -> Option<&mut VoxelScene> {
-        match self {
-            Self::Voxels(voxels) => Some(&mut voxels.scene),
-            Self::Model(_) => None,
-        }
-    }
-
-    /// Returns the same voxels with other limits, for another scene; a model has none.
-    pub(crate) fn with_limits(&self, limits: fn(LodLimits) -> LodLimits) -> Option<Content> {
-        let voxels = self.voxels()?;
-        Some(Content::Voxels(voxels.scene.tree().shared_data(), limits(voxels.limits)))
-    }
-
-    /// Updates meshes for `view` in a picture of this size, and continues a change of renderer or
-    /// meshing for about `time`. Returns the finished fraction, or `None` once complete.
+    /// Updates meshes for `view` in a picture of this size, and continues a change of meshing, or
+    /// of the renderer of a model, for about `time`. Returns the finished fraction, or `None` once complete.
     pub fn follow(
         &mut self,
         view: &View,
         size: Size,
         time: Duration,
     ) -> Result<Option<f32>, RenderError> {
-        match self {
-            Self::Voxels(voxels) => voxels.follow(view, size, time),
-            Self::Model(scene) => scene.change_for(time),
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.follow(view, size, time),
+            Scene::Model(scene) => scene.change_for(time),
         }
     }
 
     /// Updates meshes until all that `view` needs is there, however long it takes.
     pub fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
-        match self {
-            Self::Voxels(voxels) => voxels.scene.settle(view, size, |_| {}),
-            Self::Model(_) => Ok(()),
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.scene.settle(view, size, |_| {}),
+            Scene::Model(_) => Ok(()),
         }
     }
 
@@ -240,9 +144,9 @@ impl Shown {
     /// # Errors
     /// If the device is lost or refuses.
     pub fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
-        match self {
-            Self::Voxels(voxels) => voxels.scene.draw(view),
-            Self::Model(scene) => scene.draw(view),
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.scene.draw(view),
+            Scene::Model(scene) => scene.draw(view),
         }
     }
 
@@ -251,9 +155,97 @@ impl Shown {
     /// # Errors
     /// If the device is lost or refuses, or draws to a window.
     pub fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
-        match self {
-            Self::Voxels(voxels) => voxels.scene.picture(view),
-            Self::Model(scene) => scene.picture(view),
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.scene.picture(view),
+            Scene::Model(scene) => scene.picture(view),
+        }
+    }
+}
+
+/// Parts for a session, which changes the renderer, the meshing and the limits while it draws.
+impl Shown {
+    /// Whether every part of the content has a mesh, even a coarse one.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.voxels().is_none_or(|voxels| voxels.scene.tree().is_whole())
+    }
+
+    /// Whether the meshes lag behind the camera.
+    pub(crate) fn lags(&self) -> bool {
+        self.voxels().is_some_and(|voxels| !voxels.scene.tree().is_settled())
+    }
+
+    /// Whether a part could not be read and is retried by drawing.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.voxels().is_some_and(|voxels| voxels.scene.tree().is_broken())
+    }
+
+    /// Whether the renderer has no memory for voxels in full detail.
+    pub(crate) fn is_full(&self) -> bool {
+        self.voxels().is_some_and(|voxels| voxels.scene.is_full())
+    }
+
+    /// Returns the scene of the voxels, for editing; a model has none.
+    pub(crate) fn voxel_scene(&mut self) -> Option<&mut VoxelScene> {
+        match &mut self.0 {
+            Scene::Voxels(voxels) => Some(&mut voxels.scene),
+            Scene::Model(_) => None,
+        }
+    }
+
+    /// Returns the limits of the voxels; a model has none.
+    pub(crate) fn limits(&self) -> Option<LodLimits> {
+        self.voxels().map(|voxels| voxels.limits)
+    }
+
+    /// Returns the same voxels with other limits, for another scene; a model cannot be shown twice.
+    pub(crate) fn content(&self, limits: LodLimits) -> Option<Content> {
+        self.voxels().map(|voxels| voxels.content(limits))
+    }
+
+    /// Returns the content, without its meshes.
+    pub(crate) fn into_content(self) -> Content {
+        match self.0 {
+            Scene::Voxels(voxels) => voxels.content(voxels.limits),
+            Scene::Model(scene) => Content::Model(scene.into_model()),
+        }
+    }
+
+    /// Begins to mesh all voxels again; a model has none. [`follow`](Self::follow) continues.
+    pub(crate) fn change_meshing(&mut self, meshing: Meshing) {
+        if let Scene::Voxels(voxels) = &mut self.0 {
+            voxels.change_meshing(meshing);
+        }
+    }
+
+    /// Begins to upload a model to another renderer. The old one draws until the new one has
+    /// everything: [`follow`](Self::follow) continues.
+    pub(crate) fn change_model_renderer(&mut self, renderer: Box<dyn Renderer>) {
+        if let Scene::Model(scene) = &mut self.0 {
+            scene.change_renderer(renderer);
+        }
+    }
+
+    /// Cancels a change of meshing, or of the renderer of a model.
+    pub(crate) fn stop_change(&mut self) {
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.stop_change(),
+            Scene::Model(scene) => scene.stop_change(),
+        }
+    }
+
+    /// Returns the fraction of the meshes of `now`, the scene that this one replaces, that this one
+    /// has. It is below 1.
+    pub(crate) fn part_of(&mut self, now: &mut Self) -> f32 {
+        match (&mut self.0, &mut now.0) {
+            (Scene::Voxels(next), Scene::Voxels(now)) => next.part_of(now),
+            _ => 0.0,
+        }
+    }
+
+    fn voxels(&self) -> Option<&ShownVoxels> {
+        match &self.0 {
+            Scene::Voxels(voxels) => Some(voxels),
+            Scene::Model(_) => None,
         }
     }
 }

@@ -41,7 +41,7 @@ impl Default for Side {
 /// The box of a scene and the default direction of the view on it: what is needed to fit the
 /// scene into a picture, from any side.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Framing {
+pub(crate) struct Framing {
     min: DVec3,
     max: DVec3,
     is_landscape: bool,
@@ -50,7 +50,7 @@ pub struct Framing {
 impl Framing {
     /// The framing of voxels in the box `min` to `max`. A wide and flat box is a landscape: its
     /// view is lower, so that there is sky behind it.
-    pub fn of_voxels((min, max): (DVec3, DVec3)) -> Self {
+    pub(crate) fn of_voxels((min, max): (DVec3, DVec3)) -> Self {
         let size = max - min;
         let width = size.x.min(size.z);
         let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
@@ -58,18 +58,18 @@ impl Framing {
     }
 
     /// The framing of a polygon model in the box `min` to `max`.
-    pub const fn of_model((min, max): (DVec3, DVec3)) -> Self {
+    pub(crate) const fn of_model((min, max): (DVec3, DVec3)) -> Self {
         Self { min, max, is_landscape: false }
     }
 
     /// The lowest and the highest corner of the scene, in voxels.
-    pub const fn corners(&self) -> (DVec3, DVec3) {
+    pub(crate) const fn corners(&self) -> (DVec3, DVec3) {
         (self.min, self.max)
     }
 
     /// Returns the camera that shows the whole box from `side`, as large as a picture with this
     /// width to height allows. The height of an orthographic `projection` is set to match.
-    pub fn camera(&self, side: Side, projection: Projection, aspect: f32) -> Camera {
+    pub(crate) fn camera(&self, side: Side, projection: Projection, aspect: f32) -> Camera {
         let is_parallel = matches!(projection, Projection::Orthographic { .. });
         let direction = match (side, self.is_landscape && !is_parallel) {
             (Side::Top, _) => DVec3::Y,
@@ -84,7 +84,7 @@ impl Framing {
     }
 
     /// Returns the perspective view of the whole scene from `side`, with haze scaled to it.
-    pub fn default_view(&self, side: Side, aspect: f32) -> DefaultView {
+    pub(crate) fn default_view(&self, side: Side, aspect: f32) -> DefaultView {
         let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
         let camera = self.camera(side, perspective, aspect);
         let (middle, size) = ((self.min + self.max) / 2.0, self.max - self.min);
@@ -100,12 +100,7 @@ impl Framing {
 /// Returns the default view of `world`, for a picture with this width to height. A model fills the
 /// picture; a landscape is seen from above one corner, with sky behind it.
 pub fn default_view(world: &World, aspect: f32) -> DefaultView {
-    default_view_of_box(corners(world), aspect)
-}
-
-/// Returns the default view of a world in the box `min` to `max`.
-pub fn default_view_of_box(corners: (DVec3, DVec3), aspect: f32) -> DefaultView {
-    Framing::of_voxels(corners).default_view(Side::default(), aspect)
+    Framing::of_voxels(corners(world)).default_view(Side::default(), aspect)
 }
 
 /// Returns the default view of a model in the box `min` to `max`, which fills the picture.
@@ -157,7 +152,7 @@ pub fn reach(camera: &mut Camera, min: DVec3, max: DVec3) {
 }
 
 /// Fraction of the haze distance at which the haze begins.
-pub const HAZE_BEGINS: f32 = 0.4;
+pub(crate) const HAZE_BEGINS: f32 = 0.4;
 /// Width from which a land is vast, in voxels: haze hides its edge.
 const VAST_WIDTH: f64 = 4096.0;
 /// Minimum haze distance, as a fraction of a vast land's width.
@@ -165,7 +160,7 @@ const MIN_HAZE_PART: f64 = 0.25;
 
 /// Returns the atmosphere with haze that hides the edge of a vast land ahead of a camera inside the
 /// box `min` to `max`. For smaller worlds and from outside, it is unchanged.
-pub fn edge_haze(
+pub(crate) fn edge_haze(
     atmosphere: Atmosphere,
     camera: &Camera,
     (min, max): (DVec3, DVec3),
@@ -195,7 +190,11 @@ pub fn edge_haze(
 
 /// Returns the atmosphere with its haze moved towards that of `goal`, smoothly in time. It arrives
 /// within some seconds.
-pub fn haze_towards(atmosphere: Atmosphere, goal: &Atmosphere, time: Duration) -> Atmosphere {
+pub(crate) fn haze_towards(
+    atmosphere: Atmosphere,
+    goal: &Atmosphere,
+    time: Duration,
+) -> Atmosphere {
     /// Time constant of the approach, in seconds.
     const PACE: f32 = 0.6;
     /// Distance at which the goal is reached: a fraction of the goal, and in voxels.

@@ -5,7 +5,7 @@ use drystone_world::VoxelRay;
 use glam::DVec3;
 
 use crate::scene::{self, HAZE_BEGINS, Size, VoxelScene, ray_through};
-use crate::{Flight, Framed, Haze, Look, ViewOptions, Walk};
+use crate::{Action, Flight, Framed, Haze, Look, ViewOptions, Walk};
 
 /// Camera, light and air of a session, and their movements.
 pub struct CameraControl {
@@ -50,14 +50,42 @@ impl CameraControl {
         self.view.camera = other.view.camera;
     }
 
-    pub(super) fn fingers(&mut self, by: [f64; 2], spread: f64) {
-        self.flight.slide(&mut self.view.camera, by);
-        self.flight.pinch(&mut self.view.camera, spread);
-    }
-
-    /// Resets the camera to the initial view, for the current size of the picture.
-    pub(super) fn go_home(&mut self) {
-        self.view.camera = self.framed.view(&self.options).camera;
+    /// Executes an action that concerns only camera, light or air. Returns any other.
+    pub(super) fn apply(&mut self, action: Action) -> Option<Action> {
+        let Self { view, flight, options, .. } = self;
+        match action {
+            Action::ReleaseAll => flight.release_all(),
+            Action::Turn(pixels) => flight.turn(&mut view.camera, pixels),
+            Action::Wheel(notches) => flight.wheel(notches),
+            Action::Fingers(by, spread) => {
+                flight.slide(&mut view.camera, by);
+                flight.pinch(&mut view.camera, spread);
+            }
+            Action::Go(position) => view.camera.position = position,
+            // The size of the picture may have changed.
+            Action::Home => view.camera = self.framed.view(options).camera,
+            Action::FaceMask => view.mask_back_faces ^= true,
+            Action::Frustum => view.cull_frustum ^= true,
+            Action::Sort => view.sort_opaque ^= true,
+            Action::Tint => {
+                view.tint_levels ^= true;
+                options.look.tint_levels = view.tint_levels;
+            }
+            Action::Wire => {
+                view.wire ^= true;
+                options.look.wire = view.wire;
+            }
+            Action::Hour(hour) => {
+                view.atmosphere = view.atmosphere.with_hour(hour);
+                options.look.hour = Some(hour);
+            }
+            Action::Haze(end) => {
+                view.atmosphere = view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
+                options.look.haze = Some(Haze::Distance(end));
+            }
+            other => return Some(other),
+        }
+        None
     }
 
     /// Ends walking. Returns false if the camera flies.
@@ -98,28 +126,6 @@ impl CameraControl {
     /// Sets the near and far distances for content within the box.
     pub(super) fn reach(&mut self, (min, max): (DVec3, DVec3)) {
         scene::reach(&mut self.view.camera, min, max);
-    }
-
-    pub(super) const fn toggle_tint(&mut self) {
-        self.view.tint_levels = !self.view.tint_levels;
-        self.options.look.tint_levels = self.view.tint_levels;
-    }
-
-    pub(super) const fn toggle_wire(&mut self) {
-        self.view.wire = !self.view.wire;
-        self.options.look.wire = self.view.wire;
-    }
-
-    /// Sets the sun to an hour of the day.
-    pub(super) fn set_hour(&mut self, hour: f32) {
-        self.view.atmosphere = self.view.atmosphere.with_hour(hour);
-        self.options.look.hour = Some(hour);
-    }
-
-    /// Sets the distance at which haze hides everything, in voxels.
-    pub(super) fn set_haze(&mut self, end: f32) {
-        self.view.atmosphere = self.view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
-        self.options.look.haze = Some(Haze::Distance(end));
     }
 
     /// Returns what is drawn.

@@ -13,7 +13,7 @@ use crate::{LodLimits, Progress};
 
 /// Change in progress.
 pub(super) struct Change {
-    to: ChangeTarget,
+    pub(super) to: ChangeTarget,
     begun: Instant,
     progress: Arc<Progress>,
     /// Frames since the start, and the longest of them.
@@ -28,6 +28,8 @@ pub enum ChangeTarget {
     Renderer(RendererKind),
     /// Meshes with or without ambient occlusion.
     Occlusion(bool),
+    /// Levels of detail, or full detail.
+    Levels(bool),
 }
 
 /// A change that is complete.
@@ -41,8 +43,6 @@ pub struct Changed {
 
 /// Time before a progress bar appears, so that short changes do not flicker.
 const BAR_AFTER: Duration = Duration::from_millis(150);
-/// Message for a change that has to wait for another.
-const BUSY: &str = "wait until the current change is done";
 const NO_AO_ON_CUBES: &str =
     "the instanced renderer stores no ambient occlusion; use the pool or the naive renderer";
 
@@ -52,6 +52,8 @@ impl Change {
             ChangeTarget::Renderer(kind) => format!("switching to the {} renderer", name(kind)),
             ChangeTarget::Occlusion(true) => "meshing with ambient occlusion".into(),
             ChangeTarget::Occlusion(false) => "meshing without ambient occlusion".into(),
+            ChangeTarget::Levels(true) => "preparing levels of detail".into(),
+            ChangeTarget::Levels(false) => "preparing full detail".into(),
         };
         let progress = Arc::new(Progress::new(what));
         Self { to, begun: Instant::now(), progress, frames: 0, longest: Duration::ZERO }
@@ -67,6 +69,11 @@ impl Change {
         self.frames += 1;
     }
 
+    /// Returns the progress of a change that takes long enough to be shown.
+    pub(super) fn visible_progress(&self) -> Option<&Arc<Progress>> {
+        (self.frames > 0 && self.begun.elapsed() > BAR_AFTER).then_some(&self.progress)
+    }
+
     /// Returns the log line of a finished change.
     fn report(&self) -> String {
         let (seconds, longest_ms) =
@@ -75,6 +82,8 @@ impl Change {
             ChangeTarget::Renderer(kind) => format!("switched to the {} renderer", name(kind)),
             ChangeTarget::Occlusion(true) => "remeshed with ambient occlusion".into(),
             ChangeTarget::Occlusion(false) => "remeshed without ambient occlusion".into(),
+            ChangeTarget::Levels(true) => "switched to levels of detail".into(),
+            ChangeTarget::Levels(false) => "switched to full detail".into(),
         };
         let frames = self.frames;
         format!("{what} in {seconds:.1} s ({frames} frames, longest {longest_ms:.0} ms)")
@@ -91,38 +100,6 @@ const fn name(kind: RendererKind) -> &'static str {
 }
 
 impl Session {
-    /// Message for a change that has to wait for another.
-    pub const BUSY: &str = BUSY;
-
-    /// Sets where the next device culls.
-    pub const fn set_cull(&mut self, cull: Cull) {
-        self.cull = cull;
-    }
-
-    /// Returns the current renderer, or the one that a change leads to.
-    pub const fn requested_renderer(&self) -> RendererKind {
-        match &self.change {
-            Some(Change { to: ChangeTarget::Renderer(kind), .. }) => *kind,
-            _ => self.renderer,
-        }
-    }
-
-    /// Whether any change is in progress.
-    pub fn is_changing(&self) -> bool {
-        self.change.is_some() || self.is_scene_changing()
-    }
-
-    /// Returns the progress of a change that takes long enough to be shown.
-    pub fn progress(&self) -> Option<&Arc<Progress>> {
-        let change = self.change.as_ref().filter(|change| change.frames > 0)?;
-        (change.begun.elapsed() > BAR_AFTER).then_some(&change.progress)
-    }
-
-    /// Whether another scene is being prepared.
-    fn is_scene_changing(&self) -> bool {
-        self.stage.as_ref().is_some_and(Stage::has_next)
-    }
-
     /// Changes to the next renderer that can draw the content.
     pub(super) fn next_renderer(&mut self) -> Result<(), RenderError> {
         let next = match (self.requested_renderer(), self.host) {
@@ -162,10 +139,9 @@ impl Session {
             self.say(problem);
             return Ok(());
         }
-        let is_meshing =
-            matches!(&self.change, Some(Change { to: ChangeTarget::Occlusion(_), .. }));
-        if is_meshing || self.is_scene_changing() {
-            self.say(BUSY);
+        let to = self.change.as_ref().map(|change| change.to);
+        if matches!(to, Some(ChangeTarget::Occlusion(_) | ChangeTarget::Levels(_))) {
+            self.say(Self::BUSY);
             return Ok(());
         }
         let Some(stage) = &mut self.stage else { return Ok(()) };
@@ -187,8 +163,7 @@ impl Session {
     pub(super) fn switch_occlusion(&mut self) {
         let occlusion = match &self.change {
             Some(Change { to: ChangeTarget::Occlusion(occlusion), .. }) => !occlusion,
-            Some(_) => return self.say(BUSY),
-            None if self.is_scene_changing() => return self.say(BUSY),
+            Some(_) => return self.say(Self::BUSY),
             None => !self.camera.look().occlusion,
         };
         let Some(stage) = &mut self.stage else { return };
@@ -208,7 +183,7 @@ impl Session {
     /// other one is complete.
     pub(super) fn switch_levels(&mut self) -> Result<(), RenderError> {
         if self.is_changing() {
-            self.say(BUSY);
+            self.say(Self::BUSY);
             return Ok(());
         }
         let has_levels = !self.has_levels();
@@ -217,11 +192,10 @@ impl Session {
             return Ok(());
         }
         let failed = self.finish_editing();
-        let how = (self.meshing(), self.renderer, self.cull);
         let Some(stage) = &mut self.stage else { return Ok(()) };
         let limits = if has_levels { LodLimits::all_levels } else { LodLimits::full_detail };
-        match stage.change_limits(limits, how) {
-            Ok(refused) => self.note(refused),
+        match stage.change_limits(limits, self.renderer) {
+            Ok(()) => self.change = Some(Change::new(ChangeTarget::Levels(has_levels))),
             Err(error @ RenderError::Lost { .. }) => return Err(error),
             Err(error) => {
                 self.say(format!("nothing was changed: {error}"));
@@ -283,7 +257,7 @@ impl Session {
         Ok(())
     }
 
-    /// Continues a change of the renderer or of ambient occlusion. `part` is the finished fraction,
+    /// Continues a change. `part` is the finished fraction,
     /// from 0 to 1, or `None` if all work is finished. Returns the change once it is complete.
     pub(super) fn continue_change(
         &mut self,
@@ -297,16 +271,18 @@ impl Session {
             return Ok(None);
         }
         let changed = Changed { to: change.to, report: change.report() };
+        if let ChangeTarget::Renderer(_) | ChangeTarget::Levels(_) = changed.to {
+            // The renderer is new.
+            let refused = stage.set_cull(self.cull)?;
+            self.note(refused);
+        }
         match changed.to {
-            ChangeTarget::Renderer(kind) => {
-                self.renderer = kind;
-                let refused = stage.set_cull(self.cull)?;
-                self.note(refused);
-            }
+            ChangeTarget::Renderer(kind) => self.renderer = kind,
             ChangeTarget::Occlusion(occlusion) => {
                 self.camera.options.look.occlusion = occlusion;
                 self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
             }
+            ChangeTarget::Levels(_) => {}
         }
         self.change = None;
         Ok(Some(changed))

@@ -131,20 +131,7 @@ impl Session {
         }
     }
 
-    /// Finishes all edits in progress, before they are saved or the scene is closed. Returns the
-    /// error of one that failed.
-    pub fn finish_editing(&mut self) -> Option<String> {
-        if !self.editing.editor.is_busy() {
-            return None;
-        }
-        let scene = self.stage.as_mut().and_then(Stage::voxel_scene)?;
-        let done = self.editing.editor.finish(scene).transpose()?;
-        let error = done.as_ref().err().map(EditError::to_string);
-        self.finish_step(EditStep::Edit, done);
-        error
-    }
-
-    fn finish_step(&mut self, step: EditStep, done: Result<Edited, EditError>) {
+    pub(super) fn finish_step(&mut self, step: EditStep, done: Result<Edited, EditError>) {
         let words = match &done {
             Ok(done) => done.words(step),
             Err(error) => self.editing.words(error, self.host),
@@ -162,11 +149,5 @@ impl Session {
             // A lost device is handled by the next frame.
             self.messages.notes.push(error.to_string());
         }
-    }
-
-    /// Shows the result of an edit or of saving.
-    pub fn edited(&mut self, message: String) {
-        self.set_message(message);
-        self.editing.changes += 1;
     }
 }

@@ -4,7 +4,6 @@ use drystone_render::{Cull, Destination, DrawStats, Image, Overlay, RenderError,
 use drystone_world::LodData;
 use web_time::Instant;
 
-use super::Session;
 use crate::scene::{Capacity, Meshing, OpenDevice, RendererKind, Size, VoxelScene};
 use crate::{Content, LodLimits, Pace, Shown};
 
@@ -15,21 +14,16 @@ pub struct Stage {
     next: Option<Next>,
     /// Device that the renderers share.
     device: OpenDevice,
-    /// Whether the change waits: a large edit is applied in parts, to the current scene only.
+    /// Whether the next scene waits: a large edit is applied in parts, to the current scene only.
     is_held: bool,
 }
 
-/// Scene that is being prepared.
+/// Scene that is being prepared, with its renderer.
 struct Next {
     scene: Shown,
+    kind: RendererKind,
     begun: Instant,
-    /// The limits of the voxels, and how they are drawn.
-    limits: fn(LodLimits) -> LodLimits,
-    how: Drawing,
 }
-
-/// Meshing, renderer and culling of a scene.
-pub(super) type Drawing = (Meshing, RendererKind, Cull);
 
 /// While the camera moves, levels of detail never settle. After this time, a scene with a mesh for
 /// every part is shown.
@@ -44,21 +38,38 @@ impl Stage {
         self.scene.into_content()
     }
 
-    /// Shows the same voxels with other limits, once their meshes are complete. Returns the error of
-    /// a renderer that cannot cull as requested.
+    /// Begins to show the same voxels with other limits; [`follow`](Self::follow) continues.
     pub(super) fn change_limits(
         &mut self,
         limits: fn(LodLimits) -> LodLimits,
-        how: Drawing,
-    ) -> Result<Option<RenderError>, RenderError> {
-        let (meshing, kind, cull) = how;
+        kind: RendererKind,
+    ) -> Result<(), RenderError> {
+        match self.scene.limits() {
+            Some(now) => self.prepare_next(limits(now), kind),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins a change of renderer; [`follow`](Self::follow) continues.
+    pub(super) fn change_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
+        match self.scene.limits() {
+            Some(limits) => self.prepare_next(limits, kind),
+            None => {
+                let renderer = self.device.renderer(kind, Capacity::default())?;
+                self.scene.change_model_renderer(renderer);
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins to prepare a scene of the same voxels in a new renderer.
+    fn prepare_next(&mut self, limits: LodLimits, kind: RendererKind) -> Result<(), RenderError> {
         self.next = None;
-        let Some(content) = self.scene.with_limits(limits) else { return Ok(None) };
-        let mut renderer = self.device.renderer(kind, content.capacity())?;
-        let refused = set_cull(renderer.as_mut(), cull)?;
-        let scene = Shown::new(content, meshing, renderer, Pace::Frames)?;
-        self.next = Some(Next { scene, begun: Instant::now(), limits, how });
-        Ok(refused)
+        let Some(content) = self.scene.content(limits) else { return Ok(()) };
+        let renderer = self.device.renderer(kind, content.capacity())?;
+        let scene = Shown::new(content, limits.config.meshing, renderer, Pace::Frames)?;
+        self.next = Some(Next { scene, kind, begun: Instant::now() });
+        Ok(())
     }
 
     /// Begins to mesh a world again; [`follow`](Self::follow) continues.
@@ -66,30 +77,23 @@ impl Stage {
         self.scene.change_meshing(meshing);
     }
 
-    /// Begins a change of renderer; [`follow`](Self::follow) continues.
-    pub(super) fn change_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
-        self.scene.change_renderer(&self.device, kind)
-    }
-
-    /// Cancels a change of renderer or meshing.
+    /// Cancels all changes.
     pub(super) fn stop_change(&mut self) {
         self.scene.stop_change();
         self.next = None;
     }
 
-    /// Restarts a change of the renderer or of the limits after an edit, which goes to the current
-    /// scene only.
+    /// Prepares the next scene again after an edit, which goes to the current scene only.
     pub(super) fn edited(&mut self) -> Result<(), RenderError> {
-        if let Some(Next { limits, how, .. }) = self.next.take() {
-            self.change_limits(limits, how)?;
+        match self.next.take().map(|next| (next.scene.limits(), next.kind)) {
+            Some((Some(limits), kind)) => self.prepare_next(limits, kind),
+            _ => Ok(()),
         }
-        self.scene.edited(&self.device)
     }
 
-    /// Holds or releases a change of renderer while an edit is applied in parts.
-    pub(super) fn hold(&mut self, is_held: bool) {
+    /// Holds or releases the next scene while an edit is applied in parts.
+    pub(super) const fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
-        self.scene.hold(is_held);
     }
 
     /// Sets where culling runs. Returns the error of a renderer that cannot cull there.
@@ -99,33 +103,39 @@ impl Stage {
 
     /// Updates the meshes for `view` in a picture of this size, and continues a change for about
     /// `time`. Returns the finished fraction of the change, or `None` if there is none.
+    ///
+    /// # Errors
+    /// If a device failed, or if the next renderer refuses the meshes, which ends the change.
     pub(super) fn follow(
         &mut self,
         view: &View,
         size: Size,
         time: Duration,
     ) -> Result<Option<f32>, RenderError> {
-        if let Some(Next { scene, begun, .. }) = &mut self.next {
-            if let Err(error) = scene.follow(view, size, time) {
-                self.next = None;
+        let part = match self.scene.follow(view, size, time) {
+            // The scene that is replaced may have no memory for all of its meshes.
+            Err(error) if self.next.is_none() || matches!(error, RenderError::Lost { .. }) => {
                 return Err(error);
             }
-            let is_complete =
-                !scene.lags() || scene.is_whole() && begun.elapsed() > MAX_CHANGE_TIME;
-            if is_complete
-                && !self.is_held
-                && let Some(Next { scene, .. }) = self.next.take()
-            {
-                self.scene = scene;
-            }
+            followed => followed.unwrap_or_default(),
+        };
+        let Some(mut next) = self.next.take() else { return Ok(part) };
+        next.scene.follow(view, size, time)?;
+        if !self.is_held && self.can_show(&next) {
+            self.scene = next.scene;
+            return Ok(None);
         }
-        match self.scene.follow(view, size, time) {
-            // The scene that is replaced may have no memory for all of its meshes.
-            Err(error) if self.next.is_some() && !matches!(error, RenderError::Lost { .. }) => {
-                Ok(None)
-            }
-            followed => followed,
-        }
+        let part = next.scene.part_of(&mut self.scene);
+        self.next = Some(next);
+        Ok(Some(part))
+    }
+
+    /// Whether the next scene has all meshes. A moving camera makes it late: then it needs a mesh
+    /// for every part, at any level.
+    fn can_show(&self, next: &Next) -> bool {
+        let is_moving = self.scene.lags() || self.scene.limits() != next.scene.limits();
+        let is_late = is_moving && next.begun.elapsed() > MAX_CHANGE_TIME;
+        next.scene.is_whole() && (is_late || !next.scene.lags())
     }
 
     pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
@@ -182,65 +192,33 @@ impl Stage {
         self.scene.is_full()
     }
 
-    /// Whether another scene is being prepared.
-    pub(super) const fn has_next(&self) -> bool {
-        self.next.is_some()
-    }
-
     /// Whether a polygon model is shown.
-    pub const fn is_model(&self) -> bool {
-        matches!(self.scene, Shown::Model(_))
+    pub fn is_model(&self) -> bool {
+        self.scene.data().is_none()
     }
 }
 
-/// Renderer on a device, for [`Session::attach`].
+/// Renderer on a device, for [`Session::attach`](super::Session::attach).
 pub struct Prepared {
     device: OpenDevice,
     renderer: Box<dyn Renderer>,
 }
 
-/// Scenes on devices.
-impl Session {
-    /// Creates a renderer on a device, for the content that waits for one.
-    ///
-    /// # Errors
-    /// If the device is out of memory, or lost.
-    pub fn prepare(&self, device: OpenDevice) -> Result<Prepared, RenderError> {
-        let capacity = self.waiting.as_ref().map_or(Capacity::default(), Content::capacity);
-        let renderer = device.renderer(self.renderer, capacity)?;
-        Ok(Prepared { device, renderer })
+impl Prepared {
+    pub(super) fn new(
+        device: OpenDevice,
+        kind: RendererKind,
+        content: Option<&Content>,
+    ) -> Result<Self, RenderError> {
+        let capacity = content.map_or(Capacity::default(), Content::capacity);
+        let renderer = device.renderer(kind, capacity)?;
+        Ok(Self { device, renderer })
     }
 
-    /// Shows the waiting content on a device. Ends a change of renderer or meshing.
-    ///
-    /// # Errors
-    /// If the device fails. Then [`has_content`](Self::has_content) tells whether the content still
-    /// waits or is lost with the device.
-    pub fn attach(&mut self, prepared: Prepared) -> Result<(), RenderError> {
-        let Some(content) = self.waiting.take() else { return Ok(()) };
-        let Prepared { device, renderer } = prepared;
-        let scene = Shown::new(content, self.meshing(), renderer, Pace::Frames)?;
-        let mut stage = Stage::new(scene, device);
-        match stage.set_cull(self.cull) {
-            Ok(refused) => self.note(refused),
-            Err(error) => {
-                self.waiting = Some(stage.into_content());
-                return Err(error);
-            }
-        }
-        (self.stage, self.change) = (Some(stage), None);
-        self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
-        self.pace.last = Instant::now();
-        Ok(())
-    }
-
-    /// Closes the device; the content waits for another. Edits in progress are finished first: they
-    /// need no device and must not be left half done.
-    pub fn detach(&mut self) {
-        self.finish_editing();
-        if let Some(stage) = self.stage.take() {
-            self.waiting = Some(stage.into_content());
-        }
+    /// Shows content, which is lost with the device if this fails.
+    pub(super) fn show(self, content: Content, meshing: Meshing) -> Result<Stage, RenderError> {
+        let scene = Shown::new(content, meshing, self.renderer, Pace::Frames)?;
+        Ok(Stage::new(scene, self.device))
     }
 }
 
@@ -251,3 +229,6 @@ fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<Option<RenderErro
         done => done.map(|()| None),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::*;
 use crate::scene::{BrushForm, EditAction, MemoryBudget, OpenDevice, SaveState, Shade};
-use crate::{FlightKey, LevelsFor, LoadOptions, LodLimits, Progress};
+use crate::{FlightKey, LevelsFor, LoadOptions, LodLimits, ViewOptions};
 
 const SIZE: Size = Size { width: 96, height: 64 };
 const DOWN: VoxelRay = VoxelRay { origin: [8.5, 20.0, 8.5], direction: [0.0, -1.0, 0.0] };
@@ -36,7 +36,7 @@ fn session(host: Host) -> Session {
         }
         world.set(VoxelPos::new(x, 1, 3), stone);
     }
-    let data = std::sync::Arc::new(LodData::new(Box::new(world), usize::MAX));
+    let data = Arc::new(LodData::new(Box::new(world), usize::MAX));
     let limits = LodLimits::from(MemoryBudget::default()).full_detail();
     let mut session = Session::new(Content::Voxels(data, limits), &options(host));
     attach(&mut session);
@@ -203,6 +203,7 @@ fn content_at_levels_of_detail_is_read_as_requested() {
         assert!(picture(&mut session) == before || !expected);
         apply(&mut session, Action::Levels);
         assert_eq!(session.message(), Session::BUSY);
+        assert_eq!(finish_change(&mut session).to, ChangeTarget::Levels(expected));
         settle(&mut session);
         assert!(!session.is_changing() && session.editing().is_on());
         let now = session.camera().view().camera;

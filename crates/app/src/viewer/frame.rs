@@ -59,6 +59,7 @@ impl Viewer {
         match changed.to {
             ChangeTarget::Renderer(kind) => settings.renderer = kind,
             ChangeTarget::Occlusion(occlusion) => settings.darkens_corners = occlusion,
+            ChangeTarget::Levels(_) => {}
         }
         if self.options.verbose {
             output::note(&changed.report);
