@@ -374,7 +374,6 @@ impl<'m> SmallObjects<'m> {
     ///
     /// # Errors
     /// The invariant that is violated.
-    #[doc(hidden)]
     pub fn validate(&self) -> Result<(), &'static str> {
         self.classes().try_for_each(Class::validate)
     }

@@ -16,8 +16,8 @@ mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use frame::CullFrame;
-pub use table::{CullRecord, CullTable};
+pub(crate) use frame::CullFrame;
+pub(crate) use table::{CullRecord, CullTable};
 
 /// Selects where opaque meshes are culled. Blended ones are always culled and sorted by the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -58,13 +58,14 @@ impl FromStr for Cull {
 pub struct UnknownCull;
 
 /// Opaque meshes that the device culls, drawn together with [`Passes`](crate::Passes).
+#[cfg_attr(not(feature = "wgpu"), expect(dead_code, reason = "only the wgpu device culls"))]
 pub struct Culled<'a, G> {
     /// The meshes.
-    pub table: &'a CullTable,
+    pub(crate) table: &'a CullTable,
     /// The geometry of each of the table's buffers; `None` for a buffer without meshes.
-    pub geometries: &'a [Option<&'a G>],
+    pub(crate) geometries: &'a [Option<&'a G>],
     /// Camera and options.
-    pub frame: CullFrame,
+    pub(crate) frame: CullFrame,
 }
 
 impl<G> Clone for Culled<'_, G> {
@@ -75,7 +76,7 @@ impl<G> Clone for Culled<'_, G> {
 
 impl<G> Copy for Culled<'_, G> {}
 
-/// Counts of what a device drew of a [`CullTable`] in one frame.
+/// Counts of what a device drew of the [`Culled`] meshes in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CullCounts {
     /// The frame's number, as the device counts them.

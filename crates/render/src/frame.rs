@@ -91,11 +91,11 @@ impl Frame {
     pub const TINTS: [u32; 3] = [0x7fe3_02ff, 0x4f36_edc3, 0x1fef_e303];
 
     /// Part of a colour that the tint hides.
-    pub const TINT: f32 = 0.65;
+    pub(crate) const TINT: f32 = 0.65;
 
     /// Reach of wire frame lines from the edges of quads and triangles, in pixels. Lines fade out
     /// over the last pixel.
-    pub const WIRE_PIXELS: f32 = 1.25;
+    pub(crate) const WIRE_PIXELS: f32 = 1.25;
 
     /// Creates the shader data for `camera` on `width × height` pixels.
     pub fn new(camera: &Camera, atmosphere: &Atmosphere, width: u32, height: u32) -> Self {

@@ -41,7 +41,7 @@ pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry};
 pub use atmosphere::Atmosphere;
 pub use buffers::{BufferData, BufferKind, CopyRange, DrawSlots, PATTERN_QUADS, QUADS_PER_CUBE};
 pub use camera::{Camera, Projection};
-pub use cull::{Cull, CullCounts, CullFrame, CullRecord, CullTable, Culled, UnknownCull};
+pub use cull::{Cull, CullCounts, Culled, UnknownCull};
 pub use device::{Destination, Device, DeviceInfo, Output, Progress, Submitted};
 pub use draw_data::DrawData;
 pub use drystone_pool::Access;

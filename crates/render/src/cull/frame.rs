@@ -6,7 +6,7 @@ use crate::{camera::Projection, frame::Frame, view::View, visibility::Visibility
 /// Uniform data of the culling shaders, the same for all meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub struct CullFrame {
+pub(crate) struct CullFrame {
     /// Matrix from positions relative to the camera to clip space, column by column.
     pub(crate) clip_from_relative: [[f32; 4]; 4],
     /// The planes of the view frustum relative to the camera, positive inside.
@@ -50,7 +50,7 @@ impl CullFrame {
     pub(crate) const BINS: u32 = 16;
 
     /// Creates the uniform data for `view`; `frame` is the frame that it is drawn with.
-    pub fn new(view: &View, visibility: &Visibility, frame: &Frame) -> Self {
+    pub(crate) fn new(view: &View, visibility: &Visibility, frame: &Frame) -> Self {
         let [bins_per_octave, bins_per_depth, first_bin] = bins(view);
         Self {
             clip_from_relative: frame.clip_from_relative,

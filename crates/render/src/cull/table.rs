@@ -9,27 +9,27 @@ use crate::{buffers::PATTERN_QUADS, draw_data::DrawData};
 /// cull it and to make its commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct CullRecord {
+pub(crate) struct CullRecord {
     /// Lowest corner of the mesh's box, in units.
-    pub origin: [i32; 3],
+    pub(crate) origin: [i32; 3],
     /// Level of detail.
-    pub level: u32,
+    pub(crate) level: u32,
     /// Side of the mesh's box, in units.
-    pub extent: u32,
+    pub(crate) extent: u32,
     /// First quad in its buffer.
-    pub first_quad: u32,
+    pub(crate) first_quad: u32,
     /// Slot in the table of per-draw data.
-    pub slot: u32,
+    pub(crate) slot: u32,
     /// End of each face direction's quads, relative to the first quad, in the order of
     /// [`Face::ALL`].
-    pub ends: [u32; Face::COUNT],
+    pub(crate) ends: [u32; Face::COUNT],
 }
 
 const _: () = assert!(size_of::<CullRecord>() == 52);
 
 impl CullRecord {
     /// Creates a record of a mesh with these numbers of quads for each face direction.
-    pub fn new(
+    pub(crate) fn new(
         slot: u32,
         draw_data: DrawData,
         first_quad: u32,
@@ -63,7 +63,7 @@ impl CullRecord {
 /// 60 bytes for each piece and 8 for each slot. A change touches one block of 64 records, which the
 /// device then reads again.
 #[derive(Debug)]
-pub struct CullTable {
+pub(crate) struct CullTable {
     /// Unique among all tables, so that a device can detect which table's records it has.
     #[cfg_attr(not(any(feature = "wgpu", test)), expect(dead_code))]
     id: u64,
@@ -100,14 +100,14 @@ impl CullTable {
     const BLOCK: usize = 64;
 
     /// Creates an empty table.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Relaxed);
         Self { id, revision: 0, buffers: Vec::new(), heads: Vec::new() }
     }
 
     /// Inserts a piece of a mesh in `buffer`. The record contains its slot.
-    pub fn insert(&mut self, buffer: u32, record: CullRecord) {
+    pub(crate) fn insert(&mut self, buffer: u32, record: CullRecord) {
         let slot = record.slot as usize;
         if self.heads.len() <= slot {
             self.heads.resize(slot + 1, Link::NONE);
@@ -126,7 +126,7 @@ impl CullTable {
     }
 
     /// Removes all pieces of a slot's mesh. Does nothing if the slot is empty.
-    pub fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: u32) {
         while let Some(&head) = self.heads.get(slot as usize).filter(|&&head| head != Link::NONE) {
             self.heads[slot as usize] =
                 self.buffers[head.buffer as usize].next[head.index as usize];
@@ -135,7 +135,7 @@ impl CullTable {
     }
 
     /// Whether a slot has a mesh.
-    pub fn contains(&self, slot: u32) -> bool {
+    pub(crate) fn contains(&self, slot: u32) -> bool {
         self.heads.get(slot as usize).is_some_and(|&head| head != Link::NONE)
     }
 
@@ -145,7 +145,7 @@ impl CullTable {
     /// # Cost
     /// A mesh in one piece that stays in its buffer keeps its record's index, and with it the
     /// device's visibility history.
-    pub fn set(&mut self, slot: u32, mut pieces: impl Iterator<Item = (u32, CullRecord)>) {
+    pub(crate) fn set(&mut self, slot: u32, mut pieces: impl Iterator<Item = (u32, CullRecord)>) {
         let firsts = [pieces.next(), pieces.next()];
         if let [Some((buffer, record)), None] = firsts
             && self.overwrite(buffer, record)
@@ -172,13 +172,6 @@ impl CullTable {
         records.max_commands = records.max_commands - old.max_commands() + record.max_commands();
         records.touch(index as usize, self.revision);
         true
-    }
-
-    /// Removes every mesh.
-    pub fn clear(&mut self) {
-        self.revision += 1;
-        self.heads.clear();
-        self.buffers.clear();
     }
 
     /// Removes a record that no link refers to. The last record moves to its index.

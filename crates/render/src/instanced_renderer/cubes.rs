@@ -60,7 +60,7 @@ impl CubeId {
 
 impl CubeBuffer {
     /// Creates an empty buffer.
-    pub const fn new(policy: SlotPolicy) -> Self {
+    pub(super) const fn new(policy: SlotPolicy) -> Self {
         Self {
             allocator: SlotAllocator::new(policy),
             entries: Vec::new(),
@@ -77,7 +77,7 @@ impl CubeBuffer {
     /// The device runs out earlier, and the renderer allocates its memory (see
     /// [`InstancedRenderer::insert_cube`](super::InstancedRenderer::insert_cube)).
     #[inline]
-    pub fn insert(&mut self, cube: Cube) -> Result<CubeId, Error> {
+    pub(super) fn insert(&mut self, cube: Cube) -> Result<CubeId, Error> {
         let slot = self.allocator.allocate()?;
         let at = slot as usize;
         if at >= self.entries.len() {
@@ -95,7 +95,7 @@ impl CubeBuffer {
     /// # Errors
     /// `Stale` when it was already removed.
     #[inline]
-    pub fn set(&mut self, id: CubeId, cube: Cube) -> Result<Cube, Error> {
+    pub(super) fn set(&mut self, id: CubeId, cube: Cube) -> Result<Cube, Error> {
         let entry = self.entry(id)?;
         let old = std::mem::replace(&mut entry.cube, cube);
         self.touch(id.slot);
@@ -107,7 +107,7 @@ impl CubeBuffer {
     /// # Errors
     /// `Stale` when it was already removed.
     #[inline]
-    pub fn remove(&mut self, id: CubeId) -> Result<Cube, Error> {
+    pub(super) fn remove(&mut self, id: CubeId) -> Result<Cube, Error> {
         let entry = self.entry(id)?;
         let generation = id.generation.wrapping_add(1);
         let gone = std::mem::replace(entry, CubeEntry { cube: Cube::NOTHING, generation });
@@ -146,7 +146,7 @@ impl CubeBuffer {
 
     /// Calls `each` with the ranges of slots in which cubes have changed since the last call: the
     /// first slot, and the cubes.
-    pub fn take_changes(&mut self, mut each: impl FnMut(u32, &[Cube])) {
+    pub(super) fn take_changes(&mut self, mut each: impl FnMut(u32, &[Cube])) {
         let mut pending: Option<Range<u32>> = None;
         let (entries, outgoing) = (&self.entries, &mut self.outgoing);
         let mut flush = |blocks: Range<u32>| {

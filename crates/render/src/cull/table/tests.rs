@@ -53,7 +53,6 @@ enum Op {
     Remove {
         slot: u32,
     },
-    Clear,
     /// Copies the changes, like a device.
     Sync,
 }
@@ -69,7 +68,6 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(buffer, slot, counts)| Op::Insert { buffer, slot, counts }),
         4 => (0..300_u32).prop_map(|slot| Op::Remove { slot }),
         1 => Just(Op::Sync),
-        1 => prop::bool::weighted(0.05).prop_map(|all| if all { Op::Clear } else { Op::Sync }),
     ]
 }
 
@@ -109,10 +107,6 @@ proptest! {
                 Op::Remove { slot } => {
                     table.remove(slot);
                     model.remove(&slot);
-                }
-                Op::Clear => {
-                    table.clear();
-                    model.clear();
                 }
                 Op::Sync => {
                     for (buffer, mirror) in mirrors.iter_mut().enumerate() {
