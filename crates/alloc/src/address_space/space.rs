@@ -22,8 +22,9 @@ pub enum IndexPolicy {
 /// level.
 ///
 /// Source: Michał Szopiński's article "A data structure for managing OpenGL vertex buffers", which
-/// describes the 64-way tree, its growth without an end, and the rule
-/// [`LastLeaf`](IndexPolicy::LastLeaf). The levels are flat here, instead of nodes with pointers.
+/// describes the 64-way tree, its growth by a new root, and the rule
+/// [`LastLeaf`](IndexPolicy::LastLeaf). The levels are flat here, instead of nodes with pointers, and
+/// growth ends at 2³² − 1 indices.
 ///
 /// # Cost
 /// `allocate`, `free` and `contains` are O(1): the tree has at most six levels, and three are read
