@@ -64,6 +64,9 @@ impl IndexSpace for LastLeaf {
     fn free(&mut self, index: u32) {
         IndexSpace::free(&mut self.0, index);
     }
+    fn size_bytes(&self) -> Option<usize> {
+        Some(self.0.size_bytes())
+    }
 }
 
 impl IndexSpace for ArticleTree {
