@@ -1,10 +1,11 @@
 //! Small objects: a document parsed into a tree, random lifetimes, and the memory overhead. One
 //! thread uses each allocator directly, without a collection.
 //!
-//! The document is split into tokens beforehand. The measured work is building the tree, with an
-//! allocation for each node, attribute and string and a copy of every string, and then freeing it.
-//! Objects inside an element are freed before it. `drystone` uses the classes and slot counts that
-//! a recorder proposes for the document. `drystone-default` uses its default classes.
+//! The measured work of a parse is reading the tokens and building the tree, with an allocation for
+//! each node, attribute and string and a copy of every string, and then freeing it. `tokens-only`
+//! reads the tokens alone. Objects inside an element are freed before it. `drystone` uses the classes
+//! and slot counts that a recorder proposes for the document. `drystone-default` uses its default
+//! classes.
 //!
 //! `drystone`, `talc`, `rlsf` and `dlmalloc` serve one thread and use no atomic operation here.
 //! `malloc`, `mimalloc` and `snmalloc-rs` serve every thread of a program, which has a cost. The

@@ -1,5 +1,7 @@
 //! The cases of a document: its tree, random lifetimes, and memory.
 
+use std::hint::black_box;
+
 use drystone_memory::SlotClass;
 
 use super::{
@@ -10,8 +12,10 @@ use super::{
     tree::Contents,
 };
 use crate::{
-    Contender, Error, Failure, Figure, Options, Run, arenas::document_path, error::By,
-    rounds::Round,
+    Contender, Error, Failure, Figure, Options, Run,
+    arenas::document_path,
+    error::By,
+    rounds::{Round, timed},
 };
 
 /// Number of live objects in a quick run. A full run has the number of the document.
@@ -30,10 +34,10 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
         .map_err(|error| run.error(CASES[0], format!("{}: {error}", path.display()).into()))?;
     let result = Reader::new(&text).collect::<Result<Vec<_>, _>>().map_err(Failure::from);
     let tokens = result.map_err(|failure| run.error(CASES[0], failure))?;
-    run_with(run, &tokens)
+    run_with(run, &text, &tokens)
 }
 
-fn run_with(run: &mut Run<'_>, tokens: &[Token<'_>]) -> Result<(), Error> {
+fn run_with(run: &mut Run<'_>, text: &str, tokens: &[Token<'_>]) -> Result<(), Error> {
     let options = run.options;
     let statistics::Statistics { layouts, classes } =
         &statistics::record(tokens).map_err(|message| run.error(CASES[0], message.into()))?;
@@ -48,10 +52,12 @@ fn run_with(run: &mut Run<'_>, tokens: &[Token<'_>]) -> Result<(), Error> {
         return Ok(());
     }
     run.case(parse, || {
-        for_each(|name| {
+        let mut all = for_each(|name| {
             let mut work = open(name, classes)?;
-            Ok(Contender::new(name, move || work.parse(tokens, contents)))
-        })
+            Ok(Contender::new(name, move || work.parse(text, contents)))
+        })?;
+        all.push(Contender::new("tokens-only", || Ok(vec![read(text, contents)])));
+        Ok(all)
     })?;
     run.case(random, || {
         for_each(|name| {
@@ -70,6 +76,17 @@ fn for_each<'a>(
     contender: impl Fn(&'static str) -> Result<Contender<'a>, Failure>,
 ) -> Result<Vec<Contender<'a>>, Failure> {
     NAMES.iter().map(|name| contender(name).by(name)).collect()
+}
+
+/// Reads the tokens of a document and does nothing with them: the part of a parse that is equal for
+/// all allocators.
+fn read(text: &str, contents: &Contents) -> Figure {
+    let (_, ns) = timed(|| {
+        for token in Reader::new(text).map_while(Result::ok) {
+            black_box(token);
+        }
+    });
+    Figure::time_ns_per_op(ns, contents.objects)
 }
 
 fn memory_round(name: &str, churn: &Churn, classes: &[SlotClass], options: &Options) -> Round {

@@ -7,9 +7,9 @@ use super::trace::Trace;
 use super::{
     allocator::{Allocator, trim},
     churn::{Churn, Live},
-    document::Token,
+    document::Reader,
     resident,
-    tree::{Contents, Tree},
+    tree::{Contents, Objects, Tree},
 };
 use crate::{
     Failure, Figure,
@@ -20,7 +20,7 @@ use crate::{
 /// allocator.
 pub(super) trait Work {
     /// Parses and frees a document with this content.
-    fn parse(&mut self, tokens: &[Token<'_>], expected: &Contents) -> Round;
+    fn parse(&mut self, text: &str, expected: &Contents) -> Round;
 
     /// Replaces objects at random.
     fn replace(&mut self, churn: &Churn) -> Round;
@@ -43,6 +43,12 @@ pub(super) trait Work {
 /// Error of a contender whose blocks are wrong.
 const WRONG: &str = "objects overlap, are out of line or were lost";
 
+/// Parses a document. Returns `None` if memory runs out.
+#[inline]
+fn build<'d, O: Objects>(objects: &mut O, text: &'d str) -> Option<Tree<'d>> {
+    Tree::build(objects, Reader::new(text).map_while(Result::ok))
+}
+
 /// Returns the objects of a churn after every one was replaced several times.
 fn churned<A: Allocator>(objects: &mut A, churn: &Churn) -> Result<Live, Failure> {
     let mut live = churn.allocate_live();
@@ -52,19 +58,17 @@ fn churned<A: Allocator>(objects: &mut A, churn: &Churn) -> Result<Live, Failure
 }
 
 impl<A: Allocator> Work for A {
-    fn parse(&mut self, tokens: &[Token<'_>], expected: &Contents) -> Round {
-        let mut build = || Tree::build(self, tokens.iter().copied()).ok_or("out of memory");
+    fn parse(&mut self, text: &str, expected: &Contents) -> Round {
         // A first pass, not measured: checks the tree, and touches the memory again after other
         // contenders.
-        let tree = build()?;
+        let tree = build(self, text).ok_or("out of memory")?;
         let contents = tree.contents();
         // SAFETY: the tree was built with this allocator.
         if contents != *expected || !unsafe { tree.free(self) } {
             return Err(format!("the tree has {contents:?}, the document {expected:?}").into());
         }
-        let mut build = || Tree::build(self, tokens.iter().copied()).ok_or("out of memory");
-        let (tree, parse_ns) = timed(|| black_box(build()));
-        let tree = tree?;
+        let (tree, parse_ns) = timed(|| black_box(build(self, text)));
+        let tree = tree.ok_or("out of memory")?;
         // SAFETY: the tree was built with this allocator.
         let (is_right, free_ns) = timed(|| unsafe { tree.free(self) });
         if !is_right {
