@@ -5,19 +5,21 @@
 //! each node, attribute and string and a copy of every string, and then freeing it. `tokens-only`
 //! reads the tokens alone. Objects inside an element are freed before it. `drystone` uses the classes
 //! and slot counts that a recorder proposes for the document. `drystone-default` uses its default
-//! classes.
+//! classes. `article` is a port of D. Gustafsson's allocator with the recorded numbers of slots.
 //!
 //! `drystone`, `talc`, `rlsf` and `dlmalloc` serve one thread and use no atomic operation here.
 //! `malloc`, `mimalloc` and `snmalloc-rs` serve every thread of a program, which has a cost. The
 //! case `global` compares all of them as global allocators of whole programs.
 
 pub(super) mod allocator;
+mod article;
 mod cases;
 mod churn;
 mod contenders;
 mod document;
 #[cfg(feature = "peers")]
 mod lua;
+mod one_size;
 mod resident;
 #[cfg(feature = "peers")]
 mod script;
@@ -31,6 +33,7 @@ use crate::{Error, Run};
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     cases::run(run)?;
+    one_size::run(run)?;
     #[cfg(feature = "peers")]
     script::run(run)?;
     Ok(())

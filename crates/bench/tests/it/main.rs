@@ -72,6 +72,9 @@ fn spaces_has_its_cases() {
         let ours = |row: &&serde_json::Value| row["case"] == case && row["contender"] == "drystone";
         assert!(rows.iter().any(|row| ours(&row)), "{case}");
     }
+    // The article's rule is a row of every case with single indices.
+    let last_leaf = rows.iter().filter(|row| row["contender"] == "drystone-last-leaf");
+    assert_eq!(last_leaf.filter(|row| row["metric"] == "time").count(), 5);
 }
 
 /// Every contender of the pool table is valid after its work, and has the figures that other tools
@@ -156,18 +159,37 @@ fn arenas_has_its_cases_of_small_objects() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = json["rows"].as_array().unwrap();
-    let figures = [
+    let figure = |case: &str, contender: &str, metric: &str| {
+        let is_it = |row: &&serde_json::Value| {
+            row["case"] == case && row["contender"] == contender && row["metric"] == metric
+        };
+        let row = rows.iter().find(is_it);
+        row.unwrap_or_else(|| panic!("{case} {contender} {metric}"))["median"].as_f64().unwrap()
+    };
+    for (case, metric) in [
         ("small-parse", "time"),
         ("small-parse", "free"),
         ("small-random", "time"),
         ("small-memory", "overhead"),
-    ];
-    for (case, metric) in figures {
-        let ours = |row: &&serde_json::Value| {
-            row["case"] == case && row["metric"] == metric && row["contender"] == "drystone"
-        };
-        assert!(rows.iter().any(|row| ours(&row)), "{case} {metric}");
+        ("small-overflow", "time"),
+        ("small-48", "time"),
+        ("small-48-worst", "time"),
+        ("small-8", "bytes"),
+    ] {
+        assert!(figure(case, "drystone", metric) > 0.0 && figure(case, "article", metric) > 0.0);
     }
+    // Counted figures do not depend on the speed.
+    let article = |case: &str, metric: &str| figure(case, "article", metric);
+    // The first slot is found in the first word, the last one in the last of 200.
+    assert_eq!(article("small-48-worst", "searched"), 100.5);
+    assert!(article("small-48", "searched") > 10.0);
+    assert_eq!(article("small-8", "bytes"), 8128.0);
+    assert!(article("small-parse", "overflow") < 0.1);
+    for contender in ["drystone", "drystone-default", "article"] {
+        let percent = figure("small-overflow", contender, "overflow");
+        assert!((20.0..80.0).contains(&percent), "{contender}: {percent} %");
+    }
+    assert!(figure("small-parse", "tokens-only", "time") > 0.0);
 }
 
 /// Runs the drawing table on its smallest case, if there is an adapter.

@@ -39,6 +39,18 @@ pub(in crate::arenas) unsafe trait Allocator: Objects {
     fn metadata_bytes(&self) -> usize {
         0
     }
+
+    /// Returns the number of words of bits that all allocations so far have searched, if it counts
+    /// them.
+    fn searched_words(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the number of objects so far that did not fit into its fixed memory and are from the
+    /// system, if it has such memory.
+    fn overflows(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// An allocator for whole programs.

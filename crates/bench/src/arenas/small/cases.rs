@@ -2,13 +2,12 @@
 
 use std::hint::black_box;
 
-use drystone_memory::SlotClass;
-
 use super::{
     churn::Churn,
-    contenders::{NAMES, open},
+    contenders::{MEMORY_BYTES, NAMES, open},
     document::{Reader, Token},
-    resident, statistics,
+    resident,
+    statistics::{self, Classes},
     tree::Contents,
 };
 use crate::{
@@ -22,8 +21,13 @@ use crate::{
 const QUICK_LIVE: usize = 1000;
 /// Mean number of replacements per object.
 const LIVES: usize = 5;
+/// Size of the article's fixed area, in bytes. Its default classes have this size, too.
+const SMALL_MEMORY_BYTES: usize = 2 << 20;
+/// Contenders of the case with little memory: those that have a fixed area and continue with the
+/// system's allocator, and that allocator.
+const OVERFLOW_NAMES: &[&str] = &["drystone", "drystone-default", "article", "malloc"];
 
-const CASES: [&str; 3] = ["small-parse", "small-random", "small-memory"];
+const CASES: [&str; 4] = ["small-parse", "small-random", "small-memory", "small-overflow"];
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     if !CASES.iter().any(|case| run.options.selects(case)) {
@@ -44,38 +48,46 @@ fn run_with(run: &mut Run<'_>, text: &str, tokens: &[Token<'_>]) -> Result<(), E
     let live = options.size(layouts.len(), QUICK_LIVE);
     let churn = &Churn::new(layouts, live, live * LIVES);
     let contents = &Contents::of(tokens.iter().copied());
-    let [parse, random, memory] = CASES;
+    let [parse, random, memory, overflow] = CASES;
     if let Some(contender) = resident::requested_contender() {
-        let resident = open(contender, classes).and_then(|mut work| work.resident(churn));
+        let work = open(contender, classes, MEMORY_BYTES);
+        let resident = work.and_then(|mut work| work.resident(churn));
         let resident = resident.map_err(|failure| run.error(memory, failure))?;
         run.push_once(memory, contender, resident_figure(resident));
         return Ok(());
     }
+    let parse_with = |name: &'static str, classes: &Classes, memory_bytes: usize| {
+        let mut work = open(name, classes, memory_bytes)?;
+        Ok(Contender::new(name, move || work.parse(text, contents)))
+    };
     run.case(parse, || {
-        let mut all = for_each(|name| {
-            let mut work = open(name, classes)?;
-            Ok(Contender::new(name, move || work.parse(text, contents)))
-        })?;
+        let mut all = for_each(NAMES, |name| parse_with(name, classes, MEMORY_BYTES))?;
         all.push(Contender::new("tokens-only", || Ok(vec![read(text, contents)])));
         Ok(all)
     })?;
     run.case(random, || {
-        for_each(|name| {
-            let mut work = open(name, classes)?;
+        for_each(NAMES, |name| {
+            let mut work = open(name, classes, MEMORY_BYTES)?;
             Ok(Contender::new(name, move || work.replace(churn)))
         })
     })?;
     run.case(memory, || {
-        for_each(|name| {
+        for_each(NAMES, |name| {
             Ok(Contender::new(name, move || memory_round(name, churn, classes, options)))
         })
+    })?;
+    run.case(overflow, || {
+        let classes = &classes.with_default_sections();
+        for_each(OVERFLOW_NAMES, |name| parse_with(name, classes, SMALL_MEMORY_BYTES))
     })
 }
 
-fn for_each<'a>(
+/// Creates the contenders of these names.
+pub(super) fn for_each<'a>(
+    names: &[&'static str],
     contender: impl Fn(&'static str) -> Result<Contender<'a>, Failure>,
 ) -> Result<Vec<Contender<'a>>, Failure> {
-    NAMES.iter().map(|name| contender(name).by(name)).collect()
+    names.iter().map(|name| contender(name).by(name)).collect()
 }
 
 /// Reads the tokens of a document and does nothing with them: the part of a parse that is equal for
@@ -89,8 +101,8 @@ fn read(text: &str, contents: &Contents) -> Figure {
     Figure::time_ns_per_op(ns, contents.objects)
 }
 
-fn memory_round(name: &str, churn: &Churn, classes: &[SlotClass], options: &Options) -> Round {
-    let overhead = open(name, classes)?.overhead(churn)?;
+fn memory_round(name: &str, churn: &Churn, classes: &Classes, options: &Options) -> Round {
+    let overhead = open(name, classes, MEMORY_BYTES)?.overhead(churn)?;
     let mut figures = vec![Figure::new("overhead", "bytes/object", overhead)];
     if resident::bytes().is_some() {
         let resident = resident::measure_in_process(CASES[2], name, options)?;

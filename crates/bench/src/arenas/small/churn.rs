@@ -53,6 +53,14 @@ impl Churn {
         Self { sizes, victims }
     }
 
+    /// Plans `live_count` objects of one size. The steps replace the first and the last of them in
+    /// turn.
+    pub(super) fn of_both_ends(layout: Layout, live_count: usize, steps: usize) -> Self {
+        let sizes = vec![Size::of(layout); live_count + steps];
+        let ends = [0, live_count.saturating_sub(1) as u32];
+        Self { sizes, victims: (0..steps).map(|step| ends[step % 2]).collect() }
+    }
+
     pub(super) fn steps(&self) -> usize {
         self.victims.len()
     }

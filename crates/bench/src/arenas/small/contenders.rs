@@ -6,6 +6,8 @@ use drystone_memory::{Heap, Region, SlotClass, SmallObjects, SmallObjectsConfig}
 
 use super::{
     allocator::{Allocator, InProgram},
+    article::Article,
+    statistics::Classes,
     tree::Objects,
     work::Work,
 };
@@ -15,6 +17,7 @@ use crate::Failure;
 pub(super) const NAMES: &[&str] = &[
     "drystone",
     "drystone-default",
+    "article",
     "malloc",
     #[cfg(feature = "peers")]
     "mimalloc",
@@ -25,11 +28,17 @@ pub(super) const NAMES: &[&str] = &[
     "dlmalloc",
 ];
 
-/// Creates the contender of that name. `classes` are those of `drystone`.
-pub(super) fn open(name: &str, classes: &[SlotClass]) -> Result<Box<dyn Work>, Failure> {
+/// Creates the contender of that name. drystone's allocators have a region of `region_bytes`.
+pub(super) fn open(
+    name: &str,
+    classes: &Classes,
+    region_bytes: usize,
+) -> Result<Box<dyn Work>, Failure> {
+    let default = SmallObjectsConfig::default().classes;
     Ok(match name {
-        "drystone" => Box::new(drystone(classes)?),
-        "drystone-default" => Box::new(drystone(SmallObjectsConfig::default().classes)?),
+        "drystone" => Box::new(drystone(&classes.proposed, region_bytes)?),
+        "drystone-default" => Box::new(drystone(default, region_bytes)?),
+        "article" => Box::new(Article::new(&classes.article)?),
         "malloc" => Box::new(InProgram(std::alloc::System)),
         #[cfg(feature = "peers")]
         "mimalloc" => Box::new(InProgram(mimalloc::MiMalloc)),
@@ -42,8 +51,8 @@ pub(super) fn open(name: &str, classes: &[SlotClass]) -> Result<Box<dyn Work>, F
     })
 }
 
-/// Size of the memory of contenders with their own region.
-const MEMORY_BYTES: usize = 32 << 20;
+/// Size of the memory of contenders with their own region, unless a case has another.
+pub(super) const MEMORY_BYTES: usize = 32 << 20;
 
 /// drystone's allocator.
 // SAFETY: `SmallObjects` gives these guarantees.
@@ -78,12 +87,15 @@ unsafe impl Allocator for SmallObjects<'_> {
     fn metadata_bytes(&self) -> usize {
         self.stats().region_bytes - self.stats().capacity_bytes
     }
+    fn overflows(&self) -> Option<u64> {
+        let stats = self.stats();
+        Some(stats.fallbacks + stats.too_large)
+    }
 }
 
-/// Creates drystone's allocator with these classes, in as much memory as the others have. Objects
-/// that are too large for all classes are allocated from the heap.
-fn drystone(classes: &[SlotClass]) -> Result<SmallObjects<'static>, Failure> {
-    let region = Region::heap(MEMORY_BYTES)?;
+/// Creates drystone's allocator with these classes. Objects without a slot are from the heap.
+fn drystone(classes: &[SlotClass], region_bytes: usize) -> Result<SmallObjects<'static>, Failure> {
+    let region = Region::heap(region_bytes)?;
     Ok(SmallObjects::new(region, &SmallObjectsConfig { classes })?.with_fallback(&Heap))
 }
 

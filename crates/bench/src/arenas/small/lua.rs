@@ -7,20 +7,19 @@ use std::{
     ptr,
 };
 
-use drystone_memory::{Recorder, SlotClass};
+use drystone_memory::Recorder;
 use mlua::ffi;
 
 use super::{
-    statistics,
+    statistics::Classes,
     trace::{Step, Trace},
 };
 
 const PROGRAM: &str = include_str!("program.lua");
 /// Alignment of Lua's requests: that of its numbers and pointers.
 const ALIGN: usize = 8;
-/// Runs the program for `turns` turns. Returns all steps, and the size classes that a recorder
-/// proposes.
-pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
+/// Runs the program for `turns` turns. Returns all steps, and size classes for them.
+pub(super) fn record(turns: usize) -> Result<(Trace, Classes), String> {
     let mut log = Log::new();
     let program = format!("local TURNS = {turns}\n{PROGRAM}");
     let hook = (&raw mut log).cast();
@@ -38,7 +37,7 @@ pub(super) fn record(turns: usize) -> Result<(Trace, Vec<SlotClass>), String> {
     if sum == 0 || log.is_wrong || !log.live.is_empty() {
         return Err(format!("the program returned {sum} and left {} blocks", log.live.len()));
     }
-    let classes = statistics::propose(&log.recorder);
+    let classes = Classes::of(&log.recorder.record());
     Ok((Trace { steps: log.steps, blocks: log.blocks as usize }, classes))
 }
 

@@ -5,7 +5,7 @@
 //! which is not measured, compares the content of all blocks.
 
 use super::{
-    contenders::{NAMES, open},
+    contenders::{MEMORY_BYTES, NAMES, open},
     lua,
 };
 use crate::{Contender, Error, Run, error::By};
@@ -22,7 +22,7 @@ pub(in crate::arenas) fn run(run: &mut Run<'_>) -> Result<(), Error> {
         let trace = recorded.get_or_init(|| trace);
         let names = NAMES.iter().filter(|name| **name != "drystone-default");
         let contender = |name: &&'static str| {
-            let mut work = open(name, &classes).by(name)?;
+            let mut work = open(name, &classes, MEMORY_BYTES).by(name)?;
             let mut is_checked = false;
             Ok(Contender::new(*name, move || {
                 if !is_checked {

@@ -67,22 +67,34 @@ impl<A: Allocator> Work for A {
         if contents != *expected || !unsafe { tree.free(self) } {
             return Err(format!("the tree has {contents:?}, the document {expected:?}").into());
         }
+        let overflows_before = self.overflows();
         let (tree, parse_ns) = timed(|| black_box(build(self, text)));
         let tree = tree.ok_or("out of memory")?;
+        let overflows = overflows_before.zip(self.overflows()).map(|(before, now)| now - before);
         // SAFETY: the tree was built with this allocator.
         let (is_right, free_ns) = timed(|| unsafe { tree.free(self) });
         if !is_right {
             return Err("an object is missing".into());
         }
-        let free = Figure::new("free", "ns/op", free_ns / expected.objects as f64);
-        Ok(vec![Figure::time_ns_per_op(parse_ns, expected.objects), free])
+        let objects = expected.objects as f64;
+        let mut figures = vec![Figure::time_ns_per_op(parse_ns, expected.objects)];
+        figures.push(Figure::new("free", "ns/op", free_ns / objects));
+        let percent = |count: u64| Figure::new("overflow", "%", count as f64 * 100.0 / objects);
+        figures.extend(overflows.map(percent));
+        Ok(figures)
     }
 
     fn replace(&mut self, churn: &Churn) -> Round {
         let mut live = churned(self, churn)?;
+        let searched_before = self.searched_words();
         let (done, ns) = timed(|| churn.run(self, &mut live));
+        let searched = searched_before.zip(self.searched_words()).map(|(before, now)| now - before);
         done.and_then(|()| live.end(self)).ok_or(WRONG)?;
-        Ok(vec![Figure::time_ns_per_op(ns, churn.steps())])
+        let steps = churn.steps();
+        let words = |count: u64| Figure::new("searched", "words/op", count as f64 / steps as f64);
+        let mut figures = vec![Figure::time_ns_per_op(ns, steps)];
+        figures.extend(searched.map(words));
+        Ok(figures)
     }
 
     fn overhead(&mut self, churn: &Churn) -> Result<f64, Failure> {
