@@ -192,6 +192,44 @@ fn arenas_has_its_cases_of_small_objects() {
     assert!(figure("small-parse", "tokens-only", "time") > 0.0);
 }
 
+/// The parse of the case `global` under a recorder proposes the classes of its contender `drystone`,
+/// and every process reports its memory.
+#[test]
+fn global_has_the_classes_of_a_recorded_run() {
+    let Some(folder) = std::env::var_os("DRYSTONE_DATA") else {
+        println!("skipped: global_has_the_classes_of_a_recorded_run: DRYSTONE_DATA is not set");
+        return;
+    };
+    let parse = |program: &str| {
+        let file = std::path::Path::new(&folder).join("mime-types.xml");
+        let output = Command::new(program).arg(file).arg("1").output().unwrap();
+        let [text, code] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        if cfg!(target_os = "linux") {
+            let bytes = |name: &str| json[name].as_u64().unwrap();
+            assert!((1..bytes("peak_bytes")).contains(&bytes("resident_bytes")), "{text}");
+        }
+        code
+    };
+    parse(env!("CARGO_BIN_EXE_global-drystone-default"));
+    parse(env!("CARGO_BIN_EXE_global-drystone"));
+    // Classes of few objects depend on the length of paths.
+    let frequent = |code: &str| -> Vec<(usize, usize)> {
+        let calls = code.split("SlotClass::new(").skip(1).filter_map(|it| it.split(')').next());
+        let number = |text: &str| text.trim().replace('_', "").parse::<usize>().unwrap();
+        let classes = calls.filter_map(|it| it.split_once(','));
+        let classes = classes.map(|(bytes, slots)| (number(bytes), number(slots)));
+        classes.filter(|(_, slots)| *slots > 2000).collect()
+    };
+    let recorded = frequent(&parse(env!("CARGO_BIN_EXE_global-record")));
+    let stored = frequent(include_str!("../../src/arenas/global/drystone.rs"));
+    let sizes = |classes: &[(usize, usize)]| classes.iter().map(|it| it.0).collect::<Vec<_>>();
+    assert_eq!((sizes(&recorded), recorded.len()), (sizes(&stored), 5));
+    for (recorded, stored) in recorded.iter().zip(&stored) {
+        assert!(recorded.1.abs_diff(stored.1) * 100 < stored.1, "{recorded:?}, {stored:?}");
+    }
+}
+
 /// Runs the drawing table on its smallest case, if there is an adapter.
 #[test]
 fn static_compares_pool_and_naive() {
