@@ -32,8 +32,13 @@ impl SlotClass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallObjectsConfig<'c> {
     /// The classes in any order, at most [`MAX_CLASSES`](Self::MAX_CLASSES). Slots of classes with
-    /// the same size are added up. The default suits a game that parses its levels from XML: 8 to
-    /// 128 bytes in seven steps, the most bytes in slots of 48 bytes, 2 MB in total.
+    /// the same size are added up.
+    ///
+    /// The default has the slot sizes of D. Gustafsson's *Small Object Allocator*, seven from 8 to 128
+    /// bytes, and its 12,800 slots of 48 bytes, the most frequent size of the game in that article.
+    /// They are the largest section, 30 % of 2 MB. The article does not state the other numbers of
+    /// slots. A [`Recorder`](crate::Recorder) proposes the classes of another program, which can
+    /// differ much.
     pub classes: &'c [SlotClass],
 }
 
@@ -60,5 +65,22 @@ const DEFAULT_CLASSES: [SlotClass; 7] = [
 impl Default for SmallObjectsConfig<'static> {
     fn default() -> Self {
         Self { classes: &DEFAULT_CLASSES }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_largest_section_of_the_default_is_that_of_48_bytes() {
+        let classes = SmallObjectsConfig::default().classes;
+        assert!(classes.iter().map(|class| class.slot_bytes).eq([8, 16, 32, 48, 64, 96, 128]));
+        assert_eq!(classes[3], SlotClass::new(48, 12_800));
+        let bytes: Vec<_> = classes.iter().map(|class| class.slot_bytes * class.slots).collect();
+        assert_eq!(bytes.iter().max(), Some(&bytes[3]));
+        let share = bytes[3] as f64 / bytes.iter().sum::<usize>() as f64;
+        assert!((0.295..0.305).contains(&share), "{share}");
     }
 }
