@@ -82,6 +82,11 @@ impl<A> GlobalSmallObjects<A> {
         Self { area, is_claimed: AtomicBool::new(false), system }
     }
 
+    /// Returns the wrapped allocator.
+    pub const fn allocator(&self) -> &A {
+        &self.system
+    }
+
     /// Returns the area, once it is enabled.
     #[inline(always)]
     fn area(&self) -> Option<&'static Area> {

@@ -4,7 +4,7 @@ use core::fmt::Write;
 use super::proposal::Proposal;
 use super::record::Record;
 
-const WIDTH: f64 = 960.0;
+const WIDTH: f64 = 1200.0;
 const PANEL_HEIGHT: f64 = 250.0;
 /// Margins of a panel: above the bars for the title, below and left for the scales.
 const TOP: f64 = 42.0;
@@ -13,8 +13,8 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 /// Range of sizes of a column: the granularity of slots.
 const COLUMN_BYTES: u64 = 8;
-/// Maximum number of columns of sizes. One more column counts all larger sizes.
-const MAX_COLUMNS: usize = 48;
+/// Maximum number of columns of sizes, up to 512 bytes. One more column counts all larger sizes.
+const MAX_COLUMNS: usize = 64;
 /// Number of horizontal grid lines of a panel.
 const GRID_LINES: u32 = 4;
 /// Approximate number of labels below a panel.

@@ -18,11 +18,15 @@ pub struct ProposalConfig {
     pub largest_bytes: usize,
     /// Additional slots beyond the recorded peaks, in percent. Default: 25.
     pub spare_percent: usize,
+    /// Additional slots of each class, beyond those of `spare_percent`. In a
+    /// [`GlobalSmallObjects`](crate::GlobalSmallObjects), each thread caches free slots of each
+    /// class. Default: 0.
+    pub spare_slots: usize,
 }
 
 impl Default for ProposalConfig {
     fn default() -> Self {
-        Self { classes: 7, largest_bytes: 128, spare_percent: 25 }
+        Self { classes: 7, largest_bytes: 128, spare_percent: 25, spare_slots: 0 }
     }
 }
 
@@ -50,10 +54,11 @@ impl Record {
     /// data.
     ///
     /// The size of a class is always the largest size that it serves, rounded up to a multiple of
-    /// the strictest alignment. A choice therefore cuts the sorted sizes into runs. Dynamic
-    /// programming: the best cut of the first n sizes into k runs is a best cut of fewer sizes into
-    /// k − 1 runs, plus one run. The cost of a run is the rounding to its slot size, with each size
-    /// at its peak. The sum of the peaks is also its number of slots, which suffices for the same
+    /// the strictest alignment. A choice therefore cuts the sorted sizes into runs. The best cut is
+    /// found by dynamic programming, as W. D. Fisher groups sorted numbers in *On Grouping for
+    /// Maximum Homogeneity* (1958): the best cut of the first n sizes into k runs is a best cut of
+    /// fewer sizes into k − 1 runs, plus one run. The cost of a run is the rounding to its slot
+    /// size, with each size at its peak. The sum of the peaks is also its number of slots, which suffices for the same
     /// program even if its sizes peak at different times.
     ///
     /// # Cost
@@ -69,7 +74,7 @@ impl Record {
             let size_bytes = run_size(run);
             let peak: u64 = run.iter().map(|point| point.peak).sum();
             let spare = peak.saturating_mul(config.spare_percent as u64).div_ceil(100);
-            let slots = peak.saturating_add(spare);
+            let slots = peak.saturating_add(spare).saturating_add(config.spare_slots as u64);
             proposal.classes.push(SlotClass::new(size_bytes as usize, slots as usize));
             slot_bytes += size_bytes as f64 * peak as f64;
             used_bytes += run.iter().map(|p| p.size as f64 * p.peak as f64).sum::<f64>();

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::{Region, SlotClass, SmallObjects};
+use drystone_testing::Random;
 use std::alloc::System;
+use std::sync::Barrier;
 use std::{string::ToString, vec::Vec};
 
 /// A program with known numbers: objects that live long and are freed in order, and short-lived
@@ -63,25 +65,36 @@ fn resizing_counts_as_a_free_and_an_allocation() {
     assert_eq!(record.missed_and_unknown(), (0, 1));
 }
 
+/// Each thread has ten objects of its size at most, and one in the end.
 #[test]
-fn many_threads_are_counted_once_each() {
-    let recorder = Recorder::new(System, &System);
+fn many_threads_are_counted_exactly() {
+    const ROUNDS: u64 = 20_000;
+    let (recorder, start) = (Recorder::new(System, &System), Barrier::new(4));
     std::thread::scope(|scope| {
         for size in 1..=4 {
-            let recorder = &recorder;
+            let (recorder, start) = (&recorder, &start);
             scope.spawn(move || {
                 let layout = Layout::from_size_align(size * 8, 8).unwrap();
-                for _ in 0..1000 {
-                    // SAFETY: the size is not zero, the block is freed with its layout.
-                    unsafe { recorder.dealloc(recorder.alloc(layout), layout) }
+                start.wait();
+                for round in 0..=ROUNDS {
+                    let count = if round == ROUNDS { 1 } else { 10 };
+                    // SAFETY: the size is not zero, the blocks are freed with their layout.
+                    unsafe {
+                        let blocks: Vec<_> = (0..count).map(|_| recorder.alloc(layout)).collect();
+                        blocks.iter().for_each(|block| recorder.dealloc(*block, layout));
+                    }
                 }
             });
         }
     });
     let record = recorder.record();
-    assert_eq!(record.allocations(), 4000);
+    let allocations = ROUNDS * 10 + 1;
+    assert_eq!(record.allocations(), 4 * allocations);
+    assert_eq!((record.live_and_peak().0, record.missed_and_unknown()), (0, (0, 0)));
     for size in 1..=4 {
-        assert_eq!((line(&record, size * 8).deaths, line(&record, size * 8).peak), (1000, 1));
+        let of_size = line(&record, size * 8);
+        assert_eq!((of_size.allocations, of_size.deaths), (allocations, allocations));
+        assert_eq!((of_size.live, of_size.peak), (0, 10));
     }
 }
 
@@ -99,6 +112,25 @@ fn reset_keeps_live_objects() {
         recorder.dealloc(block, layout);
     }
     assert_eq!(line(&recorder.record(), 32).deaths, 1);
+}
+
+#[test]
+fn nothing_is_recorded_before_the_start() {
+    let recorder = Recorder::stopped(System, &System);
+    let layout = Layout::from_size_align(32, 8).unwrap();
+    // SAFETY: the size is not zero, both blocks are freed with the layout that they have.
+    unsafe {
+        let [early, resized] = [(); 2].map(|()| recorder.alloc(layout));
+        let resized = recorder.realloc(resized, layout, 64);
+        assert!(!recorder.is_started() && recorder.record().allocations() == 0);
+        recorder.start();
+        recorder.dealloc(recorder.alloc(layout), layout);
+        recorder.dealloc(early, layout);
+        recorder.dealloc(resized, Layout::from_size_align(64, 8).unwrap());
+    }
+    let record = recorder.record();
+    assert_eq!((record.allocations(), record.missed_and_unknown()), (1, (0, 2)));
+    assert_eq!((line(&record, 32).deaths, line(&record, 32).peak), (1, 1));
 }
 
 /// A source without memory.
@@ -178,6 +210,40 @@ fn proposals_waste_as_little_as_any_cut() {
     }
 }
 
+/// Returns the least waste of at most `max_classes` slot sizes up to 64 bytes, tried one by one.
+/// Each object is in the smallest sufficient slot.
+fn least_waste_of_all_classes(objects: &[usize], max_classes: u32) -> usize {
+    let waste = |chosen: u32| {
+        let slots = || (1..=8).filter(move |n| chosen & (1 << (n - 1)) != 0).map(|n| n * 8);
+        let waste_of = |&size: &usize| slots().find(|slot| *slot >= size).map(|slot| slot - size);
+        objects.iter().map(waste_of).sum::<Option<usize>>()
+    };
+    let choices = (1u32..1 << 8).filter(|chosen| chosen.count_ones() <= max_classes);
+    choices.filter_map(waste).min().unwrap()
+}
+
+#[test]
+fn no_choice_of_classes_wastes_less_than_a_proposal() {
+    let mut random = Random::new(48);
+    for _ in 0..50 {
+        let mut objects = Vec::new();
+        for _ in 0..=random.below(12) {
+            let size = random.below(64) as usize + 1;
+            objects.extend(std::iter::repeat_n(size, random.below(20) as usize + 1));
+        }
+        let record = record_of(&objects, &[]);
+        for max_classes in 1..=8 {
+            let limits = ProposalConfig { classes: max_classes, ..ProposalConfig::default() };
+            let proposal = record.propose(&ProposalConfig { spare_percent: 0, ..limits });
+            let slot_bytes = |class: &SlotClass| class.slot_bytes * class.slots;
+            let bytes: usize = proposal.classes.iter().map(slot_bytes).sum();
+            let waste = bytes - objects.iter().sum::<usize>();
+            let least = least_waste_of_all_classes(&objects, max_classes as u32);
+            assert_eq!(waste, least, "{max_classes} classes for {objects:?}");
+        }
+    }
+}
+
 /// Runs a recorded program in the proposed classes, without other memory.
 #[test]
 fn small_objects_made_of_a_proposal_hold_the_program() {
@@ -207,6 +273,8 @@ fn proposals_respect_alignment_spare_slots_and_emptiness() {
     let record = recorder.record();
     let config = ProposalConfig { classes: 1, spare_percent: 60, ..ProposalConfig::default() };
     assert_eq!(record.propose(&config).classes, [SlotClass::new(64, 4)]);
+    let with_more = ProposalConfig { spare_slots: 10, ..config.clone() };
+    assert_eq!(record.propose(&with_more).classes, [SlotClass::new(64, 14)]);
     let none = record.propose(&ProposalConfig { classes: 0, ..config });
     assert_eq!((none.classes.len(), none.served_percent), (0, 0.0));
     let empty = Recorder::new(System, &System).record();
