@@ -1,30 +1,47 @@
-//! Global allocator of the program: the system's, optionally with slots for small objects.
+//! Global allocator of the program: the system's, optionally with slots for small objects or with a
+//! record of all requests.
 
-use std::{alloc::System, fmt, str::FromStr};
+use std::{alloc::System, fmt, path::Path, str::FromStr};
 
-use drystone_memory::{ClassStats, GlobalSmallObjects, SlotClass, SmallObjectsConfig};
+use drystone_memory::{
+    ClassStats, GlobalSmallObjects, ProposalConfig, Recorder, SlotClass, SmallObjectsConfig,
+};
 use serde_json::{Value, json};
 
-/// Serves every allocation of the program, from the system until it is enabled.
-#[global_allocator]
-static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
+use crate::{AppError, output};
 
-/// Size classes from recordings of `shot` with models and generated worlds. The slot counts are
-/// several times the recorded peaks. All together 5 MB; only used pages are resident.
+/// Serves every allocation of the program: from the system until the slots are enabled, without a
+/// record until the recorder is started.
+#[global_allocator]
+static ALLOCATOR: GlobalSmallObjects<Recorder<System>> =
+    GlobalSmallObjects::new(Recorder::stopped(System, &System));
+
+/// Limits of the size classes that a record proposes.
+const LIMITS: ProposalConfig =
+    ProposalConfig { classes: 13, largest_bytes: 512, spare_percent: 300, spare_slots: 1024 };
+
+/// Size classes that this command proposed for the viewer, with Mesa's lavapipe and two threads:
+///
+/// ```text
+/// drystone view --backend wgpu --frames 300 --allocator record --record-svg allocations.svg
+/// ```
+/// They serve 83 % of its 159,739 requests. The most frequent sizes are 16 and 32 bytes, 10 and 6 %.
+/// Debug and release builds propose the same sizes, and numbers that differ by at most 2 %. All slots
+/// together take 4.7 MB; only used pages are resident.
 const CLASSES: [SlotClass; 13] = [
-    SlotClass::new(8, 4096),
-    SlotClass::new(16, 8192),
-    SlotClass::new(24, 16_384),
-    SlotClass::new(32, 4096),
-    SlotClass::new(48, 8192),
-    SlotClass::new(64, 4096),
-    SlotClass::new(96, 4096),
-    SlotClass::new(104, 8192),
-    SlotClass::new(128, 4096),
-    SlotClass::new(192, 2048),
-    SlotClass::new(256, 1024),
-    SlotClass::new(416, 2048),
-    SlotClass::new(512, 1024),
+    SlotClass::new(8, 5080),
+    SlotClass::new(16, 4640),
+    SlotClass::new(24, 5620),
+    SlotClass::new(48, 3200),
+    SlotClass::new(64, 2896),
+    SlotClass::new(112, 5184),
+    SlotClass::new(128, 1768),
+    SlotClass::new(192, 2528),
+    SlotClass::new(256, 1724),
+    SlotClass::new(320, 1700),
+    SlotClass::new(384, 1396),
+    SlotClass::new(448, 1480),
+    SlotClass::new(512, 1284),
 ];
 
 /// Allocators of `--allocator`.
@@ -35,6 +52,8 @@ pub(crate) enum AllocatorKind {
     System,
     /// Slots for small objects; the system's allocator for the rest.
     Small,
+    /// The system's allocator, with a record of all requests.
+    Record,
 }
 
 impl AllocatorKind {
@@ -42,6 +61,7 @@ impl AllocatorKind {
         match self {
             Self::System => "system",
             Self::Small => "small",
+            Self::Record => "record",
         }
     }
 }
@@ -50,10 +70,10 @@ impl FromStr for AllocatorKind {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::System, Self::Small]
+        [Self::System, Self::Small, Self::Record]
             .into_iter()
             .find(|kind| kind.name() == text)
-            .ok_or("an allocator is system or small")
+            .ok_or("an allocator is system, small or record")
     }
 }
 
@@ -62,26 +82,44 @@ pub(crate) fn choose(kind: AllocatorKind) -> Result<(), drystone_memory::Error> 
     match kind {
         AllocatorKind::System => Ok(()),
         AllocatorKind::Small => ALLOCATOR.enable(&SmallObjectsConfig { classes: &CLASSES }),
+        AllocatorKind::Record => {
+            ALLOCATOR.allocator().start();
+            Ok(())
+        }
     }
+}
+
+/// Prints the recorded requests and the size classes proposed for them on standard error, and draws
+/// both to `svg`. Does nothing with other allocators.
+pub(crate) fn report_record(svg: Option<&Path>) -> Result<(), AppError> {
+    let recorder = ALLOCATOR.allocator();
+    if !recorder.is_started() {
+        return Ok(());
+    }
+    let record = recorder.record();
+    let proposal = record.propose(&LIMITS);
+    output::print_lines(&format!("{record}\nproposed size classes:\n{proposal}"));
+    let Some(path) = svg else { return Ok(()) };
+    Ok(output::write_svg(path, &record.svg(Some(&proposal)))?)
 }
 
 /// Statistics of the allocator since the start of the program.
 #[derive(Debug)]
 pub(crate) struct AllocatorReport {
     kind: AllocatorKind,
-    /// Empty for the system's allocator, which has no statistics.
+    /// Empty without slots.
     classes: Vec<ClassStats>,
     too_large: u64,
 }
 
 impl AllocatorReport {
     pub(crate) fn now() -> Self {
-        let is_small = ALLOCATOR.is_enabled();
-        Self {
-            kind: if is_small { AllocatorKind::Small } else { AllocatorKind::System },
-            classes: ALLOCATOR.class_stats().collect(),
-            too_large: ALLOCATOR.too_large(),
-        }
+        let kind = match ALLOCATOR.is_enabled() {
+            true => AllocatorKind::Small,
+            false if ALLOCATOR.allocator().is_started() => AllocatorKind::Record,
+            false => AllocatorKind::System,
+        };
+        Self { kind, classes: ALLOCATOR.class_stats().collect(), too_large: ALLOCATOR.too_large() }
     }
 
     pub(crate) fn is_small(&self) -> bool {

@@ -67,17 +67,17 @@ impl Options {
         }
     }
 
-    /// Returns the requested allocator.
-    pub(crate) fn allocator(&self) -> AllocatorKind {
+    /// Returns the options of the program's own allocator.
+    pub(crate) fn memory(&self) -> &MemoryOptions {
         match &self.command {
-            Some(Command::View(view)) => view.scene.memory.allocator,
-            Some(Command::Shot(shot)) => shot.scene.memory.allocator,
-            Some(Command::Fly(fly)) => fly.scene.memory.allocator,
-            Some(Command::Info(info)) => info.memory.allocator,
-            Some(Command::PoolMap(map)) => map.memory.allocator,
-            Some(Command::Import(import)) => import.memory.allocator,
-            Some(Command::Check(check)) => check.memory.allocator,
-            None => self.scene.memory.allocator,
+            Some(Command::View(view)) => &view.scene.memory,
+            Some(Command::Shot(shot)) => &shot.scene.memory,
+            Some(Command::Fly(fly)) => &fly.scene.memory,
+            Some(Command::Info(info)) => &info.memory,
+            Some(Command::PoolMap(map)) => &map.memory,
+            Some(Command::Import(import)) => &import.memory,
+            Some(Command::Check(check)) => &check.memory,
+            None => &self.scene.memory,
         }
     }
 }
@@ -105,9 +105,14 @@ pub(crate) enum Command {
 /// Options of the program's own allocator.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MemoryOptions {
-    /// Allocator of the program: system, or small (size classes for small objects, with statistics)
+    /// Allocator of the program: system, small (size classes for small objects, with statistics), or
+    /// record (system; in the end, prints on standard error how often each size was allocated, and
+    /// proposes size classes)
     #[arg(long, value_name = "KIND", default_value = "system", value_parser = AllocatorKind::from_str)]
     pub(crate) allocator: AllocatorKind,
+    /// Draw the sizes and the proposed classes of --allocator record to this file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) record_svg: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

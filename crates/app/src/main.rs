@@ -25,8 +25,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let chosen = allocator::choose(options.allocator()).map_err(AppError::from);
-    finish(chosen.and_then(|()| commands::run(options)))
+    let memory = options.memory().clone();
+    let chosen = allocator::choose(memory.allocator).map_err(AppError::from);
+    let code = finish(chosen.and_then(|()| commands::run(options)));
+    match finish(allocator::report_record(memory.record_svg.as_deref())) {
+        ExitCode::SUCCESS => code,
+        failure => failure,
+    }
 }
 
 /// Silences the messages of panics that are caught and reported as errors: redb panics on some

@@ -1,7 +1,13 @@
 //! Output of the program: results on standard output, notes on standard error, and how numbers
 //! and meshes are shown.
 
-use std::io::{self, Write};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use drystone_render::{RenderError, replace_file};
 
 use crate::AppError;
 
@@ -18,6 +24,18 @@ pub(crate) fn print(text: &str) -> Result<(), AppError> {
 pub(crate) fn note(text: &str) {
     // If standard error is closed, the note is lost.
     let _ = writeln!(io::stderr(), "drystone: {}", plain(text));
+}
+
+/// Prints the lines of a table to standard error.
+pub(crate) fn print_lines(text: &str) {
+    // If standard error is closed, the table is lost.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Writes a drawing to a file, which it replaces.
+pub(crate) fn write_svg(path: &Path, svg: &str) -> Result<(), RenderError> {
+    replace_file(path, |part| fs::write(part, svg).map_err(|error| error.to_string()))
+        .map_err(|reason| RenderError::Picture { path: path.into(), reason })
 }
 
 /// Returns the text with control characters escaped, as `\u{1b}`.

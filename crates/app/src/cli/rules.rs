@@ -2,6 +2,8 @@
 
 use drystone::scene::RendererKind;
 
+use crate::allocator::AllocatorKind;
+
 use super::{Command, LevelsKind, Options, PlacementKind, SceneOptions};
 
 const NO_AO_ON_CUBES: &str = "--ao does not work with --renderer instanced, which stores no \
@@ -14,6 +16,8 @@ const NO_CHANGES_OF_MODELS: &str =
     "--placement, --holes and --defragment are not available for polygon models; leave them out";
 
 const NO_LEVELS: &str = "--levels on needs voxels, and --renderer pool or naive";
+
+const NO_RECORD: &str = "--record-svg needs --allocator record";
 
 const NO_TINT_ON_MODELS: &str = "polygon models have no levels of detail to tint";
 
@@ -45,6 +49,10 @@ impl SceneOptions {
 
 /// Returns the message for options that do not go together.
 pub(super) fn conflict(options: &Options) -> Option<&'static str> {
+    let memory = options.memory();
+    if memory.record_svg.is_some() && memory.allocator != AllocatorKind::Record {
+        return Some(NO_RECORD);
+    }
     if let Some(Command::PoolMap(map)) = &options.command {
         let is_changed = map.placement != PlacementKind::Ranges || map.holes > 0 || map.defragment;
         return (is_changed && map.source.model_path().is_some()).then_some(NO_CHANGES_OF_MODELS);

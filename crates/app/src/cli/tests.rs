@@ -39,6 +39,8 @@ fn usage_errors_are_one_line() {
         "drystone info a.png --vertical-scale nan",
         "drystone info a.png --voids some",
         "drystone --allocator heap",
+        "drystone --record-svg a.svg",
+        "drystone check a.drystone --allocator small --record-svg a.svg",
         "drystone --cull nothing",
         "drystone --ao --renderer instanced",
         "drystone view --ao --renderer instanced-oldest",
@@ -84,7 +86,7 @@ fn valid_arguments_are_parsed() {
     assert!(matches!(parsed("drystone"), Ok(Options { command: None, .. })));
     let Ok(bare) = parsed("drystone a.vox --backend soft") else { panic!("refused") };
     assert_eq!(bare.scene.source.path, Some(PathBuf::from("a.vox")));
-    assert_eq!(bare.allocator(), AllocatorKind::System);
+    assert_eq!(bare.memory().allocator, AllocatorKind::System);
     assert_eq!(bare.scene.source.relief, GeneratorConfig::default().relief_voxels);
     let high = parsed("drystone --relief 512 --chunks 8x17x8");
     assert!(high.is_ok_and(|it| it.scene.source.relief == 512));
@@ -111,7 +113,7 @@ fn valid_arguments_are_parsed() {
     let defaults = parsed("drystone").is_ok_and(|it| it.save.policy() == CommitPolicy::default());
     assert!(defaults, "equal to the library's defaults");
     for words in ["drystone --allocator small", "drystone info --allocator small a.vox"] {
-        assert!(parsed(words).is_ok_and(|it| it.allocator() == AllocatorKind::Small));
+        assert!(parsed(words).is_ok_and(|it| it.memory().allocator == AllocatorKind::Small));
     }
 }
 

@@ -9,11 +9,11 @@ mod picture;
 mod png;
 mod svg;
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use drystone::scene;
 use drystone_pool::MeshHandle;
-use drystone_render::{RenderError, replace_file};
+use drystone_render::RenderError;
 use drystone_world::Opened;
 
 use self::{
@@ -70,9 +70,7 @@ fn write(
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
         return png::image(maps, describe)?.save_png(path);
     }
-    let svg = svg::svg(maps, describe);
-    replace_file(path, |part| fs::write(part, svg).map_err(|error| error.to_string()))
-        .map_err(|reason| RenderError::Picture { path: path.into(), reason })
+    output::write_svg(path, &svg::svg(maps, describe))
 }
 
 /// Returns the names of the picture and of the source, for display.

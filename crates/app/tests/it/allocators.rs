@@ -71,3 +71,108 @@ fn info_reports_the_allocator() {
     let output = run(&words[..3]);
     assert!(!String::from_utf8(output.stdout).unwrap().contains("allocator"));
 }
+
+/// Returns the slot sizes and numbers of slots that a record proposes.
+fn proposed(report: &str) -> Vec<(u64, u64)> {
+    let (_, proposal) = report.split_once("proposed size classes:\n").unwrap();
+    let number_pair = |line: &str| {
+        let mut words = line.split_whitespace().map(str::parse);
+        Some((words.next()?.ok()?, words.next()?.ok()?))
+    };
+    proposal.lines().filter_map(number_pair).collect()
+}
+
+/// Checks the table and the classes of `--allocator record`.
+fn assert_recorded(report: &str) {
+    let missed =
+        report.contains(" allocations missed") && !report.contains("\n0 allocations missed");
+    assert!(!missed, "{report}");
+    let allocations = report.lines().find_map(|line| line.split_once(" allocations of "));
+    let allocations: u64 = allocations.unwrap().0.parse().unwrap();
+    assert!(allocations > 50, "{report}");
+    assert!(report.contains("percent       live       peak"), "{report}");
+    let classes = proposed(report);
+    assert!((3..=13).contains(&classes.len()) && classes.is_sorted(), "{report}");
+    assert!(classes.iter().all(|&(bytes, slots)| bytes <= 512 && slots > 1024), "{report}");
+}
+
+/// Returns standard output and the record of a run that must succeed.
+fn recorded(words: &[&str]) -> (String, String) {
+    let output = run(&[words, &["--allocator", "record"]].concat());
+    let [out, report] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    assert!(output.status.success(), "{words:?}: {report}");
+    assert_recorded(&report);
+    (out, report)
+}
+
+#[test]
+fn every_command_can_be_recorded() {
+    let folder = scratch("record-commands");
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let [png, gif, map, world] = ["a.png", "a.gif", "a.svg", "a.drystone"].map(file);
+    let source = ["--chunks", "2x4x2"];
+    let draw = ["--backend", "soft", "--size", "64x36"];
+    recorded(&[&["shot", "-o", &png][..], &source, &draw].concat());
+    recorded(&[&["fly", "-o", &gif, "--frames", "2"][..], &source, &draw].concat());
+    recorded(&[&["pool-map", "-o", &map][..], &source].concat());
+    recorded(&[&["import"][..], &source, &[&world]].concat());
+    recorded(&["check", &world]);
+    let (text, _) = recorded(&[&["info"][..], &source].concat());
+    let same = run(&[&["info"][..], &source].concat());
+    assert_eq!(text, String::from_utf8(same.stdout).unwrap());
+    let (text, _) = recorded(&[&["info", "--json"][..], &source].concat());
+    assert_eq!(json(&text), serde_json::json!({"kind": "record"}));
+}
+
+#[test]
+fn a_record_is_drawn_with_its_classes() {
+    let svg = scratch("record-svg").join("sizes.svg");
+    let words = ["info", "--chunks", "2x4x2", "--record-svg", svg.to_str().unwrap()];
+    let (_, report) = recorded(&words);
+    let svg = std::fs::read_to_string(svg).unwrap();
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
+    for (bytes, _) in proposed(&report) {
+        assert_eq!(svg.matches(&format!(">{bytes}</text>")).count().min(2), 2, "{bytes}: {svg}");
+    }
+}
+
+#[test]
+fn a_record_whose_picture_cannot_be_written_is_an_error_after_the_table() {
+    let folder = scratch("record-unwritable");
+    let missing = folder.join("missing").join("a.svg");
+    for path in [missing.as_path(), folder.as_path()] {
+        let path = path.to_str().unwrap();
+        let words = ["info", "--chunks", "2x4x2", "--allocator", "record", "--record-svg", path];
+        let output = run(&words);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(!output.stdout.is_empty(), "{error}");
+        let (table, last) = error.trim_end().rsplit_once('\n').unwrap();
+        assert_recorded(table);
+        assert!(last.starts_with(&format!("drystone: {path}")), "{last}");
+    }
+}
+
+#[test]
+fn a_command_that_fails_is_recorded_too() {
+    let output = run(&["info", "missing.vox", "--allocator", "record"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    let first = error.lines().next().unwrap();
+    assert!(first.starts_with("drystone: missing.vox"), "{first}");
+    assert!(error.contains(" allocations of "), "{error}");
+}
+
+/// The classes of `--allocator small` come from a record of the viewer. They also hold what other
+/// commands allocate.
+#[test]
+fn shot_and_info_fill_no_class_of_the_program() {
+    let world = ["--chunks", "12x4x12", "--allocator", "small"];
+    let (_, text, _) = shot("classes", &world, &["--json"]);
+    let allocator = json(&text);
+    assert_used(&allocator);
+    assert_eq!(allocator["fallbacks"], 0, "{allocator}");
+    let output = run(&["info", "--chunks", "12x4x12", "--allocator", "small", "--json"]);
+    let allocator = json(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(allocator["fallbacks"], 0, "{allocator}");
+}
