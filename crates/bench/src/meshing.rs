@@ -7,6 +7,7 @@
 //! area per face direction and material.
 
 mod areas;
+mod fill;
 mod input;
 mod ours;
 mod peers;
@@ -79,6 +80,12 @@ const CASES: &[Case] = &[
     Case { shaded: true, ..case("ao-32", |options| scenes::terrain(32, options)) },
 ];
 
+/// Cases in which chunks are meshed into a pool.
+const FILL_CASES: [(&str, fn(&Options) -> Result<Scene, Failure>); 2] = [
+    ("fill-random-32", |options| scenes::random(32, options)),
+    ("fill-terrain-32", |options| scenes::terrain(32, options)),
+];
+
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for &case in CASES {
         let inputs = || (case.scene)(run.options).and_then(Scene::inputs);
@@ -88,6 +95,11 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             32 => run_case::<34, 32>(run, case, &inputs)?,
             _ => run_case::<64, 62>(run, case, &inputs)?,
         }
+    }
+    for (name, scene) in FILL_CASES {
+        let inputs = || scene(run.options).and_then(Scene::inputs);
+        let Some(inputs) = run.prepare(name, inputs)? else { continue };
+        fill::run(run, name, &inputs)?;
     }
     Ok(())
 }

@@ -26,6 +26,14 @@ pub trait QuadSink {
     /// `face`. Meshers write face directions in the order of [`Face::ALL`].
     fn commit(&mut self, face: Face, count: usize);
 
+    /// Appends quads of one face direction.
+    fn append(&mut self, face: Face, quads: &[Quad]) {
+        if let Some(target) = self.reserve(quads.len()).get_mut(..quads.len()) {
+            target.copy_from_slice(quads);
+            self.commit(face, quads.len());
+        }
+    }
+
     /// Appends one quad.
     #[inline]
     fn push(&mut self, quad: Quad) {
@@ -59,6 +67,16 @@ impl QuadBuffer {
     pub fn clear(&mut self) {
         self.len = 0;
         self.counts = [0; Face::COUNT];
+    }
+
+    /// Appends all quads to another sink.
+    pub fn copy_to(&self, sink: &mut dyn QuadSink) {
+        let mut rest = self.quads();
+        for face in Face::ALL {
+            let (quads, others) = rest.split_at(self.count(face) as usize);
+            sink.append(face, quads);
+            rest = others;
+        }
     }
 
     /// Returns the quads, sorted by face direction in the order of [`Face::ALL`].
@@ -153,8 +171,11 @@ mod tests {
             .enumerate()
             .flat_map(|(step, face)| (0..2 * step as u32).chain([50]).map(move |x| quad(x, face)));
         assert!(expected.eq(buffer.quads().iter().copied()));
-        let copy = buffer.clone();
-        assert_eq!((copy.quads(), copy.counts()), (buffer.quads(), buffer.counts()));
+        let mut copy = QuadBuffer::new();
+        buffer.copy_to(&mut copy);
+        for copy in [copy, buffer.clone()] {
+            assert_eq!((copy.quads(), copy.counts()), (buffer.quads(), buffer.counts()));
+        }
         buffer.clear();
         assert!(buffer.is_empty() && buffer.quads().is_empty() && buffer.counts() == [0; 6]);
     }

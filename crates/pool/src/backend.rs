@@ -88,6 +88,20 @@ pub trait Backend {
         bytes: &[u8],
     ) -> Result<(), BackendError>;
 
+    /// Returns the memory of `size_bytes` bytes at `offset_bytes` of a buffer with
+    /// [`Access::Direct`], if it has an address. A [`MeshWriter`](crate::MeshWriter) then fills it in
+    /// place. No frame in flight reads these bytes, and the pool never reads them. Default: `None`,
+    /// so that all elements come through [`write_elements`](Self::write_elements).
+    fn map_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        size_bytes: u64,
+    ) -> Option<&mut [u8]> {
+        let _ = (buffer, offset_bytes, size_bytes);
+        None
+    }
+
     /// Makes the GPU copy elements in queue order. `from` and `to` are a buffer and an offset in
     /// bytes. The two ranges never overlap.
     ///
@@ -133,6 +147,15 @@ impl<B: Backend + ?Sized> Backend for &mut B {
         bytes: &[u8],
     ) -> Result<(), BackendError> {
         (**self).write_elements(buffer, offset_bytes, bytes)
+    }
+
+    fn map_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        size_bytes: u64,
+    ) -> Option<&mut [u8]> {
+        (**self).map_elements(buffer, offset_bytes, size_bytes)
     }
 
     fn copy_elements(

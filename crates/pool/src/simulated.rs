@@ -297,6 +297,20 @@ impl Backend for SimulatedGpu {
         Ok(())
     }
 
+    fn map_elements(
+        &mut self,
+        buffer: u32,
+        offset_bytes: u64,
+        size_bytes: u64,
+    ) -> Option<&mut [u8]> {
+        expect_aligned(&[offset_bytes, size_bytes]);
+        if self.is_lost || self.access == Access::Staged {
+            return None;
+        }
+        let start = offset_bytes as usize;
+        Some(self.memory(self.selected).map(buffer, start..start + size_bytes as usize))
+    }
+
     fn copy_elements(
         &mut self,
         from: (u32, u64),

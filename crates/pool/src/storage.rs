@@ -130,6 +130,25 @@ impl Storage {
         Ok(())
     }
 
+    /// Returns the memory of `count` elements from element `start` of a mesh, if the backend maps
+    /// it and the mesh is in one piece.
+    pub(crate) fn map<'b, V: Pod>(
+        &self,
+        location: Location,
+        start: u32,
+        count: usize,
+        backend: &'b mut dyn Backend,
+    ) -> Option<&'b mut [V]> {
+        let buffer = self.buffers.get(location.span.buffer)?;
+        if location.is_split() || buffer.access == Access::Staged {
+            return None;
+        }
+        let bytes = [u64::from(location.span.first) + u64::from(start), count as u64]
+            .map(|elements| elements * size_of::<V>() as u64);
+        let mapped = backend.map_elements(buffer.number.into(), bytes[0], bytes[1])?;
+        bytemuck::try_cast_slice_mut(mapped).ok().filter(|mapped| mapped.len() == count)
+    }
+
     /// Records the slot that owns the allocations of a mesh.
     #[inline]
     pub(crate) fn occupy(&mut self, slot: u32, location: Location, len: u32) {

@@ -47,7 +47,7 @@ pub struct VertexPool<V, D> {
     pub(crate) table: DrawTable<D>,
     pub(crate) frames: Frames,
     defragmenter: Defragmenter,
-    /// Buffer in which writers collect elements.
+    /// Buffer in which writers collect elements; longer than what they have collected.
     scratch: Vec<V>,
 }
 

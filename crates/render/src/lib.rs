@@ -20,6 +20,7 @@ mod naive_renderer;
 mod overlay;
 mod passes;
 mod pool_renderer;
+mod quad_writer;
 mod renderer;
 mod replace_file;
 mod shared_device;
@@ -58,6 +59,7 @@ pub use passes::{Batch, Passes};
 pub use pool_renderer::{
     FlushedBuffers, PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
 };
+pub use quad_writer::QuadWriter;
 pub use renderer::{DrawStats, HeldStats, Renderer};
 pub use replace_file::replace_file;
 pub use shared_device::SharedDevice;

@@ -1,4 +1,4 @@
-use drystone_mesh::{Quad, QuadBuffer, QuadSink};
+use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
 
 /// Quads of one chunk, as written by a mesher: opaque quads, and translucent quads to blend over
 /// them.
@@ -57,7 +57,34 @@ impl ChunkMesh {
 
     /// Returns the buffers for opaque and for translucent quads.
     #[inline]
-    pub(crate) fn sinks(&mut self) -> [&mut (impl QuadSink + use<>); 2] {
-        [&mut self.opaque, &mut self.translucent]
+    pub(crate) fn sinks(&mut self) -> [Sink<'_>; 2] {
+        [Sink::Buffer(&mut self.opaque), Sink::Buffer(&mut self.translucent)]
+    }
+}
+
+/// Destination of the opaque or of the translucent quads of a chunk.
+///
+/// One type for all destinations keeps one copy of the mesher's code. Quads of a [`QuadBuffer`] need
+/// no indirect call.
+pub(crate) enum Sink<'a> {
+    Buffer(&'a mut QuadBuffer),
+    Other(&'a mut dyn QuadSink),
+}
+
+impl QuadSink for Sink<'_> {
+    #[inline]
+    fn reserve(&mut self, count: usize) -> &mut [Quad] {
+        match self {
+            Self::Buffer(buffer) => buffer.reserve(count),
+            Self::Other(sink) => sink.reserve(count),
+        }
+    }
+
+    #[inline]
+    fn commit(&mut self, face: Face, count: usize) {
+        match self {
+            Self::Buffer(buffer) => buffer.commit(face, count),
+            Self::Other(sink) => sink.commit(face, count),
+        }
     }
 }

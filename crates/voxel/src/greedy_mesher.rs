@@ -13,14 +13,15 @@ mod uniform;
 use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 
-use drystone_memory::Error;
-use drystone_memory::{Linear, Region};
+use drystone_memory::{Error, Linear, Region};
+use drystone_mesh::QuadSink;
 
 use self::masks::FindAny;
 use self::merging::mesh_masked;
 pub use self::remesher::Remesher;
 use self::row::Memory;
 use self::uniform::mesh_uniform;
+use crate::chunk_mesh::Sink;
 use crate::conforming::Conforming;
 use crate::mesher_options::{Merging, MesherOptions};
 use crate::simd::widest;
@@ -70,6 +71,8 @@ pub struct GreedyMesher {
     scratch: Linear<'static>,
     options: MesherOptions,
     conforming: Conforming,
+    /// Quads of merging modes that need a whole mesh before it is passed to sinks.
+    gathered: ChunkMesh,
 }
 
 /// Minimum size of the scratch, in bytes: sufficient for 32³.
@@ -84,15 +87,20 @@ impl GreedyMesher {
     /// Creates a mesher with these options.
     pub fn with_options(options: MesherOptions) -> Self {
         let scratch = Linear::new(Region::new(&mut []));
-        Self { memory: Memory::default(), scratch, options, conforming: Conforming::default() }
+        let (conforming, gathered) = (Conforming::default(), ChunkMesh::new());
+        Self { memory: Memory::default(), scratch, options, conforming, gathered }
     }
 
     /// Replaces the content of `mesh` by the quads of `chunk`.
     pub fn mesh(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
         match self.options.merging {
-            Merging::Greedy => self.mesh_greedy(chunk, table, mesh),
+            Merging::Greedy => {
+                mesh.clear();
+                self.mesh_greedy(chunk, table, mesh.sinks());
+            }
             Merging::Conforming => {
-                self.mesh_greedy(chunk, table, mesh);
+                mesh.clear();
+                self.mesh_greedy(chunk, table, mesh.sinks());
                 self.conforming.cut(mesh);
             }
             Merging::Unit if self.options.ambient_occlusion => mesh_unit_shaded(chunk, table, mesh),
@@ -100,13 +108,55 @@ impl GreedyMesher {
         }
     }
 
-    fn mesh_greedy(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
-        mesh.clear();
+    /// Passes the quads of `chunk` to two sinks, in the order of [`ChunkMesh`]. Use it to write
+    /// them where they are needed, such as mapped GPU memory, without a [`ChunkMesh`] in between.
+    ///
+    /// # Cost
+    /// Cost of [`mesh`](Self::mesh), and two indirect calls for each layer with faces. Modes other
+    /// than [`Merging::Greedy`] make a whole mesh first, and copy it to the sinks.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_mesh::QuadBuffer;
+    /// use drystone_voxel::{Chunk, GreedyMesher, Material, MaterialTable, PaddedChunk};
+    ///
+    /// let mut padded = PaddedChunk::new();
+    /// padded.fill(&Chunk::new(32, Material(1)), |_| None);
+    /// let (mut opaque, mut translucent) = (QuadBuffer::new(), QuadBuffer::new());
+    /// let table = MaterialTable::new();
+    /// GreedyMesher::new().mesh_into(&padded, &table, &mut opaque, &mut translucent);
+    /// assert_eq!((opaque.len(), translucent.len()), (6, 0));
+    /// ```
+    pub fn mesh_into(
+        &mut self,
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        opaque: &mut dyn QuadSink,
+        translucent: &mut dyn QuadSink,
+    ) {
+        if self.options.merging == Merging::Greedy {
+            let sinks = [Sink::Other(opaque), Sink::Other(translucent)];
+            return self.mesh_greedy(chunk, table, sinks);
+        }
+        let mut mesh = core::mem::take(&mut self.gathered);
+        self.mesh(chunk, table, &mut mesh);
+        mesh.opaque.copy_to(opaque);
+        mesh.translucent.copy_to(translucent);
+        self.gathered = mesh;
+    }
+
+    fn mesh_greedy(
+        &mut self,
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        mut sinks: [Sink<'_>; 2],
+    ) {
         if !chunk.has_solid() {
             return;
         }
         if let Some(material) = chunk.uniform().filter(|_| !self.options.ambient_occlusion) {
-            mesh_uniform(chunk, material, table, mesh);
+            let sink = usize::from(table.is_translucent(material));
+            mesh_uniform(chunk, material, table, &mut sinks[sink]);
             return;
         }
         if !chunk.is_exact() && !widest(FindAny(chunk.voxels())) {
@@ -116,7 +166,7 @@ impl GreedyMesher {
         // quads.
         loop {
             let scratch = (&self.scratch, &mut self.memory);
-            if mesh_any(scratch, chunk, table, self.options.ambient_occlusion, mesh).is_ok() {
+            if mesh_any(scratch, chunk, table, self.options.ambient_occlusion, &mut sinks).is_ok() {
                 break;
             }
             self.scratch = larger(&self.scratch);
@@ -150,11 +200,11 @@ fn mesh_any(
     chunk: &PaddedChunk,
     table: &MaterialTable,
     occlusion: bool,
-    mesh: &mut ChunkMesh,
+    sinks: &mut [Sink<'_>; 2],
 ) -> Result<(), Error> {
     match chunk.side() {
-        ..=16 => mesh_masked::<u16>(scratch, chunk, table, occlusion, mesh),
-        17..=32 => mesh_masked::<u32>(scratch, chunk, table, occlusion, mesh),
-        _ => mesh_masked::<u64>(scratch, chunk, table, occlusion, mesh),
+        ..=16 => mesh_masked::<u16>(scratch, chunk, table, occlusion, sinks),
+        17..=32 => mesh_masked::<u32>(scratch, chunk, table, occlusion, sinks),
+        _ => mesh_masked::<u64>(scratch, chunk, table, occlusion, sinks),
     }
 }

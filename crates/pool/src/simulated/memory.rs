@@ -62,8 +62,13 @@ impl Memory {
     }
 
     pub(super) fn store(&mut self, buffer: u32, offset: usize, bytes: &[u8]) {
+        self.map(buffer, offset..offset + bytes.len()).copy_from_slice(bytes);
+    }
+
+    /// Returns bytes of a buffer that are written in place.
+    pub(super) fn map(&mut self, buffer: u32, range: Range<usize>) -> &mut [u8] {
         match self.buffers.get_mut(buffer as usize) {
-            Some(Some(buffer)) => buffer[offset..offset + bytes.len()].copy_from_slice(bytes),
+            Some(Some(bytes)) => &mut bytes[range],
             _ => panic!("buffer {buffer} does not exist and cannot be written"),
         }
     }

@@ -1,3 +1,4 @@
+use alloc::vec::Vec;
 use core::fmt;
 
 use bytemuck::Pod;
@@ -19,9 +20,13 @@ const BLOCK_BYTES: usize = 1 << 16;
 /// Writes a mesh incrementally. Reserves the maximum size, takes elements part by part, and frees
 /// the unused rest.
 ///
-/// Elements are collected in a small block and then copied in ascending order, which suits mapped
-/// memory. The mesh is not drawn before [`finish`](Self::finish). Dropping an unfinished writer
-/// leaves the pool unchanged.
+/// ```text
+///  push, extend ──► block ──write_elements──► buffer     ascending order, which suits mapped memory
+///  reserve, commit ───────map_elements──────► buffer     in place, if the backend maps the buffer;
+///                                                        else through the block
+/// ```
+/// The mesh is not drawn before [`finish`](Self::finish). Dropping an unfinished writer leaves the
+/// pool unchanged.
 ///
 /// With size classes an allocation cannot shrink, so the whole mesh is collected first and
 /// allocated at its final size. A bucket always remains a whole bucket.
@@ -49,9 +54,20 @@ pub struct MeshWriter<'a, V: Pod, D: Pod> {
     reserved: u32,
     counts: [u32; MAX_PARTS],
     part: usize,
-    /// Elements so far, and the number of them that the backend has.
+    /// Elements so far. The first `flushed` are in the buffer, and `gathered` in the block.
     len: u32,
     flushed: u32,
+    gathered: usize,
+    space: Space,
+}
+
+/// Space of the last call of [`MeshWriter::reserve`] that is not committed.
+#[derive(Clone, Copy)]
+enum Space {
+    /// This number of elements at the end of the block.
+    Block(usize),
+    /// This number of elements of the buffer itself.
+    Mapped(usize),
 }
 
 impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
@@ -65,7 +81,6 @@ impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
             0 => None,
             _ => Some(pool.allocate(reserved, backend)?),
         };
-        pool.scratch.clear();
         let counts = [0; MAX_PARTS];
         Ok(Self {
             pool,
@@ -77,6 +92,8 @@ impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
             part: 0,
             len: 0,
             flushed: 0,
+            gathered: 0,
+            space: Space::Block(0),
         })
     }
 
@@ -97,16 +114,65 @@ impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
     /// write. Nothing is added then.
     #[inline]
     pub fn extend(&mut self, elements: &[V]) -> Result<(), PoolError> {
-        if elements.len() > self.remaining() as usize || self.part >= MAX_PARTS {
+        let count = elements.len();
+        if count > self.remaining() as usize {
             return Err(PoolError::Overrun { elements: self.reserved });
         }
-        let gathered = self.pool.scratch.len();
-        self.pool.scratch.extend_from_slice(elements);
-        if size_of_val(self.pool.scratch.as_slice()) >= BLOCK_BYTES && self.writes_early() {
-            self.flush().inspect_err(|_| self.pool.scratch.truncate(gathered))?;
+        block(&mut self.pool.scratch, self.gathered, count).copy_from_slice(elements);
+        self.space = Space::Block(count);
+        self.commit(count)
+    }
+
+    /// Returns space for `count` elements behind the written ones. Its content is unspecified. Fill
+    /// its start, then [`commit`](Self::commit) the number of elements. The space can exceed the
+    /// reservation of the writer, because only committed elements count.
+    ///
+    /// The space is the buffer itself if all of these hold; else it is in a block that is copied:
+    /// - The backend [maps](Backend::map_elements) the buffer, which is written directly.
+    /// - The allocation is in one piece, and `count` elements fit its rest.
+    /// - No elements wait in the block. So do not mix this with [`push`](Self::push).
+    pub fn reserve(&mut self, count: usize) -> &mut [V] {
+        let is_in_place =
+            self.gathered == 0 && count <= self.remaining() as usize && self.writes_early();
+        let Self { pool, backend, gathered, space, flushed, .. } = self;
+        let VertexPool { storage, scratch, .. } = &mut **pool;
+        let location = self.location.filter(|_| is_in_place);
+        match location.and_then(|it| storage.map(it, *flushed, count, &mut **backend)) {
+            Some(mapped) => {
+                *space = Space::Mapped(count);
+                mapped
+            }
+            None => {
+                *space = Space::Block(count);
+                block(scratch, *gathered, count)
+            }
         }
-        self.counts[self.part] += elements.len() as u32;
-        self.len += elements.len() as u32;
+    }
+
+    /// Adds the first `count` elements of the space from [`reserve`](Self::reserve) to the current
+    /// part. The rest of the space is dropped.
+    ///
+    /// # Errors
+    /// `Overrun` if the reserved space, the reservation of the writer or the parts are used up;
+    /// `Backend` if the device refuses a write. Nothing is added then.
+    #[inline]
+    pub fn commit(&mut self, count: usize) -> Result<(), PoolError> {
+        let space = core::mem::replace(&mut self.space, Space::Block(0));
+        let (Space::Block(limit) | Space::Mapped(limit)) = space;
+        if count > limit.min(self.remaining() as usize) || self.part >= MAX_PARTS {
+            return Err(PoolError::Overrun { elements: self.reserved });
+        }
+        if let Space::Mapped(_) = space {
+            self.flushed += count as u32;
+            self.pool.frames.note_uploaded(count * size_of::<V>());
+        } else {
+            self.gathered += count;
+            if self.gathered * size_of::<V>() >= BLOCK_BYTES && self.writes_early() {
+                self.flush().inspect_err(|_| self.gathered -= count)?;
+            }
+        }
+        self.counts[self.part] += count as u32;
+        self.len += count as u32;
         Ok(())
     }
 
@@ -173,13 +239,19 @@ impl<'a, V: Pod, D: Pod> MeshWriter<'a, V, D> {
 
     /// Passes the collected elements to the backend. After an error, they stay collected.
     fn flush(&mut self) -> Result<(), PoolError> {
-        let Some(location) = self.location else { return Ok(()) };
+        let Some(location) = self.location.filter(|_| self.gathered > 0) else { return Ok(()) };
         let VertexPool { storage, scratch, frames, .. } = &mut *self.pool;
-        storage.write(location, self.reserved, self.flushed, scratch, &mut self.backend)?;
-        frames.note_uploaded(size_of_val(scratch.as_slice()));
-        self.flushed += scratch.len() as u32;
-        scratch.clear();
+        let elements = &scratch[..self.gathered];
+        storage.write(location, self.reserved, self.flushed, elements, &mut self.backend)?;
+        frames.note_uploaded(size_of_val(elements));
+        self.flushed += self.gathered as u32;
+        self.gathered = 0;
         Ok(())
+    }
+
+    /// Number of the part that elements are added to; [`MAX_PARTS`] after the last.
+    pub const fn part(&self) -> usize {
+        self.part
     }
 
     /// Number of elements that can still be written.
@@ -193,8 +265,23 @@ impl<V: Pod, D: Pod> Drop for MeshWriter<'_, V, D> {
         if let Some(location) = self.location.take() {
             self.pool.free(location, self.reserved);
         }
-        self.pool.scratch.clear();
     }
+}
+
+/// Returns `count` elements of the block behind the `gathered` ones.
+#[inline]
+fn block<V: Pod>(scratch: &mut Vec<V>, gathered: usize, count: usize) -> &mut [V] {
+    let end = gathered + count;
+    if scratch.len() < end {
+        grow_block(scratch, end);
+    }
+    &mut scratch[gathered..end]
+}
+
+#[cold]
+fn grow_block<V: Pod>(scratch: &mut Vec<V>, len: usize) {
+    let full = BLOCK_BYTES.div_ceil(size_of::<V>().max(1));
+    scratch.resize(len.max(full).next_power_of_two(), V::zeroed());
 }
 
 impl<V: Pod, D: Pod> fmt::Debug for MeshWriter<'_, V, D> {

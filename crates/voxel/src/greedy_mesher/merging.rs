@@ -6,8 +6,9 @@ use super::face_steps::{BitOffsets, QuadSteps, axes, stride};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
 use super::row::{Memory, Row};
+use crate::chunk_mesh::Sink;
 use crate::simd::{Instructions, Work, widest};
-use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk};
+use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Number of quads written at a time for single faces, regardless of the actual number. The number
 /// is unpredictable, and a wrong prediction costs more than some stores. In the worst case, random
@@ -26,10 +27,10 @@ pub(super) fn mesh_masked<W: Row>(
     chunk: &PaddedChunk,
     table: &MaterialTable,
     occlusion: bool,
-    mesh: &mut ChunkMesh,
+    [opaque, clear]: &mut [Sink<'_>; 2],
 ) -> Result<(), Error> {
     let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
-    let sinks = mesh.sinks();
+    let sinks = [opaque, clear];
     if occlusion {
         mesh_directions::<W, true>(&masks, chunk, sinks);
     } else {

@@ -134,9 +134,8 @@ impl Remesher {
             17..=32 => self.rebuild::<u32>(table),
             _ => self.rebuild::<u64>(table),
         }
-        let [opaque, clear] = mesh.sinks();
-        self.splice(0, &old.opaque, opaque);
-        self.splice(1, &old.translucent, clear);
+        self.splice(0, &old.opaque, &mut mesh.opaque);
+        self.splice(1, &old.translucent, &mut mesh.translucent);
     }
 
     /// Adds a skirt of the chunk from the last [`fill`](Self::fill) to `skirt`, as [`mesh_skirt`]
@@ -191,7 +190,7 @@ impl Remesher {
             rest = others;
             let (rebuilt, layers) = (&self.rebuilt[face.index()][kind], self.layers(face));
             if layers.is_empty() {
-                put(to, face, all);
+                to.append(face, all);
                 continue;
             }
             let layer = |quad: &Quad| quad.position()[face.axis()];
@@ -202,22 +201,20 @@ impl Remesher {
             let ranges = starts.zip(rebuilt.ends.iter().copied());
             // Back to front: ascending for a positive direction, descending for a negative one.
             if face.is_positive() {
-                put(to, face, &all[..all.partition_point(is_below)]);
-                put(to, face, quads);
-                put(to, face, &all[all.partition_point(|quad| !is_above(quad))..]);
+                to.append(face, &all[..all.partition_point(is_below)]);
+                to.append(face, quads);
+                to.append(face, &all[all.partition_point(|quad| !is_above(quad))..]);
             } else {
-                put(to, face, &all[..all.partition_point(is_above)]);
+                to.append(face, &all[..all.partition_point(is_above)]);
                 let ranges: Vec<(usize, usize)> = ranges.collect();
-                ranges.into_iter().rev().for_each(|(start, end)| put(to, face, &quads[start..end]));
-                put(to, face, &all[all.partition_point(|quad| !is_below(quad))..]);
+                ranges
+                    .into_iter()
+                    .rev()
+                    .for_each(|(start, end)| to.append(face, &quads[start..end]));
+                to.append(face, &all[all.partition_point(|quad| !is_below(quad))..]);
             }
         }
     }
-}
-
-fn put(to: &mut impl QuadSink, face: Face, quads: &[Quad]) {
-    to.reserve(quads.len())[..quads.len()].copy_from_slice(quads);
-    to.commit(face, quads.len());
 }
 
 fn bits(planes: Range<usize>) -> u128 {

@@ -2,18 +2,17 @@ use drystone_mesh::{Face, Quad, QuadSink};
 
 use super::face_steps::axes;
 use super::layer::{Layer, Patch};
-use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, face_is_visible};
+use crate::{Material, MaterialTable, PaddedChunk, face_is_visible};
 
 const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
 
-/// Meshes a chunk of one material. Only its border can be visible, so its voxels are not read.
+/// Meshes a chunk of one material, whose quads all go to `sink`. Only its border can be visible, so its voxels are not read.
 pub(super) fn mesh_uniform(
     chunk: &PaddedChunk,
     material: Material,
     table: &MaterialTable,
-    mesh: &mut ChunkMesh,
+    sink: &mut impl QuadSink,
 ) {
-    let sink = mesh.sink(table.is_translucent(material));
     let side = chunk.side();
     for face in Face::ALL {
         let at = if face.is_positive() { side - 1 } else { 0 };

@@ -1,5 +1,7 @@
 use drystone_mesh::{Face, QuadBuffer};
-use drystone_voxel::{ChunkMesh, GreedyMesher, PaddedChunk, mesh_unit};
+use drystone_voxel::{
+    Chunk, ChunkMesh, GreedyMesher, Material, Merging, MesherOptions, PaddedChunk, mesh_unit,
+};
 
 use crate::scenes::{boxes, random, table};
 
@@ -50,4 +52,35 @@ fn meshing_replaces_the_old_content_of_the_mesh() {
     mesh_unit(&random(9, 40, 4, 5), &table, &mut mesh);
     mesh_unit(&PaddedChunk::new(), &table, &mut mesh);
     assert!(mesh.is_empty());
+}
+
+/// Every rule of merging, with and without ambient occlusion, translucent materials and a uniform
+/// chunk.
+#[test]
+fn a_mesh_made_into_sinks_equals_a_mesh() {
+    let mut uniform = PaddedChunk::new();
+    uniform.fill(&Chunk::new(32, Material(3)), |_| None);
+    let chunks = [
+        random(9, 40, 4, 5),
+        random(64, 10, 4, 6),
+        boxes(33, 30, 4, 7),
+        PaddedChunk::new(),
+        uniform,
+    ];
+    for merging in [Merging::Greedy, Merging::Conforming, Merging::Unit] {
+        for ambient_occlusion in [false, true] {
+            let mut greedy =
+                GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion });
+            for chunk in &chunks {
+                let mut mesh = ChunkMesh::new();
+                greedy.mesh(chunk, &table(0b1010), &mut mesh);
+                let (mut opaque, mut translucent) = (QuadBuffer::new(), QuadBuffer::new());
+                greedy.mesh_into(chunk, &table(0b1010), &mut opaque, &mut translucent);
+                for (sink, buffer) in [(opaque, &mesh.opaque), (translucent, &mesh.translucent)] {
+                    assert_eq!(sink.counts(), buffer.counts());
+                    assert_eq!(sink.quads(), buffer.quads());
+                }
+            }
+        }
+    }
 }

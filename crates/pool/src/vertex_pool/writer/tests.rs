@@ -1,11 +1,13 @@
 use alloc::{vec, vec::Vec};
 
+use drystone_testing::Random;
+
 use super::*;
 use crate::{
     backend::{Access, BackendError},
     config::{Oversize, PoolConfig},
     draw_list::DrawList,
-    simulated::SimulatedGpu,
+    simulated::{SimulatedGpu, SimulatedPicture},
 };
 
 type Pool = VertexPool<u32, u32>;
@@ -136,4 +138,117 @@ fn a_writer_without_a_slot_frees_its_reservation() {
     assert_eq!(writer.finish(1), Err(PoolError::SlotsFull { capacity: 0 }));
     assert_eq!(pool.stats().free, 10);
     pool.validate().unwrap();
+}
+
+/// Fills reserved spaces and commits parts of them. Returns the committed elements of each part.
+fn fill(random: &mut Random, writer: &mut MeshWriter<'_, u32, u32>) -> Vec<Vec<u32>> {
+    let mut parts = vec![Vec::new()];
+    while parts.len() <= MAX_PARTS {
+        let space = random.below(9_000) as usize;
+        let count = random.below(space as u32 + 1) as usize;
+        let first = random.bits() as u32;
+        let reserved = writer.reserve(space);
+        assert_eq!(reserved.len(), space);
+        reserved.fill(!first);
+        (first..).zip(&mut reserved[..count]).for_each(|(n, element)| *element = n);
+        if count > writer.remaining() as usize {
+            assert!(matches!(writer.commit(count), Err(PoolError::Overrun { .. })));
+        } else {
+            writer.commit(count).unwrap();
+            parts.last_mut().unwrap().extend(first..first + count as u32);
+        }
+        if random.below(4) == 0 {
+            writer.end_part().unwrap();
+            parts.push(Vec::new());
+        }
+        if random.below(9) == 0 && writer.part() < MAX_PARTS && writer.remaining() > 0 {
+            writer.push(7).unwrap();
+            parts.last_mut().unwrap().push(7);
+        }
+    }
+    parts.pop();
+    parts
+}
+
+/// Draws all meshes of a pool in the order of their slots and returns the picture.
+fn picture(pool: &mut Pool, gpu: &mut SimulatedGpu) -> SimulatedPicture {
+    let mut list = DrawList::new();
+    pool.iter().for_each(|(mesh, _)| list.insert(mesh).unwrap());
+    list.sort(pool, |_| 0);
+    let (runs, commands) = list.runs(pool);
+    pool.frame_submitted(gpu.submit(pool, &[(runs, commands)]));
+    gpu.finish();
+    let (frame, picture) = gpu.completed_picture().unwrap();
+    pool.frames_completed(frame, gpu);
+    picture
+}
+
+#[test]
+fn meshes_filled_in_place_equal_gathered_and_copied_ones() {
+    for (seed, (config, access)) in
+        (1..).zip(configs().iter().flat_map(|c| [(c, Access::Staged), (c, Access::Direct)]))
+    {
+        let config = PoolConfig { max_buffers: 40, ..config.clone() };
+        let mut random = Random::new(seed);
+        let mut gpus = [SimulatedGpu::new(access, 1), SimulatedGpu::new(access, 1)];
+        let [gpu, twin_gpu] = &mut gpus;
+        let (mut pool, mut twin) = (Pool::new(config.clone()).unwrap(), Pool::new(config).unwrap());
+        let mut meshes = Vec::new();
+        for n in 0..30 {
+            let replaced = meshes.get(n % 8).copied();
+            let max_elements = 20_000 + random.below(9_000);
+            let mut writer = match replaced {
+                Some((mesh, _)) => pool.replacing_writer(mesh, max_elements, gpu).unwrap(),
+                None => pool.writer(max_elements, gpu).unwrap(),
+            };
+            let parts = fill(&mut random, &mut writer);
+            let mesh = writer.finish(n as u32).unwrap();
+            let counts: Vec<u32> = parts.iter().map(|part| part.len() as u32).collect();
+            match replaced {
+                Some((_, mesh)) => {
+                    twin.replace(mesh, &parts.concat(), &counts, n as u32, twin_gpu).unwrap();
+                }
+                None => {
+                    let copy = twin.insert(&parts.concat(), &counts, n as u32, twin_gpu).unwrap();
+                    meshes.push((mesh, copy));
+                }
+            }
+            pool.validate().unwrap();
+            assert!(picture(&mut pool, gpu) == picture(&mut twin, twin_gpu), "mesh {n}");
+        }
+    }
+}
+
+/// Counts the bytes that a writer passes to the backend for a mesh of 12,000 elements.
+fn copied_bytes(config: PoolConfig, access: Access, is_pushed: bool) -> u64 {
+    let mut gpu = SimulatedGpu::new(access, 1);
+    let mut pool = Pool::new(config).unwrap();
+    let mut writer = pool.writer(30_000, &mut gpu).unwrap();
+    if is_pushed {
+        writer.push(0).unwrap();
+    }
+    for n in u32::from(is_pushed)..12_000 {
+        writer.reserve(9)[0] = n;
+        writer.commit(1).unwrap();
+    }
+    let mesh = writer.finish(1).unwrap();
+    let copied = gpu.stats().written_bytes;
+    assert!(drawn(&mut pool, &mut gpu, mesh).into_iter().eq(0..12_000));
+    copied
+}
+
+#[test]
+fn reserved_space_is_the_mapped_buffer_itself() {
+    let ranges = PoolConfig::fixed(100_000, 9);
+    let buckets =
+        PoolConfig { placement: Placement::Buckets { elements: 40_000 }, ..ranges.clone() };
+    for config in [ranges.clone(), buckets] {
+        assert_eq!(copied_bytes(config.clone(), Access::Direct, false), 0);
+        assert_eq!(copied_bytes(config, Access::Staged, false), 48_000);
+    }
+    let [_, _, classes, split]: [PoolConfig; 4] = configs().try_into().unwrap();
+    for config in [classes, split] {
+        assert_eq!(copied_bytes(config, Access::Direct, false), 48_000);
+    }
+    assert_eq!(copied_bytes(ranges, Access::Direct, true), 48_000);
 }
