@@ -1,3 +1,5 @@
+use core::cmp::Ordering;
+
 use bytemuck::Pod;
 
 use crate::{
@@ -10,6 +12,7 @@ use crate::{
 
 mod key_sort;
 mod members;
+mod mesh_ref;
 mod output;
 mod patch;
 mod selection;
@@ -18,6 +21,7 @@ mod tests;
 mod view;
 
 use members::Members;
+pub use mesh_ref::MeshRef;
 pub use view::DrawView;
 
 /// List of the meshes of a pool that are drawn together, with their visible parts and their order.
@@ -72,27 +76,43 @@ impl DrawList {
         self.members.clear();
     }
 
-    /// Selects the visible parts of each mesh: `parts` maps per-draw data to parts. Returns the
-    /// number of visible meshes. See [`DrawView::mask`].
+    /// Selects the visible parts of each mesh: `parts` maps a mesh, with its per-draw data, to its
+    /// visible parts. Returns the number of visible meshes. See [`DrawView::mask`].
     pub fn mask<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
-        parts: impl FnMut(&D) -> PartSet,
+        parts: impl FnMut(&MeshRef<'_, D>) -> PartSet,
     ) -> usize {
         self.members.drop_stale(pool);
         self.view.reselect().mask(&self.members, pool, parts)
     }
 
     /// Sorts the visible meshes by `key`, in ascending order. See [`DrawView::sort`].
-    pub fn sort<V: Pod, D: Pod>(&mut self, pool: &VertexPool<V, D>, key: impl FnMut(&D) -> u64) {
+    pub fn sort<V: Pod, D: Pod>(
+        &mut self,
+        pool: &VertexPool<V, D>,
+        key: impl FnMut(&MeshRef<'_, D>) -> u64,
+    ) {
         self.view.reselect().sort(&self.members, pool, key);
+    }
+
+    /// Sorts the visible meshes with a comparator. See [`DrawView::sort_by`].
+    ///
+    /// # Panics
+    /// Possible if `compare` is not a total order.
+    pub fn sort_by<V: Pod, D: Pod>(
+        &mut self,
+        pool: &VertexPool<V, D>,
+        compare: impl FnMut(&MeshRef<'_, D>, &MeshRef<'_, D>) -> Ordering,
+    ) {
+        self.view.reselect().sort_by(&self.members, pool, compare);
     }
 
     /// Masks and sorts in one pass. See [`DrawView::mask_and_sort`].
     pub fn mask_and_sort<V: Pod, D: Pod>(
         &mut self,
         pool: &VertexPool<V, D>,
-        select: impl FnMut(&D) -> (PartSet, u64),
+        select: impl FnMut(&MeshRef<'_, D>) -> (PartSet, u64),
     ) -> usize {
         self.members.drop_stale(pool);
         self.view.reselect().mask_and_sort(&self.members, pool, select)

@@ -29,7 +29,7 @@ pub use backend::{ALIGNMENT_BYTES, Access, Backend, BackendError, NullBackend};
 pub use command::{CommandRun, DrawCommand, Grouping, HiddenCommands, ListConfig, sort_key};
 pub use config::{Oversize, Placement, PoolConfig};
 pub use defragmenter::{MoveBudget, Moved};
-pub use draw_list::{DrawList, DrawView};
+pub use draw_list::{DrawList, DrawView, MeshRef};
 pub use error::{EVICTION_CANDIDATES, PoolError};
 pub use indexed::{IndexedBackend, IndexedList, IndexedPool, IndexedRun};
 pub use mesh::MeshHandle;

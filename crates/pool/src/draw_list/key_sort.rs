@@ -1,4 +1,5 @@
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Sorts indices by their 64-bit keys, moving 8 bytes per index.
 ///
@@ -44,6 +45,13 @@ impl KeySort {
         if spread.lower_bits > 0 {
             self.sort_equals(keys, &spread);
         }
+    }
+
+    /// Sorts the indices below `count` with a comparator. Equal ones keep their order.
+    pub(super) fn sort_by(&mut self, count: u32, mut compare: impl FnMut(u32, u32) -> Ordering) {
+        self.words.clear();
+        self.words.extend((0..count).map(u64::from));
+        self.words.sort_unstable_by(|&a, &b| compare(a as u32, b as u32).then(a.cmp(&b)));
     }
 
     /// Returns the sorted indices.

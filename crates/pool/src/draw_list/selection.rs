@@ -1,10 +1,12 @@
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use bytemuck::Pod;
 
 use super::{
     key_sort::KeySort,
     members::{ListState, Members},
+    mesh_ref::MeshRef,
 };
 use crate::{mesh::MeshKey, parts::PartSet, vertex_pool::VertexPool};
 
@@ -31,10 +33,10 @@ impl Selection {
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
-        mut parts: impl FnMut(&D) -> PartSet,
+        mut parts: impl FnMut(&MeshRef<'_, D>) -> PartSet,
     ) -> usize {
         self.masked = Some(members.state());
-        self.collect(members, pool, |data, _| parts(data));
+        self.collect(members, pool, |mesh, _| parts(mesh));
         self.visible
     }
 
@@ -47,16 +49,13 @@ impl Selection {
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
-        mut key: impl FnMut(&D) -> u64,
+        mut key: impl FnMut(&MeshRef<'_, D>) -> u64,
     ) {
-        if self.masked.is_none() {
-            self.mask(members, pool, |_| PartSet::ALL);
-        }
-        let data = pool.table.all();
+        self.mask_first(members, pool);
         let keys = self.keys[..self.visible].iter().map(|mesh| {
             // A mesh removed since the mask may have no data; its rank does not matter.
-            let data = mesh.and_then(|mesh| data.get(mesh.index() as usize));
-            data.map_or(u64::MAX, &mut key)
+            let mesh = mesh.and_then(|mesh| MeshRef::new(pool, mesh));
+            mesh.map_or(u64::MAX, |mesh| key(&mesh))
         });
         self.sort_keys.clear();
         self.sort_keys.extend(keys);
@@ -65,17 +64,41 @@ impl Selection {
         self.ranks.clear();
     }
 
+    pub(super) fn sort_by<V: Pod, D: Pod>(
+        &mut self,
+        members: &Members,
+        pool: &VertexPool<V, D>,
+        mut compare: impl FnMut(&MeshRef<'_, D>, &MeshRef<'_, D>) -> Ordering,
+    ) {
+        self.mask_first(members, pool);
+        let keys = &self.keys[..self.visible];
+        let mesh = |index: u32| keys[index as usize].and_then(|key| MeshRef::new(pool, key));
+        self.sort.sort_by(keys.len() as u32, |a, b| match (mesh(a), mesh(b)) {
+            (Some(a), Some(b)) => compare(&a, &b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        self.is_sorted = true;
+        self.ranks.clear();
+    }
+
+    /// Selects all meshes if there was no mask.
+    fn mask_first<V: Pod, D: Pod>(&mut self, members: &Members, pool: &VertexPool<V, D>) {
+        if self.masked.is_none() {
+            self.mask(members, pool, |_| PartSet::ALL);
+        }
+    }
+
     pub(super) fn mask_and_sort<V: Pod, D: Pod>(
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
-        mut select: impl FnMut(&D) -> (PartSet, u64),
+        mut select: impl FnMut(&MeshRef<'_, D>) -> (PartSet, u64),
     ) -> usize {
         let mut sort_keys = core::mem::take(&mut self.sort_keys);
         sort_keys.resize(members.len(), 0);
         self.masked = Some(members.state());
-        self.collect(members, pool, |data, index| {
-            let (parts, key) = select(data);
+        self.collect(members, pool, |mesh, index| {
+            let (parts, key) = select(mesh);
             sort_keys[index] = key;
             parts
         });
@@ -95,7 +118,7 @@ impl Selection {
         &mut self,
         members: &Members,
         pool: &VertexPool<V, D>,
-        mut parts: impl FnMut(&D, usize) -> PartSet,
+        mut parts: impl FnMut(&MeshRef<'_, D>, usize) -> PartSet,
     ) {
         (self.is_sorted, self.visible) = (false, 0);
         self.ranks.clear();
@@ -104,15 +127,15 @@ impl Selection {
         }
         self.keys.resize(members.len(), None);
         self.parts.resize(members.len(), PartSet::EMPTY);
-        let (data, no_stale) = (pool.table.all(), members.has_no_stale(pool));
+        let no_stale = members.has_no_stale(pool);
         // Local variables avoid a dependency between meshes through `self`.
         let (keys, shown, mut visible) = (&mut self.keys[..], &mut self.parts[..], 0);
         members.for_each(|key| {
-            let Some(data) = data.get(key.index() as usize) else { return };
+            let Some(mesh) = MeshRef::new(pool, key) else { return };
             if !no_stale && !pool.meshes.has(key) {
                 return;
             }
-            let parts = parts(data, visible);
+            let parts = parts(&mesh, visible);
             (keys[visible], shown[visible]) = (Some(key), parts);
             visible += usize::from(!parts.is_empty());
         });

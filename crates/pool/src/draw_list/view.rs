@@ -1,8 +1,11 @@
+use core::cmp::Ordering;
+
 use bytemuck::Pod;
 
 use super::{
     DrawList,
     members::{ListState, Members},
+    mesh_ref::MeshRef,
     output::Output,
     patch::{Patcher, Patching},
     selection::Selection,
@@ -47,9 +50,11 @@ use crate::{
 /// list.insert(far)?;
 ///
 /// // The camera draws both, the far one first; the shadow contains only the near one.
-/// list.mask_and_sort(&pool, |&distance| (PartSet::ALL, !u64::from(distance)));
+/// list.mask_and_sort(&pool, |mesh| (PartSet::ALL, !u64::from(*mesh.data())));
 /// let mut shadow = DrawView::new();
-/// shadow.mask(&list, &pool, |&distance| if distance < 50 { PartSet::ALL } else { PartSet::EMPTY });
+/// shadow.mask(&list, &pool, |mesh| {
+///     if *mesh.data() < 50 { PartSet::ALL } else { PartSet::EMPTY }
+/// });
 /// assert_eq!(shadow.commands(&list, &pool).len(), 1);
 /// assert_eq!(list.commands(&pool)[0].first_instance, 1);
 /// # Ok::<(), drystone_pool::PoolError>(())
@@ -89,13 +94,13 @@ impl DrawView {
         Self { config, ..Self::default() }
     }
 
-    /// Selects the visible parts of each mesh: `parts` maps per-draw data to parts, and is called
-    /// in any order. Returns the number of visible meshes.
+    /// Selects the visible parts of each mesh: `parts` maps a mesh, with its per-draw data, to its
+    /// visible parts, and is called in any order. Returns the number of visible meshes.
     pub fn mask<V: Pod, D: Pod>(
         &mut self,
         list: &DrawList,
         pool: &VertexPool<V, D>,
-        parts: impl FnMut(&D) -> PartSet,
+        parts: impl FnMut(&MeshRef<'_, D>) -> PartSet,
     ) -> usize {
         self.reselect().mask(&list.members, pool, parts)
     }
@@ -107,9 +112,27 @@ impl DrawView {
         &mut self,
         list: &DrawList,
         pool: &VertexPool<V, D>,
-        key: impl FnMut(&D) -> u64,
+        key: impl FnMut(&MeshRef<'_, D>) -> u64,
     ) {
         self.reselect().sort(&list.members, pool, key);
+    }
+
+    /// Sorts the visible meshes with a comparator, until the next mask. Equal meshes are sorted by
+    /// slot. Use it for an order that does not fit a 64-bit key, such as a list of names.
+    ///
+    /// # Cost
+    /// O(n log n) calls of `compare`, which read data in any order. [`sort`](Self::sort) reads each
+    /// mesh once and takes a fraction of the time.
+    ///
+    /// # Panics
+    /// Possible if `compare` is not a total order, as in `slice::sort_unstable_by`.
+    pub fn sort_by<V: Pod, D: Pod>(
+        &mut self,
+        list: &DrawList,
+        pool: &VertexPool<V, D>,
+        compare: impl FnMut(&MeshRef<'_, D>, &MeshRef<'_, D>) -> Ordering,
+    ) {
+        self.reselect().sort_by(&list.members, pool, compare);
     }
 
     /// Masks and sorts in one pass: `select` returns the parts and the sort key of a mesh. The key
@@ -118,7 +141,7 @@ impl DrawView {
         &mut self,
         list: &DrawList,
         pool: &VertexPool<V, D>,
-        select: impl FnMut(&D) -> (PartSet, u64),
+        select: impl FnMut(&MeshRef<'_, D>) -> (PartSet, u64),
     ) -> usize {
         self.reselect().mask_and_sort(&list.members, pool, select)
     }

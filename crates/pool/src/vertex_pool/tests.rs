@@ -310,7 +310,7 @@ fn statistics_count_commands_and_parts() {
         [first, second, empty].into_iter().for_each(|mesh| list.insert(mesh).unwrap());
         let one_of_first =
             |&data: &u32| if data == 0 { PartSet::EMPTY.with(0) } else { PartSet::ALL };
-        list.mask(&pool, one_of_first);
+        list.mask(&pool, |mesh| one_of_first(mesh));
         pool.frame_submitted(gpu.submit(&pool, &[list.runs(&pool)]));
         assert_eq!((pool.stats().last_frame.commands, pool.stats().parts), (2, 4));
         pool.frame_submitted(gpu.submit(&pool, &[]));

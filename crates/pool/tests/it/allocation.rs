@@ -100,8 +100,8 @@ impl Steady {
     }
 
     fn draw(&mut self) {
-        self.list.mask(&self.pool, |data| PartSet::from_bits(*data as u8));
-        self.list.sort(&self.pool, |&data| u64::from(data));
+        self.list.mask(&self.pool, |mesh| PartSet::from_bits(*mesh.data() as u8));
+        self.list.sort(&self.pool, |mesh| u64::from(*mesh.data()));
         assert!(!self.list.commands(&self.pool).is_empty());
         self.frame += 1;
         self.pool.frame_submitted(self.frame);

@@ -94,7 +94,7 @@ impl Opaque {
         if view.sort_opaque {
             list.mask_and_sort(pool, |data| (parts(data), sort_key(visibility.distance(data), 0)));
         } else {
-            list.mask(pool, parts);
+            list.mask(pool, |mesh| parts(mesh));
         }
     }
 }

@@ -66,9 +66,9 @@ fn patched_commands_equal_rebuilt_commands() {
                 }
             }
             if step == 0 {
-                view.mask(&list, &pool, |&data| parts(bits(data, salt)));
+                view.mask(&list, &pool, |mesh| parts(bits(**mesh, salt)));
                 if random.below(2) == 0 {
-                    view.sort(&list, &pool, |&data| key(data, salt));
+                    view.sort(&list, &pool, |mesh| key(**mesh, salt));
                 }
             }
             let before = view.patcher.count;
@@ -93,7 +93,7 @@ fn replacing_a_mesh_rebuilds_no_other_commands() {
     for data in 0..MESHES {
         list.insert(pool.insert(&[1, 2], &[1, 0, 1], data, &mut memory).unwrap()).unwrap();
     }
-    list.mask_and_sort(&pool, |&data| (PartSet::from_bits(0b111), u64::from(data) % 7));
+    list.mask_and_sort(&pool, |mesh| (PartSet::from_bits(0b111), u64::from(**mesh) % 7));
     assert_eq!(list.commands(&pool).len(), MESHES as usize);
     let (mesh, &data) = pool.iter().nth(200).unwrap();
     pool.replace(mesh, &[1, 2, 3, 4], &[1, 1, 1, 1], data, &mut memory).unwrap();

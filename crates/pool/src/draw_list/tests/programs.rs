@@ -2,6 +2,7 @@
 //! replacements, moves and removals.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use super::{
     Memory, Pool, Random,
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::{
     command::{Grouping, HiddenCommands, ListConfig},
-    draw_list::{DrawList, DrawView},
+    draw_list::{DrawList, DrawView, MeshRef},
     error::PoolError,
     mesh::MeshHandle,
 };
@@ -167,9 +168,9 @@ impl World {
         let (salt, list) = (self.random.below(97), view % 2);
         let (pool, twin, members) = (&self.pool, &mut self.views[view], &self.members[list]);
         let (own, second) = (&mut self.lists[list], &mut self.second);
-        let mask = |&data: &u32| parts(bits(data, salt));
-        let order = |&data: &u32| key(data, salt);
-        match self.random.below(3) {
+        let mask = |mesh: &MeshRef<'_, u32>| parts(bits(*mesh.data(), salt));
+        let order = |mesh: &MeshRef<'_, u32>| key(*mesh.data(), salt);
+        match self.random.below(4) {
             0 => {
                 let visible = match view {
                     2 => second.mask(own, pool, mask),
@@ -186,8 +187,19 @@ impl World {
                 }
                 twin.sort(members, pool, |data| key(data, salt));
             }
+            2 => {
+                let compare = |a: &MeshRef<'_, u32>, b: &MeshRef<'_, u32>| by_location(a, b, salt);
+                match view {
+                    2 => second.sort_by(own, pool, compare),
+                    _ => own.sort_by(pool, compare),
+                }
+                twin.sort_by(members, (pool, &self.meshes), |mesh| {
+                    let count: usize = mesh.parts.iter().map(Vec::len).sum();
+                    location_key(count as u64, mesh.buffer, mesh.data, salt)
+                });
+            }
             _ => {
-                let both = |data: &u32| (mask(data), order(data));
+                let both = |mesh: &MeshRef<'_, u32>| (mask(mesh), order(mesh));
                 match view {
                     2 => second.mask_and_sort(own, pool, both),
                     _ => own.mask_and_sort(pool, both),
@@ -210,6 +222,22 @@ impl World {
         let got = twin.read(commands, &self.memory);
         assert_eq!(got, expected, "seed {seed}, step {}, view {view}", self.step);
     }
+}
+
+/// Orders meshes by counts, buffer and data: more bits than a sort key has.
+fn by_location(a: &MeshRef<'_, u32>, b: &MeshRef<'_, u32>, salt: u32) -> Ordering {
+    let [a, b] = [a, b].map(|mesh| {
+        let range = mesh.range();
+        assert_eq!(range.part_counts.iter().sum::<u32>(), mesh.element_count());
+        let buffer = if mesh.element_count() > 0 { range.buffer } else { 0 };
+        location_key(mesh.element_count().into(), buffer, *mesh.data(), salt)
+    });
+    a.cmp(&b)
+}
+
+fn location_key(count: u64, buffer: u32, data: u32, salt: u32) -> [u64; 3] {
+    let buffer = if count == 0 { 0 } else { buffer };
+    [count % u64::from(1 + salt % 3), u64::MAX - u64::from(buffer), key(data, salt)]
 }
 
 #[test]

@@ -74,6 +74,21 @@ impl TwinView {
         self.is_sorted = true;
     }
 
+    pub(super) fn sort_by(
+        &mut self,
+        list: &[MeshHandle],
+        (pool, meshes): (&Pool, &[TwinMesh]),
+        key: impl Fn(&TwinMesh) -> [u64; 3],
+    ) {
+        if self.masked.is_none() {
+            self.mask(list, pool, |_| u8::MAX);
+        }
+        let key = |handle: MeshHandle| key(meshes.iter().find(|it| it.handle == handle).unwrap());
+        let by = |&(mesh, _): &(MeshHandle, u8)| (key(mesh), mesh.slot());
+        self.masked.as_mut().unwrap().sort_by(|a, b| by(a).cmp(&by(b)));
+        self.is_sorted = true;
+    }
+
     pub(super) fn forget(&mut self, mesh: MeshHandle) {
         self.masked.iter_mut().for_each(|masked| masked.retain(|(other, _)| *other != mesh));
     }

@@ -21,7 +21,7 @@ fn everything_is_drawn_before_the_first_mask() {
     let mut view = DrawView::new();
     assert_eq!(view.commands(&list, &pool).len(), 3);
     // Sorting before the first mask sorts all meshes.
-    list.sort(&pool, |&data| !u64::from(data));
+    list.sort(&pool, |mesh| !u64::from(**mesh));
     assert_eq!(data_of(list.commands(&pool), &memory), [30, 20, 10]);
 }
 
@@ -31,7 +31,7 @@ fn drawn_meshes_are_counted() {
     let (mut pool, mut memory, meshes) = two_lists();
     let mut list = DrawList::new();
     meshes.iter().for_each(|&mesh| list.insert(mesh).unwrap());
-    list.mask(&pool, |&data| if data > 10 { PartSet::ALL } else { PartSet::EMPTY });
+    list.mask(&pool, |mesh| if **mesh > 10 { PartSet::ALL } else { PartSet::EMPTY });
     assert_eq!((list.commands(&pool).len(), list.drawn()), (2, 2));
     list.insert(pool.insert(&[40], &[1], 40, &mut memory).unwrap()).unwrap();
     list.insert(pool.insert(&[50], &[1], 50, &mut memory).unwrap()).unwrap();
@@ -48,7 +48,7 @@ fn a_mask_can_pass_nothing_or_everything() {
     assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
     assert_eq!(list.commands(&pool).len(), 0);
     assert_eq!(list.runs(&pool).0.len(), 0);
-    list.sort(&pool, |&data| u64::from(data));
+    list.sort(&pool, |mesh| u64::from(**mesh));
     assert_eq!(list.commands(&pool).len(), 0);
     assert_eq!(list.mask(&pool, |_| PartSet::ALL), 3);
     assert_eq!(data_of(list.commands(&pool), &memory), [10, 20, 30]);
@@ -64,8 +64,8 @@ fn views_are_independent() {
     let mut list = DrawList::new();
     [a, b].into_iter().for_each(|mesh| list.insert(mesh).unwrap());
     let mut view = DrawView::new();
-    list.mask_and_sort(&pool, |&data| (PartSet::ALL, !u64::from(data)));
-    view.mask(&list, &pool, |&data| if data > 10 { PartSet::ALL } else { PartSet::EMPTY });
+    list.mask_and_sort(&pool, |mesh| (PartSet::ALL, !u64::from(**mesh)));
+    view.mask(&list, &pool, |mesh| if **mesh > 10 { PartSet::ALL } else { PartSet::EMPTY });
     let camera = list.commands(&pool).to_vec();
     let shadow = view.commands(&list, &pool);
     assert_eq!(
@@ -143,4 +143,42 @@ fn all_meshes_of_a_list_belong_to_one_pool() {
     list.clear();
     list.insert(stranger).unwrap();
     assert_eq!(data_of(list.commands(&other), &elsewhere), [70]);
+}
+
+#[test]
+fn masks_and_comparators_see_counts_and_location() {
+    let (mut pool, mut memory) = pool(10);
+    let mut list = DrawList::new();
+    let counts = [[4, 1], [0, 3], [2, 4], [0, 0]];
+    let meshes = counts.map(|parts: [u32; 2]| {
+        let elements = alloc::vec![7; (parts[0] + parts[1]) as usize];
+        let mesh = pool.insert(&elements, &parts, elements.len() as u32, &mut memory).unwrap();
+        list.insert(mesh).unwrap();
+        mesh
+    });
+    let mut seen = Vec::new();
+    list.mask(&pool, |mesh| {
+        let range = mesh.range();
+        seen.push((mesh.handle(), mesh.element_count(), range));
+        assert_eq!(mesh.data(), &mesh.element_count());
+        let is_second_buffer_or_large = range.buffer == 1 || range.part_counts[0] > 3;
+        if is_second_buffer_or_large { PartSet::ALL } else { PartSet::EMPTY }
+    });
+    for (at, (handle, count, range)) in seen.iter().enumerate() {
+        assert_eq!((*handle, *count), (meshes[at], counts[at].iter().sum()));
+        assert_eq!(range.part_counts[..2], counts[at]);
+        assert!(*count == 0 || pool.ranges_of(*handle).eq([*range]));
+    }
+    assert_eq!(list.visible(), 2);
+    // The mesh that starts later in its buffer is drawn first.
+    list.mask(&pool, |_| PartSet::ALL);
+    list.sort_by(&pool, |a, b| {
+        let [a, b] = [a, b].map(|it| (it.range().buffer, it.range().first));
+        b.cmp(&a)
+    });
+    let order = |list: &mut DrawList| -> Vec<u32> {
+        list.commands(&pool).iter().map(|it| it.first_instance).collect()
+    };
+    let expected = [2, 1, 0].map(|at: usize| meshes[at].slot());
+    assert_eq!(order(&mut list), [expected[0], expected[0], expected[1], expected[2], expected[2]]);
 }

@@ -39,7 +39,11 @@ fn masks_count_right_for_every_pattern() {
     for pattern in 0..64u32 {
         let shows =
             |data: &u32| if pattern >> data & 1 == 1 { PartSet::ALL } else { PartSet::EMPTY };
-        assert_eq!(list.mask(&pool, shows), pattern.count_ones() as usize, "{pattern:b}");
+        assert_eq!(
+            list.mask(&pool, |mesh| shows(mesh)),
+            pattern.count_ones() as usize,
+            "{pattern:b}"
+        );
         let expected: Vec<u32> = (0..6).filter(|n| pattern >> n & 1 == 1).collect();
         assert_eq!(slots(&mut list, &pool), expected);
     }
@@ -55,7 +59,7 @@ fn a_mask_can_pass_nothing() {
         }
         assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
         assert_eq!(slots(&mut list, &pool), []);
-        list.sort(&pool, |&data| u64::from(data));
+        list.sort(&pool, |mesh| u64::from(**mesh));
         assert_eq!(list.mask_and_sort(&pool, |_| (PartSet::EMPTY, 0)), 0);
         assert_eq!((list.visible(), slots(&mut list, &pool)), (0, Vec::new()));
         assert_eq!(list.mask(&pool, |_| PartSet::ALL), left);
@@ -77,7 +81,7 @@ fn before_the_first_mask_everything_is_drawn() {
 #[test]
 fn a_mesh_removed_after_the_mask_is_not_drawn() {
     let (mut pool, _, mut list, meshes) = six();
-    list.mask(&pool, |&data| if data % 2 == 0 { PartSet::ALL } else { PartSet::EMPTY });
+    list.mask(&pool, |mesh| if **mesh % 2 == 0 { PartSet::ALL } else { PartSet::EMPTY });
     pool.remove(meshes[2]).unwrap();
     pool.remove(meshes[5]).unwrap();
     assert_eq!(slots(&mut list, &pool), [0, 4]);

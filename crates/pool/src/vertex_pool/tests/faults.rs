@@ -227,8 +227,8 @@ fn one_list_has_a_hundred_thousand_draws() {
     for n in 0..100_000 {
         list.insert(pool.insert(&[n, !n], &[1, 1], n, &mut gpu).unwrap()).unwrap();
     }
-    list.mask(&pool, |data| PartSet::from_bits(if data % 4 == 0 { 0 } else { 3 }));
-    list.sort(&pool, |&data| u64::from(!data));
+    list.mask(&pool, |data| PartSet::from_bits(if **data % 4 == 0 { 0 } else { 3 }));
+    list.sort(&pool, |mesh| u64::from(!**mesh));
     pool.frame_submitted(gpu.submit(&pool, &[list.runs(&pool)]));
     list.mask(&pool, |_| PartSet::ALL);
     pool.frame_submitted(gpu.submit(&pool, &[list.runs(&pool)]));

@@ -232,9 +232,9 @@ impl Scene {
         self.frame += 1;
         let (frame, is_sorted) = (self.frame, self.frame.is_multiple_of(2));
         let bits = |data: u32| (data.wrapping_mul(31) ^ frame) as u8 | 1 << (frame % 3);
-        self.list.mask(&self.pool, |&data| PartSet::from_bits(bits(data)));
+        self.list.mask(&self.pool, |mesh| PartSet::from_bits(bits(**mesh)));
         if is_sorted {
-            self.list.sort(&self.pool, |&data| u64::from(data ^ frame));
+            self.list.sort(&self.pool, |mesh| u64::from(**mesh ^ frame));
             self.copies.sort_by_key(|copies| copies.data ^ frame);
         }
         let mut picture = SimulatedPicture::new(4, 4);
