@@ -41,6 +41,11 @@ pub enum PoolError {
         /// Maximum number of meshes.
         capacity: u32,
     },
+    /// The configuration cannot change while the pool contains meshes.
+    NotEmpty {
+        /// Number of meshes.
+        meshes: u32,
+    },
     /// The mesh of the handle was removed, or belongs to another pool.
     Stale,
     /// The part counts do not add up to the number of elements, or there are too many parts.
@@ -111,6 +116,11 @@ impl fmt::Display for PoolError {
             Self::SlotsFull { capacity } => {
                 write!(f, "vertex pool full: all {capacity} mesh slots are used; remove meshes")
             }
+            Self::NotEmpty { meshes } => write!(
+                f,
+                "the configuration of a vertex pool cannot change while it contains {meshes} \
+                 meshes; remove them first"
+            ),
             Self::Stale => f.write_str(
                 "the mesh handle is stale: its mesh was removed or belongs to another pool",
             ),

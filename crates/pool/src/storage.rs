@@ -33,6 +33,13 @@ impl Storage {
         Self { buffers, pieces: Pieces::new(max_allocation), max_allocation }
     }
 
+    /// Changes the configuration while there is no mesh.
+    pub(crate) fn set_config(&mut self, config: PoolConfig) {
+        self.max_allocation = config.max_allocation();
+        self.pieces = Pieces::new(self.max_allocation);
+        self.buffers.set_config(config);
+    }
+
     /// Allocates `size` elements, at least one, in an existing buffer with meshes.
     #[inline(always)]
     pub(crate) fn allocate(&mut self, size: u32) -> Option<Location> {

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use bytemuck::Pod;
 
 use crate::{
-    backend::{ALIGNMENT_BYTES, Backend},
+    backend::Backend,
     config::PoolConfig,
     defragmenter::{Defragmenter, MoveBudget, Moved},
     draw_table::DrawTable,
@@ -17,11 +17,13 @@ use crate::{
 
 mod commands;
 mod inspect;
+mod reconfigure;
 #[cfg(test)]
 mod tests;
 mod writer;
 mod writing;
 
+use reconfigure::checked;
 pub use writer::MeshWriter;
 
 /// Stores meshes of elements `V` with per-draw data `D` in a few large buffers.
@@ -51,9 +53,6 @@ pub struct VertexPool<V, D> {
     scratch: Vec<V>,
 }
 
-/// Maximum of [`PoolConfig::max_slots`], far below [`NO_OWNER`](crate::allocation::NO_OWNER).
-const MAX_SLOTS: u32 = i32::MAX as u32;
-
 impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// Creates an empty pool without buffers.
     ///
@@ -62,23 +61,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// - `TooManyIndices` if the index count of a command would exceed 32 bits.
     /// - `Unaligned` if the size of `V` or `D` is not a multiple of [`ALIGNMENT_BYTES`].
     pub fn new(config: PoolConfig) -> Result<Self, PoolError> {
-        let sizes = [size_of::<V>(), size_of::<D>()];
-        if let Some(size_bytes) = sizes.into_iter().find(|it| !it.is_multiple_of(ALIGNMENT_BYTES)) {
-            return Err(PoolError::Unaligned { size_bytes });
-        }
-        let max_indices = u32::MAX / config.indices_per_element.max(1);
-        let elements = config.pattern_elements.min(config.max_buffer_elements);
-        if elements > max_indices {
-            return Err(PoolError::TooManyIndices { elements, limit: max_indices });
-        }
-        let limit = i32::MAX as u32 / config.vertices_per_element.max(1);
-        if config.max_buffer_elements > limit {
-            return Err(PoolError::TooLarge { capacity: config.max_buffer_elements, limit });
-        }
-        if config.max_slots > MAX_SLOTS {
-            return Err(PoolError::TooLarge { capacity: config.max_slots, limit: MAX_SLOTS });
-        }
-        let config = PoolConfig { pattern_elements: config.pattern_elements.max(1), ..config };
+        let config = checked::<V, D>(config)?;
         Ok(Self {
             meshes: Meshes::new(),
             storage: Storage::new(config, size_of::<V>()),

@@ -1,6 +1,6 @@
 use alloc::{collections::VecDeque, vec::Vec};
 
-use super::space::Space;
+use super::space::{FreeSpace, Space};
 use crate::{
     allocation::{Allocation, NO_OWNER, Span},
     backend::{Access, Backend, BackendError},
@@ -43,6 +43,9 @@ pub(crate) struct Buffer {
     /// Frame being built when something was last freed. For an empty buffer, the last frame that
     /// can read it.
     empty_since: u64,
+    /// Whether the buffer was divided by an earlier configuration. It contains no mesh, is not used
+    /// for allocations, and is destroyed when no frame reads it.
+    is_outdated: bool,
 }
 
 impl Buffer {
@@ -111,7 +114,8 @@ impl Buffer {
         self.is_empty()
             && self.waiting == 0
             && self.empty_since <= frames.completed()
-            && frames.submitted() >= self.empty_since.saturating_add(spare_frames.into())
+            && (self.is_outdated
+                || frames.submitted() >= self.empty_since.saturating_add(spare_frames.into()))
     }
 }
 
@@ -162,6 +166,27 @@ impl Buffers {
         }
     }
 
+    /// Changes the configuration. No buffer contains a mesh. Buffers that no frame reads and that
+    /// fit the new limits are divided again; others become outdated.
+    pub(crate) fn set_config(&mut self, config: PoolConfig) {
+        let min_elements = match config.placement {
+            Placement::Buckets { elements } => elements,
+            _ => 1,
+        };
+        for buffer in self.all.iter_mut().flatten() {
+            let fits = (min_elements..=config.max_buffer_elements).contains(&buffer.elements)
+                && buffer.number < config.max_buffers
+                && buffer.waiting == 0;
+            buffer.is_outdated = !fits;
+            if fits {
+                buffer.space = Space::new(&config.placement, buffer.elements);
+                buffer.owners.clear();
+                buffer.note_freed();
+            }
+        }
+        (self.config, self.emptying) = (config, None);
+    }
+
     /// Allocates in one of the buffers with meshes, except the one being emptied.
     #[inline(always)]
     pub(crate) fn allocate(&mut self, size: u32) -> Option<Span> {
@@ -210,8 +235,10 @@ impl Buffers {
 
     fn allocate_in_last_resort(&mut self, size: u32) -> Option<Span> {
         let emptying = self.emptying;
-        self.allocate_where(size, |it| it.is_empty() && emptying != Some(it.number))
-            .or_else(|| self.get_mut(emptying?)?.allocate(size))
+        self.allocate_where(size, |it| {
+            it.is_empty() && !it.is_outdated && emptying != Some(it.number)
+        })
+        .or_else(|| self.get_mut(emptying?)?.allocate(size))
     }
 
     /// Creates a buffer in which `size` elements fit. Returns whether it exists now.
@@ -264,6 +291,7 @@ impl Buffers {
             is_packed: false,
             is_settled: false,
             empty_since: frame,
+            is_outdated: false,
         });
         Ok(true)
     }
@@ -348,9 +376,12 @@ impl Buffers {
         &self.retired
     }
 
-    /// Elements of all buffers.
+    /// Elements of all buffers that meshes can be in.
     pub(crate) fn capacity(&self) -> u64 {
-        self.iter().map(|buffer| u64::from(buffer.elements)).sum()
+        self.iter()
+            .filter(|buffer| !buffer.is_outdated)
+            .map(|buffer| u64::from(buffer.elements))
+            .sum()
     }
 
     /// Returns whether the last request for a buffer failed for lack of device memory.
@@ -362,12 +393,16 @@ impl Buffers {
     pub(crate) fn stats(&self) -> PoolStats {
         let mut stats = PoolStats::default();
         for buffer in self.iter() {
-            let free = buffer.space.free_space(buffer.used + buffer.waiting);
+            let free = match buffer.is_outdated {
+                true => FreeSpace::default(),
+                false => buffer.space.free_space(buffer.used + buffer.waiting),
+            };
             stats.buffers += 1;
             stats.access = buffer.access;
             stats.capacity += u64::from(buffer.elements);
             stats.used += u64::from(buffer.used);
-            stats.waiting += u64::from(buffer.waiting);
+            let waiting = if buffer.is_outdated { buffer.elements } else { buffer.waiting };
+            stats.waiting += u64::from(waiting);
             stats.wasted += u64::from(free.wasted);
             stats.free += u64::from(free.total);
             stats.largest_free = stats.largest_free.max(free.largest);

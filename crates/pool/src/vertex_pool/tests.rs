@@ -16,7 +16,7 @@ mod defragment;
 mod faults;
 mod programs;
 mod ranges;
-mod scene;
+pub(super) mod scene;
 mod shared_gpu;
 
 use scene::Scene;
