@@ -7,11 +7,13 @@ use bytemuck::Pod;
 use crate::{
     backend::Backend,
     command::DrawCommand,
-    config::{Oversize, PoolConfig},
+    config::{Oversize, Placement, PoolConfig},
     defragmenter::{MoveBudget, Moved},
+    draw_list::MeshRef,
     error::PoolError,
     mesh::MeshHandle,
-    stats::{MeshRange, PoolRange, PoolStats, RangeState},
+    parts::{PartSet, RunTable},
+    stats::{PoolRange, PoolStats, RangeState},
     vertex_pool::VertexPool,
 };
 
@@ -51,7 +53,7 @@ pub trait IndexedBackend {
 /// # Examples
 /// ```
 /// use drystone_pool::{
-///     Access, Backend, IndexedBackend, IndexedList, IndexedPool, NullBackend, PoolConfig,
+///     Access, Backend, IndexedBackend, IndexedList, IndexedPool, NullBackend, PartSet, PoolConfig,
 /// };
 ///
 /// struct Discard;
@@ -66,21 +68,22 @@ pub trait IndexedBackend {
 ///
 /// let mut pool = IndexedPool::<[f32; 3], u32>::new(PoolConfig::default(), PoolConfig::default())?;
 /// let triangle = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-/// pool.insert(&triangle, &[0, 1, 2], 7, &mut Discard)?;
-/// let mesh = pool.insert(&triangle, &[0, 1, 2, 2, 1, 0], 8, &mut Discard)?;
+/// pool.insert(&triangle, &[0, 1, 2], &[3], 7, &mut Discard)?;
+/// // Two parts: the front of the triangle and its back.
+/// let mesh = pool.insert(&triangle, &[0, 1, 2, 2, 1, 0], &[3, 3], 8, &mut Discard)?;
 ///
 /// let mut list = IndexedList::default();
 /// list.insert(mesh);
-/// let (runs, commands) = list.select(&pool, |_data| Some(0));
+/// let (runs, commands) = list.select(&pool, |_mesh| (PartSet::EMPTY.with(1), 0));
 /// assert_eq!(runs.len(), 1);
-/// assert_eq!((commands[0].base_vertex, commands[0].first_index), (3, 3));
-/// assert_eq!((commands[0].index_count, commands[0].first_instance), (6, mesh.slot()));
+/// assert_eq!((commands[0].base_vertex, commands[0].first_index), (3, 6));
+/// assert_eq!((commands[0].index_count, commands[0].first_instance), (3, mesh.slot()));
 /// # Ok::<(), drystone_pool::PoolError>(())
 /// ```
 ///
 /// # Limits
-/// The vertices of a mesh are contiguous, and so are its indices; a mesh larger than a buffer is an
-/// error. A mesh is a single part. Use separate meshes for parts that are hidden separately.
+/// The vertices of a mesh are contiguous, because a primitive reads all its vertices from one buffer;
+/// more vertices than fit a buffer are an error. Indices can be [split](Oversize::Split).
 #[derive(Debug)]
 pub struct IndexedPool<V, D> {
     vertices: VertexPool<V, D>,
@@ -90,8 +93,11 @@ pub struct IndexedPool<V, D> {
 }
 
 impl<V: Pod, D: Pod> IndexedPool<V, D> {
-    /// Creates an empty pool. The settings for the index pattern and for oversize meshes are
-    /// ignored: an element is one vertex or one index.
+    /// Creates an empty pool. An element is one vertex or one index, so the settings for the index
+    /// pattern are ignored. For vertices, so is [`PoolConfig::oversize`].
+    ///
+    /// If `indices` are split, a piece is a multiple of [`PoolConfig::indices_per_element`], so that
+    /// no primitive is cut. The default, 6, suits triangles, lines and points.
     ///
     /// # Errors
     /// - `TooLarge` if a base vertex would exceed 31 bits, or if there are too many slots.
@@ -99,34 +105,35 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     ///   [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
     pub fn new(vertices: PoolConfig, indices: PoolConfig) -> Result<Self, PoolError> {
         let plain = |config: PoolConfig| PoolConfig {
-            oversize: Oversize::Refuse,
             indices_per_element: 1,
             vertices_per_element: 1,
             pattern_elements: u32::MAX,
             ..config
         };
+        let vertices = PoolConfig { oversize: Oversize::Refuse, ..vertices };
         Ok(Self {
             vertices: VertexPool::new(plain(vertices))?,
-            indices: VertexPool::new(plain(indices))?,
+            indices: VertexPool::new(plain(in_primitives(indices)))?,
             index_meshes: Vec::new(),
         })
     }
 
-    /// Inserts a mesh: its vertices, its indices relative to the first vertex, and its per-draw
-    /// data.
+    /// Inserts a mesh: its vertices, its indices relative to the first vertex, divided into parts of
+    /// `part_counts` indices, and its per-draw data.
     ///
     /// # Errors
-    /// `NoSuchVertex` if an index exceeds the vertices; `Full`, `MeshTooLarge`, `SlotsFull` or
+    /// `NoSuchVertex` if an index exceeds the vertices; `PartsMismatch`; `Full`, `MeshTooLarge`, `SlotsFull` or
     /// `Backend` from either pool. The meshes are then unchanged.
     pub fn insert(
         &mut self,
         vertices: &[V],
         indices: &[u32],
+        part_counts: &[u32],
         data: D,
         backend: &mut impl IndexedBackend,
     ) -> Result<MeshHandle, PoolError> {
         expect_within(vertices.len(), indices)?;
-        let index_mesh = self.insert_indices(indices, backend)?;
+        let index_mesh = self.insert_indices(indices, part_counts, backend)?;
         let location =
             self.vertices.insert(vertices, &count(vertices), data, &mut backend.vertices());
         let handle = location.inspect_err(|_| self.drop_indices(index_mesh))?;
@@ -142,19 +149,20 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     /// before the old ones are freed.
     ///
     /// # Errors
-    /// `Stale`; `NoSuchVertex` if an index exceeds the vertices; `Full`, `MeshTooLarge` or
-    /// `Backend` from either pool. The old mesh is then unchanged.
+    /// `Stale`; `NoSuchVertex` if an index exceeds the vertices; `PartsMismatch`; `Full`,
+    /// `MeshTooLarge` or `Backend` from either pool. The old mesh is then unchanged.
     pub fn replace(
         &mut self,
         handle: MeshHandle,
         vertices: &[V],
         indices: &[u32],
+        part_counts: &[u32],
         data: D,
         backend: &mut impl IndexedBackend,
     ) -> Result<(), PoolError> {
         let old = self.index_mesh(handle).ok_or(PoolError::Stale)?;
         expect_within(vertices.len(), indices)?;
-        let new = self.insert_indices(indices, backend)?;
+        let new = self.insert_indices(indices, part_counts, backend)?;
         let parts = count(vertices);
         let location =
             self.vertices.replace(handle, vertices, &parts, data, &mut backend.vertices());
@@ -264,9 +272,10 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
     fn insert_indices(
         &mut self,
         indices: &[u32],
+        part_counts: &[u32],
         backend: &mut impl IndexedBackend,
     ) -> Result<MeshHandle, PoolError> {
-        let inserted = self.indices.insert(indices, &count(indices), (), &mut backend.indices());
+        let inserted = self.indices.insert(indices, part_counts, (), &mut backend.indices());
         inserted.map_err(|mut error| {
             if let PoolError::Full { least_recently_drawn, .. } = &mut error {
                 *least_recently_drawn = least_recently_drawn.map(|mesh| self.owner_of(mesh?));
@@ -285,28 +294,35 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         handles.find(|&handle| self.index_mesh(handle) == Some(index_mesh))
     }
 
-    /// Returns the command of a mesh and the buffers that it reads. Marks the mesh as drawn in the
-    /// frame being built.
-    fn command(&self, handle: MeshHandle) -> Option<([u32; 2], DrawCommand)> {
-        let [vertices, indices] = self.ranges_of(handle)?;
+    /// Passes the commands of a mesh's `parts`, each with the buffers of vertices and of indices
+    /// that it reads, to `emit`. Marks the mesh as drawn in the frame being built.
+    fn emit_commands(
+        &self,
+        handle: MeshHandle,
+        parts: PartSet,
+        table: &mut RunTable,
+        mut emit: impl FnMut([u32; 2], DrawCommand),
+    ) {
+        let Some(vertices) = self.vertices.ranges_of(handle).next() else { return };
+        let Some(index_mesh) = self.index_mesh(handle) else { return };
         self.vertices.note_drawn(handle);
-        self.index_mesh(handle).into_iter().for_each(|mesh| self.indices.note_drawn(mesh));
-        let command = DrawCommand {
-            index_count: indices.part_counts[0],
-            instance_count: 1,
-            first_index: indices.first,
-            // The limit of a pool's buffers guarantees that this fits.
-            base_vertex: vertices.first as i32,
-            first_instance: handle.slot(),
-        };
-        Some(([vertices.buffer, indices.buffer], command))
+        self.indices.emit_commands(index_mesh, parts, table, |buffer, of_indices| {
+            let command = DrawCommand {
+                // Elements of the pool of indices are indices, so both values are positions there.
+                first_index: of_indices.base_vertex as u32,
+                // The limit of a pool's buffers guarantees that this fits.
+                base_vertex: vertices.first as i32,
+                first_instance: handle.slot(),
+                ..of_indices
+            };
+            emit([vertices.buffer, buffer], command);
+        });
     }
 
-    /// Returns the ranges of a mesh's vertices and indices. Returns `None` for a mesh without
-    /// vertices or indices, and for a stale handle.
-    fn ranges_of(&self, handle: MeshHandle) -> Option<[MeshRange; 2]> {
-        let vertices = self.vertices.ranges_of(handle).next()?;
-        Some([vertices, self.indices.ranges_of(self.index_mesh(handle)?).next()?])
+    /// Returns a mesh as selections see it; none if the handle is stale.
+    fn mesh(&self, handle: MeshHandle) -> Option<MeshRef<'_, D>> {
+        self.vertices.data(handle)?;
+        MeshRef::new(&self.vertices, handle.mesh)
     }
 
     fn note_commands_returned(&self, count: usize) {
@@ -330,6 +346,21 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
 /// error later.
 fn count<T>(elements: &[T]) -> [u32; 1] {
     [u32::try_from(elements.len()).unwrap_or(u32::MAX)]
+}
+
+/// Rounds the sizes of split pieces of indices down to whole primitives.
+fn in_primitives(config: PoolConfig) -> PoolConfig {
+    if config.oversize == Oversize::Refuse {
+        return config;
+    }
+    let unit = config.indices_per_element.max(1);
+    let whole = |count: u32| count - count % unit;
+    let placement = match config.placement {
+        Placement::Buckets { elements } => Placement::Buckets { elements: whole(elements) },
+        other => other,
+    };
+    let max_buffer_elements = whole(config.max_buffer_elements);
+    PoolConfig { placement, max_buffer_elements, ..config }
 }
 
 fn expect_within(vertices: usize, indices: &[u32]) -> Result<(), PoolError> {

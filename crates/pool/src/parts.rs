@@ -165,7 +165,7 @@ impl PartRuns {
 
 /// Cache of runs. Most meshes have all parts, and a camera sees whole regions from the same sides.
 /// So an entry serves many meshes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RunTable {
     entries: [PartRuns; Self::ENTRIES],
 }

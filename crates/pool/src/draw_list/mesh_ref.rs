@@ -47,7 +47,7 @@ pub struct MeshRef<'a, D> {
 impl<'a, D: Pod> MeshRef<'a, D> {
     /// Creates the view of a mesh; none if its slot has no data.
     #[inline]
-    pub(super) fn new<V: Pod>(pool: &'a VertexPool<V, D>, key: MeshKey) -> Option<Self> {
+    pub(crate) fn new<V: Pod>(pool: &'a VertexPool<V, D>, key: MeshKey) -> Option<Self> {
         Some(Self { data: pool.table.all().get(key.index() as usize)?, meshes: &pool.meshes, key })
     }
 }

@@ -6,7 +6,9 @@ use bytemuck::Pod;
 use super::IndexedPool;
 use crate::{
     command::{DrawCommand, Grouping},
+    draw_list::MeshRef,
     mesh::MeshHandle,
+    parts::{PartSet, RunTable},
 };
 
 /// Consecutive commands of an [`IndexedList`] that read the same two buffers: one multi-draw call.
@@ -33,10 +35,30 @@ pub struct IndexedRun {
 pub struct IndexedList {
     pub(super) grouping: Grouping,
     members: Vec<MeshHandle>,
-    /// Sort key, buffers and command of each visible mesh.
-    visible: Vec<(u64, [u32; 2], DrawCommand)>,
+    /// Number of visible meshes, and their commands.
+    visible: usize,
+    selected: Vec<Selected>,
+    /// Runs of parts for each mask.
+    table: RunTable,
     commands: Vec<DrawCommand>,
     runs: Vec<IndexedRun>,
+}
+
+/// Command of a visible mesh.
+#[derive(Clone, Copy, Debug)]
+struct Selected {
+    key: u64,
+    buffers: [u32; 2],
+    /// Rank among the commands of the mesh.
+    rank: u32,
+    command: DrawCommand,
+}
+
+impl Selected {
+    /// Returns the position in draw order.
+    const fn order(&self) -> (u64, u32, u32) {
+        (self.key, self.command.first_instance, self.rank)
+    }
 }
 
 impl IndexedList {
@@ -52,34 +74,35 @@ impl IndexedList {
 
     /// Number of meshes visible at the last selection.
     pub const fn visible(&self) -> usize {
-        self.visible.len()
+        self.visible
     }
 
-    /// Selects and sorts the meshes. `key` maps per-draw data to a sort key, or to `None` for a
-    /// hidden mesh. Keys are in ascending order; equal keys are sorted by slot. Returns the runs
-    /// and commands of the visible meshes for the frame being built, one multi-draw call per run.
+    /// Selects and sorts the meshes. `select` returns the visible parts of a mesh and its sort key.
+    /// Keys are in ascending order; equal keys are sorted by slot. Returns the runs and commands of
+    /// the visible meshes for the frame being built, one multi-draw call per run. The counts and the
+    /// location of a [`MeshRef`] are those of its vertices.
     pub fn select<V: Pod, D: Pod>(
         &mut self,
         pool: &IndexedPool<V, D>,
-        mut key: impl FnMut(&D) -> Option<u64>,
+        mut select: impl FnMut(&MeshRef<'_, D>) -> (PartSet, u64),
     ) -> (&[IndexedRun], &[DrawCommand]) {
-        self.visible.clear();
-        self.members.retain(|&mesh| {
-            let Some(data) = pool.data(mesh) else { return false };
-            if let Some(key) = key(data)
-                && let Some((buffers, command)) = pool.command(mesh)
-            {
-                self.visible.push((key, buffers, command));
-            }
+        let Self { members, visible, selected, table, .. } = self;
+        *visible = 0;
+        selected.clear();
+        members.retain(|&handle| {
+            let Some(mesh) = pool.mesh(handle) else { return false };
+            let (parts, key) = select(&mesh);
+            let before = selected.len();
+            pool.emit_commands(handle, parts, table, |buffers, command| {
+                let rank = (selected.len() - before) as u32;
+                selected.push(Selected { key, buffers, rank, command });
+            });
+            *visible += usize::from(selected.len() > before);
             true
         });
         match self.grouping {
-            Grouping::InOrder => {
-                self.visible.sort_unstable_by_key(|(key, _, it)| (*key, it.first_instance));
-            }
-            Grouping::ByBuffer => self
-                .visible
-                .sort_unstable_by_key(|(key, buffers, it)| (*buffers, *key, it.first_instance)),
+            Grouping::InOrder => selected.sort_unstable_by_key(Selected::order),
+            Grouping::ByBuffer => selected.sort_unstable_by_key(|it| (it.buffers, it.order())),
         }
         self.cut_runs();
         pool.note_commands_returned(self.commands.len());
@@ -90,7 +113,7 @@ impl IndexedList {
         self.commands.clear();
         self.runs.clear();
         let mut last = None;
-        for (_, buffers, command) in &self.visible {
+        for Selected { buffers, command, .. } in &self.selected {
             if last.replace(buffers) != Some(buffers) {
                 let [vertices, indices] = *buffers;
                 let commands = self.commands.len()..self.commands.len();

@@ -11,6 +11,7 @@ use crate::{
     command::{CommandRun, Grouping},
     error::EVICTION_CANDIDATES,
     simulated::SimulatedGpu,
+    stats::MeshRange,
 };
 
 /// Simulated device, divided into two parts that can be inspected separately.
@@ -50,9 +51,11 @@ impl Gpus {
         for run in runs {
             for (at, command) in run.commands.clone().zip(&commands[run.commands.clone()]) {
                 let mesh = handle_at(pool, command.first_instance);
-                let [range, of_indices] = pool.ranges_of(mesh).unwrap();
+                let [of_vertices, of_indices] = ranges_of(pool, mesh);
+                let range = of_vertices[0];
                 assert_eq!(range.buffer, run.vertices);
-                assert_eq!(of_indices.buffer, run.indices);
+                assert!(of_indices.iter().any(|range| range.buffer == run.indices));
+                assert_eq!(command.index_count % 3, 0, "a triangle is cut");
                 let plain = |first: u32, count: u32| DrawCommand {
                     index_count: count,
                     instance_count: 1,
@@ -84,8 +87,24 @@ type Pool = IndexedPool<u64, u32>;
 struct Copied {
     handle: MeshHandle,
     vertices: Vec<u64>,
-    indices: Vec<u32>,
+    /// Indices by part.
+    parts: Vec<Vec<u32>>,
     data: u32,
+}
+
+impl Copied {
+    /// Returns the vertices of the triangles of the visible parts.
+    fn triangles(&self, shown: PartSet) -> Vec<u64> {
+        let parts = self.parts.iter().enumerate().filter(|(part, _)| shown.contains(*part));
+        parts.flat_map(|(_, indices)| indices).map(|&n| self.vertices[n as usize]).collect()
+    }
+}
+
+/// Returns the ranges of a mesh's vertices and of its indices.
+fn ranges_of(pool: &Pool, mesh: MeshHandle) -> [Vec<MeshRange>; 2] {
+    let (vertices, indices) = pool.pools();
+    let index_mesh = pool.index_mesh(mesh).unwrap();
+    [vertices.ranges_of(mesh).collect(), indices.ranges_of(index_mesh).collect()]
 }
 
 fn handle_at(pool: &Pool, slot: u32) -> MeshHandle {
@@ -104,11 +123,19 @@ fn small() -> PoolConfig {
     }
 }
 
-fn mesh(random: &mut Random, step: u64) -> (Vec<u64>, Vec<u32>) {
+/// Returns vertices, and triangles in three parts.
+fn mesh(random: &mut Random, step: u64) -> (Vec<u64>, Vec<Vec<u32>>) {
     let count = random.below(12);
     let vertices = (0..count).map(|n| step << 8 | u64::from(n)).collect();
-    let triangles = if count == 0 { 0 } else { random.below(6) };
-    (vertices, (0..triangles * 3).map(|_| random.below(count)).collect())
+    let mut part = |_| {
+        let triangles = if count == 0 { 0 } else { random.below(4) };
+        (0..triangles * 3).map(|_| random.below(count)).collect()
+    };
+    (vertices, (0..3).map(&mut part).collect())
+}
+
+fn counts(parts: &[Vec<u32>]) -> Vec<u32> {
+    parts.iter().map(|part| part.len() as u32).collect()
 }
 
 /// A pool, the device, the twin and the expected content of each frame.
@@ -117,15 +144,25 @@ struct Run {
     gpus: Gpus,
     list: IndexedList,
     twin: Vec<Copied>,
-    /// For each frame in flight: each mesh's data, vertices and indices, in order.
-    expected: Vec<(u64, Vec<Copied>)>,
+    /// Each frame in flight.
+    expected: Vec<Expected>,
     refused: u32,
 }
 
+/// Expected content of a frame, and the number of indices of each of its commands.
+struct Expected {
+    frame: u64,
+    meshes: Vec<(Copied, PartSet)>,
+    index_counts: Vec<usize>,
+}
+
 impl Run {
-    fn new(access: Access, grouping: Grouping) -> Self {
+    fn new(access: Access, grouping: Grouping, oversize: Oversize) -> Self {
+        // A split mesh of 27 indices needs up to three pieces of 12; 17 is no multiple of 6.
+        let pieces = PoolConfig { max_buffer_elements: 17, max_buffers: 12, ..small() };
+        let indices = if oversize == Oversize::Split { pieces } else { small() };
         Self {
-            pool: Pool::new(small(), small()).unwrap(),
+            pool: Pool::new(small(), PoolConfig { oversize, ..indices }).unwrap(),
             gpus: Gpus::new(access, 3),
             list: IndexedList::new(grouping),
             twin: Vec::new(),
@@ -135,12 +172,12 @@ impl Run {
     }
 
     fn insert(&mut self, random: &mut Random, step: u64) {
-        let (vertices, indices) = mesh(random, step);
-        let data = step as u32;
-        match self.pool.insert(&vertices, &indices, data, &mut self.gpus) {
+        let (vertices, parts) = mesh(random, step);
+        let (data, counts) = (step as u32, counts(&parts));
+        match self.pool.insert(&vertices, &parts.concat(), &counts, data, &mut self.gpus) {
             Ok(handle) => {
                 self.list.insert(handle);
-                self.twin.push(Copied { handle, vertices, indices, data });
+                self.twin.push(Copied { handle, vertices, parts, data });
             }
             Err(error) => self.refuse(error),
         }
@@ -151,11 +188,12 @@ impl Run {
             return;
         }
         let nth = random.below(self.twin.len() as u32) as usize;
-        let (vertices, indices) = mesh(random, step);
+        let (vertices, parts) = mesh(random, step);
         let handle = self.twin[nth].handle;
         let data = data.unwrap_or(self.twin[nth].data);
-        match self.pool.replace(handle, &vertices, &indices, data, &mut self.gpus) {
-            Ok(()) => self.twin[nth] = Copied { handle, vertices, indices, data },
+        let (indices, counts) = (parts.concat(), counts(&parts));
+        match self.pool.replace(handle, &vertices, &indices, &counts, data, &mut self.gpus) {
+            Ok(()) => self.twin[nth] = Copied { handle, vertices, parts, data },
             // The twin keeps the old mesh, and so must the pool.
             Err(error) => self.refuse(error),
         }
@@ -168,7 +206,7 @@ impl Run {
         let gone = self.twin.swap_remove(random.below(self.twin.len() as u32) as usize);
         self.pool.remove(gone.handle).unwrap();
         assert_eq!(self.pool.remove(gone.handle), Err(PoolError::Stale));
-        assert_eq!(self.pool.ranges_of(gone.handle), None);
+        assert_eq!(self.pool.data(gone.handle), None);
     }
 
     /// Checks that the error lists meshes of this pool for eviction.
@@ -183,12 +221,24 @@ impl Run {
     /// Draws the meshes that pass the mask, by descending data.
     fn draw(&mut self, random: &mut Random, step: u64) {
         let hidden = random.below(7);
-        let shown = |data: u32| data % 5 != hidden;
-        let key = |&data: &u32| shown(data).then(|| u64::from(u32::MAX - data));
-        let plain = Gpus::plain(&self.pool, self.list.select(&self.pool, key));
-        let is_visible = |it: &&Copied| shown(it.data) && !it.indices.is_empty();
-        let mut visible: Vec<_> = self.twin.iter().filter(is_visible).cloned().collect();
-        visible.sort_by_key(|it| (u32::MAX - it.data, it.handle.slot()));
+        let shown = |data: u32| match data % 5 == hidden {
+            true => PartSet::EMPTY,
+            false => PartSet::from_bits((data ^ hidden) as u8),
+        };
+        let twin = &self.twin;
+        let select = |mesh: &MeshRef<'_, u32>| {
+            let copied = twin.iter().find(|it| it.handle == mesh.handle()).unwrap();
+            assert_eq!(mesh.element_count() as usize, copied.vertices.len());
+            (shown(**mesh), u64::from(u32::MAX - **mesh))
+        };
+        let selected = self.list.select(&self.pool, select);
+        let index_counts = selected.1.iter().map(|it| it.index_count as usize).collect();
+        let plain = Gpus::plain(&self.pool, selected);
+        let visible = self.twin.iter().map(|it| (it.clone(), shown(it.data)));
+        let mut visible: Vec<_> =
+            visible.filter(|(it, shown)| !it.triangles(*shown).is_empty()).collect();
+        visible.sort_by_key(|(it, _)| (u32::MAX - it.data, it.handle.slot()));
+        assert_eq!(self.list.visible(), visible.len());
         if self.gpus.vertices.access() == Access::Direct {
             // Commands were returned for this frame. The memory that they read must stay unchanged
             // before submission, even if all earlier frames have completed.
@@ -199,7 +249,7 @@ impl Run {
         }
         let frame = self.gpus.submit(&self.pool, &plain);
         self.pool.frame_submitted(frame);
-        self.expected.push((frame, visible));
+        self.expected.push(Expected { frame, meshes: visible, index_counts });
         self.compare();
     }
 
@@ -212,36 +262,38 @@ impl Run {
 
     /// Compares the finished pictures with the expected ones.
     fn compare(&mut self) {
-        let triangles = |meshes: &[Copied]| {
-            let of_mesh = |it: &Copied| {
-                let vertices = it.indices.iter().map(|&n| it.vertices[n as usize]);
-                (it.data, vertices.collect::<Vec<u64>>())
-            };
-            meshes.iter().map(of_mesh).collect::<Vec<_>>()
-        };
-        while let Some((frame, vertices)) = self.gpus.vertices.completed_picture() {
+        while let Some((number, vertices)) = self.gpus.vertices.completed_picture() {
             let (_, indices) = self.gpus.indices.completed_picture().unwrap();
-            let (number, expected) = self.expected.remove(0);
+            let Expected { frame, meshes, index_counts } = self.expected.remove(0);
             assert_eq!(frame, number);
-            let (mut drawn, mut at, mut index_at) = (Vec::new(), 0, 0);
-            let mut left = expected.clone();
-            // The order of meshes in several buffers depends on the grouping.
-            while at < vertices.len() {
+            let mut drawn = Vec::<(u32, Vec<u64>)>::new();
+            let (mut at, mut index_at) = (0, 0);
+            for count in index_counts {
                 let data: u32 = bytemuck::pod_read_unaligned(vertices.drawn(at).0);
-                let nth = left.iter().position(|it| it.data == data).unwrap();
-                let Copied { vertices: of_mesh, indices: order, .. } = left.remove(nth);
-                let vertex = |n: u32| -> u64 {
-                    bytemuck::pod_read_unaligned(vertices.drawn(at + n as usize).1)
+                let (mesh, _) = meshes.iter().find(|(it, _)| it.data == data).unwrap();
+                let index = |n| -> u32 { bytemuck::pod_read_unaligned(indices.drawn(n).1) };
+                let vertex = |n| -> u64 {
+                    bytemuck::pod_read_unaligned(vertices.drawn(at + index(n) as usize).1)
                 };
-                let index = |n| bytemuck::pod_read_unaligned(indices.drawn(index_at + n).1);
-                drawn.push((data, (0..order.len()).map(|n| vertex(index(n))).collect()));
-                (at, index_at) = (at + of_mesh.len(), index_at + order.len());
+                let command: Vec<u64> = (index_at..index_at + count).map(vertex).collect();
+                // With commands sorted by buffer, those of one mesh can be apart.
+                let is_grouped = self.list.grouping == Grouping::ByBuffer;
+                let before = if is_grouped { drawn.len() } else { 1 };
+                let mut before = drawn.iter_mut().rev().take(before);
+                match before.find(|(other, _)| *other == data) {
+                    Some((_, of_mesh)) => of_mesh.extend(command),
+                    None => drawn.push((data, command)),
+                }
+                (at, index_at) = (at + mesh.vertices.len(), index_at + count);
             }
-            assert!(left.is_empty() && index_at == indices.len(), "{left:?}");
-            let mut expected = triangles(&expected);
+            assert_eq!((at, index_at), (vertices.len(), indices.len()));
+            let mut expected: Vec<_> =
+                meshes.iter().map(|(it, shown)| (it.data, it.triangles(*shown))).collect();
             if self.list.grouping == Grouping::ByBuffer {
-                drawn.sort();
-                expected.sort();
+                for all in [&mut drawn, &mut expected] {
+                    all.iter_mut().for_each(|(_, of_mesh)| of_mesh.sort_unstable());
+                    all.sort();
+                }
             }
             assert_eq!(drawn, expected, "frame {frame}");
         }
@@ -254,27 +306,28 @@ impl Run {
         indices.validate().unwrap();
         assert_eq!((vertices.len(), indices.len()), (self.twin.len() as u32, vertices.len()));
         let [of_vertices, of_indices] = self.pool.ranges();
-        self.check_ranges(&of_vertices, |[vertices, _]| vertices);
-        self.check_ranges(&of_indices, |[_, indices]| indices);
+        self.check_ranges(&of_vertices, 0);
+        self.check_ranges(&of_indices, 1);
     }
 
-    /// Checks that the ranges contain each non-empty mesh at its reported location.
-    fn check_ranges(&self, ranges: &[PoolRange], of: fn([MeshRange; 2]) -> MeshRange) {
+    /// Checks that the ranges of one of the pools contain each mesh at its location.
+    fn check_ranges(&self, ranges: &[PoolRange], of_pool: usize) {
         let named = ranges.iter().filter_map(|range| match range.state {
-            RangeState::Live(mesh) => Some((mesh, range)),
+            RangeState::Live(mesh) => Some((mesh.slot(), range.buffer, range.elements.clone())),
             _ => None,
         });
-        let mut count = 0;
-        for (mesh, range) in named {
-            assert!(self.pool.data(mesh).is_some());
-            if let Some(ranges) = self.pool.ranges_of(mesh) {
-                let MeshRange { buffer, first, part_counts: [len, ..] } = of(ranges);
-                assert_eq!((range.buffer, &range.elements), (buffer, &(first..first + len)));
-                count += 1;
-            }
-        }
-        let whole = self.twin.iter().filter(|it| !it.vertices.is_empty() && !it.indices.is_empty());
-        assert_eq!(count, whole.count());
+        let mut named: Vec<_> = named.collect();
+        let expected = self.twin.iter().flat_map(|mesh| {
+            let ranges = ranges_of(&self.pool, mesh.handle)[of_pool].clone();
+            ranges.into_iter().map(|MeshRange { buffer, first, part_counts }| {
+                let end = first + part_counts.iter().sum::<u32>();
+                (mesh.handle.slot(), buffer, first..end)
+            })
+        });
+        let mut expected: Vec<_> = expected.collect();
+        named.sort_by_key(|it| (it.0, it.1, it.2.start));
+        expected.sort_by_key(|it| (it.0, it.1, it.2.start));
+        assert_eq!(named, expected);
     }
 }
 
@@ -283,7 +336,8 @@ fn every_frame_shows_the_content_of_the_twin() {
     for (seed, access) in (1..=40).zip([Access::Direct, Access::Staged].into_iter().cycle()) {
         let grouping = if seed % 3 == 0 { Grouping::ByBuffer } else { Grouping::InOrder };
         let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ seed << 7);
-        let mut run = Run::new(access, grouping);
+        let oversize = if seed % 4 < 2 { Oversize::Refuse } else { Oversize::Split };
+        let mut run = Run::new(access, grouping, oversize);
         for step in 0..400 {
             match random.below(10) {
                 0..=3 => run.insert(&mut random, step),
@@ -308,12 +362,12 @@ fn an_index_beyond_the_vertices_is_an_error() {
     let mut gpus = Gpus::new(Access::Staged, 1);
     let mut pool = Pool::new(small(), small()).unwrap();
     let error = PoolError::NoSuchVertex { index: 3, vertices: 3 };
-    assert_eq!(pool.insert(&[1, 2, 3], &[0, 3, 1], 0, &mut gpus), Err(error));
-    let handle = pool.insert(&[1, 2, 3], &[0, 2, 1], 0, &mut gpus).unwrap();
-    assert_eq!(pool.replace(handle, &[1, 2, 3], &[0, 1, 3], 0, &mut gpus), Err(error));
+    assert_eq!(pool.insert(&[1, 2, 3], &[0, 3, 1], &[3], 0, &mut gpus), Err(error));
+    let handle = pool.insert(&[1, 2, 3], &[0, 2, 1], &[3], 0, &mut gpus).unwrap();
+    assert_eq!(pool.replace(handle, &[1, 2, 3], &[0, 1, 3], &[3], 0, &mut gpus), Err(error));
     assert_eq!((pool.len(), pool.stats().map(|it| it.used)), (1, [3, 3]));
     assert!(matches!(
-        pool.insert(&[0; 65], &[0], 0, &mut gpus),
+        pool.insert(&[0; 65], &[0], &[1], 0, &mut gpus),
         Err(PoolError::MeshTooLarge { elements: 65, .. })
     ));
     assert_eq!(pool.stats().map(|it| it.used), [3, 3]);
@@ -325,7 +379,7 @@ fn a_device_without_memory_changes_nothing() {
     for vertices_lack in [true, false] {
         let mut gpus = Gpus::new(Access::Direct, 1);
         let mut pool = Pool::new(small(), small()).unwrap();
-        let handle = pool.insert(&[1, 2, 3], &[0, 1, 2], 5, &mut gpus).unwrap();
+        let handle = pool.insert(&[1, 2, 3], &[0, 1, 2], &[3], 5, &mut gpus).unwrap();
         let lacking = if vertices_lack { &mut gpus.vertices } else { &mut gpus.indices };
         lacking.set_limit_bytes(0);
         let before = pool.stats().map(|it| (it.used, it.meshes));
@@ -334,11 +388,11 @@ fn a_device_without_memory_changes_nothing() {
         let full = |result: Result<(), PoolError>| {
             assert!(matches!(result, Err(PoolError::Full { device_refused: true, .. })));
         };
-        full(pool.insert(&vertices, &big, 6, &mut gpus).map(|_| ()));
-        full(pool.replace(handle, &vertices, &big, 6, &mut gpus));
+        full(pool.insert(&vertices, &big, &[40], 6, &mut gpus).map(|_| ()));
+        full(pool.replace(handle, &vertices, &big, &[40], 6, &mut gpus));
         assert_eq!(pool.stats().map(|it| (it.used, it.meshes)), before);
         assert_eq!(pool.data(handle), Some(&5));
-        let ranges = pool.ranges_of(handle).unwrap();
-        assert_eq!(ranges.map(|range| range.part_counts[0]), [3, 3]);
+        let ranges = ranges_of(&pool, handle);
+        assert_eq!(ranges.map(|ranges| ranges[0].part_counts[0]), [3, 3]);
     }
 }

@@ -1,6 +1,6 @@
 use bytemuck::{Pod, Zeroable};
 use drystone_pool::{
-    Backend, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun, MeshHandle,
+    Backend, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun, MeshHandle, PartSet,
     PoolConfig, PoolStats, sort_key,
 };
 
@@ -99,8 +99,9 @@ impl<G> Triangles<G> {
         bounds: DrawData,
     ) -> Result<TrianglesId, RenderError> {
         let data = ModelData { transform: mesh.transform.into(), bounds };
+        let counts = one_part(mesh);
         let (pool, mut upload) = self.parts(device);
-        let inserted = pool.insert(mesh.vertices, mesh.indices, data, &mut upload);
+        let inserted = pool.insert(mesh.vertices, mesh.indices, &counts, data, &mut upload);
         let handle = inserted.map_err(|error| self.explain(error))?;
         match mesh.layer {
             Layer::Opaque => self.opaque.insert(handle),
@@ -116,8 +117,10 @@ impl<G> Triangles<G> {
         bounds: DrawData,
     ) -> Result<(), RenderError> {
         let data = ModelData { transform: mesh.transform.into(), bounds };
+        let counts = one_part(mesh);
         let (pool, mut upload) = self.parts(device);
-        let replaced = pool.replace(handle, mesh.vertices, mesh.indices, data, &mut upload);
+        let replaced =
+            pool.replace(handle, mesh.vertices, mesh.indices, &counts, data, &mut upload);
         replaced.map_err(|error| self.explain(error))
     }
 
@@ -166,12 +169,15 @@ impl<G> Triangles<G> {
     ) -> TriangleBatches<'_, G> {
         let Self { vertices, indices, pool, opaque, blended } = self;
         let (vertices, indices) = (vertices.flush(device), indices.flush(device));
-        let is_seen = |it: &ModelData| !view.cull_frustum || visibility.in_view(&it.bounds);
+        let parts = |it: &ModelData| match !view.cull_frustum || visibility.in_view(&it.bounds) {
+            true => PartSet::ALL,
+            false => PartSet::EMPTY,
+        };
         let near_first = |it: &ModelData| match view.sort_opaque {
             true => sort_key(visibility.distance(&it.bounds), 0),
             false => 0,
         };
-        let (runs, commands) = opaque.select(pool, |it| is_seen(it).then(|| near_first(it)));
+        let (runs, commands) = opaque.select(pool, |it| (parts(it), near_first(it)));
         let batch = |run: &IndexedRun| (vertices.get(run.vertices), indices.get(run.indices));
         let batches = |runs: &[IndexedRun], commands| -> Vec<Batch<'_, G>> {
             let of_run = |run: &IndexedRun| {
@@ -184,9 +190,9 @@ impl<G> Triangles<G> {
         };
         let opaque_batches = batches(runs, commands);
         let far_first = |it: &ModelData| visibility.blend_key(&it.bounds);
-        let (runs, commands) = blended.select(pool, |it| is_seen(it).then(|| far_first(it)));
+        let (runs, commands) = blended.select(pool, |it| (parts(it), far_first(it)));
         let blended_batches = batches(runs, commands);
-        // A mesh is one command.
+        // A mesh is one part and not split, so it is one command.
         let all = opaque_batches.iter().chain(&blended_batches);
         let meshes = all.map(|batch| batch.commands.len()).sum();
         TriangleBatches { opaque: opaque_batches, blended: blended_batches, meshes }
@@ -201,6 +207,12 @@ impl<G> Triangles<G> {
         held.used_bytes += sum(|it| it.used_bytes);
         held.reserved_bytes += sum(|it| it.capacity_bytes);
     }
+}
+
+/// The part counts of a mesh, which has one part. Saturates, so that too many indices are an error
+/// of the pool.
+fn one_part(mesh: &TriangleMesh<'_>) -> [u32; 1] {
+    [u32::try_from(mesh.indices.len()).unwrap_or(u32::MAX)]
 }
 
 /// The pool of triangles and the handle in it that an id refers to.

@@ -75,7 +75,9 @@ fn filled(
     let mut pool = IndexedPool::new(config(Unit::VERTICES), config(Unit::INDICES))?;
     for (number, part) in model.parts.iter().enumerate() {
         for piece in part.clone().split(max_bytes) {
-            pool.insert(&piece.vertices, &piece.indices, number as u32, &mut NullIndexedBackend)?;
+            let counts = [piece.indices.len() as u32];
+            let backend = &mut NullIndexedBackend;
+            pool.insert(&piece.vertices, &piece.indices, &counts, number as u32, backend)?;
         }
     }
     Ok(pool)
