@@ -33,6 +33,7 @@ mod error;
 mod json;
 mod meshing;
 mod noise_field;
+mod plain_memory;
 mod polygons;
 mod pool_table;
 mod random;

@@ -81,9 +81,9 @@ const CASES: &[Case] = &[
 ];
 
 /// Cases in which chunks are meshed into a pool.
-const FILL_CASES: [(&str, fn(&Options) -> Result<Scene, Failure>); 2] = [
-    ("fill-random-32", |options| scenes::random(32, options)),
-    ("fill-terrain-32", |options| scenes::terrain(32, options)),
+const FILL_CASES: &[Case] = &[
+    case("fill-random-32", |options| scenes::random(32, options)),
+    case("fill-terrain-32", |options| scenes::terrain(32, options)),
 ];
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
@@ -96,10 +96,10 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             _ => run_case::<64, 62>(run, case, &inputs)?,
         }
     }
-    for (name, scene) in FILL_CASES {
-        let inputs = || scene(run.options).and_then(Scene::inputs);
-        let Some(inputs) = run.prepare(name, inputs)? else { continue };
-        fill::run(run, name, &inputs)?;
+    for case in FILL_CASES {
+        let inputs = || (case.scene)(run.options).and_then(Scene::inputs);
+        let Some(inputs) = run.prepare(case.name, inputs)? else { continue };
+        fill::run(run, case.name, &inputs)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ mod churn;
 mod pairs;
 mod reserved;
 mod steady;
+mod streams;
 
 use drystone_pool::PoolConfig;
 
@@ -14,7 +15,8 @@ use crate::{Error, Run};
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     pairs::run(run)?;
     reserved::run(run)?;
-    churn::run(run)
+    churn::run(run)?;
+    streams::run(run)
 }
 
 /// Configuration of a pool of a number of buffers, which have this capacity together.

@@ -1,18 +1,19 @@
 //! `fill-…`: meshes chunks into a pool, in place or through a finished mesh that is copied.
 //!
-//! Mapped memory is plain memory. Staged writes go to a ring of plain memory; the copies from there
-//! to the buffers are the GPU's work and are not timed.
+//! Mapped memory is plain memory. The copies of staged writes to the buffers are the GPU's work and
+//! are not timed.
 
 use std::{hint::black_box, time::Instant};
 
 use drystone_mesh::{Face, Quad, QuadBuffer};
-use drystone_pool::{Access, Backend, BackendError, MeshHandle, PoolConfig, VertexPool};
+use drystone_pool::{Access, MeshHandle, PoolConfig, VertexPool};
 use drystone_render::QuadWriter;
 use drystone_voxel::{ChunkMesh, GreedyMesher};
 
 use super::Input;
 use crate::{
     Contender, Error, Failure, Figure, Run,
+    plain_memory::PlainMemory,
     rounds::{Round, elapsed_ns},
 };
 
@@ -58,7 +59,7 @@ fn contender<'a>(name: &str, access: Access, fill: Fill, inputs: &'a [Input]) ->
 /// A pool with the meshes of all inputs.
 struct Filled {
     pool: VertexPool<Quad, u32>,
-    memory: Memory,
+    memory: PlainMemory,
     fill: Fill,
     mesher: GreedyMesher,
     mesh: ChunkMesh,
@@ -70,7 +71,7 @@ struct Filled {
 
 impl Filled {
     fn new(access: Access, fill: Fill, inputs: &[Input]) -> Result<Self, Failure> {
-        let mut memory = Memory { access, ..Memory::default() };
+        let mut memory = PlainMemory::new(access);
         let mut pool = VertexPool::new(PoolConfig::default())?;
         // Each frame in flight holds all meshes; then the reservation of the writer.
         let areas = inputs.len() as u64 * u64::from(MAX_QUADS / 4) * (2 + FRAMES_IN_FLIGHT);
@@ -147,8 +148,7 @@ impl Filled {
                 let mut stored = Vec::new();
                 let mut counts = [0; Face::COUNT];
                 for range in self.pool.ranges_of(handle) {
-                    let quads: &[Quad] =
-                        bytemuck::cast_slice(&self.memory.buffers[range.buffer as usize]);
+                    let quads: &[Quad] = self.memory.elements(range.buffer);
                     let count = range.part_counts.iter().sum::<u32>() as usize;
                     stored.extend_from_slice(&quads[range.first as usize..][..count]);
                     (0..Face::COUNT).for_each(|part| counts[part] += range.part_counts[part]);
@@ -160,91 +160,4 @@ impl Filled {
         }
         Ok(())
     }
-}
-
-/// Memory of a GPU, as the processor sees it.
-#[derive(Default)]
-struct Memory {
-    access: Access,
-    buffers: Vec<Vec<u64>>,
-    /// Staged bytes of the frame, and where the GPU copies them: buffer, offset and size in bytes.
-    staged: Vec<u8>,
-    copies: Vec<(u32, u64, usize)>,
-}
-
-impl Memory {
-    fn bytes(&mut self, buffer: u32, offset_bytes: u64, size_bytes: usize) -> &mut [u8] {
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.buffers[buffer as usize]);
-        &mut bytes[offset_bytes as usize..][..size_bytes]
-    }
-
-    fn run_copies(&mut self) {
-        let (staged, copies) = (std::mem::take(&mut self.staged), std::mem::take(&mut self.copies));
-        let mut rest = &staged[..];
-        for &(buffer, offset_bytes, size_bytes) in &copies {
-            let (bytes, others) = rest.split_at(size_bytes);
-            self.bytes(buffer, offset_bytes, size_bytes).copy_from_slice(bytes);
-            rest = others;
-        }
-        (self.staged, self.copies) = (staged, copies);
-        self.staged.clear();
-        self.copies.clear();
-    }
-}
-
-impl Backend for Memory {
-    fn access(&self) -> Access {
-        self.access
-    }
-
-    fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
-        self.buffers.resize_with(self.buffers.len().max(buffer as usize + 1), Vec::new);
-        self.buffers[buffer as usize] = vec![1; size_bytes as usize / size_of::<u64>()];
-        Ok(())
-    }
-
-    fn destroy_buffer(&mut self, buffer: u32) {
-        self.buffers[buffer as usize] = Vec::new();
-    }
-
-    fn write_elements(
-        &mut self,
-        buffer: u32,
-        offset_bytes: u64,
-        bytes: &[u8],
-    ) -> Result<(), BackendError> {
-        match self.access {
-            Access::Direct => self.bytes(buffer, offset_bytes, bytes.len()).copy_from_slice(bytes),
-            Access::Staged => {
-                self.staged.extend_from_slice(bytes);
-                self.copies.push((buffer, offset_bytes, bytes.len()));
-            }
-        }
-        Ok(())
-    }
-
-    fn map_elements(
-        &mut self,
-        buffer: u32,
-        offset_bytes: u64,
-        size_bytes: u64,
-    ) -> Option<&mut [u8]> {
-        let is_mapped = self.access == Access::Direct;
-        is_mapped.then(|| self.bytes(buffer, offset_bytes, size_bytes as usize))
-    }
-
-    fn copy_elements(
-        &mut self,
-        _from: (u32, u64),
-        _to: (u32, u64),
-        size_bytes: u64,
-    ) -> Result<(), BackendError> {
-        Err(BackendError::OutOfMemory { requested_bytes: size_bytes })
-    }
-
-    fn resize_draw_data(&mut self, _slots: u32) -> Result<(), BackendError> {
-        Ok(())
-    }
-
-    fn write_draw_data(&mut self, _slot: u32, _bytes: &[u8]) {}
 }

@@ -85,7 +85,7 @@ impl TwinView {
         }
         let key = |handle: MeshHandle| key(meshes.iter().find(|it| it.handle == handle).unwrap());
         let by = |&(mesh, _): &(MeshHandle, u8)| (key(mesh), mesh.slot());
-        self.masked.as_mut().unwrap().sort_by(|a, b| by(a).cmp(&by(b)));
+        self.masked.as_mut().unwrap().sort_by_key(by);
         self.is_sorted = true;
     }
 
