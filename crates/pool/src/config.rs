@@ -55,9 +55,11 @@ pub struct PoolConfig {
     /// Number of frames for which an empty buffer is retained before it is released. Avoids that a
     /// buffer is created again and again while its content alternates. Default 60.
     pub spare_frames: u32,
-    /// Indices per element. Default 6: two triangles per quad.
+    /// Indices per element. Default 6: two triangles per quad. The pool does not depend on the kind
+    /// of primitive, which the pipeline selects: 3 for a triangle, 2 for a line, 1 for a point.
     pub indices_per_element: u32,
-    /// Vertices per element in the index pattern. Default 4: the corners of a quad.
+    /// Vertices per element in the index pattern. Default 4: the corners of a quad. 3 for a
+    /// triangle, 2 for a line, 1 for a point.
     pub vertices_per_element: u32,
     /// Elements in the shared index pattern; longer runs need several commands. Default 98,304: the
     /// faces of a 32³ checkerboard.

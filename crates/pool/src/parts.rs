@@ -19,6 +19,30 @@ impl PartSet {
         Self(bits)
     }
 
+    /// Creates a set of the parts for which `contains` returns `true`. Use it for data per part: the
+    /// per-draw data of a mesh contains an array, which masks read part by part.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_pool::{Access, DrawList, NullBackend, PartSet, PoolConfig, VertexPool};
+    ///
+    /// // Each of the two parts has a distance of its own.
+    /// let mut backend = NullBackend(Access::Staged);
+    /// let mut pool = VertexPool::<u64, [u32; 2]>::new(PoolConfig::default())?;
+    /// let mut list = DrawList::new();
+    /// list.insert(pool.insert(&[1, 2, 3], &[1, 2], [90, 10], &mut backend)?)?;
+    /// list.mask(&pool, |distances| {
+    ///     PartSet::from_fn(|part| distances.get(part).is_some_and(|it| *it < 50))
+    /// });
+    /// assert_eq!(list.commands(&pool)[0].index_count, 2 * 6);
+    /// # Ok::<(), drystone_pool::PoolError>(())
+    /// ```
+    #[inline]
+    pub fn from_fn(mut contains: impl FnMut(usize) -> bool) -> Self {
+        (0..MAX_PARTS)
+            .fold(Self::EMPTY, |set, part| if contains(part) { set.with(part) } else { set })
+    }
+
     /// Returns the set as bits: bit `n` for part `n`.
     #[inline]
     pub const fn bits(self) -> u8 {

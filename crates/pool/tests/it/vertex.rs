@@ -80,3 +80,27 @@ fn the_articles_vertex_format_can_be_stored() {
     }
     assert_eq!(drawn, expected);
 }
+
+/// Elements are quads, triangles, lines and points; vertices are numbered from 0 in a buffer.
+#[test]
+fn commands_count_the_indices_and_vertices_of_any_primitive() {
+    for (indices, vertices) in [(6, 4), (3, 3), (2, 2), (1, 1)] {
+        let config = PoolConfig {
+            indices_per_element: indices,
+            vertices_per_element: vertices,
+            ..PoolConfig::fixed(100, 10)
+        };
+        let mut gpu = SimulatedGpu::new(Access::Staged, 1);
+        let mut pool = VertexPool::<u64, u32>::new(config).unwrap();
+        let mut list = DrawList::new();
+        for count in [7_u32, 5] {
+            let elements: Vec<u64> = (0..count.into()).collect();
+            list.insert(pool.insert(&elements, &[2, count - 2], count, &mut gpu).unwrap()).unwrap();
+        }
+        list.mask(&pool, |_| PartSet::EMPTY.with(1));
+        let commands = list.commands(&pool);
+        let expected = [(5 * indices, 2 * vertices), (3 * indices, 9 * vertices)];
+        let expected = expected.map(|(count, base)| (count, base as i32));
+        assert!(commands.iter().map(|it| (it.index_count, it.base_vertex)).eq(expected));
+    }
+}
