@@ -2,6 +2,8 @@ use alloc::vec::Vec;
 
 use drystone_alloc::SizeClassConfig;
 
+use crate::{backend::ALIGNMENT_BYTES, error::PoolError};
+
 /// Policy for allocations in a pool's buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
@@ -84,6 +86,9 @@ impl Default for PoolConfig {
     }
 }
 
+/// Maximum of [`PoolConfig::max_slots`], far below [`NO_OWNER`](crate::allocation::NO_OWNER).
+const MAX_SLOTS: u32 = i32::MAX as u32;
+
 impl PoolConfig {
     /// Creates a configuration for one buffer of exactly `elements` elements and at most `slots`
     /// meshes.
@@ -96,6 +101,27 @@ impl PoolConfig {
             max_slots: slots,
             ..Self::default()
         }
+    }
+
+    /// Returns the configuration, if it is valid for elements and per-draw data of these sizes, in
+    /// bytes.
+    pub(crate) fn checked(self, sizes: [usize; 2]) -> Result<Self, PoolError> {
+        if let Some(size_bytes) = sizes.into_iter().find(|it| !it.is_multiple_of(ALIGNMENT_BYTES)) {
+            return Err(PoolError::Unaligned { size_bytes });
+        }
+        let max_indices = u32::MAX / self.indices_per_element.max(1);
+        let elements = self.pattern_elements.min(self.max_buffer_elements);
+        if elements > max_indices {
+            return Err(PoolError::TooManyIndices { elements, limit: max_indices });
+        }
+        let limit = i32::MAX as u32 / self.vertices_per_element.max(1);
+        if self.max_buffer_elements > limit {
+            return Err(PoolError::TooLarge { capacity: self.max_buffer_elements, limit });
+        }
+        if self.max_slots > MAX_SLOTS {
+            return Err(PoolError::TooLarge { capacity: self.max_slots, limit: MAX_SLOTS });
+        }
+        Ok(PoolConfig { pattern_elements: self.pattern_elements.max(1), ..self })
     }
 
     /// Returns the maximum elements of one allocation.

@@ -17,13 +17,11 @@ use crate::{
 
 mod commands;
 mod inspect;
-mod reconfigure;
 #[cfg(test)]
 mod tests;
 mod writer;
 mod writing;
 
-use reconfigure::checked;
 pub use writer::MeshWriter;
 
 /// Stores meshes of elements `V` with per-draw data `D` in a few large buffers.
@@ -61,7 +59,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// - `TooManyIndices` if the index count of a command would exceed 32 bits.
     /// - `Unaligned` if the size of `V` or `D` is not a multiple of [`ALIGNMENT_BYTES`].
     pub fn new(config: PoolConfig) -> Result<Self, PoolError> {
-        let config = checked::<V, D>(config)?;
+        let config = config.checked([size_of::<V>(), size_of::<D>()])?;
         Ok(Self {
             meshes: Meshes::new(),
             storage: Storage::new(config, size_of::<V>()),
@@ -70,6 +68,38 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             defragmenter: Defragmenter::default(),
             scratch: Vec::new(),
         })
+    }
+
+    /// Changes the configuration of an empty pool, for example to another size of bucket. Buffers
+    /// that fit the new limits are divided again. Others are released when no frame in flight reads
+    /// them; until then they count as buffers, and their elements as waiting.
+    ///
+    /// # Errors
+    /// `NotEmpty` if the pool contains meshes; the errors of [`new`](Self::new). Nothing has changed
+    /// then.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_pool::{Access, NullBackend, Placement, PoolConfig, VertexPool};
+    ///
+    /// let mut backend = NullBackend(Access::Staged);
+    /// let mut pool = VertexPool::<u64, u32>::new(PoolConfig::fixed(1000, 10))?;
+    /// pool.insert(&[1, 2, 3], &[3], 7, &mut backend)?;
+    /// pool.clear();
+    /// let placement = Placement::Buckets { elements: 250 };
+    /// pool.set_config(PoolConfig { placement, ..pool.config().clone() })?;
+    /// pool.insert(&[4, 5], &[2], 8, &mut backend)?;
+    /// assert_eq!((pool.stats().buffers, pool.stats().wasted), (1, 248));
+    /// # Ok::<(), drystone_pool::PoolError>(())
+    /// ```
+    pub fn set_config(&mut self, config: PoolConfig) -> Result<(), PoolError> {
+        let config = config.checked([size_of::<V>(), size_of::<D>()])?;
+        if !self.is_empty() {
+            return Err(PoolError::NotEmpty { meshes: self.len() });
+        }
+        self.storage.set_config(config);
+        self.defragmenter = Defragmenter::default();
+        Ok(())
     }
 
     /// Adds empty buffers until the total capacity is at least `elements`, so that later inserts

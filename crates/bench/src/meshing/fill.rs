@@ -21,7 +21,7 @@ use crate::{
 const MAX_QUADS: u32 = 98_304;
 /// Frames by which the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;
-/// Number of frames of a round, each of which replaces every mesh.
+/// Number of frames of a round. Each frame replaces every mesh.
 const FRAMES: usize = 4;
 
 /// Path of quads from the mesher to the pool.

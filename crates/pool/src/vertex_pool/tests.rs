@@ -16,7 +16,8 @@ mod defragment;
 mod faults;
 mod programs;
 mod ranges;
-pub(super) mod scene;
+mod reconfigure;
+mod scene;
 mod shared_gpu;
 
 use scene::Scene;

@@ -64,9 +64,9 @@ pub struct MeshWriter<'a, V: Pod, D: Pod> {
 /// Space of the last call of [`MeshWriter::reserve`] that is not committed.
 #[derive(Clone, Copy)]
 enum Space {
-    /// This number of elements at the end of the block.
+    /// Number of elements at the end of the block.
     Block(usize),
-    /// This number of elements of the buffer itself.
+    /// Number of elements in the buffer itself.
     Mapped(usize),
 }
 
