@@ -57,7 +57,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// # Errors
     /// - `TooLarge` if a base vertex would exceed 31 bits, or if there are too many slots.
     /// - `TooManyIndices` if the index count of a command would exceed 32 bits.
-    /// - `Unaligned` if the size of `V` or `D` is not a multiple of [`ALIGNMENT_BYTES`].
+    /// - `Unaligned` if the size of `V` or `D` is not a multiple of
+    ///   [`ALIGNMENT_BYTES`](crate::ALIGNMENT_BYTES).
     pub fn new(config: PoolConfig) -> Result<Self, PoolError> {
         let config = config.checked([size_of::<V>(), size_of::<D>()])?;
         Ok(Self {
