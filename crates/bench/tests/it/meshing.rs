@@ -46,3 +46,12 @@ fn ambient_occlusion_is_measured() {
     assert!(median(&rows, "drystone-ao", "quads") > median(&rows, "drystone", "quads"));
     assert!(median(&rows, "block-mesh-bgm-ao", "time") > 0.0);
 }
+
+/// Every contender checks that the memory of its pool contains the meshes.
+#[test]
+fn chunks_are_meshed_into_pools_in_place_and_gathered() {
+    let rows = rows("fill-");
+    for contender in ["gathered-mapped", "in-place-mapped", "gathered-staged", "in-place-staged"] {
+        assert!(median(&rows, contender, "time") > 0.0, "{contender}");
+    }
+}

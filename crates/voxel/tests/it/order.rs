@@ -76,9 +76,15 @@ fn a_mesh_made_into_sinks_equals_a_mesh() {
                 greedy.mesh(chunk, &table(0b1010), &mut mesh);
                 let (mut opaque, mut translucent) = (QuadBuffer::new(), QuadBuffer::new());
                 greedy.mesh_into(chunk, &table(0b1010), &mut opaque, &mut translucent);
-                for (sink, buffer) in [(opaque, &mesh.opaque), (translucent, &mesh.translucent)] {
+                let sinks = [(opaque, &mesh.opaque, false), (translucent, &mesh.translucent, true)];
+                for (sink, buffer, is_translucent) in sinks {
                     assert_eq!(sink.counts(), buffer.counts());
                     assert_eq!(sink.quads(), buffer.quads());
+                    let materials = sink.quads().iter().map(|quad| Material(quad.material()));
+                    let table = table(0b1010);
+                    assert!(
+                        materials.map(|it| table.is_translucent(it)).all(|it| it == is_translucent)
+                    );
                 }
             }
         }
