@@ -47,7 +47,7 @@ mod versions;
 mod world;
 
 pub use chart::write_svg;
-pub use drawing::article::{ArticleDevice, FatDevice};
+pub use drawing::article::{ArticleDevice, FatDevice, MergedDevice};
 pub use error::{Error, Failure};
 pub use json::{read_json, write_json};
 pub use random::Random;

@@ -5,20 +5,82 @@
 //!   uniform and one draw call for each mesh.
 //! * [`FatDevice`], under a [`PoolRenderer`](drystone_render::PoolRenderer): drystone's pool with the
 //!   article's vertices. It separates the gain of pooling from that of the vertex layout.
+//! * [`MergedDevice`], under a `NaiveRenderer`: all meshes in one buffer, which is uploaded whole when
+//!   anything changes. It is what the article's pool replaces. Vertices are drystone's quads.
 //!
-//! Vertices are the article's: position, normal and colour in floats, 40 bytes, four for each quad.
-//! The picture is that of every other device, including seams and sky. There are no blended meshes
-//! and no ambient occlusion, which these vertices cannot store.
+//! Other vertices are the article's: position, normal and colour in floats, 40 bytes, four for each
+//! quad. The picture is that of every other device, including seams and sky. There are no blended
+//! meshes and no ambient occlusion, which these vertices cannot store.
 
+mod merged;
 #[allow(unsafe_code)]
 mod naive;
 mod pooled;
 
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Quad;
-use drystone_render::{BufferKind, Passes, RenderError};
+use drystone_render::{
+    BufferKind, Destination, DeviceInfo, GlDevice, Image, Output, Overlay, Passes, RenderError,
+};
 
-pub use self::{naive::ArticleDevice, pooled::FatDevice};
+pub use self::{merged::MergedDevice, naive::ArticleDevice, pooled::FatDevice};
+
+/// A [`GlDevice`] that stores and draws meshes in another layout, for measurements.
+pub struct LayoutDevice<L> {
+    gl: GlDevice,
+    expander: Expander,
+    layout: L,
+}
+
+/// Storage of meshes that differs from that of [`GlDevice`].
+pub trait Layout {
+    /// Description of the storage.
+    const ABOUT: &'static str;
+
+    /// Returns the abilities of a device that has these with its own storage.
+    fn info(gl: DeviceInfo) -> DeviceInfo;
+}
+
+impl<L> LayoutDevice<L> {
+    fn new(gl: GlDevice, layout: L) -> Self {
+        Self { gl, expander: Expander::default(), layout }
+    }
+}
+
+impl<L: Layout> Output for LayoutDevice<L> {
+    fn describe(&self) -> String {
+        format!("{}, {}", self.gl.describe(), L::ABOUT)
+    }
+
+    fn info(&self) -> DeviceInfo {
+        L::info(self.gl.info())
+    }
+
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.expander.set_palette(colors);
+        self.gl.set_palette(colors)
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
+        self.gl.resize(width, height)
+    }
+
+    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
+        self.gl.set_overlay(overlay)
+    }
+
+    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
+        self.gl.set_destination(destination)
+    }
+
+    fn finish(&mut self) -> Result<(), RenderError> {
+        self.gl.finish()
+    }
+
+    fn read_image(&mut self) -> Result<Image, RenderError> {
+        self.gl.read_image()
+    }
+}
 
 /// The article's vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -77,6 +139,12 @@ fn refuse_other_kinds(kind: BufferKind) -> Result<(), RenderError> {
     }
     let reason = "the article's program draws only quads".to_owned();
     Err(RenderError::Device { during: "creating a geometry", reason })
+}
+
+/// Error for operations that only pools need: sharing, parts of meshes and copies.
+fn whole_meshes_only() -> RenderError {
+    let reason = "this program writes whole meshes and shares nothing".to_owned();
+    RenderError::Device { during: "using a device without a pool", reason }
 }
 
 /// Error for blended batches, which the article's programs do not support.

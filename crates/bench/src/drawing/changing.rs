@@ -16,9 +16,6 @@ use crate::{
     rounds::{Round, timed},
 };
 
-/// Contenders. Kinds that differ only in the size of their vertices are left out.
-const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::NaiveWgpu, Kind::PoolGl, Kind::NaiveGl];
-
 /// Number of chunks that change before every frame, or all if there are fewer.
 const CHANGED_CHUNKS: u32 = 50;
 
@@ -48,7 +45,7 @@ pub(super) fn run_case(
         let renderer = kind.open(scene.quad_count().into(), scene.quads.len() as u32);
         (kind.name(), renderer.and_then(|it| Changing::new(kind, it, &scene, changes())))
     };
-    let opened = available(case, KINDS.map(open));
+    let opened = available(case, Kind::ALL.map(open));
     let view = scene.view;
     drop(scene);
     let changing = prepare(run, case, &view, opened)?;
@@ -85,10 +82,31 @@ impl Changing {
             self.change()?;
             times.draw(self.scene.renderer.as_mut(), view)?;
         }
-        let chunks = f64::from(times.frames * self.changes.per_frame());
+        let one_thread_ns = self.change_with(ChunkScene::remesh_each)?;
+        let (frames, chunks) = (f64::from(times.frames), f64::from(self.changes.per_frame()));
+        let frame_ns = (self.mesh_ns + times.draw_ns) / frames;
         let mut figures = times.figures(self.scene.renderer.as_mut(), self.kind.quad_bytes());
-        figures.push(Figure::new("mesh", "us/chunk", self.mesh_ns / chunks / 1e3));
+        figures.extend([
+            Figure::new("mesh", "us/chunk", self.mesh_ns / frames / chunks / 1e3),
+            Figure::new("mesh-one-thread", "us/chunk", one_thread_ns / chunks / 1e3),
+            Figure::new("frame", "us/frame", frame_ns / 1e3),
+        ]);
         Ok(figures)
+    }
+
+    /// Fills the next chunks, and then meshes and uploads them. Returns the time of the latter.
+    fn change_with(
+        &mut self,
+        remesh: fn(&mut ChunkScene, &[ChunkPos]) -> Result<(), RenderError>,
+    ) -> Result<f64, Failure> {
+        let changed = self.changes.next_frame();
+        let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
+        for (position, chunk) in changed {
+            self.scene.world.insert(position, chunk)?;
+        }
+        let (meshed, ns) = timed(|| remesh(&mut self.scene, &positions));
+        meshed?;
+        Ok(ns)
     }
 }
 
@@ -97,16 +115,10 @@ impl Drawing for Changing {
         self.scene.renderer.as_mut()
     }
 
-    /// Fills the next chunks, and then meshes them on all cores. Only meshing and upload are timed.
+    /// Changes the scene, with meshing on all cores.
     fn change(&mut self) -> Result<(), Failure> {
-        let changed = self.changes.next_frame();
-        let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
-        for (position, chunk) in changed {
-            self.scene.world.insert(position, chunk)?;
-        }
-        let (meshed, ns) = timed(|| self.scene.remesh_many(&positions));
-        self.mesh_ns += ns;
-        Ok(meshed?)
+        self.mesh_ns += self.change_with(ChunkScene::remesh_many)?;
+        Ok(())
     }
 }
 

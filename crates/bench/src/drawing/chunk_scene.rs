@@ -54,6 +54,11 @@ impl ChunkScene {
         shown
     }
 
+    /// Meshes many chunks on this thread and shows them.
+    pub(super) fn remesh_each(&mut self, chunks: &[ChunkPos]) -> Result<(), RenderError> {
+        chunks.iter().try_for_each(|&chunk| self.remesh(chunk))
+    }
+
     /// Meshes many chunks on all cores and shows them, while this thread uploads finished meshes.
     pub(super) fn remesh_many(&mut self, chunks: &[ChunkPos]) -> Result<(), RenderError> {
         let Self { world, renderer, meshes, side_by_side, .. } = self;

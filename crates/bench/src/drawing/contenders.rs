@@ -8,7 +8,7 @@ use drystone_render::{
 
 use super::{
     SIZE,
-    article::{ArticleDevice, FatDevice},
+    article::{ArticleDevice, FatDevice, MergedDevice},
 };
 use crate::{Error, Failure, Run, error::By};
 
@@ -35,6 +35,8 @@ pub(super) enum Kind {
     NaiveGl,
     /// drystone's pool with the article's vertices.
     PoolGlFat,
+    /// One buffer with drystone's quads, uploaded whole when anything changes, and one call, on OpenGL.
+    MergedGl,
     /// One cube per voxel, on wgpu.
     InstancedWgpu,
     /// One cube per voxel, on OpenGL.
@@ -43,8 +45,14 @@ pub(super) enum Kind {
 
 impl Kind {
     /// All kinds that draw meshes. The others are compared with the first.
-    pub(super) const ALL: [Self; 5] =
-        [Self::PoolWgpu, Self::NaiveWgpu, Self::PoolGl, Self::NaiveGl, Self::PoolGlFat];
+    pub(super) const ALL: [Self; 6] = [
+        Self::PoolWgpu,
+        Self::NaiveWgpu,
+        Self::PoolGl,
+        Self::NaiveGl,
+        Self::PoolGlFat,
+        Self::MergedGl,
+    ];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -53,6 +61,7 @@ impl Kind {
             Self::PoolGl => "pool-gl",
             Self::NaiveGl => "naive-gl",
             Self::PoolGlFat => "pool-gl-fat",
+            Self::MergedGl => "merged-gl",
             Self::InstancedWgpu => "instanced-wgpu",
             Self::InstancedGl => "instanced-gl",
         }
@@ -61,7 +70,9 @@ impl Kind {
     /// GPU memory per quad in bytes, if the renderer counts a [`Quad`] differently.
     pub(super) const fn quad_bytes(self) -> u64 {
         match self {
-            Self::PoolWgpu | Self::NaiveWgpu | Self::PoolGl => size_of::<Quad>() as u64,
+            Self::PoolWgpu | Self::NaiveWgpu | Self::PoolGl | Self::MergedGl => {
+                size_of::<Quad>() as u64
+            }
             Self::InstancedWgpu | Self::InstancedGl => size_of::<Cube>() as u64,
             Self::NaiveGl => ArticleDevice::QUAD_BYTES,
             Self::PoolGlFat => FatDevice::QUAD_BYTES,
@@ -84,6 +95,7 @@ impl Kind {
                 let device = FatDevice::headless(GlConfig::default(), width, height)?;
                 Box::new(PoolRenderer::new(device, quads, meshes)?)
             }
+            Self::MergedGl => Box::new(NaiveRenderer::new(MergedDevice::headless(width, height)?)),
             Self::InstancedWgpu => {
                 Box::new(InstancedRenderer::new(wgpu_device()?, SlotPolicy::Lowest)?)
             }
@@ -155,7 +167,7 @@ pub(super) fn prepare<N: AsRef<str>, D: Drawing>(
 }
 
 /// Draws a picture. An empty one is an error.
-fn picture(renderer: &mut dyn Renderer, view: &View) -> Result<Image, Failure> {
+pub(super) fn picture(renderer: &mut dyn Renderer, view: &View) -> Result<Image, Failure> {
     if renderer.draw(view)?.quads == 0 {
         return Err("nothing was drawn".into());
     }

@@ -5,8 +5,8 @@ use std::{cell::RefCell, ptr, rc::Rc};
 use drystone_mesh::Quad;
 use drystone_pool::Access;
 use drystone_render::{
-    Batch, BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawData, DrawSlots,
-    Frame, GlConfig, GlDevice, Image, Output, Overlay, Passes, Progress, RenderError, Submitted,
+    Batch, BufferData, BufferKind, CopyRange, Device, DeviceInfo, DrawData, DrawSlots, Frame,
+    GlConfig, GlDevice, Passes, Progress, RenderError, Submitted,
     gl_parts::{
         Context, FRAME, Program, SURFACE_FRAGMENT, VertexArray,
         bindings::{self as gl, Gl, types::*},
@@ -15,19 +15,28 @@ use drystone_render::{
 use glam::{IVec3, Mat4, Vec3};
 
 use super::{
-    ATTRIBUTES, Expander, FAT_QUAD_BYTES, MAX_QUADS, VERTEX_SHADER, refuse_blended,
-    refuse_other_kinds,
+    ATTRIBUTES, Expander, FAT_QUAD_BYTES, Layout, LayoutDevice, MAX_QUADS, VERTEX_SHADER,
+    refuse_blended, refuse_other_kinds, whole_meshes_only,
 };
 
 /// The article's naive program as a device, for measurements.
 ///
 /// Meshes must be written as a whole. The operations of a pool are refused: sharing and copies.
-pub struct ArticleDevice {
-    gl: GlDevice,
-    expander: Expander,
+pub type ArticleDevice = LayoutDevice<Naive>;
+
+/// Buffers for each mesh.
+pub struct Naive {
     program: Program,
     scratch: Parts,
     spare: Spare,
+}
+
+impl Layout for Naive {
+    const ABOUT: &'static str = "one buffer of 40-byte vertices per mesh";
+
+    fn info(gl: DeviceInfo) -> DeviceInfo {
+        DeviceInfo { access: Access::Staged, max_quads: MAX_QUADS, ..gl }
+    }
 }
 
 /// Buffers of removed meshes, reused for new ones: the article generates its buffers once.
@@ -76,8 +85,8 @@ impl ArticleDevice {
         let gl = GlDevice::headless(GlConfig::default(), width, height)?;
         let vertex = [FRAME, POSITION_SHADER, VERTEX_SHADER];
         let program = Program::new(gl.context(), &vertex, &[FRAME, SURFACE_FRAGMENT])?;
-        let (expander, scratch) = (Expander::default(), Parts::default());
-        Ok(Self { gl, expander, program, scratch, spare: Spare::default() })
+        let (scratch, spare) = (Parts::default(), Spare::default());
+        Ok(Self::new(gl, Naive { program, scratch, spare }))
     }
 }
 
@@ -166,41 +175,6 @@ fn draw_mesh(gl: &Gl, batch: &Batch<'_, ArticleGeometry>, camera_voxel: IVec3) {
     }
 }
 
-impl Output for ArticleDevice {
-    fn describe(&self) -> String {
-        format!("{}, one buffer of 40-byte vertices per mesh", self.gl.describe())
-    }
-
-    fn info(&self) -> DeviceInfo {
-        DeviceInfo { access: Access::Staged, max_quads: MAX_QUADS, ..self.gl.info() }
-    }
-
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.expander.set_palette(colors);
-        Ok(())
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.gl.resize(width, height)
-    }
-
-    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        self.gl.set_overlay(overlay)
-    }
-
-    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
-        self.gl.set_destination(destination)
-    }
-
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.gl.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.gl.read_image()
-    }
-}
-
 impl Device for ArticleDevice {
     type Geometry = ArticleGeometry;
 
@@ -212,14 +186,14 @@ impl Device for ArticleDevice {
     ) -> Result<ArticleGeometry, RenderError> {
         refuse_other_kinds(kind)?;
         if let DrawSlots::SharedWith(_) = slots {
-            return Err(no_pool());
+            return Err(whole_meshes_only());
         }
-        let spare = self.spare.borrow_mut().pop();
+        let spare = self.layout.spare.borrow_mut().pop();
         let buffers = match spare {
             Some(buffers) => buffers,
             None => Buffers::new(&self.gl)?,
         };
-        let spare = Rc::clone(&self.spare);
+        let spare = Rc::clone(&self.layout.spare);
         let data = DrawData::default();
         Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: count, data })
     }
@@ -229,7 +203,7 @@ impl Device for ArticleDevice {
         _sharing: &mut [&mut ArticleGeometry],
         _slots: u32,
     ) -> Result<(), RenderError> {
-        Err(no_pool())
+        Err(whole_meshes_only())
     }
 
     fn write(&mut self, geometry: &mut ArticleGeometry, first: u32, data: BufferData<'_>) {
@@ -238,17 +212,17 @@ impl Device for ArticleDevice {
             (0, BufferData::Quads(quads))
                 if quads.len() as u64 == u64::from(geometry.quad_capacity) =>
             {
-                self.scratch.expand(&self.expander, quads);
+                self.layout.scratch.expand(&self.expander, quads);
                 if let (Some(buffers), Ok(gl)) = (&geometry.buffers, self.gl.context().current()) {
-                    buffers.fill(gl, &self.scratch);
+                    buffers.fill(gl, &self.layout.scratch);
                 }
             }
-            _ => self.gl.fail_next_frame(&no_pool()),
+            _ => self.gl.fail_next_frame(&whole_meshes_only()),
         }
     }
 
     fn copy(&mut self, _: Option<&ArticleGeometry>, _: &mut ArticleGeometry, _: CopyRange) {
-        self.gl.fail_next_frame(&no_pool());
+        self.gl.fail_next_frame(&whole_meshes_only());
     }
 
     fn draw(
@@ -257,9 +231,9 @@ impl Device for ArticleDevice {
         passes: &Passes<'_, ArticleGeometry>,
     ) -> Result<Submitted, RenderError> {
         refuse_blended(passes)?;
-        let Self { gl: device, program, .. } = self;
+        let Self { gl: device, layout, .. } = self;
         let camera_voxel = IVec3::from_array(frame.camera_voxel);
-        device.draw_own(frame, program, std::iter::empty(), |gl, _| {
+        device.draw_own(frame, &layout.program, std::iter::empty(), |gl, _| {
             for batch in passes.opaque {
                 draw_mesh(gl, batch, camera_voxel);
             }
@@ -269,9 +243,4 @@ impl Device for ArticleDevice {
     fn progress(&mut self) -> Progress {
         self.gl.progress()
     }
-}
-
-fn no_pool() -> RenderError {
-    let reason = "the article's naive program writes whole meshes and shares nothing".to_owned();
-    RenderError::Device { during: "using the article's device for a pool", reason }
 }

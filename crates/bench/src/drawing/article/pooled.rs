@@ -1,25 +1,33 @@
 //! Drystone's pool with the article's vertices.
 
 use drystone_render::{
-    BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawData, DrawSlots, Frame,
-    GlConfig, GlDevice, GlGeometry, Image, Output, Overlay, Passes, Progress, RenderError,
-    Submitted,
+    BufferData, BufferKind, CopyRange, Device, DeviceInfo, DrawData, DrawSlots, Frame, GlConfig,
+    GlDevice, GlGeometry, Passes, Progress, RenderError, Submitted,
     gl_parts::{FRAME, Program, SURFACE_FRAGMENT, VertexArray, draw_indirect},
 };
 
 use super::{
-    ATTRIBUTES, Expander, FAT_QUAD_BYTES, MAX_QUADS, VERTEX_SHADER, Vertex, refuse_blended,
-    refuse_other_kinds,
+    ATTRIBUTES, FAT_QUAD_BYTES, Layout, LayoutDevice, MAX_QUADS, VERTEX_SHADER, Vertex,
+    refuse_blended, refuse_other_kinds,
 };
 
 /// A [`GlDevice`] that stores the article's 160 bytes for each quad instead of 8, for measurements.
-pub struct FatDevice {
-    gl: GlDevice,
-    expander: Expander,
+pub type FatDevice = LayoutDevice<Pooled>;
+
+/// The article's vertices in shared buffers.
+pub struct Pooled {
     program: Program,
     vertices: VertexArray,
     /// Buffer for the vertices of written quads, reused by every write.
     scratch: Vec<[Vertex; 4]>,
+}
+
+impl Layout for Pooled {
+    const ABOUT: &'static str = "vertices of 40 bytes";
+
+    fn info(gl: DeviceInfo) -> DeviceInfo {
+        DeviceInfo { max_quads: MAX_QUADS, ..gl }
+    }
 }
 
 /// Bindings of vertices and per-draw data.
@@ -57,43 +65,7 @@ impl FatDevice {
             vertices.add_floats(gl, attribute, VERTEX_BINDING, (count, offset_bytes));
         }
         vertices.add_integers(gl, DRAW_ATTRIBUTE, DRAW_BINDING);
-        let (expander, scratch) = (Expander::default(), Vec::new());
-        Ok(Self { gl: device, expander, program, vertices, scratch })
-    }
-}
-
-impl Output for FatDevice {
-    fn describe(&self) -> String {
-        format!("{}, vertices of 40 bytes", self.gl.describe())
-    }
-
-    fn info(&self) -> DeviceInfo {
-        DeviceInfo { max_quads: MAX_QUADS, ..self.gl.info() }
-    }
-
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.expander.set_palette(colors);
-        Ok(())
-    }
-
-    fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        self.gl.resize(width, height)
-    }
-
-    fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        self.gl.set_overlay(overlay)
-    }
-
-    fn set_destination(&mut self, destination: Destination) -> Result<(), RenderError> {
-        self.gl.set_destination(destination)
-    }
-
-    fn finish(&mut self) -> Result<(), RenderError> {
-        self.gl.finish()
-    }
-
-    fn read_image(&mut self) -> Result<Image, RenderError> {
-        self.gl.read_image()
+        Ok(Self::new(device, Pooled { program, vertices, scratch: Vec::new() }))
     }
 }
 
@@ -127,9 +99,10 @@ impl Device for FatDevice {
         let BufferData::Quads(quads) = data else {
             return self.gl.write(geometry, first, data);
         };
-        self.scratch.clear();
-        self.scratch.extend(quads.iter().map(|&quad| self.expander.corners(quad)));
-        self.gl.write_bytes(geometry, first, bytemuck::cast_slice(&self.scratch));
+        let scratch = &mut self.layout.scratch;
+        scratch.clear();
+        scratch.extend(quads.iter().map(|&quad| self.expander.corners(quad)));
+        self.gl.write_bytes(geometry, first, bytemuck::cast_slice(scratch));
     }
 
     fn copy(&mut self, from: Option<&GlGeometry>, to: &mut GlGeometry, copy_range: CopyRange) {
@@ -142,7 +115,7 @@ impl Device for FatDevice {
         passes: &Passes<'_, GlGeometry>,
     ) -> Result<Submitted, RenderError> {
         refuse_blended(passes)?;
-        let Self { gl: device, program, vertices, .. } = self;
+        let Self { gl: device, layout: Pooled { program, vertices, .. }, .. } = self;
         let commands = passes.opaque.iter().map(|batch| batch.commands);
         device.draw_own(frame, program, commands, |gl, mut commands_bytes| {
             vertices.bind(gl);
