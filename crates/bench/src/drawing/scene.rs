@@ -193,17 +193,20 @@ fn view_of_all(max: DVec3) -> View {
     View::new(Camera::fit(DVec3::ZERO, max, projection, 1.0))
 }
 
-/// Fills chunks with random voxels. X changes fastest.
+/// Fills chunks with random voxels.
 fn random_chunks(
     side: u32,
     chunks: [u32; 3],
     colors: Colors,
 ) -> impl Iterator<Item = (ChunkPos, Chunk)> {
-    let [nx, ny, nz] = chunks;
-    (0..nx * ny * nz).map(move |i| {
-        let [x, y, z] = [i % nx, i / nx % ny, i / nx / ny].map(|index| index as i32);
-        (ChunkPos::new(x, y, z), random_chunk(side, i.into(), colors.len()))
-    })
+    let chunk = move |(i, position)| (position, random_chunk(side, i, colors.len()));
+    (0..).zip(chunk_positions(chunks)).map(chunk)
+}
+
+/// Returns the positions of this number of chunks along each axis. X is fastest, then Y, then Z.
+pub(super) fn chunk_positions(chunks: [u32; 3]) -> impl Iterator<Item = ChunkPos> {
+    let [nx, ny, nz] = chunks.map(|count| count as i32);
+    (0..nx * ny * nz).map(move |i| ChunkPos::new(i % nx, i / nx % ny, i / nx / ny))
 }
 
 /// Creates a chunk of random voxels with a number of materials. The same seed gives the same chunk.
