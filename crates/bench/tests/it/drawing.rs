@@ -39,9 +39,13 @@ fn mask_order_has_its_stages() {
 #[test]
 fn mask_order_draws_frames_with_and_without_masks() {
     let Some(rows) = rows("mask-order", "frame-16x5") else { return };
-    for contender in ["pool-gl", "pool-gl-masked", "pool-gl-ordered", "pool-gl-plain"] {
-        assert!(median(&rows, contender, "draw") > 0.0, "{contender}");
+    for pool in ["pool-gl", "pool-gl-fat"] {
+        for treatment in ["", "-masked", "-ordered", "-plain"] {
+            let contender = format!("{pool}{treatment}");
+            assert!(median(&rows, &contender, "draw") > 0.0, "{contender}");
+        }
     }
+    assert!(median(&rows, "naive-gl", "draw") > 0.0);
 }
 
 #[test]
@@ -73,11 +77,16 @@ fn bucket_size_reports_waste() {
     assert!(median(&rows, "pool-gl-k2400", "mesh") > 0.0);
 }
 
+/// Every contender is meshed on all cores and on one, and `frame` includes the former.
 #[test]
-fn noise_is_meshed_before_every_frame() {
-    let Some(rows) = rows("noise", "16x3") else { return };
-    for contender in ["pool-gl", "naive-gl"] {
-        assert!(median(&rows, contender, "mesh") > 0.0, "{contender}");
+fn changing_scenes_are_meshed_before_every_frame() {
+    for (table, case) in [("dynamic", "16x3"), ("noise", "16x3"), ("noise", "sparse")] {
+        let Some(rows) = rows(table, case) else { return };
+        for contender in ["pool-gl", "naive-gl", "pool-gl-fat", "merged-gl"] {
+            let figure = |metric| median(&rows, contender, metric);
+            assert!(figure("mesh") > 0.0 && figure("mesh-one-thread") > 0.0, "{contender}");
+            assert!(figure("frame") > figure("draw"), "{contender}");
+        }
     }
 }
 

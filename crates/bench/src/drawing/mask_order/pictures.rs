@@ -8,7 +8,7 @@ use drystone_render::{PoolRenderer, PoolRendererConfig, RenderError, View};
 use crate::{
     Contender, Error, Run,
     drawing::{
-        contenders::{Kind, available, gl_device, prepare, same_picture},
+        contenders::{Kind, available, gl_device, picture, prepare, same_picture},
         scene::{Meshes, RandomScene, small_meshes},
         still::Still,
     },
@@ -18,12 +18,20 @@ use crate::{
 /// Cases of frames: name, voxels per side of a chunk, chunks per side.
 const CASES: [(&str, u32, u32); 2] = [("frame-16x5", 16, 5), ("frame-32x5", 32, 5)];
 
-/// Names of the contenders, and whether commands are masked and sorted.
-const VIEWS: [(&str, bool, bool); 4] = [
-    ("pool-gl", true, true),
-    ("pool-gl-masked", true, false),
-    ("pool-gl-ordered", false, true),
-    ("pool-gl-plain", false, false),
+/// Contenders of the cases of frames. A naive renderer neither masks nor sorts.
+const KINDS: [(Kind, &[Treatment]); 3] = [
+    (Kind::PoolGl, &TREATMENTS),
+    (Kind::PoolGlFat, &TREATMENTS),
+    (Kind::NaiveGl, &[("", false, false)]),
+];
+
+/// Treatment of commands: suffix of a contender's name, and whether commands are masked and sorted.
+type Treatment = (&'static str, bool, bool);
+const TREATMENTS: [Treatment; 4] = [
+    ("", true, true),
+    ("-masked", true, false),
+    ("-ordered", false, true),
+    ("-plain", false, false),
 ];
 
 /// Case of hidden commands: small meshes, for which commands are most of the frame's cost.
@@ -36,7 +44,7 @@ const HIDDEN: [(&str, HiddenCommands); 2] =
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
         if let Some(scene) = run.prepare(case, || RandomScene::new(side, chunks_per_side))? {
-            run_views(run, case, &scene.meshes(), &scene.view)?;
+            run_treatments(run, case, &scene.meshes(), &scene.view)?;
         }
     }
     if run.options.selects(LEAVE_OUT) {
@@ -45,24 +53,32 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Runs one renderer with four views. The camera moves, so that each frame includes the cost of
+/// Runs each renderer with its treatments. The camera moves, so that each frame includes the cost of
 /// masks and sorts.
-fn run_views(run: &mut Run<'_>, case: &str, meshes: &Meshes, view: &View) -> Result<(), Error> {
-    let kind = Kind::PoolGl;
-    let opened = available(case, [(kind.name(), Still::open(kind, meshes))]);
-    let Some((_, drawn)) = prepare(run, case, view, opened)?.pop() else { return Ok(()) };
-    let drawn = &RefCell::new(drawn);
+fn run_treatments(
+    run: &mut Run<'_>,
+    case: &str,
+    meshes: &Meshes,
+    view: &View,
+) -> Result<(), Error> {
+    let opened = KINDS.map(|(kind, _)| (kind.name(), Still::open(kind, meshes)));
+    let drawn = prepare(run, case, view, available(case, opened))?;
+    let drawn: Vec<_> = drawn.into_iter().map(|(name, one)| (name, RefCell::new(one))).collect();
     run.case(case, || {
-        let mut first = None;
-        let contender = |(name, mask_back_faces, order)| {
-            let view = View { mask_back_faces, sort_opaque: order, cull_frustum: false, ..*view };
-            let renderer = &mut drawn.borrow_mut().renderer;
-            renderer.draw(&view).by(name)?;
-            let picture = renderer.read_image().by(name)?;
-            same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(name)?;
-            Ok(Contender::new(name, move || drawn.borrow_mut().moving_round(&view)))
-        };
-        VIEWS.into_iter().map(contender).collect()
+        let (mut first, mut contenders) = (None, Vec::new());
+        for (kind, treatments) in KINDS {
+            let Some((name, one)) = drawn.iter().find(|(name, _)| *name == kind.name()) else {
+                continue;
+            };
+            for &(suffix, mask_back_faces, sort_opaque) in treatments {
+                let name = format!("{name}{suffix}");
+                let view = View { mask_back_faces, sort_opaque, cull_frustum: false, ..*view };
+                let picture = picture(one.borrow_mut().renderer.as_mut(), &view).by(&name)?;
+                same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(&name)?;
+                contenders.push(Contender::new(name, move || one.borrow_mut().moving_round(&view)));
+            }
+        }
+        Ok(contenders)
     })
 }
 
