@@ -3,7 +3,7 @@
 use std::{collections::HashMap, mem, sync::Mutex};
 
 use drystone::scene::ChunkQuads;
-use drystone_render::{DrawStats, Image, Layer, MeshData, MeshId, RenderError, Renderer, View};
+use drystone_render::{Layer, MeshData, MeshId, RenderError, Renderer};
 use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk};
 use drystone_world::World;
 
@@ -35,14 +35,6 @@ impl ChunkScene {
             scene.show(*position, mesh)?;
         }
         Ok(scene)
-    }
-
-    /// Draws one picture and reads it back, with its statistics.
-    pub(super) fn picture(&mut self, view: &View) -> Result<(Image, DrawStats), RenderError> {
-        self.renderer.draw(view)?;
-        let picture = self.renderer.read_image()?;
-        // Statistics of culling on the GPU are available after the picture is read.
-        Ok((picture, self.renderer.drawn()))
     }
 
     /// Meshes a chunk again and shows it.

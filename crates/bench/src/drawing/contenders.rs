@@ -1,9 +1,9 @@
 //! Contenders that draw: a renderer on a backend, with their names in the tables.
 
-use drystone_mesh::{Cube, Quad};
+use drystone_mesh::Quad;
 use drystone_render::{
-    Api, GlConfig, GlDevice, Image, InstancedRenderer, NaiveRenderer, PoolRenderer, RenderError,
-    Renderer, SlotPolicy, View, WgpuDevice,
+    Api, GlConfig, GlDevice, Image, NaiveRenderer, PoolRenderer, RenderError, Renderer, View,
+    WgpuDevice,
 };
 
 use super::{
@@ -37,14 +37,10 @@ pub(super) enum Kind {
     PoolGlFat,
     /// One buffer with drystone's quads, uploaded whole when anything changes, and one call, on OpenGL.
     MergedGl,
-    /// One cube per voxel, on wgpu.
-    InstancedWgpu,
-    /// One cube per voxel, on OpenGL.
-    InstancedGl,
 }
 
 impl Kind {
-    /// All kinds that draw meshes. The others are compared with the first.
+    /// All kinds.
     pub(super) const ALL: [Self; 6] = [
         Self::PoolWgpu,
         Self::NaiveWgpu,
@@ -62,8 +58,6 @@ impl Kind {
             Self::NaiveGl => "naive-gl",
             Self::PoolGlFat => "pool-gl-fat",
             Self::MergedGl => "merged-gl",
-            Self::InstancedWgpu => "instanced-wgpu",
-            Self::InstancedGl => "instanced-gl",
         }
     }
 
@@ -73,7 +67,6 @@ impl Kind {
             Self::PoolWgpu | Self::NaiveWgpu | Self::PoolGl | Self::MergedGl => {
                 size_of::<Quad>() as u64
             }
-            Self::InstancedWgpu | Self::InstancedGl => size_of::<Cube>() as u64,
             Self::NaiveGl => ArticleDevice::QUAD_BYTES,
             Self::PoolGlFat => FatDevice::QUAD_BYTES,
         }
@@ -96,12 +89,6 @@ impl Kind {
                 Box::new(PoolRenderer::new(device, quads, meshes)?)
             }
             Self::MergedGl => Box::new(NaiveRenderer::new(MergedDevice::headless(width, height)?)),
-            Self::InstancedWgpu => {
-                Box::new(InstancedRenderer::new(wgpu_device()?, SlotPolicy::Lowest)?)
-            }
-            Self::InstancedGl => {
-                Box::new(InstancedRenderer::new(gl_device()?, SlotPolicy::Lowest)?)
-            }
         })
     }
 }
@@ -149,12 +136,10 @@ pub(super) fn prepare<N: AsRef<str>, D: Drawing>(
     opened: Result<Vec<(N, D)>, Failure>,
 ) -> Result<Vec<(N, D)>, Error> {
     let compared = opened.and_then(|mut drawings| {
-        let mut first = None;
+        let mut pictures = SamePictures::default();
         for (name, drawing) in &mut drawings {
-            let picture = drawing.change().and_then(|()| picture(drawing.renderer(), view));
-            let picture = picture.by(name.as_ref())?;
-            same_picture(first.get_or_insert_with(|| picture.clone()), &picture)
-                .by(name.as_ref())?;
+            let changed = drawing.change();
+            changed.and_then(|()| pictures.draw(drawing.renderer(), view)).by(name.as_ref())?;
         }
         Ok(drawings)
     });
@@ -166,23 +151,38 @@ pub(super) fn prepare<N: AsRef<str>, D: Drawing>(
     Ok(drawings)
 }
 
-/// Draws a picture. An empty one is an error.
-pub(super) fn picture(renderer: &mut dyn Renderer, view: &View) -> Result<Image, Failure> {
-    if renderer.draw(view)?.quads == 0 {
-        return Err("nothing was drawn".into());
-    }
-    Ok(renderer.read_image()?)
+/// Pictures of one case, which must be equal.
+#[derive(Default)]
+pub(super) struct SamePictures {
+    first: Option<Image>,
 }
 
-/// Largest number of pixels that may differ between the contenders' pictures. Faces of different
-/// meshes with equal depth depend on the drawing order.
-const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
+impl SamePictures {
+    /// Largest number of pixels that may differ. Faces of different meshes with equal depth depend on
+    /// the drawing order.
+    const DIFFERENT_PIXELS: u32 = SIZE[0] * SIZE[1] / 10_000;
 
-/// Compares a picture with the first one, except for pixels that depend on the drawing order.
-pub(super) fn same_picture(first: &Image, picture: &Image) -> Result<(), String> {
-    let difference = picture.difference(first, 2).ok_or("the pictures' sizes differ")?;
-    if difference.pixels > DIFFERENT_PIXELS {
-        return Err(format!("{} pixels differ from the first", difference.pixels));
+    /// Draws a picture and compares it. An empty one is an error.
+    pub(super) fn draw(&mut self, renderer: &mut dyn Renderer, view: &View) -> Result<(), Failure> {
+        renderer.draw(view)?;
+        let picture = renderer.read_image()?;
+        // Counts of culling on the GPU are available after the picture is read.
+        if renderer.drawn().quads == 0 {
+            return Err("nothing was drawn".into());
+        }
+        self.compare(picture)
     }
-    Ok(())
+
+    /// Compares a picture with the first one, except for pixels that depend on the drawing order.
+    pub(super) fn compare(&mut self, picture: Image) -> Result<(), Failure> {
+        let Some(first) = &self.first else {
+            self.first = Some(picture);
+            return Ok(());
+        };
+        let difference = picture.difference(first, 2).ok_or("the pictures' sizes differ")?;
+        if difference.pixels > Self::DIFFERENT_PIXELS {
+            return Err(format!("{} pixels differ from the first", difference.pixels).into());
+        }
+        Ok(())
+    }
 }

@@ -25,8 +25,14 @@ use crate::{
 const CHANGES: usize = 100_000;
 /// Cases: name, voxels per side of a chunk, chunks per side.
 const CASES: [(&str, u32, u32); 2] = [("32x3", 32, 3), ("32x5", 32, 5)];
-/// Contenders. The others' pictures are compared with that of the first.
-const KINDS: [Kind; 4] = [Kind::PoolWgpu, Kind::InstancedWgpu, Kind::PoolGl, Kind::InstancedGl];
+/// Contenders, with the functions that open them.
+const CONTENDERS: [(&str, Open); 4] = [
+    ("pool-wgpu", |scene| pool(Kind::PoolWgpu, scene)),
+    ("instanced-wgpu", |scene| cubes(wgpu_device()?, scene)),
+    ("pool-gl", |scene| pool(Kind::PoolGl, scene)),
+    ("instanced-gl", |scene| cubes(gl_device()?, scene)),
+];
+type Open = fn(&RandomScene) -> Result<Box<dyn Followed>, RenderError>;
 /// Frames per round.
 const ROUND_FRAMES: u32 = 2;
 
@@ -35,8 +41,9 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     for (case, side, chunks_per_side) in CASES {
         let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
         let Some(scene) = scene else { continue };
-        let open = |kind: Kind| (kind.name(), Changing::open(kind, &scene));
-        let changing = prepare(run, case, &scene.view, available(case, KINDS.map(open)))?;
+        let opened =
+            CONTENDERS.map(|(name, open)| (name, open(&scene).map(|it| Changing::new(it, &scene))));
+        let changing = prepare(run, case, &scene.view, available(case, opened))?;
         let contenders = changing
             .into_iter()
             .map(|(name, mut it)| Contender::new(name, move || it.round(&scene.view)));
@@ -53,15 +60,9 @@ trait Followed {
     fn renderer(&mut self) -> &mut dyn Renderer;
 }
 
-fn open(kind: Kind, scene: &RandomScene) -> Result<Box<dyn Followed>, RenderError> {
-    match kind {
-        Kind::InstancedWgpu => cubes(wgpu_device()?, scene),
-        Kind::InstancedGl => cubes(gl_device()?, scene),
-        _ => {
-            let renderer = kind.open(scene.quad_count().into(), scene.quads.len() as u32)?;
-            Ok(Box::new(PoolWorld::new(renderer, scene)?))
-        }
-    }
+fn pool(kind: Kind, scene: &RandomScene) -> Result<Box<dyn Followed>, RenderError> {
+    let renderer = kind.open(scene.quad_count().into(), scene.quads.len() as u32)?;
+    Ok(Box::new(PoolWorld::new(renderer, scene)?))
 }
 
 fn cubes<D: Device + 'static>(
@@ -82,9 +83,8 @@ struct Changing {
 }
 
 impl Changing {
-    fn open(kind: Kind, scene: &RandomScene) -> Result<Self, RenderError> {
-        let (world, changes) = (open(kind, scene)?, Changes::of(scene));
-        Ok(Self { world, changes, plan: Vec::new(), change_ns: 0.0 })
+    fn new(world: Box<dyn Followed>, scene: &RandomScene) -> Self {
+        Self { world, changes: Changes::of(scene), plan: Vec::new(), change_ns: 0.0 }
     }
 
     fn round(&mut self, view: &View) -> Round {

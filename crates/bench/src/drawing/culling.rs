@@ -14,8 +14,9 @@ use glam::DVec3;
 use super::{
     SIZE,
     chunk_scene::ChunkScene,
-    contenders::{available, same_picture, wgpu_device},
+    contenders::{SamePictures, available, wgpu_device},
     frames::{FrameTimes, warm_up},
+    still::moved,
 };
 use crate::{Contender, Error, Failure, Figure, Run, error::By, rounds::Round};
 
@@ -28,8 +29,6 @@ const ROUND_SECONDS: f64 = 0.5;
 /// Largest number of frames per round.
 const ROUND_FRAMES: u32 = 16;
 
-/// Movement per frame of the standing camera, in voxels: too small to be visible.
-const TREMBLE_VOXELS: f64 = 1e-3;
 /// Movement per frame of the flying camera, in voxels.
 const FLIGHT_VOXELS: f64 = 1.0;
 /// Height of the camera above the ground, in voxels.
@@ -104,7 +103,6 @@ impl Landscape {
     fn view(&self, path: CameraPath, frame: u32) -> View {
         let (default_view, (min, max)) = (self.default_view, self.corners);
         let middle = (min + max) / 2.0;
-        let tremble = TREMBLE_VOXELS * f64::from(1 + frame % 2);
         let mut camera = match path {
             CameraPath::Above => default_view.camera,
             CameraPath::Ground => self.on_ground(middle, DVec3::new(0.8, 0.0, 0.6)),
@@ -115,9 +113,8 @@ impl Landscape {
                 self.on_ground(middle + radius * DVec3::new(forward.z, 0.0, -forward.x), forward)
             }
         };
-        camera.position.x += tremble;
         scene::reach(&mut camera, min, max);
-        View { atmosphere: default_view.atmosphere, ..View::new(camera) }
+        moved(&View { atmosphere: default_view.atmosphere, ..View::new(camera) }, frame)
     }
 
     /// Creates a camera at a position that looks straight ahead.
@@ -142,13 +139,9 @@ fn compare(
     const STEP: u32 = 97;
     for frame in 0..4 {
         let view = landscape.view(path, frame * STEP);
-        let mut first = None;
+        let mut pictures = SamePictures::default();
         for (name, one) in &mut *drawn {
-            let (picture, stats) = one.scene.picture(&view).by(name)?;
-            if stats.quads == 0 {
-                return Err("nothing was drawn").by(name);
-            }
-            same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(name)?;
+            pictures.draw(one.scene.renderer.as_mut(), &view).by(name)?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use drystone_render::{GlDevice, View};
 
 use self::layers::{Layers, Plan};
 use super::{
-    contenders::{available, gl_device, same_picture},
+    contenders::{SamePictures, available, gl_device},
     frames::FrameTimes,
     scene::{HALF_GLASS, Meshes, RandomScene, small_meshes},
     still::{ROUND_FRAMES, ROUND_SECONDS, moved},
@@ -61,10 +61,9 @@ fn open(
 ) -> Result<Vec<(&'static str, Layers<GlDevice>)>, Failure> {
     let layers = |plan| gl_device().and_then(|device| Layers::new(device, plan, meshes));
     let mut opened = available(case, PLANS.map(|(name, plan)| (name, layers(plan))))?;
-    let mut first = None;
+    let mut pictures = SamePictures::default();
     for (name, layers) in &mut opened {
-        let picture = layers.picture(view).by(name)?;
-        same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(name)?;
+        pictures.compare(layers.picture(view).by(name)?).by(name)?;
     }
     Ok(opened)
 }

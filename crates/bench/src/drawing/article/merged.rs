@@ -146,3 +146,54 @@ impl Device for MergedDevice {
         self.gl.progress()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use drystone_render::{MeshData, NaiveRenderer, Projection, Renderer, View};
+
+    use super::*;
+    use crate::drawing::{
+        SIZE,
+        contenders::{SamePictures, gl_device},
+        scene::{Mesh, RandomScene},
+    };
+
+    /// The buffer follows meshes that are replaced, removed, hidden and shown again.
+    #[test]
+    fn the_buffer_is_merged_again_after_every_change() {
+        let test = "the_buffer_is_merged_again_after_every_change";
+        let merged = match MergedDevice::headless(SIZE[0], SIZE[1]) {
+            Err(error @ RenderError::NoAdapter { .. }) => {
+                return println!("skipped: {test}: {error}");
+            }
+            merged => merged.unwrap(),
+        };
+        let plain = NaiveRenderer::new(gl_device().unwrap());
+        let mut renderers: [Box<dyn Renderer>; 2] =
+            [Box::new(plain), Box::new(NaiveRenderer::new(merged))];
+        let scene = RandomScene::new(16, 2).unwrap();
+        let meshes = scene.meshes();
+        let compare = |renderers: &mut [Box<dyn Renderer>; 2], view: &View| {
+            let mut pictures = SamePictures::default();
+            renderers.iter_mut().for_each(|it| pictures.draw(it.as_mut(), view).unwrap());
+        };
+        let ids = renderers.each_mut().map(|it| {
+            it.set_palette(&meshes.palette).unwrap();
+            let insert = |mesh: &Mesh<'_>| it.insert(&mesh.data()).unwrap();
+            meshes.list.iter().map(insert).collect::<Vec<_>>()
+        });
+        let mut near = scene.view;
+        near.camera.projection = Projection::Orthographic { height_voxels: 4.0 };
+        for view in [near, scene.view, near] {
+            compare(&mut renderers, &view);
+        }
+        for (it, ids) in renderers.iter_mut().zip(&ids) {
+            let other = meshes.list[1].data();
+            let moved = MeshData { draw_data: meshes.list[0].data().draw_data, ..other };
+            it.replace(ids[0], &moved).unwrap();
+        }
+        compare(&mut renderers, &scene.view);
+        renderers.iter_mut().zip(&ids).for_each(|(it, ids)| it.remove(ids[3]).unwrap());
+        compare(&mut renderers, &scene.view);
+    }
+}

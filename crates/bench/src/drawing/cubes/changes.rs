@@ -9,13 +9,11 @@ use drystone_voxel::{ChunkPos, Material, VoxelPos};
 use super::Followed;
 use crate::{
     Random,
-    drawing::{chunk_scene::ChunkScene, scene::RandomScene},
+    drawing::{
+        chunk_scene::ChunkScene,
+        scene::{COLORS, FILL, RandomScene},
+    },
 };
-
-/// Probability that a voxel is filled, as in the scene.
-const FILL: f64 = 0.1;
-/// Number of materials of the scene.
-const MATERIALS: usize = 3;
 
 /// A voxel that changes to another material or to air.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +50,7 @@ impl Iterator for Changes {
         loop {
             let at = self.random.below(self.voxels.len());
             let is_solid = self.random.unit() < FILL;
-            let number = 1 + self.random.below(MATERIALS) as u16;
+            let number = 1 + self.random.below(COLORS.len()) as u16;
             let material = if is_solid { Material(number) } else { Material::AIR };
             if std::mem::replace(&mut self.voxels[at], material) != material {
                 let [nx, ny, _] = self.size;

@@ -1,11 +1,11 @@
 //! The world as cubes. Only cubes with a visible face are drawn.
 
 use drystone_mesh::{Cube, Face, FaceSet};
-use drystone_render::{CubeId, Device, DrawData, InstancedRenderer, RenderError, Renderer};
+use drystone_render::{CubeId, Device, InstancedRenderer, RenderError, Renderer};
 use drystone_voxel::{Material, VoxelPos};
 
 use super::{Followed, changes::Change};
-use crate::drawing::scene::RandomScene;
+use crate::drawing::scene::{RandomScene, chunk_positions, draw_data};
 
 /// Voxels with a border of air, and the cube of each drawn voxel.
 pub(super) struct CubeWorld<D: Device> {
@@ -30,16 +30,9 @@ impl<D: Device> CubeWorld<D> {
         let colors: Vec<_> = materials.iter().map(|(_, kind)| kind.color).collect();
         renderer.set_palette(&colors)?;
         let (side, chunks) = (scene.world.side(), scene.chunks);
-        let [nx, ny, nz] = chunks;
         let mut first_region = None;
-        for n in 0..nx * ny * nz {
-            let origin = [n % nx, n / nx % ny, n / nx / ny].map(|c| (c * side) as i32);
-            let region = renderer.insert_region(DrawData {
-                origin,
-                level: 0,
-                extent: side,
-                sort_rank: 0,
-            })?;
+        for position in chunk_positions(chunks) {
+            let region = renderer.insert_region(draw_data(position, side))?;
             first_region.get_or_insert(region.slot());
         }
         let size = chunks.map(|count| (count * side) as usize + 2);

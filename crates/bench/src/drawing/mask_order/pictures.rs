@@ -8,7 +8,7 @@ use drystone_render::{PoolRenderer, PoolRendererConfig, RenderError, View};
 use crate::{
     Contender, Error, Run,
     drawing::{
-        contenders::{Kind, available, gl_device, picture, prepare, same_picture},
+        contenders::{Kind, SamePictures, available, gl_device, prepare},
         scene::{Meshes, RandomScene, small_meshes},
         still::Still,
     },
@@ -65,7 +65,7 @@ fn run_treatments(
     let drawn = prepare(run, case, view, available(case, opened))?;
     let drawn: Vec<_> = drawn.into_iter().map(|(name, one)| (name, RefCell::new(one))).collect();
     run.case(case, || {
-        let (mut first, mut contenders) = (None, Vec::new());
+        let (mut pictures, mut contenders) = (SamePictures::default(), Vec::new());
         for (kind, treatments) in KINDS {
             let Some((name, one)) = drawn.iter().find(|(name, _)| *name == kind.name()) else {
                 continue;
@@ -73,8 +73,7 @@ fn run_treatments(
             for &(suffix, mask_back_faces, sort_opaque) in treatments {
                 let name = format!("{name}{suffix}");
                 let view = View { mask_back_faces, sort_opaque, cull_frustum: false, ..*view };
-                let picture = picture(one.borrow_mut().renderer.as_mut(), &view).by(&name)?;
-                same_picture(first.get_or_insert_with(|| picture.clone()), &picture).by(&name)?;
+                pictures.draw(one.borrow_mut().renderer.as_mut(), &view).by(&name)?;
                 contenders.push(Contender::new(name, move || one.borrow_mut().moving_round(&view)));
             }
         }
