@@ -1,5 +1,8 @@
 use std::time::Instant;
 
+#[cfg(unix)]
+use rustix::time::ClockId as CpuClock;
+
 use crate::{Error, Failure, Row, Table, error::By};
 
 /// Options for running a table.
@@ -75,16 +78,31 @@ pub(crate) fn elapsed_ns(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// Returns the CPU time of this thread, in nanoseconds.
-#[cfg(unix)]
+/// Returns the CPU time of this thread, in nanoseconds. Wall-clock time on systems without such a clock.
 pub(crate) fn thread_cpu_ns() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    cpu_ns(CpuClock::ThreadCPUTime)
+}
+
+/// Returns the CPU time of all threads of this process, in nanoseconds. Wall-clock time on systems without
+/// such a clock.
+pub(crate) fn process_cpu_ns() -> f64 {
+    cpu_ns(CpuClock::ProcessCPUTime)
+}
+
+#[cfg(unix)]
+fn cpu_ns(clock: CpuClock) -> f64 {
+    let time = rustix::time::clock_gettime(clock);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Returns wall-clock time in nanoseconds, on systems without CPU time per thread.
 #[cfg(not(unix))]
-pub(crate) fn thread_cpu_ns() -> f64 {
+enum CpuClock {
+    ThreadCPUTime,
+    ProcessCPUTime,
+}
+
+#[cfg(not(unix))]
+fn cpu_ns(_: CpuClock) -> f64 {
     use std::sync::LazyLock;
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     elapsed_ns(*START)

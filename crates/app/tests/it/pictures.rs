@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use drystone::scene::{Meshing, quad_count};
-use drystone_bench::{ArticleDevice, FatDevice};
+use drystone_bench::{ArticleDevice, FatDevice, MergedDevice};
 use drystone_mesh::Quad;
 use drystone_pool::Oversize;
 use drystone_render::{
@@ -256,10 +256,10 @@ fn gl_written_by_copies_draws_what_soft_draws() {
     gl_agrees("gl-staged", Access::Staged);
 }
 
-/// The vertex format that benchmarks compare with draws the same pictures, without translucency.
+/// The devices that benchmarks compare with draw the same pictures, without translucency.
 #[test]
-fn the_articles_vertices_draw_what_soft_draws() {
-    let test = "the_articles_vertices_draw_what_soft_draws";
+fn devices_for_comparison_draw_what_soft_draws() {
+    let test = "devices_for_comparison_draw_what_soft_draws";
     let opaque = || {
         let is_opaque =
             |case: &Case| case.quads().iter().all(|chunk| chunk.mesh.translucent.is_empty());
@@ -271,6 +271,7 @@ fn the_articles_vertices_draw_what_soft_draws() {
         return println!("skipped: {test}: {error}");
     }
     agree_on(opaque(), "naive-gl", |_| naive(article().unwrap()));
+    agree_on(opaque(), "merged-gl", |_| naive(MergedDevice::headless(WIDTH, HEIGHT).unwrap()));
     for access in [Access::Direct, Access::Staged] {
         let config = GlConfig { access, ..GlConfig::default() };
         let fat = || FatDevice::headless(config, WIDTH, HEIGHT).unwrap();

@@ -55,7 +55,7 @@ fn run_case(
             let waste = wastes(&replay, placement).by(&name)?;
             Ok(Contender::new(name, move || {
                 let mut figures = one.round(&scene.view)?;
-                figures.retain(|figure| ["draw", "mesh"].contains(&figure.metric));
+                figures.retain(|figure| ["draw", "cpu-all", "mesh"].contains(&figure.metric));
                 figures.extend_from_slice(&waste);
                 Ok(figures)
             }))

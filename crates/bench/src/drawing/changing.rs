@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Contender, Error, Failure, Figure, Run,
-    rounds::{Round, timed},
+    rounds::{Round, process_cpu_ns, timed},
 };
 
 /// Number of chunks that change before every frame, or all if there are fewer.
@@ -59,7 +59,13 @@ pub(super) struct Changing {
     kind: Kind,
     scene: ChunkScene,
     changes: Box<dyn Changes>,
-    mesh_ns: f64,
+}
+
+/// Times of meshing and uploading the chunks of a frame.
+struct ChangeTimes {
+    wall_ns: f64,
+    /// CPU time of all threads.
+    cpu_all_ns: f64,
 }
 
 impl Changing {
@@ -71,42 +77,44 @@ impl Changing {
         changes: Box<dyn Changes>,
     ) -> Result<Self, RenderError> {
         let scene = ChunkScene::new(scene.world.clone(), &scene.quads, renderer)?;
-        Ok(Self { kind, scene, changes, mesh_ns: 0.0 })
+        Ok(Self { kind, scene, changes })
     }
 
     pub(super) fn round(&mut self, view: &View) -> Round {
         warm_up(self.scene.renderer.as_mut(), view)?;
-        self.mesh_ns = 0.0;
-        let mut times = FrameTimes::default();
+        let (mut times, mut mesh_ns) = (FrameTimes::default(), 0.0);
         while times.is_below(ROUND_FRAMES, ROUND_SECONDS) {
-            self.change()?;
+            let change = self.change_with(ChunkScene::remesh_many)?;
+            mesh_ns += change.wall_ns;
+            times.cpu_all_ns += change.cpu_all_ns;
             times.draw(self.scene.renderer.as_mut(), view)?;
         }
-        let one_thread_ns = self.change_with(ChunkScene::remesh_each)?;
+        let one_thread = self.change_with(ChunkScene::remesh_each)?;
         let (frames, chunks) = (f64::from(times.frames), f64::from(self.changes.per_frame()));
-        let frame_ns = (self.mesh_ns + times.draw_ns) / frames;
+        let frame_ns = (mesh_ns + times.draw_ns) / frames;
         let mut figures = times.figures(self.scene.renderer.as_mut(), self.kind.quad_bytes());
         figures.extend([
-            Figure::new("mesh", "us/chunk", self.mesh_ns / frames / chunks / 1e3),
-            Figure::new("mesh-one-thread", "us/chunk", one_thread_ns / chunks / 1e3),
+            Figure::new("mesh", "us/chunk", mesh_ns / frames / chunks / 1e3),
+            Figure::new("mesh-one-thread", "us/chunk", one_thread.cpu_all_ns / chunks / 1e3),
             Figure::new("frame", "us/frame", frame_ns / 1e3),
         ]);
         Ok(figures)
     }
 
-    /// Fills the next chunks, and then meshes and uploads them. Returns the time of the latter.
+    /// Fills the next chunks, and then meshes and uploads them. Returns the times of the latter.
     fn change_with(
         &mut self,
         remesh: fn(&mut ChunkScene, &[ChunkPos]) -> Result<(), RenderError>,
-    ) -> Result<f64, Failure> {
+    ) -> Result<ChangeTimes, Failure> {
         let changed = self.changes.next_frame();
         let positions: Vec<ChunkPos> = changed.iter().map(|(position, _)| *position).collect();
         for (position, chunk) in changed {
             self.scene.world.insert(position, chunk)?;
         }
-        let (meshed, ns) = timed(|| remesh(&mut self.scene, &positions));
+        let cpu_start_ns = process_cpu_ns();
+        let (meshed, wall_ns) = timed(|| remesh(&mut self.scene, &positions));
         meshed?;
-        Ok(ns)
+        Ok(ChangeTimes { wall_ns, cpu_all_ns: process_cpu_ns() - cpu_start_ns })
     }
 }
 
@@ -117,8 +125,7 @@ impl Drawing for Changing {
 
     /// Changes the scene, with meshing on all cores.
     fn change(&mut self) -> Result<(), Failure> {
-        self.mesh_ns += self.change_with(ChunkScene::remesh_many)?;
-        Ok(())
+        self.change_with(ChunkScene::remesh_many).map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use drystone_render::{RenderError, Renderer, View};
 
 use crate::{
     Failure, Figure,
-    rounds::{elapsed_ns, thread_cpu_ns},
+    rounds::{elapsed_ns, process_cpu_ns, thread_cpu_ns},
 };
 
 /// Sums of the times of frames.
@@ -17,6 +17,8 @@ pub(super) struct FrameTimes {
     /// CPU time of this thread until the frame was submitted. Wall-clock time would include the
     /// threads of a software adapter, which share the cores.
     pub(super) submit_ns: f64,
+    /// CPU time of all threads, which other programs disturb less than `draw_ns`.
+    pub(super) cpu_all_ns: f64,
     pub(super) frames: u32,
 }
 
@@ -38,25 +40,28 @@ impl FrameTimes {
         draw: impl FnOnce(&mut T) -> Result<(), RenderError>,
         finish: impl FnOnce(&mut T) -> Result<(), RenderError>,
     ) -> Result<(), Failure> {
-        let (start, cpu_start_ns) = (Instant::now(), thread_cpu_ns());
+        let start = Instant::now();
+        let (process_start_ns, thread_start_ns) = (process_cpu_ns(), thread_cpu_ns());
         draw(with)?;
-        self.submit_ns += thread_cpu_ns() - cpu_start_ns;
+        self.submit_ns += thread_cpu_ns() - thread_start_ns;
         finish(with)?;
         self.draw_ns += elapsed_ns(start);
+        self.cpu_all_ns += process_cpu_ns() - process_start_ns;
         self.frames += 1;
         Ok(())
     }
 
-    /// Figures `draw` and `submit`.
+    /// Figures `draw`, `submit` and `cpu-all`.
     pub(super) fn times(&self) -> Vec<Figure> {
         let per_frame_us = |ns: f64| ns / f64::from(self.frames.max(1)) / 1e3;
         vec![
             Figure::new("draw", "us/frame", per_frame_us(self.draw_ns)),
             Figure::new("submit", "us/frame", per_frame_us(self.submit_ns)),
+            Figure::new("cpu-all", "us/frame", per_frame_us(self.cpu_all_ns)),
         ]
     }
 
-    /// Figures `draw`, `submit` and `bytes`. `quad_bytes` is the size of a quad in GPU memory.
+    /// Figures of [`times`](Self::times), and `bytes`. `quad_bytes` is the size of a quad in GPU memory.
     pub(super) fn figures(&self, renderer: &dyn Renderer, quad_bytes: u64) -> Vec<Figure> {
         let held = renderer.held();
         let reserved_share = held.reserved_bytes as f64 / held.used_bytes.max(1) as f64;
