@@ -229,9 +229,8 @@ pub(super) fn new_chunk(side: u32, number: u32) -> Chunk {
     random_chunk(side, u64::from(number) << 32, COLORS.len())
 }
 
-/// Expected number of visible faces in a chunk of random voxels: each of the filled ones has six faces,
-/// each of which borders on an empty one with the probability of that. It bounds the quads of a greedy
-/// mesher.
+/// Expected number of visible faces in a chunk of random voxels. A filled voxel has six faces, and the
+/// voxel beyond a face is empty with the probability `1 - FILL`. It bounds the quads of a greedy mesher.
 fn max_quads(side: u32) -> f64 {
     f64::from(side.pow(3)) * 6.0 * FILL * (1.0 - FILL)
 }
