@@ -1,4 +1,4 @@
-use drystone_mesh::Quad;
+use drystone_mesh::{Cube, Quad};
 use drystone_pool::VertexPool;
 
 use crate::{
@@ -94,6 +94,24 @@ pub trait Renderer {
     /// # Errors
     /// `StaleMesh` when the mesh was already removed.
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError>;
+
+    /// Whether opaque meshes are drawn cube by cube, so that [`set_cubes`](Self::set_cubes) changes
+    /// single cubes of them. Default: false.
+    fn has_cubes(&self) -> bool {
+        false
+    }
+
+    /// Sets single cubes of an opaque mesh. Each replaces the cube at its position; one without
+    /// faces removes it. No position is given twice. Their regions are ignored. By default, a renderer refuses cubes.
+    ///
+    /// # Errors
+    /// `NotCubes` when the mesh is not drawn as cubes, `StaleMesh` when it was already removed,
+    /// `Device` when the device is out of memory. After an error, the cubes before the refused one
+    /// are set.
+    fn set_cubes(&mut self, id: MeshId, cubes: &[Cube]) -> Result<(), RenderError> {
+        let _ = (id, cubes);
+        Err(RenderError::NotCubes { reason: "the renderer draws quads" })
+    }
 
     /// Maximum size of the vertices, and of the indices, of one triangle mesh, in bytes. Larger
     /// meshes must be split. Default: no limit.

@@ -13,7 +13,8 @@ pub use edit::{
 };
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{
-    LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink, PixelScale, Unsaved,
+    CubeSink, LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink, PixelScale,
+    Unsaved,
 };
 pub use open::{OpenOptions, Opened, open, open_voxels};
 pub use shape::VoxelShape;

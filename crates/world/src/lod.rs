@@ -16,6 +16,6 @@ pub use config::{LodConfig, Meshing};
 pub use data::LodData;
 pub use data::unsaved::Unsaved;
 pub use lod_camera::{LodCamera, PixelScale};
-pub use node_sink::NodeSink;
+pub use node_sink::{CubeSink, NodeSink};
 pub use tree::LodTree;
 pub use tree::shown_nodes::LodCount;

@@ -200,8 +200,8 @@ impl Stage {
 
 /// Renderer on a device, for [`Session::attach`](super::Session::attach).
 pub struct Prepared {
-    device: OpenDevice,
-    renderer: Box<dyn Renderer>,
+    pub(super) device: OpenDevice,
+    pub(super) renderer: Box<dyn Renderer>,
 }
 
 impl Prepared {

@@ -3,6 +3,8 @@ use drystone_voxel::{Material, MaterialTable, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, VoxelRay, World};
 use glam::DVec3;
 
+mod cubes;
+
 use super::*;
 use crate::scene::{BrushForm, EditAction, MemoryBudget, OpenDevice, SaveState, Shade};
 use crate::{FlightKey, LevelsFor, LoadOptions, LodLimits, ViewOptions};

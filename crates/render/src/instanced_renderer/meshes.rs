@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use drystone_mesh::{Cube, Face};
+use drystone_mesh::{Cube, Face, FaceSet};
 use drystone_pool::PoolError;
 
 use super::{CubeId, InstancedRenderer, RegionId, unit_cubes::unit_cubes};
@@ -48,6 +48,42 @@ impl<D: Device> InstancedRenderer<D> {
             self.remove_cube(id)?;
         }
         self.remove_region(mesh.region)
+    }
+
+    /// Sets the cube at one position of a mesh; one without faces removes it. Cubes that are equal
+    /// already are not uploaded.
+    ///
+    /// # Cost
+    /// A binary search, and a move of the list behind a cube that appears or disappears.
+    pub(super) fn set_mesh_cube(
+        &mut self,
+        mesh: &mut CubeMesh,
+        cube: Cube,
+    ) -> Result<(), RenderError> {
+        let CubeMesh { region, cubes } = mesh;
+        let (position, faces) = (cube.position(), cube.faces());
+        let cube = Cube::new(position, faces, cube.material(), region.slot());
+        let first = cubes.partition_point(|(old, _)| old.position() < position);
+        // Quads of several materials can share a position.
+        let count = cubes[first..].iter().take_while(|(old, _)| old.position() == position).count();
+        let kept = usize::from(count > 0 && faces != FaceSet::EMPTY);
+        for (_, id) in cubes.drain(first + kept..first + count) {
+            self.remove_cube(id)?;
+        }
+        match cubes.get_mut(first) {
+            _ if faces == FaceSet::EMPTY => {}
+            Some((old, id)) if kept > 0 => {
+                if *old != cube {
+                    self.set_cube(*id, cube)?;
+                    *old = cube;
+                }
+            }
+            _ => {
+                let id = self.insert_cube(cube)?;
+                cubes.insert(first, (cube, id));
+            }
+        }
+        Ok(())
     }
 
     /// Inserts, changes and removes the cubes that differ. Fallible steps come first.

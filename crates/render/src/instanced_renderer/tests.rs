@@ -208,3 +208,58 @@ fn many_regions_keep_their_origins() {
     assert!(with_one.difference(&with_two, 2).unwrap().pixels > 20);
     assert_eq!(with_one.difference(&again, 0).unwrap().pixels, 0);
 }
+
+/// Cubes that are set one by one equal the same cubes inserted at once, in buffer and picture. The
+/// buffer is no longer than the largest number of cubes.
+#[test]
+fn cubes_of_a_mesh_are_set_one_by_one() {
+    let mut random = Random::new(12);
+    let mut changing = renderer(SlotPolicy::Lowest);
+    let empty = |draw_data| MeshData {
+        quads: &[],
+        counts: [0; Face::COUNT],
+        draw_data,
+        layer: Layer::Opaque,
+    };
+    let id = changing.insert(&empty(data_at(0))).unwrap();
+    let mut expected = std::collections::BTreeMap::new();
+    let mut most = 0;
+    for round in 0..400 {
+        let x = random.below(8);
+        let cubes: Vec<Cube> = (0..7)
+            .map(|y| {
+                let faces = FaceSet::from_bits(if random.below(2) == 0 { 0 } else { 0x3f });
+                // The region of the mesh is used instead of this one.
+                Cube::new([x, y, random.below(4)], faces, 1 + random.below(3_u16), 77)
+            })
+            .collect();
+        changing.set_cubes(id, &cubes).unwrap();
+        for cube in cubes {
+            match cube.faces() == FaceSet::EMPTY {
+                true => drop(expected.remove(&cube.position())),
+                false => drop(expected.insert(cube.position(), cube)),
+            }
+        }
+        most = most.max(expected.len());
+        assert_eq!(changing.cubes().validate(), Ok(()));
+        assert_eq!(changing.cubes().len() as usize, expected.len());
+        assert!(changing.cubes().high_water() as usize <= most);
+        if round % 50 == 0 {
+            let mut fresh = renderer(SlotPolicy::Lowest);
+            let region = fresh.insert_region(data_at(0)).unwrap();
+            for (at, cube) in &expected {
+                let cube = Cube::new(*at, cube.faces(), cube.material(), region.slot());
+                fresh.insert_cube(cube).unwrap();
+            }
+            let near = View::new(Camera::look_at(DVec3::new(-9.0, 14.0, 20.0), DVec3::splat(3.0)));
+            let pictures = [&mut changing, &mut fresh].map(|it| picture(it, &near));
+            assert!(pictures[0] == pictures[1], "{round}");
+        }
+    }
+    changing.remove(id).unwrap();
+    assert!(matches!(changing.set_cubes(id, &[]), Err(RenderError::StaleMesh)));
+    let blended = MeshData { layer: Layer::Blended, ..empty(data_at(0)) };
+    let glass = changing.insert(&blended);
+    assert!(glass.is_err() || changing.set_cubes(glass.unwrap(), &[]).is_err());
+    assert!(changing.cubes().is_empty());
+}

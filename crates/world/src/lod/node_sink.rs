@@ -1,4 +1,4 @@
-use drystone_mesh::Face;
+use drystone_mesh::{Cube, Face};
 use drystone_voxel::{ChunkMesh, NodePos};
 
 /// Destination of node meshes: a renderer, or a test that checks what is shown.
@@ -42,4 +42,25 @@ pub trait NodeSink {
         let _ = more_quads;
         Ok(())
     }
+
+    /// Returns the sink as one of single cubes, if it draws voxels cube by cube. Small edits in full
+    /// detail then change cubes instead of bodies. By default, a sink shows whole meshes only.
+    fn cubes(&mut self) -> Option<&mut dyn CubeSink<Error = Self::Error>> {
+        None
+    }
+}
+
+/// Destination of single cubes: a renderer that draws voxels cube by cube.
+pub trait CubeSink {
+    /// Reason why a cube cannot be shown.
+    type Error;
+
+    /// Sets cubes of the body of a shown node, which may have none yet. Each replaces the cube at
+    /// its position; one without faces removes it. No position is given twice. Their regions have no
+    /// meaning.
+    ///
+    /// # Errors
+    /// When the sink is out of memory. Some of the cubes may be set then; the tree replaces the whole
+    /// body.
+    fn set_cubes(&mut self, node: NodePos, cubes: &[Cube]) -> Result<(), Self::Error>;
 }

@@ -17,6 +17,7 @@ mod apply;
 mod camera_path;
 mod edit;
 mod edit_mesher;
+mod edited_cubes;
 mod mesh_requests;
 mod node_table;
 mod pending_edits;

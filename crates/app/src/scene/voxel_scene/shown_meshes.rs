@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
-use drystone_mesh::{Face, Quad};
+use drystone_mesh::{Cube, Face, FaceSet, Quad};
 use drystone_pool::PoolError;
 use drystone_render::{DrawData, Layer, MeshData, MeshId, RenderError, Renderer};
 use drystone_voxel::{ChunkMesh, NodePos};
-use drystone_world::NodeSink;
+use drystone_world::{CubeSink, NodeSink};
 
 /// Meshes of the shown nodes in a renderer, up to a limit of quads. The sink of the tree.
 pub(super) struct ShownMeshes {
@@ -143,6 +143,31 @@ impl NodeSink for ShownMeshes {
         skirt: Option<&ChunkMesh>,
     ) -> Result<(), Refused> {
         self.set_mesh((node, Some(face)), skirt)
+    }
+
+    fn cubes(&mut self) -> Option<&mut dyn CubeSink<Error = Refused>> {
+        if self.renderer.has_cubes() { Some(self) } else { None }
+    }
+}
+
+impl CubeSink for ShownMeshes {
+    type Error = Refused;
+
+    fn set_cubes(&mut self, node: NodePos, cubes: &[Cube]) -> Result<(), Refused> {
+        let part = (node, None);
+        let old = self.meshes.get(&part).copied().unwrap_or_default();
+        let id = match old.opaque {
+            Some(id) => id,
+            None if cubes.iter().all(|cube| cube.faces() == FaceSet::EMPTY) => return Ok(()),
+            None => {
+                let (draw_data, layer) = (Self::draw_data(part), Layer::Opaque);
+                let empty = MeshData { quads: &[], counts: [0; Face::COUNT], draw_data, layer };
+                let id = self.renderer.insert(&empty)?;
+                self.meshes.insert(part, Meshes { opaque: Some(id), ..old });
+                id
+            }
+        };
+        Ok(self.renderer.set_cubes(id, cubes)?)
     }
 }
 

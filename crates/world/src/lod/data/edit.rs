@@ -29,6 +29,8 @@ pub(in crate::lod) struct Part {
     pub(in crate::lod) span: Span,
     /// Sides at which the faces of neighbours may change.
     pub(in crate::lod) sides: FaceSet,
+    /// Whether no changed voxel is or was translucent. False if too many voxels have changed.
+    pub(in crate::lod) is_opaque: bool,
 }
 
 /// A changed node during the propagation to higher levels.
@@ -36,6 +38,7 @@ struct Changed {
     node: NodePos,
     span: Span,
     sides: FaceSet,
+    is_opaque: bool,
     /// Changed voxels of its parent. `None` if the node is not cached, so they are unknown.
     above: Option<Vec<LodVoxel>>,
 }
@@ -193,11 +196,11 @@ impl LodData {
             }
             above
         });
-        let sides = match known {
-            Some(known) => span.changed_sides([known.before, known.after], self.materials()),
-            None => span.sides(),
-        };
-        Changed { node, span, sides, above }
+        let chunks = known.map(|known| [known.before, known.after]);
+        let (materials, all_sides) = (self.materials(), span.sides());
+        let sides = chunks.map_or(all_sides, |chunks| span.changed_sides(chunks, materials));
+        let is_opaque = chunks.is_some_and(|chunks| span.is_opaque(chunks, materials));
+        Changed { node, span, sides, is_opaque, above }
     }
 
     /// Propagates changes to all higher levels. `propagate_level` gets the changed nodes grouped by
@@ -210,7 +213,12 @@ impl LodData {
         let mut parts = Vec::new();
         let mut level = lowest;
         while let Some(first) = level.first() {
-            let part = |&Changed { node, span, sides, .. }: &Changed| Part { node, span, sides };
+            let part = |&Changed { node, span, sides, is_opaque, .. }: &Changed| Part {
+                node,
+                span,
+                sides,
+                is_opaque,
+            };
             parts.extend(level.iter().map(part));
             if first.node.level == self.top_level() {
                 break;

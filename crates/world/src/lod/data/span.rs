@@ -1,5 +1,5 @@
 use drystone_mesh::{Face, FaceSet};
-use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable};
+use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, VoxelPos};
 
 /// A box of voxels in a chunk, from `low` to `high` inclusive. It can be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,35 @@ impl Span {
             touched.contains(face) && self.at_side(face).any(is_changed).unwrap_or(true)
         };
         Face::ALL.into_iter().filter(is_seen).collect()
+    }
+}
+
+impl Span {
+    /// Whether no voxel of the box is translucent, before and after an edit. False if the box has too
+    /// many voxels to compare.
+    pub(super) fn is_opaque(self, chunks: [&Chunk; 2], materials: &MaterialTable) -> bool {
+        let is_any = |at: LocalPos| chunks.iter().any(|it| materials.is_translucent(it.get(at)));
+        self.any(is_any) == Some(false)
+    }
+
+    /// Returns the voxels of the box at `origin`, and those beside its six sides.
+    pub(in crate::lod) fn with_sides(self, origin: VoxelPos) -> impl Iterator<Item = VoxelPos> {
+        let [low, high] = self.corners();
+        let [x, y, z] = [0, 1, 2].map(|axis| low[axis] - 1..=high[axis] + 1);
+        let is_in = move |at: [i32; 3]| {
+            let is_beside = |&axis: &usize| at[axis] < low[axis] || at[axis] > high[axis];
+            (0..3).filter(is_beside).count() <= 1
+        };
+        let all = z.flat_map(move |z| {
+            let x = x.clone();
+            y.clone().flat_map(move |y| x.clone().map(move |x| [x, y, z]))
+        });
+        let absolute = move |[x, y, z]: [i32; 3]| {
+            let [x, y, z] = [(origin.x, x), (origin.y, y), (origin.z, z)]
+                .map(|(first, by)| first.saturating_add(by));
+            VoxelPos::new(x, y, z)
+        };
+        all.filter(move |&at| is_in(at)).map(absolute)
     }
 }
 

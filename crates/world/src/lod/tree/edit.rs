@@ -34,6 +34,17 @@ impl LodTree {
             self.workers.request_first(&shown);
             return Ok(changes.count);
         }
+        if let Some(sink) = sink.cubes()
+            && let Some(cubes) = self.edited_cubes(&changes)
+        {
+            let set = self.set_cubes(&cubes, sink);
+            if set.is_err() {
+                // The next update replaces the whole meshes.
+                let pending = self.pending(&shown, &touched);
+                self.edits.add(pending);
+            }
+            return set.map(|()| changes.count);
+        }
         let job = |node: NodePos| {
             let touched = touched.get(&node)?;
             let skirts = self.skirts_to_make(node, touched.skirts);
@@ -71,7 +82,7 @@ impl LodTree {
         let mut touch = |node: NodePos, touched: Touched| {
             all.entry(node).and_modify(|it| it.join(&touched)).or_insert(touched);
         };
-        for &Part { node, span, sides } in &changes.parts {
+        for &Part { node, span, sides, .. } in &changes.parts {
             let skirts = span.sides();
             touch(node, Touched { skirts, voxels: span.corners() });
             for &offset in neighbors {

@@ -22,7 +22,7 @@ pub(super) struct ShownNodes {
 /// changes its level.
 pub(super) struct ShownNode {
     pub(super) made: Skirts,
-    /// Number of quads of the body.
+    /// Number of quads of the body when it was last meshed.
     quads: u32,
     /// Whether the node has only air.
     is_air: bool,
@@ -102,9 +102,20 @@ impl ShownNodes {
     /// Returns the skirts to make in a new mesh of a node. These are the `changed` ones if the old
     /// mesh is shown. They are all if it is not, or is damaged or outdated.
     pub(super) fn skirts_to_make(&self, node: NodePos, changed: FaceSet) -> FaceSet {
-        let is_current = self.nodes.get(&node).is_some_and(|shown| shown.made.is_whole)
-            && !self.outdated.contains(&node);
-        if is_current { changed } else { FaceSet::ALL }
+        if self.is_current(node) { changed } else { FaceSet::ALL }
+    }
+
+    /// Whether a node is shown with a complete mesh of the current options.
+    pub(super) fn is_current(&self, node: NodePos) -> bool {
+        self.nodes.get(&node).is_some_and(|shown| shown.made.is_whole)
+            && !self.outdated.contains(&node)
+    }
+
+    /// Records whether a shown node has only air, after an edit of single cubes.
+    pub(super) fn set_air(&mut self, node: NodePos, is_air: bool) {
+        if let Some(shown) = self.nodes.get_mut(&node) {
+            shown.is_air = is_air;
+        }
     }
 
     /// Records that the skirts around a node have to be checked.
