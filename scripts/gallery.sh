@@ -15,12 +15,26 @@ shot() {
     "$drystone" shot "$@" --backend soft --size 640x360 -o "$path"
 }
 
+# fly FOLDER NAME ARGUMENTS...: draws a small picture that moves.
+fly() {
+    local path=$1/$2.gif
+    shift 2
+    "$drystone" fly "$@" --backend soft -o "$path"
+}
+
 gallery=docs/gallery
 mkdir -p "$gallery"
 shot "$gallery" hills --seed 3 --ao
 shot "$gallery" valley --seed 11 --eye 20,96,300 --look 140,64,140 --ao
 shot "$gallery" from-above --seed 7 --from top --orthographic
 shot "$gallery" mountains --chunks 64x8x64 --relief 240 --levels on
+shot "$gallery" cubes --seed 8 --chunks 6x4x6 --renderer instanced
+fly "$gallery" random --scene random --chunks 8x2x8 --eye 190,110,330 --look 128,30,200 \
+    --path still --size 280x180 --frames 8 --rate 5
+fly "$gallery" noise --scene noise --seed 6 --from 20 --orthographic \
+    --path still --size 320x200 --frames 24 --rate 12
+fly "$gallery" crater --scene crater --eye 148,90,215 --look 96,0,92 \
+    --path still --size 320x180 --frames 30 --rate 12
 "$drystone" pool-map --chunks 4x4x4 -o "$gallery/pool-map.svg"
 
 if [ -z "${DRYSTONE_DATA:-}" ]; then

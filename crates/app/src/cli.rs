@@ -17,12 +17,13 @@ use std::{
 };
 
 use clap::{
-    Args, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind, parser::ValueSource,
+    Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind,
+    parser::ValueSource,
 };
 use drystone::keys::{self, Host};
 use drystone_formats::{Model, ModelOptions, VoxelModel};
 use drystone_store::CommitPolicy;
-use drystone_world::{GeneratorConfig, OpenOptions};
+use drystone_world::{GeneratorConfig, MovingConfig, MovingKind, OpenOptions};
 
 use crate::allocator::AllocatorKind;
 pub(crate) use fly::{CameraPathKind, FlyOptions};
@@ -123,7 +124,11 @@ pub(crate) struct SourceOptions {
     /// Seed of the generated world; equal seeds give equal worlds
     #[arg(long, value_name = "NUMBER", default_value_t = GeneratorConfig::default().seed, conflicts_with = "path", allow_hyphen_values = true)]
     pub(crate) seed: u64,
-    /// Size of the generated world in chunks of 32 voxels
+    /// Scene that changes in every frame, instead of a generated world: random (voxels at random; fifty
+    /// chunks change), noise (which travels), or crater (which wanders over a height map)
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["path", "relief"])]
+    pub(crate) scene: Option<SceneKind>,
+    /// Size of the generated world or the scene in chunks of 32 voxels
     #[arg(long, value_name = "XxYxZ", value_parser = chunks, conflicts_with = "path")]
     pub(crate) chunks: Option<[u32; 3]>,
     /// Height of the generated world from the deepest lake to the highest peak, 16 to 1024 voxels;
@@ -137,6 +142,24 @@ pub(crate) struct SourceOptions {
     pub(crate) height_map: HeightMapArgs,
 }
 
+/// Values of `--scene`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SceneKind {
+    Random,
+    Noise,
+    Crater,
+}
+
+impl From<SceneKind> for MovingKind {
+    fn from(kind: SceneKind) -> Self {
+        match kind {
+            SceneKind::Random => Self::Random,
+            SceneKind::Noise => Self::Noise,
+            SceneKind::Crater => Self::Crater,
+        }
+    }
+}
+
 impl SourceOptions {
     /// Returns the default options for a file.
     pub(crate) fn of(path: PathBuf) -> Self {
@@ -144,6 +167,7 @@ impl SourceOptions {
         Self {
             path: Some(path),
             seed: generated.seed,
+            scene: None,
             chunks: None,
             relief: generated.relief_voxels,
             merge: 0.0,
@@ -155,6 +179,13 @@ impl SourceOptions {
     pub(crate) fn open_options(&self) -> OpenOptions {
         let model = ModelOptions { merge_tolerance: self.merge, ..ModelOptions::default() };
         OpenOptions { height_map: self.height_map.options(), model }
+    }
+
+    /// Returns the scene that changes in every frame; `None` without `--scene`.
+    pub(crate) fn moving(&self) -> Option<MovingConfig> {
+        let default = MovingConfig::new(self.scene?.into());
+        let size_chunks = self.chunks.unwrap_or(default.size_chunks);
+        Some(MovingConfig { seed: self.seed, size_chunks, ..default })
     }
 
     /// Returns the path of the source if it is a polygon model.

@@ -185,8 +185,8 @@ impl Session {
         self.continue_editing();
     }
 
-    /// Updates the meshes for the view, and continues a change for about `time`. Returns a
-    /// completed change.
+    /// Moves voxels that change by themselves, updates the meshes for the view, and continues a change
+    /// for about `time`. Returns a completed change.
     ///
     /// # Errors
     /// If the device fails. A change that fails is cancelled instead.
@@ -194,7 +194,8 @@ impl Session {
         self.camera.reach(self.editing.grown(self.camera.corners()));
         let is_changing = self.is_changing();
         let Some(stage) = &mut self.stage else { return Ok(None) };
-        let followed = stage.follow(self.camera.view(), self.camera.size(), time);
+        let (view, size) = (self.camera.view(), self.camera.size());
+        let followed = stage.advance().and_then(|()| stage.follow(view, size, time));
         match followed.and_then(|part| self.continue_change(part)) {
             Err(error @ RenderError::Lost { .. }) => Err(error),
             Err(error) if !is_changing => self.show_levels_instead(error).map(|()| None),
@@ -414,7 +415,8 @@ impl Session {
 
     /// Whether the next frame differs without input: something moves, or is still being made.
     pub fn is_active(&self) -> bool {
-        self.camera.is_moving() || self.camera.is_haze_moving() || !self.is_settled()
+        let is_moving = self.stage.as_ref().is_some_and(Stage::is_moving);
+        is_moving || self.camera.is_moving() || self.camera.is_haze_moving() || !self.is_settled()
     }
 
     /// Whether all meshes of the view are shown, and no edit or change is in progress.

@@ -9,7 +9,7 @@ use drystone_formats::{Model, ModelWarning, Source};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
 };
-use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, World};
+use drystone_world::{GeneratedWorld, GeneratorConfig, MovingWorld, Opened, World};
 
 use crate::{
     AppError,
@@ -23,6 +23,9 @@ pub(crate) use unnamed::save_in_new_file;
 pub(crate) fn open(options: &SourceOptions) -> Result<Opened, AppError> {
     if let Some(path) = &options.path {
         return Ok(drystone_world::open(path, &options.open_options())?);
+    }
+    if let Some(config) = options.moving() {
+        return Ok(Opened::Voxels(Box::new(MovingWorld::new(config)?)));
     }
     let size_chunks = options.chunks.unwrap_or(GeneratorConfig::default().size_chunks);
     let (seed, relief_voxels) = (options.seed, options.relief);

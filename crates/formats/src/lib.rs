@@ -28,7 +28,7 @@ pub use model::{
 };
 pub use qb::QbFile;
 pub use source::{
-    EditDestination, EditStore, MAX_LOADED_CHUNKS, Saving, SeparateEdits, Source, WorldFile,
+    EditDestination, EditStore, MAX_LOADED_CHUNKS, Motion, Saving, SeparateEdits, Source, WorldFile,
 };
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
 pub use voxelize::VoxelModel;

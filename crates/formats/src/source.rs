@@ -37,7 +37,7 @@ pub trait Source: Any + Send + Sync {
     fn chunk_positions(&self) -> Vec<ChunkPos>;
 
     /// Returns the chunk at `position`, of side [`Chunk::SIDE`]. It is all air where the source has
-    /// nothing. Repeated calls return the same chunk.
+    /// nothing. Repeated calls return the same chunk until the source [moves](Self::motion).
     ///
     /// # Errors
     /// When a source that reads chunks on demand finds a damaged one.
@@ -104,11 +104,23 @@ pub trait Source: Any + Send + Sync {
         false
     }
 
+    /// Returns the motion of a source whose chunks change by themselves. `None` if they never do.
+    fn motion(&self) -> Option<&dyn Motion> {
+        None
+    }
+
     /// Returns a line for each damaged part found so far. The rest of the source can still be read.
     /// Call this after reading the chunks.
     fn faults(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Motion of a source whose chunks change by themselves, frame by frame.
+pub trait Motion {
+    /// Moves to the next frame, and returns the positions of the chunks that changed. From then on,
+    /// [`Source::chunk`] returns the new ones.
+    fn next_frame(&self) -> Vec<ChunkPos>;
 }
 
 /// Maximum number of chunks that are held in memory at once: those of a `World`, and those of a

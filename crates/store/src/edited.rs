@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use drystone_formats::{EditStore, SeparateEdits, Source, SourceError, WorldFile};
+use drystone_formats::{EditStore, Motion, SeparateEdits, Source, SourceError, WorldFile};
 use drystone_voxel::{
     Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTable, NodePos, downsample_block,
 };
@@ -362,6 +362,10 @@ impl Source for EditedSource {
 
     fn is_air(&self, node: NodePos) -> bool {
         self.source.is_air(node) && !self.is_edited(node)
+    }
+
+    fn motion(&self) -> Option<&dyn Motion> {
+        self.source.motion()
     }
 
     fn faults(&self) -> Vec<String> {

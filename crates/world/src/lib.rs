@@ -4,6 +4,7 @@
 mod edit;
 mod generate;
 mod lod;
+mod moving;
 mod open;
 mod shape;
 mod world;
@@ -16,6 +17,7 @@ pub use lod::{
     CubeSink, LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink, PixelScale,
     Unsaved,
 };
+pub use moving::{CraterLand, MovingConfig, MovingKind, MovingWorld};
 pub use open::{OpenOptions, Opened, open, open_voxels};
 pub use shape::VoxelShape;
 pub use world::World;

@@ -9,9 +9,10 @@
 //! allow: the sea takes two triangles per tile, the crater's rim two thousand. Meshes grow and shrink
 //! as the crater passes, so the pool needs ranges of any size. Each mesh has a skirt that hides gaps
 //! between grids of different resolutions.
+//!
+//! The viewer shows the same land in every frame as voxels, on any backend: `drystone --scene crater`.
 
 mod pictured;
-mod terrain;
 mod tile;
 
 use std::{
@@ -21,15 +22,15 @@ use std::{
 };
 
 use drystone_render::{PoolRenderer, SoftDevice};
+use drystone_world::CraterLand;
 use pictured::Pictured;
-use terrain::{TURN_FRAMES, Terrain};
 
 /// Tiles per side.
 const TILES: usize = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (path, frames) = arguments(std::env::args_os().skip(1))?;
-    let mut terrain = Terrain::new(TILES);
+    let mut terrain = CraterLand::new(TILES);
     let renderer = PoolRenderer::new(SoftDevice::new(960, 540)?, 0, 8)?;
     let mut pictured = Pictured::new(&terrain, Box::new(renderer))?;
     let (mut replaced, mut max_reserved_bytes) = (0, pictured.held().reserved_bytes);
@@ -59,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn arguments(
     mut words: impl Iterator<Item = std::ffi::OsString>,
 ) -> Result<(PathBuf, u32), Box<dyn Error>> {
-    let (mut path, mut frames) = (PathBuf::from("height_map.png"), TURN_FRAMES);
+    let (mut path, mut frames) = (PathBuf::from("height_map.png"), CraterLand::TURN_FRAMES);
     while let Some(word) = words.next() {
         let value = words.next().ok_or("usage: height_map [-o FILE.png] [--frames N]")?;
         match word.to_str() {

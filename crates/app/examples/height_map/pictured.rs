@@ -4,12 +4,10 @@ use drystone_render::{
     Atmosphere, Camera, HeldStats, Layer, RenderError, Renderer, TriangleMesh, TriangleTransform,
     TrianglesId, View,
 };
+use drystone_world::CraterLand;
 use glam::DVec3;
 
-use super::{
-    terrain::{TILE, Terrain},
-    tile::{Detail, Tile},
-};
+use super::tile::{Detail, Tile};
 
 /// Terrain with its meshes in a renderer, one per tile.
 pub(crate) struct Pictured {
@@ -25,13 +23,16 @@ pub(crate) const TOLERANCE: f32 = 0.12;
 
 impl Pictured {
     /// Inserts every tile of a terrain into a renderer.
-    pub(crate) fn new(terrain: &Terrain, renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
+    pub(crate) fn new(
+        terrain: &CraterLand,
+        renderer: Box<dyn Renderer>,
+    ) -> Result<Self, RenderError> {
         Self::with_detail(terrain, renderer, Detail::within(TOLERANCE))
     }
 
     /// Inserts every tile, with another level of detail.
     pub(crate) fn with_detail(
-        terrain: &Terrain,
+        terrain: &CraterLand,
         mut renderer: Box<dyn Renderer>,
         detail: Detail,
     ) -> Result<Self, RenderError> {
@@ -40,7 +41,7 @@ impl Pictured {
             scratch.fill(terrain, tile, detail);
             tiles.push(renderer.insert_triangles(&mesh(&scratch, tile))?);
         }
-        let side = (terrain.tiles() * TILE) as f64;
+        let side = (terrain.tiles() * CraterLand::TILE) as f64;
         let middle = DVec3::new(side * 0.5, 0.0, side * 0.48);
         let eye = middle + DVec3::new(0.27, 0.42, 0.64) * side;
         let camera = Camera::look_at(eye, middle);
@@ -54,7 +55,7 @@ impl Pictured {
     /// O(samples of the changed tiles).
     pub(crate) fn update(
         &mut self,
-        terrain: &Terrain,
+        terrain: &CraterLand,
         changed: &[bool],
     ) -> Result<u64, RenderError> {
         let mut count = 0;
@@ -74,7 +75,7 @@ impl Pictured {
 }
 
 /// Positions of the tiles, row by row.
-fn tile_positions(terrain: &Terrain) -> impl Iterator<Item = [usize; 2]> {
+fn tile_positions(terrain: &CraterLand) -> impl Iterator<Item = [usize; 2]> {
     let side = terrain.tiles();
     (0..side * side).map(move |at| [at % side, at / side])
 }
@@ -84,7 +85,7 @@ fn mesh(tile: &Tile, [x, z]: [usize; 2]) -> TriangleMesh<'_> {
         vertices: &tile.vertices,
         indices: &tile.indices,
         transform: TriangleTransform {
-            origin: [(x * TILE) as i32, 0, (z * TILE) as i32],
+            origin: [(x * CraterLand::TILE) as i32, 0, (z * CraterLand::TILE) as i32],
             scale: 1.0,
         },
         layer: Layer::Opaque,

@@ -1,9 +1,11 @@
 //! Triangulation of a tile with few triangles.
 
 use drystone_render::TriangleVertex;
+use drystone_world::CraterLand;
 use glam::Vec3;
 
-use super::terrain::{TILE, Terrain};
+/// Cells per side of a tile.
+const TILE: usize = CraterLand::TILE;
 
 /// Options of the triangulation.
 #[derive(Clone, Copy)]
@@ -34,7 +36,7 @@ impl Tile {
     ///
     /// # Cost
     /// O(samples of the tile), at most some 1,200 vertices and 2,300 triangles.
-    pub(crate) fn fill(&mut self, terrain: &Terrain, tile: [usize; 2], detail: Detail) {
+    pub(crate) fn fill(&mut self, terrain: &CraterLand, tile: [usize; 2], detail: Detail) {
         self.vertices.clear();
         self.indices.clear();
         let step = widest_step(terrain, tile, detail.tolerance);
@@ -78,7 +80,7 @@ impl Tile {
 }
 
 /// Returns the step of the coarsest grid, in cells, that is within the tolerance of every height.
-fn widest_step(terrain: &Terrain, tile: [usize; 2], tolerance: f32) -> usize {
+fn widest_step(terrain: &CraterLand, tile: [usize; 2], tolerance: f32) -> usize {
     let fits = |step: &usize| {
         (0..(TILE + 1).pow(2)).all(|at| {
             let within = [at % (TILE + 1), at / (TILE + 1)];
@@ -89,12 +91,12 @@ fn widest_step(terrain: &Terrain, tile: [usize; 2], tolerance: f32) -> usize {
     [TILE, TILE / 2, TILE / 4, TILE / 8, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-fn height(terrain: &Terrain, tile: [usize; 2], [x, z]: [usize; 2]) -> f32 {
+fn height(terrain: &CraterLand, tile: [usize; 2], [x, z]: [usize; 2]) -> f32 {
     terrain.height([tile[0] * TILE + x, tile[1] * TILE + z].map(|at| at as i32))
 }
 
 /// Returns the height of the grid's triangles at a sample.
-fn between(terrain: &Terrain, tile: [usize; 2], within: [usize; 2], step: usize) -> f32 {
+fn between(terrain: &CraterLand, tile: [usize; 2], within: [usize; 2], step: usize) -> f32 {
     // The last row and column belong to the cells before them.
     let [x, z] = within.map(|at| (at / step).min(TILE / step - 1) * step);
     let [u, v] = [within[0] - x, within[1] - z].map(|part| part as f32 / step as f32);
@@ -108,7 +110,7 @@ fn between(terrain: &Terrain, tile: [usize; 2], within: [usize; 2], step: usize)
 
 /// Returns the vertex of a sample: its normal from the samples around it, its colour from height
 /// and slope.
-fn vertex(terrain: &Terrain, tile: [usize; 2], [x, z]: [usize; 2]) -> TriangleVertex {
+fn vertex(terrain: &CraterLand, tile: [usize; 2], [x, z]: [usize; 2]) -> TriangleVertex {
     let [at_x, at_z] = [tile[0] * TILE + x, tile[1] * TILE + z].map(|at| at as i32);
     let height = terrain.height([at_x, at_z]);
     let rise =

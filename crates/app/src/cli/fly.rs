@@ -11,9 +11,9 @@ use super::SceneOptions;
 pub(crate) struct FlyOptions {
     #[command(flatten)]
     pub(crate) scene: SceneOptions,
-    /// Camera path: orbit (once around the scene), or a file with one stop per line: X,Y,Z of the
+    /// Camera path: orbit (once around the scene), still (for a moving scene), or a file with one stop per line: X,Y,Z of the
     /// camera and X,Y,Z of its target. The camera moves smoothly between stops
-    #[arg(long = "path", value_name = "FILE|orbit", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(CameraPathKind::parse))]
+    #[arg(long = "path", value_name = "FILE|orbit|still", default_value = "orbit", value_parser = OsStringValueParser::new().try_map(CameraPathKind::parse))]
     pub(crate) camera_path: CameraPathKind,
     /// Number of pictures
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -31,6 +31,8 @@ pub(crate) struct FlyOptions {
 pub(crate) enum CameraPathKind {
     /// Once around the target point, at the height of the first view.
     Orbit,
+    /// The camera does not move.
+    Still,
     /// Through the stops of a file.
     File(PathBuf),
 }
@@ -38,8 +40,9 @@ pub(crate) enum CameraPathKind {
 impl CameraPathKind {
     fn parse(text: OsString) -> Result<Self, &'static str> {
         match text.to_str() {
-            Some("") => Err("a camera path is orbit or a file"),
+            Some("") => Err("a camera path is orbit, still or a file"),
             Some("orbit") => Ok(Self::Orbit),
+            Some("still") => Ok(Self::Still),
             _ => Ok(Self::File(text.into())),
         }
     }

@@ -20,7 +20,8 @@ use crate::{AppError, cli::FlyOptions, commands, output, source};
 use route::Route;
 use sink::Sink;
 
-/// Draws the source along a camera path. Every picture is settled before it is drawn.
+/// Draws the source along a camera path. Every picture is settled before it is drawn. A moving scene
+/// is one frame further in each picture.
 pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     // Errors in the path or the folder are reported before the world is read.
     let route = Route::open(&options.camera_path)?;
@@ -36,6 +37,9 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let commands = sink.fill(views.len(), |n, write| {
         if is_stopped.load(Ordering::Relaxed) {
             return Err(AppError::Stopped { path: options.output.clone() });
+        }
+        if n > 0 {
+            shown.advance()?;
         }
         shown.settle(&views[n], options.scene.camera.size)?;
         let (picture, drawn) = shown.picture(&views[n])?;

@@ -131,6 +131,17 @@ impl Shown {
         }
     }
 
+    /// Moves voxels that change by themselves to their next frame. Returns false if nothing moves.
+    ///
+    /// # Errors
+    /// Errors of the renderer.
+    pub fn advance(&mut self) -> Result<bool, RenderError> {
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.scene.advance(),
+            Scene::Model(_) => Ok(false),
+        }
+    }
+
     /// Updates meshes until all that `view` needs is there, however long it takes.
     pub fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match &mut self.0 {

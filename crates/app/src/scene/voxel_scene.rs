@@ -292,6 +292,15 @@ impl VoxelScene {
         self.tree.apply_edit(edit, &mut self.shown).map_err(edit_error)
     }
 
+    /// Moves a source whose chunks change by themselves to its next frame, and updates the meshes as
+    /// [`set`](Self::set) does. Returns false if the source does not move.
+    ///
+    /// # Errors
+    /// Errors of [`set`](Self::set).
+    pub fn advance(&mut self) -> Result<bool, RenderError> {
+        self.tree.advance(&mut self.shown).map_err(edit_error)
+    }
+
     /// Applies a part of an edit; all parts are shown together after
     /// [`show_parts`](Self::show_parts). Returns the number of changed voxels.
     ///

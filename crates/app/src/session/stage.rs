@@ -138,6 +138,12 @@ impl Stage {
         next.scene.is_whole() && (is_late || !next.scene.lags())
     }
 
+    /// Moves voxels that change by themselves to their next frame, once the meshes of the last one are
+    /// shown and no change is in progress.
+    pub(super) fn advance(&mut self) -> Result<(), RenderError> {
+        if self.lags() || self.is_held { Ok(()) } else { self.scene.advance().map(drop) }
+    }
+
     pub(super) fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.scene.draw(view)
     }
@@ -180,6 +186,11 @@ impl Stage {
     /// Whether the meshes lag behind the camera, or those of another scene are missing.
     pub fn lags(&self) -> bool {
         self.scene.lags() || self.next.is_some()
+    }
+
+    /// Whether the voxels change by themselves.
+    pub fn is_moving(&self) -> bool {
+        self.data().is_some_and(|data| data.source().motion().is_some())
     }
 
     /// Whether a part could not be read and is retried by drawing.

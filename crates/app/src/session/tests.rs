@@ -1,6 +1,8 @@
 use drystone_render::{Image, SlotPolicy, SoftDevice};
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
-use drystone_world::{GeneratedWorld, GeneratorConfig, Opened, VoxelRay, World};
+use drystone_world::{
+    GeneratedWorld, GeneratorConfig, MovingConfig, MovingKind, MovingWorld, Opened, VoxelRay, World,
+};
 use glam::DVec3;
 
 mod cubes;
@@ -254,4 +256,35 @@ fn edits_during_a_switch_of_levels_are_shown() {
     settle(&mut session);
     assert!(session.has_levels() && !session.is_changing());
     assert!(picture(&mut session).difference(&edited, 8).unwrap().pixels < 20);
+}
+
+/// A moving scene changes in every frame, also in the next renderer. It waits while that is filled.
+#[test]
+fn a_moving_scene_changes_in_every_frame() {
+    let config = MovingConfig { size_chunks: [2; 3], ..MovingConfig::new(MovingKind::Noise) };
+    let source = Box::new(MovingWorld::new(config).unwrap());
+    let (levels, limits) = (LevelsFor::None, MemoryBudget::default().into());
+    let load = LoadOptions { levels, limits, shade: Shade::default() };
+    let content = Content::read_voxels(source, &load, &Progress::default()).unwrap();
+    let mut session = Session::new(content, &options(Host::Window));
+    attach(&mut session);
+    settle(&mut session);
+    let mut before = picture(&mut session);
+    let mut next = |session: &mut Session| {
+        session.follow(Duration::from_secs(1)).unwrap();
+        let next = picture(session);
+        let is_moved = next != before;
+        before = next;
+        is_moved
+    };
+    assert!((0..4).all(|_| next(&mut session)) && session.is_active());
+    apply(&mut session, Action::Renderer(RendererKind::Instanced(SlotPolicy::Lowest)));
+    finish_change(&mut session);
+    next(&mut session);
+    assert!((0..4).all(|_| next(&mut session)) && !session.is_changing());
+    session.detach();
+    attach(&mut session);
+    settle(&mut session);
+    next(&mut session);
+    assert!((0..4).all(|_| next(&mut session)));
 }

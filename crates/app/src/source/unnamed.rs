@@ -51,7 +51,8 @@ pub(super) fn note_existing(opened: &dyn Source, source: &SourceOptions) {
 
 /// Returns the path without the suffix of edit files.
 fn start_of(source: &SourceOptions) -> PathBuf {
-    let Some(path) = &source.path else { return format!("generated-{}", source.seed).into() };
+    let kind = source.moving().map_or("generated", |config| config.kind.name());
+    let Some(path) = &source.path else { return format!("{kind}-{}", source.seed).into() };
     match path.file_name() {
         // Drops what follows the name, as in `save/.`.
         Some(name) => path.with_file_name(name),

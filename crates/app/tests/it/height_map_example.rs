@@ -2,18 +2,18 @@
 
 #[path = "../../examples/height_map/pictured.rs"]
 mod pictured;
-#[path = "../../examples/height_map/terrain.rs"]
-mod terrain;
 #[path = "../../examples/height_map/tile.rs"]
 mod tile;
 
 use drystone_render::{Image, PoolRenderer, Renderer, SoftDevice};
+use drystone_world::CraterLand;
 use glam::Vec3;
 use pictured::{Pictured, TOLERANCE};
-use terrain::{TILE, TURN_FRAMES, Terrain};
 use tile::{Detail, Tile};
 
 const TILES: usize = 4;
+const TILE: usize = CraterLand::TILE;
+const TURN_FRAMES: u32 = CraterLand::TURN_FRAMES;
 
 fn renderer(size: [u32; 2]) -> Box<dyn Renderer> {
     Box::new(PoolRenderer::new(SoftDevice::new(size[0], size[1]).unwrap(), 0, 8).unwrap())
@@ -24,7 +24,7 @@ fn draw(pictured: &mut Pictured) -> Image {
     pictured.renderer.read_image().unwrap()
 }
 
-fn held_bytes(terrain: &Terrain) -> u64 {
+fn held_bytes(terrain: &CraterLand) -> u64 {
     let mut tile = Tile::default();
     let bytes = (0..TILES * TILES).map(|at| {
         tile.fill(terrain, [at % TILES, at / TILES], Detail::within(TOLERANCE));
@@ -37,7 +37,7 @@ fn held_bytes(terrain: &Terrain) -> u64 {
 /// not grow after the first turn.
 #[test]
 fn a_changing_terrain_does_not_leak_pool_memory() {
-    let mut terrain = Terrain::new(TILES);
+    let mut terrain = CraterLand::new(TILES);
     let mut pictured = Pictured::new(&terrain, renderer([32, 18])).unwrap();
     let meshes = (TILES * TILES) as u32;
     let mut used = Vec::new();
@@ -68,7 +68,7 @@ fn a_changing_terrain_does_not_leak_pool_memory() {
 /// A terrain updated tile by tile equals one built at once from the same heights.
 #[test]
 fn every_frame_shows_its_heights() {
-    let mut terrain = Terrain::new(TILES);
+    let mut terrain = CraterLand::new(TILES);
     let mut pictured = Pictured::new(&terrain, renderer([320, 180])).unwrap();
     let mut last = draw(&mut pictured);
     for frame in (1..=TURN_FRAMES).step_by(37) {
@@ -100,7 +100,7 @@ fn surface(tile: &Tile, [x, z]: [f32; 2], grid: usize) -> f32 {
 /// Triangles stay within the tolerance of every height, and are fewer where possible.
 #[test]
 fn triangles_stay_within_the_tolerance() {
-    let mut terrain = Terrain::new(TILES);
+    let mut terrain = CraterLand::new(TILES);
     terrain.set_frame(170);
     let mut tile = Tile::default();
     let mut counts = Vec::new();
@@ -126,8 +126,8 @@ fn triangles_stay_within_the_tolerance() {
 /// Skirts hide the sky between grids of different resolutions.
 #[test]
 fn skirts_close_the_seams() {
-    let mut terrain = Terrain::new(TILES);
-    let sky_pixels = |terrain: &Terrain, detail| {
+    let mut terrain = CraterLand::new(TILES);
+    let sky_pixels = |terrain: &CraterLand, detail| {
         let mut pictured = Pictured::with_detail(terrain, renderer([480, 480]), detail).unwrap();
         // No land has the colour of the sky, and no sky is in view from so steeply above.
         let sky = Vec3::new(1.0, 0.0, 1.0);

@@ -40,7 +40,7 @@ fn peak_bytes(process: u32) -> Option<u64> {
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Returns the peak memory of a process until it ended successfully.
-fn watch(mut process: Child) -> u64 {
+pub(crate) fn watch(mut process: Child) -> u64 {
     let (mut peak, start) = (0, Instant::now());
     let status = loop {
         // The peak only grows, so the last value before the end counts.

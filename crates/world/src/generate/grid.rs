@@ -22,7 +22,7 @@ pub(super) const MIRROR: i64 = 1 << 20;
 ///  −1 ┤  ╱    ╲  ╱
 ///       −1  1  3  5
 /// ```
-pub(super) fn noise_coordinate(position: i64) -> f32 {
+pub(crate) fn noise_coordinate(position: i64) -> f32 {
     let from_low = (position + MIRROR).rem_euclid(4 * MIRROR);
     (from_low.min(4 * MIRROR - from_low) - MIRROR) as f32
 }

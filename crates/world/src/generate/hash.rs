@@ -3,7 +3,7 @@
 use fastnoise_lite::{FastNoiseLite, NoiseType};
 
 /// Mixes 64 bits so that each depends on all (the finalizer of SplitMix64).
-pub(super) fn mix(value: u64) -> u64 {
+pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -35,7 +35,7 @@ impl Dice {
 }
 
 /// Creates a plain noise with waves of `width` voxels.
-pub(super) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
+pub(crate) fn noise(seed: u64, purpose: u64, width: f32) -> FastNoiseLite {
     let mut noise = FastNoiseLite::with_seed(mix(seed ^ purpose << 32) as i32);
     noise.set_noise_type(Some(NoiseType::OpenSimplex2));
     noise.set_frequency(Some(1.0 / width));

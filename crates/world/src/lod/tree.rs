@@ -327,6 +327,19 @@ impl LodTree {
         self.workers.request_first(&missing);
     }
 
+    /// Moves a source whose chunks change by themselves to its next frame, and replaces the meshes as
+    /// [`set`](Self::set) does. Returns false if the source does not move.
+    ///
+    /// # Cost
+    /// Cost of an edit of all changed chunks.
+    ///
+    /// # Errors
+    /// Errors of [`set`](Self::set).
+    pub fn advance<S: NodeSink>(&mut self, sink: &mut S) -> Result<bool, S::Error> {
+        let Some(changes) = self.data.advance() else { return Ok(false) };
+        self.show_changes(changes, sink).map(|_| true)
+    }
+
     /// Whether an edit is not shown yet because some of its meshes are missing.
     pub fn has_waiting_edits(&self) -> bool {
         self.edits.is_waiting()

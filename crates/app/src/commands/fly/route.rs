@@ -17,6 +17,8 @@ use crate::{
 pub(super) enum Route {
     /// Once around the target point.
     Orbit,
+    /// At the first view.
+    Still,
     /// Through these stops, at least one.
     Stops(Vec<Stop>),
 }
@@ -34,7 +36,11 @@ const MAX_BYTES: u64 = 16 << 20;
 impl Route {
     /// Reads the camera path that the options name.
     pub(super) fn open(kind: &CameraPathKind) -> Result<Self, AppError> {
-        let CameraPathKind::File(path) = kind else { return Ok(Self::Orbit) };
+        let path = match kind {
+            CameraPathKind::Orbit => return Ok(Self::Orbit),
+            CameraPathKind::Still => return Ok(Self::Still),
+            CameraPathKind::File(path) => path,
+        };
         let wrong = |line: usize, problem: String| AppError::CameraPath {
             path: path.into(),
             line,
@@ -48,6 +54,7 @@ impl Route {
     pub(super) fn views(&self, framed: &Framed, options: &ViewOptions, count: u32) -> Vec<View> {
         match self {
             Self::Orbit => orbit(framed, options, count),
+            Self::Still => vec![framed.view(options); count as usize],
             Self::Stops(stops) => {
                 let at = |n: u32| {
                     // The last picture is the last stop.

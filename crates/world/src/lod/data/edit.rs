@@ -160,6 +160,38 @@ impl LodData {
         Changes { count, number, parts }
     }
 
+    /// Moves the source to its next frame, and updates the LOD voxels above the changed chunks. Chunks
+    /// with unsaved edits stay as they are. Returns `None` if the source does not move.
+    ///
+    /// # Cost
+    /// The source's time for the changed chunks, on all cores.
+    pub(in crate::lod) fn advance(&self) -> Option<Changes> {
+        let motion = self.source.motion()?;
+        let mut editing = lock(&self.editing);
+        *editing += 1;
+        let number = *editing;
+        let mut positions = motion.next_frame();
+        positions.retain(|&position| self.read_edits().get(position.into()).is_none());
+        let chunk = |&position: &ChunkPos| {
+            let chunk = self.source.chunk(position).ok()?;
+            Some((NodePos::from(position), chunk))
+        };
+        let chunks = each(&positions, chunk);
+        // The lock keeps other threads from reading outdated LOD voxels next to new ones.
+        let mut cache = lock(&self.cache);
+        cache.begin_epoch(positions.iter().copied());
+        positions.iter().for_each(|&position| cache.remove(position.into()));
+        chunks.into_iter().for_each(|(node, chunk)| cache.insert(node, chunk));
+        // Every voxel may have changed, so that the LOD voxels are made again.
+        let changed = |&position: &ChunkPos| self.changed(position.into(), Span::WHOLE, None);
+        let parts = self.propagate(positions.iter().map(changed).collect(), |siblings| {
+            let propagate_level =
+                |children: &&[Changed]| self.propagate_derived(children, &mut cache);
+            siblings.iter().filter_map(propagate_level).collect()
+        });
+        Some(Changes { count: 0, number, parts })
+    }
+
     /// Returns a chunk before its first edit, if it was edited and the source makes its own LOD
     /// voxels. The outer `None` means that the source failed.
     fn original(&self, node: NodePos) -> Option<Option<Chunk>> {

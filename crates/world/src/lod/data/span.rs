@@ -11,6 +11,9 @@ pub(in crate::lod) struct Span {
 impl Span {
     pub(super) const EMPTY: Self = Self { low: [u8::MAX; 3], high: [0; 3] };
 
+    /// All voxels of a chunk.
+    pub(super) const WHOLE: Self = Self { low: [0; 3], high: [Chunk::SIDE as u8 - 1; 3] };
+
     pub(super) const fn is_empty(&self) -> bool {
         self.low[0] > self.high[0]
     }
