@@ -33,6 +33,13 @@ fn info_counts_the_polygons_of_a_real_model() {
         assert_eq!(json["polygons"], faces.len(), "{name}");
         assert_eq!(json["corners"], corners.len(), "{name}");
         assert_eq!(json["triangles"], corners.len() - 2 * faces.len(), "{name}");
+        let lengths = faces.iter().map(|face| face.split_whitespace().count() as u64 - 1);
+        let of = |len| lengths.clone().filter(|it| *it == len).count();
+        assert_eq!(
+            (&json["polygons_of_3"], &json["polygons_of_4"]),
+            (&of(3).into(), &of(4).into())
+        );
+        assert_eq!(json["max_corners"].as_u64(), lengths.max(), "{name}");
         assert!(json["coordinates"].as_u64().unwrap() <= positions.len() as u64, "{name}");
         let bytes = |key: &str| json[key].as_f64().unwrap();
         let ratio = bytes("polygon_bytes") / bytes("polygon_bytes_unshared");
@@ -40,6 +47,34 @@ fn info_counts_the_polygons_of_a_real_model() {
         assert!(text.contains(&format!("  polygons  {} of {}", faces.len(), corners.len())));
         assert!(text.contains(&format!("{:.1} % of", 100.0 * ratio)), "{text}");
     }
+}
+
+/// A pyramid of a square base and four triangles, beside a separate pentagon of 5 vertices. Two
+/// sides of the pyramid have a texture coordinate of their own, so that the base shares no vertex
+/// with them.
+const PYRAMID: &str = "v 0 0 0\nv 2 0 0\nv 2 0 2\nv 0 0 2\nv 1 2 1\nv 9 0 0\nv 9 2 0\nv 9 3 1\n\
+                       v 9 2 2\nv 9 0 2\nvt 0 0\nvt 1 1\nf 1/1 2/1 3/1 4/1\nf 2/1 1/1 5/1\n\
+                       f 3/1 2/1 5/1\nf 4/2 3/2 5/2\nf 1/2 4/2 5/2\nf 6/1 7/1 8/1 9/1 10/1\n";
+
+#[test]
+fn info_reports_the_corners_of_polygons_and_their_sharing() {
+    let path = scratch("info-corners").join("pyramid.obj");
+    fs::write(&path, PYRAMID).unwrap();
+    let (json, text) = info(&path, &[]);
+    // 21 corners of 6 polygons, at 10 coordinates. Of the pyramid, 4 coordinates have two vertices:
+    // 1, 3, 4 and 5.
+    assert_eq!((&json["polygons"], &json["vertices"]), (&6.into(), &14.into()));
+    assert_eq!((&json["polygons_of_3"], &json["polygons_of_4"]), (&4.into(), &1.into()));
+    assert_eq!(json["max_corners"], 5);
+    assert_eq!(json["corners_per_polygon"], 3.5);
+    assert_eq!(
+        (&json["polygons_per_vertex"], &json["polygons_per_coordinate"]),
+        (&1.5.into(), &2.1.into())
+    );
+    let lines = "  corners   3.50 a polygon: 66.7 % have 3, 16.7 % have 4, at most 5\n  \
+                 vertices  14 at 10 coordinates\n  \
+                 sharing   1.50 polygons a vertex, 2.10 a coordinate\n";
+    assert!(text.contains(lines), "{text}");
 }
 
 const TEXT: &str = "mtllib lost.mtl\nv 0 0 0\nv 2 0 0\nv 2 0.5 0\nv 0 0.5 0\nv 2.001 0 0\n\
