@@ -4,6 +4,7 @@
 mod allocators;
 mod churn;
 mod pairs;
+mod removals;
 mod reserved;
 mod steady;
 mod streams;
@@ -14,6 +15,7 @@ use crate::{Error, Run};
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     pairs::run(run)?;
+    removals::run(run)?;
     reserved::run(run)?;
     churn::run(run)?;
     streams::run(run)

@@ -100,6 +100,9 @@ fn pool_has_its_cases() {
             assert!(median(case, contender, "time") > 0.0, "{case} {contender}");
         }
     }
+    for case in ["list-remove-1000", "list-remove-100000"] {
+        assert!(median(case, "drystone", "time") > 0.0, "{case}");
+    }
     // Counted figures do not depend on the speed.
     assert!(median("reserved", "drystone", "bytes") <= 9.0);
     for contender in ["drystone", "drystone-direct"] {
