@@ -120,7 +120,11 @@ impl Session {
                 return Err(error);
             }
         }
-        (self.stage, self.change) = (Some(stage), None);
+        self.stage = Some(stage);
+        if self.change.take().is_some() {
+            let has_levels = self.has_levels();
+            self.camera.set_edge_haze(has_levels);
+        }
         self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
         self.pace.last = Instant::now();
         Ok(())

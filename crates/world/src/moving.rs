@@ -3,8 +3,6 @@ use std::sync::{PoisonError, RwLock};
 use drystone_formats::{Motion, Source, SourceError};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable};
 
-use crate::World;
-
 mod crater;
 mod noise;
 mod random;
@@ -79,6 +77,12 @@ impl MovingConfig {
         };
         Self { kind, seed: 3, size_chunks }
     }
+
+    /// Returns the size with at least one chunk along each axis. A crater's land is a square.
+    fn whole_size(&self) -> [u32; 3] {
+        let [x, y, z] = self.size_chunks.map(|side| side.max(1));
+        if self.kind == MovingKind::Crater { [x, y, x] } else { [x, y, z] }
+    }
 }
 
 impl MovingKind {
@@ -102,18 +106,22 @@ impl MovingKind {
 }
 
 impl MovingWorld {
+    /// Maximum number of chunks. The state of so many takes at most 512 MiB.
+    pub const MAX_CHUNKS: u64 = 1 << 14;
+
     /// Creates a world in its first frame.
     ///
     /// # Errors
-    /// [`SourceError::TooLarge`] for more than [`World::MAX_CHUNKS`] chunks.
+    /// [`SourceError::TooLarge`] for more than [`MAX_CHUNKS`](Self::MAX_CHUNKS) chunks.
     pub fn new(config: MovingConfig) -> Result<Self, SourceError> {
-        let [x, y, z] = config.size_chunks.map(u64::from);
-        let count = x.saturating_mul(y).saturating_mul(z);
-        if count > World::MAX_CHUNKS as u64 {
+        let config = MovingConfig { size_chunks: config.whole_size(), ..config };
+        let count =
+            config.size_chunks.iter().fold(1, |n: u64, &side| n.saturating_mul(side.into()));
+        if count > Self::MAX_CHUNKS {
             return Err(SourceError::TooLarge {
                 what: format!("scene {}", config.kind.name()),
                 found: count,
-                limit: World::MAX_CHUNKS as u64,
+                limit: Self::MAX_CHUNKS,
                 unit: "chunks",
                 advice: "use fewer chunks",
             });
@@ -126,7 +134,7 @@ impl MovingWorld {
         let frame = match kind {
             MovingKind::Random => Frame::Random(RandomChunks::new(seed, size)),
             MovingKind::Noise => Frame::Noise(TravellingNoise::new(seed, size)),
-            MovingKind::Crater => Frame::Crater(CraterVoxels::new(size[0].max(1))),
+            MovingKind::Crater => Frame::Crater(CraterVoxels::new(size[0])),
         };
         let name = format!("scene {}, seed {seed}", kind.name());
         Ok(Self { config, name, materials, frame: RwLock::new(frame) })
@@ -134,8 +142,7 @@ impl MovingWorld {
 
     /// Returns the size along X, Y and Z in chunks.
     fn size(&self) -> [i32; 3] {
-        let [x, y, z] = self.config.size_chunks.map(|side| side as i32);
-        if self.config.kind == MovingKind::Crater { [x, y, x] } else { [x, y, z] }
+        self.config.size_chunks.map(|side| side as i32)
     }
 }
 
@@ -168,7 +175,7 @@ impl Source for MovingWorld {
     fn extent(&self) -> Option<ChunkBox> {
         let [x, y, z] = self.size();
         let max = ChunkPos::new(x - 1, y - 1, z - 1);
-        (x > 0 && y > 0 && z > 0).then_some(ChunkBox { min: ChunkPos::new(0, 0, 0), max })
+        Some(ChunkBox { min: ChunkPos::new(0, 0, 0), max })
     }
 
     fn motion(&self) -> Option<&dyn Motion> {
@@ -179,9 +186,6 @@ impl Source for MovingWorld {
 impl Motion for MovingWorld {
     fn next_frame(&self) -> Vec<ChunkPos> {
         let size = self.size();
-        if self.extent().is_none() {
-            return Vec::new();
-        }
         match &mut *self.frame.write().unwrap_or_else(PoisonError::into_inner) {
             Frame::Random(random) => random.next_frame(),
             Frame::Noise(noise) => {

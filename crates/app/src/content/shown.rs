@@ -203,6 +203,13 @@ impl Shown {
         }
     }
 
+    /// Sets the limit of the cache of voxels again, after another scene of the same voxels is gone.
+    pub(crate) fn limit_cache(&self) {
+        if let Some(voxels) = self.voxels() {
+            voxels.limit_cache();
+        }
+    }
+
     /// Returns the limits of the voxels; a model has none.
     pub(crate) fn limits(&self) -> Option<LodLimits> {
         self.voxels().map(|voxels| voxels.limits)

@@ -27,7 +27,14 @@ impl ShownVoxels {
         limits: LodLimits,
         renderer: Box<dyn Renderer>,
     ) -> Result<Self, RenderError> {
-        Ok(Self { scene: scene(data, limits, renderer)?, limits, before: None })
+        let voxels = Self { scene: scene(data, limits, renderer)?, limits, before: None };
+        voxels.limit_cache();
+        Ok(voxels)
+    }
+
+    /// Sets the limit of the cache, which scenes of the same voxels share.
+    pub(super) fn limit_cache(&self) {
+        self.scene.data().set_cache_bytes(self.limits.max_cache_bytes());
     }
 
     /// Returns the voxels with other limits, without meshes.
@@ -116,7 +123,6 @@ fn scene(
         during: "starting the threads that make meshes",
         reason: error.to_string(),
     };
-    data.set_cache_bytes(limits.max_cache_bytes());
     let tree = LodTree::new(data, limits.config).map_err(no_threads)?;
     let mut scene = VoxelScene::new(tree, renderer)?;
     scene.set_max_bytes(limits.max_vertex_bytes());

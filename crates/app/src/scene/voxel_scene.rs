@@ -293,12 +293,17 @@ impl VoxelScene {
     }
 
     /// Moves a source whose chunks change by themselves to its next frame, and updates the meshes as
-    /// [`set`](Self::set) does. Returns false if the source does not move.
+    /// [`set`](Self::set) does. Returns false if the source does not move. Meshes that do not fit into
+    /// the memory limit stay as they were until an [`update`](Self::update) has made room.
     ///
     /// # Errors
-    /// Errors of [`set`](Self::set).
+    /// If the device failed.
     pub fn advance(&mut self) -> Result<bool, RenderError> {
-        self.tree.advance(&mut self.shown).map_err(edit_error)
+        match self.tree.advance(&mut self.shown) {
+            Err(Refused::Full) => Ok(true),
+            Err(Refused::Failed(error)) => Err(error),
+            Ok(moves) => Ok(moves),
+        }
     }
 
     /// Applies a part of an edit; all parts are shown together after

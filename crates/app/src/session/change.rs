@@ -180,11 +180,24 @@ impl Session {
     }
 
     /// Toggles levels of detail, or says why it is not possible. The current scene is drawn until the
-    /// other one is complete.
+    /// other one is complete; until then, the change can be cancelled by toggling again.
     pub(super) fn switch_levels(&mut self) -> Result<(), RenderError> {
-        if self.is_changing() {
-            self.say(Self::BUSY);
-            return Ok(());
+        match (self.change.as_ref().map(|change| change.to), &mut self.stage) {
+            (Some(ChangeTarget::Levels(on)), Some(stage)) => {
+                stage.stop_change();
+                self.change = None;
+                self.camera.set_edge_haze(!on);
+                self.set_message(format!(
+                    "levels of detail stay {}",
+                    if on { "off" } else { "on" }
+                ));
+                return Ok(());
+            }
+            (Some(_), _) => {
+                self.say(Self::BUSY);
+                return Ok(());
+            }
+            (None, _) => {}
         }
         let has_levels = !self.has_levels();
         if let Some(problem) = self.cannot_show(has_levels) {
@@ -218,6 +231,9 @@ impl Session {
             return Err(error);
         }
         self.switch_levels()?;
+        if !self.is_changing() {
+            return Err(error);
+        }
         self.say("levels of detail on: the renderer has no memory for full detail");
         Ok(())
     }
@@ -271,11 +287,6 @@ impl Session {
             return Ok(None);
         }
         let changed = Changed { to: change.to, report: change.report() };
-        if let ChangeTarget::Renderer(_) | ChangeTarget::Levels(_) = changed.to {
-            // The renderer is new.
-            let refused = stage.set_cull(self.cull)?;
-            self.note(refused);
-        }
         match changed.to {
             ChangeTarget::Renderer(kind) => self.renderer = kind,
             ChangeTarget::Occlusion(occlusion) => {
@@ -285,6 +296,11 @@ impl Session {
             ChangeTarget::Levels(_) => {}
         }
         self.change = None;
+        if let ChangeTarget::Renderer(_) | ChangeTarget::Levels(_) = changed.to {
+            // The renderer is new.
+            let refused = stage.set_cull(self.cull)?;
+            self.note(refused);
+        }
         Ok(Some(changed))
     }
 

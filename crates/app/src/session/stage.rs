@@ -64,12 +64,18 @@ impl Stage {
 
     /// Begins to prepare a scene of the same voxels in a new renderer.
     fn prepare_next(&mut self, limits: LodLimits, kind: RendererKind) -> Result<(), RenderError> {
-        self.next = None;
+        self.drop_next();
         let Some(content) = self.scene.content(limits) else { return Ok(()) };
         let renderer = self.device.renderer(kind, content.capacity())?;
         let scene = Shown::new(content, limits.config.meshing, renderer, Pace::Frames)?;
         self.next = Some(Next { scene, kind, begun: Instant::now() });
         Ok(())
+    }
+
+    fn drop_next(&mut self) {
+        if self.next.take().is_some() {
+            self.scene.limit_cache();
+        }
     }
 
     /// Begins to mesh a world again; [`follow`](Self::follow) continues.
@@ -80,12 +86,12 @@ impl Stage {
     /// Cancels all changes.
     pub(super) fn stop_change(&mut self) {
         self.scene.stop_change();
-        self.next = None;
+        self.drop_next();
     }
 
     /// Prepares the next scene again after an edit, which goes to the current scene only.
     pub(super) fn edited(&mut self) -> Result<(), RenderError> {
-        match self.next.take().map(|next| (next.scene.limits(), next.kind)) {
+        match self.next.as_ref().map(|next| (next.scene.limits(), next.kind)) {
             Some((Some(limits), kind)) => self.prepare_next(limits, kind),
             _ => Ok(()),
         }
@@ -120,7 +126,7 @@ impl Stage {
             followed => followed.unwrap_or_default(),
         };
         let Some(mut next) = self.next.take() else { return Ok(part) };
-        next.scene.follow(view, size, time)?;
+        next.scene.follow(view, size, time).inspect_err(|_| self.scene.limit_cache())?;
         if !self.is_held && self.can_show(&next) {
             self.scene = next.scene;
             return Ok(None);

@@ -205,8 +205,12 @@ fn content_at_levels_of_detail_is_read_as_requested() {
         assert!(session.has_levels() == expected && session.is_changing());
         // The old scene is drawn until the new one is complete.
         assert!(picture(&mut session) == before || !expected);
-        apply(&mut session, Action::Levels);
+        apply(&mut session, Action::Occlusion);
         assert_eq!(session.message(), Session::BUSY);
+        // A second press cancels the change.
+        apply(&mut session, Action::Levels);
+        assert!(session.has_levels() != expected && !session.is_changing());
+        apply(&mut session, Action::Levels);
         assert_eq!(finish_change(&mut session).to, ChangeTarget::Levels(expected));
         settle(&mut session);
         assert!(!session.is_changing() && session.editing().is_on());
@@ -287,4 +291,25 @@ fn a_moving_scene_changes_in_every_frame() {
     settle(&mut session);
     next(&mut session);
     assert!((0..4).all(|_| next(&mut session)));
+}
+
+/// A moving scene keeps moving if there is no memory for its meshes, with coarser voxels.
+#[test]
+fn a_moving_scene_without_memory_does_not_fail() {
+    let config = MovingConfig { size_chunks: [4; 3], ..MovingConfig::new(MovingKind::Random) };
+    let source = Box::new(MovingWorld::new(config).unwrap());
+    let (levels, limits) = (LevelsFor::All, MemoryBudget::default().into());
+    let load = LoadOptions { levels, limits, shade: Shade::default() };
+    let content = Content::read_voxels(source, &load, &Progress::default()).unwrap();
+    let mut session = Session::new(content, &options(Host::Window));
+    attach(&mut session);
+    settle(&mut session);
+    let scene = session.stage().and_then(Stage::voxel_scene).unwrap();
+    let used_bytes = scene.renderer().held().used_bytes;
+    scene.set_max_bytes(used_bytes / 2);
+    for _ in 0..300 {
+        session.follow(Duration::from_millis(1)).unwrap();
+    }
+    let scene = session.stage().and_then(Stage::voxel_scene).unwrap();
+    assert!(scene.coarsening() > 1.0, "the limit was not reached");
 }

@@ -44,8 +44,8 @@ fn picture(shown: &mut Shown, view: &View) -> Image {
     shown.picture(view).unwrap().0
 }
 
-/// A scene that was moved frame by frame shows what a new scene of that frame shows, with every way
-/// of drawing and at levels of detail.
+/// A scene that was moved frame by frame shows what a new scene of that frame shows: as meshes, as
+/// cubes, and at levels of detail.
 #[test]
 fn every_frame_shows_its_voxels() {
     const FRAMES: u32 = 3;

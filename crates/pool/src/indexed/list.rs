@@ -93,10 +93,13 @@ impl IndexedList {
             let Some(mesh) = pool.mesh(handle) else { return false };
             let (parts, key) = select(&mesh);
             let before = selected.len();
-            pool.emit_commands(handle, parts, table, |buffers, command| {
-                let rank = (selected.len() - before) as u32;
-                selected.push(Selected { key, buffers, rank, command });
-            });
+            // A hidden mesh does not count as drawn.
+            if !parts.is_empty() {
+                pool.emit_commands(handle, parts, table, |buffers, command| {
+                    let rank = (selected.len() - before) as u32;
+                    selected.push(Selected { key, buffers, rank, command });
+                });
+            }
             *visible += usize::from(selected.len() > before);
             true
         });

@@ -396,3 +396,21 @@ fn a_device_without_memory_changes_nothing() {
         assert_eq!(ranges.map(|ranges| ranges[0].part_counts[0]), [3, 3]);
     }
 }
+
+#[test]
+fn hidden_meshes_are_the_first_eviction_candidates() {
+    let mut gpus = Gpus::new(Access::Staged, 2);
+    let mut pool = Pool::new(PoolConfig::fixed(9, 64), PoolConfig::fixed(64, 64)).unwrap();
+    let mut list = IndexedList::new(Grouping::InOrder);
+    let mut insert = |data| pool.insert(&[1, 2, 3], &[0, 1, 2], &[3], data, &mut gpus).unwrap();
+    let [shown, hidden] = [insert(7), insert(8)];
+    [shown, hidden].into_iter().for_each(|mesh| list.insert(mesh));
+    for frame in 1..4 {
+        let is_shown = |mesh: MeshHandle| if mesh == shown { PartSet::ALL } else { PartSet::EMPTY };
+        list.select(&pool, |mesh| (is_shown(mesh.handle()), 0));
+        pool.frame_submitted(frame);
+    }
+    let error = pool.insert(&[0; 9], &[0], &[1], 0, &mut gpus).unwrap_err();
+    let PoolError::Full { least_recently_drawn, .. } = error else { panic!("{error:?}") };
+    assert_eq!(least_recently_drawn, [Some(hidden), Some(shown), None, None]);
+}

@@ -110,3 +110,17 @@ fn worlds_of_any_size_are_made_or_refused() {
         assert!(matches!(MovingWorld::new(config), Err(SourceError::TooLarge { .. })));
     }
 }
+
+/// The land of a crater is a square, so its depth counts as its width.
+#[test]
+fn scenes_that_are_too_large_are_errors() {
+    let new = |kind, size_chunks| MovingWorld::new(MovingConfig { kind, seed: 1, size_chunks });
+    for kind in [MovingKind::Random, MovingKind::Noise, MovingKind::Crater] {
+        assert_eq!(new(kind, [0; 3]).unwrap().chunk_positions().len(), 1, "{kind:?}");
+        for size in [[u32::MAX, 0, 1], [u32::MAX; 3], [1 << 14, 2, 1]] {
+            let error = new(kind, size).err();
+            assert!(matches!(error, Some(SourceError::TooLarge { .. })), "{kind:?} {size:?}");
+        }
+    }
+    assert!(matches!(new(MovingKind::Crater, [4_000, 1, 1]), Err(SourceError::TooLarge { .. })));
+}

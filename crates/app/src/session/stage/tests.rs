@@ -181,3 +181,18 @@ fn a_change_to_a_full_renderer_is_cancelled() {
     assert!(matches!(follow(), Ok(None)), "the change is cancelled");
     assert!(picture(&mut stage, 0.0) == before);
 }
+
+/// Scenes of the same voxels share a cache. Without levels of detail it has no limit.
+#[test]
+fn a_cancelled_change_restores_the_limit_of_the_cache() {
+    let mut limits = full_detail().all_levels();
+    limits.cache_bytes = 64 << 10;
+    let mut stage = shown(limits);
+    stage.change_limits(LodLimits::full_detail, RendererKind::Pool).unwrap();
+    stage.stop_change();
+    let data = stage.data().unwrap();
+    for position in data.chunk_positions() {
+        data.chunk(position.into());
+    }
+    assert!(data.cached_bytes() <= limits.cache_bytes, "{}", data.cached_bytes());
+}
