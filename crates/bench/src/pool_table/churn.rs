@@ -58,7 +58,7 @@ impl Churn {
     fn new(meshes: Meshes, access: Access) -> Result<Self, Failure> {
         let capacity = (meshes.quads() * 100 / RANGES_PERCENT) as u32;
         let config = super::fixed_buffers(BUFFERS, capacity);
-        Ok(Self(SteadyPool::new(config, access, meshes, |_| 0)?))
+        Ok(Self(SteadyPool::new(config, access, meshes)?))
     }
 
     /// Replaces meshes by others of other sizes. Returns the total time in nanoseconds.

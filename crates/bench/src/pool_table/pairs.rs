@@ -55,7 +55,7 @@ fn run_case<P: RangeAllocator>(
                     let placement = P::placement(histogram);
                     let slots = meshes.live.len() as u32 + 1;
                     let config = PoolConfig { placement, ..PoolConfig::fixed(capacity, slots) };
-                    state.insert(SteadyPool::new(config, access, meshes.clone(), draw_data)?)
+                    state.insert(SteadyPool::new(config, access, meshes.clone())?)
                 }
             };
             let ns = churn(pool, pairs)?;
@@ -75,11 +75,6 @@ fn run_case<P: RangeAllocator>(
         let direct = pool("drystone-direct", Access::Direct);
         Ok(vec![pool("drystone", Access::Staged), direct, bare])
     })
-}
-
-/// Draw data of a mesh, which identifies it.
-fn draw_data(quads: u32) -> [u32; 4] {
-    [quads, 1, 2, 3]
 }
 
 /// Removes and inserts meshes. Returns the total time in nanoseconds.

@@ -63,14 +63,14 @@ fn full_pool(
     replacements: usize,
 ) -> Result<SteadyPool<u32>, Failure> {
     let config = PoolConfig { placement, ..super::fixed_buffers(BUFFERS, capacity) };
-    let mut pool = SteadyPool::new(config, Access::Staged, meshes, |_| 0)?;
+    let mut pool = SteadyPool::new(config, Access::Staged, meshes)?;
     pool.meshes.make_plan(replacements);
     for turn in 0..replacements {
         pool.remove_and_insert(turn)?;
     }
     let mut random = Random::new(pool.meshes.quads());
     loop {
-        match pool.insert(Shape::random(&mut random)) {
+        match pool.insert(&Shape::random(&mut random)) {
             Ok(_) => {}
             Err(PoolError::Full { .. }) => return Ok(pool),
             Err(error) => return Err(error.into()),

@@ -62,65 +62,86 @@ impl Meshes {
     }
 }
 
-/// A pool with meshes and simulated frames. Draw data of a mesh is made of its number of quads.
+/// Draw data that is made of a mesh's number of quads.
+pub(super) trait MeshData: bytemuck::Pod + PartialEq {
+    fn of(quads: u32) -> Self;
+}
+
+/// Identifies the mesh.
+impl MeshData for [u32; 4] {
+    #[inline]
+    fn of(quads: u32) -> Self {
+        [quads, 1, 2, 3]
+    }
+}
+
+/// Means nothing.
+impl MeshData for u32 {
+    #[inline]
+    fn of(_: u32) -> Self {
+        0
+    }
+}
+
+/// A pool with meshes and simulated frames.
 pub(super) struct SteadyPool<D> {
     pub(super) pool: VertexPool<u64, D>,
     pub(super) backend: NullBackend,
     pub(super) meshes: Meshes,
     pub(super) handles: Vec<MeshHandle>,
-    draw_data: fn(u32) -> D,
     elements: Vec<u64>,
     frame: u64,
 }
 
-impl<D: bytemuck::Pod> SteadyPool<D> {
+impl<D: MeshData> SteadyPool<D> {
     /// Inserts all meshes into a new pool.
     pub(super) fn new(
         config: PoolConfig,
         access: Access,
         meshes: Meshes,
-        draw_data: fn(u32) -> D,
     ) -> Result<Self, PoolError> {
         let mut steady = Self {
             pool: VertexPool::new(config)?,
             backend: NullBackend(access),
             handles: Vec::with_capacity(meshes.live.len()),
             meshes,
-            draw_data,
             elements: vec![0; MAX_QUADS as usize],
             frame: 0,
         };
         for index in 0..steady.meshes.live.len() {
-            let handle = steady.insert(steady.meshes.live[index])?;
+            let shape = steady.meshes.live[index];
+            let handle = steady.insert(&shape)?;
             steady.handles.push(handle);
         }
         Ok(steady)
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, shape: Shape) -> Result<MeshHandle, PoolError> {
+    pub(super) fn insert(&mut self, shape: &Shape) -> Result<MeshHandle, PoolError> {
         let elements = &self.elements[..shape.quads as usize];
-        let data = (self.draw_data)(shape.quads);
-        self.pool.insert(elements, &shape.parts, data, &mut self.backend)
+        self.pool.insert(elements, &shape.parts, D::of(shape.quads), &mut self.backend)
     }
 
     /// Removes a mesh and inserts another, as turn `turn` of the plan.
     #[inline]
     pub(super) fn remove_and_insert(&mut self, turn: usize) -> Result<(), PoolError> {
-        let (at, shape) = self.meshes.plan[turn];
-        self.pool.remove(self.handles[at as usize])?;
-        self.handles[at as usize] = self.insert(shape)?;
+        let Self { pool, backend, meshes, handles, elements, .. } = self;
+        let (at, shape) = &meshes.plan[turn];
+        let handle = &mut handles[*at as usize];
+        pool.remove(*handle)?;
+        let elements = &elements[..shape.quads as usize];
+        *handle = pool.insert(elements, &shape.parts, D::of(shape.quads), backend)?;
         Ok(())
     }
 
     /// Replaces the mesh that the plan names for turn `turn`.
     #[inline]
     pub(super) fn replace(&mut self, turn: usize) -> Result<(), PoolError> {
-        let (at, shape) = self.meshes.plan[turn];
-        let elements = &self.elements[..shape.quads as usize];
-        let data = (self.draw_data)(shape.quads);
-        let mesh = self.handles[at as usize];
-        self.pool.replace(mesh, elements, &shape.parts, data, &mut self.backend)
+        let Self { pool, backend, meshes, handles, elements, .. } = self;
+        let (at, shape) = &meshes.plan[turn];
+        let elements = &elements[..shape.quads as usize];
+        let data = D::of(shape.quads);
+        pool.replace(handles[*at as usize], elements, &shape.parts, data, backend)
     }
 
     pub(super) fn end_frame(&mut self) {
@@ -131,10 +152,7 @@ impl<D: bytemuck::Pod> SteadyPool<D> {
     }
 
     /// Checks the pool, and that it contains exactly the expected meshes.
-    pub(super) fn check(&self) -> Result<(), String>
-    where
-        D: PartialEq,
-    {
+    pub(super) fn check(&self) -> Result<(), String> {
         self.pool.validate()?;
         let used = self.pool.stats().used;
         if used != self.meshes.quads() || self.pool.len() as usize != self.handles.len() {
@@ -142,7 +160,7 @@ impl<D: bytemuck::Pod> SteadyPool<D> {
         }
         let mut meshes = self.handles.iter().zip(&self.meshes.live);
         let is_right = |(&mesh, shape): (&MeshHandle, &Shape)| {
-            self.pool.data(mesh) == Some(&(self.draw_data)(shape.quads))
+            self.pool.data(mesh) == Some(&D::of(shape.quads))
         };
         match meshes.all(is_right) {
             true => Ok(()),
