@@ -24,8 +24,9 @@ pub(crate) struct Meshes {
     pool: u32,
     slots: Slots<Mesh>,
     pub(crate) changes: RecentChanges,
-    /// Number of removals. Each makes at least one handle stale.
-    removals: u64,
+    /// Revision after the last removal. A counter of its own would be incremented together with
+    /// the revision, in one wide load that waits for the narrow store of the last insertion.
+    removed_at: u64,
     oldest: Oldest,
 }
 
@@ -43,7 +44,7 @@ impl Meshes {
             pool: POOLS.fetch_add(1, Ordering::Relaxed),
             slots: Slots::new(),
             changes: RecentChanges::new(),
-            removals: 0,
+            removed_at: 0,
             oldest: Oldest::default(),
         }
     }
@@ -73,15 +74,15 @@ impl Meshes {
     #[inline]
     pub(crate) fn remove(&mut self, key: MeshKey) {
         self.slots.remove(key);
-        self.removals += 1;
         self.changes.note(key.index());
+        self.removed_at = self.changes.revision();
     }
 
     /// Removes all meshes, whose allocations are retired.
     pub(crate) fn clear(&mut self) {
         self.slots.reset();
-        self.removals += 1;
         self.changes.note_every_slot();
+        self.removed_at = self.changes.revision();
     }
 
     /// Points the piece of a slot's mesh at `from` to `to`. Returns the mesh.
@@ -137,10 +138,10 @@ impl Meshes {
         self.slots.len()
     }
 
-    /// Number of removals: increases when a valid handle becomes stale.
+    /// Revision after the last removal: increases when a valid handle becomes stale.
     #[inline]
-    pub(crate) const fn removals(&self) -> u64 {
-        self.removals
+    pub(crate) const fn removed_at(&self) -> u64 {
+        self.removed_at
     }
 
     #[inline]

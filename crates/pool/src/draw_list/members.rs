@@ -34,7 +34,7 @@ pub(super) struct Members {
     id: u32,
     /// Increases with every insertion and removal.
     revision: u64,
-    /// The pool's number of removals at the last check for stale meshes.
+    /// The pool's last removal at the last check for stale meshes.
     verified: Option<u64>,
 }
 
@@ -112,12 +112,12 @@ impl Members {
             }
         }
         self.revision += u64::from(self.len < before);
-        self.verified = Some(pool.meshes.removals());
+        self.verified = Some(pool.meshes.removed_at());
     }
 
     /// Returns whether no mesh can be stale.
     pub(super) fn has_no_stale<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> bool {
-        self.verified == Some(pool.meshes.removals())
+        self.verified == Some(pool.meshes.removed_at())
     }
 
     /// Passes each mesh to `visit`, in slot order. Some may be stale.
