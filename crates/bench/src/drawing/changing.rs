@@ -19,6 +19,12 @@ use crate::{
 /// Number of chunks that change before every frame, or all if there are fewer.
 const CHANGED_CHUNKS: u32 = 50;
 
+/// Contenders of `dynamic`.
+const KINDS: [Kind; 7] = {
+    let [a, b, c, d, e, f] = Kind::ALL;
+    [a, b, c, d, e, f, Kind::NaiveGlCreating]
+};
+
 /// Largest number of frames per round.
 const ROUND_FRAMES: u32 = 3;
 /// Time limit of a round of a large scene.
@@ -29,7 +35,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
         let scene = run.prepare(case, || RandomScene::new(side, chunks_per_side))?;
         let Some(scene) = scene else { continue };
         let changes = RandomChanges::of(&scene);
-        run_case(run, case, scene, &|| Box::new(changes.clone()))?;
+        run_case(run, case, scene, &KINDS, &|| Box::new(changes.clone()))?;
     }
     Ok(())
 }
@@ -39,13 +45,14 @@ pub(super) fn run_case(
     run: &mut Run<'_>,
     case: &str,
     scene: RandomScene,
+    kinds: &[Kind],
     changes: &dyn Fn() -> Box<dyn Changes>,
 ) -> Result<(), Error> {
     let open = |kind: Kind| {
         let renderer = kind.open(scene.quad_count().into(), scene.quads.len() as u32);
         (kind.name(), renderer.and_then(|it| Changing::new(kind, it, &scene, changes())))
     };
-    let opened = available(case, Kind::ALL.map(open));
+    let opened = available(case, kinds.iter().copied().map(open));
     let view = scene.view;
     drop(scene);
     let changing = prepare(run, case, &view, opened)?;

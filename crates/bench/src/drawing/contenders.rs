@@ -33,6 +33,8 @@ pub(super) enum Kind {
     PoolGl,
     /// The article's naive program: a vertex array, three buffers and a call per mesh.
     NaiveGl,
+    /// The article's naive program, but a changed mesh gets new buffers.
+    NaiveGlCreating,
     /// drystone's pool with the article's vertices.
     PoolGlFat,
     /// One buffer with drystone's quads, uploaded whole when anything changes, and one call, on OpenGL.
@@ -40,7 +42,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds, except those of one table alone.
     pub(super) const ALL: [Self; 6] = [
         Self::PoolWgpu,
         Self::NaiveWgpu,
@@ -56,6 +58,7 @@ impl Kind {
             Self::NaiveWgpu => "naive-wgpu",
             Self::PoolGl => "pool-gl",
             Self::NaiveGl => "naive-gl",
+            Self::NaiveGlCreating => "naive-gl-creating",
             Self::PoolGlFat => "pool-gl-fat",
             Self::MergedGl => "merged-gl",
         }
@@ -67,7 +70,7 @@ impl Kind {
             Self::PoolWgpu | Self::NaiveWgpu | Self::PoolGl | Self::MergedGl => {
                 size_of::<Quad>() as u64
             }
-            Self::NaiveGl => ArticleDevice::QUAD_BYTES,
+            Self::NaiveGl | Self::NaiveGlCreating => ArticleDevice::QUAD_BYTES,
             Self::PoolGlFat => FatDevice::QUAD_BYTES,
         }
     }
@@ -84,6 +87,10 @@ impl Kind {
             Self::NaiveWgpu => Box::new(NaiveRenderer::new(wgpu_device()?)),
             Self::PoolGl => Box::new(PoolRenderer::new(gl_device()?, quads, meshes)?),
             Self::NaiveGl => Box::new(NaiveRenderer::new(ArticleDevice::headless(width, height)?)),
+            Self::NaiveGlCreating => {
+                let device = ArticleDevice::headless(width, height)?.without_spare_buffers();
+                Box::new(NaiveRenderer::new(device))
+            }
             Self::PoolGlFat => {
                 let device = FatDevice::headless(GlConfig::default(), width, height)?;
                 Box::new(PoolRenderer::new(device, quads, meshes)?)

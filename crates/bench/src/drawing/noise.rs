@@ -7,6 +7,7 @@ use drystone_voxel::{Chunk, ChunkPos, Material, VoxelPos};
 
 use super::{
     changing::{Changes, run_case},
+    contenders::Kind,
     scene::{NOISE_COLOR, RandomScene, chunk_positions},
     still::cases,
 };
@@ -28,7 +29,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
         })?;
         let Some((scene, travel)) = prepared else { continue };
         eprintln!("{case}: {}", ChunkQuads::of(&scene));
-        run_case(run, case, scene, &|| Box::new(travel.clone()))?;
+        run_case(run, case, scene, &Kind::ALL, &|| Box::new(travel.clone()))?;
     }
     Ok(())
 }

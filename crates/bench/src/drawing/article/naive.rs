@@ -28,7 +28,8 @@ pub type ArticleDevice = LayoutDevice<Naive>;
 pub struct Naive {
     program: Program,
     scratch: Parts,
-    spare: Spare,
+    /// Buffers of removed meshes, if they are kept for new ones.
+    spare: Option<Spare>,
 }
 
 impl Layout for Naive {
@@ -39,14 +40,14 @@ impl Layout for Naive {
     }
 }
 
-/// Buffers of removed meshes, reused for new ones: the article generates its buffers once.
+/// Buffers of removed meshes.
 type Spare = Rc<RefCell<Vec<Buffers>>>;
 
 /// A mesh's vertex array and buffers.
 pub struct ArticleGeometry {
     /// Taken when the geometry is dropped.
     buffers: Option<Buffers>,
-    spare: Spare,
+    spare: Option<Spare>,
     quad_capacity: u32,
     data: DrawData,
 }
@@ -77,7 +78,8 @@ impl ArticleDevice {
     /// Size of a quad in bytes.
     pub const QUAD_BYTES: u64 = FAT_QUAD_BYTES;
 
-    /// Creates a device without a window that draws pictures of this size.
+    /// Creates a device without a window that draws pictures of this size. It keeps the buffers of
+    /// removed meshes for new ones, because the article's program generates its buffers once.
     ///
     /// # Errors
     /// The errors of [`GlDevice::headless`].
@@ -85,8 +87,15 @@ impl ArticleDevice {
         let gl = GlDevice::headless(GlConfig::default(), width, height)?;
         let vertex = [FRAME, POSITION_SHADER, VERTEX_SHADER];
         let program = Program::new(gl.context(), &vertex, &[FRAME, SURFACE_FRAGMENT])?;
-        let (scratch, spare) = (Parts::default(), Spare::default());
+        let (scratch, spare) = (Parts::default(), Some(Spare::default()));
         Ok(Self::new(gl, Naive { program, scratch, spare }))
+    }
+
+    /// Destroys the buffers of removed meshes from now on, and creates new ones for new meshes.
+    #[must_use]
+    pub fn without_spare_buffers(mut self) -> Self {
+        self.layout.spare = None;
+        self
     }
 }
 
@@ -133,7 +142,9 @@ impl Drop for Buffers {
 
 impl Drop for ArticleGeometry {
     fn drop(&mut self) {
-        self.spare.borrow_mut().extend(self.buffers.take());
+        if let Some(spare) = &self.spare {
+            spare.borrow_mut().extend(self.buffers.take());
+        }
     }
 }
 
@@ -188,12 +199,11 @@ impl Device for ArticleDevice {
         if let DrawSlots::SharedWith(_) = slots {
             return Err(whole_meshes_only());
         }
-        let spare = self.layout.spare.borrow_mut().pop();
-        let buffers = match spare {
+        let spare = self.layout.spare.clone();
+        let buffers = match spare.as_ref().and_then(|spare| spare.borrow_mut().pop()) {
             Some(buffers) => buffers,
             None => Buffers::new(&self.gl)?,
         };
-        let spare = Rc::clone(&self.layout.spare);
         let data = DrawData::default();
         Ok(ArticleGeometry { buffers: Some(buffers), spare, quad_capacity: count, data })
     }
