@@ -146,11 +146,9 @@ impl<A> Guarded<A> {
         };
         let block = Block::new(start, layout);
         let remove = |live: &mut LiveTable<Block>| {
-            live.get(block.address).filter(|it| *it == block)?;
+            live.remove_if(block.address, |it| *it == block)?;
             // Before another thread can get the same address.
-            let overwritten = check(&block).err();
-            live.remove(block.address);
-            Some(overwritten)
+            Some(check(&block).err())
         };
         match self.live.with(remove) {
             Some(overwritten) => {

@@ -37,8 +37,13 @@ impl Block {
 
 /// Number of entries of the first table.
 const FIRST_ENTRIES: usize = 1 << 6;
-/// 2⁶⁴ divided by the golden ratio. Products of nearby addresses with it differ in the high bits.
+/// 2⁶⁴ divided by the golden ratio. Products of nearby numbers with it differ in the high bits.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Two to this power is the size in bytes of a group: addresses of one group have neighbouring
+/// entries, because neighbouring objects are often used one after another.
+const GROUP_SHIFT: u32 = 7;
+/// Two to this power is the usual alignment of objects in bytes.
+const ALIGN_SHIFT: u32 = 4;
 
 /// Live objects by address: a hash table with linear probing. An entry with address 0 is free.
 ///
@@ -68,8 +73,20 @@ impl<E: Entry> LiveTable<E> {
     }
 
     pub(crate) fn remove(&mut self, address: u64) -> Option<E> {
-        let removed = self.get(address)?;
-        let mut hole = self.find(address);
+        self.remove_if(address, |_| true)
+    }
+
+    /// Removes the live object at an address if it `is_right`.
+    pub(crate) fn remove_if(
+        &mut self,
+        address: u64,
+        is_right: impl FnOnce(&E) -> bool,
+    ) -> Option<E> {
+        let mut hole = self.index_of(address)?;
+        let removed = self.entries[hole];
+        if !is_right(&removed) {
+            return None;
+        }
         let mask = self.entries.len() - 1;
         let mut index = hole;
         loop {
@@ -91,10 +108,7 @@ impl<E: Entry> LiveTable<E> {
 
     /// Returns the live object at an address.
     pub(crate) fn get(&self, address: u64) -> Option<E> {
-        if self.entries.is_empty() || address == 0 {
-            return None;
-        }
-        Some(self.entries[self.find(address)]).filter(|entry| entry.address() != 0)
+        self.index_of(address).map(|index| self.entries[index])
     }
 
     /// Number of live objects.
@@ -107,9 +121,20 @@ impl<E: Entry> LiveTable<E> {
         self.entries.iter_mut().filter(|entry| entry.address() != 0)
     }
 
+    /// Returns the index of the entry in which the object at `address` is stored if that is free.
     fn hash_index(&self, address: u64) -> usize {
         let bits = self.entries.len().trailing_zeros();
-        (address.wrapping_mul(GOLDEN) >> (u64::BITS - bits)) as usize
+        let group = (address >> GROUP_SHIFT).wrapping_mul(GOLDEN) >> (u64::BITS - bits);
+        let within_group = (address >> ALIGN_SHIFT) & ((1 << (GROUP_SHIFT - ALIGN_SHIFT)) - 1);
+        (group + within_group) as usize & (self.entries.len() - 1)
+    }
+
+    /// Returns the index of the live object at an address.
+    fn index_of(&self, address: u64) -> Option<usize> {
+        if self.entries.is_empty() || address == 0 {
+            return None;
+        }
+        Some(self.find(address)).filter(|&index| self.entries[index].address() != 0)
     }
 
     /// Returns the index of the entry of `address`, or of the free entry in which it would be

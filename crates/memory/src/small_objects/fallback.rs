@@ -39,14 +39,14 @@ impl<'m> Fallback<'m> {
     /// # Safety
     /// - If such a block is live, nothing uses it any more.
     pub(super) unsafe fn free(&self, object: NonNull<u8>, layout: Layout) -> bool {
-        let is_live = self.is_live(object, layout);
-        if is_live {
-            self.with_live(|live| live.remove(object.addr().get() as u64));
+        let block = Block::new(object, layout);
+        let removed = self.with_live(|live| live.remove_if(block.address, |it| *it == block));
+        if removed.is_some() {
             // SAFETY: the block came from the source with this layout and was live. The caller
             // guarantees that nothing uses it.
             unsafe { self.source.free(object, layout) };
         }
-        is_live
+        removed.is_some()
     }
 
     /// Whether a block with this address and layout is live.
