@@ -342,7 +342,8 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         self.meshes.changes.revision()
     }
 
-    /// Returns all ranges of all buffers, sorted by buffer and offset, without holes.
+    /// Returns all ranges of all buffers, sorted by buffer and offset, without holes. What is not
+    /// used of a buffer that [`set_config`](Self::set_config) has replaced counts as waiting.
     ///
     /// # Cost
     /// O(meshes · log meshes), and memory for the result.
@@ -353,17 +354,18 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
         let mut taken = taken.into_iter().peekable();
         for buffer in self.storage.buffers.iter() {
             let number = u32::from(buffer.number);
-            let free = |elements| PoolRange { buffer: number, elements, state: RangeState::Free };
+            let state = if buffer.is_outdated { RangeState::Waiting } else { RangeState::Free };
+            let unused = |elements| PoolRange { buffer: number, elements, state };
             let mut end = 0;
             while let Some(range) = taken.next_if(|range| range.buffer == number) {
                 if range.elements.start > end {
-                    all.push(free(end..range.elements.start));
+                    all.push(unused(end..range.elements.start));
                 }
                 end = range.elements.end;
                 all.push(range);
             }
             if buffer.elements > end {
-                all.push(free(end..buffer.elements));
+                all.push(unused(end..buffer.elements));
             }
         }
         all

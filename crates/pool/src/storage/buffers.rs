@@ -45,7 +45,7 @@ pub(crate) struct Buffer {
     empty_since: u64,
     /// Whether the buffer was divided by an earlier configuration. It contains no mesh, is not used
     /// for allocations, and is destroyed when no frame reads it.
-    is_outdated: bool,
+    pub(crate) is_outdated: bool,
 }
 
 impl Buffer {

@@ -56,6 +56,10 @@ fn an_empty_pool_is_divided_again_and_frames_in_flight_read_what_they_drew() {
             let stats = scene.pool.stats();
             let parts = stats.used + stats.waiting + stats.wasted + stats.free;
             assert_eq!(parts, stats.capacity, "{stats:?}");
+            let ranges = scene.pool.ranges().into_iter();
+            let waiting = ranges.filter(|range| range.state == RangeState::Waiting);
+            let waiting: u64 = waiting.map(|range| range.elements.len() as u64).sum();
+            assert_eq!(waiting, stats.waiting, "{stats:?}");
         }
         scene.finish();
     }
