@@ -27,5 +27,5 @@ pub use polygon::{
     PolygonStats, PolygonStore, Projected, Vertex, VertexHandle, VertexLists, frustum, portal,
     pyramid,
 };
-pub use quad::Quad;
+pub use quad::{QUAD_WGSL, Quad};
 pub use quad_buffer::{QuadBuffer, QuadSink};

@@ -24,6 +24,14 @@ pub struct Quad {
 
 const _: () = assert!(size_of::<Quad>() == 8);
 
+/// WGSL functions that decode a [`Quad`] in a shader. Prepend the text to a shader that reads quads
+/// as an `array<vec2<u32>>`.
+///
+/// `quad_corner(quads[vertex / 4u], vertex % 4u)` returns position, texture coordinates and outward
+/// direction of a corner. `quad_material`, `quad_face`, `quad_normal`, `quad_position`, `quad_size`
+/// and `quad_occlusion` return the other fields. All names begin with `quad_` or `Quad`.
+pub const QUAD_WGSL: &str = include_str!("quad.wgsl");
+
 impl Quad {
     /// Largest side of a chunk, in voxels, that a quad can address.
     pub const MAX_SIDE: u32 = 64;
@@ -116,6 +124,37 @@ impl Quad {
         point[face.axis()] += u32::from(face.is_positive());
         point
     }
+
+    /// Returns the positions of the four corners in the chunk's grid, in the order of the index
+    /// pattern: vertices for programs that do not decode quads in a shader.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_mesh::{Face, Quad};
+    ///
+    /// let quad = Quad::new([1, 2, 3], [4, 5], Face::PosY, 9);
+    /// // The width of a face in direction +Y runs along z, the height along x.
+    /// assert_eq!(quad.positions()[0], [1.0, 3.0, 3.0]);
+    /// assert_eq!(quad.positions()[3], [6.0, 3.0, 7.0]);
+    /// assert_eq!(quad.uv()[3], [4.0, 5.0]);
+    /// ```
+    #[inline]
+    pub fn positions(self) -> [[f32; 3]; 4] {
+        [0, 1, 2, 3].map(|corner| self.corner(corner).map(|at| at as f32))
+    }
+
+    /// Returns the texture coordinates of the four corners, in the order of the index pattern, in
+    /// voxels along width and height: a texture that repeats covers each voxel once.
+    #[inline]
+    pub fn uv(self) -> [[f32; 2]; 4] {
+        let [width, height] = self.size();
+        let is_positive = self.face().is_some_and(Face::is_positive);
+        [0, 1, 2, 3].map(|corner| {
+            let [low, high] = [corner & 1, corner >> 1];
+            let [along_u, along_v] = if is_positive { [low, high] } else { [high, low] };
+            [(along_u * width) as f32, (along_v * height) as f32]
+        })
+    }
 }
 
 impl core::fmt::Debug for Quad {
@@ -170,6 +209,22 @@ mod tests {
             + part([0; 3], [1, 9], 0)
             + part([0; 3], [1, 1], 999);
         assert_eq!(Quad::from_bits(sum), Quad::new([5, 6, 7], [3, 9], Face::NegX, 999));
+    }
+
+    #[test]
+    fn texture_coordinates_count_the_voxels_between_corners() {
+        for face in Face::ALL {
+            let quad = Quad::new([5, 6, 7], [3, 2], face, 1);
+            let (positions, uv) = (quad.positions(), quad.uv());
+            let [u, v] = face.span_axes();
+            for corner in 0..4 {
+                let at = positions[corner];
+                assert_eq!(at, quad.corner(corner as u32).map(|x| x as f32), "{face:?}");
+                let low = quad.position();
+                let from_low = [at[u] - low[u] as f32, at[v] - low[v] as f32];
+                assert_eq!(uv[corner], from_low, "{face:?} {corner}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Layouts and pipelines, one set for each colour format.
 
+use drystone_mesh::QUAD_WGSL;
 use wgpu::ShaderStages;
 
 use crate::frame::QuadStyle;
@@ -47,16 +48,15 @@ struct QuadParts {
     format: wgpu::TextureFormat,
 }
 
-/// Shader source for quads.
-const QUADS: &str = concat!(include_str!("shader.wgsl"), include_str!("wire.wgsl"));
-/// Shader source for triangles, with the functions that they share with quads.
-const TRIANGLES: &str = concat!(include_str!("shader.wgsl"), include_str!("triangles.wgsl"));
+/// Shader source that quads and triangles share; the decoder of quads comes before it.
+const SHARED: &str = include_str!("shader.wgsl");
+/// Shader source for quads: the shared source and lines along their edges.
+const QUADS: [&str; 3] = [QUAD_WGSL, SHARED, include_str!("wire.wgsl")];
+/// Shader source for triangles.
+const TRIANGLES: [&str; 3] = [QUAD_WGSL, SHARED, include_str!("triangles.wgsl")];
 /// Shader source for triangles with lines.
-const WIRED_TRIANGLES: &str = concat!(
-    include_str!("shader.wgsl"),
-    include_str!("triangles.wgsl"),
-    include_str!("wired_triangles.wgsl")
-);
+const WIRED_TRIANGLES: [&str; 4] =
+    [QUAD_WGSL, SHARED, include_str!("triangles.wgsl"), include_str!("wired_triangles.wgsl")];
 
 /// Settings in which one pipeline differs from the others.
 struct Stage {
@@ -72,7 +72,7 @@ impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
         let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("quads"),
-            source: wgpu::ShaderSource::Wgsl(QUADS.into()),
+            source: wgpu::ShaderSource::Wgsl(QUADS.concat().into()),
         });
         let both = ShaderStages::VERTEX_FRAGMENT;
         let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
@@ -95,7 +95,7 @@ impl Pipelines {
         let plain = quads.pipelines(device, cubes, names);
         let names = ["triangle_vertex", "triangle_fragment"];
         let [triangles, blended_triangles] =
-            triangles(device, (TRIANGLES, names), &quads.layout, format);
+            triangles(device, (&TRIANGLES.concat(), names), &quads.layout, format);
         Self {
             frame_layout,
             geometry_layout,
@@ -135,7 +135,7 @@ impl Pipelines {
             let groups = [Some(&*frame_layout), geometry, geometry, Some(&draws_layout)];
             let names = ["wired_triangle_vertex", "wired_triangle_fragment"];
             let whole = pipeline_layout(device, &groups);
-            let both = triangles(device, (WIRED_TRIANGLES, names), &whole, quads.format);
+            let both = triangles(device, (&WIRED_TRIANGLES.concat(), names), &whole, quads.format);
             WiredTriangles { draws_layout, both }
         })
     }

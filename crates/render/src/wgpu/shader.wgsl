@@ -1,5 +1,6 @@
 // Draws quads from a storage buffer: 8 bytes each, four corners; or cubes of 8 bytes, three quads
-// each. The software rasteriser (src/soft/) does the same arithmetic in the same order.
+// each. Appended to QUAD_WGSL of drystone-mesh, which decodes them. The software rasteriser
+// (src/soft/) does the same arithmetic in the same order.
 
 // The fields are explained in src/frame.rs.
 struct Frame {
@@ -70,35 +71,19 @@ struct CornerPosition {
     normal: vec3<f32>,
 }
 
-fn axis(index: u32) -> vec3<f32> {
-    return vec3<f32>(vec3<u32>(index) == vec3<u32>(0u, 1u, 2u));
-}
-
 // Side of the mesh's voxels in units.
 fn voxel_scale(level: u32) -> f32 {
     return f32(1u << min(level, MAX_LEVEL));
 }
 
-fn corner_position(words: vec2<u32>, corner: u32, data: DrawData) -> CornerPosition {
-    let face = words.y & 7u;
-    let positive = face >= 3u;
-    let normal_axis = face % 3u;
-    let u = axis((normal_axis + 1u) % 3u);
-    let v = axis((normal_axis + 2u) % 3u);
-    // A negative face swaps its corners, so that one index pattern winds both outwards.
-    let along_u = select(corner >> 1u, corner & 1u, positive);
-    let along_v = select(corner & 1u, corner >> 1u, positive);
-    let size_u = f32(((words.x >> 18u) & 63u) + 1u);
-    let size_v = f32(((words.x >> 24u) & 63u) + 1u);
-    let low = vec3<f32>(vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u));
-    let voxels = low + f32(along_u) * size_u * u + f32(along_v) * size_v * v
-        + f32(positive) * axis(normal_axis);
-    let local = voxels * voxel_scale(data.level);
+fn corner_position(words: vec2<u32>, number: u32, data: DrawData) -> CornerPosition {
+    let corner = quad_corner(words, number);
+    let local = corner.position * voxel_scale(data.level);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel;
     var out: CornerPosition;
     out.relative = (vec3<f32>(origin) + local) - frame.camera_fraction;
-    out.normal = axis(normal_axis);
-    out.outward = (f32(along_u) * 2.0 - 1.0) * u + (f32(along_v) * 2.0 - 1.0) * v;
+    out.normal = quad_axis(quad_normal_axis(words));
+    out.outward = corner.outward;
     return out;
 }
 
@@ -125,22 +110,22 @@ fn level_tint(level: u32) -> vec3<f32> {
 }
 
 fn surface_color(words: vec2<u32>, level: u32) -> vec4<f32> {
-    let material = (words.y >> 11u) & 0xffffu;
+    let material = quad_material(words);
     // Materials without a colour must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
     if material < arrayLength(&palette) {
         color = unpack4x8unorm(palette[material]);
     }
-    let light = frame.face_light[min(words.y & 7u, 5u)];
+    let light = frame.face_light[min(quad_face(words), 5u)];
     let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
     return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
 }
 
 fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
-    return quad_corner(quads[vertex / 4u], vertex % 4u, draws[slot], seam);
+    return surface_corner(quads[vertex / 4u], vertex % 4u, draws[slot], seam);
 }
 
-fn quad_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
+fn surface_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
     let at = corner_position(words, number, data);
     let unmoved = to_clip(at.relative);
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
@@ -176,19 +161,20 @@ fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
     let steps = origin - (frame.camera_voxel >> vec3<u32>(level));
-    let odd = (vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) ^ vec3<u32>(steps)) & vec3<u32>(1u);
-    let normal_axis = (words.y & 7u) % 3u;
+    let odd = (quad_position(words) ^ vec3<u32>(steps)) & vec3<u32>(1u);
+    let normal_axis = quad_normal_axis(words);
     let odd_u = odd[(normal_axis + 1u) % 3u];
     let odd_v = odd[(normal_axis + 2u) % 3u];
-    let long_u = select(0u, 1u, ((words.x >> 18u) & 63u) != 0u);
-    let long_v = select(0u, 1u, ((words.x >> 24u) & 63u) != 0u);
+    let size = quad_size(words);
+    let long_u = select(0u, 1u, size.x > 1u);
+    let long_v = select(0u, 1u, size.y > 1u);
     let parts = (words.y & 0x7ffu) | (level << 11u) | (odd_u << 27u) | (odd_v << 28u);
     return parts | (long_u << 29u) | (long_v << 30u);
 }
 
 fn shaded_corner(vertex: u32, slot: u32, seam: f32) -> ShadedCorner {
     let words = quads[vertex / 4u];
-    let plain = quad_corner(words, vertex % 4u, draws[slot], seam);
+    let plain = surface_corner(words, vertex % 4u, draws[slot], seam);
     let kind = pixel_kind(words, draws[slot]);
     return ShadedCorner(plain.position, plain.color, plain.relative, kind);
 }
@@ -240,7 +226,7 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    var out = quad_corner(face.words, vertex % 4u, data, frame.seam);
+    var out = surface_corner(face.words, vertex % 4u, data, frame.seam);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }

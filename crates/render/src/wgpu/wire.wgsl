@@ -18,16 +18,15 @@ fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
     let steps = origin - (frame.camera_voxel >> vec3<u32>(level));
-    let within = vec3<u32>(words.x, words.x >> 6u, words.x >> 12u) & vec3<u32>(63u);
-    let low = (within + vec3<u32>(steps)) & vec3<u32>(127u);
-    let normal_axis = (words.y & 7u) % 3u;
+    let low = (quad_position(words) + vec3<u32>(steps)) & vec3<u32>(127u);
+    let normal_axis = quad_normal_axis(words);
     let low_u = low[(normal_axis + 1u) % 3u];
     let low_v = low[(normal_axis + 2u) % 3u];
     return low_u | (low_v << 7u) | (((words.x >> 18u) & 0xfffu) << 14u);
 }
 
 fn wired_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> WiredCorner {
-    let plain = quad_corner(words, number, data, seam);
+    let plain = surface_corner(words, number, data, seam);
     let kind = pixel_kind(words, data);
     return WiredCorner(plain.position, plain.color, plain.relative, kind, quad_bounds(words, data));
 }

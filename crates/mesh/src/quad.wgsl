@@ -1,0 +1,73 @@
+// Decodes quads of 8 bytes (`Quad` in quad.rs). Prepended to shaders that read an
+// `array<vec2<u32>>` of them.
+
+// A corner of a quad.
+struct QuadCorner {
+    // In voxels of the mesh, 0 to 64 each.
+    position: vec3<f32>,
+    // Direction from the middle of the quad along its width and its height: −1 or 1, and 0 along
+    // the third axis.
+    outward: vec3<f32>,
+    // Voxels from the quad's low end along its width and its height.
+    uv: vec2<f32>,
+}
+
+// Unit vector of axis 0, 1 or 2.
+fn quad_axis(index: u32) -> vec3<f32> {
+    return vec3<f32>(vec3<u32>(index) == vec3<u32>(0u, 1u, 2u));
+}
+
+// Face direction, 0 to 5: −X −Y −Z +X +Y +Z.
+fn quad_face(quad: vec2<u32>) -> u32 {
+    return quad.y & 7u;
+}
+
+// Axis that the quad is perpendicular to. The next axis is that of the width, the one after it that
+// of the height.
+fn quad_normal_axis(quad: vec2<u32>) -> u32 {
+    return quad_face(quad) % 3u;
+}
+
+// Unit vector that points outwards.
+fn quad_normal(quad: vec2<u32>) -> vec3<f32> {
+    let axis = quad_axis(quad_normal_axis(quad));
+    return select(-axis, axis, quad_face(quad) >= 3u);
+}
+
+// Position of the lowest voxel, 0 to 63 each.
+fn quad_position(quad: vec2<u32>) -> vec3<u32> {
+    return vec3<u32>(quad.x, quad.x >> 6u, quad.x >> 12u) & vec3<u32>(63u);
+}
+
+// Width and height in voxels, 1 to 64.
+fn quad_size(quad: vec2<u32>) -> vec2<u32> {
+    return (vec2<u32>(quad.x >> 18u, quad.x >> 24u) & vec2<u32>(63u)) + vec2<u32>(1u);
+}
+
+// Index of the material.
+fn quad_material(quad: vec2<u32>) -> u32 {
+    return (quad.y >> 11u) & 0xffffu;
+}
+
+// Ambient occlusion of a corner, from 0 (open) to 3 (enclosed).
+fn quad_occlusion(quad: vec2<u32>, corner: u32) -> u32 {
+    return (quad.y >> (3u + 2u * corner)) & 3u;
+}
+
+// Corner 0 to 3, in the order of the index pattern: `quad_corner(quads[vertex / 4u], vertex % 4u)`.
+fn quad_corner(quad: vec2<u32>, corner: u32) -> QuadCorner {
+    let is_positive = quad_face(quad) >= 3u;
+    let normal_axis = quad_normal_axis(quad);
+    let u = quad_axis((normal_axis + 1u) % 3u);
+    let v = quad_axis((normal_axis + 2u) % 3u);
+    // A negative face swaps its corners, so that one index pattern winds both outwards.
+    let along_u = f32(select(corner >> 1u, corner & 1u, is_positive));
+    let along_v = f32(select(corner & 1u, corner >> 1u, is_positive));
+    let size = vec2<f32>(quad_size(quad));
+    var out: QuadCorner;
+    out.uv = vec2<f32>(along_u * size.x, along_v * size.y);
+    out.position = vec3<f32>(quad_position(quad)) + out.uv.x * u + out.uv.y * v
+        + f32(is_positive) * quad_axis(normal_axis);
+    out.outward = (along_u * 2.0 - 1.0) * u + (along_v * 2.0 - 1.0) * v;
+    return out;
+}
