@@ -11,10 +11,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mesh", &["alloc"]),
     ("voxel", &["memory", "mesh"]),
     ("pool", &["alloc"]),
+    ("wgpu", &["mesh", "pool"]),
     ("formats", &["memory", "mesh", "voxel"]),
     ("store", &["voxel", "formats"]),
     ("world", &["mesh", "voxel", "formats", "store"]),
-    ("render", &["alloc", "mesh", "pool"]),
+    ("render", &["alloc", "mesh", "pool", "wgpu"]),
     ("app", &["alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render"]),
     (
         "bench",

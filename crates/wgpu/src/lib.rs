@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod copies;
+mod draws;
+mod elements;
+mod error;
+mod frame_counter;
+mod gpu;
+mod indexed_buffers;
+pub mod parts;
+mod pool_buffers;
+mod vertices;
+
+pub use drystone_mesh::QUAD_WGSL;
+pub use error::GpuError;
+pub use indexed_buffers::IndexedBuffers;
+pub use pool_buffers::PoolBuffers;
+pub use vertices::VertexInput;
+pub use wgpu;
