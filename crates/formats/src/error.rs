@@ -175,6 +175,18 @@ pub enum SourceError {
         /// Advice for the user.
         advice: &'static str,
     },
+    /// There is no voxel or face to export.
+    #[error("{}: nothing to export; choose a part of the source that has voxels", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The caller stopped the operation.
+    #[error("{}: stopped before it was complete", path.display())]
+    Stopped {
+        /// The file.
+        path: PathBuf,
+    },
     /// The system could not start the worker threads.
     #[error("{count} threads could not be started: {problem}; use fewer threads")]
     NoThreads {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod export;
 mod fault;
 mod file;
 mod format;
@@ -17,6 +18,10 @@ mod vox;
 mod voxelize;
 
 pub use error::SourceError;
+pub use export::{
+    ExportFormat, ExportNodes, ExportOptions, ExportProgress, ExportSummary, ExportVoxels,
+    FaceColors, OnProgress, ReadNode, UpAxis, export_model, export_voxels,
+};
 pub use format::Format;
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 pub use input::Input;

@@ -1,6 +1,9 @@
 //! Integration tests of the public interface: files of every format, valid and damaged.
 #![allow(clippy::unwrap_used)]
 
+mod export_helpers;
+mod export_meshes;
+mod export_vox;
 mod gltf_bytes;
 mod gltf_hostile;
 mod height_helpers;

@@ -1,0 +1,375 @@
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use drystone_voxel::{Chunk, MaterialCounts, MaterialTable, NodePos, VoxelBox};
+use rayon::prelude::*;
+
+use crate::error::SourceError;
+use crate::model::Model;
+use crate::source::Source;
+
+mod closing;
+mod glb;
+mod models;
+mod obj;
+mod options;
+mod ply;
+mod portion;
+mod scratch;
+mod stl;
+mod texture;
+mod vox;
+mod voxels;
+
+use glb::GlbWriter;
+use models::ModelPortions;
+use obj::ObjWriter;
+pub use options::{ExportFormat, ExportNodes, ExportOptions, FaceColors, UpAxis};
+use ply::PlyWriter;
+use portion::{Palette, Placement, Portion, PortionWriter, WriteFault};
+use stl::StlWriter;
+use texture::{Atlas, Texture};
+use vox::{VoxColors, VoxWriter};
+use voxels::{MergedColors, MeshOptions, VoxelPortions};
+
+/// Voxels to export: chunks of one level.
+pub struct ExportVoxels<'a> {
+    /// Materials that voxels refer to.
+    pub materials: &'a MaterialTable,
+    /// Nodes of one level, each once. Nodes that are all air may be included.
+    pub nodes: Vec<NodePos>,
+    /// Voxels of level 0 to which the export is limited. Voxels of higher levels that touch the box
+    /// are exported.
+    pub bounds: Option<VoxelBox>,
+    /// Returns the chunk of a node, and of its 26 neighbours, several times. A cache pays off.
+    pub read: Box<ReadNode<'a>>,
+}
+
+/// Function that returns the chunk of a node. Nodes without voxels are all air.
+pub type ReadNode<'a> = dyn Fn(NodePos) -> Result<Chunk, SourceError> + Sync + 'a;
+
+impl<'a> ExportVoxels<'a> {
+    /// Returns all voxels of a source in full detail. Chunks are not cached.
+    pub fn of_source(source: &'a dyn Source) -> Self {
+        Self {
+            materials: source.materials(),
+            nodes: source.chunk_positions().into_iter().map(NodePos::from).collect(),
+            bounds: None,
+            read: Box::new(|node| source.chunk(node.chunk)),
+        }
+    }
+}
+
+impl std::fmt::Debug for ExportVoxels<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let nodes = self.nodes.len();
+        f.debug_struct("ExportVoxels").field("nodes", &nodes).finish_non_exhaustive()
+    }
+}
+
+/// Progress of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExportProgress {
+    /// Number of finished steps.
+    pub done: u64,
+    /// Number of all steps: one for each chunk, or two if colours have to be counted first; one for
+    /// each part of a model.
+    pub total: u64,
+}
+
+/// Function that is called with the progress of an export, and may stop it.
+pub type OnProgress<'a> = dyn FnMut(ExportProgress) -> ControlFlow<()> + 'a;
+
+/// Content of an exported file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExportSummary {
+    /// Number of vertices. A format may store one several times.
+    pub vertices: u64,
+    /// Number of triangles; a rectangle is two.
+    pub triangles: u64,
+    /// Number of voxels of a voxel file.
+    pub voxels: u64,
+    /// Number of materials whose colour was replaced by the nearest one, because the format has
+    /// fewer colours.
+    pub changed_colors: usize,
+    /// Text of the material file of an `.obj` file. The caller writes it beside the file.
+    pub material_text: Option<String>,
+}
+
+/// Writes voxels to a file, chunk by chunk.
+///
+/// ```text
+///  nodes ──► batch ──► chunk + neighbours ──► quads ──► polygons ──► writer ──► file
+///            of some,  on all cores           merged    closed       in order
+/// ```
+/// In a mesh format, faces of one material are merged to rectangles. Each rectangle has a corner
+/// wherever another one ends beside it, so the surface of an opaque source is closed, over chunks
+/// too. In an `.stl` file, all materials are one solid.
+///
+/// The file is created or overwritten. After an error it is incomplete: write under another name,
+/// and rename the file when this function returns.
+///
+/// # Cost
+/// The source's time for each chunk and its neighbours, and about 1 ms per chunk of land. Memory: as
+/// set in the options. `.ply` and `.glb` files need their size again on disk while they are written.
+///
+/// # Errors
+/// * Errors of `voxels.read`.
+/// * [`SourceError::Unwritable`]: the system's error, such as a full disk.
+/// * [`SourceError::TooLarge`]: the format cannot number the content (`.glb` and `.vox` have at most
+///   4 GiB), or a baked texture is too large.
+/// * [`SourceError::Stopped`] if `each` breaks, [`SourceError::Empty`] without any visible face.
+///
+/// # Limits
+/// Coordinates in meshes are `f32`: exact up to 2²⁴ voxels from the origin.
+pub fn export_voxels(
+    voxels: &ExportVoxels<'_>,
+    path: &Path,
+    options: &ExportOptions,
+    each: &mut OnProgress<'_>,
+) -> Result<ExportSummary, SourceError> {
+    let written = match options.format {
+        ExportFormat::Vox => write_vox(voxels, path, options, each),
+        _ => write_mesh(voxels, path, options, each),
+    };
+    written.map_err(|fault| fault.in_file(path))
+}
+
+/// Writes the triangles of a polygon model to a file, part by part.
+///
+/// # Errors
+/// [`SourceError::IsModel`] for `.vox`, which needs voxels ([`VoxelModel`](crate::VoxelModel)), and
+/// the errors of [`export_voxels`].
+pub fn export_model(
+    model: &Model,
+    path: &Path,
+    options: &ExportOptions,
+    each: &mut OnProgress<'_>,
+) -> Result<ExportSummary, SourceError> {
+    if options.format == ExportFormat::Vox {
+        return Err(SourceError::IsModel { path: model.name.clone().into() });
+    }
+    write_model(model, path, options, each).map_err(|fault| fault.in_file(path))
+}
+
+fn write_model(
+    model: &Model,
+    path: &Path,
+    options: &ExportOptions,
+    each: &mut OnProgress<'_>,
+) -> Result<ExportSummary, WriteFault> {
+    let texture = Texture::Palette(models::palette(model));
+    let mut writer = open_writer(path, options, models::palette(model), texture)?;
+    let mut portions = ModelPortions::new(model, writer.attributes(), placement(options));
+    let mut summary = ExportSummary::default();
+    let total = model.parts.len() as u64;
+    for (done, part) in (1..).zip(&model.parts) {
+        let made = portions.make(part).map_err(|error| {
+            WriteFault::Io(std::io::Error::other(format!("cannot be triangulated: {error}")))
+        })?;
+        summary.take(writer.as_mut(), &made)?;
+        if each(ExportProgress { done, total }).is_break() {
+            return Err(WriteFault::Stopped);
+        }
+    }
+    summary.finish(writer)
+}
+
+impl ExportSummary {
+    /// Writes a portion and counts it.
+    fn take(
+        &mut self,
+        writer: &mut dyn PortionWriter,
+        portion: &Portion,
+    ) -> Result<(), WriteFault> {
+        if portion.faces.is_empty() {
+            return Ok(());
+        }
+        self.vertices += portion.vertices.len() as u64;
+        self.triangles += portion.triangle_count();
+        writer.write(portion)
+    }
+
+    /// Completes the file.
+    fn finish(mut self, writer: Box<dyn PortionWriter>) -> Result<Self, WriteFault> {
+        if self.triangles == 0 {
+            return Err(WriteFault::Empty);
+        }
+        self.material_text = writer.finish()?;
+        Ok(self)
+    }
+}
+
+/// Opens the writer of a mesh format.
+fn open_writer(
+    path: &Path,
+    options: &ExportOptions,
+    palette: Palette,
+    texture: Texture,
+) -> Result<Box<dyn PortionWriter>, WriteFault> {
+    let file = create(path)?;
+    Ok(match options.format {
+        ExportFormat::Obj => Box::new(ObjWriter::new(file, palette, &options.material_file)?),
+        ExportFormat::Ply => Box::new(PlyWriter::new(file, path, palette)?),
+        ExportFormat::Stl => Box::new(StlWriter::new(file)?),
+        ExportFormat::Glb | ExportFormat::Vox => {
+            Box::new(GlbWriter::new(file, path, texture, options.nodes)?)
+        }
+    })
+}
+
+fn placement(options: &ExportOptions) -> Placement {
+    Placement { scale: options.scale, up: options.up }
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>, WriteFault> {
+    Ok(BufWriter::with_capacity(1 << 16, File::create(path)?))
+}
+
+fn write_mesh(
+    voxels: &ExportVoxels<'_>,
+    path: &Path,
+    options: &ExportOptions,
+    each: &mut OnProgress<'_>,
+) -> Result<ExportSummary, WriteFault> {
+    let mut nodes = nodes_inside(voxels);
+    // Columns of 16² chunks, so that few neighbours are read again after they left a cache.
+    nodes.sort_unstable_by_key(|node| {
+        let at = node.chunk;
+        (at.x >> 4, at.z >> 4, at.x, at.z, at.y)
+    });
+    let palette = voxels::palette(voxels.materials);
+    let colors = match (options.format, options.colors) {
+        (ExportFormat::Stl, _) => MergedColors::All,
+        (ExportFormat::Glb, FaceColors::Baked) => MergedColors::Baked,
+        _ => MergedColors::None,
+    };
+    let texture = match colors {
+        MergedColors::Baked => {
+            let width = atlas_width(nodes.len());
+            Texture::Atlas(Atlas::new(palette.clone(), width, options.memory_bytes / 2))
+        }
+        _ => Texture::Palette(palette.clone()),
+    };
+    let mut writer = open_writer(path, options, palette, texture)?;
+    let (attributes, placement) = (writer.attributes(), placement(options));
+    let portions = VoxelPortions::new(voxels, MeshOptions { colors, attributes, placement });
+    let mut summary = ExportSummary::default();
+    let progress = ExportProgress { done: 0, total: nodes.len() as u64 };
+    let mut stream = Stream { batch_len: batch_len(options), progress, each };
+    stream.run(
+        &nodes,
+        |node| portions.make(node),
+        |portion| summary.take(writer.as_mut(), &portion),
+    )?;
+    summary.finish(writer)
+}
+
+/// Returns the width of an atlas, in texels, for a number of nodes.
+fn atlas_width(node_count: usize) -> u32 {
+    match node_count {
+        0..=8 => 256,
+        9..=512 => 1_024,
+        _ => 4_096,
+    }
+}
+
+fn write_vox(
+    voxels: &ExportVoxels<'_>,
+    path: &Path,
+    options: &ExportOptions,
+    each: &mut OnProgress<'_>,
+) -> Result<ExportSummary, WriteFault> {
+    let mut nodes = nodes_inside(voxels);
+    nodes.sort_unstable_by_key(|node| (VoxWriter::block(node.chunk), node.chunk));
+    let palette = voxels::palette(voxels.materials);
+    let is_counted = VoxColors::are_too_many(&palette);
+    let total = nodes.len() as u64 * if is_counted { 2 } else { 1 };
+    let progress = ExportProgress { done: 0, total };
+    let mut stream = Stream { batch_len: batch_len(options), progress, each };
+    let mut counts = None;
+    if is_counted {
+        let mut sum = MaterialCounts::default();
+        let count = |node| {
+            let mut counts = MaterialCounts::default();
+            counts.add_chunk(&voxels.chunk(node)?);
+            Ok(Some(counts))
+        };
+        stream.run(&nodes, count, |counts| {
+            sum = std::mem::take(&mut sum).merged(counts);
+            Ok(())
+        })?;
+        counts = Some(sum);
+    }
+    let colors = VoxColors::new(&palette, counts);
+    let mut summary =
+        ExportSummary { changed_colors: colors.changed_count, ..ExportSummary::default() };
+    let mut writer = VoxWriter::new(create(path)?, colors)?;
+    let read = |node: NodePos| {
+        let chunk = voxels.chunk(node)?;
+        Ok((!chunk.is_empty()).then_some((node.chunk, chunk)))
+    };
+    stream.run(&nodes, read, |(position, chunk)| {
+        summary.voxels += u64::from(chunk.solid_count());
+        writer.write(position, chunk)
+    })?;
+    if summary.voxels == 0 {
+        return Err(WriteFault::Empty);
+    }
+    writer.finish()?;
+    Ok(summary)
+}
+
+/// Returns the nodes that overlap the box of the export.
+fn nodes_inside(voxels: &ExportVoxels<'_>) -> Vec<NodePos> {
+    let is_inside = |node: &&NodePos| {
+        voxels.bounds.is_none_or(|bounds| {
+            let [low, high] = voxels::inside(**node, bounds);
+            (0..3).all(|axis| low[axis] < high[axis])
+        })
+    };
+    voxels.nodes.iter().filter(is_inside).copied().collect()
+}
+
+/// Returns the number of chunks that are processed at once.
+fn batch_len(options: &ExportOptions) -> usize {
+    /// Upper bound for the memory of a portion: a chunk in which every second voxel is solid has
+    /// 98,304 faces without shared vertices, and lists double when they grow.
+    const PORTION_BYTES: u64 = 32 << 20;
+    (options.memory_bytes / 2 / PORTION_BYTES).clamp(1, 64) as usize
+}
+
+/// Loop over the chunks of an export.
+struct Stream<'a, 'b> {
+    batch_len: usize,
+    progress: ExportProgress,
+    each: &'a mut OnProgress<'b>,
+}
+
+impl Stream<'_, '_> {
+    /// Calls `make` for the nodes of one batch after the other, on all cores, and `take` for the
+    /// results, in order.
+    fn run<T: Send>(
+        &mut self,
+        nodes: &[NodePos],
+        make: impl Fn(NodePos) -> Result<Option<T>, SourceError> + Sync,
+        mut take: impl FnMut(T) -> Result<(), WriteFault>,
+    ) -> Result<(), WriteFault> {
+        for batch in nodes.chunks(self.batch_len) {
+            let made: Vec<_> = batch.par_iter().map(|node| make(*node)).collect();
+            for result in made {
+                if let Some(made) = result? {
+                    take(made)?;
+                }
+            }
+            self.progress.done += batch.len() as u64;
+            if (self.each)(self.progress).is_break() {
+                return Err(WriteFault::Stopped);
+            }
+        }
+        Ok(())
+    }
+}

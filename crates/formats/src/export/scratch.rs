@@ -1,0 +1,53 @@
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A temporary file beside the exported one, for data that follow others of unknown length.
+///
+/// The file has no name while it is open, so that a kill leaves nothing behind. Where a system
+/// does not allow that, it is removed when the value is dropped.
+pub(super) struct Scratch {
+    file: Option<BufWriter<File>>,
+    /// Name of the file, if it could not be removed at once.
+    left: Option<PathBuf>,
+}
+
+impl Scratch {
+    /// Creates an empty file in the folder of `path`. `name` tells several of them apart.
+    pub(super) fn beside(path: &Path, name: &str) -> io::Result<Self> {
+        let mut own = path.as_os_str().to_owned();
+        own.push(name);
+        let own = PathBuf::from(own);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&own)?;
+        let left = fs::remove_file(&own).is_err().then_some(own);
+        Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), left })
+    }
+
+    /// Returns the written bytes, from the first one.
+    pub(super) fn read(&mut self) -> io::Result<BufReader<File>> {
+        let file = self.file.take().ok_or(io::ErrorKind::NotFound)?;
+        let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(BufReader::with_capacity(1 << 16, file))
+    }
+}
+
+impl Write for Scratch {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().ok_or(io::ErrorKind::NotFound)?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.file = None;
+        if let Some(path) = &self.left {
+            // Nothing more can be done about a file that cannot be removed.
+            let _ = fs::remove_file(path);
+        }
+    }
+}

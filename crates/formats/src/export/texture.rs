@@ -1,0 +1,158 @@
+//! Textures with the colours of faces: a palette with one texel for each material, or an atlas of
+//! patches.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::portion::{Palette, Patch, WriteFault};
+
+/// Texture of a file, and where colours are in it.
+pub(super) enum Texture {
+    Palette(Palette),
+    Atlas(Atlas),
+}
+
+impl Texture {
+    /// Returns the side lengths, and the texels row by row as red, green, blue and opacity.
+    pub(super) fn texels(&self) -> ([u32; 2], Cow<'_, [u8]>) {
+        let [width, height] = self.size();
+        let texels = match self {
+            Self::Palette(palette) => {
+                (0..width * height).flat_map(|index| palette.color(index)).collect()
+            }
+            Self::Atlas(atlas) => Cow::Borrowed(atlas.texels.as_slice()),
+        };
+        ([width, height], texels)
+    }
+
+    /// Returns the middle of a palette's texel, in texels.
+    pub(super) fn middle(palette: &Palette, index: u32) -> [f32; 2] {
+        let [width, _] = palette_size(palette);
+        [(index % width) as f32 + 0.5, (index / width) as f32 + 0.5]
+    }
+
+    /// Returns the side lengths.
+    pub(super) fn size(&self) -> [u32; 2] {
+        match self {
+            Self::Palette(palette) => palette_size(palette),
+            Self::Atlas(atlas) => [atlas.width, (atlas.texels.len() / 4) as u32 / atlas.width],
+        }
+    }
+}
+
+/// Returns the side lengths of a palette's texture, which are powers of two.
+fn palette_size(palette: &Palette) -> [u32; 2] {
+    /// Largest width. All 65,536 materials then need a square.
+    const MAX_WIDTH: u32 = 256;
+    let count = palette.colors.len().max(1) as u32;
+    let width = count.next_power_of_two().min(MAX_WIDTH);
+    [width, count.div_ceil(width).next_power_of_two()]
+}
+
+/// Patches in shelves: rows of one height, in which patches stand side by side.
+///
+/// ```text
+///  ┌─────┬───┬──────────┐
+///  │     │   │   free   │  shelf of height 3
+///  ├──┬──┴┬─┬┴┬─────────┤
+///  └──┴───┴─┴─┴─────────┘  shelf of height 1
+/// ```
+pub(super) struct Atlas {
+    palette: Palette,
+    width: u32,
+    max_height: u32,
+    texels: Vec<u8>,
+    /// Next free texel in the last shelf of each height.
+    shelves: HashMap<u32, [u32; 2]>,
+    /// Texels of single colours.
+    single: HashMap<u16, [u32; 2]>,
+}
+
+impl Atlas {
+    /// Creates an atlas that grows downwards, to at most `max_bytes`.
+    pub(super) fn new(palette: Palette, width: u32, max_bytes: u64) -> Self {
+        /// Largest side of a texture that every desktop GPU supports.
+        const MAX_SIDE: u64 = 16_384;
+        let max_height = (max_bytes / 4 / u64::from(width)).clamp(1, MAX_SIDE) as u32;
+        let (shelves, single) = (HashMap::new(), HashMap::new());
+        Self { palette, width, max_height, texels: Vec::new(), shelves, single }
+    }
+
+    /// Copies a patch into the atlas. Returns its first texel.
+    pub(super) fn insert(&mut self, patch: &Patch) -> Result<[u32; 2], WriteFault> {
+        let single = (patch.size == [1, 1]).then(|| patch.colors.first().copied()).flatten();
+        if let Some(at) = single.and_then(|color| self.single.get(&color)) {
+            return Ok(*at);
+        }
+        let [width, height] = patch.size;
+        let at = self.reserve(width, height)?;
+        let [x, y] = at.map(|c| c as usize);
+        for (row, colors) in patch.colors.chunks(width as usize).enumerate() {
+            let start = 4 * (x + (y + row) * self.width as usize);
+            for (texel, color) in self.texels[start..].chunks_exact_mut(4).zip(colors) {
+                texel.copy_from_slice(&self.palette.color((*color).into()));
+            }
+        }
+        if let Some(color) = single {
+            self.single.insert(color, at);
+        }
+        Ok(at)
+    }
+
+    /// Returns the first texel of a free range.
+    fn reserve(&mut self, width: u32, height: u32) -> Result<[u32; 2], WriteFault> {
+        let used_height = (self.texels.len() / 4) as u32 / self.width;
+        let shelf = self.shelves.entry(height).or_insert([self.width, 0]);
+        if shelf[0] + width > self.width {
+            let end = used_height + height;
+            WriteFault::check(end.into(), self.max_height.into(), "rows of the texture")?;
+            self.texels.resize(4 * (end as usize) * self.width as usize, 0);
+            *shelf = [0, used_height];
+        }
+        let at = *shelf;
+        shelf[0] += width;
+        Ok(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_palette_of_any_length_fits_its_texture() {
+        for count in [1, 2, 3, 200, 257, 1_000, 65_536] {
+            let mut palette = Palette::default();
+            (0..count).for_each(|_| palette.push("", [1, 2, 3, 4]));
+            let [width, height] = palette_size(&palette);
+            assert!(width * height >= count && width * height < 2 * count.next_power_of_two());
+            let [x, y] = Texture::middle(&palette, count - 1);
+            assert!(x < width as f32 && y < height as f32);
+        }
+    }
+
+    #[test]
+    fn patches_do_not_overlap_and_a_full_atlas_is_an_error() {
+        let mut palette = Palette::default();
+        (0..9).for_each(|n| palette.push("", [n, 0, 0, 255]));
+        let mut atlas = Atlas::new(palette, 8, 8 * 4 * 6);
+        let patch = |width: u32, height: u32, color| Patch {
+            size: [width, height],
+            colors: vec![color; (width * height) as usize],
+        };
+        let patches = [patch(3, 2, 1), patch(5, 1, 2), patch(4, 2, 3), patch(2, 1, 4)];
+        let places = patches.each_ref().map(|patch| atlas.insert(patch).unwrap());
+        assert_eq!(atlas.insert(&patch(1, 1, 5)).unwrap(), atlas.insert(&patch(1, 1, 5)).unwrap());
+        assert_eq!(atlas.insert(&patch(8, 2, 6)).unwrap(), [0, 3]);
+        let full = atlas.insert(&patch(8, 2, 7));
+        assert!(matches!(full, Err(WriteFault::TooLarge { found: 7, limit: 6, .. })));
+        for ([x, y], patch) in places.into_iter().zip(&patches) {
+            for row in 0..patch.size[1] {
+                for column in 0..patch.size[0] {
+                    let at = 4 * (x + column + (y + row) * 8) as usize;
+                    assert_eq!(u16::from(atlas.texels[at]), patch.colors[0]);
+                }
+            }
+        }
+    }
+}
