@@ -1,5 +1,6 @@
 //! The command line: commands, options and their help texts.
 
+mod export;
 mod fly;
 mod height_map;
 mod pool_map;
@@ -26,6 +27,7 @@ use drystone_store::CommitPolicy;
 use drystone_world::{GeneratorConfig, MovingConfig, MovingKind, OpenOptions};
 
 use crate::allocator::AllocatorKind;
+pub(crate) use export::ExportArguments;
 pub(crate) use fly::{CameraPathKind, FlyOptions};
 pub(crate) use height_map::HeightMapArgs;
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
@@ -62,7 +64,11 @@ impl Options {
             Some(Command::Shot(shot)) => Some(&shot.scene),
             Some(Command::Fly(fly)) => Some(&fly.scene),
             Some(
-                Command::Info(_) | Command::PoolMap(_) | Command::Import(_) | Command::Check(_),
+                Command::Info(_)
+                | Command::PoolMap(_)
+                | Command::Import(_)
+                | Command::Export(_)
+                | Command::Check(_),
             ) => None,
             None => Some(&self.scene),
         }
@@ -77,6 +83,7 @@ impl Options {
             Some(Command::Info(info)) => &info.memory,
             Some(Command::PoolMap(map)) => &map.memory,
             Some(Command::Import(import)) => &import.memory,
+            Some(Command::Export(export)) => &export.memory,
             Some(Command::Check(check)) => &check.memory,
             None => &self.scene.memory,
         }
@@ -96,6 +103,8 @@ pub(crate) enum Command {
     Info(InfoOptions),
     /// Copy SOURCE into a stored world; an interrupted import continues where it stopped
     Import(ImportArguments),
+    /// Write SOURCE as a mesh or voxel file for other programs: .glb, .obj, .ply, .stl, .vox
+    Export(ExportArguments),
     /// Verify every checksum of a stored world
     Check(CheckArguments),
     /// Draw the layout of the vertex pool to an SVG or PNG: live ranges by mesh, waiting and free

@@ -1,11 +1,20 @@
 //! Commands, one module each.
 
 mod check;
+mod export;
 mod fly;
 mod import;
 mod info;
 mod pool_map;
 mod shot;
+
+use std::{
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use drystone::{
     Content, Pace, Shown,
@@ -31,6 +40,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Fly(options)) => fly::run(&options),
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
+        Some(Command::Export(options)) => export::run(&options),
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),
         None if viewer::has_display() => match viewer::run(&options.scene, &options.save, None) {
@@ -45,6 +55,25 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         },
         None => shot::run(&options.scene, DEFAULT_PICTURE.as_ref()),
     }
+}
+
+/// Handles Ctrl+C and termination signals, so that a command can stop without leaving a partial
+/// file. The returned flag becomes true on the first signal. A second signal ends the program at
+/// once.
+fn stop_on_signal() -> Arc<AtomicBool> {
+    /// 128 plus the number of the signal.
+    const INTERRUPTED: i32 = 130;
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&is_stopped);
+    let handled = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTED);
+        }
+    });
+    if let Err(error) = handled {
+        output::note(&format!("cannot handle Ctrl+C, which may leave a partial file: {error}"));
+    }
+    is_stopped
 }
 
 /// Opens the renderer that the options name, for this content.

@@ -25,7 +25,9 @@ pub(crate) enum AppError {
     #[error("{}{}: {problem}", path.display(), at_line(*line))]
     CameraPath { path: PathBuf, line: usize, problem: String },
     #[error("{}: {problem}", path.display())]
-    Pictures { path: PathBuf, problem: String },
+    File { path: PathBuf, problem: String },
+    #[error("{name}: there is no level {level}; the highest is {top}")]
+    NoLevel { name: String, level: u8, top: u8 },
     #[error("stopped; {} is incomplete", path.display())]
     Stopped { path: PathBuf },
     #[error("cannot open a window: {0}; without a display, use: drystone shot -o FILE.png")]

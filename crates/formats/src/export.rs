@@ -3,7 +3,7 @@ use std::io::BufWriter;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use drystone_voxel::{Chunk, MaterialCounts, MaterialTable, NodePos, VoxelBox};
+use drystone_voxel::{Chunk, ChunkPos, MaterialCounts, MaterialTable, NodePos, VoxelBox};
 use rayon::prelude::*;
 
 use crate::error::SourceError;
@@ -38,8 +38,10 @@ use voxels::{MergedColors, MeshOptions, VoxelPortions};
 pub struct ExportVoxels<'a> {
     /// Materials that voxels refer to.
     pub materials: &'a MaterialTable,
-    /// Nodes of one level, each once. Nodes that are all air may be included.
-    pub nodes: Vec<NodePos>,
+    /// Level of the chunks; 0 is full detail.
+    pub level: u8,
+    /// Positions of chunks of this level, each once. Chunks that are all air may be included.
+    pub chunks: Vec<ChunkPos>,
     /// Voxels of level 0 to which the export is limited. Voxels of higher levels that touch the box
     /// are exported.
     pub bounds: Option<VoxelBox>,
@@ -55,7 +57,8 @@ impl<'a> ExportVoxels<'a> {
     pub fn of_source(source: &'a dyn Source) -> Self {
         Self {
             materials: source.materials(),
-            nodes: source.chunk_positions().into_iter().map(NodePos::from).collect(),
+            level: 0,
+            chunks: source.chunk_positions(),
             bounds: None,
             read: Box::new(|node| source.chunk(node.chunk)),
         }
@@ -64,8 +67,8 @@ impl<'a> ExportVoxels<'a> {
 
 impl std::fmt::Debug for ExportVoxels<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let nodes = self.nodes.len();
-        f.debug_struct("ExportVoxels").field("nodes", &nodes).finish_non_exhaustive()
+        let chunks = self.chunks.len();
+        f.debug_struct("ExportVoxels").field("chunks", &chunks).finish_non_exhaustive()
     }
 }
 
@@ -102,7 +105,7 @@ pub struct ExportSummary {
 /// Writes voxels to a file, chunk by chunk.
 ///
 /// ```text
-///  nodes ──► batch ──► chunk + neighbours ──► quads ──► polygons ──► writer ──► file
+///  chunks ─► batch ──► chunk + neighbours ──► quads ──► polygons ──► writer ──► file
 ///            of some,  on all cores           merged    closed       in order
 /// ```
 /// In a mesh format, faces of one material are merged to rectangles. Each rectangle has a corner
@@ -126,14 +129,19 @@ pub struct ExportSummary {
 /// # Limits
 /// Coordinates in meshes are `f32`: exact up to 2²⁴ voxels from the origin.
 pub fn export_voxels(
-    voxels: &ExportVoxels<'_>,
+    mut voxels: ExportVoxels<'_>,
     path: &Path,
     options: &ExportOptions,
     each: &mut OnProgress<'_>,
 ) -> Result<ExportSummary, SourceError> {
+    let mut chunks = std::mem::take(&mut voxels.chunks);
+    chunks.retain(|chunk| {
+        let node = NodePos::new(voxels.level, *chunk);
+        voxels.bounds.is_none_or(|bounds| !voxels::is_outside(node, bounds))
+    });
     let written = match options.format {
-        ExportFormat::Vox => write_vox(voxels, path, options, each),
-        _ => write_mesh(voxels, path, options, each),
+        ExportFormat::Vox => write_vox(&voxels, chunks, path, options, each),
+        _ => write_mesh(&voxels, chunks, path, options, each),
     };
     written.map_err(|fault| fault.in_file(path))
 }
@@ -231,16 +239,13 @@ fn create(path: &Path) -> Result<BufWriter<File>, WriteFault> {
 
 fn write_mesh(
     voxels: &ExportVoxels<'_>,
+    mut chunks: Vec<ChunkPos>,
     path: &Path,
     options: &ExportOptions,
     each: &mut OnProgress<'_>,
 ) -> Result<ExportSummary, WriteFault> {
-    let mut nodes = nodes_inside(voxels);
     // Columns of 16² chunks, so that few neighbours are read again after they left a cache.
-    nodes.sort_unstable_by_key(|node| {
-        let at = node.chunk;
-        (at.x >> 4, at.z >> 4, at.x, at.z, at.y)
-    });
+    chunks.sort_unstable_by_key(|at| (at.x >> 4, at.z >> 4, at.x, at.z, at.y));
     let palette = voxels::palette(voxels.materials);
     let colors = match (options.format, options.colors) {
         (ExportFormat::Stl, _) => MergedColors::All,
@@ -249,7 +254,7 @@ fn write_mesh(
     };
     let texture = match colors {
         MergedColors::Baked => {
-            let width = atlas_width(nodes.len());
+            let width = atlas_width(chunks.len());
             Texture::Atlas(Atlas::new(palette.clone(), width, options.memory_bytes / 2))
         }
         _ => Texture::Palette(palette.clone()),
@@ -258,19 +263,19 @@ fn write_mesh(
     let (attributes, placement) = (writer.attributes(), placement(options));
     let portions = VoxelPortions::new(voxels, MeshOptions { colors, attributes, placement });
     let mut summary = ExportSummary::default();
-    let progress = ExportProgress { done: 0, total: nodes.len() as u64 };
+    let progress = ExportProgress { done: 0, total: chunks.len() as u64 };
     let mut stream = Stream { batch_len: batch_len(options), progress, each };
     stream.run(
-        &nodes,
-        |node| portions.make(node),
+        &chunks,
+        |chunk| portions.make(NodePos::new(voxels.level, chunk)),
         |portion| summary.take(writer.as_mut(), &portion),
     )?;
     summary.finish(writer)
 }
 
-/// Returns the width of an atlas, in texels, for a number of nodes.
-fn atlas_width(node_count: usize) -> u32 {
-    match node_count {
+/// Returns the width of an atlas, in texels.
+fn atlas_width(chunk_count: usize) -> u32 {
+    match chunk_count {
         0..=8 => 256,
         9..=512 => 1_024,
         _ => 4_096,
@@ -279,26 +284,27 @@ fn atlas_width(node_count: usize) -> u32 {
 
 fn write_vox(
     voxels: &ExportVoxels<'_>,
+    mut chunks: Vec<ChunkPos>,
     path: &Path,
     options: &ExportOptions,
     each: &mut OnProgress<'_>,
 ) -> Result<ExportSummary, WriteFault> {
-    let mut nodes = nodes_inside(voxels);
-    nodes.sort_unstable_by_key(|node| (VoxWriter::block(node.chunk), node.chunk));
+    chunks.sort_unstable_by_key(|chunk| (VoxWriter::block(*chunk), *chunk));
     let palette = voxels::palette(voxels.materials);
     let is_counted = VoxColors::are_too_many(&palette);
-    let total = nodes.len() as u64 * if is_counted { 2 } else { 1 };
+    let total = chunks.len() as u64 * if is_counted { 2 } else { 1 };
     let progress = ExportProgress { done: 0, total };
     let mut stream = Stream { batch_len: batch_len(options), progress, each };
+    let read = |chunk| voxels.chunk(NodePos::new(voxels.level, chunk));
     let mut counts = None;
     if is_counted {
         let mut sum = MaterialCounts::default();
-        let count = |node| {
+        let count = |chunk| {
             let mut counts = MaterialCounts::default();
-            counts.add_chunk(&voxels.chunk(node)?);
+            counts.add_chunk(&read(chunk)?);
             Ok(Some(counts))
         };
-        stream.run(&nodes, count, |counts| {
+        stream.run(&chunks, count, |counts| {
             sum = std::mem::take(&mut sum).merged(counts);
             Ok(())
         })?;
@@ -308,11 +314,11 @@ fn write_vox(
     let mut summary =
         ExportSummary { changed_colors: colors.changed_count, ..ExportSummary::default() };
     let mut writer = VoxWriter::new(create(path)?, colors)?;
-    let read = |node: NodePos| {
-        let chunk = voxels.chunk(node)?;
-        Ok((!chunk.is_empty()).then_some((node.chunk, chunk)))
+    let solid = |position| {
+        let chunk = read(position)?;
+        Ok((!chunk.is_empty()).then_some((position, chunk)))
     };
-    stream.run(&nodes, read, |(position, chunk)| {
+    stream.run(&chunks, solid, |(position, chunk)| {
         summary.voxels += u64::from(chunk.solid_count());
         writer.write(position, chunk)
     })?;
@@ -321,17 +327,6 @@ fn write_vox(
     }
     writer.finish()?;
     Ok(summary)
-}
-
-/// Returns the nodes that overlap the box of the export.
-fn nodes_inside(voxels: &ExportVoxels<'_>) -> Vec<NodePos> {
-    let is_inside = |node: &&NodePos| {
-        voxels.bounds.is_none_or(|bounds| {
-            let [low, high] = voxels::inside(**node, bounds);
-            (0..3).all(|axis| low[axis] < high[axis])
-        })
-    };
-    voxels.nodes.iter().filter(is_inside).copied().collect()
 }
 
 /// Returns the number of chunks that are processed at once.
@@ -350,16 +345,16 @@ struct Stream<'a, 'b> {
 }
 
 impl Stream<'_, '_> {
-    /// Calls `make` for the nodes of one batch after the other, on all cores, and `take` for the
+    /// Calls `make` for the chunks of one batch after the other, on all cores, and `take` for the
     /// results, in order.
     fn run<T: Send>(
         &mut self,
-        nodes: &[NodePos],
-        make: impl Fn(NodePos) -> Result<Option<T>, SourceError> + Sync,
+        chunks: &[ChunkPos],
+        make: impl Fn(ChunkPos) -> Result<Option<T>, SourceError> + Sync,
         mut take: impl FnMut(T) -> Result<(), WriteFault>,
     ) -> Result<(), WriteFault> {
-        for batch in nodes.chunks(self.batch_len) {
-            let made: Vec<_> = batch.par_iter().map(|node| make(*node)).collect();
+        for batch in chunks.chunks(self.batch_len) {
+            let made: Vec<_> = batch.par_iter().map(|chunk| make(*chunk)).collect();
             for result in made {
                 if let Some(made) = result? {
                     take(made)?;

@@ -1,10 +1,13 @@
 //! Combinations of options that are refused.
 
 use drystone::scene::RendererKind;
+use drystone_formats::ExportFormat;
 
 use crate::allocator::AllocatorKind;
 
-use super::{Command, LevelsKind, Options, PlacementKind, SceneOptions};
+use super::{
+    Command, ExportArguments, LevelsKind, Options, PlacementKind, SceneOptions, export::Up,
+};
 
 const NO_AO_ON_CUBES: &str = "--ao does not work with --renderer instanced, which stores no \
     ambient occlusion; use --renderer pool or naive";
@@ -14,6 +17,11 @@ const NO_EDITS_OF_MODELS: &str = "polygon models cannot be edited; import the mo
     and edit the stored world";
 const NO_CHANGES_OF_MODELS: &str =
     "--placement, --holes and --defragment are not available for polygon models; leave them out";
+
+const NO_MESH: &str = "--scale, --up, --join and --bake are not available for .vox files";
+const ONLY_GLB: &str = "--join and --bake need a .glb file";
+const NO_PART_OF_MODELS: &str = "--level, --box and --bake are not available for polygon models; \
+    convert the model with --voxels";
 
 const NO_LEVELS: &str = "--levels on needs voxels, and --renderer pool or naive";
 
@@ -61,5 +69,25 @@ pub(super) fn conflict(options: &Options) -> Option<&'static str> {
         let has_both = import.edits.edits.is_some() && import.source.model_path().is_some();
         return has_both.then_some(NO_EDITS_OF_MODELS);
     }
+    if let Some(Command::Export(export)) = &options.command {
+        return export_conflict(export);
+    }
     options.scene_options()?.conflict()
+}
+
+/// Returns the message for options of an export that do not go together.
+fn export_conflict(export: &ExportArguments) -> Option<&'static str> {
+    let (mesh, part, format) = (&export.mesh, &export.part, export.format());
+    let has_nodes = mesh.join || mesh.bake;
+    if format == ExportFormat::Vox && (has_nodes || mesh.scale != 1.0 || mesh.up != Up::Y) {
+        return Some(NO_MESH);
+    }
+    if has_nodes && format != ExportFormat::Glb {
+        return Some(ONLY_GLB);
+    }
+    if export.edits.edits.is_some() && export.source.model_path().is_some() {
+        return Some(NO_EDITS_OF_MODELS);
+    }
+    let is_part = part.level > 0 || part.bounds.is_some() || mesh.bake;
+    (is_part && export.is_of_polygons()).then_some(NO_PART_OF_MODELS)
 }

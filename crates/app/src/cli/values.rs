@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use drystone::scene::Side;
+use drystone_voxel::VoxelPos;
 use glam::DVec3;
 
 /// Parses the side of a scene: `top`, or degrees around it.
@@ -21,6 +22,16 @@ pub(crate) fn point(text: &str) -> Result<DVec3, String> {
     match parts.as_deref() {
         Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
         _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
+    }
+}
+
+pub(super) fn voxel_box(text: &str) -> Result<[VoxelPos; 2], String> {
+    let parts: Result<Vec<i32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match parts.as_deref() {
+        Ok(&[x, y, z, to_x, to_y, to_z]) => {
+            Ok([VoxelPos::new(x, y, z), VoxelPos::new(to_x, to_y, to_z)])
+        }
+        _ => Err("a box is X,Y,Z,X,Y,Z of two opposite voxels, such as 0,0,0,63,31,63".into()),
     }
 }
 

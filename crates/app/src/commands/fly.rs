@@ -3,14 +3,7 @@
 mod route;
 mod sink;
 
-use std::{
-    process,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{sync::atomic::Ordering, time::Instant};
 
 use drystone::{Framed, Progress, Shown};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -33,7 +26,7 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     let renderer = commands::open_renderer(&content, scene)?;
     let mut shown = commands::show(content, scene, renderer)?;
     let start = Instant::now();
-    let is_stopped = stop_on_signal();
+    let is_stopped = commands::stop_on_signal();
     let commands = sink.fill(views.len(), |n, write| {
         if is_stopped.load(Ordering::Relaxed) {
             return Err(AppError::Stopped { path: options.output.clone() });
@@ -50,25 +43,6 @@ pub(crate) fn run(options: &FlyOptions) -> Result<(), AppError> {
     commands::note_faults(&shown);
     commands::culled_by(shown.renderer());
     report(options, &mut shown, &commands, frame_ms)
-}
-
-/// Stops the flight on Ctrl+C or a termination signal before the next picture, so that no partial
-/// file is left. The returned flag becomes true on the first signal. A second signal ends the
-/// program at once.
-fn stop_on_signal() -> Arc<AtomicBool> {
-    /// 128 plus the number of the signal.
-    const INTERRUPTED: i32 = 130;
-    let is_stopped = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&is_stopped);
-    let handled = ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            process::exit(INTERRUPTED);
-        }
-    });
-    if let Err(error) = handled {
-        output::note(&format!("cannot handle Ctrl+C, which may leave a partial file: {error}"));
-    }
-    is_stopped
 }
 
 fn report(

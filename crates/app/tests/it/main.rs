@@ -12,6 +12,7 @@ mod editing;
 mod editing_memory;
 mod editing_parts;
 mod edits_kept;
+mod export;
 mod fly;
 mod gallery;
 mod height_map_example;

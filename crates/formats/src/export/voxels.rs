@@ -95,12 +95,11 @@ pub(super) fn palette(materials: &MaterialTable) -> Palette {
 impl ExportVoxels<'_> {
     /// Returns the chunk at `node`. Voxels outside the box are air.
     pub(super) fn chunk(&self, node: NodePos) -> Result<Chunk, SourceError> {
-        let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         let Some(bounds) = self.bounds else { return (self.read)(node) };
-        let [low, high] = inside(node, bounds);
-        if (0..3).any(|axis| low[axis] >= high[axis]) {
-            return Ok(air());
+        if is_outside(node, bounds) {
+            return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
         }
+        let [low, high] = inside(node, bounds);
         let mut chunk = (self.read)(node)?;
         for axis in 0..3 {
             let mut outside = |start: u32, end: u32| {
@@ -117,9 +116,15 @@ impl ExportVoxels<'_> {
     }
 }
 
+/// Whether no voxel of a node touches a box of level 0.
+pub(super) fn is_outside(node: NodePos, bounds: VoxelBox) -> bool {
+    let [low, high] = inside(node, bounds);
+    (0..3).any(|axis| low[axis] >= high[axis])
+}
+
 /// Returns the voxels of a node that touch a box of level 0, in coordinates of the chunk: the lowest
 /// one, and the end.
-pub(super) fn inside(node: NodePos, bounds: VoxelBox) -> [[u32; 3]; 2] {
+fn inside(node: NodePos, bounds: VoxelBox) -> [[u32; 3]; 2] {
     let unit = i64::from(node.voxel_units());
     let [min, max] = [bounds.min, bounds.max].map(|corner| corner.to_array().map(i64::from));
     let chunk = [node.chunk.x, node.chunk.y, node.chunk.z].map(i64::from);

@@ -48,7 +48,7 @@ pub(crate) fn export(
     let path = path(test, options.format.extension());
     let voxels = ExportVoxels::of_source(world);
     let mut go_on = |_| ControlFlow::Continue(());
-    let summary = export_voxels(&voxels, &path, options, &mut go_on).unwrap();
+    let summary = export_voxels(voxels, &path, options, &mut go_on).unwrap();
     let files = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
     assert_eq!(files, 1, "temporary files are left");
     (std::fs::read(path).unwrap(), summary)

@@ -218,23 +218,22 @@ fn a_box_cuts_the_voxels_outside() {
     }
     assert!(inside.solid_count() > 100);
     let path = path("export-cut", "glb");
-    let mut voxels = ExportVoxels::of_source(&world);
-    voxels.bounds = Some(bounds);
+    let voxels = |bounds| ExportVoxels { bounds, ..ExportVoxels::of_source(&world) };
     let mut go_on = |_| ControlFlow::Continue(());
-    export_voxels(&voxels, &path, &of(ExportFormat::Glb), &mut go_on).unwrap();
+    export_voxels(voxels(Some(bounds)), &path, &of(ExportFormat::Glb), &mut go_on).unwrap();
     let glb = of_glb(&std::fs::read(&path).unwrap());
     assert!(rasterised(&glb) == unit_faces(&inside));
     assert_eq!(open_edges(&glb.triangles), 0);
 
-    voxels.bounds = Some(VoxelBox { min: bounds.max, max: bounds.min });
-    let error = export_voxels(&voxels, &path, &of(ExportFormat::Glb), &mut go_on).unwrap_err();
+    let nothing = voxels(Some(VoxelBox { min: bounds.max, max: bounds.min }));
+    let error = export_voxels(nothing, &path, &of(ExportFormat::Glb), &mut go_on).unwrap_err();
     assert!(matches!(error, SourceError::Empty { .. }), "{error}");
 }
 
 #[test]
 fn progress_is_reported_and_can_stop_the_export() {
     let world = blocks(8, &OPAQUE);
-    let voxels = ExportVoxels::of_source(&world);
+    let voxels = || ExportVoxels::of_source(&world);
     for format in ExportFormat::ALL {
         let path = path("export-stopped", format.extension());
         let mut calls = Vec::new();
@@ -245,7 +244,7 @@ fn progress_is_reported_and_can_stop_the_export() {
             calls.push(progress);
             ControlFlow::Continue(())
         };
-        export_voxels(&voxels, &path, &options, &mut all).unwrap();
+        export_voxels(voxels(), &path, &options, &mut all).unwrap();
         assert_eq!(calls.len(), world.chunk_count());
         assert!(calls.last().is_some_and(|last| last.done == last.total));
         let mut count = 0;
@@ -253,7 +252,7 @@ fn progress_is_reported_and_can_stop_the_export() {
             count += 1;
             if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let error = export_voxels(&voxels, &path, &options, &mut stop).unwrap_err();
+        let error = export_voxels(voxels(), &path, &options, &mut stop).unwrap_err();
         assert!(matches!(error, SourceError::Stopped { .. }) && count == 2, "{error}");
     }
 }
@@ -263,10 +262,10 @@ fn progress_is_reported_and_can_stop_the_export() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_an_error() {
     let world = blocks(8, &OPAQUE);
-    let voxels = ExportVoxels::of_source(&world);
+    let voxels = || ExportVoxels::of_source(&world);
     for format in [ExportFormat::Stl, ExportFormat::Obj, ExportFormat::Vox] {
         let mut go_on = |_| ControlFlow::Continue(());
-        let full = export_voxels(&voxels, "/dev/full".as_ref(), &of(format), &mut go_on);
+        let full = export_voxels(voxels(), "/dev/full".as_ref(), &of(format), &mut go_on);
         let error = full.unwrap_err();
         assert!(matches!(error, SourceError::Unwritable { .. }), "{error}");
         assert!(error.to_string().starts_with("/dev/full: cannot be written"), "{error}");

@@ -12,7 +12,7 @@
 //! shadows, which lie on the ground, then the bodies by layer and from far to near. The example
 //! needs no GPU: the painter reads the commands like a vertex shader. On a GPU, blended sprites are
 //! drawn in this order with one indirect call for each run of commands that read the same buffer;
-//! `own_vertices` shows such a backend.
+//! `drystone-wgpu` has such a backend.
 //!
 //! The last picture is painted a second time without pool and lists, thing by thing, and must be
 //! equal, byte for byte.

@@ -26,7 +26,7 @@ impl Sink {
     /// flight is refused, since they would look like pictures of this flight.
     pub(super) fn open(options: &FlyOptions) -> Result<Self, AppError> {
         let (path, size, rate) = (&options.output, options.scene.camera.size, options.rate);
-        let wrong = |problem: String| AppError::Pictures { path: path.into(), problem };
+        let wrong = |problem: String| AppError::File { path: path.into(), problem };
         if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("gif")) {
             let [width, height] = [size.width, size.height].map(u16::try_from);
             let (Ok(width), Ok(height)) = (width, height) else {
@@ -66,7 +66,7 @@ impl Sink {
                 }
             }
             Self::Gif { path, sides, rate } => {
-                let wrong = |problem: String| AppError::Pictures { path: path.clone(), problem };
+                let wrong = |problem: String| AppError::File { path: path.clone(), problem };
                 // The first error is returned unchanged; `replace_file` only has to stop.
                 let mut failed = None;
                 let written = replace_file(&path, |part| {
