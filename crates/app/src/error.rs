@@ -30,6 +30,8 @@ pub(crate) enum AppError {
     NoLevel { name: String, level: u8, top: u8 },
     #[error("stopped; {} is incomplete", path.display())]
     Stopped { path: PathBuf },
+    #[error("stopped; {} was not written", path.display())]
+    NotWritten { path: PathBuf },
     #[error("cannot open a window: {0}; without a display, use: drystone shot -o FILE.png")]
     Window(String),
     #[error("the window failed: {0}")]

@@ -148,7 +148,7 @@ fn at_output(error: SourceError, part: &Path, output: &Path) -> AppError {
             SourceError::TooLarge { what, found, limit, unit, advice }
         }
         SourceError::Empty { .. } => SourceError::Empty { path },
-        SourceError::Stopped { .. } => return AppError::Stopped { path },
+        SourceError::Stopped { .. } => return AppError::NotWritten { path },
         error => error,
     })
 }

@@ -163,7 +163,7 @@ fn an_interrupted_export_leaves_nothing() {
     let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(stopped.unwrap().success());
     let line = one_line(&child.wait_with_output().unwrap(), 1);
-    assert!(line.contains("stopped") && line.contains("a.glb"), "{line}");
+    assert!(line.contains("stopped") && line.contains("a.glb was not written"), "{line}");
     assert_eq!(count(&folder), 1);
     assert_eq!(fs::read(&file).unwrap(), b"before");
 }
