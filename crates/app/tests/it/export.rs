@@ -195,7 +195,7 @@ fn worlds_larger_than_the_memory_are_streamed() {
     /// The program, and the generator of the world.
     const BASE_MIB: u64 = 64;
     let folder = scratch("export-memory");
-    for (format, chunks) in [("glb", "40x4x40"), ("vox", "26x4x26")] {
+    for (format, chunks) in [("glb", "40x4x40"), ("vox", "30x4x30")] {
         let file = folder.join(format!("a.{format}"));
         let limit = LIMIT_MIB.to_string();
         let words = ["export", "--chunks", chunks, "--memory", &limit, "-o", path(&file)];
