@@ -9,7 +9,6 @@
 //! and before the next. So a range can be written again as soon as it is freed.
 
 mod adapter;
-mod copies;
 mod cull;
 mod encode;
 mod geometry;
@@ -23,15 +22,14 @@ mod wired;
 pub use adapter::Api;
 pub use geometry::WgpuGeometry;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use drystone_pool::Access;
+use drystone_wgpu::{
+    GpuError,
+    parts::{CommandUpload, Copies, FrameCounter},
 };
 
-use drystone_pool::Access;
-
 use self::{
-    adapter::Opened, copies::Copies, cull::Culler, overlay::OverlayPainter, per_frame::PerFrame,
+    adapter::Opened, cull::Culler, overlay::OverlayPainter, per_frame::PerFrame,
     pipelines::Pipelines, target::Target, wired::WiredDraws,
 };
 use crate::{
@@ -59,6 +57,8 @@ pub struct WgpuDevice {
     indirect: bool,
     /// Abilities and limits. The size is that of the target.
     info: DeviceInfo,
+    /// Commands of the frame that is drawn.
+    commands: CommandUpload,
     copies: Copies,
     progress: FrameCounter,
     /// Created when the first frame needs it.
@@ -72,7 +72,7 @@ pub struct WgpuDevice {
 impl WgpuDevice {
     /// Whether wgpu draws through OpenGL.
     pub fn is_opengl(&self) -> bool {
-        self.opened.adapter.get_info().backend == wgpu::Backend::Gl
+        self.opened.gpu.device.adapter_info().backend == wgpu::Backend::Gl
     }
 
     /// Draws from the next frame on as if the GPU could not read command counts.
@@ -86,7 +86,7 @@ impl WgpuDevice {
 
 impl Output for WgpuDevice {
     fn describe(&self) -> String {
-        let info = self.opened.adapter.get_info();
+        let info = self.opened.gpu.device.adapter_info();
         let calls = if self.indirect { "" } else { ", one call per command" };
         // Browsers hide the name.
         let name = if info.name.is_empty() { "unnamed adapter" } else { &info.name };
@@ -102,7 +102,7 @@ impl Output for WgpuDevice {
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
-        check_size([width, height], self.opened.device.limits().max_texture_dimension_2d)?;
+        check_size([width, height], self.opened.gpu.device.limits().max_texture_dimension_2d)?;
         if self.target.size() == [width, height] {
             return self.opened.fault.check_lost("resizing the picture");
         }
@@ -164,7 +164,7 @@ impl Device for WgpuDevice {
     }
 
     fn write(&mut self, geometry: &mut WgpuGeometry, first: u32, data: BufferData<'_>) {
-        let queue = &self.opened.queue;
+        let queue = &self.opened.gpu.queue;
         match data {
             BufferData::DrawData(data) => geometry.write_draw_data(queue, first, data),
             _ => geometry.write_entries((queue, &mut self.copies), first, data),
@@ -195,30 +195,19 @@ impl Device for WgpuDevice {
     }
 }
 
-/// Counts frames. wgpu reports completed frames through callbacks while it is polled.
-#[derive(Default)]
-struct FrameCounter {
-    submitted: u64,
-    completed: Arc<AtomicU64>,
-}
-
-impl FrameCounter {
-    /// Counts a frame that was just submitted to this queue.
-    fn count(&mut self, queue: &wgpu::Queue) {
-        self.submitted += 1;
-        let (frame, completed) = (self.submitted, Arc::clone(&self.completed));
-        queue.on_submitted_work_done(move || {
-            completed.fetch_max(frame, Relaxed);
-        });
-    }
-
-    const fn submitted(&self) -> u64 {
-        self.submitted
-    }
-
-    /// The last frame known to be complete, as of the last poll.
-    fn completed(&self) -> u64 {
-        self.completed.load(Relaxed)
+impl From<GpuError> for RenderError {
+    fn from(error: GpuError) -> Self {
+        let reason = error.to_string();
+        match error {
+            GpuError::Limit { what, needed, allowed, .. } => {
+                Self::TooLarge { what, requested: needed, limit: allowed }
+            }
+            GpuError::OutOfMemory { requested_bytes, .. } => {
+                Self::OutOfMemory { requested_bytes, reason }
+            }
+            GpuError::Lost { .. } => Self::Lost { during: "writing to it", reason },
+            _ => Self::Device { during: "creating or writing buffers", reason },
+        }
     }
 }
 
@@ -227,7 +216,7 @@ impl FrameCounter {
 #[cfg(target_arch = "wasm32")]
 impl Drop for WgpuDevice {
     fn drop(&mut self) {
-        self.opened.device.destroy();
+        self.opened.gpu.device.destroy();
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use drystone_wgpu::parts::Gpu;
+
 use crate::{
     error::RenderError,
     fault::{Fault, one_line},
@@ -73,14 +75,24 @@ pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'stat
 
 /// An open device with its adapter and its features.
 pub(super) struct Opened {
-    pub(super) instance: wgpu::Instance,
-    pub(super) adapter: wgpu::Adapter,
-    pub(super) device: wgpu::Device,
-    pub(super) queue: wgpu::Queue,
+    /// Where the device comes from; `None` for a device of the caller.
+    pub(super) origin: Option<(wgpu::Instance, wgpu::Adapter)>,
+    pub(super) gpu: Gpu,
     pub(super) fault: Fault,
 }
 
 impl Opened {
+    /// Instance and adapter of the device.
+    ///
+    /// # Errors
+    /// `Device` for a device of the caller.
+    pub(super) fn origin(&self) -> Result<&(wgpu::Instance, wgpu::Adapter), RenderError> {
+        self.origin.as_ref().ok_or_else(|| RenderError::Device {
+            during: "opening a window",
+            reason: "a device of the caller has no window".into(),
+        })
+    }
+
     /// Creates a buffer.
     ///
     /// # Errors
@@ -91,38 +103,10 @@ impl Opened {
         size: u64,
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer, RenderError> {
-        let limits = self.device.limits();
-        let bound = if usage.contains(wgpu::BufferUsages::STORAGE) {
-            limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
-        } else {
-            limits.max_buffer_size
-        };
-        if size > bound {
-            return Err(RenderError::TooLarge { what: label, requested: size, limit: bound });
-        }
         self.fault.check_lost("creating a buffer")?;
-        let create = || {
-            self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size,
-                usage,
-                mapped_at_creation: false,
-            })
-        };
-        if cfg!(target_arch = "wasm32") {
-            // A browser reports out of memory later: the next frame fails then.
-            return Ok(create());
-        }
-        let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer = create();
-        match pollster::block_on(scope.pop()) {
-            Some(error) => {
-                let reason = one_line(&format!("{error} ({size} bytes of {label})"));
-                Err(RenderError::OutOfMemory { requested_bytes: size, reason })
-            }
-            // The loss may have been recorded just now.
-            None => self.fault.check_lost("creating a buffer").map(|()| buffer),
-        }
+        let buffer = self.gpu.buffer(label, size, usage)?;
+        // The loss may have been recorded just now.
+        self.fault.check_lost("creating a buffer").map(|()| buffer)
     }
 }
 
@@ -297,7 +281,8 @@ pub(super) async fn open(
     device.set_device_lost_callback(move |reason, message| {
         on_loss.note(format!("device lost ({reason:?}): {message}"), true);
     });
-    Ok(Opened { instance, adapter, device, queue, fault })
+    let gpu = Gpu::new(&device, &queue);
+    Ok(Opened { origin: Some((instance, adapter)), gpu, fault })
 }
 
 /// Updates the completed frames, and waits for them if `poll_type` requests it. wgpu panics if it
@@ -306,7 +291,7 @@ pub(super) async fn open(
 pub(super) fn poll(opened: &Opened, poll_type: wgpu::PollType) -> Result<(), RenderError> {
     opened.fault.check_lost("waiting for the GPU")?;
     let failed = |reason: String| RenderError::Device { during: "waiting for the GPU", reason };
-    let device = std::panic::AssertUnwindSafe(&opened.device);
+    let device = std::panic::AssertUnwindSafe(&opened.gpu.device);
     match std::panic::catch_unwind(move || device.poll(poll_type)) {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(failed(one_line(&error.to_string()))),

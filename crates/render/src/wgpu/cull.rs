@@ -71,11 +71,10 @@ pub(super) struct Culler {
 
 /// Reason why a device cannot cull; `None` if it can.
 pub(super) fn missing(opened: &Opened, indirect: bool) -> Option<&'static str> {
-    let limits = opened.device.limits();
-    let downlevel = opened.adapter.get_downlevel_capabilities().flags;
-    if !downlevel.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
+    let limits = opened.gpu.device.limits();
+    if limits.max_compute_workgroups_per_dimension == 0 {
         Some("the adapter has no compute shaders")
-    } else if !indirect || !downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION) {
+    } else if !indirect {
         Some("indirect commands cannot contain a draw's slot")
     } else if limits.max_storage_buffers_per_shader_stage < pipelines::STORAGE_BUFFERS
         || limits.max_compute_invocations_per_workgroup < pipelines::WIDEST_WORKGROUP
@@ -94,14 +93,15 @@ impl Culler {
         depth: &wgpu::TextureView,
     ) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
-        let pipelines = CullPipelines::new(&opened.device);
+        let pipelines = CullPipelines::new(&opened.gpu.device);
         let frame_bytes = size_of::<CullFrame>() as u64;
         let usage = Usage::UNIFORM | Usage::COPY_DST;
         let frame = opened.buffer("frame for culling", frame_bytes, usage)?;
         let pyramid = Pyramid::new(opened, &pipelines, size, depth)?;
         let view_group = view_group(opened, &pipelines, &frame, &pyramid);
         let counts = wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
-        let max_counted = if opened.device.features().contains(counts) { MAX_COUNTED } else { 0 };
+        let max_counted =
+            if opened.gpu.device.features().contains(counts) { MAX_COUNTED } else { 0 };
         Ok(Self {
             pipelines,
             frame,
@@ -161,9 +161,9 @@ impl Culler {
                 }
             }
             let region = &mut self.regions[buffer];
-            region.upload(&opened.queue, table, buffer, !self.is_counted);
+            region.upload(&opened.gpu.queue, table, buffer, !self.is_counted);
         }
-        opened.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&culled.frame));
+        opened.gpu.queue.write_buffer(&self.frame, 0, bytemuck::bytes_of(&culled.frame));
         Ok(())
     }
 
@@ -274,7 +274,7 @@ fn view_group(
     pyramid: &Pyramid,
 ) -> wgpu::BindGroup {
     let buffers = [frame, &pyramid.levels, &pyramid.texels];
-    pipelines::bind_buffers(&opened.device, &pipelines.view_layout, &buffers)
+    pipelines::bind_buffers(&opened.gpu.device, &pipelines.view_layout, &buffers)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Upload and encoding of one frame.
 
+use drystone_wgpu::parts::CallSource;
+
 use super::{
-    WgpuDevice, WgpuGeometry, adapter,
+    WgpuDevice, WgpuGeometry,
     cull::{self, Culler, List},
-    per_frame::COMMANDS_OFFSET,
     pipelines::{Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
     wired::WiredDraws,
 };
@@ -21,15 +22,16 @@ struct Contents<'a> {
     passes: &'a Passes<'a, WgpuGeometry>,
     /// Style of quads.
     style: QuadStyle,
-    /// Whether each batch is drawn with one call.
-    indirect: bool,
+    /// Buffer and offset in bytes of the commands of all batches, one after another; `None` if each
+    /// command is a call.
+    commands: Option<(wgpu::Buffer, u64)>,
     /// Whether such a call has the GPU read its number of commands. If one call of a frame does,
     /// all must. Mesa's software driver (22.3) also uses the number that it has read for one call
     /// for the calls after it, and skips their commands.
     counted: bool,
 }
 
-/// Offsets of the next indirect call's data in the buffer of the frame.
+/// Offsets of the next indirect call's data in the buffer of the commands.
 struct Cursor {
     commands_bytes: u64,
     count_bytes: u64,
@@ -60,7 +62,7 @@ impl WgpuDevice {
         let canvas = self.target.canvas(&self.opened)?;
         let Some(canvas) = canvas else {
             // Writes for this frame are not retained until the window is visible again.
-            self.opened.queue.submit(self.copies.take());
+            self.opened.gpu.queue.submit(self.copies.take());
             return self.opened.fault.check("drawing").map(|()| false);
         };
         let (indirect, culled) = (passes.indirect && self.indirect, passes.culled);
@@ -70,53 +72,39 @@ impl WgpuDevice {
         let counted =
             indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
         let style = frame.quad_style();
-        self.pipelines.prepare(&self.opened.device, style);
+        self.pipelines.prepare(&self.opened.gpu.device, style);
         if style == QuadStyle::Wired {
             self.prepare_lines(passes)?;
         }
-        let contents = Contents { passes, style, indirect, counted };
-        self.upload(frame, &contents)?;
+        self.per_frame.write(&self.opened, frame)?;
+        let commands = if indirect { Some(self.upload(passes, counted)?) } else { None };
+        let contents = Contents { passes, style, commands, counted };
         let commands = self.encode(&canvas.color, &contents)?;
-        self.opened.queue.submit(self.copies.take().into_iter().chain([commands]));
-        self.progress.count(&self.opened.queue);
+        self.opened.gpu.queue.submit(self.copies.take().into_iter().chain([commands]));
+        self.progress.count(&self.opened.gpu.queue);
         if let Some(culler) = self.culler.as_mut().filter(|_| culled.is_some()) {
             culler.submitted();
         }
         if let Some(surface) = canvas.surface {
-            self.opened.queue.present(surface);
+            self.opened.gpu.queue.present(surface);
         }
         self.opened.fault.check("drawing").map(|()| true)
     }
 
-    /// Uploads the data of this frame: its uniforms, and for indirect calls the commands of all
-    /// batches, one after another. Counted calls also need the numbers of commands.
-    fn upload(&mut self, frame: &Frame, contents: &Contents<'_>) -> Result<(), RenderError> {
-        let Contents { passes, indirect, counted, .. } = *contents;
-        let counts_bytes = if counted { passes.batches().count() * size_of::<u32>() } else { 0 };
-        let size_bytes = counts_offset(contents) + counts_bytes as u64;
-        self.per_frame.reserve((&self.opened, &self.pipelines), size_bytes)?;
-        let Some(size) = wgpu::BufferSize::new(size_bytes) else { return Ok(()) };
-        let queue = &self.opened.queue;
-        let Some(mut view) = queue.write_buffer_with(&self.per_frame.buffer, 0, size) else {
-            // The loss of the device is reported only after its work is finished.
-            adapter::poll(&self.opened, wgpu::PollType::wait_indefinitely())?;
-            self.opened.fault.check("uploading a frame")?;
-            let reason = "out of staging memory".into();
-            return Err(RenderError::Device { during: "uploading a frame", reason });
-        };
-        view.slice(..size_of::<Frame>()).copy_from_slice(bytemuck::bytes_of(frame));
-        let mut start = COMMANDS_OFFSET as usize;
-        for batch in passes.batches().filter(|_| indirect) {
-            let bytes: &[u8] = bytemuck::cast_slice(batch.commands);
-            view.slice(start..start + bytes.len()).copy_from_slice(bytes);
-            start += bytes.len();
-        }
-        for batch in passes.batches().filter(|_| counted) {
-            let count = (batch.commands.len() as u32).to_ne_bytes();
-            view.slice(start..start + count.len()).copy_from_slice(&count);
-            start += count.len();
-        }
-        Ok(())
+    /// Uploads the commands of all batches. Counted calls also need the numbers of commands. Returns
+    /// buffer and offset.
+    fn upload(
+        &mut self,
+        passes: &Passes<'_, WgpuGeometry>,
+        counted: bool,
+    ) -> Result<(wgpu::Buffer, u64), RenderError> {
+        let counts = passes.batches().filter(|_| counted).map(|batch| batch.commands.len() as u32);
+        let counts: Vec<u32> = counts.collect();
+        let commands = passes.batches().map(|batch| bytemuck::cast_slice(batch.commands));
+        let parts = commands.chain(std::iter::once(bytemuck::cast_slice(&counts)));
+        self.commands.restart();
+        let (buffer, offset_bytes) = self.commands.push(&self.opened.gpu, parts)?;
+        Ok((buffer.clone(), offset_bytes))
     }
 
     /// Prepares the draws of triangles with lines, if there are any.
@@ -125,14 +113,14 @@ impl WgpuDevice {
         if batches.clone().next().is_none() {
             return Ok(());
         }
-        let allowed = self.opened.device.limits().max_storage_buffers_per_shader_stage;
+        let allowed = self.opened.gpu.device.limits().max_storage_buffers_per_shader_stage;
         if allowed < WIRED_STORAGE_BUFFERS {
             let reason = format!(
                 "the shader needs {WIRED_STORAGE_BUFFERS} storage buffers, but this device allows {allowed}"
             );
             return Err(RenderError::Device { during: "drawing lines of triangles", reason });
         }
-        let pipelines = self.pipelines.prepare_wired_triangles(&self.opened.device);
+        let pipelines = self.pipelines.prepare_wired_triangles(&self.opened.gpu.device);
         WiredDraws::prepare(&mut self.wired, &self.opened, pipelines, batches)
     }
 
@@ -173,7 +161,7 @@ impl WgpuDevice {
         canvas: &wgpu::TextureView,
         contents: &Contents<'_>,
     ) -> Result<wgpu::CommandBuffer, RenderError> {
-        let mut encoder = self.opened.device.create_command_encoder(&Default::default());
+        let mut encoder = self.opened.gpu.device.create_command_encoder(&Default::default());
         match (contents.passes.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
                 culler.encode(&mut encoder, List::Known);
@@ -191,7 +179,7 @@ impl WgpuDevice {
             }
         }
         if let Some(overlay) = &self.overlay {
-            overlay.encode(&self.opened.queue, &mut encoder, (canvas, self.target.size()));
+            overlay.encode(&self.opened.gpu.queue, &mut encoder, (canvas, self.target.size()));
         }
         if let (Some(_), Some(culler)) = (contents.passes.culled, &mut self.culler) {
             let frame = self.progress.submitted() + 1;
@@ -232,8 +220,11 @@ impl WgpuDevice {
     /// Encodes opaque batches, sky, blended batches.
     fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
         let passes = contents.passes;
-        let count_bytes = counts_offset(contents);
-        let mut cursor = Cursor { commands_bytes: COMMANDS_OFFSET, count_bytes, wired_draw: 0 };
+        let commands_bytes =
+            contents.commands.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
+        let all = passes.batches().map(|batch| size_of_val(batch.commands) as u64);
+        let count_bytes = commands_bytes + all.sum::<u64>();
+        let mut cursor = Cursor { commands_bytes, count_bytes, wired_draw: 0 };
         let Pipelines { sky, .. } = &self.pipelines;
         let [triangles, blended_triangles] =
             self.pipelines.of_triangles(contents.style == QuadStyle::Wired);
@@ -259,14 +250,11 @@ impl WgpuDevice {
         contents: &Contents<'_>,
         cursor: &mut Cursor,
     ) {
-        let buffer = &self.per_frame.buffer;
         let mut last = None;
         for batch in batches {
             let Cursor { commands_bytes, count_bytes, .. } = *cursor;
-            if contents.indirect {
-                cursor.commands_bytes += size_of_val(batch.commands) as u64;
-                cursor.count_bytes += size_of::<u32>() as u64;
-            }
+            cursor.commands_bytes += size_of_val(batch.commands) as u64;
+            cursor.count_bytes += size_of::<u32>() as u64;
             let kind = batch.geometry.kind;
             let pipeline = pipelines.iter().find(|(of, _)| *of == kind);
             let pipeline = pipeline.filter(|_| can_draw(batch));
@@ -286,21 +274,15 @@ impl WgpuDevice {
                 cursor.wired_draw = wired.draw(pass, batch, indices, cursor.wired_draw);
                 continue;
             }
-            if contents.indirect {
-                let (at, count) = (commands_bytes, batch.commands.len() as u32);
-                if contents.counted {
-                    pass.multi_draw_indexed_indirect_count(buffer, at, buffer, count_bytes, count);
-                } else {
-                    pass.multi_draw_indexed_indirect(buffer, at, count);
-                }
-                continue;
-            }
-            for command in batch.commands {
-                let end = command.first_index + command.index_count;
-                let slot = command.first_instance;
-                let instances = slot..slot + command.instance_count;
-                pass.draw_indexed(command.first_index..end, command.base_vertex, instances);
-            }
+            let source = match &contents.commands {
+                Some((buffer, _)) if contents.counted => CallSource::Counted {
+                    commands: (buffer, commands_bytes),
+                    count: (buffer, count_bytes),
+                },
+                Some((buffer, _)) => CallSource::Indirect(buffer, commands_bytes),
+                None => CallSource::Single,
+            };
+            source.draw(pass, batch.commands);
         }
     }
 }
@@ -327,12 +309,6 @@ fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
     }
     let quads = geometry.kind.pattern_quads(geometry.capacity);
     batch.check(quads, geometry.slot_capacity())
-}
-
-/// Offset of the numbers of commands in the buffer of the frame: after the commands.
-fn counts_offset(contents: &Contents<'_>) -> u64 {
-    let batches = contents.passes.batches().filter(|_| contents.indirect);
-    COMMANDS_OFFSET + batches.map(|batch| size_of_val(batch.commands) as u64).sum::<u64>()
 }
 
 impl Part {

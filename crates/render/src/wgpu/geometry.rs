@@ -1,10 +1,8 @@
 //! A buffer of quads and its table of per-draw data.
 
-use super::{
-    adapter::Opened,
-    copies::{Copies, CopyBytes},
-    pipelines::Pipelines,
-};
+use drystone_wgpu::parts::{Copies, CopyBytes};
+
+use super::{adapter::Opened, pipelines::Pipelines};
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
     draw_data::DrawData,
@@ -75,9 +73,9 @@ impl WgpuGeometry {
         let [from_bytes, to_bytes, size_bytes] = [first, to, count].map(bytes_of);
         let copy_bytes = CopyBytes { from_bytes, to_bytes, size_bytes };
         match from {
-            None => return copies.copy_within(opened, &self.entries, copy_bytes),
+            None => copies.copy_within(&opened.gpu, &self.entries, copy_bytes)?,
             Some(from) if from.kind != self.kind => {}
-            Some(from) => copies.copy(opened, &from.entries, &self.entries, copy_bytes),
+            Some(from) => copies.copy(&opened.gpu, &from.entries, &self.entries, copy_bytes),
         }
         Ok(())
     }
@@ -130,7 +128,7 @@ fn bind_group(
     entries: &wgpu::Buffer,
     draws: &wgpu::Buffer,
 ) -> wgpu::BindGroup {
-    opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
+    opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("geometry"),
         layout: &pipelines.geometry_layout,
         entries: &[

@@ -1,12 +1,12 @@
 //! Construction of devices for pictures and windows.
 
-use drystone_mesh::{Quad, quad_index_pattern};
+use drystone_mesh::Quad;
 use drystone_pool::Access;
+use drystone_wgpu::parts::{CommandUpload, Copies, FrameCounter, quad_pattern};
 
 use super::{
-    Api, FrameCounter, WgpuDevice,
+    Api, WgpuDevice,
     adapter::{self, Opened},
-    copies::Copies,
     cull,
     per_frame::PerFrame,
     pipelines::Pipelines,
@@ -26,8 +26,8 @@ impl WgpuDevice {
     /// `NoAdapter`, `NoDevice`, `EmptyPicture` or `TooLarge`.
     pub fn headless(api: Api, width: u32, height: u32) -> Result<Self, RenderError> {
         let opened = pollster::block_on(adapter::open_headless(api))?;
-        check_size([width, height], opened.device.limits().max_texture_dimension_2d)?;
-        let target = Target::picture(&opened.device, [width, height]);
+        check_size([width, height], opened.gpu.device.limits().max_texture_dimension_2d)?;
+        let target = Target::picture(&opened.gpu.device, [width, height]);
         Self::new(opened, target)
     }
 
@@ -60,28 +60,17 @@ impl WgpuDevice {
         let vsync = window.vsync;
         let (opened, surface, window) = adapter::open_for_window(api, window).await?;
         let size = [width.max(1), height.max(1)];
-        check_size(size, opened.device.limits().max_texture_dimension_2d)?;
+        check_size(size, opened.gpu.device.limits().max_texture_dimension_2d)?;
         let target = Target::window(&opened, surface, window, size, vsync)?;
         Self::new(opened, target)
     }
 
     pub(super) fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
-        use wgpu::BufferUsages as Usage;
-        let pipelines = Pipelines::new(&opened.device, target.format);
+        let pipelines = Pipelines::new(&opened.gpu.device, target.format);
         let per_frame = PerFrame::new(&opened, &pipelines)?;
-        let indices = quad_index_pattern(PATTERN_QUADS);
-        let index_bytes: &[u8] = bytemuck::cast_slice(&indices);
-        let usage = Usage::INDEX | Usage::COPY_DST;
-        let pattern = opened.buffer("index pattern", index_bytes.len() as u64, usage)?;
-        opened.queue.write_buffer(&pattern, 0, index_bytes);
-        let features = opened.device.features();
-        // On Direct3D 12 indirect commands reach the shader without base vertex and first instance
-        // unless wgpu rewrites them, which costs more than it saves. Browsers have no multi-draw,
-        // and validate each indirect command in its own compute pass.
-        let goes_alone = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
-        let indirect = features.contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
-            && !goes_alone.contains(&opened.adapter.get_info().backend);
-        let limits = opened.device.limits();
+        let pattern = quad_pattern(&opened.gpu, PATTERN_QUADS)?;
+        let indirect = opened.gpu.draws_indirectly();
+        let limits = opened.gpu.device.limits();
         let max_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
         let max_quads = u32::try_from(max_bytes / size_of::<Quad>() as u64).unwrap_or(u32::MAX);
         let culling = cull::missing(&opened, indirect).map_or(Ok(()), Err);
@@ -96,6 +85,7 @@ impl WgpuDevice {
             pattern,
             indirect,
             info,
+            commands: CommandUpload::default(),
             copies: Copies::default(),
             progress: FrameCounter::default(),
             culler: None,

@@ -33,7 +33,7 @@ struct Texture {
 
 impl OverlayPainter {
     pub(super) fn new(opened: &Opened, format: wgpu::TextureFormat) -> Result<Self, RenderError> {
-        let device = &opened.device;
+        let device = &opened.gpu.device;
         let layout = bind_group_layout(device);
         let scale = opened.buffer("scale of overlays", 16, Usage::UNIFORM | Usage::COPY_DST)?;
         let [corners, indices] = [Usage::VERTEX, Usage::INDEX]
@@ -63,7 +63,7 @@ impl OverlayPainter {
         for patch in &overlay.patches {
             let known = self.textures.get(&patch.texture).filter(|_| patch.at.is_some());
             match known {
-                Some(Texture { texture, .. }) => write(&opened.queue, texture, patch),
+                Some(Texture { texture, .. }) => write(&opened.gpu.queue, texture, patch),
                 None => drop(self.textures.insert(patch.texture, self.texture(opened, patch))),
             }
         }
@@ -79,7 +79,7 @@ impl OverlayPainter {
                 let capacity = size_bytes.next_power_of_two();
                 *there = opened.buffer("overlay", capacity, usage | Usage::COPY_DST)?;
             }
-            opened.queue.write_buffer(there, 0, bytes);
+            opened.gpu.queue.write_buffer(there, 0, bytes);
         }
         overlay.parts.clone_into(&mut self.parts);
         Ok(())
@@ -97,9 +97,9 @@ impl OverlayPainter {
             usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
             view_formats: &[],
         };
-        let (device, order) = (&opened.device, TextureDataOrder::LayerMajor);
+        let (device, order) = (&opened.gpu.device, TextureDataOrder::LayerMajor);
         let texture =
-            device.create_texture_with_data(&opened.queue, &descriptor, order, &patch.rgba);
+            device.create_texture_with_data(&opened.gpu.queue, &descriptor, order, &patch.rgba);
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("overlay"),

@@ -27,6 +27,7 @@ struct Picture {
 }
 
 struct Window {
+    instance: wgpu::Instance,
     handle: WindowHandle,
     surface: wgpu::Surface<'static>,
     configuration: wgpu::SurfaceConfiguration,
@@ -53,13 +54,14 @@ impl Target {
         size: [u32; 2],
         vsync: bool,
     ) -> Result<Self, RenderError> {
+        let origin = opened.origin()?;
         let configuration = surface
-            .get_default_config(&opened.adapter, size[0].max(1), size[1].max(1))
+            .get_default_config(&origin.1, size[0].max(1), size[1].max(1))
             .ok_or(RenderError::Device {
-                during: CONFIGURING,
-                reason: "the adapter cannot show pictures in this window".into(),
-            })?;
-        let capabilities = surface.get_capabilities(&opened.adapter);
+            during: CONFIGURING,
+            reason: "the adapter cannot show pictures in this window".into(),
+        })?;
+        let capabilities = surface.get_capabilities(&origin.1);
         let plain = capabilities.formats.iter().copied().find(|f| {
             use wgpu::TextureFormat::{Bgra8Unorm, Rgba8Unorm};
             matches!(f, Bgra8Unorm | Rgba8Unorm)
@@ -75,9 +77,10 @@ impl Target {
             present_mode,
             ..configuration
         };
-        surface.configure(&opened.device, &configuration);
-        let depth = depth_view(&opened.device, size.map(|side| side.max(1)));
-        let window = Some(Box::new(Window { handle, surface, configuration }));
+        surface.configure(&opened.gpu.device, &configuration);
+        let depth = depth_view(&opened.gpu.device, size.map(|side| side.max(1)));
+        let instance = origin.0.clone();
+        let window = Some(Box::new(Window { instance, handle, surface, configuration }));
         Ok(Self { window, picture: None, size, format, depth })
     }
 
@@ -100,7 +103,7 @@ impl Target {
     /// # Errors
     /// `Device` or `Lost`. After an error the target keeps its size.
     pub(super) fn resize(&mut self, opened: &Opened, size: [u32; 2]) -> Result<(), RenderError> {
-        let (device, format) = (&opened.device, self.format);
+        let (device, format) = (&opened.gpu.device, self.format);
         let is_readable = self.picture.is_some();
         let (depth, picture) = opened.fault.scope("resizing the picture", || {
             let picture = is_readable.then(|| Picture::new(device, size, format));
@@ -128,7 +131,7 @@ impl Target {
         self.picture = None;
         self.picture = opened.fault.scope("creating the picture", || {
             (destination == Destination::Kept)
-                .then(|| Picture::new(&opened.device, self.size, self.format))
+                .then(|| Picture::new(&opened.gpu.device, self.size, self.format))
         })?;
         Ok(())
     }
@@ -168,7 +171,7 @@ impl Picture {
 impl Window {
     /// Configures the surface. A surface that failed to configure has no texture to draw to.
     fn configure(&self, opened: &Opened) -> Result<(), RenderError> {
-        self.surface.configure(&opened.device, &self.configuration);
+        self.surface.configure(&opened.gpu.device, &self.configuration);
         opened.fault.check(CONFIGURING)
     }
 
@@ -180,10 +183,10 @@ impl Window {
         self.configuration = wgpu::SurfaceConfiguration { width, height, ..old.clone() };
         let configured = opened
             .fault
-            .scope(CONFIGURING, || self.surface.configure(&opened.device, &self.configuration));
+            .scope(CONFIGURING, || self.surface.configure(&opened.gpu.device, &self.configuration));
         configured.inspect_err(|_| {
             self.configuration = old;
-            self.surface.configure(&opened.device, &self.configuration);
+            self.surface.configure(&opened.gpu.device, &self.configuration);
         })
     }
 
@@ -207,7 +210,7 @@ impl Window {
                     continue;
                 }
                 wgpu::CurrentSurfaceTexture::Lost => {
-                    self.surface = adapter::make_surface(&opened.instance, &self.handle)?;
+                    self.surface = adapter::make_surface(&self.instance, &self.handle)?;
                     self.configure(opened)?;
                     continue;
                 }
@@ -272,13 +275,13 @@ pub(super) fn read_texture(
     };
     let row_bytes = width * 4;
     let padded_bytes = row_bytes.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-    let buffer = opened.device.create_buffer(&wgpu::BufferDescriptor {
+    let buffer = opened.gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("read back"),
         size: u64::from(padded_bytes) * u64::from(height),
         usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    let mut encoder = opened.device.create_command_encoder(&Default::default());
+    let mut encoder = opened.gpu.device.create_command_encoder(&Default::default());
     let layout = wgpu::TexelCopyBufferLayout {
         offset: 0,
         bytes_per_row: Some(padded_bytes),
@@ -289,7 +292,7 @@ pub(super) fn read_texture(
         wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
         texture.size(),
     );
-    opened.queue.submit([encoder.finish()]);
+    opened.gpu.queue.submit([encoder.finish()]);
     buffer.slice(..).map_async(wgpu::MapMode::Read, |_| {});
     adapter::poll(opened, wgpu::PollType::wait_indefinitely())?;
     opened.fault.check("reading the picture back")?;

@@ -18,11 +18,11 @@ pub(super) fn with_limits(
     size: [u32; 2],
     lower: impl FnOnce(&mut wgpu::Limits),
 ) -> WgpuDevice {
-    let Opened { instance, adapter, .. } = device.opened;
+    let (instance, adapter) = device.opened.origin.unwrap();
     let mut limits = adapter.limits();
     lower(&mut limits);
     let opened = pollster::block_on(adapter::open(instance, adapter, limits)).unwrap();
-    let target = Target::picture(&opened.device, size);
+    let target = Target::picture(&opened.gpu.device, size);
     WgpuDevice::new(opened, target).unwrap()
 }
 
@@ -34,7 +34,7 @@ fn draw(device: &mut WgpuDevice) -> Result<Submitted, RenderError> {
 
 /// Makes wgpu refuse a write: past the end of its buffer.
 fn refuse(device: &WgpuDevice) {
-    device.opened.queue.write_buffer(&device.pattern, device.pattern.size(), &[0; 4]);
+    device.opened.gpu.queue.write_buffer(&device.pattern, device.pattern.size(), &[0; 4]);
 }
 
 /// Vertices and indices of one triangle.
@@ -61,7 +61,7 @@ fn a_lost_device_is_an_error() {
     let Some(mut device) = open("a_lost_device_is_an_error") else { return };
     draw(&mut device).unwrap();
     device.finish().unwrap();
-    device.opened.device.destroy();
+    device.opened.gpu.device.destroy();
     for _ in 0..3 {
         let drawn = draw(&mut device).and_then(|_| device.finish());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
@@ -104,7 +104,7 @@ fn a_refused_call_between_frames_fails_the_next_frame() {
 #[test]
 fn a_failed_resize_keeps_the_old_size() {
     let Some(mut device) = open("a_failed_resize_keeps_the_old_size") else { return };
-    let beyond = device.opened.device.limits().max_texture_dimension_2d + 1;
+    let beyond = device.opened.gpu.device.limits().max_texture_dimension_2d + 1;
     for _ in 0..2 {
         let resized = device.target.resize(&device.opened, [beyond, 5]);
         assert!(matches!(resized, Err(RenderError::Device { .. })), "{resized:?}");
@@ -129,7 +129,7 @@ fn writes_of_a_hidden_window_do_not_accumulate() {
         device.write(&mut geometry, 0, BufferData::Quads(&quads));
         assert!(!draw(&mut device).unwrap().shown);
         device.finish().unwrap();
-        device.opened.device.generate_allocator_report().map(|it| it.total_allocated_bytes)
+        device.opened.gpu.device.generate_allocator_report().map(|it| it.total_allocated_bytes)
     };
     let first = held_bytes();
     assert!(first.is_some(), "no figures of the allocator");
@@ -165,7 +165,7 @@ fn lines_of_triangles_are_refused_with_too_few_storage_buffers() {
 fn pictures_of_other_formats_are_not_read() {
     let Some(device) = open("pictures_of_other_formats_are_not_read") else { return };
     let read = |format| {
-        let texture = device.opened.device.create_texture(&wgpu::TextureDescriptor {
+        let texture = device.opened.gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: None,
             size: wgpu::Extent3d { width: 4, height: 4, depth_or_array_layers: 1 },
             mip_level_count: 1,
@@ -189,7 +189,7 @@ fn lines_do_not_keep_geometries_alive() {
     let Some(mut device) = open("lines_keep_nothing_of_what_they_were_drawn_by") else { return };
     let groups = |device: &mut WgpuDevice| {
         device.finish().unwrap();
-        let report = device.opened.instance.generate_report();
+        let report = device.opened.origin().unwrap().0.generate_report();
         report.map_or(0, |report| report.hub_report().bind_groups.num_allocated)
     };
     let before = groups(&mut device);

@@ -49,7 +49,7 @@ impl WiredDraws {
             Some(wired) => wired,
             None => Self::new(opened, pipelines, size)?,
         };
-        opened.queue.write_buffer(&wired.table, 0, bytes);
+        opened.gpu.queue.write_buffer(&wired.table, 0, bytes);
         *kept = Some(wired);
         Ok(())
     }
@@ -57,7 +57,7 @@ impl WiredDraws {
     fn new(opened: &Opened, pipelines: &WiredTriangles, size: u64) -> Result<Self, RenderError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let table = opened.buffer("draws with lines", size, usage)?;
-        let group = opened.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let group = opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("draws with lines"),
             layout: &pipelines.draws_layout,
             entries: &[wgpu::BindGroupEntry { binding: 0, resource: table.as_entire_binding() }],

@@ -72,8 +72,11 @@ impl Pyramid {
                 base_uniform.as_entire_binding(),
                 wgpu::BindingResource::TextureView(depth),
             ];
-            let group =
-                pipelines::bind(&opened.device, &pipelines.pyramid_layout, resources.into_iter());
+            let group = pipelines::bind(
+                &opened.gpu.device,
+                &pipelines.pyramid_layout,
+                resources.into_iter(),
+            );
             let workgroups = layout[base].size.map(|side| side.div_ceil(WORKGROUP_SIDE));
             dispatches.push(Dispatch { group, workgroups });
         }
@@ -111,6 +114,6 @@ fn uniform(opened: &Opened, words: &[[u32; 4]]) -> Result<wgpu::Buffer, RenderEr
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let bytes: &[u8] = bytemuck::cast_slice(words);
     let buffer = opened.buffer("depth pyramid's layout", bytes.len() as u64, usage)?;
-    opened.queue.write_buffer(&buffer, 0, bytes);
+    opened.gpu.queue.write_buffer(&buffer, 0, bytes);
     Ok(buffer)
 }

@@ -58,7 +58,7 @@ impl Region {
     ) -> Result<Self, RenderError> {
         use wgpu::BufferUsages as Usage;
         let [records, commands] = needed(table, buffer);
-        let limits = opened.device.limits();
+        let limits = opened.gpu.device.limits();
         let limit = u64::from(limits.max_compute_workgroups_per_dimension) * LANES;
         if records > limit {
             let what = "the number of meshes of one buffer to cull on the GPU";
@@ -87,7 +87,7 @@ impl Region {
         let commands_usage = Usage::INDIRECT | Usage::COPY_SRC;
         let commands = storage("commands made on the GPU", commands_bytes, commands_usage)?;
         let buffers = [&info, &records, &seen, &verdicts, &counters, &totals, &commands];
-        let group = pipelines::bind_buffers(&opened.device, &pipelines.region_layout, &buffers);
+        let group = pipelines::bind_buffers(&opened.gpu.device, &pipelines.region_layout, &buffers);
         Ok(Self {
             info,
             records,

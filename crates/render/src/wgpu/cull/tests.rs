@@ -171,11 +171,11 @@ pub(super) fn read_words(device: &WgpuDevice, from: &wgpu::Buffer, count: u64) -
     let opened = &device.opened;
     let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
     let buffer = opened.buffer("test", count.max(1) * 4, usage).unwrap();
-    let mut encoder = opened.device.create_command_encoder(&Default::default());
+    let mut encoder = opened.gpu.device.create_command_encoder(&Default::default());
     encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, count * 4);
-    opened.queue.submit([encoder.finish()]);
+    opened.gpu.queue.submit([encoder.finish()]);
     buffer.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
-    opened.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    opened.gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let view = buffer.get_mapped_range(..count * 4).unwrap();
     bytemuck::pod_collect_to_vec(&view[..])
 }

@@ -82,7 +82,7 @@ fn twin_of(size: [u32; 2], texels: &[f32]) -> TwinPyramid {
 /// Number of commands that can differ: another order of sums, and a driver's own logarithm, can
 /// move a mesh across a boundary. On Mesa's software driver the number is 0.
 fn differences(device: &WgpuDevice, commands: usize) -> usize {
-    let is_exact = device.opened.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+    let is_exact = device.opened.gpu.device.adapter_info().device_type == wgpu::DeviceType::Cpu;
     if is_exact { 0 } else { 2 + commands / 50 }
 }
 

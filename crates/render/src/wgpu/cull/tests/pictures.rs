@@ -163,7 +163,7 @@ fn a_lost_device_is_an_error() {
     meshes.set_random(&mut device, 0, [0; 3], &mut Random::new(7));
     let view = flight(&mut Random::new(8), 0);
     meshes.draw_culled(&mut device, &view);
-    device.opened.device.destroy();
+    device.opened.gpu.device.destroy();
     let (frame, cull_frame) = Meshes::frame(&device, &view);
     for _ in 0..3 {
         let geometries = meshes.geometries.each_ref().map(Some);
