@@ -75,7 +75,7 @@ pub(super) fn surface_target(window: &WindowHandle) -> wgpu::SurfaceTarget<'stat
 
 /// An open device with its adapter and its features.
 pub(super) struct Opened {
-    /// Where the device comes from; `None` for a device of the caller.
+    /// Instance and adapter of the device; `None` for a device of the caller.
     pub(super) origin: Option<(wgpu::Instance, wgpu::Adapter)>,
     pub(super) gpu: Gpu,
     pub(super) fault: Fault,
