@@ -33,12 +33,10 @@ mod triangle_vertex;
 mod view;
 mod visibility;
 #[cfg(feature = "wgpu")]
-mod wgpu;
+mod wgpu_device;
 #[cfg(any(feature = "wgpu", feature = "gl"))]
 mod window_target;
 
-#[cfg(feature = "wgpu")]
-pub use crate::wgpu::{Api, WgpuDevice, WgpuGeometry};
 pub use atmosphere::Atmosphere;
 pub use buffers::{BufferData, BufferKind, CopyRange, DrawSlots, PATTERN_QUADS, QUADS_PER_CUBE};
 pub use camera::{Camera, Projection};
@@ -50,6 +48,7 @@ pub use error::RenderError;
 pub use frame::Frame;
 #[cfg(all(feature = "gl", not(target_arch = "wasm32")))]
 pub use gl::{GlConfig, GlDevice, GlGeometry, parts as gl_parts};
+pub use glam;
 pub use image::{Image, ImageDifference};
 pub use instanced_renderer::{CubeBuffer, CubeId, InstancedRenderer, RegionId, SlotPolicy};
 pub use mesh_data::{Layer, MeshData, MeshId};
@@ -69,6 +68,10 @@ pub use triangle_mesh::{TriangleMesh, TrianglesId};
 pub use triangle_vertex::{TriangleTransform, TriangleVertex};
 pub use view::View;
 pub use visibility::Visibility;
+#[cfg(feature = "wgpu")]
+pub use wgpu;
+#[cfg(feature = "wgpu")]
+pub use wgpu_device::{Api, DrawTarget, WgpuDevice, WgpuGeometry};
 #[cfg(any(feature = "wgpu", feature = "gl"))]
 pub use window_target::WindowTarget;
 #[cfg(all(any(feature = "wgpu", feature = "gl"), not(target_arch = "wasm32")))]

@@ -75,6 +75,14 @@ pub struct PoolRenderer<D: Device> {
     culling_error: Option<RenderError>,
 }
 
+impl<D: Device> PoolRenderer<D> {
+    /// The device.
+    #[cfg(feature = "wgpu")]
+    pub(crate) const fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
+}
+
 /// View that the lists were last masked and sorted for. They are reused while little changes.
 #[derive(Default)]
 struct Selection {

@@ -7,7 +7,7 @@
 //! Triangles of models take the same path with one difference. Their pixels are coloured when they
 //! are drawn, not at the end, because the eight bytes of a pixel cannot store their light.
 //!
-//! The arithmetic is that of `wgpu/shader.wgsl`, in the same order, and ties are resolved as on
+//! The arithmetic is that of `wgpu_device/shader.wgsl`, in the same order, and ties are resolved as on
 //! GPUs. Corners snap to 1/256 of a pixel, and edge functions are exact integers. A pixel centre on
 //! an edge belongs to the triangle whose left or top edge it is. The picture is the same, to the
 //! last bit, for any number of threads.

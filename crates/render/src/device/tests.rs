@@ -8,7 +8,7 @@ use super::*;
 #[cfg(feature = "gl")]
 use crate::gl::{GlConfig, GlDevice};
 #[cfg(feature = "wgpu")]
-use crate::wgpu::{Api, WgpuDevice};
+use crate::wgpu_device::{Api, WgpuDevice};
 use crate::{
     atmosphere::Atmosphere, camera::Camera, draw_data::DrawData, passes::Batch, soft::SoftDevice,
 };

@@ -1,5 +1,5 @@
 //! The sky: the background, and the colour that haze fades to. The arithmetic is that of
-//! `wgpu/shader.wgsl`.
+//! `wgpu_device/shader.wgsl`.
 
 use glam::Vec3A;
 

@@ -1,5 +1,5 @@
 //! Triangles of models: from vertices and indices to the colours of pixels. The arithmetic is that
-//! of `wgpu/triangles.wgsl`, in the same order.
+//! of `wgpu_device/triangles.wgsl`, in the same order.
 
 use drystone_pool::DrawCommand;
 use glam::{DVec3, Vec3A, Vec4};

@@ -1,5 +1,5 @@
 //! The vertex stage: positions of a quad's corners in clip space. The arithmetic is that of
-//! `wgpu/shader.wgsl` in the same order, so that both round alike.
+//! `wgpu_device/shader.wgsl` in the same order, so that both round alike.
 
 use drystone_mesh::{Cube, Face, Quad};
 use glam::{Vec3A, Vec4};

@@ -1,5 +1,5 @@
 #version 430 core
-// Common part of all shaders. The arithmetic is that of ../../wgpu/shader.wgsl, in the same order.
+// Common part of all shaders. The arithmetic is that of ../../wgpu_device/shader.wgsl, in the same order.
 
 // The fields are explained in ../../frame.rs.
 layout(std140, binding = 0) uniform Frame {

@@ -1,5 +1,5 @@
 #version 430 core
-// Draws overlays, with the arithmetic of ../../wgpu/overlay.wgsl.
+// Draws overlays, with the arithmetic of ../../wgpu_device/overlay.wgsl.
 
 layout(location = 0) in vec2 at;
 layout(location = 1) in vec2 uv;

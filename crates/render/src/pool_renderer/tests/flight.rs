@@ -11,7 +11,7 @@ use super::owned_mesh::{OwnedMesh, PALETTE};
 use super::*;
 use crate::{
     camera::{Camera, Projection},
-    wgpu::{Api, WgpuDevice},
+    wgpu_device::{Api, WgpuDevice},
 };
 
 /// Cells across, up and along, each with space for one box.

@@ -22,7 +22,7 @@ pub(super) fn with_limits(
     let mut limits = adapter.limits();
     lower(&mut limits);
     let opened = pollster::block_on(adapter::open(instance, adapter, limits)).unwrap();
-    let target = Target::picture(&opened.gpu.device, size);
+    let target = Target::picture(&opened.gpu.device, size, wgpu::TextureFormat::Rgba8Unorm);
     WgpuDevice::new(opened, target).unwrap()
 }
 

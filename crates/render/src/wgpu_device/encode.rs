@@ -79,8 +79,21 @@ impl WgpuDevice {
         self.per_frame.write(&self.opened, frame)?;
         let commands = if indirect { Some(self.upload(passes, counted)?) } else { None };
         let contents = Contents { passes, style, commands, counted };
-        let commands = self.encode(&canvas.color, &contents)?;
-        self.opened.gpu.queue.submit(self.copies.take().into_iter().chain([commands]));
+        match self.target.take_encoder() {
+            Some(mut encoder) => {
+                let encoded = self.encode(&mut encoder, &canvas.color, &contents);
+                self.target.return_encoder(encoder);
+                encoded?;
+                self.opened.gpu.queue.submit(self.copies.take());
+            }
+            None => {
+                let device = &self.opened.gpu.device;
+                let mut encoder = device.create_command_encoder(&Default::default());
+                self.encode(&mut encoder, &canvas.color, &contents)?;
+                let commands = self.copies.take().into_iter().chain([encoder.finish()]);
+                self.opened.gpu.queue.submit(commands);
+            }
+        }
         self.progress.count(&self.opened.gpu.queue);
         if let Some(culler) = self.culler.as_mut().filter(|_| culled.is_some()) {
             culler.submitted();
@@ -102,8 +115,9 @@ impl WgpuDevice {
         let counts: Vec<u32> = counts.collect();
         let commands = passes.batches().map(|batch| bytemuck::cast_slice(batch.commands));
         let parts = commands.chain(std::iter::once(bytemuck::cast_slice(&counts)));
-        self.commands.restart();
-        let (buffer, offset_bytes) = self.commands.push(&self.opened.gpu, parts)?;
+        let uploads = &mut self.per_frame.commands;
+        uploads.restart();
+        let (buffer, offset_bytes) = uploads.push(&self.opened.gpu, parts)?;
         Ok((buffer.clone(), offset_bytes))
     }
 
@@ -135,6 +149,10 @@ impl WgpuDevice {
         passes: &Passes<'_, WgpuGeometry>,
     ) -> Result<(), RenderError> {
         self.info.culling.map_err(RenderError::cannot_cull)?;
+        if self.target.lent.is_some() {
+            let reason = "the depth belongs to the caller".into();
+            return Err(RenderError::NoCulling { backend: self.describe(), reason });
+        }
         if cfg!(debug_assertions) {
             cull::check(culled)?;
         }
@@ -158,55 +176,57 @@ impl WgpuDevice {
 
     fn encode(
         &mut self,
+        encoder: &mut wgpu::CommandEncoder,
         canvas: &wgpu::TextureView,
         contents: &Contents<'_>,
-    ) -> Result<wgpu::CommandBuffer, RenderError> {
-        let mut encoder = self.opened.gpu.device.create_command_encoder(&Default::default());
+    ) -> Result<(), RenderError> {
         match (contents.passes.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
-                culler.encode(&mut encoder, List::Known);
-                let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::First);
+                culler.encode(encoder, List::Known);
+                let mut pass = self.begin_pass(encoder, canvas, contents, Part::First);
                 culler.draw(&mut pass, culled, List::Known);
                 drop(pass);
-                culler.encode(&mut encoder, List::New);
-                let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::Second);
+                culler.encode(encoder, List::New);
+                let mut pass = self.begin_pass(encoder, canvas, contents, Part::Second);
                 culler.draw(&mut pass, culled, List::New);
                 self.encode_batches(&mut pass, contents);
             }
             _ => {
-                let mut pass = self.begin_pass(&mut encoder, canvas, contents, Part::Whole);
+                let mut pass = self.begin_pass(encoder, canvas, contents, Part::Whole);
                 self.encode_batches(&mut pass, contents);
             }
         }
         if let Some(overlay) = &self.overlay {
-            overlay.encode(&self.opened.gpu.queue, &mut encoder, (canvas, self.target.size()));
+            overlay.encode(&self.opened.gpu.queue, encoder, (canvas, self.target.size()));
         }
         if let (Some(_), Some(culler)) = (contents.passes.culled, &mut self.culler) {
             let frame = self.progress.submitted() + 1;
-            culler.encode_readback(&self.opened, &mut encoder, frame)?;
+            culler.encode_readback(&self.opened, encoder, frame)?;
         }
-        Ok(encoder.finish())
+        Ok(())
     }
 
     /// Begins a pass over the picture, with the state for opaque meshes.
     fn begin_pass<'a>(
         &self,
         encoder: &'a mut wgpu::CommandEncoder,
-        color: &wgpu::TextureView,
+        canvas: &wgpu::TextureView,
         contents: &Contents<'_>,
         part: Part,
     ) -> wgpu::RenderPass<'a> {
+        let own = (part.color_operations(), part.depth_operations());
+        let (color, depth) = self.target.lent_operations().unwrap_or(own);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("scene"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: color,
+                view: canvas,
                 depth_slice: None,
                 resolve_target: None,
-                ops: part.color_operations(),
+                ops: color,
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: self.target.depth(),
-                depth_ops: Some(part.depth_operations()),
+                depth_ops: Some(depth),
                 stencil_ops: None,
             }),
             ..Default::default()
@@ -235,8 +255,10 @@ impl WgpuDevice {
             (BufferKind::Vertices, triangles),
         ];
         self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);
-        pass.set_pipeline(sky);
-        pass.draw(0..3, 0..1);
+        if self.target.has_sky() {
+            pass.set_pipeline(sky);
+            pass.draw(0..3, 0..1);
+        }
         if !passes.blended.is_empty() {
             let blended = [(BufferKind::Quads, blended), (BufferKind::Vertices, blended_triangles)];
             self.encode_layer(pass, (&blended, passes.blended), contents, &mut cursor);

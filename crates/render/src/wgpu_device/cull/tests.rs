@@ -17,7 +17,7 @@ use crate::{
     passes::{Batch, Passes},
     view::View,
     visibility::Visibility,
-    wgpu::Api,
+    wgpu_device::Api,
 };
 
 mod fallback;

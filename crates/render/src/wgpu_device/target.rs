@@ -15,6 +15,20 @@ pub(super) struct Target {
     /// screen.
     pub(super) format: wgpu::TextureFormat,
     depth: wgpu::TextureView,
+    /// Encoder and attachments of the caller, for one frame.
+    pub(super) lent: Option<Lent>,
+}
+
+/// Encoder and attachments of the caller, held while one frame is encoded.
+pub(super) struct Lent {
+    /// `None` while a frame is encoded.
+    pub(super) encoder: Option<wgpu::CommandEncoder>,
+    pub(super) color: wgpu::TextureView,
+    pub(super) depth: wgpu::TextureView,
+    pub(super) size: [u32; 2],
+    pub(super) color_load: wgpu::LoadOp<wgpu::Color>,
+    pub(super) depth_load: wgpu::LoadOp<f32>,
+    pub(super) has_sky: bool,
 }
 
 const CONFIGURING: &str = "configuring the window's surface";
@@ -41,10 +55,14 @@ pub(super) struct Canvas {
 }
 
 impl Target {
-    pub(super) fn picture(device: &wgpu::Device, size: [u32; 2]) -> Self {
-        let format = wgpu::TextureFormat::Rgba8Unorm;
+    pub(super) fn picture(
+        device: &wgpu::Device,
+        size: [u32; 2],
+        format: wgpu::TextureFormat,
+    ) -> Self {
         let picture = Some(Picture::new(device, size, format));
-        Self { window: None, picture, size, format, depth: depth_view(device, size) }
+        let depth = depth_view(device, size);
+        Self { window: None, picture, size, format, depth, lent: None }
     }
 
     pub(super) fn window(
@@ -81,7 +99,7 @@ impl Target {
         let depth = depth_view(&opened.gpu.device, size.map(|side| side.max(1)));
         let instance = origin.0.clone();
         let window = Some(Box::new(Window { instance, handle, surface, configuration }));
-        Ok(Self { window, picture: None, size, format, depth })
+        Ok(Self { window, picture: None, size, format, depth, lent: None })
     }
 
     /// Puts the window into the state of a hidden window.
@@ -90,12 +108,12 @@ impl Target {
         self.picture = None;
     }
 
-    pub(super) const fn size(&self) -> [u32; 2] {
-        self.size
+    pub(super) fn size(&self) -> [u32; 2] {
+        self.lent.as_ref().map_or(self.size, |lent| lent.size)
     }
 
-    pub(super) const fn depth(&self) -> &wgpu::TextureView {
-        &self.depth
+    pub(super) fn depth(&self) -> &wgpu::TextureView {
+        self.lent.as_ref().map_or(&self.depth, |lent| &lent.depth)
     }
 
     /// Changes the size of the following pictures. A window that is readable stays readable.
@@ -139,6 +157,9 @@ impl Target {
     /// The next canvas. `None` when the window shows nothing at the moment (hidden, or not ready):
     /// the frame is skipped, which is not an error.
     pub(super) fn canvas(&mut self, opened: &Opened) -> Result<Option<Canvas>, RenderError> {
+        if let Some(lent) = &self.lent {
+            return Ok(Some(Canvas { color: lent.color.clone(), surface: None }));
+        }
         match (&self.picture, &mut self.window) {
             (Some(Picture { view, .. }), _) => {
                 Ok(Some(Canvas { color: view.clone(), surface: None }))
@@ -146,6 +167,30 @@ impl Target {
             (None, Some(window)) => window.canvas(opened, self.format),
             (None, None) => Ok(None),
         }
+    }
+
+    pub(super) fn take_encoder(&mut self) -> Option<wgpu::CommandEncoder> {
+        self.lent.as_mut()?.encoder.take()
+    }
+
+    pub(super) fn return_encoder(&mut self, encoder: wgpu::CommandEncoder) {
+        if let Some(lent) = &mut self.lent {
+            lent.encoder = Some(encoder);
+        }
+    }
+
+    /// Load and store operations of the caller's attachments.
+    pub(super) fn lent_operations(
+        &self,
+    ) -> Option<(wgpu::Operations<wgpu::Color>, wgpu::Operations<f32>)> {
+        let Lent { color_load, depth_load, .. } = self.lent.as_ref()?;
+        let store = wgpu::StoreOp::Store;
+        let color = wgpu::Operations { load: *color_load, store };
+        Some((color, wgpu::Operations { load: *depth_load, store }))
+    }
+
+    pub(super) fn has_sky(&self) -> bool {
+        self.lent.as_ref().is_none_or(|lent| lent.has_sky)
     }
 
     /// Reads the picture back. Fails for a window that is not readable.

@@ -2,7 +2,7 @@
 
 use drystone_mesh::Quad;
 use drystone_pool::Access;
-use drystone_wgpu::parts::{CommandUpload, Copies, FrameCounter, quad_pattern};
+use drystone_wgpu::parts::{Copies, FrameCounter, Gpu, quad_pattern};
 
 use super::{
     Api, WgpuDevice,
@@ -16,8 +16,12 @@ use crate::{
     buffers::PATTERN_QUADS,
     device::{DeviceInfo, check_size},
     error::RenderError,
+    fault::Fault,
     window_target::WindowTarget,
 };
+
+/// Number of storage buffers that the vertex stage of quads reads: palette, quads, draws.
+const STORAGE_BUFFERS: u32 = 3;
 
 impl WgpuDevice {
     /// Creates a device without a window that draws pictures of this size.
@@ -27,8 +31,39 @@ impl WgpuDevice {
     pub fn headless(api: Api, width: u32, height: u32) -> Result<Self, RenderError> {
         let opened = pollster::block_on(adapter::open_headless(api))?;
         check_size([width, height], opened.gpu.device.limits().max_texture_dimension_2d)?;
-        let target = Target::picture(&opened.gpu.device, [width, height]);
+        let target =
+            Target::picture(&opened.gpu.device, [width, height], wgpu::TextureFormat::Rgba8Unorm);
         Self::new(opened, target)
+    }
+
+    /// Creates a device on a device and queue of the caller, which draws pictures of `format` without
+    /// an sRGB suffix. [`PoolRenderer::draw_into`](crate::PoolRenderer::draw_into) draws them into the
+    /// caller's textures. Its own picture has one pixel until it is resized.
+    ///
+    /// Handlers of errors and of the loss of the device stay the caller's. The GPU does not cull.
+    ///
+    /// # Errors
+    /// `TooLarge` if a limit of the device is too low, `OutOfMemory`, `Lost` or `Device`.
+    pub fn from_parts(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        format: wgpu::TextureFormat,
+    ) -> Result<Self, RenderError> {
+        let limits = device.limits();
+        let (needed, allowed) = (STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage);
+        if allowed < needed {
+            return Err(RenderError::TooLarge {
+                what: "max_storage_buffers_per_shader_stage",
+                requested: needed.into(),
+                limit: allowed.into(),
+            });
+        }
+        let gpu = Gpu::new(device, queue);
+        let opened = Opened { origin: None, gpu, fault: Fault::default() };
+        let target = Target::picture(device, [1, 1], format);
+        let mut created = Self::new(opened, target)?;
+        created.info.culling = Err("the depth belongs to the caller");
+        Ok(created)
     }
 
     /// Creates a device that shows its pictures in a window. Blocks, which browsers do not allow:
@@ -85,7 +120,6 @@ impl WgpuDevice {
             pattern,
             indirect,
             info,
-            commands: CommandUpload::default(),
             copies: Copies::default(),
             progress: FrameCounter::default(),
             culler: None,

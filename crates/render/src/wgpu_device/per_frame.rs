@@ -1,4 +1,6 @@
-//! Data that every pass of a frame reads: uniforms and the palette.
+//! Data that every pass of a frame reads: uniforms, the palette, and draw commands.
+
+use drystone_wgpu::parts::CommandUpload;
 
 use super::{adapter::Opened, pipelines::Pipelines};
 use crate::{error::RenderError, frame::Frame};
@@ -12,6 +14,7 @@ pub(super) struct PerFrame {
     frame: wgpu::Buffer,
     palette: wgpu::Buffer,
     pub(super) group: wgpu::BindGroup,
+    pub(super) commands: CommandUpload,
 }
 
 impl PerFrame {
@@ -19,7 +22,7 @@ impl PerFrame {
         let frame = frame_buffer(opened)?;
         let palette = palette(opened, &[])?;
         let group = group(opened, pipelines, &frame, &palette);
-        Ok(Self { frame, palette, group })
+        Ok(Self { frame, palette, group, commands: CommandUpload::default() })
     }
 
     pub(super) fn set_palette(
@@ -29,6 +32,17 @@ impl PerFrame {
     ) -> Result<(), RenderError> {
         self.palette = palette(opened, colors)?;
         self.group = group(opened, pipelines, &self.frame, &self.palette);
+        Ok(())
+    }
+
+    /// Replaces the buffers, so that frames that are encoded but not submitted keep theirs.
+    pub(super) fn renew(
+        &mut self,
+        (opened, pipelines): (&Opened, &Pipelines),
+    ) -> Result<(), RenderError> {
+        self.frame = frame_buffer(opened)?;
+        self.group = group(opened, pipelines, &self.frame, &self.palette);
+        self.commands = CommandUpload::default();
         Ok(())
     }
 

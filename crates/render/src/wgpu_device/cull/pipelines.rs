@@ -13,7 +13,7 @@ pub(super) const CULL: &str = concat!(include_str!("cull.wgsl"), include_str!("c
 pub(super) const PYRAMID: &str = include_str!("pyramid.wgsl");
 
 /// Objects that are created once.
-pub(in crate::wgpu) struct CullPipelines {
+pub(in crate::wgpu_device) struct CullPipelines {
     /// Layout of frame and pyramid, as the judge stage reads them.
     pub(super) view_layout: wgpu::BindGroupLayout,
     /// Layout of records, commands and intermediate data.

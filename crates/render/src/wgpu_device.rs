@@ -12,6 +12,7 @@ mod adapter;
 mod cull;
 mod encode;
 mod geometry;
+mod lent;
 mod opening;
 mod overlay;
 mod per_frame;
@@ -21,11 +22,12 @@ mod wired;
 
 pub use adapter::Api;
 pub use geometry::WgpuGeometry;
+pub use lent::DrawTarget;
 
 use drystone_pool::Access;
 use drystone_wgpu::{
     GpuError,
-    parts::{CommandUpload, Copies, FrameCounter},
+    parts::{Copies, FrameCounter},
 };
 
 use self::{
@@ -57,8 +59,6 @@ pub struct WgpuDevice {
     indirect: bool,
     /// Abilities and limits. The size is that of the target.
     info: DeviceInfo,
-    /// Commands of the frame that is drawn.
-    commands: CommandUpload,
     copies: Copies,
     progress: FrameCounter,
     /// Created when the first frame needs it.

@@ -1,0 +1,120 @@
+//! Pictures that are drawn into the caller's textures, with the caller's encoder.
+
+use super::{WgpuDevice, target::Lent};
+use crate::{
+    error::RenderError,
+    pool_renderer::PoolRenderer,
+    renderer::{DrawStats, Renderer},
+    view::View,
+};
+
+/// Attachments of the caller, for [`PoolRenderer::draw_into`].
+#[derive(Clone, Debug)]
+pub struct DrawTarget<'a> {
+    /// Colours, in the format of the device.
+    pub color: &'a wgpu::TextureView,
+    /// Colours before the picture is drawn.
+    pub color_load: wgpu::LoadOp<wgpu::Color>,
+    /// Depth, in the format `Depth32Float`. Depth is reversed: 1 is the near plane, 0 the farthest.
+    pub depth: &'a wgpu::TextureView,
+    /// Depth before the picture is drawn; 0 clears it.
+    pub depth_load: wgpu::LoadOp<f32>,
+    /// Width and height of both in pixels.
+    pub size: [u32; 2],
+    /// Whether the sky is drawn where the depth is 0 afterwards. Without it the colours there stay.
+    pub has_sky: bool,
+}
+
+impl WgpuDevice {
+    /// Draws the next frame into the attachments of the caller.
+    fn lend(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &DrawTarget<'_>,
+    ) -> Result<(), RenderError> {
+        self.per_frame.renew((&self.opened, &self.pipelines))?;
+        self.wired = None;
+        let unused = self.opened.gpu.device.create_command_encoder(&Default::default());
+        self.target.lent = Some(Lent {
+            encoder: Some(std::mem::replace(encoder, unused)),
+            color: target.color.clone(),
+            depth: target.depth.clone(),
+            size: target.size,
+            color_load: target.color_load,
+            depth_load: target.depth_load,
+            has_sky: target.has_sky,
+        });
+        Ok(())
+    }
+}
+
+impl PoolRenderer<WgpuDevice> {
+    /// Encodes a picture of a view into the caller's textures, with the caller's encoder. The caller
+    /// submits it. Meshes must not change between this call and the submission. Several pictures can
+    /// be encoded before one submission.
+    ///
+    /// # Cost
+    /// A picture of [`draw`](Renderer::draw), and two buffers for its uniforms and commands.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_render::{Camera, DrawTarget, PoolRenderer, View, WgpuDevice, wgpu};
+    ///
+    /// // A device of the program, with its own textures.
+    /// let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    /// let adapter = pollster::block_on(instance.request_adapter(&Default::default()));
+    /// # let Ok(adapter) = adapter else { return Ok(()) };
+    /// let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+    /// let view = |format| {
+    ///     let texture = device.create_texture(&wgpu::TextureDescriptor {
+    ///         label: None,
+    ///         size: wgpu::Extent3d { width: 320, height: 180, depth_or_array_layers: 1 },
+    ///         mip_level_count: 1,
+    ///         sample_count: 1,
+    ///         dimension: wgpu::TextureDimension::D2,
+    ///         format,
+    ///         usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+    ///         view_formats: &[],
+    ///     });
+    ///     texture.create_view(&Default::default())
+    /// };
+    /// let format = wgpu::TextureFormat::Rgba8Unorm;
+    /// let (color, depth) = (view(format), view(wgpu::TextureFormat::Depth32Float));
+    ///
+    /// let device_of_renderer = WgpuDevice::from_parts(&device, &queue, format)?;
+    /// let mut renderer = PoolRenderer::new(device_of_renderer, 1000, 16)?;
+    /// let mut encoder = device.create_command_encoder(&Default::default());
+    /// // Passes of the program come before and after.
+    /// let target = DrawTarget {
+    ///     color: &color,
+    ///     color_load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+    ///     depth: &depth,
+    ///     depth_load: wgpu::LoadOp::Clear(0.0),
+    ///     size: [320, 180],
+    ///     has_sky: true,
+    /// };
+    /// renderer.draw_into(&View::new(Camera::default()), &mut encoder, &target)?;
+    /// queue.submit([encoder.finish()]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`draw`](Renderer::draw). Nothing is encoded then.
+    pub fn draw_into(
+        &mut self,
+        view: &View,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &DrawTarget<'_>,
+    ) -> Result<DrawStats, RenderError> {
+        self.device_mut().lend(encoder, target)?;
+        let drawn = self.draw(view);
+        let lent = self.device_mut().target.lent.take();
+        if let Some(lent) = lent.and_then(|lent| lent.encoder) {
+            *encoder = lent;
+        }
+        drawn
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+use drystone_mesh::{Face, Quad};
+use glam::DVec3;
+
+use super::*;
+use crate::{
+    Api, Camera, DrawData, Image, Layer, MeshData, MeshId,
+    wgpu_device::{pipelines::DEPTH_FORMAT, target::read_texture},
+};
+
+const SIZE: [u32; 2] = [96, 64];
+const RED: [u8; 4] = [255, 0, 0, 255];
+
+/// Textures of a caller, and a renderer on the caller's device.
+struct Caller {
+    renderer: PoolRenderer<WgpuDevice>,
+    /// Draws the expected pictures.
+    own: PoolRenderer<WgpuDevice>,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+}
+
+/// Textures to draw to.
+struct Textures {
+    color: wgpu::Texture,
+    views: [wgpu::TextureView; 2],
+}
+
+fn square(y: u32, layer: Layer) -> ([Quad; 1], Layer) {
+    ([Quad::new([0, y, 0], [8, 8], Face::PosY, 1 + u16::from(layer == Layer::Blended))], layer)
+}
+
+fn insert(renderer: &mut PoolRenderer<WgpuDevice>, y: u32, layer: Layer) -> MeshId {
+    let (quads, layer) = square(y, layer);
+    let draw_data = DrawData { extent: 32, ..DrawData::default() };
+    let counts = [0, 0, 0, 0, 1, 0];
+    renderer.insert(&MeshData { quads: &quads, counts, draw_data, layer }).unwrap()
+}
+
+fn view(height: f64) -> View {
+    View::new(Camera::look_at(DVec3::new(4.0, height, 12.0), DVec3::new(4.0, 1.0, 4.0)))
+}
+
+impl Caller {
+    fn open(test: &str) -> Option<Self> {
+        let own = WgpuDevice::headless(Api::Any, SIZE[0], SIZE[1]);
+        let own = own.inspect_err(|error| println!("skipped: {test}: {error}")).ok()?;
+        let (device, queue) = (own.opened.gpu.device.clone(), own.opened.gpu.queue.clone());
+        let format = wgpu::TextureFormat::Rgba8Unorm;
+        let lent = WgpuDevice::from_parts(&device, &queue, format).unwrap();
+        let [renderer, own] = [lent, own].map(|device| {
+            let mut renderer = PoolRenderer::new(device, 1000, 16).unwrap();
+            renderer.set_palette(&[[0; 4], [20, 200, 40, 255], [40, 60, 250, 120]]).unwrap();
+            insert(&mut renderer, 0, Layer::Opaque);
+            insert(&mut renderer, 2, Layer::Blended);
+            renderer
+        });
+        Some(Self { renderer, own, device, queue })
+    }
+
+    fn textures(&self) -> Textures {
+        let [width, height] = SIZE;
+        let texture = |format, usage| {
+            self.device.create_texture(&wgpu::TextureDescriptor {
+                label: None,
+                size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | usage,
+                view_formats: &[],
+            })
+        };
+        let color = texture(wgpu::TextureFormat::Rgba8Unorm, wgpu::TextureUsages::COPY_SRC);
+        let depth = texture(DEPTH_FORMAT, wgpu::TextureUsages::empty());
+        let views = [&color, &depth].map(|texture| texture.create_view(&Default::default()));
+        Textures { color, views }
+    }
+
+    /// Clears the textures to red and to this depth in a pass of the caller, then draws over them.
+    fn over_red(&mut self, textures: &Textures, depth: f32) -> Image {
+        let [red, green, blue, alpha] = RED.map(|channel| f64::from(channel) / 255.0);
+        let clear = wgpu::Color { r: red, g: green, b: blue, a: alpha };
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: None,
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &textures.views[0],
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(clear),
+                    store: wgpu::StoreOp::Store,
+                },
+            })],
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &textures.views[1],
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(depth),
+                    store: wgpu::StoreOp::Store,
+                }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        });
+        drop(pass);
+        let target = DrawTarget {
+            color_load: wgpu::LoadOp::Load,
+            depth_load: wgpu::LoadOp::Load,
+            has_sky: false,
+            ..textures.target()
+        };
+        self.renderer.draw_into(&view(9.0), &mut encoder, &target).unwrap();
+        self.queue.submit([encoder.finish()]);
+        self.read(textures)
+    }
+
+    fn read(&mut self, textures: &Textures) -> Image {
+        read_texture(&self.renderer.device_mut().opened, &textures.color, SIZE).unwrap()
+    }
+
+    fn expected(&mut self, view: &View) -> Image {
+        self.own.draw(view).unwrap();
+        self.own.read_image().unwrap()
+    }
+}
+
+impl Textures {
+    fn target(&self) -> DrawTarget<'_> {
+        DrawTarget {
+            color: &self.views[0],
+            color_load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+            depth: &self.views[1],
+            depth_load: wgpu::LoadOp::Clear(0.0),
+            size: SIZE,
+            has_sky: true,
+        }
+    }
+}
+
+/// Several pictures that are encoded before one submission equal those of an own device.
+#[test]
+fn pictures_in_the_callers_textures_equal_those_of_an_own_device() {
+    let test = "pictures_in_the_callers_textures_equal_those_of_an_own_device";
+    let Some(mut caller) = Caller::open(test) else { return };
+    let textures = [caller.textures(), caller.textures()];
+    for frame in 0..4 {
+        let heights = [6.0 + f64::from(frame), 14.0];
+        let mut encoder = caller.device.create_command_encoder(&Default::default());
+        for (textures, height) in textures.iter().zip(heights) {
+            let target = textures.target();
+            let drawn = caller.renderer.draw_into(&view(height), &mut encoder, &target).unwrap();
+            assert_eq!(drawn.meshes, 2 + frame);
+        }
+        caller.queue.submit([encoder.finish()]);
+        for (textures, height) in textures.iter().zip(heights) {
+            let expected = caller.expected(&view(height));
+            assert!(caller.read(textures) == expected, "frame {frame}, height {height}");
+        }
+        // Meshes change between submissions.
+        for renderer in [&mut caller.renderer, &mut caller.own] {
+            insert(renderer, 3 + frame, Layer::Opaque);
+        }
+    }
+}
+
+/// Colours and depth of the caller are loaded: what is nearer hides meshes, and the rest stays.
+#[test]
+fn pictures_are_drawn_over_what_the_caller_has_drawn() {
+    let test = "pictures_are_drawn_over_what_the_caller_has_drawn";
+    let Some(mut caller) = Caller::open(test) else { return };
+    let textures = caller.textures();
+    let hidden = caller.over_red(&textures, 1.0);
+    assert!(hidden.rgba().chunks_exact(4).all(|pixel| pixel == RED));
+    // The blended mesh lies over the opaque one only where it covers no sky.
+    let shown = caller.over_red(&textures, 0.0);
+    let expected = caller.expected(&view(9.0));
+    let pixels = || shown.rgba().chunks_exact(4).zip(expected.rgba().chunks_exact(4));
+    let is_red = pixels().filter(|(shown, _)| **shown == RED).count();
+    let is_equal = pixels().filter(|(shown, expected)| shown == expected).count();
+    assert!(is_red > 1000 && is_equal > 500, "{is_red} red, {is_equal} equal");
+}
+
+/// Loss of the caller's device is an error, and the caller gets the encoder back.
+#[test]
+fn a_lost_device_of_the_caller_is_an_error() {
+    let Some(mut caller) = Caller::open("a_lost_device_of_the_caller_is_an_error") else { return };
+    let textures = caller.textures();
+    let mut encoder = caller.device.create_command_encoder(&Default::default());
+    caller.device.destroy();
+    for _ in 0..2 {
+        let drawn = caller.renderer.draw_into(&view(9.0), &mut encoder, &textures.target());
+        assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
+    }
+}
