@@ -12,6 +12,7 @@ mod index_pattern;
 mod polygon;
 mod quad;
 mod quad_buffer;
+mod quad_triangles;
 
 pub use counted_pool::CountedPool;
 pub use cube::Cube;
@@ -29,3 +30,4 @@ pub use polygon::{
 };
 pub use quad::{QUAD_WGSL, Quad};
 pub use quad_buffer::{QuadBuffer, QuadSink};
+pub use quad_triangles::{QuadTriangles, quads_to_triangles};
