@@ -1,5 +1,7 @@
 mod ambient_occlusion;
+mod array;
 mod face_steps;
+mod grid;
 mod layer;
 mod masks;
 mod merging;
@@ -16,10 +18,12 @@ use core::alloc::Layout;
 use drystone_memory::{Error, Linear, Region};
 use drystone_mesh::QuadSink;
 
-use self::masks::FindAny;
-use self::merging::mesh_masked;
+use self::grid::Axes;
+use self::masks::{Copied, FindAny, Masks};
+use self::merging::mesh_directions;
 pub use self::remesher::Remesher;
-use self::row::Memory;
+use self::row::{Memory, Row};
+pub(crate) use self::row_bits::push_rows;
 use self::uniform::mesh_uniform;
 use crate::chunk_mesh::Sink;
 use crate::conforming::Conforming;
@@ -29,6 +33,9 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 
 /// Meshes chunks into few large quads: adjacent faces of equal direction and material become one
 /// quad.
+///
+/// Chunks of this crate are meshed by [`mesh`](Self::mesh), a caller's own arrays by
+/// [`mesh_array`](Self::mesh_array). Both build the same masks, and share everything after them.
 ///
 /// A row of voxels is one word of bits. One shift and one AND find the visible faces of a row.
 /// Equality of adjacent voxels is compared once per axis, into words of the same form. Merging then
@@ -67,6 +74,8 @@ use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 pub struct GreedyMesher {
     /// Masks of the current chunk, or of the last one.
     memory: Memory,
+    /// Merge keys of the last caller's array.
+    copied: Copied,
     /// Additional scratch for ambient occlusion.
     scratch: Linear<'static>,
     options: MesherOptions,
@@ -88,7 +97,8 @@ impl GreedyMesher {
     pub fn with_options(options: MesherOptions) -> Self {
         let scratch = Linear::new(Region::new(&mut []));
         let (conforming, gathered) = (Conforming::default(), ChunkMesh::new());
-        Self { memory: Memory::default(), scratch, options, conforming, gathered }
+        let (memory, copied) = (Memory::default(), Copied::default());
+        Self { memory, copied, scratch, options, conforming, gathered }
     }
 
     /// Replaces the content of `mesh` by the quads of `chunk`.
@@ -207,4 +217,25 @@ fn mesh_any(
         17..=32 => mesh_masked::<u32>(scratch, chunk, table, occlusion, sinks),
         _ => mesh_masked::<u64>(scratch, chunk, table, occlusion, sinks),
     }
+}
+
+/// Meshes a chunk of several materials. Returns an error without quads if `scratch` is too small.
+fn mesh_masked<W: Row>(
+    (scratch, memory): (&Linear<'_>, &mut Memory),
+    chunk: &PaddedChunk,
+    table: &MaterialTable,
+    occlusion: bool,
+    sinks: &mut [Sink<'_>; 2],
+) -> Result<(), Error> {
+    let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
+    let voxels = chunk.voxels();
+    if masks.exposed == 0 {
+        return Ok(());
+    }
+    if occlusion {
+        mesh_directions::<true, W>(&masks, voxels, Axes::SAME, sinks);
+    } else {
+        mesh_directions::<false, W>(&masks, voxels, Axes::SAME, sinks);
+    }
+    Ok(())
 }

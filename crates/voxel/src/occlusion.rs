@@ -47,6 +47,19 @@ fn occlusion_by(
     face: Face,
     darkens: impl Fn([u32; 3]) -> bool,
 ) -> u8 {
+    occlusion_of(position, face, |position| {
+        let voxel = chunk.get(position);
+        !voxel.is_air() && !table.is_translucent(voxel) && darkens(position)
+    })
+}
+
+/// Computes the ambient occlusion of a face from the voxels in front of it. `is_opaque` takes padded
+/// positions.
+pub(crate) fn occlusion_of(
+    position: [u32; 3],
+    face: Face,
+    is_opaque: impl Fn([u32; 3]) -> bool,
+) -> u8 {
     let axes = face.span_axes();
     let mut front = position.map(|c| c + 1);
     front[face.axis()] = front[face.axis()].wrapping_add_signed(face.normal()[face.axis()]);
@@ -55,8 +68,7 @@ fn occlusion_by(
         for (axis, step) in axes.into_iter().zip(step) {
             position[axis] = position[axis].wrapping_add_signed(step);
         }
-        let voxel = chunk.get(position);
-        !voxel.is_air() && !table.is_translucent(voxel) && darkens(position)
+        is_opaque(position)
     };
     (0..4).fold(0, |occlusion, corner| {
         let [u, v] = corner_steps(face, corner);

@@ -15,6 +15,8 @@ mod transpose;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod x86;
 
+use drystone_mesh::Quad;
+
 use crate::Material;
 
 /// Work that is compiled for the baseline processor and for processors with wide instructions.
@@ -47,6 +49,32 @@ pub(crate) trait Instructions {
         let ([a, c], _) = a.as_chunks() else { return 0 };
         let ([b, d], _) = b.as_chunks() else { return 0 };
         u64::from(Self::equal_32(a, b)) | u64::from(Self::equal_32(c, d)) << 32
+    }
+
+    /// Compares bytes with a value. Bit `i` is set if byte `i` is equal.
+    fn equal_bytes_16(bytes: &[u8; 16], value: u8) -> u16;
+
+    /// Compares bytes with a value. Bit `i` is set if byte `i` is equal.
+    #[inline(always)]
+    fn equal_bytes_32(bytes: &[u8; 32], value: u8) -> u32 {
+        let ([low, high], _) = bytes.as_chunks() else { return 0 };
+        let [low, high] = [low, high].map(|bytes| u32::from(Self::equal_bytes_16(bytes, value)));
+        low | high << 16
+    }
+
+    /// Compares bytes with a value. Bit `i` is set if byte `i` is equal.
+    #[inline(always)]
+    fn equal_bytes_64(bytes: &[u8; 64], value: u8) -> u64 {
+        let ([low, high], _) = bytes.as_chunks() else { return 0 };
+        let [low, high] = [low, high].map(|bytes| u64::from(Self::equal_bytes_32(bytes, value)));
+        low | high << 32
+    }
+
+    /// Writes the quads of these bits whose bit of `mask` is set to the front of `to`. The rest of
+    /// `to` is unspecified.
+    #[inline(always)]
+    fn select_4(quads: &[u64; 4], mask: usize, to: &mut [Quad; 4]) {
+        portable::select_4(quads, mask, to);
     }
 
     /// Transposes a square of bits: bit `x` of row `y` goes to bit `y` of word `step * x` of `to`.

@@ -1,7 +1,9 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use crate::occlusion::face_occlusion;
-use crate::{ChunkMesh, MaterialTable, PaddedChunk, face_is_visible};
+use crate::occlusion::{face_occlusion, occlusion_of};
+use crate::{
+    ChunkMesh, MaterialTable, PaddedChunk, Visibility, Voxel, VoxelArray, face_is_visible,
+};
 
 /// Meshes a chunk with one quad per visible face, in the order documented at [`ChunkMesh`].
 ///
@@ -67,37 +69,58 @@ fn mesh_faces(
     if !chunk.has_solid() {
         return;
     }
-    let n = chunk.side();
+    for_each_face([chunk.side(); 3], |position, face| {
+        let material = chunk.inner(position);
+        if face_is_visible(material, chunk.beyond(position, face), table) {
+            let quad = Quad::new(position, [1, 1], face, material.0)
+                .with_ambient_occlusion(occlusion(position, face));
+            mesh.sink(table.is_translucent(material)).push(quad);
+        }
+    });
+}
+
+/// Meshes an array with one quad per visible face, in the order documented at [`ChunkMesh`]. Materials
+/// are the low halves of the merge keys. Reference for meshing arrays in few quads.
+pub(crate) fn mesh_array_unit<V: Voxel>(
+    array: &VoxelArray<'_, V>,
+    is_shaded: bool,
+    mesh: &mut ChunkMesh,
+) {
+    let is_opaque = |padded: [u32; 3]| {
+        let voxel = array.get(padded.map(|c| c as i32 - 1));
+        voxel.is_some_and(|voxel| voxel.visibility() == Visibility::Opaque)
+    };
+    for_each_face(array.extents(), |position, face| {
+        let Some(voxel) = array.get(position.map(|c| c as i32)) else { return };
+        let (visibility, key) = (voxel.visibility(), voxel.key());
+        let is_visible = match array.beyond(position, face) {
+            (Visibility::Empty, _) => true,
+            (Visibility::Translucent, beyond) => visibility == Visibility::Opaque || key != beyond,
+            (Visibility::Opaque, _) => false,
+        };
+        if is_visible && visibility != Visibility::Empty {
+            let occlusion = if is_shaded { occlusion_of(position, face, is_opaque) } else { 0 };
+            let quad = Quad::new(position, [1, 1], face, key as u16);
+            let sink = mesh.sink(visibility == Visibility::Translucent);
+            sink.push(quad.with_ambient_occlusion(occlusion));
+        }
+    });
+}
+
+/// Passes each face of each voxel to `visit`, in the order documented at [`ChunkMesh`].
+fn for_each_face(extents: [u32; 3], mut visit: impl FnMut([u32; 3], Face)) {
     for face in Face::ALL {
-        for step in 0..n {
-            let layer = if face.is_positive() { step } else { n - 1 - step };
-            for across in 0..n {
-                for along in 0..n {
-                    let [u, v] = face.span_axes();
-                    let mut position = [0; 3];
-                    position[face.axis()] = layer;
+        let [u, v] = face.span_axes();
+        for step in 0..extents[face.axis()] {
+            let layer = if face.is_positive() { step } else { extents[face.axis()] - 1 - step };
+            for across in 0..extents[v] {
+                for along in 0..extents[u] {
+                    let mut position = [layer; 3];
                     position[u] = along;
                     position[v] = across;
-                    push_face(chunk, table, position, face, mesh, &occlusion);
+                    visit(position, face);
                 }
             }
         }
-    }
-}
-
-/// Pushes one face of the voxel at `position` if it is visible.
-fn push_face(
-    chunk: &PaddedChunk,
-    table: &MaterialTable,
-    position: [u32; 3],
-    face: Face,
-    mesh: &mut ChunkMesh,
-    occlusion: &impl Fn([u32; 3], Face) -> u8,
-) {
-    let material = chunk.inner(position);
-    if face_is_visible(material, chunk.beyond(position, face), table) {
-        let quad = Quad::new(position, [1, 1], face, material.0)
-            .with_ambient_occlusion(occlusion(position, face));
-        mesh.sink(table.is_translucent(material)).push(quad);
     }
 }

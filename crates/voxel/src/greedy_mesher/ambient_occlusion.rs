@@ -1,6 +1,7 @@
 use drystone_mesh::Face;
 
-use super::face_steps::{axes, stride as voxel_stride};
+use super::face_steps::stride as voxel_stride;
+use super::grid::axes;
 use super::masks::{Layers, neighbors, word_index};
 use super::row::{Row, stride};
 use crate::occlusion::{corner_steps, darkness};

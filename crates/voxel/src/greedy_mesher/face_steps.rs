@@ -2,18 +2,8 @@ use core::marker::PhantomData;
 
 use drystone_mesh::{Face, Quad};
 
+use super::grid::{Grid, axes};
 use super::row::Row;
-
-/// Returns the axes of bits and of rows in the layers of a face direction: Y and Z for ±X, X and Z
-/// for ±Y, X and Y for ±Z.
-#[inline(always)]
-pub(super) const fn axes(face: Face) -> [usize; 2] {
-    match face.axis() {
-        0 => [1, 2],
-        1 => [0, 2],
-        _ => [0, 1],
-    }
-}
 
 /// Increments of a quad's bits, for one face direction. Constant if the direction is constant.
 #[derive(Clone, Copy)]
@@ -74,16 +64,16 @@ pub(super) struct BitOffsets<W> {
 pub(super) struct BitOffset {
     /// Offset for the bits of a quad.
     pub quad: u32,
-    /// Offset for the index of a voxel in the padded chunk.
+    /// Offset for the index of a voxel in the voxels with their halo.
     pub voxel: u32,
 }
 
 impl<W: Row> BitOffsets<W> {
     #[inline(always)]
-    pub(super) fn new(face: Face, side: usize) -> Self {
+    pub(super) fn new(face: Face, grid: &Grid) -> Self {
         let mut offsets = [BitOffset::default(); 65];
         for (at, offset) in offsets.iter_mut().enumerate().take(64) {
-            *offset = Self::offset(face, side, at);
+            *offset = Self::offset(face, grid, at);
         }
         Self { offsets, row: PhantomData }
     }
@@ -91,19 +81,19 @@ impl<W: Row> BitOffsets<W> {
     /// Returns the offsets of bit `at` of a word, 0 to 63. For 64 the result is arbitrary but
     /// valid.
     #[inline(always)]
-    pub(super) fn at(&self, face: Face, side: usize, at: u32) -> BitOffset {
+    pub(super) fn at(&self, face: Face, grid: &Grid, at: u32) -> BitOffset {
         if W::ROWS == 64 {
             // For a single row, computing is faster than a lookup.
-            Self::offset(face, side, at as usize % 64)
+            Self::offset(face, grid, at as usize % 64)
         } else {
             self.offsets[at as usize]
         }
     }
 
     #[inline(always)]
-    fn offset(face: Face, side: usize, at: usize) -> BitOffset {
+    fn offset(face: Face, grid: &Grid, at: usize) -> BitOffset {
         let steps = QuadSteps::of(face);
-        let [bit_stride, row_stride] = axes(face).map(|axis| stride(axis, side));
+        let [bit_stride, row_stride] = axes(face).map(|axis| grid.stride(axis));
         let [bit, row] = [at % W::ROWS, at / W::ROWS];
         BitOffset {
             quad: (bit as u64 * steps.bit + row as u64 * steps.row) as u32,

@@ -1,14 +1,19 @@
 mod find;
+mod scan;
 mod transpose;
 
 use drystone_memory::{Error, Linear};
+use drystone_mesh::Face;
 
+pub(super) use self::find::FindAny;
 use self::find::{Find, FindHalo};
-pub(super) use self::find::{FindAny, neighbors};
+use self::scan::Scan;
+pub(super) use self::scan::{Cells, Copied};
 use self::transpose::TransposeMasks;
+use super::grid::Grid;
 use super::row::{Row, Words, stride};
 use crate::simd::{Instructions, Work, widest};
-use crate::{MaterialTable, PaddedChunk};
+use crate::{MaterialTable, PaddedChunk, Voxel};
 
 /// Masks of a chunk's voxels for merging: one bit per voxel, one word per row.
 ///
@@ -17,9 +22,11 @@ use crate::{MaterialTable, PaddedChunk};
 ///                                               └── transposed ───────► layers of ±X
 /// ```
 pub(super) struct Masks<'s, W: Row> {
-    pub side: usize,
+    pub grid: Grid,
     /// Whether the chunk or the halo contains translucent voxels.
     pub has_translucent: bool,
+    /// Whether a merge key of a caller's cells, empty ones excepted, needs more than 16 bits.
+    pub has_wide_keys: bool,
     /// Bit `z`: slice `z` of the chunk has exposed voxels.
     pub exposed: u64,
     /// Masks by the axis perpendicular to the layers.
@@ -27,7 +34,7 @@ pub(super) struct Masks<'s, W: Row> {
 }
 
 /// Masks of a chunk as layers of faces: word `(row + 1) + STRIDE * (layer + 1)`. The bits and rows
-/// of each layer are along the [`axes`](super::face_steps::axes) of the face direction.
+/// of each layer are along the [`axes`](super::grid::axes) of the face direction.
 ///
 /// The layout is that of a chunk with [`Row::ROWS`] voxels per side; layers and rows of the halo
 /// come before and after. The two halo voxels at the ends of a row are outside the word, so that 64
@@ -46,8 +53,8 @@ pub(super) struct Layers<'s, W: Row> {
     /// Translucent voxels. For ±Z; for other directions only if any voxel is translucent.
     pub clear: &'s mut [W],
     /// Voxels at the ends of a row: bits 0 and 1 are set for an opaque voxel before and after it;
-    /// bit 2 is set if the last voxel and the one after it have equal material. For ±Z; for other
-    /// directions only with ambient occlusion.
+    /// bit 2 is set if the last voxel and the one after it are equal. For ±Z; for other directions
+    /// only with ambient occlusion.
     pub ends: &'s mut [W],
     /// Opaque voxels with the ends of the rows, for ambient occlusion.
     pub padded: &'s mut [W::Padded],
@@ -60,17 +67,9 @@ pub(super) const fn word_index<W: Row>(row: isize, layer: isize) -> usize {
 }
 
 impl<'s, W: Row> Masks<'s, W> {
-    /// Builds the masks of `chunk`, with `shaded` for ambient occlusion. Returns an error if
-    /// `scratch` is too small.
-    pub(super) fn new(
-        chunk: &PaddedChunk,
-        table: &MaterialTable,
-        shaded: bool,
-        scratch: &'s Linear<'_>,
-        words: &'s mut Words<W>,
-    ) -> Result<Self, Error> {
-        let side = chunk.side() as usize;
-        let mut words = words.masks(side);
+    /// Creates masks whose words are still those of the last chunk.
+    fn begin(grid: Grid, words: &'s mut Words<W>) -> Self {
+        let mut words = words.masks(grid);
         let mut next = || words.next().unwrap_or_default();
         let layers = [(); 3].map(|()| Layers {
             opaque: next(),
@@ -81,21 +80,99 @@ impl<'s, W: Row> Masks<'s, W> {
             ends: next(),
             padded: &mut [],
         });
-        let mut masks = Self { side, has_translucent: false, exposed: 0, layers };
+        Self { grid, has_translucent: false, has_wide_keys: false, exposed: 0, layers }
+    }
+
+    /// Builds the masks of `chunk`, with `shaded` for ambient occlusion. Returns an error if
+    /// `scratch` is too small.
+    pub(super) fn new(
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        shaded: bool,
+        scratch: &'s Linear<'_>,
+        words: &'s mut Words<W>,
+    ) -> Result<Self, Error> {
+        let mut masks = Self::begin(Grid::cube(chunk.side()), words);
         masks.has_translucent = widest(Find { masks: &mut masks, chunk, table });
         if masks.has_translucent {
             widest(FindHalo { masks: &mut masks, chunk });
         }
-        widest(TransposeMasks { masks: &mut masks, shaded });
+        masks.transposed(shaded, scratch)
+    }
+
+    /// Builds the masks of a caller's cells and copies their merge keys, with `shaded` for ambient occlusion. Returns an error
+    /// if `scratch` is too small.
+    pub(super) fn of_cells<V: Voxel>(
+        cells: Cells<'_, V>,
+        shaded: bool,
+        scratch: &'s Linear<'_>,
+        (words, copied): (&'s mut Words<W>, &mut Copied),
+    ) -> Result<Self, Error> {
+        let mut masks = Self::begin(cells.grid, words);
+        widest(Scan { masks: &mut masks, copied, cells });
+        if masks.has_translucent {
+            masks.find_clear_of_y();
+        }
+        masks.transposed(shaded, scratch)
+    }
+
+    /// Builds the masks of ±X, and those for ambient occlusion, unless no voxel is exposed.
+    fn transposed(mut self, shaded: bool, scratch: &'s Linear<'_>) -> Result<Self, Error> {
+        if self.exposed == 0 {
+            return Ok(self);
+        }
+        widest(TransposeMasks { masks: &mut self, shaded });
         if shaded {
-            for layers in &mut masks.layers {
+            for (axis, layers) in self.layers.iter_mut().enumerate() {
                 let count = layers.opaque.len();
                 layers.padded = scratch.alloc_slice_with(count, |_| W::NONE_PADDED)?;
-                widest(Pad { layers, side: masks.side });
+                let [bit_count, _] = self.grid.layer_extents(Face::ALL[axis]);
+                widest(Pad { layers, side: bit_count });
             }
         }
-        Ok(masks)
+        Ok(self)
     }
+
+    /// Copies the translucent voxels of ±Z, and those equal to the voxel before in Y, to the masks
+    /// of ±Y.
+    #[inline(always)]
+    fn find_clear_of_y(&mut self) {
+        let [_, ny, nz] = self.grid.extents;
+        let [_, of_y, of_z] = &mut self.layers;
+        for z in 0..nz + 2 {
+            for y in 0..ny + 2 {
+                let (to, from) = (z + stride::<W>() * y, y + stride::<W>() * z);
+                let clear = of_z.clear[from];
+                of_y.clear[to] = clear;
+                of_y.before[to] = if clear == W::ZERO { W::ZERO } else { of_z.across[from] };
+            }
+        }
+    }
+
+    /// Returns the voxels of a slice that are not covered by opaque voxels on all six sides.
+    #[inline(always)]
+    fn exposed(&self, side: usize, z: usize) -> W::Slice {
+        let Layers { opaque, clear, ends, .. } = &self.layers[2];
+        let at = word_index::<W>(0, z as isize);
+        let rows = |at: usize| &opaque[at..][..W::ROWS];
+        let [here, below, above] = [rows(at), rows(at - 1), rows(at + 1)];
+        let [before, behind] = [rows(at - stride::<W>()), rows(at + stride::<W>())];
+        let (clear, ends) = (&clear[at..][..W::ROWS], &ends[at..][..W::ROWS]);
+        let mut exposed = W::EMPTY;
+        for y in 0..W::ROWS {
+            let [low, high] = neighbors(here[y], ends[y], side);
+            let covered = below[y] & above[y] & before[y] & behind[y] & low & high;
+            exposed[y] = here[y] & !covered | clear[y];
+        }
+        exposed
+    }
+}
+
+/// Returns the voxels before and after each voxel of a row, including the halo at its ends.
+#[inline(always)]
+pub(super) fn neighbors<W: Row>(row: W, ends: W, side: usize) -> [W; 2] {
+    let one = W::from_bits(1);
+    [row << 1 | ends & one, row >> 1 | (ends >> 1 & one) << (side - 1)]
 }
 
 /// Appends the ends to each row.
@@ -132,7 +209,7 @@ impl<W: Row> Layers<'_, W> {
     #[inline(always)]
     pub(super) fn visible(
         &self,
-        side: usize,
+        row_count: usize,
         layer: usize,
         beyond: isize,
         has_translucent: bool,
@@ -154,7 +231,7 @@ impl<W: Row> Layers<'_, W> {
         }
         // The row after the last belongs to the halo.
         for rows in [&mut opaque, &mut clear] {
-            if let Some(halo) = rows.as_mut().get_mut(side) {
+            if let Some(halo) = rows.as_mut().get_mut(row_count) {
                 *halo = W::ZERO;
             }
         }

@@ -1,14 +1,14 @@
-use drystone_memory::{Error, Linear};
 use drystone_mesh::{Face, Quad, QuadSink};
 
 use super::ambient_occlusion::{Outside, occlusion_table};
-use super::face_steps::{BitOffsets, QuadSteps, axes, stride};
+use super::face_steps::{BitOffsets, QuadSteps};
+use super::grid::{Axes, Grid, axes};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
-use super::row::{Memory, Row};
+use super::row::Row;
+use crate::Material;
 use crate::chunk_mesh::Sink;
 use crate::simd::{Instructions, Work, widest};
-use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Number of quads written at a time for single faces, regardless of the actual number. The number
 /// is unpredictable, and a wrong prediction costs more than some stores. In the worst case, random
@@ -18,45 +18,38 @@ pub(super) const BATCH: usize = 8;
 /// Number of faces collected at a time in rows with few faces.
 const FEW: usize = 4;
 
+/// Minimum number of single faces in a word of 64 for which testing all bits is faster than searching
+/// for the set ones.
+const DENSE: u32 = 20;
+
 /// Maximum number of faces collected before their quads are written.
 const FOUND: usize = 128;
 
-/// Meshes a chunk of several materials. Returns an error without quads if `scratch` is too small.
-pub(super) fn mesh_masked<W: Row>(
-    (scratch, memory): (&Linear<'_>, &mut Memory),
-    chunk: &PaddedChunk,
-    table: &MaterialTable,
-    occlusion: bool,
-    [opaque, clear]: &mut [Sink<'_>; 2],
-) -> Result<(), Error> {
-    let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
-    let sinks = [opaque, clear];
-    if occlusion {
-        mesh_directions::<W, true>(&masks, chunk, sinks);
-    } else {
-        mesh_directions::<W, false>(&masks, chunk, sinks);
-    }
-    Ok(())
-}
-
-/// Meshes all face directions. Constant directions and a constant `SHADED` make their part of each
-/// quad a constant.
-fn mesh_directions<W: Row, const SHADED: bool>(
+/// Meshes the faces of masks, in the order of the face directions of `axes`. Constant directions and
+/// a constant `SHADED` make their part of each quad a constant.
+pub(super) fn mesh_directions<const SHADED: bool, W: Row>(
     masks: &Masks<'_, W>,
-    chunk: &PaddedChunk,
-    [opaque, clear]: [&mut impl QuadSink; 2],
+    voxels: &[Material],
+    axes: Axes,
+    [opaque, clear]: &mut [Sink<'_>; 2],
 ) {
-    widest(MeshFace::<0, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFace::<1, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFace::<2, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFace::<3, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFace::<4, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
-    widest(MeshFace::<5, SHADED, W, _> { masks, chunk, sinks: [opaque, clear] });
+    for face in Face::ALL {
+        let sinks = [&mut *opaque, &mut *clear];
+        match axes.grid_face(face) {
+            Face::NegX => widest(MeshFace::<0, SHADED, W, _> { masks, voxels, axes, sinks }),
+            Face::NegY => widest(MeshFace::<1, SHADED, W, _> { masks, voxels, axes, sinks }),
+            Face::NegZ => widest(MeshFace::<2, SHADED, W, _> { masks, voxels, axes, sinks }),
+            Face::PosX => widest(MeshFace::<3, SHADED, W, _> { masks, voxels, axes, sinks }),
+            Face::PosY => widest(MeshFace::<4, SHADED, W, _> { masks, voxels, axes, sinks }),
+            Face::PosZ => widest(MeshFace::<5, SHADED, W, _> { masks, voxels, axes, sinks }),
+        }
+    }
 }
 
 struct MeshFace<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
     masks: &'a Masks<'s, W>,
-    chunk: &'a PaddedChunk,
+    voxels: &'a [Material],
+    axes: Axes,
     /// Sinks for opaque and for translucent quads.
     sinks: [&'a mut S; 2],
 }
@@ -70,61 +63,72 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
     #[inline(always)]
     fn run<I: Instructions>(mut self) {
         let face = const { Face::ALL[FACE] };
-        let Masks { side, has_translucent, ref layers, .. } = *self.masks;
+        let Masks { grid, has_translucent, ref layers, .. } = *self.masks;
         let layers = &layers[face.axis()];
-        let offsets = BitOffsets::<W>::new(face, side);
-        for step in 0..side {
+        let offsets = BitOffsets::<W>::new(face, &grid);
+        let [bit_count, row_count] = grid.layer_extents(face);
+        let layer_count = grid.extents[face.axis()];
+        for step in 0..layer_count {
             let (at, beyond) = if face.is_positive() {
                 (step, step as isize + 1)
             } else {
-                let at = side - 1 - step;
+                let at = layer_count - 1 - step;
                 (at, at as isize - 1)
             };
-            let visible = layers.visible(side, at, beyond, has_translucent);
+            let visible = layers.visible(row_count, at, beyond, has_translucent);
             for (visible, sink) in visible.iter().zip(&mut self.sinks) {
                 let any = visible.as_ref().iter().fold(W::ZERO, |any, &row| any | row);
                 if any == W::ZERO {
                     continue;
                 }
-                let outside = SHADED.then(|| Outside::new(layers, beyond, side));
+                let outside = SHADED.then(|| Outside::new(layers, beyond, bit_count));
                 let [along, across] =
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
                 let layer = Layer::new(visible, along, across, outside.as_ref());
                 // Capacity for all faces, and for the surplus of a batch.
-                let output = sink.reserve(side * side + BATCH);
-                let count = write_layer::<FACE, SHADED, W>(
-                    layer, &offsets, self.chunk, at, outside, output,
-                );
-                sink.commit(face, count);
+                let output = sink.reserve(bit_count * row_count + BATCH);
+                let voxels = LayerVoxels { voxels: self.voxels, grid: &grid, at };
+                let count =
+                    write_layer::<FACE, SHADED, W, I>(layer, &offsets, voxels, outside, output);
+                if self.axes != Axes::SAME {
+                    output.iter_mut().take(count).for_each(|quad| *quad = self.axes.quad(*quad));
+                }
+                sink.commit(self.axes.face(face), count);
             }
         }
     }
 }
 
-/// Writes the quads of layer `at` in direction `Face::ALL[FACE]` to `output`. Its length must be the
+/// Voxels with their halo, and the layer of faces to mesh.
+#[derive(Clone, Copy)]
+pub(super) struct LayerVoxels<'a> {
+    pub voxels: &'a [Material],
+    pub grid: &'a Grid,
+    pub at: usize,
+}
+
+/// Writes the quads of a layer in direction `Face::ALL[FACE]` to `output`. Its length must be the
 /// number of faces plus [`BATCH`]. Returns the number of quads.
 #[inline(always)]
-pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row>(
+pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row, I: Instructions>(
     mut layer: Layer<W>,
     offsets: &BitOffsets<W>,
-    chunk: &PaddedChunk,
-    at: usize,
+    of: LayerVoxels<'_>,
     outside: Option<Outside<'_, W>>,
     output: &mut [Quad],
 ) -> usize {
-    let mut quads = LayerQuads::<FACE, SHADED, W> { chunk, at, outside, output, count: 0 };
-    match layer.few_single_rows(chunk.side() as usize) {
+    let mut quads = LayerQuads::<FACE, SHADED, W> { of, outside, output, count: 0 };
+    match layer.few_single_rows(of.grid.layer_extents(Face::ALL[FACE])[1]) {
         Some(rows) => quads.push_few(&layer, rows),
-        None => quads.push_single(&layer, offsets),
+        None => quads.push_single::<I>(&layer, offsets),
     }
     layer.merge(|patch| quads.push(patch));
     quads.count
 }
 
-/// Quads of layer `at` in direction `Face::ALL[FACE]`.
+/// Quads of a layer in direction `Face::ALL[FACE]`.
 struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W: Row> {
-    chunk: &'a PaddedChunk,
-    at: usize,
+    of: LayerVoxels<'a>,
     outside: Option<Outside<'a, W>>,
     output: &'a mut [Quad],
     count: usize,
@@ -174,10 +178,10 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     /// Pushes a quad for each collected face, given as row and bit in one number.
     #[inline(always)]
     fn push_found(&mut self, found: &[u16]) {
-        let side = self.chunk.side() as usize;
-        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| stride(axis, side));
+        let LayerVoxels { voxels, grid, .. } = self.of;
+        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| grid.stride(axis));
         let (first_quad, first_voxel) = (self.quad(0, 0), self.voxel(0, 0));
-        let Some(voxels) = self.chunk.voxels().get(first_voxel..) else { return };
+        let Some(voxels) = voxels.get(first_voxel..) else { return };
         let Some(output) = self.output.get_mut(self.count..) else { return };
         for (quad, &at) in output.iter_mut().zip(found) {
             let [row, bit] = [u32::from(at) / W::ROWS as u32, u32::from(at) % W::ROWS as u32];
@@ -195,21 +199,59 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
 
     /// Pushes a quad for each single face.
     #[inline(always)]
-    fn push_single(&mut self, layer: &Layer<W>, offsets: &BitOffsets<W>) {
+    fn push_single<I: Instructions>(&mut self, layer: &Layer<W>, offsets: &BitOffsets<W>) {
         for row in (0..W::ROWS).step_by(64 / W::ROWS) {
             let word = layer.single(row);
-            if word != 0 {
+            let is_dense = !SHADED && word.count_ones() >= DENSE;
+            if word != 0 && !(is_dense && self.push_dense::<I>(word, row)) {
                 self.push_word(word, row, offsets);
             }
         }
     }
 
+    /// Pushes a quad for each bit of a word whose first row is `row`, four bits at a time. Returns
+    /// false, without a quad, if there are too few voxels behind these rows or too little space.
+    #[inline(always)]
+    fn push_dense<I: Instructions>(&mut self, word: u64, row: usize) -> bool {
+        let LayerVoxels { voxels, grid, .. } = self.of;
+        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| grid.stride(axis));
+        let (first_quad, steps) = (self.quad(row as u32, 0), Self::STEPS);
+        let voxels = voxels.get(self.voxel(row as u32, 0)..).unwrap_or_default();
+        let output = self.output.get_mut(self.count..);
+        let output = output.and_then(|output| output.first_chunk_mut::<{ 64 + 4 }>());
+        let (row_count, row_len) = (64 / W::ROWS, W::ROWS * bit_stride);
+        let (Some(output), true) = (output, voxels.len() >= (row_count - 1) * row_stride + row_len)
+        else {
+            return false;
+        };
+        let mut count = 0;
+        for row in 0..row_count {
+            let bits = word >> (row * W::ROWS);
+            let first = first_quad + row as u64 * steps.row;
+            let mut quads = [0, 1, 2, 3].map(|i| first + i * steps.bit);
+            let fours = voxels[row * row_stride..][..row_len].chunks_exact(4 * bit_stride);
+            for (at, four) in fours.enumerate() {
+                let materials = [0, 1, 2, 3].map(|i| u64::from(four[i * bit_stride].0));
+                let all = [0, 1, 2, 3].map(|i| quads[i] + materials[i] * steps.material);
+                let mask = (bits >> (4 * at) & 15) as usize;
+                let count_now = count.min(64);
+                if let Some(to) = output[count_now..].first_chunk_mut() {
+                    I::select_4(&all, mask, to);
+                }
+                count += mask.count_ones() as usize;
+                quads = quads.map(|quad| quad + 4 * steps.bit);
+            }
+        }
+        self.count += count;
+        true
+    }
+
     /// Pushes a quad for each bit of a word whose first row is `row`, one batch at a time.
     #[inline(always)]
     fn push_word(&mut self, mut word: u64, row: usize, offsets: &BitOffsets<W>) {
-        let side = self.chunk.side() as usize;
+        let LayerVoxels { voxels, grid, .. } = self.of;
         let first_quad = self.quad(row as u32, 0);
-        let Some(voxels) = self.chunk.voxels().get(self.voxel(row as u32, 0)..) else { return };
+        let Some(voxels) = voxels.get(self.voxel(row as u32, 0)..) else { return };
         let mut left = word.count_ones() as usize;
         loop {
             let output = self.output.get_mut(self.count..);
@@ -219,7 +261,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             for quad in batch {
                 // After the last bit, any valid face can be written.
                 let at = word.trailing_zeros();
-                let offset = offsets.at(Self::FACE, side, at);
+                let offset = offsets.at(Self::FACE, grid, at);
                 let at = at % u64::BITS;
                 let [row, bit] = [row as u32 + at / W::ROWS as u32, at % W::ROWS as u32];
                 let Some(material) = voxels.get(offset.voxel as usize) else { return };
@@ -241,7 +283,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     #[inline(always)]
     fn push(&mut self, patch: Patch) {
         let steps = Self::STEPS;
-        let voxel = self.chunk.voxels().get(self.voxel(patch.row, patch.bit));
+        let voxel = self.of.voxels.get(self.voxel(patch.row, patch.bit));
         let material = u64::from(voxel.copied().unwrap_or(Material::AIR).0);
         let bits = self.quad(patch.row, patch.bit)
             + u64::from(patch.bit_count - 1) * steps.bit_count
@@ -269,18 +311,18 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     fn quad(&self, row: u32, bit: u32) -> u64 {
         let steps = Self::STEPS;
         steps.first
-            + self.at as u64 * steps.layer
+            + self.of.at as u64 * steps.layer
             + u64::from(row) * steps.row
             + u64::from(bit) * steps.bit
     }
 
-    /// Returns the index of a voxel in the padded chunk.
+    /// Returns the index of a voxel in the voxels with their halo.
     #[inline(always)]
     fn voxel(&self, row: u32, bit: u32) -> usize {
-        let side = self.chunk.side() as usize;
-        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| stride(axis, side));
+        let LayerVoxels { grid, at, .. } = self.of;
+        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| grid.stride(axis));
         // The halo shifts all positions by one.
-        (self.at + 1) * stride(Self::FACE.axis(), side)
+        (at + 1) * grid.stride(Self::FACE.axis())
             + (row as usize + 1) * row_stride
             + (bit as usize + 1) * bit_stride
     }

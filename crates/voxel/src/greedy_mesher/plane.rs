@@ -3,7 +3,8 @@ use alloc::vec::Vec;
 use drystone_mesh::Face;
 
 use super::ambient_occlusion::OutsidePlane;
-use super::face_steps::{axes, stride};
+use super::face_steps::stride;
+use super::grid::axes;
 use super::row::Row;
 use super::row_bits::{bits_where_equal, solid_bits};
 use super::translucent::Translucent;
@@ -11,7 +12,7 @@ use crate::simd::Instructions;
 use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Voxels of one plane of a chunk perpendicular to an axis, row by row, along the
-/// [`axes`](super::face_steps::axes) of its face directions.
+/// [`axes`](super::grid::axes) of its face directions.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// Rows with one voxel per bit of a word, and one voxel after the last.

@@ -4,8 +4,9 @@ use core::ops::Range;
 use drystone_mesh::{Face, FaceSet, Quad, QuadBuffer, QuadSink};
 
 use super::face_steps::BitOffsets;
+use super::grid::Grid;
 use super::layer::Layer;
-use super::merging::{BATCH, write_layer};
+use super::merging::{BATCH, LayerVoxels, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
 use crate::simd::{Instructions, Work, widest};
@@ -225,6 +226,7 @@ fn bits(planes: Range<usize>) -> u128 {
 /// one axis.
 struct RebuildAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> {
     padded: &'a PaddedChunk,
+    grid: Grid,
     is_shaded: bool,
     planes: Range<usize>,
     rows: &'a mut [Rows; 2],
@@ -239,14 +241,14 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
     const FACES: [Face; 2] = [Face::ALL[NEGATIVE], Face::ALL[POSITIVE]];
 
     fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
-        let side = all.padded.side();
-        let planes = all.planes(side, all.changed, Self::FACES[0].axis());
+        let grid = Grid::cube(all.padded.side());
+        let planes = all.planes(all.padded.side(), all.changed, Self::FACES[0].axis());
         let Remesher { options, padded, rows, rebuilt, .. } = all;
         let is_shaded = options.ambient_occlusion;
         let (negative, positive) = rebuilt.split_at_mut(POSITIVE);
         let rebuilt = [&mut negative[NEGATIVE], &mut positive[0]];
-        let offsets = Self::FACES.map(|face| BitOffsets::new(face, side as usize));
-        Self { padded, is_shaded, planes, rows, rebuilt, table, offsets }
+        let offsets = Self::FACES.map(|face| BitOffsets::new(face, &grid));
+        Self { padded, grid, is_shaded, planes, rows, rebuilt, table, offsets }
     }
 
     /// Builds the layer of a face direction in plane `here`, with plane `beyond` in front of it.
@@ -266,10 +268,13 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
                 let (along, across) = (here.along.as_ref(), here.across.as_ref());
                 let layer = Layer::new(visible, along, across, outside.as_ref());
                 let output = rebuilt.quads.reserve(side * side + BATCH);
-                let (offsets, padded, at) = (&self.offsets[of_face], self.padded, plane - 1);
-                let count = match outside {
-                    None => write_layer::<FACE, false, W>(layer, offsets, padded, at, None, output),
-                    _ => write_layer::<FACE, true, W>(layer, offsets, padded, at, outside, output),
+                let offsets = &self.offsets[of_face];
+                let voxels = self.padded.voxels();
+                let of = LayerVoxels { voxels, grid: &self.grid, at: plane - 1 };
+                let count = if outside.is_none() {
+                    write_layer::<FACE, false, W, I>(layer, offsets, of, None, output)
+                } else {
+                    write_layer::<FACE, true, W, I>(layer, offsets, of, outside, output)
                 };
                 rebuilt.quads.commit(Face::ALL[FACE], count);
             }

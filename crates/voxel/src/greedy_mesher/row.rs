@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::ops::{BitAnd, BitOr, BitXor, IndexMut, Not, Shl, Shr};
 
+use super::grid::Grid;
 use crate::Material;
 use crate::simd::Instructions;
 
@@ -51,6 +52,15 @@ pub(super) trait Row:
     /// Compares pairs of voxels. Bit `i` is set if voxels `i` are equal.
     fn equal<I: Instructions>(a: &Self::Voxels, b: &Self::Voxels) -> Self;
 
+    /// Array with one byte per bit.
+    type Bytes;
+
+    /// Returns the first bytes, if there are enough.
+    fn bytes(bytes: &[u8]) -> Option<&Self::Bytes>;
+
+    /// Compares bytes with a value. Bit `i` is set if byte `i` is equal.
+    fn equal_bytes<I: Instructions>(bytes: &Self::Bytes, value: u8) -> Self;
+
     /// Row with the halo voxels at its ends; bit 0 is the first halo voxel.
     type Padded: Copy;
 
@@ -79,7 +89,7 @@ pub(super) trait Row:
 }
 
 macro_rules! row {
-    ($word:ty, $padded:ty, $words:ident, $equal:ident, $transpose:ident) => {
+    ($word:ty, $padded:ty, $words:ident, $equal:ident, $equal_bytes:ident, $transpose:ident) => {
         impl Row for $word {
             const ROWS: usize = <$word>::BITS as usize;
             const ZERO: Self = 0;
@@ -120,6 +130,18 @@ macro_rules! row {
                 I::$equal(a, b)
             }
 
+            type Bytes = [u8; Self::ROWS];
+
+            #[inline(always)]
+            fn bytes(bytes: &[u8]) -> Option<&Self::Bytes> {
+                bytes.first_chunk()
+            }
+
+            #[inline(always)]
+            fn equal_bytes<I: Instructions>(bytes: &Self::Bytes, value: u8) -> Self {
+                I::$equal_bytes(bytes, value)
+            }
+
             type Padded = $padded;
 
             const NONE_PADDED: $padded = 0;
@@ -153,9 +175,9 @@ macro_rules! row {
     };
 }
 
-row!(u16, u32, narrow, equal_16, transpose_16);
-row!(u32, u64, middle, equal_32, transpose_32);
-row!(u64, u128, wide, equal_64, transpose_64);
+row!(u16, u32, narrow, equal_16, equal_bytes_16, transpose_16);
+row!(u32, u64, middle, equal_32, equal_bytes_32, transpose_32);
+row!(u64, u128, wide, equal_64, equal_bytes_64, transpose_64);
 
 /// Memory of masks, reused for all chunks: one list of words per row length.
 #[derive(Debug, Default)]
@@ -168,12 +190,12 @@ pub(super) struct Memory {
 /// Masks of one row length.
 ///
 /// They are not cleared for each chunk, which would take a twentieth of the time for large chunks.
-/// Words that a chunk may write are either written or not read by later chunks of equal side. All
-/// other words remain zero.
+/// Words that a chunk may write are either written or not read by later chunks of equal extents and
+/// halo. All other words remain zero.
 #[derive(Debug)]
 pub(super) struct Words<W> {
-    /// Side of the last chunk.
-    side: usize,
+    /// Grid of the last chunk.
+    grid: Option<Grid>,
     words: Vec<W>,
 }
 
@@ -181,11 +203,11 @@ pub(super) struct Words<W> {
 const MASKS: usize = 18;
 
 impl<W: Row> Words<W> {
-    /// Returns all masks for a chunk of this side: zero outside the chunk, old content inside.
-    pub(super) fn masks(&mut self, side: usize) -> impl Iterator<Item = &mut [W]> {
+    /// Returns all masks for a chunk of these extents: zero outside the chunk, old content inside.
+    pub(super) fn masks(&mut self, grid: Grid) -> impl Iterator<Item = &mut [W]> {
         let mask = stride::<W>() * stride::<W>();
-        if self.side != side {
-            self.side = side;
+        if self.grid != Some(grid) {
+            self.grid = Some(grid);
             self.words.clear();
             self.words.resize(MASKS * mask, W::ZERO);
         }
@@ -195,7 +217,7 @@ impl<W: Row> Words<W> {
 
 impl<W> Default for Words<W> {
     fn default() -> Self {
-        Self { side: 0, words: Vec::new() }
+        Self { grid: None, words: Vec::new() }
     }
 }
 

@@ -1,6 +1,9 @@
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
 use super::row::Row;
-use crate::Material;
-use crate::simd::Instructions;
+use crate::simd::{Instructions, Work, widest};
+use crate::{Material, PaddedChunk, Visibility};
 
 /// Compares the first `side` voxels of two rows. Bit `i` is set if voxels `i` are equal.
 #[inline(always)]
@@ -55,6 +58,79 @@ pub(super) fn solid_bits<W: Row, I: Instructions>(row: &[Material], side: usize)
     !bits_where::<W, I>(row, Material::AIR, side) & low_bits(side)
 }
 
+/// Returns which of the first `side` voxels of a row are `wanted` materials. Tests the first voxel of
+/// each run of one material. Voxels outside `within` are skipped.
+#[inline(always)]
+pub(super) fn bits_by_run<W: Row, I: Instructions>(
+    row: &[Material],
+    side: usize,
+    within: W,
+    wanted: impl Fn(Material) -> bool,
+) -> W {
+    // Bit `i`: voxel `i + 1` equals voxel `i`.
+    let same = bits_where_equal::<W, I>(row, &row[1..], side - 1).bits();
+    let mut starts = within.bits() & !(same << 1);
+    let mut bits = W::ZERO;
+    while starts != 0 {
+        let start = starts.trailing_zeros();
+        starts &= starts - 1;
+        if wanted(row[start as usize]) {
+            let length = 1 + (same >> start).trailing_ones() as usize;
+            bits = bits | low_bits::<W>(length) << start as usize;
+        }
+    }
+    bits
+}
+
+/// Pushes a word for each row of a chunk, without its halo: which voxels are `wanted` materials.
+pub(crate) fn push_rows(
+    chunk: &PaddedChunk,
+    wanted: impl Fn(Material) -> bool,
+    rows: &mut Vec<u64>,
+) {
+    match chunk.side() {
+        ..=16 => widest(RowsWhere::<u16, _> { chunk, wanted, rows, row: PhantomData }),
+        17..=32 => widest(RowsWhere::<u32, _> { chunk, wanted, rows, row: PhantomData }),
+        _ => widest(RowsWhere::<u64, _> { chunk, wanted, rows, row: PhantomData }),
+    }
+}
+
+struct RowsWhere<'a, W, F> {
+    chunk: &'a PaddedChunk,
+    wanted: F,
+    rows: &'a mut Vec<u64>,
+    row: PhantomData<W>,
+}
+
+impl<W: Row, F: Fn(Material) -> bool> Work for RowsWhere<'_, W, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) {
+        let side = self.chunk.side() as usize;
+        let padded = side + 2;
+        for (z, y) in (1..=side).flat_map(|z| (1..=side).map(move |y| (z, y))) {
+            let row = &self.chunk.voxels()[1 + padded * (y + padded * z)..];
+            let bits = bits_by_run::<W, I>(row, side, low_bits(side), &self.wanted);
+            self.rows.push(bits.bits());
+        }
+    }
+}
+
+/// Returns which of the first `side` cells of a row, as bytes, have the given visibility.
+#[inline(always)]
+pub(super) fn bits_where_class<W: Row, I: Instructions>(
+    row: &[u8],
+    visibility: Visibility,
+    side: usize,
+) -> W {
+    let class = visibility as u8;
+    match W::bytes(row) {
+        Some(row) => W::equal_bytes::<I>(row, class) & low_bits(side),
+        None => one_by_one(side, row.iter().map(|&byte| byte == class)),
+    }
+}
+
 /// Fallback for the last rows of a chunk, which have too few voxels after them.
 #[cold]
 #[inline(never)]
@@ -72,9 +148,6 @@ pub(super) fn low_bits<W: Row>(count: usize) -> W {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{Work, widest};
-    use alloc::vec::Vec;
-    use core::marker::PhantomData;
 
     struct Rows<'a, W>(&'a [Material], &'a [Material], usize, PhantomData<W>);
 

@@ -1,5 +1,5 @@
 use super::row::Row;
-use super::row_bits::{bits_where, bits_where_equal, low_bits};
+use super::row_bits::{bits_by_run, bits_where};
 use crate::simd::Instructions;
 use crate::{Material, MaterialTable};
 
@@ -54,21 +54,8 @@ impl Translucent for &MaterialTable {
         self.is_translucent(material)
     }
 
-    /// Looks up the first voxel of each run of one material.
     #[inline(always)]
     fn bits<W: Row, I: Instructions>(self, row: &[Material], side: usize, solid: W) -> W {
-        // Bit `i`: voxel `i + 1` equals voxel `i`.
-        let same = bits_where_equal::<W, I>(row, &row[1..], side - 1).bits();
-        let mut starts = solid.bits() & !(same << 1);
-        let mut bits = W::ZERO;
-        while starts != 0 {
-            let start = starts.trailing_zeros();
-            starts &= starts - 1;
-            if self.is_translucent(row[start as usize]) {
-                let length = 1 + (same >> start).trailing_ones() as usize;
-                bits = bits | low_bits::<W>(length) << start as usize;
-            }
-        }
-        bits
+        bits_by_run::<W, I>(row, side, solid, |material| self.is_translucent(material))
     }
 }

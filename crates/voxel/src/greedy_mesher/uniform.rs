@@ -1,6 +1,6 @@
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use super::face_steps::axes;
+use super::grid::axes;
 use super::layer::{Layer, Patch};
 use crate::{Material, MaterialTable, PaddedChunk, face_is_visible};
 

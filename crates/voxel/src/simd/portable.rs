@@ -1,5 +1,7 @@
 //! Portable implementations, used on other processors and as the reference in tests.
 
+use drystone_mesh::Quad;
+
 use super::Instructions;
 use super::transpose::{Square, transpose};
 use crate::Material;
@@ -13,6 +15,22 @@ impl Instructions for Portable {
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
         let lanes = a.iter().zip(b).enumerate();
         lanes.fold(0, |bits, (lane, (a, b))| bits | u16::from(a == b) << lane)
+    }
+
+    #[inline(always)]
+    fn equal_bytes_16(bytes: &[u8; 16], value: u8) -> u16 {
+        let lanes = bytes.iter().enumerate();
+        lanes.fold(0, |bits, (lane, &byte)| bits | u16::from(byte == value) << lane)
+    }
+}
+
+#[inline(always)]
+pub(super) fn select_4(quads: &[u64; 4], mask: usize, to: &mut [Quad; 4]) {
+    let mut count = 0;
+    for (i, &bits) in quads.iter().enumerate() {
+        // Without a branch: a quad that is not selected is overwritten by the next one.
+        to[count & 3] = Quad::from_bits(bits);
+        count += mask >> i & 1;
     }
 }
 

@@ -1,7 +1,9 @@
 use core::cell::Cell;
 
 use super::*;
-use crate::{ChunkMesh, GreedyMesher, MaterialTable, MesherOptions, PaddedChunk};
+use crate::{
+    ChunkMesh, GreedyMesher, Halo, KeyedMesh, MaterialTable, MesherOptions, PaddedChunk, VoxelArray,
+};
 use portable::Portable;
 
 /// Limit for the instructions that [`widest`] may use.
@@ -28,7 +30,7 @@ struct All {
 }
 
 /// Rows of the transposed squares, three words apart; the last is omitted.
-type Results = ([u64; 3], [u16; 45], [u32; 93], [u64; 189]);
+type Results = ([u64; 6], [u16; 45], [u32; 93], [u64; 189]);
 
 impl Work for All {
     type Output = Results;
@@ -39,8 +41,15 @@ impl Work for All {
             (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
             (a.first_chunk().unwrap(), b.first_chunk().unwrap()),
         );
-        let equal =
-            [I::equal_16(a_16, b_16).into(), I::equal_32(a_32, b_32).into(), I::equal_64(a, b)];
+        let bytes: [u8; 64] = core::array::from_fn(|i| a[i].0 as u8);
+        let equal = [
+            I::equal_16(a_16, b_16).into(),
+            I::equal_32(a_32, b_32).into(),
+            I::equal_64(a, b),
+            I::equal_bytes_16(bytes.first_chunk().unwrap(), 255).into(),
+            I::equal_bytes_32(bytes.first_chunk().unwrap(), 255).into(),
+            I::equal_bytes_64(&bytes, 255),
+        ];
         let (mut transposed_16, mut transposed_32, mut transposed_64) =
             ([7; 45], [7; 93], [7; 189]);
         I::transpose_16(&self.square_16, &mut transposed_16, 3);
@@ -73,6 +82,27 @@ fn instructions_equal_their_portable_references() {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         assert!(work.run::<x86::Narrow>() == expected, "round {round}");
         assert!(widest(work) == expected, "round {round}");
+    }
+}
+
+#[test]
+fn selected_quads_are_in_front() {
+    struct Select([u64; 4], usize);
+    impl Work for Select {
+        type Output = [Quad; 4];
+
+        fn run<I: Instructions>(self) -> [Quad; 4] {
+            let mut to = [Quad::from_bits(9); 4];
+            I::select_4(&self.0, self.1, &mut to);
+            to
+        }
+    }
+    let quads = [1, 2 << 40 | 7, u64::MAX >> 1, 5 << 32];
+    for mask in 0..16 {
+        let expected = (0..4).filter(|i| mask >> i & 1 != 0).map(|i| Quad::from_bits(quads[i]));
+        let expected: std::vec::Vec<Quad> = expected.collect();
+        assert_eq!(Select(quads, mask).run::<Portable>()[..expected.len()], expected, "{mask}");
+        assert_eq!(widest(Select(quads, mask))[..expected.len()], expected, "{mask}");
     }
 }
 
@@ -136,15 +166,21 @@ fn meshes_do_not_depend_on_the_instructions() {
                 MAX.set(limit);
                 let mut mesh = ChunkMesh::new();
                 let options = MesherOptions { ambient_occlusion: is_shaded, ..Default::default() };
-                GreedyMesher::with_options(options).mesh(&chunk, &table, &mut mesh);
+                let mut mesher = GreedyMesher::with_options(options);
+                mesher.mesh(&chunk, &table, &mut mesh);
+                let array = VoxelArray::new(chunk.voxels(), [side; 3], Halo::One).unwrap();
+                let mut of_array = KeyedMesh::new();
+                mesher.mesh_array_keyed(&array, &mut of_array);
                 MAX.set(Limit::All);
-                mesh
+                (mesh, of_array)
             };
             let all = meshed(Limit::All);
             for limit in fewer {
-                assert!(meshed(limit).iter().eq(all.iter()), "{limit:?}, {side}, {seed}");
+                let same = meshed(limit);
+                assert!(same.0.iter().eq(all.0.iter()), "{limit:?}, {side}, {seed}");
+                assert!(same.1.opaque() == all.1.opaque(), "array: {limit:?}, {side}, {seed}");
             }
-            quads += all.len();
+            quads += all.0.len();
         }
     }
     assert!(quads > 5000, "only {quads} quads");

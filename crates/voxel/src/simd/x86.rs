@@ -1,11 +1,14 @@
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16,
-    _mm_setr_epi8, _mm256_add_epi8, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi16,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_packs_epi16, _mm256_permute4x64_epi64,
-    _mm256_permutevar8x32_epi32, _mm256_setr_epi32, _mm256_setr_m128i, _mm256_shuffle_epi8,
+    __m128i, __m256i, _mm_cmpeq_epi8, _mm_cmpeq_epi16, _mm_loadu_si128, _mm_movemask_epi8,
+    _mm_packs_epi16, _mm_set1_epi8, _mm_setr_epi8, _mm256_add_epi8, _mm256_broadcastsi128_si256,
+    _mm256_cmpeq_epi8, _mm256_cmpeq_epi16, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_packs_epi16, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi8,
+    _mm256_setr_epi32, _mm256_setr_m128i, _mm256_shuffle_epi8, _mm256_storeu_si256,
     _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi16,
     _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
 };
+
+use drystone_mesh::Quad;
 
 use super::{Instructions, Work};
 use crate::Material;
@@ -52,6 +55,17 @@ impl Instructions for Narrow {
         };
         bits as u16
     }
+
+    #[inline(always)]
+    fn equal_bytes_16(bytes: &[u8; 16], value: u8) -> u16 {
+        // SAFETY: this is compiled only if SSE2 is available. The pointer is to the 16 bytes of an
+        // unaligned load.
+        let bits = unsafe {
+            let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(value as i8)))
+        };
+        bits as u16
+    }
 }
 
 impl Instructions for Wide {
@@ -61,9 +75,26 @@ impl Instructions for Wide {
     }
 
     #[inline(always)]
+    fn equal_bytes_16(bytes: &[u8; 16], value: u8) -> u16 {
+        Narrow::equal_bytes_16(bytes, value)
+    }
+
+    #[inline(always)]
+    fn equal_bytes_32(bytes: &[u8; 32], value: u8) -> u32 {
+        // SAFETY: `Wide` is used only if the processor has AVX2.
+        unsafe { equal_bytes_32(bytes, value) }
+    }
+
+    #[inline(always)]
     fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
         // SAFETY: `Wide` is used only if the processor has AVX2.
         unsafe { equal_32(a, b) }
+    }
+
+    #[inline(always)]
+    fn select_4(quads: &[u64; 4], mask: usize, to: &mut [Quad; 4]) {
+        // SAFETY: `Wide` is used only if the processor has AVX2.
+        unsafe { select_4(quads, mask, to) }
     }
 
     #[inline(always)]
@@ -100,6 +131,49 @@ fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
     // Packing works on each half separately; the quarters are reordered afterwards.
     let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high));
     _mm256_movemask_epi8(packed) as u32
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn equal_bytes_32(bytes: &[u8; 32], value: u8) -> u32 {
+    // SAFETY: the pointer is to the 32 bytes of an unaligned load.
+    let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+    _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8))) as u32
+}
+
+/// Indices of the halves of quads that each mask selects, then of others.
+const SELECTED: [[i32; 8]; 16] = selected();
+
+const fn selected() -> [[i32; 8]; 16] {
+    let mut all = [[0; 8]; 16];
+    let mut mask = 0;
+    while mask < 16 {
+        let (mut quad, mut count) = (0, 0);
+        while quad < 4 {
+            if mask >> quad & 1 != 0 {
+                all[mask][2 * count] = 2 * quad;
+                all[mask][2 * count + 1] = 2 * quad + 1;
+                count += 1;
+            }
+            quad += 1;
+        }
+        mask += 1;
+    }
+    all
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn select_4(quads: &[u64; 4], mask: usize, to: &mut [Quad; 4]) {
+    let indices = &SELECTED[mask & 15];
+    // SAFETY: quads are 8 bytes, as are their bits: the low word comes first on this processor. Each
+    // pointer is to the 32 bytes of an unaligned load or store.
+    unsafe {
+        let quads = _mm256_loadu_si256(quads.as_ptr().cast());
+        let indices = _mm256_loadu_si256(indices.as_ptr().cast());
+        let selected = _mm256_permutevar8x32_epi32(quads, indices);
+        _mm256_storeu_si256(to.as_mut_ptr().cast(), selected);
+    }
 }
 
 /// Sets a word if it exists.

@@ -2,7 +2,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use drystone_voxel::{
-    Chunk, ChunkMesh, GreedyMesher, Material, Merging, MesherOptions, PaddedChunk, mesh_unit,
+    BoxMesher, Chunk, ChunkMesh, GreedyMesher, Halo, KeyedMesh, Material, Merging, MesherOptions,
+    PaddedChunk, VoxelArray, mesh_unit,
 };
 
 use crate::scenes::{boxes, random, table};
@@ -69,6 +70,21 @@ fn warm_meshers_do_not_allocate() {
     let mut mesh = ChunkMesh::new();
     mesh_unit(&chunks[0], &table, &mut mesh);
     assert_eq!(allocations_in(|| mesh_unit(&chunks[0], &table, &mut mesh)), 0);
+}
+
+#[test]
+fn warm_meshers_of_arrays_do_not_allocate() {
+    let cells: Vec<u32> = (0..34 * 34 * 34_u32).map(|i| i * i % 11 / 5 * 0x2_0001).collect();
+    let array = VoxelArray::new(&cells, [32; 3], Halo::One).unwrap();
+    let (mut mesher, mut mesh) = (GreedyMesher::new(), KeyedMesh::new());
+    let (mut box_mesher, mut found) = (BoxMesher::new(), Vec::new());
+    let mut mesh_all = || {
+        mesher.mesh_array_keyed(&array, &mut mesh);
+        box_mesher.mesh_array(&array, |cell| cell != 0, &mut found);
+    };
+    assert!(allocations_in(&mut mesh_all) > 0, "the first round must allocate memory");
+    assert_eq!(allocations_in(&mut mesh_all), 0);
+    assert!(mesh.opaque().iter().all(|quad| quad.key == 0x2_0001));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod allocation;
+mod arrays;
+mod boxes;
 mod conforming;
 mod cover;
 mod occlusion;
@@ -12,3 +14,4 @@ mod rasterised;
 mod remeshed;
 mod scenes;
 mod storages;
+mod triangles;

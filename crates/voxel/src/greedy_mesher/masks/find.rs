@@ -1,7 +1,7 @@
 use super::super::row::{Row, stride};
 use super::super::row_bits::{bits_where_all_equal, solid_bits};
 use super::super::translucent::{Few, Translucent};
-use super::{Layers, Masks, word_index};
+use super::{Masks, word_index};
 use crate::simd::{Instructions, Work};
 use crate::{Material, MaterialTable, PaddedChunk};
 
@@ -59,20 +59,12 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
         let Self { masks, chunk } = self;
         // Outside the border, only voxels matter that can equal a voxel inside without hiding it by
         // being opaque.
-        let side = masks.side;
+        let [side, ..] = masks.grid.extents;
         for i in 0..side {
             masks.compare::<I>(side, chunk, side, i);
             masks.compare::<I>(side, chunk, i, side);
         }
-        let [_, of_y, of_z] = &mut masks.layers;
-        for z in 0..side + 2 {
-            for y in 0..side + 2 {
-                let (to, from) = (z + stride::<W>() * y, y + stride::<W>() * z);
-                let clear = of_z.clear[from];
-                of_y.clear[to] = clear;
-                of_y.before[to] = if clear == W::ZERO { W::ZERO } else { of_z.across[from] };
-            }
-        }
+        masks.find_clear_of_y();
     }
 }
 
@@ -80,10 +72,11 @@ impl<W: Row> Masks<'_, W> {
     #[inline(always)]
     fn find<S: Translucent, I: Instructions>(&mut self, chunk: &PaddedChunk, clear: S) -> bool {
         // Constant lengths make the code faster.
-        match W::ROWS - self.side {
+        let [side, ..] = self.grid.extents;
+        match W::ROWS - side {
             0 => self.find_by_slice::<S, I>(W::ROWS, chunk, clear),
             2 => self.find_by_slice::<S, I>(W::ROWS - 2, chunk, clear),
-            _ => self.find_by_slice::<S, I>(self.side, chunk, clear),
+            _ => self.find_by_slice::<S, I>(side, chunk, clear),
         }
     }
 
@@ -156,24 +149,6 @@ impl<W: Row> Masks<'_, W> {
         any_clear
     }
 
-    /// Returns the voxels of a slice that are not covered by opaque voxels on all six sides.
-    #[inline(always)]
-    fn exposed(&self, side: usize, z: usize) -> W::Slice {
-        let Layers { opaque, clear, ends, .. } = &self.layers[2];
-        let at = word_index::<W>(0, z as isize);
-        let rows = |at: usize| &opaque[at..][..W::ROWS];
-        let [here, below, above] = [rows(at), rows(at - 1), rows(at + 1)];
-        let [before, behind] = [rows(at - stride::<W>()), rows(at + stride::<W>())];
-        let (clear, ends) = (&clear[at..][..W::ROWS], &ends[at..][..W::ROWS]);
-        let mut exposed = W::EMPTY;
-        for y in 0..W::ROWS {
-            let [low, high] = neighbors(here[y], ends[y], side);
-            let covered = below[y] & above[y] & before[y] & behind[y] & low & high;
-            exposed[y] = here[y] & !covered | clear[y];
-        }
-        exposed
-    }
-
     /// Compares a row with the previous voxels, rows and slices. `y` or `z` may be the halo row
     /// after the last.
     #[inline(always)]
@@ -192,11 +167,4 @@ impl<W: Row> Masks<'_, W> {
         of_y.along[at] = x;
         of_y.across[at] = slice_before;
     }
-}
-
-/// Returns the voxels before and after each voxel of a row, including the halo at its ends.
-#[inline(always)]
-pub(in super::super) fn neighbors<W: Row>(row: W, ends: W, side: usize) -> [W; 2] {
-    let one = W::from_bits(1);
-    [row << 1 | ends & one, row >> 1 | (ends >> 1 & one) << (side - 1)]
 }

@@ -1,0 +1,336 @@
+use alloc::vec::Vec;
+
+use super::super::row::{Row, stride};
+use super::super::row_bits::{bits_where_all_equal, bits_where_class};
+use super::{Grid, Masks, word_index};
+use crate::simd::{Instructions, Work};
+use crate::{Material, Visibility, Voxel};
+
+/// Cells of a caller, with the axes of their grid.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Cells<'a, V> {
+    pub cells: &'a [V],
+    /// Distance between adjacent cells along each axis. The first cell is that of the halo, if any.
+    pub strides: [usize; 3],
+    pub grid: Grid,
+}
+
+/// Merge keys of a caller's cells in the layout of a [`Grid`], and the visibility of one slice: what
+/// the instructions compare as vectors.
+#[derive(Debug, Default)]
+pub(in super::super) struct Copied {
+    /// Low halves of the keys, then space to read whole words of the last row.
+    low: Vec<Material>,
+    /// High halves of the keys. Unspecified unless a key of the array needs them.
+    high: Vec<Material>,
+    /// [`Visibility`] of the cells of the current slice, as bytes.
+    classes: Vec<u8>,
+    /// Grid of the last array.
+    grid: Option<Grid>,
+}
+
+impl Copied {
+    /// Returns the low halves of the keys.
+    pub(in super::super) fn materials(&self) -> &[Material] {
+        &self.low
+    }
+
+    /// Resizes the memory for an array. The halo is empty until it is read.
+    fn begin<W: Row>(&mut self, grid: Grid) {
+        if self.grid != Some(grid) {
+            self.grid = Some(grid);
+            self.low.resize(grid.stride(2) * (grid.extents[2] + 2) + W::ROWS, Material::AIR);
+            self.classes.clear();
+            self.classes.resize(grid.stride(2) + W::ROWS, Visibility::Empty as u8);
+        }
+    }
+}
+
+/// Finds the masks of ±Z and ±Y in a caller's cells.
+pub(super) struct Scan<'a, 's, W: Row, V> {
+    pub masks: &'a mut Masks<'s, W>,
+    pub copied: &'a mut Copied,
+    pub cells: Cells<'a, V>,
+}
+
+impl<W: Row, V: Voxel> Work for Scan<'_, '_, W, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Instructions>(mut self) {
+        let Grid { extents, halo } = self.cells.grid;
+        // Constant lengths make the code faster.
+        if extents == [W::ROWS; 3] {
+            self.scan::<I>(Grid { extents: [W::ROWS; 3], halo });
+        } else if extents == [W::ROWS - 2; 3] {
+            self.scan::<I>(Grid { extents: [W::ROWS - 2; 3], halo });
+        } else {
+            self.scan::<I>(self.cells.grid);
+        }
+    }
+}
+
+/// Summary of the cells that were read.
+#[derive(Clone, Copy, Default)]
+struct Summary {
+    /// Bits that are set in any visibility.
+    classes: u8,
+    /// Bits that are set in the high half of any key of a voxel that is not empty.
+    high_keys: u32,
+}
+
+impl<W: Row, V: Voxel> Scan<'_, '_, W, V> {
+    /// Scans cells of extents that may be constants, slice by slice.
+    #[inline(always)]
+    fn scan<I: Instructions>(&mut self, grid: Grid) {
+        let [nx, ny, nz] = grid.extents;
+        self.copied.begin::<W>(grid);
+        let mut all = Summary::default();
+        self.find::<I>(grid, -1, &mut all);
+        self.find::<I>(grid, 0, &mut all);
+        for z in 0..nz {
+            self.find::<I>(grid, z as isize + 1, &mut all);
+            let exposed = self.masks.exposed(nx, z);
+            for y in 0..ny {
+                if exposed[y] != W::ZERO {
+                    self.compare::<I>(grid, all.is_wide(), y, z);
+                    self.masks.exposed |= 1 << z;
+                } else {
+                    let at = word_index::<W>(y as isize, z as isize);
+                    self.masks.layers[2].before[at] = W::ZERO;
+                }
+            }
+            if all.has_translucent() {
+                self.compare_halo::<I>(grid, all.is_wide(), ny, z);
+            }
+        }
+        self.masks.has_translucent = all.has_translucent();
+        self.masks.has_wide_keys = all.is_wide();
+        if all.has_translucent() {
+            (0..ny).for_each(|y| self.compare_halo::<I>(grid, all.is_wide(), y, nz));
+        }
+    }
+
+    /// Compares a row of the halo, in which only translucent voxels matter.
+    #[inline(always)]
+    fn compare_halo<I: Instructions>(&mut self, grid: Grid, is_wide: bool, y: usize, z: usize) {
+        let at = word_index::<W>(y as isize, z as isize);
+        if self.masks.layers[2].clear[at] != W::ZERO {
+            self.compare::<I>(grid, is_wide, y, z);
+        } else {
+            self.masks.layers[2].before[at] = W::ZERO;
+        }
+    }
+
+    /// Reads a slice and finds its opaque and translucent voxels.
+    #[inline(always)]
+    fn find<I: Instructions>(&mut self, grid: Grid, z: isize, all: &mut Summary) {
+        let [nx, ny, _] = grid.extents;
+        let was_wide = all.is_wide();
+        let found = self.read(grid, z);
+        all.classes |= found.classes;
+        all.high_keys |= found.high_keys;
+        if all.is_wide() {
+            self.read_high(z, was_wide);
+        }
+        let classes = self.copied.classes.as_slice();
+        let [_, of_y, of_z] = &mut self.masks.layers;
+        let rows = word_index::<W>(-1, z)..word_index::<W>(ny as isize + 1, z);
+        let opaque = &mut of_z.opaque[rows.clone()];
+        let ends = &mut of_z.ends[rows.clone()];
+        let mut first = 0;
+        for (opaque, ends) in opaque.iter_mut().zip(ends) {
+            let row = &classes[first..];
+            first += grid.stride(1);
+            *opaque = bits_where_class::<W, I>(&row[1..], Visibility::Opaque, nx);
+            let is_opaque = |class: u8| u64::from(class == Visibility::Opaque as u8);
+            *ends = W::from_bits(is_opaque(row[0]) | is_opaque(row[nx + 1]) << 1);
+        }
+        let across = &mut of_y.opaque[word_index::<W>(z, -1)..];
+        for (across, &opaque) in across.iter_mut().step_by(stride::<W>()).zip(&*opaque) {
+            *across = opaque;
+        }
+        of_z.clear[rows].fill(W::ZERO);
+        if found.has_translucent() {
+            self.find_clear::<I>(grid, all.is_wide(), z);
+        }
+    }
+
+    /// Finds the translucent voxels of a slice, and completes the ends of its rows.
+    #[inline(always)]
+    fn find_clear<I: Instructions>(&mut self, grid: Grid, is_wide: bool, z: isize) {
+        let [nx, ny, _] = grid.extents;
+        let Copied { low, high, classes, .. } = &*self.copied;
+        let of_z = &mut self.masks.layers[2];
+        for y in 0..ny + 2 {
+            let first = y * grid.stride(1);
+            let at = word_index::<W>(y as isize - 1, z);
+            let row = &classes[first..];
+            of_z.clear[at] = bits_where_class::<W, I>(&row[1..], Visibility::Translucent, nx);
+            let end = grid.stride(2) * (z + 1) as usize + first + nx + 1;
+            let is_same = row[nx] == row[nx + 1]
+                && low[end - 1] == low[end]
+                && (!is_wide || high[end - 1] == high[end]);
+            let is_clear = row[0] == Visibility::Translucent as u8;
+            let bits = u64::from(is_same) << 2 | u64::from(is_clear) << 3;
+            of_z.ends[at] = of_z.ends[at] | W::from_bits(bits);
+        }
+    }
+
+    /// Copies the visibility and the low halves of the keys of a slice.
+    #[inline(always)]
+    fn read(&mut self, grid: Grid, z: isize) -> Summary {
+        let Copied { low, classes, .. } = &mut *self.copied;
+        let mut all = Summary::default();
+        let Some(rows) = self.cells.rows(grid, z) else {
+            classes.fill(Visibility::Empty as u8);
+            return all;
+        };
+        let low = &mut low[grid.stride(2) * (z + 1) as usize..][..grid.stride(2)];
+        if let Some(cells) = rows.packed(grid.stride(2)) {
+            all.read(cells.iter(), low, &mut classes[..cells.len()]);
+            return all;
+        }
+        let inset = 1 - grid.halo.width();
+        for row in 0..rows.row_count {
+            let first = (row + inset) * grid.stride(1) + inset;
+            let (low, classes) = (&mut low[first..], &mut classes[first..]);
+            let (low, classes) = (&mut low[..rows.len], &mut classes[..rows.len]);
+            let cells = rows.row(row);
+            match rows.step {
+                1 => all.read(cells.iter(), low, classes),
+                step => all.read(cells.iter().step_by(step), low, classes),
+            }
+        }
+        all
+    }
+
+    /// Copies the high halves of the keys of a slice. Those of all earlier slices are zero unless
+    /// `was_wide`.
+    #[cold]
+    #[inline(never)]
+    fn read_high(&mut self, z: isize, was_wide: bool) {
+        let Copied { low, high, .. } = &mut *self.copied;
+        if !was_wide {
+            high.clear();
+            high.resize(low.len(), Material::AIR);
+        }
+        let grid = self.cells.grid;
+        let Some(rows) = self.cells.rows(grid, z) else { return };
+        let inset = 1 - grid.halo.width();
+        for row in 0..rows.row_count {
+            let first = (z + 1) as usize * grid.stride(2) + (row + inset) * grid.stride(1) + inset;
+            let cells = rows.row(row).iter().step_by(rows.step);
+            for (high, cell) in high[first..][..rows.len].iter_mut().zip(cells) {
+                *high = Material((cell.key() >> 16) as u16);
+            }
+        }
+    }
+
+    /// Compares a row with the previous voxels, rows and slices. `y` or `z` may be the halo row
+    /// after the last.
+    #[inline(always)]
+    fn compare<I: Instructions>(&mut self, grid: Grid, is_wide: bool, y: usize, z: usize) {
+        let Copied { low, high, .. } = &*self.copied;
+        let [row, slice] = [grid.stride(1), grid.stride(2)];
+        let first = slice * (z + 1) + row * (y + 1) + 1;
+        let others = [first - 1, first - row, first - slice];
+        let [nx, ..] = grid.extents;
+        let mut same = bits_where_all_equal::<W, I>(low, first, others, nx);
+        if is_wide {
+            let high = bits_where_all_equal::<W, I>(high, first, others, nx);
+            same = [0, 1, 2].map(|axis| same[axis] & high[axis]);
+        }
+        let [y, z] = [y, z].map(|c| c as isize);
+        let [_, of_y, of_z] = &mut self.masks.layers;
+        let (at, clear) = (word_index::<W>(y, z), &of_z.clear);
+        let here = clear[at];
+        // Voxels of equal keys are equal only if both are translucent, or neither is.
+        let previous = [
+            here << 1 | of_z.ends[at] >> 3 & W::from_bits(1),
+            clear[word_index::<W>(y - 1, z)],
+            clear[word_index::<W>(y, z - 1)],
+        ];
+        let [x, before, slice_before] = [0, 1, 2].map(|axis| same[axis] & !(here ^ previous[axis]));
+        of_z.along[at] = x;
+        of_z.across[at] = before;
+        of_z.before[at] = slice_before;
+        let at = word_index::<W>(z, y);
+        of_y.along[at] = x;
+        of_y.across[at] = slice_before;
+    }
+}
+
+impl Summary {
+    #[inline(always)]
+    fn has_translucent(self) -> bool {
+        self.classes & Visibility::Translucent as u8 != 0
+    }
+
+    /// Whether a key needs more than 16 bits.
+    #[inline(always)]
+    fn is_wide(self) -> bool {
+        self.high_keys != 0
+    }
+
+    /// Copies the visibility and the low halves of the keys of some cells.
+    #[inline(always)]
+    fn read<'a, V: Voxel + 'a>(
+        &mut self,
+        cells: impl Iterator<Item = &'a V>,
+        low: &mut [Material],
+        classes: &mut [u8],
+    ) {
+        let (mut any_class, mut any_high) = (0, 0);
+        for ((cell, low), class) in cells.zip(low).zip(classes) {
+            let (visibility, key) = (cell.visibility() as u8, cell.key());
+            *low = Material(key as u16);
+            *class = visibility;
+            any_class |= visibility;
+            any_high |= if visibility == Visibility::Empty as u8 { 0 } else { key >> 16 };
+        }
+        self.classes |= any_class;
+        self.high_keys |= any_high;
+    }
+}
+
+impl<'a, V> Cells<'a, V> {
+    /// Returns the rows of a slice, or `None` for a slice of the halo that does not exist.
+    #[inline(always)]
+    fn rows(&self, grid: Grid, z: isize) -> Option<Rows<'a, V>> {
+        let [step, row_stride, slice_stride] = self.strides;
+        let (halo, [nx, ny, nz]) = (grid.halo.width(), grid.extents);
+        let slice = (z + halo as isize) as usize;
+        let exists = slice < nz + 2 * halo;
+        let cells = self.cells.get(if exists { slice * slice_stride } else { usize::MAX }..)?;
+        Some(Rows { cells, row_stride, step, len: nx + 2 * halo, row_count: ny + 2 * halo })
+    }
+}
+
+/// Rows of one slice of a caller's cells, with the halo if there is one.
+struct Rows<'a, V> {
+    /// Cells from the first one of the slice on.
+    cells: &'a [V],
+    row_stride: usize,
+    /// Distance between the cells of a row.
+    step: usize,
+    /// Number of cells of a row.
+    len: usize,
+    row_count: usize,
+}
+
+impl<'a, V> Rows<'a, V> {
+    /// Returns the cells from the first one of a row on.
+    #[inline(always)]
+    fn row(&self, row: usize) -> &'a [V] {
+        self.cells.get(row * self.row_stride..).unwrap_or_default()
+    }
+
+    /// Returns the cells of the slice if there are `count` without gaps.
+    #[inline(always)]
+    fn packed(&self, count: usize) -> Option<&'a [V]> {
+        let is_packed =
+            self.step == 1 && self.row_stride == self.len && self.len * self.row_count == count;
+        if is_packed { self.cells.get(..count) } else { None }
+    }
+}
