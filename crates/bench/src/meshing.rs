@@ -1,12 +1,14 @@
 //! Table `meshing`: converts voxels to quads, compared with the best meshers.
 //!
 //! Every contender gets each chunk in its own input format, which is prepared before the clock
-//! starts. drystone, `classic`, `block-mesh` and `block-mesh-bgm` get padded voxels.
-//! `binary-greedy-meshing` gets padded voxels and both bit masks. The metric `fill` is the cost of
-//! filling drystone's padded chunk from a world. Every mesh is compared with one quad per face, by
-//! area per face direction and material.
+//! starts. drystone and `classic` get a padded chunk. `drystone-array`, `block-mesh` and
+//! `block-mesh-bgm` get one array of padded voxels, the same bytes. `binary-greedy-meshing` gets
+//! padded voxels and both bit masks. The metric `fill` is the cost of filling drystone's padded
+//! chunk from a world. Every mesh is compared with one quad per face, by area per face direction
+//! and material. The case `boxes` divides solid voxels into boxes.
 
 mod areas;
+mod boxes;
 mod fill;
 mod input;
 mod ours;
@@ -22,7 +24,7 @@ use drystone_voxel::{GreedyMesher, MesherOptions, PaddedChunk};
 use self::{
     areas::Areas,
     input::Input,
-    ours::{Classic, Greedy},
+    ours::{Array, Classic, Greedy},
     peers::{BinaryGreedy, BlockMesh},
     scenes::Scene,
 };
@@ -101,7 +103,11 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
         let Some(inputs) = run.prepare(case.name, inputs)? else { continue };
         fill::run(run, case.name, &inputs)?;
     }
-    Ok(())
+    let inputs = || scenes::terrain(32, run.options).and_then(Scene::inputs);
+    match run.prepare("boxes", inputs)? {
+        Some(inputs) => boxes::run(run, "boxes", &inputs),
+        None => Ok(()),
+    }
 }
 
 /// Runs a case. `P` is the side of the padded chunk, `N` the side of the chunk.
@@ -115,8 +121,10 @@ fn run_case<const P: u32, const N: usize>(
         new(name, Box::new(BlockMesh::<P, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh)))
     };
     run.case(case.name, || {
-        let mut contenders =
-            vec![new("drystone", Box::new(Greedy::new(GreedyMesher::new(), Input::padded)))];
+        let mut contenders = vec![
+            new("drystone", Box::new(Greedy::new(GreedyMesher::new(), Input::padded))),
+            new("drystone-array", Box::<Array>::default()),
+        ];
         if case.uniform {
             contenders.push(new(
                 "drystone-scan",

@@ -2,7 +2,9 @@ use std::{collections::BTreeSet, rc::Rc};
 
 use binary_greedy_meshing::{compute_opaque_mask, compute_transparent_mask};
 use block_mesh::{MergeVoxel, Voxel, VoxelVisibility};
-use drystone_voxel::{ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, mesh_unit};
+use drystone_voxel::{
+    ChunkMesh, ChunkPos, Material, MaterialTable, PaddedChunk, Visibility, mesh_unit,
+};
 use drystone_world::World;
 
 use super::Areas;
@@ -59,7 +61,7 @@ impl Input {
     }
 }
 
-/// A voxel in the format of `block-mesh` and `block-mesh-bgm`.
+/// A voxel in the format of `block-mesh` and `block-mesh-bgm`, which drystone takes too.
 #[derive(Clone, Copy)]
 pub(super) struct BlockVoxel {
     pub(super) material: u16,
@@ -88,6 +90,22 @@ impl MergeVoxel for BlockVoxel {
 
     fn merge_value(&self) -> u16 {
         self.material
+    }
+}
+
+impl drystone_voxel::Voxel for BlockVoxel {
+    #[inline]
+    fn visibility(self) -> Visibility {
+        match self.visibility {
+            VoxelVisibility::Empty => Visibility::Empty,
+            VoxelVisibility::Translucent => Visibility::Translucent,
+            VoxelVisibility::Opaque => Visibility::Opaque,
+        }
+    }
+
+    #[inline]
+    fn key(self) -> u32 {
+        self.material.into()
     }
 }
 

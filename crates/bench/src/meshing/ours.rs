@@ -2,7 +2,8 @@
 
 use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
 use drystone_voxel::{
-    ChunkMesh, GreedyMesher, Material, MaterialTable, PaddedChunk, face_is_visible,
+    ChunkMesh, GreedyMesher, Halo, Material, MaterialTable, PaddedChunk, VoxelArray,
+    face_is_visible,
 };
 
 use super::{Areas, Input, Mesher};
@@ -24,6 +25,31 @@ impl Greedy {
 impl Mesher for Greedy {
     fn mesh(&mut self, input: &Input) {
         self.mesher.mesh((self.chunk)(input), input.materials(), &mut self.mesh);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.mesh.len()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        areas.add_quads(self.mesh.iter().map(|(quad, _)| quad));
+    }
+}
+
+/// drystone's mesher over the voxels of `block-mesh`, in place.
+#[derive(Default)]
+pub(super) struct Array {
+    mesher: GreedyMesher,
+    mesh: ChunkMesh,
+}
+
+impl Mesher for Array {
+    fn mesh(&mut self, input: &Input) {
+        let extents = [input.padded.side(); 3];
+        let array = VoxelArray::new(&input.block, extents, Halo::One);
+        // An error leaves no mesh, which the comparison of areas reports.
+        self.mesh.clear();
+        let _ = array.and_then(|array| self.mesher.mesh_array(&array, &mut self.mesh));
     }
 
     fn quad_count(&self) -> usize {

@@ -24,8 +24,10 @@ fn no_case_takes_more_quads_than_the_classic_algorithm() {
         let rows = rows(case);
         let quads = |contender| median(&rows, contender, "quads");
         assert!(quads("classic") > 0.0);
+        assert_eq!(quads("drystone"), quads("drystone-array"));
         assert!(quads("drystone") <= 1.003 * quads("classic"), "{case}: {}", quads("drystone"));
-        for contender in ["block-mesh", "block-mesh-bgm", "binary-greedy-meshing"] {
+        for contender in ["drystone-array", "block-mesh", "block-mesh-bgm", "binary-greedy-meshing"]
+        {
             assert!(median(&rows, contender, "time") > 0.0, "{case}: {contender}");
         }
         assert!(median(&rows, "drystone", "fill") > 0.0);
@@ -54,4 +56,11 @@ fn chunks_are_meshed_into_pools_in_place_and_gathered() {
     for contender in ["gathered-mapped", "in-place-mapped", "gathered-staged", "in-place-staged"] {
         assert!(median(&rows, contender, "time") > 0.0, "{contender}");
     }
+}
+
+#[test]
+fn terrain_is_divided_into_boxes() {
+    let rows = rows("boxes");
+    let count = median(&rows, "drystone", "boxes");
+    assert!((1.0..2000.0).contains(&count), "{count} boxes");
 }
