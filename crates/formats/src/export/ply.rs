@@ -2,13 +2,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::portion::{Attributes, Palette, Portion, PortionWriter, WriteFault};
+use super::portion::{Attributes, Face, Palette, Portion, PortionWriter, WriteFault};
 use super::scratch::Scratch;
 
 /// Length of the header in bytes. A comment fills what the numbers leave.
 const HEADER_BYTES: usize = 512;
 
-/// Writer of a binary PLY file: vertices with colours, triangles and rectangles.
+/// Writer of a binary PLY file: vertices with colours, and triangles. Some readers, such as trimesh,
+/// refuse faces of different lengths.
 ///
 /// Vertices precede faces in the file, so faces are collected in a temporary file.
 pub(super) struct PlyWriter {
@@ -42,7 +43,7 @@ impl PortionWriter for PlyWriter {
     fn write(&mut self, portion: &Portion) -> Result<(), WriteFault> {
         let first = self.vertex_count;
         self.vertex_count += portion.vertices.len() as u64;
-        self.face_count += portion.faces.len() as u64;
+        self.face_count += portion.triangle_count();
         WriteFault::check(self.vertex_count, self.max_count, "vertices")?;
         WriteFault::check(self.face_count, self.max_count, "faces")?;
         for vertex in &portion.vertices {
@@ -52,14 +53,12 @@ impl PortionWriter for PlyWriter {
             bytes[12..].copy_from_slice(&self.palette.color(vertex.color));
             self.file.write_all(&bytes)?;
         }
-        for face in &portion.faces {
-            let corners = face.corners();
-            let mut bytes = [corners.len() as u8; 17];
-            for (place, corner) in bytes[1..].chunks_exact_mut(4).zip(corners) {
-                // Below the limit that was checked.
-                place.copy_from_slice(&((first + u64::from(*corner)) as u32).to_le_bytes());
-            }
-            self.faces.write_all(&bytes[..1 + 4 * corners.len()])?;
+        for triangle in portion.faces.iter().flat_map(Face::triangles) {
+            // Below the limit that was checked.
+            let corners = triangle.map(|corner| ((first + u64::from(corner)) as u32).to_le_bytes());
+            let mut bytes = [3; 13];
+            bytes[1..].copy_from_slice(corners.as_flattened());
+            self.faces.write_all(&bytes)?;
         }
         Ok(())
     }

@@ -190,11 +190,11 @@ pub(crate) fn of_ply(bytes: &[u8]) -> Vec<Triangle> {
     let mut triangles = Vec::new();
     for face in &ply.payload["face"] {
         let Property::ListUInt(corners) = &face["vertex_indices"] else { panic!("no list") };
-        for rest in corners[1..].windows(2) {
-            let [a, b, c] = [corners[0], rest[0], rest[1]].map(vertex);
-            assert!(a.1 == b.1 && b.1 == c.1, "a face has one colour");
-            triangles.push(Triangle { corners: [a.0, b.0, c.0], color: a.1 });
-        }
+        // Some readers refuse faces of different lengths.
+        let corners = <[u32; 3]>::try_from(corners.as_slice()).unwrap();
+        let [a, b, c] = corners.map(vertex);
+        assert!(a.1 == b.1 && b.1 == c.1, "a face has one colour");
+        triangles.push(Triangle { corners: [a.0, b.0, c.0], color: a.1 });
     }
     triangles
 }
