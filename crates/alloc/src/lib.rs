@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -22,4 +23,4 @@ pub use range_space::{
     RangeStats,
 };
 pub use size_classes::{ClassAllocation, ClassHandle, SizeClassConfig, SizeClasses};
-pub use slots::{Handle, SlotIter, SlotIterMut, Slots};
+pub use slots::{Handle, SlotDrain, SlotIter, SlotIterMut, Slots};

@@ -1,5 +1,8 @@
 use alloc::vec::Vec;
-use core::num::NonZeroU32;
+use core::{
+    num::NonZeroU32,
+    ops::{Index, IndexMut},
+};
 
 mod handle;
 mod iter;
@@ -7,7 +10,7 @@ mod iter;
 mod tests;
 
 pub use handle::Handle;
-pub use iter::{SlotIter, SlotIterMut};
+pub use iter::{SlotDrain, SlotIter, SlotIterMut};
 
 /// End of the list of free slots: no slot.
 const END: u32 = u32::MAX;
@@ -91,6 +94,23 @@ impl<T> Slots<T> {
         Ok(handle)
     }
 
+    /// Inserts the value that `make` returns for its handle. `None` if all 2³² − 1 slots are taken
+    /// or the heap is out of memory; `make` is not called then.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_alloc::Slots;
+    ///
+    /// let mut slots = Slots::new();
+    /// let handle = slots.insert_with(|handle| handle.index()).unwrap();
+    /// assert_eq!(slots[handle], 0);
+    /// ```
+    pub fn insert_with(&mut self, make: impl FnOnce(Handle<T>) -> T) -> Option<Handle<T>> {
+        let handle = self.reserve_handle()?;
+        // The slot that was reserved is the next one.
+        self.insert(make(handle)).ok()
+    }
+
     /// Removes and returns a value. `None` if the handle is stale.
     #[inline]
     pub fn remove(&mut self, handle: Handle<T>) -> Option<T> {
@@ -107,10 +127,26 @@ impl<T> Slots<T> {
     }
 
     /// Removes all values and keeps the memory. All handles become stale.
+    #[doc(alias = "clear")]
     pub fn reset(&mut self) {
+        drop(self.drain());
+    }
+
+    /// Removes all values and returns them with their former handles, sorted by slot. Values that
+    /// the iterator has not returned are dropped with it.
+    pub fn drain(&mut self) -> SlotDrain<'_, T> {
+        SlotDrain::new(self)
+    }
+
+    /// Removes the values for which `keep` returns false. Calls it once for each value, sorted by
+    /// slot.
+    pub fn retain(&mut self, mut keep: impl FnMut(Handle<T>, &mut T) -> bool) {
         for index in 0..self.slots.len() {
-            if let Slot::Live { handle, .. } = self.slots[index] {
-                self.remove(handle);
+            if let Slot::Live { handle, value } = &mut self.slots[index] {
+                let handle = *handle;
+                if !keep(handle, value) {
+                    self.remove(handle);
+                }
             }
         }
     }
@@ -202,6 +238,22 @@ impl<T> Slots<T> {
         }
     }
 
+    /// Returns the handle of the next value, and reserves memory for it. Removes exhausted slots
+    /// from the free list.
+    fn reserve_handle(&mut self) -> Option<Handle<T>> {
+        while let Some(Slot::Free { generation, next }) = self.slots.get(self.first_free as usize) {
+            match NonZeroU32::new(generation.wrapping_add(1)) {
+                Some(generation) => return Some(Handle::new(self.first_free, generation)),
+                None => self.first_free = *next,
+            }
+        }
+        let index = self.slots.len();
+        if index == self.slots.capacity() {
+            self.grow()?;
+        }
+        Some(Handle::new(index as u32, NonZeroU32::MIN))
+    }
+
     /// Inserts into the next free slot, because the generations of the first one are exhausted.
     /// That slot stays off the free list: in a further use, its first handle would be valid again.
     #[cold]
@@ -239,6 +291,29 @@ impl<T> Default for Slots<T> {
     fn default() -> Self {
         Self::new()
     }
+}
+
+impl<T> Index<Handle<T>> for Slots<T> {
+    type Output = T;
+
+    /// # Panics
+    /// If the handle is stale. [`Slots::get`] returns `None` instead.
+    fn index(&self, handle: Handle<T>) -> &T {
+        self.get(handle).unwrap_or_else(|| stale(handle))
+    }
+}
+
+impl<T> IndexMut<Handle<T>> for Slots<T> {
+    /// # Panics
+    /// If the handle is stale. [`Slots::get_mut`] returns `None` instead.
+    fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
+        self.get_mut(handle).unwrap_or_else(|| stale(handle))
+    }
+}
+
+#[cold]
+fn stale<T>(handle: Handle<T>) -> ! {
+    panic!("{handle:?} is stale: its value was removed, or it belongs to another table")
 }
 
 impl<'a, T> IntoIterator for &'a Slots<T> {

@@ -9,7 +9,7 @@ use crate::{
 
 /// Handle of one mesh of a [`VertexPool`](crate::VertexPool). Stale after the mesh is removed, and
 /// in every other pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MeshHandle {
     pub(crate) mesh: MeshKey,
     /// Id of the pool.
@@ -25,6 +25,22 @@ impl MeshHandle {
     #[inline]
     pub const fn slot(self) -> u32 {
         self.mesh.index()
+    }
+
+    /// Returns the handle as two integers, for storage in untyped data.
+    #[inline]
+    pub const fn to_bits(self) -> (u64, u32) {
+        (self.mesh.to_bits(), self.pool)
+    }
+
+    /// Returns the handle of the integers from [`to_bits`](Self::to_bits), or `None` if the first
+    /// is 0. Use the handle only with the pool that returned it.
+    #[inline]
+    pub const fn from_bits((mesh, pool): (u64, u32)) -> Option<Self> {
+        match Handle::from_bits(mesh) {
+            Some(mesh) => Some(Self { mesh, pool }),
+            None => None,
+        }
     }
 }
 

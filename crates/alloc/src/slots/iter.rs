@@ -1,6 +1,6 @@
 use core::slice;
 
-use super::{Handle, Slot};
+use super::{Handle, Slot, Slots};
 use crate::bit_tree::WORD_BITS;
 
 /// Returns the bits of the live slots among up to 64. No branch depends on a slot.
@@ -107,3 +107,43 @@ impl<'a, T> Iterator for SlotIterMut<'a, T> {
 }
 
 impl<T> ExactSizeIterator for SlotIterMut<'_, T> {}
+
+/// Iterator that removes all values of a [`Slots`](super::Slots), sorted by slot.
+#[derive(Debug)]
+pub struct SlotDrain<'a, T> {
+    slots: &'a mut Slots<T>,
+    /// Index of the next slot to be visited.
+    at: usize,
+}
+
+impl<'a, T> SlotDrain<'a, T> {
+    pub(super) fn new(slots: &'a mut Slots<T>) -> Self {
+        Self { slots, at: 0 }
+    }
+}
+
+impl<T> Iterator for SlotDrain<'_, T> {
+    type Item = (Handle<T>, T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let slot = self.slots.slots.get(self.at)?;
+            self.at += 1;
+            if let Slot::Live { handle, .. } = *slot {
+                return Some((handle, self.slots.remove(handle)?));
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.slots.len as usize, Some(self.slots.len as usize))
+    }
+}
+
+impl<T> ExactSizeIterator for SlotDrain<'_, T> {}
+
+impl<T> Drop for SlotDrain<'_, T> {
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
