@@ -1,9 +1,9 @@
 # Short names for daily tasks. Each runs one command.
 .DEFAULT_GOAL := help
-.PHONY: help demo web web-serve web-test gallery test soak sanitize fuzz fmt clippy doc clean
+.PHONY: help demo web web-serve web-test gallery test release-check soak sanitize fuzz fmt clippy doc clean
 
 help: ## lists the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: ## shows the generated world; without a display, writes the picture drystone.png
 	cargo run --release --bin drystone
@@ -22,6 +22,9 @@ gallery: ## redraws the pictures in docs/gallery, and with DRYSTONE_DATA those o
 
 test: ## checks format, lints and docs, and runs every test
 	@bash scripts/test.sh
+
+release-check: ## checks packages, pairs of features, compatibility and dependencies
+	@bash scripts/release-check.sh
 
 soak: ## runs all randomised tests from new seeds for ten minutes
 	@bash scripts/soak.sh

@@ -47,16 +47,6 @@ documentation() {
     RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -Dwarnings" cargo doc --locked --no-deps "$@"
 }
 
-# Lints and tests drystone-render with each device alone.
-features() {
-    local device arguments
-    for device in soft wgpu gl; do
-        arguments=(--locked -p drystone-render --no-default-features --features "$device")
-        cargo clippy "${arguments[@]}" -- -D warnings || return 1
-        cargo test --quiet "${arguments[@]}" --lib || return 1
-    done
-}
-
 # Prints the output of the tests to the terminal and the log. Passing tests show their output,
 # because a skipped test counts as passed and prints that it was skipped.
 tests() {
@@ -79,7 +69,7 @@ stage lints cargo clippy --locked "${scope[@]}" --all-targets -- -D warnings
 stage docs documentation "${scope[@]}"
 stage tests tests
 case "${scope[*]}" in
-*--workspace* | *drystone-render*) stage features features ;;
+*--workspace*) stage features bash scripts/features.sh ;;
 esac
 stage sanitizers sanitizers
 

@@ -64,7 +64,7 @@ impl Opened {
 
     fn read(source: Box<dyn Source>, file: EditsFile, levels: LevelsFor) -> Result<Self, String> {
         let source = file.over(source)?;
-        let config = LodConfig { threads: 0, waiting_bytes: 16 << 20, ..LodConfig::default() };
+        let config = LodConfig::default().with_threads(0).with_waiting_bytes(16 << 20);
         let (vertex_bytes, cache_bytes) = (MAX_VERTEX_BYTES, LEVELS_CACHE_BYTES);
         let limits = LodLimits { config, vertex_bytes, cache_bytes };
         let options = LoadOptions { levels, limits, shade: Shade::default() };
@@ -138,12 +138,7 @@ impl EditsFile {
         if self.made.is_none() && source.materials().len() > usize::from(u16::MAX) {
             return Ok(source);
         }
-        let options = EditOptions {
-            file: self.made.as_ref().map(WorldFile::Memory),
-            policy: POLICY,
-            coarse_bytes: Some(COARSE_BYTES),
-            ..EditOptions::default()
-        };
+        let options = EditOptions::default().with_file(self.made.as_ref().map(WorldFile::Memory)).with_policy(POLICY).with_coarse_bytes(Some(COARSE_BYTES));
         let edited = EditedSource::open(source, &options);
         edited.map(|it| Box::new(it) as Box<dyn Source>).map_err(|error| error.to_string())
     }

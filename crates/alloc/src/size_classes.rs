@@ -13,6 +13,7 @@ use slab::{Class, Slabs};
 
 /// Configuration of a [`SizeClasses`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
 pub struct SizeClassConfig {
     /// Maximum number of bucket sizes. More sizes waste less inside buckets and more in empty
     /// buckets. Default: 16.

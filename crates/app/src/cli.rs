@@ -186,8 +186,8 @@ impl SourceOptions {
 
     /// Returns the options for opening the file.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        let model = ModelOptions { merge_tolerance: self.merge, ..ModelOptions::default() };
-        OpenOptions { height_map: self.height_map.options(), model }
+        let model = ModelOptions::default().with_merge_tolerance(self.merge);
+        OpenOptions::default().with_height_map(self.height_map.options()).with_model(model)
     }
 
     /// Returns the scene that changes in every frame; `None` without `--scene`.

@@ -23,10 +23,12 @@ use drystone::{
 };
 use drystone_render::{Cull, RenderError, Renderer};
 
+#[cfg(feature = "window")]
+use crate::viewer;
 use crate::{
     AppError,
     cli::{Command, Options, SceneOptions},
-    output, source, viewer,
+    output, source,
 };
 
 /// Output of the bare command without a display.
@@ -35,7 +37,12 @@ const DEFAULT_PICTURE: &str = "drystone.png";
 pub(crate) fn run(options: Options) -> Result<(), AppError> {
     match options.command {
         Some(Command::View(view)) if view.keys => output::print(&keys::text(Host::Window)),
+        #[cfg(feature = "window")]
         Some(Command::View(view)) => viewer::run(&view.scene, &view.save, view.frames),
+        #[cfg(not(feature = "window"))]
+        Some(Command::View(_)) => {
+            Err(AppError::Window("this program was built without the feature window".into()))
+        }
         Some(Command::Shot(options)) => shot::run(&options.scene, &options.output),
         Some(Command::Fly(options)) => fly::run(&options),
         Some(Command::Info(options)) => info::run(&options),
@@ -43,6 +50,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Export(options)) => export::run(&options),
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),
+        #[cfg(feature = "window")]
         None if viewer::has_display() => match viewer::run(&options.scene, &options.save, None) {
             // The display does not exist, or no adapter can present to it.
             Err(AppError::Window(reason)) => {

@@ -39,13 +39,13 @@ impl LodLimits {
     /// Returns the limits without levels of detail: everything is shown in full detail.
     #[must_use]
     pub fn full_detail(self) -> Self {
-        Self { config: LodConfig { max_level: 0, ..self.config }, ..self }
+        Self { config: self.config.with_max_level(0), ..self }
     }
 
     /// Returns the limits with all levels of detail.
     #[must_use]
     pub fn all_levels(self) -> Self {
-        Self { config: LodConfig { max_level: NodePos::MAX_LEVEL, ..self.config }, ..self }
+        Self { config: self.config.with_max_level(NodePos::MAX_LEVEL), ..self }
     }
 
     /// Whether there are levels of detail.
@@ -69,7 +69,10 @@ impl LodLimits {
             Pace::Frames => self,
             Pace::Pictures => {
                 let (frame_bytes, frame_time) = (usize::MAX, Duration::from_secs(1));
-                Self { config: LodConfig { frame_bytes, frame_time, ..self.config }, ..self }
+                Self {
+                    config: self.config.with_frame_bytes(frame_bytes).with_frame_time(frame_time),
+                    ..self
+                }
             }
         }
     }
@@ -106,6 +109,7 @@ pub enum LevelsFor {
 
 /// Error of loading content.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadError {
     /// The voxels cannot be read.
     #[error(transparent)]

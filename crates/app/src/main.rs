@@ -1,5 +1,6 @@
 //! The command line and the viewer of drystone.
 #![deny(unsafe_code)]
+#![cfg_attr(not(feature = "window"), allow(dead_code, reason = "only the window uses it"))]
 
 mod allocator;
 mod cli;
@@ -9,6 +10,7 @@ mod output;
 mod report;
 mod settings;
 mod source;
+#[cfg(feature = "window")]
 mod viewer;
 
 use std::{panic, process::ExitCode};

@@ -18,9 +18,13 @@ mod quads;
 mod ray;
 mod voxel_scene;
 
-pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, open_window_async};
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+pub use backend::open_window;
+#[cfg(feature = "gpu")]
+pub use backend::open_window_async;
+pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size};
 #[cfg(not(target_arch = "wasm32"))]
-pub use backend::{open_renderer, open_soft, open_window};
+pub use backend::{open_renderer, open_soft};
 pub use default_view::{
     DefaultView, Side, corners, default_view, default_view_of_model, level_corners, reach,
 };

@@ -29,7 +29,10 @@ pub(crate) fn open(options: &SourceOptions) -> Result<Opened, AppError> {
     }
     let size_chunks = options.chunks.unwrap_or(GeneratorConfig::default().size_chunks);
     let (seed, relief_voxels) = (options.seed, options.relief);
-    let config = GeneratorConfig { seed, size_chunks, relief_voxels };
+    let config = GeneratorConfig::default()
+        .with_seed(seed)
+        .with_size_chunks(size_chunks)
+        .with_relief_voxels(relief_voxels);
     Ok(Opened::Voxels(Box::new(GeneratedWorld::new(config)?)))
 }
 
@@ -42,7 +45,7 @@ pub(crate) fn open_edited(source: &SourceOptions, edits: &EditsArgs) -> Result<O
     };
     Ok(Opened::Voxels(match &edits.edits {
         Some(path) => {
-            let options = EditOptions { access: EditAccess::Read, ..EditOptions::at(path) };
+            let options = EditOptions::at(path).with_access(EditAccess::Read);
             Box::new(EditedSource::open(voxels, &options)?)
         }
         None => {
@@ -80,7 +83,7 @@ pub(crate) fn open_to_edit(scene: &SceneOptions, save: &SaveArgs) -> Result<Open
     if let Some(edits) = &scene.edits.edits {
         return Ok(match open(&scene.source)? {
             Opened::Voxels(source) => {
-                let options = EditOptions { policy, ..EditOptions::at(edits) };
+                let options = EditOptions::at(edits).with_policy(policy);
                 Opened::Voxels(Box::new(EditedSource::open(source, &options)?))
             }
             model => model,
@@ -103,7 +106,7 @@ fn with_edits(source: Box<dyn Source>, policy: CommitPolicy) -> Result<Opened, A
     if source.materials().len() > usize::from(u16::MAX) {
         return Ok(Opened::Voxels(source));
     }
-    let options = EditOptions { policy, ..EditOptions::default() };
+    let options = EditOptions::default().with_policy(policy);
     Ok(Opened::Voxels(Box::new(EditedSource::open(source, &options)?)))
 }
 
@@ -133,7 +136,7 @@ pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
 
 fn note_warnings(model: &Model, options: &SceneOptions) {
     if options.verbose {
-        for ModelWarning { kind, count, first_location } in model.warnings.iter() {
+        for ModelWarning { kind, count, first_location, .. } in model.warnings.iter() {
             output::note(&format!("{kind}: {count}, first at {first_location}"));
         }
     }
@@ -177,8 +180,7 @@ mod tests {
         // Of another world.
         let source = Box::new(GeneratedWorld::new(GeneratorConfig::default()).unwrap());
         let other = name("other.drystone");
-        let options =
-            EditOptions { access: EditAccess::Write, ..EditOptions::at(Path::new(&other)) };
+        let options = EditOptions::at(Path::new(&other)).with_access(EditAccess::Write);
         drop(EditedSource::open(source, &options).unwrap());
         let mut refused = vec![
             (name("no folder/e.drystone"), "cannot be written"),

@@ -23,10 +23,8 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
 
 /// Configuration of a pool of a number of buffers, which have this capacity together.
 fn fixed_buffers(buffers: u32, capacity: u32) -> PoolConfig {
-    PoolConfig {
-        min_buffer_elements: capacity / buffers,
-        max_buffer_elements: capacity / buffers,
-        max_buffers: buffers as u16,
-        ..PoolConfig::default()
-    }
+    PoolConfig::default()
+        .with_min_buffer_elements(capacity / buffers)
+        .with_max_buffer_elements(capacity / buffers)
+        .with_max_buffers(buffers as u16)
 }

@@ -7,6 +7,7 @@ use crate::format::{Format, SupportedFormats};
 /// Reason why a source cannot be opened, read or written. Each message is one line: what happened,
 /// where, and what to do.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SourceError {
     /// The file cannot be read at all.
     #[error("{}: cannot be read: {problem}; check the name and the permissions", path.display())]

@@ -34,6 +34,19 @@ impl Format {
     /// The first bytes of every stored world.
     pub const STORED_SIGNATURE: [u8; 4] = *b"redb";
 
+    /// Whether this build reads the format: whether its feature is enabled. `drystone-store`
+    /// reads stored worlds.
+    pub const fn is_enabled(self) -> bool {
+        match self {
+            Self::MagicaVoxel => cfg!(feature = "vox"),
+            Self::Qubicle => cfg!(feature = "qb"),
+            Self::Minecraft => cfg!(feature = "minecraft"),
+            Self::HeightMap => cfg!(feature = "height-map"),
+            Self::Stored => true,
+            Self::Model => cfg!(feature = "model"),
+        }
+    }
+
     /// Name and extensions, in the plural, for messages.
     pub const fn description(self) -> &'static str {
         match self {
@@ -47,12 +60,13 @@ impl Format {
     }
 }
 
-/// All formats, as messages list them.
+/// All enabled formats, as messages list them.
 pub(crate) struct SupportedFormats;
 
 impl fmt::Display for SupportedFormats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, format) in Format::ALL.into_iter().enumerate() {
+        let enabled = Format::ALL.into_iter().filter(|format| format.is_enabled());
+        for (index, format) in enabled.enumerate() {
             f.write_str(if index > 0 { ", " } else { "" })?;
             f.write_str(format.description())?;
         }

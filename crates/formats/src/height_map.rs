@@ -10,12 +10,15 @@ use crate::source::Source;
 
 mod axis;
 mod cover;
+#[cfg(feature = "tiff")]
 mod geo_tiff;
+#[cfg(feature = "png")]
 mod grey_png;
 mod grid;
 mod hgt;
 mod options;
 mod relief;
+#[cfg(feature = "tiff")]
 mod tags;
 
 use grid::Decoded;
@@ -75,6 +78,7 @@ pub struct HeightMap {
 
 /// Metadata and scale of a height map.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HeightMapSummary {
     /// Description of the file format.
     pub format: String,
@@ -97,17 +101,25 @@ pub struct HeightMapSummary {
 /// Supported file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
+    #[cfg(feature = "png")]
     Png,
+    #[cfg(feature = "tiff")]
     Tiff,
     Hgt,
 }
 
 impl Format {
     /// Detects the format by the first bytes, or by the file name for formats without a signature.
+    #[cfg_attr(
+        not(any(feature = "png", feature = "tiff")),
+        expect(unused_variables, reason = "tiles have no signature")
+    )]
     fn of(start: &[u8], path: &Path) -> Option<Self> {
+        #[cfg(feature = "png")]
         if start.starts_with(grey_png::MAGIC) {
             return Some(Self::Png);
         }
+        #[cfg(feature = "tiff")]
         if geo_tiff::is_tiff(start) {
             return Some(Self::Tiff);
         }
@@ -182,7 +194,9 @@ impl HeightMap {
     ) -> Result<Self, Fault> {
         options.check()?;
         let Decoded { mut grid, format, metres_per_sample } = match format {
+            #[cfg(feature = "png")]
             Format::Png => grey_png::decode(bytes)?,
+            #[cfg(feature = "tiff")]
             Format::Tiff => geo_tiff::decode(bytes)?,
             Format::Hgt => hgt::decode(bytes, name)?,
         };

@@ -4,10 +4,15 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::format::Format;
+#[cfg(feature = "height-map")]
 use crate::height_map::HeightMap;
+#[cfg(feature = "minecraft")]
 use crate::minecraft::MinecraftWorld;
+#[cfg(feature = "model")]
 use crate::model::Model;
+#[cfg(feature = "qb")]
 use crate::qb::QbFile;
+#[cfg(feature = "vox")]
 use crate::vox::VoxFile;
 
 /// A file or folder, or the bytes of a file.
@@ -64,7 +69,7 @@ impl<'a> Input<'a> {
 impl Format {
     /// The format of `input`: by its first bytes, and by its extension for formats without a
     /// signature. A picture with the extension of a polygon model counts as a model. `None` if the
-    /// format is unknown or the file cannot be read.
+    /// format is unknown or not [enabled](Self::is_enabled), or the file cannot be read.
     pub fn of(input: Input<'_>) -> Option<Self> {
         let (head, path) = (input.head(), input.path());
         let by_content = Self::ALL.into_iter().find(|format| format.has_signature(&head, path));
@@ -73,19 +78,30 @@ impl Format {
 
     fn has_signature(self, head: &[u8], path: &Path) -> bool {
         match self {
+            #[cfg(feature = "vox")]
             Self::MagicaVoxel => VoxFile::has_signature(head),
-            Self::HeightMap => !Model::is_model(path) && HeightMap::is_height_map(head, path),
+            #[cfg(feature = "height-map")]
+            Self::HeightMap => !Self::Model.has_name(path) && HeightMap::is_height_map(head, path),
             Self::Stored => head.starts_with(&Self::STORED_SIGNATURE),
-            Self::Qubicle | Self::Minecraft | Self::Model => false,
+            _ => {
+                let _ = path;
+                false
+            }
         }
     }
 
     fn has_name(self, path: &Path) -> bool {
         match self {
+            #[cfg(feature = "qb")]
             Self::Qubicle => QbFile::is_qb(path),
+            #[cfg(feature = "minecraft")]
             Self::Minecraft => MinecraftWorld::is_minecraft(path),
+            #[cfg(feature = "model")]
             Self::Model => Model::is_model(path),
-            Self::MagicaVoxel | Self::HeightMap | Self::Stored => false,
+            _ => {
+                let _ = path;
+                false
+            }
         }
     }
 }

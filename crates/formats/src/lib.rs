@@ -1,39 +1,67 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(
+        feature = "export",
+        feature = "gltf",
+        feature = "minecraft",
+        feature = "obj",
+        feature = "png",
+        feature = "qb",
+        feature = "tiff",
+        feature = "vox"
+    )),
+    allow(dead_code, reason = "formats share helpers, and no format uses all")
+)]
 
 mod error;
+#[cfg(feature = "export")]
 mod export;
 mod fault;
 mod file;
 mod format;
+#[cfg(feature = "height-map")]
 mod height_map;
 mod identity;
 mod input;
 mod memory_file;
+#[cfg(feature = "minecraft")]
 mod minecraft;
+#[cfg(feature = "model")]
 mod model;
+#[cfg(feature = "qb")]
 mod qb;
 mod source;
+#[cfg(feature = "vox")]
 mod vox;
+#[cfg(feature = "model")]
 mod voxelize;
 
 pub use error::SourceError;
+#[cfg(feature = "export")]
 pub use export::{
     ExportFormat, ExportNodes, ExportOptions, ExportProgress, ExportSummary, ExportVoxels,
     FaceColors, OnProgress, ReadNode, UpAxis, export_model, export_voxels,
 };
 pub use format::Format;
+#[cfg(feature = "height-map")]
 pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 pub use input::Input;
 pub use memory_file::MemoryFile;
+#[cfg(feature = "minecraft")]
 pub use minecraft::MinecraftWorld;
+#[cfg(feature = "model")]
 pub use model::{
     Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
     ReadNamedFile, WarningKind, Warnings,
 };
+#[cfg(feature = "qb")]
 pub use qb::QbFile;
 pub use source::{
     EditDestination, EditStore, MAX_LOADED_CHUNKS, Motion, Saving, SeparateEdits, Source, WorldFile,
 };
+#[cfg(feature = "vox")]
 pub use vox::{VoxFile, VoxLayer, VoxSummary};
+#[cfg(feature = "model")]
 pub use voxelize::VoxelModel;

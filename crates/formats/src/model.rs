@@ -4,12 +4,15 @@ use drystone_mesh::{PolygonHandle, PolygonStats, PolygonStore};
 
 use crate::error::SourceError;
 use crate::file::read_file;
+#[cfg(any(feature = "gltf", feature = "obj"))]
 use crate::format::Format;
 
 mod builder;
 mod fault;
 mod files;
+#[cfg(feature = "gltf")]
 mod gltf;
+#[cfg(feature = "obj")]
 mod obj;
 mod vertex;
 mod warning;
@@ -124,8 +127,16 @@ impl Model {
     ) -> Result<Self, SourceError> {
         let extension = Path::new(name).extension();
         match extension.is_some_and(|extension| extension.eq_ignore_ascii_case("obj")) {
+            #[cfg(feature = "obj")]
             true => Self::parse_obj(bytes, name, options, read_file),
+            #[cfg(feature = "gltf")]
             false => Self::parse_gltf(bytes, name, options, read_file),
+            #[cfg(not(all(feature = "gltf", feature = "obj")))]
+            _ => {
+                let _ = (bytes, options, read_file);
+                let found = "a polygon model, whose format is not part of this build".into();
+                Err(SourceError::Unsupported { path: name.into(), found })
+            }
         }
     }
 
@@ -172,6 +183,7 @@ impl Model {
     /// assert!(error.is_err_and(|e| e.to_string().starts_with("cut.obj: line 1: ")));
     /// # Ok::<(), SourceError>(())
     /// ```
+    #[cfg(feature = "obj")]
     pub fn parse_obj(
         bytes: &[u8],
         name: &str,
@@ -228,6 +240,7 @@ impl Model {
     /// assert_eq!(model.bounds().unwrap().max, [2.0, 2.0, 0.0]);
     /// # Ok::<(), SourceError>(())
     /// ```
+    #[cfg(feature = "gltf")]
     pub fn parse_gltf(
         bytes: &[u8],
         name: &str,
@@ -282,11 +295,13 @@ impl Model {
 /// use drystone_formats::ModelOptions;
 ///
 /// // Merges corners that are at most a thousandth of a unit apart.
-/// let options = ModelOptions { merge_tolerance: 0.001, ..ModelOptions::default() };
+/// let options = ModelOptions::default().with_merge_tolerance(0.001);
 /// assert_eq!(ModelOptions::default().merge_tolerance, 0.0);
 /// # assert!(options.max_corners > 0);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct ModelOptions {
     /// Largest distance of two coordinates that are merged, in the file's unit. For glTF, distances
     /// are measured after the nodes' transforms. A coordinate is merged into the first unmerged
@@ -304,6 +319,29 @@ pub struct ModelOptions {
 impl Default for ModelOptions {
     fn default() -> Self {
         Self { merge_tolerance: 0.0, max_file_bytes: 512 << 20, max_corners: 1 << 24 }
+    }
+}
+
+impl ModelOptions {
+    /// Replaces [`merge_tolerance`](Self::merge_tolerance).
+    #[must_use]
+    pub fn with_merge_tolerance(mut self, merge_tolerance: f32) -> Self {
+        self.merge_tolerance = merge_tolerance;
+        self
+    }
+
+    /// Replaces [`max_file_bytes`](Self::max_file_bytes).
+    #[must_use]
+    pub fn with_max_file_bytes(mut self, max_file_bytes: u64) -> Self {
+        self.max_file_bytes = max_file_bytes;
+        self
+    }
+
+    /// Replaces [`max_corners`](Self::max_corners).
+    #[must_use]
+    pub fn with_max_corners(mut self, max_corners: u64) -> Self {
+        self.max_corners = max_corners;
+        self
     }
 }
 

@@ -66,6 +66,7 @@ pub struct VoxFile {
 
 /// Metadata of a `.vox` file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VoxSummary {
     /// Version in the file's header: 150, or 200 for newer files.
     pub version: u32,
@@ -83,6 +84,7 @@ pub struct VoxSummary {
 
 /// A layer of a `.vox` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VoxLayer {
     /// Number of the layer.
     pub id: u32,

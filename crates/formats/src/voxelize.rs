@@ -223,7 +223,7 @@ impl Source for VoxelModel {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "obj"))]
 mod tests {
     use drystone_voxel::{LocalPos, VoxelPos};
 

@@ -1,5 +1,3 @@
-use bytemuck::{Pod, Zeroable};
-
 use crate::{Face, FaceSet, Quad};
 
 /// Visible voxel, packed into 8 bytes: an entry of a buffer that is drawn cube by cube.
@@ -14,7 +12,8 @@ use crate::{Face, FaceSet, Quad};
 /// `faces` has a bit for each visible face direction, in the order of [`Face::ALL`]. An entry
 /// without faces, such as [`Cube::NOTHING`], draws nothing. `region` is the origin of `x y z`: a
 /// slot in the table of per-draw data.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
 #[repr(C)]
 pub struct Cube {
     words: [u32; 2],

@@ -2,6 +2,7 @@ use core::fmt;
 
 /// Reason why a polygon operation failed. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// A polygon has fewer than three corners.
     TooFewCorners {

@@ -4,6 +4,7 @@
 /// outside a box, the three visible ones form 1.75 runs on average, instead of 2.5 for an order of
 /// ± pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[repr(u8)]
 pub enum Face {
     /// Direction −X.

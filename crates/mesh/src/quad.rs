@@ -1,5 +1,3 @@
-use bytemuck::{Pod, Zeroable};
-
 use crate::Face;
 
 /// Axis-aligned rectangle of voxel faces in one chunk, packed into 8 bytes.
@@ -16,7 +14,8 @@ use crate::Face;
 /// [`Face::span_axes`], the height along the second. Corner `c` is at `(c & 1, c >> 1)` in width
 /// and height for a positive face direction, and at `(c >> 1, c & 1)` for a negative one. One index
 /// pattern therefore winds both counter-clockwise seen from outside.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
 #[repr(C)]
 pub struct Quad {
     words: [u32; 2],

@@ -3,6 +3,7 @@ use core::fmt;
 /// Path by which writes reach GPU-visible memory. The choice determines how the pool protects frames in
 /// flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum Access {
     /// The GPU copies data in the order in which frames are submitted. Freed memory can be written
     /// again at once.
@@ -25,6 +26,7 @@ impl Access {
 
 /// An operation that a backend could not carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BackendError {
     /// The device is out of memory.
     OutOfMemory {

@@ -6,6 +6,8 @@ use crate::{backend::ALIGNMENT_BYTES, error::PoolError};
 
 /// Policy for allocations in a pool's buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[non_exhaustive]
 pub enum Placement {
     /// Ranges of exactly the size of each mesh. Wastes least, and can be defragmented.
     #[default]
@@ -26,6 +28,7 @@ pub enum Placement {
 
 /// Handling of a mesh that exceeds the largest possible allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum Oversize {
     /// Return [`PoolError::MeshTooLarge`](crate::PoolError::MeshTooLarge).
     #[default]
@@ -36,6 +39,8 @@ pub enum Oversize {
 
 /// Limits of a pool, and how its elements map to indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct PoolConfig {
     /// Minimum size of a buffer, in elements; the size of the first. Default 65,536. A further
     /// buffer has at least 1/16 of the total capacity; 1/8 beyond 16 buffers, 1/4 beyond 32.
@@ -83,6 +88,85 @@ impl Default for PoolConfig {
             vertices_per_element: 4,
             pattern_elements: 98_304,
         }
+    }
+}
+
+impl PoolConfig {
+    /// Replaces [`min_buffer_elements`](Self::min_buffer_elements).
+    #[must_use]
+    pub fn with_min_buffer_elements(mut self, min_buffer_elements: u32) -> Self {
+        self.min_buffer_elements = min_buffer_elements;
+        self
+    }
+
+    /// Replaces [`max_buffer_elements`](Self::max_buffer_elements).
+    #[must_use]
+    pub fn with_max_buffer_elements(mut self, max_buffer_elements: u32) -> Self {
+        self.max_buffer_elements = max_buffer_elements;
+        self
+    }
+
+    /// Replaces [`max_buffers`](Self::max_buffers).
+    #[must_use]
+    pub fn with_max_buffers(mut self, max_buffers: u16) -> Self {
+        self.max_buffers = max_buffers;
+        self
+    }
+
+    /// Replaces [`first_slots`](Self::first_slots).
+    #[must_use]
+    pub fn with_first_slots(mut self, first_slots: u32) -> Self {
+        self.first_slots = first_slots;
+        self
+    }
+
+    /// Replaces [`max_slots`](Self::max_slots).
+    #[must_use]
+    pub fn with_max_slots(mut self, max_slots: u32) -> Self {
+        self.max_slots = max_slots;
+        self
+    }
+
+    /// Replaces [`placement`](Self::placement).
+    #[must_use]
+    pub fn with_placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    /// Replaces [`oversize`](Self::oversize).
+    #[must_use]
+    pub fn with_oversize(mut self, oversize: Oversize) -> Self {
+        self.oversize = oversize;
+        self
+    }
+
+    /// Replaces [`spare_frames`](Self::spare_frames).
+    #[must_use]
+    pub fn with_spare_frames(mut self, spare_frames: u32) -> Self {
+        self.spare_frames = spare_frames;
+        self
+    }
+
+    /// Replaces [`indices_per_element`](Self::indices_per_element).
+    #[must_use]
+    pub fn with_indices_per_element(mut self, indices_per_element: u32) -> Self {
+        self.indices_per_element = indices_per_element;
+        self
+    }
+
+    /// Replaces [`vertices_per_element`](Self::vertices_per_element).
+    #[must_use]
+    pub fn with_vertices_per_element(mut self, vertices_per_element: u32) -> Self {
+        self.vertices_per_element = vertices_per_element;
+        self
+    }
+
+    /// Replaces [`pattern_elements`](Self::pattern_elements).
+    #[must_use]
+    pub fn with_pattern_elements(mut self, pattern_elements: u32) -> Self {
+        self.pattern_elements = pattern_elements;
+        self
     }
 }
 

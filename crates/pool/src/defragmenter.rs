@@ -27,6 +27,7 @@ pub(crate) const IDLE_FRAMES: u64 = 16;
 
 /// Limits for one call of [`defragment`](crate::VertexPool::defragment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
 pub struct MoveBudget {
     /// Maximum bytes to move. A mesh larger than this is never moved. Default 1 MiB.
     pub bytes: u64,
@@ -42,6 +43,7 @@ impl Default for MoveBudget {
 
 /// Result of one call of [`defragment`](crate::VertexPool::defragment).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Moved {
     /// Number of bytes moved.
     pub bytes: u64,

@@ -5,11 +5,23 @@ use crate::{
     mesh::MeshHandle,
 };
 
-/// Number of meshes that [`PoolError::Full`] lists for eviction.
+/// Maximum number of meshes that [`PoolError::Full`] lists for eviction.
 pub const EVICTION_CANDIDATES: usize = 4;
+
+/// Meshes that [`PoolError::Full`] lists for eviction, at most [`EVICTION_CANDIDATES`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EvictionCandidates(pub(crate) [Option<MeshHandle>; EVICTION_CANDIDATES]);
+
+impl EvictionCandidates {
+    /// Returns the meshes, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = MeshHandle> {
+        self.0.into_iter().flatten()
+    }
+}
 
 /// Error of a pool operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PoolError {
     /// No free range is large enough, and no further buffer can be created. Nothing was changed.
     Full {
@@ -27,7 +39,7 @@ pub enum PoolError {
         /// Meshes that were least recently drawn or inserted, the oldest first: the best ones to
         /// remove. A mesh counts as drawn when its commands are built. A frame that reuses commands
         /// updates no mesh; a frame that patches commands updates only the patched meshes.
-        least_recently_drawn: [Option<MeshHandle>; EVICTION_CANDIDATES],
+        least_recently_drawn: EvictionCandidates,
     },
     /// The mesh exceeds the largest possible allocation, and the pool does not split meshes.
     MeshTooLarge {

@@ -278,7 +278,8 @@ impl<V: Pod, D: Pod> IndexedPool<V, D> {
         let inserted = self.indices.insert(indices, part_counts, (), &mut backend.indices());
         inserted.map_err(|mut error| {
             if let PoolError::Full { least_recently_drawn, .. } = &mut error {
-                *least_recently_drawn = least_recently_drawn.map(|mesh| self.owner_of(mesh?));
+                let meshes = &mut least_recently_drawn.0;
+                *meshes = meshes.map(|mesh| self.owner_of(mesh?));
             }
             error
         })

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -30,7 +31,7 @@ pub use command::{CommandRun, DrawCommand, Grouping, HiddenCommands, ListConfig,
 pub use config::{Oversize, Placement, PoolConfig};
 pub use defragmenter::{MoveBudget, Moved};
 pub use draw_list::{DrawList, DrawView, MeshRef};
-pub use error::{EVICTION_CANDIDATES, PoolError};
+pub use error::{EVICTION_CANDIDATES, EvictionCandidates, PoolError};
 pub use indexed::{IndexedBackend, IndexedList, IndexedPool, IndexedRun};
 pub use mesh::MeshHandle;
 pub use parts::{MAX_PARTS, PartSet};

@@ -64,8 +64,9 @@ impl Meshes {
         let own = self.handle(key);
         self.slots.remove(key);
         if let PoolError::Full { least_recently_drawn, .. } = &mut error {
-            *least_recently_drawn = least_recently_drawn.map(|mesh| mesh.filter(|it| *it != own));
-            least_recently_drawn.sort_by_key(Option::is_none);
+            let meshes = &mut least_recently_drawn.0;
+            *meshes = meshes.map(|mesh| mesh.filter(|it| *it != own));
+            meshes.sort_by_key(Option::is_none);
         }
         error
     }

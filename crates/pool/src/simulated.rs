@@ -70,6 +70,7 @@ pub struct SimulatedGpu {
 
 /// Counters of the operations of a simulated GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SimulatedStats {
     /// Number of buffers created.
     pub created: u32,

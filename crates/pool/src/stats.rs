@@ -4,6 +4,7 @@ use crate::{backend::Access, mesh::MeshHandle, parts::MAX_PARTS};
 
 /// Statistics of a pool. Sizes are in elements unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PoolStats {
     /// Number of meshes in the pool.
     pub meshes: u32,
@@ -37,6 +38,7 @@ pub struct PoolStats {
 
 /// Data written for a frame, and commands drawn by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameTraffic {
     /// Bytes of elements and per-draw data passed to the backend.
     pub uploaded_bytes: u64,
@@ -94,6 +96,7 @@ pub struct PoolRange {
 
 /// Range of a buffer that holds elements of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MeshRange {
     /// Number of the buffer.
     pub buffer: u32,

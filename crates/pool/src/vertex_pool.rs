@@ -88,7 +88,7 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
     /// pool.insert(&[1, 2, 3], &[3], 7, &mut backend)?;
     /// pool.clear();
     /// let placement = Placement::Buckets { elements: 250 };
-    /// pool.set_config(PoolConfig { placement, ..pool.config().clone() })?;
+    /// pool.set_config(pool.config().clone().with_placement(placement))?;
     /// pool.insert(&[4, 5], &[2], 8, &mut backend)?;
     /// assert_eq!((pool.stats().buffers, pool.stats().wasted), (1, 248));
     /// # Ok::<(), drystone_pool::PoolError>(())

@@ -4,6 +4,7 @@ mod daytime;
 
 /// Sky, sun and haze of a picture. Colours are as shown on screen (sRGB), 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
 pub struct Atmosphere {
     /// Sky straight up.
     pub zenith: Vec3,

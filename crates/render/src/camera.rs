@@ -2,6 +2,7 @@ use glam::{DVec3, Mat4, Vec3, camera::rh::proj::directx};
 
 /// The projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum Projection {
     /// Perspective: far objects appear smaller.
     Perspective {
@@ -17,6 +18,7 @@ pub enum Projection {
 
 /// A camera in the world: position, direction and projection. Y is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
 pub struct Camera {
     /// Position, in voxels. Double precision: only differences to it become `f32`.
     pub position: DVec3,

@@ -21,6 +21,7 @@ pub(crate) use table::{CullRecord, CullTable};
 
 /// Selects where opaque meshes are culled. Blended ones are always culled and sorted by the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum Cull {
     /// On the CPU: face directions and view frustum.
     #[default]
@@ -78,6 +79,7 @@ impl<G> Copy for Culled<'_, G> {}
 
 /// Counts of what a device drew of the [`Culled`] meshes in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CullCounts {
     /// The frame's number, as the device counts them.
     pub frame: u64,

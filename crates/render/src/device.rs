@@ -10,9 +10,17 @@ use crate::{
     passes::Passes,
 };
 
+/// Restricts devices and renderers to those of this repository.
+#[doc(hidden)]
+pub mod sealed {
+    pub trait Sealed {}
+}
+
 /// The part of a device that does not depend on its geometries: what it is, and its pictures.
 /// [`Renderer::output`](crate::Renderer::output) returns it for a renderer's device.
-pub trait Output {
+///
+/// The trait is sealed: versions of this crate may add methods.
+pub trait Output: sealed::Sealed {
     /// Returns a description for display: the backend, its adapter and its access mode.
     fn describe(&self) -> String;
 
@@ -72,6 +80,9 @@ pub trait Output {
 /// Each picture drawn is a *frame*. Frames are numbered from 1 and complete in that order. Writes
 /// and copies take effect in the order of the calls, for all frames drawn after them.
 /// [`DeviceInfo::access`] states whether frames that are still running can see them too.
+///
+/// The trait is sealed: versions of this crate may add methods. Callers that draw themselves
+/// implement [`Backend`](drystone_pool::Backend) instead.
 pub trait Device: Output {
     /// Entries of one kind and a table of per-draw data, bound together.
     type Geometry;

@@ -4,6 +4,7 @@ use drystone_pool::PoolError;
 
 /// Why a picture, or a part of it, could not be drawn.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RenderError {
     /// The pool refused a mesh.
     #[error(transparent)]

@@ -15,6 +15,7 @@
 pub mod bindings;
 #[allow(unsafe_code)]
 mod buffer;
+mod config;
 #[allow(unsafe_code)]
 mod context;
 mod geometry;
@@ -45,7 +46,6 @@ use std::{num::NonZeroU32, rc::Rc};
 use drystone_mesh::Quad;
 use drystone_pool::{Access, DrawCommand};
 
-pub use self::geometry::GlGeometry;
 use self::{
     bindings::Gl,
     context::Context,
@@ -60,9 +60,10 @@ use self::{
     upload::UploadRange,
     vertex_array::VertexArray,
 };
+pub use self::{config::GlConfig, geometry::GlGeometry};
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted, sealed::Sealed},
     error::RenderError,
     frame::Frame,
     image::Image,
@@ -70,26 +71,6 @@ use crate::{
     passes::Passes,
     window_target::WindowTarget,
 };
-
-/// Options of an OpenGL device: writes, memory limit and drivers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GlConfig {
-    /// Access mode of quad writes: directly into mapped memory, or copied by the GPU. Some drivers
-    /// fault on memory that stays mapped. Default: `Direct`.
-    pub access: Access,
-    /// Limit of GPU memory for buffers, in bytes. Beyond it the device is out of memory. Default:
-    /// only the driver's limit.
-    pub memory_limit_bytes: u64,
-    /// Whether drivers that are programs on the CPU, such as Mesa's llvmpipe, are excluded.
-    /// Default: no.
-    pub hardware_only: bool,
-}
-
-impl Default for GlConfig {
-    fn default() -> Self {
-        Self { access: Access::Direct, memory_limit_bytes: u64::MAX, hardware_only: false }
-    }
-}
 
 /// A device that draws through OpenGL, to a picture or to a window.
 ///
@@ -289,6 +270,8 @@ impl GlDevice {
         })
     }
 }
+
+impl Sealed for GlDevice {}
 
 impl Output for GlDevice {
     fn describe(&self) -> String {

@@ -3,7 +3,7 @@ use drystone_mesh::{Cube, FaceSet};
 use drystone_pool::{MeshHandle, PoolError};
 
 use crate::{
-    device::{Device, DeviceInfo, Output, Submitted},
+    device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
     mesh_data::{CubesMark, Layer, MeshData, MeshId, Owner, next_renderer},
@@ -253,6 +253,8 @@ impl<D: Device> InstancedRenderer<D> {
         changed
     }
 }
+
+impl<D: Device> Sealed for InstancedRenderer<D> {}
 
 impl<D: Device> Renderer for InstancedRenderer<D> {
     fn name(&self) -> &'static str {

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 mod atmosphere;
@@ -22,6 +23,7 @@ mod passes;
 mod pool_renderer;
 mod quad_writer;
 mod renderer;
+#[cfg(feature = "png")]
 mod replace_file;
 mod shared_device;
 #[cfg(any(feature = "soft", test))]
@@ -41,6 +43,8 @@ pub use atmosphere::Atmosphere;
 pub use buffers::{BufferData, BufferKind, CopyRange, DrawSlots, PATTERN_QUADS, QUADS_PER_CUBE};
 pub use camera::{Camera, Projection};
 pub use cull::{Cull, CullCounts, Culled, UnknownCull};
+#[doc(hidden)]
+pub use device::sealed;
 pub use device::{Destination, Device, DeviceInfo, Output, Progress, Submitted};
 pub use draw_data::DrawData;
 pub use drystone_pool::Access;
@@ -60,6 +64,7 @@ pub use pool_renderer::{
 };
 pub use quad_writer::QuadWriter;
 pub use renderer::{DrawStats, HeldStats, Renderer};
+#[cfg(feature = "png")]
 pub use replace_file::replace_file;
 pub use shared_device::SharedDevice;
 #[cfg(any(feature = "soft", test))]

@@ -4,7 +4,7 @@ use drystone_pool::{DrawCommand, PoolError};
 
 use crate::{
     buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
-    device::{Device, DeviceInfo, Output, Submitted},
+    device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
     mesh_data::{Layer, MeshData, MeshId, NaiveMark, Owner, next_renderer},
@@ -173,6 +173,8 @@ fn mesh_commands(quad_count: u32) -> Vec<DrawCommand> {
     };
     firsts.map(command).collect()
 }
+
+impl<D: Device> Sealed for NaiveRenderer<D> {}
 
 impl<D: Device> Renderer for NaiveRenderer<D> {
     fn name(&self) -> &'static str {

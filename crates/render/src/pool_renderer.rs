@@ -1,12 +1,10 @@
 use drystone_mesh::Quad;
-use drystone_pool::{
-    DrawList, HiddenCommands, ListConfig, MoveBudget, Oversize, Placement, PoolConfig, VertexPool,
-};
+use drystone_pool::{DrawList, HiddenCommands, ListConfig, MoveBudget, PoolConfig, VertexPool};
 
 use crate::{
     buffers::PATTERN_QUADS,
     cull::{Cull, CullFrame, Culled},
-    device::{Device, DeviceInfo, Output, Submitted},
+    device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
     frame::Frame,
@@ -19,10 +17,12 @@ use crate::{
 };
 
 mod buffers;
+mod config;
 mod opaque;
 mod triangles;
 
 pub use buffers::{FlushedBuffers, PoolBuffers, PoolUpload};
+pub use config::PoolRendererConfig;
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
 use triangles::{TriangleBatches, Triangles};
@@ -94,31 +94,6 @@ struct Selection {
     unmasked: u32,
 }
 
-/// Configuration of a [`PoolRenderer`]. The default suits any scene; other values are for
-/// measurements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PoolRendererConfig {
-    /// Allocation strategy. Default: ranges.
-    pub placement: Placement,
-    /// Treatment of meshes that are larger than any bucket. Default: they are refused.
-    pub oversize: Oversize,
-    /// Treatment of hidden draw commands. Default: they are left out.
-    pub hidden: HiddenCommands,
-    /// Maximum size of a buffer, in bytes. Default: 128 MiB, which every known device can bind.
-    pub max_buffer_bytes: u64,
-}
-
-impl Default for PoolRendererConfig {
-    fn default() -> Self {
-        Self {
-            placement: Placement::default(),
-            oversize: Oversize::default(),
-            hidden: HiddenCommands::default(),
-            max_buffer_bytes: 128 << 20,
-        }
-    }
-}
-
 impl<D: Device> PoolRenderer<D> {
     /// Creates a renderer with a capacity of `quads` quads in `meshes` meshes, and a small reserve,
     /// in as few buffers as possible. It grows in steps of a sixteenth as needed, and frees buffers
@@ -145,15 +120,13 @@ impl<D: Device> PoolRenderer<D> {
         let limit = u32::try_from(max_buffer_bytes / size_of::<Quad>() as u64);
         let capacity = capacity_for(quads);
         let max_quads = device.info().max_quads.min(limit.unwrap_or(u32::MAX));
-        let config = PoolConfig {
-            placement,
-            oversize,
-            min_buffer_elements: min_buffer_quads(capacity),
-            max_buffer_elements: max_quads,
-            first_slots: meshes,
-            pattern_elements: PATTERN_QUADS,
-            ..PoolConfig::default()
-        };
+        let config = PoolConfig::default()
+            .with_placement(placement)
+            .with_oversize(oversize)
+            .with_min_buffer_elements(min_buffer_quads(capacity))
+            .with_max_buffer_elements(max_quads)
+            .with_first_slots(meshes)
+            .with_pattern_elements(PATTERN_QUADS);
         let mut pool = VertexPool::new(config)?;
         let mut buffers = PoolBuffers::default();
         let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
@@ -263,6 +236,8 @@ impl<D: Device> PoolRenderer<D> {
         Ok(DrawStats { meshes, shown, ..drawn })
     }
 }
+
+impl<D: Device> Sealed for PoolRenderer<D> {}
 
 impl<D: Device> Renderer for PoolRenderer<D> {
     fn name(&self) -> &'static str {

@@ -3,7 +3,7 @@ use drystone_pool::VertexPool;
 
 use crate::{
     cull::Cull,
-    device::Output,
+    device::{Output, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
     image::Image,
@@ -15,6 +15,7 @@ use crate::{
 /// Counts of one drawn picture. If the GPU culls, the opaque counts may be those of an earlier
 /// picture; see [`Renderer::drawn`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DrawStats {
     /// Draw commands issued.
     pub commands: u32,
@@ -30,6 +31,7 @@ pub struct DrawStats {
 
 /// Meshes and memory that a renderer holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HeldStats {
     /// Number of meshes.
     pub meshes: u32,
@@ -43,7 +45,9 @@ pub struct HeldStats {
 }
 
 /// Stores meshes and draws them. Every renderer draws the same picture of the same scene.
-pub trait Renderer {
+///
+/// The trait is sealed: versions of this crate may add methods.
+pub trait Renderer: Sealed {
     /// The renderer's name, as in options and settings.
     fn name(&self) -> &'static str;
 

@@ -5,7 +5,7 @@ use std::{
 
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted},
+    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted, sealed::Sealed},
     error::RenderError,
     frame::Frame,
     image::Image,
@@ -55,6 +55,8 @@ impl<D> Clone for SharedDevice<D> {
         Self(Rc::clone(&self.0))
     }
 }
+
+impl<D> Sealed for SharedDevice<D> {}
 
 impl<D: Output> Output for SharedDevice<D> {
     fn describe(&self) -> String {

@@ -23,6 +23,7 @@ mod shade;
 mod sky;
 mod target;
 mod tasks;
+mod threads;
 mod triangle;
 mod triangles;
 mod vertex;
@@ -36,7 +37,6 @@ use std::sync::Arc;
 
 use drystone_pool::Access;
 use glam::Vec4;
-use rayon::prelude::*;
 
 pub use self::geometry::SoftGeometry;
 use self::{
@@ -53,7 +53,9 @@ use self::{
 };
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted, check_size},
+    device::{
+        Destination, Device, DeviceInfo, Output, Progress, Submitted, check_size, sealed::Sealed,
+    },
     error::RenderError,
     frame::Frame,
     image::Image,
@@ -71,7 +73,8 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 /// Indirect drawing makes no difference.
 ///
 /// # Cost
-/// 13 bytes for each pixel besides the picture, and a thread for each core, from rayon's pool.
+/// 13 bytes for each pixel besides the picture. With the feature `rayon`, a thread for each core, from rayon's
+/// pool.
 ///
 /// # Examples
 /// ```
@@ -132,9 +135,11 @@ impl SoftDevice {
     }
 }
 
+impl Sealed for SoftDevice {}
+
 impl Output for SoftDevice {
     fn describe(&self) -> String {
-        let threads = rayon::current_num_threads();
+        let threads = threads::count();
         let plural = if threads == 1 { "" } else { "s" };
         format!("soft: reference rasteriser, {threads} thread{plural}")
     }
@@ -266,9 +271,7 @@ fn rasterise<'a>(
             bins.resize_with(tasks.len(), Bins::default);
         }
         let used = &mut bins[..tasks.len()];
-        used.par_iter_mut()
-            .enumerate()
-            .for_each(|(task, bins)| bins.fill(tasks.runs(task), stage, viewport));
+        threads::for_each(used, |task, bins| bins.fill(tasks.runs(task), stage, viewport));
         draw(used);
     }
 }

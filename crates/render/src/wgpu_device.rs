@@ -36,7 +36,9 @@ use self::{
 };
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Device, DeviceInfo, Output, Progress, Submitted, check_size},
+    device::{
+        Destination, Device, DeviceInfo, Output, Progress, Submitted, check_size, sealed::Sealed,
+    },
     error::RenderError,
     frame::Frame,
     image::Image,
@@ -83,6 +85,8 @@ impl WgpuDevice {
         }
     }
 }
+
+impl Sealed for WgpuDevice {}
 
 impl Output for WgpuDevice {
     fn describe(&self) -> String {

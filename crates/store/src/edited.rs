@@ -44,13 +44,13 @@ pub use options::{EditAccess, EditOptions};
 /// let path = std::env::temp_dir().join(format!("edits-{}.drystone", std::process::id()));
 /// let generated = || GeneratedWorld::new(GeneratorConfig::default()).map(Box::new);
 /// let position = ChunkPos::new(1, 0, 1);
-/// let write = EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) };
+/// let write = EditOptions::at(&path).with_access(EditAccess::Write);
 /// let edited = EditedSource::open(generated()?, &write)?;
 /// edited.put_edited(vec![(position, Chunk::new(Chunk::SIDE, Material::AIR))])?;
 /// edited.flush()?;
 /// drop(edited);
 ///
-/// let read = EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) };
+/// let read = EditOptions::at(&path).with_access(EditAccess::Read);
 /// let edited = EditedSource::open(generated()?, &read)?;
 /// assert!(edited.chunk(position)?.is_empty());
 /// # drop(edited);

@@ -17,6 +17,7 @@ use slabs::Slabs;
 
 /// Options of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportOptions {
     /// Memory of the import in bytes, in addition to that of the source. At least
     /// [`MIN_MEMORY_BYTES`](Self::MIN_MEMORY_BYTES). Default: 256 MiB.
@@ -67,8 +68,25 @@ impl Default for ImportOptions {
     }
 }
 
+impl ImportOptions {
+    /// Replaces [`memory_bytes`](Self::memory_bytes).
+    #[must_use]
+    pub fn with_memory_bytes(mut self, memory_bytes: u64) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// Turns [`levels`](Self::levels) off.
+    #[must_use]
+    pub const fn without_levels(mut self) -> Self {
+        self.levels = false;
+        self
+    }
+}
+
 /// Progress of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ImportProgress {
     /// Number of processed chunk positions, including those of an earlier run.
     pub done: u64,
@@ -114,7 +132,7 @@ pub struct ImportProgress {
 /// use drystone_world::{GeneratedWorld, GeneratorConfig};
 ///
 /// let path = std::env::temp_dir().join(format!("import-{}.drystone", std::process::id()));
-/// let config = GeneratorConfig { size_chunks: [1, 4, 1], ..GeneratorConfig::default() };
+/// let config = GeneratorConfig::default().with_size_chunks([1, 4, 1]);
 /// let source = GeneratedWorld::new(config)?;
 /// let (world, progress) = import(&source, &path, &ImportOptions::default(), &mut |_| {})?;
 /// assert_eq!((progress.done, progress.total), (4, 4));

@@ -3,6 +3,7 @@ use crate::position::ChunkPos;
 
 /// A box of chunks from `min` to `max`, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct ChunkBox {
     /// Lowest chunk on each axis.
     pub min: ChunkPos,

@@ -2,6 +2,7 @@ use alloc::{string::String, vec, vec::Vec};
 
 /// Material of a voxel: a number in a [`MaterialTable`]. Zero is air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[repr(transparent)]
 pub struct Material(pub u16);
 
@@ -18,6 +19,7 @@ impl Material {
 
 /// Properties of a material.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct MaterialKind {
     /// Display name.
     pub name: String,

@@ -5,6 +5,7 @@ use crate::PaddedChunk;
 /// Options of a [`GreedyMesher`](crate::GreedyMesher), a [`Remesher`](crate::Remesher) and of
 /// [`mesh_skirt`](crate::mesh_skirt).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
 pub struct MesherOptions {
     /// Rule for merging faces.
     pub merging: Merging,
@@ -26,6 +27,7 @@ impl MesherOptions {
 
 /// Rule for merging faces to quads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum Merging {
     /// Merge rectangles of one material. Quads meet in T-junctions.
     #[default]

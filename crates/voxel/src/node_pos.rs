@@ -4,6 +4,7 @@ use crate::position::{ChunkPos, VoxelPos};
 /// Position of a node in the LOD tree. A node is a chunk of voxels with a side of 2^`level` units.
 /// At level 0 it is a chunk of the world. Every other node covers eight nodes of the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct NodePos {
     /// Level of detail, 0 to [`MAX_LEVEL`](Self::MAX_LEVEL). 0 is full detail.
     pub level: u8,

@@ -1,5 +1,8 @@
+use core::ops::{Add, Sub};
+
 /// Position of a voxel in the world, in voxels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct VoxelPos {
     /// Coordinate to the east.
     pub x: i32,
@@ -12,6 +15,7 @@ pub struct VoxelPos {
 /// Position of a chunk in the grid of chunks. Chunk `p` of side `n` contains the voxels in `p *
 /// n..(p + 1) * n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct ChunkPos {
     /// Coordinate to the east.
     pub x: i32,
@@ -23,6 +27,7 @@ pub struct ChunkPos {
 
 /// Position of a voxel in its chunk; each coordinate is less than the chunk's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct LocalPos {
     /// Coordinate to the east.
     pub x: u8,
@@ -67,6 +72,12 @@ impl ChunkPos {
         Self { x, y, z }
     }
 
+    /// Returns the grid coordinates in the order X, Y, Z.
+    #[inline]
+    pub const fn to_array(self) -> [i32; 3] {
+        [self.x, self.y, self.z]
+    }
+
     /// Returns the lowest voxel of the chunk, for chunks of side `side`. Saturates at the limits of
     /// `i32`.
     #[inline]
@@ -97,6 +108,128 @@ impl LocalPos {
     }
 }
 
+impl From<[i32; 3]> for VoxelPos {
+    /// Creates a position from its coordinates in the order X, Y, Z.
+    fn from([x, y, z]: [i32; 3]) -> Self {
+        Self::new(x, y, z)
+    }
+}
+
+impl From<VoxelPos> for [i32; 3] {
+    /// Returns the coordinates in the order X, Y, Z.
+    fn from(position: VoxelPos) -> Self {
+        position.to_array()
+    }
+}
+
+impl Add<[i32; 3]> for VoxelPos {
+    type Output = Self;
+
+    /// Returns the position this many voxels away. Overflows as `i32` does.
+    fn add(self, [x, y, z]: [i32; 3]) -> Self {
+        Self::new(self.x + x, self.y + y, self.z + z)
+    }
+}
+
+impl Sub<[i32; 3]> for VoxelPos {
+    type Output = Self;
+
+    /// Returns the position this many voxels away in the opposite direction. Overflows as `i32`
+    /// does.
+    fn sub(self, [x, y, z]: [i32; 3]) -> Self {
+        Self::new(self.x - x, self.y - y, self.z - z)
+    }
+}
+
+impl Sub for VoxelPos {
+    type Output = [i32; 3];
+
+    /// Returns the distance from `origin` along each axis, in voxels. Overflows as `i32` does.
+    fn sub(self, origin: Self) -> [i32; 3] {
+        [self.x - origin.x, self.y - origin.y, self.z - origin.z]
+    }
+}
+
+#[cfg(feature = "mint")]
+impl mint::IntoMint for VoxelPos {
+    type MintType = mint::Point3<i32>;
+}
+
+#[cfg(feature = "mint")]
+impl From<mint::Point3<i32>> for VoxelPos {
+    fn from(point: mint::Point3<i32>) -> Self {
+        Self::new(point.x, point.y, point.z)
+    }
+}
+
+#[cfg(feature = "mint")]
+impl From<VoxelPos> for mint::Point3<i32> {
+    fn from(position: VoxelPos) -> Self {
+        position.to_array().into()
+    }
+}
+
+impl From<[i32; 3]> for ChunkPos {
+    /// Creates a position from its coordinates in the order X, Y, Z.
+    fn from([x, y, z]: [i32; 3]) -> Self {
+        Self::new(x, y, z)
+    }
+}
+
+impl From<ChunkPos> for [i32; 3] {
+    /// Returns the coordinates in the order X, Y, Z.
+    fn from(position: ChunkPos) -> Self {
+        position.to_array()
+    }
+}
+
+impl Add<[i32; 3]> for ChunkPos {
+    type Output = Self;
+
+    /// Returns the position this many chunks away. Overflows as `i32` does.
+    fn add(self, [x, y, z]: [i32; 3]) -> Self {
+        Self::new(self.x + x, self.y + y, self.z + z)
+    }
+}
+
+impl Sub<[i32; 3]> for ChunkPos {
+    type Output = Self;
+
+    /// Returns the position this many chunks away in the opposite direction. Overflows as `i32`
+    /// does.
+    fn sub(self, [x, y, z]: [i32; 3]) -> Self {
+        Self::new(self.x - x, self.y - y, self.z - z)
+    }
+}
+
+impl Sub for ChunkPos {
+    type Output = [i32; 3];
+
+    /// Returns the distance from `origin` along each axis, in chunks. Overflows as `i32` does.
+    fn sub(self, origin: Self) -> [i32; 3] {
+        [self.x - origin.x, self.y - origin.y, self.z - origin.z]
+    }
+}
+
+#[cfg(feature = "mint")]
+impl mint::IntoMint for ChunkPos {
+    type MintType = mint::Point3<i32>;
+}
+
+#[cfg(feature = "mint")]
+impl From<mint::Point3<i32>> for ChunkPos {
+    fn from(point: mint::Point3<i32>) -> Self {
+        Self::new(point.x, point.y, point.z)
+    }
+}
+
+#[cfg(feature = "mint")]
+impl From<ChunkPos> for mint::Point3<i32> {
+    fn from(position: ChunkPos) -> Self {
+        position.to_array().into()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +248,23 @@ mod tests {
         assert_eq!(chunk.origin(64).x, i32::MIN);
         assert_eq!(local.y, 63);
         assert_eq!(ChunkPos::new(i32::MAX, 0, 0).offset([1, 0, 0]), None);
+    }
+
+    #[test]
+    fn positions_and_offsets_add_up() {
+        let (a, b) = (VoxelPos::new(3, -4, 5), VoxelPos::new(-1, 2, 7));
+        assert_eq!(a - b, [4, -6, -2]);
+        assert_eq!((b + (a - b), a - (a - b)), (a, b));
+        let (a, b) = (ChunkPos::from([3, -4, 5]), ChunkPos::from([-1, 2, 7]));
+        assert_eq!((b + (a - b), a - (a - b)), (a, b));
+        assert_eq!(<[i32; 3]>::from(a), a.to_array());
+    }
+
+    #[cfg(feature = "mint")]
+    #[test]
+    fn positions_convert_to_mint_and_back() {
+        let point = mint::Point3 { x: 1, y: -2, z: 3 };
+        assert_eq!(mint::Point3::from(VoxelPos::from(point)), point);
+        assert_eq!(mint::Point3::from(ChunkPos::from(point)), point);
     }
 }

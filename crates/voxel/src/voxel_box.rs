@@ -2,6 +2,7 @@ use crate::position::VoxelPos;
 
 /// A box of voxels from `min` (inclusive) to `max` (exclusive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct VoxelBox {
     /// Lowest voxel on each axis.
     pub min: VoxelPos,

@@ -233,7 +233,7 @@ pub(crate) fn fit(
     };
     let max_buffer_elements = lower("a vertex", config.max_buffer_elements, element_bytes)?;
     let max_slots = lower("per-draw data", config.max_slots, data_bytes)?;
-    Ok(PoolConfig { max_buffer_elements, max_slots, ..config })
+    Ok(config.with_max_buffer_elements(max_buffer_elements).with_max_slots(max_slots))
 }
 
 fn expect_limit(

@@ -29,6 +29,8 @@ use terrain::Terrain;
 
 /// Configuration of a generated world.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct GeneratorConfig {
     /// Seed of all noise. Worlds with the same seed are equal. Default: 3.
     pub seed: u64,
@@ -47,6 +49,29 @@ pub struct GeneratorConfig {
 impl Default for GeneratorConfig {
     fn default() -> Self {
         Self { seed: 3, size_chunks: [12, 4, 12], relief_voxels: 128 }
+    }
+}
+
+impl GeneratorConfig {
+    /// Replaces [`seed`](Self::seed).
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Replaces [`size_chunks`](Self::size_chunks).
+    #[must_use]
+    pub fn with_size_chunks(mut self, size_chunks: [u32; 3]) -> Self {
+        self.size_chunks = size_chunks;
+        self
+    }
+
+    /// Replaces [`relief_voxels`](Self::relief_voxels).
+    #[must_use]
+    pub fn with_relief_voxels(mut self, relief_voxels: u32) -> Self {
+        self.relief_voxels = relief_voxels;
+        self
     }
 }
 

@@ -40,6 +40,7 @@ pub struct MovingWorld {
 
 /// Configuration of a moving world.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct MovingConfig {
     /// Kind of the changes.
     pub kind: MovingKind,
@@ -51,6 +52,7 @@ pub struct MovingConfig {
 
 /// Kind of the changes in a moving world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum MovingKind {
     /// A tenth of all voxels is filled at random. Fifty chunks are filled again in each frame.
     Random,

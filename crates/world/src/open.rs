@@ -1,19 +1,40 @@
 use std::fmt;
 use std::fs;
 
+#[cfg(feature = "minecraft")]
+use drystone_formats::MinecraftWorld;
+#[cfg(feature = "vox")]
+use drystone_formats::VoxFile;
 use drystone_formats::{
-    Format, HeightMap, HeightMapOptions, Input, MemoryFile, MinecraftWorld, Model, ModelOptions,
-    QbFile, Source, SourceError, VoxFile,
+    Format, HeightMap, HeightMapOptions, Input, MemoryFile, Model, ModelOptions, QbFile, Source,
+    SourceError,
 };
 use drystone_store::{StoreOptions, StoredWorld};
 
 /// Options of all formats, for [`open`].
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// Scale and levels of height maps.
     pub height_map: HeightMapOptions,
     /// Limits and merging of polygon models.
     pub model: ModelOptions,
+}
+
+impl OpenOptions {
+    /// Replaces [`height_map`](Self::height_map).
+    #[must_use]
+    pub fn with_height_map(mut self, height_map: HeightMapOptions) -> Self {
+        self.height_map = height_map;
+        self
+    }
+
+    /// Replaces [`model`](Self::model).
+    #[must_use]
+    pub fn with_model(mut self, model: ModelOptions) -> Self {
+        self.model = model;
+        self
+    }
 }
 
 /// The content of a file.
@@ -70,14 +91,15 @@ pub fn open_voxels<'a>(
 ) -> Result<Box<dyn Source>, SourceError> {
     let input = input.into();
     open_format(format_of(input), input, options).unwrap_or_else(|| {
-        let path = input.path();
-        match input {
-            Input::Path(path) => fs::metadata(path).map(drop),
-            Input::Bytes { .. } => Ok(()),
-        }
-        .map_err(|problem| SourceError::Unreadable { path: path.into(), problem })?;
-        Err(SourceError::IsModel { path: path.into() })
+        Err(unreadable(input).unwrap_or_else(|| SourceError::IsModel { path: input.path().into() }))
     })
+}
+
+/// The error of a path that does not exist or cannot be read.
+fn unreadable(input: Input<'_>) -> Option<SourceError> {
+    let Input::Path(path) = input else { return None };
+    let problem = fs::metadata(path).err()?;
+    Some(SourceError::Unreadable { path: path.into(), problem })
 }
 
 /// The format. An input of no known format is opened as the first one, which reports the error.
@@ -93,13 +115,17 @@ fn open_format(
 ) -> Option<Result<Box<dyn Source>, SourceError>> {
     let heights = &options.height_map;
     Some(match (format, input) {
+        #[cfg(feature = "vox")]
         (Format::MagicaVoxel, Input::Path(path)) => VoxFile::open(path).map(boxed),
+        #[cfg(feature = "vox")]
         (Format::MagicaVoxel, Input::Bytes { bytes, name }) => {
             VoxFile::parse(bytes, name).map(boxed)
         }
         (Format::Qubicle, Input::Path(path)) => QbFile::open(path).map(boxed),
         (Format::Qubicle, Input::Bytes { bytes, name }) => QbFile::parse(bytes, name).map(boxed),
+        #[cfg(feature = "minecraft")]
         (Format::Minecraft, Input::Path(path)) => MinecraftWorld::open(path).map(boxed),
+        #[cfg(feature = "minecraft")]
         (Format::Minecraft, Input::Bytes { bytes, name }) => {
             MinecraftWorld::parse(bytes, name).map(boxed)
         }
@@ -114,7 +140,11 @@ fn open_format(
             let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
             StoredWorld::open(&file, &StoreOptions::read_only()).map(boxed)
         }
-        _ => return None,
+        (Format::Model, _) => return None,
+        _ => Err(unreadable(input).unwrap_or_else(|| SourceError::Unsupported {
+            path: input.path().into(),
+            found: "of no format that this build reads".into(),
+        })),
     })
 }
 

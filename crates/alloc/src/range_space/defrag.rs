@@ -57,6 +57,7 @@ impl<O: Offset> Default for DefragBudget<O> {
 
 /// A move of a plan: `size` units from offset `from` to offset `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RangeMove<O = u32> {
     /// Handle of the range that moves. It stays valid.
     pub handle: RangeHandle,

@@ -200,6 +200,7 @@ impl<O: Offset> RangeSpace<O> {
 
 /// A live range or a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RangeBlock<O = u32> {
     /// Offsets of the block.
     pub range: Range<O>,

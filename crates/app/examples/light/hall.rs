@@ -222,7 +222,8 @@ impl Hall {
             if frame < TURN_FRAMES {
                 reserved_bytes = after.reserved_bytes;
             }
-            let empty = PolygonStats { reserved_bytes: before.reserved_bytes, ..after };
+            let mut empty = after;
+            empty.reserved_bytes = before.reserved_bytes;
             assert_eq!(empty, before, "frame {frame} has left something");
             assert_eq!(after.reserved_bytes, reserved_bytes, "frame {frame} has grown the store");
         }

@@ -41,18 +41,18 @@ impl HeightMapArgs {
     /// Returns the options, with defaults for those that are not set.
     pub(crate) fn options(&self) -> HeightMapOptions {
         let default = HeightMapOptions::default();
-        HeightMapOptions {
-            metres_per_sample: self.metres_per_sample.or(default.metres_per_sample),
-            metres_per_voxel: self.metres_per_voxel.or(default.metres_per_voxel),
-            vertical_scale: self.vertical_scale.unwrap_or(default.vertical_scale),
-            sea_level_metres: self.sea_level.unwrap_or(default.sea_level_metres),
-            snow_line_metres: self.snow_line.unwrap_or(default.snow_line_metres),
-            voids: match self.voids {
-                Some(VoidsKind::Holes) => Voids::Holes,
-                Some(VoidsKind::Filled) => Voids::Filled,
-                None => default.voids,
-            },
-        }
+        let voids = match self.voids {
+            Some(VoidsKind::Holes) => Voids::Holes,
+            Some(VoidsKind::Filled) => Voids::Filled,
+            None => default.voids,
+        };
+        HeightMapOptions::default()
+            .with_metres_per_sample(self.metres_per_sample.or(default.metres_per_sample))
+            .with_metres_per_voxel(self.metres_per_voxel.or(default.metres_per_voxel))
+            .with_vertical_scale(self.vertical_scale.unwrap_or(default.vertical_scale))
+            .with_sea_level_metres(self.sea_level.unwrap_or(default.sea_level_metres))
+            .with_snow_line_metres(self.snow_line.unwrap_or(default.snow_line_metres))
+            .with_voids(voids)
     }
 }
 
@@ -95,14 +95,13 @@ mod tests {
         assert_eq!(parse("drystone a.png"), HeightMapOptions::default());
         let all = "drystone a.png --metres-per-sample 75x93 --metres-per-voxel 7.5 \
                    --vertical-scale 2 --sea-level -5 --snow-line 900 --voids filled";
-        let expected = HeightMapOptions {
-            metres_per_sample: Some([75.0, 93.0]),
-            metres_per_voxel: Some(7.5),
-            vertical_scale: 2.0,
-            sea_level_metres: -5.0,
-            snow_line_metres: 900.0,
-            voids: Voids::Filled,
-        };
+        let expected = HeightMapOptions::default()
+            .with_metres_per_sample(Some([75.0, 93.0]))
+            .with_metres_per_voxel(Some(7.5))
+            .with_vertical_scale(2.0)
+            .with_sea_level_metres(-5.0)
+            .with_snow_line_metres(900.0)
+            .with_voids(Voids::Filled);
         assert_eq!(parse(&all.split_whitespace().collect::<Vec<_>>().join(" ")), expected);
         let one = parse("drystone a.png --metres-per-sample 30");
         assert_eq!(one.metres_per_sample, Some([30.0; 2]));

@@ -13,7 +13,7 @@ pub(crate) fn run(options: &ImportArguments) -> Result<(), AppError> {
     let memory_bytes = u64::from(options.memory_mib) << 20;
     let mut bar = Bar::new();
     let mut show = |progress: &ImportProgress| bar.show(progress);
-    let limits = ImportOptions { memory_bytes, ..ImportOptions::default() };
+    let limits = ImportOptions::default().with_memory_bytes(memory_bytes);
     let imported = import(source.as_ref(), &options.world, &limits, &mut show);
     bar.bar.finish_and_clear();
     let (world, progress) = imported?;

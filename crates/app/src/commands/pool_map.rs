@@ -6,6 +6,7 @@ mod model;
 mod modelled_pool;
 mod numbers;
 mod picture;
+#[cfg(feature = "window")]
 mod png;
 mod svg;
 
@@ -68,7 +69,13 @@ fn write(
     describe: impl Fn(MeshHandle) -> String,
 ) -> Result<(), RenderError> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+        #[cfg(feature = "window")]
         return png::image(maps, describe)?.save_png(path);
+        #[cfg(not(feature = "window"))]
+        return Err(RenderError::Picture {
+            path: path.into(),
+            reason: "needs the feature window; name a file that ends in .svg".into(),
+        });
     }
     output::write_svg(path, &svg::svg(maps, describe))
 }

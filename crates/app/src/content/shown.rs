@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LodConfig, LodCount, LodData};
+use drystone_world::{LodCount, LodData};
 
 use super::{Content, LodLimits, shown_voxels::ShownVoxels};
 use crate::scene::{Meshing, ModelScene, Size, VoxelScene};
@@ -61,7 +61,7 @@ impl Shown {
         match content {
             Content::Voxels(data, limits) => {
                 let limits = limits.at(pace);
-                let config = LodConfig { meshing, ..limits.config };
+                let config = limits.config.with_meshing(meshing);
                 let limits = LodLimits { config, ..limits };
                 Ok(Self(Scene::Voxels(Box::new(ShownVoxels::new(data, limits, renderer)?))))
             }

@@ -1,15 +1,19 @@
 use std::str::FromStr;
 
+#[cfg(feature = "gpu")]
+use drystone_render::{Api, WgpuDevice, WindowTarget};
 use drystone_render::{
-    Api, Device, InstancedRenderer, NaiveRenderer, PoolRenderer, RenderError, Renderer,
-    SharedDevice, SlotPolicy, WgpuDevice, WindowTarget,
+    Device, InstancedRenderer, NaiveRenderer, PoolRenderer, RenderError, Renderer, SharedDevice,
+    SlotPolicy,
 };
 
 #[cfg(not(target_arch = "wasm32"))]
 mod blocking;
 
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+pub use blocking::open_window;
 #[cfg(not(target_arch = "wasm32"))]
-pub use blocking::{open_renderer, open_soft, open_window};
+pub use blocking::{open_renderer, open_soft};
 
 /// Renderer that stores and draws the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +31,8 @@ pub enum RendererKind {
 const RENDERERS: &str =
     "a renderer is pool, naive, instanced, instanced-last-leaf or instanced-oldest";
 
-/// Graphics backend.
+/// Graphics backend. `Wgpu`, `Gl` and `GlStaged` need the feature `gpu`; without it they cannot be
+/// opened, and `Auto` is `Soft`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackendKind {
     /// A hardware adapter through wgpu or else OpenGL, else `Soft`. Software drivers are slower
@@ -170,6 +175,7 @@ impl OpenDevice {
 ///
 /// # Errors
 /// `NoAdapter` if no adapter can present to the window, or the device's error.
+#[cfg(feature = "gpu")]
 pub async fn open_window_async(
     target: WindowTarget,
     size: Size,

@@ -88,6 +88,7 @@ impl Edited {
 
 /// Error of an edit.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EditError {
     /// Too large.
     #[error(transparent)]

@@ -92,7 +92,7 @@ impl MemoryBudget {
 
     /// Returns the default level configuration within this budget.
     pub fn level_config(self) -> LodConfig {
-        LodConfig { waiting_bytes: self.waiting_bytes(), ..LodConfig::default() }
+        LodConfig::default().with_waiting_bytes(self.waiting_bytes())
     }
 }
 

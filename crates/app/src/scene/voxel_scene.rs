@@ -96,8 +96,11 @@ impl VoxelScene {
         let data = LodData::new(Box::new(world), usize::MAX);
         data.read_all(|| {}).map_err(failed)?;
         let (frame_bytes, frame_time) = (usize::MAX, Duration::from_secs(1));
-        let config =
-            LodConfig { max_level: 0, meshing, frame_bytes, frame_time, ..LodConfig::default() };
+        let config = LodConfig::default()
+            .with_max_level(0)
+            .with_meshing(meshing)
+            .with_frame_bytes(frame_bytes)
+            .with_frame_time(frame_time);
         let tree = LodTree::new(Arc::new(data), config).map_err(failed)?;
         let mut scene = Self::new(tree, renderer)?;
         scene.set_max_bytes(u64::MAX);

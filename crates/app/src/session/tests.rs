@@ -175,7 +175,7 @@ fn the_renderer_changes_while_the_session_draws() {
 
 #[test]
 fn content_at_levels_of_detail_is_read_as_requested() {
-    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([2, 3, 2]);
     let budget = MemoryBudget::default();
     let load = |levels: LevelsFor| {
         let source = Box::new(GeneratedWorld::new(config.clone()).unwrap());
@@ -228,7 +228,7 @@ fn content_at_levels_of_detail_is_read_as_requested() {
 
 #[test]
 fn a_world_without_memory_for_full_detail_is_shown_at_levels_of_detail() {
-    let config = GeneratorConfig { size_chunks: [4, 4, 4], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([4, 4, 4]);
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     let (levels, limits) = (LevelsFor::None, MemoryBudget::default().into());
     let load = LoadOptions { levels, limits, shade: Shade::default() };

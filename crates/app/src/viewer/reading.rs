@@ -312,7 +312,7 @@ mod tests {
     /// All reading threads block, and the window still meshes a world.
     #[test]
     fn the_window_works_while_a_file_is_read() {
-        let config = GeneratorConfig { size_chunks: [4, 4, 4], ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_size_chunks([4, 4, 4]);
         let source = GeneratedWorld::new(config).unwrap();
         let shown = World::load(&source).unwrap();
         let (waits, waiting) = mpsc::channel();

@@ -42,7 +42,7 @@ fn edited(source_path: &Path) -> Viewer {
     let Ok(parsed) = cli::parse(["drystone".into(), source_path.into()]) else { panic!("path") };
     let unsaved = EditedSource::open(generated(), &EditOptions::default()).unwrap();
     let data = Arc::new(LodData::new(Box::new(unsaved), usize::MAX));
-    let config = LodConfig { threads: 0, ..LodConfig::default() };
+    let config = LodConfig::default().with_threads(0);
     let mut tree = LodTree::new(Arc::clone(&data), config).unwrap();
     let shape = VoxelShape::cube(VoxelPos::new(9, 9, 9), 3);
     let edit = Edit::fill(tree.data(), &shape, Material(1)).unwrap();
@@ -57,12 +57,9 @@ fn edited(source_path: &Path) -> Viewer {
 }
 
 fn saved_count(path: &Path) -> u64 {
-    EditedSource::open(
-        generated(),
-        &EditOptions { access: EditAccess::Read, ..EditOptions::at(path) },
-    )
-    .unwrap()
-    .edited_count()
+    EditedSource::open(generated(), &EditOptions::at(path).with_access(EditAccess::Read))
+        .unwrap()
+        .edited_count()
 }
 
 /// Cmd+Q on macOS: the event loop reports its end, and then the process ends.

@@ -32,7 +32,7 @@ fn scene_of(data: Arc<LodData>, max_level: u8) -> VoxelScene {
     let capacity = VoxelScene::CAPACITY;
     let renderer =
         scene::open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
-    let config = LodConfig { max_level, ..LodConfig::default() };
+    let config = LodConfig::default().with_max_level(max_level);
     VoxelScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn fresh_shot(source: Box<dyn Source>, max_level: u8, view: &View) -> Image {
 }
 
 fn generated() -> Box<dyn Source> {
-    let config = GeneratorConfig { size_chunks: [6, 4, 6], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([6, 4, 6]);
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
@@ -87,11 +87,7 @@ fn session(scene: &mut VoxelScene, editor: &mut Editor, view: &View) -> [Image; 
 
 fn edits_in_file(source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
     Box::new(
-        EditedSource::open(
-            source,
-            &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) },
-        )
-        .unwrap(),
+        EditedSource::open(source, &EditOptions::at(path).with_access(EditAccess::Write)).unwrap(),
     )
 }
 

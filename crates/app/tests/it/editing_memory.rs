@@ -16,7 +16,7 @@ use crate::program::scratch;
 const LIMIT_BYTES: usize = 1 << 20;
 
 fn generated() -> Box<dyn Source> {
-    let config = GeneratorConfig { size_chunks: [12, 4, 12], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([12, 4, 12]);
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
@@ -85,11 +85,9 @@ fn unsaved_edits_are_refused_at_the_limit_until_saved() {
         editor.fill(&mut scene, &ball(n), Material(3)).unwrap();
     }
     editor.saver().save().unwrap();
-    let saved = EditedSource::open(
-        generated(),
-        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
-    )
-    .unwrap();
+    let saved =
+        EditedSource::open(generated(), &EditOptions::at(&path).with_access(EditAccess::Read))
+            .unwrap();
     let saved = World::load(&saved).unwrap();
     for (at, chunk) in saved.iter() {
         assert!(scene.data().chunk_at(at).unwrap().iter().eq(chunk.iter()), "{at:?}");

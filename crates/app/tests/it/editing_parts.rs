@@ -23,14 +23,14 @@ const SIZE: Size = Size { width: 64, height: 48 };
 const CHUNKS: [u32; 3] = [4, 4, 4];
 
 fn generated() -> Box<dyn Source> {
-    let config = GeneratorConfig { size_chunks: CHUNKS, ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks(CHUNKS);
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
 fn scene(data: Arc<LodData>, max_level: u8) -> VoxelScene {
     let (kind, capacity) = (RendererKind::Pool, VoxelScene::CAPACITY);
     let renderer = open_renderer(kind, BackendKind::Soft, SIZE, capacity).unwrap();
-    let config = LodConfig { threads: 0, max_level, ..LodConfig::default() };
+    let config = LodConfig::default().with_threads(0).with_max_level(max_level);
     VoxelScene::new(LodTree::new(data, config).unwrap(), renderer).unwrap()
 }
 
@@ -201,11 +201,9 @@ fn full_detail_edited_in_parts_equals_that_edited_at_once() {
 fn levels_edited_in_parts_equal_those_edited_at_once() {
     for seed in [3, 4] {
         let path = scratch("editing-parts").join(format!("edits-{seed}.drystone"));
-        let source = EditedSource::open(
-            generated(),
-            &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
-        )
-        .unwrap();
+        let source =
+            EditedSource::open(generated(), &EditOptions::at(&path).with_access(EditAccess::Write))
+                .unwrap();
         let data = Arc::new(LodData::new(Box::new(source), 64 << 20));
         let mut editor = Editor::new(EditSaver::new(Arc::clone(&data)));
         let mut scene = lod_scene(Arc::clone(&data));
@@ -215,7 +213,7 @@ fn levels_edited_in_parts_equal_those_edited_at_once() {
             assert_eq!(editor.save_state(), SaveState::Saved);
             let again = EditedSource::open(
                 generated(),
-                &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
+                &EditOptions::at(&path).with_access(EditAccess::Read),
             )
             .unwrap();
             let again = World::load(&again).unwrap();

@@ -103,7 +103,7 @@ fn open(source: Box<dyn Source>) -> (VoxelScene, Editor) {
     let data = Arc::new(LodData::new(source, usize::MAX));
     let (size, capacity) = (Size { width: 1, height: 1 }, VoxelScene::CAPACITY);
     let renderer = open_renderer(RendererKind::Naive, BackendKind::Soft, size, capacity).unwrap();
-    let config = LodConfig { max_level: 0, threads: 0, ..LodConfig::default() };
+    let config = LodConfig::default().with_max_level(0).with_threads(0);
     let tree = LodTree::new(Arc::clone(&data), config).unwrap();
     (VoxelScene::new(tree, renderer).unwrap(), Editor::new(EditSaver::new(data)))
 }
@@ -177,13 +177,13 @@ fn commands_show_count_and_bake_edits() {
     let name = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let edits = name("edits.drystone");
     let source = || {
-        let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_size_chunks([3, 4, 3]);
         Box::new(GeneratedWorld::new(config).unwrap())
     };
     let policy = CommitPolicy::default();
     let store = EditedSource::open(
         source(),
-        &EditOptions { access: EditAccess::Write, policy, ..EditOptions::at(Path::new(&edits)) },
+        &EditOptions::at(Path::new(&edits)).with_access(EditAccess::Write).with_policy(policy),
     )
     .unwrap();
     let world = World::load(&store).unwrap();
@@ -237,7 +237,7 @@ fn commands_show_count_and_bake_edits() {
 }
 
 fn source() -> Box<GeneratedWorld> {
-    let config = GeneratorConfig { size_chunks: [2, 3, 2], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([2, 3, 2]);
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
@@ -274,11 +274,8 @@ fn edits_are_written_to_a_file_created_later() {
     editor.saver().save().unwrap();
     drop(editor);
     let saved = World::load(
-        &EditedSource::open(
-            source(),
-            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
-        )
-        .unwrap(),
+        &EditedSource::open(source(), &EditOptions::at(&path).with_access(EditAccess::Read))
+            .unwrap(),
     )
     .unwrap();
     assert_saved(&saved, &world);
@@ -308,11 +305,8 @@ fn edits_are_written_to_a_file_in_memory_created_later() {
     let path = scratch("edits-in-memory").join("edits.drystone");
     std::fs::write(&path, StoredWorld::finished_bytes(&file).unwrap()).unwrap();
     let saved = World::load(
-        &EditedSource::open(
-            source(),
-            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
-        )
-        .unwrap(),
+        &EditedSource::open(source(), &EditOptions::at(&path).with_access(EditAccess::Read))
+            .unwrap(),
     )
     .unwrap();
     assert_saved(&saved, &world);

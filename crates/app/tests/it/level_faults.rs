@@ -81,6 +81,8 @@ struct Faulty {
     faults: Rc<RefCell<Faults>>,
 }
 
+impl drystone_render::sealed::Sealed for Faulty {}
+
 impl Renderer for Faulty {
     fn name(&self) -> &'static str {
         self.renderer.name()
@@ -156,7 +158,7 @@ fn faults() -> Rc<RefCell<Faults>> {
 }
 
 fn data() -> Arc<LodData> {
-    let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([8, 4, 8]);
     Arc::new(LodData::new(Box::new(GeneratedWorld::new(config).unwrap()), 64 << 20))
 }
 
@@ -166,8 +168,7 @@ fn scene_of(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>) -> VoxelScene {
 }
 
 fn scene_with(data: &Arc<LodData>, faults: &Rc<RefCell<Faults>>, config: LodConfig) -> VoxelScene {
-    let config =
-        LodConfig { hysteresis: 1.0, frame_time: std::time::Duration::from_secs(1), ..config };
+    let config = config.with_hysteresis(1.0).with_frame_time(std::time::Duration::from_secs(1));
     let tree = LodTree::new(Arc::clone(data), config).unwrap();
     let capacity = VoxelScene::CAPACITY;
     let renderer = open_renderer(RendererKind::Pool, BackendKind::Soft, SIZE, capacity).unwrap();
@@ -238,7 +239,7 @@ fn check_whole(scene: &mut VoxelScene, nothing: &Image, during: &str) {
 
 /// Returns the number of quads at the coarsest level.
 fn coarsest_quads(data: &Arc<LodData>, view: &View) -> usize {
-    let config = LodConfig { max_voxel_pixels: 1e9, ..LodConfig::default() };
+    let config = LodConfig::default().with_max_voxel_pixels(1e9);
     let mut scene = scene_with(data, &faults(), config);
     scene.settle(view, SIZE, |_| {}).unwrap();
     scene.renderer().held().used_bytes as usize / QUAD_BYTES
@@ -277,7 +278,7 @@ fn with_little_memory_the_picture_is_whole_and_refined_with_more() {
 #[test]
 fn early_details_are_removed_to_fit_the_whole_world() {
     let data = data();
-    let config = LodConfig { threads: 0, ..LodConfig::default() };
+    let config = LodConfig::default().with_threads(0);
     for step in 0..20 {
         let view = view(step * 4);
         let coarsest = coarsest_quads(&data, &view);

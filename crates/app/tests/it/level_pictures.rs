@@ -247,7 +247,7 @@ fn wgpu_on_opengl_draws_larger_voxels() {
 #[test]
 fn gl_draws_larger_voxels() {
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, ..GlConfig::default() };
+        let config = GlConfig::default().with_access(access);
         let test = format!("gl-{}", access.name());
         device_agrees(&test, || GlDevice::headless(config, WIDTH, HEIGHT));
     }

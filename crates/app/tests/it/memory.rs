@@ -97,12 +97,12 @@ const BALLS: i32 = 180;
 /// Edits all over a world of 16 km × 16 km, with the limits of `budget`, or with defaults.
 fn edit_a_lot(budget: Option<MemoryBudget>, path: &Path) {
     let all = budget.unwrap_or_default();
-    let config = GeneratorConfig { size_chunks: [512, 16, 512], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([512, 16, 512]);
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     let policy = all.commit_policy(CommitPolicy::default());
     let source = EditedSource::open(
         source,
-        &EditOptions { access: EditAccess::Write, policy, ..EditOptions::at(path) },
+        &EditOptions::at(path).with_access(EditAccess::Write).with_policy(policy),
     )
     .unwrap();
     let data = Arc::new(LodData::new(Box::new(source), all.cache_bytes()));

@@ -66,7 +66,7 @@ fn models_are_the_same_on_wgpus_opengl() {
 #[test]
 fn models_are_the_same_on_gl_written_directly_or_by_copies() {
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, ..GlConfig::default() };
+        let config = GlConfig::default().with_access(access);
         let test = format!("models-gl-{}", access.name());
         device_agrees(&test, || GlDevice::headless(config, WIDTH, HEIGHT));
     }
@@ -120,7 +120,7 @@ fn models_larger_than_a_buffer_are_drawn_in_pieces() {
         let expected = pictures(&case, pool(soft(), 0));
         let vertices = case.model.parts.iter().map(|part| part.vertices.len() as u64).max();
         let max_buffer_bytes = vertices.unwrap() * 20 / 3;
-        let config = PoolRendererConfig { max_buffer_bytes, ..Default::default() };
+        let config = PoolRendererConfig::default().with_max_buffer_bytes(max_buffer_bytes);
         let small = || Box::new(PoolRenderer::with_config(soft(), 0, 8, config.clone()).unwrap());
         let mut scene = ModelScene::new(case.model.clone(), small()).unwrap();
         assert!(scene.model().parts.len() > case.model.parts.len(), "{}", case.name);

@@ -119,7 +119,7 @@ fn run(test: &str, mut renderer: Box<dyn Renderer>, steps: u32) {
 fn run_on<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, RenderError>, steps: u32) {
     match open() {
         Ok(device) => {
-            let config = PoolRendererConfig { max_buffer_bytes: 8 << 10, ..Default::default() };
+            let config = PoolRendererConfig::default().with_max_buffer_bytes(8 << 10);
             run(test, Box::new(PoolRenderer::with_config(device, 8, 8, config).unwrap()), steps);
         }
         Err(error @ RenderError::NoAdapter { .. }) => return println!("skipped: {test}: {error}"),
@@ -136,7 +136,7 @@ fn changing_triangles_are_drawn_as_by_the_twin() {
         run_on(&format!("program-wgpu-{api:?}"), open, 120);
     }
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, ..GlConfig::default() };
+        let config = GlConfig::default().with_access(access);
         let open = || GlDevice::headless(config, WIDTH, HEIGHT);
         run_on(&format!("program-gl-{}", access.name()), open, 200);
     }
@@ -181,11 +181,11 @@ fn refuses(mut renderer: Box<dyn Renderer>, too_large: &Copied) {
 
 #[test]
 fn triangles_beyond_the_memory_are_refused_and_others_stay() {
-    let config = PoolRendererConfig { max_buffer_bytes: 4 << 10, ..Default::default() };
+    let config = PoolRendererConfig::default().with_max_buffer_bytes(4 << 10);
     let small = PoolRenderer::with_config(soft(), 0, 8, config).unwrap();
     refuses(Box::new(small), &large(500));
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, memory_limit_bytes: 48 << 20, ..GlConfig::default() };
+        let config = GlConfig::default().with_access(access).with_memory_limit_bytes(48 << 20);
         let open = || GlDevice::headless(config, WIDTH, HEIGHT);
         match open() {
             Ok(device) => {

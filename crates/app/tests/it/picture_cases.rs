@@ -221,7 +221,7 @@ fn unknown_material() -> World {
 }
 
 fn terrain() -> World {
-    let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([3, 4, 3]);
     World::load(&GeneratedWorld::new(config).unwrap()).unwrap()
 }
 

@@ -128,7 +128,7 @@ fn device_agrees<D: Device + 'static>(test: &str, open: impl Fn() -> Result<D, R
 }
 
 fn gl_agrees(test: &str, access: Access) {
-    let config = GlConfig { access, ..GlConfig::default() };
+    let config = GlConfig::default().with_access(access);
     device_agrees(test, || GlDevice::headless(config, WIDTH, HEIGHT));
 }
 
@@ -216,7 +216,9 @@ fn culling_changes_pixels_on_seams_at_most() {
 fn pool_of_buffers<D: Device + 'static>(device: D, quads: u64, cull: Cull) -> Box<dyn Renderer> {
     let max_buffer_bytes = quads.div_ceil(4).max(1) * size_of::<Quad>() as u64;
     let oversize = Oversize::Split;
-    let config = PoolRendererConfig { oversize, max_buffer_bytes, ..Default::default() };
+    let config = PoolRendererConfig::default()
+        .with_oversize(oversize)
+        .with_max_buffer_bytes(max_buffer_bytes);
     let mut renderer = PoolRenderer::with_config(device, quads, 4096, config).unwrap();
     assert!(renderer.held().reserved_bytes >= quads * size_of::<Quad>() as u64);
     renderer.set_cull(cull).unwrap();
@@ -228,7 +230,7 @@ fn several_buffers_show_what_one_shows() {
     let test = "several_buffers_show_what_one_shows";
     agree("soft-buffers", |quads| pool_of_buffers(soft(), quads, Cull::Cpu));
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, ..GlConfig::default() };
+        let config = GlConfig::default().with_access(access);
         let open = || GlDevice::headless(config, WIDTH, HEIGHT);
         if let Err(error @ RenderError::NoAdapter { .. }) = open() {
             println!("skipped: {test} (gl, {}): {error}", access.name());
@@ -273,7 +275,7 @@ fn devices_for_comparison_draw_what_soft_draws() {
     agree_on(opaque(), "naive-gl", |_| naive(article().unwrap()));
     agree_on(opaque(), "merged-gl", |_| naive(MergedDevice::headless(WIDTH, HEIGHT).unwrap()));
     for access in [Access::Direct, Access::Staged] {
-        let config = GlConfig { access, ..GlConfig::default() };
+        let config = GlConfig::default().with_access(access);
         let fat = || FatDevice::headless(config, WIDTH, HEIGHT).unwrap();
         agree_on(opaque(), &format!("pool-gl-fat-{}", access.name()), |quads| pool(fat(), quads));
     }

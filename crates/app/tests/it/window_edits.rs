@@ -115,14 +115,10 @@ fn the_viewer_does_not_lose_edits_silently() {
     let test = "the_viewer_does_not_lose_edits_silently";
     let Some(screen) = screen(test) else { return };
     let path = scratch(test).join("edits.drystone");
-    let config = GeneratorConfig { size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([2, 4, 2]);
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     drop(
-        EditedSource::open(
-            source,
-            &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
-        )
-        .unwrap(),
+        EditedSource::open(source, &EditOptions::at(&path).with_access(EditAccess::Write)).unwrap(),
     );
     // Files end after 26 KB (blocks of 512 bytes): enough only for pictures of a small window.
     let limit = "trap '' XFSZ; ulimit -S -f 52; exec \"$@\"";
@@ -195,13 +191,11 @@ fn the_viewer_creates_a_file_for_edits_without_one() {
         screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
         assert!(viewer.wait(), "saved edits need no warning");
         let size_chunks = [2, 4, 2];
-        let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_seed(7).with_size_chunks(size_chunks);
         let source = Box::new(GeneratedWorld::new(config).unwrap());
-        let edited = EditedSource::open(
-            source,
-            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
-        )
-        .unwrap();
+        let edited =
+            EditedSource::open(source, &EditOptions::at(&path).with_access(EditAccess::Read))
+                .unwrap();
         assert!(edited.edited_count() > 0);
         drop(edited);
         // Unused edits are reported, but not for another source.
@@ -256,11 +250,8 @@ fn reopening_a_file_restores_its_edits() {
     assert!(viewer.wait());
     let open = || open_voxels(&files[0], &OpenOptions::default()).unwrap();
     let count = |source: &dyn Source| World::load(source).unwrap().solid_count();
-    let edited = EditedSource::open(
-        open(),
-        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits) },
-    )
-    .unwrap();
+    let edited =
+        EditedSource::open(open(), &EditOptions::at(&edits).with_access(EditAccess::Read)).unwrap();
     assert_eq!(count(&edited), count(open().as_ref()) - 2, "both edits are in one file");
     assert!(!more.exists());
     let text = std::fs::read_to_string(config.join("settings.json")).unwrap();
@@ -319,14 +310,11 @@ fn a_signal_saves_and_ends() {
         let sent = Command::new("kill").args(["-s", signal, &process]).status().unwrap();
         assert!(sent.success());
         assert!(viewer.wait(), "{signal}: it did not end, or not well");
-        let config =
-            GeneratorConfig { seed: 7, size_chunks: [2, 4, 2], ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_seed(7).with_size_chunks([2, 4, 2]);
         let source = Box::new(GeneratedWorld::new(config).unwrap());
-        let edited = EditedSource::open(
-            source,
-            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&path) },
-        )
-        .unwrap();
+        let edited =
+            EditedSource::open(source, &EditOptions::at(&path).with_access(EditAccess::Read))
+                .unwrap();
         assert!(edited.edited_count() > 0, "{signal}");
     }
 }

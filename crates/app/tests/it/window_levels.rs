@@ -54,12 +54,12 @@ impl SavedIn {
             (Some(path), _) => open_voxels(path, &OpenOptions::default()).unwrap(),
             (None, Some(edits)) => {
                 let size_chunks = [3, 4, 3];
-                let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
+                let config = GeneratorConfig::default().with_seed(7).with_size_chunks(size_chunks);
                 let source = Box::new(GeneratedWorld::new(config).unwrap());
                 Box::new(
                     EditedSource::open(
                         source,
-                        &EditOptions { access: EditAccess::Read, ..EditOptions::at(edits) },
+                        &EditOptions::at(edits).with_access(EditAccess::Read),
                     )
                     .unwrap(),
                 )
@@ -161,13 +161,11 @@ fn unsaved_edits_stay_after_a_switch_of_levels() {
     let folder = scratch(test);
     let edits = folder.join("edits.drystone");
     let size_chunks = [16, 4, 16];
-    let config = GeneratorConfig { seed: 7, size_chunks, ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_seed(7).with_size_chunks(size_chunks);
     let source = || Box::new(GeneratedWorld::new(config.clone()).unwrap());
-    let other = EditedSource::open(
-        source(),
-        &EditOptions { access: EditAccess::Write, ..EditOptions::at(&edits) },
-    )
-    .unwrap();
+    let other =
+        EditedSource::open(source(), &EditOptions::at(&edits).with_access(EditAccess::Write))
+            .unwrap();
     let mut command = screen.command(binary());
     command.args(["view", "--seed", "7", "--chunks", "16x4x16", "--edits"]).arg(&edits);
     command.args(["--size", "640x480", "--backend", "soft", "--levels", "on"]);
@@ -199,11 +197,8 @@ fn unsaved_edits_stay_after_a_switch_of_levels() {
     assert!(sitting.picture("4-again") == whole);
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
-    let kept = EditedSource::open(
-        source(),
-        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits) },
-    )
-    .unwrap();
+    let kept = EditedSource::open(source(), &EditOptions::at(&edits).with_access(EditAccess::Read))
+        .unwrap();
     assert!(kept.edited_count() > 0);
 }
 
@@ -214,7 +209,7 @@ fn levels_are_switched_after_edits_were_saved() {
     let test = "levels_are_switched_after_edits_were_saved";
     let Some(screen) = screen(test) else { return };
     let folder = scratch(test);
-    let config = GeneratorConfig { seed: 7, size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_seed(7).with_size_chunks([3, 4, 3]);
     let unedited = World::load(&GeneratedWorld::new(config).unwrap()).unwrap().solid_count();
     for kept in SavedIn::all(&folder) {
         kept.edits.iter().for_each(|path| drop(std::fs::remove_file(path)));

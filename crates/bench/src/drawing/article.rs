@@ -47,6 +47,8 @@ impl<L> LayoutDevice<L> {
     }
 }
 
+impl<L> drystone_render::sealed::Sealed for LayoutDevice<L> {}
+
 impl<L: Layout> Output for LayoutDevice<L> {
     fn describe(&self) -> String {
         format!("{}, {}", self.gl.describe(), L::ABOUT)

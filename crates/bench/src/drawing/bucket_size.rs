@@ -103,11 +103,9 @@ fn open(placement: &Placement, scene: &RandomScene) -> Result<Changing, RenderEr
         Placement::Buckets { elements } => u64::from(meshes + SPARE_BUCKETS) * u64::from(*elements),
         _ => scene.quad_count().into(),
     };
-    let config = PoolRendererConfig {
-        placement: placement.clone(),
-        oversize: Oversize::Split,
-        ..PoolRendererConfig::default()
-    };
+    let config = PoolRendererConfig::default()
+        .with_placement(placement.clone())
+        .with_oversize(Oversize::Split);
     let renderer = PoolRenderer::with_config(gl_device()?, quads, meshes, config)?;
     let changes = Box::new(RandomChanges::of(scene));
     Changing::new(Kind::PoolGl, Box::new(renderer), scene, changes)

@@ -89,7 +89,7 @@ struct Landscape {
 
 impl Landscape {
     fn new(size_chunks: [u32; 3]) -> Result<Self, Failure> {
-        let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_size_chunks(size_chunks);
         let source = GeneratedWorld::new(config)?;
         let world = World::load(&source)?;
         let quads = mesh_world(&world);

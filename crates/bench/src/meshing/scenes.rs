@@ -101,7 +101,7 @@ pub(super) fn noise(side: u32, options: &Options) -> Result<Scene, Failure> {
 
 fn generated(options: &Options) -> Result<World, Failure> {
     let size_chunks = options.size([8, 4, 8], [4, 4, 4]);
-    let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks(size_chunks);
     let source = GeneratedWorld::new(config)?;
     Ok(World::load(&source)?)
 }

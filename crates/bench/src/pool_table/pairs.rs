@@ -54,7 +54,7 @@ fn run_case<P: RangeAllocator>(
                 None => {
                     let placement = P::placement(histogram);
                     let slots = meshes.live.len() as u32 + 1;
-                    let config = PoolConfig { placement, ..PoolConfig::fixed(capacity, slots) };
+                    let config = PoolConfig::fixed(capacity, slots).with_placement(placement);
                     state.insert(SteadyPool::new(config, access, meshes.clone())?)
                 }
             };

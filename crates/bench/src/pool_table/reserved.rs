@@ -2,7 +2,7 @@
 //! memory cost of fragmentation, buckets and classes.
 
 use drystone_alloc::{BucketRing, RangeSpace, SizeClasses};
-use drystone_pool::{Access, Placement, PoolConfig, PoolError};
+use drystone_pool::{Access, Placement, PoolError};
 
 use super::{
     allocators::RangeAllocator,
@@ -62,7 +62,7 @@ fn full_pool(
     meshes: Meshes,
     replacements: usize,
 ) -> Result<SteadyPool<u32>, Failure> {
-    let config = PoolConfig { placement, ..super::fixed_buffers(BUFFERS, capacity) };
+    let config = super::fixed_buffers(BUFFERS, capacity).with_placement(placement);
     let mut pool = SteadyPool::new(config, Access::Staged, meshes)?;
     pool.meshes.make_plan(replacements);
     for turn in 0..replacements {

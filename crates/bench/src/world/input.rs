@@ -39,7 +39,7 @@ pub(super) struct Input {
 impl Input {
     pub(super) fn new(size_chunks: [u32; 3]) -> Result<Self, Failure> {
         let file = Scratch::new("world");
-        let config = GeneratorConfig { size_chunks, ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_size_chunks(size_chunks);
         let source = GeneratedWorld::new(config)?;
         let solid_count = World::load(&source)?.solid_count();
         let checksum = checksum(&source)?;

@@ -16,6 +16,8 @@ impl Undrawn {
     }
 }
 
+impl drystone_render::sealed::Sealed for Undrawn {}
+
 impl Output for Undrawn {
     fn describe(&self) -> String {
         "no pictures".into()

@@ -15,11 +15,8 @@ const CACHE_BYTES: usize = 256 << 20;
 
 /// A generated world of 16 km × 16 km × 512 voxels, in a pool that draws nothing.
 pub(super) fn scene() -> Result<VoxelScene, Failure> {
-    let config = GeneratorConfig {
-        size_chunks: [512, 16, 512],
-        relief_voxels: 512,
-        ..GeneratorConfig::default()
-    };
+    let config =
+        GeneratorConfig::default().with_size_chunks([512, 16, 512]).with_relief_voxels(512);
     let source = GeneratedWorld::new(config)?;
     let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
     let tree = LodTree::new(data, LodConfig::default())?;

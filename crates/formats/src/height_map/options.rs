@@ -9,10 +9,12 @@ use crate::identity;
 ///
 /// // Samples 75 m apart from west to east and 93 m from north to south.
 /// let options =
-///     HeightMapOptions { metres_per_sample: Some([75.0, 93.0]), ..HeightMapOptions::default() };
+///     HeightMapOptions::default().with_metres_per_sample(Some([75.0, 93.0]));
 /// assert_eq!(options.vertical_scale, 1.0);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct HeightMapOptions {
     /// Distance of samples eastwards and southwards, in metres. Default: the distance in the file,
     /// else [`METRES_PER_SAMPLE`](Self::METRES_PER_SAMPLE). A GeoTIFF has a pixel scale; for `.hgt`
@@ -33,6 +35,7 @@ pub struct HeightMapOptions {
 
 /// Treatment of samples without a height.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum Voids {
     /// Show holes.
     #[default]
@@ -102,5 +105,49 @@ impl Default for HeightMapOptions {
             snow_line_metres: 2500.0,
             voids: Voids::Holes,
         }
+    }
+}
+
+impl HeightMapOptions {
+    /// Replaces [`metres_per_sample`](Self::metres_per_sample).
+    #[must_use]
+    pub fn with_metres_per_sample(mut self, metres_per_sample: Option<[f64; 2]>) -> Self {
+        self.metres_per_sample = metres_per_sample;
+        self
+    }
+
+    /// Replaces [`metres_per_voxel`](Self::metres_per_voxel).
+    #[must_use]
+    pub fn with_metres_per_voxel(mut self, metres_per_voxel: Option<f64>) -> Self {
+        self.metres_per_voxel = metres_per_voxel;
+        self
+    }
+
+    /// Replaces [`vertical_scale`](Self::vertical_scale).
+    #[must_use]
+    pub fn with_vertical_scale(mut self, vertical_scale: f64) -> Self {
+        self.vertical_scale = vertical_scale;
+        self
+    }
+
+    /// Replaces [`sea_level_metres`](Self::sea_level_metres).
+    #[must_use]
+    pub fn with_sea_level_metres(mut self, sea_level_metres: f64) -> Self {
+        self.sea_level_metres = sea_level_metres;
+        self
+    }
+
+    /// Replaces [`snow_line_metres`](Self::snow_line_metres).
+    #[must_use]
+    pub fn with_snow_line_metres(mut self, snow_line_metres: f64) -> Self {
+        self.snow_line_metres = snow_line_metres;
+        self
+    }
+
+    /// Replaces [`voids`](Self::voids).
+    #[must_use]
+    pub fn with_voids(mut self, voids: Voids) -> Self {
+        self.voids = voids;
+        self
     }
 }

@@ -3,6 +3,7 @@ use std::fmt;
 
 /// Kind of a feature that a file has and its model has not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum WarningKind {
     /// Faces with fewer than three corners; skipped.
     TooFewCorners,
@@ -78,6 +79,7 @@ impl fmt::Display for WarningKind {
 
 /// Number of warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ModelWarning {
     /// Kind of the warnings.
     pub kind: WarningKind,

@@ -6,11 +6,11 @@
 //! ```
 //! The tools flush the zlib stream without ending it, so its end and checksum can be missing.
 
-use std::io::Read;
 use std::ops::Range;
 
 use dot_vox::{Model, Size, Voxel};
-use flate2::read::ZlibDecoder;
+use miniz_oxide::inflate::stream::{InflateState, inflate};
+use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus};
 
 use crate::fault::{Fault, GET_AGAIN, SPLIT};
 
@@ -50,13 +50,13 @@ impl<'a> Unpacker<'a> {
     pub(super) fn unpack(&mut self, packed: &Packed) -> Result<Model, Fault> {
         let [x, y, z] = packed.size;
         let mut left = packed.size.map(u64::from).iter().product::<u64>();
-        let mut decoder = ZlibDecoder::new(&self.bytes[packed.range.clone()]);
+        let mut input = &self.bytes[packed.range.clone()];
+        let mut decoder = InflateState::new_boxed(DataFormat::Zlib);
         let (mut voxels, mut index) = (Vec::new(), 0_u32);
         let mut buffer = [0; 1 << 13];
         while left > 0 {
             let max_len = left.min(buffer.len() as u64) as usize;
-            let problem = match decoder.read(&mut buffer[..max_len]) {
-                Ok(0) => "they end too early".to_owned(),
+            let problem = match inflate_next(&mut decoder, &mut input, &mut buffer[..max_len]) {
                 Ok(count) => {
                     for &number in &buffer[..count] {
                         // dot_vox colour index: the number in the file minus one.
@@ -71,7 +71,7 @@ impl<'a> Unpacker<'a> {
                     self.check_voxel_count(packed, voxels.len())?;
                     continue;
                 }
-                Err(problem) => problem.to_string(),
+                Err(problem) => problem,
             };
             let problem =
                 format!("its compressed voxels are damaged, {left} voxels are missing: {problem}");
@@ -87,5 +87,29 @@ impl<'a> Unpacker<'a> {
         }
         let problem = format!("more than {MAX_VOXELS} voxels in packed models up to here");
         Err(Fault::new(packed.location.clone(), problem, SPLIT))
+    }
+}
+
+/// Decompresses the next bytes of `input` into `buffer`, and returns their number.
+///
+/// # Errors
+/// A description of the problem, also if no bytes are left.
+fn inflate_next(
+    decoder: &mut InflateState,
+    input: &mut &[u8],
+    buffer: &mut [u8],
+) -> Result<usize, &'static str> {
+    loop {
+        let step = inflate(decoder, input, buffer, MZFlush::None);
+        *input = &input[step.bytes_consumed..];
+        // A buffer error is the end of the input.
+        if !matches!(step.status, Ok(MZStatus::Ok | MZStatus::StreamEnd) | Err(MZError::Buf)) {
+            return Err("they are no zlib stream");
+        }
+        match (step.bytes_consumed, step.bytes_written) {
+            (0, 0) => return Err("they end too early"),
+            (_, 0) => {}
+            (_, count) => return Ok(count),
+        }
     }
 }

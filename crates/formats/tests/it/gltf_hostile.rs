@@ -263,7 +263,7 @@ fn limits_are_checked_node_by_node() {
         (100 * 16, "corners of faces, at most 1600 are taken"),
         (101 * 16, "node 100: it has two parents"),
     ] {
-        let options = ModelOptions { max_corners, ..ModelOptions::default() };
+        let options = ModelOptions::default().with_max_corners(max_corners);
         let read = Model::parse_gltf(&gltf.binary(), "test.glb", &options, &mut beside(&[]));
         let error = read.unwrap_err().to_string();
         assert!(error.contains(expected), "{max_corners}: {error}");
@@ -307,7 +307,7 @@ fn thousands_of_changed_bytes() {
     let gltf = everything();
     let parse = |bytes: &[u8]| {
         let files = [("a b.bin", &gltf.buffer[..])];
-        let options = ModelOptions { max_corners: 1 << 16, ..ModelOptions::default() };
+        let options = ModelOptions::default().with_max_corners(1 << 16);
         Model::parse_gltf(bytes, "changed.glb", &options, &mut beside(&files))
     };
     for bytes in [gltf.binary(), gltf.embedded(), gltf.text()] {

@@ -32,7 +32,7 @@ pub(crate) fn big_endian(samples: &[u16]) -> Vec<u8> {
 
 /// Options for one voxel per sample and metre.
 pub(crate) fn metre_by_metre() -> HeightMapOptions {
-    HeightMapOptions { metres_per_sample: Some([1.0; 2]), ..HeightMapOptions::default() }
+    HeightMapOptions::default().with_metres_per_sample(Some([1.0; 2]))
 }
 
 pub(crate) fn world(bytes: &[u8], name: &str, options: &HeightMapOptions) -> World {

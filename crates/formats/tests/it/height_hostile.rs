@@ -113,9 +113,8 @@ fn extreme_heights_and_scales_are_refused() {
     let message = parse(&far, "a.tif", &metre_by_metre());
     assert!(message.contains("heights: ") && message.ends_with("use more metres per voxel"));
     let bytes = grey_png([2, 2], BitDepth::Sixteen, &big_endian(&[0, 1, 2, 65_535]));
-    let options = |metres_per_voxel: f64| HeightMapOptions {
-        metres_per_voxel: Some(metres_per_voxel),
-        ..HeightMapOptions::default()
+    let options = |metres_per_voxel: f64| {
+        HeightMapOptions::default().with_metres_per_voxel(Some(metres_per_voxel))
     };
     let wide = parse(&bytes, "a.png", &options(1e-6));
     assert!(wide.contains("size: more than 16777216 voxels wide"), "{wide}");
@@ -123,10 +122,10 @@ fn extreme_heights_and_scales_are_refused() {
     assert!(many.contains("size: reaches into ") && many.contains("at most 16777216"), "{many}");
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(parse(&bytes, "a.png", &options(bad)).starts_with("a.png: options: "));
-        let scaled = HeightMapOptions { vertical_scale: bad, ..metre_by_metre() };
+        let scaled = metre_by_metre().with_vertical_scale(bad);
         assert!(parse(&bytes, "a.png", &scaled).starts_with("a.png: options: "));
     }
-    let snow = HeightMapOptions { snow_line_metres: 0.0, ..metre_by_metre() };
+    let snow = metre_by_metre().with_snow_line_metres(0.0);
     assert!(parse(&bytes, "a.png", &snow).contains("a snow line above the sea level"));
 }
 

@@ -40,7 +40,7 @@ fn eight_bits_and_transparency_are_read() {
     assert_eq!((map.summary().void_count, map.summary().range_metres), (1, Some([40.0, 60.0])));
     let voids = World::load(&map).unwrap();
     assert_eq!([0, 1, 2].map(|x| top(&voids, x, 0, 0, 99)), [Some(40), None, Some(60)]);
-    let filled = HeightMapOptions { voids: Voids::Filled, ..metre_by_metre() };
+    let filled = metre_by_metre().with_voids(Voids::Filled);
     assert_eq!(top(&world(&bytes, "a.png", &filled), 1, 0, 0, 99), Some(50));
 }
 
@@ -60,12 +60,10 @@ fn other_pictures_are_refused() {
 fn scales_set_the_size_of_the_map() {
     let samples = big_endian(&[100, 200, 300, 400]);
     let bytes = grey_png([2, 2], BitDepth::Sixteen, &samples);
-    let options = HeightMapOptions {
-        metres_per_sample: Some([40.0, 20.0]),
-        metres_per_voxel: Some(10.0),
-        vertical_scale: 2.0,
-        ..HeightMapOptions::default()
-    };
+    let options = HeightMapOptions::default()
+        .with_metres_per_sample(Some([40.0, 20.0]))
+        .with_metres_per_voxel(Some(10.0))
+        .with_vertical_scale(2.0);
     let fine = world(&bytes, "a.png", &options);
     assert_eq!(fine.bounds().unwrap().size_voxels(), [8, 80 - 16, 4]);
     // The middle of the first column lies an eighth of a sample before the first sample's. That of
@@ -75,7 +73,7 @@ fn scales_set_the_size_of_the_map() {
     let east = |x| top(&fine, x, 0, 0, 99).unwrap();
     assert_eq!([0, 1, 2, 3, 4, 7].map(east), [20, 20, 23, 28, 33, 40]);
     // One voxel for all samples has their mean.
-    let options = HeightMapOptions { metres_per_voxel: Some(80.0), ..options };
+    let options = options.with_metres_per_voxel(Some(80.0));
     let coarse = world(&bytes, "a.png", &options);
     // The lowest sample is 2.5 voxels high, and the base lies four voxels below its top.
     assert_eq!(coarse.bounds().unwrap().min.to_array(), [0, 3 - 4, 0]);
@@ -86,7 +84,7 @@ fn scales_set_the_size_of_the_map() {
 #[test]
 fn ground_at_sea_level_is_water() {
     let bytes = grey_png([4, 1], BitDepth::Eight, &[0, 2, 7, 100]);
-    let sea = HeightMapOptions { sea_level_metres: 2.0, ..metre_by_metre() };
+    let sea = metre_by_metre().with_sea_level_metres(2.0);
     let world = world(&bytes, "a.png", &sea);
     let column = |x: i32| (-1..3).map(|y| name_at(&world, x, y, 0)).collect::<Vec<_>>();
     assert_eq!(column(0), ["rock", "water", "water", ""]);
@@ -144,8 +142,7 @@ fn the_real_elevation_model_is_to_scale() {
     let Some(folder) = data("the_real_elevation_model_is_to_scale") else { return };
     let path = folder.join("jacksboro-dem-16bit.png");
     let rows = rows_of(&path);
-    let options =
-        HeightMapOptions { metres_per_sample: Some([75.0, 93.0]), ..HeightMapOptions::default() };
+    let options = HeightMapOptions::default().with_metres_per_sample(Some([75.0, 93.0]));
     let map = HeightMap::open(&path, &options).unwrap();
     assert_eq!(map.summary().size_samples, [403, 344]);
     assert_eq!(map.summary().range_metres, Some([236.0, 1076.0]));

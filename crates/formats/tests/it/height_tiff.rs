@@ -221,7 +221,7 @@ pub(crate) fn hgt() -> Vec<u8> {
 
 #[test]
 fn srtm_tiles_are_read_with_their_voids() {
-    let options = HeightMapOptions { metres_per_voxel: Some(200.0), ..HeightMapOptions::default() };
+    let options = HeightMapOptions::default().with_metres_per_voxel(Some(200.0));
     let map = HeightMap::parse(&hgt(), "x/S30W071.hgt", &options).unwrap();
     let summary = map.summary();
     assert_eq!((summary.size_samples, summary.void_count), ([1201; 2], 3));
@@ -233,11 +233,8 @@ fn srtm_tiles_are_read_with_their_voids() {
     assert_eq!([columns[0], columns[2]], [(1201.0 * east / 200.0).ceil() as u32, 557]);
     // Voxels as large as samples: voids are holes, or are filled from their neighbours.
     for voids in [Voids::Holes, Voids::Filled] {
-        let coarse = HeightMapOptions {
-            metres_per_sample: Some([50.0; 2]),
-            voids,
-            ..HeightMapOptions::default()
-        };
+        let coarse =
+            HeightMapOptions::default().with_metres_per_sample(Some([50.0; 2])).with_voids(voids);
         let map = HeightMap::parse(&hgt(), "x.hgt", &coarse).unwrap();
         assert_eq!((map.summary().void_count, map.summary().voids), (3, voids));
         let world = World::load(&map).unwrap();

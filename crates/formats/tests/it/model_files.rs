@@ -245,7 +245,7 @@ fn files_that_are_no_models_are_refused() {
     assert!(error("empty.obj", &options).contains("an empty file"));
     assert!(error("model.txt", &options).contains("does not end in .obj"));
     assert!(error("folder.gltf", &options).contains("a folder"));
-    let small = ModelOptions { max_file_bytes: 100, ..options };
+    let small = options.with_max_file_bytes(100);
     assert!(error("large.glb", &small).contains("101 bytes, at most 100 are taken"));
     assert!(!Model::is_model(Path::new("obj")) && Model::is_model(Path::new("a/b.GLB")));
 }

@@ -177,7 +177,7 @@ fn near_coordinates_are_merged_within_the_tolerance() {
     let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 1.01 1 0\nv 1.02 0 0\nv 2 0 0\n\
                 f 1 2 3\nf 5 6 4\nf 3 4 6\n";
     let read = |merge_tolerance| {
-        let options = ModelOptions { merge_tolerance, ..ModelOptions::default() };
+        let options = ModelOptions::default().with_merge_tolerance(merge_tolerance);
         Model::parse_obj(text.as_bytes(), "near.obj", &options, &mut beside(&[]))
     };
     let figures = |tolerance: f32| {
@@ -200,7 +200,7 @@ fn limits_are_errors_with_numbers() {
     let many: String = (0..20_000).map(|n| format!("{} ", n % 4 + 1)).collect();
     let error = obj_error(format!("{SQUARE}f {many}").as_bytes(), &[]);
     assert!(error.starts_with("test.obj: line 6: a face of more than 16384 corners"), "{error}");
-    let options = ModelOptions { max_corners: 6, max_file_bytes: 100, ..ModelOptions::default() };
+    let options = ModelOptions::default().with_max_corners(6).with_max_file_bytes(100);
     let text = format!("mtllib a.mtl\n{SQUARE}f 1 2 3\nf 1 2 3 4");
     let parse = |files: &[(&str, &[u8])]| {
         let read = Model::parse_obj(text.as_bytes(), "small.obj", &options, &mut beside(files));

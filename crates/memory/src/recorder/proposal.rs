@@ -32,6 +32,7 @@ impl Default for ProposalConfig {
 
 /// Proposed size classes for a [`Record`].
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Proposal {
     /// Sorted by size.
     pub classes: Vec<SlotClass>,

@@ -328,6 +328,7 @@ impl<T, L: VertexLists> PolygonStore<T, L> {
 
 /// Statistics of a [`PolygonStore`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PolygonStats {
     /// Number of polygons, including temporary ones.
     pub polygons: u32,

@@ -13,6 +13,7 @@ use crate::{
 
 /// Consecutive commands of an [`IndexedList`] that read the same two buffers: one multi-draw call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexedRun {
     /// Number of the vertex buffer.
     pub vertices: u32,

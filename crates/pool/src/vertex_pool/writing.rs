@@ -4,7 +4,7 @@ use super::VertexPool;
 use crate::{
     allocation::Location,
     backend::Backend,
-    error::PoolError,
+    error::{EvictionCandidates, PoolError},
     mesh::{Mesh, MeshHandle, MeshKey},
     parts::MAX_PARTS,
 };
@@ -96,7 +96,9 @@ impl<V: Pod, D: Pod> VertexPool<V, D> {
             total_free: stats.free,
             waiting: stats.waiting,
             device_refused: self.storage.buffers.is_out_of_device_memory(),
-            least_recently_drawn: self.meshes.find_oldest(self.frames.current()),
+            least_recently_drawn: EvictionCandidates(
+                self.meshes.find_oldest(self.frames.current()),
+            ),
         }
     }
 

@@ -56,7 +56,7 @@ struct Steady {
 
 impl Steady {
     fn new(placement: Placement, access: Access) -> Self {
-        let config = PoolConfig { placement, ..PoolConfig::fixed(60_000, 1_000) };
+        let config = PoolConfig::fixed(60_000, 1_000).with_placement(placement);
         let mut steady = Self {
             pool: VertexPool::new(config).unwrap(),
             backend: NullBackend(access),

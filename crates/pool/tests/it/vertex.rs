@@ -36,13 +36,11 @@ fn vertices(quads: u32, direction: u32) -> Vec<Vertex> {
 /// patterns need whole elements.
 #[test]
 fn the_articles_vertex_format_can_be_stored() {
-    let config = PoolConfig {
-        placement: Placement::Buckets { elements: 2_400 },
-        min_buffer_elements: 2_400 * 12,
-        indices_per_element: 1,
-        vertices_per_element: 1,
-        ..PoolConfig::default()
-    };
+    let config = PoolConfig::default()
+        .with_placement(Placement::Buckets { elements: 2_400 })
+        .with_min_buffer_elements(2_400 * 12)
+        .with_indices_per_element(1)
+        .with_vertices_per_element(1);
     let mut gpu = SimulatedGpu::new(Access::Direct, 2);
     let mut pool = VertexPool::<Vertex, Group>::new(config).unwrap();
     let mut list = DrawList::new();
@@ -85,11 +83,9 @@ fn the_articles_vertex_format_can_be_stored() {
 #[test]
 fn commands_count_the_indices_and_vertices_of_any_primitive() {
     for (indices, vertices) in [(6, 4), (3, 3), (2, 2), (1, 1)] {
-        let config = PoolConfig {
-            indices_per_element: indices,
-            vertices_per_element: vertices,
-            ..PoolConfig::fixed(100, 10)
-        };
+        let config = PoolConfig::fixed(100, 10)
+            .with_indices_per_element(indices)
+            .with_vertices_per_element(vertices);
         let mut gpu = SimulatedGpu::new(Access::Staged, 1);
         let mut pool = VertexPool::<u64, u32>::new(config).unwrap();
         let mut list = DrawList::new();

@@ -51,10 +51,7 @@ impl Pictured {
         // Sprites are quads of six indices and four vertices: the pool's default. Buffers are
         // small, so that there are several, and sorting across them is tested.
         let mut pictured = Self {
-            pool: VertexPool::new(PoolConfig {
-                min_buffer_elements: 4096,
-                ..PoolConfig::default()
-            })?,
+            pool: VertexPool::new(PoolConfig::default().with_min_buffer_elements(4096))?,
             bodies: DrawList::new(),
             shadows: DrawView::new(),
             painter: Painter::new(width, height),

@@ -2,6 +2,7 @@ use drystone_alloc::{AddressSpace, BucketHandle, BucketRing, Error, IndexPolicy}
 
 /// Strategy that selects the slot of a new cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub enum SlotPolicy {
     /// The lowest free slot: keeps the range of drawn slots short.
     #[default]

@@ -24,11 +24,9 @@ pub(super) struct TranslucentMeshes<G> {
 
 impl<G> TranslucentMeshes<G> {
     pub(super) fn new(max_quads: u32) -> Result<Self, RenderError> {
-        let config = PoolConfig {
-            max_buffer_elements: max_quads.min(PoolConfig::default().max_buffer_elements),
-            pattern_elements: PATTERN_QUADS,
-            ..PoolConfig::default()
-        };
+        let config = PoolConfig::default()
+            .with_max_buffer_elements(max_quads.min(PoolConfig::default().max_buffer_elements))
+            .with_pattern_elements(PATTERN_QUADS);
         let (pool, buffers) = (VertexPool::new(config)?, PoolBuffers::default());
         Ok(Self { buffers, pool, list: DrawList::new() })
     }

@@ -118,7 +118,7 @@ fn set(table: &mut CullTable, pool: &Pool, mesh: MeshHandle) {
 /// Records of a mesh, each with its buffer.
 fn records(pool: &Pool, mesh: MeshHandle) -> impl Iterator<Item = (u32, CullRecord)> + '_ {
     pool.data(mesh).into_iter().flat_map(move |&data| {
-        pool.ranges_of(mesh).map(move |MeshRange { buffer, first, part_counts }| {
+        pool.ranges_of(mesh).map(move |MeshRange { buffer, first, part_counts, .. }| {
             let counts = Face::ALL.map(|face| part_counts[face.index()]);
             (buffer, CullRecord::new(mesh.slot(), data, first, counts))
         })

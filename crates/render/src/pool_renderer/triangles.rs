@@ -77,11 +77,8 @@ impl<G> Triangles<G> {
         let config = |kind: BufferKind| {
             let max_elements = u32::try_from(max_bytes / kind.entry_bytes()).unwrap_or(u32::MAX);
             let defaults = PoolConfig::default();
-            PoolConfig {
-                max_buffer_elements: max_elements,
-                min_buffer_elements: defaults.min_buffer_elements.min(max_elements),
-                ..defaults
-            }
+            let min_elements = defaults.min_buffer_elements.min(max_elements);
+            defaults.with_max_buffer_elements(max_elements).with_min_buffer_elements(min_elements)
         };
         Ok(Self {
             vertices: PoolBuffers::new(BufferKind::Vertices, size_of::<ModelData>()),

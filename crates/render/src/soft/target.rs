@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{
     bins::{BAND_ROWS, Bins},
     memory::zeroed,
     occlusion::{PixelKind, SHADED},
     shade::{Shader, over, packed},
+    threads,
     triangle::Span,
     viewport::Viewport,
 };
@@ -91,35 +90,35 @@ impl Target {
 
     /// Stores the nearest of the triangles for each pixel; of equally near ones the last.
     pub(super) fn draw_opaque(&mut self, bins: &[Bins], viewport: &Viewport) {
-        self.bands().for_each(|mut band| {
+        threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_span(bins, viewport, |band, span, kind| band.fill(&span, kind));
         });
     }
 
     /// Colours every pixel with its stored surface, or with the sky.
     pub(super) fn shade(&mut self, shader: &Shader<'_>) {
-        self.bands().for_each(|mut band| band.shade(shader));
+        threads::for_each(&mut self.bands(), |_, band| band.shade(shader));
     }
 
     /// Blends the triangles over the picture in order, except behind nearer surfaces.
     pub(super) fn draw_blended(&mut self, bins: &[Bins], viewport: &Viewport, shader: &Shader<'_>) {
-        self.bands().for_each(|mut band| {
+        threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_span(bins, viewport, |band, span, kind| band.blend(&span, kind, shader));
         });
     }
 
-    fn bands(&mut self) -> impl IndexedParallelIterator<Item = Band<'_>> {
+    fn bands(&mut self) -> Vec<Band<'_>> {
         let width = self.image.width() as usize;
         let band_pixels = width * BAND_ROWS;
         let colors: &mut [[u8; 4]] = bytemuck::cast_slice_mut(self.image.rgba_mut());
-        let colors = colors.par_chunks_mut(band_pixels);
-        let depths = self.depths.par_chunks_mut(band_pixels);
-        let kinds = self.kinds.par_chunks_mut(band_pixels);
-        let levels = self.levels.par_chunks_mut(band_pixels);
-        let bounds = self.bounds.par_chunks_mut(band_pixels);
+        let colors = colors.chunks_mut(band_pixels);
+        let depths = self.depths.chunks_mut(band_pixels);
+        let kinds = self.kinds.chunks_mut(band_pixels);
+        let levels = self.levels.chunks_mut(band_pixels);
+        let bounds = self.bounds.chunks_mut(band_pixels);
         let (shows_levels, shows_bounds) = (self.shows_levels, self.shows_bounds);
         let planes = kinds.zip(levels).zip(bounds);
-        colors.zip(depths).zip(planes).enumerate().map(move |(number, parts)| {
+        let bands = colors.zip(depths).zip(planes).enumerate().map(|(number, parts)| {
             let ((colors, depths), ((kinds, levels), bounds)) = parts;
             Band {
                 number,
@@ -132,7 +131,8 @@ impl Target {
                 shows_levels,
                 shows_bounds,
             }
-        })
+        });
+        bands.collect()
     }
 }
 

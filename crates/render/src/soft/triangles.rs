@@ -3,7 +3,6 @@
 
 use drystone_pool::DrawCommand;
 use glam::{DVec3, Vec3A, Vec4};
-use rayon::prelude::*;
 
 use super::{
     bins::Bins,
@@ -12,6 +11,7 @@ use super::{
     geometry::SoftGeometry,
     occlusion::PixelKind,
     shade::unpacked,
+    threads,
     triangle::Triangle,
     vertex::VertexStage,
     viewport::{Containment, Viewport},
@@ -83,7 +83,7 @@ impl<'a> TriangleStage<'a> {
                 bins.resize_with(tasks.len(), TriangleBins::default);
             }
             let used = &mut bins[..tasks.len()];
-            used.par_iter_mut().zip(&tasks).for_each(|(bins, piece)| self.fill(bins, piece));
+            threads::for_each(used, |task, bins| self.fill(bins, &tasks[task]));
             draw(used);
         }
     }

@@ -13,6 +13,7 @@ use crate::{
 
 /// Graphics API to use through wgpu.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Api {
     /// Vulkan, Metal or Direct3D 12, with OpenGL as fallback.
     #[default]

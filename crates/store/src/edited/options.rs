@@ -6,6 +6,7 @@ use crate::stored::CommitPolicy;
 
 /// Options for [`EditedSource::open`](crate::EditedSource::open).
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct EditOptions<'a> {
     /// File of the edits. Without one, a source with an edit store saves its edits itself, and
     /// others are saved once a file is chosen with
@@ -18,6 +19,36 @@ pub struct EditOptions<'a> {
     /// Memory for LOD voxels above edited chunks, in bytes. LOD voxels that are not cached are made
     /// again. Default: as much as for pages of the file, see [`CommitPolicy`].
     pub coarse_bytes: Option<usize>,
+}
+
+impl<'a> EditOptions<'a> {
+    /// Replaces [`file`](Self::file).
+    #[must_use]
+    pub fn with_file(mut self, file: Option<WorldFile<'a>>) -> Self {
+        self.file = file;
+        self
+    }
+
+    /// Replaces [`access`](Self::access).
+    #[must_use]
+    pub fn with_access(mut self, access: EditAccess) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Replaces [`policy`](Self::policy).
+    #[must_use]
+    pub fn with_policy(mut self, policy: CommitPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Replaces [`coarse_bytes`](Self::coarse_bytes).
+    #[must_use]
+    pub fn with_coarse_bytes(mut self, coarse_bytes: Option<usize>) -> Self {
+        self.coarse_bytes = coarse_bytes;
+        self
+    }
 }
 
 /// Time at which a file on disk is opened for writing. Any

@@ -18,7 +18,7 @@ mod far;
 const SIZE: [u32; 3] = [4, 4, 3];
 
 fn generated(seed: u64) -> Box<GeneratedWorld> {
-    let config = GeneratorConfig { seed, size_chunks: SIZE, ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_seed(seed).with_size_chunks(SIZE);
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
@@ -205,7 +205,7 @@ fn saved_edits_are_returned_by_the_source_at_every_level() {
     let path = folder.join("edits.drystone");
     let mut shadow = HashMap::new();
     let data = std::sync::Arc::new(LodData::new(Box::new(open(generated(3), &path)), 0));
-    let config = LodConfig { threads: 0, ..LodConfig::default() };
+    let config = LodConfig::default().with_threads(0);
     let mut tree = LodTree::new(data.clone(), config).unwrap();
     for round in 0..3 {
         let center = VoxelPos::new(20 + 31 * round, 62, 40 + 9 * round);

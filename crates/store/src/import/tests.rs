@@ -63,7 +63,7 @@ impl<S: Source> Source for Failing<S> {
 }
 
 fn source(size_chunks: [u32; 3]) -> GeneratedWorld {
-    GeneratedWorld::new(GeneratorConfig { size_chunks, ..GeneratorConfig::default() }).unwrap()
+    GeneratedWorld::new(GeneratorConfig::default().with_size_chunks(size_chunks)).unwrap()
 }
 
 #[test]
@@ -168,21 +168,17 @@ fn assert_others_are_refused<S: Source>(make: impl Fn(bool) -> S) {
 
 #[test]
 fn other_options_make_another_identity() {
-    let generated = |relief_voxels| GeneratorConfig {
-        relief_voxels,
-        size_chunks: [2, 4, 2],
-        ..GeneratorConfig::default()
+    let generated = |relief_voxels| {
+        GeneratorConfig::default().with_relief_voxels(relief_voxels).with_size_chunks([2, 4, 2])
     };
     assert_others_are_refused(|other| {
         GeneratedWorld::new(generated(if other { 127 } else { 128 })).unwrap()
     });
     let tile = [0, 100].repeat(1201 * 1201);
     assert_others_are_refused(|other| {
-        let options = HeightMapOptions {
-            metres_per_voxel: Some(2000.0),
-            snow_line_metres: if other { 90.0 } else { 110.0 },
-            ..HeightMapOptions::default()
-        };
+        let options = HeightMapOptions::default()
+            .with_metres_per_voxel(Some(2000.0))
+            .with_snow_line_metres(if other { 90.0 } else { 110.0 });
         HeightMap::parse(&tile, "N47E011.hgt", &options).unwrap()
     });
     let text = b"v 0 0 0\nv 4 0 0\nv 4 2 0\nf 1 2 3\n";
@@ -339,7 +335,7 @@ impl Source for ThreadRecorder {
 
 #[test]
 fn little_memory_means_few_threads() {
-    let config = GeneratorConfig { size_chunks: [12, 4, 12], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([12, 4, 12]);
     for (memory_bytes, most) in [(64 << 20, 1), (1 << 30, 64)] {
         let file = File::new();
         let source = ThreadRecorder(GeneratedWorld::new(config.clone()).unwrap(), Mutex::default());

@@ -12,6 +12,7 @@ use super::{StoredWorld, id, publish, with_suffix};
 
 /// Result of checking a stored world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WorldCheck {
     /// Number of intact chunks: their checksums are correct and they decompress.
     pub chunks: u64,

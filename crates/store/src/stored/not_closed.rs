@@ -5,6 +5,7 @@ use super::StoredWorld;
 /// Error of [`StoredWorld::close`]. Contains the world, which is still open.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
+#[non_exhaustive]
 pub struct NotClosed {
     /// The world, with its pending changes.
     pub world: StoredWorld,

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 /// Options for [`StoredWorld::open`](crate::StoredWorld::open).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoreOptions {
     /// Whether the world is opened for writing. Default: yes.
     pub access: StoreAccess,
@@ -10,6 +11,29 @@ pub struct StoreOptions {
     /// Number of threads that compress chunks; 0 means one per core. A file in memory uses none.
     /// Default: 0.
     pub threads: usize,
+}
+
+impl StoreOptions {
+    /// Replaces [`access`](Self::access).
+    #[must_use]
+    pub fn with_access(mut self, access: StoreAccess) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Replaces [`policy`](Self::policy).
+    #[must_use]
+    pub fn with_policy(mut self, policy: CommitPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Replaces [`threads`](Self::threads).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
 }
 
 impl StoreOptions {

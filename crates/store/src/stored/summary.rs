@@ -8,6 +8,7 @@ use super::StoredWorld;
 
 /// Statistics of a stored world.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredSummary {
     /// Version of the file format.
     pub version: u32,

@@ -373,7 +373,7 @@ fn a_damaged_chunk_is_reported_and_the_others_are_readable() {
 #[test]
 fn a_stored_generated_world_equals_its_source() {
     let folder = Folder::new();
-    let config = GeneratorConfig { size_chunks: [3, 4, 3], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([3, 4, 3]);
     let made = GeneratedWorld::new(config).unwrap();
     let world = StoredWorld::create(&folder.file(), made.name(), made.materials()).unwrap();
     let chunks = made.chunk_positions().into_iter().map(|at| (at, made.chunk(at).unwrap()));

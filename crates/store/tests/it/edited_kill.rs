@@ -16,7 +16,7 @@ const KILLS: usize = 60;
 const POSITIONS: u64 = 12;
 
 fn source() -> GeneratedWorld {
-    let config = GeneratorConfig { size_chunks: [3, 4, 2], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([3, 4, 2]);
     GeneratedWorld::new(config).unwrap()
 }
 
@@ -39,11 +39,8 @@ fn edited(n: u64) -> Chunk {
 }
 
 fn open(path: &std::path::Path) -> EditedSource {
-    EditedSource::open(
-        Box::new(source()),
-        &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) },
-    )
-    .unwrap()
+    EditedSource::open(Box::new(source()), &EditOptions::at(path).with_access(EditAccess::Write))
+        .unwrap()
 }
 
 /// The child: edits without end, and prints the number of each edit after its commit.

@@ -21,7 +21,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn open(source: Box<dyn Source>, path: &Path) -> Result<EditedSource, SourceError> {
-    EditedSource::open(source, &EditOptions { access: EditAccess::Write, ..EditOptions::at(path) })
+    EditedSource::open(source, &EditOptions::at(path).with_access(EditAccess::Write))
 }
 
 /// Creates a `.vox` file of one model of 2 × 2 × 2 voxels: x, y, z and colour of each.
@@ -77,12 +77,12 @@ fn identities_contain_options_but_no_folders() {
     let first = map("N47E011.hgt", &plain);
     assert_eq!(first, map("/maps/N47E011.hgt", &plain));
     let others = [
-        HeightMapOptions { metres_per_sample: Some([63.0, 93.0]), ..plain.clone() },
-        HeightMapOptions { metres_per_voxel: Some(200.0), ..plain.clone() },
-        HeightMapOptions { vertical_scale: 1.5, ..plain.clone() },
-        HeightMapOptions { sea_level_metres: 1.0, ..plain.clone() },
-        HeightMapOptions { snow_line_metres: 1.0, ..plain.clone() },
-        HeightMapOptions { voids: drystone_formats::Voids::Filled, ..plain.clone() },
+        plain.clone().with_metres_per_sample(Some([63.0, 93.0])),
+        plain.clone().with_metres_per_voxel(Some(200.0)),
+        plain.clone().with_vertical_scale(1.5),
+        plain.clone().with_sea_level_metres(1.0),
+        plain.clone().with_snow_line_metres(1.0),
+        plain.clone().with_voids(drystone_formats::Voids::Filled),
     ];
     let mut all: Vec<String> = others.iter().map(|it| map("N47E011.hgt", it)).collect();
     all.extend([first, map("N48E011.hgt", &plain)]);

@@ -201,11 +201,9 @@ fn an_imported_elevation_model_has_the_heights_of_the_file() {
     let depth = metres.len() / width;
     let folder = Folder::new();
     for (n, (side, scale)) in [(75.0, 1.0), (75.0, 4.0), (30.0, 0.5)].into_iter().enumerate() {
-        let options = HeightMapOptions {
-            metres_per_sample: Some([side; 2]),
-            vertical_scale: scale,
-            ..HeightMapOptions::default()
-        };
+        let options = HeightMapOptions::default()
+            .with_metres_per_sample(Some([side; 2]))
+            .with_vertical_scale(scale);
         let map = HeightMap::open(&path, &options).unwrap();
         let world = imported(&map, &folder.file(&format!("{n}.drystone")));
         let found = tops(&World::load(&world).unwrap(), [width, depth]);
@@ -221,8 +219,7 @@ fn an_imported_elevation_model_is_to_scale() {
     let path = data.join("jacksboro-dem-16bit.png");
     let (metres, width) = samples(&path);
     let rows = metres.len() / width;
-    let options =
-        HeightMapOptions { metres_per_sample: Some([75.0, 93.0]), ..HeightMapOptions::default() };
+    let options = HeightMapOptions::default().with_metres_per_sample(Some([75.0, 93.0]));
     let folder = Folder::new();
     let map = HeightMap::open(&path, &options).unwrap();
     let world = World::load(&imported(&map, &folder.file("w.drystone"))).unwrap();

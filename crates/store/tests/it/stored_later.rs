@@ -85,7 +85,7 @@ fn worlds_are_read_by_many_and_edited_by_one() {
 }
 
 fn generated() -> Box<dyn Source> {
-    let config = GeneratorConfig { size_chunks: [2, 4, 4], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([2, 4, 4]);
     Box::new(GeneratedWorld::new(config).unwrap())
 }
 
@@ -95,7 +95,7 @@ fn files_of_edits_are_made_by_the_first_edit() {
     let path = file("first");
     let policy = CommitPolicy::default();
     let edited =
-        EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::at(&path) }).unwrap();
+        EditedSource::open(generated(), &EditOptions::at(&path).with_policy(policy)).unwrap();
     let original = edited.chunk(POSITION).unwrap();
     edited.put_edited(Vec::new()).unwrap();
     assert!(!path.exists() && original.iter().eq(edited.source().chunk(POSITION).unwrap().iter()));
@@ -103,15 +103,14 @@ fn files_of_edits_are_made_by_the_first_edit() {
     edited.flush().unwrap();
     assert!(path.exists());
     drop(edited);
-    let open = || {
-        EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::at(&path) }).unwrap()
-    };
+    let open =
+        || EditedSource::open(generated(), &EditOptions::at(&path).with_policy(policy)).unwrap();
     for edited in [open(), open()] {
         assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(2)));
     }
     // A source without a file takes a new one, even after failed attempts.
     let unkept =
-        EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::default() }).unwrap();
+        EditedSource::open(generated(), &EditOptions::default().with_policy(policy)).unwrap();
     assert!(lacks_file(&unkept) && unkept.edit_store().is_none());
     assert!(unkept.save_to(WorldFile::Path(&path)).is_err() && lacks_file(&unkept));
     let other = file("other");
@@ -119,11 +118,9 @@ fn files_of_edits_are_made_by_the_first_edit() {
     unkept.edit_store().unwrap().put_edited(vec![(POSITION, uniform(3))]).unwrap();
     assert_eq!(unkept.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(unkept);
-    let edited = EditedSource::open(
-        generated(),
-        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&other) },
-    )
-    .unwrap();
+    let edited =
+        EditedSource::open(generated(), &EditOptions::at(&other).with_access(EditAccess::Read))
+            .unwrap();
     assert_eq!(edited.chunk(POSITION).unwrap().uniform(), Some(Material(3)));
     drop(edited);
     [path, other].into_iter().for_each(|path| fs::remove_file(path).unwrap());
@@ -141,8 +138,7 @@ fn edits_can_be_saved_to_another_file() {
     for is_there in [false, true] {
         let [path, other] = ["taken", "elsewhere"].map(file);
         let open = || {
-            EditedSource::open(generated(), &EditOptions { policy, ..EditOptions::at(&path) })
-                .unwrap()
+            EditedSource::open(generated(), &EditOptions::at(&path).with_policy(policy)).unwrap()
         };
         if is_there {
             put(&open(), before, 2).unwrap();
@@ -164,11 +160,9 @@ fn edits_can_be_saved_to_another_file() {
         drop(second);
         assert!(fs::read(&path).unwrap() == written, "the first's stays as it is");
 
-        let edited = EditedSource::open(
-            generated(),
-            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&other) },
-        )
-        .unwrap();
+        let edited =
+            EditedSource::open(generated(), &EditOptions::at(&other).with_access(EditAccess::Read))
+                .unwrap();
         let seen = |at| edited.chunk(at).unwrap().uniform().map(|it| it.0);
         assert_eq!((seen(own), seen(last)), (Some(3), Some(4)));
         assert_eq!(

@@ -58,7 +58,7 @@ impl Source for Noise {
 #[test]
 fn child_imports() {
     let Some((path, count)) = order() else { return };
-    let options = ImportOptions { memory_bytes: LIMIT_BYTES, ..ImportOptions::default() };
+    let options = ImportOptions::default().with_memory_bytes(LIMIT_BYTES);
     let (world, progress) = import(&Noise::new(count), &path, &options, &mut |_| {}).unwrap();
     assert_eq!((world.chunk_count(), progress.lost), (progress.total, 0));
     println!("imported {} peak {}", progress.total, peak_bytes().unwrap_or_default());

@@ -24,6 +24,7 @@ mod source_paths;
 mod test_placement;
 mod tokens;
 mod unsafe_code;
+mod weight;
 mod words;
 
 use std::sync::LazyLock;
@@ -104,6 +105,11 @@ fn manifests_inherit_from_the_workspace() {
     let packages = REPOSITORY.packages.iter();
     let offences = packages.flat_map(|package| manifests::check(package, &REPOSITORY.files));
     expect_none(&offences.collect::<Vec<_>>());
+}
+
+#[test]
+fn users_of_a_crate_compile_few_packages() {
+    expect_none(&weight::check());
 }
 
 #[test]

@@ -28,8 +28,7 @@ impl Program {
         let pipeline = pipeline(&screen.device);
         let camera = screen.camera(&pipeline);
         // An element is a vertex.
-        let config =
-            PoolConfig { indices_per_element: 1, vertices_per_element: 1, ..Default::default() };
+        let config = PoolConfig::default().with_indices_per_element(1).with_vertices_per_element(1);
         let (device, queue, input) = (&screen.device, &screen.queue, VertexInput::default());
         let buffers = PoolBuffers::new::<Vertex, Instance>(device, queue, config, input)?;
         let (pool, list) = (VertexPool::new(buffers.pool_config())?, DrawList::new());

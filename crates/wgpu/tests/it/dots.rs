@@ -103,15 +103,13 @@ pub(crate) fn pipeline(
 
 /// A pool of small buffers, so that it grows and shrinks often. An element is a point.
 pub(crate) fn small_pool() -> PoolConfig {
-    PoolConfig {
-        min_buffer_elements: 64,
-        max_buffer_elements: 256,
-        first_slots: 2,
-        spare_frames: 2,
-        indices_per_element: 1,
-        vertices_per_element: 1,
-        ..PoolConfig::default()
-    }
+    PoolConfig::default()
+        .with_min_buffer_elements(64)
+        .with_max_buffer_elements(256)
+        .with_first_slots(2)
+        .with_spare_frames(2)
+        .with_indices_per_element(1)
+        .with_vertices_per_element(1)
 }
 
 /// The visible dots of each row: the twin of a pool.

@@ -58,7 +58,7 @@ fn a_pool_stays_within_the_limits_of_the_device() {
         limits.max_buffer_size = 1 << 20;
     };
     let Some(screen) = Screen::open_with(test, change) else { return };
-    let config = PoolConfig { pattern_elements: 1 << 13, ..PoolConfig::default() };
+    let config = PoolConfig::default().with_pattern_elements(1 << 13);
     let mut buffers = open(&screen, config.clone(), PULLED).unwrap();
     assert_eq!(buffers.pool_config().max_buffer_elements, 1 << 13);
     assert_eq!(buffers.pool_config().max_slots, 1 << 14);
@@ -150,11 +150,9 @@ fn lack_of_memory_is_an_error() {
     assert!(!held.is_empty());
     // A pool makes do with a smaller buffer, and the refusal can be queried.
     let min_buffer_elements = size as u32 / size_of::<Dot>() as u32;
-    let config = PoolConfig {
-        max_buffer_elements: min_buffer_elements,
-        min_buffer_elements,
-        ..small_pool()
-    };
+    let config = small_pool()
+        .with_max_buffer_elements(min_buffer_elements)
+        .with_min_buffer_elements(min_buffer_elements);
     let mut buffers = open(&screen, config, VertexInput::default()).unwrap();
     let mut pool = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
     pool.insert(&[Dot { x: 0, rgba: 0 }], &[1], 0, &mut buffers).unwrap();
@@ -183,7 +181,7 @@ fn commands_of_another_pool_are_refused() {
 #[test]
 fn an_unknown_index_pattern_is_refused() {
     let Some(screen) = Screen::open("an_unknown_index_pattern_is_refused") else { return };
-    let config = PoolConfig { indices_per_element: 5, ..PoolConfig::default() };
+    let config = PoolConfig::default().with_indices_per_element(5);
     let refused = open(&screen, config, PULLED).map(|_| ());
     assert_eq!(refused, Err(GpuError::NoPattern { indices: 5, vertices: 4 }));
 }

@@ -29,6 +29,7 @@ pub struct VoxelRay {
 
 /// The face that a ray hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VoxelHit {
     /// Hit voxel.
     pub voxel: VoxelPos,

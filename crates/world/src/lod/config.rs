@@ -4,6 +4,7 @@ use drystone_voxel::{MesherOptions, NodePos};
 
 /// Options for the meshes of a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
 pub struct Meshing {
     /// Whether quads store ambient occlusion. The renderer chooses its strength. Takes more quads,
     /// since only faces with equal occlusion are merged. A renderer of instanced cubes cannot show
@@ -19,6 +20,8 @@ impl From<Meshing> for MesherOptions {
 
 /// Detail, budgets and memory limits of a [`LodTree`](crate::LodTree).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct LodConfig {
     /// Highest level of the shown nodes. With 0 the whole world is shown in full detail, whatever
     /// the distance, and takes memory accordingly. Fixed once a tree exists. Default:
@@ -62,6 +65,64 @@ impl Default for LodConfig {
             threads: cores.saturating_sub(1).max(1),
             meshing: Meshing::default(),
         }
+    }
+}
+
+impl LodConfig {
+    /// Replaces [`max_level`](Self::max_level).
+    #[must_use]
+    pub fn with_max_level(mut self, max_level: u8) -> Self {
+        self.max_level = max_level;
+        self
+    }
+
+    /// Replaces [`max_voxel_pixels`](Self::max_voxel_pixels).
+    #[must_use]
+    pub fn with_max_voxel_pixels(mut self, max_voxel_pixels: f64) -> Self {
+        self.max_voxel_pixels = max_voxel_pixels;
+        self
+    }
+
+    /// Replaces [`hysteresis`](Self::hysteresis).
+    #[must_use]
+    pub fn with_hysteresis(mut self, hysteresis: f64) -> Self {
+        self.hysteresis = hysteresis;
+        self
+    }
+
+    /// Replaces [`frame_bytes`](Self::frame_bytes).
+    #[must_use]
+    pub fn with_frame_bytes(mut self, frame_bytes: usize) -> Self {
+        self.frame_bytes = frame_bytes;
+        self
+    }
+
+    /// Replaces [`frame_time`](Self::frame_time).
+    #[must_use]
+    pub fn with_frame_time(mut self, frame_time: Duration) -> Self {
+        self.frame_time = frame_time;
+        self
+    }
+
+    /// Replaces [`waiting_bytes`](Self::waiting_bytes).
+    #[must_use]
+    pub fn with_waiting_bytes(mut self, waiting_bytes: usize) -> Self {
+        self.waiting_bytes = waiting_bytes;
+        self
+    }
+
+    /// Replaces [`threads`](Self::threads).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Replaces [`meshing`](Self::meshing).
+    #[must_use]
+    pub fn with_meshing(mut self, meshing: Meshing) -> Self {
+        self.meshing = meshing;
+        self
     }
 }
 

@@ -65,12 +65,10 @@ fn filled(
         let max_elements = u32::try_from(max_bytes / unit.bytes).unwrap_or(u32::MAX);
         let defaults = PoolConfig::default();
         let min_buffer_elements = defaults.min_buffer_elements.min(max_elements);
-        PoolConfig {
-            max_buffer_elements: max_elements,
-            min_buffer_elements,
-            max_buffers: u16::MAX,
-            ..defaults
-        }
+        defaults
+            .with_max_buffer_elements(max_elements)
+            .with_min_buffer_elements(min_buffer_elements)
+            .with_max_buffers(u16::MAX)
     };
     let mut pool = IndexedPool::new(config(Unit::VERTICES), config(Unit::INDICES))?;
     for (number, part) in model.parts.iter().enumerate() {

@@ -36,14 +36,12 @@ impl ModelledPool {
         quads: &[ChunkQuads],
     ) -> Result<Self, RenderError> {
         let buffer_quads = ((u64::from(buffer_kib) << 10) / size_of::<Quad>() as u64) as u32;
-        let config = PoolConfig {
-            max_buffer_elements: buffer_quads,
-            max_buffers: u16::MAX,
-            placement: placement_of(placement, &sizes(quads), buffer_quads),
-            oversize: Oversize::Split,
-            pattern_elements: PATTERN_QUADS,
-            ..PoolConfig::default()
-        };
+        let config = PoolConfig::default()
+            .with_max_buffer_elements(buffer_quads)
+            .with_max_buffers(u16::MAX)
+            .with_placement(placement_of(placement, &sizes(quads), buffer_quads))
+            .with_oversize(Oversize::Split)
+            .with_pattern_elements(PATTERN_QUADS);
         let mut pool = VertexPool::new(config)?;
         let quads = quad_count(quads);
         pool.reserve(capacity_for(quads), &mut null_backend())?;

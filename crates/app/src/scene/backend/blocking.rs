@@ -1,8 +1,8 @@
 //! Blocking creation of renderers, on every backend.
 
-use drystone_render::{
-    Access, Api, GlConfig, GlDevice, RenderError, Renderer, SoftDevice, WgpuDevice, WindowTarget,
-};
+#[cfg(feature = "gpu")]
+use drystone_render::{Access, Api, GlConfig, GlDevice, WgpuDevice, WindowTarget};
+use drystone_render::{RenderError, Renderer, SoftDevice};
 
 use super::{BackendKind, Capacity, OpenDevice, RendererKind, Size, renderer_on};
 
@@ -16,22 +16,46 @@ pub fn open_renderer(
     size: Size,
     capacity: Capacity,
 ) -> Result<Box<dyn Renderer>, RenderError> {
+    let soft = || renderer_on(SoftDevice::new(size.width, size.height)?, kind, capacity);
+    match backend {
+        BackendKind::Soft => soft(),
+        // Whatever the error of the GPU, the software rasteriser remains.
+        BackendKind::Auto => on_gpu(kind, backend, size, capacity).or_else(|_| soft()),
+        _ => on_gpu(kind, backend, size, capacity),
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn on_gpu(
+    kind: RendererKind,
+    backend: BackendKind,
+    size: Size,
+    capacity: Capacity,
+) -> Result<Box<dyn Renderer>, RenderError> {
     let Size { width, height } = size;
     let wgpu = |api| WgpuDevice::headless(api, width, height);
     let gl = |config| renderer_on(GlDevice::headless(config, width, height)?, kind, capacity);
-    let soft = || renderer_on(SoftDevice::new(width, height)?, kind, capacity);
     match backend {
-        BackendKind::Soft => soft(),
         BackendKind::Wgpu => renderer_on(wgpu(Api::Any)?, kind, capacity),
         BackendKind::Gl => gl(gl_config(Access::Direct)),
         BackendKind::GlStaged => gl(gl_config(Access::Staged)),
-        BackendKind::Auto => {
-            // Whatever the error of the GPU, the software rasteriser remains.
+        BackendKind::Auto | BackendKind::Soft => {
             let on_wgpu = |device| renderer_on(device, kind, capacity);
             let wgpu = (|| wgpu(Api::Hardware), WgpuDevice::is_opengl, on_wgpu);
-            wgpu_or_gl(wgpu, || gl(HARDWARE)).or_else(|_| soft())
+            wgpu_or_gl(wgpu, || gl(hardware()))
         }
     }
+}
+
+#[cfg(not(feature = "gpu"))]
+fn on_gpu(
+    _: RendererKind,
+    _: BackendKind,
+    _: Size,
+    _: Capacity,
+) -> Result<Box<dyn Renderer>, RenderError> {
+    let found = "this program was built without the feature gpu".into();
+    Err(RenderError::NoAdapter { requested: "GPU", found })
 }
 
 /// Opens a device that presents to a window; `target` is called once for each backend that is
@@ -39,6 +63,7 @@ pub fn open_renderer(
 ///
 /// # Errors
 /// `NoAdapter` if no adapter can present to the window, or the device's error.
+#[cfg(feature = "gpu")]
 pub fn open_window(
     backend: BackendKind,
     target: impl Fn() -> WindowTarget,
@@ -58,7 +83,7 @@ pub fn open_window(
         BackendKind::Auto => {
             let on_wgpu = |device| Ok(OpenDevice::new(device));
             let wgpu = (|| wgpu(Api::Hardware), WgpuDevice::is_opengl, on_wgpu);
-            wgpu_or_gl(wgpu, || gl(HARDWARE))
+            wgpu_or_gl(wgpu, || gl(hardware()))
         }
     }
 }
@@ -71,15 +96,19 @@ pub fn open_soft(Size { width, height }: Size) -> Result<OpenDevice, RenderError
     Ok(OpenDevice::new(SoftDevice::new(width, height)?))
 }
 
+#[cfg(feature = "gpu")]
 fn gl_config(access: Access) -> GlConfig {
-    GlConfig { access, ..GlConfig::default() }
+    GlConfig::default().with_access(access)
 }
 
 /// OpenGL settings of `Auto`.
-const HARDWARE: GlConfig =
-    GlConfig { access: Access::Direct, memory_limit_bytes: u64::MAX, hardware_only: true };
+#[cfg(feature = "gpu")]
+fn hardware() -> GlConfig {
+    GlConfig::default().with_hardware_only()
+}
 
 /// Opens wgpu unless it runs on OpenGL, which is faster used directly; falls back to the other.
+#[cfg(feature = "gpu")]
 fn wgpu_or_gl<D, T, E>(
     (wgpu, is_opengl, on_wgpu): (
         impl Fn() -> Result<D, E>,
@@ -99,7 +128,7 @@ fn wgpu_or_gl<D, T, E>(
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests {
     use super::*;
 

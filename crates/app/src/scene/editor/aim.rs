@@ -24,7 +24,10 @@ pub(super) fn aim(
     let along = |axis: usize| ray.origin[axis] + ray.direction[axis] / length * start;
     let near = VoxelRay { origin: [along(0), along(1), along(2)], ..*ray };
     match near.cast(voxels, reach) {
-        Some(hit) => Ok(VoxelHit { distance: hit.distance + start, ..hit }),
+        Some(mut hit) => {
+            hit.distance += start;
+            Ok(hit)
+        }
         None if leave - start > reach => Err(Edited::TooFar),
         None => Err(Edited::OutOfReach),
     }

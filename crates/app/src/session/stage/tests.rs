@@ -19,7 +19,7 @@ fn full_detail() -> LodLimits {
 
 /// Shows a generated world, with all meshes.
 fn shown(limits: LodLimits) -> Stage {
-    let config = GeneratorConfig { size_chunks: [8, 4, 8], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([8, 4, 8]);
     let source = Box::new(GeneratedWorld::new(config).unwrap());
     let data = Arc::new(LodData::new(source, 16 << 20));
     let content = Content::Voxels(data, limits);

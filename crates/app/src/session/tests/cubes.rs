@@ -33,6 +33,8 @@ impl Counted {
     }
 }
 
+impl drystone_render::sealed::Sealed for Counted {}
+
 impl Renderer for Counted {
     fn name(&self) -> &'static str {
         self.renderer.name()

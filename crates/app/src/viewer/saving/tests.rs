@@ -49,11 +49,9 @@ fn edits_without_a_file_are_saved_to_a_new_one_at_the_end() {
     saving.save_last(&mut saver, &source_here, notify).unwrap();
     drop(saver);
     assert_eq!(messages, [format!("edits are saved in {}", file.display())]);
-    let kept = EditedSource::open(
-        generated(),
-        &EditOptions { access: EditAccess::Read, ..EditOptions::at(&file) },
-    )
-    .unwrap();
+    let kept =
+        EditedSource::open(generated(), &EditOptions::at(&file).with_access(EditAccess::Read))
+            .unwrap();
     assert_eq!(kept.edited_count(), 1);
     drop(kept);
     fs::remove_dir_all(folder).unwrap();
@@ -99,7 +97,7 @@ impl Opened {
 
     fn of(source: Box<dyn Source>) -> Self {
         let data = Arc::new(LodData::new(source, usize::MAX));
-        let config = LodConfig { threads: 0, ..LodConfig::default() };
+        let config = LodConfig::default().with_threads(0);
         Self { tree: LodTree::new(Arc::clone(&data), config).unwrap(), saver: EditSaver::new(data) }
     }
 
@@ -143,11 +141,9 @@ impl Two {
     fn row(&self, edits: &str) -> [u16; 4] {
         let [path, edits_path] = ["w.drystone", edits].map(|it| self.folder.join(it));
         let source = open_voxels(&path, &OpenOptions::default()).unwrap();
-        let edited = EditedSource::open(
-            source,
-            &EditOptions { access: EditAccess::Read, ..EditOptions::at(&edits_path) },
-        )
-        .unwrap();
+        let edited =
+            EditedSource::open(source, &EditOptions::at(&edits_path).with_access(EditAccess::Read))
+                .unwrap();
         let world = World::load(&edited).unwrap();
         [0, 1, 2, 40].map(|x| world.get(VoxelPos::new(x, 5, 5)).0)
     }

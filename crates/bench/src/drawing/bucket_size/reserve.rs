@@ -117,7 +117,7 @@ impl Replay {
     /// memory waits.
     pub(super) fn shares(&self, placement: &Placement) -> Result<Shares, Failure> {
         let first: u64 = self.first.iter().flatten().map(|&count| u64::from(count)).sum();
-        let config = PoolConfig { placement: placement.clone(), ..PoolConfig::default() };
+        let config = PoolConfig::default().with_placement(placement.clone());
         let capacity = capacity_for(first);
         let (mut sum, mut count) = (Shares::default(), 0);
         self.run(config, (capacity, Access::Direct), |number, stats| {
@@ -154,10 +154,8 @@ impl Replay {
 
     /// Whether one buffer of this capacity in quads is sufficient.
     fn fits(&self, placement: &Placement, capacity: u32) -> Result<bool, Failure> {
-        let config = PoolConfig {
-            placement: placement.clone(),
-            ..PoolConfig::fixed(capacity, self.first.len() as u32)
-        };
+        let config =
+            PoolConfig::fixed(capacity, self.first.len() as u32).with_placement(placement.clone());
         match self.run(config, (0, Access::Staged), |_, _| {}) {
             Ok(()) => Ok(true),
             Err(PoolError::Full { .. } | PoolError::MeshTooLarge { .. }) => Ok(false),
@@ -173,8 +171,7 @@ impl Replay {
         (capacity, access): (u64, Access),
         mut on_frame: impl FnMut(usize, PoolStats),
     ) -> Result<(), PoolError> {
-        let mut pool =
-            VertexPool::<u64, u32>::new(PoolConfig { oversize: Oversize::Split, ..config })?;
+        let mut pool = VertexPool::<u64, u32>::new(config.with_oversize(Oversize::Split))?;
         let backend = &mut NullBackend(access);
         pool.reserve(capacity, backend)?;
         let quads = vec![0_u64; self.largest()];

@@ -132,15 +132,12 @@ impl<G> Store<G> {
         let of_layers = meshes.list.iter().map(|mesh| mesh.data());
         let of_layers: Vec<_> = of_layers.filter(|mesh| layers.contains(&mesh.layer)).collect();
         let quads: u64 = of_layers.iter().map(|mesh| mesh.quads.len() as u64).sum();
-        let config = PoolConfig {
-            max_buffer_elements: device
-                .info()
-                .max_quads
-                .min(PoolConfig::default().max_buffer_elements),
-            first_slots: of_layers.len() as u32,
-            pattern_elements: PATTERN_QUADS,
-            ..PoolConfig::default()
-        };
+        let config = PoolConfig::default()
+            .with_max_buffer_elements(
+                device.info().max_quads.min(PoolConfig::default().max_buffer_elements),
+            )
+            .with_first_slots(of_layers.len() as u32)
+            .with_pattern_elements(PATTERN_QUADS);
         let (mut pool, mut buffers) = (VertexPool::new(config)?, PoolBuffers::default());
         pool.reserve(quads, &mut PoolUpload { device, buffers: &mut buffers })?;
         Ok(Self { pool, buffers })

@@ -93,7 +93,7 @@ fn run_hidden(run: &mut Run<'_>) -> Result<(), Error> {
 }
 
 fn open_hidden(hidden: HiddenCommands, meshes: &Meshes) -> Result<Still, RenderError> {
-    let config = PoolRendererConfig { hidden, ..PoolRendererConfig::default() };
+    let config = PoolRendererConfig::default().with_hidden(hidden);
     let (quads, count) = (meshes.quad_count().into(), meshes.list.len() as u32);
     let renderer = PoolRenderer::with_config(gl_device()?, quads, count, config)?;
     Still::with_renderer(Kind::PoolGl, Box::new(renderer), meshes)

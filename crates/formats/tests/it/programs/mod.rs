@@ -33,7 +33,7 @@ pub(crate) fn gltf(bytes: &[u8]) {
 pub(crate) fn height_map(bytes: &[u8]) -> bool {
     // Files without a signature are read as tiles.
     let name = if bytes.starts_with(b"h") { "N47E011.hgt" } else { "fuzz.tif" };
-    let options = HeightMapOptions { metres_per_voxel: Some(90.0), ..HeightMapOptions::default() };
+    let options = HeightMapOptions::default().with_metres_per_voxel(Some(90.0));
     let map = match HeightMap::parse(bytes, name, &options) {
         Ok(map) => map,
         Err(error) => {
@@ -59,7 +59,10 @@ pub(crate) fn height_map(bytes: &[u8]) -> bool {
 }
 
 fn options(merge_tolerance: f32) -> ModelOptions {
-    ModelOptions { merge_tolerance, max_file_bytes: 1 << 20, max_corners: MAX_CORNERS }
+    ModelOptions::default()
+        .with_merge_tolerance(merge_tolerance)
+        .with_max_file_bytes(1 << 20)
+        .with_max_corners(MAX_CORNERS)
 }
 
 fn check_result(result: &Result<Model, SourceError>, bytes: &[u8]) {

@@ -110,6 +110,8 @@ fn owned(batches: &[Batch<'_, Shared>]) -> Vec<Owned> {
     batches.iter().map(own).collect()
 }
 
+impl sealed::Sealed for LateDevice {}
+
 impl Output for LateDevice {
     fn describe(&self) -> String {
         "soft, late".to_owned()

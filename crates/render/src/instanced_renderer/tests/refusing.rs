@@ -8,7 +8,7 @@ use drystone_mesh::Cube;
 use super::*;
 use crate::{
     buffers::{BufferData, BufferKind, CopyRange, DrawSlots},
-    device::{Destination, Progress},
+    device::{Destination, Progress, sealed::Sealed},
     frame::Frame,
     image::Image,
     overlay::Overlay,
@@ -45,6 +45,8 @@ struct Refusing {
     soft: SoftDevice,
     limit: RequestLimit,
 }
+
+impl Sealed for Refusing {}
 
 impl Output for Refusing {
     fn describe(&self) -> String {

@@ -1,10 +1,9 @@
 //! Pixels of triangles, which are coloured as they are drawn.
 
-use rayon::prelude::*;
-
 use super::{
     super::{
         facet::{Facet, Lamp},
+        threads,
         triangles::TriangleBins,
     },
     Band, SHADED, Shader, Span, Target, Viewport, over, packed,
@@ -22,7 +21,7 @@ impl Target {
         viewport: &Viewport,
         light: Light<'_>,
     ) {
-        self.bands().for_each(|mut band| {
+        threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_facet(bins, viewport, |band, span, facet| {
                 band.draw_facet(&span, facet, light);
             });
@@ -36,7 +35,7 @@ impl Target {
         viewport: &Viewport,
         light: Light<'_>,
     ) {
-        self.bands().for_each(|mut band| {
+        threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_facet(bins, viewport, |band, span, facet| {
                 band.blend_facet(&span, facet, light);
             });

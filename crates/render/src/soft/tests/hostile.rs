@@ -52,6 +52,7 @@ fn the_longest_pictures_are_drawn() {
     }
 }
 
+#[cfg(feature = "rayon")]
 #[test]
 fn the_number_of_threads_does_not_change_the_picture() {
     let mut scene = landscape(56);

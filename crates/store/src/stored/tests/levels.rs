@@ -133,7 +133,7 @@ fn lod_chunks_follow_from_the_chunks_after_any_operations() {
 #[test]
 fn stored_lod_chunks_equal_those_of_the_source() {
     let folder = Folder::new();
-    let config = GeneratorConfig { size_chunks: [10, 4, 9], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([10, 4, 9]);
     let made = GeneratedWorld::new(config).unwrap();
     let (world, _) = crate::import::import(
         &made,
@@ -199,7 +199,7 @@ impl Source for WithoutLevels {
 #[test]
 fn a_distant_view_reads_few_chunks() {
     let folder = Folder::new();
-    let config = GeneratorConfig { size_chunks: [16, 4, 16], ..GeneratorConfig::default() };
+    let config = GeneratorConfig::default().with_size_chunks([16, 4, 16]);
     let made = GeneratedWorld::new(config).unwrap();
     let (world, _) = crate::import::import(
         &made,

@@ -122,7 +122,7 @@ fn bytes_of_other_formats_are_refused() {
 fn exported_edits_apply_to_their_source_alone() {
     let folder = Folder::new();
     let source = |seed| {
-        let config = GeneratorConfig { seed, size_chunks: [3, 3, 3], ..GeneratorConfig::default() };
+        let config = GeneratorConfig::default().with_seed(seed).with_size_chunks([3, 3, 3]);
         Box::new(GeneratedWorld::new(config).unwrap())
     };
     let edited =

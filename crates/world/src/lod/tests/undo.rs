@@ -71,7 +71,7 @@ fn saved_edits_look_the_same() {
     let open = || {
         let edited = EditedSource::open(
             generated(SIZE),
-            &EditOptions { access: EditAccess::Write, ..EditOptions::at(&path) },
+            &EditOptions::at(&path).with_access(EditAccess::Write),
         )
         .unwrap();
         LodData::new(Box::new(edited), 0)

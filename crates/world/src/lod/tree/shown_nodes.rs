@@ -47,6 +47,7 @@ pub(super) struct SkirtChange {
 
 /// Numbers of nodes and quads that are shown at one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LodCount {
     /// Level of detail. 0 is full detail.
     pub level: u8,

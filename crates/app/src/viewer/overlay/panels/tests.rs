@@ -30,12 +30,14 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         can_redo: true,
         save_text: "saved".into(),
     };
+    let mut drawn = DrawStats::default();
+    drawn.triangles = 4;
     Facts {
         name: "a world",
         backend: "some adapter",
         backend_kind: BackendKind::Gl,
         renderer: RendererKind::Pool,
-        drawn: DrawStats { triangles: 4, ..DrawStats::default() },
+        drawn,
         held: HeldStats::default(),
         pool: Some(PoolStats::default()),
         ranges: Some(Vec::new()),

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Checks that features add up: each feature alone passes the lints, and the unit tests that
+# it adds. With `--pairs`, each pair of features of a crate compiles.
+#
+#   features.sh           each feature alone; part of `make test`
+#   features.sh --pairs   each pair too, and all together; part of `make release-check`
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+# A crate, and its features. The unit tests run too with those that have a `+`. With the others they
+# are the tests of fewer features, or the tests' own dependencies enable all features anyway.
+readonly CRATES=(
+    "drystone-alloc: serde"
+    "drystone-memory: alloc std allocator-api2"
+    "drystone-mesh: bytemuck serde triangulate"
+    "drystone-voxel: bytemuck mint+ serde std"
+    "drystone-pool: serde"
+    "drystone-formats: gltf height-map minecraft model obj png qb serde tiff vox"
+    "drystone-world: gltf minecraft png serde tiff vox"
+    "drystone-render: gl+ png+ rayon+ serde soft+ wgpu+"
+    "drystone: cli gpu window"
+)
+
+# run CARGO_COMMAND ARGUMENTS...: runs cargo, and names the arguments if it fails.
+run() {
+    cargo "$@" && return
+    echo "failed: cargo $*" >&2
+    exit 1
+}
+
+# alone PACKAGE FEATURE: lints the library with one feature or none. Runs its unit tests after a `+`.
+alone() {
+    local arguments=(--locked --quiet -p "$1" --no-default-features --features "${2%+}" --lib)
+    run clippy "${arguments[@]}" -- -D warnings
+    case $2 in
+    *+) run test "${arguments[@]}" ;;
+    esac
+}
+
+# pairs PACKAGE FEATURES...: compiles the library with each pair of features.
+pairs() {
+    local package=$1 first second
+    shift
+    for first in "$@"; do
+        for second in "$@"; do
+            [[ $first < $second ]] || continue
+            echo "$package: $first $second"
+            run check --locked --quiet -p "$package" --no-default-features --features "$first,$second" --lib
+        done
+    done
+    run clippy --locked --quiet -p "$package" --all-features --lib -- -D warnings
+}
+
+for row in "${CRATES[@]}"; do
+    package=${row%%:*}
+    read -ra features <<<"${row#*: }"
+    if [ "${1:-}" = --pairs ]; then
+        pairs "$package" "${features[@]%+}"
+    else
+        for feature in "" "${features[@]}"; do
+            echo "$package: ${feature:-no feature}"
+            alone "$package" "$feature"
+        done
+    fi
+done
