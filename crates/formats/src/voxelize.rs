@@ -223,7 +223,8 @@ impl Source for VoxelModel {
     }
 }
 
-#[cfg(all(test, feature = "obj"))]
+#[cfg(test)]
+#[cfg(feature = "obj")]
 mod tests {
     use drystone_voxel::{LocalPos, VoxelPos};
 

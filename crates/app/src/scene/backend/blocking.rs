@@ -128,7 +128,8 @@ fn wgpu_or_gl<D, T, E>(
     })
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
+#[cfg(feature = "gpu")]
 mod tests {
     use super::*;
 
