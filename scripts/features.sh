@@ -15,7 +15,7 @@ readonly CRATES=(
     "drystone-mesh: bytemuck serde triangulate"
     "drystone-voxel: bytemuck mint+ serde std"
     "drystone-pool: serde"
-    "drystone-formats: gltf height-map minecraft model obj png qb serde tiff vox"
+    "drystone-formats: export gltf height-map minecraft model obj png qb serde tiff vox"
     "drystone-world: gltf minecraft png serde tiff vox"
     "drystone-render: gl+ png+ rayon+ serde soft+ wgpu+"
     "drystone: cli gpu window"
