@@ -13,7 +13,7 @@ readonly CRATES=(
     "drystone-alloc: serde"
     "drystone-memory: alloc std allocator-api2"
     "drystone-mesh: bytemuck serde triangulate"
-    "drystone-voxel: bytemuck mint+ serde std"
+    "drystone-voxel: bytemuck mint+ serde+ std"
     "drystone-pool: serde"
     "drystone-formats: export gltf height-map minecraft model obj png qb serde tiff vox"
     "drystone-world: gltf minecraft png serde tiff vox"
@@ -28,9 +28,9 @@ run() {
     exit 1
 }
 
-# alone PACKAGE FEATURE: lints the library with one feature or none. Runs its unit tests after a `+`.
+# alone PACKAGE FEATURE: lints library and programs with one feature or none. Runs its unit tests after a `+`.
 alone() {
-    local arguments=(--locked --quiet -p "$1" --no-default-features --features "${2%+}" --lib)
+    local arguments=(--locked --quiet -p "$1" --no-default-features --features "${2%+}" --lib --bins)
     run clippy "${arguments[@]}" -- -D warnings
     case $2 in
     *+) run test "${arguments[@]}" ;;
@@ -45,10 +45,10 @@ pairs() {
         for second in "$@"; do
             [[ $first < $second ]] || continue
             echo "$package: $first $second"
-            run check --locked --quiet -p "$package" --no-default-features --features "$first,$second" --lib
+            run check --locked --quiet -p "$package" --no-default-features --features "$first,$second" --lib --bins
         done
     done
-    run clippy --locked --quiet -p "$package" --all-features --lib -- -D warnings
+    run clippy --locked --quiet -p "$package" --all-features --lib --bins -- -D warnings
 }
 
 for row in "${CRATES[@]}"; do

@@ -64,6 +64,9 @@ checker_log=$(mktemp) || exit 1
 trap 'rm -rf "$log" "$checker_log" "$made_folder"' EXIT
 
 stage format cargo fmt "${format_scope[@]}" --check
+# Workspaces of their own.
+stage format-web cargo fmt --manifest-path web/Cargo.toml --check
+stage format-fuzz cargo fmt --manifest-path fuzz/Cargo.toml --check
 # --locked: an outdated Cargo.lock is a failure.
 stage lints cargo clippy --locked "${scope[@]}" --all-targets -- -D warnings
 stage docs documentation "${scope[@]}"

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone::{Content, LevelsFor, LoadError, LoadOptions, LodLimits, Progress, scene::Shade};
-use drystone_formats::{WorldFile, Input, MemoryFile, Source, SourceError};
+use drystone_formats::{Input, MemoryFile, Source, SourceError, WorldFile};
 use drystone_store::{CommitPolicy, EditOptions, EditedSource, StoredWorld};
 use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels};
 
@@ -138,7 +138,10 @@ impl EditsFile {
         if self.made.is_none() && source.materials().len() > usize::from(u16::MAX) {
             return Ok(source);
         }
-        let options = EditOptions::default().with_file(self.made.as_ref().map(WorldFile::Memory)).with_policy(POLICY).with_coarse_bytes(Some(COARSE_BYTES));
+        let options = EditOptions::default()
+            .with_file(self.made.as_ref().map(WorldFile::Memory))
+            .with_policy(POLICY)
+            .with_coarse_bytes(Some(COARSE_BYTES));
         let edited = EditedSource::open(source, &options);
         edited.map(|it| Box::new(it) as Box<dyn Source>).map_err(|error| error.to_string())
     }

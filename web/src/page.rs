@@ -52,7 +52,10 @@ impl Page {
     ) -> Result<Page, String> {
         log_panics();
         let size_chunks = <[u32; 3]>::try_from(chunks).map_err(|_| "a size is three numbers")?;
-        let config = GeneratorConfig::default().with_seed(seed).with_size_chunks(size_chunks).with_relief_voxels(relief);
+        let config = GeneratorConfig::default()
+            .with_seed(seed)
+            .with_size_chunks(size_chunks)
+            .with_relief_voxels(relief);
         let opened = Opened::generated(config, edits.map(|it| it.0))?;
         Self::of(opened, canvas, sized(width, height)).await
     }

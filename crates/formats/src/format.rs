@@ -34,8 +34,8 @@ impl Format {
     /// The first bytes of every stored world.
     pub const STORED_SIGNATURE: [u8; 4] = *b"redb";
 
-    /// Whether this build reads the format: whether its feature is enabled. `drystone-store`
-    /// reads stored worlds.
+    /// Whether this build reads files of the format: whether one of its features is enabled.
+    /// `drystone-store` reads stored worlds.
     pub const fn is_enabled(self) -> bool {
         match self {
             Self::MagicaVoxel => cfg!(feature = "vox"),
@@ -43,19 +43,28 @@ impl Format {
             Self::Minecraft => cfg!(feature = "minecraft"),
             Self::HeightMap => cfg!(feature = "height-map"),
             Self::Stored => true,
-            Self::Model => cfg!(feature = "model"),
+            Self::Model => cfg!(any(feature = "gltf", feature = "obj")),
         }
     }
 
-    /// Name and extensions, in the plural, for messages.
+    /// Name and extensions that this build reads, in the plural, for messages.
     pub const fn description(self) -> &'static str {
         match self {
             Self::MagicaVoxel => "MagicaVoxel files (.vox)",
             Self::Qubicle => "Qubicle files (.qb)",
             Self::Minecraft => "Minecraft Java worlds (.mca, save folders)",
-            Self::HeightMap => "height maps (.png, .tif, .hgt)",
+            Self::HeightMap => match (cfg!(feature = "png"), cfg!(feature = "tiff")) {
+                (true, true) => "height maps (.png, .tif, .hgt)",
+                (true, false) => "height maps (.png, .hgt)",
+                (false, true) => "height maps (.tif, .hgt)",
+                (false, false) => "height maps (.hgt)",
+            },
             Self::Stored => "stored worlds (.drystone)",
-            Self::Model => "polygon models (.obj, .gltf, .glb)",
+            Self::Model => match (cfg!(feature = "obj"), cfg!(feature = "gltf")) {
+                (true, false) => "polygon models (.obj)",
+                (false, true) => "polygon models (.gltf, .glb)",
+                _ => "polygon models (.obj, .gltf, .glb)",
+            },
         }
     }
 }

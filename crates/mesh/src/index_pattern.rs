@@ -5,6 +5,9 @@ pub const INDICES_PER_QUAD: u32 = 6;
 /// Number of vertices of a quad in the pattern.
 pub const VERTICES_PER_QUAD: u32 = 4;
 
+/// Corners of the two triangles of a quad.
+pub(crate) const PATTERN: [u32; INDICES_PER_QUAD as usize] = [0, 1, 2, 2, 1, 3];
+
 /// Returns the index buffer that all runs of quads share: two triangles per quad, `0 1 2` and `2 1
 /// 3`, for `quad_count` consecutive quads.
 ///
@@ -14,7 +17,6 @@ pub const VERTICES_PER_QUAD: u32 = 4;
 /// # Cost
 /// 24 bytes per quad, computed once.
 pub fn quad_index_pattern(quad_count: u32) -> Vec<u32> {
-    const PATTERN: [u32; INDICES_PER_QUAD as usize] = [0, 1, 2, 2, 1, 3];
     (0..quad_count)
         .flat_map(|quad| PATTERN.map(|corner| quad * VERTICES_PER_QUAD + corner))
         .collect()

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use drystone_alloc::SizeClassConfig;
 
-use crate::{backend::ALIGNMENT_BYTES, error::PoolError};
+use crate::{backend::ALIGNMENT_BYTES, error::PoolError, mesh::MAX_SLOTS};
 
 /// Policy for allocations in a pool's buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -169,9 +169,6 @@ impl PoolConfig {
         self
     }
 }
-
-/// Maximum of [`PoolConfig::max_slots`], far below [`NO_OWNER`](crate::allocation::NO_OWNER).
-const MAX_SLOTS: u32 = i32::MAX as u32;
 
 impl PoolConfig {
     /// Creates a configuration for one buffer of exactly `elements` elements and at most `slots`

@@ -33,16 +33,20 @@ impl MeshHandle {
         (self.mesh.to_bits(), self.pool)
     }
 
-    /// Returns the handle of the integers from [`to_bits`](Self::to_bits), or `None` if the first
-    /// is 0. Use the handle only with the pool that returned it.
+    /// Returns the handle of the integers from [`to_bits`](Self::to_bits), or `None` if no pool can
+    /// have returned them. Use the handle only with the pool that returned it, and with its lists:
+    /// a list has memory for all slots up to the highest that it was given.
     #[inline]
     pub const fn from_bits((mesh, pool): (u64, u32)) -> Option<Self> {
         match Handle::from_bits(mesh) {
-            Some(mesh) => Some(Self { mesh, pool }),
-            None => None,
+            Some(mesh) if mesh.index() < MAX_SLOTS => Some(Self { mesh, pool }),
+            _ => None,
         }
     }
 }
+
+/// Maximum number of slots of a pool, far below [`NO_OWNER`](crate::allocation::NO_OWNER).
+pub(crate) const MAX_SLOTS: u32 = i32::MAX as u32;
 
 /// Allocation of one mesh, and the ranges of its parts in it. 64 bytes with its handle.
 #[derive(Debug)]
@@ -106,5 +110,19 @@ impl Mesh {
     #[inline]
     pub(crate) fn frames_since_drawn(&self, frame: u64) -> u32 {
         (frame as u32).wrapping_sub(self.drawn.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_that_no_pool_returns_are_no_handles() {
+        let handle = MeshHandle::from_bits((7 | 3 << 32, 9)).unwrap();
+        assert_eq!((handle.slot(), handle.to_bits()), (7, (7 | 3 << 32, 9)));
+        for bits in [0, 7, u64::MAX, 1 << 32 | u64::from(MAX_SLOTS)] {
+            assert_eq!(MeshHandle::from_bits((bits, 9)), None, "{bits:x}");
+        }
     }
 }

@@ -10,7 +10,8 @@ use crate::{
     passes::Passes,
 };
 
-/// Restricts devices and renderers to those of this repository.
+/// Marks the devices and renderers of this repository. Implementations elsewhere may stop compiling
+/// with any version.
 #[doc(hidden)]
 pub mod sealed {
     pub trait Sealed {}

@@ -9,7 +9,8 @@ pub enum Error {
         /// The extents, in voxels.
         extents: [u32; 3],
     },
-    /// Two voxels of the array would be at the same index of the slice.
+    /// The stride of an axis is not larger than the span of the axes with smaller strides: voxels
+    /// overlap, or rows interleave.
     Overlap {
         /// The strides, in cells of the slice.
         strides: [usize; 3],
@@ -38,8 +39,8 @@ impl fmt::Display for Error {
             }
             Self::Overlap { strides: [x, y, z] } => write!(
                 f,
-                "strides of {x}, {y} and {z} cells overlap: each must be larger than the span of \
-                 the axes with smaller strides"
+                "strides of {x}, {y} and {z} cells overlap or interleave: each must be larger than \
+                 the span of the axes with smaller strides"
             ),
             Self::OutOfSlice { required, len } => {
                 write!(f, "the array needs a slice of {required} cells, and the slice has {len}")

@@ -6,6 +6,7 @@ use crate::ChunkMesh;
 
 /// Quad with a merge key of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
 #[repr(C)]
 pub struct KeyedQuad {
     /// The quad. Its material is the low half of the key.

@@ -5,11 +5,27 @@ use crate::position::{ChunkPos, VoxelPos};
 /// At level 0 it is a chunk of the world. Every other node covers eight nodes of the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(from = "Parts"))]
 pub struct NodePos {
     /// Level of detail, 0 to [`MAX_LEVEL`](Self::MAX_LEVEL). 0 is full detail.
     pub level: u8,
     /// Position in the grid of chunks of that level.
     pub chunk: ChunkPos,
+}
+
+/// Fields of a [`NodePos`] whose level may be too high.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Parts {
+    level: u8,
+    chunk: ChunkPos,
+}
+
+#[cfg(feature = "serde")]
+impl From<Parts> for NodePos {
+    fn from(Parts { level, chunk }: Parts) -> Self {
+        Self::new(level, chunk)
+    }
 }
 
 impl NodePos {
@@ -104,6 +120,17 @@ const fn scaled(c: i32, side: i64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_deserialised_level_is_clamped_like_any_other() {
+        let node = NodePos::new(3, ChunkPos::new(1, -2, 3));
+        let text = serde_json::to_string(&node).unwrap();
+        assert_eq!(serde_json::from_str::<NodePos>(&text).unwrap(), node);
+        let text = text.replace("\"level\":3", "\"level\":255");
+        let clamped = serde_json::from_str::<NodePos>(&text).unwrap();
+        assert_eq!((clamped.level, clamped.parent().level), (24, 24));
+    }
 
     #[test]
     fn children_have_their_node_as_parent() {

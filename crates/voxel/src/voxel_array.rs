@@ -134,7 +134,7 @@ impl<'a, V: Voxel> VoxelArray<'a, V> {
     /// # Errors
     /// [`Error::Extents`] and [`Error::OutOfSlice`].
     pub fn new(cells: &'a [V], extents: [u32; 3], halo: Halo) -> Result<Self, Error> {
-        let [x, y, _] = extents.map(|extent| extent as usize + 2 * halo.width());
+        let [x, y, _] = extents.map(|extent| (extent as usize).saturating_add(2 * halo.width()));
         Self::with_strides(cells, extents, [1, x, x.saturating_mul(y)], halo)
     }
 
@@ -238,8 +238,10 @@ mod tests {
             for axis in 0..3 {
                 let mut extents = [1; 3];
                 extents[axis] = extent;
-                let result = VoxelArray::new(&cells, extents, Halo::None).map(|_| ());
-                assert_eq!(result, Err(Error::Extents { extents }));
+                for halo in [Halo::None, Halo::One] {
+                    let result = VoxelArray::new(&cells, extents, halo).map(|_| ());
+                    assert_eq!(result, Err(Error::Extents { extents }));
+                }
             }
         }
         assert!(VoxelArray::new(&cells, [64, 1, 1], Halo::None).is_ok());

@@ -50,13 +50,14 @@ impl<T> Handle<T> {
         self.bits.get()
     }
 
-    /// Returns the handle of an integer from [`to_bits`](Self::to_bits), or `None` for 0. Use the
-    /// handle only with the table that returned it.
+    /// Returns the handle of an integer from [`to_bits`](Self::to_bits), or `None` if no handle has
+    /// this integer. Generations of handles begin at 1. Use the handle only with the table that
+    /// returned it.
     #[inline]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         match NonZeroU64::new(bits) {
-            Some(bits) => Some(Self { bits, value: PhantomData }),
-            None => None,
+            Some(bits) if bits.get() >> INDEX_BITS > 0 => Some(Self { bits, value: PhantomData }),
+            _ => None,
         }
     }
 

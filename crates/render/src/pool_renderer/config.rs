@@ -1,6 +1,6 @@
 use drystone_pool::{HiddenCommands, Oversize, Placement};
 
-/// Configuration of a [`PoolRenderer`]. The default suits any scene; other values are for
+/// Configuration of a [`PoolRenderer`](crate::PoolRenderer). The default suits any scene; other values are for
 /// measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,10 +13,11 @@ impl GreedyMesher {
     /// Replaces the content of `mesh` by the quads of a caller's array. The material of a quad is the
     /// merge key of its voxels.
     ///
-    /// Each cell is read once, slice by slice, into the masks that [`mesh`](Self::mesh) uses too.
+    /// Cells are read slice by slice into the masks that [`mesh`](Self::mesh) uses too: each once, or
+    /// twice if a key needs more than 16 bits.
     ///
     /// # Cost
-    /// About that of [`mesh`](Self::mesh) if the smallest stride is 1. Otherwise cells are read one
+    /// That of [`mesh`](Self::mesh), and a few microseconds to read 32³ cells, if the smallest stride is 1. Otherwise cells are read one
     /// by one. Scratch: in addition, 2 bytes for each cell, or 4 if a key is above 65,535.
     ///
     /// # Errors

@@ -100,8 +100,8 @@ impl<'s, W: Row> Masks<'s, W> {
         masks.transposed(shaded, scratch)
     }
 
-    /// Builds the masks of a caller's cells and copies their merge keys, with `shaded` for ambient occlusion. Returns an error
-    /// if `scratch` is too small.
+    /// Builds the masks of a caller's cells and copies their merge keys, with `shaded` for ambient
+    /// occlusion. Returns an error if `scratch` is too small.
     pub(super) fn of_cells<V: Voxel>(
         cells: Cells<'_, V>,
         shaded: bool,

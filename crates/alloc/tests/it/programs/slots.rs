@@ -8,6 +8,10 @@ enum Op {
     UseStale(usize),
     Change(usize),
     ChangeAll,
+    /// Removes every third value.
+    Retain,
+    /// Removes all values, and compares this many of them.
+    Drain(usize),
     Reset,
 }
 
@@ -18,7 +22,9 @@ impl Op {
             120..=199 => Self::Remove(bytes.below(usize::MAX)),
             200..=224 => Self::UseStale(bytes.below(usize::MAX)),
             225..=244 => Self::Change(bytes.below(usize::MAX)),
-            245..=252 => Self::ChangeAll,
+            245..=248 => Self::ChangeAll,
+            249..=250 => Self::Retain,
+            251..=252 => Self::Drain(bytes.below(9)),
             _ => Self::Reset,
         }
     }
@@ -30,6 +36,12 @@ struct Shadow {
     live: Vec<(Handle<u64>, u64)>,
     removed: Vec<Handle<u64>>,
     next_value: u64,
+}
+
+impl Shadow {
+    fn forget_all(&mut self) {
+        self.removed.extend(self.live.drain(..).map(|(handle, _)| handle));
+    }
 }
 
 pub(crate) fn run(program: &[u8]) {
@@ -47,7 +59,13 @@ fn step(slots: &mut Slots<u64>, shadow: &mut Shadow, op: &Op) {
     match *op {
         Op::Insert => {
             shadow.next_value += 1;
-            let handle = slots.insert(shadow.next_value).unwrap();
+            let (value, mut own) = (shadow.next_value, None);
+            let made = slots.insert_with(|handle| {
+                own = Some(handle);
+                value
+            });
+            let handle = made.unwrap();
+            assert_eq!(own, Some(handle));
             let is_new = |other: &Handle<u64>| *other != handle;
             assert!(shadow.removed.iter().all(is_new), "{handle:?} is reused");
             shadow.live.push((handle, shadow.next_value));
@@ -73,9 +91,19 @@ fn step(slots: &mut Slots<u64>, shadow: &mut Shadow, op: &Op) {
             slots.iter_mut().for_each(|(_, value)| *value += 7);
             shadow.live.iter_mut().for_each(|(_, value)| *value += 7);
         }
+        Op::Retain => {
+            slots.retain(|_, value| *value % 3 != 0);
+            let removed = shadow.live.extract_if(.., |(_, value)| *value % 3 == 0);
+            shadow.removed.extend(removed.map(|(handle, _)| handle));
+        }
+        Op::Drain(count) => {
+            shadow.live.sort_unstable_by_key(|(handle, _)| handle.index());
+            assert!(slots.drain().take(count).eq(shadow.live.iter().copied().take(count)));
+            shadow.forget_all();
+        }
         Op::Reset => {
             slots.reset();
-            shadow.removed.extend(shadow.live.drain(..).map(|(handle, _)| handle));
+            shadow.forget_all();
         }
         _ => {}
     }
