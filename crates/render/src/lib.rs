@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(any(feature = "soft", feature = "wgpu", feature = "gl")),
+    allow(dead_code, reason = "without a device nothing uses what all devices share")
+)]
 
 mod atmosphere;
 mod buffers;
