@@ -34,7 +34,9 @@ pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 use rules::conflict;
 #[cfg(test)]
 pub(crate) use scene::Tint;
-pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LevelsKind, LookArgs, SceneOptions};
+#[cfg(feature = "window")]
+pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
+pub(crate) use scene::{LevelsKind, SceneOptions};
 pub(crate) use values::point;
 use values::{chunks, distance, seconds};
 

@@ -17,6 +17,7 @@ use crate::{
     output,
 };
 
+#[cfg(feature = "window")]
 pub(crate) use unnamed::save_in_new_file;
 
 /// Opens the source that the options name; generates a world if they name none.
