@@ -75,7 +75,8 @@ impl CommandUpload {
             Some(buffer) if self.used_bytes + size_bytes <= held_bytes => buffer,
             _ => {
                 let min_bytes = MIN_COMMANDS * size_of::<DrawCommand>() as u64;
-                let new_bytes = (held_bytes * 2).max(size_bytes).max(min_bytes);
+                let max_bytes = gpu.device.limits().max_buffer_size;
+                let new_bytes = (held_bytes * 2).max(min_bytes).min(max_bytes).max(size_bytes);
                 let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
                 self.used_bytes = 0;
                 gpu.buffer(COMMANDS, new_bytes, usage)?

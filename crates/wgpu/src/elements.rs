@@ -39,7 +39,7 @@ impl ElementBuffers {
         self.copies.flush(&self.gpu.queue);
     }
 
-    /// Stores an error, and returns what the pool has to know of it.
+    /// Stores an error. Returns it as an error for the pool.
     pub(crate) fn refuse(&mut self, error: GpuError, requested_bytes: u64) -> BackendError {
         let refused = error.for_pool(requested_bytes);
         self.failure = Some(error);

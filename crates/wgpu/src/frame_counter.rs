@@ -3,7 +3,16 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Numbers of the submitted frames and of the last completed one. wgpu reports completed frames
+/// Numbers of frames, which are counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameNumbers {
+    /// Number of the last submitted frame.
+    pub submitted: u64,
+    /// Number of the last frame known to be complete.
+    pub completed: u64,
+}
+
+/// Counter of submitted and completed frames. wgpu reports completed frames
 /// while work is submitted or the device is polled, so that nothing waits.
 #[derive(Debug, Default)]
 pub struct FrameCounter {
@@ -14,12 +23,24 @@ pub struct FrameCounter {
 impl FrameCounter {
     /// Counts a frame that was just submitted to this queue. Returns its number, 1 for the first.
     pub fn count(&mut self, queue: &wgpu::Queue) -> u64 {
+        queue.on_submitted_work_done(self.next());
+        self.submitted
+    }
+
+    /// Counts a frame that is the last so far in an encoder, which is submitted later. Returns its
+    /// number. It completes with the encoder's commands, or with a later frame.
+    pub fn count_encoded(&mut self, encoder: &wgpu::CommandEncoder) -> u64 {
+        encoder.on_submitted_work_done(self.next());
+        self.submitted
+    }
+
+    /// Counts a frame. Returns what reports its completion.
+    fn next(&mut self) -> impl FnOnce() + Send + use<> {
         self.submitted += 1;
         let (frame, completed) = (self.submitted, Arc::clone(&self.completed));
-        queue.on_submitted_work_done(move || {
+        move || {
             completed.fetch_max(frame, Relaxed);
-        });
-        self.submitted
+        }
     }
 
     /// Number of the last submitted frame.

@@ -9,7 +9,7 @@ use crate::error::GpuError;
 /// A device of the caller with its queue. Both are handles: a clone refers to the same device.
 ///
 /// Handlers of errors and of the loss of the device stay the caller's. Errors of the calls below are
-/// caught in error scopes and returned, so that no handler is called and nothing panics.
+/// caught in error scopes and returned, so that no handler receives them.
 #[derive(Clone, Debug)]
 pub struct Gpu {
     /// The device.
@@ -37,27 +37,37 @@ impl Gpu {
         size_bytes: u64,
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer, GpuError> {
+        let buffer = self.create(what, size_bytes, usage)?;
+        // wgpu reports the loss of a device to a handler only, and calls on a lost device do nothing.
+        // But staging memory is not created then.
+        if !usage.contains(wgpu::BufferUsages::COPY_DST) || size_bytes < 4 {
+            return Ok(buffer);
+        }
+        match self.write(what, &buffer, 0, once(&[0; 4][..])) {
+            Err(GpuError::Lost { .. } | GpuError::Refused { .. }) => Err(GpuError::Lost { what }),
+            _ => Ok(buffer),
+        }
+    }
+
+    /// Creates a buffer within the limits. On a lost device it is an invalid one.
+    fn create(
+        &self,
+        what: &'static str,
+        size_bytes: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, GpuError> {
         let (limit, allowed) = max_buffer_bytes(&self.device.limits(), usage);
         if size_bytes > allowed {
             return Err(GpuError::Limit { limit, what, needed: size_bytes, allowed });
         }
-        let buffer = self.scope((what, size_bytes), || {
+        self.scope((what, size_bytes), || {
             self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(what),
                 size: size_bytes,
                 usage,
                 mapped_at_creation: false,
             })
-        })?;
-        // wgpu reports the loss of a device to a handler only, and calls on a lost device do nothing.
-        // But staging memory is not created then.
-        let is_writable = usage.contains(wgpu::BufferUsages::COPY_DST) && size_bytes >= 4;
-        match self.write(what, &buffer, 0, once(&[0; 4][..])) {
-            Err(GpuError::Lost { .. } | GpuError::Refused { .. }) if is_writable => {
-                Err(GpuError::Lost { what })
-            }
-            _ => Ok(buffer),
-        }
+        })
     }
 
     /// Creates a buffer with these bytes, whose number must be a multiple of 4.
@@ -71,7 +81,7 @@ impl Gpu {
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer, GpuError> {
         let usage = usage | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.buffer(what, bytes.len() as u64, usage)?;
+        let buffer = self.create(what, bytes.len() as u64, usage)?;
         self.write(what, &buffer, 0, once(bytes))?;
         Ok(buffer)
     }
@@ -108,14 +118,17 @@ impl Gpu {
     /// wgpu rewrites them, which costs more than it saves. Browsers have no multi-draw, and validate
     /// each indirect command in its own compute pass.
     pub fn draws_indirectly(&self) -> bool {
-        let goes_alone = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
+        let single_calls = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
         self.device.features().contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
-            && !goes_alone.contains(&self.device.adapter_info().backend)
+            && !single_calls.contains(&self.device.adapter_info().backend)
     }
 
-    /// Runs calls that create or write `what`, and returns the error that they caused. Without scopes
-    /// in a browser, which would deliver the error too late: it goes to the caller's handlers.
-    pub(crate) fn scope<T>(
+    /// Runs calls that create or write `what`, of `size_bytes` bytes, in error scopes. In a browser
+    /// there are no scopes, because their results arrive too late: the caller's handlers receive errors.
+    ///
+    /// # Errors
+    /// `OutOfMemory` or `Refused`, the first error that the calls caused.
+    pub fn scope<T>(
         &self,
         (what, size_bytes): (&'static str, u64),
         calls: impl FnOnce() -> T,
@@ -137,7 +150,7 @@ impl Gpu {
     }
 }
 
-/// Largest buffer that can be used so, with the name of the limit.
+/// Maximum size of a buffer with this usage, in bytes, with the name of the limit.
 pub(crate) fn max_buffer_bytes(
     limits: &wgpu::Limits,
     usage: wgpu::BufferUsages,

@@ -4,6 +4,7 @@ use drystone_pool::{Backend, DrawCommand, IndexedBackend, IndexedPool, IndexedRu
 use crate::{
     elements::ElementBuffers,
     error::GpuError,
+    frame_counter::FrameNumbers,
     gpu::Gpu,
     pool_buffers::FrameDraws,
     vertices::{VertexBuffers, VertexInput, fit},
@@ -84,15 +85,16 @@ impl IndexedBuffers {
     /// with the pipeline and bind groups of the pass. Returns the number of draw calls.
     ///
     /// # Errors
-    /// `NoSuchBuffer` for commands of another pool, `OutOfMemory`, `Lost` or `Refused`. Nothing, or
-    /// only the first runs, are encoded then.
+    /// `NoSuchBuffer` for commands of another pool, `OutOfMemory`, `Lost` or `Refused`; also the error of
+    /// per-draw data that was not written since the last draw. Nothing, or only the first runs, are
+    /// encoded then.
     pub fn draw(
         &mut self,
         pass: &mut wgpu::RenderPass<'_>,
         (runs, commands): (&[IndexedRun], &[DrawCommand]),
     ) -> Result<usize, GpuError> {
         let Self { vertices, indices, draws, .. } = self;
-        vertices.elements.flush();
+        vertices.begin()?;
         indices.flush();
         let calls = draws.upload(&indices.gpu, commands)?;
         let mut count = 0;
@@ -110,13 +112,13 @@ impl IndexedBuffers {
     pub fn submitted<V: Pod, D: Pod>(&mut self, pool: &mut IndexedPool<V, D>) {
         self.vertices.elements.flush();
         self.indices.flush();
-        let [submitted, completed] = self.draws.next_frame(&self.indices.gpu);
+        let FrameNumbers { submitted, completed } = self.draws.next_frame(&self.indices.gpu);
         pool.frame_submitted(submitted);
         pool.frames_completed(completed, self);
     }
 
     /// Numbers of the last submitted frame and of the last completed one.
-    pub fn frames(&self) -> [u64; 2] {
+    pub fn frames(&self) -> FrameNumbers {
         self.draws.frames()
     }
 

@@ -15,6 +15,7 @@ mod vertices;
 
 pub use drystone_mesh::QUAD_WGSL;
 pub use error::GpuError;
+pub use frame_counter::FrameNumbers;
 pub use indexed_buffers::IndexedBuffers;
 pub use pool_buffers::PoolBuffers;
 pub use vertices::VertexInput;

@@ -9,7 +9,7 @@ use drystone_pool::{
 use crate::{
     draws::{CallSource, CommandUpload},
     error::GpuError,
-    frame_counter::FrameCounter,
+    frame_counter::{FrameCounter, FrameNumbers},
     gpu::Gpu,
     vertices::{VertexBuffers, VertexInput, fit},
 };
@@ -80,15 +80,16 @@ impl PoolBuffers {
     /// the bind group. Returns the number of draw calls.
     ///
     /// # Errors
-    /// `NoSuchBuffer` for commands of another pool, `OutOfMemory`, `Lost` or `Refused`. Nothing, or
-    /// only the first runs, are encoded then.
+    /// `NoSuchBuffer` for commands of another pool, `OutOfMemory`, `Lost` or `Refused`; also the error of
+    /// per-draw data that was not written since the last draw. Nothing, or only the first runs, are
+    /// encoded then.
     pub fn draw(
         &mut self,
         pass: &mut wgpu::RenderPass<'_>,
         (runs, commands): (&[CommandRun], &[DrawCommand]),
     ) -> Result<usize, GpuError> {
         let Self { vertices, pattern, draws, .. } = self;
-        vertices.elements.flush();
+        vertices.begin()?;
         pass.set_index_buffer(pattern.slice(..), wgpu::IndexFormat::Uint32);
         let calls = draws.upload(&vertices.elements.gpu, commands)?;
         let mut count = 0;
@@ -103,14 +104,15 @@ impl PoolBuffers {
     /// each submission that contains draws of this pool.
     pub fn submitted<V: Pod, D: Pod>(&mut self, pool: &mut VertexPool<V, D>) {
         self.vertices.elements.flush();
-        let [submitted, completed] = self.draws.next_frame(&self.vertices.elements.gpu);
+        let FrameNumbers { submitted, completed } =
+            self.draws.next_frame(&self.vertices.elements.gpu);
         pool.frame_submitted(submitted);
         pool.frames_completed(completed, self);
     }
 
     /// Numbers of the last submitted frame and of the last completed one. wgpu notices completed
     /// frames while work is submitted or the device is polled.
-    pub fn frames(&self) -> [u64; 2] {
+    pub fn frames(&self) -> FrameNumbers {
         self.draws.frames()
     }
 
@@ -191,14 +193,15 @@ impl FrameDraws {
     }
 
     /// Counts a submitted frame. Returns its number and that of the last completed one.
-    pub(crate) fn next_frame(&mut self, gpu: &Gpu) -> [u64; 2] {
+    pub(crate) fn next_frame(&mut self, gpu: &Gpu) -> FrameNumbers {
         self.commands.restart();
         self.counter.count(&gpu.queue);
         self.frames()
     }
 
-    pub(crate) fn frames(&self) -> [u64; 2] {
-        [self.counter.submitted(), self.counter.completed()]
+    pub(crate) fn frames(&self) -> FrameNumbers {
+        let (submitted, completed) = (self.counter.submitted(), self.counter.completed());
+        FrameNumbers { submitted, completed }
     }
 }
 

@@ -72,6 +72,8 @@ pub(crate) struct VertexBuffers {
     /// Size of the per-draw data of a mesh, in bytes. 0: there is no table.
     data_bytes: u64,
     draw_data: Option<wgpu::Buffer>,
+    /// Why per-draw data was not written. The next draw reports it.
+    unwritten: Option<GpuError>,
 }
 
 impl VertexBuffers {
@@ -85,12 +87,22 @@ impl VertexBuffers {
             VertexInput::Attributes { .. } => None,
         };
         let elements = ElementBuffers::new(gpu, "vertices", input.usage());
-        Ok(Self { elements, input, layout, groups: Vec::new(), data_bytes, draw_data: None })
+        let (groups, draw_data, unwritten) = (Vec::new(), None, None);
+        Ok(Self { elements, input, layout, groups, data_bytes, draw_data, unwritten })
     }
 
     /// Layout of the bind group; `None` for attributes.
     pub(crate) const fn layout(&self) -> Option<&wgpu::BindGroupLayout> {
         self.layout.as_ref()
+    }
+
+    /// Begins a draw: submits the copies gathered so far.
+    ///
+    /// # Errors
+    /// The error of per-draw data that was not written since the last draw.
+    pub(crate) fn begin(&mut self) -> Result<(), GpuError> {
+        self.elements.flush();
+        self.unwritten.take().map_or(Ok(()), Err)
     }
 
     /// Binds a buffer for draws of a pass.
@@ -99,6 +111,10 @@ impl VertexBuffers {
         pass: &mut wgpu::RenderPass<'_>,
         buffer: u32,
     ) -> Result<(), GpuError> {
+        if self.data_bytes > 0 && self.draw_data.is_none() {
+            // Only commands of another pool can draw before the first mesh has its data.
+            return Err(GpuError::NoSuchBuffer { buffer });
+        }
         match self.input {
             VertexInput::Pulled { group } => {
                 pass.set_bind_group(group, self.group(buffer)?, &[]);
@@ -120,22 +136,13 @@ impl VertexBuffers {
             self.groups.resize_with(at + 1, || None);
         }
         let elements = self.elements.get(buffer)?;
-        let (device, draw_data) = (&self.elements.gpu.device, self.draw_data.as_ref());
-        Ok(self.groups[at].get_or_insert_with(|| {
-            let buffers = once(elements).chain(draw_data);
-            let entries: Vec<_> = (0..)
-                .zip(buffers)
-                .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                    binding,
-                    resource: buffer.as_entire_binding(),
-                })
-                .collect();
-            device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("drystone pool"),
-                layout,
-                entries: &entries,
-            })
-        }))
+        let group = match self.groups[at].take() {
+            Some(group) => group,
+            None => {
+                bind_group(&self.elements.gpu, layout, [Some(elements), self.draw_data.as_ref()])?
+            }
+        };
+        Ok(self.groups[at].insert(group))
     }
 }
 
@@ -192,10 +199,29 @@ impl Backend for VertexBuffers {
             let offset_bytes = u64::from(slot) * self.data_bytes;
             let written = self.elements.gpu.write(DRAW_DATA, table, offset_bytes, once(bytes));
             if let Err(error) = written {
-                self.elements.failure = Some(error);
+                self.elements.failure = Some(error.clone());
+                self.unwritten = Some(error);
             }
         }
     }
+}
+
+/// Binds elements and the table of per-draw data.
+fn bind_group(
+    gpu: &Gpu,
+    layout: &wgpu::BindGroupLayout,
+    buffers: [Option<&wgpu::Buffer>; 2],
+) -> Result<wgpu::BindGroup, GpuError> {
+    let entries: Vec<_> = (0..)
+        .zip(buffers.into_iter().flatten())
+        .map(|(binding, buffer)| wgpu::BindGroupEntry {
+            binding,
+            resource: buffer.as_entire_binding(),
+        })
+        .collect();
+    let descriptor =
+        wgpu::BindGroupDescriptor { label: Some("drystone pool"), layout, entries: &entries };
+    gpu.scope(("the bind group of vertices", 0), || gpu.device.create_bind_group(&descriptor))
 }
 
 /// Layout of a bind group with elements and, if there are two tables, per-draw data.
@@ -226,14 +252,21 @@ pub(crate) fn fit(
     input: VertexInput,
 ) -> Result<PoolConfig, GpuError> {
     let (limit, allowed) = max_buffer_bytes(limits, input.usage());
-    let lower = |what, wished: u32, bytes: usize| {
+    let lower = |what, requested: u32, bytes: usize| {
         let fits = allowed / (bytes as u64).max(1);
         expect_limit(limit, what, bytes as u64, if fits == 0 { allowed } else { u64::MAX })?;
-        Ok(wished.min(u32::try_from(fits).unwrap_or(u32::MAX)))
+        Ok(requested.min(u32::try_from(fits).unwrap_or(u32::MAX)))
     };
     let max_buffer_elements = lower("a vertex", config.max_buffer_elements, element_bytes)?;
     let max_slots = lower("per-draw data", config.max_slots, data_bytes)?;
-    Ok(config.with_max_buffer_elements(max_buffer_elements).with_max_slots(max_slots))
+    // The index pattern is one buffer.
+    let pattern_bytes = u64::from(config.indices_per_element.max(1)) * size_of::<u32>() as u64;
+    let pattern_limit = u32::try_from(limits.max_buffer_size / pattern_bytes).unwrap_or(u32::MAX);
+    let pattern_elements = config.pattern_elements.min(pattern_limit);
+    Ok(config
+        .with_max_buffer_elements(max_buffer_elements)
+        .with_max_slots(max_slots)
+        .with_pattern_elements(pattern_elements))
 }
 
 fn expect_limit(

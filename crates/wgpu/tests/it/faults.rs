@@ -1,4 +1,6 @@
-use drystone_pool::{BackendError, DrawList, MoveBudget, PoolConfig, PoolError, VertexPool};
+use drystone_pool::{
+    Backend, BackendError, DrawList, MoveBudget, PoolConfig, PoolError, VertexPool,
+};
 use drystone_wgpu::{GpuError, PoolBuffers, VertexInput, parts::Gpu};
 
 use super::{
@@ -58,10 +60,11 @@ fn a_pool_stays_within_the_limits_of_the_device() {
         limits.max_buffer_size = 1 << 20;
     };
     let Some(screen) = Screen::open_with(test, change) else { return };
-    let config = PoolConfig::default().with_pattern_elements(1 << 13);
+    let config = PoolConfig::default();
     let mut buffers = open(&screen, config.clone(), PULLED).unwrap();
     assert_eq!(buffers.pool_config().max_buffer_elements, 1 << 13);
     assert_eq!(buffers.pool_config().max_slots, 1 << 14);
+    assert_eq!(buffers.pool_config().pattern_elements, (1 << 20) / (6 * 4));
     let mut pool = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
     let dots = vec![Dot { x: 0, rgba: 0 }; (1 << 13) + 1];
     let refused = pool.insert(&dots, &[dots.len() as u32], 0, &mut buffers);
@@ -97,6 +100,29 @@ fn a_lost_device_is_an_error_of_every_call() {
     }
     let opened = open(&screen, small_pool(), PULLED);
     assert!(matches!(opened, Err(GpuError::Lost { .. })), "{opened:?}");
+    let gpu = Gpu::new(&screen.device, &screen.queue);
+    let filled = gpu.filled_buffer("a test", &[0; 4], wgpu::BufferUsages::VERTEX);
+    assert_eq!(filled, Err(GpuError::Lost { what: "a test" }));
+}
+
+/// Per-draw data that could not be written is an error of the next draw.
+#[test]
+fn per_draw_data_that_is_not_written_fails_the_next_draw() {
+    let test = "per_draw_data_that_is_not_written_fails_the_next_draw";
+    let Some(mut screen) = Screen::open(test) else { return };
+    let mut buffers = open(&screen, small_pool(), PULLED).unwrap();
+    let mut pool = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
+    pool.insert(&[Dot { x: 0, rgba: 0 }], &[1], 0, &mut buffers).unwrap();
+    // Beyond the end of the table.
+    buffers.write_draw_data(1 << 20, &[0; 4]);
+    screen.frame(vec![0; 64 * 64], |pass| {
+        let refused = buffers.draw(pass, (&[], &[])).unwrap_err();
+        let is_data = matches!(refused, GpuError::Refused { what: "the per-draw data", .. });
+        assert!(is_data, "{refused}");
+        assert_eq!(buffers.take_error(), Some(refused));
+        assert_eq!(buffers.draw(pass, (&[], &[])), Ok(0));
+    });
+    screen.finish();
 }
 
 /// A buffer beyond the limits and a write beyond the end of a buffer are errors.
@@ -120,8 +146,8 @@ fn sizes_beyond_the_device_or_the_buffer_are_refused() {
 #[cfg(target_os = "linux")]
 const LITTLE_MEMORY: &str = "DRYSTONE_LITTLE_MEMORY";
 
-/// Lack of memory is an error with the number of bytes, and a pool makes do with less. The test runs
-/// itself again in a process that can have 6 GB of addresses.
+/// Lack of memory is an error with the number of bytes, and a pool then uses a smaller buffer. The test
+/// runs itself again in a process that can have 6 GB of addresses.
 #[cfg(target_os = "linux")]
 #[test]
 fn lack_of_memory_is_an_error() {
@@ -148,7 +174,7 @@ fn lack_of_memory_is_an_error() {
     assert_eq!(held.pop().map(Result::unwrap_err), Some(out));
     held.retain(Result::is_ok);
     assert!(!held.is_empty());
-    // A pool makes do with a smaller buffer, and the refusal can be queried.
+    // A pool uses a smaller buffer, and the refusal can be queried.
     let min_buffer_elements = size as u32 / size_of::<Dot>() as u32;
     let config = small_pool()
         .with_max_buffer_elements(min_buffer_elements)
@@ -165,15 +191,22 @@ fn lack_of_memory_is_an_error() {
 #[test]
 fn commands_of_another_pool_are_refused() {
     let Some(mut screen) = Screen::open("commands_of_another_pool_are_refused") else { return };
-    let [mut first, mut second] = [(); 2].map(|()| open(&screen, small_pool(), PULLED).unwrap());
-    let mut pool = VertexPool::<Dot, u32>::new(first.pool_config()).unwrap();
-    let mesh = pool.insert(&[Dot { x: 0, rgba: 0 }], &[1], 0, &mut first).unwrap();
-    let mut list = DrawList::new();
-    list.insert(mesh).unwrap();
-    screen.frame(vec![0; 64 * 64], |pass| {
-        let refused = second.draw(pass, list.runs(&pool));
-        assert_eq!(refused, Err(GpuError::NoSuchBuffer { buffer: 0 }));
-    });
+    for input in [PULLED, VertexInput::default()] {
+        let [mut first, mut second] = [(); 2].map(|()| open(&screen, small_pool(), input).unwrap());
+        let mut pool = VertexPool::<Dot, u32>::new(first.pool_config()).unwrap();
+        let mesh = pool.insert(&[Dot { x: 0, rgba: 0 }], &[1], 0, &mut first).unwrap();
+        let mut list = DrawList::new();
+        list.insert(mesh).unwrap();
+        let mut other = VertexPool::<Dot, u32>::new(second.pool_config()).unwrap();
+        for _ in 0..2 {
+            screen.frame(vec![0; 64 * 64], |pass| {
+                let refused = second.draw(pass, list.runs(&pool));
+                assert_eq!(refused, Err(GpuError::NoSuchBuffer { buffer: 0 }));
+            });
+            // The buffer exists from now on, but no table of per-draw data.
+            other.reserve(1, &mut second).unwrap();
+        }
+    }
     screen.finish();
 }
 

@@ -10,8 +10,17 @@ pub(crate) struct Screen {
     pub(crate) queue: wgpu::Queue,
     texture: wgpu::Texture,
     view: wgpu::TextureView,
-    /// Frames in flight, with the pictures that they must show.
-    in_flight: VecDeque<(wgpu::Buffer, Vec<u32>)>,
+    in_flight: VecDeque<InFlight>,
+    /// Number of times that the device still had work after the oldest frame was complete.
+    pub(crate) overlaps: u32,
+}
+
+/// A submitted frame.
+struct InFlight {
+    submission: wgpu::SubmissionIndex,
+    buffer: wgpu::Buffer,
+    /// The picture that it must show.
+    expected: Vec<u32>,
 }
 
 /// Features and limits of a device to open, changed from those of the adapter.
@@ -50,7 +59,7 @@ impl Screen {
             view_formats: &[],
         });
         let view = texture.create_view(&Default::default());
-        Some(Self { device, queue, texture, view, in_flight: VecDeque::new() })
+        Some(Self { device, queue, texture, view, in_flight: VecDeque::new(), overlaps: 0 })
     }
 
     /// Draws and submits a frame, which must show `expected`, without waiting for it. The frame
@@ -92,8 +101,8 @@ impl Screen {
             wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
             self.texture.size(),
         );
-        self.queue.submit([encoder.finish()]);
-        self.in_flight.push_back((buffer, expected));
+        let submission = self.queue.submit([encoder.finish()]);
+        self.in_flight.push_back(InFlight { submission, buffer, expected });
         if self.in_flight.len() > 3 {
             self.verify_oldest();
         }
@@ -107,8 +116,14 @@ impl Screen {
     }
 
     fn verify_oldest(&mut self) {
-        let Some((buffer, expected)) = self.in_flight.pop_front() else { return };
-        let bytes = self.read(&buffer);
+        let Some(oldest) = self.in_flight.pop_front() else { return };
+        let InFlight { submission, buffer, expected } = oldest;
+        buffer.slice(..).map_async(wgpu::MapMode::Read, |_| {});
+        // Later frames stay in flight.
+        let oldest = wgpu::PollType::Wait { submission_index: Some(submission), timeout: None };
+        let status = self.device.poll(oldest).unwrap();
+        self.overlaps += u32::from(!status.is_queue_empty());
+        let bytes = buffer.get_mapped_range(..).unwrap().to_vec();
         let pixels: &[u32] = bytemuck::cast_slice(&bytes);
         let wrong = pixels.iter().zip(&expected).position(|(shown, expected)| shown != expected);
         assert_eq!(pixels.len(), expected.len());
