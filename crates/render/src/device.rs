@@ -141,6 +141,12 @@ pub trait Device: Output {
         passes: &Passes<'_, Self::Geometry>,
     ) -> Result<Submitted, RenderError>;
 
+    /// Whether copies within and between geometries leave all pictures unchanged that were encoded
+    /// before. They change a picture that the caller encoded and has not submitted yet.
+    fn can_move(&self) -> bool {
+        true
+    }
+
     /// Returns which frames are known to be complete. Never waits.
     fn progress(&mut self) -> Progress;
 }

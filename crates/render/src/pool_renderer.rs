@@ -157,9 +157,13 @@ impl<D: Device> PoolRenderer<D> {
         }
     }
 
-    /// Reports completed frames to the pool and defragments it within its budget.
+    /// Reports completed frames to the pool. Defragments it within its budget if no picture of the
+    /// caller can still read the old ranges.
     fn maintain(&mut self) {
         self.release();
+        if !self.device.can_move() {
+            return;
+        }
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         self.pool.defragment(&MOVES, &mut upload);
         self.opaque.moved(&self.pool);

@@ -191,6 +191,10 @@ impl Device for WgpuDevice {
         Ok(Submitted { frame: self.progress.submitted(), shown })
     }
 
+    fn can_move(&self) -> bool {
+        !self.per_frame.is_read_by_lent()
+    }
+
     fn progress(&mut self) -> Progress {
         // A lost device completes nothing more; drawing reports the loss.
         let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
@@ -216,11 +220,13 @@ impl From<GpuError> for RenderError {
 }
 
 /// A browser frees a device's memory when its garbage is collected, without regard to the GPU's
-/// memory. So the device is destroyed explicitly.
+/// memory. So the device is destroyed explicitly, unless it is the caller's.
 #[cfg(target_arch = "wasm32")]
 impl Drop for WgpuDevice {
     fn drop(&mut self) {
-        self.opened.gpu.device.destroy();
+        if self.opened.origin.is_some() {
+            self.opened.gpu.device.destroy();
+        }
     }
 }
 

@@ -72,6 +72,7 @@ impl WgpuDevice {
         let counted =
             indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
         let style = frame.quad_style();
+        self.begin_frame()?;
         self.pipelines.prepare(&self.opened.gpu.device, style);
         if style == QuadStyle::Wired {
             self.prepare_lines(passes)?;
@@ -82,9 +83,13 @@ impl WgpuDevice {
         match self.target.take_encoder() {
             Some(mut encoder) => {
                 let encoded = self.encode(&mut encoder, &canvas.color, &contents);
+                if encoded.is_ok() {
+                    self.progress.count_encoded(&encoder);
+                    self.per_frame.lend(&encoder);
+                }
                 self.target.return_encoder(encoder);
                 encoded?;
-                self.opened.gpu.queue.submit(self.copies.take());
+                self.copies.flush(&self.opened.gpu.queue);
             }
             None => {
                 let device = &self.opened.gpu.device;
@@ -92,9 +97,9 @@ impl WgpuDevice {
                 self.encode(&mut encoder, &canvas.color, &contents)?;
                 let commands = self.copies.take().into_iter().chain([encoder.finish()]);
                 self.opened.gpu.queue.submit(commands);
+                self.progress.count(&self.opened.gpu.queue);
             }
         }
-        self.progress.count(&self.opened.gpu.queue);
         if let Some(culler) = self.culler.as_mut().filter(|_| culled.is_some()) {
             culler.submitted();
         }
@@ -102,6 +107,18 @@ impl WgpuDevice {
             self.opened.gpu.queue.present(surface);
         }
         self.opened.fault.check("drawing").map(|()| true)
+    }
+
+    /// Replaces what the frame would overwrite of a lent picture that is not submitted yet.
+    fn begin_frame(&mut self) -> Result<(), RenderError> {
+        let is_lent = self.target.lent.is_some();
+        if self.per_frame.begin((&self.opened, &self.pipelines), is_lent)? {
+            self.wired = None;
+            if let Some(overlay) = &mut self.overlay {
+                overlay.renew_scale(&self.opened)?;
+            }
+        }
+        Ok(())
     }
 
     /// Uploads the commands of all batches. Counted calls also need the numbers of commands. Returns

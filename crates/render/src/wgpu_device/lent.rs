@@ -2,6 +2,7 @@
 
 use super::{WgpuDevice, target::Lent};
 use crate::{
+    device::check_size,
     error::RenderError,
     pool_renderer::PoolRenderer,
     renderer::{DrawStats, Renderer},
@@ -32,8 +33,7 @@ impl WgpuDevice {
         encoder: &mut wgpu::CommandEncoder,
         target: &DrawTarget<'_>,
     ) -> Result<(), RenderError> {
-        self.per_frame.renew((&self.opened, &self.pipelines))?;
-        self.wired = None;
+        check_size(target.size, self.opened.gpu.device.limits().max_texture_dimension_2d)?;
         let unused = self.opened.gpu.device.create_command_encoder(&Default::default());
         self.target.lent = Some(Lent {
             encoder: Some(std::mem::replace(encoder, unused)),
@@ -49,22 +49,37 @@ impl WgpuDevice {
 }
 
 impl PoolRenderer<WgpuDevice> {
-    /// Encodes a picture of a view into the caller's textures, with the caller's encoder. The caller
-    /// submits it. Meshes must not change between this call and the submission. Several pictures can
-    /// be encoded before one submission.
+    /// Encodes a picture of a view into the caller's textures, with the caller's encoder. The overlay
+    /// is drawn over it. The caller submits the encoder. Several pictures can be encoded before one
+    /// submission, also of [`draw`](Renderer::draw). Meshes and overlay must not change between this
+    /// call and the submission.
+    ///
+    /// A picture counts as a frame, which completes when the GPU has executed the encoder's commands.
+    /// The pool is not defragmented while such a frame is incomplete.
     ///
     /// # Cost
-    /// A picture of [`draw`](Renderer::draw), and two buffers for its uniforms and commands.
+    /// A picture of [`draw`](Renderer::draw), and new buffers for uniforms and commands in the picture
+    /// after it.
     ///
     /// # Examples
     /// ```
     /// use drystone_render::{Camera, DrawTarget, PoolRenderer, View, WgpuDevice, wgpu};
     ///
     /// // A device of the program, with its own textures.
-    /// let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    /// let descriptor = wgpu::InstanceDescriptor {
+    ///     // Without this, wgpu checks each indirect command in a compute pass.
+    ///     flags: wgpu::InstanceFlags::empty(),
+    ///     ..wgpu::InstanceDescriptor::new_without_display_handle()
+    /// };
+    /// let instance = wgpu::Instance::new(descriptor);
     /// let adapter = pollster::block_on(instance.request_adapter(&Default::default()));
     /// # let Ok(adapter) = adapter else { return Ok(()) };
-    /// let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+    /// let request = wgpu::DeviceDescriptor {
+    ///     // With this feature the draws of a buffer are one call, else each draw is.
+    ///     required_features: adapter.features() & wgpu::Features::INDIRECT_FIRST_INSTANCE,
+    ///     ..Default::default()
+    /// };
+    /// let (device, queue) = pollster::block_on(adapter.request_device(&request))?;
     /// let view = |format| {
     ///     let texture = device.create_texture(&wgpu::TextureDescriptor {
     ///         label: None,
@@ -99,7 +114,8 @@ impl PoolRenderer<WgpuDevice> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`draw`](Renderer::draw). Nothing is encoded then.
+    /// The errors of [`draw`](Renderer::draw); `EmptyPicture` or `TooLarge` for a size that cannot be
+    /// drawn. Nothing is encoded then.
     pub fn draw_into(
         &mut self,
         view: &View,

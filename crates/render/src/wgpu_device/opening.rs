@@ -36,14 +36,16 @@ impl WgpuDevice {
         Self::new(opened, target)
     }
 
-    /// Creates a device on a device and queue of the caller, which draws pictures of `format` without
-    /// an sRGB suffix. [`PoolRenderer::draw_into`](crate::PoolRenderer::draw_into) draws them into the
+    /// Creates a device on a device and queue of the caller, which draws pictures of `format`. Shaders
+    /// output colours as shown on screen: for a texture with an sRGB format, pass the format without
+    /// the suffix, and a view of that format. [`PoolRenderer::draw_into`](crate::PoolRenderer::draw_into) draws them into the
     /// caller's textures. Its own picture has one pixel until it is resized.
     ///
     /// Handlers of errors and of the loss of the device stay the caller's. The GPU does not cull.
     ///
     /// # Errors
-    /// `TooLarge` if a limit of the device is too low, `OutOfMemory`, `Lost` or `Device`.
+    /// `Device` for an sRGB format, and for a format without colours that can be blended; `TooLarge`
+    /// if a limit of the device is too low; `OutOfMemory` or `Lost`.
     pub fn from_parts(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
@@ -58,9 +60,16 @@ impl WgpuDevice {
                 limit: allowed.into(),
             });
         }
+        if format != format.remove_srgb_suffix() {
+            let reason = format!(
+                "the format {format:?} would make pictures too bright; use it without sRGB"
+            );
+            return Err(RenderError::Device { during: "opening the caller's device", reason });
+        }
         let gpu = Gpu::new(device, queue);
+        let target =
+            gpu.scope(("pictures of this format", 0), || Target::picture(device, [1, 1], format))?;
         let opened = Opened { origin: None, gpu, fault: Fault::default() };
-        let target = Target::picture(device, [1, 1], format);
         let mut created = Self::new(opened, target)?;
         created.info.culling = Err("the depth belongs to the caller");
         Ok(created)
@@ -101,7 +110,8 @@ impl WgpuDevice {
     }
 
     pub(super) fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
-        let pipelines = Pipelines::new(&opened.gpu.device, target.format);
+        let create = || Pipelines::new(&opened.gpu.device, target.format);
+        let pipelines = opened.gpu.scope(("pipelines", 0), create)?;
         let per_frame = PerFrame::new(&opened, &pipelines)?;
         let pattern = quad_pattern(&opened.gpu, PATTERN_QUADS)?;
         let indirect = opened.gpu.draws_indirectly();

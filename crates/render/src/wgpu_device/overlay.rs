@@ -15,15 +15,21 @@ const FIRST_BYTES: u64 = 1 << 16;
 
 pub(super) struct OverlayPainter {
     pipeline: wgpu::RenderPipeline,
-    layout: wgpu::BindGroupLayout,
+    /// Layouts of the scale, and of a texture with its sampler.
+    layouts: [wgpu::BindGroupLayout; 2],
     sampler: wgpu::Sampler,
-    /// Factors from pixels to clip space.
-    scale: wgpu::Buffer,
+    scale: Scale,
     sizes: HashMap<u64, [u32; 2]>,
     textures: HashMap<u64, Texture>,
     corners: wgpu::Buffer,
     indices: wgpu::Buffer,
     parts: Vec<OverlayPart>,
+}
+
+/// Factors from pixels to clip space.
+struct Scale {
+    buffer: wgpu::Buffer,
+    group: wgpu::BindGroup,
 }
 
 struct Texture {
@@ -34,8 +40,8 @@ struct Texture {
 impl OverlayPainter {
     pub(super) fn new(opened: &Opened, format: wgpu::TextureFormat) -> Result<Self, RenderError> {
         let device = &opened.gpu.device;
-        let layout = bind_group_layout(device);
-        let scale = opened.buffer("scale of overlays", 16, Usage::UNIFORM | Usage::COPY_DST)?;
+        let layouts = bind_group_layouts(device);
+        let scale = Scale::new(opened, &layouts[0])?;
         let [corners, indices] = [Usage::VERTEX, Usage::INDEX]
             .map(|usage| opened.buffer("overlay", FIRST_BYTES, usage | Usage::COPY_DST));
         let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
@@ -45,8 +51,8 @@ impl OverlayPainter {
             ..Default::default()
         });
         Ok(Self {
-            pipeline: pipeline(device, &layout, format),
-            layout,
+            pipeline: pipeline(device, &layouts, format),
+            layouts,
             sampler,
             scale,
             sizes: HashMap::new(),
@@ -103,20 +109,25 @@ impl OverlayPainter {
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("overlay"),
-            layout: &self.layout,
+            layout: &self.layouts[1],
             entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: self.scale.as_entire_binding() },
                 wgpu::BindGroupEntry {
-                    binding: 1,
+                    binding: 0,
                     resource: wgpu::BindingResource::TextureView(&view),
                 },
                 wgpu::BindGroupEntry {
-                    binding: 2,
+                    binding: 1,
                     resource: wgpu::BindingResource::Sampler(&self.sampler),
                 },
             ],
         });
         Texture { texture, group }
+    }
+
+    /// Replaces the scale, so that pictures that are encoded but not submitted keep theirs.
+    pub(super) fn renew_scale(&mut self, opened: &Opened) -> Result<(), RenderError> {
+        self.scale = Scale::new(opened, &self.layouts[0])?;
+        Ok(())
     }
 
     /// Encodes a pass over a picture of this size.
@@ -130,7 +141,7 @@ impl OverlayPainter {
             return;
         }
         let [x, y] = size.map(|side| 2.0 / side.max(1) as f32);
-        queue.write_buffer(&self.scale, 0, bytemuck::bytes_of(&[x, y, 0.0, 0.0]));
+        queue.write_buffer(&self.scale.buffer, 0, bytemuck::bytes_of(&[x, y, 0.0, 0.0]));
         let load = wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("overlay"),
@@ -143,15 +154,29 @@ impl OverlayPainter {
             ..Default::default()
         });
         pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.scale.group, &[]);
         pass.set_vertex_buffer(0, self.corners.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
         for part in &self.parts {
             let Some(Texture { group, .. }) = self.textures.get(&part.texture) else { continue };
             let Some([left, top, right, bottom]) = part.clip_within(size) else { continue };
-            pass.set_bind_group(0, group, &[]);
+            pass.set_bind_group(1, group, &[]);
             pass.set_scissor_rect(left, top, right - left, bottom - top);
             pass.draw_indexed(part.indices.clone(), 0, 0..1);
         }
+    }
+}
+
+impl Scale {
+    fn new(opened: &Opened, layout: &wgpu::BindGroupLayout) -> Result<Self, RenderError> {
+        let usage = Usage::UNIFORM | Usage::COPY_DST;
+        let buffer = opened.buffer("scale of overlays", 16, usage)?;
+        let group = opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("scale of overlays"),
+            layout,
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
+        });
+        Ok(Self { buffer, group })
     }
 }
 
@@ -173,7 +198,7 @@ fn write(queue: &wgpu::Queue, texture: &wgpu::Texture, patch: &OverlayPatch) {
     queue.write_texture(target, &patch.rgba, layout, extent(patch));
 }
 
-fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+fn bind_group_layouts(device: &wgpu::Device) -> [wgpu::BindGroupLayout; 2] {
     let entry = |binding, visibility, ty| wgpu::BindGroupLayoutEntry {
         binding,
         visibility,
@@ -191,25 +216,30 @@ fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
         multisampled: false,
     };
     let sampler = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("overlay"),
-        entries: &[
-            entry(0, wgpu::ShaderStages::VERTEX, scale),
-            entry(1, wgpu::ShaderStages::FRAGMENT, image),
-            entry(2, wgpu::ShaderStages::FRAGMENT, sampler),
+    let groups: [&[wgpu::BindGroupLayoutEntry]; 2] = [
+        &[entry(0, wgpu::ShaderStages::VERTEX, scale)],
+        &[
+            entry(0, wgpu::ShaderStages::FRAGMENT, image),
+            entry(1, wgpu::ShaderStages::FRAGMENT, sampler),
         ],
+    ];
+    groups.map(|entries| {
+        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("overlay"),
+            entries,
+        })
     })
 }
 
 fn pipeline(
     device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
+    layouts: &[wgpu::BindGroupLayout; 2],
     format: wgpu::TextureFormat,
 ) -> wgpu::RenderPipeline {
     let shader = device.create_shader_module(wgpu::include_wgsl!("overlay.wgsl"));
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("overlay"),
-        bind_group_layouts: &[Some(layout)],
+        bind_group_layouts: &layouts.each_ref().map(Some),
         immediate_size: 0,
     });
     let attributes = wgpu::vertex_attr_array![0 => Float32x2, 1 => Float32x2, 2 => Unorm8x4];

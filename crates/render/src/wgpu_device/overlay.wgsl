@@ -3,8 +3,8 @@
 
 // 2 / width and 2 / height of the picture.
 @group(0) @binding(0) var<uniform> scale: vec4<f32>;
-@group(0) @binding(1) var image: texture_2d<f32>;
-@group(0) @binding(2) var between: sampler;
+@group(1) @binding(0) var image: texture_2d<f32>;
+@group(1) @binding(1) var between: sampler;
 
 struct Corner {
     @builtin(position) clip: vec4<f32>,

@@ -1,5 +1,7 @@
 //! Data that every pass of a frame reads: uniforms, the palette, and draw commands.
 
+use std::sync::Arc;
+
 use drystone_wgpu::parts::CommandUpload;
 
 use super::{adapter::Opened, pipelines::Pipelines};
@@ -15,6 +17,10 @@ pub(super) struct PerFrame {
     palette: wgpu::Buffer,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
+    /// Whether the last picture was a lent one, which the caller submits later.
+    is_lent: bool,
+    /// Cloned by each lent picture until it is complete, or dropped with its encoder.
+    lent: Arc<()>,
 }
 
 impl PerFrame {
@@ -22,7 +28,8 @@ impl PerFrame {
         let frame = frame_buffer(opened)?;
         let palette = palette(opened, &[])?;
         let group = group(opened, pipelines, &frame, &palette);
-        Ok(Self { frame, palette, group, commands: CommandUpload::default() })
+        let commands = CommandUpload::default();
+        Ok(Self { frame, palette, group, commands, is_lent: false, lent: Arc::default() })
     }
 
     pub(super) fn set_palette(
@@ -35,15 +42,32 @@ impl PerFrame {
         Ok(())
     }
 
-    /// Replaces the buffers, so that frames that are encoded but not submitted keep theirs.
-    pub(super) fn renew(
+    /// Begins a picture. Replaces the buffers after a lent picture, which keeps its own. Returns
+    /// whether they were replaced.
+    pub(super) fn begin(
         &mut self,
         (opened, pipelines): (&Opened, &Pipelines),
-    ) -> Result<(), RenderError> {
-        self.frame = frame_buffer(opened)?;
-        self.group = group(opened, pipelines, &self.frame, &self.palette);
-        self.commands = CommandUpload::default();
-        Ok(())
+        is_lent: bool,
+    ) -> Result<bool, RenderError> {
+        let was_lent = self.is_lent;
+        if was_lent {
+            self.frame = frame_buffer(opened)?;
+            self.group = group(opened, pipelines, &self.frame, &self.palette);
+            self.commands = CommandUpload::default();
+        }
+        self.is_lent = is_lent;
+        Ok(was_lent)
+    }
+
+    /// Registers a lent picture as incomplete until the GPU has executed this encoder's commands.
+    pub(super) fn lend(&self, encoder: &wgpu::CommandEncoder) {
+        let lent = Arc::clone(&self.lent);
+        encoder.on_submitted_work_done(move || drop(lent));
+    }
+
+    /// Whether a lent picture is incomplete.
+    pub(super) fn is_read_by_lent(&self) -> bool {
+        Arc::strong_count(&self.lent) > 1
     }
 
     /// Uploads the uniforms, in queue order.

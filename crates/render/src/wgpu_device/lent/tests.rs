@@ -1,9 +1,14 @@
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
 use drystone_mesh::{Face, Quad};
+use drystone_testing::Random;
 use glam::DVec3;
 
 use super::*;
 use crate::{
-    Api, Camera, DrawData, Image, Layer, MeshData, MeshId,
+    Api, Camera, DrawData, Image, Layer, MeshData, MeshId, Overlay, OverlayCorner, OverlayPart,
+    OverlayPatch,
+    device::Device,
     wgpu_device::{pipelines::DEPTH_FORMAT, target::read_texture},
 };
 
@@ -36,6 +41,20 @@ fn insert(renderer: &mut PoolRenderer<WgpuDevice>, y: u32, layer: Layer) -> Mesh
     renderer.insert(&MeshData { quads: &quads, counts, draw_data, layer }).unwrap()
 }
 
+/// Inserts up to 20 quads at random positions.
+fn insert_random(renderer: &mut PoolRenderer<WgpuDevice>, random: &mut Random) -> MeshId {
+    let quads: Vec<_> = (0..=random.below(20))
+        .map(|_| {
+            let position = [(); 3].map(|()| random.below(16));
+            Quad::new(position, [1, 1], Face::PosY, 1 + random.below(2) as u16)
+        })
+        .collect();
+    let draw_data = DrawData { extent: 32, ..DrawData::default() };
+    let counts = [0, 0, 0, 0, quads.len() as u32, 0];
+    let layer = Layer::Opaque;
+    renderer.insert(&MeshData { quads: &quads, counts, draw_data, layer }).unwrap()
+}
+
 fn view(height: f64) -> View {
     View::new(Camera::look_at(DVec3::new(4.0, height, 12.0), DVec3::new(4.0, 1.0, 4.0)))
 }
@@ -58,7 +77,10 @@ impl Caller {
     }
 
     fn textures(&self) -> Textures {
-        let [width, height] = SIZE;
+        self.textures_of(SIZE)
+    }
+
+    fn textures_of(&self, [width, height]: [u32; 2]) -> Textures {
         let texture = |format, usage| {
             self.device.create_texture(&wgpu::TextureDescriptor {
                 label: None,
@@ -181,15 +203,132 @@ fn pictures_are_drawn_over_what_the_caller_has_drawn() {
     assert!(is_red > 1000 && is_equal > 500, "{is_red} red, {is_equal} equal");
 }
 
+/// Pictures keep what they read until the caller submits them, for any pictures after them in the same
+/// encoder: the pool does not move meshes meanwhile.
+#[test]
+fn pictures_before_a_submission_keep_their_meshes() {
+    let Some(mut caller) = Caller::open("pictures_before_a_submission_keep_their_meshes") else {
+        return;
+    };
+    for renderer in [&mut caller.renderer, &mut caller.own] {
+        let mut random = Random::new(9);
+        let meshes: Vec<_> = (0..500).map(|_| insert_random(renderer, &mut random)).collect();
+        for mesh in meshes.into_iter().step_by(2) {
+            renderer.remove(mesh).unwrap();
+        }
+    }
+    let textures = caller.textures();
+    let other = caller.textures();
+    let mut moves = 0;
+    for frame in 0..12 {
+        let mut encoder = caller.device.create_command_encoder(&Default::default());
+        let Caller { renderer, .. } = &mut caller;
+        renderer.draw_into(&view(30.0), &mut encoder, &textures.target()).unwrap();
+        moves += renderer.pool().unwrap().moved().len();
+        for _ in 0..8 {
+            renderer.draw_into(&view(20.0), &mut encoder, &other.target()).unwrap();
+            // A picture of its own leaves the caller's pictures unchanged too.
+            renderer.draw(&view(10.0)).unwrap();
+        }
+        caller.queue.submit([encoder.finish()]);
+        let expected = caller.expected(&view(30.0));
+        assert!(caller.read(&textures) == expected, "frame {frame}");
+    }
+    assert!(moves > 0, "nothing was moved between submissions");
+}
+
+/// The overlay is drawn over each picture in its own size.
+#[test]
+fn overlays_are_drawn_over_pictures_of_several_sizes() {
+    let test = "overlays_are_drawn_over_pictures_of_several_sizes";
+    let Some(mut caller) = Caller::open(test) else { return };
+    let white = OverlayPatch { texture: 0, at: None, size: [1, 1], rgba: vec![255; 4] };
+    let corner = |x, y| OverlayCorner { at: [x, y], uv: [0.0; 2], color: RED };
+    let overlay = Overlay {
+        patches: vec![white],
+        corners: vec![corner(0.0, 0.0), corner(8.0, 0.0), corner(8.0, 8.0), corner(0.0, 8.0)],
+        indices: vec![0, 1, 2, 0, 2, 3],
+        parts: vec![OverlayPart { texture: 0, clip: [0, 0, 64, 64], indices: 0..6 }],
+        ..Overlay::default()
+    };
+    for renderer in [&mut caller.renderer, &mut caller.own] {
+        renderer.output().set_overlay(&overlay).unwrap();
+    }
+    let half = SIZE.map(|side| side / 2);
+    let (textures, small) = (caller.textures(), caller.textures_of(half));
+    let mut encoder = caller.device.create_command_encoder(&Default::default());
+    let Caller { renderer, .. } = &mut caller;
+    renderer.draw_into(&view(9.0), &mut encoder, &textures.target()).unwrap();
+    let target = DrawTarget { size: half, ..small.target() };
+    renderer.draw_into(&view(9.0), &mut encoder, &target).unwrap();
+    renderer.draw(&view(9.0)).unwrap();
+    caller.queue.submit([encoder.finish()]);
+    let expected = caller.expected(&view(9.0));
+    assert_eq!(expected.pixel(7, 7), RED);
+    assert!(caller.read(&textures) == expected);
+}
+
+/// Formats that would change or refuse the colours of shaders are errors.
+#[test]
+fn formats_that_cannot_be_drawn_are_errors() {
+    let Some(mut caller) = Caller::open("formats_that_cannot_be_drawn_are_errors") else { return };
+    use wgpu::TextureFormat as Format;
+    for format in [Format::Rgba8UnormSrgb, Format::Rgba8Uint, Format::Depth32Float] {
+        let opened = WgpuDevice::from_parts(&caller.device, &caller.queue, format).map(|_| ());
+        assert!(matches!(opened, Err(RenderError::Device { .. })), "{format:?}: {opened:?}");
+    }
+    // No handler of the device has received an error.
+    caller.own.device_mut().opened.fault.check("a test").unwrap();
+}
+
+/// A picture without pixels, or beyond the limits of the device, is an error.
+#[test]
+fn sizes_that_cannot_be_drawn_are_errors() {
+    let Some(mut caller) = Caller::open("sizes_that_cannot_be_drawn_are_errors") else { return };
+    let textures = caller.textures();
+    let mut encoder = caller.device.create_command_encoder(&Default::default());
+    let mut draw = |size| {
+        let target = DrawTarget { size, ..textures.target() };
+        caller.renderer.draw_into(&view(9.0), &mut encoder, &target)
+    };
+    let empty = draw([0, 64]);
+    assert!(matches!(empty, Err(RenderError::EmptyPicture { .. })), "{empty:?}");
+    let large = draw([96, u32::MAX]);
+    assert!(matches!(large, Err(RenderError::TooLarge { .. })), "{large:?}");
+    draw(SIZE).unwrap();
+}
+
+/// A frame completes after the caller has submitted it, not earlier.
+#[test]
+fn frames_complete_after_their_submission() {
+    let Some(mut caller) = Caller::open("frames_complete_after_their_submission") else { return };
+    let textures = caller.textures();
+    let mut encoder = caller.device.create_command_encoder(&Default::default());
+    let Caller { renderer, queue, .. } = &mut caller;
+    for _ in 0..2 {
+        renderer.draw_into(&view(9.0), &mut encoder, &textures.target()).unwrap();
+    }
+    renderer.finish().unwrap();
+    assert_eq!(renderer.device_mut().progress().completed, 0);
+    assert!(!renderer.device_mut().can_move());
+    queue.submit([encoder.finish()]);
+    renderer.finish().unwrap();
+    assert_eq!(renderer.device_mut().progress().completed, 2);
+    assert!(renderer.device_mut().can_move());
+}
+
 /// Loss of the caller's device is an error, and the caller gets the encoder back.
 #[test]
 fn a_lost_device_of_the_caller_is_an_error() {
     let Some(mut caller) = Caller::open("a_lost_device_of_the_caller_is_an_error") else { return };
     let textures = caller.textures();
     let mut encoder = caller.device.create_command_encoder(&Default::default());
+    let hash = BuildHasherDefault::<DefaultHasher>::default();
+    let lent = hash.hash_one(&encoder);
     caller.device.destroy();
     for _ in 0..2 {
         let drawn = caller.renderer.draw_into(&view(9.0), &mut encoder, &textures.target());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
+        assert_eq!(hash.hash_one(&encoder), lent);
     }
 }
