@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialCounts, MaterialTable, NodePos, VoxelBox};
-use rayon::prelude::*;
 
 use crate::error::SourceError;
 use crate::model::Model;
@@ -19,6 +18,7 @@ mod ply;
 mod portion;
 mod scratch;
 mod stl;
+mod stream;
 mod texture;
 mod vox;
 mod voxels;
@@ -28,8 +28,9 @@ use models::ModelPortions;
 use obj::ObjWriter;
 pub use options::{ExportFormat, ExportNodes, ExportOptions, FaceColors, UpAxis};
 use ply::PlyWriter;
-use portion::{Palette, Placement, Portion, PortionWriter, WriteFault};
+use portion::{GoOn, Palette, Placement, Portion, PortionWriter, WriteFault};
 use stl::StlWriter;
+use stream::Stream;
 use texture::{Atlas, Texture};
 use vox::{VoxColors, VoxWriter};
 use voxels::{MergedColors, MeshOptions, VoxelPortions};
@@ -45,7 +46,8 @@ pub struct ExportVoxels<'a> {
     /// Voxels of level 0 to which the export is limited. Voxels of higher levels that touch the box
     /// are exported.
     pub bounds: Option<VoxelBox>,
-    /// Returns the chunk of a node, and of its 26 neighbours, several times. A cache pays off.
+    /// Returns the chunk of a node, and those of its 26 neighbours, several times. A cache of recently used
+    /// chunks makes the export faster.
     pub read: Box<ReadNode<'a>>,
 }
 
@@ -74,6 +76,7 @@ impl std::fmt::Debug for ExportVoxels<'_> {
 
 /// Progress of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportProgress {
     /// Number of finished steps.
     pub done: u64,
@@ -82,7 +85,8 @@ pub struct ExportProgress {
     pub total: u64,
 }
 
-/// Function that is called with the progress of an export, and may stop it.
+/// Function that is called with the progress of an export, and may stop it. While a file is
+/// completed, it is called several times with the last number.
 pub type OnProgress<'a> = dyn FnMut(ExportProgress) -> ControlFlow<()> + 'a;
 
 /// Content of an exported file.
@@ -105,7 +109,7 @@ pub struct ExportSummary {
 /// Writes voxels to a file, chunk by chunk.
 ///
 /// ```text
-///  chunks ─► batch ──► chunk + neighbours ──► quads ──► polygons ──► writer ──► file
+///  chunks ─► window ─► chunk + neighbours ──► quads ──► polygons ──► writer ──► file
 ///            of some,  on all cores           merged    closed       in order
 /// ```
 /// In a mesh format, faces of one material are merged to rectangles. Each rectangle has a corner
@@ -117,7 +121,7 @@ pub struct ExportSummary {
 ///
 /// # Cost
 /// The source's time for each chunk and its neighbours, and about 1 ms per chunk of land. Memory: as
-/// set in the options. `.ply` and `.glb` files need their size again on disk while they are written.
+/// set in the options, 12 bytes for each chunk, and one unfinished chunk for each thread. `.ply` and `.glb` files need their size again on disk while they are written.
 ///
 /// # Errors
 /// * Errors of `voxels.read`.
@@ -143,10 +147,15 @@ pub fn export_voxels(
         ExportFormat::Vox => write_vox(&voxels, chunks, path, options, each),
         _ => write_mesh(&voxels, chunks, path, options, each),
     };
-    written.map_err(|fault| fault.in_file(path))
+    written.map_err(|fault| {
+        fault.in_file(path, "export a smaller box, a higher level, or another format")
+    })
 }
 
 /// Writes the triangles of a polygon model to a file, part by part.
+///
+/// # Cost
+/// Memory: about 16 MiB, whatever the model's size. Large parts are written in pieces.
 ///
 /// # Errors
 /// [`SourceError::IsModel`] for `.vox`, which needs voxels ([`VoxelModel`](crate::VoxelModel)), and
@@ -160,7 +169,8 @@ pub fn export_model(
     if options.format == ExportFormat::Vox {
         return Err(SourceError::IsModel { path: model.name.clone().into() });
     }
-    write_model(model, path, options, each).map_err(|fault| fault.in_file(path))
+    write_model(model, path, options, each)
+        .map_err(|fault| fault.in_file(path, "export to another format"))
 }
 
 fn write_model(
@@ -174,16 +184,18 @@ fn write_model(
     let mut portions = ModelPortions::new(model, writer.attributes(), placement(options));
     let mut summary = ExportSummary::default();
     let total = model.parts.len() as u64;
-    for (done, part) in (1..).zip(&model.parts) {
-        let made = portions.make(part).map_err(|error| {
-            WriteFault::Io(std::io::Error::other(format!("cannot be triangulated: {error}")))
+    let mut go_on = |done| match each(ExportProgress { done, total }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(WriteFault::Stopped),
+    };
+    for (done, part) in (0..).zip(&model.parts) {
+        portions.make(part, |portion| {
+            summary.take(writer.as_mut(), &portion)?;
+            go_on(done)
         })?;
-        summary.take(writer.as_mut(), &made)?;
-        if each(ExportProgress { done, total }).is_break() {
-            return Err(WriteFault::Stopped);
-        }
+        go_on(done + 1)?;
     }
-    summary.finish(writer)
+    summary.finish(writer, &mut || go_on(total))
 }
 
 impl ExportSummary {
@@ -202,11 +214,15 @@ impl ExportSummary {
     }
 
     /// Completes the file.
-    fn finish(mut self, writer: Box<dyn PortionWriter>) -> Result<Self, WriteFault> {
+    fn finish(
+        mut self,
+        writer: Box<dyn PortionWriter>,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Self, WriteFault> {
         if self.triangles == 0 {
             return Err(WriteFault::Empty);
         }
-        self.material_text = writer.finish()?;
+        self.material_text = writer.finish(go_on)?;
         Ok(self)
     }
 }
@@ -254,8 +270,9 @@ fn write_mesh(
     };
     let texture = match colors {
         MergedColors::Baked => {
-            let width = atlas_width(chunks.len());
-            Texture::Atlas(Atlas::new(palette.clone(), width, options.memory_bytes / 2))
+            let max_bytes = options.memory_bytes / 4;
+            let width = Atlas::width_for(chunks.len(), max_bytes);
+            Texture::Atlas(Atlas::new(palette.clone(), width, max_bytes))
         }
         _ => Texture::Palette(palette.clone()),
     };
@@ -263,23 +280,14 @@ fn write_mesh(
     let (attributes, placement) = (writer.attributes(), placement(options));
     let portions = VoxelPortions::new(voxels, MeshOptions { colors, attributes, placement });
     let mut summary = ExportSummary::default();
-    let progress = ExportProgress { done: 0, total: chunks.len() as u64 };
-    let mut stream = Stream { batch_len: batch_len(options), progress, each };
+    let mut stream = Stream::new(options, chunks.len() as u64, each);
     stream.run(
         &chunks,
         |chunk| portions.make(NodePos::new(voxels.level, chunk)),
+        Portion::size_bytes,
         |portion| summary.take(writer.as_mut(), &portion),
     )?;
-    summary.finish(writer)
-}
-
-/// Returns the width of an atlas, in texels.
-fn atlas_width(chunk_count: usize) -> u32 {
-    match chunk_count {
-        0..=8 => 256,
-        9..=512 => 1_024,
-        _ => 4_096,
-    }
+    summary.finish(writer, &mut || stream.go_on())
 }
 
 fn write_vox(
@@ -289,12 +297,13 @@ fn write_vox(
     options: &ExportOptions,
     each: &mut OnProgress<'_>,
 ) -> Result<ExportSummary, WriteFault> {
+    /// Upper bound for the memory of a chunk and its counts.
+    const CHUNK_BYTES: u64 = 128 << 10;
     chunks.sort_unstable_by_key(|chunk| (VoxWriter::block(*chunk), *chunk));
     let palette = voxels::palette(voxels.materials);
     let is_counted = VoxColors::are_too_many(&palette);
     let total = chunks.len() as u64 * if is_counted { 2 } else { 1 };
-    let progress = ExportProgress { done: 0, total };
-    let mut stream = Stream { batch_len: batch_len(options), progress, each };
+    let mut stream = Stream::new(options, total, each);
     let read = |chunk| voxels.chunk(NodePos::new(voxels.level, chunk));
     let mut counts = None;
     if is_counted {
@@ -304,10 +313,15 @@ fn write_vox(
             counts.add_chunk(&read(chunk)?);
             Ok(Some(counts))
         };
-        stream.run(&chunks, count, |counts| {
-            sum = std::mem::take(&mut sum).merged(counts);
-            Ok(())
-        })?;
+        stream.run(
+            &chunks,
+            count,
+            |_| CHUNK_BYTES,
+            |counts| {
+                sum = std::mem::take(&mut sum).merged(counts);
+                Ok(())
+            },
+        )?;
         counts = Some(sum);
     }
     let colors = VoxColors::new(&palette, counts);
@@ -318,53 +332,18 @@ fn write_vox(
         let chunk = read(position)?;
         Ok((!chunk.is_empty()).then_some((position, chunk)))
     };
-    stream.run(&chunks, solid, |(position, chunk)| {
-        summary.voxels += u64::from(chunk.solid_count());
-        writer.write(position, chunk)
-    })?;
+    stream.run(
+        &chunks,
+        solid,
+        |_| CHUNK_BYTES,
+        |(position, chunk)| {
+            summary.voxels += u64::from(chunk.solid_count());
+            writer.write(position, chunk)
+        },
+    )?;
     if summary.voxels == 0 {
         return Err(WriteFault::Empty);
     }
     writer.finish()?;
     Ok(summary)
-}
-
-/// Returns the number of chunks that are processed at once.
-fn batch_len(options: &ExportOptions) -> usize {
-    /// Upper bound for the memory of a portion: a chunk in which every second voxel is solid has
-    /// 98,304 faces without shared vertices, and lists double when they grow.
-    const PORTION_BYTES: u64 = 32 << 20;
-    (options.memory_bytes / 2 / PORTION_BYTES).clamp(1, 64) as usize
-}
-
-/// Loop over the chunks of an export.
-struct Stream<'a, 'b> {
-    batch_len: usize,
-    progress: ExportProgress,
-    each: &'a mut OnProgress<'b>,
-}
-
-impl Stream<'_, '_> {
-    /// Calls `make` for the chunks of one batch after the other, on all cores, and `take` for the
-    /// results, in order.
-    fn run<T: Send>(
-        &mut self,
-        chunks: &[ChunkPos],
-        make: impl Fn(ChunkPos) -> Result<Option<T>, SourceError> + Sync,
-        mut take: impl FnMut(T) -> Result<(), WriteFault>,
-    ) -> Result<(), WriteFault> {
-        for batch in chunks.chunks(self.batch_len) {
-            let made: Vec<_> = batch.par_iter().map(|chunk| make(*chunk)).collect();
-            for result in made {
-                if let Some(made) = result? {
-                    take(made)?;
-                }
-            }
-            self.progress.done += batch.len() as u64;
-            if (self.each)(self.progress).is_break() {
-                return Err(WriteFault::Stopped);
-            }
-        }
-        Ok(())
-    }
 }

@@ -10,8 +10,8 @@
 //!  │   │   │      │   │   │
 //! ```
 //! The quads of neighbouring chunks are not known. On the border of a chunk, every grid point of an
-//! edge that a solid voxel of a neighbour touches is a corner. The neighbour decides alike, so both
-//! sides have the same corners.
+//! edge that a solid voxel of a neighbour touches is a corner. The neighbour's mesh follows the same
+//! rule, so both meshes have the same corners.
 
 use drystone_mesh::Quad;
 use drystone_voxel::{Chunk, ChunkMesh, PaddedChunk};

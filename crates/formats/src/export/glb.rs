@@ -1,9 +1,9 @@
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::options::ExportNodes;
-use super::portion::{Attributes, Face, Portion, PortionWriter, Vertex, WriteFault};
+use super::portion::{Attributes, Face, GoOn, Portion, PortionWriter, Vertex, WriteFault};
 use super::scratch::Scratch;
 use super::texture::Texture;
 
@@ -27,8 +27,8 @@ pub(super) struct GlbWriter {
     file: BufWriter<File>,
     /// Vertices, opaque indices, translucent indices.
     data: [Scratch; 3],
-    /// Lengths of `data` in bytes.
-    lengths: [u64; 3],
+    /// The texture as a PNG file.
+    image: Scratch,
     texture: Texture,
     nodes: ExportNodes,
     meshes: Vec<Mesh>,
@@ -47,14 +47,20 @@ impl GlbWriter {
     ) -> Result<Self, WriteFault> {
         let scratch = |name| Scratch::beside(path, name);
         let data = [scratch(".vertices")?, scratch(".opaque")?, scratch(".translucent")?];
+        let image = scratch(".image")?;
         let (meshes, names, max_bytes) = (Vec::new(), String::new(), u32::MAX.into());
-        Ok(Self { file, data, lengths: [0; 3], texture, nodes, meshes, names, max_bytes })
+        Ok(Self { file, data, image, texture, nodes, meshes, names, max_bytes })
     }
 
     fn append(&mut self, kind: usize, bytes: &[u8]) -> Result<(), WriteFault> {
-        self.lengths[kind] += bytes.len() as u64;
-        WriteFault::check(self.lengths.iter().sum(), self.max_bytes, "bytes")?;
+        let length = self.lengths().iter().sum::<u64>() + bytes.len() as u64;
+        WriteFault::check(length, self.max_bytes, "bytes")?;
         Ok(self.data[kind].write_all(bytes)?)
+    }
+
+    /// Returns the lengths of the data in bytes.
+    fn lengths(&self) -> [u64; 3] {
+        self.data.each_ref().map(Scratch::len)
     }
 
     /// Returns the texture coordinates of each vertex, in texels.
@@ -66,11 +72,12 @@ impl GlbWriter {
             }
             Texture::Atlas(atlas) => {
                 let patches = portion.patches.iter();
-                let places: Result<Vec<[u32; 2]>, _> = patches.map(|it| atlas.insert(it)).collect();
-                let places = places?;
+                let origins: Result<Vec<[u32; 2]>, _> =
+                    patches.map(|it| atlas.insert(it)).collect();
+                let origins = origins?;
                 let vertices = portion.vertices.iter().zip(&portion.texels);
                 let texel = |(vertex, [u, v]): (&Vertex, &[f32; 2])| {
-                    let [x, y] = places[vertex.color as usize].map(|c| c as f32);
+                    let [x, y] = origins[vertex.color as usize].map(|c| c as f32);
                     [x + u, y + v]
                 };
                 Ok(vertices.map(texel).collect())
@@ -79,16 +86,23 @@ impl GlbWriter {
     }
 
     /// Copies the vertices, with texture coordinates divided by the size of the texture.
-    fn copy_vertices(&mut self) -> io::Result<()> {
+    fn copy_vertices(&mut self, go_on: &mut GoOn<'_>) -> Result<(), WriteFault> {
+        /// Vertices between two calls of `go_on`: 1 MiB.
+        const STEP: u64 = (1 << 20) / VERTEX_BYTES as u64;
+
         let size = self.texture.size().map(|side| side as f32);
+        let count = self.data[0].len() / VERTEX_BYTES as u64;
         let mut vertices = self.data[0].read()?;
         let mut bytes = [0; VERTEX_BYTES];
-        for _ in 0..self.lengths[0] / VERTEX_BYTES as u64 {
+        for number in 0..count {
+            if number % STEP == 0 {
+                go_on()?;
+            }
             vertices.read_exact(&mut bytes)?;
-            for (place, side) in bytes[24..].chunks_exact_mut(4).zip(size) {
+            for (coordinate, side) in bytes[24..].chunks_exact_mut(4).zip(size) {
                 let mut texel = [0; 4];
-                texel.copy_from_slice(place);
-                place.copy_from_slice(&(f32::from_le_bytes(texel) / side).to_le_bytes());
+                texel.copy_from_slice(coordinate);
+                coordinate.copy_from_slice(&(f32::from_le_bytes(texel) / side).to_le_bytes());
             }
             self.file.write_all(&bytes)?;
         }
@@ -96,7 +110,7 @@ impl GlbWriter {
     }
 
     /// Writes the start of a chunk of the container. Returns the position of its length.
-    fn begin_chunk(&mut self, kind: &[u8; 4]) -> io::Result<u64> {
+    fn begin_chunk(&mut self, kind: &[u8; 4]) -> Result<u64, WriteFault> {
         let start = self.file.stream_position()?;
         self.file.write_all(&[0; 4])?;
         self.file.write_all(kind)?;
@@ -122,8 +136,9 @@ impl PortionWriter for GlbWriter {
     }
 
     fn write(&mut self, portion: &Portion) -> Result<(), WriteFault> {
-        let [vertices, opaque, translucent] = self.lengths;
-        let is_new = self.nodes == ExportNodes::Chunks || self.meshes.is_empty();
+        let [vertices, opaque, translucent] = self.lengths();
+        let is_joined = portion.is_continued || self.nodes == ExportNodes::Joined;
+        let is_new = !is_joined || self.meshes.is_empty();
         if is_new {
             let starts = [vertices / VERTEX_BYTES as u64, opaque / 4, translucent / 4];
             self.meshes.push(Mesh::new(starts));
@@ -157,20 +172,25 @@ impl PortionWriter for GlbWriter {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Option<String>, WriteFault> {
-        let image = png(&self.texture)?;
+    fn finish(mut self: Box<Self>, go_on: &mut GoOn<'_>) -> Result<Option<String>, WriteFault> {
+        write_png(&self.texture, &mut self.image, go_on)?;
         self.file.write_all(b"glTF\x02\0\0\0\0\0\0\0")?;
         let json = self.begin_chunk(b"JSON")?;
-        let (lengths, image_bytes) = (self.lengths, image.len() as u64);
-        let document = Document { meshes: &self.meshes, names: &self.names, lengths, image_bytes };
+        let document = Document {
+            meshes: &self.meshes,
+            names: &self.names,
+            lengths: self.lengths(),
+            image_bytes: self.image.len(),
+            is_double_sided: self.texture.palette().is_double_sided,
+        };
         document.write(&mut self.file)?;
         self.end_chunk(json, b' ')?;
         let binary = self.begin_chunk(b"BIN\0")?;
-        self.copy_vertices()?;
+        self.copy_vertices(go_on)?;
         for indices in &mut self.data[1..] {
-            io::copy(&mut indices.read()?, &mut self.file)?;
+            indices.copy(&mut self.file, go_on)?;
         }
-        self.file.write_all(&image)?;
+        self.image.copy(&mut self.file, go_on)?;
         self.end_chunk(binary, 0)?;
         let length = self.file.stream_position()?;
         self.file.seek(SeekFrom::Start(8))?;
@@ -181,17 +201,23 @@ impl PortionWriter for GlbWriter {
     }
 }
 
-fn png(texture: &Texture) -> io::Result<Vec<u8>> {
+/// Writes the texture as a PNG file, in steps of some rows.
+fn write_png(texture: &Texture, to: &mut Scratch, go_on: &mut GoOn<'_>) -> Result<(), WriteFault> {
+    /// Texels between two calls of `go_on`: 1 MiB.
+    const STEP_BYTES: usize = 1 << 20;
     let ([width, height], texels) = texture.texels();
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    let mut encoder = png::Encoder::new(to, width, height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(&texels)?;
-    writer.finish()?;
-    Ok(bytes)
+    let mut writer = encoder.write_header().map_err(std::io::Error::from)?;
+    let mut stream = writer.stream_writer().map_err(std::io::Error::from)?;
+    for step in texels.chunks(STEP_BYTES) {
+        go_on()?;
+        stream.write_all(step)?;
+    }
+    stream.finish().map_err(std::io::Error::from)?;
+    Ok(writer.finish().map_err(std::io::Error::from)?)
 }
 
 #[cfg(test)]
@@ -209,10 +235,10 @@ mod tests {
         let vertex = Vertex { position: [0.0; 3], normal: [0.0; 3], color: 0 };
         let portion = Portion { vertices: vec![vertex; 5], ..Portion::default() };
         writer.write(&portion).unwrap();
-        let error = writer.write(&portion).unwrap_err().in_file("a.glb".as_ref());
+        let error = writer.write(&portion).unwrap_err().in_file("a.glb".as_ref(), "");
         assert!(error.to_string().starts_with("a.glb: 320 bytes, at most 160"), "{error}");
         // The JSON and the texture count too.
-        let error = Box::new(writer).finish().unwrap_err();
+        let error = Box::new(writer).finish(&mut || Ok(())).unwrap_err();
         assert!(matches!(error, WriteFault::TooLarge { .. }), "{error:?}");
         std::fs::remove_file(path).unwrap();
     }

@@ -1,13 +1,18 @@
-//! Portions of polygon models: the triangles of one part.
+//! Portions of polygon models: the triangles of one part, or of a piece of it.
 
 use std::collections::HashMap;
+use std::{io, mem};
 
 use drystone_mesh::{CornerRef, Error, PolygonHandle, Triangulator};
 
-use super::portion::{Attributes, Face, Palette, Placement, Portion, Vertex};
+use super::portion::{Attributes, Face, Palette, Placement, Portion, Vertex, WriteFault};
 use crate::model::{Model, ModelPart, ModelVertex};
 
-/// Maker of the portions of a model, one for each part.
+/// Number of faces at which a portion ends. One polygon more has at most 2¹⁴ faces. A portion then
+/// needs about 16 MiB.
+const MAX_FACES: usize = 1 << 16;
+
+/// Maker of the portions of a model.
 pub(super) struct ModelPortions<'a> {
     model: &'a Model,
     palette: Palette,
@@ -24,17 +29,29 @@ impl<'a> ModelPortions<'a> {
         Self { model, palette, attributes, placement, triangulator, triangles }
     }
 
-    /// Returns the portion of a part.
-    ///
-    /// # Errors
-    /// `Stale` if the part contains a removed polygon.
-    pub(super) fn make(&mut self, part: &ModelPart) -> Result<Portion, Error> {
+    /// Passes the portions of a part to `take`. Vertices that two portions share are stored twice.
+    pub(super) fn make(
+        &mut self,
+        part: &ModelPart,
+        mut take: impl FnMut(Portion) -> Result<(), WriteFault>,
+    ) -> Result<(), WriteFault> {
         let mut portion = Portion { name: part.name.clone(), ..Portion::default() };
         let mut known = HashMap::new();
         for &polygon in &part.polygons {
-            self.push(polygon, part.material as u32, &mut known, &mut portion)?;
+            self.push(polygon, part.material as u32, &mut known, &mut portion).map_err(
+                |error| {
+                    let problem = format!("cannot be triangulated: {error}");
+                    WriteFault::Io(io::Error::other(problem))
+                },
+            )?;
+            if portion.faces.len() >= MAX_FACES {
+                known.clear();
+                let name = part.name.clone();
+                let next = Portion { name, is_continued: true, ..Portion::default() };
+                take(mem::replace(&mut portion, next))?;
+            }
         }
-        Ok(portion)
+        take(portion)
     }
 
     /// Appends the triangles of a polygon.
@@ -86,7 +103,8 @@ impl<'a> ModelPortions<'a> {
 
 /// Returns the colours of a model, by material.
 pub(super) fn palette(model: &Model) -> Palette {
-    let mut palette = Palette::default();
+    // Surfaces of models may be open.
+    let mut palette = Palette { is_double_sided: true, ..Palette::default() };
     model.materials.iter().for_each(|it| palette.push(&it.name, it.color));
     palette
 }

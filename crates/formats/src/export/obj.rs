@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use super::portion::{Attributes, Palette, Portion, PortionWriter, WriteFault};
+use super::portion::{Attributes, GoOn, Palette, Portion, PortionWriter, WriteFault};
 
 /// Writer of a Wavefront OBJ file. Vertices and faces of each portion follow each other, so that
 /// nothing is collected. `s off` means flat shading.
@@ -15,12 +15,14 @@ pub(super) struct ObjWriter {
 }
 
 impl ObjWriter {
-    /// Creates a writer. `material_file` is the name of the material file.
+    /// Creates a writer. `material_file` is the name of the material file. Control characters in it,
+    /// which would end the line, become `_`.
     pub(super) fn new(
         mut file: BufWriter<File>,
         palette: Palette,
         material_file: &str,
     ) -> Result<Self, WriteFault> {
+        let material_file = material_file.replace(char::is_control, "_");
         write!(file, "# drystone\nmtllib {material_file}\ns off\n")?;
         Ok(Self { file, palette, used: BTreeSet::new(), vertex_count: 0 })
     }
@@ -38,7 +40,9 @@ impl PortionWriter for ObjWriter {
     }
 
     fn write(&mut self, portion: &Portion) -> Result<(), WriteFault> {
-        writeln!(self.file, "o {}", word(&portion.name))?;
+        if !portion.is_continued {
+            writeln!(self.file, "o {}", word(&portion.name))?;
+        }
         for vertex in &portion.vertices {
             let [x, y, z] = vertex.position;
             writeln!(self.file, "v {x} {y} {z}")?;
@@ -63,7 +67,7 @@ impl PortionWriter for ObjWriter {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Option<String>, WriteFault> {
+    fn finish(mut self: Box<Self>, _: &mut GoOn<'_>) -> Result<Option<String>, WriteFault> {
         self.file.flush()?;
         let mut text = String::from("# drystone\n");
         for &index in &self.used {

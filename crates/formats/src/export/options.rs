@@ -40,6 +40,7 @@ impl ExportFormat {
 
 /// Axis that points up in an exported mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UpAxis {
     /// Y, as in this project, in glTF and in most programs for pictures.
     #[default]
@@ -50,6 +51,7 @@ pub enum UpAxis {
 
 /// Nodes of an exported glTF file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ExportNodes {
     /// One node with a mesh for each chunk that has faces, or for each part of a model.
     #[default]
@@ -60,6 +62,7 @@ pub enum ExportNodes {
 
 /// Storage of the colours of a glTF file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FaceColors {
     /// A texture with one texel for each material. Faces of one material are merged.
     #[default]
@@ -93,7 +96,8 @@ pub struct ExportOptions {
     pub nodes: ExportNodes,
     /// Colours of a glTF file.
     pub colors: FaceColors,
-    /// Name of the material file that an `.obj` file refers to. Default: `materials.mtl`.
+    /// Name of the material file that an `.obj` file refers to. Control characters, such as a line
+    /// feed, are written as `_`. Default: `materials.mtl`.
     pub material_file: String,
     /// Memory of the export in bytes, without that of the source. Default: 192 MiB.
     pub memory_bytes: u64,

@@ -1,11 +1,11 @@
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::portion::{Attributes, Face, Palette, Portion, PortionWriter, WriteFault};
+use super::portion::{Attributes, Face, GoOn, Palette, Portion, PortionWriter, WriteFault};
 use super::scratch::Scratch;
 
-/// Length of the header in bytes. A comment fills what the numbers leave.
+/// Length of the header in bytes. A comment has as many dots as the numbers leave bytes.
 const HEADER_BYTES: usize = 512;
 
 /// Writer of a binary PLY file: vertices with colours, and triangles. Some readers, such as trimesh,
@@ -63,8 +63,8 @@ impl PortionWriter for PlyWriter {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Option<String>, WriteFault> {
-        io::copy(&mut self.faces.read()?, &mut self.file)?;
+    fn finish(mut self: Box<Self>, go_on: &mut GoOn<'_>) -> Result<Option<String>, WriteFault> {
+        self.faces.copy(&mut self.file, go_on)?;
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(&header(self.vertex_count, self.face_count))?;
         self.file.flush()?;
@@ -98,7 +98,7 @@ mod tests {
         let vertex = Vertex { position: [0.0; 3], normal: [0.0; 3], color: 0 };
         let portion = Portion { vertices: vec![vertex; 3], ..Portion::default() };
         writer.write(&portion).unwrap();
-        let error = writer.write(&portion).unwrap_err().in_file("a.ply".as_ref());
+        let error = writer.write(&portion).unwrap_err().in_file("a.ply".as_ref(), "");
         assert!(error.to_string().starts_with("a.ply: 6 vertices, at most 5"), "{error}");
         std::fs::remove_file(path).unwrap();
     }

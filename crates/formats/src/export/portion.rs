@@ -1,4 +1,4 @@
-//! Vertices and faces that a writer takes at once, and what all writers have in common.
+//! Portions: the vertices and faces that are written in one step. Trait and errors of all writers.
 
 use std::io;
 use std::path::Path;
@@ -6,10 +6,12 @@ use std::path::Path;
 use super::options::UpAxis;
 use crate::error::SourceError;
 
-/// Vertices and faces of one chunk or of one part of a model.
+/// Vertices and faces of one chunk, or of one part of a model or a piece of it.
 #[derive(Debug, Default)]
 pub(super) struct Portion {
     pub(super) name: String,
+    /// Whether the portion belongs to the mesh of the portion before it.
+    pub(super) is_continued: bool,
     pub(super) vertices: Vec<Vertex>,
     pub(super) faces: Vec<Face>,
     /// Patches of a baked texture. Empty if colours are those of a palette.
@@ -21,6 +23,16 @@ pub(super) struct Portion {
 impl Portion {
     pub(super) fn triangle_count(&self) -> u64 {
         self.faces.iter().map(|face| if face.corners[3] == Face::NONE { 1 } else { 2 }).sum()
+    }
+
+    /// Returns the memory of the lists in bytes.
+    pub(super) fn size_bytes(&self) -> u64 {
+        fn list<T>(items: &Vec<T>) -> usize {
+            items.capacity() * size_of::<T>()
+        }
+        let colors: usize = self.patches.iter().map(|patch| list(&patch.colors)).sum();
+        let lists = list(&self.vertices) + list(&self.faces) + list(&self.texels);
+        (lists + list(&self.patches) + colors) as u64
     }
 
     /// Returns the positions of a triangle's corners.
@@ -76,6 +88,8 @@ pub(super) struct Patch {
 pub(super) struct Palette {
     pub(super) colors: Vec<[u8; 4]>,
     pub(super) names: Vec<String>,
+    /// Whether faces are visible from both sides.
+    pub(super) is_double_sided: bool,
 }
 
 impl Palette {
@@ -132,8 +146,12 @@ pub(super) trait PortionWriter {
     fn write(&mut self, portion: &Portion) -> Result<(), WriteFault>;
 
     /// Completes the file. Returns the text of its material file, for formats that have one.
-    fn finish(self: Box<Self>) -> Result<Option<String>, WriteFault>;
+    /// `go_on` is called for each MiB that is copied, and its errors are returned.
+    fn finish(self: Box<Self>, go_on: &mut GoOn<'_>) -> Result<Option<String>, WriteFault>;
 }
+
+/// Function that returns [`WriteFault::Stopped`] if the export has to stop.
+pub(super) type GoOn<'a> = dyn FnMut() -> Result<(), WriteFault> + 'a;
 
 /// Reason why a file cannot be written. The caller adds the file's name.
 #[derive(Debug)]
@@ -144,6 +162,11 @@ pub(super) enum WriteFault {
         found: u64,
         limit: u64,
         unit: &'static str,
+    },
+    /// The texture has too few rows for the colours of all faces.
+    TextureFull {
+        found: u64,
+        limit: u64,
     },
     /// A problem of the source.
     Source(SourceError),
@@ -159,15 +182,20 @@ impl WriteFault {
         if found > limit { Err(Self::TooLarge { found, limit, unit }) } else { Ok(()) }
     }
 
-    pub(super) fn in_file(self, path: &Path) -> SourceError {
+    /// Returns the error of a file. `advice` is for content that is too large.
+    pub(super) fn in_file(self, path: &Path, advice: &'static str) -> SourceError {
+        let what = || path.display().to_string();
         match self {
             Self::Io(problem) => SourceError::Unwritable { path: path.into(), problem },
-            Self::TooLarge { found, limit, unit } => SourceError::TooLarge {
-                what: path.display().to_string(),
+            Self::TooLarge { found, limit, unit } => {
+                SourceError::TooLarge { what: what(), found, limit, unit, advice }
+            }
+            Self::TextureFull { found, limit } => SourceError::TooLarge {
+                what: what(),
                 found,
                 limit,
-                unit,
-                advice: "export a smaller box, a higher level, or another format",
+                unit: "rows of the texture",
+                advice: "allow more memory, or do not bake",
             },
             Self::Source(error) => error,
             Self::Empty => SourceError::Empty { path: path.into() },

@@ -1,6 +1,8 @@
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use super::portion::{GoOn, WriteFault};
 
 /// A temporary file beside the exported one, for data that follow others of unknown length.
 ///
@@ -8,6 +10,8 @@ use std::path::{Path, PathBuf};
 /// does not allow that, it is removed when the value is dropped.
 pub(super) struct Scratch {
     file: Option<BufWriter<File>>,
+    /// Number of written bytes.
+    len: u64,
     /// Name of the file, if it could not be removed at once.
     left: Option<PathBuf>,
 }
@@ -20,7 +24,12 @@ impl Scratch {
         let own = PathBuf::from(own);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&own)?;
         let left = fs::remove_file(&own).is_err().then_some(own);
-        Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), left })
+        Ok(Self { file: Some(BufWriter::with_capacity(1 << 16, file)), len: 0, left })
+    }
+
+    /// Returns the number of written bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.len
     }
 
     /// Returns the written bytes, from the first one.
@@ -30,11 +39,30 @@ impl Scratch {
         file.seek(SeekFrom::Start(0))?;
         Ok(BufReader::with_capacity(1 << 16, file))
     }
+
+    /// Copies the written bytes, and calls `go_on` for each MiB. Stops when it returns an error.
+    pub(super) fn copy(
+        &mut self,
+        to: &mut impl Write,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), WriteFault> {
+        /// Bytes between two calls: some milliseconds on a slow disk.
+        const STEP_BYTES: u64 = 1 << 20;
+        let mut from = self.read()?;
+        loop {
+            go_on()?;
+            if io::copy(&mut from.by_ref().take(STEP_BYTES), to)? < STEP_BYTES {
+                return Ok(());
+            }
+        }
+    }
 }
 
 impl Write for Scratch {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.as_mut().ok_or(io::ErrorKind::NotFound)?.write(bytes)
+        let written = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?.write(bytes)?;
+        self.len += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
-use super::portion::{Attributes, Face, Portion, PortionWriter, WriteFault};
+use super::portion::{Attributes, Face, GoOn, Portion, PortionWriter, WriteFault};
 
 /// First bytes. Readers take a file that begins with `solid` as text.
 const HEADER: &[u8; 80] = &{
@@ -47,15 +47,15 @@ impl PortionWriter for StlWriter {
             let corners = portion.positions(triangle);
             let mut bytes = [0; 50];
             let numbers = normal(corners).into_iter().chain(corners.into_iter().flatten());
-            for (place, number) in bytes.chunks_exact_mut(4).zip(numbers) {
-                place.copy_from_slice(&number.to_le_bytes());
+            for (target, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+                target.copy_from_slice(&number.to_le_bytes());
             }
             self.file.write_all(&bytes)?;
         }
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Option<String>, WriteFault> {
+    fn finish(mut self: Box<Self>, _: &mut GoOn<'_>) -> Result<Option<String>, WriteFault> {
         self.file.seek(SeekFrom::Start(HEADER.len() as u64))?;
         self.file.write_all(&(self.count as u32).to_le_bytes())?;
         self.file.flush()?;
@@ -86,7 +86,7 @@ mod tests {
         let face = Face { corners: [0, 0, 0, 0], color: 0, is_translucent: false };
         let portion = Portion { vertices: vec![vertex], faces: vec![face], ..Portion::default() };
         assert!(writer.write(&portion).is_ok() && writer.write(&portion).is_ok());
-        let error = writer.write(&portion).unwrap_err().in_file("a.stl".as_ref());
+        let error = writer.write(&portion).unwrap_err().in_file("a.stl".as_ref(), "");
         assert!(error.to_string().starts_with("a.stl: 6 triangles, at most 5"), "{error}");
         std::fs::remove_file(path).unwrap();
     }

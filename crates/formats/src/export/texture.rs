@@ -6,13 +6,21 @@ use std::collections::HashMap;
 
 use super::portion::{Palette, Patch, WriteFault};
 
-/// Texture of a file, and where colours are in it.
+/// Texture of a file, with the positions of colours in it.
 pub(super) enum Texture {
     Palette(Palette),
     Atlas(Atlas),
 }
 
 impl Texture {
+    /// Returns the colours of all materials.
+    pub(super) fn palette(&self) -> &Palette {
+        match self {
+            Self::Palette(palette) => palette,
+            Self::Atlas(atlas) => &atlas.palette,
+        }
+    }
+
     /// Returns the side lengths, and the texels row by row as red, green, blue and opacity.
     pub(super) fn texels(&self) -> ([u32; 2], Cow<'_, [u8]>) {
         let [width, height] = self.size();
@@ -69,11 +77,25 @@ pub(super) struct Atlas {
 }
 
 impl Atlas {
+    /// Largest side of a texture that every desktop GPU supports.
+    const MAX_SIDE: u64 = 16_384;
+
+    /// Returns a width for the faces of some chunks. For more than 8 chunks it depends on the memory
+    /// alone: with widths that grow with the content, a part could need more rows than the whole.
+    pub(super) fn width_for(chunk_count: usize, max_bytes: u64) -> u32 {
+        /// Chunks whose faces always fit into 12 MiB at the smallest width.
+        const FEW_CHUNKS: usize = 8;
+        if chunk_count <= FEW_CHUNKS {
+            return 256;
+        }
+        // The largest power of two whose square fits.
+        let side = (max_bytes / 4).isqrt().clamp(1_024, Self::MAX_SIDE);
+        1 << side.ilog2()
+    }
+
     /// Creates an atlas that grows downwards, to at most `max_bytes`.
     pub(super) fn new(palette: Palette, width: u32, max_bytes: u64) -> Self {
-        /// Largest side of a texture that every desktop GPU supports.
-        const MAX_SIDE: u64 = 16_384;
-        let max_height = (max_bytes / 4 / u64::from(width)).clamp(1, MAX_SIDE) as u32;
+        let max_height = (max_bytes / 4 / u64::from(width)).clamp(1, Self::MAX_SIDE) as u32;
         let (shelves, single) = (HashMap::new(), HashMap::new());
         Self { palette, width, max_height, texels: Vec::new(), shelves, single }
     }
@@ -102,16 +124,28 @@ impl Atlas {
     /// Returns the first texel of a free range.
     fn reserve(&mut self, width: u32, height: u32) -> Result<[u32; 2], WriteFault> {
         let used_height = (self.texels.len() / 4) as u32 / self.width;
-        let shelf = self.shelves.entry(height).or_insert([self.width, 0]);
+        let mut shelf = self.shelves.get(&height).copied().unwrap_or([self.width, 0]);
         if shelf[0] + width > self.width {
             let end = used_height + height;
-            WriteFault::check(end.into(), self.max_height.into(), "rows of the texture")?;
-            self.texels.resize(4 * (end as usize) * self.width as usize, 0);
-            *shelf = [0, used_height];
+            if end > self.max_height {
+                let [found, limit] = [end, self.max_height].map(u64::from);
+                return Err(WriteFault::TextureFull { found, limit });
+            }
+            self.grow(4 * (end as usize) * self.width as usize);
+            shelf = [0, used_height];
         }
-        let at = *shelf;
-        shelf[0] += width;
-        Ok(at)
+        self.shelves.insert(height, [shelf[0] + width, shelf[1]]);
+        Ok(shelf)
+    }
+
+    /// Appends texels up to a length in bytes. Lists that double would need twice the memory.
+    fn grow(&mut self, len: usize) {
+        if len > self.texels.capacity() {
+            let max_len = 4 * self.width as usize * self.max_height as usize;
+            let target = (len + len / 8).min(max_len);
+            self.texels.reserve_exact(target - self.texels.len());
+        }
+        self.texels.resize(len, 0);
     }
 }
 
@@ -132,6 +166,23 @@ mod tests {
     }
 
     #[test]
+    fn the_width_does_not_grow_with_the_content() {
+        for mib in [12, 48, 256, 4_096] {
+            let max_bytes = mib << 20;
+            let width = Atlas::width_for(9, max_bytes);
+            assert_eq!(width, Atlas::width_for(1 << 30, max_bytes));
+            let area = |width| {
+                let atlas = Atlas::new(Palette::default(), width, max_bytes);
+                4 * u64::from(width) * u64::from(atlas.max_height)
+            };
+            assert!(area(width) > max_bytes.min(1 << 30) - 4 * u64::from(width), "{mib}");
+            // A row of patches leaves at most 31 texels, and each height one shelf.
+            let few = 8 * 98_304 * 256 / (256 - 31) + 256 * (1..=32).sum::<u64>();
+            assert!(area(256) >= 4 * few, "{mib}");
+        }
+    }
+
+    #[test]
     fn patches_do_not_overlap_and_a_full_atlas_is_an_error() {
         let mut palette = Palette::default();
         (0..9).for_each(|n| palette.push("", [n, 0, 0, 255]));
@@ -141,12 +192,12 @@ mod tests {
             colors: vec![color; (width * height) as usize],
         };
         let patches = [patch(3, 2, 1), patch(5, 1, 2), patch(4, 2, 3), patch(2, 1, 4)];
-        let places = patches.each_ref().map(|patch| atlas.insert(patch).unwrap());
+        let origins = patches.each_ref().map(|patch| atlas.insert(patch).unwrap());
         assert_eq!(atlas.insert(&patch(1, 1, 5)).unwrap(), atlas.insert(&patch(1, 1, 5)).unwrap());
         assert_eq!(atlas.insert(&patch(8, 2, 6)).unwrap(), [0, 3]);
         let full = atlas.insert(&patch(8, 2, 7));
-        assert!(matches!(full, Err(WriteFault::TooLarge { found: 7, limit: 6, .. })));
-        for ([x, y], patch) in places.into_iter().zip(&patches) {
+        assert!(matches!(full, Err(WriteFault::TextureFull { found: 7, limit: 6 })));
+        for ([x, y], patch) in origins.into_iter().zip(&patches) {
             for row in 0..patch.size[1] {
                 for column in 0..patch.size[0] {
                     let at = 4 * (x + column + (y + row) * 8) as usize;

@@ -14,7 +14,7 @@ const MAX_COLORS: usize = 255;
 const NONE: u32 = u32::MAX;
 
 /// Writer of a MagicaVoxel file: one model for each block of 256³ voxels that is not empty, and a
-/// scene that places them.
+/// scene with their positions.
 ///
 /// ```text
 ///  MAIN ─┬ SIZE, XYZI for each model
@@ -108,7 +108,7 @@ impl VoxWriter {
         self.write_chunk(b"nGRP", &group)?;
         for (number, model) in (0..).zip(&models) {
             let node = 2 + 2 * number;
-            // A model is placed by the corner at ⌊size / 2⌋.
+            // The offset is the position of the corner at ⌊size / 2⌋.
             let middle = |axis: usize| model.low[axis] + i64::from(model.size[axis] / 2);
             let offset = format!("{} {} {}", middle(0), middle(1), middle(2));
             self.write_chunk(b"nTRN", &transform(node, node + 1, &[("_t", &offset)]))?;
@@ -226,8 +226,8 @@ impl VoxColors {
                     chosen.nearest(color)
                 }
             };
-            if let Some(place) = chosen.numbers.get_mut(material as usize) {
-                *place = number as u8 + 1;
+            if let Some(entry) = chosen.numbers.get_mut(material as usize) {
+                *entry = number as u8 + 1;
             }
         }
         chosen
@@ -255,6 +255,8 @@ fn visible([red, green, blue, alpha]: [u8; 4]) -> [u8; 4] {
 
 #[cfg(test)]
 mod tests {
+    use drystone_voxel::LocalPos;
+
     use super::*;
 
     #[test]
@@ -275,6 +277,24 @@ mod tests {
         assert!(!VoxColors::are_too_many(&palette));
     }
 
+    /// The position of a model of 3 × 2 × 1 voxels is that of its corner at ⌊size / 2⌋.
+    #[test]
+    fn the_position_of_a_model_with_odd_sizes_is_rounded_down() {
+        let path = std::env::temp_dir().join(format!("drystone-vox-t-{}", std::process::id()));
+        let file = BufWriter::new(File::create(&path).unwrap());
+        let mut writer = VoxWriter::new(file, VoxColors::default()).unwrap();
+        let mut chunk = Chunk::new(32, Material::AIR);
+        chunk.fill_box(LocalPos::new(0, 0, 0), [3, 2, 1], Material(1));
+        writer.write(ChunkPos::new(0, 0, 0), chunk).unwrap();
+        writer.finish().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        let contains = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        // x from 0 to 3; −z from −1 to 0; y from 0 to 2.
+        assert!(contains(b"SIZE\x0C\0\0\0\0\0\0\0\x03\0\0\0\x01\0\0\0\x02\0\0\0"));
+        assert!(contains(b"\x02\0\0\0_t\x06\0\0\x001 -1 1"));
+    }
+
     #[test]
     fn more_bytes_than_the_format_counts_are_an_error() {
         let path = std::env::temp_dir().join(format!("drystone-vox-{}", std::process::id()));
@@ -282,7 +302,7 @@ mod tests {
         let mut writer = VoxWriter::new(file, VoxColors::default()).unwrap();
         writer.max_bytes = 1_000;
         writer.write(ChunkPos::new(0, 0, 0), Chunk::new(32, Material(1))).unwrap();
-        let error = writer.finish().unwrap_err().in_file("a.vox".as_ref());
+        let error = writer.finish().unwrap_err().in_file("a.vox".as_ref(), "");
         assert!(error.to_string().contains("at most 1000"), "{error}");
         std::fs::remove_file(path).unwrap();
     }

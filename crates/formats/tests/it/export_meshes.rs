@@ -1,11 +1,12 @@
 //! Exported meshes, read back by other crates.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use drystone_formats::{
-    ExportFormat, ExportNodes, ExportVoxels, FaceColors, Model, ModelOptions, SourceError, UpAxis,
-    export_model, export_voxels,
+    ExportFormat, ExportNodes, ExportProgress, ExportVoxels, FaceColors, Model, ModelOptions,
+    SourceError, UpAxis, export_model, export_voxels,
 };
 use drystone_mesh::Face;
 use drystone_testing::Random;
@@ -125,14 +126,19 @@ fn glb_has_a_node_for_each_chunk_or_one() {
     assert_eq!((joined.document.nodes().count(), joined.document.meshes().count()), (1, 1));
     assert_eq!(areas(&joined.triangles), areas(&split.triangles));
     assert_eq!(joined.document.materials().count(), 2);
+    assert!(!joined.document.materials().any(|it| it.double_sided()));
     let modes: Vec<_> = joined.document.materials().map(|it| it.alpha_mode()).collect();
     assert_eq!(modes, [gltf::material::AlphaMode::Opaque, gltf::material::AlphaMode::Blend]);
 }
 
 /// Returns the colour of the texture on each unit face that the triangles cover.
 fn rasterised(glb: &Glb) -> BTreeMap<UnitFace, [u8; 4]> {
-    /// A point of a unit face that lies on no edge between points of the grid.
-    const INSIDE: [f64; 2] = [0.513_71, 0.507_23];
+    // A point that lies on no edge between points of the grid.
+    sampled(glb, [0.513_71, 0.507_23])
+}
+
+/// Returns the colour of the texture at one point of each unit face that the triangles cover.
+fn sampled(glb: &Glb, point: [f64; 2]) -> BTreeMap<UnitFace, [u8; 4]> {
     let mut faces = BTreeMap::new();
     for (triangle, texels) in glb.triangles.iter().zip(&glb.texels) {
         let cross = triangle.cross();
@@ -144,7 +150,7 @@ fn rasterised(glb: &Glb) -> BTreeMap<UnitFace, [u8; 4]> {
             ends.into_iter().min().unwrap()..ends.into_iter().max().unwrap()
         };
         for (i, j) in range(0).flat_map(|i| range(1).map(move |j| (i, j))) {
-            let at = [f64::from(i) + INSIDE[0], f64::from(j) + INSIDE[1]];
+            let at = [f64::from(i) + point[0], f64::from(j) + point[1]];
             let turn = |a: [f64; 2], b: [f64; 2]| {
                 (a[0] - at[0]) * (b[1] - at[1]) - (a[1] - at[1]) * (b[0] - at[0])
             };
@@ -204,6 +210,37 @@ fn a_baked_box_of_many_colours_is_twelve_triangles() {
     assert!(rasterised(&of_glb(&bytes)) == unit_faces(&world));
 }
 
+/// Rounding at the edges of faces never selects a texel of another face.
+#[test]
+fn colours_at_the_edges_of_baked_faces_are_those_of_the_face() {
+    const NEAR: f64 = 1e-9;
+    let mut table = MaterialTable::new();
+    for n in 0..480_u16 {
+        table.insert("", [(n % 200) as u8, (n / 200) as u8, 7, 255]).unwrap();
+    }
+    let mut world = World::new("box", table);
+    for voxel in 0..10 * 8 * 6 {
+        let at = VoxelPos::new(5 + voxel % 10, 9 + voxel / 10 % 8, 3 + voxel / 80);
+        world.set(at, Material(1 + voxel as u16));
+    }
+    let mut options = of(ExportFormat::Glb);
+    options.colors = FaceColors::Baked;
+    let glb = of_glb(&export("export-edges", &world, &options).0);
+    let expected = unit_faces(&world);
+    for point in [NEAR, 1.0 - NEAR].into_iter().flat_map(|c| [[c, 0.3187], [0.3187, c]]) {
+        let found = sampled(&glb, point);
+        assert!(found.keys().eq(expected.keys()), "{point:?}");
+        for ((voxel, face), color) in found {
+            // The vertices are inset, so that the texel beside it may be selected.
+            let is_near = |(other, direction): &UnitFace| {
+                *direction == face && (0..3).all(|axis| voxel[axis].abs_diff(other[axis]) <= 1)
+            };
+            let mut near = expected.iter().filter(|(at, _)| is_near(at));
+            assert!(near.any(|(_, it)| *it == color), "{point:?} {voxel:?} {face} {color:?}");
+        }
+    }
+}
+
 #[test]
 fn a_box_cuts_the_voxels_outside() {
     let world = blocks(7, &OPAQUE);
@@ -245,6 +282,8 @@ fn progress_is_reported_and_can_stop_the_export() {
             ControlFlow::Continue(())
         };
         export_voxels(voxels(), &path, &options, &mut all).unwrap();
+        // While the file is completed, the last number is repeated.
+        calls.dedup();
         assert_eq!(calls.len(), world.chunk_count());
         assert!(calls.last().is_some_and(|last| last.done == last.total));
         let mut count = 0;
@@ -255,6 +294,56 @@ fn progress_is_reported_and_can_stop_the_export() {
         let error = export_voxels(voxels(), &path, &options, &mut stop).unwrap_err();
         assert!(matches!(error, SourceError::Stopped { .. }) && count == 2, "{error}");
     }
+}
+
+/// The call after the last step stops the export while data are copied.
+#[test]
+fn the_completion_of_a_file_can_be_stopped() {
+    let world = blocks(8, &OPAQUE);
+    for format in [ExportFormat::Ply, ExportFormat::Glb] {
+        let path = path("export-stopped-late", format.extension());
+        let mut count = 0;
+        let mut stop = |progress: ExportProgress| {
+            count += usize::from(progress.done == progress.total);
+            if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let voxels = ExportVoxels::of_source(&world);
+        let error = export_voxels(voxels, &path, &of(format), &mut stop).unwrap_err();
+        assert!(matches!(error, SourceError::Stopped { .. }) && count == 2, "{error}");
+    }
+}
+
+/// A part of a model may have more triangles than are in memory at once.
+#[test]
+fn large_parts_are_one_object_in_pieces() {
+    const SIDE: usize = 200;
+    let mut text = String::from("o field\n");
+    for at in 0..(SIDE + 1) * (SIDE + 1) {
+        text += &format!("v {} 0 {}\n", at % (SIDE + 1), at / (SIDE + 1));
+    }
+    for (x, z) in (0..SIDE).flat_map(|z| (0..SIDE).map(move |x| (x, z))) {
+        let [a, b] = [1 + x + (SIDE + 1) * z, 1 + x + (SIDE + 1) * (z + 1)];
+        text += &format!("f {a} {b} {} {}\n", b + 1, a + 1);
+    }
+    let options = ModelOptions::default();
+    let model = Model::parse_obj(text.as_bytes(), "m.obj", &options, &mut beside(&[])).unwrap();
+    let path = |format: ExportFormat| path("export-pieces", format.extension());
+    let calls = Cell::new(0);
+    let mut each = |_| {
+        calls.set(calls.get() + 1);
+        ControlFlow::Continue(())
+    };
+    let file = path(ExportFormat::Obj);
+    let summary = export_model(&model, &file, &of(ExportFormat::Obj), &mut each).unwrap();
+    assert_eq!(summary.triangles, 80_000);
+    assert!(calls.get() >= 3, "two pieces and a part: {calls:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("o ")).count(), 1);
+    let file = path(ExportFormat::Glb);
+    export_model(&model, &file, &of(ExportFormat::Glb), &mut each).unwrap();
+    let glb = of_glb(&std::fs::read(&file).unwrap());
+    assert_eq!((glb.document.nodes().count(), glb.document.meshes().count()), (1, 1));
+    assert_eq!(areas(&glb.triangles).into_values().sum::<i64>(), 40_000);
 }
 
 /// A device that is always full.
@@ -299,7 +388,12 @@ fn models_keep_their_triangles_and_materials() {
             ExportFormat::Stl => of_stl(&bytes),
             ExportFormat::Ply => of_ply(&bytes),
             ExportFormat::Obj => of_obj(&bytes, &summary.material_text.unwrap(), "materials.mtl"),
-            _ => of_glb(&bytes).triangles,
+            _ => {
+                let glb = of_glb(&bytes);
+                // Surfaces of models may be open.
+                assert!(glb.document.materials().all(|it| it.double_sided()));
+                glb.triangles
+            }
         };
         let mut found: Vec<_> = read.iter().map(bits).collect();
         found.sort_unstable();

@@ -51,6 +51,8 @@ pub(super) struct Document<'a> {
     /// Bytes of vertices, opaque indices and translucent indices.
     pub(super) lengths: [u64; 3],
     pub(super) image_bytes: u64,
+    /// Whether faces are visible from both sides.
+    pub(super) is_double_sided: bool,
 }
 
 /// Numbers that the format defines.
@@ -143,9 +145,10 @@ impl Document<'_> {
         write!(to, r#",{{"buffer":0,"byteOffset":{offset},"byteLength":{length}}}],"#)?;
         let surface =
             r#""pbrMetallicRoughness":{"baseColorTexture":{"index":0},"metallicFactor":0}"#;
+        let sides = if self.is_double_sided { r#","doubleSided":true"# } else { "" };
         write!(
             to,
-            r#""materials":[{{"name":"opaque",{surface}}},{{"name":"translucent",{surface},"alphaMode":"BLEND"}}],"#
+            r#""materials":[{{"name":"opaque",{surface}{sides}}},{{"name":"translucent",{surface}{sides},"alphaMode":"BLEND"}}],"#
         )?;
         // Nearest texels, clamped at the borders.
         write!(
