@@ -26,7 +26,8 @@ pub(crate) struct ExportArguments {
     /// Polygon models: convert to voxels first, this many along the longest side
     #[arg(long, value_name = "N", requires = "path", value_parser = clap::value_parser!(u32).range(1..=i64::from(VoxelModel::MAX_VOXELS)))]
     pub(crate) voxels: Option<u32>,
-    /// Memory limit of the export in MiB, without the memory of the source itself
+    /// Memory limit of the export in MiB, without the memory of the source itself and 12 bytes for
+    /// each of its chunks
     #[arg(long = "memory", value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
     pub(crate) memory_mib: u32,
     #[command(flatten)]

@@ -23,6 +23,8 @@ const ONLY_GLB: &str = "--join and --bake need a .glb file";
 const NO_PART_OF_MODELS: &str = "--level, --box and --bake are not available for polygon models; \
     convert the model with --voxels";
 
+const NO_VOXELS: &str = "--voxels converts polygon models, and the source is not one; leave it out";
+
 const NO_LEVELS: &str = "--levels on needs voxels, and --renderer pool or naive";
 
 const NO_RECORD: &str = "--record-svg needs --allocator record";
@@ -67,6 +69,9 @@ pub(super) fn conflict(options: &Options) -> Option<&'static str> {
     }
     if let Some(Command::Import(import)) = &options.command {
         let has_both = import.edits.edits.is_some() && import.source.model_path().is_some();
+        if import.voxels.is_some() && import.source.model_path().is_none() {
+            return Some(NO_VOXELS);
+        }
         return has_both.then_some(NO_EDITS_OF_MODELS);
     }
     if let Some(Command::Export(export)) = &options.command {
@@ -78,6 +83,9 @@ pub(super) fn conflict(options: &Options) -> Option<&'static str> {
 /// Returns the message for options of an export that do not go together.
 fn export_conflict(export: &ExportArguments) -> Option<&'static str> {
     let (mesh, part, format) = (&export.mesh, &export.part, export.format());
+    if export.voxels.is_some() && export.source.model_path().is_none() {
+        return Some(NO_VOXELS);
+    }
     let has_nodes = mesh.join || mesh.bake;
     if format == ExportFormat::Vox && (has_nodes || mesh.scale != 1.0 || mesh.up != Up::Y) {
         return Some(NO_MESH);

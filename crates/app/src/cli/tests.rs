@@ -139,6 +139,8 @@ fn usage_errors_of_an_export_are_one_line() {
         "drystone export a.obj -o a.glb --bake",
         "drystone export a.obj -o a.glb --edits b.drystone",
         "drystone export -o a.glb --voxels 9",
+        "drystone export a.vox -o a.glb --voxels 9",
+        "drystone import a.vox b.drystone --voxels 9",
     ] {
         let line = usage(words);
         assert!(!line.is_empty() && !line.contains('\n'), "{words}: {line}");

@@ -1,6 +1,12 @@
 //! `export`: meshes and voxel files for other programs.
 
-use std::{ffi::OsString, fs, ops::ControlFlow, path::Path, sync::atomic::Ordering};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Read,
+    ops::ControlFlow,
+    path::Path,
+    sync::atomic::Ordering,
+};
 
 use drystone_formats::{
     ExportFormat, ExportOptions, ExportProgress, ExportSummary, ExportVoxels, Model, OnProgress,
@@ -17,10 +23,15 @@ use crate::{AppError, cli::ExportArguments, commands, output, source};
 pub(crate) fn run(arguments: &ExportArguments) -> Result<(), AppError> {
     let content = Content::open(arguments)?;
     let mut options = arguments.export_options();
-    let materials = materials_file(&arguments.output);
-    options.material_file = materials.to_string_lossy().into_owned();
+    // The material file stands beside the file that a link names.
+    let resolved = fs::canonicalize(&arguments.output).unwrap_or_else(|_| arguments.output.clone());
+    options.material_file = materials_file(&resolved);
+    let materials = resolved.with_file_name(&options.material_file);
+    if options.format == ExportFormat::Obj {
+        refuse_other_materials(&materials)?;
+    }
     let is_stopped = commands::stop_on_signal();
-    let bar = progress_bar();
+    let bar = progress_bar(content.steps());
     let mut each = |progress: ExportProgress| {
         bar.set_length(progress.total);
         bar.set_position(progress.done);
@@ -35,8 +46,14 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), AppError> {
     let written = replace_file(path, |part| {
         let made = content.write(part, &options, &mut each);
         let made = made.map_err(|error| at_output(error, part, path)).and_then(|made| {
+            // The slow steps precede the renaming, so that both files change or none.
+            let synced = OpenOptions::new().write(true).open(part).and_then(|it| it.sync_all());
+            synced.map_err(|error| unwritable(path, &error.to_string()))?;
+            if is_stopped.load(Ordering::Relaxed) {
+                return Err(AppError::NotWritten { path: path.into() });
+            }
             let text = made.material_text.as_deref();
-            text.map_or(Ok(()), |text| replace_text(&path.with_file_name(&materials), text))?;
+            text.map_or(Ok(()), |text| replace_text(&materials, text))?;
             Ok(made)
         });
         let stop = made.as_ref().map(|_| ()).map_err(|_| String::new());
@@ -93,6 +110,14 @@ impl Content {
         }
     }
 
+    /// Returns the name of the steps in the progress.
+    fn steps(&self) -> &'static str {
+        match self {
+            Self::Voxels { .. } => "chunks",
+            Self::Model(_) => "parts",
+        }
+    }
+
     fn write(
         &self,
         path: &Path,
@@ -120,13 +145,40 @@ impl Content {
     }
 }
 
-/// Returns the name of the material file of an `.obj` file. It contains only characters that every
-/// reader of such files accepts.
-fn materials_file(output: &Path) -> OsString {
+/// Returns the name of the material file of an `.obj` file: the stem with `.mtl`, if every reader of
+/// such files accepts it. Other characters become `_`, and a hash of the whole name follows.
+fn materials_file(output: &Path) -> String {
     let stem = output.file_stem().unwrap_or_default().to_string_lossy();
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.');
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
+    if stem.chars().all(is_plain) && output.extension().is_some_and(|it| it == "obj") {
+        return format!("{stem}.mtl");
+    }
+    // FNV-1a, which stays the same in every version.
+    let bytes = output.file_name().unwrap_or_default().as_encoded_bytes();
+    let hash = bytes
+        .iter()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
     let name: String = stem.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
-    format!("{name}.mtl").into()
+    format!("{name}-{hash:08x}.mtl")
+}
+
+/// Refuses to replace a material file of another program, which an `.obj` file may need.
+fn refuse_other_materials(path: &Path) -> Result<(), AppError> {
+    const START: &[u8] = b"# drystone";
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|it| it.take(START.len() as u64).read_to_end(&mut start));
+    read.map_err(|error| unwritable(path, &error.to_string()))?;
+    if start == START {
+        return Ok(());
+    }
+    Err(unwritable(path, "another program wrote it; move it, or export under another name"))
+}
+
+fn unwritable(path: &Path, reason: &str) -> AppError {
+    AppError::File { path: path.into(), problem: format!("cannot be written: {reason}") }
 }
 
 fn replace_text(path: &Path, text: &str) -> Result<(), AppError> {
@@ -154,8 +206,9 @@ fn at_output(error: SourceError, part: &Path, output: &Path) -> AppError {
 }
 
 /// Creates the progress bar; without a terminal it draws nothing.
-fn progress_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} chunks, {eta} left");
+fn progress_bar(steps: &str) -> ProgressBar {
+    let template = format!("{{bar:40}} {{pos}} of {{len}} {steps}, {{eta}} left");
+    let style = ProgressStyle::with_template(&template);
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
@@ -177,10 +230,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_material_files_are_plain() {
-        let name = |path: &str| materials_file(Path::new(path)).into_string().unwrap();
+    fn names_of_material_files_are_plain_and_differ() {
+        let name = |path: &str| materials_file(Path::new(path));
         assert_eq!(name("a/castle.v2.obj"), "castle.v2.mtl");
-        assert_eq!(name("my castle \n#1.OBJ"), "my_castle___1.mtl");
         assert_eq!(name("schloß.obj"), "schloß.mtl");
+        assert_eq!(name("a_b.obj"), "a_b.mtl");
+        let names = ["a b.obj", "a#b.obj", "a_b.OBJ", "a_b.obj", "a_b.mtl"].map(name);
+        for (index, name) in names.iter().enumerate() {
+            assert!(name.starts_with("a_b") && name.ends_with(".mtl"), "{name}");
+            assert!(!names[..index].contains(name), "{name}");
+        }
+        let all = name("my castle \n#1.obj");
+        assert!(all.chars().all(|c| c.is_alphanumeric() || "-._".contains(c)), "{all}");
     }
 }

@@ -168,6 +168,42 @@ fn an_interrupted_export_leaves_nothing() {
     assert_eq!(fs::read(&file).unwrap(), b"before");
 }
 
+/// Names that differ in spaces have different material files, and a material file of another program
+/// stays.
+#[test]
+fn material_files_of_others_stay() {
+    let folder = scratch("export-materials");
+    for name in ["a b.obj", "a_b.obj"] {
+        export(&WORLD, &folder.join(name));
+    }
+    assert_eq!(count(&folder), 4);
+    let [file, materials] = ["a.obj", "a.mtl"].map(|name| folder.join(name));
+    fs::write(&file, "before").unwrap();
+    fs::write(&materials, "newmtl stone\n").unwrap();
+    let line = one_line(&run(&[&["export"], &WORLD[..], &["-o", path(&file)]].concat()), 1);
+    assert!(line.contains(path(&materials)) && line.contains("another program"), "{line}");
+    assert_eq!(fs::read(&file).unwrap(), b"before");
+    assert_eq!(fs::read(&materials).unwrap(), b"newmtl stone\n");
+    fs::write(&materials, "# drystone\n").unwrap();
+    export(&WORLD, &file);
+    assert!(fs::metadata(&materials).unwrap().len() > 100);
+}
+
+/// The material file stands beside the file that a link names.
+#[test]
+#[cfg(unix)]
+fn links_to_obj_files_are_followed() {
+    let [folder, links] = ["export-real", "export-links"].map(scratch);
+    let [file, link] = [folder.join("real.obj"), links.join("link.obj")];
+    fs::write(&file, "before").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    export(&WORLD, &link);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!((count(&folder), count(&links)), (2, 1));
+    let model = Model::open(&file, &ModelOptions::default()).unwrap();
+    assert_eq!(model.warnings.iter().count(), 0, "the material file is found");
+}
+
 /// File names on Unix are bytes in any encoding.
 #[test]
 #[cfg(target_os = "linux")]
@@ -183,8 +219,9 @@ fn file_names_may_have_any_bytes() {
         assert!(fs::metadata(&file).unwrap().len() > 1_000);
     }
     let text = fs::read(folder.join(OsStr::from_bytes(b"a\xFF b\n.obj"))).unwrap();
-    assert!(text.starts_with(b"# drystone\nmtllib a__b_.mtl\n"));
-    assert!(folder.join("a__b_.mtl").is_file());
+    let text = String::from_utf8(text).unwrap();
+    let materials = text.lines().nth(1).unwrap().strip_prefix("mtllib a__b_-").unwrap();
+    assert!(folder.join(format!("a__b_-{materials}")).is_file(), "{materials}");
     assert_eq!(count(&folder), 4);
 }
 
