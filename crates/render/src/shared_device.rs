@@ -128,6 +128,10 @@ impl<D: Device> Device for SharedDevice<D> {
         self.it().draw(frame, passes)
     }
 
+    fn can_move(&self) -> bool {
+        self.it().can_move()
+    }
+
     fn progress(&mut self) -> Progress {
         self.it().progress()
     }
