@@ -236,7 +236,7 @@ fn open_writer(
 ) -> Result<Box<dyn PortionWriter>, WriteFault> {
     let file = create(path)?;
     Ok(match options.format {
-        ExportFormat::Obj => Box::new(ObjWriter::new(file, palette, &options.material_file)?),
+        ExportFormat::Obj => Box::new(ObjWriter::new(file, palette, options)?),
         ExportFormat::Ply => Box::new(PlyWriter::new(file, path, palette)?),
         ExportFormat::Stl => Box::new(StlWriter::new(file)?),
         ExportFormat::Glb | ExportFormat::Vox => {

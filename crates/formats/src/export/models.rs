@@ -85,7 +85,7 @@ impl<'a> ModelPortions<'a> {
         let is_translucent = self.palette.is_translucent(color);
         to.faces.extend(self.triangles.iter().map(|triangle| {
             let [a, b, c] = triangle.map(|corner| corners[corner as usize]);
-            Face { corners: [a, b, c, Face::NONE], color, is_translucent }
+            Face { corners: [a, b, c, Face::NONE], color, is_translucent, direction: None }
         }));
         Ok(())
     }

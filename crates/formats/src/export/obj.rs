@@ -3,28 +3,49 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
-use super::portion::{Attributes, GoOn, Palette, Portion, PortionWriter, WriteFault};
+use drystone_mesh::Face as Direction;
+
+use super::ExportOptions;
+use super::portion::{Attributes, GoOn, Palette, Placement, Portion, PortionWriter, WriteFault};
 
 /// Writer of a Wavefront OBJ file. Vertices and faces of each portion follow each other, so that
-/// nothing is collected. `s off` means flat shading.
+/// nothing is collected.
+///
+/// `s off` means flat shading. Many readers ignore it and smooth faces that share vertices, so voxel
+/// faces refer to one of six normals too: `f 1//4 2//4 3//4 4//4`.
 pub(super) struct ObjWriter {
     file: BufWriter<File>,
     palette: Palette,
+    placement: Placement,
     used: BTreeSet<u32>,
     vertex_count: u64,
+    /// Whether the six normals are in the file.
+    has_normals: bool,
 }
 
 impl ObjWriter {
-    /// Creates a writer. `material_file` is the name of the material file. Control characters in it,
-    /// which would end the line, become `_`.
+    /// Creates a writer. Control characters in the name of the material file, which would end the
+    /// line, become `_`.
     pub(super) fn new(
         mut file: BufWriter<File>,
         palette: Palette,
-        material_file: &str,
+        options: &ExportOptions,
     ) -> Result<Self, WriteFault> {
-        let material_file = material_file.replace(char::is_control, "_");
+        let material_file = options.material_file.replace(char::is_control, "_");
         write!(file, "# drystone\nmtllib {material_file}\ns off\n")?;
-        Ok(Self { file, palette, used: BTreeSet::new(), vertex_count: 0 })
+        let placement = super::placement(options);
+        let used = BTreeSet::new();
+        Ok(Self { file, palette, placement, used, vertex_count: 0, has_normals: false })
+    }
+
+    /// Writes the normals of all face directions, in the order of their indices.
+    fn write_normals(&mut self) -> Result<(), WriteFault> {
+        for direction in Direction::ALL {
+            let [x, y, z] = self.placement.turned(direction.normal().map(|c| c as f32));
+            writeln!(self.file, "vn {x} {y} {z}")?;
+        }
+        self.has_normals = true;
+        Ok(())
     }
 
     /// Returns a name without spaces that no other material has.
@@ -43,6 +64,9 @@ impl PortionWriter for ObjWriter {
         if !portion.is_continued {
             writeln!(self.file, "o {}", word(&portion.name))?;
         }
+        if !self.has_normals && portion.faces.iter().any(|face| face.direction.is_some()) {
+            self.write_normals()?;
+        }
         for vertex in &portion.vertices {
             let [x, y, z] = vertex.position;
             writeln!(self.file, "v {x} {y} {z}")?;
@@ -60,6 +84,9 @@ impl PortionWriter for ObjWriter {
             self.file.write_all(b"f")?;
             for corner in face.corners() {
                 write!(self.file, " {}", self.vertex_count + u64::from(*corner) + 1)?;
+                if let Some(direction) = face.direction {
+                    write!(self.file, "//{}", direction.index() + 1)?;
+                }
             }
             self.file.write_all(b"\n")?;
         }

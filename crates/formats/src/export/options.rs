@@ -6,7 +6,7 @@ use std::path::Path;
 pub enum ExportFormat {
     /// Binary glTF 2.0, `.glb`: colours as a texture, normals, one or many nodes.
     Glb,
-    /// Wavefront `.obj` with a material file.
+    /// Wavefront `.obj` with a material file. Voxel faces have normals.
     Obj,
     /// Binary Stanford `.ply`: vertices with colours.
     Ply,

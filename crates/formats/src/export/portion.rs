@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use drystone_mesh::Face as Direction;
+
 use super::options::UpAxis;
 use crate::error::SourceError;
 
@@ -58,6 +60,8 @@ pub(super) struct Face {
     /// Index in the palette. A baked face has the index of one of its materials.
     pub(super) color: u32,
     pub(super) is_translucent: bool,
+    /// Face direction of a voxel face, in the source's axes. Faces of models have none.
+    pub(super) direction: Option<Direction>,
 }
 
 impl Face {

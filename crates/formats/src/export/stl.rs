@@ -83,7 +83,8 @@ mod tests {
         let mut writer = StlWriter::new(BufWriter::new(File::create(&path).unwrap())).unwrap();
         writer.max_count = 5;
         let vertex = Vertex { position: [0.0; 3], normal: [0.0; 3], color: 0 };
-        let face = Face { corners: [0, 0, 0, 0], color: 0, is_translucent: false };
+        let corners = [0, 0, 0, 0];
+        let face = Face { corners, color: 0, is_translucent: false, direction: None };
         let portion = Portion { vertices: vec![vertex], faces: vec![face], ..Portion::default() };
         assert!(writer.write(&portion).is_ok() && writer.write(&portion).is_ok());
         let error = writer.write(&portion).unwrap_err().in_file("a.stl".as_ref(), "");

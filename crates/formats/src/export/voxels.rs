@@ -231,7 +231,8 @@ impl ChunkMesher {
         to.patches.extend(patch.map(|patch| patch.patch));
         let is_translucent =
             from.options.colors != MergedColors::All && from.palette.is_translucent(material);
-        let mut face = Face { corners: [Face::NONE; 4], color: material, is_translucent };
+        let (color, direction) = (material, quad.face());
+        let mut face = Face { corners: [Face::NONE; 4], color, is_translucent, direction };
         if let (true, &[a, b, c, d]) = (self.outline.is_plain(), corners.as_slice()) {
             face.corners = [a, b, c, d];
             to.faces.push(face);

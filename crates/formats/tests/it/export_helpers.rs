@@ -199,7 +199,8 @@ pub(crate) fn of_ply(bytes: &[u8]) -> Vec<Triangle> {
     triangles
 }
 
-/// Reads an `.obj` file by `tobj`. `materials` is the text of its material file.
+/// Reads an `.obj` file by `tobj`. `materials` is the text of its material file. If the file has
+/// normals, those of a triangle are its own.
 pub(crate) fn of_obj(bytes: &[u8], materials: &str, name: &str) -> Vec<Triangle> {
     let options = tobj::LoadOptions { triangulate: true, ..tobj::LoadOptions::default() };
     let (models, materials) = tobj::load_obj_buf(&mut &bytes[..], &options, |path| {
@@ -214,12 +215,17 @@ pub(crate) fn of_obj(bytes: &[u8], materials: &str, name: &str) -> Vec<Triangle>
         let [red, green, blue] = material.diffuse.unwrap();
         let numbers = [red, green, blue, material.dissolve.unwrap()];
         let color = numbers.map(|number| (number * 255.0).round() as u8);
-        for corners in model.mesh.indices.as_chunks::<3>().0 {
-            let position = |corner: u32| {
-                let at = 3 * corner as usize;
-                [0, 1, 2].map(|axis| model.mesh.positions[at + axis])
-            };
-            triangles.push(Triangle { corners: corners.map(position), color });
+        let of = |numbers: &[f32], index: u32| [0, 1, 2].map(|c| numbers[3 * index as usize + c]);
+        for (number, corners) in model.mesh.indices.as_chunks::<3>().0.iter().enumerate() {
+            let made = Triangle { corners: corners.map(|at| of(&model.mesh.positions, at)), color };
+            if !model.mesh.normals.is_empty() {
+                let length = 2.0 * made.area();
+                let unit = made.cross().map(|c| (c / length) as f32);
+                for index in &model.mesh.normal_indices[3 * number..][..3] {
+                    assert_eq!(of(&model.mesh.normals, *index), unit, "a normal of a face");
+                }
+            }
+            triangles.push(made);
         }
     }
     triangles

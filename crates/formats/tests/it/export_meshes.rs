@@ -409,19 +409,3 @@ fn models_keep_their_triangles_and_materials() {
     let vox = export_model(&model, &path, &of(ExportFormat::Vox), &mut |_| ControlFlow::Break(()));
     assert!(matches!(vox, Err(SourceError::IsModel { .. })));
 }
-
-/// Our own importer reads the same areas by material.
-#[test]
-fn obj_is_read_by_this_crate_too() {
-    let world = blocks(9, &ALL);
-    let (bytes, summary) = export("export-own", &world, &of(ExportFormat::Obj));
-    let text = summary.material_text.unwrap();
-    let files = [("materials.mtl", text.as_bytes())];
-    let mut files = beside(&files);
-    let model = Model::parse_obj(&bytes, "a.obj", &ModelOptions::default(), &mut files).unwrap();
-    assert_eq!(model.warnings.iter().count(), 0);
-    let path = path("export-own", "ply");
-    let mut go_on = |_| ControlFlow::Continue(());
-    export_model(&model, &path, &of(ExportFormat::Ply), &mut go_on).unwrap();
-    assert_eq!(areas(&of_ply(&std::fs::read(path).unwrap())), expected_areas(&world));
-}

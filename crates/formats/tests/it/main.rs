@@ -3,6 +3,7 @@
 
 mod export_helpers;
 mod export_meshes;
+mod export_obj;
 mod export_vox;
 mod gltf_bytes;
 mod gltf_hostile;
