@@ -79,3 +79,28 @@ impl Drop for Scratch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file without a name is gone after a kill. Its length is below, at and above a step.
+    #[test]
+    fn a_temporary_file_has_no_name_and_is_copied_whole() {
+        let folder = std::env::temp_dir().join(format!("drystone-scratch-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for len in [0, 7, 1 << 20, (1 << 20) + 1, 5 << 19] {
+            let mut file = Scratch::beside(&folder.join("a.ply"), ".faces").unwrap();
+            let bytes: Vec<u8> = (0..len).map(|n: u32| (n % 251) as u8).collect();
+            file.write_all(&bytes).unwrap();
+            assert_eq!(file.len(), u64::from(len));
+            if cfg!(unix) {
+                assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "it has a name");
+            }
+            let mut copy = Vec::new();
+            file.copy(&mut copy, &mut || Ok(())).unwrap();
+            assert!(copy == bytes, "{len} bytes");
+        }
+        fs::remove_dir(folder).unwrap();
+    }
+}

@@ -91,4 +91,10 @@ mod tests {
         assert!(error.to_string().starts_with("a.stl: 6 triangles, at most 5"), "{error}");
         std::fs::remove_file(path).unwrap();
     }
+
+    #[test]
+    fn a_triangle_without_area_has_no_normal() {
+        assert_eq!(normal([[1.0, 2.0, 3.0]; 3]), [0.0; 3]);
+        assert_eq!(normal([[0.0; 3], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]), [1.0, 0.0, 0.0]);
+    }
 }

@@ -277,6 +277,18 @@ mod tests {
         assert!(!VoxColors::are_too_many(&palette));
     }
 
+    /// Opacities differ as colours do, and 0, which programs take as opaque, is 1.
+    #[test]
+    fn the_nearest_colour_has_a_near_opacity() {
+        let colors = vec![[9, 9, 9, 255], [9, 9, 9, 40], [20, 9, 9, 90]];
+        let colors = VoxColors { colors, ..VoxColors::default() };
+        assert_eq!([250, 35, 85].map(|alpha| colors.nearest([9, 9, 9, alpha])), [0, 1, 2]);
+        let mut palette = Palette::default();
+        palette.push("air", [0; 4]);
+        palette.push("", [1, 2, 3, 0]);
+        assert_eq!(VoxColors::new(&palette, None).colors, [[1, 2, 3, 1]]);
+    }
+
     /// The position of a model of 3 × 2 × 1 voxels is that of its corner at ⌊size / 2⌋.
     #[test]
     fn the_position_of_a_model_with_odd_sizes_is_rounded_down() {

@@ -132,7 +132,7 @@ fn glb_has_a_node_for_each_chunk_or_one() {
 }
 
 /// Returns the colour of the texture on each unit face that the triangles cover.
-fn rasterised(glb: &Glb) -> BTreeMap<UnitFace, [u8; 4]> {
+pub(crate) fn rasterised(glb: &Glb) -> BTreeMap<UnitFace, [u8; 4]> {
     // A point that lies on no edge between points of the grid.
     sampled(glb, [0.513_71, 0.507_23])
 }

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use drystone_formats::{ExportFormat, Model, ModelOptions, UpAxis, export_model};
-use drystone_voxel::Material;
+use drystone_voxel::{Material, MaterialTable, VoxelPos};
+use drystone_world::World;
 
 use crate::export_helpers::*;
 use crate::model_helpers::beside;
@@ -51,4 +52,27 @@ fn each_voxel_face_of_an_obj_file_has_one_of_six_normals() {
         let read = of_obj(&bytes, &summary.material_text.unwrap(), "materials.mtl");
         assert_eq!(read.len() as u64, summary.triangles);
     }
+}
+
+/// Materials and the material file have names that every reader takes, and none twice.
+#[test]
+fn names_of_materials_are_single_words_and_differ() {
+    let mut table = MaterialTable::new();
+    for n in 0..3 {
+        table.insert("two words\n", [n, 1, 2, 255]).unwrap();
+    }
+    let mut world = World::new("names", table);
+    for n in 0..3 {
+        world.set(VoxelPos::new(i32::from(n), 0, 0), Material(n + 1));
+    }
+    let mut options = of(ExportFormat::Obj);
+    options.material_file = "a\nb.mtl".into();
+    let (bytes, summary) = export("export-obj-names", &world, &options);
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert_eq!(text.lines().nth(1), Some("mtllib a_b.mtl"));
+    for line in text.lines().filter(|line| line.starts_with("usemtl")) {
+        assert_eq!(line.split_whitespace().count(), 2, "{line}");
+    }
+    let read = of_obj(&bytes, &summary.material_text.unwrap(), "a_b.mtl");
+    assert_eq!(areas(&read), expected_areas(&world));
 }

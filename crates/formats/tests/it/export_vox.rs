@@ -1,13 +1,14 @@
 //! Exported `.vox` files, read back by this crate and by `dot_vox`.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
-use drystone_formats::{ExportFormat, VoxFile};
+use drystone_formats::{ExportFormat, ExportProgress, ExportVoxels, VoxFile, export_voxels};
 use drystone_testing::Random;
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
 use drystone_world::World;
 
-use crate::export_helpers::{GLASS, STONE, WATER, blocks, export, materials, of};
+use crate::export_helpers::{GLASS, STONE, WATER, blocks, export, materials, of, path};
 
 /// Returns every voxel with its colour.
 fn colors(world: &World) -> BTreeMap<VoxelPos, [u8; 4]> {
@@ -31,6 +32,13 @@ fn the_same_voxels_are_read_back() {
         assert_eq!(summary.voxels, world.solid_count());
         let read = World::load(&VoxFile::parse(&bytes, "out.vox").unwrap()).unwrap();
         assert!(colors(&read) == colors(&world), "{seed}");
+        // MAIN is the rest of the file, and only translucent colours are of glass.
+        assert_eq!(
+            u32::from_le_bytes(*bytes[16..].first_chunk().unwrap()),
+            bytes.len() as u32 - 20
+        );
+        let glass = bytes.windows(4).filter(|window| window == b"MATL");
+        assert_eq!(glass.count(), 2);
     }
 }
 
@@ -84,8 +92,19 @@ fn more_colours_than_the_format_has_are_replaced() {
             world.set(VoxelPos::new(n, 0, z), Material(n as u16 + 1));
         }
     }
-    let (bytes, summary) = export("vox-colours", &world, &of(ExportFormat::Vox));
+    let path = path("vox-colours", "vox");
+    let mut last = ExportProgress::default();
+    let mut each = |progress| {
+        last = progress;
+        ControlFlow::Continue(())
+    };
+    let voxels = ExportVoxels::of_source(&world);
+    let summary = export_voxels(voxels, &path, &of(ExportFormat::Vox), &mut each).unwrap();
+    let bytes = std::fs::read(path).unwrap();
     assert_eq!(summary.changed_colors, 45);
+    // Chunks are counted first, and written then.
+    let steps = 2 * world.chunk_count() as u64;
+    assert_eq!((last.done, last.total), (steps, steps));
     let read = World::load(&VoxFile::parse(&bytes, "out.vox").unwrap()).unwrap();
     let (read, world) = (colors(&read), colors(&world));
     assert!(read.keys().eq(world.keys()));

@@ -1,9 +1,11 @@
 //! Integration tests of the public interface: files of every format, valid and damaged.
 #![allow(clippy::unwrap_used)]
 
+mod export_glb;
 mod export_helpers;
 mod export_meshes;
 mod export_obj;
+mod export_parts;
 mod export_vox;
 mod gltf_bytes;
 mod gltf_hostile;
