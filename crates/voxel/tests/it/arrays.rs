@@ -1,204 +1,14 @@
 //! Compares meshes of callers' arrays with the rule of visibility, face by face.
 
-use std::collections::BTreeMap;
-
-use drystone_mesh::{Face, Quad};
 use drystone_voxel::{
-    ChunkMesh, Error, GreedyMesher, Halo, KeyedMesh, Material, MaterialTable, Merging,
-    MesherOptions, PaddedChunk, Visibility, Voxel, VoxelArray,
+    ChunkMesh, Error, GreedyMesher, Halo, Material, MaterialTable, Merging, MesherOptions,
+    PaddedChunk, Visibility, Voxel, VoxelArray,
 };
+use proptest::prelude::*;
 
+use crate::programs;
+use crate::programs::array::{Cell, EMPTY, Layout, Meshers, faces, visible_faces};
 use crate::scenes::{Random, boxes, random};
-
-/// Cell with a merge key of its own and padding between its fields.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Cell {
-    key: u32,
-    visibility: Visibility,
-}
-
-const EMPTY: Cell = Cell { key: 0, visibility: Visibility::Empty };
-
-impl Voxel for Cell {
-    fn visibility(self) -> Visibility {
-        self.visibility
-    }
-
-    fn key(self) -> u32 {
-        self.key
-    }
-}
-
-/// Unit face: whether it is translucent, its direction and its voxel.
-type UnitFace = (bool, Face, [u32; 3]);
-/// Merge key and ambient occlusion of a face.
-type Content = (u32, u8);
-
-/// Cells in a slice, in any layout.
-struct Layout {
-    extents: [u32; 3],
-    strides: [usize; 3],
-    halo: Halo,
-    len: usize,
-}
-
-impl Layout {
-    /// Creates a layout with the axes in one of six orders, and with gaps of cells between rows and
-    /// slices.
-    fn new(extents: [u32; 3], halo: Halo, order: usize, gaps: [usize; 3]) -> Self {
-        let axes = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]][order];
-        let mut strides = [0; 3];
-        let mut len = 1;
-        for (axis, gap) in axes.into_iter().zip(gaps) {
-            strides[axis] = len + gap;
-            let count = extents[axis] as usize + if halo == Halo::One { 2 } else { 0 };
-            len += strides[axis] * (count - 1);
-        }
-        Self { extents, strides, halo, len }
-    }
-
-    /// Fills a slice; `cell_at` takes positions from −1. All other cells are opaque and must not be
-    /// read.
-    fn fill(&self, mut cell_at: impl FnMut([i32; 3]) -> Cell) -> Vec<Cell> {
-        let mut cells = vec![Cell { key: 0xbad, visibility: Visibility::Opaque }; self.len];
-        let width = i32::from(self.halo == Halo::One);
-        let range = |axis: usize| -width..self.extents[axis] as i32 + width;
-        for z in range(2) {
-            for y in range(1) {
-                for x in range(0) {
-                    let at = [x, y, z].map(|c| (c + width) as usize);
-                    let index: usize =
-                        at.iter().zip(self.strides).map(|(c, stride)| c * stride).sum();
-                    cells[index] = cell_at([x, y, z]);
-                }
-            }
-        }
-        cells
-    }
-
-    fn array<'a, V: Voxel>(&self, cells: &'a [V]) -> VoxelArray<'a, V> {
-        VoxelArray::with_strides(cells, self.extents, self.strides, self.halo).unwrap()
-    }
-}
-
-/// Returns the visible faces, voxel by voxel.
-fn visible_faces(array: &VoxelArray<'_, Cell>) -> BTreeMap<UnitFace, u32> {
-    let [nx, ny, nz] = array.extents().map(|extent| extent as i32);
-    let mut faces = BTreeMap::new();
-    for (face, at) in
-        Face::ALL.into_iter().flat_map(|face| (0..nx * ny * nz).map(move |at| (face, at)))
-    {
-        let at = [at % nx, at / nx % ny, at / (nx * ny)];
-        let cell = array.get(at).unwrap();
-        let normal = face.normal();
-        let beyond = array.get([0, 1, 2].map(|axis| at[axis] + normal[axis])).unwrap_or(EMPTY);
-        let is_translucent = cell.visibility == Visibility::Translucent;
-        let is_visible = match beyond.visibility {
-            Visibility::Empty => true,
-            Visibility::Translucent => !(is_translucent && beyond.key == cell.key),
-            Visibility::Opaque => false,
-        };
-        if is_visible && cell.visibility != Visibility::Empty {
-            faces.insert((is_translucent, face, at.map(|c| c as u32)), cell.key);
-        }
-    }
-    faces
-}
-
-/// Returns the unit faces of quads. Fails if quads overlap or are not in the order of `ChunkMesh`.
-fn unit_faces(
-    quads: impl Iterator<Item = (bool, Quad, u32)>,
-    faces: &mut BTreeMap<UnitFace, Content>,
-) -> usize {
-    let mut last = None;
-    let mut count = 0;
-    for (is_translucent, quad, key) in quads {
-        count += 1;
-        let face = quad.face().unwrap();
-        let layer = quad.position()[face.axis()] as i32;
-        let order = (is_translucent, face, if face.is_positive() { layer } else { -layer });
-        assert!(last <= Some(order), "{quad:?} is out of order");
-        last = Some(order);
-        let [width, height] = quad.size();
-        for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
-            let mut voxel = quad.position();
-            voxel[face.span_axes()[0]] += u;
-            voxel[face.span_axes()[1]] += v;
-            let before =
-                faces.insert((is_translucent, face, voxel), (key, quad.ambient_occlusion()));
-            assert_eq!(before, None, "{face:?} of {voxel:?} is covered twice");
-        }
-    }
-    count
-}
-
-fn keyed_faces(mesh: &KeyedMesh) -> (usize, BTreeMap<UnitFace, Content>) {
-    let mut faces = BTreeMap::new();
-    let lists = [(false, mesh.opaque()), (true, mesh.translucent())];
-    let quads = lists
-        .into_iter()
-        .flat_map(|(is_clear, list)| list.iter().map(move |it| (is_clear, it.quad, it.key)));
-    (unit_faces(quads, &mut faces), faces)
-}
-
-fn faces(mesh: &ChunkMesh) -> BTreeMap<UnitFace, Content> {
-    let mut faces = BTreeMap::new();
-    let quads = mesh.iter().map(|(quad, clear)| (clear, quad, u32::from(quad.material())));
-    unit_faces(quads, &mut faces);
-    faces
-}
-
-#[derive(Default)]
-struct Meshers {
-    greedy: GreedyMesher,
-    shaded: Option<GreedyMesher>,
-    keyed: KeyedMesh,
-    mesh: ChunkMesh,
-}
-
-impl Meshers {
-    /// Meshes an array in every way, and compares with single faces. Returns the number of greedy
-    /// quads and of faces.
-    fn check(&mut self, array: &VoxelArray<'_, Cell>, what: &str) -> [usize; 2] {
-        let expected = visible_faces(array);
-        self.greedy.mesh_array_keyed(array, &mut self.keyed);
-        let (count, actual) = keyed_faces(&self.keyed);
-        let actual: BTreeMap<_, _> =
-            actual.into_iter().map(|(face, (key, _))| (face, key)).collect();
-        let difference = expected.iter().find(|(face, key)| actual.get(face) != Some(key));
-        assert_eq!(difference, None, "{what}: missing or wrong");
-        assert_eq!(actual.len(), expected.len(), "{what}: too many faces");
-        match self.greedy.mesh_array(array, &mut self.mesh) {
-            Ok(()) => {
-                assert_eq!(self.mesh.len(), count, "{what}");
-                let actual = faces(&self.mesh);
-                assert!(actual.iter().all(|(face, (key, _))| expected[face] == *key), "{what}");
-                assert_eq!(actual.len(), expected.len(), "{what}");
-            }
-            Err(Error::KeyOutOfRange { key, position }) => {
-                assert!(key > 0xffff && self.mesh.is_empty(), "{what}");
-                assert_eq!(array.get(position.map(|c| c as i32)).unwrap().key, key, "{what}");
-            }
-            Err(error) => panic!("{what}: {error}"),
-        }
-        [count, expected.len()]
-    }
-
-    /// Compares shaded meshes with shaded unit quads.
-    fn check_shaded(&mut self, array: &VoxelArray<'_, Cell>, what: &str) {
-        let with = |merging| {
-            GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion: true })
-        };
-        let shaded = self.shaded.get_or_insert_with(|| with(Merging::Greedy));
-        shaded.mesh_array_keyed(array, &mut self.keyed);
-        let mut units = KeyedMesh::new();
-        with(Merging::Unit).mesh_array_keyed(array, &mut units);
-        let [(_, actual), (_, expected)] = [&self.keyed, &units].map(keyed_faces);
-        assert!(actual == expected, "{what}: shading differs");
-        let visible = visible_faces(array);
-        assert!(visible.keys().eq(expected.keys()), "{what}: unit quads differ from the rule");
-    }
-}
 
 /// Extents with sides that fill a word, with and without the halo, and flat and thin ones.
 const EXTENTS: [[u32; 3]; 16] = [
@@ -250,7 +60,7 @@ fn random_arrays_in_every_layout_cover_exactly_the_visible_faces() {
                 let [quads, faces] = meshers.check(&layout.array(&cells), &what);
                 merged += usize::from(quads < faces);
                 if case % 5 == 0 {
-                    meshers.check_shaded(&layout.array(&cells), &what);
+                    meshers.check_options(&layout.array(&cells), Merging::Greedy, true, &what);
                 }
             }
         }
@@ -284,7 +94,7 @@ fn boxes_in_every_layout_cover_exactly_the_visible_faces() {
             let what = format!("boxes, {extents:?} {halo:?} order {order}");
             let [quads, faces] = meshers.check(&layout.array(&cells), &what);
             assert!(quads == 0 || faces < 64 || quads < faces, "{what}: nothing merges");
-            meshers.check_shaded(&layout.array(&cells), &what);
+            meshers.check_options(&layout.array(&cells), Merging::Greedy, true, &what);
         }
     }
 }
@@ -309,12 +119,17 @@ fn equal_keys_of_different_visibility_are_not_equal_voxels() {
 
 /// Meshes the voxels of padded chunks as arrays, and expects the quads of the chunks.
 fn check_plain<V: Voxel>(chunk: &PaddedChunk, of: impl Fn(Material) -> V) {
+    check_quads(chunk, of, MesherOptions::default());
+}
+
+fn check_quads<V: Voxel>(chunk: &PaddedChunk, of: impl Fn(Material) -> V, options: MesherOptions) {
+    let mut mesher = GreedyMesher::with_options(options);
     let (mut expected, mut actual) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::new().mesh(chunk, &MaterialTable::new(), &mut expected);
+    mesher.mesh(chunk, &MaterialTable::new(), &mut expected);
     let cells: Vec<V> = chunk.voxels().iter().map(|&material| of(material)).collect();
     let array = VoxelArray::new(&cells, [chunk.side(); 3], Halo::One).unwrap();
-    GreedyMesher::new().mesh_array(&array, &mut actual).unwrap();
-    assert!(actual.iter().eq(expected.iter()), "side {}", chunk.side());
+    mesher.mesh_array(&array, &mut actual).unwrap();
+    assert!(actual.iter().eq(expected.iter()), "side {} {options:?}", chunk.side());
 }
 
 #[test]
@@ -328,6 +143,18 @@ fn arrays_of_numbers_have_the_quads_of_their_chunk() {
         }
         let chunk = random(side, 30, 1, 7);
         check_plain(&chunk, |material| !material.is_air());
+    }
+}
+
+/// A conforming mesh has more quads than a greedy one, so that equal faces do not suffice.
+#[test]
+fn every_mode_has_the_quads_of_its_chunk() {
+    let all = [Merging::Greedy, Merging::Conforming, Merging::Unit];
+    for (merging, ambient_occlusion) in all.into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let options = MesherOptions { merging, ambient_occlusion };
+        for chunk in [random(16, 60, 2, 5), boxes(31, 12, 4, 6)] {
+            check_quads(&chunk, |material| material, options);
+        }
     }
 }
 
@@ -376,5 +203,15 @@ fn a_key_above_16_bits_is_an_error_only_where_a_quad_could_carry_it() {
             assert!(!mesh.is_empty());
             assert!(mesh.opaque.quads().iter().all(|quad| quad.material() == 9));
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// Arrays of any layout in one mesher, one after the other.
+    #[test]
+    fn every_array_has_its_visible_faces_and_boxes(program in prop::collection::vec(any::<u8>(), 0..150)) {
+        programs::array::run(&program);
     }
 }

@@ -2,29 +2,8 @@
 
 use drystone_voxel::{BoxMesher, Halo, Material, PaddedChunk, VoxelArray, VoxelBox, VoxelPos};
 
+use crate::programs::array::check_cover;
 use crate::scenes::{Random, boxes, random};
-
-/// Fails unless each solid voxel is in exactly one box, and no other voxel in any.
-fn check_cover(extents: [u32; 3], is_solid: impl Fn([u32; 3]) -> bool, found: &[VoxelBox]) {
-    let [nx, ny, nz] = extents;
-    let mut counts = vec![0; (nx * ny * nz) as usize];
-    for each in found {
-        let [min, max] = [each.min, each.max].map(VoxelPos::to_array);
-        assert!((0..3).all(|axis| min[axis] < max[axis]), "{each:?} is empty");
-        assert!(min.iter().all(|&c| c >= 0), "{each:?} begins outside");
-        for (z, y) in (min[2]..max[2]).flat_map(|z| (min[1]..max[1]).map(move |y| (z, y))) {
-            for at in (min[0]..max[0]).map(|x| [x, y, z].map(|c| c as u32)) {
-                assert!((0..3).all(|axis| at[axis] < extents[axis]), "{each:?} ends outside");
-                counts[(at[0] + nx * (at[1] + ny * at[2])) as usize] += 1;
-            }
-        }
-    }
-    for (index, count) in counts.into_iter().enumerate() {
-        let index = index as u32;
-        let at = [index % nx, index / nx % ny, index / (nx * ny)];
-        assert_eq!(count, u32::from(is_solid(at)), "{at:?} of {extents:?}");
-    }
-}
 
 fn check(
     chunk: &PaddedChunk,

@@ -1,6 +1,7 @@
 //! Programs are byte strings, shared by property tests and fuzz targets. A run panics at the first
 //! step after which a structure and its reference differ.
 
+pub(crate) mod array;
 pub(crate) mod chunk;
 pub(crate) mod mesher;
 
