@@ -34,7 +34,7 @@ readonly OTHERS=(--skip compile --skip bits::tests)
 # driver that is installed; without one, the test prints that it was skipped.
 address_tests() {
     case "$1" in
-        drystone-memory) echo "--lib --test it -- ${OTHERS[*]}" ;;
+        drystone-memory) echo "--all-features --lib --test it -- ${OTHERS[*]}" ;;
         drystone-voxel) echo "--lib -- simd::" ;;
         drystone-render) echo "--lib -- --show-output gl::tests::a_full_ring_spills_and_grows" ;;
     esac

@@ -20,7 +20,7 @@ fi
 # Steps of a round: arguments of `cargo test`. Slow tests without random numbers are left out.
 readonly STEPS=(
     "-p drystone-alloc --lib --test it"
-    "-p drystone-memory --lib --test it -- --skip compile --skip bits::tests"
+    "-p drystone-memory --all-features --lib --test it -- --skip compile --skip bits::tests"
     "-p drystone-mesh --lib --test it"
     "-p drystone-voxel --lib --test it"
     "-p drystone-pool --lib"

@@ -48,6 +48,7 @@ const GUARD: u8 = 0xFD;
 ///
 /// # Examples
 /// ```
+/// # #[cfg(feature = "allocator-api2")] {
 /// use std::alloc::Layout;
 /// use allocator_api2::{alloc::Allocator, vec::Vec};
 /// use drystone_memory::{Guarded, Heap, Linear, Region};
@@ -66,6 +67,7 @@ const GUARD: u8 = 0xFD;
 ///     // SAFETY: it was allocated with this layout, and is not used any more.
 ///     unsafe { guarded.deallocate(block.cast(), layout) }; // Reports the byte.
 /// }
+/// # }
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
 ///

@@ -48,6 +48,7 @@ pub use tally::SizeRecord;
 ///
 /// # Examples
 /// ```
+/// # #[cfg(feature = "std")] {
 /// use std::alloc::System;
 /// use drystone_memory::{ProposalConfig, Recorder};
 ///
@@ -62,6 +63,7 @@ pub use tally::SizeRecord;
 /// println!("{record}");
 /// let proposal = record.propose(&ProposalConfig::default());
 /// assert!(proposal.classes.iter().any(|class| class.slot_bytes >= 48));
+/// # }
 /// ```
 ///
 /// # Limits
@@ -86,6 +88,7 @@ impl<A> Recorder<A> {
     ///
     /// # Examples
     /// ```
+    /// # #[cfg(feature = "std")] {
     /// use std::alloc::System;
     /// use drystone_memory::Recorder;
     ///
@@ -97,6 +100,7 @@ impl<A> Recorder<A> {
     /// drop(vec![0u8; 444]);
     /// let sizes: Vec<_> = RECORDER.record().sizes().iter().map(|line| line.size_bytes).collect();
     /// assert!(sizes.contains(&444) && !sizes.contains(&333));
+    /// # }
     /// ```
     pub const fn stopped(allocator: A, source: &'static dyn MemorySource) -> Self {
         let metadata = SpinLock::new(Metadata::new(source));

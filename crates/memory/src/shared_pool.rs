@@ -32,11 +32,13 @@ const MIN_FREES: usize = 64;
 ///
 /// static TILES: SharedPool = SharedPool::new(1 << 20, Layout::new::<[u16; 4096]>(), &Heap);
 ///
+/// # #[cfg(feature = "allocator-api2")] {
 /// let mut tile = allocator_api2::vec::Vec::with_capacity_in(4096, &TILES);
 /// tile.resize(4096, 7u16);
 /// assert_eq!(TILES.stats().used_count, 1);
 /// drop(tile);
 /// assert_eq!(TILES.stats().used_count, 0);
+/// # }
 /// ```
 pub struct SharedPool {
     state: SpinLock<State>,

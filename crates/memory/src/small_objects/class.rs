@@ -374,7 +374,7 @@ impl Class {
         self.taken.get().saturating_sub(self.cached_len.get()) as usize
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "alloc"))]
     pub(super) fn cached_len(&self) -> u32 {
         self.cached_len.get()
     }

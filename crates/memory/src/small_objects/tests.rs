@@ -1,3 +1,5 @@
+#![cfg(feature = "alloc")]
+
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::{vec, vec::Vec};

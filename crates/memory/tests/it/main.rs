@@ -46,16 +46,19 @@ proptest! {
         programs::size_lists::run(&program);
     }
 
+    #[cfg(feature = "allocator-api2")]
     #[test]
     fn linear_behaves_like_a_sum_of_sizes(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::linear::run(&program);
     }
 
+    #[cfg(feature = "allocator-api2")]
     #[test]
     fn stack_behaves_like_a_list(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::stack::run(&program);
     }
 
+    #[cfg(feature = "allocator-api2")]
     #[test]
     fn double_stack_behaves_like_two_lists(program in vec(any::<u8>(), 0..PROGRAM_BYTES)) {
         programs::double_stack::run(&program);

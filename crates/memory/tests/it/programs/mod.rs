@@ -5,8 +5,10 @@
 pub(crate) mod block_pool;
 #[allow(dead_code)]
 pub(crate) mod counting;
+#[cfg(feature = "allocator-api2")]
 pub(crate) mod double_stack;
 pub(crate) mod global_small_objects;
+#[cfg(feature = "allocator-api2")]
 pub(crate) mod linear;
 pub(crate) mod pool;
 pub(crate) mod scope_stack;
@@ -14,4 +16,5 @@ pub(crate) mod scope_stack;
 pub(crate) mod shadow;
 pub(crate) mod size_lists;
 pub(crate) mod small_objects;
+#[cfg(feature = "allocator-api2")]
 pub(crate) mod stack;
