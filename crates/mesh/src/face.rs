@@ -112,6 +112,30 @@ impl FaceSet {
         Self(self.0 & !other.0)
     }
 
+    /// Returns the face directions of which a face in the box `min` to `max` can be seen from
+    /// `point`. All others point away from it.
+    ///
+    /// If the parts of a mesh in a vertex pool are its face directions, these are the parts to draw:
+    /// `PartSet::from_bits(faces.bits())` in a mask.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_mesh::{Face, FaceSet};
+    ///
+    /// let camera = [-9.0, 40.0, 16.0];
+    /// let faces = FaceSet::visible_from(camera, [0.0; 3], [32.0; 3]);
+    /// // The camera is between the planes of −Z and +Z, so that it can see faces of both.
+    /// let expected = [Face::NegX, Face::PosY, Face::NegZ, Face::PosZ];
+    /// assert_eq!(faces, FaceSet::from_iter(expected));
+    /// ```
+    pub fn visible_from(point: [f32; 3], min: [f32; 3], max: [f32; 3]) -> Self {
+        let may_be_visible = |face: &Face| {
+            let axis = face.axis();
+            if face.is_positive() { point[axis] > min[axis] } else { point[axis] < max[axis] }
+        };
+        Face::ALL.into_iter().filter(may_be_visible).collect()
+    }
+
     /// Returns the set of these bits. Bits beyond the sixth are ignored.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
@@ -140,6 +164,23 @@ mod tests {
         let [a, b] = [0b10_1101, 0b01_1001].map(FaceSet::from_bits);
         assert_eq!(a.union(b).bits(), 0b11_1101);
         assert_eq!(a.without(b).bits(), 0b10_0100);
+    }
+
+    /// A face can be seen from points in front of its plane.
+    #[test]
+    fn a_face_direction_is_visible_in_front_of_one_of_its_planes() {
+        let (min, max) = ([2_i32, -5, 7], [6_i32, -1, 11]);
+        for index in 0..20_i32.pow(3) {
+            let point = [index % 20 - 6, index / 20 % 20 - 13, index / 400 - 1];
+            let [at, low, high] = [point, min, max].map(|it| it.map(|c| c as f32));
+            let faces = FaceSet::visible_from(at, low, high);
+            for face in Face::ALL {
+                let (axis, normal) = (face.axis(), face.normal());
+                let in_front = |plane: i32| (point[axis] - plane) * normal[axis] > 0;
+                let is_visible = (min[axis]..=max[axis]).any(in_front);
+                assert_eq!(faces.contains(face), is_visible, "{face:?} from {point:?}");
+            }
+        }
     }
 
     #[test]

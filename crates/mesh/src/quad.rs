@@ -26,9 +26,22 @@ const _: () = assert!(size_of::<Quad>() == 8);
 /// WGSL functions that decode a [`Quad`] in a shader. Prepend the text to a shader that reads quads
 /// as an `array<vec2<u32>>`.
 ///
-/// `quad_corner(quads[vertex / 4u], vertex % 4u)` returns position, texture coordinates and outward
-/// direction of a corner. `quad_material`, `quad_face`, `quad_normal`, `quad_position`, `quad_size`
-/// and `quad_occlusion` return the other fields. All names begin with `quad_` or `Quad`.
+/// ```text
+/// struct QuadCorner {
+///     position: vec3<f32>,    // in the grid of the chunk, 0 to 64 each
+///     outward: vec3<f32>,     // in the quad's plane: −1 or 1 along width and height; not the normal
+///     uv: vec2<f32>,          // in voxels along width and height, from 0
+/// }
+/// fn quad_corner(quad: vec2<u32>, corner: u32) -> QuadCorner
+/// fn quad_normal(quad: vec2<u32>) -> vec3<f32>                // outward unit normal
+/// fn quad_material(quad: vec2<u32>) -> u32                    // material, or merge key
+/// fn quad_face(quad: vec2<u32>) -> u32                        // index in Face::ALL
+/// fn quad_position(quad: vec2<u32>) -> vec3<u32>              // lowest voxel
+/// fn quad_size(quad: vec2<u32>) -> vec2<u32>                  // width and height in voxels
+/// fn quad_occlusion(quad: vec2<u32>, corner: u32) -> u32      // 0 (open) to 3 (enclosed)
+/// ```
+/// A vertex shader calls `quad_corner(quads[vertex / 4u], vertex % 4u)`. Front faces are
+/// counter-clockwise. All names begin with `quad_` or `Quad`.
 pub const QUAD_WGSL: &str = include_str!("quad.wgsl");
 
 impl Quad {
