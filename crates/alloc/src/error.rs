@@ -26,7 +26,7 @@ impl fmt::Display for Error {
         match self {
             Self::Full { requested, largest_free, total_free } => write!(
                 f,
-                "{requested} units do not fit: the largest free range has {largest_free}, all together {total_free}"
+                "{requested} units do not fit: {total_free} are free, at most {largest_free} side by side"
             ),
             Self::Stale => f.write_str("the handle is stale: its allocation was freed before"),
             Self::NotAllocated => f.write_str("nothing is allocated at this index or offset"),

@@ -43,7 +43,7 @@ impl fmt::Display for Error {
         match self {
             Self::Full { requested, largest_free, total_free } => write!(
                 f,
-                "{requested} bytes do not fit: the largest free range has {largest_free}, all together {total_free}"
+                "{requested} bytes do not fit: {total_free} are free, at most {largest_free} side by side"
             ),
             Self::NotAllocated => {
                 f.write_str("the block is not allocated, or belongs to another allocator")

@@ -156,7 +156,8 @@ impl<O: Offset> RangeSpace<O> {
         Ok(())
     }
 
-    /// Adds `units` units at the end of the space. No range moves.
+    /// Adds `units` units at the end of the space. No range moves. Afterwards, `units` units can be
+    /// allocated.
     ///
     /// # Errors
     /// `InvalidSize` if the new capacity is not representable.
