@@ -9,6 +9,9 @@ mod plain;
 #[path = "../../examples/pooled/main.rs"]
 #[allow(dead_code)]
 mod pooled;
+#[path = "../../examples/voxels/main.rs"]
+#[allow(dead_code)]
+mod voxels;
 
 /// Maximum number of lines that a program gets with the pool.
 const MAX_ADDED: usize = 30;
@@ -61,4 +64,31 @@ fn both_programs_show_the_same_picture() {
         let changed = shown.iter().zip(&*first).filter(|(now, then)| now != then).count();
         assert!(frame < 12 || changed > 1000, "{changed} bytes have changed");
     }
+}
+
+/// The level is drawn. An edit changes the picture, and all chunks that it touches.
+#[test]
+fn an_edit_of_the_voxels_is_drawn_completely() {
+    let mut program = match voxels::Program::open() {
+        Ok(program) => program,
+        Err(error) => {
+            return println!("skipped: an_edit_of_the_voxels_is_drawn_completely: {error}");
+        }
+    };
+    let picture = |program: &mut voxels::Program| {
+        program.draw().unwrap();
+        program.screen.read().unwrap()
+    };
+    let before = picture(&mut program);
+    program.dig([60, 16, 66], 9).unwrap();
+    let after = picture(&mut program);
+    let drawn = before.chunks_exact(4).filter(|pixel| *pixel != &before[..4]).count();
+    assert!(drawn > 40_000, "{drawn} pixels are drawn");
+    let changed = before.iter().zip(&after).filter(|(old, new)| old != new).count();
+    assert!((1000..60_000).contains(&changed), "{changed} bytes have changed");
+    // Edits of air make all meshes again.
+    for (x, z) in (0..3).flat_map(|x| (0..3).map(move |z| (x, z))) {
+        program.dig([32 * x + 16, 31, 32 * z + 16], 0).unwrap();
+    }
+    assert!(picture(&mut program) == after, "a chunk was left out");
 }
