@@ -62,6 +62,26 @@ use bits::Share;
 /// # Ok::<(), drystone_memory::Error>(())
 /// ```
 ///
+/// Classes for a program, from a record of its requests. The recorder is inside, so that it records
+/// what the area does not serve once that is enabled:
+/// ```
+/// use std::alloc::System;
+/// use drystone_memory::{GlobalSmallObjects, ProposalConfig, Recorder, SmallObjectsConfig};
+///
+/// #[global_allocator]
+/// static ALLOCATOR: GlobalSmallObjects<Recorder<System>> =
+///     GlobalSmallObjects::new(Recorder::stopped(System, &System));
+///
+/// let work = || (0..1000).map(|n| Box::new([n; 3])).collect::<Vec<Box<[u64; 3]>>>();
+/// ALLOCATOR.allocator().start();
+/// drop(work());
+/// let proposal = ALLOCATOR.allocator().record().propose(&ProposalConfig::default());
+/// ALLOCATOR.enable(&SmallObjectsConfig { classes: &proposal.classes })?;
+/// assert!(work().iter().all(|object| ALLOCATOR.owns(object.as_ptr().cast())));
+/// # Ok::<(), drystone_memory::Error>(())
+/// ```
+/// A started recorder does not stop: print its classes, and use them in a program without it.
+///
 /// # Limits
 /// The area is never released and its size never changes. Unused memory of the area is only
 /// reserved, if the system supports it. A thread has a cache for one allocator at a time: several
