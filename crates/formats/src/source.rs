@@ -15,6 +15,47 @@ use crate::memory_file::MemoryFile;
 ///
 /// `dyn Source` can be cast to `dyn Any` and from there to the concrete type, for methods such as
 /// [`VoxFile::summary`](crate::VoxFile::summary).
+///
+/// # Examples
+/// Voxels of a program, for example to export them:
+/// ```
+/// use drystone_formats::{Source, SourceError};
+/// use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
+///
+/// struct Ball {
+///     materials: MaterialTable,
+///     color: Material,
+/// }
+///
+/// impl Source for Ball {
+///     fn name(&self) -> &str {
+///         "ball"
+///     }
+///
+///     fn materials(&self) -> &MaterialTable {
+///         &self.materials
+///     }
+///
+///     fn chunk_positions(&self) -> Vec<ChunkPos> {
+///         vec![ChunkPos::new(0, 0, 0)]
+///     }
+///
+///     fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
+///         if position != ChunkPos::new(0, 0, 0) {
+///             return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
+///         }
+///         Ok(Chunk::from_fn(Chunk::SIDE, |at| {
+///             let from_middle = [at.x, at.y, at.z].map(|c| i32::from(c) - 16);
+///             let square: i32 = from_middle.iter().map(|c| c * c).sum();
+///             if square < 200 { self.color } else { Material::AIR }
+///         }))
+///     }
+/// }
+///
+/// let mut materials = MaterialTable::new();
+/// let color = materials.insert("red", [200, 40, 30, 255]).unwrap();
+/// assert_eq!(Ball { materials, color }.chunk_count(), 1);
+/// ```
 pub trait Source: Any + Send + Sync {
     /// Returns the display name: the name of the file, or a description of the generated world.
     fn name(&self) -> &str;
