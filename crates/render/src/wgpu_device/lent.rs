@@ -17,6 +17,9 @@ pub struct DrawTarget<'a> {
     /// Colours before the picture is drawn.
     pub color_load: wgpu::LoadOp<wgpu::Color>,
     /// Depth, in the format `Depth32Float`. Depth is reversed: 1 is the near plane, 0 the farthest.
+    /// Own passes with this depth compare with `Greater`, and transform positions relative to
+    /// [`Camera::position`](crate::Camera) by
+    /// [`Camera::clip_from_relative`](crate::Camera::clip_from_relative).
     pub depth: &'a wgpu::TextureView,
     /// Depth before the picture is drawn; 0 clears it.
     pub depth_load: wgpu::LoadOp<f32>,
