@@ -115,6 +115,24 @@ fn levels_and_boxes_select_voxels() {
     assert!(!output.exists());
 }
 
+/// Smooth shading uses the normals of a file, and those of voxel faces are flat.
+#[test]
+fn exported_voxels_stay_flat_with_smooth_shading() {
+    let folder = scratch("export-normals");
+    for format in ["obj", "glb"] {
+        let file = folder.join(format!("a.{format}"));
+        export(&WORLD, &file);
+        let picture = |shade: &str| {
+            let picture = folder.join(format!("{format}-{shade}.png"));
+            let words = ["--shade", shade, "--backend", "soft", "--size", "320x240"];
+            let done = run(&[&["shot", path(&file), "-o", path(&picture)], &words[..]].concat());
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            fs::read(picture).unwrap()
+        };
+        assert!(picture("smooth") == picture("flat"), "{format}");
+    }
+}
+
 /// A failed export leaves the old file and nothing else.
 #[test]
 #[cfg(unix)]
