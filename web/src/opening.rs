@@ -26,7 +26,8 @@ const COARSE_BYTES: usize = 16 << 20;
 /// or until they exceed four times `max_bytes`. Then the next write commits them within a frame. A
 /// write contains all edits since the last one: usually the chunks of one brush, but hundreds of
 /// chunks if earlier writes failed. Sixteen edits of the largest brush take about 20 ms.
-const POLICY: CommitPolicy = CommitPolicy { max_delay: Duration::MAX, max_bytes: 64 << 10 };
+const POLICY: CommitPolicy =
+    CommitPolicy::DEFAULT.with_max_delay(Duration::MAX).with_max_bytes(64 << 10);
 
 /// A world that was read, and the file of its edits.
 pub(crate) struct Opened {

@@ -14,6 +14,7 @@ use slab::{Class, Slabs};
 /// Configuration of a [`SizeClasses`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct SizeClassConfig {
     /// Maximum number of bucket sizes. More sizes waste less inside buckets and more in empty
     /// buckets. Default: 16.
@@ -26,6 +27,22 @@ pub struct SizeClassConfig {
 impl Default for SizeClassConfig {
     fn default() -> Self {
         Self { classes: 16, max_waste_percent: 25 }
+    }
+}
+
+impl SizeClassConfig {
+    /// Replaces [`classes`](Self::classes).
+    #[must_use]
+    pub const fn with_classes(mut self, classes: usize) -> Self {
+        self.classes = classes;
+        self
+    }
+
+    /// Replaces [`max_waste_percent`](Self::max_waste_percent).
+    #[must_use]
+    pub const fn with_max_waste_percent(mut self, max_waste_percent: u8) -> Self {
+        self.max_waste_percent = max_waste_percent;
+        self
     }
 }
 

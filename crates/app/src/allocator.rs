@@ -17,8 +17,11 @@ static ALLOCATOR: GlobalSmallObjects<Recorder<System>> =
     GlobalSmallObjects::new(Recorder::stopped(System, &System));
 
 /// Limits of the size classes that a record proposes.
-const LIMITS: ProposalConfig =
-    ProposalConfig { classes: 13, largest_bytes: 512, spare_percent: 300, spare_slots: 1024 };
+const LIMITS: ProposalConfig = ProposalConfig::DEFAULT
+    .with_classes(13)
+    .with_largest_bytes(512)
+    .with_spare_percent(300)
+    .with_spare_slots(1024);
 
 /// Size classes that this command proposed for the viewer, with Mesa's lavapipe and two threads:
 ///

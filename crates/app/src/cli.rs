@@ -194,9 +194,9 @@ impl SourceOptions {
 
     /// Returns the scene that changes in every frame; `None` without `--scene`.
     pub(crate) fn moving(&self) -> Option<MovingConfig> {
-        let default = MovingConfig::new(self.scene?.into());
-        let size_chunks = self.chunks.unwrap_or(default.size_chunks);
-        Some(MovingConfig { seed: self.seed, size_chunks, ..default })
+        let config = MovingConfig::new(self.scene?.into()).with_seed(self.seed);
+        let size_chunks = self.chunks.unwrap_or(config.size_chunks);
+        Some(config.with_size_chunks(size_chunks))
     }
 
     /// Returns the path of the source if it is a polygon model.
@@ -231,7 +231,9 @@ pub(crate) struct SaveArgs {
 impl SaveArgs {
     /// Returns when edits are written to disk.
     pub(crate) fn policy(&self) -> CommitPolicy {
-        CommitPolicy { max_delay: self.commit_seconds, max_bytes: self.commit_mib << 20 }
+        CommitPolicy::default()
+            .with_max_delay(self.commit_seconds)
+            .with_max_bytes(self.commit_mib << 20)
     }
 }
 

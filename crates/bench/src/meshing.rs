@@ -132,7 +132,7 @@ fn run_case<const P: u32, const N: usize>(
             ));
         }
         if case.shaded {
-            let options = MesherOptions { ambient_occlusion: true, ..MesherOptions::default() };
+            let options = MesherOptions::default().with_ambient_occlusion();
             let mesher = GreedyMesher::with_options(options);
             contenders.push(new("drystone-ao", Box::new(Greedy::new(mesher, Input::padded))));
             contenders.push(bgm("block-mesh-bgm", binary_greedy_quads));

@@ -112,8 +112,8 @@ impl FaceSet {
         Self(self.0 & !other.0)
     }
 
-    /// Returns the face directions of which a face in the box `min` to `max` can be seen from
-    /// `point`. All others point away from it.
+    /// Returns the face directions that are visible from `point` for some face in the box `min` to
+    /// `max`. All others point away from it.
     ///
     /// If the parts of a mesh in a vertex pool are its face directions, these are the parts to draw:
     /// `PartSet::from_bits(faces.bits())` in a mask.

@@ -33,6 +33,7 @@ pub struct CommandRun {
 /// Grouping of a sorted list's commands into runs if its meshes are in several buffers. An
 /// unsorted list has one run per buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Grouping {
     /// Sorted over all buffers; a new run starts at each change of buffer. Use it for blending.
     #[default]
@@ -54,12 +55,37 @@ pub enum HiddenCommands {
 }
 
 /// Options of a list or view. The default suits any list.
+///
+/// # Examples
+/// ```
+/// use drystone_pool::{Grouping, ListConfig};
+///
+/// let config = ListConfig::default().with_grouping(Grouping::ByBuffer);
+/// assert_eq!(config.grouping, Grouping::ByBuffer);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ListConfig {
     /// Commands of hidden meshes. Default: [`HiddenCommands::LeftOut`].
     pub hidden: HiddenCommands,
     /// Grouping of commands into runs. Default: [`Grouping::InOrder`].
     pub grouping: Grouping,
+}
+
+impl ListConfig {
+    /// Replaces [`hidden`](Self::hidden).
+    #[must_use]
+    pub const fn with_hidden(mut self, hidden: HiddenCommands) -> Self {
+        self.hidden = hidden;
+        self
+    }
+
+    /// Replaces [`grouping`](Self::grouping).
+    #[must_use]
+    pub const fn with_grouping(mut self, grouping: Grouping) -> Self {
+        self.grouping = grouping;
+        self
+    }
 }
 
 /// Returns a sort key: nearest first, then by `tie`. `distance` must be non-negative and finite.

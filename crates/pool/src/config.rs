@@ -29,6 +29,7 @@ pub enum Placement {
 /// Handling of a mesh that exceeds the largest possible allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[non_exhaustive]
 pub enum Oversize {
     /// Return [`PoolError::MeshTooLarge`](crate::PoolError::MeshTooLarge).
     #[default]

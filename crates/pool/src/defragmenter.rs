@@ -28,6 +28,7 @@ pub(crate) const IDLE_FRAMES: u64 = 16;
 /// Limits for one call of [`defragment`](crate::VertexPool::defragment).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct MoveBudget {
     /// Maximum bytes to move. A mesh larger than this is never moved. Default 1 MiB.
     pub bytes: u64,
@@ -37,7 +38,26 @@ pub struct MoveBudget {
 
 impl Default for MoveBudget {
     fn default() -> Self {
-        Self { bytes: 1 << 20, moves: 256 }
+        Self::DEFAULT
+    }
+}
+
+impl MoveBudget {
+    /// The default budget, for constants.
+    pub const DEFAULT: Self = Self { bytes: 1 << 20, moves: 256 };
+
+    /// Replaces [`bytes`](Self::bytes).
+    #[must_use]
+    pub const fn with_bytes(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// Replaces [`moves`](Self::moves).
+    #[must_use]
+    pub const fn with_moves(mut self, moves: u32) -> Self {
+        self.moves = moves;
+        self
     }
 }
 

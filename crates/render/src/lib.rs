@@ -64,7 +64,7 @@ pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 pub use passes::{Batch, Passes};
 pub use pool_renderer::{
-    FlushedBuffers, PoolBuffers, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
+    FlushedBuffers, PoolGeometries, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
 };
 pub use quad_writer::QuadWriter;
 pub use renderer::{DrawStats, HeldStats, Renderer};

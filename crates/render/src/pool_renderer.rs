@@ -21,7 +21,7 @@ mod config;
 mod opaque;
 mod triangles;
 
-pub use buffers::{FlushedBuffers, PoolBuffers, PoolUpload};
+pub use buffers::{FlushedBuffers, PoolGeometries, PoolUpload};
 pub use config::PoolRendererConfig;
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
@@ -37,7 +37,7 @@ const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
 const SPARE_DIVISOR: u64 = 32;
 /// Limit for moves before a frame that defragment the pool: some hundredths of a millisecond of GPU
 /// time.
-const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
+const MOVES: MoveBudget = MoveBudget::DEFAULT.with_bytes(256 << 10).with_moves(64);
 
 /// Number of opaque meshes that may be inserted before the lists are masked again for the same
 /// view. An edit inserts few meshes; they are drawn last, without masking.
@@ -58,7 +58,7 @@ const MAX_UNMASKED: u32 = 64;
 /// meshes that it names are those inserted or replaced longest ago.
 pub struct PoolRenderer<D: Device> {
     device: D,
-    buffers: PoolBuffers<D::Geometry>,
+    buffers: PoolGeometries<D::Geometry>,
     pool: Pool,
     opaque: Opaque,
     blended: DrawList,
@@ -128,7 +128,7 @@ impl<D: Device> PoolRenderer<D> {
             .with_first_slots(meshes)
             .with_pattern_elements(PATTERN_QUADS);
         let mut pool = VertexPool::new(config)?;
-        let mut buffers = PoolBuffers::default();
+        let mut buffers = PoolGeometries::default();
         let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
         let reserved = pool.reserve(capacity, &mut upload);
         reserved.map_err(|error| buffers.explain(error))?;
@@ -137,7 +137,7 @@ impl<D: Device> PoolRenderer<D> {
             buffers,
             pool,
             opaque: Opaque::new(Cull::Cpu, hidden),
-            blended: DrawList::with_config(ListConfig { hidden, ..ListConfig::default() }),
+            blended: DrawList::with_config(ListConfig::default().with_hidden(hidden)),
             triangles: None,
             max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
             hidden,

@@ -4,8 +4,17 @@ use crate::PaddedChunk;
 
 /// Options of a [`GreedyMesher`](crate::GreedyMesher), a [`Remesher`](crate::Remesher) and of
 /// [`mesh_skirt`](crate::mesh_skirt).
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{Merging, MesherOptions};
+///
+/// let options = MesherOptions::DEFAULT.with_merging(Merging::Unit).with_ambient_occlusion();
+/// assert!(options.ambient_occlusion);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(default))]
+#[non_exhaustive]
 pub struct MesherOptions {
     /// Rule for merging faces.
     pub merging: Merging,
@@ -17,6 +26,23 @@ pub struct MesherOptions {
 }
 
 impl MesherOptions {
+    /// Greedy merging without ambient occlusion: the default, for constants.
+    pub const DEFAULT: Self = Self { merging: Merging::Greedy, ambient_occlusion: false };
+
+    /// Replaces [`merging`](Self::merging).
+    #[must_use]
+    pub const fn with_merging(mut self, merging: Merging) -> Self {
+        self.merging = merging;
+        self
+    }
+
+    /// Enables [`ambient_occlusion`](Self::ambient_occlusion).
+    #[must_use]
+    pub const fn with_ambient_occlusion(mut self) -> Self {
+        self.ambient_occlusion = true;
+        self
+    }
+
     /// Returns the offsets of the neighbours that a mesh depends on: the six across faces, or all 26
     /// with ambient occlusion.
     pub const fn neighbors(&self) -> &'static [[i32; 3]] {
@@ -28,6 +54,7 @@ impl MesherOptions {
 /// Rule for merging faces to quads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[non_exhaustive]
 pub enum Merging {
     /// Merge rectangles of one material. Quads meet in T-junctions.
     #[default]

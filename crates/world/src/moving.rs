@@ -41,6 +41,7 @@ pub struct MovingWorld {
 /// Configuration of a moving world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[non_exhaustive]
 pub struct MovingConfig {
     /// Kind of the changes.
     pub kind: MovingKind,
@@ -53,6 +54,7 @@ pub struct MovingConfig {
 /// Kind of the changes in a moving world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[non_exhaustive]
 pub enum MovingKind {
     /// A tenth of all voxels is filled at random. Fifty chunks are filled again in each frame.
     Random,
@@ -78,6 +80,20 @@ impl MovingConfig {
             MovingKind::Crater => [6, 3, 6],
         };
         Self { kind, seed: 3, size_chunks }
+    }
+
+    /// Replaces [`seed`](Self::seed).
+    #[must_use]
+    pub const fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Replaces [`size_chunks`](Self::size_chunks).
+    #[must_use]
+    pub const fn with_size_chunks(mut self, size_chunks: [u32; 3]) -> Self {
+        self.size_chunks = size_chunks;
+        self
     }
 
     /// Returns the size with at least one chunk along each axis. A crater's land is a square.

@@ -19,6 +19,7 @@ mod tests;
 /// assert_eq!(ball.bounds().map(|it| it.size_voxels()), Some([5, 5, 5]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum VoxelShape {
     /// All voxels of a box. Empty if a side is 0. Voxels with the highest coordinate on an axis are
     /// in no box, because the box has an exclusive end.

@@ -22,6 +22,7 @@ pub enum MoveOrder {
 
 /// Limits of one defragmentation plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DefragBudget<O = u32> {
     /// Maximum number of units moved. A range larger than this is never moved.
     pub units: O,
@@ -46,6 +47,27 @@ impl<O: Offset> DefragBudget<O> {
             order: MoveOrder::FrontToBack,
             target_percent: Self::TARGET_PERCENT,
         }
+    }
+
+    /// Replaces [`moves`](Self::moves).
+    #[must_use]
+    pub fn with_moves(mut self, moves: u32) -> Self {
+        self.moves = moves;
+        self
+    }
+
+    /// Replaces [`order`](Self::order).
+    #[must_use]
+    pub fn with_order(mut self, order: MoveOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Replaces [`target_percent`](Self::target_percent).
+    #[must_use]
+    pub fn with_target_percent(mut self, target_percent: u8) -> Self {
+        self.target_percent = target_percent;
+        self
     }
 }
 

@@ -87,7 +87,7 @@ impl MemoryBudget {
     /// Returns the policy, with the waiting edits limited to their share.
     pub fn commit_policy(self, policy: CommitPolicy) -> CommitPolicy {
         let max_bytes = self.share(WRITING) / BATCHES;
-        CommitPolicy { max_bytes: policy.max_bytes.min(max_bytes), ..policy }
+        policy.with_max_bytes(policy.max_bytes.min(max_bytes))
     }
 
     /// Returns the default level configuration within this budget.
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn shares_add_up_and_match_the_defaults() {
-        let vast = CommitPolicy { max_bytes: u64::MAX, ..CommitPolicy::default() };
+        let vast = CommitPolicy::default().with_max_bytes(u64::MAX);
         for mib in [0, 1, 32, 33, 700, 1 << 20] {
             let budget = MemoryBudget::new(mib << 20);
             assert_eq!(budget.bytes(), (mib << 20).max(MemoryBudget::MIN_BYTES));

@@ -265,7 +265,7 @@ fn edits_during_a_switch_of_levels_are_shown() {
 /// A moving scene changes in every frame, also in the next renderer. It waits while that is filled.
 #[test]
 fn a_moving_scene_changes_in_every_frame() {
-    let config = MovingConfig { size_chunks: [2; 3], ..MovingConfig::new(MovingKind::Noise) };
+    let config = MovingConfig::new(MovingKind::Noise).with_size_chunks([2; 3]);
     let source = Box::new(MovingWorld::new(config).unwrap());
     let (levels, limits) = (LevelsFor::None, MemoryBudget::default().into());
     let load = LoadOptions { levels, limits, shade: Shade::default() };
@@ -296,7 +296,7 @@ fn a_moving_scene_changes_in_every_frame() {
 /// A moving scene keeps moving if there is no memory for its meshes, with coarser voxels.
 #[test]
 fn a_moving_scene_without_memory_does_not_fail() {
-    let config = MovingConfig { size_chunks: [4; 3], ..MovingConfig::new(MovingKind::Random) };
+    let config = MovingConfig::new(MovingKind::Random).with_size_chunks([4; 3]);
     let source = Box::new(MovingWorld::new(config).unwrap());
     let (levels, limits) = (LevelsFor::All, MemoryBudget::default().into());
     let load = LoadOptions { levels, limits, shade: Shade::default() };

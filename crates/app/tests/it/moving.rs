@@ -24,7 +24,7 @@ const CUBES: RendererKind = RendererKind::Instanced(SlotPolicy::Lowest);
 /// A small scene in a later frame.
 fn world(kind: MovingKind, frame: u32) -> MovingWorld {
     let size_chunks = if kind == MovingKind::Crater { [3, 2, 3] } else { [3, 2, 2] };
-    let config = MovingConfig { size_chunks, ..MovingConfig::new(kind) };
+    let config = MovingConfig::new(kind).with_size_chunks(size_chunks);
     let world = MovingWorld::new(config).unwrap();
     (0..frame).for_each(|_| drop(world.motion().unwrap().next_frame()));
     world
@@ -75,7 +75,7 @@ fn every_frame_shows_its_voxels() {
 /// After some hundred frames, the pool is as long as after thousands.
 #[test]
 fn the_pool_does_not_grow_while_chunks_change() {
-    let config = MovingConfig { size_chunks: [1, 1, 2], ..MovingConfig::new(MovingKind::Random) };
+    let config = MovingConfig::new(MovingKind::Random).with_size_chunks([1, 1, 2]);
     let (mut moving, view) =
         shown(MovingWorld::new(config).unwrap(), RendererKind::Pool, LevelsFor::None);
     // The scene lies behind the camera: only its meshes change.

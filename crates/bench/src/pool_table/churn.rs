@@ -20,7 +20,7 @@ const QUICK_REPLACEMENTS: usize = 10_000;
 const REPLACEMENTS_PER_FRAME: usize = 50;
 const BUFFERS: u32 = 6;
 /// Budget of defragmentation per frame.
-const BUDGET: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 256 };
+const BUDGET: MoveBudget = MoveBudget::DEFAULT.with_bytes(256 << 10);
 /// Result that defragmentation must reach. Every buffer but one must be used to this share. In the
 /// remaining buffer, this share of the free memory must be in one range.
 const GOAL_PERCENT: u64 = 95;

@@ -9,6 +9,7 @@ const SLOT_ALIGN_BYTES: u64 = SmallObjectsConfig::GRANULE_BYTES as u64;
 
 /// Limits of a [`Proposal`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProposalConfig {
     /// Maximum number of size classes, at most [`SmallObjectsConfig::MAX_CLASSES`]. More classes
     /// waste less inside slots and more in empty slots. Default: 7.
@@ -26,7 +27,41 @@ pub struct ProposalConfig {
 
 impl Default for ProposalConfig {
     fn default() -> Self {
-        Self { classes: 7, largest_bytes: 128, spare_percent: 25, spare_slots: 0 }
+        Self::DEFAULT
+    }
+}
+
+impl ProposalConfig {
+    /// The default limits, for constants.
+    pub const DEFAULT: Self =
+        Self { classes: 7, largest_bytes: 128, spare_percent: 25, spare_slots: 0 };
+
+    /// Replaces [`classes`](Self::classes).
+    #[must_use]
+    pub const fn with_classes(mut self, classes: usize) -> Self {
+        self.classes = classes;
+        self
+    }
+
+    /// Replaces [`largest_bytes`](Self::largest_bytes).
+    #[must_use]
+    pub const fn with_largest_bytes(mut self, largest_bytes: usize) -> Self {
+        self.largest_bytes = largest_bytes;
+        self
+    }
+
+    /// Replaces [`spare_percent`](Self::spare_percent).
+    #[must_use]
+    pub const fn with_spare_percent(mut self, spare_percent: usize) -> Self {
+        self.spare_percent = spare_percent;
+        self
+    }
+
+    /// Replaces [`spare_slots`](Self::spare_slots).
+    #[must_use]
+    pub const fn with_spare_slots(mut self, spare_slots: usize) -> Self {
+        self.spare_slots = spare_slots;
+        self
     }
 }
 

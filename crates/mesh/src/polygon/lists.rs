@@ -105,7 +105,7 @@ const MIN_CAPACITY: usize = 1024;
 /// assert_eq!((stats.max_len, stats.long, stats.recommended_max_len), (20, 9, 64));
 ///
 /// // The next run of the program uses the recommended limit.
-/// let options = IndexRunOptions { max_len: stats.recommended_max_len };
+/// let options = IndexRunOptions::default().with_max_len(stats.recommended_max_len);
 /// let mut store = PolygonStore::<()>::with_lists(IndexRuns::with_options(options));
 /// for z in 0..9 {
 ///     store.insert(&disc(z))?;
@@ -114,6 +114,7 @@ const MIN_CAPACITY: usize = 1024;
 /// # Ok::<(), drystone_mesh::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexRunOptions {
     /// Length of the longest runs in the buffer, in indices. Longer ones are on the heap. A run in
     /// the buffer is only reused for the same length, so a large limit may leave memory unused.
@@ -125,6 +126,15 @@ impl Default for IndexRunOptions {
     /// Returns the limit of Jacco Bikker's article: no polygon of a portal engine is more complex.
     fn default() -> Self {
         Self { max_len: DEFAULT_MAX_LEN }
+    }
+}
+
+impl IndexRunOptions {
+    /// Replaces [`max_len`](Self::max_len).
+    #[must_use]
+    pub const fn with_max_len(mut self, max_len: u32) -> Self {
+        self.max_len = max_len;
+        self
     }
 }
 

@@ -160,7 +160,7 @@ fn a_larger_limit_of_lists_keeps_long_polygons_off_the_heap() {
     let corners: Vec<_> = (0..40).map(corner).collect();
     let plane = Plane::new([1.0, 0.0, 0.0], 0.9).unwrap();
     let run_with = |max_len| {
-        let lists = IndexRuns::with_options(IndexRunOptions { max_len });
+        let lists = IndexRuns::with_options(IndexRunOptions::default().with_max_len(max_len));
         let mut store = PolygonStore::<()>::with_lists(lists);
         let disc = store.insert(&corners).unwrap();
         let mut run = |frames| {

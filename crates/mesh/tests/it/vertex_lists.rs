@@ -42,7 +42,7 @@ fn runs_of_indices_keep_their_content() {
 }
 
 fn limited(max_len: u32) -> IndexRuns {
-    IndexRuns::with_options(IndexRunOptions { max_len })
+    IndexRuns::with_options(IndexRunOptions::default().with_max_len(max_len))
 }
 
 #[test]

@@ -19,11 +19,9 @@ impl Planner<'_> {
     pub(super) fn plan_fill(&mut self, number: u16, plan: &mut Vec<RangeMove>) -> Option<Step> {
         match &self.storage.buffers.get(number)?.space {
             Space::Ranges(space) if space.len() <= MAX_PLANNED_RANGES => {
-                let budget = DefragBudget {
-                    order: MoveOrder::AtOnce,
-                    target_percent: (100 - MAX_FREE_PERCENT) as u8,
-                    ..DefragBudget::default()
-                };
+                let budget = DefragBudget::default()
+                    .with_order(MoveOrder::AtOnce)
+                    .with_target_percent((100 - MAX_FREE_PERCENT) as u8);
                 *plan = space.plan_defragmentation(&budget);
                 Some(Step::Go(Task::Fill { buffer: number, next: 0 }))
             }

@@ -8,7 +8,7 @@ use crate::{
     error::RenderError,
     mesh_data::MeshData,
     passes::Batch,
-    pool_renderer::{PoolBuffers, PoolUpload, visible_parts},
+    pool_renderer::{PoolGeometries, PoolUpload, visible_parts},
     view::View,
     visibility::Visibility,
 };
@@ -17,7 +17,7 @@ use crate::{
 /// cubes do not have. So these meshes are stored in a pool of quads and drawn mesh by mesh,
 /// farthest first.
 pub(super) struct TranslucentMeshes<G> {
-    buffers: PoolBuffers<G>,
+    buffers: PoolGeometries<G>,
     pool: VertexPool<Quad, DrawData>,
     list: DrawList,
 }
@@ -27,7 +27,7 @@ impl<G> TranslucentMeshes<G> {
         let config = PoolConfig::default()
             .with_max_buffer_elements(max_quads.min(PoolConfig::default().max_buffer_elements))
             .with_pattern_elements(PATTERN_QUADS);
-        let (pool, buffers) = (VertexPool::new(config)?, PoolBuffers::default());
+        let (pool, buffers) = (VertexPool::new(config)?, PoolGeometries::default());
         Ok(Self { buffers, pool, list: DrawList::new() })
     }
 

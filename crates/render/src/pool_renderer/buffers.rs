@@ -10,7 +10,7 @@ use crate::{
 
 /// The device's geometries, indexed by the pool's buffer numbers. All share one table of per-draw
 /// data.
-pub struct PoolBuffers<G> {
+pub struct PoolGeometries<G> {
     kind: BufferKind,
     /// Size of the pool's data for each mesh, which begins with the data that shaders read. 0 means
     /// no table.
@@ -24,14 +24,14 @@ pub struct PoolBuffers<G> {
     failure: Option<RenderError>,
 }
 
-impl<G> Default for PoolBuffers<G> {
+impl<G> Default for PoolGeometries<G> {
     /// Buffers for a pool of quads with [`DrawData`].
     fn default() -> Self {
         Self::new(BufferKind::Quads, size_of::<DrawData>())
     }
 }
 
-impl<G> PoolBuffers<G> {
+impl<G> PoolGeometries<G> {
     pub(super) fn new(kind: BufferKind, data_bytes: usize) -> Self {
         let unwritten = Vec::new();
         Self { kind, data_bytes, all: Vec::new(), slots: 0, unwritten, failure: None }
@@ -84,7 +84,7 @@ impl<G> PoolBuffers<G> {
     }
 }
 
-/// The geometries of [`PoolBuffers`] after all per-draw data was written: what a frame can draw.
+/// The geometries of [`PoolGeometries`] after all per-draw data was written: what a frame can draw.
 #[derive(Debug)]
 pub struct FlushedBuffers<'a, G>(&'a [Option<G>]);
 
@@ -126,7 +126,7 @@ pub struct PoolUpload<'a, D: Device> {
     /// The device.
     pub device: &'a mut D,
     /// The geometries that the device has created for this pool.
-    pub buffers: &'a mut PoolBuffers<D::Geometry>,
+    pub buffers: &'a mut PoolGeometries<D::Geometry>,
 }
 
 impl<D: Device> PoolUpload<'_, D> {
@@ -143,7 +143,7 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
 
     fn create_buffer(&mut self, buffer: u32, size_bytes: u64) -> Result<(), BackendError> {
         let count = self.entry_at(size_bytes);
-        let PoolBuffers { kind, all, slots, .. } = &mut *self.buffers;
+        let PoolGeometries { kind, all, slots, .. } = &mut *self.buffers;
         // If the table was freed with the last buffer, nothing of it is needed: every mesh with
         // elements is in a buffer, and meshes that come into this one write their slots.
         let slots = match all.iter().flatten().next() {
@@ -214,7 +214,7 @@ impl<D: Device> Backend for PoolUpload<'_, D> {
     }
 
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
-        let PoolBuffers { data_bytes, unwritten, .. } = &mut *self.buffers;
+        let PoolGeometries { data_bytes, unwritten, .. } = &mut *self.buffers;
         if *data_bytes == 0 {
             return;
         }

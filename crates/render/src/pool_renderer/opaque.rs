@@ -27,7 +27,8 @@ impl Opaque {
     pub(super) fn new(cull: Cull, hidden: HiddenCommands) -> Self {
         match cull {
             Cull::Cpu => {
-                let config = ListConfig { grouping: Grouping::ByBuffer, hidden };
+                let config =
+                    ListConfig::default().with_grouping(Grouping::ByBuffer).with_hidden(hidden);
                 Self::Listed(Box::new(DrawList::with_config(config)))
             }
             Cull::Gpu => Self::Culled(CullTable::new()),

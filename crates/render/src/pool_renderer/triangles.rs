@@ -6,7 +6,7 @@ use drystone_pool::{
 
 use super::{
     MOVES,
-    buffers::{PoolBuffers, PoolUpload},
+    buffers::{PoolGeometries, PoolUpload},
 };
 use crate::{
     buffers::BufferKind,
@@ -34,8 +34,8 @@ struct ModelData {
 
 /// The polygon models of a [`PoolRenderer`], created with the first model.
 pub(super) struct Triangles<G> {
-    vertices: PoolBuffers<G>,
-    indices: PoolBuffers<G>,
+    vertices: PoolGeometries<G>,
+    indices: PoolGeometries<G>,
     pool: IndexedPool<TriangleVertex, ModelData>,
     opaque: IndexedList,
     blended: IndexedList,
@@ -57,8 +57,8 @@ impl<G> Default for TriangleBatches<'_, G> {
 /// Connects the pool to the device.
 struct Upload<'a, D: Device> {
     device: &'a mut D,
-    vertices: &'a mut PoolBuffers<D::Geometry>,
-    indices: &'a mut PoolBuffers<D::Geometry>,
+    vertices: &'a mut PoolGeometries<D::Geometry>,
+    indices: &'a mut PoolGeometries<D::Geometry>,
 }
 
 impl<D: Device> IndexedBackend for Upload<'_, D> {
@@ -81,8 +81,8 @@ impl<G> Triangles<G> {
             defaults.with_max_buffer_elements(max_elements).with_min_buffer_elements(min_elements)
         };
         Ok(Self {
-            vertices: PoolBuffers::new(BufferKind::Vertices, size_of::<ModelData>()),
-            indices: PoolBuffers::new(BufferKind::Indices, 0),
+            vertices: PoolGeometries::new(BufferKind::Vertices, size_of::<ModelData>()),
+            indices: PoolGeometries::new(BufferKind::Indices, 0),
             pool: IndexedPool::new(config(BufferKind::Vertices), config(BufferKind::Indices))?,
             opaque: IndexedList::new(Grouping::ByBuffer),
             blended: IndexedList::new(Grouping::InOrder),

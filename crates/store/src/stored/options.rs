@@ -63,6 +63,7 @@ pub enum StoreAccess {
 /// Limits for pending edits; exceeding one commits them to disk. Edits are grouped because every
 /// commit waits some milliseconds for the disk, however small it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CommitPolicy {
     /// Longest time that an edit stays pending. Default: 1 s.
     pub max_delay: Duration,
@@ -77,6 +78,23 @@ pub struct CommitPolicy {
 pub(super) const CACHE_BYTES: usize = 32 << 20;
 
 impl CommitPolicy {
+    /// The default policy, for constants.
+    pub const DEFAULT: Self = Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 };
+
+    /// Replaces [`max_delay`](Self::max_delay).
+    #[must_use]
+    pub const fn with_max_delay(mut self, max_delay: Duration) -> Self {
+        self.max_delay = max_delay;
+        self
+    }
+
+    /// Replaces [`max_bytes`](Self::max_bytes).
+    #[must_use]
+    pub const fn with_max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
     /// Size of the page cache, in bytes.
     pub(crate) fn cache_bytes(self) -> usize {
         let bytes = usize::try_from(self.max_bytes.saturating_mul(4)).unwrap_or(CACHE_BYTES);
@@ -86,6 +104,6 @@ impl CommitPolicy {
 
 impl Default for CommitPolicy {
     fn default() -> Self {
-        Self { max_delay: Duration::from_secs(1), max_bytes: 8 << 20 }
+        Self::DEFAULT
     }
 }

@@ -55,8 +55,9 @@ fn warm_meshers_do_not_allocate() {
     let chunks = [random(62, 30, 4, 1), random(17, 50, 2, 2), boxes(32, 20, 3, 3), uniform];
     let mergings = [Merging::Greedy, Merging::Conforming, Merging::Unit];
     for (merging, is_shaded) in mergings.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let mut mesher =
-            GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion: is_shaded });
+        let mut options = MesherOptions::default().with_merging(merging);
+        options.ambient_occlusion = is_shaded;
+        let mut mesher = GreedyMesher::with_options(options);
         let mut mesh = ChunkMesh::new();
         let mut mesh_all = || {
             for chunk in &chunks {

@@ -7,7 +7,7 @@ use drystone_voxel::{
 use proptest::prelude::*;
 
 use crate::programs;
-use crate::programs::array::{Cell, EMPTY, Layout, Meshers, faces, visible_faces};
+use crate::programs::array::{Cell, EMPTY, Layout, Meshers, faces, options, visible_faces};
 use crate::scenes::{Random, boxes, random};
 
 /// Extents with sides that fill a word, with and without the halo, and flat and thin ones.
@@ -151,7 +151,7 @@ fn arrays_of_numbers_have_the_quads_of_their_chunk() {
 fn every_mode_has_the_quads_of_its_chunk() {
     let all = [Merging::Greedy, Merging::Conforming, Merging::Unit];
     for (merging, ambient_occlusion) in all.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let options = MesherOptions { merging, ambient_occlusion };
+        let options = options(merging, ambient_occlusion);
         for chunk in [random(16, 60, 2, 5), boxes(31, 12, 4, 6)] {
             check_quads(&chunk, |material| material, options);
         }
@@ -169,7 +169,7 @@ fn modes_without_greedy_merging_cover_the_same_faces() {
     let array = layout.array(&cells);
     let expected = visible_faces(&array);
     for merging in [Merging::Conforming, Merging::Unit] {
-        let options = MesherOptions { merging, ..MesherOptions::default() };
+        let options = MesherOptions::default().with_merging(merging);
         let mut mesh = ChunkMesh::new();
         GreedyMesher::with_options(options).mesh_array(&array, &mut mesh).unwrap();
         let actual = faces(&mesh);
@@ -189,7 +189,7 @@ fn a_key_above_16_bits_is_an_error_only_where_a_quad_could_carry_it() {
     };
     let mut mesh = ChunkMesh::new();
     for merging in [Merging::Greedy, Merging::Unit] {
-        let options = MesherOptions { merging, ..MesherOptions::default() };
+        let options = MesherOptions::default().with_merging(merging);
         let mut mesher = GreedyMesher::with_options(options);
         let cells = wide([3, 0, 2], Visibility::Translucent);
         let result = mesher.mesh_array(&layout.array(&cells), &mut mesh);

@@ -36,7 +36,7 @@ fn t_junctions(mesh: &ChunkMesh) -> usize {
 /// visibility.
 fn check(chunk: &PaddedChunk, table: &MaterialTable) -> ChunkMesh {
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    let options = MesherOptions { merging: Merging::Conforming, ..MesherOptions::default() };
+    let options = MesherOptions::default().with_merging(Merging::Conforming);
     GreedyMesher::with_options(options).mesh(chunk, table, &mut mesh);
     mesh_unit(chunk, table, &mut expected);
     let side = chunk.side();
@@ -84,7 +84,7 @@ fn a_t_junction_is_cut_across() {
 fn unit_merging_equals_the_unit_mesher() {
     let chunk = random(9, 40, 4, 5);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    let options = MesherOptions { merging: Merging::Unit, ..MesherOptions::default() };
+    let options = MesherOptions::default().with_merging(Merging::Unit);
     GreedyMesher::with_options(options).mesh(&chunk, &table(0b10), &mut mesh);
     mesh_unit(&chunk, &table(0b10), &mut expected);
     assert!(!mesh.is_empty() && mesh.iter().eq(expected.iter()));

@@ -41,7 +41,7 @@ fn check_edges(quad: Quad, face: Face) {
 
 fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkMesh {
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    let options = MesherOptions { merging, ambient_occlusion: true };
+    let options = MesherOptions::default().with_merging(merging).with_ambient_occlusion();
     GreedyMesher::with_options(options).mesh(chunk, table, &mut mesh);
     mesh_unit_shaded(chunk, table, &mut expected);
     let side = chunk.side();
@@ -92,7 +92,7 @@ fn neighbours_darken_a_chunk_of_one_material() {
     assert!(mesh.iter().any(|(quad, _)| quad.ambient_occlusion() != 0));
 }
 
-const SHADED: MesherOptions = MesherOptions { merging: Merging::Greedy, ambient_occlusion: true };
+const SHADED: MesherOptions = MesherOptions::DEFAULT.with_ambient_occlusion();
 
 /// Returns a skirt with these options.
 fn skirt(

@@ -69,8 +69,9 @@ fn a_mesh_made_into_sinks_equals_a_mesh() {
     ];
     for merging in [Merging::Greedy, Merging::Conforming, Merging::Unit] {
         for ambient_occlusion in [false, true] {
-            let mut greedy =
-                GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion });
+            let mut options = MesherOptions::default().with_merging(merging);
+            options.ambient_occlusion = ambient_occlusion;
+            let mut greedy = GreedyMesher::with_options(options);
             for chunk in &chunks {
                 let mut mesh = ChunkMesh::new();
                 greedy.mesh(chunk, &table(0b1010), &mut mesh);

@@ -101,7 +101,7 @@ fn rebuilt_layers_equal_those_of_the_whole_chunk() {
 
 #[test]
 fn rebuilt_layers_with_ambient_occlusion_equal_those_of_the_whole_chunk() {
-    let options = MesherOptions { ambient_occlusion: true, ..MesherOptions::default() };
+    let options = MesherOptions::default().with_ambient_occlusion();
     rebuilt_layers_equal_whole_chunks(options);
 }
 
@@ -153,7 +153,7 @@ fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
 #[test]
 fn rebuilding_layers_is_cheaper_for_few_planes() {
     let all = [[0; 3], [31; 3]];
-    let shaded = MesherOptions { ambient_occlusion: true, ..MesherOptions::default() };
+    let shaded = MesherOptions::default().with_ambient_occlusion();
     // A wide change in a neighbour affects its border only, except for ambient occlusion.
     let beside = [[-1, 0, 5], [-1, 31, 5]];
     assert!(Remesher::new().is_cheaper(32, beside));

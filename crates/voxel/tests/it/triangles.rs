@@ -8,7 +8,7 @@ use crate::scenes::{boxes, random};
 /// Every edge of a triangle is also an edge of another triangle, in the other direction.
 #[test]
 fn triangles_of_solids_are_watertight() {
-    let options = MesherOptions { merging: Merging::Conforming, ..MesherOptions::default() };
+    let options = MesherOptions::default().with_merging(Merging::Conforming);
     let mut mesher = GreedyMesher::with_options(options);
     let mut mesh = ChunkMesh::new();
     for (side, seed) in [(3, 1), (8, 2), (16, 3), (32, 4)] {

@@ -14,7 +14,8 @@ pub struct Meshing {
 
 impl From<Meshing> for MesherOptions {
     fn from(meshing: Meshing) -> Self {
-        Self { ambient_occlusion: meshing.occlusion, ..Self::default() }
+        let options = Self::default();
+        if meshing.occlusion { options.with_ambient_occlusion() } else { options }
     }
 }
 

@@ -188,7 +188,7 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
         Op::Defragment { units: max_units, moves, at_once } => {
             let order = if at_once { MoveOrder::AtOnce } else { MoveOrder::FrontToBack };
             let moves = if moves == u8::MAX { u32::MAX } else { moves.into() };
-            let budget = DefragBudget { moves, order, ..DefragBudget::units(units(max_units)) };
+            let budget = DefragBudget::units(units(max_units)).with_moves(moves).with_order(order);
             defragment(space, shadow, &budget);
         }
         _ => {}

@@ -44,7 +44,9 @@ fn run_with<O: Offset>(bytes: &mut Bytes<'_>, capacity: O) {
     let histogram: Vec<_> = (0..count)
         .map(|_| (O::try_from(bytes.size()).unwrap_or(O::MAX), u64::from(bytes.byte())))
         .collect();
-    let config = SizeClassConfig { classes: bytes.below(6), max_waste_percent: bytes.byte() % 120 };
+    let config = SizeClassConfig::default()
+        .with_classes(bytes.below(6))
+        .with_max_waste_percent(bytes.byte() % 120);
     let mut space = SizeClasses::with_size(capacity, &histogram, &config);
     assert!((0.0..=1.0).contains(&space.expected_waste()));
     let max_waste_percent = u64::from(config.max_waste_percent.min(100));

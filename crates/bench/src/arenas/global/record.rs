@@ -16,7 +16,7 @@ static RECORDER: Recorder<System> = Recorder::new(System, &System);
 
 /// Largest number of size classes, and largest size in one. More save little.
 const CONFIG: ProposalConfig =
-    ProposalConfig { classes: 12, largest_bytes: 256, spare_percent: 25, spare_slots: 0 };
+    ProposalConfig::DEFAULT.with_classes(12).with_largest_bytes(256).with_spare_percent(25);
 
 fn main() -> ExitCode {
     let code = process::main();

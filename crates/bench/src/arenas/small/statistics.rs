@@ -48,7 +48,7 @@ impl Classes {
 
     pub(super) fn of(record: &Record) -> Self {
         let config =
-            ProposalConfig { classes: CLASSES, largest_bytes: LARGEST_BYTES, ..Default::default() };
+            ProposalConfig::default().with_classes(CLASSES).with_largest_bytes(LARGEST_BYTES);
         let proposed = record.propose(&config).classes;
         let mut smaller = 0;
         let article = SLOT_BYTES.map(|slot_bytes| {

@@ -23,7 +23,7 @@ use crate::{
 const FRAMES: usize = 40;
 
 /// Budget of defragmentation per frame, as in the renderer.
-const MOVES: MoveBudget = MoveBudget { bytes: 256 << 10, moves: 64 };
+const MOVES: MoveBudget = MoveBudget::DEFAULT.with_bytes(256 << 10).with_moves(64);
 
 /// Frames by which the GPU is behind.
 const FRAMES_IN_FLIGHT: u64 = 2;

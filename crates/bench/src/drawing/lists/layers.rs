@@ -7,7 +7,7 @@ use drystone_pool::{
 };
 use drystone_render::{
     Batch, Device, DrawData, FlushedBuffers, Frame, Image, Layer, MeshData, PATTERN_QUADS, Passes,
-    PoolBuffers, PoolUpload, RenderError, View, Visibility,
+    PoolGeometries, PoolUpload, RenderError, View, Visibility,
 };
 
 use crate::drawing::scene::Meshes;
@@ -42,7 +42,7 @@ pub(super) struct Layers<D: Device> {
 
 struct Store<G> {
     pool: VertexPool<Quad, DrawData>,
-    buffers: PoolBuffers<G>,
+    buffers: PoolGeometries<G>,
 }
 
 impl<D: Device> Layers<D> {
@@ -55,7 +55,7 @@ impl<D: Device> Layers<D> {
                 Store::new(&mut device, meshes, &[Layer::Blended])?,
             ],
         };
-        let by_buffer = ListConfig { grouping: Grouping::ByBuffer, ..ListConfig::default() };
+        let by_buffer = ListConfig::default().with_grouping(Grouping::ByBuffer);
         let lists = [DrawList::with_config(by_buffer), DrawList::new()];
         let mut layers = Self { device, plan, stores, lists, blended: DrawView::new() };
         for mesh in &meshes.list {
@@ -138,7 +138,7 @@ impl<G> Store<G> {
             )
             .with_first_slots(of_layers.len() as u32)
             .with_pattern_elements(PATTERN_QUADS);
-        let (mut pool, mut buffers) = (VertexPool::new(config)?, PoolBuffers::default());
+        let (mut pool, mut buffers) = (VertexPool::new(config)?, PoolGeometries::default());
         pool.reserve(quads, &mut PoolUpload { device, buffers: &mut buffers })?;
         Ok(Self { pool, buffers })
     }

@@ -114,7 +114,7 @@ impl ProgramGenerator {
             0 => Placement::Buckets { elements: 4 + self.below(20) },
             1 => Placement::SizeClasses {
                 histogram: (0..self.below(6)).map(|n| (3 * n + 1, 5)).collect(),
-                config: SizeClassConfig { classes: 3, max_waste_percent: 40 },
+                config: SizeClassConfig::default().with_classes(3).with_max_waste_percent(40),
             },
             _ => Placement::Ranges,
         };

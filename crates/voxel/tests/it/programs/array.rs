@@ -226,6 +226,11 @@ fn wide_key(array: &VoxelArray<'_, Cell>) -> Option<Error> {
     })
 }
 
+pub(crate) fn options(merging: Merging, ambient_occlusion: bool) -> MesherOptions {
+    let options = MesherOptions::default().with_merging(merging);
+    if ambient_occlusion { options.with_ambient_occlusion() } else { options }
+}
+
 /// Meshers and their scratch, reused for all arrays.
 #[derive(Default)]
 pub(crate) struct Meshers {
@@ -272,8 +277,7 @@ impl Meshers {
         ambient_occlusion: bool,
         what: &str,
     ) {
-        let with =
-            |merging| GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion });
+        let with = |merging| GreedyMesher::with_options(options(merging, ambient_occlusion));
         let mut other = with(merging);
         let is_kept = merging == Merging::Greedy && ambient_occlusion;
         let mesher = if is_kept { self.shaded.get_or_insert(other) } else { &mut other };

@@ -29,8 +29,9 @@ pub(crate) fn run(program: &[u8]) {
     let (is_shaded, is_exact) = (mode & 8 != 0, mode & 16 != 0);
     let chunk = chunk(side, is_exact, &mut bytes);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
-    GreedyMesher::with_options(MesherOptions { merging, ambient_occlusion: is_shaded })
-        .mesh(&chunk, &table, &mut mesh);
+    let mut options = MesherOptions::default().with_merging(merging);
+    options.ambient_occlusion = is_shaded;
+    GreedyMesher::with_options(options).mesh(&chunk, &table, &mut mesh);
     if is_shaded {
         mesh_unit_shaded(&chunk, &table, &mut expected);
     } else {
