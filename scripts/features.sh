@@ -7,19 +7,28 @@
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-# A crate, and its features. The unit tests run too with those that have a `+`. With the others they
-# are the tests of fewer features, or the tests' own dependencies enable all features anyway.
+# A crate, and its features. The tests run too with those that have a `+`; if words follow, only the
+# tests whose names contain them. With the others they are the tests of fewer features.
 readonly CRATES=(
     "drystone-alloc: serde"
-    "drystone-memory: alloc std allocator-api2"
+    "drystone-memory: alloc+ std allocator-api2"
     "drystone-mesh: bytemuck serde triangulate"
     "drystone-voxel: bytemuck mint+ serde+ std"
     "drystone-pool: serde"
-    "drystone-formats: export gltf height-map minecraft model obj png qb serde tiff vox"
+    "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde tiff+ vox+"
     "drystone-world: gltf minecraft png serde tiff vox"
     "drystone-render: gl+ png+ rayon+ serde soft+ wgpu+"
     "drystone: cli gpu window"
 )
+
+# Prints what is linted and tested of a package: the library and programs, and integration tests of
+# crates that have some for single features.
+targets() {
+    case $1 in
+    drystone-formats) echo --lib --test it ;;
+    *) echo --lib --bins ;;
+    esac
+}
 
 # run CARGO_COMMAND ARGUMENTS...: runs cargo, and names the arguments if it fails.
 run() {
@@ -28,12 +37,15 @@ run() {
     exit 1
 }
 
-# alone PACKAGE FEATURE: lints library and programs with one feature or none. Runs its unit tests after a `+`.
+# alone PACKAGE FEATURE: lints a package with one feature or none. Runs its tests after a `+`.
 alone() {
-    local arguments=(--locked --quiet -p "$1" --no-default-features --features "${2%+}" --lib --bins)
+    local targets arguments
+    read -ra targets <<<"$(targets "$1")"
+    arguments=(--locked --quiet -p "$1" --no-default-features --features "${2%%+*}" "${targets[@]}")
     run clippy "${arguments[@]}" -- -D warnings
     case $2 in
     *+) run test "${arguments[@]}" ;;
+    *+*) run test "${arguments[@]}" "${2#*+}" ;;
     esac
 }
 
@@ -55,7 +67,7 @@ for row in "${CRATES[@]}"; do
     package=${row%%:*}
     read -ra features <<<"${row#*: }"
     if [ "${1:-}" = --pairs ]; then
-        pairs "$package" "${features[@]%+}"
+        pairs "$package" "${features[@]%%+*}"
     else
         for feature in "" "${features[@]}"; do
             echo "$package: ${feature:-no feature}"

@@ -11,6 +11,9 @@ use drystone_formats::{
 };
 use drystone_store::{StoreOptions, StoredWorld};
 
+#[cfg(all(test, feature = "vox"))]
+mod tests;
+
 /// Options of all formats, for [`open`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

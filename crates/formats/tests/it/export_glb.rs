@@ -8,11 +8,11 @@ use drystone_formats::{
 };
 use drystone_testing::Random;
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
-use drystone_world::World;
 
 use crate::export_helpers::*;
 use crate::export_meshes::rasterised;
 use crate::model_helpers::obj;
+use crate::world::World;
 
 const ALL: [Material; 4] = [STONE, GRASS, GLASS, WATER];
 

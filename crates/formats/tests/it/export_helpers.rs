@@ -8,7 +8,8 @@ use drystone_formats::{ExportFormat, ExportOptions, ExportSummary, ExportVoxels,
 use drystone_mesh::Face;
 use drystone_testing::Random;
 use drystone_voxel::{Material, MaterialTable, VoxelPos, face_is_visible};
-use drystone_world::World;
+
+use crate::world::World;
 
 /// A triangle of an exported file.
 #[derive(Clone, Debug)]
@@ -95,18 +96,14 @@ pub(crate) type UnitFace = ([i32; 3], usize);
 /// Returns the visible faces of all voxels with their colours, found voxel by voxel.
 pub(crate) fn unit_faces(world: &World) -> BTreeMap<UnitFace, [u8; 4]> {
     let mut faces = BTreeMap::new();
-    for (position, chunk) in world.iter() {
-        let origin = position.origin(world.side());
-        for (local, material) in chunk.iter_solid() {
-            let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
-            let at = [origin.x + x, origin.y + y, origin.z + z];
-            for face in Face::ALL {
-                let [x, y, z] = [0, 1, 2].map(|axis| at[axis] + face.normal()[axis]);
-                let beyond = world.get(VoxelPos::new(x, y, z));
-                if face_is_visible(material, beyond, world.materials()) {
-                    let color = world.materials().get(material).unwrap().color;
-                    faces.insert((at, face.index()), color);
-                }
+    for (at, material) in world.voxels() {
+        let at = at.to_array();
+        for face in Face::ALL {
+            let [x, y, z] = [0, 1, 2].map(|axis| at[axis] + face.normal()[axis]);
+            let beyond = world.get(VoxelPos::new(x, y, z));
+            if face_is_visible(material, beyond, world.materials()) {
+                let color = world.materials().get(material).unwrap().color;
+                faces.insert((at, face.index()), color);
             }
         }
     }

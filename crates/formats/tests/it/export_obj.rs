@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use drystone_formats::{ExportFormat, Model, ModelOptions, UpAxis, export_model};
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
-use drystone_world::World;
 
 use crate::export_helpers::*;
 use crate::model_helpers::beside;
+use crate::world::World;
 
 const ALL: [Material; 4] = [STONE, GRASS, GLASS, WATER];
 

@@ -6,10 +6,10 @@ use drystone_formats::{
     ExportFormat, ExportProgress, ExportVoxels, Source, SourceError, VoxFile, export_voxels,
 };
 use drystone_voxel::{ChunkPos, Material, NodePos, VoxelBox, VoxelPos};
-use drystone_world::World;
 
 use crate::export_helpers::*;
 use crate::export_meshes::rasterised;
+use crate::world::World;
 
 /// Voxels of level 1 that touch a box of level 0 are exported; other chunks are not read.
 #[test]

@@ -6,22 +6,14 @@ use std::ops::ControlFlow;
 use drystone_formats::{ExportFormat, ExportProgress, ExportVoxels, VoxFile, export_voxels};
 use drystone_testing::Random;
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
-use drystone_world::World;
 
 use crate::export_helpers::{GLASS, STONE, WATER, blocks, export, materials, of, path};
+use crate::world::World;
 
 /// Returns every voxel with its colour.
 fn colors(world: &World) -> BTreeMap<VoxelPos, [u8; 4]> {
-    let mut colors = BTreeMap::new();
-    for (position, chunk) in world.iter() {
-        let origin = position.origin(world.side());
-        for (local, material) in chunk.iter_solid() {
-            let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
-            let at = VoxelPos::new(origin.x + x, origin.y + y, origin.z + z);
-            colors.insert(at, world.materials().get(material).unwrap().color);
-        }
-    }
-    colors
+    let color = |material| world.materials().get(material).unwrap().color;
+    world.voxels().map(|(at, material)| (at, color(material))).collect()
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use drystone_formats::{HeightMap, HeightMapOptions};
 use drystone_voxel::VoxelPos;
-use drystone_world::World;
+
+use crate::world::World;
 
 /// Creates a greyscale PNG from rows of big-endian samples.
 pub(crate) fn grey_png(size: [u32; 2], depth: png::BitDepth, samples: &[u8]) -> Vec<u8> {

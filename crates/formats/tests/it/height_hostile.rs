@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use drystone_formats::{HeightMap, HeightMapOptions, Source, SourceError};
 use drystone_testing::Random;
-use drystone_world::World;
 use png::BitDepth;
 use tiff::encoder::Compression;
 use tiff::encoder::colortype::{Gray16, Gray32Float};
@@ -13,6 +12,7 @@ use tiff::encoder::colortype::{Gray16, Gray32Float};
 use crate::height_helpers::{big_endian, error, grey_png, metre_by_metre};
 use crate::height_tiff::{tiff_of, tiled};
 use crate::programs;
+use crate::world::World;
 
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let samples: Vec<u16> = (0..280).map(|n| n * 37 % 300).collect();

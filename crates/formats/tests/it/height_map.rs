@@ -5,13 +5,13 @@ use std::path::Path;
 use drystone_formats::{HeightMap, HeightMapOptions, Source, Voids};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{OpenOptions, World, open_voxels};
 use png::{BitDepth, ColorType};
 
+use crate::data;
 use crate::height_helpers::{
     big_endian, error, grey_png, metre_by_metre, name_at, png_of, top, world,
 };
-use crate::real_files::data;
+use crate::world::World;
 
 #[test]
 fn sixteen_bits_are_metres_and_the_first_row_is_the_north() {
@@ -182,7 +182,7 @@ fn the_real_elevation_model_is_to_scale() {
         }
     }
     assert_eq!(
-        open_voxels(&path, &OpenOptions::default()).unwrap().name(),
+        HeightMap::open(&path, &HeightMapOptions::default()).unwrap().name(),
         path.display().to_string()
     );
 }

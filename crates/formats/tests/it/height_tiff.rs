@@ -3,12 +3,12 @@
 use std::io::Cursor;
 
 use drystone_formats::{HeightMap, HeightMapOptions, Voids};
-use drystone_world::World;
 use tiff::encoder::colortype::{ColorType, Gray8, Gray16, Gray32Float, Gray64Float, GrayI16};
 use tiff::encoder::{Compression, TiffEncoder, TiffValue};
 use tiff::tags::Tag;
 
 use crate::height_helpers::{error, metre_by_metre, top, world};
+use crate::world::World;
 
 const SIZE: [u32; 2] = [40, 7];
 

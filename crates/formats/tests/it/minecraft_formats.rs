@@ -3,10 +3,10 @@
 
 use drystone_formats::{MinecraftWorld, Source};
 use drystone_voxel::VoxelPos;
-use drystone_world::World;
 use fastnbt::{IntArray, LongArray, Value, nbt};
 
 use crate::minecraft_bytes::region;
+use crate::world::World;
 
 /// Packing of a section's numbers, and the location of the sections.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use drystone_formats::{MinecraftWorld, Source};
 use drystone_testing::Random;
 use drystone_voxel::{ChunkPos, Material};
-use drystone_world::World;
 
 use crate::minecraft_bytes::{
     Format, Value, bytes, column, compound, int, list, longs, numbered, region, section, text, tree,
 };
 use crate::programs;
+use crate::world::World;
 
 const NAMES: [&str; 5] =
     ["minecraft:air", "minecraft:stone", "minecraft:water", "other:thing", "minecraft:dirt"];

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use drystone_formats::{MinecraftWorld, Source};
 use drystone_testing::Random;
-use drystone_world::World;
 use fastnbt::Value;
 
-use crate::real_files::data;
+use crate::data;
+use crate::world::World;
 
 type Counts = BTreeMap<String, u64>;
 
@@ -54,10 +54,8 @@ fn our_counts(path: &Path) -> Counts {
     let world = World::load(&source).unwrap();
     assert_eq!(source.faults(), Vec::<String>::new());
     let mut counts = Counts::new();
-    for (_, chunk) in world.iter() {
-        for (_, material) in chunk.iter_solid() {
-            *counts.entry(world.materials().get(material).unwrap().name.clone()).or_default() += 1;
-        }
+    for (_, material) in world.voxels() {
+        *counts.entry(world.materials().get(material).unwrap().name.clone()).or_default() += 1;
     }
     counts
 }

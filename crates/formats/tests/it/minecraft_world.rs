@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use drystone_formats::{MinecraftWorld, Source};
+use drystone_formats::{Format as FileFormat, Input, MinecraftWorld, Source};
 use drystone_voxel::VoxelPos;
-use drystone_world::{OpenOptions, World, open_voxels};
 
 use crate::minecraft_bytes::{Format, column, numbered, pack, region, section};
+use crate::world::World;
 
 /// Returns the kind of voxel `i` of a section, below `count`.
 fn mixed(i: usize, count: usize) -> usize {
@@ -155,8 +155,9 @@ fn a_save_folder_is_one_world() {
     file("r.5.5.mca", b"");
     file("r.x.0.mca", b"no region");
     for path in [folder.clone(), folder.join("region")] {
-        let source = open_voxels(&path, &OpenOptions::default()).unwrap();
-        let world = World::load(source.as_ref()).unwrap();
+        assert_eq!(FileFormat::of(Input::from(&path)), Some(FileFormat::Minecraft));
+        let source = MinecraftWorld::open(&path).unwrap();
+        let world = World::load(&source).unwrap();
         assert_eq!(source.faults(), Vec::<String>::new());
         assert_eq!(world.solid_count(), 2 * 4096);
         assert_eq!(name(&world, [15, 15, 15]), "stone");
@@ -164,13 +165,13 @@ fn a_save_folder_is_one_world() {
         assert_eq!(name(&world, [-16, 0, -528]), "dirt");
     }
     // A single file is at the position in its name.
-    let source = open_voxels(&folder.join("region/r.-1.-2.mca"), &OpenOptions::default()).unwrap();
-    let world = World::load(source.as_ref()).unwrap();
+    let source = MinecraftWorld::open(&folder.join("region/r.-1.-2.mca")).unwrap();
+    let world = World::load(&source).unwrap();
     assert_eq!((world.solid_count(), name(&world, [-1, 15, -513])), (4096, "dirt".into()));
     // Without its separate file, the column is reported.
     std::fs::remove_file(folder.join("region/c.-1.-33.mcc")).unwrap();
-    let source = open_voxels(&folder, &OpenOptions::default()).unwrap();
-    assert_eq!(World::load(source.as_ref()).unwrap().solid_count(), 4096);
+    let source = MinecraftWorld::open(&folder).unwrap();
+    assert_eq!(World::load(&source).unwrap().solid_count(), 4096);
     let faults = source.faults();
     assert!(
         faults.len() == 1 && faults[0].contains("column -1, -33: c.-1.-33.mcc: cannot be read"),

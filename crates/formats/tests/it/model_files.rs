@@ -5,16 +5,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_formats::{Format, Model, ModelOptions, Source, SourceError, WarningKind};
-use drystone_world::{OpenOptions, open_voxels};
+use drystone_formats::{Model, ModelOptions, WarningKind};
 
-fn opened(path: &Path) -> Result<Box<dyn Source>, SourceError> {
-    open_voxels(path, &OpenOptions::default())
-}
-
+use crate::data;
 use crate::gltf_bytes::quad;
 use crate::model_helpers::{beside, change_bytes, check};
-use crate::real_files::data;
 
 /// Creates an empty folder for this test.
 fn scratch(test: &str) -> PathBuf {
@@ -47,32 +42,6 @@ fn lines(text: &str) -> Lines {
 fn numbers(word: &str) -> [usize; 3] {
     let mut parts = word.split('/').map(|part| part.parse().unwrap_or(0));
     [0; 3].map(|_| parts.next().unwrap_or(0))
-}
-
-/// The error for a model opened as voxels explains how to open polygons.
-#[test]
-fn opening_a_model_as_voxels_is_an_error() {
-    let folder = scratch("opening_a_model_as_voxels_is_an_error");
-    for name in ["a.obj", "b.GLTF", "c.glb"] {
-        let path = folder.join(name);
-        fs::write(&path, "v 0 0 0\n").unwrap();
-        let error = opened(&path).err().unwrap();
-        assert!(matches!(&error, SourceError::IsModel { path: named } if *named == path));
-        let line = error.to_string();
-        assert!(line.contains(name) && line.contains("Model::open"), "{line}");
-        assert!(!line.contains("supported"), "{line}");
-    }
-    // Missing paths and folders are reported as such.
-    let error = opened(&folder.join("no.obj")).err().unwrap();
-    assert!(matches!(error, SourceError::Unreadable { .. }), "{error}");
-    fs::create_dir(folder.join("folder.obj")).unwrap();
-    let error = opened(&folder.join("folder.obj")).err().unwrap();
-    assert!(matches!(error, SourceError::Unsupported { .. }), "{error}");
-    // Voxel files are recognized under any name.
-    let voxels = folder.join("voxels.obj");
-    fs::write(&voxels, "VOX ").unwrap();
-    let error = opened(&voxels).err().unwrap();
-    assert!(matches!(error, SourceError::Malformed { format: Format::MagicaVoxel, .. }), "{error}");
 }
 
 #[test]

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use drystone_formats::{QbFile, Source};
+use drystone_formats::{Format, Input, QbFile, Source};
 use drystone_testing::Random;
 use drystone_voxel::{Chunk, ChunkPos};
-use drystone_world::{OpenOptions, World, open_voxels};
 
 use crate::programs;
 use crate::qb_bytes::{Layout, Matrix, file};
+use crate::world::World;
 
 /// Colours by world position: what a file should show.
 fn expected(matrices: &[Matrix], layout: Layout) -> BTreeMap<[i32; 3], [u8; 4]> {
@@ -218,13 +218,14 @@ fn a_run_beyond_its_slice_is_refused() {
 
 #[test]
 fn files_of_other_programs_are_shown() {
-    let Some(folder) = crate::real_files::data("files_of_other_programs_are_shown") else { return };
+    let Some(folder) = crate::data("files_of_other_programs_are_shown") else { return };
     for (name, matrices, solid, extent) in [
         ("qubicle.qb", 10, 708, [-20, 0, -2, 20, 38, 5]),
         ("robo.qb", 3, 1291, [4, 0, 5, 26, 30, 26]),
     ] {
-        let source = open_voxels(&folder.join(name), &OpenOptions::default()).unwrap();
-        let world = World::load(source.as_ref()).unwrap();
+        let path = folder.join(name);
+        assert_eq!(Format::of(Input::from(&path)), Some(Format::Qubicle));
+        let world = World::load(&QbFile::open(&path).unwrap()).unwrap();
         assert_eq!(world.solid_count(), solid, "{name}");
         let bytes = std::fs::read(folder.join(name)).unwrap();
         let file = QbFile::parse(&bytes, name).unwrap();

@@ -1,21 +1,12 @@
 //! Files of other programs, found through `DRYSTONE_DATA`.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use drystone_formats::{Source, VoxFile};
-use drystone_world::World;
 
+use crate::data;
 use crate::vox_hostile::flip_bits;
-
-/// Returns the folder of real files. Prints a line and returns `None` if it is not set.
-pub(crate) fn data(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("DRYSTONE_DATA").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: {test}: DRYSTONE_DATA is not set");
-    }
-    folder
-}
+use crate::world::World;
 
 fn bytes_of(folder: &std::path::Path, name: &str) -> Vec<u8> {
     let path = folder.join(name);

@@ -5,9 +5,10 @@ use std::io::Write;
 
 use drystone_formats::{Source, VoxFile};
 use drystone_voxel::VoxelPos;
-use drystone_world::World;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+
+use crate::world::World;
 
 pub(crate) type Dict<'a> = &'a [(&'a str, &'a str)];
 
@@ -113,15 +114,9 @@ pub(crate) fn error(chunks: &[Vec<u8>]) -> String {
 /// material's name.
 pub(crate) fn voxels(source: &dyn Source) -> BTreeMap<VoxelPos, u8> {
     let world = World::load(source).unwrap();
-    let mut voxels = BTreeMap::new();
-    for (position, chunk) in world.iter() {
-        let origin = position.origin(world.side());
-        for (local, material) in chunk.iter_solid() {
-            let [x, y, z] = [local.x, local.y, local.z].map(i32::from);
-            let name = &world.materials().get(material).unwrap().name;
-            let color = name.rsplit(' ').next().unwrap().parse().unwrap();
-            voxels.insert(VoxelPos::new(origin.x + x, origin.y + y, origin.z + z), color);
-        }
-    }
-    voxels
+    let color = |material| {
+        let name = &world.materials().get(material).unwrap().name;
+        name.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    world.voxels().map(|(at, material)| (at, color(material))).collect()
 }

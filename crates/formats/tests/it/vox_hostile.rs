@@ -4,19 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use drystone_formats::{Source, SourceError, VoxFile};
+use drystone_formats::{Format, Input, Source, VoxFile};
 use drystone_testing::Random;
-use drystone_world::{OpenOptions, World, open_voxels};
-
-fn opened(path: &Path) -> Result<Box<dyn Source>, SourceError> {
-    open_voxels(path, &OpenOptions::default())
-}
 
 use crate::programs;
 use crate::vox_bytes::{
     NO_LAYER, chunk, error, file, group, layer, material, model, palette, parent, shape, transform,
     words,
 };
+use crate::world::World;
 
 /// A small file with a chunk of every kind and a node of every kind.
 fn every_kind() -> Vec<u8> {
@@ -265,7 +261,7 @@ fn other_files_are_no_vox_files() {
         fs::write(&path, bytes).unwrap();
         path
     };
-    let message = |path: &Path| match opened(path) {
+    let message = |path: &Path| match VoxFile::open(path) {
         Ok(source) => panic!("{} was opened", source.name()),
         Err(error) => error.to_string(),
     };
@@ -293,7 +289,8 @@ fn other_files_are_no_vox_files() {
     );
     // The content decides, not the name.
     let whole = at("whole.data", &every_kind());
-    assert_eq!(opened(&whole).unwrap().name(), whole.display().to_string());
+    assert_eq!(Format::of(Input::from(&whole)), Some(Format::MagicaVoxel));
+    assert_eq!(VoxFile::open(&whole).unwrap().name(), whole.display().to_string());
     // A sparse file above the size limit.
     let large = at("large.vox", b"VOX ");
     let handle = fs::File::options().write(true).open(&large).unwrap();

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use drystone_formats::VoxFile;
-use drystone_world::World;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
@@ -14,6 +13,7 @@ use crate::vox_bytes::{
     words,
 };
 use crate::vox_hostile::flip_bits;
+use crate::world::World;
 
 /// Sorted as in a packed model, so that a plain model lists the same voxels.
 const VOXELS: [[u8; 4]; 5] =

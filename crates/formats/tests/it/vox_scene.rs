@@ -3,12 +3,12 @@
 use drystone_formats::Source;
 use drystone_testing::Random;
 use drystone_voxel::VoxelPos;
-use drystone_world::World;
 
 use crate::vox_bytes::{
     NO_LAYER, chunk, error, group, layer, material, model, open, palette, shape, transform, voxels,
     words,
 };
+use crate::world::World;
 
 /// Creates a model of one voxel of this colour.
 fn dot(color: u8) -> Vec<u8> {

@@ -1,16 +1,26 @@
 //! Reads bytes as files, for tests and fuzzers. Any input must give a valid model or an error in
 //! one line.
 
-use drystone_formats::{
-    HeightMap, HeightMapOptions, MinecraftWorld, Model, ModelOptions, QbFile, Source, SourceError,
-    VoxFile,
-};
+#[cfg(feature = "minecraft")]
+use drystone_formats::MinecraftWorld;
+#[cfg(feature = "qb")]
+use drystone_formats::QbFile;
+#[cfg(any(feature = "height-map", feature = "minecraft", feature = "qb", feature = "vox"))]
+use drystone_formats::Source;
+#[cfg(feature = "vox")]
+use drystone_formats::VoxFile;
+#[cfg(feature = "height-map")]
+use drystone_formats::{HeightMap, HeightMapOptions};
+#[cfg(feature = "model")]
+use drystone_formats::{Model, ModelOptions, SourceError};
+#[cfg(feature = "vox")]
 use drystone_voxel::ChunkPos;
 
 /// Lower than the default, so that each of many files takes little time.
 const MAX_CORNERS: u64 = 1 << 16;
 
 /// Reads the bytes up to the first zero as an `.obj` file, and the rest as its material file.
+#[cfg(feature = "obj")]
 pub(crate) fn obj(bytes: &[u8]) {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let (text, materials) = bytes.split_at(end);
@@ -24,12 +34,14 @@ pub(crate) fn obj(bytes: &[u8]) {
 }
 
 /// Reads bytes as a glTF file, and as every buffer that it names.
+#[cfg(feature = "gltf")]
 pub(crate) fn gltf(bytes: &[u8]) {
     let mut beside = |_: &str, _| Ok(bytes.to_vec());
     check_result(&Model::parse_gltf(bytes, "fuzz.gltf", &options(0.0), &mut beside), bytes);
 }
 
 /// Reads bytes as a height map and makes some of its chunks. Returns whether the map is valid.
+#[cfg(feature = "height-map")]
 pub(crate) fn height_map(bytes: &[u8]) -> bool {
     // Files without a signature are read as tiles.
     let name = if bytes.starts_with(b"h") { "N47E011.hgt" } else { "fuzz.tif" };
@@ -58,6 +70,7 @@ pub(crate) fn height_map(bytes: &[u8]) -> bool {
     true
 }
 
+#[cfg(feature = "model")]
 fn options(merge_tolerance: f32) -> ModelOptions {
     ModelOptions::default()
         .with_merge_tolerance(merge_tolerance)
@@ -65,6 +78,7 @@ fn options(merge_tolerance: f32) -> ModelOptions {
         .with_max_corners(MAX_CORNERS)
 }
 
+#[cfg(feature = "model")]
 fn check_result(result: &Result<Model, SourceError>, bytes: &[u8]) {
     match result {
         Ok(model) => check(model),
@@ -78,6 +92,7 @@ fn check_result(result: &Result<Model, SourceError>, bytes: &[u8]) {
 }
 
 /// Checks the invariants of any model, even from a damaged file.
+#[cfg(feature = "model")]
 pub(crate) fn check(model: &Model) {
     model.polygons.validate().unwrap();
     assert!(!model.polygons.is_empty());
@@ -103,6 +118,7 @@ pub(crate) fn check(model: &Model) {
 }
 
 /// Reads bytes as a region file, and as the uncompressed data of its only column.
+#[cfg(feature = "minecraft")]
 pub(crate) fn region(bytes: &[u8]) {
     minecraft(bytes);
     let mut file = vec![0; 8192];
@@ -116,6 +132,7 @@ pub(crate) fn region(bytes: &[u8]) {
 }
 
 /// Reads bytes as Minecraft data. Chunks must be valid, and each fault must be one line.
+#[cfg(feature = "minecraft")]
 pub(crate) fn minecraft(bytes: &[u8]) {
     let source = match MinecraftWorld::parse(bytes, "fuzz.mca") {
         Ok(source) => source,
@@ -133,6 +150,7 @@ pub(crate) fn minecraft(bytes: &[u8]) {
 }
 
 /// Reads bytes as a `.qb` file and makes some of its chunks. Returns whether the file is accepted.
+#[cfg(feature = "qb")]
 pub(crate) fn qb(bytes: &[u8]) -> bool {
     let file = match QbFile::parse(bytes, "fuzz.qb") {
         Ok(file) => file,
@@ -157,6 +175,7 @@ pub(crate) fn qb(bytes: &[u8]) -> bool {
 }
 
 /// Reads bytes as a `.vox` file and makes some of its chunks. Returns whether the file is valid.
+#[cfg(feature = "vox")]
 pub(crate) fn vox(bytes: &[u8]) -> bool {
     let file = match VoxFile::parse(bytes, "fuzz.vox") {
         Ok(file) => file,
