@@ -10,14 +10,14 @@ cd "$(dirname "$0")/.." || exit 1
 # A crate, and its features. The tests run too with those that have a `+`; if words follow, only the
 # tests whose names contain them. With the others they are the tests of fewer features.
 readonly CRATES=(
-    "drystone-alloc: serde"
+    "drystone-alloc: serde+json"
     "drystone-memory: alloc+ std allocator-api2"
-    "drystone-mesh: bytemuck serde triangulate"
+    "drystone-mesh: bytemuck serde+json triangulate"
     "drystone-voxel: bytemuck mint+ serde+ std"
-    "drystone-pool: serde"
-    "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde tiff+ vox+"
-    "drystone-world: gltf minecraft png serde tiff vox"
-    "drystone-render: gl+ png+ rayon+ serde soft+ wgpu+"
+    "drystone-pool: serde+json"
+    "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json tiff+ vox+"
+    "drystone-world: gltf minecraft png serde+json tiff vox"
+    "drystone-render: gl+ png+ rayon+ serde+json soft+ wgpu+"
     "drystone: cli gpu window"
 )
 

@@ -378,6 +378,18 @@ mod tests {
 
     use super::*;
 
+    #[cfg(feature = "serde")]
+    #[test]
+    fn options_survive_json() {
+        use drystone_testing::{from_json, json_of};
+
+        let options = ModelOptions::default().with_merge_tolerance(0.1).with_max_corners(u64::MAX);
+        let text = r#"{"merge_tolerance":0.1,"max_file_bytes":536870912,"max_corners":18446744073709551615}"#;
+        assert_eq!(json_of(&options), text);
+        assert_eq!(from_json("{}"), Ok(ModelOptions::default()));
+        assert!(from_json::<ModelOptions>(r#"{"max_corners":-1}"#).is_err());
+    }
+
     #[test]
     fn removing_the_creators_of_coordinates_raises_the_ratio_above_one() {
         let mut model = Model::default();

@@ -159,6 +159,17 @@ impl FromIterator<Face> for FaceSet {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "serde")]
+    #[test]
+    fn face_directions_survive_json() {
+        use drystone_testing::{from_json, json_of};
+
+        let texts = Face::ALL.map(|face| json_of(&face));
+        let names = ["NegX", "NegY", "NegZ", "PosX", "PosY", "PosZ"];
+        assert_eq!(texts, names.map(|name| alloc::format!("\"{name}\"")));
+        assert!(from_json::<Face>("\"Up\"").is_err());
+    }
+
     #[test]
     fn union_and_difference_of_sets() {
         let [a, b] = [0b10_1101, 0b01_1001].map(FaceSet::from_bits);

@@ -215,3 +215,38 @@ impl PoolConfig {
         }
     }
 }
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use alloc::vec;
+
+    use drystone_testing::{from_json, json_of};
+
+    use super::*;
+    use crate::{Access, MoveBudget};
+
+    #[test]
+    fn configurations_survive_json() {
+        let histogram = vec![(100, 7), (u32::MAX, u64::MAX)];
+        let placements = [
+            (Placement::Ranges, r#""Ranges""#),
+            (Placement::Buckets { elements: 64 }, r#"{"Buckets":{"elements":64}}"#),
+            (
+                Placement::SizeClasses { histogram, config: SizeClassConfig::default() },
+                r#"{"SizeClasses":{"histogram":[[100,7],[4294967295,18446744073709551615]],"config":{"classes":16,"max_waste_percent":25}}}"#,
+            ),
+        ];
+        for (placement, text) in placements {
+            assert_eq!(json_of(&placement), text);
+            let config = PoolConfig::default().with_placement(placement).with_max_slots(9);
+            json_of(&config.with_oversize(Oversize::Split));
+        }
+        assert_eq!(json_of(&Oversize::Refuse), r#""Refuse""#);
+        assert_eq!(json_of(&Access::Direct), r#""Direct""#);
+        let budget = MoveBudget::DEFAULT.with_moves(3);
+        assert_eq!(json_of(&budget), r#"{"bytes":1048576,"moves":3}"#);
+        assert_eq!(from_json("{}"), Ok(PoolConfig::default()));
+        assert_eq!(from_json("{}"), Ok(MoveBudget::default()));
+        assert!(from_json::<Access>(r#""Mapped""#).is_err());
+    }
+}

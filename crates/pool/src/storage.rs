@@ -238,7 +238,7 @@ impl Storage {
         for buffer in self.buffers.iter() {
             buffer.space.validate()?;
             let (mut used, mut waiting) = (0, 0);
-            for range in taken.iter().filter(|range| range.buffer == buffer.number.into()) {
+            for range in taken.iter().filter(|range| range.buffer == u32::from(buffer.number)) {
                 let is_live = matches!(range.state, RangeState::Live(_));
                 *(if is_live { &mut used } else { &mut waiting }) += range.elements.len() as u32;
             }

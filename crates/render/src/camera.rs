@@ -198,6 +198,27 @@ fn fit_perspective(
 mod tests {
     use super::*;
 
+    #[cfg(feature = "serde")]
+    #[test]
+    fn views_survive_json() {
+        use drystone_testing::{from_json, json_of};
+
+        use crate::{Atmosphere, Cull, SlotPolicy};
+
+        let orthographic = Projection::Orthographic { height_voxels: 0.1 };
+        assert_eq!(json_of(&orthographic), r#"{"Orthographic":{"height_voxels":0.1}}"#);
+        let position = DVec3::new(1e300, -0.1, f64::MIN_POSITIVE);
+        json_of(&Camera { position, yaw: 0.3, projection: orthographic, ..Camera::default() });
+        json_of(&Camera::default());
+        json_of(&Atmosphere::default().with_hour(17.3).with_haze(1.0, 900.1, 0.7));
+        assert_eq!([Cull::Cpu, Cull::Gpu].map(|it| json_of(&it)), [r#""Cpu""#, r#""Gpu""#]);
+        let policies = SlotPolicy::ALL.map(|it| json_of(&it));
+        assert_eq!(policies, [r#""Lowest""#, r#""LastLeaf""#, r#""Oldest""#]);
+        assert_eq!(from_json("{}"), Ok(Camera::default()));
+        assert_eq!(from_json("{}"), Ok(Atmosphere::default()));
+        assert!(from_json::<Camera>(r#"{"position":[1,2]}"#).is_err());
+    }
+
     #[test]
     fn basis_is_right_handed_and_points_at_the_target() {
         let camera = Camera::look_at(DVec3::new(10.0, 5.0, -3.0), DVec3::new(-4.0, 9.0, 20.0));

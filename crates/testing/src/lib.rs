@@ -20,6 +20,8 @@ mod bytes;
 
 use std::sync::LazyLock;
 
+use serde::{Serialize, de::DeserializeOwned};
+
 pub use bytes::Bytes;
 
 /// Name of the environment variable that changes the seed of every [`Random`].
@@ -36,6 +38,24 @@ fn round_seed(value: Option<String>) -> u64 {
         Ok(seed) => seed,
         Err(_) => panic!("{SEED_VARIABLE}={value}: not a number from 0 to {}", u64::MAX),
     })
+}
+
+/// Writes a value as JSON and reads it back. Returns the text.
+///
+/// # Panics
+/// If the value that is read differs.
+pub fn json_of<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
+    let text = serde_json::to_string(value).expect("a value that is serialisable");
+    match serde_json::from_str::<T>(&text) {
+        Ok(read) => assert_eq!(read, *value, "{text}"),
+        Err(error) => panic!("{text}: {error}"),
+    }
+    text
+}
+
+/// Reads a value from JSON. Returns the error's text.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// Random number generator: SplitMix64 by Steele, Lea and Flood.

@@ -4,11 +4,32 @@ use crate::position::ChunkPos;
 /// A box of chunks from `min` to `max`, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Corners"))]
 pub struct ChunkBox {
     /// Lowest chunk on each axis.
     pub min: ChunkPos,
     /// Highest chunk on each axis.
     pub max: ChunkPos,
+}
+
+/// Corners of a [`ChunkBox`] that may be in the wrong order.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Corners {
+    min: ChunkPos,
+    max: ChunkPos,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Corners> for ChunkBox {
+    type Error = &'static str;
+
+    fn try_from(Corners { min, max }: Corners) -> Result<Self, Self::Error> {
+        let is_valid = min.x <= max.x && min.y <= max.y && min.z <= max.z;
+        is_valid
+            .then_some(Self { min, max })
+            .ok_or("the lowest corner of a box is above the highest")
+    }
 }
 
 impl ChunkBox {

@@ -5,7 +5,7 @@ use crate::position::{ChunkPos, VoxelPos};
 /// At level 0 it is a chunk of the world. Every other node covers eight nodes of the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(from = "Parts"))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
 pub struct NodePos {
     /// Level of detail, 0 to [`MAX_LEVEL`](Self::MAX_LEVEL). 0 is full detail.
     pub level: u8,
@@ -22,9 +22,12 @@ struct Parts {
 }
 
 #[cfg(feature = "serde")]
-impl From<Parts> for NodePos {
-    fn from(Parts { level, chunk }: Parts) -> Self {
-        Self::new(level, chunk)
+impl TryFrom<Parts> for NodePos {
+    type Error = &'static str;
+
+    fn try_from(Parts { level, chunk }: Parts) -> Result<Self, Self::Error> {
+        let is_valid = level <= Self::MAX_LEVEL;
+        is_valid.then_some(Self { level, chunk }).ok_or("the level of a node is above 24")
     }
 }
 
@@ -123,13 +126,61 @@ mod tests {
 
     #[cfg(feature = "serde")]
     #[test]
-    fn a_deserialised_level_is_clamped_like_any_other() {
-        let node = NodePos::new(3, ChunkPos::new(1, -2, 3));
-        let text = serde_json::to_string(&node).unwrap();
-        assert_eq!(serde_json::from_str::<NodePos>(&text).unwrap(), node);
-        let text = text.replace("\"level\":3", "\"level\":255");
-        let clamped = serde_json::from_str::<NodePos>(&text).unwrap();
-        assert_eq!((clamped.level, clamped.parent().level), (24, 24));
+    fn values_survive_json() {
+        use alloc::format;
+
+        use drystone_mesh::Face;
+        use drystone_testing::{from_json, json_of};
+
+        use crate::{ChunkBox, LocalPos, Material, MaterialKind, Merging, MesherOptions, VoxelBox};
+
+        let chunk = ChunkPos::new(1, -2, i32::MIN);
+        let chunk_text = r#"{"x":1,"y":-2,"z":-2147483648}"#;
+        assert_eq!(json_of(&chunk), chunk_text);
+        assert_eq!(json_of(&VoxelPos::new(1, -2, i32::MIN)), chunk_text);
+        assert_eq!(json_of(&LocalPos::new(31, 0, 63)), r#"{"x":31,"y":0,"z":63}"#);
+        assert_eq!(
+            json_of(&NodePos::new(24, chunk)),
+            format!(r#"{{"level":24,"chunk":{chunk_text}}}"#)
+        );
+        let chunks = ChunkBox { min: chunk, max: ChunkPos::new(1, 5, 0) };
+        let text = json_of(&chunks);
+        assert_eq!(text, format!(r#"{{"min":{chunk_text},"max":{{"x":1,"y":5,"z":0}}}}"#));
+        json_of(&VoxelBox::of(VoxelPos::new(i32::MAX, 0, 0)));
+        assert_eq!(json_of(&Material(7)), "7");
+        let glass = MaterialKind { name: "glass".into(), color: [1, 2, 3, 90] };
+        assert_eq!(json_of(&glass), r#"{"name":"glass","color":[1,2,3,90]}"#);
+        Face::ALL.iter().for_each(|face| _ = json_of(face));
+        for merging in [Merging::Greedy, Merging::Conforming, Merging::Unit] {
+            json_of(&MesherOptions::DEFAULT.with_merging(merging).with_ambient_occlusion());
+        }
+        assert_eq!(from_json("{}"), Ok(MesherOptions::default()));
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn json_of_a_level_out_of_range_is_refused() {
+        use drystone_testing::{from_json, json_of};
+
+        let text = json_of(&NodePos::new(24, ChunkPos::new(1, 2, 3)));
+        assert!(from_json::<NodePos>(&text.replace("24", "25")).is_err());
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn json_of_exchanged_corners_is_refused() {
+        use alloc::format;
+
+        use drystone_testing::from_json;
+
+        use crate::{ChunkBox, VoxelBox};
+
+        for (min, max, is_valid) in [(0, 0, true), (0, -1, false), (-3, -2, true)] {
+            let corner = |y: i32| format!(r#"{{"x":4,"y":{y},"z":0}}"#);
+            let text = format!(r#"{{"min":{},"max":{}}}"#, corner(min), corner(max));
+            assert_eq!(from_json::<ChunkBox>(&text).is_ok(), is_valid, "{text}");
+            assert_eq!(from_json::<VoxelBox>(&text).is_ok(), is_valid, "{text}");
+        }
     }
 
     #[test]

@@ -3,11 +3,32 @@ use crate::position::VoxelPos;
 /// A box of voxels from `min` (inclusive) to `max` (exclusive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Corners"))]
 pub struct VoxelBox {
     /// Lowest voxel on each axis.
     pub min: VoxelPos,
     /// One past the highest voxel on each axis.
     pub max: VoxelPos,
+}
+
+/// Corners of a [`VoxelBox`] that may be in the wrong order.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Corners {
+    min: VoxelPos,
+    max: VoxelPos,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Corners> for VoxelBox {
+    type Error = &'static str;
+
+    fn try_from(Corners { min, max }: Corners) -> Result<Self, Self::Error> {
+        let is_valid = min.x <= max.x && min.y <= max.y && min.z <= max.z;
+        is_valid
+            .then_some(Self { min, max })
+            .ok_or("the lowest corner of a box is above the highest")
+    }
 }
 
 impl VoxelBox {

@@ -70,3 +70,14 @@ fn extreme_histograms_and_capacities_work() {
         }
     }
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn configurations_survive_json() {
+    use drystone_testing::{from_json, json_of};
+
+    let config = SizeClassConfig::default().with_classes(3).with_max_waste_percent(0);
+    assert_eq!(json_of(&config), r#"{"classes":3,"max_waste_percent":0}"#);
+    assert_eq!(from_json("{}"), Ok(SizeClassConfig::default()));
+    assert!(from_json::<SizeClassConfig>(r#"{"max_waste_percent":256}"#).is_err());
+}

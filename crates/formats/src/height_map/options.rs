@@ -151,3 +151,25 @@ impl HeightMapOptions {
         self
     }
 }
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use drystone_testing::{from_json, json_of};
+
+    use super::*;
+
+    #[test]
+    fn options_survive_json() {
+        for voids in [Voids::Holes, Voids::Filled] {
+            let options = HeightMapOptions::default().with_voids(voids);
+            json_of(
+                &options.with_metres_per_sample(Some([75.5, 0.1])).with_metres_per_voxel(Some(1e9)),
+            );
+        }
+        assert_eq!(json_of(&Voids::Filled), "\"Filled\"");
+        assert_eq!(from_json("{}"), Ok(HeightMapOptions::default()));
+        // Numbers out of range are read, and refused by the height map.
+        let options = from_json::<HeightMapOptions>(r#"{"vertical_scale":0.0}"#).unwrap();
+        assert!(options.check().is_err());
+    }
+}

@@ -124,3 +124,26 @@ fn scenes_that_are_too_large_are_errors() {
     }
     assert!(matches!(new(MovingKind::Crater, [4_000, 1, 1]), Err(SourceError::TooLarge { .. })));
 }
+
+#[cfg(feature = "serde")]
+#[test]
+fn configurations_survive_json() {
+    use std::time::Duration;
+
+    use drystone_testing::{from_json, json_of};
+
+    use crate::{GeneratedWorld, GeneratorConfig, LodConfig, Meshing};
+
+    let kinds = [MovingKind::Random, MovingKind::Noise, MovingKind::Crater];
+    let texts = kinds.map(|kind| json_of(&MovingConfig::new(kind).with_size_chunks([1, 2, 3])));
+    assert_eq!(texts[1], r#"{"kind":"Noise","seed":3,"size_chunks":[1,2,3]}"#);
+    assert_eq!(json_of(&Meshing { occlusion: true }), r#"{"occlusion":true}"#);
+    let config = LodConfig::default().with_hysteresis(0.1).with_max_level(3);
+    json_of(&config.with_frame_time(Duration::new(1, 999_999_999)));
+    json_of(&GeneratorConfig::default().with_seed(u64::MAX).with_size_chunks([u32::MAX; 3]));
+    assert_eq!(from_json("{}"), Ok(LodConfig::default()));
+    assert_eq!(from_json("{}"), Ok(Meshing::default()));
+    // A relief out of range is read, and refused by the world.
+    let config = from_json::<GeneratorConfig>(r#"{"relief_voxels":0}"#).unwrap();
+    assert!(GeneratedWorld::new(config).is_err());
+}

@@ -58,7 +58,7 @@ fn a_mask_can_pass_nothing() {
             let _ = pool.remove(mesh);
         }
         assert_eq!(list.mask(&pool, |_| PartSet::EMPTY), 0);
-        assert_eq!(slots(&mut list, &pool), []);
+        assert!(slots(&mut list, &pool).is_empty());
         list.sort(&pool, |mesh| u64::from(**mesh));
         assert_eq!(list.mask_and_sort(&pool, |_| (PartSet::EMPTY, 0)), 0);
         assert_eq!((list.visible(), slots(&mut list, &pool)), (0, Vec::new()));
@@ -86,7 +86,7 @@ fn a_mesh_removed_after_the_mask_is_not_drawn() {
     pool.remove(meshes[5]).unwrap();
     assert_eq!(slots(&mut list, &pool), [0, 4]);
     pool.clear();
-    assert_eq!(slots(&mut list, &pool), []);
+    assert!(slots(&mut list, &pool).is_empty());
 }
 
 /// "A stale handle is used after free."
