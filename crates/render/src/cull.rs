@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! meshes ──► CullTable ──changes──► GPU: which meshes are in view, face the camera, not hidden?
-//! view   ──► CullFrame ───────────► commands, made and drawn without the CPU
+//! view   ──► CullView ────────────► commands, made and drawn without the CPU
 //! ```
 //! On the CPU, [`Visibility`](crate::Visibility) masks the face directions that point away, and the
 //! meshes outside the view frustum. A device that [supports it](crate::DeviceInfo::culling) evaluates the
@@ -11,13 +11,17 @@
 
 use std::str::FromStr;
 
-mod frame;
-mod table;
-#[cfg(test)]
-pub(crate) mod tests;
+#[cfg(feature = "wgpu")]
+use drystone_wgpu::{CullBounds, CullOrder, CullTable, CullView};
 
-pub(crate) use frame::CullFrame;
-pub(crate) use table::{CullRecord, CullTable};
+#[cfg(feature = "wgpu")]
+use crate::{
+    camera::Projection,
+    draw_data::{DrawData, voxel_scale},
+    frame::Frame,
+    view::View,
+    visibility::Visibility,
+};
 
 /// Selects where opaque meshes are culled. Blended ones are always culled and sorted by the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,11 +66,13 @@ pub struct UnknownCull;
 #[cfg_attr(not(feature = "wgpu"), expect(dead_code, reason = "only the wgpu device culls"))]
 pub struct Culled<'a, G> {
     /// The meshes.
+    #[cfg(feature = "wgpu")]
     pub(crate) table: &'a CullTable,
     /// The geometry of each of the table's buffers; `None` for a buffer without meshes.
     pub(crate) geometries: &'a [Option<&'a G>],
     /// Camera and options.
-    pub(crate) frame: CullFrame,
+    #[cfg(feature = "wgpu")]
+    pub(crate) view: CullView,
 }
 
 impl<G> Clone for Culled<'_, G> {
@@ -90,3 +96,39 @@ pub struct CullCounts {
     /// Number of quads.
     pub quads: u64,
 }
+
+/// Box of a mesh, for culling.
+#[cfg(feature = "wgpu")]
+pub(crate) fn bounds(data: &DrawData) -> CullBounds {
+    /// Maximum error of the interpolated depth of faces seen nearly edge-on, in voxels of the mesh:
+    /// larger voxels have larger faces.
+    const SLIVER_VOXELS: f32 = 0.25;
+    CullBounds::of_voxels(data.origin, [data.extent; 3])
+        .with_margin(SLIVER_VOXELS * voxel_scale(data.level))
+}
+
+/// Camera and options of `view` for culling; `frame` is the frame that it is drawn with.
+#[cfg(feature = "wgpu")]
+pub(crate) fn cull_view(view: &View, visibility: &Visibility, frame: &Frame) -> CullView {
+    let Frame { clip_from_relative, camera_voxel, camera_fraction, .. } = *frame;
+    let mut culled = CullView::relative(clip_from_relative, camera_voxel, camera_fraction)
+        .with_seam(frame.seam * frame.seam_stretch_max);
+    if view.mask_back_faces {
+        culled = match visibility.parallel_faces() {
+            Some(faces) => culled.with_parallel_faces(faces),
+            None => culled.with_masked_faces(),
+        };
+    }
+    if !view.cull_frustum {
+        culled = culled.without_frustum();
+    }
+    let farthest = view.camera.depth_range[1];
+    match view.camera.projection {
+        _ if !view.sort_opaque => culled,
+        Projection::Perspective { .. } => culled.with_order(CullOrder::ByDistance { farthest }),
+        Projection::Orthographic { .. } => culled.with_order(CullOrder::ByReversedDepth),
+    }
+}
+
+#[cfg(all(test, feature = "wgpu"))]
+mod tests;

@@ -77,7 +77,7 @@ impl DrawData {
 }
 
 /// Side of the voxels of a level in units, as shaders compute it.
-#[cfg(any(feature = "soft", test))]
+#[cfg(any(feature = "soft", feature = "wgpu", test))]
 pub(crate) fn voxel_scale(level: u32) -> f32 {
     (1u32 << level.min(DrawData::MAX_LEVEL)) as f32
 }

@@ -3,7 +3,7 @@ use drystone_pool::{DrawList, HiddenCommands, ListConfig, MoveBudget, PoolConfig
 
 use crate::{
     buffers::PATTERN_QUADS,
-    cull::{Cull, CullFrame, Culled},
+    cull::Cull,
     device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
@@ -21,6 +21,8 @@ mod config;
 mod opaque;
 mod triangles;
 
+#[cfg(feature = "wgpu")]
+use crate::cull::{Culled, cull_view};
 pub use buffers::{FlushedBuffers, PoolGeometries, PoolUpload};
 pub use config::PoolRendererConfig;
 pub(crate) use opaque::visible_parts;
@@ -50,7 +52,7 @@ const MAX_UNMASKED: u32 = 64;
 /// A picture reads a few words of each mesh to mask and sort it; nothing if the view is the same
 /// and few meshes are new. It uploads 20 bytes for each command, and makes two draw calls for each
 /// buffer, for any number of meshes. If the [GPU culls](Renderer::set_cull), an opaque mesh costs
-/// the CPU 52 bytes of upload when it changes or moves, in blocks of 64, and a buffer takes two
+/// the CPU 76 bytes of upload when it changes or moves, in blocks of 64, and a buffer takes two
 /// draw calls.
 ///
 /// # Limits
@@ -135,8 +137,8 @@ impl<D: Device> PoolRenderer<D> {
         Ok(Self {
             device,
             buffers,
+            opaque: Opaque::new(Cull::Cpu, hidden, &pool),
             pool,
-            opaque: Opaque::new(Cull::Cpu, hidden),
             blended: DrawList::with_config(ListConfig::default().with_hidden(hidden)),
             triangles: None,
             max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
@@ -177,7 +179,7 @@ impl<D: Device> PoolRenderer<D> {
         if cull == self.opaque.cull() {
             return Ok(());
         }
-        let mut opaque = Opaque::new(cull, self.hidden);
+        let mut opaque = Opaque::new(cull, self.hidden, &self.pool);
         for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
             opaque.insert(&self.pool, mesh)?;
         }
@@ -224,10 +226,11 @@ impl<D: Device> PoolRenderer<D> {
                 let passes = Passes { opaque, blended, ..Passes::default() };
                 (device.draw(frame, &passes)?, totals(&passes))
             }
+            #[cfg(feature = "wgpu")]
             Opaque::Culled(table) => {
                 let geometries = buffers.all();
-                let cull_frame = CullFrame::new(view, visibility, frame);
-                let culled = Culled { table, geometries: &geometries, frame: cull_frame };
+                let view = cull_view(view, visibility, frame);
+                let culled = Culled { table, geometries: &geometries, view };
                 let (opaque, blended, culled) = (&solid, &blended_batches, Some(&culled));
                 let passes = Passes { opaque, blended, culled, ..Passes::default() };
                 (device.draw(frame, &passes)?, totals(&passes))
@@ -362,6 +365,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let DrawStats { commands, quads, meshes, .. } = self.listed;
         let counts = match self.opaque {
             Opaque::Listed(_) => None,
+            #[cfg(feature = "wgpu")]
             Opaque::Culled(_) => self.device.progress().culled,
         };
         let culled = counts.unwrap_or_default();

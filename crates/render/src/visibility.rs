@@ -127,20 +127,9 @@ impl Visibility {
         }
     }
 
-    /// The planes of the view frustum relative to the camera, positive inside.
-    pub(crate) fn planes(&self) -> [[f32; 4]; 6] {
-        let Planes { x, y, z, offset, .. } = &self.planes;
-        std::array::from_fn(|n| [x[n], y[n], z[n], offset[n]])
-    }
-
-    /// Reach of a unit box along the normal of each plane, and tolerance for rounding per voxel of
-    /// distance.
-    pub(crate) fn reaches(&self) -> [[f32; 4]; 6] {
-        std::array::from_fn(|n| [self.planes.reach[n], self.planes.slack[n], 0.0, 0.0])
-    }
-
     /// Face directions that an orthographic camera sees of every mesh; `None` for a perspective
     /// camera.
+    #[cfg(feature = "wgpu")]
     pub(crate) fn parallel_faces(&self) -> Option<FaceSet> {
         self.orthographic.then_some(self.parallel_faces)
     }

@@ -31,7 +31,7 @@ use drystone_wgpu::{
 };
 
 use self::{
-    adapter::Opened, cull::Culler, overlay::OverlayPainter, per_frame::PerFrame,
+    adapter::Opened, cull::PictureCuller, overlay::OverlayPainter, per_frame::PerFrame,
     pipelines::Pipelines, target::Target, wired::WiredDraws,
 };
 use crate::{
@@ -64,7 +64,7 @@ pub struct WgpuDevice {
     copies: Copies,
     progress: FrameCounter,
     /// Created when the first frame needs it.
-    culler: Option<Culler>,
+    culler: Option<PictureCuller>,
     /// Created when the first overlay is set.
     overlay: Option<OverlayPainter>,
     /// Created with the first triangles with lines.
@@ -198,7 +198,7 @@ impl Device for WgpuDevice {
     fn progress(&mut self) -> Progress {
         // A lost device completes nothing more; drawing reports the loss.
         let _ = adapter::poll(&self.opened, wgpu::PollType::Poll);
-        let culled = self.culler.as_mut().and_then(Culler::counts);
+        let culled = self.culler.as_mut().and_then(PictureCuller::counts);
         Progress { completed: self.progress.completed(), culled }
     }
 }

@@ -43,9 +43,12 @@ fn round_seed(value: Option<String>) -> u64 {
 /// Writes a value as JSON and reads it back. Returns the text.
 ///
 /// # Panics
-/// If the value that is read differs.
+/// If the value cannot be written, or the value that is read differs.
 pub fn json_of<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
-    let text = serde_json::to_string(value).expect("a value that is serialisable");
+    let text = match serde_json::to_string(value) {
+        Ok(text) => text,
+        Err(error) => panic!("{value:?}: {error}"),
+    };
     match serde_json::from_str::<T>(&text) {
         Ok(read) => assert_eq!(read, *value, "{text}"),
         Err(error) => panic!("{text}: {error}"),

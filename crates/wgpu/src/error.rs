@@ -44,6 +44,14 @@ pub enum GpuError {
         /// The device's message, on one line.
         reason: String,
     },
+    /// The device lacks what is needed.
+    #[error("the wgpu device does not support {what}: {reason}")]
+    Unsupported {
+        /// Name of the requested ability.
+        what: &'static str,
+        /// Reason, such as a missing feature.
+        reason: &'static str,
+    },
     /// A draw command reads a buffer that does not exist.
     #[error(
         "the draw commands read buffer {buffer}, which does not exist; they are of another pool"

@@ -118,9 +118,13 @@ impl Gpu {
     /// wgpu rewrites them, which costs more than it saves. Browsers have no multi-draw, and validate
     /// each indirect command in its own compute pass.
     pub fn draws_indirectly(&self) -> bool {
+        Self::draws_indirectly_on(&self.device)
+    }
+
+    pub(crate) fn draws_indirectly_on(device: &wgpu::Device) -> bool {
         let single_calls = [wgpu::Backend::Dx12, wgpu::Backend::BrowserWebGpu];
-        self.device.features().contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
-            && !single_calls.contains(&self.device.adapter_info().backend)
+        device.features().contains(wgpu::Features::INDIRECT_FIRST_INSTANCE)
+            && !single_calls.contains(&device.adapter_info().backend)
     }
 
     /// Runs calls that create or write `what`, of `size_bytes` bytes, in error scopes. In a browser

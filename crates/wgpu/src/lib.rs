@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod copies;
+mod cull;
 mod draws;
 mod elements;
 mod error;
@@ -13,6 +14,9 @@ pub mod parts;
 mod pool_buffers;
 mod vertices;
 
+pub use cull::{
+    CullBounds, CullCounts, CullDepth, CullList, CullOrder, CullTable, CullView, Culler,
+};
 pub use drystone_mesh::QUAD_WGSL;
 pub use error::GpuError;
 pub use frame_counter::FrameNumbers;

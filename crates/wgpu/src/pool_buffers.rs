@@ -7,6 +7,7 @@ use drystone_pool::{
 };
 
 use crate::{
+    cull::{CullList, Culler},
     draws::{CallSource, CommandUpload},
     error::GpuError,
     frame_counter::{FrameCounter, FrameNumbers},
@@ -98,6 +99,26 @@ impl PoolBuffers {
             count += calls.draw(pass, commands, run.commands.clone());
         }
         Ok(count)
+    }
+
+    /// Draws a list of a [`Culler`] of this pool's meshes with the pipeline and bind groups of the
+    /// pass. Sets index buffer and vertex buffers, or the bind group. Returns the number of draw
+    /// calls: one for each buffer with meshes.
+    ///
+    /// # Errors
+    /// `NoSuchBuffer` for a table of another pool, or with meshes that were removed from the pool;
+    /// `OutOfMemory`, `Lost` or `Refused`; also the error of per-draw data that was not written since
+    /// the last draw. Nothing, or only the first calls, are encoded then.
+    pub fn draw_culled(
+        &mut self,
+        pass: &mut wgpu::RenderPass<'_>,
+        culler: &Culler,
+        list: CullList,
+    ) -> Result<usize, GpuError> {
+        let Self { vertices, pattern, .. } = self;
+        vertices.begin()?;
+        pass.set_index_buffer(pattern.slice(..), wgpu::IndexFormat::Uint32);
+        culler.draw(pass, list, |pass, buffer| vertices.bind(pass, buffer).map(|()| true))
     }
 
     /// Reports that a frame was submitted, and frees what completed frames have read. Call it after

@@ -269,7 +269,7 @@ pub(crate) fn fit(
         .with_pattern_elements(pattern_elements))
 }
 
-fn expect_limit(
+pub(crate) fn expect_limit(
     limit: &'static str,
     what: &'static str,
     needed: u64,

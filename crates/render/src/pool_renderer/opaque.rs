@@ -1,15 +1,14 @@
-use drystone_mesh::{Face, Quad};
+use drystone_mesh::Quad;
 use drystone_pool::{
-    DrawList, Grouping, HiddenCommands, ListConfig, MeshHandle, MeshRange, PartSet, PoolError,
-    VertexPool, sort_key,
+    DrawList, Grouping, HiddenCommands, ListConfig, MeshHandle, PartSet, PoolError, VertexPool,
+    sort_key,
 };
+#[cfg(feature = "wgpu")]
+use drystone_wgpu::CullTable;
 
-use crate::{
-    cull::{Cull, CullRecord, CullTable},
-    draw_data::DrawData,
-    view::View,
-    visibility::Visibility,
-};
+#[cfg(feature = "wgpu")]
+use crate::cull::bounds;
+use crate::{cull::Cull, draw_data::DrawData, view::View, visibility::Visibility};
 
 /// A pool of quads.
 pub(super) type Pool = VertexPool<Quad, DrawData>;
@@ -19,25 +18,29 @@ pub(super) enum Opaque {
     /// The CPU masks and sorts a list and makes commands from it.
     Listed(Box<DrawList>),
     /// The GPU culls a table, which is updated with every mesh.
+    #[cfg(feature = "wgpu")]
     Culled(CullTable),
 }
 
 impl Opaque {
-    /// Creates an empty value. `hidden` is the treatment of hidden commands in a list.
-    pub(super) fn new(cull: Cull, hidden: HiddenCommands) -> Self {
+    /// Creates an empty value for the meshes of a pool. `hidden` is the treatment of hidden commands
+    /// in a list.
+    pub(super) fn new(cull: Cull, hidden: HiddenCommands, pool: &Pool) -> Self {
         match cull {
-            Cull::Cpu => {
+            #[cfg(feature = "wgpu")]
+            Cull::Gpu => Self::Culled(CullTable::new(pool.config())),
+            _ => {
                 let config =
                     ListConfig::default().with_grouping(Grouping::ByBuffer).with_hidden(hidden);
                 Self::Listed(Box::new(DrawList::with_config(config)))
             }
-            Cull::Gpu => Self::Culled(CullTable::new()),
         }
     }
 
     pub(super) const fn cull(&self) -> Cull {
         match self {
             Self::Listed(_) => Cull::Cpu,
+            #[cfg(feature = "wgpu")]
             Self::Culled(_) => Cull::Gpu,
         }
     }
@@ -46,6 +49,7 @@ impl Opaque {
     pub(super) fn insert(&mut self, pool: &Pool, mesh: MeshHandle) -> Result<(), PoolError> {
         match self {
             Self::Listed(list) => list.insert(mesh),
+            #[cfg(feature = "wgpu")]
             Self::Culled(table) => {
                 set(table, pool, mesh);
                 Ok(())
@@ -56,6 +60,7 @@ impl Opaque {
     /// Updates a mesh that was replaced.
     pub(super) fn replaced(&mut self, pool: &Pool, mesh: MeshHandle) {
         // A list reads the current ranges from the pool.
+        #[cfg(feature = "wgpu")]
         if let Self::Culled(table) = self {
             set(table, pool, mesh);
         }
@@ -64,19 +69,17 @@ impl Opaque {
     /// Removes a mesh that was removed from the pool.
     pub(super) fn removed(&mut self, mesh: MeshHandle) {
         // A list drops stale meshes itself.
+        #[cfg(feature = "wgpu")]
         if let Self::Culled(table) = self {
-            table.remove(mesh.slot());
+            table.remove(mesh);
         }
     }
 
     /// Updates the meshes that the pool has moved.
     pub(super) fn moved(&mut self, pool: &Pool) {
-        let Self::Culled(table) = self else { return };
-        for &mesh in pool.moved() {
-            // Others are blended.
-            if table.contains(mesh.slot()) {
-                set(table, pool, mesh);
-            }
+        #[cfg(feature = "wgpu")]
+        if let Self::Culled(table) = self {
+            table.update_moved(pool);
         }
     }
 
@@ -84,13 +87,18 @@ impl Opaque {
     pub(super) fn drawn(&self) -> usize {
         match self {
             Self::Listed(list) => list.drawn(),
+            #[cfg(feature = "wgpu")]
             Self::Culled(_) => 0,
         }
     }
 
     /// Masks and sorts the list; does nothing if the GPU culls.
     pub(super) fn select(&mut self, pool: &Pool, view: &View, visibility: &Visibility) {
-        let Self::Listed(list) = self else { return };
+        let list = match self {
+            Self::Listed(list) => list,
+            #[cfg(feature = "wgpu")]
+            Self::Culled(_) => return,
+        };
         let parts = |data: &DrawData| visible_parts(data, view, visibility);
         if view.sort_opaque {
             list.mask_and_sort(pool, |data| (parts(data), sort_key(visibility.distance(data), 0)));
@@ -111,17 +119,10 @@ pub(crate) fn visible_parts(data: &DrawData, view: &View, visibility: &Visibilit
     }
 }
 
-/// Writes the current ranges of a mesh into the table.
+/// Writes box and current ranges of a mesh into the table.
+#[cfg(feature = "wgpu")]
 fn set(table: &mut CullTable, pool: &Pool, mesh: MeshHandle) {
-    table.set(mesh.slot(), records(pool, mesh));
-}
-
-/// Records of a mesh, each with its buffer.
-fn records(pool: &Pool, mesh: MeshHandle) -> impl Iterator<Item = (u32, CullRecord)> + '_ {
-    pool.data(mesh).into_iter().flat_map(move |&data| {
-        pool.ranges_of(mesh).map(move |MeshRange { buffer, first, part_counts, .. }| {
-            let counts = Face::ALL.map(|face| part_counts[face.index()]);
-            (buffer, CullRecord::new(mesh.slot(), data, first, counts))
-        })
-    })
+    if let Some(data) = pool.data(mesh) {
+        table.set(pool, mesh, bounds(data));
+    }
 }

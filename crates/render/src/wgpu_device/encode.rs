@@ -1,10 +1,10 @@
 //! Upload and encoding of one frame.
 
-use drystone_wgpu::parts::CallSource;
+use drystone_wgpu::{CullDepth, CullList, parts::CallSource};
 
 use super::{
     WgpuDevice, WgpuGeometry,
-    cull::{self, Culler, List},
+    cull::{self, PictureCuller},
     pipelines::{Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
     wired::WiredDraws,
 };
@@ -69,8 +69,9 @@ impl WgpuDevice {
         if let Some(culled) = culled {
             self.prepare_culling(culled, passes)?;
         }
-        let counted =
-            indirect && culled.is_some() && self.culler.as_ref().is_some_and(Culler::is_counted);
+        let counted = indirect
+            && culled.is_some()
+            && self.culler.as_ref().is_some_and(PictureCuller::is_counted);
         let style = frame.quad_style();
         self.begin_frame()?;
         self.pipelines.prepare(&self.opened.gpu.device, style);
@@ -99,9 +100,6 @@ impl WgpuDevice {
                 self.opened.gpu.queue.submit(commands);
                 self.progress.count(&self.opened.gpu.queue);
             }
-        }
-        if let Some(culler) = self.culler.as_mut().filter(|_| culled.is_some()) {
-            culler.submitted();
         }
         if let Some(surface) = canvas.surface {
             self.opened.gpu.queue.present(surface);
@@ -166,21 +164,17 @@ impl WgpuDevice {
         passes: &Passes<'_, WgpuGeometry>,
     ) -> Result<(), RenderError> {
         self.info.culling.map_err(RenderError::cannot_cull)?;
-        if self.target.lent.is_some() {
-            let reason = "the depth belongs to the caller".into();
-            return Err(RenderError::NoCulling { backend: self.describe(), reason });
-        }
         if cfg!(debug_assertions) {
             cull::check(culled)?;
         }
-        let Self { opened, target, culler, .. } = self;
-        let (size, depth) = (target.size(), target.depth());
+        let Self { opened, target, culler, per_frame, .. } = self;
+        let depth = CullDepth { view: target.depth(), size: target.size() };
         let prepared = opened.fault.scope("preparing to cull", || {
             let culler = match culler {
                 Some(culler) => culler,
-                none => none.insert(Culler::new(opened, size, depth)?),
+                none => none.insert(PictureCuller::new(opened)?),
             };
-            culler.prepare(opened, (culled, passes), size, depth)
+            culler.prepare((culled, passes), depth, per_frame.was_lent())
         });
         prepared.and_then(|done| done).map_err(|error| match error {
             RenderError::Lost { .. } => error,
@@ -199,13 +193,13 @@ impl WgpuDevice {
     ) -> Result<(), RenderError> {
         match (contents.passes.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
-                culler.encode(encoder, List::Known);
+                culler.encode(encoder, CullList::Known)?;
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::First);
-                culler.draw(&mut pass, culled, List::Known);
+                culler.draw(&mut pass, culled, CullList::Known)?;
                 drop(pass);
-                culler.encode(encoder, List::New);
+                culler.encode(encoder, CullList::New)?;
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::Second);
-                culler.draw(&mut pass, culled, List::New);
+                culler.draw(&mut pass, culled, CullList::New)?;
                 self.encode_batches(&mut pass, contents);
             }
             _ => {
@@ -218,7 +212,7 @@ impl WgpuDevice {
         }
         if let (Some(_), Some(culler)) = (contents.passes.culled, &mut self.culler) {
             let frame = self.progress.submitted() + 1;
-            culler.encode_readback(&self.opened, encoder, frame)?;
+            culler.encode_counts(encoder, frame)?;
         }
         Ok(())
     }
@@ -231,8 +225,11 @@ impl WgpuDevice {
         contents: &Contents<'_>,
         part: Part,
     ) -> wgpu::RenderPass<'a> {
-        let own = (part.color_operations(), part.depth_operations());
-        let (color, depth) = self.target.lent_operations().unwrap_or(own);
+        let own = (Part::color_operations(), part.depth_operations());
+        let (mut color, mut depth) = self.target.lent_operations().unwrap_or(own);
+        if matches!(part, Part::Second) {
+            (color.load, depth.load) = (wgpu::LoadOp::Load, wgpu::LoadOp::Load);
+        }
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("scene"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -351,20 +348,14 @@ fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
 }
 
 impl Part {
-    const fn color_operations(self) -> wgpu::Operations<wgpu::Color> {
-        let load = match self {
-            Self::Second => wgpu::LoadOp::Load,
-            _ => wgpu::LoadOp::Clear(wgpu::Color::BLACK),
-        };
+    const fn color_operations() -> wgpu::Operations<wgpu::Color> {
+        let load = wgpu::LoadOp::Clear(wgpu::Color::BLACK);
         wgpu::Operations { load, store: wgpu::StoreOp::Store }
     }
 
     const fn depth_operations(self) -> wgpu::Operations<f32> {
-        let load = match self {
-            Self::Second => wgpu::LoadOp::Load,
-            // Depth is reversed: 0 is the farthest.
-            _ => wgpu::LoadOp::Clear(0.0),
-        };
+        // Depth is reversed: 0 is the farthest.
+        let load = wgpu::LoadOp::Clear(0.0);
         let store = match self {
             Self::First => wgpu::StoreOp::Store,
             _ => wgpu::StoreOp::Discard,

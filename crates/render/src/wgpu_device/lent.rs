@@ -19,7 +19,8 @@ pub struct DrawTarget<'a> {
     /// Depth, in the format `Depth32Float`. Depth is reversed: 1 is the near plane, 0 the farthest.
     /// Own passes with this depth compare with `Greater`, and transform positions relative to
     /// [`Camera::position`](crate::Camera) by
-    /// [`Camera::clip_from_relative`](crate::Camera::clip_from_relative).
+    /// [`Camera::clip_from_relative`](crate::Camera::clip_from_relative). If the GPU culls, its
+    /// texture needs `TEXTURE_BINDING`; without it, the CPU culls from this picture on.
     pub depth: &'a wgpu::TextureView,
     /// Depth before the picture is drawn; 0 clears it.
     pub depth_load: wgpu::LoadOp<f32>,

@@ -41,7 +41,9 @@ impl WgpuDevice {
     /// the suffix, and a view of that format. [`PoolRenderer::draw_into`](crate::PoolRenderer::draw_into) draws them into the
     /// caller's textures. Its own picture has one pixel until it is resized.
     ///
-    /// Handlers of errors and of the loss of the device stay the caller's. The GPU does not cull.
+    /// Handlers of errors and of the loss of the device stay the caller's. The GPU culls if the device
+    /// has compute shaders and `INDIRECT_FIRST_INSTANCE`, and the caller's depth textures have
+    /// `TEXTURE_BINDING`.
     ///
     /// # Errors
     /// `Device` for an sRGB format, and for a format without colours that can be blended; `TooLarge`
@@ -70,9 +72,7 @@ impl WgpuDevice {
         let target =
             gpu.scope(("pictures of this format", 0), || Target::picture(device, [1, 1], format))?;
         let opened = Opened { origin: None, gpu, fault: Fault::default() };
-        let mut created = Self::new(opened, target)?;
-        created.info.culling = Err("the depth belongs to the caller");
-        Ok(created)
+        Self::new(opened, target)
     }
 
     /// Creates a device that shows its pictures in a window. Blocks, which browsers do not allow:
@@ -118,7 +118,7 @@ impl WgpuDevice {
         let limits = opened.gpu.device.limits();
         let max_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
         let max_quads = u32::try_from(max_bytes / size_of::<Quad>() as u64).unwrap_or(u32::MAX);
-        let culling = cull::missing(&opened, indirect).map_or(Ok(()), Err);
+        let culling = cull::missing(&opened).map_or(Ok(()), Err);
         let (size, access) = (target.size(), Access::Staged);
         let info = DeviceInfo { size, access, max_quads, culling };
         opened.fault.check("making pipelines")?;

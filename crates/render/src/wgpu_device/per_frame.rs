@@ -59,6 +59,11 @@ impl PerFrame {
         Ok(was_lent)
     }
 
+    /// Whether the last picture was a lent one. What it reads must not change.
+    pub(super) const fn was_lent(&self) -> bool {
+        self.is_lent
+    }
+
     /// Registers a lent picture as incomplete until the GPU has executed this encoder's commands.
     pub(super) fn lend(&self, encoder: &wgpu::CommandEncoder) {
         let lent = Arc::clone(&self.lent);

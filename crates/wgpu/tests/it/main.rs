@@ -1,5 +1,6 @@
 //! The pool on a device of the caller, on whichever adapter there is.
 #![allow(clippy::unwrap_used)]
+mod culled;
 mod dots;
 mod examples;
 mod faults;

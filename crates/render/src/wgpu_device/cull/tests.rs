@@ -1,15 +1,15 @@
-use drystone_mesh::{Face, Quad};
-use drystone_pool::DrawCommand;
+use drystone_mesh::{Face, INDICES_PER_QUAD, Quad, VERTICES_PER_QUAD};
+use drystone_pool::{DrawCommand, MeshHandle, NullBackend, Placement, PoolConfig, VertexPool};
 use drystone_testing::Random;
+use drystone_wgpu::CullView;
 use glam::DVec3;
 
 use super::{super::WgpuDevice, *};
 use crate::{
     atmosphere::Atmosphere,
-    buffers::{BufferData, BufferKind, DrawSlots, PATTERN_QUADS},
+    buffers::{BufferData, BufferKind, DrawSlots},
     camera::{Camera, Projection},
-    cull::tests::twin::{self, Pyramid as TwinPyramid},
-    cull::{CullRecord, CullTable},
+    cull::{bounds, cull_view},
     device::{Device, Output},
     draw_data::DrawData,
     frame::Frame,
@@ -21,7 +21,6 @@ use crate::{
 };
 
 mod fallback;
-mod lists;
 mod pictures;
 
 /// The device, or `None` if no device can cull, which is printed and counted.
@@ -41,52 +40,64 @@ pub(super) fn open(test: &str, width: u32, height: u32) -> Option<WgpuDevice> {
     }
 }
 
-/// Meshes in two buffers, stored on a device and in a table.
+/// Meshes in several buffers, stored on a device and in a table.
 pub(super) struct Meshes {
     pub(super) table: CullTable,
-    geometries: [WgpuGeometry; 2],
-    /// Contents of each slot: its buffer and record.
-    pub(super) slots: Vec<Option<(u32, CullRecord)>>,
+    pool: VertexPool<Quad, DrawData>,
+    geometries: [WgpuGeometry; Self::BUFFERS],
+    /// The mesh of each number.
+    pub(super) meshes: Vec<Option<MeshHandle>>,
 }
 
 impl Meshes {
-    /// Number of quads that each slot can hold in both buffers.
-    const QUADS_PER_SLOT: u32 = 16;
+    const BUFFERS: usize = 4;
+    /// Number of quads of a mesh that each buffer reserves.
+    const QUADS_PER_MESH: u32 = 4;
 
-    pub(super) fn new(device: &mut WgpuDevice, slots: u32) -> Self {
-        let one = device
-            .create(BufferKind::Quads, slots * Self::QUADS_PER_SLOT, DrawSlots::New(slots))
-            .unwrap();
-        let two = device
-            .create(BufferKind::Quads, slots * Self::QUADS_PER_SLOT, DrawSlots::SharedWith(&one))
-            .unwrap();
+    pub(super) fn new(device: &mut WgpuDevice, count: u32) -> Self {
+        let quads = (count * Self::QUADS_PER_MESH).max(16);
+        let mut create =
+            |slots: DrawSlots<'_, _>| device.create(BufferKind::Quads, quads, slots).unwrap();
+        let first = create(DrawSlots::New(count));
+        let [b, c, d] = [(); 3].map(|()| create(DrawSlots::SharedWith(&first)));
         device.set_palette(&[[250, 90, 60, 255], [60, 160, 90, 255], [70, 90, 220, 255]]).unwrap();
-        let table = CullTable::new();
-        Self { table, geometries: [one, two], slots: vec![None; slots as usize] }
+        let config = PoolConfig::default()
+            .with_min_buffer_elements(quads)
+            .with_max_buffer_elements(quads)
+            .with_max_buffers(Self::BUFFERS as u16)
+            .with_placement(Placement::Ranges);
+        let pool = VertexPool::new(config).unwrap();
+        let table = CullTable::new(pool.config());
+        let geometries = [first, b, c, d];
+        Self { table, pool, geometries, meshes: vec![None; count as usize] }
     }
 
-    /// Writes a mesh of these quads, sorted by face direction, into a slot.
+    /// Replaces the mesh of a number by one of these quads, sorted by face direction.
     pub(super) fn set(
         &mut self,
         device: &mut WgpuDevice,
-        slot: u32,
+        number: u32,
         draw_data: DrawData,
         quads: &[Quad],
         counts: [u32; 6],
     ) {
-        self.remove(slot);
-        let buffer = slot % 2;
-        let first = slot * Self::QUADS_PER_SLOT;
-        device.write(&mut self.geometries[buffer as usize], first, BufferData::Quads(quads));
-        device.write(&mut self.geometries[0], slot, BufferData::DrawData(&[draw_data]));
-        let record = CullRecord::new(slot, draw_data, first, counts);
-        self.table.insert(buffer, record);
-        self.slots[slot as usize] = Some((buffer, record));
+        self.remove(number);
+        let inserted = self.pool.insert(quads, &counts, draw_data, &mut NullBackend::default());
+        let mesh = inserted.unwrap();
+        for range in self.pool.ranges_of(mesh) {
+            let geometry = &mut self.geometries[range.buffer as usize];
+            device.write(geometry, range.first, BufferData::Quads(quads));
+        }
+        device.write(&mut self.geometries[0], mesh.slot(), BufferData::DrawData(&[draw_data]));
+        self.table.set(&self.pool, mesh, bounds(&draw_data));
+        self.meshes[number as usize] = Some(mesh);
     }
 
-    pub(super) fn remove(&mut self, slot: u32) {
-        self.table.remove(slot);
-        self.slots[slot as usize] = None;
+    pub(super) fn remove(&mut self, number: u32) {
+        if let Some(mesh) = self.meshes[number as usize].take() {
+            self.pool.remove(mesh).unwrap();
+            self.table.remove(mesh);
+        }
     }
 
     /// A mesh that fits a box of 15 voxels: one in three is a cube of that size, the others have up
@@ -136,48 +147,63 @@ impl Meshes {
         self.set(device, slot, draw_data, &[wall], [0, 0, 0, 0, 0, 1]);
     }
 
-    fn frame(device: &WgpuDevice, view: &View) -> (Frame, CullFrame) {
+    fn frame(device: &WgpuDevice, view: &View) -> (Frame, CullView) {
         let [width, height] = device.info().size;
         let frame = Frame::new(&view.camera, &Atmosphere::default(), width, height);
         let visibility = Visibility::new(&view.camera, width as f32 / height as f32);
-        let cull_frame = CullFrame::new(view, &visibility, &frame);
-        (frame, cull_frame)
+        let culled = cull_view(view, &visibility, &frame);
+        (frame, culled)
     }
 
     /// Draws with culling on the device.
-    pub(super) fn draw_culled(&self, device: &mut WgpuDevice, view: &View) -> CullFrame {
-        let (frame, cull_frame) = Self::frame(device, view);
+    pub(super) fn draw_culled(&self, device: &mut WgpuDevice, view: &View) {
+        self.draw_with(device, view, &[]);
+    }
+
+    /// Draws the meshes with culling, and batches without.
+    pub(super) fn draw_with(
+        &self,
+        device: &mut WgpuDevice,
+        view: &View,
+        opaque: &[Batch<'_, WgpuGeometry>],
+    ) {
+        let (frame, view) = Self::frame(device, view);
         let geometries = self.geometries.each_ref().map(Some);
-        let culled = Culled { table: &self.table, geometries: &geometries, frame: cull_frame };
-        device.draw(&frame, &Passes { culled: Some(&culled), ..Passes::default() }).unwrap();
-        cull_frame
+        let culled = Culled { table: &self.table, geometries: &geometries, view };
+        let passes = Passes { opaque, culled: Some(&culled), ..Passes::default() };
+        device.draw(&frame, &passes).unwrap();
+    }
+
+    /// Commands that draw all meshes of each buffer.
+    pub(super) fn commands(&self) -> [Vec<DrawCommand>; Self::BUFFERS] {
+        let mut commands = [(); Self::BUFFERS].map(|()| Vec::new());
+        for mesh in self.meshes.iter().flatten() {
+            for range in self.pool.ranges_of(*mesh) {
+                commands[range.buffer as usize].push(DrawCommand {
+                    index_count: range.part_counts.iter().sum::<u32>() * INDICES_PER_QUAD,
+                    instance_count: 1,
+                    first_index: 0,
+                    base_vertex: (range.first * VERTICES_PER_QUAD) as i32,
+                    first_instance: mesh.slot(),
+                });
+            }
+        }
+        commands
     }
 
     /// Draws everything, visible or not, and reads the picture.
     pub(super) fn draw_all(&self, device: &mut WgpuDevice, view: &View) -> Image {
         let (frame, _) = Self::frame(device, view);
-        let commands: [Vec<DrawCommand>; 2] = [0, 1].map(|buffer| {
-            let held = self.slots.iter().flatten().filter(|(of, _)| *of == buffer);
-            held.flat_map(|(_, record)| twin::commands(record, 63)).collect()
-        });
-        let batches = [0, 1].map(|n| Batch::new(&self.geometries[n], &commands[n]));
+        let commands = self.commands();
+        let batches: Vec<_> = self
+            .geometries
+            .iter()
+            .zip(&commands)
+            .map(|(geometry, commands)| Batch::new(geometry, commands))
+            .collect();
         device.draw(&frame, &Passes { opaque: &batches, ..Passes::default() }).unwrap();
         device.read_image().unwrap()
     }
-}
-
-/// Contents of a buffer of the device.
-pub(super) fn read_words(device: &WgpuDevice, from: &wgpu::Buffer, count: u64) -> Vec<u32> {
-    let opened = &device.opened;
-    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let buffer = opened.buffer("test", count.max(1) * 4, usage).unwrap();
-    let mut encoder = opened.gpu.device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, count * 4);
-    opened.gpu.queue.submit([encoder.finish()]);
-    buffer.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
-    opened.gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let view = buffer.get_mapped_range(..count * 4).unwrap();
-    bytemuck::pod_collect_to_vec(&view[..])
 }
 
 /// Cameras that move, jump, rotate and change their projection.
@@ -202,56 +228,4 @@ pub(super) fn flight(random: &mut Random, step: u32) -> View {
     (view.mask_back_faces, view.cull_frustum) = (step % 6 != 5, step % 11 != 10);
     view.sort_opaque = step % 3 != 2;
     view
-}
-
-/// The shaders are valid WGSL, and use only features of every WebGPU device.
-#[test]
-fn shaders_are_valid() {
-    use wgpu::naga;
-
-    for source in [pipelines::CULL, pipelines::PYRAMID] {
-        let module = match naga::front::wgsl::parse_str(source) {
-            Ok(module) => module,
-            Err(error) => panic!("{}", error.emit_to_string(source)),
-        };
-        let capabilities = naga::valid::Capabilities::empty();
-        let flags = naga::valid::ValidationFlags::all();
-        if let Err(error) = naga::valid::Validator::new(flags, capabilities).validate(&module) {
-            panic!("{}", error.emit_to_string(source));
-        }
-    }
-}
-
-/// Constants that exist in both languages are equal.
-#[test]
-fn shaders_and_program_agree_on_numbers() {
-    let source = pipelines::CULL;
-    for line in [
-        format!("const PATTERN_QUADS: u32 = {PATTERN_QUADS}u;"),
-        format!("const BINS: u32 = {}u;", CullFrame::BINS),
-        format!("const MASK_BACK_FACES: i32 = {};", CullFrame::MASK_BACK_FACES),
-        format!("const CULL_FRUSTUM: i32 = {};", CullFrame::CULL_FRUSTUM),
-        format!("const PARALLEL: i32 = {};", CullFrame::PARALLEL),
-        format!("const PARALLEL_SHIFT: u32 = {}u;", CullFrame::PARALLEL_SHIFT),
-        format!("const SCAN_LANES: u32 = {}u;", pipelines::WIDEST_WORKGROUP),
-        "const LANES: u32 = 64u;".into(),
-    ] {
-        assert!(source.contains(&line), "{line}");
-    }
-}
-
-#[test]
-fn pyramids_have_the_twins_levels() {
-    for size in [[1, 1], [2, 1], [1, 9], [317, 240], [1280, 720], [65_535, 3]] {
-        let [width, height] = size.map(|side| side as usize);
-        let twin = TwinPyramid::new([width, height], &vec![0.5; width * height]);
-        let levels = pyramid::levels(size);
-        assert_eq!(levels.len(), twin.levels.len(), "{size:?}");
-        let mut first = 0;
-        for (level, twin) in levels.iter().zip(&twin.levels) {
-            assert_eq!(level.first_texel, first);
-            assert_eq!(level.size, twin.size().map(|side| side as u32));
-            first += level.size[0] * level.size[1];
-        }
-    }
 }

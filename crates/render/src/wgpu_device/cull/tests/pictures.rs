@@ -66,28 +66,29 @@ fn flights_show_the_same_without_counts() {
     fly(&mut device, 21, 20);
 }
 
-/// The GPU reads the number of commands of a call only up to the number that every driver supports.
+/// Either the GPU reads the numbers of commands of all calls of a frame, or of none.
 #[test]
-fn calls_of_too_many_commands_are_not_counted() {
-    let test = "calls_of_too_many_commands_are_not_counted";
+fn counting_is_decided_for_all_calls_of_a_frame() {
+    let test = "counting_is_decided_for_all_calls_of_a_frame";
     let Some(mut device) = open(test, 99, 80) else { return };
     let mut random = Random::new(6);
     let mut meshes = Meshes::new(&mut device, 50);
-    for slot in 0..50 {
-        meshes.set_random(&mut device, slot, [slot as i32 * 20, 0, 0], &mut random);
-    }
-    let most = (0..2).map(|buffer| meshes.table.max_commands(buffer) as u32).max().unwrap();
-    let mut is_counted = |max_counted: Option<u32>| {
-        let culler = device.culler.as_mut().zip(max_counted);
-        culler.into_iter().for_each(|(culler, most)| culler.max_counted = most);
-        agree(&mut device, &meshes, &flight(&mut random, 0), 0);
-        meshes.draw_culled(&mut device, &flight(&mut random, 0));
+    meshes.set_random(&mut device, 0, [0; 3], &mut random);
+    let view = flight(&mut random, 0);
+    let [commands, ..] = meshes.commands();
+    let five = [commands[0]; 5];
+    let mut is_counted = |max_counted: u32, commands: &[DrawCommand]| {
+        meshes.draw_culled(&mut device, &view);
+        device.culler.as_mut().unwrap().max_counted = max_counted;
+        let batches = [Batch::new(&meshes.geometries[0], commands)];
+        meshes.draw_with(&mut device, &view, &batches);
         device.culler.as_ref().unwrap().is_counted()
     };
-    if !is_counted(None) {
+    if !is_counted(u32::MAX, &five) {
         return println!("skipped: {test}: the GPU reads no counts");
     }
-    assert_eq!([most, most - 1, most].map(|most| is_counted(Some(most))), [true, false, true]);
+    assert_eq!([4, 5, 0].map(|most| is_counted(most, &five)), [false, true, false]);
+    assert!(is_counted(4, &five[..4]) && !is_counted(0, &[]));
 }
 
 /// Pictures of one pixel, one row, one column.
@@ -164,10 +165,10 @@ fn a_lost_device_is_an_error() {
     let view = flight(&mut Random::new(8), 0);
     meshes.draw_culled(&mut device, &view);
     device.opened.gpu.device.destroy();
-    let (frame, cull_frame) = Meshes::frame(&device, &view);
+    let (frame, view) = Meshes::frame(&device, &view);
     for _ in 0..3 {
         let geometries = meshes.geometries.each_ref().map(Some);
-        let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
+        let culled = Culled { table: &meshes.table, geometries: &geometries, view };
         let passes = Passes { culled: Some(&culled), ..Passes::default() };
         let drawn = device.draw(&frame, &passes).and_then(|_| device.finish());
         assert!(matches!(drawn, Err(RenderError::Lost { .. })), "{drawn:?}");
@@ -175,23 +176,57 @@ fn a_lost_device_is_an_error() {
     }
 }
 
-/// Records that reach outside their geometry are refused before they are uploaded.
+/// Meshes that reach outside their geometry are refused before they are uploaded.
 #[test]
-fn records_that_reach_outside_are_refused() {
-    let Some(mut device) = open("records_that_reach_outside_are_refused", 16, 16) else { return };
+fn meshes_that_reach_outside_are_refused() {
+    let Some(mut device) = open("meshes_that_reach_outside_are_refused", 16, 16) else { return };
     let view = flight(&mut Random::new(9), 0);
     let draw_data = DrawData { origin: [0; 3], level: 0, extent: 16, sort_rank: 0 };
-    for record in [
-        CullRecord::new(0, draw_data, 63, [0, 0, 0, 0, 0, 2]),
-        CullRecord::new(4, draw_data, 0, [1; 6]),
-        CullRecord::new(0, draw_data, u32::MAX, [u32::MAX; 6]),
-    ] {
+    let quad = Quad::new([0; 3], [1, 1], Face::PosY, 0);
+    // The fifth mesh has slot 4, and the device has slots 0 to 3.
+    for (sizes, is_refused) in
+        [(&[16][..], false), (&[17], true), (&[1; 4], false), (&[1; 5], true)]
+    {
         let mut meshes = Meshes::new(&mut device, 4);
-        meshes.table.insert(0, record);
-        let (frame, cull_frame) = Meshes::frame(&device, &view);
+        let mut other = VertexPool::new(PoolConfig::default()).unwrap();
+        let handles: Vec<_> = sizes
+            .iter()
+            .map(|&size| {
+                let counts = [0, 0, 0, 0, size, 0];
+                let quads = vec![quad; size as usize];
+                other.insert(&quads, &counts, draw_data, &mut NullBackend::default()).unwrap()
+            })
+            .collect();
+        meshes.table.set(&other, handles[handles.len() - 1], bounds(&draw_data));
+        let (frame, view) = Meshes::frame(&device, &view);
         let geometries = meshes.geometries.each_ref().map(Some);
-        let culled = Culled { table: &meshes.table, geometries: &geometries, frame: cull_frame };
+        let culled = Culled { table: &meshes.table, geometries: &geometries, view };
         let passes = Passes { culled: Some(&culled), ..Passes::default() };
-        assert!(device.draw(&frame, &passes).is_err(), "{record:?}");
+        assert_eq!(device.draw(&frame, &passes).is_err(), is_refused, "{sizes:?}");
     }
+}
+
+/// Counts are those of the frame's picture. A device without meshes drew none.
+#[test]
+fn counts_are_those_of_a_frame() {
+    let Some(mut device) = open("counts_are_those_of_a_frame", 64, 48) else { return };
+    let mut random = Random::new(2);
+    let mut meshes = Meshes::new(&mut device, 20);
+    assert_eq!(device.progress().culled, None);
+    for number in 0..20 {
+        meshes.set_random(&mut device, number, [number as i32 * 20, 0, 0], &mut random);
+    }
+    let view = View { cull_frustum: false, mask_back_faces: false, ..flight(&mut random, 0) };
+    for frame in 1..=10 {
+        meshes.draw_culled(&mut device, &view);
+        if let Some(counts) = device.progress().culled {
+            assert!(counts.frame <= frame);
+        }
+    }
+    device.finish().unwrap();
+    let counts = device.progress().culled.unwrap();
+    assert!(counts.frame == 10 && counts.meshes > 0 && counts.quads > 0, "{counts:?}");
+    let nothing = Meshes::new(&mut device, 1);
+    nothing.draw_culled(&mut device, &view);
+    assert_eq!(device.progress().culled, Some(CullCounts { frame: 11, ..CullCounts::default() }));
 }

@@ -5,8 +5,22 @@ use std::sync::{
     atomic::{AtomicU8, Ordering::AcqRel, Ordering::Acquire, Ordering::Release},
 };
 
-use super::{super::adapter::Opened, region::Region};
-use crate::{cull::CullCounts, error::RenderError};
+use super::region::Region;
+use crate::{error::GpuError, gpu::Gpu};
+
+/// Counts of the meshes that a [`Culler`](crate::Culler) drew in one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CullCounts {
+    /// Number of the frame, as the caller counts them.
+    pub frame: u64,
+    /// Number of draw commands.
+    pub commands: u32,
+    /// Number of meshes.
+    pub meshes: u32,
+    /// Number of elements.
+    pub elements: u64,
+}
 
 /// Maximum number of frames with totals in flight. Those of further frames are skipped.
 const IN_FLIGHT: usize = 4;
@@ -19,14 +33,13 @@ const AWAITED: u8 = 1;
 const ARRIVED: u8 = 2;
 
 /// Reads totals back from the GPU.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Readback {
     staging: Vec<Staging>,
-    /// Index of the staging buffer that the frame being encoded copies to.
-    encoded: Option<usize>,
     latest: Option<CullCounts>,
 }
 
+#[derive(Debug)]
 struct Staging {
     buffer: wgpu::Buffer,
     state: Arc<AtomicU8>,
@@ -37,18 +50,17 @@ struct Staging {
 impl Readback {
     pub(super) fn encode(
         &mut self,
-        opened: &Opened,
+        gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         regions: &[Region],
         frame: u64,
-    ) -> Result<(), RenderError> {
-        self.encoded = None;
+    ) -> Result<(), GpuError> {
         let size_bytes = regions.len() as u64 * Region::TOTALS_BYTES;
         if regions.is_empty() {
             self.latest = Some(CullCounts { frame, ..CullCounts::default() });
             return Ok(());
         }
-        let Some(index) = self.idle(opened, size_bytes)? else { return Ok(()) };
+        let Some(index) = self.idle(gpu, size_bytes)? else { return Ok(()) };
         let staging = &mut self.staging[index];
         (staging.frame, staging.size_bytes) = (frame, size_bytes);
         for (n, region) in (0..).zip(regions) {
@@ -62,12 +74,18 @@ impl Readback {
                 size_bytes,
             );
         }
-        self.encoded = Some(index);
+        let awaited = Awaited::new(&staging.state);
+        let mapped = move |mapped: Result<(), wgpu::BufferAsyncError>| {
+            if mapped.is_ok() {
+                awaited.0.store(ARRIVED, Release);
+            }
+        };
+        encoder.map_buffer_on_submit(&staging.buffer, wgpu::MapMode::Read, .., mapped);
         Ok(())
     }
 
     /// Index of an idle buffer of at least this size; `None` if all are in flight.
-    fn idle(&mut self, opened: &Opened, size_bytes: u64) -> Result<Option<usize>, RenderError> {
+    fn idle(&mut self, gpu: &Gpu, size_bytes: u64) -> Result<Option<usize>, GpuError> {
         let is_idle = |staging: &Staging| staging.state.load(Acquire) == IDLE;
         let index = match self.staging.iter().position(is_idle) {
             Some(index) if self.staging[index].buffer.size() >= size_bytes => {
@@ -78,7 +96,7 @@ impl Readback {
             None => return Ok(None),
         };
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let buffer = opened.buffer("totals to read back", size_bytes, usage)?;
+        let buffer = gpu.buffer("totals to read back", size_bytes, usage)?;
         let state = Arc::new(AtomicU8::new(IDLE));
         let staging = Staging { buffer, state, frame: 0, size_bytes };
         match self.staging.get_mut(index) {
@@ -86,17 +104,6 @@ impl Readback {
             None => self.staging.push(staging),
         }
         Ok(Some(index))
-    }
-
-    /// Requests the mapping of the copied totals, after the frame is submitted.
-    pub(super) fn request(&mut self) {
-        let Some(index) = self.encoded.take() else { return };
-        let staging = &self.staging[index];
-        staging.state.store(AWAITED, Release);
-        let state = Arc::clone(&staging.state);
-        staging.buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
-            state.store(if mapped.is_ok() { ARRIVED } else { IDLE }, Release);
-        });
     }
 
     /// Collects arrived totals, and returns the newest ever collected.
@@ -117,14 +124,31 @@ impl Readback {
     }
 }
 
+/// Totals that are in flight. Their buffer is idle again if they do not arrive, because the encoder was
+/// dropped or the device is lost.
+struct Awaited(Arc<AtomicU8>);
+
+impl Awaited {
+    fn new(state: &Arc<AtomicU8>) -> Self {
+        state.store(AWAITED, Release);
+        Self(Arc::clone(state))
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let _ = self.0.compare_exchange(AWAITED, IDLE, AcqRel, Acquire);
+    }
+}
+
 /// Sums the totals of all lists of all regions.
 fn sum(bytes: &[u8], frame: u64) -> CullCounts {
     let mut counts = CullCounts { frame, ..CullCounts::default() };
     for list in bytes.chunks_exact(Region::LIST_BYTES as usize) {
-        let [commands, meshes, quads, _]: [u32; 4] = bytemuck::pod_read_unaligned(list);
+        let [commands, meshes, elements, _]: [u32; 4] = bytemuck::pod_read_unaligned(list);
         counts.commands += commands;
         counts.meshes += meshes;
-        counts.quads += u64::from(quads);
+        counts.elements += u64::from(elements);
     }
     counts
 }

@@ -1,10 +1,9 @@
 //! The depth pyramid: ever coarser pictures of the depth buffer.
 
-use super::{
-    super::adapter::Opened,
-    pipelines::{self, CullPipelines},
-};
-use crate::error::RenderError;
+use super::pipelines::{self, CullPipelines};
+use crate::{error::GpuError, gpu::Gpu};
+
+const WHAT: &str = "the depth pyramid";
 
 /// Number of levels that one dispatch makes.
 const LEVELS_A_DISPATCH: usize = 4;
@@ -15,15 +14,19 @@ const MAX_LEVELS: usize = 16;
 
 /// A depth pyramid on the GPU. It is stored in a buffer, level after level, because textures round
 /// odd sizes down and buffers can round them up.
+#[derive(Debug)]
 pub(super) struct Pyramid {
     /// Offset and size of each level, as shaders read them.
     pub(super) levels: wgpu::Buffer,
     pub(super) texels: wgpu::Buffer,
+    /// Size of the picture; 0 without a picture.
+    size: [u32; 2],
     /// The depth buffer that it is made from.
-    depth: wgpu::TextureView,
+    depth: Option<wgpu::TextureView>,
     dispatches: Vec<Dispatch>,
 }
 
+#[derive(Debug)]
 struct Dispatch {
     group: wgpu::BindGroup,
     workgroups: [u32; 2],
@@ -50,42 +53,58 @@ pub(super) fn levels(picture: [u32; 2]) -> Vec<Level> {
 }
 
 impl Pyramid {
-    pub(super) fn new(
-        opened: &Opened,
-        pipelines: &CullPipelines,
-        picture: [u32; 2],
-        depth: &wgpu::TextureView,
-    ) -> Result<Self, RenderError> {
+    /// A pyramid without levels, for culling without depth.
+    pub(super) fn empty(gpu: &Gpu) -> Result<Self, GpuError> {
+        Self::with_levels(gpu, [0; 2], &[])
+    }
+
+    /// Creates the pyramid of a picture of this size.
+    pub(super) fn new(gpu: &Gpu, size: [u32; 2]) -> Result<Self, GpuError> {
+        Self::with_levels(gpu, size, &levels(size))
+    }
+
+    fn with_levels(gpu: &Gpu, size: [u32; 2], layout: &[Level]) -> Result<Self, GpuError> {
         use wgpu::BufferUsages as Usage;
-        let layout = levels(picture);
         let texel_count: u64 =
             layout.iter().map(|Level { size: [w, h], .. }| u64::from(*w) * u64::from(*h)).sum();
         let usage = Usage::STORAGE | Usage::COPY_SRC;
-        let texels = opened.buffer("depth pyramid", texel_count * 4, usage)?;
-        let levels = uniform(opened, &table(picture, &layout))?;
-        let mut dispatches = Vec::new();
+        let texels = gpu.buffer(WHAT, texel_count.max(1) * 4, usage)?;
+        let levels = uniform(gpu, &table(size, layout))?;
+        Ok(Self { levels, texels, size, depth: None, dispatches: Vec::new() })
+    }
+
+    /// Size of the picture.
+    pub(super) const fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// Makes it from this depth buffer from now on.
+    pub(super) fn set_depth(
+        &mut self,
+        gpu: &Gpu,
+        pipelines: &CullPipelines,
+        depth: &wgpu::TextureView,
+    ) -> Result<(), GpuError> {
+        if self.depth.as_ref() == Some(depth) {
+            return Ok(());
+        }
+        self.depth = None;
+        self.dispatches.clear();
+        let layout = levels(self.size);
         for base in (0..layout.len()).step_by(LEVELS_A_DISPATCH) {
-            let base_uniform = uniform(opened, &[[base as u32, 0, 0, 0]])?;
+            let base_uniform = uniform(gpu, &[[base as u32, 0, 0, 0]])?;
             let resources = [
-                levels.as_entire_binding(),
-                texels.as_entire_binding(),
+                self.levels.as_entire_binding(),
+                self.texels.as_entire_binding(),
                 base_uniform.as_entire_binding(),
                 wgpu::BindingResource::TextureView(depth),
             ];
-            let group = pipelines::bind(
-                &opened.gpu.device,
-                &pipelines.pyramid_layout,
-                resources.into_iter(),
-            );
+            let group = pipelines::bind(gpu, &pipelines.pyramid_layout, resources.into_iter())?;
             let workgroups = layout[base].size.map(|side| side.div_ceil(WORKGROUP_SIDE));
-            dispatches.push(Dispatch { group, workgroups });
+            self.dispatches.push(Dispatch { group, workgroups });
         }
-        Ok(Self { levels, texels, depth: depth.clone(), dispatches })
-    }
-
-    /// Whether the pyramid is made from this depth buffer.
-    pub(super) fn is_of(&self, depth: &wgpu::TextureView) -> bool {
-        self.depth == *depth
+        self.depth = Some(depth.clone());
+        Ok(())
     }
 
     /// Encodes the computation from the current depth.
@@ -110,10 +129,6 @@ fn table([width, height]: [u32; 2], layout: &[Level]) -> [[u32; 4]; 1 + MAX_LEVE
     table
 }
 
-fn uniform(opened: &Opened, words: &[[u32; 4]]) -> Result<wgpu::Buffer, RenderError> {
-    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-    let bytes: &[u8] = bytemuck::cast_slice(words);
-    let buffer = opened.buffer("depth pyramid's layout", bytes.len() as u64, usage)?;
-    opened.gpu.queue.write_buffer(&buffer, 0, bytes);
-    Ok(buffer)
+fn uniform(gpu: &Gpu, words: &[[u32; 4]]) -> Result<wgpu::Buffer, GpuError> {
+    gpu.filled_buffer(WHAT, bytemuck::cast_slice(words), wgpu::BufferUsages::UNIFORM)
 }

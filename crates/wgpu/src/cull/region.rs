@@ -1,24 +1,29 @@
 //! GPU data for the meshes of one buffer: records in, commands out.
 
+use std::iter::once;
+
 use drystone_pool::DrawCommand;
 
 use super::{
-    super::adapter::Opened,
+    bounds::CullRecord,
     pipelines::{self, CullPipelines},
+    table::CullTable,
+    view::CullView,
 };
-use crate::{
-    cull::{CullFrame, CullRecord, CullTable},
-    error::RenderError,
-};
+use crate::{error::GpuError, gpu::Gpu};
+
+const INFO: &str = "the numbers of meshes to cull";
+const RECORDS: &str = "the meshes to cull";
 
 /// Number of records that one workgroup processes.
 const LANES: u64 = 64;
 
 /// The records of one buffer on the GPU, and the results of culling them.
+#[derive(Debug)]
 pub(super) struct Region {
     info: wgpu::Buffer,
     records: wgpu::Buffer,
-    /// Numbers of commands, meshes and quads of each list.
+    /// Numbers of commands, meshes and elements of each list.
     pub(super) totals: wgpu::Buffer,
     pub(super) commands: wgpu::Buffer,
     pub(super) group: wgpu::BindGroup,
@@ -36,11 +41,15 @@ struct Info {
     records: u32,
     workgroups: u32,
     commands: u32,
-    clear_rest: u32,
+    pattern_elements: u32,
+    indices_per_element: u32,
+    vertices_per_element: u32,
 }
 
+const _: () = assert!(size_of::<Info>() == 24);
+
 impl Region {
-    /// Size of one list's totals in bytes: commands, meshes, quads, and four unused bytes.
+    /// Size of one list's totals in bytes: commands, meshes, elements, and four unused bytes.
     pub(super) const LIST_BYTES: u64 = 16;
     /// Size of both lists' totals in bytes.
     pub(super) const TOTALS_BYTES: u64 = 2 * Self::LIST_BYTES;
@@ -49,45 +58,49 @@ impl Region {
     /// device's limits.
     ///
     /// # Errors
-    /// `TooLarge` when the records themselves exceed the limits, `OutOfMemory` or `Lost`.
+    /// `Limit` when the records themselves exceed the limits, `OutOfMemory`, `Lost` or `Refused`.
     pub(super) fn new(
-        opened: &Opened,
+        gpu: &Gpu,
         pipelines: &CullPipelines,
         table: &CullTable,
         buffer: usize,
-    ) -> Result<Self, RenderError> {
+    ) -> Result<Self, GpuError> {
         use wgpu::BufferUsages as Usage;
         let [records, commands] = needed(table, buffer);
-        let limits = opened.gpu.device.limits();
+        let limits = gpu.device.limits();
         let limit = u64::from(limits.max_compute_workgroups_per_dimension) * LANES;
         if records > limit {
-            let what = "the number of meshes of one buffer to cull on the GPU";
-            return Err(RenderError::TooLarge { what, requested: records, limit });
+            return Err(GpuError::Limit {
+                limit: "max_compute_workgroups_per_dimension",
+                what: "culling the meshes of one buffer",
+                needed: records.div_ceil(LANES),
+                allowed: limit / LANES,
+            });
         }
         let binding_bytes = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
         let max_records = limit.min(binding_bytes / size_of::<CullRecord>() as u64);
         let record_capacity = capacity(records, max_records).next_multiple_of(LANES);
         let command_capacity = capacity(commands, binding_bytes / size_of::<DrawCommand>() as u64);
         let storage = |label, size_bytes: u64, also: Usage| {
-            opened.buffer(label, size_bytes, Usage::STORAGE | also)
+            gpu.buffer(label, size_bytes, Usage::STORAGE | also)
         };
         let info_usage = Usage::UNIFORM | Usage::COPY_DST;
         let info_bytes = size_of::<Info>() as u64;
-        let info = opened.buffer("region of meshes to cull", info_bytes, info_usage)?;
+        let info = gpu.buffer(INFO, info_bytes, info_usage)?;
         let records_bytes = record_capacity * size_of::<CullRecord>() as u64;
-        let records = storage("meshes to cull", records_bytes, Usage::COPY_DST)?;
+        let records = storage(RECORDS, records_bytes, Usage::COPY_DST)?;
         let none = Usage::empty();
-        let seen = storage("meshes seen", record_capacity * 4, none)?;
-        let verdicts = storage("verdicts on meshes", record_capacity * 4, none)?;
-        let counter_count = record_capacity / LANES * u64::from(CullFrame::BINS);
-        let counters = storage("counts of commands", counter_count * 4, none)?;
+        let seen = storage("the meshes seen", record_capacity * 4, none)?;
+        let verdicts = storage("the verdicts on meshes", record_capacity * 4, none)?;
+        let counter_count = record_capacity / LANES * u64::from(CullView::BINS);
+        let counters = storage("the counts of commands", counter_count * 4, none)?;
         let totals_usage = Usage::INDIRECT | Usage::COPY_SRC | Usage::COPY_DST;
-        let totals = storage("totals of commands", Self::TOTALS_BYTES, totals_usage)?;
+        let totals = storage("the totals of commands", Self::TOTALS_BYTES, totals_usage)?;
         let commands_bytes = command_capacity * size_of::<DrawCommand>() as u64;
         let commands_usage = Usage::INDIRECT | Usage::COPY_SRC;
-        let commands = storage("commands made on the GPU", commands_bytes, commands_usage)?;
+        let commands = storage("the commands made on the GPU", commands_bytes, commands_usage)?;
         let buffers = [&info, &records, &seen, &verdicts, &counters, &totals, &commands];
-        let group = pipelines::bind_buffers(&opened.gpu.device, &pipelines.region_layout, &buffers);
+        let group = pipelines::bind_buffers(gpu, &pipelines.region_layout, buffers)?;
         Ok(Self {
             info,
             records,
@@ -112,31 +125,37 @@ impl Region {
         fits(records, self.record_capacity) && fits(commands, self.command_capacity)
     }
 
-    /// Uploads the records that have changed. With `clear_rest`, unused commands must draw nothing.
+    /// Uploads the records that have changed.
+    ///
+    /// # Errors
+    /// The errors of [`Gpu::write`]. The changes are uploaded again by the next call.
     pub(super) fn upload(
         &mut self,
-        queue: &wgpu::Queue,
+        gpu: &Gpu,
         table: &CullTable,
         buffer: usize,
-        clear_rest: bool,
-    ) {
+    ) -> Result<(), GpuError> {
         let [records, commands] = needed(table, buffer);
+        let pattern = table.pattern();
         let info = Info {
             records: records as u32,
             workgroups: records.div_ceil(LANES) as u32,
             commands: commands as u32,
-            clear_rest: clear_rest.into(),
+            pattern_elements: pattern.elements,
+            indices_per_element: pattern.indices_per_element,
+            vertices_per_element: pattern.vertices_per_element,
         };
         if self.uploaded != Some(info) {
-            queue.write_buffer(&self.info, 0, bytemuck::bytes_of(&info));
+            gpu.write(INFO, &self.info, 0, once(bytemuck::bytes_of(&info)))?;
             self.uploaded = Some(info);
         }
         for range in table.changed_since(buffer, self.revision) {
             let offset_bytes = (range.start * size_of::<CullRecord>()) as u64;
             let bytes: &[u8] = bytemuck::cast_slice(&table.records(buffer)[range]);
-            queue.write_buffer(&self.records, offset_bytes, bytes);
+            gpu.write(RECORDS, &self.records, offset_bytes, once(bytes))?;
         }
         self.revision = table.revision();
+        Ok(())
     }
 
     /// Number of workgroups that process its meshes.

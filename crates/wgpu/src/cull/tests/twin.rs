@@ -1,13 +1,14 @@
 //! The algorithms of `cull.wgsl`, `commands.wgsl` and `pyramid.wgsl` in Rust: the oracle for tests of
 //! the shaders.
-//! The oracle itself is tested against [`Visibility`](crate::Visibility) and plain searches.
+//! The oracle itself is tested against plain searches.
 
-use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 use glam::{Mat4, Vec3, Vec4Swizzles};
 
-use super::super::{CullFrame, CullRecord};
-use crate::{buffers::PATTERN_QUADS, draw_data::voxel_scale};
+use super::super::{
+    CullView,
+    bounds::{CullRecord, Pattern, longest},
+};
 
 /// A depth picture, and coarser ones with the farthest depth in blocks of 2, 4, 8, … pixels.
 pub(crate) struct Pyramid {
@@ -27,7 +28,6 @@ impl Level {
         [self.width, self.texels.len() / self.width]
     }
 
-    #[cfg(feature = "wgpu")]
     pub(crate) fn texels(&self) -> &[f32] {
         &self.texels
     }
@@ -82,84 +82,42 @@ fn halved(level: &Level) -> Level {
     Level { width, texels: texels.collect() }
 }
 
-/// The difference of two coordinates, without overflow.
-fn difference(low: i32, camera: i32) -> f32 {
-    let size = low.abs_diff(camera) as f32;
-    if low >= camera { size } else { -size }
+fn relative(view: &CullView, record: &CullRecord) -> Vec3 {
+    Vec3::from_array(view.relative_low(&record.bounds()))
 }
 
-fn relative(frame: &CullFrame, record: &CullRecord) -> Vec3 {
-    let low = [0, 1, 2].map(|axis| difference(record.origin[axis], frame.camera_voxel[axis]));
-    Vec3::from_array(low) - Vec3::from_array(frame.camera_fraction)
+/// Parts of a mesh that may be visible; empty if the mesh is outside the view frustum.
+pub(crate) fn visible_parts(view: &CullView, record: &CullRecord) -> u32 {
+    u32::from(view.visible_parts(&record.bounds()).bits()) & filled(record)
 }
 
-fn in_view(frame: &CullFrame, low: Vec3, extent: f32) -> bool {
-    let distance = 1.0 + low.abs().max_element() + extent;
-    frame.planes.iter().zip(&frame.reaches).all(|(&[x, y, z, offset], &[reach, slack, ..])| {
-        let farthest = x * low.x + y * low.y + z * low.z + extent * reach + offset;
-        farthest >= -slack * distance
-    })
-}
-
-fn visible_faces(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let flags = frame.flags;
-    if flags & CullFrame::MASK_BACK_FACES == 0 {
-        return 63;
-    }
-    if flags & CullFrame::PARALLEL != 0 {
-        return (flags >> CullFrame::PARALLEL_SHIFT) as u32 & 63;
-    }
-    let extent = record.extent;
-    (0..3).fold(0, |bits, axis| {
-        let (low, camera) = (record.origin[axis], frame.camera_voxel[axis]);
-        let apart = low.abs_diff(camera);
-        let positive = camera > low;
-        let negative =
-            if camera < low { extent > 0 || apart > 1 } else { extent > 1 && apart < extent - 1 };
-        bits | u32::from(negative) << axis | u32::from(positive) << (axis + 3)
-    })
-}
-
-/// Face directions of a mesh that may be visible; empty if the mesh is outside the view frustum.
-pub(crate) fn visible_parts(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let culls = frame.flags & CullFrame::CULL_FRUSTUM != 0;
-    let low = relative(frame, record);
-    if culls && !in_view(frame, low, record.extent as f32) {
-        return 0;
-    }
-    visible_faces(frame, record) & filled(record)
-}
-
-/// Face directions with quads.
+/// Parts with elements.
 fn filled(record: &CullRecord) -> u32 {
     let start = |part: usize| if part == 0 { 0 } else { record.ends[part - 1] };
     (0..6).fold(0, |bits, part| bits | u32::from(record.ends[part] > start(part)) << part)
 }
 
 /// Whether all visible parts of a mesh are hidden behind the depths of the pyramid.
-pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecord) -> bool {
+pub(crate) fn is_hidden(view: &CullView, pyramid: &Pyramid, record: &CullRecord) -> bool {
     const SLACK: f32 = 1e-3;
-    const SLIVER_VOXELS: f32 = 0.25;
     const LEAST_W: f32 = 1e-3;
     const GUARD_PIXELS: f32 = 1.0;
-    let extent = record.extent as f32;
-    let low = relative(frame, record);
-    let m = Mat4::from_cols_array_2d(&frame.clip_from_relative);
+    let size = Vec3::from_array(record.size);
+    let low = relative(view, record);
+    let m = Mat4::from_cols_array_2d(&view.clip_from_relative);
     let row_w = m.row(3);
-    let middle_w = row_w.dot((low + extent * 0.5).extend(1.0));
-    let farthest_w = middle_w + 0.5 * extent * row_w.xyz().abs().element_sum();
-    let distance = 1.0 + low.abs().max_element() + extent;
-    let margin = SLIVER_VOXELS * voxel_scale(record.level)
-        + SLACK * distance
-        + frame.seam * farthest_w.max(0.0);
+    let middle_w = row_w.dot((low + size * 0.5).extend(1.0));
+    let farthest_w = middle_w + 0.5 * row_w.xyz().abs().dot(size);
+    let distance = 1.0 + low.abs().max_element() + longest(record.size);
+    let margin = record.margin + SLACK * distance + view.seam * farthest_w.max(0.0);
     let corner = m * (low - margin).extend(1.0);
-    let side = extent + 2.0 * margin;
+    let side = size + 2.0 * margin;
     let (mut least, mut most) = (Vec3::MAX, Vec3::MIN);
     for bits in 0..8_u32 {
         let mut clip = corner;
         for axis in 0..3 {
             if bits >> axis & 1 != 0 {
-                clip += m.col(axis) * side;
+                clip += m.col(axis) * side[axis];
             }
         }
         if clip.w < LEAST_W {
@@ -183,16 +141,16 @@ pub(crate) fn is_hidden(frame: &CullFrame, pyramid: &Pyramid, record: &CullRecor
 }
 
 /// The bin that a mesh is drawn in.
-pub(crate) fn bin(frame: &CullFrame, record: &CullRecord) -> u32 {
-    let middle = relative(frame, record) + record.extent as f32 * 0.5;
-    let clip = Mat4::from_cols_array_2d(&frame.clip_from_relative) * middle.extend(1.0);
-    let (per_octave, per_depth) = (frame.bins_per_octave, frame.bins_per_depth);
-    let bin = per_octave * clip.w.max(1e-3).log2() + per_depth * clip.z + frame.first_bin;
-    bin.clamp(0.0, (CullFrame::BINS - 1) as f32) as u32
+pub(crate) fn bin(view: &CullView, record: &CullRecord) -> u32 {
+    let middle = relative(view, record) + Vec3::from_array(record.size) * 0.5;
+    let clip = Mat4::from_cols_array_2d(&view.clip_from_relative) * middle.extend(1.0);
+    let (per_octave, per_depth) = (view.bins_per_octave, view.bins_per_depth);
+    let bin = per_octave * clip.w.max(1e-3).log2() + per_depth * clip.z + view.first_bin;
+    bin.clamp(0.0, (CullView::BINS - 1) as f32) as u32
 }
 
-/// The commands that draw these face directions of a mesh.
-pub(crate) fn commands(record: &CullRecord, parts: u32) -> Vec<DrawCommand> {
+/// The commands that draw these parts of a mesh.
+pub(crate) fn commands(record: &CullRecord, parts: u32, pattern: Pattern) -> Vec<DrawCommand> {
     let start = |part: usize| if part == 0 { 0 } else { record.ends[part - 1] };
     let mut runs: Vec<[u32; 2]> = Vec::new();
     let mut is_open = false;
@@ -208,12 +166,12 @@ pub(crate) fn commands(record: &CullRecord, parts: u32) -> Vec<DrawCommand> {
     let mut commands = Vec::new();
     for [mut first, end] in runs {
         while first < end {
-            let count = (end - first).min(PATTERN_QUADS);
+            let count = (end - first).min(pattern.elements);
             commands.push(DrawCommand {
-                index_count: count * INDICES_PER_QUAD,
+                index_count: count * pattern.indices_per_element,
                 instance_count: 1,
                 first_index: 0,
-                base_vertex: ((record.first_quad + first) * VERTICES_PER_QUAD) as i32,
+                base_vertex: ((record.first_element + first) * pattern.vertices_per_element) as i32,
                 first_instance: record.slot,
             });
             first += count;

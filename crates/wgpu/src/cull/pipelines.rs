@@ -1,6 +1,7 @@
 //! Layouts and pipelines of the compute shaders.
 
-use super::List;
+use super::CullList;
+use crate::{error::GpuError, gpu::Gpu};
 
 /// Maximum number of storage buffers that one shader binds.
 pub(super) const STORAGE_BUFFERS: u32 = 7;
@@ -13,7 +14,8 @@ pub(super) const CULL: &str = concat!(include_str!("cull.wgsl"), include_str!("c
 pub(super) const PYRAMID: &str = include_str!("pyramid.wgsl");
 
 /// Objects that are created once.
-pub(in crate::wgpu_device) struct CullPipelines {
+#[derive(Debug)]
+pub(super) struct CullPipelines {
     /// Layout of frame and pyramid, as the judge stage reads them.
     pub(super) view_layout: wgpu::BindGroupLayout,
     /// Layout of records, commands and intermediate data.
@@ -21,6 +23,7 @@ pub(in crate::wgpu_device) struct CullPipelines {
     /// Layout of a pyramid that is being made.
     pub(super) pyramid_layout: wgpu::BindGroupLayout,
     /// Judge, scan, emit.
+    all: [wgpu::ComputePipeline; 3],
     known: [wgpu::ComputePipeline; 3],
     new: [wgpu::ComputePipeline; 3],
     pub(super) from_depth: wgpu::ComputePipeline,
@@ -35,8 +38,11 @@ impl CullPipelines {
         let pyramid_layout = layout(device, "pyramid", &[UNIFORM, WRITE, UNIFORM, DEPTH]);
         let cull = Stages::new(device, "cull", CULL, &[Some(&view_layout), Some(&region_layout)]);
         let pyramid = Stages::new(device, "pyramid", PYRAMID, &[Some(&pyramid_layout)]);
+        let known = ["judge_known", "scan_known", "emit_known"].map(|entry| cull.pipeline(entry));
+        let [_, scan, emit] = known.clone();
         Self {
-            known: ["judge_known", "scan_known", "emit_known"].map(|entry| cull.pipeline(entry)),
+            all: [cull.pipeline("judge_all"), scan, emit],
+            known,
             new: ["judge_new", "scan_new", "emit_new"].map(|entry| cull.pipeline(entry)),
             from_depth: pyramid.pipeline("from_depth"),
             from_level: pyramid.pipeline("from_level"),
@@ -47,10 +53,11 @@ impl CullPipelines {
     }
 
     /// The stages that make a list: judge, scan, emit.
-    pub(super) const fn of(&self, list: List) -> &[wgpu::ComputePipeline; 3] {
+    pub(super) const fn of(&self, list: CullList) -> &[wgpu::ComputePipeline; 3] {
         match list {
-            List::Known => &self.known,
-            List::New => &self.new,
+            CullList::All => &self.all,
+            CullList::Known => &self.known,
+            CullList::New => &self.new,
         }
     }
 }
@@ -130,25 +137,24 @@ fn layout(
 }
 
 /// Binds whole buffers, in order.
-pub(super) fn bind_buffers(
-    device: &wgpu::Device,
+pub(super) fn bind_buffers<const N: usize>(
+    gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
-    buffers: &[&wgpu::Buffer],
-) -> wgpu::BindGroup {
-    let resources = buffers.iter().map(|buffer| buffer.as_entire_binding());
-    bind(device, layout, resources)
+    buffers: [&wgpu::Buffer; N],
+) -> Result<wgpu::BindGroup, GpuError> {
+    bind(gpu, layout, buffers.into_iter().map(wgpu::Buffer::as_entire_binding))
 }
 
 /// Binds resources, in order.
 pub(super) fn bind<'a>(
-    device: &wgpu::Device,
+    gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
     resources: impl Iterator<Item = wgpu::BindingResource<'a>>,
-) -> wgpu::BindGroup {
+) -> Result<wgpu::BindGroup, GpuError> {
     let entries: Vec<_> = (0..)
         .zip(resources)
         .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
         .collect();
-    let label = None;
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries: &entries })
+    let descriptor = wgpu::BindGroupDescriptor { label: Some("cull"), layout, entries: &entries };
+    gpu.scope(("the bind group of culling", 0), || gpu.device.create_bind_group(&descriptor))
 }

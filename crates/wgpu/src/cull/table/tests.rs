@@ -1,16 +1,18 @@
 use std::collections::BTreeMap;
 
+use drystone_pool::{MoveBudget, NullBackend};
+use drystone_testing::Random;
 use proptest::prelude::*;
 
 use super::*;
 
-fn record(slot: u32, first_quad: u32, counts: [u32; 6]) -> CullRecord {
-    CullRecord::new(
-        slot,
-        DrawData { origin: [first_quad as i32; 3], level: 0, extent: 32, sort_rank: 0 },
-        first_quad,
-        counts,
-    )
+fn record(slot: u32, first_element: u32, [a, b, c, d, e, f]: [u32; 6]) -> CullRecord {
+    let bounds = CullBounds::of_voxels([first_element as i32; 3], [32; 3]);
+    CullRecord::new(slot, bounds, first_element, [a, b, c, d, e, f, 0, 0])
+}
+
+fn table() -> CullTable {
+    CullTable::new(&PoolConfig::default())
 }
 
 impl CullTable {
@@ -31,9 +33,15 @@ impl CullTable {
         for records in &self.buffers {
             assert_eq!(records.next.len(), records.records.len());
             assert_eq!(records.changed.len(), records.records.len().div_ceil(Self::BLOCK));
-            let most: u64 = records.records.iter().map(CullRecord::max_commands).sum();
+            let most: u64 = records.records.iter().map(|it| it.max_commands(self.pattern)).sum();
             assert_eq!(most, records.max_commands);
         }
+    }
+}
+
+impl CullTable {
+    fn has_pieces(&self, slot: usize) -> bool {
+        self.heads.get(slot).is_some_and(|head| *head != Link::NONE)
     }
 }
 
@@ -87,7 +95,7 @@ proptest! {
     /// equals copying everything.
     #[test]
     fn contains_the_inserted_records(ops in prop::collection::vec(op(), 1..400)) {
-        let mut table = CullTable::new();
+        let mut table = table();
         let mut model: BTreeMap<u32, Vec<(u32, CullRecord)>> = BTreeMap::new();
         let mut mirrors = vec![Vec::new(); 3];
         let mut synced = 0;
@@ -95,17 +103,17 @@ proptest! {
             match op {
                 Op::Insert { buffer, slot, counts } => {
                     let piece = record(slot, n as u32, counts);
-                    table.insert(buffer, piece);
+                    table.insert_piece(buffer, piece);
                     model.entry(slot).or_default().push((buffer, piece));
                 }
                 Op::Set { slot, pieces } => {
                     let of = |(buffer, counts)| (buffer, record(slot, n as u32, counts));
                     let pieces: Vec<_> = pieces.into_iter().map(of).collect();
-                    table.set(slot, pieces.iter().copied());
+                    table.set_pieces(slot, pieces.iter().copied());
                     model.insert(slot, pieces);
                 }
                 Op::Remove { slot } => {
-                    table.remove(slot);
+                    table.remove_pieces(slot);
                     model.remove(&slot);
                 }
                 Op::Sync => {
@@ -117,16 +125,16 @@ proptest! {
                 }
             }
             table.check();
-            let has_mesh = |slot| model.get(&slot).is_some_and(|pieces| !pieces.is_empty());
-            prop_assert!((0..301).all(|slot| table.contains(slot) == has_mesh(slot)));
+            let has_mesh = |slot| model.get(&(slot as u32)).is_some_and(|pieces| !pieces.is_empty());
+            prop_assert!((0..301).all(|slot| table.has_pieces(slot) == has_mesh(slot)));
         }
         let pieces = || model.values().flatten();
         for buffer in 0..3 {
             let mut held: Vec<_> = table.records(buffer as usize).to_vec();
             let mut expected: Vec<_> =
                 pieces().filter(|(of, _)| *of == buffer).map(|(_, piece)| *piece).collect();
-            held.sort_by_key(|piece| (piece.first_quad, piece.ends));
-            expected.sort_by_key(|piece| (piece.first_quad, piece.ends));
+            held.sort_by_key(|piece| (piece.first_element, piece.ends));
+            expected.sort_by_key(|piece| (piece.first_element, piece.ends));
             prop_assert_eq!(held, expected);
         }
     }
@@ -134,51 +142,141 @@ proptest! {
 
 #[test]
 fn unrelated_blocks_do_not_change() {
-    let mut table = CullTable::new();
+    let mut table = table();
     for slot in 0..1000 {
-        table.insert(0, record(slot, slot, [1; 6]));
+        table.insert_piece(0, record(slot, slot, [1; 6]));
     }
     let revision = table.revision();
     assert_eq!(table.changed_since(0, revision).count(), 0);
     assert!(table.changed_since(0, 0).eq(std::iter::once(0..1000)));
-    table.remove(70);
+    table.remove_pieces(70);
     // The last record has moved to its index, in the second block.
     assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
     assert_eq!(table.records(0)[70].slot, 999);
-    table.remove(70);
-    table.remove(5000);
+    table.remove_pieces(70);
+    table.remove_pieces(5000);
     assert_eq!(table.records(0).len(), 999);
 }
 
 /// A mesh that changes and stays in its buffer touches one block, and its neighbours do not move.
 #[test]
 fn a_mesh_that_stays_in_its_buffer_keeps_its_record() {
-    let mut table = CullTable::new();
+    let mut table = table();
     for slot in 0..1000 {
-        table.insert(0, record(slot, slot, [1; 6]));
+        table.insert_piece(0, record(slot, slot, [1; 6]));
     }
     let revision = table.revision();
     let changed = record(70, 5000, [2; 6]);
-    table.set(70, std::iter::once((0, changed)));
+    table.set_pieces(70, std::iter::once((0, changed)));
     assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
     assert_eq!((table.records(0)[70], table.records(0).len()), (changed, 1000));
     // In another buffer it is appended, and leaves no gap.
-    table.set(70, std::iter::once((1, changed)));
+    table.set_pieces(70, std::iter::once((1, changed)));
     assert_eq!((table.records(0).len(), table.records(1)), (999, &[changed][..]));
 }
 
 #[test]
 fn tables_have_unique_ids() {
-    assert_ne!(CullTable::new().id(), CullTable::new().id());
+    assert_ne!(table().id(), table().id());
 }
 
 #[test]
 fn the_maximum_number_of_commands_is_counted() {
-    let most = |counts| record(0, 0, counts).max_commands();
+    const PATTERN_QUADS: u32 = 1000;
+    let pattern = table().pattern();
+    let pattern = Pattern { elements: PATTERN_QUADS, ..pattern };
+    let most = |counts| record(0, 0, counts).max_commands(pattern);
     assert_eq!(most([0; 6]), 0);
     assert_eq!(most([5; 6]), 3);
     assert_eq!(most([5, 0, 0, 0, 0, 1]), 1);
     assert_eq!(most([5, 0, 1, 0, 0, 1]), 2);
     assert_eq!(most([PATTERN_QUADS - 1, 0, 0, 0, 0, 0]), 1);
     assert_eq!(most([PATTERN_QUADS + 1, 0, 0, 0, 0, PATTERN_QUADS]), 3);
+}
+
+/// The ranges that a pool reports for a mesh, with the box of its table.
+fn expected(pool: &VertexPool<u64, u32>, mesh: MeshHandle) -> Vec<(u32, CullRecord)> {
+    let bounds = bounds_of(*pool.data(mesh).unwrap());
+    let of = |range: MeshRange| {
+        let counts = range.part_counts;
+        (range.buffer, CullRecord::new(mesh.slot(), bounds, range.first, counts))
+    };
+    pool.ranges_of(mesh).map(of).collect()
+}
+
+fn bounds_of(number: u32) -> CullBounds {
+    let low = [number as f32, 0.5, -1.0];
+    match number % 2 {
+        0 => CullBounds::new(low, low.map(|c| c + 2.0)).with_margin(0.125),
+        _ => CullBounds::of_voxels([number as i32; 3], [1, 2, 3]),
+    }
+}
+
+/// A table that follows a pool's inserts, replacements, removals and moves contains the pool's ranges.
+#[test]
+fn a_table_follows_its_pool() {
+    let config = PoolConfig::default()
+        .with_min_buffer_elements(256)
+        .with_max_buffer_elements(1024)
+        .with_spare_frames(1);
+    let mut pool = VertexPool::<u64, u32>::new(config).unwrap();
+    let (mut backend, mut random) = (NullBackend::default(), Random::new(3));
+    let (mut table, mut meshes, mut moves) = (table(), Vec::new(), 0);
+    for step in 0..2000 {
+        let counts = [(); 6].map(|()| random.below(20));
+        let elements = vec![0; counts.iter().sum::<u32>() as usize];
+        let at = random.below(meshes.len().max(1) as u32) as usize;
+        match random.below(4) {
+            0 if !meshes.is_empty() => {
+                let mesh = meshes.swap_remove(at);
+                pool.remove(mesh).unwrap();
+                table.remove(mesh);
+                assert!(!table.contains(mesh));
+            }
+            1 if !meshes.is_empty() => {
+                let mesh = meshes[at];
+                pool.replace(mesh, &elements, &counts, step, &mut backend).unwrap();
+                table.set(&pool, mesh, bounds_of(step));
+            }
+            _ => {
+                let mesh = pool.insert(&elements, &counts, step, &mut backend).unwrap();
+                table.set(&pool, mesh, bounds_of(step));
+                meshes.push(mesh);
+            }
+        }
+        if meshes.len() > 60 {
+            for mesh in meshes.drain(..40) {
+                pool.remove(mesh).unwrap();
+                table.remove(mesh);
+            }
+        }
+        pool.frame_submitted(u64::from(step) + 1);
+        pool.frames_completed(u64::from(step) + 1, &mut backend);
+        moves += pool.defragment(&MoveBudget::default(), &mut backend).moves;
+        table.update_moved(&pool);
+        let mut held: Vec<_> = (0..table.buffers())
+            .flat_map(|buffer| table.records(buffer).iter().map(move |it| (buffer as u32, *it)))
+            .collect();
+        let mut all: Vec<_> = meshes.iter().flat_map(|mesh| expected(&pool, *mesh)).collect();
+        held.sort_by_key(|(buffer, it)| (*buffer, it.first_element));
+        all.sort_by_key(|(buffer, it)| (*buffer, it.first_element));
+        assert_eq!(held, all, "step {step}");
+    }
+    assert!(moves > 50, "{moves} moves");
+}
+
+/// A stale handle changes no mesh that has its slot now.
+#[test]
+fn stale_handles_change_nothing() {
+    let mut pool = VertexPool::<u64, u32>::new(PoolConfig::default()).unwrap();
+    let (mut backend, mut table) = (NullBackend::default(), table());
+    let old = pool.insert(&[1], &[1], 0, &mut backend).unwrap();
+    pool.remove(old).unwrap();
+    let new = pool.insert(&[1, 2], &[2], 2, &mut backend).unwrap();
+    assert_eq!(old.slot(), new.slot());
+    table.set(&pool, new, bounds_of(2));
+    table.set(&pool, old, bounds_of(4));
+    table.remove(old);
+    assert!(table.contains(new) && !table.contains(old));
+    assert_eq!(table.records(0), expected(&pool, new).iter().map(|it| it.1).collect::<Vec<_>>());
 }

@@ -5,29 +5,25 @@
 const LANES: u32 = 64u;
 // Steps of distance by which commands are sorted, nearest first.
 const BINS: u32 = 16u;
-const VERTICES_PER_QUAD: u32 = 4u;
-const INDICES_PER_QUAD: u32 = 6u;
-// Maximum number of quads in one command.
-const PATTERN_QUADS: u32 = 98304u;
 
 fn bin_of(index: u32) -> u32 {
-    let middle = relative(index) + f32(records[index].extent) * 0.5;
-    let m = frame.clip_from_relative;
+    let middle = relative(index) + size_of(index) * 0.5;
+    let m = view.clip_from_relative;
     let clip = m[0] * middle.x + m[1] * middle.y + m[2] * middle.z + m[3];
-    let bin = frame.bins_per_octave * log2(max(clip.w, 1e-3)) + frame.bins_per_depth * clip.z + frame.first_bin;
+    let bin = view.bins_per_octave * log2(max(clip.w, 1e-3)) + view.bins_per_depth * clip.z + view.first_bin;
     return u32(clamp(bin, 0.0, f32(BINS - 1u)));
 }
 
-// A run of quads that one command could draw if the pattern were long enough.
+// A run of elements that one command could draw if the pattern were long enough.
 struct Run {
     first: u32,
     end: u32,
-    // The visible face directions after it.
+    // The visible parts after it.
     rest: u32,
 }
 
-// The first run of `visible` face directions. It ends before the next hidden one; face directions
-// without quads are neither.
+// The first run of `visible` parts. It ends before the next hidden one; parts without elements are
+// neither.
 fn next_run(index: u32, visible: u32, hidden: u32) -> Run {
     let part = firstTrailingBit(visible);
     let stop = firstTrailingBit((hidden | (1u << FACE_COUNT)) & (0xffffffffu << part));
@@ -37,7 +33,7 @@ fn next_run(index: u32, visible: u32, hidden: u32) -> Run {
 
 struct Tally {
     commands: u32,
-    quads: u32,
+    elements: u32,
 }
 
 fn tally(index: u32, parts: u32) -> Tally {
@@ -46,8 +42,8 @@ fn tally(index: u32, parts: u32) -> Tally {
     var visible = parts;
     while visible != 0u {
         let run = next_run(index, visible, hidden);
-        out.quads += run.end - run.first;
-        out.commands += (run.end - run.first + PATTERN_QUADS - 1u) / PATTERN_QUADS;
+        out.elements += run.end - run.first;
+        out.commands += (run.end - run.first + region.pattern_elements - 1u) / region.pattern_elements;
         visible = run.rest;
     }
     return out;
@@ -55,14 +51,14 @@ fn tally(index: u32, parts: u32) -> Tally {
 
 // Commands and bin of each mesh of this workgroup: bin << 16 | commands.
 var<workgroup> lane_commands: array<u32, 64>;
-var<workgroup> lane_quads: array<u32, 64>;
+var<workgroup> lane_elements: array<u32, 64>;
 
 fn commands_of(lane: u32) -> u32 {
     return lane_commands[lane] & 0xffffu;
 }
 
-// Stores the face directions of a mesh that one of the lists draws, and adds up its commands,
-// meshes and quads.
+// Stores the parts of a mesh that one of the lists draws, and adds up its commands, meshes and
+// elements.
 fn note(index: u32, lane: u32, workgroup: u32, parts: u32, list: u32) {
     var bin = 0u;
     var drawn = Tally(0u, 0u);
@@ -74,7 +70,7 @@ fn note(index: u32, lane: u32, workgroup: u32, parts: u32, list: u32) {
         verdicts[index] = (drawn.commands << 16u) | (bin << 8u) | parts;
     }
     lane_commands[lane] = (bin << 16u) | drawn.commands;
-    lane_quads[lane] = drawn.quads;
+    lane_elements[lane] = drawn.elements;
     workgroupBarrier();
     if lane < BINS {
         var count = 0u;
@@ -84,17 +80,31 @@ fn note(index: u32, lane: u32, workgroup: u32, parts: u32, list: u32) {
         counters[lane * region.workgroups + workgroup] = count;
     } else if lane == BINS {
         var meshes = 0u;
-        var quads = 0u;
+        var elements = 0u;
         for (var other = 0u; other < LANES; other++) {
             meshes += u32(commands_of(other) != 0u);
-            quads += lane_quads[other];
+            elements += lane_elements[other];
         }
         atomicAdd(&totals[list].meshes, meshes);
-        atomicAdd(&totals[list].quads, quads);
+        atomicAdd(&totals[list].elements, elements);
     }
 }
 
-// The first list: meshes that were visible at the end of the last frame and are in view.
+// One list of all meshes in view.
+@compute @workgroup_size(64)
+fn judge_all(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+) {
+    var parts = 0u;
+    if id.x < region.records {
+        parts = visible_parts(id.x);
+    }
+    note(id.x, lane, workgroup.x, parts, 0u);
+}
+
+// The first of two lists: meshes that were visible at the end of the last frame and are in view.
 @compute @workgroup_size(64)
 fn judge_known(
     @builtin(global_invocation_id) id: vec3<u32>,
@@ -108,8 +118,8 @@ fn judge_known(
     note(id.x, lane, workgroup.x, parts, 0u);
 }
 
-// The second list: meshes that have come into view, tested against the depth of the first list.
-// Meshes of the first list are tested too, for the next frame.
+// The second of two lists: meshes that have come into view, tested against the depth of the first list.
+// Meshes of the first list are tested too, for the next view.
 @compute @workgroup_size(64)
 fn judge_new(
     @builtin(global_invocation_id) id: vec3<u32>,
@@ -187,10 +197,10 @@ fn write_commands(index: u32, parts: u32, first_command: u32) {
         let run = next_run(index, visible, hidden);
         var first = run.first;
         while first < run.end && next < region.capacity {
-            let count = min(run.end - first, PATTERN_QUADS);
-            let base_vertex = (records[index].first_quad + first) * VERTICES_PER_QUAD;
-            commands[next] =
-                Command(count * INDICES_PER_QUAD, 1u, 0u, base_vertex, records[index].slot);
+            let count = min(run.end - first, region.pattern_elements);
+            let base_vertex = (records[index].first_element + first) * region.vertices_per_element;
+            let index_count = count * region.indices_per_element;
+            commands[next] = Command(index_count, 1u, 0u, base_vertex, records[index].slot);
             first += count;
             next++;
         }
@@ -214,7 +224,7 @@ fn emit(index: u32, lane: u32, workgroup: u32, total: u32) {
         write_commands(index, verdict & 63u, next);
     }
     let lanes = region.workgroups * LANES;
-    let rest = select(region.capacity, total + index, region.clear_rest != 0u);
+    let rest = select(region.capacity, total + index, view.clear_rest != 0u);
     for (var next = rest; next < region.capacity; next += lanes) {
         commands[next] = Command(0u, 0u, 0u, 0u, 0u);
     }

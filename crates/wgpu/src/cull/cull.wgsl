@@ -1,14 +1,11 @@
 // Decides which meshes are visible; commands.wgsl, which follows in the same module, writes the
-// commands that draw them. The arithmetic is that of visibility.rs; cull/tests/twin.rs has a copy
-// of all of it.
+// commands that draw them. view.rs has the arithmetic of visible_parts, tests/twin.rs the rest.
 //
 // No branch depends on uniforms alone: Mesa's lavapipe would insert their values into the shader
 // and compile it again in every frame, which takes 0.4 s. Therefore conditions use `select`, `&`
 // and `|`, which are no branches.
 
 const FACE_COUNT: u32 = 6u;
-// The highest level of detail.
-const MAX_LEVEL: u32 = 24u;
 
 const MASK_BACK_FACES: i32 = 1;
 const CULL_FRUSTUM: i32 = 2;
@@ -17,25 +14,24 @@ const PARALLEL_SHIFT: u32 = 8u;
 
 // Tolerance for rounding of a position, per voxel of distance.
 const SLACK: f32 = 1e-3;
-// Maximum error of the interpolated depth of faces seen nearly edge-on, in voxels of the mesh:
-// larger voxels have larger faces.
-const SLIVER_VOXELS: f32 = 0.25;
 // A mesh with a corner nearer to the camera's plane than this is not tested for occlusion.
 const LEAST_W: f32 = 1e-3;
 // Maximum reach of a rasterised mesh beyond its box's outline, in pixels.
 const GUARD_PIXELS: f32 = 1.0;
 
-struct CullFrame {
+struct CullView {
     clip_from_relative: mat4x4<f32>,
     planes: array<vec4<f32>, 6>,
     reaches: array<vec4<f32>, 6>,   // x: a unit box's reach, y: slack
     camera_voxel: vec3<i32>,
     flags: i32,
     camera_fraction: vec3<f32>,
-    seam: f32,                      // voxels per clip w
+    seam: f32,                      // units per clip w
     bins_per_octave: f32,
     bins_per_depth: f32,
     first_bin: f32,
+    // 1 if every command is issued: unused ones must draw nothing then.
+    clear_rest: u32,
 }
 
 struct Levels {
@@ -48,16 +44,23 @@ struct Region {
     workgroups: u32,
     // Capacity of the command buffer.
     capacity: u32,
-    // 1 if every command is issued: unused ones must draw nothing then.
-    clear_rest: u32,
+    // Maximum number of elements in one command.
+    pattern_elements: u32,
+    indices_per_element: u32,
+    vertices_per_element: u32,
 }
 
 struct Record {
+    // The lowest corner of the box is origin + low.
     origin: array<i32, 3>,
-    level: u32,
-    extent: u32,
-    first_quad: u32,
+    low: array<f32, 3>,
+    size: array<f32, 3>,
+    // Maximum reach of interpolated depths in front of the box.
+    margin: f32,
+    first_element: u32,
     slot: u32,
+    // Parts that are drawn for any position of the camera.
+    always: u32,
     ends: array<u32, 6>,
 }
 
@@ -73,19 +76,19 @@ struct Command {
 struct Totals {
     commands: u32,
     meshes: atomic<u32>,
-    quads: atomic<u32>,
+    elements: atomic<u32>,
     unused: u32,
 }
 
-@group(0) @binding(0) var<uniform> frame: CullFrame;
+@group(0) @binding(0) var<uniform> view: CullView;
 @group(0) @binding(1) var<uniform> levels: Levels;
 @group(0) @binding(2) var<storage, read> pyramid: array<f32>;
 
 @group(1) @binding(0) var<uniform> region: Region;
 @group(1) @binding(1) var<storage, read> records: array<Record>;
-// Whether a mesh was visible at the end of the last frame.
+// Whether a mesh was visible at the end of the last view.
 @group(1) @binding(2) var<storage, read_write> seen: array<u32>;
-// Bits 0–5: face directions to draw, from 8: bin, from 16: commands.
+// Bits 0–5: parts to draw, from 8: bin, from 16: commands.
 @group(1) @binding(3) var<storage, read_write> verdicts: array<u32>;
 // Number of commands by bin and workgroup; later the offset of each bin of each workgroup.
 @group(1) @binding(4) var<storage, read_write> counters: array<u32>;
@@ -106,26 +109,39 @@ fn apart(low: i32, camera: i32) -> u32 {
 
 fn relative(index: u32) -> vec3<f32> {
     let low = vec3<f32>(
-        difference(records[index].origin[0], frame.camera_voxel.x),
-        difference(records[index].origin[1], frame.camera_voxel.y),
-        difference(records[index].origin[2], frame.camera_voxel.z),
+        difference(records[index].origin[0], view.camera_voxel.x),
+        difference(records[index].origin[1], view.camera_voxel.y),
+        difference(records[index].origin[2], view.camera_voxel.z),
     );
-    return low - frame.camera_fraction;
+    let own = vec3<f32>(records[index].low[0], records[index].low[1], records[index].low[2]);
+    return (low - view.camera_fraction) + own;
+}
+
+fn size_of(index: u32) -> vec3<f32> {
+    return vec3<f32>(records[index].size[0], records[index].size[1], records[index].size[2]);
+}
+
+fn longest(size: vec3<f32>) -> f32 {
+    return max(size.x, max(size.y, size.z));
 }
 
 // A number that grows with the distance of everything in the box, for tolerances.
 fn reach(low: vec3<f32>, extent: f32) -> f32 {
-    let size = abs(low);
-    return 1.0 + max(size.x, max(size.y, size.z)) + extent;
+    return 1.0 + longest(abs(low)) + extent;
 }
 
-fn in_view(low: vec3<f32>, extent: f32) -> bool {
+fn in_view(low: vec3<f32>, size: vec3<f32>) -> bool {
+    let extent = longest(size);
     let distance = reach(low, extent);
+    // The box is the cube of its longest side, less this.
+    let short = extent - size;
     for (var n = 0u; n < 6u; n++) {
-        let plane = frame.planes[n];
-        let reaches = frame.reaches[n];
+        let plane = view.planes[n];
+        let reaches = view.reaches[n];
         let along = plane.x * low.x + plane.y * low.y + plane.z * low.z;
-        if along + extent * reaches.x + plane.w < -reaches.y * distance {
+        let normal = max(plane.xyz, vec3<f32>(0.0));
+        let missing = normal.x * short.x + normal.y * short.y + normal.z * short.z;
+        if along + extent * reaches.x + plane.w - missing < -reaches.y * distance {
             return false;
         }
     }
@@ -142,14 +158,14 @@ fn axis_faces(low: i32, camera: i32, extent: u32) -> u32 {
 }
 
 fn visible_faces(index: u32) -> u32 {
-    let flags = frame.flags;
-    let extent = records[index].extent;
-    let towards_camera = axis_faces(records[index].origin[0], frame.camera_voxel.x, extent)
-        | (axis_faces(records[index].origin[1], frame.camera_voxel.y, extent) << 1u)
-        | (axis_faces(records[index].origin[2], frame.camera_voxel.z, extent) << 2u);
+    let flags = view.flags;
+    let size = vec3<u32>(size_of(index));
+    let towards_camera = axis_faces(records[index].origin[0], view.camera_voxel.x, size.x)
+        | (axis_faces(records[index].origin[1], view.camera_voxel.y, size.y) << 1u)
+        | (axis_faces(records[index].origin[2], view.camera_voxel.z, size.z) << 2u);
     let parallel = (u32(flags) >> PARALLEL_SHIFT) & 63u;
     let faces = select(towards_camera, parallel, (flags & PARALLEL) != 0);
-    return select(63u, faces, (flags & MASK_BACK_FACES) != 0);
+    return select(63u, faces, (flags & MASK_BACK_FACES) != 0) | records[index].always;
 }
 
 fn part_start(index: u32, part: u32) -> u32 {
@@ -164,10 +180,10 @@ fn filled_parts(index: u32) -> u32 {
     return bits;
 }
 
-// Face directions of a mesh that may be visible; none if the mesh is outside the view.
+// Parts of a mesh that may be visible; none if the mesh is outside the view.
 fn visible_parts(index: u32) -> u32 {
-    let culls = (frame.flags & CULL_FRUSTUM) != 0;
-    let is_out = culls & !in_view(relative(index), f32(records[index].extent));
+    let culls = (view.flags & CULL_FRUSTUM) != 0;
+    let is_out = culls & !in_view(relative(index), size_of(index));
     return select(visible_faces(index) & filled_parts(index), 0u, is_out);
 }
 
@@ -180,17 +196,16 @@ struct Outline {
     is_whole: bool,
 }
 
-// `scale`: side of the mesh's voxels in units.
-fn outline(low: vec3<f32>, extent: f32, scale: f32) -> Outline {
-    let m = frame.clip_from_relative;
+fn outline(low: vec3<f32>, size: vec3<f32>, own_margin: f32) -> Outline {
+    let m = view.clip_from_relative;
     let row_w = vec4<f32>(m[0].w, m[1].w, m[2].w, m[3].w);
-    let middle_w = dot(row_w, vec4<f32>(low + extent * 0.5, 1.0));
-    let farthest_w = middle_w + 0.5 * extent * dot(abs(row_w.xyz), vec3<f32>(1.0));
+    let middle_w = dot(row_w, vec4<f32>(low + size * 0.5, 1.0));
+    let farthest_w = middle_w + 0.5 * dot(abs(row_w.xyz), size);
     // All faces of the mesh lie within the box extended by this margin.
-    let seam = frame.seam * max(farthest_w, 0.0);
-    let margin = SLIVER_VOXELS * scale + SLACK * reach(low, extent) + seam;
+    let seam = view.seam * max(farthest_w, 0.0);
+    let margin = own_margin + SLACK * reach(low, longest(size)) + seam;
     let corner = m * vec4<f32>(low - margin, 1.0);
-    let side = extent + 2.0 * margin;
+    let side = size + 2.0 * margin;
     var out: Outline;
     out.least = vec2<f32>(1e30);
     out.most = vec2<f32>(-1e30);
@@ -233,8 +248,7 @@ fn covers(low: vec2<u32>, high: vec2<u32>, nearest: f32) -> bool {
 
 // Whether all visible parts of a mesh are hidden behind the depths of the pyramid.
 fn is_hidden(index: u32) -> bool {
-    let scale = f32(1u << min(records[index].level, MAX_LEVEL));
-    let out = outline(relative(index), f32(records[index].extent), scale);
+    let out = outline(relative(index), size_of(index), records[index].margin);
     if !out.is_whole {
         return false;
     }

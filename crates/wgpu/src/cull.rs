@@ -1,0 +1,420 @@
+//! Culling on the GPU: in one list, or by depth in two lists that together draw the exact picture.
+//!
+//! ```text
+//! seen in the last frame ─► judge ─► scan ─► emit ─► draw ─► depth ─► pyramid
+//! everything in view ─────► judge by the pyramid ─► scan ─► emit ─► draw the rest
+//! └─► seen in this frame
+//! ```
+//! A mesh that was visible in the last frame is probably still visible. Such meshes are drawn
+//! first, and their depth culls all others. Only meshes wholly behind that depth are left out, so
+//! the picture is always complete: a bad guess costs time, never a pixel.
+//!
+//! Offsets of commands are computed by prefix sums, within a workgroup and across. So the same
+//! scene always gives the same commands in the same order: bin by bin of distance, near ones first.
+
+mod bounds;
+mod pipelines;
+mod pyramid;
+mod readback;
+mod region;
+mod table;
+mod view;
+
+use std::iter::once;
+
+pub use self::{
+    bounds::CullBounds,
+    readback::CullCounts,
+    table::CullTable,
+    view::{CullOrder, CullView},
+};
+
+use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, region::Region};
+use crate::{error::GpuError, gpu::Gpu, vertices::expect_limit};
+
+const CULLING: &str = "culling on the GPU";
+const VIEW: &str = "the view for culling";
+
+/// One of the lists of commands that a [`Culler`] makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CullList {
+    /// Everything in view. The only list of a frame that is not culled by depth.
+    All,
+    /// The first list of a frame that is culled by depth: meshes that were visible at the end of the
+    /// last frame.
+    Known,
+    /// The second list of a frame that is culled by depth: meshes that have come into view, tested
+    /// against the depth of the first list.
+    New,
+}
+
+impl CullList {
+    /// Offset of the list's totals, in bytes. The first total is the number of commands.
+    const fn totals_offset(self) -> u64 {
+        match self {
+            Self::All | Self::Known => 0,
+            Self::New => Region::LIST_BYTES,
+        }
+    }
+}
+
+/// Depth attachment of the caller that meshes are culled by. Depth is reversed: 1 is the near plane,
+/// 0 the farthest. The texture needs `TEXTURE_BINDING`, one sample a pixel and a depth format.
+#[derive(Clone, Copy, Debug)]
+pub struct CullDepth<'a> {
+    /// The attachment.
+    pub view: &'a wgpu::TextureView,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+}
+
+impl CullDepth<'_> {
+    fn check(&self) -> Result<(), GpuError> {
+        let texture = self.view.texture();
+        let reason = if !texture.usage().contains(wgpu::TextureUsages::TEXTURE_BINDING) {
+            "the depth texture was created without TEXTURE_BINDING"
+        } else if texture.sample_count() != 1 {
+            "the depth texture has several samples a pixel"
+        } else if !texture.format().has_depth_aspect() {
+            "the texture has no depth"
+        } else if self.size[0] > texture.width() || self.size[1] > texture.height() {
+            "the depth texture is smaller than the picture"
+        } else {
+            return Ok(());
+        };
+        Err(GpuError::Unsupported { what: "culling by depth", reason })
+    }
+}
+
+/// Culls the meshes of a [`CullTable`] for one view, and draws what is left, without the CPU.
+///
+/// ```text
+///  culler.prepare(&table, &view)              uploads changed meshes and the view
+///  culler.encode(&mut encoder, CullList::All) compute pass: commands and their number
+///  buffers.draw_culled(&mut pass, &culler, CullList::All)   one indirect call a buffer
+/// ```
+/// To leave out hidden meshes too, call [`prepare_by_depth`](Self::prepare_by_depth), then encode and
+/// draw [`CullList::Known`] in a render pass that clears the depth, and [`CullList::New`] in a pass that
+/// loads it. The picture is the same.
+///
+/// A second view in the same frame needs a second culler.
+///
+/// # Cost
+/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh, in blocks of 64 meshes. The
+/// GPU reads 76 bytes for each mesh in three or six dispatches for each buffer. Memory: about 110 bytes
+/// for each mesh, and with depth a third of the bytes of the depth attachment.
+///
+/// # Examples
+/// ```no_run
+/// use drystone_pool::{MeshHandle, VertexPool};
+/// use drystone_wgpu::{CullBounds, CullList, CullTable, CullView, Culler, GpuError, PoolBuffers};
+///
+/// # fn frame(
+/// #     device: &wgpu::Device, queue: &wgpu::Queue, pool: &mut VertexPool<u64, u32>,
+/// #     buffers: &mut PoolBuffers, mesh: MeshHandle, clip_from_world: [[f32; 4]; 4],
+/// #     pass_descriptor: &wgpu::RenderPassDescriptor<'_>,
+/// # ) -> Result<(), GpuError> {
+/// // Once.
+/// let mut culler = Culler::new(device, queue)?;
+/// let mut table = CullTable::new(&buffers.pool_config());
+/// // For each mesh that is inserted or replaced.
+/// table.set(pool, mesh, CullBounds::new([0.0; 3], [8.0, 2.0, 8.0]));
+/// // For each frame.
+/// let mut encoder = device.create_command_encoder(&Default::default());
+/// culler.prepare(&table, &CullView::new(clip_from_world))?;
+/// culler.encode(&mut encoder, CullList::All)?;
+/// let mut pass = encoder.begin_render_pass(pass_descriptor);
+/// buffers.draw_culled(&mut pass, &culler, CullList::All)?;
+/// drop(pass);
+/// queue.submit([encoder.finish()]);
+/// buffers.submitted(pool);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Culler {
+    gpu: Gpu,
+    pipelines: CullPipelines,
+    /// Contains the [`CullView`].
+    view: wgpu::Buffer,
+    pyramid: Pyramid,
+    /// View and pyramid, bound together.
+    view_group: wgpu::BindGroup,
+    /// Id of the table that the records belong to.
+    table: u64,
+    /// GPU data of each of the table's buffers.
+    regions: Vec<Region>,
+    readback: Readback,
+    max_counted: u32,
+    /// Whether the GPU reads the number of commands in this frame. If not, the maximum number of
+    /// commands is issued, and unused ones draw nothing.
+    is_counted: bool,
+    /// Whether this frame is culled by depth.
+    has_depth: bool,
+}
+
+impl Culler {
+    /// Maximum number of commands of one call whose count is read by the GPU. Every driver with
+    /// multi-draw allows it. wgpu does not report the driver's own limit and does not check it.
+    pub const MAX_COUNTED: u32 = 65_535;
+
+    /// Creates a culler on a device that [can cull](Self::check).
+    ///
+    /// # Errors
+    /// The errors of [`check`](Self::check); `OutOfMemory`, `Lost` or `Refused`.
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Self, GpuError> {
+        Self::check(device)?;
+        let gpu = Gpu::new(device, queue);
+        let pipelines =
+            gpu.scope(("the pipelines of culling", 0), || CullPipelines::new(device))?;
+        let view = view_buffer(&gpu)?;
+        let pyramid = Pyramid::empty(&gpu)?;
+        let view_group = view_group(&gpu, &pipelines, &view, &pyramid)?;
+        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
+        let mut culler = Self {
+            gpu,
+            pipelines,
+            view,
+            pyramid,
+            view_group,
+            table: 0,
+            regions: Vec::new(),
+            readback: Readback::default(),
+            max_counted: 0,
+            is_counted: false,
+            has_depth: false,
+        };
+        culler.set_max_counted(if is_software { 0 } else { Self::MAX_COUNTED });
+        Ok(culler)
+    }
+
+    /// Checks whether a device can cull.
+    ///
+    /// # Errors
+    /// `Limit` if a limit of compute shaders is too low; `Unsupported` if indirect commands cannot
+    /// contain a draw's slot: without `INDIRECT_FIRST_INSTANCE`, on Direct3D 12 and in browsers.
+    pub fn check(device: &wgpu::Device) -> Result<(), GpuError> {
+        let limits = device.limits();
+        for (limit, needed, allowed) in [
+            (
+                "max_compute_workgroups_per_dimension",
+                1,
+                limits.max_compute_workgroups_per_dimension,
+            ),
+            (
+                "max_storage_buffers_per_shader_stage",
+                pipelines::STORAGE_BUFFERS,
+                limits.max_storage_buffers_per_shader_stage,
+            ),
+            (
+                "max_compute_invocations_per_workgroup",
+                pipelines::WIDEST_WORKGROUP,
+                limits.max_compute_invocations_per_workgroup,
+            ),
+            (
+                "max_compute_workgroup_size_x",
+                pipelines::WIDEST_WORKGROUP,
+                limits.max_compute_workgroup_size_x,
+            ),
+        ] {
+            expect_limit(limit, CULLING, needed.into(), allowed.into())?;
+        }
+        if Gpu::draws_indirectly_on(device) {
+            return Ok(());
+        }
+        let reason = "indirect commands cannot contain a draw's slot";
+        Err(GpuError::Unsupported { what: CULLING, reason })
+    }
+
+    /// Sets the maximum number of commands of a call whose count is read by the GPU. Calls of more
+    /// commands issue all of them, and unused ones draw nothing. 0 if the device was created without
+    /// `MULTI_DRAW_INDIRECT_COUNT`.
+    ///
+    /// Default: 0 on software drivers, else [`MAX_COUNTED`](Self::MAX_COUNTED). Mesa's lavapipe (22.3)
+    /// also uses the count of one call for the indirect calls after it, and skips their commands.
+    pub fn set_max_counted(&mut self, max_counted: u32) {
+        let features = self.gpu.device.features();
+        let can_count = features.contains(wgpu::Features::MULTI_DRAW_INDIRECT_COUNT);
+        self.max_counted = if can_count { max_counted } else { 0 };
+    }
+
+    /// Uploads the meshes that have changed and the view of the next frame, in queue order.
+    ///
+    /// # Errors
+    /// `Limit` for more meshes in one buffer than the device culls, `OutOfMemory`, `Lost` or
+    /// `Refused`. Draw on the CPU then, with [`CullView::visible_parts`] as mask.
+    pub fn prepare(&mut self, table: &CullTable, view: &CullView) -> Result<(), GpuError> {
+        self.has_depth = false;
+        self.upload(table, view)
+    }
+
+    /// Uploads the next frame like [`prepare`](Self::prepare), to be culled by this depth attachment.
+    ///
+    /// # Errors
+    /// The errors of [`prepare`](Self::prepare); `Unsupported` if shaders cannot read the depth;
+    /// `Limit` for a picture that is too large.
+    pub fn prepare_by_depth(
+        &mut self,
+        table: &CullTable,
+        view: &CullView,
+        depth: CullDepth<'_>,
+    ) -> Result<(), GpuError> {
+        self.has_depth = false;
+        depth.check()?;
+        if self.pyramid.size() != depth.size {
+            self.pyramid = Pyramid::new(&self.gpu, depth.size)?;
+            self.bind_view()?;
+        }
+        self.pyramid.set_depth(&self.gpu, &self.pipelines, depth.view)?;
+        self.upload(table, view)?;
+        self.has_depth = true;
+        Ok(())
+    }
+
+    fn upload(&mut self, table: &CullTable, view: &CullView) -> Result<(), GpuError> {
+        let limit = u64::from(self.max_counted);
+        self.is_counted =
+            limit > 0 && (0..table.buffers()).all(|buffer| table.max_commands(buffer) <= limit);
+        if self.table != table.id() {
+            self.table = table.id();
+            self.regions.clear();
+        }
+        self.regions.truncate(table.buffers());
+        for buffer in 0..table.buffers() {
+            if self.regions.get(buffer).is_none_or(|region| !region.fits(table, buffer)) {
+                let region = Region::new(&self.gpu, &self.pipelines, table, buffer)?;
+                match self.regions.get_mut(buffer) {
+                    Some(old) => *old = region,
+                    None => self.regions.push(region),
+                }
+            }
+            self.regions[buffer].upload(&self.gpu, table, buffer)?;
+        }
+        let view = CullView { clear_rest: (!self.is_counted).into(), ..*view };
+        self.gpu.write(VIEW, &self.view, 0, once(bytemuck::bytes_of(&view)))
+    }
+
+    /// Keeps the view of frames that are encoded but not submitted: the next call of
+    /// [`prepare`](Self::prepare) writes to another buffer. Meshes must not change before these frames
+    /// are submitted.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `Lost` or `Refused`.
+    pub fn renew(&mut self) -> Result<(), GpuError> {
+        self.view = view_buffer(&self.gpu)?;
+        self.bind_view()
+    }
+
+    fn bind_view(&mut self) -> Result<(), GpuError> {
+        self.view_group = view_group(&self.gpu, &self.pipelines, &self.view, &self.pyramid)?;
+        Ok(())
+    }
+
+    /// Encodes the compute pass that makes a list of commands. Encode [`CullList::New`] after the
+    /// render pass that draws [`CullList::Known`].
+    ///
+    /// # Errors
+    /// `Unsupported` for the lists of a frame that is culled by depth, if the frame is not.
+    pub fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        list: CullList,
+    ) -> Result<(), GpuError> {
+        if list != CullList::All && !self.has_depth {
+            let reason = "the frame was prepared without a depth attachment";
+            return Err(GpuError::Unsupported { what: "culling by depth", reason });
+        }
+        if list != CullList::New {
+            for region in &self.regions {
+                encoder.clear_buffer(&region.totals, 0, None);
+            }
+        }
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        if list == CullList::New {
+            self.pyramid.encode(&mut pass, &self.pipelines);
+        }
+        pass.set_bind_group(0, &self.view_group, &[]);
+        let [judge, scan, emit] = self.pipelines.of(list);
+        // Stage by stage over all regions, so that they need not wait for each other.
+        for (pipeline, is_scan) in [(judge, false), (scan, true), (emit, false)] {
+            pass.set_pipeline(pipeline);
+            for region in self.regions.iter().filter(|region| region.workgroups() > 0) {
+                pass.set_bind_group(1, &region.group, &[]);
+                let workgroups = if is_scan { 1 } else { region.workgroups() };
+                pass.dispatch_workgroups(workgroups, 1, 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws an encoded list with the state of the pass. `bind` binds the buffer with this number; if
+    /// it returns `false`, the buffer's meshes are not drawn. Returns the number of calls.
+    /// [`PoolBuffers::draw_culled`](crate::PoolBuffers::draw_culled) calls it.
+    ///
+    /// # Errors
+    /// The first error of `bind`. Only the first calls are encoded then.
+    pub fn draw<E>(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        list: CullList,
+        mut bind: impl FnMut(&mut wgpu::RenderPass<'_>, u32) -> Result<bool, E>,
+    ) -> Result<usize, E> {
+        let mut calls = 0;
+        for (buffer, region) in (0..).zip(&self.regions) {
+            let max_commands = region.max_commands();
+            if max_commands == 0 || !bind(pass, buffer)? {
+                continue;
+            }
+            let commands = &region.commands;
+            if self.is_counted {
+                let (totals, at) = (&region.totals, list.totals_offset());
+                pass.multi_draw_indexed_indirect_count(commands, 0, totals, at, max_commands);
+            } else {
+                pass.multi_draw_indexed_indirect(commands, 0, max_commands);
+            }
+            calls += 1;
+        }
+        Ok(calls)
+    }
+
+    /// Whether the GPU reads the number of commands in this frame.
+    pub const fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+
+    /// Encodes a copy of this frame's counts to memory that the CPU can read, unless four frames are in
+    /// flight. `frame` is the caller's number of the frame.
+    ///
+    /// # Errors
+    /// `OutOfMemory` or `Lost`.
+    pub fn encode_counts(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        frame: u64,
+    ) -> Result<(), GpuError> {
+        self.readback.encode(&self.gpu, encoder, &self.regions, frame)
+    }
+
+    /// Counts of the last frame whose counts have arrived. They arrive while the device is polled.
+    pub fn counts(&mut self) -> Option<CullCounts> {
+        self.readback.collect()
+    }
+}
+
+fn view_buffer(gpu: &Gpu) -> Result<wgpu::Buffer, GpuError> {
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    gpu.buffer(VIEW, size_of::<CullView>() as u64, usage)
+}
+
+fn view_group(
+    gpu: &Gpu,
+    pipelines: &CullPipelines,
+    view: &wgpu::Buffer,
+    pyramid: &Pyramid,
+) -> Result<wgpu::BindGroup, GpuError> {
+    let buffers = [view, &pyramid.levels, &pyramid.texels];
+    pipelines::bind_buffers(gpu, &pipelines.view_layout, buffers)
+}
+
+#[cfg(test)]
+mod tests;
