@@ -100,6 +100,12 @@ mod tests {
         writer.write(&portion).unwrap();
         let error = writer.write(&portion).unwrap_err().in_file("a.ply".as_ref(), "");
         assert!(error.to_string().starts_with("a.ply: 6 vertices, at most 5"), "{error}");
+        // Faces are counted too.
+        let face = Face { corners: [0, 1, 2, 2], color: 0, is_translucent: false, direction: None };
+        let portion = Portion { faces: vec![face; 3], ..Portion::default() };
+        (writer.vertex_count, writer.face_count) = (0, 0);
+        let error = writer.write(&portion).unwrap_err().in_file("a.ply".as_ref(), "");
+        assert!(error.to_string().starts_with("a.ply: 6 faces, at most 5"), "{error}");
         std::fs::remove_file(path).unwrap();
     }
 

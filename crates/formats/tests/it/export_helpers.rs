@@ -263,6 +263,8 @@ impl Image {
 /// Reads a `.glb` file. The colour of a triangle is that of the texture in its middle.
 pub(crate) fn of_glb(bytes: &[u8]) -> Glb {
     let document = gltf::Gltf::from_slice(bytes).unwrap();
+    let json_len = u32::from_le_bytes(*bytes[12..].first_chunk().unwrap());
+    assert!(json_len.is_multiple_of(4) && bytes.len().is_multiple_of(4), "chunks are aligned");
     let blob = document.blob.clone().unwrap();
     let image = document.images().next().unwrap();
     let gltf::image::Source::View { view, mime_type } = image.source() else { panic!("a file") };

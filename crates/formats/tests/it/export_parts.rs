@@ -56,6 +56,23 @@ fn a_box_cuts_the_voxels_of_a_level() {
     }
 }
 
+/// Corners of the chunk before are not corners of the next one.
+#[test]
+fn each_chunk_has_its_own_corners() {
+    let mut world = blocks(2, &[STONE]);
+    let before = world.chunk_count();
+    for voxel in 0..5 * 5 * 5 {
+        world.set(VoxelPos::new(70 + voxel % 5, 5 + voxel / 5 % 5, 5 + voxel / 25), STONE);
+    }
+    assert_eq!(world.chunk_count(), before + 1);
+    let mut options = of(ExportFormat::Stl);
+    // One chunk at a time.
+    options.memory_bytes = 0;
+    let triangles = of_stl(&export("export-corners", &world, &options).0);
+    let count = triangles.iter().filter(|it| it.corners[0][0] >= 70.0).count();
+    assert_eq!(count, 12);
+}
+
 /// A file without a voxel is an error in each format.
 #[test]
 fn nothing_to_export_is_an_error() {
