@@ -8,6 +8,7 @@ use crate::{
     image::Image,
     overlay::Overlay,
     passes::Passes,
+    samples::Samples,
 };
 
 /// Marks the devices and renderers of this repository. Implementations elsewhere may stop compiling
@@ -44,6 +45,15 @@ pub trait Output: sealed::Sealed {
     /// `EmptyPicture`, `TooLarge` beyond the device's limits, `Device`, or `Lost`. After an error
     /// pictures keep their size.
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError>;
+
+    /// Sets the number of samples in each pixel of the following pictures, which is 1 at first. A
+    /// device that does not offer as many uses the next lower number that it offers;
+    /// [`DeviceInfo::samples`] states which.
+    ///
+    /// # Errors
+    /// `TooLarge`, `OutOfMemory`, `Device`, or `Lost`. After an error pictures keep their number of
+    /// samples.
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError>;
 
     /// Draws `overlay` over the following pictures until it is replaced. An empty overlay is free.
     ///
@@ -156,6 +166,8 @@ pub trait Device: Output {
 pub struct DeviceInfo {
     /// Size of a picture in pixels.
     pub size: [u32; 2],
+    /// Number of samples in each pixel.
+    pub samples: Samples,
     /// Kind of access for writes. [`Staged`](Access::Staged) writes never affect a frame that is
     /// still running; [`Direct`](Access::Direct) writes do. Cubes, per-draw data, copies and the
     /// palette are always staged.

@@ -114,6 +114,14 @@ pub enum RenderError {
         /// The device's limit.
         limit: u64,
     },
+    /// A picture with this number of samples a pixel cannot be drawn.
+    #[error("a picture with {requested} samples a pixel cannot be drawn: {reason}")]
+    Samples {
+        /// Number of samples in a pixel of the colours.
+        requested: u32,
+        /// The reason.
+        reason: String,
+    },
     /// A picture without pixels.
     #[error("a picture of {width}x{height} has no pixels; both sides must be at least 1")]
     EmptyPicture {

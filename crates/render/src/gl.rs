@@ -69,6 +69,7 @@ use crate::{
     image::Image,
     overlay::Overlay,
     passes::Passes,
+    samples::Samples,
     window_target::WindowTarget,
 };
 
@@ -133,7 +134,7 @@ impl GlDevice {
     }
 
     fn new(context: Rc<Context>, config: GlConfig, size: [u32; 2]) -> Result<Self, RenderError> {
-        let target = Target::new(&context, size)?;
+        let target = Target::new(&context, size, Samples::One)?;
         let painter = Painter::new(&context, &UNKNOWN_COLOR)?;
         let staging = Staging::new(&context, config.access == Access::Direct)?;
         let progress = Fences::new(&context);
@@ -156,6 +157,7 @@ impl GlDevice {
         let range = self.upload(gl, frame, commands)?;
         self.target.begin(gl);
         paint(&self.painter, gl, &range, COMMANDS_BYTES);
+        self.target.resolve(gl);
         self.overlay.iter().for_each(|overlay| overlay.paint(gl, self.target.size()));
         if context.platform.has_window() {
             self.target.copy_to_window(gl);
@@ -282,6 +284,7 @@ impl Output for GlDevice {
         let max_quads = self.context.limits.storage_bytes / size_of::<Quad>() as u64;
         DeviceInfo {
             size: self.target.size(),
+            samples: self.target.samples(),
             access: self.access,
             max_quads: u32::try_from(max_quads).unwrap_or(u32::MAX),
             culling: Err(NO_CULLING),
@@ -300,9 +303,16 @@ impl Output for GlDevice {
             return Ok(());
         }
         // The old target remains until the new one exists.
-        self.target = Target::new(&self.context, [width, height])?;
+        self.target = Target::new(&self.context, [width, height], self.target.samples())?;
         if let (Some(width), Some(height)) = (NonZeroU32::new(width), NonZeroU32::new(height)) {
             self.context.platform.resize(width, height);
+        }
+        Ok(())
+    }
+
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        if self.target.samples() != samples {
+            self.target = Target::new(&self.context, self.target.size(), samples)?;
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ mod quad_writer;
 mod renderer;
 #[cfg(feature = "png")]
 mod replace_file;
+mod samples;
 mod shared_device;
 #[cfg(any(feature = "soft", test))]
 mod soft;
@@ -70,6 +71,7 @@ pub use quad_writer::QuadWriter;
 pub use renderer::{DrawStats, HeldStats, Renderer};
 #[cfg(feature = "png")]
 pub use replace_file::replace_file;
+pub use samples::{Samples, UnknownSamples};
 pub use shared_device::SharedDevice;
 #[cfg(any(feature = "soft", test))]
 pub use soft::{SoftDevice, SoftGeometry};

@@ -11,6 +11,7 @@ use crate::{
     image::Image,
     overlay::Overlay,
     passes::Passes,
+    samples::Samples,
 };
 
 /// One device for several renderers. One renderer draws while another takes in its meshes, and then
@@ -73,6 +74,10 @@ impl<D: Output> Output for SharedDevice<D> {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.it().resize(width, height)
+    }
+
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        self.it().set_samples(samples)
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {

@@ -19,6 +19,7 @@ mod geometry;
 mod memory;
 mod occlusion;
 mod overlay;
+mod sampled;
 mod shade;
 mod sky;
 mod target;
@@ -61,6 +62,7 @@ use crate::{
     image::Image,
     overlay::Overlay,
     passes::{Batch, Passes},
+    samples::Samples,
 };
 
 /// Why the rasteriser does not cull meshes itself.
@@ -73,7 +75,8 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 /// Indirect drawing makes no difference.
 ///
 /// # Cost
-/// 13 bytes for each pixel besides the picture. With the feature `rayon`, a thread for each core, from rayon's
+/// 13 bytes for each pixel besides the picture, or 8 bytes for each sample with several samples a
+/// pixel. With the feature `rayon`, a thread for each core, from rayon's
 /// pool.
 ///
 /// # Examples
@@ -123,7 +126,7 @@ impl SoftDevice {
     /// `EmptyPicture`, `TooLarge` beyond 16,384 pixels a side, or `OutOfMemory`.
     pub fn new(width: u32, height: u32) -> Result<Self, RenderError> {
         check_size([width, height], MAX_SIDE)?;
-        let target = Target::new(width, height)?;
+        let target = Target::new(width, height, Samples::One)?;
         Ok(Self {
             target,
             palette: Vec::new(),
@@ -145,8 +148,9 @@ impl Output for SoftDevice {
     }
 
     fn info(&self) -> DeviceInfo {
-        let (size, culling) = (self.target.size(), Err(NO_CULLING));
-        DeviceInfo { size, access: Access::Staged, max_quads: MAX_QUADS, culling }
+        let (size, samples) = (self.target.size(), self.target.samples());
+        let culling = Err(NO_CULLING);
+        DeviceInfo { size, samples, access: Access::Staged, max_quads: MAX_QUADS, culling }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -158,7 +162,15 @@ impl Output for SoftDevice {
         check_size([width, height], MAX_SIDE)?;
         if self.target.size() != [width, height] {
             // The old target remains until the new one exists.
-            self.target = Target::new(width, height)?;
+            self.target = Target::new(width, height, self.target.samples())?;
+        }
+        Ok(())
+    }
+
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        if self.target.samples() != samples {
+            let [width, height] = self.target.size();
+            self.target = Target::new(width, height, samples)?;
         }
         Ok(())
     }
@@ -222,12 +234,12 @@ impl Device for SoftDevice {
         }
         let Self { target, palette, bins, triangle_bins, overlay, frames } = self;
         let [width, height] = target.size();
-        let viewport = Viewport::new(width, height);
+        let viewport = Viewport::new(width, height).with_samples(target.samples());
         let shader = Shader::new(frame, palette, [width, height]);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
-            target.draw_opaque(bins, &viewport);
+            target.draw_opaque(bins, &viewport, &shader);
         });
         let triangles = TriangleStage::new(frame, &viewport);
         let (lamp, lit) = (Lamp::new(frame), &shader);
@@ -246,7 +258,7 @@ impl Device for SoftDevice {
                 target.blend_triangles(bins, &viewport, (lit, &lamp));
             });
         }
-        overlay.paint(target.image_mut());
+        overlay.paint(target.finish());
         *frames += 1;
         Ok(Submitted { frame: *frames, shown: true })
     }

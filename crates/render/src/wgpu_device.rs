@@ -9,6 +9,7 @@
 //! and before the next. So a range can be written again as soon as it is freed.
 
 mod adapter;
+mod attachments;
 mod cull;
 mod encode;
 mod geometry;
@@ -44,6 +45,7 @@ use crate::{
     image::Image,
     overlay::Overlay,
     passes::Passes,
+    samples::Samples,
 };
 
 /// A device that draws through wgpu, to a picture or to a window.
@@ -98,7 +100,8 @@ impl Output for WgpuDevice {
     }
 
     fn info(&self) -> DeviceInfo {
-        DeviceInfo { size: self.target.size(), ..self.info }
+        let (size, samples) = (self.target.size(), self.target.attachments.samples);
+        DeviceInfo { size, samples, ..self.info }
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
@@ -113,15 +116,17 @@ impl Output for WgpuDevice {
         self.target.resize(&self.opened, [width, height])
     }
 
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        self.target.set_samples(&self.opened, samples)
+    }
+
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
         if self.overlay.is_none() && overlay.parts.is_empty() && overlay.patches.is_empty() {
             return Ok(());
         }
-        let format = self.target.format;
-        let made = || OverlayPainter::new(&self.opened, format);
         let mut painter = match self.overlay.take() {
             Some(painter) => painter,
-            None => made()?,
+            None => OverlayPainter::new(&self.opened)?,
         };
         // A painter that refused its overlay is created again.
         self.opened.fault.scope("setting the overlay", || painter.set(&self.opened, overlay))??;

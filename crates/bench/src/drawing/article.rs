@@ -21,6 +21,7 @@ use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Quad;
 use drystone_render::{
     BufferKind, Destination, DeviceInfo, GlDevice, Image, Output, Overlay, Passes, RenderError,
+    Samples,
 };
 
 pub use self::{merged::MergedDevice, naive::ArticleDevice, pooled::FatDevice};
@@ -65,6 +66,10 @@ impl<L: Layout> Output for LayoutDevice<L> {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.gl.resize(width, height)
+    }
+
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        self.gl.set_samples(samples)
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {

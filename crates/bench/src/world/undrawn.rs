@@ -1,6 +1,6 @@
 use drystone_render::{
     BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawSlots, Frame, Image,
-    Output, Overlay, Passes, Progress, RenderError, SoftDevice, SoftGeometry, Submitted,
+    Output, Overlay, Passes, Progress, RenderError, Samples, SoftDevice, SoftGeometry, Submitted,
 };
 
 /// The software rasteriser without drawing. It accepts all data of a frame and counts the draw
@@ -33,6 +33,10 @@ impl Output for Undrawn {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.device.resize(width, height)
+    }
+
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        self.device.set_samples(samples)
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {

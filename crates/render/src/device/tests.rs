@@ -51,6 +51,7 @@ on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
 pub(crate) mod late;
 mod overlay;
+mod samples;
 mod triangles;
 
 /// A wall in front of the camera.

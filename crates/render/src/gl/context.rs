@@ -45,6 +45,8 @@ pub(super) struct Limits {
     pub(super) uniform_alignment: u64,
     /// Maximum side of a picture, in pixels.
     pub(super) side: u32,
+    /// Maximum number of samples in a pixel.
+    pub(super) samples: u32,
 }
 
 /// Bytes of all buffers, and their limit.
@@ -209,6 +211,7 @@ impl Limits {
             storage_bytes: integer64(gl, gl::MAX_SHADER_STORAGE_BLOCK_SIZE),
             uniform_alignment: integer(gl, gl::UNIFORM_BUFFER_OFFSET_ALIGNMENT).max(1).into(),
             side: side.min().unwrap_or(0),
+            samples: integer(gl, gl::MAX_SAMPLES),
         }
     }
 }

@@ -6,31 +6,43 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     context::Context,
 };
-use crate::{device::check_size, error::RenderError, image::Image};
+use crate::{device::check_size, error::RenderError, image::Image, samples::Samples};
 
 /// A picture with depth. It is drawn from the top row down, unlike usual in OpenGL, and is flipped
 /// when it is copied to a window.
 pub(super) struct Target {
     context: Rc<Context>,
     size: [u32; 2],
+    samples: Samples,
     framebuffer: GLuint,
     color: GLuint,
     depth: GLuint,
+    /// Framebuffer and colours of the finished picture, if the ones above have several samples a
+    /// pixel; else 0.
+    resolved: [GLuint; 2],
 }
 
 const CREATING: &str = "creating the picture";
 
 impl Target {
-    /// Creates a picture of this size.
+    /// Creates a picture of this size, with at most `samples` samples a pixel.
     ///
     /// # Errors
     /// `EmptyPicture`, `TooLarge`, or `Device` when there is no memory for it.
-    pub(super) fn new(context: &Rc<Context>, size: [u32; 2]) -> Result<Self, RenderError> {
+    pub(super) fn new(
+        context: &Rc<Context>,
+        size: [u32; 2],
+        samples: Samples,
+    ) -> Result<Self, RenderError> {
         check_size(size, context.limits.side)?;
         let [width, height] = size.map(|side| side as GLsizei);
+        let samples = samples.lowered(|count| count <= context.limits.samples);
+        let is_sampled = samples != Samples::One;
+        let count = if is_sampled { samples.count() as GLsizei } else { 0 };
         // From here on `drop` deletes it; OpenGL ignores the name zero.
         let context = Rc::clone(context);
-        let mut target = Self { context, size, framebuffer: 0, color: 0, depth: 0 };
+        let (framebuffer, color, depth, resolved) = (0, 0, 0, [0; 2]);
+        let mut target = Self { context, size, samples, framebuffer, color, depth, resolved };
         let status = Rc::clone(&target.context).scope(CREATING, |gl| {
             // SAFETY: the context is current, there is space for one name each, and the attachments
             // are of the sizes that were checked.
@@ -38,17 +50,26 @@ impl Target {
                 gl.CreateRenderbuffers(1, &raw mut target.color);
                 gl.CreateRenderbuffers(1, &raw mut target.depth);
                 gl.CreateFramebuffers(1, &raw mut target.framebuffer);
-                gl.NamedRenderbufferStorage(target.color, gl::RGBA8, width, height);
-                gl.NamedRenderbufferStorage(target.depth, gl::DEPTH_COMPONENT32F, width, height);
-                let attach = |point, name| {
-                    let framebuffer = target.framebuffer;
+                let store = |name, format, count| {
+                    gl.NamedRenderbufferStorageMultisample(name, count, format, width, height);
+                };
+                store(target.color, gl::RGBA8, count);
+                store(target.depth, gl::DEPTH_COMPONENT32F, count);
+                let attach = |framebuffer, point, name| {
                     gl.NamedFramebufferRenderbuffer(framebuffer, point, gl::RENDERBUFFER, name);
                 };
-                attach(gl::COLOR_ATTACHMENT0, target.color);
-                attach(gl::DEPTH_ATTACHMENT, target.depth);
+                attach(target.framebuffer, gl::COLOR_ATTACHMENT0, target.color);
+                attach(target.framebuffer, gl::DEPTH_ATTACHMENT, target.depth);
+                if is_sampled {
+                    let [framebuffer, color] = &mut target.resolved;
+                    gl.CreateFramebuffers(1, framebuffer);
+                    gl.CreateRenderbuffers(1, color);
+                    store(*color, gl::RGBA8, 0);
+                    attach(*framebuffer, gl::COLOR_ATTACHMENT0, *color);
+                }
                 // Renderbuffers are undefined at first: with the previous contents of their memory.
                 let nothing = [0.0_f32; 4];
-                gl.ClearNamedFramebufferfv(target.framebuffer, gl::COLOR, 0, nothing.as_ptr());
+                gl.ClearNamedFramebufferfv(target.picture(), gl::COLOR, 0, nothing.as_ptr());
                 gl.CheckNamedFramebufferStatus(target.framebuffer, gl::FRAMEBUFFER)
             }
         })?;
@@ -61,6 +82,15 @@ impl Target {
 
     pub(super) const fn size(&self) -> [u32; 2] {
         self.size
+    }
+
+    pub(super) const fn samples(&self) -> Samples {
+        self.samples
+    }
+
+    /// The framebuffer of the finished picture.
+    const fn picture(&self) -> GLuint {
+        if self.resolved[0] == 0 { self.framebuffer } else { self.resolved[0] }
     }
 
     /// Binds the picture as the target, and clears it.
@@ -79,27 +109,21 @@ impl Target {
         }
     }
 
+    /// Computes the pixels from their samples, and binds the finished picture as the target.
+    pub(super) fn resolve(&self, gl: &Gl) {
+        if self.picture() == self.framebuffer {
+            return;
+        }
+        let [width, height] = self.size.map(|side| side as GLint);
+        copy(gl, [self.framebuffer, self.picture()], [0, 0, width, height]);
+        // SAFETY: `gl` is of the context that is current, in which the framebuffer is.
+        unsafe { gl.BindFramebuffer(gl::FRAMEBUFFER, self.picture()) };
+    }
+
     /// Copies the picture to the window's back buffer.
     pub(super) fn copy_to_window(&self, gl: &Gl) {
         let [width, height] = self.size.map(|side| side as GLint);
-        // SAFETY: `gl` is of the context that is current, in which the framebuffer is; zero
-        // is the window's.
-        unsafe {
-            gl.BlitNamedFramebuffer(
-                self.framebuffer,
-                0,
-                0,
-                0,
-                width,
-                height,
-                0,
-                height,
-                width,
-                0,
-                gl::COLOR_BUFFER_BIT,
-                gl::NEAREST,
-            );
-        }
+        copy(gl, [self.picture(), 0], [0, height, width, 0]);
     }
 
     /// Waits for the picture and copies it to memory.
@@ -111,7 +135,7 @@ impl Target {
         // SAFETY: the context is current; rows of four bytes a pixel lie side by side, and `rgba`
         // has space for all of them.
         unsafe {
-            gl.BindFramebuffer(gl::READ_FRAMEBUFFER, self.framebuffer);
+            gl.BindFramebuffer(gl::READ_FRAMEBUFFER, self.picture());
             gl.PixelStorei(gl::PACK_ALIGNMENT, 4);
             gl.ReadnPixels(
                 0,
@@ -135,9 +159,23 @@ impl Drop for Target {
         if let Ok(gl) = self.context.current() {
             // SAFETY: the context is current and the names are ours.
             unsafe {
-                gl.DeleteFramebuffers(1, &raw const self.framebuffer);
-                gl.DeleteRenderbuffers(2, [self.color, self.depth].as_ptr());
+                let [resolved, resolved_color] = self.resolved;
+                gl.DeleteFramebuffers(2, [self.framebuffer, resolved].as_ptr());
+                gl.DeleteRenderbuffers(3, [self.color, self.depth, resolved_color].as_ptr());
             }
         }
+    }
+}
+
+/// Copies the colours of one framebuffer to a box of another: left, top, right, bottom. The name 0
+/// is the window's.
+fn copy(gl: &Gl, [from, to]: [GLuint; 2], [left, top, right, bottom]: [GLint; 4]) {
+    let [width, height] = [right.max(left), bottom.max(top)];
+    let (mask, filter) = (gl::COLOR_BUFFER_BIT, gl::NEAREST);
+    // SAFETY: `gl` is of the context that is current, in which both framebuffers are.
+    unsafe {
+        gl.BlitNamedFramebuffer(
+            from, to, 0, 0, width, height, left, top, right, bottom, mask, filter,
+        );
     }
 }

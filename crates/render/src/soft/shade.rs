@@ -53,18 +53,18 @@ impl<'a> Shader<'a> {
         self.frame.haze_density != 0.0 && self.frame.haze_rate != 0.0
     }
 
-    /// The sky at a pixel.
+    /// The sky at a position in pixels.
     #[inline]
-    pub(super) fn sky(&self, x: usize, y: usize) -> Vec4 {
-        let [x, y] = self.ndc_position(x, y);
+    pub(super) fn sky(&self, at: [f32; 2]) -> Vec4 {
+        let [x, y] = self.ndc_position(at);
         self.sky.behind(x, y).extend(1.0)
     }
 
-    /// The colour of a quad of this kind at a pixel.
+    /// The colour of a quad of this kind at a position in pixels.
     #[inline]
-    pub(super) fn surface(&self, x: usize, y: usize, depth: f32, kind: PixelKind) -> Vec4 {
+    pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Vec4 {
         let lit = self.lit(kind);
-        let units = || self.relative(x, y, depth) + self.camera_fraction;
+        let units = || self.relative(at, depth) + self.camera_fraction;
         let shaded = match darkness(kind, self.camera_voxel, units) {
             Some(dark) if self.frame.occlusion_loss != 0.0 => {
                 let light = 1.0 - dark * self.frame.occlusion_loss;
@@ -73,34 +73,34 @@ impl<'a> Shader<'a> {
             _ => lit,
         };
         let seen = match &self.wire {
-            Some(wire) => wire.over(shaded, kind, self.relative(x, y, depth)),
+            Some(wire) => wire.over(shaded, kind, self.relative(at, depth)),
             None => shaded,
         };
-        self.hazed(x, y, depth, seen)
+        self.hazed(at, depth, seen)
     }
 
-    /// The colour of a triangle at a pixel.
+    /// The colour of a triangle at a position in pixels.
     #[inline]
-    pub(super) fn facet(&self, [x, y]: [usize; 2], depth: f32, facet: &Facet, lamp: &Lamp) -> Vec4 {
-        let shares = facet.shares(self.ndc_position(x, y));
+    pub(super) fn facet(&self, at: [f32; 2], depth: f32, facet: &Facet, lamp: &Lamp) -> Vec4 {
+        let shares = facet.shares(self.ndc_position(at));
         let lit = facet.lit(shares, lamp);
         let seen = match &self.wire {
-            Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(x, y, depth)),
+            Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(at, depth)),
             None => lit,
         };
-        self.hazed(x, y, depth, seen)
+        self.hazed(at, depth, seen)
     }
 
-    /// A lit colour at a pixel, with the haze in front of it.
+    /// A lit colour at a position in pixels, with the haze in front of it.
     #[inline]
-    fn hazed(&self, x: usize, y: usize, depth: f32, lit: Vec4) -> Vec4 {
-        if self.is_hazy() { self.hazy(lit, self.relative(x, y, depth)) } else { lit }
+    fn hazed(&self, at: [f32; 2], depth: f32, lit: Vec4) -> Vec4 {
+        if self.is_hazy() { self.hazy(lit, self.relative(at, depth)) } else { lit }
     }
 
-    /// Position of a pixel of this depth, relative to the camera.
+    /// Position of a surface of this depth at a position in pixels, relative to the camera.
     #[inline]
-    fn relative(&self, x: usize, y: usize, depth: f32) -> Vec3A {
-        let [x, y] = self.ndc_position(x, y);
+    fn relative(&self, at: [f32; 2], depth: f32) -> Vec3A {
+        let [x, y] = self.ndc_position(at);
         let position = self.relative_from_clip * Vec4::new(x, y, depth, 1.0);
         Vec3A::from_vec4(position) * position.w.recip()
     }
@@ -132,11 +132,11 @@ impl<'a> Shader<'a> {
         (own * light).min(Vec3A::ONE).extend(color.w)
     }
 
-    /// A pixel's centre in coordinates from −1 to 1, y up.
+    /// A position in pixels in coordinates from −1 to 1, y up.
     #[inline]
-    fn ndc_position(&self, x: usize, y: usize) -> [f32; 2] {
+    fn ndc_position(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let [across, down] = self.pixel_steps;
-        [(x as f32 + 0.5) * across - 1.0, (y as f32 + 0.5) * down + 1.0]
+        [x * across - 1.0, y * down + 1.0]
     }
 }
 
@@ -144,6 +144,12 @@ impl<'a> Shader<'a> {
 #[inline]
 fn level_tint(level: u8) -> Vec3A {
     Vec3A::from(Frame::TINTS.map(|hues| (hues >> (4 * (level & 7)) & 15) as f32)) / 15.0
+}
+
+/// Centre of a pixel.
+#[inline]
+pub(super) fn center(x: usize, y: usize) -> [f32; 2] {
+    [x as f32 + 0.5, y as f32 + 0.5]
 }
 
 /// A palette's colour as the shader unpacks it.

@@ -6,7 +6,8 @@ use super::{
     bins::{BAND_ROWS, Bins},
     memory::zeroed,
     occlusion::{PixelKind, SHADED},
-    shade::{Shader, over, packed},
+    sampled::Sampled,
+    shade::{Shader, center, over, packed},
     threads,
     triangle::Span,
     viewport::Viewport,
@@ -15,12 +16,14 @@ use crate::{
     error::RenderError,
     frame::{Frame, QuadStyle},
     image::Image,
+    mesh_data::Layer,
+    samples::Samples,
 };
 
 mod triangles;
 
 /// Depth of pixels without a mesh: that of the far plane, because depth is reversed.
-const FAR: f32 = 0.0;
+pub(super) const FAR: f32 = 0.0;
 
 /// The target: a picture, and the data of the nearest surface for each pixel.
 pub(super) struct Target {
@@ -35,6 +38,9 @@ pub(super) struct Target {
     /// Whether the picture being drawn needs levels.
     shows_levels: bool,
     shows_bounds: bool,
+    samples: Samples,
+    /// Samples of all pixels; `None` with one sample a pixel. The planes above are empty then.
+    sampled: Option<Sampled>,
 }
 
 /// Some rows of a target.
@@ -51,10 +57,15 @@ struct Band<'a> {
 }
 
 impl Target {
-    pub(super) fn new(width: u32, height: u32) -> Result<Self, RenderError> {
-        let pixel_count = width as usize * height as usize;
+    pub(super) fn new(width: u32, height: u32, samples: Samples) -> Result<Self, RenderError> {
+        let image_pixels = width as usize * height as usize;
+        let is_sampled = samples != Samples::One;
+        let sampled = is_sampled.then(|| Sampled::new([width, height], samples.count()));
+        let pixel_count = if is_sampled { 0 } else { image_pixels };
         Ok(Self {
-            image: image(width, height, zeroed("a picture", pixel_count.saturating_mul(4))?)?,
+            sampled: sampled.transpose()?,
+            samples,
+            image: image(width, height, zeroed("a picture", image_pixels.saturating_mul(4))?)?,
             // Zero is the far plane.
             depths: zeroed("a picture's depths", pixel_count)?,
             kinds: zeroed("a picture's materials", pixel_count)?,
@@ -69,8 +80,15 @@ impl Target {
         [self.image.width(), self.image.height()]
     }
 
-    /// The picture, to be painted over after all other draws.
-    pub(super) const fn image_mut(&mut self) -> &mut Image {
+    pub(super) const fn samples(&self) -> Samples {
+        self.samples
+    }
+
+    /// The finished picture, to be painted over after all other draws.
+    pub(super) fn finish(&mut self) -> &mut Image {
+        if let Some(sampled) = &mut self.sampled {
+            sampled.resolve(&mut self.image);
+        }
         &mut self.image
     }
 
@@ -84,12 +102,16 @@ impl Target {
     /// Clears the picture, and prepares it for the options of `frame`.
     pub(super) fn clear(&mut self, frame: &Frame) {
         self.depths.fill(FAR);
+        self.sampled.iter_mut().for_each(Sampled::clear);
         self.shows_levels = frame.shows_levels();
         self.shows_bounds = frame.quad_style() == QuadStyle::Wired;
     }
 
     /// Stores the nearest of the triangles for each pixel; of equally near ones the last.
-    pub(super) fn draw_opaque(&mut self, bins: &[Bins], viewport: &Viewport) {
+    pub(super) fn draw_opaque(&mut self, bins: &[Bins], viewport: &Viewport, shader: &Shader<'_>) {
+        if let Some(sampled) = &mut self.sampled {
+            return draw_samples(sampled, Layer::Opaque, (bins, viewport), shader);
+        }
         threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_span(bins, viewport, |band, span, kind| band.fill(&span, kind));
         });
@@ -97,11 +119,17 @@ impl Target {
 
     /// Colours every pixel with its stored surface, or with the sky.
     pub(super) fn shade(&mut self, shader: &Shader<'_>) {
+        if let Some(sampled) = &mut self.sampled {
+            return sampled.draw_sky(shader);
+        }
         threads::for_each(&mut self.bands(), |_, band| band.shade(shader));
     }
 
     /// Blends the triangles over the picture in order, except behind nearer surfaces.
     pub(super) fn draw_blended(&mut self, bins: &[Bins], viewport: &Viewport, shader: &Shader<'_>) {
+        if let Some(sampled) = &mut self.sampled {
+            return draw_samples(sampled, Layer::Blended, (bins, viewport), shader);
+        }
         threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_span(bins, viewport, |band, span, kind| band.blend(&span, kind, shader));
         });
@@ -134,6 +162,21 @@ impl Target {
         });
         bands.collect()
     }
+}
+
+/// Draws the triangles of quads into samples.
+fn draw_samples(
+    sampled: &mut Sampled,
+    layer: Layer,
+    (bins, viewport): (&[Bins], &Viewport),
+    shader: &Shader<'_>,
+) {
+    let of_band = |band: usize| bins.iter().flat_map(move |bins| bins.of_band(band));
+    sampled.draw(
+        (viewport, layer),
+        |band| of_band(band).map(|triangle| (triangle, triangle.kind)),
+        |at, depth, kind| shader.surface(at, depth, kind),
+    );
 }
 
 fn image(width: u32, height: u32, rgba: Vec<u8>) -> Result<Image, RenderError> {
@@ -207,10 +250,10 @@ impl Band<'_> {
                     continue;
                 }
                 let seen = if depths[x] == FAR {
-                    shader.sky(x, y)
+                    shader.sky(center(x, y))
                 } else {
                     let kind = PixelKind { word: kinds[x], level: levels[x], bounds: bounds[x] };
-                    shader.surface(x, y, depths[x], kind)
+                    shader.surface(center(x, y), depths[x], kind)
                 };
                 *color = packed(seen);
             }
@@ -223,7 +266,7 @@ impl Band<'_> {
             let depth = span.depth + span.depth_step * i as f32;
             if depth >= self.depths[first + i] {
                 let color = &mut self.colors[first + i];
-                *color = over(shader.surface(x, span.y, depth, kind), *color);
+                *color = over(shader.surface(center(x, span.y), depth, kind), *color);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A triangle on the sub-pixel grid, and the pixels whose centres it covers.
+//! A triangle on the sub-pixel grid, and the pixels whose centres or samples it covers.
 //!
 //! For each edge an exact integer gives the side of a pixel's centre. A centre on an edge belongs
 //! to the triangle whose left or top edge it is. So exactly one of two triangles that share an edge
@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::occlusion::PixelKind;
-use super::viewport::{SUBPIXEL_BITS, SUBPIXELS, Snapped, Viewport};
+use super::shade::center;
+use super::viewport::{MAX_SAMPLES, SUBPIXEL_BITS, SUBPIXELS, Snapped, Viewport};
 
 /// Up to this width, testing each pixel of a row is faster than dividing.
 const MAX_WALKED_PIXELS: i32 = 8;
@@ -33,9 +34,58 @@ pub(super) struct Span {
     pub(super) depth_step: f32,
 }
 
+/// A pixel of which a triangle covers samples.
+pub(super) struct Fragment<'a> {
+    pub(super) x: usize,
+    pub(super) y: usize,
+    /// Bits of the covered samples.
+    mask: u32,
+    /// Positions of the pixel's samples, in sub-pixels from its centre.
+    samples: &'a [[i32; 2]],
+    /// Depth at the pixel's centre, and at its samples relative to it.
+    center_depth: f32,
+    sample_depths: &'a [f32; MAX_SAMPLES],
+}
+
+impl Fragment<'_> {
+    /// Indices of the covered samples.
+    #[inline]
+    pub(super) fn covered(&self) -> impl Iterator<Item = usize> {
+        let mask = self.mask;
+        (0..self.samples.len()).filter(move |sample| mask >> sample & 1 != 0)
+    }
+
+    /// Depth at a sample.
+    #[inline]
+    pub(super) fn depth(&self, sample: usize) -> f32 {
+        self.center_depth + self.sample_depths[sample]
+    }
+
+    /// Position in the picture and depth at which the triangle is coloured: the pixel's centre if
+    /// all samples are covered, else the first covered sample.
+    #[inline]
+    pub(super) fn shaded_at(&self) -> ([f32; 2], f32) {
+        let center = center(self.x, self.y);
+        let first = self.mask.trailing_zeros() as usize;
+        match self.samples.get(first) {
+            Some(offset) if self.mask != all(self.samples) => {
+                let at = [0, 1].map(|axis| center[axis] + offset[axis] as f32 / SUBPIXELS as f32);
+                (at, self.depth(first))
+            }
+            _ => (center, self.center_depth),
+        }
+    }
+}
+
+/// Bits of all samples.
+#[inline]
+const fn all(samples: &[[i32; 2]]) -> u32 {
+    (1 << samples.len()) - 1
+}
+
 impl Triangle {
     /// Creates the triangle of three corners, counter-clockwise as seen. Returns `None` if it faces
-    /// away or covers no pixel's centre.
+    /// away or covers no samples.
     #[inline]
     pub(super) fn new(
         [a, b, c]: [Snapped; 3],
@@ -52,7 +102,10 @@ impl Triangle {
             return None;
         }
         let (x, y) = ([a.x, b.x, c.x], [a.y, b.y, c.y]);
-        if pixels(x, viewport.width).is_empty() || pixels(y, viewport.height).is_empty() {
+        let reach = viewport.reach;
+        if pixels(x, viewport.width, reach).is_empty()
+            || pixels(y, viewport.height, reach).is_empty()
+        {
             return None;
         }
         let (b_rise, c_rise) = (f64::from(b.depth - a.depth), f64::from(c.depth - a.depth));
@@ -65,26 +118,79 @@ impl Triangle {
     /// The rows of the picture that it touches.
     #[inline]
     pub(super) fn rows(&self, viewport: &Viewport) -> Range<i32> {
-        pixels(self.y, viewport.height)
+        pixels(self.y, viewport.height, viewport.reach)
     }
 
     /// Calls `fill` with the covered pixels of each of the `rows` that it touches.
     #[inline]
     pub(super) fn spans(&self, viewport: &Viewport, rows: &Range<i32>, mut fill: impl FnMut(Span)) {
-        let columns = pixels(self.x, viewport.width);
+        let columns = pixels(self.x, viewport.width, 0);
         let own = self.rows(viewport);
         let (top, bottom) = (own.start.max(rows.start), own.end.min(rows.end));
         let mut edges = self.edges(columns.start, top);
         let walks = columns.len() as i32 <= MAX_WALKED_PIXELS;
         for y in top..bottom {
-            let width = columns.len() as i64;
-            let xs = if walks { edges.walk(width) } else { edges.divide(width) };
+            let xs = edges.row(columns.len() as i64, walks);
             if xs.start < xs.end {
                 let [from, to] = [xs.start, xs.end].map(|x| columns.start + x as i32);
                 fill(self.span(y, from, to));
             }
             edges.step_down();
         }
+    }
+
+    /// Calls `fill` with the pixels of each of the `rows` in which it covers samples.
+    #[inline]
+    pub(super) fn fragments(
+        &self,
+        viewport: &Viewport,
+        rows: &Range<i32>,
+        mut fill: impl FnMut(&Fragment<'_>),
+    ) {
+        let samples = viewport.samples;
+        let columns = pixels(self.x, viewport.width, viewport.reach);
+        let (own, width) = (self.rows(viewport), columns.len() as i64);
+        let (top, bottom) = (own.start.max(rows.start), own.end.min(rows.end));
+        let mut edges = self.edges(columns.start, top);
+        let walks = columns.len() as i32 <= MAX_WALKED_PIXELS;
+        let [step_across, step_down] = self.depth_steps;
+        let mut sample_depths = [0.0; MAX_SAMPLES];
+        for (depth, [x, y]) in sample_depths.iter_mut().zip(samples) {
+            *depth = step_across * *x as f32 + step_down * *y as f32;
+        }
+        for y in top..bottom {
+            let mut runs = Runs::default();
+            for (sample, &offset) in samples.iter().enumerate() {
+                runs.set(sample, self.moved(&edges, offset).row(width, walks));
+            }
+            edges.step_down();
+            if runs.first >= runs.end {
+                continue;
+            }
+            let [from, to] = [runs.first, runs.end].map(|x| columns.start + x as i32);
+            let span = self.span(y, from, to);
+            for (i, x) in (runs.first..runs.end).enumerate() {
+                let mask = if runs.every.contains(&x) { all(samples) } else { runs.mask(x) };
+                if mask != 0 {
+                    let center_depth = span.depth + span.depth_step * i as f32;
+                    let (x, y) = (span.xs.start + i, span.y);
+                    let sample_depths = &sample_depths;
+                    fill(&Fragment { x, y, mask, samples, center_depth, sample_depths });
+                }
+            }
+        }
+    }
+
+    /// The edge functions at an offset in sub-pixels from the position of `edges`.
+    #[inline]
+    fn moved(&self, edges: &Edges, [x, y]: [i32; 2]) -> Edges {
+        let [x, y] = [x, y].map(i64::from);
+        // The changes per pixel are those per sub-pixel, shifted.
+        let at = [0, 1, 2].map(|i| {
+            let (across, down) = (edges.across[i] >> SUBPIXEL_BITS, edges.down[i] >> SUBPIXEL_BITS);
+            edges.at[i] + across * x + down * y
+        });
+        Edges { at, ..*edges }
     }
 
     #[inline]
@@ -120,6 +226,47 @@ impl Triangle {
     }
 }
 
+/// The covered pixels of a row, sample by sample.
+struct Runs {
+    by_sample: [Range<i64>; MAX_SAMPLES],
+    /// The first pixel with a covered sample, and the end behind the last one.
+    first: i64,
+    end: i64,
+    /// Pixels of which all samples are covered.
+    every: Range<i64>,
+}
+
+impl Default for Runs {
+    #[inline]
+    fn default() -> Self {
+        Self {
+            by_sample: std::array::from_fn(|_| 0..0),
+            first: i64::MAX,
+            end: i64::MIN,
+            every: i64::MIN..i64::MAX,
+        }
+    }
+}
+
+impl Runs {
+    #[inline]
+    fn set(&mut self, sample: usize, run: Range<i64>) {
+        if !run.is_empty() {
+            self.first = self.first.min(run.start);
+            self.end = self.end.max(run.end);
+        }
+        self.every = self.every.start.max(run.start)..self.every.end.min(run.end);
+        self.by_sample[sample] = run;
+    }
+
+    /// Bits of the covered samples of a pixel.
+    #[inline]
+    fn mask(&self, x: i64) -> u32 {
+        let bits = self.by_sample.iter().enumerate();
+        bits.fold(0, |mask, (sample, run)| mask | u32::from(run.contains(&x)) << sample)
+    }
+}
+
 /// For each edge, the side of a pixel's centre (not negative: inside), and its change per pixel
 /// across and down.
 struct Edges {
@@ -134,6 +281,12 @@ impl Edges {
         for i in 0..3 {
             self.at[i] += self.down[i];
         }
+    }
+
+    /// The covered pixels of a row of `width`.
+    #[inline]
+    fn row(&self, width: i64, walks: bool) -> Range<i64> {
+        if walks { self.walk(width) } else { self.divide(width) }
     }
 
     /// The covered pixels of a row of `width`, by testing each pixel.
@@ -178,13 +331,14 @@ impl Edges {
     }
 }
 
-/// The pixels whose centres lie within the coordinates, ends included, and in the picture.
+/// The pixels whose centres lie in the picture and at most `reach` sub-pixels outside the
+/// coordinates, ends included.
 #[inline]
-fn pixels(coordinates: [i32; 3], side: i32) -> Range<i32> {
+fn pixels(coordinates: [i32; 3], side: i32, reach: i32) -> Range<i32> {
     let [a, b, c] = coordinates;
     let (low, high) = (a.min(b).min(c), a.max(b).max(c));
-    let first = (low + SUBPIXELS - 1) >> SUBPIXEL_BITS;
-    let last = high >> SUBPIXEL_BITS;
+    let first = (low - reach + SUBPIXELS - 1) >> SUBPIXEL_BITS;
+    let last = (high + reach) >> SUBPIXEL_BITS;
     first.max(0)..(last + 1).min(side)
 }
 

@@ -2,6 +2,8 @@
 
 use glam::{Vec4, Vec4Swizzles};
 
+use crate::samples::Samples;
+
 /// Number of steps per pixel in each direction, as on GPUs. Corners snap to them, so that edge
 /// functions are exact integers from there on.
 pub(super) const SUBPIXELS: i32 = 1 << SUBPIXEL_BITS;
@@ -25,6 +27,35 @@ pub(super) struct Viewport {
     half_height: f32,
     /// Points within this many times `w` of the middle stay within [`GUARD_PIXELS`].
     pub(super) guard: f32,
+    /// Positions of a pixel's samples, in sub-pixels from its centre, y down.
+    pub(super) samples: &'static [[i32; 2]],
+    /// Largest distance of a sample from its pixel's centre along an axis, in sub-pixels.
+    pub(super) reach: i32,
+}
+
+/// Largest number of samples in a pixel.
+pub(super) const MAX_SAMPLES: usize = 8;
+
+/// Sub-pixels in the unit of the standard positions, 1/16 of a pixel.
+const UNIT: i32 = SUBPIXELS / 16;
+
+/// The standard positions of Vulkan and Direct3D, in sub-pixels from a pixel's centre, y down.
+const fn positions(samples: Samples) -> &'static [[i32; 2]] {
+    const U: i32 = UNIT;
+    match samples {
+        Samples::One => &[[0, 0]],
+        Samples::Four => &[[-2 * U, -6 * U], [6 * U, -2 * U], [-6 * U, 2 * U], [2 * U, 6 * U]],
+        Samples::Eight => &[
+            [U, -3 * U],
+            [-U, 3 * U],
+            [5 * U, U],
+            [-3 * U, -5 * U],
+            [-5 * U, 5 * U],
+            [-7 * U, -U],
+            [3 * U, 7 * U],
+            [7 * U, -7 * U],
+        ],
+    }
 }
 
 /// A corner on the grid of sub-pixels. Pixel centres lie at multiples of [`SUBPIXELS`].
@@ -56,7 +87,16 @@ impl Viewport {
             half_width: width as f32 / 2.0,
             half_height: height as f32 / 2.0,
             guard: 2.0 * GUARD_PIXELS / longest - 1.0,
+            samples: positions(Samples::One),
+            reach: 0,
         }
+    }
+
+    /// Replaces the samples of each pixel.
+    pub(super) fn with_samples(self, samples: Samples) -> Self {
+        let samples = positions(samples);
+        let reach = samples.iter().flatten().map(|at| at.abs()).max().unwrap_or(0);
+        Self { samples, reach, ..self }
     }
 
     #[inline]

@@ -261,8 +261,10 @@ pub(super) async fn open(
     limits: wgpu::Limits,
 ) -> Result<Opened, RenderError> {
     let name = adapter.get_info().name;
-    let features =
-        wgpu::Features::INDIRECT_FIRST_INSTANCE | wgpu::Features::MULTI_DRAW_INDIRECT_COUNT;
+    let features = wgpu::Features::INDIRECT_FIRST_INSTANCE
+        | wgpu::Features::MULTI_DRAW_INDIRECT_COUNT
+        // Numbers of samples a pixel besides 1 and 4.
+        | wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES;
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("drystone"),
         required_features: adapter.features() & features,

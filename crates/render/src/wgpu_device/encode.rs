@@ -1,6 +1,6 @@
 //! Upload and encoding of one frame.
 
-use drystone_wgpu::{CullDepth, CullList, parts::CallSource};
+use drystone_wgpu::{CullList, parts::CallSource};
 
 use super::{
     WgpuDevice, WgpuGeometry,
@@ -74,6 +74,7 @@ impl WgpuDevice {
             && self.culler.as_ref().is_some_and(PictureCuller::is_counted);
         let style = frame.quad_style();
         self.begin_frame()?;
+        self.pipelines.select(&self.opened.gpu, self.target.attachment().samples)?;
         self.pipelines.prepare(&self.opened.gpu.device, style);
         if style == QuadStyle::Wired {
             self.prepare_lines(passes)?;
@@ -168,13 +169,13 @@ impl WgpuDevice {
             cull::check(culled)?;
         }
         let Self { opened, target, culler, per_frame, .. } = self;
-        let depth = CullDepth { view: target.depth(), size: target.size() };
         let prepared = opened.fault.scope("preparing to cull", || {
+            target.prepare_culling(&opened.gpu.device);
             let culler = match culler {
                 Some(culler) => culler,
                 none => none.insert(PictureCuller::new(opened)?),
             };
-            culler.prepare((culled, passes), depth, per_frame.was_lent())
+            culler.prepare((culled, passes), target.depth_for_culling(), per_frame.was_lent())
         });
         prepared.and_then(|done| done).map_err(|error| match error {
             RenderError::Lost { .. } => error,
@@ -197,6 +198,7 @@ impl WgpuDevice {
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::First);
                 culler.draw(&mut pass, culled, CullList::Known)?;
                 drop(pass);
+                self.target.encode_depth_for_culling(encoder);
                 culler.encode(encoder, CullList::New)?;
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::Second);
                 culler.draw(&mut pass, culled, CullList::New)?;
@@ -207,8 +209,9 @@ impl WgpuDevice {
                 self.encode_batches(&mut pass, contents);
             }
         }
-        if let Some(overlay) = &self.overlay {
-            overlay.encode(&self.opened.gpu.queue, encoder, (canvas, self.target.size()));
+        if let Some(overlay) = &mut self.overlay {
+            let attachment = self.target.canvas_attachment();
+            overlay.encode((&self.opened, attachment), encoder, (canvas, self.target.size()));
         }
         if let (Some(_), Some(culler)) = (contents.passes.culled, &mut self.culler) {
             let frame = self.progress.submitted() + 1;
@@ -225,7 +228,8 @@ impl WgpuDevice {
         contents: &Contents<'_>,
         part: Part,
     ) -> wgpu::RenderPass<'a> {
-        let own = (Part::color_operations(), part.depth_operations());
+        let colors = self.target.colors();
+        let own = (part.color_operations(self.target.resolved_store()), part.depth_operations());
         let (mut color, mut depth) = self.target.lent_operations().unwrap_or(own);
         if matches!(part, Part::Second) {
             (color.load, depth.load) = (wgpu::LoadOp::Load, wgpu::LoadOp::Load);
@@ -233,9 +237,9 @@ impl WgpuDevice {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("scene"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: canvas,
+                view: colors.unwrap_or(canvas),
                 depth_slice: None,
-                resolve_target: None,
+                resolve_target: colors.filter(|_| part.is_last()).map(|_| canvas),
                 ops: color,
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
@@ -348,9 +352,15 @@ fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
 }
 
 impl Part {
-    const fn color_operations() -> wgpu::Operations<wgpu::Color> {
+    const fn is_last(self) -> bool {
+        !matches!(self, Self::First)
+    }
+
+    /// Operations for colours, of which the last part is stored by `last_store`.
+    fn color_operations(self, last_store: wgpu::StoreOp) -> wgpu::Operations<wgpu::Color> {
         let load = wgpu::LoadOp::Clear(wgpu::Color::BLACK);
-        wgpu::Operations { load, store: wgpu::StoreOp::Store }
+        let store = if self.is_last() { last_store } else { wgpu::StoreOp::Store };
+        wgpu::Operations { load, store }
     }
 
     const fn depth_operations(self) -> wgpu::Operations<f32> {

@@ -12,15 +12,18 @@ use crate::{
 /// Attachments of the caller, for [`PoolRenderer::draw_into`].
 #[derive(Clone, Debug)]
 pub struct DrawTarget<'a> {
-    /// Colours, in the format of the device.
+    /// Colours, in the format of the device. Their texture may have several samples a pixel; the
+    /// caller resolves it.
     pub color: &'a wgpu::TextureView,
     /// Colours before the picture is drawn.
     pub color_load: wgpu::LoadOp<wgpu::Color>,
-    /// Depth, in the format `Depth32Float`. Depth is reversed: 1 is the near plane, 0 the farthest.
-    /// Own passes with this depth compare with `Greater`, and transform positions relative to
-    /// [`Camera::position`](crate::Camera) by
-    /// [`Camera::clip_from_relative`](crate::Camera::clip_from_relative). If the GPU culls, its
-    /// texture needs `TEXTURE_BINDING`; without it, the CPU culls from this picture on.
+    /// Depth, in the format `Depth32Float`, with as many samples as the colours. Depth is reversed: 1
+    /// is the near plane, 0 the farthest. Own passes with this depth compare with `Greater`, and
+    /// transform positions relative to [`Camera::position`](crate::Camera) by
+    /// [`Camera::clip_from_relative`](crate::Camera::clip_from_relative).
+    ///
+    /// If the GPU culls, the texture needs `TEXTURE_BINDING` and one sample a pixel. Otherwise the
+    /// CPU culls from this picture on.
     pub depth: &'a wgpu::TextureView,
     /// Depth before the picture is drawn; 0 clears it.
     pub depth_load: wgpu::LoadOp<f32>,
@@ -38,6 +41,7 @@ impl WgpuDevice {
         target: &DrawTarget<'_>,
     ) -> Result<(), RenderError> {
         check_size(target.size, self.opened.gpu.device.limits().max_texture_dimension_2d)?;
+        self.select_samples(target)?;
         let unused = self.opened.gpu.device.create_command_encoder(&Default::default());
         self.target.lent = Some(Lent {
             encoder: Some(std::mem::replace(encoder, unused)),
@@ -52,6 +56,21 @@ impl WgpuDevice {
     }
 }
 
+impl WgpuDevice {
+    /// Selects the pipelines for the number of samples of the caller's attachments.
+    fn select_samples(&mut self, target: &DrawTarget<'_>) -> Result<(), RenderError> {
+        let [requested, depth] =
+            [target.color, target.depth].map(|view| view.texture().sample_count());
+        if requested != depth {
+            let reason = format!("the depth has {depth}");
+            return Err(RenderError::Samples { requested, reason });
+        }
+        self.pipelines
+            .select(&self.opened.gpu, requested)
+            .map_err(|error| RenderError::Samples { requested, reason: error.to_string() })
+    }
+}
+
 impl PoolRenderer<WgpuDevice> {
     /// Encodes a picture of a view into the caller's textures, with the caller's encoder. The overlay
     /// is drawn over it. The caller submits the encoder. Several pictures can be encoded before one
@@ -62,7 +81,8 @@ impl PoolRenderer<WgpuDevice> {
     /// The pool is not defragmented while such a frame is incomplete.
     ///
     /// # Cost
-    /// A picture of [`draw`](Renderer::draw), and new buffers for uniforms and commands in the picture
+    /// A picture of [`draw`](Renderer::draw). Pipelines, in the first picture with a number of samples a
+    /// pixel. New buffers for uniforms and commands in the picture
     /// after it.
     ///
     /// # Examples
@@ -118,7 +138,8 @@ impl PoolRenderer<WgpuDevice> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`draw`](Renderer::draw); `EmptyPicture` or `TooLarge` for a size that cannot be
+    /// The errors of [`draw`](Renderer::draw); `Samples` for colours and depth with different numbers of
+    /// samples, or with a number that the device cannot draw; `EmptyPicture` or `TooLarge` for a size that cannot be
     /// drawn. Nothing is encoded then.
     pub fn draw_into(
         &mut self,

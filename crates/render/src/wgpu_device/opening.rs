@@ -110,7 +110,7 @@ impl WgpuDevice {
     }
 
     pub(super) fn new(opened: Opened, target: Target) -> Result<Self, RenderError> {
-        let create = || Pipelines::new(&opened.gpu.device, target.format);
+        let create = || Pipelines::new(&opened.gpu.device, target.attachment());
         let pipelines = opened.gpu.scope(("pipelines", 0), create)?;
         let per_frame = PerFrame::new(&opened, &pipelines)?;
         let pattern = quad_pattern(&opened.gpu, PATTERN_QUADS)?;
@@ -120,7 +120,8 @@ impl WgpuDevice {
         let max_quads = u32::try_from(max_bytes / size_of::<Quad>() as u64).unwrap_or(u32::MAX);
         let culling = cull::missing(&opened).map_or(Ok(()), Err);
         let (size, access) = (target.size(), Access::Staged);
-        let info = DeviceInfo { size, access, max_quads, culling };
+        let samples = target.attachments.samples;
+        let info = DeviceInfo { size, samples, access, max_quads, culling };
         opened.fault.check("making pipelines")?;
         Ok(Self {
             opened,

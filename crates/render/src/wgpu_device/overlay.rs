@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use wgpu::{BufferUsages as Usage, util::TextureDataOrder};
 
-use super::adapter::Opened;
+use super::{
+    adapter::Opened,
+    pipelines::{Attachment, multisample},
+};
 use crate::{
     error::RenderError,
     overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch},
@@ -14,7 +17,8 @@ use crate::{
 const FIRST_BYTES: u64 = 1 << 16;
 
 pub(super) struct OverlayPainter {
-    pipeline: wgpu::RenderPipeline,
+    /// A pipeline for each kind of attachment that was drawn to.
+    pipelines: HashMap<Attachment, wgpu::RenderPipeline>,
     /// Layouts of the scale, and of a texture with its sampler.
     layouts: [wgpu::BindGroupLayout; 2],
     sampler: wgpu::Sampler,
@@ -38,7 +42,7 @@ struct Texture {
 }
 
 impl OverlayPainter {
-    pub(super) fn new(opened: &Opened, format: wgpu::TextureFormat) -> Result<Self, RenderError> {
+    pub(super) fn new(opened: &Opened) -> Result<Self, RenderError> {
         let device = &opened.gpu.device;
         let layouts = bind_group_layouts(device);
         let scale = Scale::new(opened, &layouts[0])?;
@@ -51,7 +55,7 @@ impl OverlayPainter {
             ..Default::default()
         });
         Ok(Self {
-            pipeline: pipeline(device, &layouts, format),
+            pipelines: HashMap::new(),
             layouts,
             sampler,
             scale,
@@ -132,8 +136,8 @@ impl OverlayPainter {
 
     /// Encodes a pass over a picture of this size.
     pub(super) fn encode(
-        &self,
-        queue: &wgpu::Queue,
+        &mut self,
+        (opened, attachment): (&Opened, Attachment),
         encoder: &mut wgpu::CommandEncoder,
         (canvas, size): (&wgpu::TextureView, [u32; 2]),
     ) {
@@ -141,7 +145,11 @@ impl OverlayPainter {
             return;
         }
         let [x, y] = size.map(|side| 2.0 / side.max(1) as f32);
-        queue.write_buffer(&self.scale.buffer, 0, bytemuck::bytes_of(&[x, y, 0.0, 0.0]));
+        let Self { pipelines, layouts, .. } = self;
+        let pipeline = pipelines
+            .entry(attachment)
+            .or_insert_with(|| pipeline(&opened.gpu.device, layouts, attachment));
+        opened.gpu.queue.write_buffer(&self.scale.buffer, 0, bytemuck::bytes_of(&[x, y, 0.0, 0.0]));
         let load = wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("overlay"),
@@ -153,7 +161,7 @@ impl OverlayPainter {
             })],
             ..Default::default()
         });
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &self.scale.group, &[]);
         pass.set_vertex_buffer(0, self.corners.slice(..));
         pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint32);
@@ -234,7 +242,7 @@ fn bind_group_layouts(device: &wgpu::Device) -> [wgpu::BindGroupLayout; 2] {
 fn pipeline(
     device: &wgpu::Device,
     layouts: &[wgpu::BindGroupLayout; 2],
-    format: wgpu::TextureFormat,
+    Attachment { format, samples }: Attachment,
 ) -> wgpu::RenderPipeline {
     let shader = device.create_shader_module(wgpu::include_wgsl!("overlay.wgsl"));
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -259,7 +267,7 @@ fn pipeline(
         },
         primitive: wgpu::PrimitiveState::default(),
         depth_stencil: None,
-        multisample: wgpu::MultisampleState::default(),
+        multisample: multisample(samples),
         fragment: Some(wgpu::FragmentState {
             module: &shader,
             entry_point: Some("overlay_fragment"),

@@ -1,6 +1,7 @@
-//! Layouts and pipelines, one set for each colour format.
+//! Layouts and pipelines, one set for each number of samples a pixel.
 
 use drystone_mesh::QUAD_WGSL;
+use drystone_wgpu::{GpuError, parts::Gpu};
 use wgpu::ShaderStages;
 
 use crate::frame::QuadStyle;
@@ -24,6 +25,8 @@ pub(super) struct Pipelines {
     wired: Option<QuadPipelines>,
     wired_triangles: Option<WiredTriangles>,
     quads: QuadParts,
+    /// Pipelines for other numbers of samples. Their layouts are compatible with these.
+    others: Vec<Self>,
 }
 
 /// Pipelines for triangles with lines along their edges.
@@ -45,7 +48,16 @@ pub(super) struct QuadPipelines {
 struct QuadParts {
     shader: wgpu::ShaderModule,
     layout: wgpu::PipelineLayout,
-    format: wgpu::TextureFormat,
+    attachment: Attachment,
+}
+
+/// Properties of the attachments that pipelines draw to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Attachment {
+    /// Format of the colours.
+    pub(super) format: wgpu::TextureFormat,
+    /// Number of samples in a pixel.
+    pub(super) samples: u32,
 }
 
 /// Shader source that quads and triangles share; the decoder of quads comes before it.
@@ -69,7 +81,7 @@ struct Stage {
 }
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
+    pub(super) fn new(device: &wgpu::Device, attachment: Attachment) -> Self {
         let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("quads"),
             source: wgpu::ShaderSource::Wgsl(QUADS.concat().into()),
@@ -80,7 +92,7 @@ impl Pipelines {
         let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
         // The sky is drawn over an empty scene too, where no geometry is bound.
         let sky_layout = pipeline_layout(device, &[Some(&frame_layout)]);
-        let quads = QuadParts { shader, layout: quad_layout, format };
+        let quads = QuadParts { shader, layout: quad_layout, attachment };
         let sky = Stage {
             label: "sky",
             vertex: "sky_vertex",
@@ -89,13 +101,13 @@ impl Pipelines {
             blend: None,
             cull: None,
         };
-        let sky = pipeline(device, &quads.shader, &sky_layout, format, &sky);
+        let sky = pipeline(device, &quads.shader, &sky_layout, attachment, &sky);
         let names = ["opaque_vertex", "blended_vertex", "surface_fragment"];
         let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", names[2]));
         let plain = quads.pipelines(device, cubes, names);
         let names = ["triangle_vertex", "triangle_fragment"];
         let [triangles, blended_triangles] =
-            triangles(device, (&TRIANGLES.concat(), names), &quads.layout, format);
+            triangles(device, (&TRIANGLES.concat(), names), &quads.layout, attachment);
         Self {
             frame_layout,
             geometry_layout,
@@ -107,7 +119,29 @@ impl Pipelines {
             wired: None,
             wired_triangles: None,
             quads,
+            others: Vec::new(),
         }
+    }
+
+    /// Selects the pipelines for pictures with this number of samples a pixel. Creates them on first
+    /// use.
+    ///
+    /// # Errors
+    /// `Refused` if the device does not offer this number of samples, `OutOfMemory`.
+    pub(super) fn select(&mut self, gpu: &Gpu, samples: u32) -> Result<(), GpuError> {
+        let attachment = Attachment { samples, ..self.quads.attachment };
+        if attachment == self.quads.attachment {
+            return Ok(());
+        }
+        let known = self.others.iter().position(|other| other.quads.attachment == attachment);
+        let mut selected = match known {
+            Some(known) => self.others.swap_remove(known),
+            None => gpu.scope(("pipelines", 0), || Self::new(&gpu.device, attachment))?,
+        };
+        selected.others = std::mem::take(&mut self.others);
+        let last = std::mem::replace(self, selected);
+        self.others.push(last);
+        Ok(())
     }
 
     /// Creates the pipelines that a frame of this style needs.
@@ -135,7 +169,8 @@ impl Pipelines {
             let groups = [Some(&*frame_layout), geometry, geometry, Some(&draws_layout)];
             let names = ["wired_triangle_vertex", "wired_triangle_fragment"];
             let whole = pipeline_layout(device, &groups);
-            let both = triangles(device, (&WIRED_TRIANGLES.concat(), names), &whole, quads.format);
+            let both =
+                triangles(device, (&WIRED_TRIANGLES.concat(), names), &whole, quads.attachment);
             WiredTriangles { draws_layout, both }
         })
     }
@@ -167,7 +202,7 @@ fn solid(label: &'static str, vertex: &'static str, fragment: &'static str) -> S
 
 impl QuadParts {
     fn pipeline(&self, device: &wgpu::Device, stage: &Stage) -> wgpu::RenderPipeline {
-        pipeline(device, &self.shader, &self.layout, self.format, stage)
+        pipeline(device, &self.shader, &self.layout, self.attachment, stage)
     }
 
     /// Creates pipelines with these entry points: of opaque vertices, of blended ones, of
@@ -194,7 +229,7 @@ fn triangles(
     device: &wgpu::Device,
     (source, [vertex, fragment]): (&str, [&'static str; 2]),
     layout: &wgpu::PipelineLayout,
-    format: wgpu::TextureFormat,
+    attachment: Attachment,
 ) -> [wgpu::RenderPipeline; 2] {
     let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("triangles"),
@@ -204,7 +239,7 @@ fn triangles(
     [("triangles", None), ("blended triangles", blending)].map(|(label, blend)| {
         let depth_write = blend.is_none();
         let stage = Stage { label, vertex, fragment, depth_write, blend, cull: None };
-        pipeline(device, &shader, layout, format, &stage)
+        pipeline(device, &shader, layout, attachment, &stage)
     })
 }
 
@@ -212,7 +247,7 @@ fn pipeline(
     device: &wgpu::Device,
     shader: &wgpu::ShaderModule,
     layout: &wgpu::PipelineLayout,
-    format: wgpu::TextureFormat,
+    attachment: Attachment,
     stage: &Stage,
 ) -> wgpu::RenderPipeline {
     device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
@@ -225,21 +260,15 @@ fn pipeline(
             buffers: &[],
         },
         primitive: wgpu::PrimitiveState { cull_mode: stage.cull, ..Default::default() },
-        depth_stencil: Some(wgpu::DepthStencilState {
-            format: DEPTH_FORMAT,
-            depth_write_enabled: Some(stage.depth_write),
-            // Depth is reversed: nearer is greater.
-            depth_compare: Some(wgpu::CompareFunction::GreaterEqual),
-            stencil: wgpu::StencilState::default(),
-            bias: wgpu::DepthBiasState::default(),
-        }),
-        multisample: wgpu::MultisampleState::default(),
+        // Depth is reversed: nearer is greater.
+        depth_stencil: Some(depth_state(wgpu::CompareFunction::GreaterEqual, stage.depth_write)),
+        multisample: multisample(attachment.samples),
         fragment: Some(wgpu::FragmentState {
             module: shader,
             entry_point: Some(stage.fragment),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             targets: &[Some(wgpu::ColorTargetState {
-                format,
+                format: attachment.format,
                 blend: stage.blend,
                 write_mask: wgpu::ColorWrites::ALL,
             })],
@@ -247,6 +276,22 @@ fn pipeline(
         multiview_mask: None,
         cache: None,
     })
+}
+
+/// State of the depth test.
+pub(super) fn depth_state(compare: wgpu::CompareFunction, writes: bool) -> wgpu::DepthStencilState {
+    wgpu::DepthStencilState {
+        format: DEPTH_FORMAT,
+        depth_write_enabled: Some(writes),
+        depth_compare: Some(compare),
+        stencil: wgpu::StencilState::default(),
+        bias: wgpu::DepthBiasState::default(),
+    }
+}
+
+/// State of pictures with this number of samples a pixel.
+pub(super) fn multisample(samples: u32) -> wgpu::MultisampleState {
+    wgpu::MultisampleState { count: samples, ..Default::default() }
 }
 
 fn pipeline_layout(

@@ -50,16 +50,18 @@ const TINT_BLUE: u32 = 0x1fefe303u;
 @group(1) @binding(0) var<storage, read> quads: array<vec2<u32>>;
 @group(1) @binding(1) var<storage, read> draws: array<DrawData>;
 
+// Values that vary within a face are computed where a pixel's samples are covered (`centroid`):
+// positions outside of the face would have the ambient occlusion of another voxel.
 struct Corner {
     @builtin(position) position: vec4<f32>,
     @location(0) @interpolate(flat) color: vec4<f32>,
-    @location(1) relative: vec3<f32>,
+    @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
 }
 
 struct ShadedCorner {
     @builtin(position) position: vec4<f32>,
     @location(0) @interpolate(flat) color: vec4<f32>,
-    @location(1) relative: vec3<f32>,
+    @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
     @location(2) @interpolate(flat) kind: u32,
 }
 

@@ -1,10 +1,15 @@
 //! Targets of pictures: a texture that can be read back, or a window.
 
+use drystone_wgpu::CullDepth;
+
 use super::{
     adapter::{self, Opened, WindowHandle},
-    pipelines::DEPTH_FORMAT,
+    attachments::{Attachments, lowered},
+    pipelines::Attachment,
 };
-use crate::{device::Destination, error::RenderError, fault::one_line, image::Image};
+use crate::{
+    device::Destination, error::RenderError, fault::one_line, image::Image, samples::Samples,
+};
 
 pub(super) struct Target {
     window: Option<Box<Window>>,
@@ -14,7 +19,8 @@ pub(super) struct Target {
     /// Format that pipelines draw in: never an sRGB one, because shaders output colours as shown on
     /// screen.
     pub(super) format: wgpu::TextureFormat,
-    depth: wgpu::TextureView,
+    /// Depth, and colours with several samples a pixel.
+    pub(super) attachments: Attachments,
     /// Encoder and attachments of the caller, for one frame.
     pub(super) lent: Option<Lent>,
 }
@@ -61,8 +67,8 @@ impl Target {
         format: wgpu::TextureFormat,
     ) -> Self {
         let picture = Some(Picture::new(device, size, format));
-        let depth = depth_view(device, size);
-        Self { window: None, picture, size, format, depth, lent: None }
+        let attachments = Attachments::new(device, size, format, Samples::One);
+        Self { window: None, picture, size, format, attachments, lent: None }
     }
 
     pub(super) fn window(
@@ -96,10 +102,11 @@ impl Target {
             ..configuration
         };
         surface.configure(&opened.gpu.device, &configuration);
-        let depth = depth_view(&opened.gpu.device, size.map(|side| side.max(1)));
+        let drawn = size.map(|side| side.max(1));
+        let attachments = Attachments::new(&opened.gpu.device, drawn, format, Samples::One);
         let instance = origin.0.clone();
         let window = Some(Box::new(Window { instance, handle, surface, configuration }));
-        Ok(Self { window, picture: None, size, format, depth, lent: None })
+        Ok(Self { window, picture: None, size, format, attachments, lent: None })
     }
 
     /// Puts the window into the state of a hidden window.
@@ -113,7 +120,73 @@ impl Target {
     }
 
     pub(super) fn depth(&self) -> &wgpu::TextureView {
-        self.lent.as_ref().map_or(&self.depth, |lent| &lent.depth)
+        self.lent.as_ref().map_or(&self.attachments.depth, |lent| &lent.depth)
+    }
+
+    /// Creates the depth that culling reads, if it does not exist.
+    pub(super) fn prepare_culling(&mut self, device: &wgpu::Device) {
+        if self.lent.is_none() {
+            self.attachments.prepare_culling(device, self.size.map(|side| side.max(1)));
+        }
+    }
+
+    /// The depth that culling reads.
+    pub(super) fn depth_for_culling(&self) -> CullDepth<'_> {
+        let own = || self.attachments.depth_for_culling();
+        let view = self.lent.as_ref().map_or_else(own, |lent| &lent.depth);
+        CullDepth { view, size: self.size() }
+    }
+
+    /// Encodes the computation of the depth that culling reads, from the current depth.
+    pub(super) fn encode_depth_for_culling(&self, encoder: &mut wgpu::CommandEncoder) {
+        if self.lent.is_none() {
+            self.attachments.encode_depth_for_culling(encoder);
+        }
+    }
+
+    /// Format and samples of the attachments that scenes are drawn to.
+    pub(super) fn attachment(&self) -> Attachment {
+        let own = self.attachments.samples.count();
+        let samples = self.lent.as_ref().map_or(own, |lent| lent.color.texture().sample_count());
+        Attachment { format: self.format, samples }
+    }
+
+    /// Format and samples of the canvas. Own ones have one sample a pixel, those of the caller have
+    /// as many as its scenes.
+    pub(super) fn canvas_attachment(&self) -> Attachment {
+        let samples = if self.lent.is_some() { self.attachment().samples } else { 1 };
+        Attachment { format: self.format, samples }
+    }
+
+    /// The colours with several samples a pixel that scenes are drawn to, and from which the canvas is
+    /// resolved. `None` if scenes are drawn to the canvas directly.
+    pub(super) fn colors(&self) -> Option<&wgpu::TextureView> {
+        self.attachments.colors.as_ref().filter(|_| self.lent.is_none())
+    }
+
+    /// Store operation for the colours of a complete scene.
+    pub(super) fn resolved_store(&self) -> wgpu::StoreOp {
+        self.colors().map_or(wgpu::StoreOp::Store, |_| self.attachments.resolved_store)
+    }
+
+    /// Changes the number of samples in each pixel of the following pictures.
+    ///
+    /// # Errors
+    /// `Device` or `Lost`. After an error the number is unchanged.
+    pub(super) fn set_samples(
+        &mut self,
+        opened: &Opened,
+        samples: Samples,
+    ) -> Result<(), RenderError> {
+        let (device, format) = (&opened.gpu.device, self.format);
+        let samples = lowered(opened, format, samples);
+        if samples != self.attachments.samples {
+            let size = self.size.map(|side| side.max(1));
+            let during = "changing the number of samples";
+            let create = || Attachments::new(device, size, format, samples);
+            self.attachments = opened.fault.scope(during, create)?;
+        }
+        Ok(())
     }
 
     /// Changes the size of the following pictures. A window that is readable stays readable.
@@ -123,14 +196,15 @@ impl Target {
     pub(super) fn resize(&mut self, opened: &Opened, size: [u32; 2]) -> Result<(), RenderError> {
         let (device, format) = (&opened.gpu.device, self.format);
         let is_readable = self.picture.is_some();
-        let (depth, picture) = opened.fault.scope("resizing the picture", || {
+        let samples = self.attachments.samples;
+        let (attachments, picture) = opened.fault.scope("resizing the picture", || {
             let picture = is_readable.then(|| Picture::new(device, size, format));
-            (depth_view(device, size), picture)
+            (Attachments::new(device, size, format, samples), picture)
         })?;
         if let Some(window) = &mut self.window {
             window.resize(opened, size)?;
         }
-        (self.size, self.depth, self.picture) = (size, depth, picture);
+        (self.size, self.attachments, self.picture) = (size, attachments, picture);
         Ok(())
     }
 
@@ -276,19 +350,12 @@ fn color_texture(
     format: wgpu::TextureFormat,
 ) -> wgpu::Texture {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
-    texture(device, "picture", size, format, usage)
+    texture(device, ("picture", Samples::One), size, format, usage)
 }
 
-fn depth_view(device: &wgpu::Device, size: [u32; 2]) -> wgpu::TextureView {
-    // Compute shaders read the depth when the GPU culls.
-    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
-    texture(device, "depth", size, DEPTH_FORMAT, usage)
-        .create_view(&wgpu::TextureViewDescriptor::default())
-}
-
-fn texture(
+pub(super) fn texture(
     device: &wgpu::Device,
-    label: &str,
+    (label, samples): (&str, Samples),
     [width, height]: [u32; 2],
     format: wgpu::TextureFormat,
     usage: wgpu::TextureUsages,
@@ -297,7 +364,7 @@ fn texture(
         label: Some(label),
         size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
         mip_level_count: 1,
-        sample_count: 1,
+        sample_count: samples.count(),
         dimension: wgpu::TextureDimension::D2,
         format,
         usage,

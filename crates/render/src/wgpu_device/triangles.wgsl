@@ -7,9 +7,9 @@
 
 struct TriangleCorner {
     @builtin(position) position: vec4<f32>,
-    @location(0) color: vec4<f32>,
-    @location(1) relative: vec3<f32>,
-    @location(2) normal: vec3<f32>,
+    @location(0) @interpolate(perspective, centroid) color: vec4<f32>,
+    @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
+    @location(2) @interpolate(perspective, centroid) normal: vec3<f32>,
 }
 
 // Normal from a point of the square that an octahedron unfolds to.

@@ -7,7 +7,7 @@ const SEAM_PARTS: f32 = 128.0;
 struct WiredCorner {
     @builtin(position) position: vec4<f32>,
     @location(0) @interpolate(flat) color: vec4<f32>,
-    @location(1) relative: vec3<f32>,
+    @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
     @location(2) @interpolate(flat) kind: u32,
     @location(3) @interpolate(flat) bounds: u32,
 }

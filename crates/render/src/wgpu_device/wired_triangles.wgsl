@@ -18,12 +18,12 @@ const SEAM_PARTS: f32 = 128.0;
 
 struct WiredTriangleCorner {
     @builtin(position) position: vec4<f32>,
-    @location(0) color: vec4<f32>,
-    @location(1) relative: vec3<f32>,
-    @location(2) normal: vec3<f32>,
+    @location(0) @interpolate(perspective, centroid) color: vec4<f32>,
+    @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
+    @location(2) @interpolate(perspective, centroid) normal: vec3<f32>,
     // Distance to each edge, in voxels across the view direction; and the smallest of the three
     // heights.
-    @location(3) edges: vec3<f32>,
+    @location(3) @interpolate(perspective, centroid) edges: vec3<f32>,
     @location(4) @interpolate(flat) least: f32,
 }
 

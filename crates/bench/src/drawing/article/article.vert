@@ -5,7 +5,7 @@ layout(location = 1) in vec3 normal;
 layout(location = 2) in vec4 own_color;
 
 layout(location = 0) flat out vec4 color;
-layout(location = 1) out vec3 relative;
+layout(location = 1) centroid out vec3 relative;
 
 vec4 to_clip(vec3 at) {
     mat4 m = frame.clip_from_relative;

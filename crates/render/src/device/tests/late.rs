@@ -129,6 +129,10 @@ impl Output for LateDevice {
         self.soft.resize(width, height)
     }
 
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        self.soft.set_samples(samples)
+    }
+
     fn set_overlay(&mut self, _: &Overlay) -> Result<(), RenderError> {
         // Frames would have to keep their overlays.
         let reason = "this backend draws no overlays".into();

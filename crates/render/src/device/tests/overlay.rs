@@ -33,7 +33,7 @@ fn rectangle([left, top, right, bottom]: [f32; 4], color: [u8; 4]) -> [OverlayCo
 }
 
 /// Panes that overlap: one slanted, one clipped, one with a texture.
-fn panes() -> Overlay {
+pub(super) fn panes() -> Overlay {
     let mut corners = Vec::new();
     corners.extend(rectangle([1.0, 1.0, 12.0, 7.0], [90, 20, 10, 160]));
     corners.extend(rectangle([4.0, 3.0, 15.0, 14.0], [255; 4]));

@@ -16,7 +16,7 @@ const RED: [u8; 4] = [230, 10, 10, 255];
 const GREEN: [u8; 4] = [10, 230, 10, 255];
 
 /// A triangle around the middle of the picture, at this depth, that faces the camera.
-fn in_front_of_the_camera(z: f32, color: [u8; 4]) -> [TriangleVertex; 3] {
+pub(super) fn in_front_of_the_camera(z: f32, color: [u8; 4]) -> [TriangleVertex; 3] {
     let corner = |x, y| TriangleVertex::new([x, y, z], [0.0, 0.0, 1.0], color);
     [corner(-20.0, -20.0), corner(28.0, -20.0), corner(4.0, 40.0)]
 }

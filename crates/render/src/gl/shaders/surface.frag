@@ -1,5 +1,5 @@
 layout(location = 0) flat in vec4 color;
-layout(location = 1) in vec3 relative;
+layout(location = 1) centroid in vec3 relative;
 #ifdef SHADED
 layout(location = 2) flat in uint kind;
 #endif

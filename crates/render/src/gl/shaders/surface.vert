@@ -20,7 +20,7 @@ layout(location = 0) in ivec4 origin_and_level;
 #endif
 
 layout(location = 0) flat out vec4 color;
-layout(location = 1) out vec3 relative;
+layout(location = 1) centroid out vec3 relative;
 #ifdef SHADED
 layout(location = 2) flat out uint kind;
 

@@ -1,8 +1,8 @@
-layout(location = 0) in vec4 color;
-layout(location = 1) in vec3 relative;
-layout(location = 2) in vec3 normal;
+layout(location = 0) centroid in vec4 color;
+layout(location = 1) centroid in vec3 relative;
+layout(location = 2) centroid in vec3 normal;
 #ifdef WIRED
-layout(location = 3) in vec3 edges;
+layout(location = 3) centroid in vec3 edges;
 layout(location = 4) flat in float least;
 #endif
 

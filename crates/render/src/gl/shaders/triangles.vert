@@ -7,9 +7,9 @@ layout(std430, binding = 0) readonly buffer Vertices { uint vertices[]; };
 // its scale.
 layout(location = 0) in ivec4 origin_and_scale;
 
-layout(location = 0) out vec4 color;
-layout(location = 1) out vec3 relative;
-layout(location = 2) out vec3 normal;
+layout(location = 0) centroid out vec4 color;
+layout(location = 1) centroid out vec3 relative;
+layout(location = 2) centroid out vec3 normal;
 
 #ifdef WIRED
 // Indices are read from a storage buffer instead of the index buffer, so that each corner can read
@@ -21,7 +21,7 @@ layout(location = 0) uniform uvec2 own_first;
 
 // Distance to each edge, in voxels across the view direction; and the smallest of the three
 // heights.
-layout(location = 3) out vec3 edges;
+layout(location = 3) centroid out vec3 edges;
 layout(location = 4) flat out float least;
 #endif
 

@@ -12,6 +12,7 @@ use crate::{
     frame::Frame,
     image::Image,
     overlay::Overlay,
+    samples::Samples,
     soft::SoftGeometry,
 };
 
@@ -63,6 +64,10 @@ impl Output for Refusing {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
         self.soft.resize(width, height)
+    }
+
+    fn set_samples(&mut self, samples: Samples) -> Result<(), RenderError> {
+        self.soft.set_samples(samples)
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {

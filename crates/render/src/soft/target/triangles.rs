@@ -6,7 +6,7 @@ use super::{
         threads,
         triangles::TriangleBins,
     },
-    Band, SHADED, Shader, Span, Target, Viewport, over, packed,
+    Band, Layer, SHADED, Sampled, Shader, Span, Target, Viewport, center, over, packed,
 };
 
 /// Data for colouring the pixels of triangles.
@@ -21,6 +21,9 @@ impl Target {
         viewport: &Viewport,
         light: Light<'_>,
     ) {
+        if let Some(sampled) = &mut self.sampled {
+            return draw_samples(sampled, Layer::Opaque, (bins, viewport), light);
+        }
         threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_facet(bins, viewport, |band, span, facet| {
                 band.draw_facet(&span, facet, light);
@@ -35,12 +38,29 @@ impl Target {
         viewport: &Viewport,
         light: Light<'_>,
     ) {
+        if let Some(sampled) = &mut self.sampled {
+            return draw_samples(sampled, Layer::Blended, (bins, viewport), light);
+        }
         threads::for_each(&mut self.bands(), |_, band| {
             band.for_each_facet(bins, viewport, |band, span, facet| {
                 band.blend_facet(&span, facet, light);
             });
         });
     }
+}
+
+/// Draws the triangles of models into samples.
+fn draw_samples(
+    sampled: &mut Sampled,
+    layer: Layer,
+    (bins, viewport): (&[TriangleBins], &Viewport),
+    (shader, lamp): Light<'_>,
+) {
+    sampled.draw(
+        (viewport, layer),
+        |band| bins.iter().flat_map(move |bins| bins.of_band(band)),
+        |at, depth, facet| shader.facet(at, depth, facet, lamp),
+    );
 }
 
 impl Band<'_> {
@@ -64,7 +84,7 @@ impl Band<'_> {
             if depth >= self.depths[first + i] {
                 self.depths[first + i] = depth;
                 self.kinds[first + i] = SHADED;
-                let seen = shader.facet([x, span.y], depth, facet, lamp);
+                let seen = shader.facet(center(x, span.y), depth, facet, lamp);
                 self.colors[first + i] = packed(seen);
             }
         }
@@ -76,7 +96,7 @@ impl Band<'_> {
             let depth = span.depth + span.depth_step * i as f32;
             if depth >= self.depths[first + i] {
                 let color = &mut self.colors[first + i];
-                *color = over(shader.facet([x, span.y], depth, facet, lamp), *color);
+                *color = over(shader.facet(center(x, span.y), depth, facet, lamp), *color);
             }
         }
     }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::samples::Samples;
 
 const SIDE: u32 = 24;
 
@@ -27,6 +28,23 @@ fn count(triangles: &[[Snapped; 3]]) -> Vec<u32> {
         }
     }
     counts
+}
+
+/// Bits of the samples that the triangle covers, by pixel.
+fn masks(corners: [Snapped; 3], viewport: &Viewport) -> Vec<u32> {
+    let mut masks = vec![0; (SIDE * SIDE) as usize];
+    let Some(triangle) = Triangle::new(corners, PixelKind::default(), viewport) else {
+        return masks;
+    };
+    for rows in [0..10, 10..SIDE as i32] {
+        triangle.fragments(viewport, &rows, |fragment| {
+            assert!(rows.contains(&(fragment.y as i32)));
+            let mask = &mut masks[fragment.y * SIDE as usize + fragment.x];
+            assert_eq!(*mask, 0, "a pixel is visited once");
+            fragment.covered().for_each(|sample| *mask |= 1 << sample);
+        });
+    }
+    masks
 }
 
 /// Twice the area left of a → b, seen with y up.
@@ -57,6 +75,21 @@ proptest! {
                 _ if faces_away => prop_assert_eq!(count, 0),
                 Some(inside) => prop_assert_eq!(count, u32::from(inside), "{} {}", x, y),
                 None => prop_assert!(count <= 1),
+            }
+        }
+    }
+
+    /// Each sample is covered as the centre of a pixel would be that lies there.
+    #[test]
+    fn covers_the_samples_inside(corners in [corner(), corner(), corner()]) {
+        for samples in [Samples::One, Samples::Four, Samples::Eight] {
+            let viewport = Viewport::new(SIDE, SIDE).with_samples(samples);
+            let masks = masks(corners, &viewport);
+            for (sample, &[dx, dy]) in viewport.samples.iter().enumerate() {
+                let moved = corners.map(|it| Snapped { x: it.x - dx, y: it.y - dy, ..it });
+                let expected = count(&[moved]);
+                let covered: Vec<u32> = masks.iter().map(|mask| mask >> sample & 1).collect();
+                prop_assert_eq!(covered, expected, "sample {} of {}", sample, samples);
             }
         }
     }
@@ -110,13 +143,50 @@ proptest! {
     }
 }
 
+/// A point of the plane of the tests.
+fn at(x: i32, y: i32) -> Snapped {
+    let depth = 0.25 + x as f32 / 64.0 + y as f32 / 128.0;
+    Snapped { x: x * 256 + 40, y: y * 256 - 70, depth }
+}
+
+/// Samples have their own depth. A triangle is coloured at the centre of a pixel that it covers, else
+/// at the first sample that it covers.
+#[test]
+fn samples_have_the_depth_of_the_plane() {
+    let viewport = Viewport::new(SIDE, SIDE).with_samples(Samples::Four);
+    let corners = [at(-3, 30), at(40, 5), at(0, -9)];
+    let triangle = Triangle::new(corners, PixelKind::default(), &viewport).unwrap();
+    let depth_at = |[x, y]: [f32; 2]| {
+        let (x, y) = (x - 0.5 - 40.0 / 256.0, y - 0.5 + 70.0 / 256.0);
+        0.25 + x / 64.0 + y / 128.0
+    };
+    let (mut whole, mut parts) = (0, 0);
+    triangle.fragments(&viewport, &(0..SIDE as i32), |fragment| {
+        let positions = viewport.samples.iter().map(|[dx, dy]| {
+            let [x, y] = center(fragment.x, fragment.y);
+            [x + *dx as f32 / 256.0, y + *dy as f32 / 256.0]
+        });
+        let positions: Vec<[f32; 2]> = positions.collect();
+        for sample in fragment.covered() {
+            assert!((fragment.depth(sample) - depth_at(positions[sample])).abs() < 1e-6);
+        }
+        let (shaded_at, depth) = fragment.shaded_at();
+        assert!((depth - depth_at(shaded_at)).abs() < 1e-6);
+        let covered: Vec<usize> = fragment.covered().collect();
+        let expected = if covered.len() == 4 {
+            whole += 1;
+            center(fragment.x, fragment.y)
+        } else {
+            parts += 1;
+            positions[covered[0]]
+        };
+        assert_eq!(shaded_at, expected);
+    });
+    assert!(whole > 100 && parts > 10, "{whole} {parts}");
+}
+
 #[test]
 fn depth_is_that_of_the_plane() {
-    let at = |x: i32, y: i32| Snapped {
-        x: x * 256 + 40,
-        y: y * 256 - 70,
-        depth: 0.25 + x as f32 / 64.0 + y as f32 / 128.0,
-    };
     let viewport = Viewport::new(SIDE, SIDE);
     let triangle =
         Triangle::new([at(-3, 30), at(40, 5), at(0, -9)], PixelKind::default(), &viewport).unwrap();

@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::*;
 use crate::{
     Api, Camera, DrawData, Image, Layer, MeshData, MeshId, Overlay, OverlayCorner, OverlayPart,
-    OverlayPatch,
+    OverlayPatch, Samples,
     device::Device,
     wgpu_device::{pipelines::DEPTH_FORMAT, target::read_texture},
 };
@@ -80,21 +80,30 @@ impl Caller {
         self.textures_of(SIZE)
     }
 
-    fn textures_of(&self, [width, height]: [u32; 2]) -> Textures {
-        let texture = |format, usage| {
+    fn textures_of(&self, size: [u32; 2]) -> Textures {
+        self.sampled_textures(size, [1, 1])
+    }
+
+    /// Colours and depth with these numbers of samples a pixel.
+    fn sampled_textures(&self, [width, height]: [u32; 2], samples: [u32; 2]) -> Textures {
+        let texture = |format, usage, sample_count| {
             self.device.create_texture(&wgpu::TextureDescriptor {
                 label: None,
                 size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
                 mip_level_count: 1,
-                sample_count: 1,
+                sample_count,
                 dimension: wgpu::TextureDimension::D2,
                 format,
                 usage: wgpu::TextureUsages::RENDER_ATTACHMENT | usage,
                 view_formats: &[],
             })
         };
-        let color = texture(wgpu::TextureFormat::Rgba8Unorm, wgpu::TextureUsages::COPY_SRC);
-        let depth = texture(DEPTH_FORMAT, wgpu::TextureUsages::TEXTURE_BINDING);
+        let usage = match samples[0] {
+            1 => wgpu::TextureUsages::COPY_SRC,
+            _ => wgpu::TextureUsages::empty(),
+        };
+        let color = texture(wgpu::TextureFormat::Rgba8Unorm, usage, samples[0]);
+        let depth = texture(DEPTH_FORMAT, wgpu::TextureUsages::TEXTURE_BINDING, samples[1]);
         let views = [&color, &depth].map(|texture| texture.create_view(&Default::default()));
         Textures { color, views }
     }
@@ -139,6 +148,22 @@ impl Caller {
 
     fn read(&mut self, textures: &Textures) -> Image {
         read_texture(&self.renderer.device_mut().opened, &textures.color, SIZE).unwrap()
+    }
+
+    /// Resolves colours with several samples a pixel.
+    fn resolve(&self, from: &Textures, to: &Textures) {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &from.views[0],
+                depth_slice: None,
+                resolve_target: Some(&to.views[0]),
+                ops: wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store },
+            })],
+            ..Default::default()
+        });
+        drop(pass);
+        self.queue.submit([encoder.finish()]);
     }
 
     fn expected(&mut self, view: &View) -> Image {
@@ -372,6 +397,49 @@ fn overlays_are_drawn_over_pictures_of_several_sizes() {
     let expected = caller.expected(&view(9.0));
     assert_eq!(expected.pixel(7, 7), RED);
     assert!(caller.read(&textures) == expected);
+}
+
+/// The picture has as many samples a pixel as the caller's attachments, whatever the picture before
+/// had, and the overlay too.
+#[test]
+fn the_caller_decides_the_number_of_samples() {
+    let Some(mut caller) = Caller::open("the_caller_decides_the_number_of_samples") else { return };
+    caller.own.output().set_samples(Samples::Four).unwrap();
+    let sampled = caller.sampled_textures(SIZE, [4, 4]);
+    let plain = caller.textures();
+    for _ in 0..2 {
+        for textures in [&sampled, &plain] {
+            let mut encoder = caller.device.create_command_encoder(&Default::default());
+            caller.renderer.draw_into(&view(9.0), &mut encoder, &textures.target()).unwrap();
+            caller.queue.submit([encoder.finish()]);
+        }
+    }
+    let smooth = caller.expected(&view(9.0));
+    caller.own.output().set_samples(Samples::One).unwrap();
+    let stepped = caller.expected(&view(9.0));
+    assert!(smooth != stepped);
+    assert!(caller.read(&plain) == stepped);
+    let resolved = caller.textures();
+    caller.resolve(&sampled, &resolved);
+    assert!(caller.read(&resolved) == smooth);
+}
+
+/// Attachments with different numbers of samples a pixel are a typed error, and nothing is encoded.
+#[test]
+fn attachments_with_different_samples_are_errors() {
+    let test = "attachments_with_different_samples_are_errors";
+    let Some(mut caller) = Caller::open(test) else { return };
+    for samples in [[4, 1], [1, 4]] {
+        let textures = caller.sampled_textures(SIZE, samples);
+        let mut encoder = caller.device.create_command_encoder(&Default::default());
+        let drawn = caller.renderer.draw_into(&view(9.0), &mut encoder, &textures.target());
+        let is_refused = matches!(drawn, Err(RenderError::Samples { requested, .. })
+            if requested == samples[0]);
+        assert!(is_refused, "{drawn:?}");
+    }
+    let textures = caller.textures();
+    let mut encoder = caller.device.create_command_encoder(&Default::default());
+    caller.renderer.draw_into(&view(9.0), &mut encoder, &textures.target()).unwrap();
 }
 
 /// Formats that would change or refuse the colours of shaders are errors.

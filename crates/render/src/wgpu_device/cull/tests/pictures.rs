@@ -1,6 +1,7 @@
 //! Culling never changes the picture.
 
 use super::*;
+use crate::samples::Samples;
 
 /// Draws with and without culling, and compares.
 fn agree(device: &mut WgpuDevice, meshes: &Meshes, view: &View, step: u32) -> Image {
@@ -54,6 +55,15 @@ fn flights_show_the_same() {
     for seed in 10..12 {
         fly(&mut device, seed, 25);
     }
+}
+
+/// With several samples a pixel, only meshes that are hidden at all samples are left out.
+#[test]
+fn flights_show_the_same_with_several_samples() {
+    let test = "flights_show_the_same_with_several_samples";
+    let Some(mut device) = open(test, 317, 240) else { return };
+    device.set_samples(Samples::Four).unwrap();
+    fly(&mut device, 30, 20);
 }
 
 /// If the GPU does not read command counts, unused commands draw nothing.
@@ -114,7 +124,14 @@ fn smallest_pictures_show_the_same() {
 /// drawn in the next frame.
 #[test]
 fn meshes_behind_a_wall_are_culled() {
+    for samples in [Samples::One, Samples::Four] {
+        cull_behind_a_wall(samples);
+    }
+}
+
+fn cull_behind_a_wall(samples: Samples) {
     let Some(mut device) = open("what_is_behind_a_wall_is_left_out", 320, 240) else { return };
+    device.set_samples(samples).unwrap();
     let mut random = Random::new(5);
     let mut meshes = Meshes::new(&mut device, 1002);
     for slot in 0..1000 {
