@@ -7,7 +7,7 @@ use drystone::{
     Haze, LevelsFor, LoadOptions, Look, ViewOptions,
     scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size},
 };
-use drystone_render::Cull;
+use drystone_render::{Cull, Samples};
 use glam::DVec3;
 
 use super::{
@@ -62,6 +62,10 @@ pub(crate) struct DrawingArgs {
     /// Culling on the cpu (frustum and back faces) or, if supported, on the gpu (occlusion too)
     #[arg(long, value_name = "KIND", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
+    /// Samples in each pixel, which make edges smooth: 1, 4 or 8. A backend that offers fewer draws
+    /// fewer
+    #[arg(long, value_name = "N", default_value = "4", value_parser = Samples::from_str)]
+    pub(crate) samples: Samples,
 }
 
 /// Options for the detail of the content, and for the memory that it takes.

@@ -44,6 +44,8 @@ fn usage_errors_are_one_line() {
         "drystone --record-svg a.svg",
         "drystone check a.drystone --allocator small --record-svg a.svg",
         "drystone --cull nothing",
+        "drystone --samples 3",
+        "drystone view --samples 16",
         "drystone --ao --renderer instanced",
         "drystone view --ao --renderer instanced-oldest",
         "drystone shot a.vox -o b.png --renderer instanced-last-leaf --ao",
