@@ -179,3 +179,29 @@ fn mean(samples: &[[u8; 4]]) -> [u8; 4] {
     });
     sums.map(|sum| (sum / count) as u8)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More samples than the limit are an error before any memory is allocated. A picture of
+    /// 7680x4320 with eight samples is within the limit.
+    #[test]
+    fn too_many_samples_are_an_error() {
+        for (size, count) in [([16_384, 16_384], 4), ([16_384, 8_192], 4), ([16_384, 2_049], 8)] {
+            let error = Sampled::new(size, count).map(|_| ()).unwrap_err();
+            assert!(matches!(error, RenderError::TooLarge { .. }), "{error}");
+            assert!(error.to_string().contains("268435456"), "{error}");
+        }
+        const { assert!(7_680 * 4_320 * 8 <= MAX_SAMPLES) };
+    }
+
+    #[test]
+    fn means_are_rounded_to_the_nearest() {
+        let grey = |levels: &[u8]| mean(&levels.iter().map(|&it| [it; 4]).collect::<Vec<_>>())[0];
+        assert_eq!(grey(&[255; 8]), 255);
+        assert_eq!(grey(&[0, 0, 0, 1]), 0);
+        assert_eq!(grey(&[0, 0, 1, 1]), 1);
+        assert_eq!(grey(&[10, 20, 30, 41]), 25);
+    }
+}
