@@ -105,8 +105,10 @@ const FEW: u32 = 300;
 fn switches(screen: &Screen, kept: &SavedIn, folder: &Path) {
     let start = |levels: &str, is_named: bool| {
         let mut command = screen.command(binary());
-        let view = ["--size", "640x480", "--backend", "soft", "--commit-seconds", "3600"];
+        // Several samples a pixel would soften the differences that are counted.
+        let view = ["--size", "640x480", "--backend", "soft", "--samples", "1"];
         command.arg("view").args(kept.arguments(is_named)).args(view).args(["--levels", levels]);
+        command.args(["--commit-seconds", "3600"]);
         command.args(["--eye", "48,150,110", "--look", "48,45,48"]).current_dir(folder);
         let mut viewer = Viewer(command.spawn().unwrap());
         let window = window_of(screen, &mut viewer);

@@ -280,10 +280,7 @@ fn other_files_are_no_vox_files() {
                      worlds (.mca, save folders), height maps (.png, .tif, .hgt), stored worlds (.drystone), \
                      polygon models (.obj, .gltf, .glb)";
     let cases = [
-        (
-            folder.clone(),
-            format!("a folder without Minecraft's regions (region/r.X.Z.mca); {supported}"),
-        ),
+        (folder.clone(), format!("a folder, not a file; {supported}")),
         (at("empty.vox", b""), format!("an empty file; {supported}")),
         (
             at("picture.vox", b"\x89PNG\r\n"),

@@ -27,3 +27,14 @@ fn opening_a_model_as_voxels_is_an_error() {
     assert!(matches!(error, SourceError::Malformed { format: Format::MagicaVoxel, .. }), "{error}");
     fs::remove_dir_all(&folder).unwrap();
 }
+
+/// The error for a folder that is no world names what a world has.
+#[cfg(feature = "minecraft")]
+#[test]
+fn opening_a_folder_without_regions_is_an_error() {
+    let folder = std::env::temp_dir().join(format!("drystone-folder-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let error = open_voxels(&folder, &OpenOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("a folder without Minecraft's regions (region/r.X.Z.mca); supported: "));
+    fs::remove_dir(&folder).unwrap();
+}
