@@ -21,14 +21,14 @@ use drystone::{
     keys::{self, Host},
     scene,
 };
-use drystone_render::{Cull, RenderError, Renderer, Samples};
+use drystone_render::{Cull, RenderError, Renderer};
 
 #[cfg(feature = "window")]
 use crate::viewer;
 use crate::{
     AppError,
     cli::{Command, Options, SceneOptions},
-    output, source,
+    output, samples, source,
 };
 
 /// Output of the bare command without a display.
@@ -92,7 +92,7 @@ fn open_renderer(
     let (capacity, drawing) = (content.capacity(), &options.drawing);
     let mut renderer =
         scene::open_renderer(drawing.renderer, drawing.backend, options.camera.size, capacity)?;
-    set_samples(renderer.as_mut(), drawing.samples)?;
+    samples::set_samples(renderer.as_mut(), drawing.samples)?;
     set_cull(renderer.as_mut(), drawing.cull)?;
     Ok(renderer)
 }
@@ -122,27 +122,6 @@ pub(crate) fn set_cull(renderer: &mut dyn Renderer, cull: Cull) -> Result<(), Re
         }
         done => done,
     }
-}
-
-/// Sets the number of samples in each pixel. If the device draws fewer, prints a note.
-pub(crate) fn set_samples(
-    renderer: &mut dyn Renderer,
-    samples: Samples,
-) -> Result<(), RenderError> {
-    let device = renderer.output();
-    let refused = match device.set_samples(samples) {
-        // Pictures keep the number of samples that they had.
-        Err(error @ (RenderError::TooLarge { .. } | RenderError::OutOfMemory { .. })) => {
-            Some(error)
-        }
-        done => done.map(|()| None)?,
-    };
-    let drawn = device.info().samples;
-    if drawn < samples {
-        let reason = refused.map_or("this backend offers no more".into(), |it| it.to_string());
-        output::note(&format!("drawing with --samples {drawn} instead of {samples}: {reason}"));
-    }
-    Ok(())
 }
 
 /// Returns where culling ran. If culling on the GPU failed, prints the reason once.

@@ -8,6 +8,7 @@ mod commands;
 mod error;
 mod output;
 mod report;
+mod samples;
 mod settings;
 mod source;
 #[cfg(feature = "window")]

@@ -15,7 +15,7 @@ use super::{
     overlay::{EditFacts, Facts},
     status::Status,
 };
-use crate::{AppError, commands, output, settings::Settings};
+use crate::{AppError, output, samples, settings::Settings};
 
 /// Delay until a check that cannot be done now.
 const CHECK_INTERVAL: Duration = Duration::from_millis(260);
@@ -175,7 +175,7 @@ impl Viewer {
     pub(super) fn open_device(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
         self.screen.open_device(event_loop, &mut self.session, self.options.drawing.backend)?;
         let Some(stage) = self.session.stage() else { return Ok(()) };
-        commands::set_samples(stage.renderer(), self.options.drawing.samples)?;
+        samples::set_samples(stage.renderer(), self.options.drawing.samples)?;
         let backend = stage.renderer().output().describe();
         if self.options.verbose {
             output::note(&format!("drawing on {backend}"));

@@ -7,7 +7,7 @@
 //! A triangle is coloured at the centre of a pixel if it covers all samples of the pixel, else at
 //! the first sample that it covers. GPUs do the same (centroid sampling), so that no colour is
 //! computed outside of its triangle. A pixel can show one triangle for each sample, so colours are
-//! computed when triangles are drawn, and hidden ones are computed in vain.
+//! computed when triangles are drawn, also for those that are hidden later.
 
 use std::ops::Range;
 
@@ -16,8 +16,7 @@ use glam::Vec4;
 use super::{
     bins::BAND_ROWS,
     memory::zeroed,
-    shade::{Shader, center, over, packed},
-    target::FAR,
+    shade::{FAR, Shader, center, over, packed},
     threads,
     triangle::{Fragment, Triangle},
     viewport::Viewport,

@@ -12,6 +12,9 @@ use super::sky::{Sky, mix, smooth};
 use super::wire::Wire;
 use crate::frame::Frame;
 
+/// Depth of pixels without a mesh: that of the far plane, because depth is reversed.
+pub(super) const FAR: f32 = 0.0;
+
 /// Colour of materials without a colour, which must be visible.
 const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
 /// Shorter distances are not used as divisors.

@@ -7,7 +7,7 @@ use super::{
     memory::zeroed,
     occlusion::{PixelKind, SHADED},
     sampled::Sampled,
-    shade::{Shader, center, over, packed},
+    shade::{FAR, Shader, center, over, packed},
     threads,
     triangle::Span,
     viewport::Viewport,
@@ -21,9 +21,6 @@ use crate::{
 };
 
 mod triangles;
-
-/// Depth of pixels without a mesh: that of the far plane, because depth is reversed.
-pub(super) const FAR: f32 = 0.0;
 
 /// The target: a picture, and the data of the nearest surface for each pixel.
 pub(super) struct Target {

@@ -34,7 +34,7 @@ pub(super) struct Span {
     pub(super) depth_step: f32,
 }
 
-/// A pixel of which a triangle covers samples.
+/// A pixel with samples that a triangle covers.
 pub(super) struct Fragment<'a> {
     pub(super) x: usize,
     pub(super) y: usize,
@@ -232,7 +232,7 @@ struct Runs {
     /// The first pixel with a covered sample, and the end behind the last one.
     first: i64,
     end: i64,
-    /// Pixels of which all samples are covered.
+    /// Pixels whose samples are all covered.
     every: Range<i64>,
 }
 

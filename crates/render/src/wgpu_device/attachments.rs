@@ -3,7 +3,6 @@
 use super::{
     adapter::Opened,
     pipelines::{DEPTH_FORMAT, depth_state},
-    target::texture,
 };
 use crate::samples::Samples;
 
@@ -171,5 +170,24 @@ pub(super) fn lowered(opened: &Opened, format: wgpu::TextureFormat, samples: Sam
     samples.lowered(|count| {
         let is_offered = [colors, depth].iter().all(|it| it.sample_count_supported(count));
         resolves && is_offered && (is_specific || count <= 4)
+    })
+}
+
+pub(super) fn texture(
+    device: &wgpu::Device,
+    (label, samples): (&str, Samples),
+    [width, height]: [u32; 2],
+    format: wgpu::TextureFormat,
+    usage: wgpu::TextureUsages,
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: samples.count(),
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage,
+        view_formats: &[],
     })
 }

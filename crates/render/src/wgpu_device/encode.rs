@@ -356,7 +356,7 @@ impl Part {
         !matches!(self, Self::First)
     }
 
-    /// Operations for colours, of which the last part is stored by `last_store`.
+    /// Operations for colours. The last part of a frame stores them by `last_store`.
     fn color_operations(self, last_store: wgpu::StoreOp) -> wgpu::Operations<wgpu::Color> {
         let load = wgpu::LoadOp::Clear(wgpu::Color::BLACK);
         let store = if self.is_last() { last_store } else { wgpu::StoreOp::Store };

@@ -4,7 +4,7 @@ use drystone_wgpu::CullDepth;
 
 use super::{
     adapter::{self, Opened, WindowHandle},
-    attachments::{Attachments, lowered},
+    attachments::{Attachments, lowered, texture},
     pipelines::Attachment,
 };
 use crate::{
@@ -351,25 +351,6 @@ fn color_texture(
 ) -> wgpu::Texture {
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
     texture(device, ("picture", Samples::One), size, format, usage)
-}
-
-pub(super) fn texture(
-    device: &wgpu::Device,
-    (label, samples): (&str, Samples),
-    [width, height]: [u32; 2],
-    format: wgpu::TextureFormat,
-    usage: wgpu::TextureUsages,
-) -> wgpu::Texture {
-    device.create_texture(&wgpu::TextureDescriptor {
-        label: Some(label),
-        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
-        mip_level_count: 1,
-        sample_count: samples.count(),
-        dimension: wgpu::TextureDimension::D2,
-        format,
-        usage,
-        view_formats: &[],
-    })
 }
 
 /// Reads a texture back. Formats other than 8 bits a channel are not supported.

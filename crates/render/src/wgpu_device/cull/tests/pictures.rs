@@ -57,7 +57,7 @@ fn flights_show_the_same() {
     }
 }
 
-/// With several samples a pixel, only meshes that are hidden at all samples are left out.
+/// Meshes that are visible at any sample are not left out.
 #[test]
 fn flights_show_the_same_with_several_samples() {
     let test = "flights_show_the_same_with_several_samples";
