@@ -34,6 +34,7 @@ mod pictures;
 mod pool_map;
 mod program;
 mod remeshed;
+mod sampled_pictures;
 mod stored;
 mod window;
 #[cfg(unix)]

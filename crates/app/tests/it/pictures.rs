@@ -28,7 +28,7 @@ const TOLERANCE: u8 = 2;
 /// Share of pixels that may differ more, away from silhouettes.
 pub(crate) const STRAY: f64 = 0.0002;
 /// Share of pixels that may differ more, in total.
-const SILHOUETTE: f64 = 0.01;
+pub(crate) const SILHOUETTE: f64 = 0.01;
 
 pub(crate) fn pool<D: Device + 'static>(device: D, quads: u64) -> Box<dyn Renderer> {
     Box::new(PoolRenderer::new(device, quads, 4096).unwrap())
@@ -46,7 +46,7 @@ pub(crate) fn soft() -> SoftDevice {
     SoftDevice::new(WIDTH, HEIGHT).unwrap()
 }
 
-fn pictures(case: &Case, views: &[View], renderer: Box<dyn Renderer>) -> Vec<Image> {
+pub(crate) fn pictures(case: &Case, views: &[View], renderer: Box<dyn Renderer>) -> Vec<Image> {
     let mut scene = case.scene(renderer);
     views.iter().map(|view| scene.picture(view).unwrap().0).collect()
 }
@@ -64,11 +64,22 @@ pub(crate) fn compare(
     want: &Image,
     got: &Image,
 ) -> Option<String> {
+    compare_within([STRAY, SILHOUETTE], (case, index, contender), want, got)
+}
+
+/// Compares pictures. These shares of the pixels may differ by more than the tolerance: away from
+/// silhouettes, and in total.
+pub(crate) fn compare_within(
+    [max_stray, max_all]: [f64; 2],
+    (case, index, contender): (&str, usize, &str),
+    want: &Image,
+    got: &Image,
+) -> Option<String> {
     let pixels = f64::from(WIDTH * HEIGHT);
     let seen = want.difference(got, TOLERANCE).expect("pictures of one size");
     let stray = f64::from(seen.away_from_edges) / pixels;
     let all = f64::from(seen.pixels) / pixels;
-    if stray <= STRAY && all <= SILHOUETTE {
+    if stray <= max_stray && all <= max_all {
         return None;
     }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
@@ -98,7 +109,7 @@ fn agree(contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
     agree_on(all_cases(), contender, open);
 }
 
-fn all_cases() -> Vec<Case> {
+pub(crate) fn all_cases() -> Vec<Case> {
     cases().into_iter().chain(shaded_cases()).collect()
 }
 

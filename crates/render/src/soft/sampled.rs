@@ -4,10 +4,11 @@
 //! triangle ─► row by row: covered samples ─► depth test ─► one colour a pixel ─► its samples
 //! samples of a pixel ─► mean ─► picture
 //! ```
-//! A triangle is coloured at the centre of a pixel if it covers all samples of the pixel, else at
-//! the first sample that it covers. GPUs do the same (centroid sampling), so that no colour is
-//! computed outside of its triangle. A pixel can show one triangle for each sample, so colours are
-//! computed when triangles are drawn, also for those that are hidden later.
+//! A triangle is coloured at the centre of a pixel if it is seen at all samples of the pixel, else at
+//! the first sample at which it is seen (centroid sampling). So no colour is computed outside of its
+//! triangle. Mesa's drivers do the same; other hardware may count covered samples that are hidden. A
+//! pixel can show one triangle for each sample, so colours are computed when triangles are drawn,
+//! also for those that are hidden later.
 
 use std::ops::Range;
 
@@ -142,7 +143,7 @@ impl Band<'_> {
         if seen == 0 {
             return;
         }
-        let (at, depth) = fragment.shaded_at();
+        let (at, depth) = fragment.shaded_at(seen);
         let own = color(at, depth);
         let colors = &mut self.colors[first..first + self.count];
         let stored = packed(own);

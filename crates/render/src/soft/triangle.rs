@@ -34,7 +34,7 @@ pub(super) struct Span {
     pub(super) depth_step: f32,
 }
 
-/// A pixel with samples that a triangle covers.
+/// A pixel and the samples in it that a triangle covers.
 pub(super) struct Fragment<'a> {
     pub(super) x: usize,
     pub(super) y: usize,
@@ -62,13 +62,14 @@ impl Fragment<'_> {
     }
 
     /// Position in the picture and depth at which the triangle is coloured: the pixel's centre if
-    /// all samples are covered, else the first covered sample.
+    /// all samples are seen, else the first sample that is. `seen` are the bits of the covered
+    /// samples that nothing nearer hides.
     #[inline]
-    pub(super) fn shaded_at(&self) -> ([f32; 2], f32) {
+    pub(super) fn shaded_at(&self, seen: u32) -> ([f32; 2], f32) {
         let center = center(self.x, self.y);
-        let first = self.mask.trailing_zeros() as usize;
+        let first = seen.trailing_zeros() as usize;
         match self.samples.get(first) {
-            Some(offset) if self.mask != all(self.samples) => {
+            Some(offset) if seen != all(self.samples) => {
                 let at = [0, 1].map(|axis| center[axis] + offset[axis] as f32 / SUBPIXELS as f32);
                 (at, self.depth(first))
             }
@@ -232,7 +233,7 @@ struct Runs {
     /// The first pixel with a covered sample, and the end behind the last one.
     first: i64,
     end: i64,
-    /// Pixels whose samples are all covered.
+    /// Pixels with all samples covered.
     every: Range<i64>,
 }
 

@@ -170,7 +170,8 @@ fn samples_have_the_depth_of_the_plane() {
         for sample in fragment.covered() {
             assert!((fragment.depth(sample) - depth_at(positions[sample])).abs() < 1e-6);
         }
-        let (shaded_at, depth) = fragment.shaded_at();
+        let seen = fragment.covered().fold(0, |seen, sample| seen | 1 << sample);
+        let (shaded_at, depth) = fragment.shaded_at(seen);
         assert!((depth - depth_at(shaded_at)).abs() < 1e-6);
         let covered: Vec<usize> = fragment.covered().collect();
         let expected = if covered.len() == 4 {

@@ -57,13 +57,38 @@ fn flights_show_the_same() {
     }
 }
 
-/// Meshes that are visible at any sample are not left out.
+/// Culling leaves out only meshes that are hidden at all samples of their pixels.
 #[test]
 fn flights_show_the_same_with_several_samples() {
     let test = "flights_show_the_same_with_several_samples";
     let Some(mut device) = open(test, 317, 240) else { return };
     device.set_samples(Samples::Four).unwrap();
     fly(&mut device, 30, 20);
+}
+
+/// A mesh that is seen only through a gap between two walls, a third of a pixel wide, is drawn: the
+/// gap covers some samples of its pixels and no others.
+#[test]
+fn meshes_seen_at_single_samples_are_drawn() {
+    let test = "meshes_seen_at_single_samples_are_drawn";
+    let Some(mut device) = open(test, 320, 240) else { return };
+    device.set_samples(Samples::Four).unwrap();
+    let mut meshes = Meshes::new(&mut device, 4);
+    let wall = Quad::new([0, 0, 0], [64, 64], Face::PosZ, 1);
+    for (slot, x) in [(0, -512), (1, 1)] {
+        let origin = [x, -256, 0];
+        let draw_data = DrawData { origin, level: 3, extent: 64, sort_rank: 0 };
+        meshes.set(&mut device, slot, draw_data, &[wall], [0, 0, 0, 0, 0, 1]);
+    }
+    let cube = Quad::new([0, 0, 0], [15, 15], Face::PosZ, 2);
+    let draw_data = DrawData { origin: [-7, -7, -40], level: 0, extent: 15, sort_rank: 0 };
+    meshes.set(&mut device, 2, draw_data, &[cube], [0, 0, 0, 0, 0, 1]);
+    let camera = Camera { position: DVec3::new(0.5, 0.5, 600.0), ..Camera::default() };
+    let view = View::new(camera);
+    let with = (0..4).map(|step| agree(&mut device, &meshes, &view, step)).last();
+    meshes.remove(2);
+    let without = agree(&mut device, &meshes, &view, 4);
+    assert!(with.is_some_and(|with| with != without), "the mesh is seen");
 }
 
 /// If the GPU does not read command counts, unused commands draw nothing.
