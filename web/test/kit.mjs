@@ -26,11 +26,12 @@ export const ARGUMENTS = [
 
 export const check = (is, words) => { if (!is) throw new Error(words); };
 
-/// Returns the picture that `drystone shot` draws with the software rasteriser.
+/// Returns the picture that `drystone shot` draws with the software rasteriser and one sample a pixel, as the page does.
 export function expected(name, words) {
   const file = join(pictures, `${name}.expected.png`);
   const size = `${SIZE.width}x${SIZE.height}`;
-  const done = spawnSync(drystone, ['shot', ...words, '--size', size, '--backend', 'soft', '-o', file], { encoding: 'utf8' });
+  const drawing = ['--size', size, '--backend', 'soft', '--samples', '1'];
+  const done = spawnSync(drystone, ['shot', ...words, ...drawing, '-o', file], { encoding: 'utf8' });
   check(done.status === 0, `drystone shot ${words.join(' ')}: ${done.error ?? done.stderr}`);
   return readFileSync(file);
 }
