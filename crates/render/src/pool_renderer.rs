@@ -3,7 +3,7 @@ use drystone_pool::{DrawList, HiddenCommands, ListConfig, MoveBudget, PoolConfig
 
 use crate::{
     buffers::PATTERN_QUADS,
-    cull::Cull,
+    cull::{Cull, CullCounts},
     device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
@@ -363,7 +363,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
 
     fn drawn(&mut self) -> DrawStats {
         let DrawStats { commands, quads, meshes, .. } = self.listed;
-        let counts = match self.opaque {
+        let counts: Option<CullCounts> = match self.opaque {
             Opaque::Listed(_) => None,
             #[cfg(feature = "wgpu")]
             Opaque::Culled(_) => self.device.progress().culled,

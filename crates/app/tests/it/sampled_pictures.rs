@@ -11,7 +11,7 @@
 //! centre. With four it shows up to four faces, each at a sample. In perspective, Mesa's software
 //! drivers interpolate there with `w` of the pixel's centre, so positions and normals are wrong by
 //! the change of `w` within half a pixel. Ambient occlusion and lines make visible differences of
-//! it, and so do normals on large triangles near the camera. Orthographic views have none. At most
+//! it, and so do normals on large triangles near the camera. Orthographic views have fewer. At most
 //! [`ROUNDED`] of the pixels may differ by more than the tolerance of `pictures`, and of models at
 //! most [`STRAY_ON_MODELS`] away from silhouettes.
 

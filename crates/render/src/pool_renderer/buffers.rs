@@ -115,6 +115,7 @@ impl<'a, G> FlushedBuffers<'a, G> {
     }
 
     /// The geometry of each buffer, by number.
+    #[cfg(feature = "wgpu")]
     pub(super) fn all(self) -> Vec<Option<&'a G>> {
         self.0.iter().map(Option::as_ref).collect()
     }

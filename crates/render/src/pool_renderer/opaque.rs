@@ -22,6 +22,10 @@ pub(super) enum Opaque {
     Culled(CullTable),
 }
 
+#[cfg_attr(
+    not(feature = "wgpu"),
+    allow(unused_variables, reason = "only a table for the GPU follows the pool")
+)]
 impl Opaque {
     /// Creates an empty value for the meshes of a pool. `hidden` is the treatment of hidden commands
     /// in a list.

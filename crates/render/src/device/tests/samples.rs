@@ -86,14 +86,6 @@ fn samples_are_drawn_as_by_the_rasteriser<D: Device>(mut device: D) {
             let seen = want.difference(&got, TOLERANCE).unwrap();
             let what = format!("{}, {samples} samples: {seen:?}", device.describe());
             println!("{what}");
-            if let Some(folder) = std::env::var_os("DRYSTONE_KEEP_PICTURES") {
-                let folder = std::path::PathBuf::from(folder);
-                let name = device.describe().replace([' ', ',', ':', '/', '(', ')'], "");
-                for (kind, picture) in [("want", &want), ("got", &got)] {
-                    let file = format!("samples-{name}-{samples}-{wire_pixels}-{kind}.png");
-                    picture.save_png(&folder.join(file)).unwrap();
-                }
-            }
             assert!(f64::from(seen.pixels) <= SILHOUETTE * f64::from(SIZE[0] * SIZE[1]), "{what}");
             assert!(seen.away_from_edges <= 4, "{what}");
         }
