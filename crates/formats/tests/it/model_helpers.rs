@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use drystone_formats::{Model, ModelOptions, SourceError, WarningKind};
+#[cfg(feature = "obj")]
+use drystone_formats::ModelOptions;
+use drystone_formats::{Model, SourceError, WarningKind};
 use drystone_testing::Random;
 
 pub(crate) use crate::programs::check;
@@ -28,11 +30,13 @@ pub(crate) fn beside(files: Files) -> impl FnMut(&str, u64) -> Result<Vec<u8>, S
     }
 }
 
+#[cfg(feature = "obj")]
 pub(crate) fn obj(text: &str, files: Files) -> Model {
     let options = ModelOptions::default();
     Model::parse_obj(text.as_bytes(), "test.obj", &options, &mut beside(files)).unwrap()
 }
 
+#[cfg(feature = "obj")]
 pub(crate) fn obj_error(text: &[u8], files: Files) -> String {
     let options = ModelOptions::default();
     let model = Model::parse_obj(text, "test.obj", &options, &mut beside(files));
