@@ -48,6 +48,44 @@ fn the_gpu_culls_pictures_in_the_callers_textures() {
     assert!(culled > 100, "{culled} meshes");
 }
 
+/// Two pictures before one submission are each culled by their own view, although each sees meshes that
+/// the other does not.
+#[test]
+fn each_picture_before_a_submission_is_culled_by_its_own_view() {
+    let test = "each_picture_before_a_submission_is_culled_by_its_own_view";
+    let Some(mut caller) = Caller::open(test) else { return };
+    if !cull(&mut caller, test) {
+        return;
+    }
+    const APART: i32 = 2048;
+    for renderer in [&mut caller.renderer, &mut caller.own] {
+        for x in [0, APART] {
+            let (quads, layer) = square(1, Layer::Opaque);
+            let draw_data = DrawData { origin: [x, 0, 0], extent: 32, ..DrawData::default() };
+            let counts = [0, 0, 0, 0, 1, 0];
+            renderer.insert(&MeshData { quads: &quads, counts, draw_data, layer }).unwrap();
+        }
+    }
+    let at = |x: i32| {
+        let middle = f64::from(x) + 4.0;
+        View::new(Camera::look_at(DVec3::new(middle, 9.0, 12.0), DVec3::new(middle, 1.0, 4.0)))
+    };
+    let views = [at(0), at(APART)];
+    let textures = [caller.textures(), caller.textures()];
+    for frame in 0..4 {
+        let mut encoder = caller.device.create_command_encoder(&Default::default());
+        for (view, textures) in views.iter().zip(&textures) {
+            caller.renderer.draw_into(view, &mut encoder, &textures.target()).unwrap();
+        }
+        caller.queue.submit([encoder.finish()]);
+        for (view, textures) in views.iter().zip(&textures) {
+            let expected = caller.expected(view);
+            assert!(caller.read(textures) == expected, "frame {frame}");
+        }
+        assert_eq!(caller.renderer.cull(), crate::Cull::Gpu);
+    }
+}
+
 /// Colours that the caller has drawn stay, and their depth hides meshes, also when the GPU culls.
 #[test]
 fn the_gpu_culls_by_what_the_caller_has_drawn() {
