@@ -18,7 +18,7 @@ readonly CRATES=(
     "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json tiff+ vox+"
     "drystone-world: gltf minecraft png serde+json tiff vox"
     "drystone-render: gl+ png+ rayon+ serde+json soft+ wgpu+"
-    "drystone: cli gpu window"
+    "drystone: cli+ gpu+ window"
 )
 
 # Prints what is linted and tested of a package: the library and programs, and integration tests of

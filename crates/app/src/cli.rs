@@ -32,7 +32,7 @@ pub(crate) use fly::{CameraPathKind, FlyOptions};
 pub(crate) use height_map::HeightMapArgs;
 pub(crate) use pool_map::{PlacementKind, PoolMapOptions};
 use rules::conflict;
-#[cfg(test)]
+#[cfg(all(test, feature = "window"))]
 pub(crate) use scene::Tint;
 #[cfg(feature = "window")]
 pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
