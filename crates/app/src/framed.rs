@@ -23,13 +23,15 @@ pub struct ViewOptions {
     pub orthographic: bool,
     /// Light, air and colours.
     pub look: Look,
+    /// Whether the contrast between far faces fades; see [`View::fade_far`].
+    pub fade_far: bool,
 }
 
 impl ViewOptions {
     /// Options for a view of the whole scene.
     pub fn new(size: Size) -> Self {
         let (eye, target, side, look) = (None, None, Side::default(), Look::default());
-        Self { size, eye, target, side, orthographic: false, look }
+        Self { size, eye, target, side, orthographic: false, look, fade_far: false }
     }
 }
 
@@ -175,6 +177,7 @@ impl Framed {
             atmosphere: self.air(atmosphere, options),
             tint_levels: options.look.tint_levels,
             wire: options.look.wire,
+            fade_far: options.fade_far,
             ..View::new(camera)
         }
     }

@@ -16,8 +16,9 @@ pub struct Frame {
     pub clip_from_relative: [[f32; 4]; 4],
     /// The camera's voxel.
     pub camera_voxel: [i32; 3],
-    /// Fills 16 bytes, to which shaders align vectors.
-    pub padding: i32,
+    /// Strength with which the contrast of far faces fades, 0 for none to 1 (see
+    /// [`Frame::FADE_UNITS`]).
+    pub far_fade: f32,
     /// The camera's position in its voxel, 0 to 1.
     pub camera_fraction: [f32; 3],
     /// Share of the light lost per level of ambient occlusion; 0 if it is off.
@@ -86,6 +87,27 @@ impl Frame {
     /// along each.
     pub const SEAM_STRETCH_MAX: f32 = 64.0;
 
+    /// Units that a pixel spans where the contrast of far faces begins to fade, and where it has
+    /// faded. Steps of terrain are a few pixels long there, and their contrast would be moiré.
+    ///
+    /// A quad's colour moves towards the mean over the quad and the faces that meet it at a step of
+    /// one voxel, weighted by the areas seen. This keeps the mean brightness of terrain. The
+    /// distance decides, not the length of the mesh's voxels, so that levels of detail agree.
+    /// Within voxels, ambient occlusion moves towards its mean.
+    pub const FADE_UNITS: [f32; 2] = [0.25, 1.0];
+
+    /// Lengths of a quad's side in pixels up to which its contrast fades completely, and from which
+    /// it does not fade, so that large faces keep their colour at any distance.
+    pub const FADE_PIXELS: [f32; 2] = [3.0, 8.0];
+
+    /// Weight of the faces beside an upward or downward face, and of the upward or downward face
+    /// beside another, compared to terrain where each voxel is a step that faces the camera. Half
+    /// of the steps face away, and treads are longer than a voxel. With these values the mean
+    /// brightness of generated terrain, seen from within, changes by less than 1 %.
+    pub const FADE_TREAD: f32 = 0.5;
+    /// See [`Frame::FADE_TREAD`].
+    pub const FADE_RISER: f32 = 1.25;
+
     /// Hues of levels, starting with level 0 and repeating after eight: red, green and blue, four
     /// bits for each level, lowest first.
     pub const TINTS: [u32; 3] = [0x7fe3_02ff, 0x4f36_edc3, 0x1fef_e303];
@@ -114,7 +136,7 @@ impl Frame {
         Self {
             clip_from_relative: camera.clip_from_relative(aspect).to_cols_array_2d(),
             camera_voxel,
-            padding: 0,
+            far_fade: 0.0,
             camera_fraction: camera_fraction.to_array(),
             occlusion_loss: atmosphere.ambient_occlusion,
             ray_forward: forward.to_array(),
@@ -143,10 +165,10 @@ impl Frame {
         }
     }
 
-    /// Whether the picture depends on the level of meshes.
+    /// Whether pixels of quads need more than their quad's kind.
     #[cfg(any(feature = "soft", test))]
-    pub(crate) fn shows_levels(&self) -> bool {
-        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0
+    pub(crate) fn shows_details(&self) -> bool {
+        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0 || self.far_fade != 0.0
     }
 
     /// The work that pixels of quads need.

@@ -15,6 +15,7 @@
 mod bins;
 mod clip;
 mod facet;
+mod fade;
 mod geometry;
 mod memory;
 mod occlusion;

@@ -13,6 +13,10 @@ pub struct View {
     /// Draw a wire frame over the picture: the edges of merged quads and of models' triangles, in
     /// lines of one or two pixels.
     pub wire: bool,
+    /// Fade the contrast between far faces whose voxels are few pixels long, see
+    /// [`Frame::FADE_UNITS`](crate::Frame::FADE_UNITS). It prevents moiré and flicker in far land.
+    /// Polygon models and the instanced renderer keep their colours.
+    pub fade_far: bool,
     /// Skip face directions that point away from the camera. Ignored by the naive renderer.
     pub mask_back_faces: bool,
     /// Skip meshes outside the view frustum.
@@ -30,6 +34,7 @@ impl View {
             atmosphere: Atmosphere::default(),
             tint_levels: false,
             wire: false,
+            fade_far: false,
             mask_back_faces: true,
             cull_frustum: true,
             sort_opaque: true,
@@ -40,6 +45,7 @@ impl View {
     pub fn frame(&self, width: u32, height: u32) -> Frame {
         let mut frame = Frame::new(&self.camera, &self.atmosphere, width, height);
         frame.level_tint = if self.tint_levels { Frame::TINT } else { 0.0 };
+        frame.far_fade = if self.fade_far { 1.0 } else { 0.0 };
         frame.wire_pixels = if self.wire { Frame::WIRE_PIXELS } else { 0.0 };
         frame
     }

@@ -63,7 +63,7 @@ pub(crate) struct DrawingArgs {
     #[arg(long, value_name = "KIND", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
     /// Samples in each pixel, which make edges smooth: 1, 4 or 8. A backend that offers fewer draws
-    /// fewer
+    /// fewer. With more than 1, the contrast of steps in far land fades too
     #[arg(long, value_name = "N", default_value = "4", value_parser = Samples::from_str)]
     pub(crate) samples: Samples,
 }
@@ -129,7 +129,9 @@ impl SceneOptions {
     pub(crate) fn view_options(&self) -> ViewOptions {
         let CameraArgs { size, eye, look: target, from, orthographic } = self.camera;
         let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao));
-        ViewOptions { size, eye, target, side, orthographic, look }
+        // One sample a pixel smooths nothing.
+        let fade_far = self.drawing.samples != Samples::One;
+        ViewOptions { size, eye, target, side, orthographic, look, fade_far }
     }
 
     /// Returns the options for loading content.

@@ -13,6 +13,7 @@ mod editing_memory;
 mod editing_parts;
 mod edits_kept;
 mod export;
+mod far_land;
 mod fly;
 mod gallery;
 mod height_map_example;

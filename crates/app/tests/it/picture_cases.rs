@@ -29,6 +29,12 @@ impl Case {
         }
     }
 
+    /// Fades far faces in all views.
+    fn faded(mut self) -> Self {
+        self.views.iter_mut().for_each(|view| view.fade_far = true);
+        self
+    }
+
     /// Shows the world in full detail.
     pub(crate) fn scene(&self, renderer: Box<dyn Renderer>) -> VoxelScene {
         VoxelScene::of_world(self.world.clone(), self.meshing, renderer).unwrap()
@@ -39,13 +45,15 @@ impl Case {
     }
 }
 
-/// Returns all cases with ambient occlusion that have any corners to darken.
+/// Returns the cases that the instanced renderer does not draw: with ambient occlusion, those that
+/// have any corners to darken, and fading.
 pub(crate) fn shaded_cases() -> Vec<Case> {
     let mut cases = vec![
         case("shaded-facings", face_directions()),
         case("shaded-glass", glass()),
         case("shaded-far-away", far_away()),
         case("shaded-terrain", terrain()),
+        case("shaded-faded-terrain", terrain()).faded(),
     ];
     let marked = cases.len();
     cases.extend([case("marked-glass", glass()), case("marked-far-away", far_away())]);
@@ -55,6 +63,7 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
         case.meshing.occlusion = true;
         case.set_occlusion(0.3);
     }
+    cases.push(case("faded-terrain", terrain()).faded());
     cases
 }
 

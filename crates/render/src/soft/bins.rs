@@ -63,7 +63,9 @@ impl Bins {
             for face in stage.faces_towards_camera(*cube, transform) {
                 if cube.faces().contains(face) {
                     let quad = cube.quad(face);
-                    self.push(quad, stage.pixel_kind(quad, &data), transform, stage, viewport);
+                    // Cubes are not merged, so the length of a step is unknown.
+                    let kind = PixelKind { shares: [0; 2], ..stage.pixel_kind(quad, &data) };
+                    self.push(quad, kind, transform, stage, viewport);
                 }
             }
         }

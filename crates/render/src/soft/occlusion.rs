@@ -21,6 +21,8 @@ pub(super) struct PixelKind {
     pub(super) word: u32,
     /// Level of the mesh, used with ambient occlusion or a tint.
     pub(super) level: u8,
+    /// Parts of its colour that come from the faces beside it, of 255.
+    pub(super) shares: [u8; 2],
     /// Bounds of the quad, for lines along its edges; else 0.
     pub(super) bounds: u32,
 }
@@ -44,12 +46,13 @@ fn with_position([position, kind]: [u32; 2], origin: [i32; 3]) -> u32 {
 }
 
 /// Darkness of a pixel of that kind at a position relative to the camera's unit, in levels: 0 for
-/// open to 3. `None` if the quad has no ambient occlusion.
+/// open to 3. `None` if the quad has no ambient occlusion. `fade` moves it towards its voxel's mean.
 #[inline]
 pub(super) fn darkness(
     kind: PixelKind,
     camera_voxel: IVec3,
     position: impl Fn() -> Vec3A,
+    fade: impl Fn() -> f32,
 ) -> Option<f32> {
     let PixelKind { word: kind, level, .. } = kind;
     if kind & CORNERS == 0 {
@@ -58,11 +61,13 @@ pub(super) fn darkness(
     // In voxels of the mesh, relative to the camera's voxel.
     let camera_within = (camera_voxel & ((1 << level) - 1)).as_vec3a();
     let position = (position() + camera_within) * f32::from_bits((127 - u32::from(level)) << 23);
+    let fade = fade();
     let [s, t] = [0, 1].map(|i| {
         let odd = (kind >> (IS_ODD + i) & 1) as f32;
         let from_low = position[span_axes(kind)[i as usize]] - odd;
         // In every other voxel: a position slightly below the quad must not count as its end.
-        (from_low - 2.0 * (from_low * 0.5 + 0.25).floor()).clamp(0.0, 1.0)
+        let within = (from_low - 2.0 * (from_low * 0.5 + 0.25).floor()).clamp(0.0, 1.0);
+        within * (1.0 - fade) + 0.5 * fade
     });
     let [low, along_u, along_v, both] = slopes(kind);
     Some(low + along_u * s + (along_v + both * s) * t)

@@ -7,7 +7,8 @@
 use glam::{DMat4, IVec3, Mat4, Vec3A, Vec4};
 
 use super::facet::{Facet, Lamp};
-use super::occlusion::{PixelKind, darkness};
+use super::fade::Fade;
+use super::occlusion::{PixelKind, darkness, span_axes};
 use super::sky::{Sky, mix, smooth};
 use super::wire::Wire;
 use crate::frame::Frame;
@@ -28,6 +29,8 @@ pub(super) struct Shader<'a> {
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
     camera_fraction: Vec3A,
+    /// The fading of far faces, if there is any.
+    fade: Option<Fade>,
     /// The lines along quads' edges, if they are drawn.
     wire: Option<Wire>,
     /// Width and height of a pixel in coordinates from −1 to 1, y up.
@@ -46,6 +49,7 @@ impl<'a> Shader<'a> {
             relative_from_clip: relative_from_clip.as_mat4(),
             camera_voxel: IVec3::from_array(frame.camera_voxel),
             camera_fraction: Vec3A::from_array(frame.camera_fraction),
+            fade: Fade::new(frame),
             wire: Wire::new(frame),
             pixel_steps: [2.0 / width as f32, -2.0 / height as f32],
         }
@@ -66,9 +70,13 @@ impl<'a> Shader<'a> {
     /// The colour of a quad of this kind at a position in pixels.
     #[inline]
     pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Vec4 {
-        let lit = self.lit(kind);
+        let lit = match &self.fade {
+            Some(fade) if kind.shares != [0; 2] => self.faded(kind, fade, self.relative(at, depth)),
+            _ => self.lit(kind),
+        };
         let units = || self.relative(at, depth) + self.camera_fraction;
-        let shaded = match darkness(kind, self.camera_voxel, units) {
+        let fade = || self.fade.as_ref().map_or(0.0, |fade| fade.at(self.relative(at, depth)));
+        let shaded = match darkness(kind, self.camera_voxel, units, fade) {
             Some(dark) if self.frame.occlusion_loss != 0.0 => {
                 let light = 1.0 - dark * self.frame.occlusion_loss;
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)
@@ -133,6 +141,18 @@ impl<'a> Shader<'a> {
             own = mix(own, level_tint(level), self.frame.level_tint);
         }
         (own * light).min(Vec3A::ONE).extend(color.w)
+    }
+
+    /// The lit colour of a far quad: the mean with the faces beside it.
+    fn faded(&self, kind: PixelKind, fade: &Fade, relative: Vec3A) -> Vec4 {
+        let own = self.lit(kind);
+        let mut color = Vec3A::from_vec4(own);
+        for (share, axis) in kind.shares.into_iter().zip(span_axes(kind.word)) {
+            let face = fade.face_towards_camera(axis, relative);
+            let beside = self.lit(PixelKind { word: kind.word & !7 | face, ..kind });
+            color += Vec3A::from_vec4(beside - own) * (f32::from(share) / 255.0);
+        }
+        color.extend(own.w)
     }
 
     /// A position in pixels in coordinates from −1 to 1, y up.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use bytemuck::Zeroable;
+
 use super::{
     bins::{BAND_ROWS, Bins},
     memory::zeroed,
@@ -28,16 +30,23 @@ pub(super) struct Target {
     depths: Vec<f32>,
     /// Words of the nearest quad's kind.
     kinds: Vec<u32>,
-    /// Levels of the nearest quad, if they are needed.
-    levels: Vec<u8>,
+    /// Details of the nearest quad, if they are needed.
+    details: Vec<Detail>,
     /// Bounds of the nearest quad, if they are needed.
     bounds: Vec<u32>,
-    /// Whether the picture being drawn needs levels.
-    shows_levels: bool,
+    /// Whether the picture being drawn needs details.
+    shows_details: bool,
     shows_bounds: bool,
     samples: Samples,
     /// Samples of all pixels; `None` with one sample a pixel. The planes above are empty then.
     sampled: Option<Sampled>,
+}
+
+/// Data of a quad that only some pictures need.
+#[derive(Clone, Copy, Default, Zeroable)]
+struct Detail {
+    level: u8,
+    shares: [u8; 2],
 }
 
 /// Some rows of a target.
@@ -47,9 +56,9 @@ struct Band<'a> {
     colors: &'a mut [[u8; 4]],
     depths: &'a mut [f32],
     kinds: &'a mut [u32],
-    levels: &'a mut [u8],
+    details: &'a mut [Detail],
     bounds: &'a mut [u32],
-    shows_levels: bool,
+    shows_details: bool,
     shows_bounds: bool,
 }
 
@@ -66,9 +75,9 @@ impl Target {
             // Zero is the far plane.
             depths: zeroed("a picture's depths", pixel_count)?,
             kinds: zeroed("a picture's materials", pixel_count)?,
-            levels: zeroed("a picture's levels", pixel_count)?,
+            details: zeroed("a picture's levels", pixel_count)?,
             bounds: zeroed("a picture's edges", pixel_count)?,
-            shows_levels: false,
+            shows_details: false,
             shows_bounds: false,
         })
     }
@@ -100,7 +109,7 @@ impl Target {
     pub(super) fn clear(&mut self, frame: &Frame) {
         self.depths.fill(FAR);
         self.sampled.iter_mut().for_each(Sampled::clear);
-        self.shows_levels = frame.shows_levels();
+        self.shows_details = frame.shows_details();
         self.shows_bounds = frame.quad_style() == QuadStyle::Wired;
     }
 
@@ -139,21 +148,21 @@ impl Target {
         let colors = colors.chunks_mut(band_pixels);
         let depths = self.depths.chunks_mut(band_pixels);
         let kinds = self.kinds.chunks_mut(band_pixels);
-        let levels = self.levels.chunks_mut(band_pixels);
+        let details = self.details.chunks_mut(band_pixels);
         let bounds = self.bounds.chunks_mut(band_pixels);
-        let (shows_levels, shows_bounds) = (self.shows_levels, self.shows_bounds);
-        let planes = kinds.zip(levels).zip(bounds);
+        let (shows_details, shows_bounds) = (self.shows_details, self.shows_bounds);
+        let planes = kinds.zip(details).zip(bounds);
         let bands = colors.zip(depths).zip(planes).enumerate().map(|(number, parts)| {
-            let ((colors, depths), ((kinds, levels), bounds)) = parts;
+            let ((colors, depths), ((kinds, details), bounds)) = parts;
             Band {
                 number,
                 width,
                 colors,
                 depths,
                 kinds,
-                levels,
+                details,
                 bounds,
-                shows_levels,
+                shows_details,
                 shows_bounds,
             }
         });
@@ -216,8 +225,9 @@ impl Band<'_> {
     fn fill(&mut self, span: &Span, kind: PixelKind) {
         let pixels = self.pixels(span);
         let depths = &self.depths[pixels.clone()];
-        if self.shows_levels {
-            note(span, depths, &mut self.levels[pixels.clone()], kind.level);
+        if self.shows_details {
+            let detail = Detail { level: kind.level, shares: kind.shares };
+            note(span, depths, &mut self.details[pixels.clone()], detail);
         }
         if self.shows_bounds {
             note(span, depths, &mut self.bounds[pixels.clone()], kind.bounds);
@@ -238,10 +248,10 @@ impl Band<'_> {
         let first_row = self.first_row();
         let rows = self.colors.chunks_mut(self.width);
         let depths = self.depths.chunks(self.width);
-        let kinds = self.kinds.chunks(self.width).zip(self.levels.chunks(self.width));
+        let kinds = self.kinds.chunks(self.width).zip(self.details.chunks(self.width));
         let planes = kinds.zip(self.bounds.chunks(self.width));
         for (y, ((row, depths), planes)) in (first_row..).zip(rows.zip(depths).zip(planes)) {
-            let ((kinds, levels), bounds) = planes;
+            let ((kinds, details), bounds) = planes;
             for (x, color) in row.iter_mut().enumerate() {
                 if kinds[x] == SHADED && depths[x] != FAR {
                     continue;
@@ -249,7 +259,8 @@ impl Band<'_> {
                 let seen = if depths[x] == FAR {
                     shader.sky(center(x, y))
                 } else {
-                    let kind = PixelKind { word: kinds[x], level: levels[x], bounds: bounds[x] };
+                    let Detail { level, shares } = details[x];
+                    let kind = PixelKind { word: kinds[x], level, shares, bounds: bounds[x] };
                     shader.surface(center(x, y), depths[x], kind)
                 };
                 *color = packed(seen);

@@ -4,6 +4,7 @@
 use drystone_mesh::{Cube, Face, Quad};
 use glam::{Vec3A, Vec4};
 
+use super::fade::Fade;
 use super::occlusion::{PixelKind, pixel_kind};
 use super::wire::quad_bounds;
 use crate::{
@@ -21,6 +22,8 @@ pub(super) struct VertexStage {
     seam_stretch_max: f32,
     /// Whether pixels need the bounds of their quad.
     is_wired: bool,
+    /// Fading of far faces.
+    fade: Option<Fade>,
     /// Direction of all rays, if they are parallel.
     parallel_sight: Option<Vec3A>,
 }
@@ -35,6 +38,7 @@ pub(super) struct MeshTransform {
 }
 
 /// A face direction as in the shader.
+#[derive(Clone, Copy)]
 struct FaceAxes {
     u: Vec3A,
     v: Vec3A,
@@ -86,6 +90,7 @@ impl VertexStage {
             seam: if closes_seam { frame.seam } else { 0.0 },
             seam_stretch_max: frame.seam_stretch_max,
             is_wired: frame.quad_style() == QuadStyle::Wired,
+            fade: Fade::new(frame),
             parallel_sight: is_parallel.then_some(Vec3A::new(sx, sy, sz)),
         }
     }
@@ -110,7 +115,22 @@ impl VertexStage {
         };
         let words = bytemuck::cast(quad);
         let bounds = if self.is_wired { quad_bounds(words, origin()) } else { 0 };
-        PixelKind { word: pixel_kind(words, origin), level: level as u8, bounds }
+        let shares = match &self.fade {
+            Some(fade) => {
+                let mesh = self.transform(data);
+                fade.shares(quad, self.middle(words, mesh), mesh.scale)
+            }
+            None => [0; 2],
+        };
+        PixelKind { word: pixel_kind(words, origin), level: level as u8, shares, bounds }
+    }
+
+    /// Position of a quad's middle relative to the camera.
+    fn middle(&self, [position, kind]: [u32; 2], mesh: MeshTransform) -> Vec3A {
+        let FaceAxes { u, v, rise, .. } = FACE_AXES[(kind & 7) as usize];
+        let across = u * (field(position, 18) + 1.0) + v * (field(position, 24) + 1.0);
+        let low = Vec3A::new(field(position, 0), field(position, 6), field(position, 12));
+        self.relative(mesh.origin, (low + across * 0.5 + rise) * mesh.scale)
     }
 
     /// Position relative to the camera of a local position in a mesh with this origin.

@@ -6,6 +6,7 @@
 struct Frame {
     clip_from_relative: mat4x4<f32>,
     camera_voxel: vec3<i32>,
+    far_fade: f32,
     camera_fraction: vec3<f32>,
     occlusion_loss: f32,
     ray_forward: vec3<f32>,
@@ -111,16 +112,71 @@ fn level_tint(level: u32) -> vec3<f32> {
     return vec3<f32>(hues & vec3<u32>(15u)) / 15.0;
 }
 
-fn surface_color(words: vec2<u32>, level: u32) -> vec4<f32> {
+// Lit colour of a face direction of a quad's material.
+fn face_color(words: vec2<u32>, face: u32, level: u32) -> vec4<f32> {
     let material = quad_material(words);
     // Materials without a colour must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
     if material < arrayLength(&palette) {
         color = unpack4x8unorm(palette[material]);
     }
-    let light = frame.face_light[min(quad_face(words), 5u)];
+    let light = frame.face_light[face];
     let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
     return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
+}
+
+// Units that a pixel spans at a position relative to the camera, on a face seen straight on. The
+// seam moves edges by one part in 128.
+fn pixel_units(relative: vec3<f32>) -> f32 {
+    return frame.seam * 128.0 * to_clip(relative).w;
+}
+
+// How far the contrast of faces has faded where a pixel spans so many units: 0 to 1; see
+// Frame::FADE_UNITS.
+fn far_fade(pixel: f32) -> f32 {
+    let t = clamp((pixel - 0.25) / 0.75, 0.0, 1.0);
+    return frame.far_fade * (t * t * (3.0 - 2.0 * t));
+}
+
+// Position of a quad's middle relative to the camera.
+fn quad_middle(words: vec2<u32>, data: DrawData) -> vec3<f32> {
+    let axis = quad_normal_axis(words);
+    let size = vec2<f32>(quad_size(words));
+    let across = quad_axis((axis + 1u) % 3u) * size.x + quad_axis((axis + 2u) % 3u) * size.y;
+    let rise = quad_axis(axis) * select(0.0, 1.0, quad_face(words) >= 3u);
+    let local = (vec3<f32>(quad_position(words)) + 0.5 * across + rise) * voxel_scale(data.level);
+    let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel;
+    return (vec3<f32>(origin) + local) - frame.camera_fraction;
+}
+
+// A quad's lit colour. Far from the camera, the mean with the faces that meet it across its width
+// and its height; see Frame::FADE_UNITS. All corners compute the same colour.
+fn surface_color(words: vec2<u32>, data: DrawData) -> vec4<f32> {
+    let own = face_color(words, min(quad_face(words), 5u), data.level);
+    if frame.far_fade == 0.0 {
+        return own;
+    }
+    let middle = quad_middle(words, data);
+    let pixel = pixel_units(middle);
+    let fade = far_fade(pixel);
+    if fade == 0.0 {
+        return own;
+    }
+    let size = vec2<f32>(quad_size(words));
+    let part_long = clamp((size * voxel_scale(data.level) / pixel - 3.0) / 5.0, vec2<f32>(0.0), vec2<f32>(1.0));
+    let strength = fade * (1.0 - part_long * part_long * (3.0 - 2.0 * part_long));
+    let normal_axis = quad_normal_axis(words);
+    let u = (normal_axis + 1u) % 3u;
+    let v = (normal_axis + 2u) % 3u;
+    let sight = select(middle, frame.ray_forward, frame.is_parallel > 0.0);
+    let areas = abs(sight);
+    let steps = select(select(vec2<f32>(1.0), vec2<f32>(1.25), vec2<u32>(u, v) == vec2<u32>(1u)), vec2<f32>(0.5), normal_axis == 1u);
+    let weights = strength * steps * vec2<f32>(areas[u], areas[v]) / size;
+    let shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
+    let beside_u = face_color(words, u + select(0u, 3u, sight[u] < 0.0), data.level);
+    let beside_v = face_color(words, v + select(0u, 3u, sight[v] < 0.0), data.level);
+    let color = own * (1.0 - shares.x - shares.y) + beside_u * shares.x + beside_v * shares.y;
+    return vec4<f32>(color.rgb, own.a);
 }
 
 fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
@@ -133,7 +189,7 @@ fn surface_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> C
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     var out: Corner;
     out.position = to_clip(relative);
-    out.color = surface_color(words, data.level);
+    out.color = surface_color(words, data);
     out.relative = relative;
     return out;
 }
@@ -229,6 +285,8 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
     var out = surface_corner(face.words, vertex % 4u, data, frame.seam);
+    // Cubes are not merged, so the length of a step is unknown.
+    out.color = face_color(face.words, quad_face(face.words), data.level);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
@@ -255,8 +313,13 @@ fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     let on_face = vec2<f32>(at[(normal_axis + 1u) % 3u], at[(normal_axis + 2u) % 3u]);
     let from_low = on_face - vec2<f32>((vec2<u32>(kind) >> vec2<u32>(27u, 28u)) & vec2<u32>(1u));
     // In every other voxel: a position slightly below the quad must not count as its end.
-    let within =
+    let sharp =
         clamp(from_low - 2.0 * floor(from_low * 0.5 + 0.25), vec2<f32>(0.0), vec2<f32>(1.0));
+    // Far voxels have the mean of their corners.
+    var within = sharp;
+    if frame.far_fade != 0.0 {
+        within = mix(sharp, vec2<f32>(0.5), far_fade(pixel_units(units - frame.camera_fraction)));
+    }
     let levels = vec4<f32>((vec4<u32>(kind) >> vec4<u32>(3u, 5u, 7u, 9u)) & vec4<u32>(3u));
     // A negative face swaps the two middle corners. An edge longer than a voxel has the ambient
     // occlusion of its low end.

@@ -7,11 +7,6 @@ layout(location = 2) in vec4 own_color;
 layout(location = 0) flat out vec4 color;
 layout(location = 1) centroid out vec3 relative;
 
-vec4 to_clip(vec3 at) {
-    mat4 m = frame.clip_from_relative;
-    return m[0] * at.x + m[1] * at.y + m[2] * at.z + m[3];
-}
-
 vec3 seam_stretch(vec3 at, vec3 flat_axis) {
     vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : at;
     vec3 squares = sight * sight;

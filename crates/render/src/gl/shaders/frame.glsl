@@ -5,6 +5,7 @@
 layout(std140, binding = 0) uniform Frame {
     mat4 clip_from_relative;
     ivec3 camera_voxel;
+    float far_fade;
     vec3 camera_fraction;
     float occlusion_loss;
     vec3 ray_forward;
@@ -31,6 +32,24 @@ layout(std140, binding = 0) uniform Frame {
 // Side of the voxels of a mesh in units; 24 is the highest level.
 float voxel_scale(uint level) {
     return float(1u << min(level, 24u));
+}
+
+vec4 to_clip(vec3 relative) {
+    mat4 m = frame.clip_from_relative;
+    return m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3];
+}
+
+// Units that a pixel spans at a position relative to the camera, on a face seen straight on. The
+// seam moves edges by one part in 128.
+float pixel_units(vec3 relative) {
+    return frame.seam * 128.0 * to_clip(relative).w;
+}
+
+// How far the contrast of faces has faded where a pixel spans so many units: 0 to 1; see
+// Frame::FADE_UNITS.
+float far_fade(float pixel) {
+    float t = clamp((pixel - 0.25) / 0.75, 0.0, 1.0);
+    return frame.far_fade * (t * t * (3.0 - 2.0 * t));
 }
 
 // Colour of the sky in a direction of unit length, without the sun's disc. Haze fades to it.

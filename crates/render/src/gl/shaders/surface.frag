@@ -21,6 +21,10 @@ float darkness(vec3 units) {
     vec2 from_low = on_face - vec2((uvec2(kind) >> uvec2(27u, 28u)) & uvec2(1u));
     // In every other voxel: a position slightly below the quad must not count as its end.
     vec2 within = clamp(from_low - 2.0 * floor(from_low * 0.5 + 0.25), vec2(0.0), vec2(1.0));
+    // Far voxels have the mean of their corners.
+    if (frame.far_fade != 0.0) {
+        within = mix(within, vec2(0.5), far_fade(pixel_units(relative)));
+    }
     vec4 levels = vec4((uvec4(kind) >> uvec4(3u, 5u, 7u, 9u)) & uvec4(3u));
     // A negative face swaps the two middle corners. An edge longer than a voxel has the ambient
     // occlusion of its low end.

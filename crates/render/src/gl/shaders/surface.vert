@@ -62,11 +62,6 @@ vec3 axis(uint index) {
     return vec3(equal(uvec3(index), uvec3(0u, 1u, 2u)));
 }
 
-vec4 to_clip(vec3 at) {
-    mat4 m = frame.clip_from_relative;
-    return m[0] * at.x + m[1] * at.y + m[2] * at.z + m[3];
-}
-
 // Factor of a corner's move along each axis of its face, compared to a face seen straight on, so
 // that the edge moves equally far in the picture. It is 1 / sin of the angle between the face and
 // the plane through the camera and the edge that moves (see Frame::SEAM_PIXELS).
@@ -84,16 +79,57 @@ vec3 level_tint(uint level) {
     return vec3(hues & uvec3(15u)) / 15.0;
 }
 
-vec4 surface_color(uvec2 words, uint level) {
+// Lit colour of a face direction of a quad's material.
+vec4 face_color(uvec2 words, uint face, uint level) {
     uint material = words.y >> 11u & 0xffffu;
     // Materials without a colour must be visible: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
     if (material < uint(palette.length())) {
         own = unpackUnorm4x8(palette[material]);
     }
-    vec3 light = frame.face_light[min(words.y & 7u, 5u)];
+    vec3 light = frame.face_light[face];
     vec3 tinted = mix(own.rgb, level_tint(level), frame.level_tint);
     return vec4(min(tinted * light, vec3(1.0)), own.a);
+}
+
+// Position of a quad's middle relative to the camera.
+vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
+    uint normal_axis = (words.y & 7u) % 3u;
+    vec3 across = axis((normal_axis + 1u) % 3u) * size.x + axis((normal_axis + 2u) % 3u) * size.y;
+    vec3 rise = axis(normal_axis) * ((words.y & 7u) >= 3u ? 1.0 : 0.0);
+    vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
+    vec3 local = (low + 0.5 * across + rise) * voxel_scale(draw.level);
+    return (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
+}
+
+// A quad's lit colour. Far from the camera, the mean with the faces that meet it across its width
+// and its height; see Frame::FADE_UNITS. All corners compute the same colour.
+vec4 surface_color(uvec2 words, DrawData draw) {
+    vec4 own = face_color(words, min(words.y & 7u, 5u), draw.level);
+    if (frame.far_fade == 0.0) {
+        return own;
+    }
+    vec2 size = vec2((uvec2(words.x) >> uvec2(18u, 24u)) & uvec2(63u)) + 1.0;
+    vec3 middle = quad_middle(words, draw, size);
+    float pixel = pixel_units(middle);
+    float fade = far_fade(pixel);
+    if (fade == 0.0) {
+        return own;
+    }
+    vec2 part_long = clamp((size * voxel_scale(draw.level) / pixel - 3.0) / 5.0, vec2(0.0), vec2(1.0));
+    vec2 strength = fade * (1.0 - part_long * part_long * (3.0 - 2.0 * part_long));
+    uint normal_axis = (words.y & 7u) % 3u;
+    uint u = (normal_axis + 1u) % 3u;
+    uint v = (normal_axis + 2u) % 3u;
+    vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : middle;
+    vec3 areas = abs(sight);
+    vec2 steps = normal_axis == 1u ? vec2(0.5) : vec2(u == 1u ? 1.25 : 1.0, v == 1u ? 1.25 : 1.0);
+    vec2 weights = strength * steps * vec2(areas[u], areas[v]) / size;
+    vec2 shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
+    vec4 beside_u = face_color(words, u + (sight[u] < 0.0 ? 3u : 0u), draw.level);
+    vec4 beside_v = face_color(words, v + (sight[v] < 0.0 ? 3u : 0u), draw.level);
+    vec4 color = own * (1.0 - shares.x - shares.y) + beside_u * shares.x + beside_v * shares.y;
+    return vec4(color.rgb, own.a);
 }
 
 #ifdef CUBES
@@ -153,7 +189,12 @@ void main() {
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);
-    color = surface_color(words, draw.level);
+#ifdef CUBES
+    // Cubes are not merged, so the length of a step is unknown.
+    color = face_color(words, words.y & 7u, draw.level);
+#else
+    color = surface_color(words, draw);
+#endif
 #ifdef SHADED
     kind = pixel_kind(words, draw);
 #endif

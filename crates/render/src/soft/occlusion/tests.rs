@@ -6,7 +6,7 @@ use crate::{Atmosphere, Camera, DrawData, Frame};
 /// At level 0, with the camera's voxel at the world's origin.
 fn seen(quad: Quad, origin: [i32; 3], position: [f32; 3]) -> Option<f32> {
     let word = pixel_kind(bytemuck::cast(quad), || origin);
-    darkness(PixelKind { word, ..PixelKind::default() }, IVec3::ZERO, || position.into())
+    darkness(PixelKind { word, ..PixelKind::default() }, IVec3::ZERO, || position.into(), || 0.0)
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn corners_of_lod_voxels_have_their_ambient_occlusion() {
             for corner in 0..4 {
                 let units = |i: usize| origin[i] + quad.corner(corner)[i] as i32 * scale;
                 let at = || Vec3A::from([0, 1, 2].map(|i| (units(i) - viewpoint[i]) as f32));
-                let got = darkness(kind, IVec3::from(viewpoint), at).unwrap();
+                let got = darkness(kind, IVec3::from(viewpoint), at, || 0.0).unwrap();
                 assert!(
                     (got - corner as f32).abs() < 1e-2,
                     "{level} {face:?} {viewpoint:?}: {got}"
@@ -72,11 +72,23 @@ fn long_edges_have_the_ambient_occlusion_of_their_low_end() {
     assert_eq!(seen(uneven, [0; 3], [7.7, 9.1, 4.0]), Some(1.0));
 }
 
+/// Every position in a far voxel has the mean of the corners.
+#[test]
+fn faded_voxels_have_the_mean_of_their_corners() {
+    let quad = Quad::new([3, 3, 3], [1, 1], Face::PosZ, 0).with_ambient_occlusion(0b11_00_01_00);
+    let word = pixel_kind(bytemuck::cast(quad), || [0; 3]);
+    let kind = PixelKind { word, ..PixelKind::default() };
+    let at = |x, fade| darkness(kind, IVec3::ZERO, || Vec3A::new(x, 3.25, 4.0), || fade).unwrap();
+    assert!(at(3.25, 0.0) != at(3.75, 0.0));
+    assert_eq!([at(3.25, 1.0), at(3.75, 1.0)], [1.0; 2]);
+    assert!((at(3.25, 0.0)..at(3.25, 1.0)).contains(&at(3.25, 0.5)));
+}
+
 #[test]
 fn quads_without_ambient_occlusion_are_unchanged() {
     for bits in [0, !CORNERS] {
         assert_eq!(pixel_kind([u32::MAX, bits], || unreachable!()), bits);
         let kind = PixelKind { word: bits, ..PixelKind::default() };
-        assert_eq!(darkness(kind, IVec3::ZERO, || unreachable!()), None);
+        assert_eq!(darkness(kind, IVec3::ZERO, || unreachable!(), || unreachable!()), None);
     }
 }
