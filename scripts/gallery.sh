@@ -15,17 +15,17 @@ shot() {
     "$drystone" shot "$@" --backend soft --size 640x360 -o "$path"
 }
 
-# fly FOLDER NAME ARGUMENTS...: draws a small picture that moves.
+# fly FOLDER NAME ARGUMENTS...: draws a small picture that moves. Ambient occlusion would double its size.
 fly() {
     local path=$1/$2.gif
     shift 2
-    "$drystone" fly "$@" --backend soft -o "$path"
+    "$drystone" fly "$@" --ao off --backend soft -o "$path"
 }
 
 gallery=docs/gallery
 mkdir -p "$gallery"
-shot "$gallery" hills --seed 3 --ao
-shot "$gallery" valley --seed 11 --eye 20,96,300 --look 140,64,140 --ao
+shot "$gallery" hills --seed 3
+shot "$gallery" valley --seed 11 --eye 20,96,300 --look 140,64,140
 shot "$gallery" from-above --seed 7 --from top --orthographic
 shot "$gallery" mountains --chunks 64x8x64 --relief 240 --levels on
 shot "$gallery" cubes --seed 8 --chunks 6x4x6 --renderer instanced

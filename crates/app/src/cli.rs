@@ -36,7 +36,7 @@ use rules::conflict;
 pub(crate) use scene::Tint;
 #[cfg(feature = "window")]
 pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
-pub(crate) use scene::{LevelsKind, SceneOptions};
+pub(crate) use scene::{LevelsKind, OcclusionKind, SceneOptions};
 pub(crate) use values::point;
 use values::{chunks, distance, seconds};
 
@@ -327,14 +327,15 @@ pub(crate) enum Stop {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Stop> {
-    let parsed = read(operands_last(arguments)).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp
-        | ErrorKind::DisplayVersion
-        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Stop::Text(error.render().to_string())
-        }
-        _ => Stop::Usage(first_paragraph(&error.render().to_string())),
-    })?;
+    let parsed =
+        read(with_values(operands_last(arguments))).map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                Stop::Text(error.render().to_string())
+            }
+            _ => Stop::Usage(first_paragraph(&error.render().to_string())),
+        })?;
     match conflict(&parsed) {
         Some(line) => Err(Stop::Usage(line.into())),
         None => Ok(parsed),
@@ -387,6 +388,19 @@ fn operands_last(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     }
     sorted.extend(operands);
     sorted
+}
+
+/// Writes `--ao` without a value as `--ao=on`. It had no value once, and then `--ao FILE` must not take
+/// the file as one.
+fn with_values(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_value = |word: &OsString| ["auto", "on", "off"].iter().any(|value| word == value);
+    let options = words.iter().take_while(|word| *word != "--").count();
+    for at in 0..options {
+        if words[at] == "--ao" && !words.get(at + 1).is_some_and(is_value) {
+            words[at] = "--ao=on".into();
+        }
+    }
+    words
 }
 
 /// Whether the argument after the option `text` is its value.

@@ -35,8 +35,8 @@ impl ViewOptions {
     }
 }
 
-/// Light, air and colours of a scene. The default is a clear afternoon.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Light, air and colours of a scene. The default is a clear afternoon with ambient occlusion.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Range of visibility. Default: light haze scaled to the scene; in vast worlds, enough to hide
     /// their edge.
@@ -47,8 +47,14 @@ pub struct Look {
     pub tint_levels: bool,
     /// Whether the edges of quads or triangles are drawn.
     pub wire: bool,
-    /// Whether ambient occlusion darkens the corners of faces.
+    /// Whether ambient occlusion darkens the corners of faces, if content and renderer have it.
     pub occlusion: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { haze: None, hour: None, tint_levels: false, wire: false, occlusion: true }
+    }
 }
 
 impl Look {

@@ -125,7 +125,7 @@ impl Session {
             let has_levels = self.has_levels();
             self.camera.set_edge_haze(has_levels);
         }
-        self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
+        self.show_occlusion();
         self.pace.last = Instant::now();
         Ok(())
     }
@@ -429,7 +429,7 @@ impl Session {
     }
 
     fn meshing(&self) -> Meshing {
-        Meshing { occlusion: self.camera.look().occlusion }
+        self.meshing_for(self.renderer)
     }
 }
 

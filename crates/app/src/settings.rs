@@ -20,8 +20,9 @@ pub(crate) struct Settings {
     /// Renderer, if the command line sets none.
     #[serde(with = "renderer_name")]
     pub(crate) renderer: RendererKind,
-    /// Whether ambient occlusion is used where available.
-    pub(crate) darkens_corners: bool,
+    /// Whether ambient occlusion is used where available. Earlier versions saved it as
+    /// `darkens_corners`, false by default; that key is ignored.
+    pub(crate) ambient_occlusion: bool,
     /// Factor of the mouse speed, within [`MOUSE_SPEEDS`].
     pub(crate) mouse_speed: f64,
     /// Whether panels are shown.
@@ -138,7 +139,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             renderer: RendererKind::Pool,
-            darkens_corners: false,
+            ambient_occlusion: true,
             mouse_speed: 1.0,
             shows_panels: true,
             recent: Vec::new(),

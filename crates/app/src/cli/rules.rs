@@ -6,10 +6,11 @@ use drystone_formats::ExportFormat;
 use crate::allocator::AllocatorKind;
 
 use super::{
-    Command, ExportArguments, LevelsKind, Options, PlacementKind, SceneOptions, export::Up,
+    Command, ExportArguments, LevelsKind, OcclusionKind, Options, PlacementKind, SceneOptions,
+    export::Up,
 };
 
-const NO_AO_ON_CUBES: &str = "--ao does not work with --renderer instanced, which stores no \
+const NO_AO_ON_CUBES: &str = "--ao on does not work with --renderer instanced, which stores no \
     ambient occlusion; use --renderer pool or naive";
 
 const NO_AO_ON_MODELS: &str = "ambient occlusion is not available for polygon models";
@@ -34,7 +35,8 @@ const NO_TINT_ON_MODELS: &str = "polygon models have no levels of detail to tint
 impl SceneOptions {
     /// Returns the message for options that do not go together.
     pub(crate) fn conflict(&self) -> Option<&'static str> {
-        if self.detail.ao && self.source.model_path().is_some() {
+        let needs_ao = self.detail.ao == OcclusionKind::On;
+        if needs_ao && self.source.model_path().is_some() {
             return Some(NO_AO_ON_MODELS);
         }
         if self.edits.edits.is_some() && self.source.model_path().is_some() {
@@ -46,8 +48,7 @@ impl SceneOptions {
         if self.detail.levels == LevelsKind::On && !self.can_have_levels() {
             return Some(NO_LEVELS);
         }
-        let is_cubes = matches!(self.drawing.renderer, RendererKind::Instanced(_));
-        (self.detail.ao && is_cubes).then_some(NO_AO_ON_CUBES)
+        (needs_ao && !self.drawing.renderer.has_occlusion()).then_some(NO_AO_ON_CUBES)
     }
 
     /// Whether levels of detail are possible with these options.

@@ -71,10 +71,11 @@ pub(crate) struct DrawingArgs {
 /// Options for the detail of the content, and for the memory that it takes.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DetailArgs {
-    /// Ambient occlusion: darken the corners of faces next to solid voxels. Not available with
-    /// --renderer instanced, nor for polygon models
-    #[arg(long)]
-    pub(crate) ao: bool,
+    /// Ambient occlusion: darken the corners of faces next to solid voxels. auto (where available),
+    /// on, or off. It is not available with --renderer instanced, nor for polygon models: there, on
+    /// is an error
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(crate) ao: OcclusionKind,
     /// Shading of a polygon model: flat (one normal per polygon) or smooth (the file's normals, or
     /// the mean normal of the polygons around a vertex)
     #[arg(long, value_name = "HOW", default_value = "smooth", value_parser = Shade::from_str)]
@@ -89,6 +90,21 @@ pub(crate) struct DetailArgs {
     /// vertices do not fit, far parts become coarser
     #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
     pub(crate) memory_mib: u32,
+}
+
+/// Values of `--ao`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OcclusionKind {
+    Auto,
+    On,
+    Off,
+}
+
+impl OcclusionKind {
+    /// Whether ambient occlusion is used where available.
+    pub(crate) fn is_used(self) -> bool {
+        self != Self::Off
+    }
 }
 
 /// Values of `--levels`.
@@ -122,13 +138,13 @@ pub(crate) struct CameraArgs {
 impl SceneOptions {
     /// Returns the options of the mesher.
     pub(crate) fn meshing(&self) -> Meshing {
-        Meshing { occlusion: self.detail.ao }
+        Meshing { occlusion: self.drawing.renderer.has_occlusion() && self.detail.ao.is_used() }
     }
 
     /// Returns the options of views.
     pub(crate) fn view_options(&self) -> ViewOptions {
         let CameraArgs { size, eye, look: target, from, orthographic } = self.camera;
-        let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao));
+        let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao.is_used()));
         // One sample a pixel smooths nothing.
         let fade_far = self.drawing.samples != Samples::One;
         ViewOptions { size, eye, target, side, orthographic, look, fade_far }

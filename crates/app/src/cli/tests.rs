@@ -47,6 +47,8 @@ fn usage_errors_are_one_line() {
         "drystone --samples 3",
         "drystone view --samples 16",
         "drystone --ao --renderer instanced",
+        "drystone --ao on --renderer instanced",
+        "drystone --ao=sometimes",
         "drystone view --ao --renderer instanced-oldest",
         "drystone shot a.vox -o b.png --renderer instanced-last-leaf --ao",
         "drystone pool-map a.vox",
@@ -94,8 +96,8 @@ fn valid_arguments_are_parsed() {
     assert_eq!(bare.scene.source.relief, GeneratorConfig::default().relief_voxels);
     let high = parsed("drystone --relief 512 --chunks 8x17x8");
     assert!(high.is_ok_and(|it| it.scene.source.relief == 512));
-    assert!(parsed("drystone --ao").is_ok_and(|it| it.scene.detail.ao));
-    assert!(parsed("drystone --renderer instanced").is_ok_and(|it| !it.scene.detail.ao));
+    let cubes = parsed("drystone --renderer instanced");
+    assert!(cubes.is_ok_and(|it| !it.scene.meshing().occlusion));
     assert!(parsed("drystone --cull gpu").is_ok_and(|it| it.scene.drawing.cull == Cull::Gpu));
     let Ok(import) = parsed("drystone import a.vox b.drystone --memory 64") else {
         panic!("refused")
@@ -328,4 +330,29 @@ fn the_manual_lists_exactly_the_commands_and_options() {
         let row = format!("| `drystone {}", command.get_name());
         assert!(manual.contains(&row), "{}", command.get_name());
     }
+}
+
+/// `--ao` had no value once, and is on by default since.
+#[test]
+fn ambient_occlusion_is_on_unless_it_is_switched_off() {
+    for (words, expected, path) in [
+        ("drystone a.vox", OcclusionKind::Auto, "a.vox"),
+        ("drystone --ao a.vox", OcclusionKind::On, "a.vox"),
+        ("drystone a.vox --ao", OcclusionKind::On, "a.vox"),
+        ("drystone --ao --levels on a.vox", OcclusionKind::On, "a.vox"),
+        ("drystone --ao on a.vox", OcclusionKind::On, "a.vox"),
+        ("drystone --ao off a.vox", OcclusionKind::Off, "a.vox"),
+        ("drystone --ao=off a.vox", OcclusionKind::Off, "a.vox"),
+        ("drystone --ao auto a.vox", OcclusionKind::Auto, "a.vox"),
+        ("drystone -- --ao", OcclusionKind::Auto, "--ao"),
+    ] {
+        let Ok(options) = parsed(words) else { panic!("{words}") };
+        let SceneOptions { detail, source, .. } = &options.scene;
+        assert_eq!((detail.ao, source.path.as_deref()), (expected, Some(Path::new(path))));
+        let is_used = expected != OcclusionKind::Off;
+        assert_eq!(options.scene.meshing().occlusion, is_used, "{words}");
+        assert_eq!(options.scene.view_options().look.occlusion, is_used, "{words}");
+    }
+    let Ok(model) = parsed("drystone a.obj") else { panic!("a model needs no option") };
+    assert_eq!(model.scene.conflict(), None);
 }

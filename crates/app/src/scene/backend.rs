@@ -27,6 +27,13 @@ pub enum RendererKind {
     Instanced(SlotPolicy),
 }
 
+impl RendererKind {
+    /// Whether the renderer draws ambient occlusion. It refuses such meshes otherwise.
+    pub const fn has_occlusion(self) -> bool {
+        !matches!(self, Self::Instanced(_))
+    }
+}
+
 /// Message for an unknown name.
 const RENDERERS: &str =
     "a renderer is pool, naive, instanced, instanced-last-leaf or instanced-oldest";

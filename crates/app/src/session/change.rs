@@ -124,9 +124,7 @@ impl Session {
             return None;
         }
         let stage = self.stage.as_ref()?;
-        if self.camera.look().occlusion {
-            Some(NO_AO_ON_CUBES)
-        } else if stage.has_levels() {
+        if stage.has_levels() {
             Some("the instanced renderer has no levels of detail; press L first")
         } else {
             stage.is_model().then_some("the instanced renderer does not draw polygon models")
@@ -144,13 +142,14 @@ impl Session {
             self.say(Self::BUSY);
             return Ok(());
         }
+        let meshing = self.meshing_for(kind);
         let Some(stage) = &mut self.stage else { return Ok(()) };
         if kind == self.renderer {
             stage.stop_change();
             self.change = None;
             return Ok(());
         }
-        match stage.change_renderer(kind) {
+        match stage.change_renderer(kind, meshing) {
             Ok(()) => self.change = Some(Change::new(ChangeTarget::Renderer(kind))),
             Err(error @ RenderError::Lost { .. }) => return Err(error),
             // The old renderer keeps drawing.
@@ -170,7 +169,7 @@ impl Session {
         if stage.is_model() {
             return self.say("ambient occlusion is not available for polygon models");
         }
-        if occlusion && matches!(self.renderer, RendererKind::Instanced(_)) {
+        if !self.renderer.has_occlusion() {
             return self.say(NO_AO_ON_CUBES);
         }
         // Without the effect, old and new meshes look the same.
@@ -289,10 +288,7 @@ impl Session {
         let changed = Changed { to: change.to, report: change.report() };
         match changed.to {
             ChangeTarget::Renderer(kind) => self.renderer = kind,
-            ChangeTarget::Occlusion(occlusion) => {
-                self.camera.options.look.occlusion = occlusion;
-                self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
-            }
+            ChangeTarget::Occlusion(occlusion) => self.camera.options.look.occlusion = occlusion,
             ChangeTarget::Levels(_) => {}
         }
         self.change = None;
@@ -301,7 +297,20 @@ impl Session {
             let refused = stage.set_cull(self.cull)?;
             self.note(refused);
         }
+        self.show_occlusion();
         Ok(Some(changed))
+    }
+
+    /// Returns the options of the mesher for a renderer: without ambient occlusion if it has none.
+    pub(super) const fn meshing_for(&self, renderer: RendererKind) -> Meshing {
+        Meshing { occlusion: renderer.has_occlusion() && self.camera.look().occlusion }
+    }
+
+    /// Sets the strength of ambient occlusion in pictures, 0 if the renderer has none.
+    pub(super) const fn show_occlusion(&mut self) {
+        let has_occlusion = self.renderer.has_occlusion();
+        let strength = if has_occlusion { self.camera.look().strength() } else { 0.0 };
+        self.camera.view.atmosphere.ambient_occlusion = strength;
     }
 
     /// Cancels any change and says why.
@@ -310,7 +319,7 @@ impl Session {
             stage.stop_change();
         }
         self.change = None;
-        self.camera.view.atmosphere.ambient_occlusion = self.camera.look().strength();
+        self.show_occlusion();
         let has_levels = self.has_levels();
         self.camera.set_edge_haze(has_levels);
         self.say(format!("nothing was changed: {error}"));

@@ -50,10 +50,18 @@ impl Stage {
         }
     }
 
-    /// Begins a change of renderer; [`follow`](Self::follow) continues.
-    pub(super) fn change_renderer(&mut self, kind: RendererKind) -> Result<(), RenderError> {
+    /// Begins a change of renderer, with the options of the mesher that it supports;
+    /// [`follow`](Self::follow) continues.
+    pub(super) fn change_renderer(
+        &mut self,
+        kind: RendererKind,
+        meshing: Meshing,
+    ) -> Result<(), RenderError> {
         match self.scene.limits() {
-            Some(limits) => self.prepare_next(limits, kind),
+            Some(limits) => {
+                let config = limits.config.with_meshing(meshing);
+                self.prepare_next(LodLimits { config, ..limits }, kind)
+            }
             None => {
                 let renderer = self.device.renderer(kind, Capacity::default())?;
                 self.scene.change_model_renderer(renderer);

@@ -11,7 +11,7 @@ fn file(test: &str) -> (PathBuf, SettingsFile) {
 fn settings() -> Settings {
     let mut settings = Settings {
         renderer: RendererKind::Naive,
-        darkens_corners: true,
+        ambient_occlusion: false,
         mouse_speed: 2.5,
         shows_panels: false,
         recent: Vec::new(),
@@ -43,19 +43,22 @@ fn settings_are_restored() {
 /// Written by a version with other keys.
 #[test]
 fn settings_of_other_versions_are_read() {
-    let text = r#"{ "darkens_corners": true, "mouse_speed": 2, "recent": ["/a/b.vox", "/c.mca"],
+    let text = r#"{ "ambient_occlusion": false, "mouse_speed": 2, "recent": ["/a/b.vox", "/c.mca"],
         "renderer": "instanced-oldest", "shows_panels": false, "later": { "than": this } }"#;
     let read = Settings::from_json(&text.replace("this", "[1e300, null]")).unwrap();
     let recent = ["/a/b.vox", "/c.mca"].map(|path| RecentFile::of(path.into()));
     let expected = Settings {
         renderer: RendererKind::Instanced(SlotPolicy::Oldest),
-        darkens_corners: true,
+        ambient_occlusion: false,
         mouse_speed: 2.0,
         shows_panels: false,
         recent: recent.into(),
     };
     assert_eq!(read, expected);
     assert_eq!(Settings::from_json("{}"), Ok(Settings::default()));
+    // Its default was false: the value does not show that it was chosen.
+    let earlier = Settings::from_json(r#"{ "darkens_corners": false }"#).unwrap();
+    assert!(earlier.ambient_occlusion);
     let [slowest, fastest] = MOUSE_SPEEDS;
     for (speed, expected) in
         [("1e300", fastest), ("18446744073709551615", fastest), ("-7", slowest)]

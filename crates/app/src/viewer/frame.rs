@@ -58,7 +58,7 @@ impl Viewer {
         let settings = &mut self.preferences.settings;
         match changed.to {
             ChangeTarget::Renderer(kind) => settings.renderer = kind,
-            ChangeTarget::Occlusion(occlusion) => settings.darkens_corners = occlusion,
+            ChangeTarget::Occlusion(occlusion) => settings.ambient_occlusion = occlusion,
             ChangeTarget::Levels(_) => {}
         }
         if self.options.verbose {

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     cli::{
-        CameraArgs, DetailArgs, DrawingArgs, EditsArgs, LevelsKind, LookArgs, SaveArgs,
-        SceneOptions,
+        CameraArgs, DetailArgs, DrawingArgs, EditsArgs, LevelsKind, LookArgs, OcclusionKind,
+        SaveArgs, SceneOptions,
     },
     settings::{RecentFile, Settings},
 };
@@ -56,7 +56,7 @@ pub(super) fn options_for(
             ..shown.drawing
         },
         detail: DetailArgs {
-            ao: false,
+            ao: OcclusionKind::Auto,
             levels: if is_model { LevelsKind::Auto } else { levels },
             ..shown.detail
         },
@@ -109,7 +109,7 @@ impl Viewer {
         let mut options = SceneOptions { air: LookArgs::of(look), ..self.options.clone() };
         options.drawing.renderer = self.session.renderer();
         options.drawing.cull = self.session.cull();
-        options.detail.ao = look.occlusion;
+        options.detail.ao = if look.occlusion { OcclusionKind::Auto } else { OcclusionKind::Off };
         options
     }
 
@@ -162,8 +162,8 @@ impl Viewer {
             return self.session.say(problem);
         }
         // Current values, whether chosen in the viewer or set on the command line.
-        let (renderer, darkens_corners) = (shown.drawing.renderer, shown.detail.ao);
-        let settings = Settings { renderer, darkens_corners, ..self.settings() };
+        let (renderer, ambient_occlusion) = (shown.drawing.renderer, shown.detail.ao.is_used());
+        let settings = Settings { renderer, ambient_occlusion, ..self.settings() };
         self.reader.start(options, settings);
     }
 
@@ -215,7 +215,7 @@ mod tests {
         let words = ["drystone", "a.vox", "--tint", "levels", "--levels", "on"];
         let Ok(request_options) = cli::parse(words.map(Into::into)) else { panic!("options") };
         let mut shown = request_options.scene;
-        shown.detail.ao = true;
+        shown.detail.ao = OcclusionKind::On;
         let [model, voxels] = ["b.obj", "b.vox"].map(|name| {
             let options = options_for(RecentFile::of(name.into()), &shown, LevelsKind::On);
             assert_eq!(options.conflict(), None, "{name}");

@@ -20,7 +20,7 @@ use super::Opened;
 use super::signals::{WindowRequest, WindowRequests};
 use crate::{
     AppError,
-    cli::{LevelsKind, SaveArgs, SceneOptions},
+    cli::{LevelsKind, OcclusionKind, SaveArgs, SceneOptions},
     settings::Settings,
     source,
 };
@@ -53,10 +53,8 @@ impl Opened {
         if !options.drawing.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &content);
         }
-        if settings.darkens_corners && content.voxels().is_some() {
-            let mut with_ao = options.clone();
-            with_ao.detail.ao = true;
-            options = fitting(with_ao).unwrap_or(options);
+        if options.detail.ao == OcclusionKind::Auto && !settings.ambient_occlusion {
+            options.detail.ao = OcclusionKind::Off;
         }
         Ok(Self { options, content })
     }

@@ -107,9 +107,10 @@ fn ambient_occlusion_darkens_corners() {
         let report = json(&[&words[..], &world, more].concat());
         (report["quads"].as_u64().unwrap(), Image::load_png(&picture).unwrap())
     };
-    let (plain_quads, plain) = draw(&[]);
+    let (plain_quads, plain) = draw(&["--ao", "off"]);
     let (quads, shaded) = draw(&["--ao"]);
     assert!(quads > plain_quads);
+    assert!(draw(&[]) == (quads, shaded.clone()), "it is on by default");
     assert!(draw(&["--ao", "--renderer", "naive"]).1 == shaded);
     let darker = plain.difference(&shaded, 8).unwrap().pixels;
     assert!(darker > 1000, "{darker}");

@@ -42,7 +42,8 @@ fn edits(test: &str, options: &[&str]) {
         let view = ["--size", "640x480", "--eye", "48,150,110", "--look", "48,45,48"];
         let mut command = screen.command(binary());
         command
-            .args(["view", "--chunks", "3x4x3"])
+            // With ambient occlusion, edited meshes differ from new ones by rounding at edges.
+            .args(["view", "--chunks", "3x4x3", "--ao", "off"])
             .args(view)
             .arg("--edits")
             .arg(&edits)

@@ -14,7 +14,8 @@ use crate::{
 fn open(screen: &Screen, folder: &Path, options: &[&str]) -> (Viewer, String) {
     let view = ["--size", "720x560", "--eye", "48,150,110", "--look", "48,45,48"];
     let mut command = screen.command(binary());
-    command.args(["view", "--chunks", "3x4x3"]).args(view).args(options);
+    // The instanced renderer, which draws no ambient occlusion, is compared with the others.
+    command.args(["view", "--chunks", "3x4x3", "--ao", "off"]).args(view).args(options);
     command.current_dir(folder);
     let mut viewer = Viewer(command.spawn().unwrap());
     let window = window_of(screen, &mut viewer);

@@ -95,7 +95,7 @@ fn a_change_of_renderer_never_shows_an_incomplete_picture() {
     ] {
         let mut stage = shown(limits);
         let mut expected = picture(&mut stage, 0.0);
-        stage.change_renderer(kind).unwrap();
+        stage.change_renderer(kind, Meshing::default()).unwrap();
         let steps = step_through(&mut stage, |stage, step| {
             assert_eq!(stage.renderer().name(), "pool");
             assert!(picture(stage, 0.0) == expected, "{kind:?}");
@@ -153,7 +153,7 @@ fn a_refused_change_keeps_the_current_renderer() {
     limits.config.meshing = Meshing { occlusion: true };
     let mut stage = shown(limits);
     let before = picture(&mut stage, Atmosphere::OCCLUSION);
-    stage.change_renderer(CUBES).unwrap();
+    stage.change_renderer(CUBES, limits.config.meshing).unwrap();
     let view = view(&stage, 0.0);
     let mut follow = || stage.follow(&view, SIZE, Duration::ZERO);
     let refused = (0..10_000).find_map(|_| {
@@ -171,7 +171,7 @@ fn a_refused_change_keeps_the_current_renderer() {
 fn a_change_to_a_full_renderer_is_cancelled() {
     let mut stage = shown(full_detail());
     let before = picture(&mut stage, 0.0);
-    stage.change_renderer(RendererKind::Naive).unwrap();
+    stage.change_renderer(RendererKind::Naive, Meshing::default()).unwrap();
     let next = stage.next.as_mut().unwrap();
     next.scene.voxel_scene().unwrap().set_max_bytes(64 << 10);
     let view = view(&stage, 0.0);
