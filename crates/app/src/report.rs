@@ -7,7 +7,7 @@ use drystone::scene::{self, ChunkQuads};
 use drystone_formats::VoxSummary;
 use drystone_mesh::Quad;
 use drystone_render::{Cull, DrawStats, HeldStats};
-use drystone_voxel::{Material, MaterialTable};
+use drystone_voxel::{Material, MaterialKind, MaterialTable};
 use drystone_world::{LodCount, World};
 use serde_json::{Value, json};
 
@@ -275,24 +275,49 @@ pub(crate) struct MaterialVoxels<'a> {
 
 impl MaterialVoxels<'_> {
     pub(crate) fn to_json(&self) -> Value {
-        let materials = self.iter();
-        let json = |(name, color, count): (&str, [u8; 4], u64)| json!({"name": name, "rgba": color, "voxels": count});
-        materials.map(json).collect()
+        let json = |(kind, count): (Cow<'_, MaterialKind>, u64)| {
+            let mut json = json!({"name": kind.name, "rgba": kind.color, "voxels": count});
+            if let Some(faces) = kind.faces {
+                json["faces"] = json!(faces);
+            }
+            if kind.emission > 0 {
+                json["emission"] = json!(kind.emission);
+            }
+            json
+        };
+        self.iter().map(json).collect()
     }
 
-    /// Returns the name, colour and voxel count of each material.
-    fn iter(&self) -> impl Iterator<Item = (&str, [u8; 4], u64)> {
+    /// Returns the properties and the voxel count of each material.
+    fn iter(&self) -> impl Iterator<Item = (Cow<'_, MaterialKind>, u64)> {
         self.counts.iter().map(|&(material, count)| match self.table.get(material) {
-            Some(kind) => (kind.name.as_str(), kind.color, count),
-            None => ("unknown", [255, 0, 255, 255], count),
+            Some(kind) => (Cow::Borrowed(kind), count),
+            None => (Cow::Owned(MaterialKind::new("unknown", [255, 0, 255, 255])), count),
         })
     }
 }
 
 impl fmt::Display for MaterialVoxels<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.iter().try_for_each(|(name, color, count)| material_line(f, count, color, name))
+        self.iter().try_for_each(|(kind, count)| {
+            material_line(f, count, kind.color, &format!("{}{}", kind.name, extras(&kind)))
+        })
     }
+}
+
+/// Describes the face colours and the emission of a material; empty for one without them.
+fn extras(kind: &MaterialKind) -> String {
+    let mut text = String::new();
+    if let Some(faces) = kind.faces {
+        text += "  faces";
+        for [red, green, blue] in faces {
+            text += &format!(" #{red:02x}{green:02x}{blue:02x}");
+        }
+    }
+    if kind.emission > 0 {
+        text += &format!("  emission {}", kind.emission);
+    }
+    text
 }
 
 /// Writes the line of one material: a count, its colour and its name.

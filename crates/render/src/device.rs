@@ -6,6 +6,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
@@ -32,12 +33,24 @@ pub trait Output: sealed::Sealed {
     /// A few words, without a call of the driver.
     fn info(&self) -> DeviceInfo;
 
-    /// Sets the colours of materials, indexed by material number. Materials beyond the list are
+    /// Sets the appearance of materials, indexed by material number. Materials beyond the list are
     /// drawn in magenta.
+    ///
+    /// # Cost
+    /// 32 bytes for each material, uploaded once.
     ///
     /// # Errors
     /// `Device` when the device refuses.
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError>;
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError>;
+
+    /// Sets materials with one colour each, as [`set_materials`](Self::set_materials) does.
+    ///
+    /// # Errors
+    /// `Device` when the device refuses.
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        let materials: Vec<_> = colors.iter().copied().map(MaterialLook::new).collect();
+        self.set_materials(&materials)
+    }
 
     /// Changes the size of the following pictures.
     ///
@@ -170,7 +183,7 @@ pub struct DeviceInfo {
     pub samples: Samples,
     /// Kind of access for writes. [`Staged`](Access::Staged) writes never affect a frame that is
     /// still running; [`Direct`](Access::Direct) writes do. Cubes, per-draw data, copies and the
-    /// palette are always staged.
+    /// materials are always staged.
     pub access: Access,
     /// Maximum number of quads in one geometry.
     pub max_quads: u32,

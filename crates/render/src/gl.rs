@@ -67,6 +67,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
@@ -97,9 +98,6 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 
 /// Offset of the commands from the start of a frame's data, in bytes.
 const COMMANDS_BYTES: u64 = size_of::<Frame>() as u64;
-
-/// Colour of materials without a colour: magenta, as in the shader.
-const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
 
 impl GlDevice {
     /// Creates a device without a window that draws pictures of this size.
@@ -135,7 +133,7 @@ impl GlDevice {
 
     fn new(context: Rc<Context>, config: GlConfig, size: [u32; 2]) -> Result<Self, RenderError> {
         let target = Target::new(&context, size, Samples::One)?;
-        let painter = Painter::new(&context, &UNKNOWN_COLOR)?;
+        let painter = Painter::new(&context)?;
         let staging = Staging::new(&context, config.access == Access::Direct)?;
         let progress = Fences::new(&context);
         let (access, overlay) = (config.access, None);
@@ -291,11 +289,8 @@ impl Output for GlDevice {
         }
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        // A buffer has at least one entry. For an empty palette it is the colour of materials
-        // without one.
-        let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
-        self.painter.set_palette(colors.as_flattened())
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.painter.set_materials(materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -7,6 +7,7 @@ use crate::{
     draw_data::DrawData,
     error::RenderError,
     image::Image,
+    material_look::MaterialLook,
     mesh_data::{MeshData, MeshId},
     triangle_mesh::{TriangleMesh, TrianglesId},
     view::View,
@@ -55,7 +56,15 @@ pub trait Renderer: Sealed {
     /// pictures.
     fn output(&mut self) -> &mut dyn Output;
 
-    /// Sets the colours of materials, indexed by material number.
+    /// Sets the appearance of materials, indexed by material number.
+    ///
+    /// # Errors
+    /// `Device` when the device refuses.
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.output().set_materials(materials)
+    }
+
+    /// Sets materials with one colour each, indexed by material number.
     ///
     /// # Errors
     /// `Device` when the device refuses.

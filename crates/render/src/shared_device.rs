@@ -9,6 +9,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
@@ -17,7 +18,7 @@ use crate::{
 /// One device for several renderers. One renderer draws while another takes in its meshes, and then
 /// takes over drawing without a picture that lacks meshes.
 ///
-/// Each renderer has its own geometries, which no frame of the others reads. The palette, the size
+/// Each renderer has its own geometries, which no frame of the others reads. The materials, the size
 /// and the overlay are shared by all renderers.
 ///
 /// # Cost
@@ -68,8 +69,8 @@ impl<D: Output> Output for SharedDevice<D> {
         self.it().info()
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.it().set_palette(colors)
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.it().set_materials(materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -38,7 +38,6 @@ mod tests;
 use std::sync::Arc;
 
 use drystone_pool::Access;
-use glam::Vec4;
 
 pub use self::geometry::SoftGeometry;
 use self::{
@@ -46,7 +45,7 @@ use self::{
     facet::Lamp,
     geometry::{DrawTable, MAX_QUADS, runs},
     overlay::SoftOverlay,
-    shade::{Shader, unpacked},
+    shade::{Shader, SoftMaterial},
     target::Target,
     tasks::Tasks,
     triangles::{TriangleBins, TriangleStage},
@@ -61,6 +60,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     overlay::Overlay,
     passes::{Batch, Passes},
     samples::Samples,
@@ -110,7 +110,7 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 /// ```
 pub struct SoftDevice {
     target: Target,
-    palette: Vec<Vec4>,
+    materials: Vec<SoftMaterial>,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
     /// Kept from frame to frame for their memory.
@@ -130,7 +130,7 @@ impl SoftDevice {
         let target = Target::new(width, height, Samples::One)?;
         Ok(Self {
             target,
-            palette: Vec::new(),
+            materials: Vec::new(),
             bins: Vec::new(),
             triangle_bins: Vec::new(),
             overlay: SoftOverlay::default(),
@@ -154,8 +154,8 @@ impl Output for SoftDevice {
         DeviceInfo { size, samples, access: Access::Staged, max_quads: MAX_QUADS, culling }
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.palette = colors.iter().copied().map(unpacked).collect();
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.materials = materials.iter().map(SoftMaterial::new).collect();
         Ok(())
     }
 
@@ -233,10 +233,10 @@ impl Device for SoftDevice {
         if passes.culled.is_some() {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
-        let Self { target, palette, bins, triangle_bins, overlay, frames } = self;
+        let Self { target, materials, bins, triangle_bins, overlay, frames } = self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
-        let shader = Shader::new(frame, palette, [width, height]);
+        let shader = Shader::new(frame, materials, [width, height]);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {

@@ -43,6 +43,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
@@ -104,8 +105,8 @@ impl Output for WgpuDevice {
         DeviceInfo { size, samples, ..self.info }
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.per_frame.set_palette((&self.opened, &self.pipelines), colors)
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.per_frame.set_materials((&self.opened, &self.pipelines), materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

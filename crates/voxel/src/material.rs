@@ -1,5 +1,7 @@
 use alloc::{string::String, vec, vec::Vec};
 
+use drystone_mesh::Face;
+
 /// Material of a voxel: a number in a [`MaterialTable`]. Zero is air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
@@ -18,14 +20,68 @@ impl Material {
 }
 
 /// Properties of a material.
+///
+/// # Examples
+/// ```
+/// use drystone_mesh::Face;
+/// use drystone_voxel::MaterialKind;
+///
+/// let [grass, earth] = [[90, 160, 60], [134, 96, 67]];
+/// let sides = [earth, earth, earth, earth, grass, earth];
+/// let block = MaterialKind::new("grass block", [90, 160, 60, 255]).with_faces(sides);
+/// assert_eq!(block.face_color(Face::PosY), [90, 160, 60, 255]);
+/// assert_eq!(block.face_color(Face::NegX), [134, 96, 67, 255]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[non_exhaustive]
 pub struct MaterialKind {
     /// Display name.
     pub name: String,
     /// Display colour in sRGB: red, green, blue and opacity, each 0 to 255. A material with opacity
     /// below 255 is translucent.
     pub color: [u8; 4],
+    /// Red, green and blue of each face direction, in the order of [`Face::ALL`]. `None` if each
+    /// has those of [`color`](Self::color). The opacity is that of `color`.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub faces: Option<[[u8; 3]; Face::COUNT]>,
+    /// Part of the colour that shines by itself, independent of light and ambient occlusion: 0 for
+    /// none, 255 for all.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub emission: u8,
+}
+
+impl MaterialKind {
+    /// Creates a material with one colour that emits no light.
+    pub fn new(name: impl Into<String>, color: [u8; 4]) -> Self {
+        Self { name: name.into(), color, faces: None, emission: 0 }
+    }
+
+    /// Sets a colour for each face direction, in the order of [`Face::ALL`].
+    #[must_use]
+    pub fn with_faces(mut self, faces: [[u8; 3]; Face::COUNT]) -> Self {
+        let [red, green, blue, _] = self.color;
+        self.faces = (faces != [[red, green, blue]; Face::COUNT]).then_some(faces);
+        self
+    }
+
+    /// Sets the part of the colour that shines by itself.
+    #[must_use]
+    pub const fn with_emission(mut self, emission: u8) -> Self {
+        self.emission = emission;
+        self
+    }
+
+    /// Returns the colour of a face direction, with opacity.
+    pub const fn face_color(&self, face: Face) -> [u8; 4] {
+        match &self.faces {
+            Some(faces) => {
+                let [red, green, blue] = faces[face.index()];
+                [red, green, blue, self.color[3]]
+            }
+            None => self.color,
+        }
+    }
 }
 
 /// Materials of a world, indexed by number.
@@ -53,14 +109,21 @@ const FEW: usize = 4;
 impl MaterialTable {
     /// Creates a table that contains only air.
     pub fn new() -> Self {
-        let air = MaterialKind { name: String::from("air"), color: [0; 4] };
+        let air = MaterialKind::new("air", [0; 4]);
         Self { kinds: vec![air], translucent: vec![0], first_translucent: Vec::new() }
     }
 
-    /// Adds a material. Returns `None` if all 65,535 numbers are used.
+    /// Adds a material with one colour that emits no light. Returns `None` if all 65,535 numbers are
+    /// used.
     pub fn insert(&mut self, name: &str, color: [u8; 4]) -> Option<Material> {
+        self.insert_kind(MaterialKind::new(name, color))
+    }
+
+    /// Adds a material. Returns `None` if all 65,535 numbers are used.
+    pub fn insert_kind(&mut self, kind: MaterialKind) -> Option<Material> {
         let id = u16::try_from(self.kinds.len()).ok()?;
-        self.kinds.push(MaterialKind { name: String::from(name), color });
+        let color = kind.color;
+        self.kinds.push(kind);
         let word = usize::from(id) / 64;
         if self.translucent.len() <= word {
             self.translucent.push(0);
@@ -121,6 +184,22 @@ impl Default for MaterialTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Face colours that equal the colour are not stored.
+    #[test]
+    fn each_face_direction_has_its_colour_and_the_common_opacity() {
+        let plain = MaterialKind::new("plain", [1, 2, 3, 40]);
+        assert!(Face::ALL.into_iter().all(|face| plain.face_color(face) == [1, 2, 3, 40]));
+        assert_eq!(plain.clone().with_faces([[1, 2, 3]; 6]), plain);
+        let faces: [[u8; 3]; 6] = core::array::from_fn(|face| [face as u8 * 9, 7, 8]);
+        let cube = plain.with_faces(faces).with_emission(9);
+        for face in Face::ALL {
+            assert_eq!(cube.face_color(face), [face.index() as u8 * 9, 7, 8, 40]);
+        }
+        let mut table = MaterialTable::new();
+        let number = table.insert_kind(cube.clone()).unwrap();
+        assert!(table.is_translucent(number) && table.get(number) == Some(&cube));
+    }
 
     #[test]
     fn a_full_table_returns_none_and_keeps_its_content() {

@@ -148,8 +148,11 @@ mod tests {
         assert_eq!(text, format!(r#"{{"min":{chunk_text},"max":{{"x":1,"y":5,"z":0}}}}"#));
         json_of(&VoxelBox::of(VoxelPos::new(i32::MAX, 0, 0)));
         assert_eq!(json_of(&Material(7)), "7");
-        let glass = MaterialKind { name: "glass".into(), color: [1, 2, 3, 90] };
-        assert_eq!(json_of(&glass), r#"{"name":"glass","color":[1,2,3,90]}"#);
+        let glass = MaterialKind::new("glass", [1, 2, 3, 90]);
+        let text = r#"{"name":"glass","color":[1,2,3,90],"faces":null,"emission":0}"#;
+        assert_eq!(json_of(&glass), text);
+        json_of(&glass.clone().with_faces([[4, 5, 6]; 6]).with_emission(7));
+        assert_eq!(from_json(r#"{"name":"glass","color":[1,2,3,90]}"#), Ok(glass));
         Face::ALL.iter().for_each(|face| _ = json_of(face));
         for merging in [Merging::Greedy, Merging::Conforming, Merging::Unit] {
             json_of(&MesherOptions::DEFAULT.with_merging(merging).with_ambient_occlusion());

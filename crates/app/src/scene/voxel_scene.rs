@@ -1,8 +1,10 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone_formats::SourceError;
-use drystone_render::{DrawStats, Image, Projection, RenderError, Renderer, View};
-use drystone_voxel::{Chunk, ChunkPos, Material, VoxelBox, VoxelPos};
+use drystone_render::{DrawStats, Image, MaterialLook, Projection, RenderError, Renderer, View};
+use drystone_voxel::{
+    Chunk, ChunkPos, Face, Material, MaterialKind, MaterialTable, VoxelBox, VoxelPos,
+};
 use drystone_world::{
     Edit, LodCamera, LodConfig, LodData, LodTree, Meshing, PixelScale, VoxelRay, World,
 };
@@ -50,6 +52,16 @@ pub struct VoxelScene {
     camera: LodCamera,
 }
 
+/// Returns the appearance of the materials of a table, by number, for
+/// [`Renderer::set_materials`].
+pub fn material_looks(materials: &MaterialTable) -> Vec<MaterialLook> {
+    let look = |kind: &MaterialKind| {
+        let faces = Face::ALL.map(|face| kind.face_color(face));
+        MaterialLook::new(kind.color).with_faces(faces).with_emission(kind.emission)
+    };
+    materials.iter().map(|(_, kind)| look(kind)).collect()
+}
+
 /// Time to wait for a mesh before the next check.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time for which this thread makes meshes before the next update, which plans all nodes again.
@@ -67,8 +79,7 @@ impl VoxelScene {
     /// # Errors
     /// Errors of setting the renderer's palette.
     pub fn new(tree: LodTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
-        let colors: Vec<_> = tree.data().materials().iter().map(|(_, kind)| kind.color).collect();
-        renderer.set_palette(&colors)?;
+        renderer.set_materials(&material_looks(tree.data().materials()))?;
         let shown = ShownMeshes::new(renderer, Self::MAX_BYTES);
         let camera = LodCamera {
             position: [0.0; 3],

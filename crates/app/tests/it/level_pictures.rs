@@ -1,6 +1,6 @@
 //! LOD meshes: every renderer on every backend draws a large voxel like many small ones.
 
-use drystone::scene::{Meshing, mesh_world_with, quad_count};
+use drystone::scene::{Meshing, material_looks, mesh_world_with, quad_count};
 use drystone_bench::{ArticleDevice, FatDevice};
 use drystone_pool::Access;
 use drystone_render::{
@@ -103,9 +103,7 @@ impl Levels {
 
     /// Draws all views twice: culling on the GPU uses the previous frame.
     fn pictures(&self, mut renderer: Box<dyn Renderer>) -> Vec<Image> {
-        let table = self.case.world.materials();
-        let colors: Vec<_> = table.iter().map(|(_, kind)| kind.color).collect();
-        renderer.set_palette(&colors).unwrap();
+        renderer.set_materials(&material_looks(self.case.world.materials())).unwrap();
         for (mesh, draw_data) in &self.meshes {
             for (layer, quads) in
                 [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)]

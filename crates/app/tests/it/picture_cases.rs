@@ -3,7 +3,7 @@
 use drystone::scene::{self, ChunkQuads, Meshing, VoxelScene};
 use drystone_formats::VoxFile;
 use drystone_render::{Camera, Projection, Renderer, View};
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, Material, MaterialKind, MaterialTable, VoxelPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 use glam::DVec3;
 
@@ -54,6 +54,7 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
         case("shaded-far-away", far_away()),
         case("shaded-terrain", terrain()),
         case("shaded-faded-terrain", terrain()).faded(),
+        day_and_night("shaded-looks", looks()),
     ];
     let marked = cases.len();
     cases.extend([case("marked-glass", glass()), case("marked-far-away", far_away())]);
@@ -77,6 +78,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("borders", borders()),
         case("glass", glass()),
         case("seams", seams()),
+        day_and_night("looks", looks()),
         case("far-away", far_away()),
         case("unknown-material", unknown_material()),
         case("hidden-layers", vox_scene(&hidden_layers())),
@@ -132,7 +134,53 @@ pub(crate) fn materials() -> MaterialTable {
     ] {
         table.insert(name, color).unwrap();
     }
+    let faces = [
+        [220, 40, 40],
+        [120, 20, 20],
+        [40, 60, 220],
+        [240, 150, 40],
+        [40, 200, 80],
+        [230, 220, 60],
+    ];
+    let color = |name| MaterialKind::new(name, [200, 90, 200, 255]);
+    for kind in [
+        color("dice").with_faces(faces),
+        color("lamp").with_emission(255),
+        color("ember").with_faces(faces).with_emission(110),
+        MaterialKind::new("lit glass", [200, 220, 90, 120]).with_faces(faces).with_emission(200),
+    ] {
+        table.insert_kind(kind).unwrap();
+    }
     table
+}
+
+/// A checkered floor and walls of materials with face colours and emission, and panes over them.
+fn looks() -> World {
+    let mut world = World::new("looks", materials());
+    for z in 0..12 {
+        for x in 0..12 {
+            let material = Material(7 + ((x / 2 + z / 2) % 3) as u16);
+            for y in 0..=(x + z) % 4 {
+                world.set(VoxelPos::new(x, y, z), material);
+            }
+        }
+    }
+    for y in 0..9 {
+        for along in 2..10 {
+            world.set(VoxelPos::new(along, y, 12), Material(10));
+        }
+        world.set(VoxelPos::new(5, y, 5), Material(1));
+    }
+    world
+}
+
+/// A case at noon and at midnight.
+fn day_and_night(name: &'static str, world: World) -> Case {
+    let mut case = case(name, world);
+    let at_night = |view: &View| View { atmosphere: view.atmosphere.with_hour(0.0), ..*view };
+    let night: Vec<View> = case.views.iter().map(at_night).collect();
+    case.views.extend(night);
+    case
 }
 
 fn one_voxel() -> World {

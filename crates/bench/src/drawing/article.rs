@@ -20,8 +20,8 @@ mod pooled;
 use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Quad;
 use drystone_render::{
-    BufferKind, Destination, DeviceInfo, GlDevice, Image, Output, Overlay, Passes, RenderError,
-    Samples,
+    BufferKind, Destination, DeviceInfo, GlDevice, Image, MaterialLook, Output, Overlay, Passes,
+    RenderError, Samples,
 };
 
 pub use self::{merged::MergedDevice, naive::ArticleDevice, pooled::FatDevice};
@@ -59,9 +59,9 @@ impl<L: Layout> Output for LayoutDevice<L> {
         L::info(self.gl.info())
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.expander.set_palette(colors);
-        self.gl.set_palette(colors)
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.expander.set_materials(materials);
+        self.gl.set_materials(materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
@@ -121,9 +121,10 @@ struct Expander {
 }
 
 impl Expander {
-    fn set_palette(&mut self, colors: &[[u8; 4]]) {
-        let float = |color: &[u8; 4]| color.map(|channel| f32::from(channel) / 255.0);
-        self.palette = colors.iter().map(float).collect();
+    /// Sets the colours; the scenes of this table have one colour for each material.
+    fn set_materials(&mut self, materials: &[MaterialLook]) {
+        let float = |look: &MaterialLook| look.faces[0].map(|channel| f32::from(channel) / 255.0);
+        self.palette = materials.iter().map(float).collect();
     }
 
     /// The quad's corners, in the order of the index pattern.

@@ -1,6 +1,7 @@
 use drystone_render::{
     BufferData, BufferKind, CopyRange, Destination, Device, DeviceInfo, DrawSlots, Frame, Image,
-    Output, Overlay, Passes, Progress, RenderError, Samples, SoftDevice, SoftGeometry, Submitted,
+    MaterialLook, Output, Overlay, Passes, Progress, RenderError, Samples, SoftDevice,
+    SoftGeometry, Submitted,
 };
 
 /// The software rasteriser without drawing. It accepts all data of a frame and counts the draw
@@ -27,8 +28,8 @@ impl Output for Undrawn {
         self.device.info()
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.device.set_palette(colors)
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.device.set_materials(materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

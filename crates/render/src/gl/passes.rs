@@ -19,13 +19,14 @@ use crate::{
     draw_data::DrawData,
     error::RenderError,
     frame::{Frame, QuadStyle},
+    material_look::{MaterialEntry, MaterialLook},
     passes::{Batch, Passes},
 };
 
 /// Bindings of the shaders, as in `shaders/`.
 const FRAME_BINDING: GLuint = 0;
 const QUADS_BINDING: GLuint = 0;
-const PALETTE_BINDING: GLuint = 1;
+const MATERIALS_BINDING: GLuint = 1;
 /// The table of per-draw data, for cubes, which contain their slots.
 const DRAWS_BINDING: GLuint = 2;
 /// Index data for triangles with lines, as a storage buffer, and the uniform with its first index.
@@ -39,7 +40,7 @@ const DRAW_BINDING: GLuint = 0;
 pub(super) struct Painter {
     context: Rc<Context>,
     programs: Programs,
-    palette: Buffer,
+    materials: Buffer,
     /// The shared index pattern.
     pub(super) pattern: Buffer,
     vertices: VertexArray,
@@ -50,22 +51,22 @@ pub(super) struct Painter {
 }
 
 impl Painter {
-    pub(super) fn new(context: &Rc<Context>, palette: &[u8]) -> Result<Self, RenderError> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self, RenderError> {
         let programs = Programs::new(context)?;
         let indices = quad_index_pattern(PATTERN_QUADS);
         let bytes: &[u8] = bytemuck::cast_slice(&indices);
         let size_bytes = bytes.len() as u64;
         let pattern = Buffer::new(context, "index pattern", size_bytes, Kind::Filled(bytes))?;
-        let palette = palette_buffer(context, palette)?;
+        let materials = material_buffer(context, &[])?;
         let vertices = vertex_array(context, &pattern)?;
         let triangles = vertex_array(context, &pattern)?;
         let no_vertices = VertexArray::new(context, &pattern)?;
         let context = Rc::clone(context);
-        Ok(Self { context, programs, palette, pattern, vertices, triangles, no_vertices })
+        Ok(Self { context, programs, materials, pattern, vertices, triangles, no_vertices })
     }
 
-    pub(super) fn set_palette(&mut self, palette: &[u8]) -> Result<(), RenderError> {
-        self.palette = palette_buffer(&self.context, palette)?;
+    pub(super) fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.materials = material_buffer(&self.context, materials)?;
         Ok(())
     }
 
@@ -156,7 +157,7 @@ impl Painter {
             let frame = range.buffer.name();
             gl.BindBufferRange(gl::UNIFORM_BUFFER, FRAME_BINDING, frame, offset, size);
             gl.BindBuffer(gl::DRAW_INDIRECT_BUFFER, frame);
-            gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, PALETTE_BINDING, self.palette.name());
+            gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, MATERIALS_BINDING, self.materials.name());
             gl.Enable(gl::DEPTH_TEST);
             // Depth is reversed: nearer is greater.
             gl.DepthFunc(gl::GEQUAL);
@@ -200,8 +201,13 @@ fn vertex_array(context: &Rc<Context>, pattern: &Buffer) -> Result<VertexArray, 
     Ok(vertices)
 }
 
-fn palette_buffer(context: &Rc<Context>, palette: &[u8]) -> Result<Buffer, RenderError> {
-    Buffer::new(context, "palette", palette.len() as u64, Kind::Filled(palette))
+fn material_buffer(
+    context: &Rc<Context>,
+    materials: &[MaterialLook],
+) -> Result<Buffer, RenderError> {
+    let table = MaterialEntry::table(materials);
+    let bytes: &[u8] = bytemuck::cast_slice(&table);
+    Buffer::new(context, "materials", bytes.len() as u64, Kind::Filled(bytes))
 }
 
 pub(super) fn use_program(gl: &Gl, program: &Program) {

@@ -11,20 +11,37 @@ use super::fade::Fade;
 use super::occlusion::{PixelKind, darkness, span_axes};
 use super::sky::{Sky, mix, smooth};
 use super::wire::Wire;
-use crate::frame::Frame;
+use crate::{frame::Frame, material_look::MaterialLook};
 
 /// Depth of pixels without a mesh: that of the far plane, because depth is reversed.
 pub(super) const FAR: f32 = 0.0;
 
-/// Colour of materials without a colour, which must be visible.
-const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
+/// Material as pixels read it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SoftMaterial {
+    /// Colour of each face direction.
+    faces: [Vec4; 6],
+    /// Part of the colour that is drawn as it is, 0 to 1.
+    emission: f32,
+}
+
+/// Material of quads whose material is not in the table, which must be visible.
+const MISSING: SoftMaterial =
+    SoftMaterial { faces: [Vec4::new(1.0, 0.0, 1.0, 1.0); 6], emission: 0.0 };
 /// Shorter distances are not used as divisors.
 const MIN_DISTANCE: f32 = 1e-6;
+
+impl SoftMaterial {
+    pub(super) fn new(look: &MaterialLook) -> Self {
+        let emission = f32::from(look.emission) / f32::from(u8::MAX);
+        Self { faces: look.faces.map(unpacked), emission }
+    }
+}
 
 pub(super) struct Shader<'a> {
     frame: &'a Frame,
     sky: Sky,
-    palette: &'a [Vec4],
+    materials: &'a [SoftMaterial],
     face_light: [Vec3A; 6],
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
@@ -38,13 +55,17 @@ pub(super) struct Shader<'a> {
 }
 
 impl<'a> Shader<'a> {
-    pub(super) fn new(frame: &'a Frame, palette: &'a [Vec4], [width, height]: [u32; 2]) -> Self {
+    pub(super) fn new(
+        frame: &'a Frame,
+        materials: &'a [SoftMaterial],
+        [width, height]: [u32; 2],
+    ) -> Self {
         let clip_from_relative = Mat4::from_cols_array_2d(&frame.clip_from_relative);
         let relative_from_clip: DMat4 = clip_from_relative.as_dmat4().inverse();
         Self {
             frame,
             sky: Sky::new(frame),
-            palette,
+            materials,
             face_light: frame.face_light.map(|[red, green, blue, _]| Vec3A::new(red, green, blue)),
             relative_from_clip: relative_from_clip.as_mat4(),
             camera_voxel: IVec3::from_array(frame.camera_voxel),
@@ -70,15 +91,18 @@ impl<'a> Shader<'a> {
     /// The colour of a quad of this kind at a position in pixels.
     #[inline]
     pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Vec4 {
+        let material = self.material(kind);
         let lit = match &self.fade {
-            Some(fade) if kind.shares != [0; 2] => self.faded(kind, fade, self.relative(at, depth)),
-            _ => self.lit(kind),
+            Some(fade) if kind.shares != [0; 2] => {
+                self.faded(material, kind, fade, self.relative(at, depth))
+            }
+            _ => self.lit(material, kind),
         };
         let units = || self.relative(at, depth) + self.camera_fraction;
         let fade = || self.fade.as_ref().map_or(0.0, |fade| fade.at(self.relative(at, depth)));
         let shaded = match darkness(kind, self.camera_voxel, units, fade) {
             Some(dark) if self.frame.occlusion_loss != 0.0 => {
-                let light = 1.0 - dark * self.frame.occlusion_loss;
+                let light = 1.0 - dark * self.frame.occlusion_loss * (1.0 - material.emission);
                 (Vec3A::from_vec4(lit) * light).extend(lit.w)
             }
             _ => lit,
@@ -129,13 +153,19 @@ impl<'a> Shader<'a> {
         mix(Vec3A::from_vec4(lit), sky, haze).extend(lit.w)
     }
 
-    /// Returns the lit colour of a quad: the colour of its material, tinted by its level of detail,
-    /// times the light on its face direction.
+    /// Returns the material of a quad.
     #[inline]
-    fn lit(&self, PixelKind { word, level, .. }: PixelKind) -> Vec4 {
-        let material = (word >> 11 & 0xffff) as usize;
-        let color = self.palette.get(material).copied().unwrap_or(MISSING);
-        let light = self.face_light[(word & 7).min(5) as usize];
+    fn material(&self, kind: PixelKind) -> &SoftMaterial {
+        self.materials.get((kind.word >> 11 & 0xffff) as usize).unwrap_or(&MISSING)
+    }
+
+    /// Returns the lit colour of a quad: that of its material on this face direction, tinted by its
+    /// level of detail, times the light on the face direction.
+    #[inline]
+    fn lit(&self, material: &SoftMaterial, PixelKind { word, level, .. }: PixelKind) -> Vec4 {
+        let face = (word & 7).min(5) as usize;
+        let color = material.faces[face];
+        let light = mix(self.face_light[face], Vec3A::ONE, material.emission);
         let mut own = Vec3A::from_vec4(color);
         if self.frame.level_tint != 0.0 {
             own = mix(own, level_tint(level), self.frame.level_tint);
@@ -144,12 +174,18 @@ impl<'a> Shader<'a> {
     }
 
     /// The lit colour of a far quad: the mean with the faces beside it.
-    fn faded(&self, kind: PixelKind, fade: &Fade, relative: Vec3A) -> Vec4 {
-        let own = self.lit(kind);
+    fn faded(
+        &self,
+        material: &SoftMaterial,
+        kind: PixelKind,
+        fade: &Fade,
+        relative: Vec3A,
+    ) -> Vec4 {
+        let own = self.lit(material, kind);
         let mut color = Vec3A::from_vec4(own);
         for (share, axis) in kind.shares.into_iter().zip(span_axes(kind.word)) {
             let face = fade.face_towards_camera(axis, relative);
-            let beside = self.lit(PixelKind { word: kind.word & !7 | face, ..kind });
+            let beside = self.lit(material, PixelKind { word: kind.word & !7 | face, ..kind });
             color += Vec3A::from_vec4(beside - own) * (f32::from(share) / 255.0);
         }
         color.extend(own.w)
@@ -175,7 +211,7 @@ pub(super) fn center(x: usize, y: usize) -> [f32; 2] {
     [x as f32 + 0.5, y as f32 + 0.5]
 }
 
-/// A palette's colour as the shader unpacks it.
+/// A material's colour as the shader unpacks it.
 pub(super) fn unpacked(color: [u8; 4]) -> Vec4 {
     Vec4::from_array(color.map(f32::from)) / 255.0
 }

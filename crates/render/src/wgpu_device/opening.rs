@@ -20,7 +20,7 @@ use crate::{
     window_target::WindowTarget,
 };
 
-/// Number of storage buffers that the vertex stage of quads reads: palette, quads, draws.
+/// Number of storage buffers that the vertex stage of quads reads: materials, quads, draws.
 const STORAGE_BUFFERS: u32 = 3;
 
 impl WgpuDevice {

@@ -1,20 +1,21 @@
-//! Data that every pass of a frame reads: uniforms, the palette, and draw commands.
+//! Data that every pass of a frame reads: uniforms, the materials, and draw commands.
 
 use std::sync::Arc;
 
 use drystone_wgpu::parts::CommandUpload;
 
 use super::{adapter::Opened, pipelines::Pipelines};
-use crate::{error::RenderError, frame::Frame};
-
-/// Colour of materials without a colour: magenta, as in the shader.
-const UNKNOWN_COLOR: [u8; 4] = [255, 0, 255, 255];
+use crate::{
+    error::RenderError,
+    frame::Frame,
+    material_look::{MaterialEntry, MaterialLook},
+};
 
 /// The data of a frame, bound together.
 pub(super) struct PerFrame {
     /// The [`Frame`], which changes with every frame.
     frame: wgpu::Buffer,
-    palette: wgpu::Buffer,
+    materials: wgpu::Buffer,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
     /// Whether the last picture was a lent one, which the caller submits later.
@@ -26,19 +27,19 @@ pub(super) struct PerFrame {
 impl PerFrame {
     pub(super) fn new(opened: &Opened, pipelines: &Pipelines) -> Result<Self, RenderError> {
         let frame = frame_buffer(opened)?;
-        let palette = palette(opened, &[])?;
-        let group = group(opened, pipelines, &frame, &palette);
+        let materials = material_buffer(opened, &[])?;
+        let group = group(opened, pipelines, &frame, &materials);
         let commands = CommandUpload::default();
-        Ok(Self { frame, palette, group, commands, is_lent: false, lent: Arc::default() })
+        Ok(Self { frame, materials, group, commands, is_lent: false, lent: Arc::default() })
     }
 
-    pub(super) fn set_palette(
+    pub(super) fn set_materials(
         &mut self,
         (opened, pipelines): (&Opened, &Pipelines),
-        colors: &[[u8; 4]],
+        materials: &[MaterialLook],
     ) -> Result<(), RenderError> {
-        self.palette = palette(opened, colors)?;
-        self.group = group(opened, pipelines, &self.frame, &self.palette);
+        self.materials = material_buffer(opened, materials)?;
+        self.group = group(opened, pipelines, &self.frame, &self.materials);
         Ok(())
     }
 
@@ -52,7 +53,7 @@ impl PerFrame {
         let was_lent = self.is_lent;
         if was_lent {
             self.frame = frame_buffer(opened)?;
-            self.group = group(opened, pipelines, &self.frame, &self.palette);
+            self.group = group(opened, pipelines, &self.frame, &self.materials);
             self.commands = CommandUpload::default();
         }
         self.is_lent = is_lent;
@@ -87,25 +88,27 @@ fn frame_buffer(opened: &Opened) -> Result<wgpu::Buffer, RenderError> {
     opened.buffer("frame", size_of::<Frame>() as u64, usage)
 }
 
-/// A buffer has at least one entry. For an empty palette it is the colour of materials without one.
-fn palette(opened: &Opened, colors: &[[u8; 4]]) -> Result<wgpu::Buffer, RenderError> {
-    let colors = if colors.is_empty() { &[UNKNOWN_COLOR] } else { colors };
+fn material_buffer(
+    opened: &Opened,
+    materials: &[MaterialLook],
+) -> Result<wgpu::Buffer, RenderError> {
+    let table = MaterialEntry::table(materials);
     let usage = wgpu::BufferUsages::STORAGE;
-    Ok(opened.gpu.filled_buffer("palette", bytemuck::cast_slice(colors), usage)?)
+    Ok(opened.gpu.filled_buffer("materials", bytemuck::cast_slice(&table), usage)?)
 }
 
 fn group(
     opened: &Opened,
     pipelines: &Pipelines,
     frame: &wgpu::Buffer,
-    palette: &wgpu::Buffer,
+    materials: &wgpu::Buffer,
 ) -> wgpu::BindGroup {
     opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("frame"),
         layout: &pipelines.frame_layout,
         entries: &[
             wgpu::BindGroupEntry { binding: 0, resource: frame.as_entire_binding() },
-            wgpu::BindGroupEntry { binding: 1, resource: palette.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 1, resource: materials.as_entire_binding() },
         ],
     })
 }

@@ -8,7 +8,7 @@ use crate::frame::QuadStyle;
 
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Number of storage buffers that triangles with lines use in the vertex stage: palette, vertices,
+/// Number of storage buffers that triangles with lines use in the vertex stage: materials, vertices,
 /// indices, a table with each, and draws.
 pub(super) const WIRED_STORAGE_BUFFERS: u32 = 6;
 

@@ -38,6 +38,13 @@ struct DrawData {
     level: u32,
 }
 
+// The fields are explained in src/material_look.rs.
+struct Material {
+    faces: array<u32, 6>,
+    emission: f32,
+    padding: u32,
+}
+
 // The highest level.
 const MAX_LEVEL: u32 = 24u;
 
@@ -47,7 +54,7 @@ const TINT_GREEN: u32 = 0x4f36edc3u;
 const TINT_BLUE: u32 = 0x1fefe303u;
 
 @group(0) @binding(0) var<uniform> frame: Frame;
-@group(0) @binding(1) var<storage, read> palette: array<u32>;
+@group(0) @binding(1) var<storage, read> materials: array<Material>;
 @group(1) @binding(0) var<storage, read> quads: array<vec2<u32>>;
 @group(1) @binding(1) var<storage, read> draws: array<DrawData>;
 
@@ -112,15 +119,23 @@ fn level_tint(level: u32) -> vec3<f32> {
     return vec3<f32>(hues & vec3<u32>(15u)) / 15.0;
 }
 
+// Part of a material's colour that is drawn as it is.
+fn emission(material: u32) -> f32 {
+    if material < arrayLength(&materials) {
+        return materials[material].emission;
+    }
+    return 0.0;
+}
+
 // Lit colour of a face direction of a quad's material.
 fn face_color(words: vec2<u32>, face: u32, level: u32) -> vec4<f32> {
     let material = quad_material(words);
-    // Materials without a colour must be visible: magenta.
+    // Materials that are not in the table must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
-    if material < arrayLength(&palette) {
-        color = unpack4x8unorm(palette[material]);
+    if material < arrayLength(&materials) {
+        color = unpack4x8unorm(materials[material].faces[face]);
     }
-    let light = frame.face_light[face];
+    let light = mix(frame.face_light[face], vec3<f32>(1.0), emission(material));
     let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
     return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
 }
@@ -214,7 +229,7 @@ fn blended_vertex(
 // A quad's second word with the data that a pixel needs to find its position in the quad, except
 // for whole voxels. It contains whether the quad lies at an odd position, counted in voxels of the
 // mesh from the camera's voxel. It also contains whether the quad is longer than a voxel along its
-// width and its height. The mesh's level replaces the material.
+// width and its height. The mesh's level and the material's emission replace the material.
 fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
@@ -226,7 +241,9 @@ fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let size = quad_size(words);
     let long_u = select(0u, 1u, size.x > 1u);
     let long_v = select(0u, 1u, size.y > 1u);
-    let parts = (words.y & 0x7ffu) | (level << 11u) | (odd_u << 27u) | (odd_v << 28u);
+    let shines = u32(emission(quad_material(words)) * 255.0 + 0.5);
+    let own = (words.y & 0x7ffu) | (level << 11u) | (shines << 16u);
+    let parts = own | (odd_u << 27u) | (odd_v << 28u);
     return parts | (long_u << 29u) | (long_v << 30u);
 }
 
@@ -338,7 +355,8 @@ fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
 @fragment
 fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
     let dark = darkness(in.kind, in.relative + frame.camera_fraction);
-    let light = 1.0 - dark * frame.occlusion_loss;
+    let shaded = 1.0 - f32((in.kind >> 16u) & 255u) / 255.0;
+    let light = 1.0 - dark * frame.occlusion_loss * shaded;
     return hazed(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::*;
-use crate::{draw_data::DrawData, passes::Batch, soft::SoftGeometry};
+use crate::{draw_data::DrawData, material_look::MaterialLook, passes::Batch, soft::SoftGeometry};
 
 /// The software rasteriser behind a queue. Frames run late, while elements are written at once, so
 /// that frames that have not run yet see them. A picture that differs from the plain rasteriser's
@@ -121,8 +121,8 @@ impl Output for LateDevice {
         DeviceInfo { access: Access::Direct, ..self.soft.info() }
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.soft.set_palette(colors)
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.soft.set_materials(materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -73,7 +73,8 @@ void main() {
     float opacity = color.a;
     vec3 lit = color.rgb;
 #ifdef SHADED
-    lit *= 1.0 - darkness(relative + frame.camera_fraction) * frame.occlusion_loss;
+    float shaded = 1.0 - float(kind >> 16u & 255u) / 255.0;
+    lit *= 1.0 - darkness(relative + frame.camera_fraction) * frame.occlusion_loss * shaded;
 #endif
 #ifdef WIRED
     float line = wire();

@@ -2,7 +2,15 @@
 // each.
 
 layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
-layout(std430, binding = 1) readonly buffer Palette { uint palette[]; };
+
+// The fields are explained in ../../material_look.rs.
+struct Material {
+    uint faces[6];
+    float emission;
+    uint padding;
+};
+
+layout(std430, binding = 1) readonly buffer Materials { Material materials[]; };
 
 // The part of per-draw data that drawing reads; see ../../draw_data.rs.
 struct DrawData {
@@ -19,6 +27,11 @@ layout(std430, binding = 2) readonly buffer Draws { DrawData draws[]; };
 layout(location = 0) in ivec4 origin_and_level;
 #endif
 
+// Part of a material's colour that is drawn as it is.
+float emission(uint material) {
+    return material < uint(materials.length()) ? materials[material].emission : 0.0;
+}
+
 layout(location = 0) flat out vec4 color;
 layout(location = 1) centroid out vec3 relative;
 #ifdef SHADED
@@ -27,7 +40,7 @@ layout(location = 2) flat out uint kind;
 // A quad's second word with the data that a pixel needs to find its position in the quad, except
 // for whole voxels. It contains whether the quad lies at an odd position, counted in voxels of the
 // mesh from the camera's voxel. It also contains whether the quad is longer than a voxel along its
-// width and its height. The mesh's level replaces the material.
+// width and its height. The mesh's level and the material's emission replace the material.
 uint pixel_kind(uvec2 words, DrawData draw) {
     uint level = min(draw.level, 24u);
     ivec3 steps = (draw.origin >> level) - (frame.camera_voxel >> level);
@@ -37,7 +50,8 @@ uint pixel_kind(uvec2 words, DrawData draw) {
     uint odd_v = odd[(normal_axis + 2u) % 3u];
     uint long_u = uint((words.x >> 18u & 63u) != 0u);
     uint long_v = uint((words.x >> 24u & 63u) != 0u);
-    return words.y & 0x7ffu | level << 11u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+    uint shines = uint(emission(words.y >> 11u & 0xffffu) * 255.0 + 0.5);
+    return words.y & 0x7ffu | level << 11u | shines << 16u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
 }
 #endif
 
@@ -82,12 +96,12 @@ vec3 level_tint(uint level) {
 // Lit colour of a face direction of a quad's material.
 vec4 face_color(uvec2 words, uint face, uint level) {
     uint material = words.y >> 11u & 0xffffu;
-    // Materials without a colour must be visible: magenta.
+    // Materials that are not in the table must be visible: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
-    if (material < uint(palette.length())) {
-        own = unpackUnorm4x8(palette[material]);
+    if (material < uint(materials.length())) {
+        own = unpackUnorm4x8(materials[material].faces[face]);
     }
-    vec3 light = frame.face_light[face];
+    vec3 light = mix(frame.face_light[face], vec3(1.0), emission(material));
     vec3 tinted = mix(own.rgb, level_tint(level), frame.level_tint);
     return vec4(min(tinted * light, vec3(1.0)), own.a);
 }

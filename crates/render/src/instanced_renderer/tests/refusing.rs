@@ -11,6 +11,7 @@ use crate::{
     device::{Destination, Progress, sealed::Sealed},
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     overlay::Overlay,
     samples::Samples,
     soft::SoftGeometry,
@@ -58,8 +59,8 @@ impl Output for Refusing {
         self.soft.info()
     }
 
-    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
-        self.soft.set_palette(colors)
+    fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
+        self.soft.set_materials(materials)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -21,6 +21,7 @@ use crate::{
     draw_data::DrawData,
     frame::Frame,
     image::Image,
+    material_look::MaterialLook,
     passes::{Batch, Passes},
 };
 
@@ -35,6 +36,8 @@ struct Mesh {
 #[derive(Clone, Default)]
 struct Scene {
     palette: Vec<[u8; 4]>,
+    /// Materials instead of the palette, unless it is empty.
+    looks: Vec<MaterialLook>,
     opaque: Vec<Mesh>,
     blended: Vec<Mesh>,
 }
@@ -68,6 +71,12 @@ impl Mesh {
 }
 
 impl Scene {
+    /// Returns the appearance of a material.
+    fn look(&self, material: u16) -> MaterialLook {
+        let look = self.looks.get(usize::from(material)).copied();
+        look.unwrap_or_else(|| self.palette[usize::from(material)].into())
+    }
+
     fn for_each_mesh(&mut self, change: impl FnMut(&mut Mesh)) {
         self.opaque.iter_mut().chain(&mut self.blended).for_each(change);
     }
@@ -89,7 +98,10 @@ impl Scene {
 
     fn draw_frame(&self, frame: &Frame, [width, height]: [u32; 2]) -> Image {
         let mut device = SoftDevice::new(width, height).unwrap();
-        device.set_palette(&self.palette).unwrap();
+        match self.looks.is_empty() {
+            true => device.set_palette(&self.palette).unwrap(),
+            false => device.set_materials(&self.looks).unwrap(),
+        }
         let [opaque, blended] = [&self.opaque, &self.blended].map(|meshes| {
             let quad_count: usize = meshes.iter().map(|mesh| mesh.quads.len()).sum();
             let mut geometry = device

@@ -8,6 +8,7 @@ use crate::{
     atmosphere::Atmosphere,
     camera::{Camera, Projection},
     frame::Frame,
+    material_look::MaterialLook,
 };
 
 const SIZE: [u32; 2] = [96, 72];
@@ -25,7 +26,7 @@ fn boxes_in_a_cuboid() -> Scene {
             Mesh::cuboid([-30, -5, -20], [0, 0, 0], [2, 30, 9], 7),
             Mesh::cuboid([-8, -20, -8], [0, 0, 0], [16, 3, 16], 8),
         ],
-        blended: vec![],
+        ..Scene::default()
     }
 }
 
@@ -90,7 +91,8 @@ proptest! {
     #[test]
     fn a_box_seen_from_outside(yaw in -3.2..3.2f64, height in -1.0..1.0f64, far in 1.0..40.0f64) {
         let box_ = Mesh::cuboid([-9, -2, -4], [0; 3], [18, 4, 8], 0);
-        let scene = Scene { palette: vec![[200, 100, 50, 255]], opaque: vec![box_], blended: vec![] };
+        let palette = vec![[200, 100, 50, 255]];
+        let scene = Scene { palette, opaque: vec![box_], ..Scene::default() };
         let position = DVec3::new(yaw.sin(), height, yaw.cos()) * (10.0 + far);
         compare(&scene, &Camera::look_at(position, DVec3::ZERO), &Atmosphere::default())?;
     }
@@ -135,12 +137,31 @@ fn a_landscape_with_ambient_occlusion() {
     }
 }
 
+/// Materials with a colour for each face direction and with emission, by day and by night.
+#[test]
+fn a_landscape_of_materials_with_face_colours_that_emit_light() {
+    let mut scene = landscape(28);
+    scene.darken();
+    let faces = |alpha| std::array::from_fn(|i| [250 - i as u8 * 40, 60 + i as u8 * 30, 90, alpha]);
+    scene.looks = vec![
+        MaterialLook::new([90, 150, 70, 255]).with_faces(faces(255)),
+        MaterialLook::new([230, 120, 40, 255]).with_emission(255),
+        MaterialLook::new([40, 90, 190, 130]).with_faces(faces(130)).with_emission(100),
+    ];
+    let camera = Camera::look_at(DVec3::new(-14.2, 19.1, 28.7), DVec3::new(3.0, 6.0, 2.0));
+    for hour in [0.0, 14.0] {
+        let air = Atmosphere { ambient_occlusion: 0.3, ..Atmosphere::default().with_hour(hour) };
+        compare(&scene, &camera, &air.with_haze(10.0, 60.0, 0.9)).unwrap();
+    }
+}
+
 /// The camera is nearer to the floor than the near plane. The part of the floor below the camera
 /// must be missing, as well as the part beyond the far plane; everything else must be drawn.
 #[test]
 fn a_slab_across_the_near_and_the_far_plane() {
     let slab = Mesh::cuboid([-32, -2, -32], [0; 3], [64, 2, 64], 0);
-    let scene = Scene { palette: vec![[250, 250, 250, 255]], opaque: vec![slab], blended: vec![] };
+    let palette = vec![[250, 250, 250, 255]];
+    let scene = Scene { palette, opaque: vec![slab], ..Scene::default() };
     for (yaw, pitch) in [(0.0, 0.0), (0.7, -0.4), (2.0, -1.2), (-1.0, 0.2)] {
         for depth_range in [[0.05, 500.0], [0.3, 500.0], [2.0, 500.0], [0.1, 17.3]] {
             let camera = Camera {

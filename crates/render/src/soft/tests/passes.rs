@@ -36,7 +36,8 @@ fn middle(image: &Image) -> [u8; 4] {
 
 fn scene(palette: &[[u8; 4]], opaque: &[Quad], blended: &[Quad]) -> Scene {
     let mesh = |quads: &[Quad]| vec![Mesh::at([0; 3], quads.to_vec())];
-    Scene { palette: palette.to_vec(), opaque: mesh(opaque), blended: mesh(blended) }
+    let (opaque, blended) = (mesh(opaque), mesh(blended));
+    Scene { palette: palette.to_vec(), opaque, blended, ..Scene::default() }
 }
 
 const RED: [u8; 4] = [255, 0, 0, 255];
@@ -116,7 +117,7 @@ fn each_face_direction_has_its_own_light() {
     for face in Face::ALL {
         let normal = Vec3::from_array(face.normal().map(|c| c as f32));
         let solid = Mesh::cuboid([-4; 3], [0; 3], [8; 3], 0);
-        let scene = Scene { palette: vec![[255; 4]], opaque: vec![solid], blended: vec![] };
+        let scene = Scene { palette: vec![[255; 4]], opaque: vec![solid], ..Scene::default() };
         let camera = Camera::look_at(normal.as_dvec3() * 20.0, DVec3::ZERO);
         let light = (air.light(normal).min(Vec3::ONE) * 255.0).round();
         let [r, g, b, _] = middle(&scene.draw(&camera, &air, SIZE)).map(f32::from);

@@ -182,12 +182,14 @@ fn hits(mesh: &Mesh, camera: &Camera, ray: &Ray) -> impl Iterator<Item = Hit> {
 }
 
 fn surface(scene: &Scene, air: &Atmosphere, ray: &Ray, hit: &Hit) -> (DVec3, f64) {
-    let [r, g, b, a] =
-        scene.palette[usize::from(hit.quad.material())].map(|c| f64::from(c) / 255.0);
-    let normal = hit.quad.face().unwrap().normal().map(|c| c as f32);
-    let light = air.light(Vec3::from_array(normal)).as_dvec3();
+    let (look, face) = (scene.look(hit.quad.material()), hit.quad.face().unwrap());
+    let [r, g, b, a] = look.faces[face.index()].map(|c| f64::from(c) / 255.0);
+    let emission = f64::from(look.emission) / 255.0;
+    let normal = face.normal().map(|c| c as f32);
+    let light = air.light(Vec3::from_array(normal)).as_dvec3().lerp(DVec3::ONE, emission);
     let point = ray.start + ray.direction * hit.t;
-    let shade = 1.0 - f64::from(air.ambient_occlusion) * darkness(hit, point);
+    let lost = f64::from(air.ambient_occlusion) * (1.0 - emission);
+    let shade = 1.0 - lost * darkness(hit, point);
     let lit = (DVec3::new(r, g, b) * light).min(DVec3::ONE) * shade;
     let [start, end] = [air.haze_start, air.haze_end].map(f64::from);
     let part =
