@@ -1,4 +1,4 @@
-//! Reads bytes from a coverage-guided fuzzer as a chunk of a stored world.
+//! Reads bytes from a coverage-guided fuzzer as a chunk, and as looks of materials, of a stored world.
 #![no_main]
 
 // Each target reads one kind of file.
@@ -8,4 +8,5 @@ mod programs;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     programs::stored_chunk(bytes);
+    programs::stored_looks(bytes);
 });

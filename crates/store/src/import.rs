@@ -272,6 +272,9 @@ fn fingerprint(source: &dyn Source) -> u64 {
     text += &source.chunk_count().to_string();
     for (_, kind) in source.materials().iter() {
         text += &format!("\n{} {:?}", kind.name, kind.color);
+        if kind.faces.is_some() || kind.emission != 0 {
+            text += &format!(" {:?} {}", kind.faces, kind.emission);
+        }
     }
     XxHash3_64::oneshot(text.as_bytes())
 }

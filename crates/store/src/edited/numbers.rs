@@ -63,7 +63,7 @@ impl Numbers {
         }
         let mut table = file.clone();
         for (_, kind) in source.iter().skip(file.len() - 1) {
-            table.insert(&kind.name, kind.color)?;
+            table.insert_kind(kind.clone())?;
         }
         Some(table)
     }

@@ -14,6 +14,7 @@ use super::database::{INDEX, META, Store, damaged};
 use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
+use super::looks;
 use super::meta::{Head, VERSION, materials_to_bytes, sealed};
 use super::nodes::{nodes_above, stored_position};
 use super::pages::{CHUNKS, Cut, LEVELS, ValuesMut};
@@ -23,6 +24,7 @@ use super::record;
 pub(super) const HEAD: &str = "world";
 pub(super) const ID: &str = "id";
 pub(super) const MATERIALS: &str = "materials";
+pub(super) const LOOKS: &str = "looks";
 pub(super) const IMPORT: &str = "import";
 pub(super) const WRITER: &str = "writer";
 
@@ -189,6 +191,9 @@ fn put_meta(
     table.insert(WRITER, writer.to_le_bytes().as_slice())?;
     if let Some(materials) = &batch.materials {
         table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
+        if let Some(looks) = looks::to_bytes(materials) {
+            table.insert(LOOKS, looks.as_slice())?;
+        }
     }
     match batch.import.as_deref() {
         None => {}

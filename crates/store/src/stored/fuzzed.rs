@@ -1,9 +1,9 @@
 //! Entry points for tests and fuzzers. Not part of the public interface.
 
-use drystone_voxel::{Chunk, ChunkPos};
+use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use super::group::{Group, GroupPos, SLOTS};
-use super::record;
+use super::{looks, meta, record};
 
 /// Encodes a chunk as a record.
 pub fn write_record(chunk: &Chunk) -> Vec<u8> {
@@ -16,6 +16,20 @@ pub fn write_record(chunk: &Chunk) -> Vec<u8> {
 /// Bytes that violate the format.
 pub fn read_record(bytes: &[u8]) -> Result<Chunk, &'static str> {
     record::decode(bytes)
+}
+
+/// Reads arbitrary bytes, without a checksum, as the face colours and emission of these materials.
+///
+/// # Errors
+/// Bytes that violate the format.
+pub fn read_looks(materials: &MaterialTable, bytes: &[u8]) -> Result<MaterialTable, &'static str> {
+    looks::read(materials, &meta::sealed(bytes.to_vec()))
+}
+
+/// Encodes the face colours and emission of materials, without a checksum; empty if there are none.
+pub fn write_looks(materials: &MaterialTable) -> Vec<u8> {
+    let bytes = looks::to_bytes(materials).unwrap_or_default();
+    meta::opened(&bytes).unwrap_or_default().to_vec()
 }
 
 /// Parses a value of arbitrary bytes as the group of chunk 0,0,0. Returns the records with

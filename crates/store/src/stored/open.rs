@@ -6,11 +6,11 @@ use drystone_formats::{Format, MemoryFile, SourceError, WorldFile};
 use drystone_voxel::MaterialTable;
 use redb::{ReadableTable, WriteTransaction};
 
-use super::batch::{HEAD, ID, IMPORT, MATERIALS};
+use super::batch::{HEAD, ID, IMPORT, LOOKS, MATERIALS};
 use super::database::{INDEX, META, Store, damaged};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
-use super::{WRONG_SUM, id, publish};
+use super::{WRONG_SUM, id, looks, publish};
 
 /// Metadata of a world without chunks, to be written into a new file.
 pub(super) struct NewWorld<'a> {
@@ -58,6 +58,9 @@ impl<'a> NewWorld<'a> {
             table.insert(ID, id::to_bytes(id).as_slice())?;
         }
         table.insert(MATERIALS, meta::materials_to_bytes(self.materials).as_slice())?;
+        if let Some(looks) = looks::to_bytes(self.materials) {
+            table.insert(LOOKS, looks.as_slice())?;
+        }
         if let Some(import) = &self.import {
             table.insert(IMPORT, meta::sealed(import.clone()).as_slice())?;
         }
@@ -111,13 +114,13 @@ pub(super) struct Meta {
 /// Reads the metadata of a world and verifies its checksums.
 pub(super) fn read_meta(store: &Store) -> Result<Meta, SourceError> {
     let path = store.path();
-    let (head, id, materials) = store.read(|transaction| {
+    let (head, id, materials, looks) = store.read(|transaction| {
         let table = match transaction.open_table(META) {
-            Err(redb::TableError::TableDoesNotExist(_)) => return Ok((None, None, None)),
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok((None, None, None, None)),
             table => table?,
         };
         let bytes = |name| table.get(name).map(|it| it.map(|bytes| bytes.value().to_vec()));
-        Ok((bytes(HEAD)?, bytes(ID)?, bytes(MATERIALS)?))
+        Ok((bytes(HEAD)?, bytes(ID)?, bytes(MATERIALS)?, bytes(LOOKS)?))
     })?;
     let head = head.ok_or_else(|| SourceError::Unsupported {
         path: path.into(),
@@ -133,6 +136,11 @@ pub(super) fn read_meta(store: &Store) -> Result<Meta, SourceError> {
     let id = id.map(|id| id::of_bytes(&id).ok_or_else(|| damaged(path, "id", WRONG_SUM)));
     let materials = materials.as_deref().and_then(meta::materials_of_bytes);
     let materials = materials.ok_or_else(|| damaged(path, "materials", WRONG_SUM))?;
+    let materials = match looks {
+        Some(looks) => looks::read(&materials, &looks)
+            .map_err(|problem| damaged(path, "looks of materials", problem))?,
+        None => materials,
+    };
     Ok(Meta { head, id: id.transpose()?, materials })
 }
 

@@ -5,7 +5,7 @@ use drystone_formats::SourceError;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 use redb::ReadableTable;
 
-use super::batch::{HEAD, ID, MATERIALS};
+use super::batch::{HEAD, ID, LOOKS, MATERIALS};
 use super::database::{Access, INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
@@ -13,7 +13,7 @@ use super::meta::{self, Head, VERSION};
 use super::nodes::{location_of_node, node_at_stored_position};
 use super::options::CACHE_BYTES;
 use super::pages::{CHUNKS, LEVELS, Values};
-use super::{MISSING, WRONG_SUM, id, location_of, record};
+use super::{MISSING, WRONG_SUM, id, location_of, looks, record};
 
 /// Result of reading a whole file, including one that is damaged.
 pub(super) struct Survey {
@@ -124,9 +124,10 @@ impl Survey {
             let table = transaction.open_table(META)?;
             let bytes = |name| table.get(name).map(|it| it.map(|bytes| bytes.value().to_vec()));
             let [head, materials] = [bytes(HEAD)?, bytes(MATERIALS)?];
-            Ok((head.unwrap_or_default(), bytes(ID)?, materials.unwrap_or_default()))
+            let meta = (head.unwrap_or_default(), bytes(ID)?, materials.unwrap_or_default());
+            Ok((meta, bytes(LOOKS)?))
         });
-        let (head, id, materials) = match read {
+        let ((head, id, materials), looks) = match read {
             Ok(all) => all,
             Err(error) => {
                 self.damage.push(error.to_string());
@@ -151,6 +152,12 @@ impl Survey {
         ];
         for (part, _) in parts.into_iter().filter(|(_, is_lost)| *is_lost) {
             self.damage.push(format!("{part}: {WRONG_SUM}"));
+        }
+        if let (Some(materials), Some(looks)) = (&self.materials, looks) {
+            match looks::read(materials, &looks) {
+                Ok(materials) => self.materials = Some(materials),
+                Err(problem) => self.damage.push(format!("looks of materials: {problem}")),
+            }
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ pub(super) mod disk;
 mod failing_disk;
 mod identity;
 mod levels;
+mod looks;
 mod memory;
 mod power_loss;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use drystone_store::fuzzed;
 use drystone_testing::Random;
-use drystone_voxel::{Chunk, Material};
+use drystone_voxel::{Chunk, Material, MaterialKind, MaterialTable};
 
 use crate::programs;
 
@@ -63,6 +63,33 @@ fn thousands_of_changed_records() {
     }
     // Some changes give another chunk, most give none.
     assert!((count / 100..count / 2).contains(&whole_count), "{whole_count} of {count}");
+}
+
+/// Face colours and emission that were cut and changed are valid or refused.
+#[test]
+fn thousands_of_changed_looks() {
+    let mut random = Random::new(5);
+    let mut table = MaterialTable::new();
+    for number in 0..300_u16 {
+        let kind = MaterialKind::new("", [7; 4]).with_emission((number % 3) as u8 * 90);
+        let faces = [[number as u8; 3]; 6];
+        table.insert_kind(if number % 2 == 0 { kind } else { kind.with_faces(faces) }).unwrap();
+    }
+    let bytes = fuzzed::write_looks(&table);
+    assert!(programs::stored_looks(&bytes));
+    let mut valid_count = 0;
+    for round in 0..3_000 {
+        let mut changed = bytes.clone();
+        let at = random.below(changed.len());
+        match round % 3 {
+            0 => changed.truncate(at),
+            1 => changed[at] ^= 1 << random.below(8),
+            _ => changed[at] = random.below(256) as u8,
+        }
+        valid_count += usize::from(programs::stored_looks(&changed));
+    }
+    // Another colour is valid, another structure hardly ever.
+    assert!((600..2_700).contains(&valid_count), "{valid_count}");
 }
 
 /// The seeds of the fuzzer are valid records.
