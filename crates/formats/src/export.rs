@@ -262,7 +262,7 @@ fn write_mesh(
 ) -> Result<ExportSummary, WriteFault> {
     // Columns of 16² chunks, so that few neighbours are read again after they left a cache.
     chunks.sort_unstable_by_key(|at| (at.x >> 4, at.z >> 4, at.x, at.z, at.y));
-    let palette = voxels::palette(voxels.materials);
+    let palette = voxels::face_palette(voxels.materials);
     let colors = match (options.format, options.colors) {
         (ExportFormat::Stl, _) => MergedColors::All,
         (ExportFormat::Glb, FaceColors::Baked) => MergedColors::Baked,

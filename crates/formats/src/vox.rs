@@ -47,7 +47,9 @@ use placement::Placements;
 ///   later in the scene.
 /// * **Colours.** The file's palette, or MagicaVoxel's default. An opacity below 255 is
 ///   translucent. Opacity 0 is treated as opaque, since programs without opacity write it. A glass
-///   material is translucent according to its `_trans` or `_alpha`. An index map (`IMAP`) only
+///   material is translucent according to its `_trans` or `_alpha`. A material of type `_emit` emits light,
+///   as much as `_emit` and `_flux` state. Metal is drawn in its plain colour: there are no reflections.
+///   An index map (`IMAP`) only
 ///   sorts the palette on screen and is ignored. Colour number 0 is invalid and treated as 1.
 ///
 /// # Limits

@@ -103,6 +103,11 @@ impl PortionWriter for ObjWriter {
             let name = self.material_name(index);
             // Writing to a string cannot fail.
             let _ = writeln!(text, "newmtl {name}\nKd {red} {green} {blue}\nd {alpha}\nillum 1");
+            let emission = f32::from(self.palette.emission(index)) / f32::from(u8::MAX);
+            if emission > 0.0 {
+                let [red, green, blue] = [red, green, blue].map(|channel| channel * emission);
+                let _ = writeln!(text, "Ke {red} {green} {blue}");
+            }
         }
         Ok(Some(text))
     }

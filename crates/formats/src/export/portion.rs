@@ -1,5 +1,6 @@
 //! Portions: the vertices and faces that are written in one step. Trait and errors of all writers.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -87,11 +88,16 @@ pub(super) struct Patch {
     pub(super) colors: Vec<u16>,
 }
 
-/// Colours of faces, by index, with the names of their materials.
+/// Colours of faces, by index, with the names of their materials. The first indices are the numbers
+/// of materials.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Palette {
     pub(super) colors: Vec<[u8; 4]>,
     pub(super) names: Vec<String>,
+    /// Emission by index, 0 to 255; shorter if the rest emits no light.
+    pub(super) emissions: Vec<u8>,
+    /// Index by face direction, of materials whose directions differ in colour.
+    pub(super) faces: BTreeMap<u32, [u32; Direction::COUNT]>,
     /// Whether faces are visible from both sides.
     pub(super) is_double_sided: bool,
 }
@@ -100,6 +106,17 @@ impl Palette {
     pub(super) fn push(&mut self, name: &str, color: [u8; 4]) {
         self.colors.push(color);
         self.names.push(name.into());
+    }
+
+    /// Returns the index of a material's colour on a face.
+    pub(super) fn of_face(&self, material: u32, direction: Option<Direction>) -> u32 {
+        let faces = self.faces.get(&material).zip(direction);
+        faces.map_or(material, |(faces, direction)| faces[direction.index()])
+    }
+
+    /// Returns the emission of a colour, 0 to 255.
+    pub(super) fn emission(&self, index: u32) -> u8 {
+        self.emissions.get(index as usize).copied().unwrap_or(0)
     }
 
     pub(super) fn color(&self, index: u32) -> [u8; 4] {

@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 ///        ├ nTRN 0 ─ nGRP 1 ─┬ nTRN 2 ─ nSHP 3     model 0
 ///        │                  └ nTRN 4 ─ nSHP 5     model 1
 ///        ├ RGBA
-///        └ MATL for each translucent colour
+///        └ MATL for each colour that is translucent or emits light
 /// ```
 /// Voxel (x, y, z) becomes (x, −z − 1, y), because Z is up in MagicaVoxel.
 pub(super) struct VoxWriter {
@@ -122,12 +122,20 @@ impl VoxWriter {
         self.write_model()?;
         self.write_scene()?;
         let colors = std::mem::take(&mut self.colors.colors);
-        let mut palette = colors.clone();
+        let mut palette: Vec<_> = colors.iter().map(|look| look.color).collect();
         palette.resize(MAX_COLORS + 1, [0; 4]);
         self.write_chunk(b"RGBA", palette.as_flattened())?;
-        for (number, color) in (1_u32..).zip(&colors).filter(|(_, color)| color[3] < u8::MAX) {
+        for (number, VoxColor { color, emission }) in (1_u32..).zip(&colors) {
+            let part = |value: &u8| (f32::from(*value) / f32::from(u8::MAX)).to_string();
             let clear = 1.0 - f32::from(color[3]) / f32::from(u8::MAX);
-            let kind = dictionary(&[("_type", "_glass"), ("_trans", &clear.to_string())]);
+            let kind = match (color[3], emission) {
+                (u8::MAX, 0) => continue,
+                (u8::MAX, emission) => {
+                    dictionary(&[("_type", "_emit"), ("_emit", &part(emission)), ("_flux", "0")])
+                }
+                // A material of the format is of one type: translucent ones emit no light.
+                _ => dictionary(&[("_type", "_glass"), ("_trans", &clear.to_string())]),
+            };
             self.write_chunk(b"MATL", &[words(&[number]), kind].concat())?;
         }
         self.file.seek(SeekFrom::Start(16))?;
@@ -187,19 +195,40 @@ fn transform(id: u32, child: u32, frame: &[(&str, &str)]) -> Vec<u8> {
 /// Colours of a file, and the colour number of each material.
 #[derive(Debug, Default)]
 pub(super) struct VoxColors {
-    colors: Vec<[u8; 4]>,
+    colors: Vec<VoxColor>,
     /// Colour numbers by material, from 1.
     numbers: Vec<u8>,
     /// Number of materials that have the nearest colour instead of their own.
     pub(super) changed_count: usize,
 }
 
+/// Colour of a file, with the light that it emits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct VoxColor {
+    color: [u8; 4],
+    emission: u8,
+}
+
+impl VoxColor {
+    /// Returns a material's colour, with an opacity of at least 1, because programs take 0 as opaque.
+    fn of(palette: &Palette, material: u32) -> Self {
+        let [red, green, blue, alpha] = palette.color(material);
+        let emission = if alpha == u8::MAX { palette.emission(material) } else { 0 };
+        Self { color: [red, green, blue, alpha.max(1)], emission }
+    }
+
+    /// Red, green, blue, opacity and emission.
+    fn channels(self) -> impl Iterator<Item = u8> {
+        self.color.into_iter().chain([self.emission])
+    }
+}
+
 impl VoxColors {
     /// Whether the colours of a palette exceed what the format can store, so that those that are
     /// used most have to be counted.
     pub(super) fn are_too_many(palette: &Palette) -> bool {
-        let mut colors: Vec<_> =
-            palette.colors.iter().skip(1).map(|color| visible(*color)).collect();
+        let materials = 1..palette.colors.len() as u32;
+        let mut colors: Vec<_> = materials.map(|it| VoxColor::of(palette, it)).collect();
         colors.sort_unstable();
         colors.dedup();
         colors.len() > MAX_COLORS
@@ -214,7 +243,7 @@ impl VoxColors {
         };
         let mut chosen = Self { numbers: vec![1; palette.colors.len()], ..Self::default() };
         for material in used {
-            let color = visible(palette.color(material));
+            let color = VoxColor::of(palette, material);
             let number = match chosen.colors.iter().position(|known| *known == color) {
                 Some(index) => index,
                 None if chosen.colors.len() < MAX_COLORS => {
@@ -238,19 +267,15 @@ impl VoxColors {
     }
 
     /// Index of the colour with the smallest distance.
-    fn nearest(&self, color: [u8; 4]) -> usize {
-        let distance = |other: &[u8; 4]| {
-            let differences = color.iter().zip(other).map(|(a, b)| u32::from(a.abs_diff(*b)));
+    fn nearest(&self, color: VoxColor) -> usize {
+        let distance = |other: &VoxColor| {
+            let channels = color.channels().zip(other.channels());
+            let differences = channels.map(|(a, b)| u32::from(a.abs_diff(b)));
             differences.map(|difference| difference * difference).sum::<u32>()
         };
         let colors = self.colors.iter().enumerate();
         colors.min_by_key(|(_, other)| distance(other)).map_or(0, |(index, _)| index)
     }
-}
-
-/// Returns the colour with an opacity of at least 1, because programs take 0 as opaque.
-fn visible([red, green, blue, alpha]: [u8; 4]) -> [u8; 4] {
-    [red, green, blue, alpha.max(1)]
 }
 
 #[cfg(test)]
@@ -270,7 +295,8 @@ mod tests {
         (1..=300).for_each(|material| counts.add_chunk(&chunk(material)));
         let colors = VoxColors::new(&palette, Some(counts));
         assert_eq!((colors.colors.len(), colors.changed_count), (255, 45));
-        let color = |material| colors.colors[usize::from(colors.number(Material(material))) - 1];
+        let color =
+            |material| colors.colors[usize::from(colors.number(Material(material))) - 1].color;
         assert_eq!(color(300), [149, 1, 9, 255]);
         assert_eq!(color(1), [22, 1, 9, 255], "the nearest that is used more");
         palette.colors.truncate(256);
@@ -280,13 +306,14 @@ mod tests {
     /// Opacities differ as colours do, and 0, which programs take as opaque, is 1.
     #[test]
     fn the_nearest_colour_has_a_near_opacity() {
-        let colors = vec![[9, 9, 9, 255], [9, 9, 9, 40], [20, 9, 9, 90]];
+        let plain = |color| VoxColor { color, emission: 0 };
+        let colors = [[9, 9, 9, 255], [9, 9, 9, 40], [20, 9, 9, 90]].map(plain).to_vec();
         let colors = VoxColors { colors, ..VoxColors::default() };
-        assert_eq!([250, 35, 85].map(|alpha| colors.nearest([9, 9, 9, alpha])), [0, 1, 2]);
+        assert_eq!([250, 35, 85].map(|alpha| colors.nearest(plain([9, 9, 9, alpha]))), [0, 1, 2]);
         let mut palette = Palette::default();
         palette.push("air", [0; 4]);
         palette.push("", [1, 2, 3, 0]);
-        assert_eq!(VoxColors::new(&palette, None).colors, [[1, 2, 3, 1]]);
+        assert_eq!(VoxColors::new(&palette, None).colors, [plain([1, 2, 3, 1])]);
     }
 
     /// The position of a model of 3 × 2 × 1 voxels is that of its corner at ⌊size / 2⌋.

@@ -57,7 +57,7 @@ impl<'a> VoxelPortions<'a> {
         };
         let is_opaque = |&(material, _): &(Material, _)| !table.is_translucent(material);
         let merged = table.iter().skip(1).find(is_opaque).map_or(Material(1), |(it, _)| it);
-        let (palette, meshers) = (palette(voxels.materials), Mutex::default());
+        let (palette, meshers) = (face_palette(voxels.materials), Mutex::default());
         Self { voxels, palette, options, merged, table, meshers }
     }
 
@@ -88,7 +88,36 @@ impl<'a> VoxelPortions<'a> {
 /// Returns the colours of a table, by material.
 pub(super) fn palette(materials: &MaterialTable) -> Palette {
     let mut palette = Palette::default();
-    materials.iter().for_each(|(_, kind)| palette.push(&kind.name, kind.color));
+    for (_, kind) in materials.iter() {
+        palette.push(&kind.name, kind.color);
+        palette.emissions.push(kind.emission);
+    }
+    palette
+}
+
+/// Returns the colours of a table, by material, with those of face directions behind them. Beyond
+/// 65,536 colours, all faces of a material have its common colour.
+pub(super) fn face_palette(materials: &MaterialTable) -> Palette {
+    const MAX_COLORS: usize = 1 << 16;
+    let mut palette = palette(materials);
+    for (material, kind) in materials.iter().filter(|(_, kind)| kind.faces.is_some()) {
+        let colors = Direction::ALL.map(|face| kind.face_color(face));
+        let mut added = vec![(kind.color, u32::from(material.0))];
+        let faces = colors.map(|color| {
+            if let Some((_, index)) = added.iter().find(|(known, _)| *known == color) {
+                return *index;
+            }
+            if palette.colors.len() == MAX_COLORS {
+                return u32::from(material.0);
+            }
+            let index = palette.colors.len() as u32;
+            palette.push(&kind.name, color);
+            palette.emissions.push(kind.emission);
+            added.push((color, index));
+            index
+        });
+        palette.faces.insert(material.0.into(), faces);
+    }
     palette
 }
 
@@ -198,10 +227,10 @@ impl ChunkMesher {
     /// Appends the polygon of a quad.
     fn push(&mut self, quad: Quad, from: &VoxelPortions<'_>, node: NodePos, to: &mut Portion) {
         self.corners.outline(quad, &self.padded, &mut self.outline);
-        let material = u32::from(quad.material());
+        let material = from.palette.of_face(quad.material().into(), quad.face());
         let is_baked = from.options.colors == MergedColors::Baked;
         let color = if is_baked { to.patches.len() as u32 } else { material };
-        let patch = is_baked.then(|| PatchPlan::of(quad, &self.padded));
+        let patch = is_baked.then(|| PatchPlan::of(quad, &self.padded, &from.palette));
         let normal = quad.face().unwrap_or(Direction::NegX).normal().map(|n| n as f32);
         let corners: Vec<u32> = self
             .outline
@@ -306,7 +335,7 @@ struct PatchPlan {
 
 impl PatchPlan {
     /// Reads the colours below a quad. If there is only one, the patch is one texel.
-    fn of(quad: Quad, padded: &PaddedChunk) -> Self {
+    fn of(quad: Quad, padded: &PaddedChunk, palette: &Palette) -> Self {
         let face = quad.face().unwrap_or(Direction::NegX);
         let ([mut u, mut v], [mut width, mut height]) = (face.span_axes(), quad.size());
         if width < height {
@@ -317,7 +346,8 @@ impl PatchPlan {
             let mut at = quad.position().map(|c| c + 1);
             at[u] += across;
             at[v] += along;
-            padded.get(at).0
+            // A palette has at most 65,536 colours.
+            palette.of_face(padded.get(at).0.into(), Some(face)) as u16
         };
         let rows = (0..height).flat_map(|along| (0..width).map(move |across| (across, along)));
         let mut colors: Vec<u16> = rows.map(|(across, along)| color(across, along)).collect();

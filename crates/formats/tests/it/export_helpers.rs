@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use drystone_formats::{ExportFormat, ExportOptions, ExportSummary, ExportVoxels, export_voxels};
 use drystone_mesh::Face;
 use drystone_testing::Random;
-use drystone_voxel::{Material, MaterialTable, VoxelPos, face_is_visible};
+use drystone_voxel::{Material, MaterialKind, MaterialTable, VoxelPos, face_is_visible};
 
 use crate::world::World;
 
@@ -59,6 +59,9 @@ pub(crate) const STONE: Material = Material(1);
 pub(crate) const GRASS: Material = Material(2);
 pub(crate) const GLASS: Material = Material(3);
 pub(crate) const WATER: Material = Material(4);
+/// With face colours and emission.
+pub(crate) const LAMP: Material = Material(5);
+pub(crate) const POOL: Material = Material(6);
 
 pub(crate) fn materials() -> MaterialTable {
     let mut table = MaterialTable::new();
@@ -66,6 +69,11 @@ pub(crate) fn materials() -> MaterialTable {
     table.insert("grass", [20, 160, 30, 255]).unwrap();
     table.insert("glass", [200, 220, 255, 90]).unwrap();
     table.insert("water", [20, 60, 200, 140]).unwrap();
+    let faces = [[9, 8, 7], [20, 60, 200], [9, 8, 7], [90, 80, 70], [50, 40, 0], [1, 2, 3]];
+    let lamp = MaterialKind::new("lamp", [20, 60, 200, 255]).with_faces(faces).with_emission(51);
+    table.insert_kind(lamp).unwrap();
+    let pool = MaterialKind::new("pool", [20, 60, 200, 140]).with_faces(faces);
+    table.insert_kind(pool).unwrap();
     table
 }
 
@@ -102,7 +110,7 @@ pub(crate) fn unit_faces(world: &World) -> BTreeMap<UnitFace, [u8; 4]> {
             let [x, y, z] = [0, 1, 2].map(|axis| at[axis] + face.normal()[axis]);
             let beyond = world.get(VoxelPos::new(x, y, z));
             if face_is_visible(material, beyond, world.materials()) {
-                let color = world.materials().get(material).unwrap().color;
+                let color = world.materials().get(material).unwrap().face_color(face);
                 faces.insert((at, face.index()), color);
             }
         }

@@ -17,7 +17,7 @@ use crate::model_helpers::{Files, beside};
 use crate::world::World;
 
 const OPAQUE: [Material; 2] = [STONE, GRASS];
-const ALL: [Material; 4] = [STONE, GRASS, GLASS, WATER];
+const ALL: [Material; 6] = [STONE, GRASS, GLASS, WATER, LAMP, POOL];
 
 /// Exports a world to each mesh format and reads it back.
 fn exported(test: &str, world: &World) -> [(ExportFormat, Vec<Triangle>); 4] {

@@ -7,7 +7,7 @@ use drystone_formats::{ExportFormat, ExportProgress, ExportVoxels, VoxFile, expo
 use drystone_testing::Random;
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
 
-use crate::export_helpers::{GLASS, STONE, WATER, blocks, export, materials, of, path};
+use crate::export_helpers::{GLASS, LAMP, POOL, STONE, WATER, blocks, export, materials, of, path};
 use crate::world::World;
 
 /// Returns every voxel with its colour.
@@ -16,21 +16,30 @@ fn colors(world: &World) -> BTreeMap<VoxelPos, [u8; 4]> {
     world.voxels().map(|(at, material)| (at, color(material))).collect()
 }
 
+/// Returns every voxel that emits light, with its emission.
+fn emissions(world: &World) -> BTreeMap<VoxelPos, u8> {
+    let emission = |material| world.materials().get(material).unwrap().emission;
+    let all = world.voxels().map(|(at, material)| (at, emission(material)));
+    all.filter(|(_, emission)| *emission > 0).collect()
+}
+
 #[test]
 fn the_same_voxels_are_read_back() {
     for seed in 0..4 {
-        let world = blocks(seed, &[STONE, GLASS, WATER]);
+        let world = blocks(seed, &[STONE, GLASS, WATER, LAMP, POOL]);
         let (bytes, summary) = export("vox-same", &world, &of(ExportFormat::Vox));
         assert_eq!(summary.voxels, world.solid_count());
         let read = World::load(&VoxFile::parse(&bytes, "out.vox").unwrap()).unwrap();
         assert!(colors(&read) == colors(&world), "{seed}");
-        // MAIN is the rest of the file, and only translucent colours are of glass.
+        assert!(emissions(&read) == emissions(&world), "{seed}");
+        // MAIN is the rest of the file. Translucent colours are of glass, and one emits light; water
+        // and pool are of one colour.
         assert_eq!(
             u32::from_le_bytes(*bytes[16..].first_chunk().unwrap()),
             bytes.len() as u32 - 20
         );
         let glass = bytes.windows(4).filter(|window| window == b"MATL");
-        assert_eq!(glass.count(), 2);
+        assert_eq!(glass.count(), 3);
     }
 }
 

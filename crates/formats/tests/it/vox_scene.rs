@@ -192,6 +192,23 @@ fn glass_is_translucent() {
     assert!(!opaque.materials().any_translucent());
 }
 
+#[test]
+fn light_is_emitted_as_materials_state() {
+    let emission = |properties: &[(&str, &str)]| {
+        let file = open(&[dot(12), material(12, properties)]);
+        file.materials().iter().last().unwrap().1.emission
+    };
+    assert_eq!(emission(&[("_type", "_emit"), ("_emit", "0.6"), ("_flux", "0")]), 153);
+    assert_eq!(emission(&[("_type", "_emit"), ("_emit", "0.2"), ("_flux", "1")]), 102);
+    assert_eq!(emission(&[("_type", "_emit"), ("_emit", "0.5"), ("_flux", "4")]), 255);
+    assert_eq!(emission(&[("_type", "_emit")]), 255);
+    assert_eq!(emission(&[("_type", "_metal"), ("_emit", "1")]), 0);
+    assert_eq!(emission(&[("_emit", "1")]), 0);
+    // Any values.
+    assert_eq!(emission(&[("_type", "_emit"), ("_emit", "NaN"), ("_flux", "inf")]), 255);
+    assert_eq!(emission(&[("_type", "_emit"), ("_emit", "-7e30"), ("_flux", "-9")]), 0);
+}
+
 /// Compares each voxel of two models larger than chunks, one of the largest size, rotated and moved
 /// across the centre of the world.
 #[test]
