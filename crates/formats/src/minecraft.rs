@@ -15,6 +15,7 @@ mod cache;
 mod colors;
 mod column;
 mod faults;
+mod looks;
 mod nbt;
 mod region;
 mod section;

@@ -1,8 +1,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use drystone_voxel::{Material, MaterialTable};
+use drystone_voxel::{Material, MaterialKind, MaterialTable};
 
+use super::looks::{self, Variant};
 use super::{MinecraftWorld, colors};
 
 /// Names of all blocks from 1.13 to 26.1 without `minecraft:`, including renamed ones.
@@ -19,6 +20,8 @@ pub(super) struct Blocks {
     by_name: HashMap<&'static str, Material>,
     /// Indexed by block number × 16 + variant.
     by_number: Vec<Material>,
+    /// Materials of blocks that lie on their side or under snow, by the block's own material.
+    variants: HashMap<(Material, Variant), Material>,
     unknown: Material,
 }
 
@@ -35,21 +38,46 @@ impl Blocks {
         (blocks, table.clone())
     }
 
-    /// Adds a material for every block and one for unknown blocks to the table.
+    /// Adds a material for every block, one for unknown blocks, and then those of variants to the
+    /// table. Edits depend on the order.
     fn new(table: &mut MaterialTable) -> Self {
-        let mut insert = |name, color| table.insert(name, color).unwrap_or(Material::AIR);
-        let unknown = insert(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR);
+        let mut insert = |kind| table.insert_kind(kind).unwrap_or(Material::AIR);
+        let unknown = insert(MaterialKind::new(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR));
         let mut by_name: HashMap<_, _> = NOTHING.map(|name| (name, Material::AIR)).into();
+        let mut colored = Vec::new();
         for name in NAMES.split_ascii_whitespace() {
             by_name.entry(name).or_insert_with(|| match colors::color(name) {
-                Some(color) => insert(name, color),
+                Some(color) => {
+                    let material = insert(looks::kind(name, color));
+                    colored.push((name, color, material));
+                    material
+                }
                 None => unknown,
             });
         }
-        let by_number = numbered_names()
-            .map(|name| name.map_or(unknown, |name| by_name.get(name).copied().unwrap_or(unknown)))
+        let mut variants = HashMap::new();
+        for (name, color, material) in colored {
+            for (variant, kind) in looks::variants(name, color) {
+                variants.insert((material, variant), insert(kind));
+            }
+        }
+        let own = |name| by_name.get(name).copied().unwrap_or(unknown);
+        let by_number = (0..)
+            .zip(numbered_names())
+            .map(|(at, name)| {
+                let material = name.map_or(unknown, own);
+                let variant = Variant::of_number((at % VARIANTS) as u8);
+                let varied = variant.and_then(|variant| variants.get(&(material, variant)));
+                varied.copied().unwrap_or(material)
+            })
             .collect();
-        Self { by_name, by_number, unknown }
+        Self { by_name, by_number, variants, unknown }
+    }
+
+    /// Returns the material of a block's variant; that of the block itself if both look alike.
+    pub(super) fn varied(&self, material: Material, variant: Option<Variant>) -> Material {
+        let varied = variant.and_then(|variant| self.variants.get(&(material, variant)));
+        varied.copied().unwrap_or(material)
     }
 
     /// Returns the material of the block `name`. The prefix `minecraft:` is optional. All unknown
@@ -111,7 +139,8 @@ mod tests {
         let names = NAMES.split_ascii_whitespace().count();
         let nothing = NAMES.split_ascii_whitespace().filter(|name| NOTHING.contains(name)).count();
         // Includes air and the material of unknown blocks.
-        assert_eq!(table.len(), names - nothing + 2);
+        assert_eq!(table.len(), names - nothing + 2 + blocks.variants.len());
+        assert!((60..120).contains(&blocks.variants.len()), "{}", blocks.variants.len());
         assert!(table.iter().all(|(m, kind)| m.is_air() || kind.color[3] > 0));
         let unknown = [&b"minecraft:no_such_block"[..], b"other:stone", b"\xff", b""];
         assert!(unknown.iter().all(|name| blocks.named(name) == blocks.unknown));
@@ -167,5 +196,11 @@ mod tests {
             ["red_wool", "water", "structure_block"]
         );
         assert_eq!([name(256, 0), name(4095, 15)], [MinecraftWorld::UNKNOWN; 2]);
+        assert_eq!([name(17, 4), name(17, 9)], ["oak_log along x", "spruce_log along z"]);
+        // Variant 12 has bark on all sides; stone has no axis.
+        assert_eq!(
+            [name(17, 12), name(1, 4), name(170, 8)],
+            ["oak_log", "polished_diorite", "hay_block along z"]
+        );
     }
 }

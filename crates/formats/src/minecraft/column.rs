@@ -2,6 +2,7 @@ use drystone_voxel::Material;
 
 use super::blocks::Blocks;
 use super::faults::damaged;
+use super::looks::Variant;
 use super::nbt::{Nbt, tag};
 use crate::fault::Fault;
 
@@ -141,7 +142,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Materials of a palette. Ignores the blocks' properties, such as their orientation.
+/// Materials of a palette. Of the blocks' properties, only axis and snow are read.
 fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<Vec<Material>, Fault> {
     let (kind, count) = nbt.list()?;
     if count > SECTION_VOXELS {
@@ -154,15 +155,33 @@ fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<Vec<Material>, Fault> {
     }
     let mut materials = Vec::with_capacity(count.min(256));
     for _ in 0..count {
-        let mut material = None;
+        let (mut material, mut variant) = (None, None);
         nbt.entries(|nbt, kind, name| {
-            let named = (kind, name) == (tag::STRING, b"Name".as_slice());
-            if named {
-                material = Some(blocks.named(nbt.string()?));
+            match (kind, name) {
+                (tag::STRING, b"Name") => material = Some(blocks.named(nbt.string()?)),
+                (tag::COMPOUND, b"Properties") => {
+                    nbt.entries(|nbt, kind, name| property(nbt, kind, name, &mut variant))?;
+                }
+                _ => return Ok(false),
             }
-            Ok(named)
+            Ok(true)
         })?;
-        materials.push(material.ok_or_else(|| nbt.bad("a block without a name".into()))?);
+        let material = material.ok_or_else(|| nbt.bad("a block without a name".into()))?;
+        materials.push(blocks.varied(material, variant));
     }
     Ok(materials)
+}
+
+/// Reads a property of a block. Properties that do not change its look leave `variant` as it is.
+fn property(
+    nbt: &mut Nbt<'_>,
+    kind: u8,
+    name: &[u8],
+    variant: &mut Option<Variant>,
+) -> Result<bool, Fault> {
+    if kind != tag::STRING {
+        return Ok(false);
+    }
+    *variant = Variant::of_property(name, nbt.string()?).or(*variant);
+    Ok(true)
 }

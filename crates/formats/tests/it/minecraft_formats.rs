@@ -182,10 +182,15 @@ fn columns_of_each_version_are_read() {
             for [x, z] in (0..256).map(|at| [at % 16, at / 16]) {
                 let material = world.get(VoxelPos::new(32 + x, y, 48 + z));
                 let found = &world.materials().get(material).unwrap().name;
-                let expected = STATES[state([x, y, z])].0;
+                let (expected, axis) = STATES[state([x, y, z])];
+                // Blocks that lie on their side are materials of their own.
+                let along =
+                    if ["x", "z"].contains(&axis) { format!(" along {axis}") } else { "".into() };
                 match expected {
                     "air" | "cave_air" => assert!(material.is_air(), "{version:?} {x} {y} {z}"),
-                    _ => assert_eq!(found, expected, "{version:?} {x} {y} {z}"),
+                    _ => {
+                        assert_eq!(*found, format!("{expected}{along}"), "{version:?} {x} {y} {z}")
+                    }
                 }
                 solid_count += u64::from(!material.is_air());
             }

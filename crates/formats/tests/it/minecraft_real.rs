@@ -1,6 +1,6 @@
 //! A region written by the game itself, found through `DRYSTONE_DATA`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::Path;
 
@@ -45,7 +45,19 @@ fn count_section(section: &Value, counts: &mut Counts) {
         let number = (0..bits).map(|i| bit(voxel * bits + i) << i).sum::<usize>();
         let Value::Compound(block) = &palette[number] else { panic!() };
         let name = block["Name"].as_str().unwrap().strip_prefix("minecraft:").unwrap();
-        *counts.entry(name.into()).or_default() += 1;
+        *counts.entry(format!("{name}{}", variant(block))).or_default() += 1;
+    }
+}
+
+/// Returns the end of the name of a block's material by its properties.
+fn variant(block: &HashMap<String, Value>) -> &'static str {
+    let Some(Value::Compound(properties)) = block.get("Properties") else { return "" };
+    let property = |name: &str| properties.get(name).and_then(Value::as_str);
+    match (property("axis"), property("snowy")) {
+        (Some("x"), _) => " along x",
+        (Some("z"), _) => " along z",
+        (_, Some("true")) => " with snow",
+        _ => "",
     }
 }
 
