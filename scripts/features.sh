@@ -15,8 +15,8 @@ readonly CRATES=(
     "drystone-mesh: bytemuck serde+json triangulate"
     "drystone-voxel: bytemuck mint+ serde+ std"
     "drystone-pool: serde+json"
-    "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json tiff+ vox+"
-    "drystone-world: gltf minecraft png serde+json tiff vox"
+    "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json textures tiff+ vox+"
+    "drystone-world: gltf minecraft png serde+json textures tiff vox"
     "drystone-render: gl+ png+ rayon+ serde+json soft+ wgpu+"
     "drystone: cli+ gpu+ window"
 )

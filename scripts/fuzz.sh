@@ -56,6 +56,7 @@ targets() {
 # Prints the limits of a target, as documented in fuzz/README.md.
 limits() {
     case "$1" in
+    textures) echo "-max_len=4000 -malloc_limit_mb=64 -timeout=10" ;;
     model_obj | stored_chunk) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10" ;;
     model_gltf) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10 -dict=fuzz/model_gltf.dict" ;;
     height_map) echo "-max_len=4000 -malloc_limit_mb=128 -timeout=10" ;;

@@ -9,6 +9,7 @@
         feature = "obj",
         feature = "png",
         feature = "qb",
+        feature = "textures",
         feature = "tiff",
         feature = "vox"
     )),
@@ -53,8 +54,8 @@ pub use memory_file::MemoryFile;
 pub use minecraft::MinecraftWorld;
 #[cfg(feature = "model")]
 pub use model::{
-    Model, ModelBounds, ModelMaterial, ModelOptions, ModelPart, ModelVertex, ModelWarning,
-    ReadNamedFile, WarningKind, Warnings,
+    AlphaMode, Model, ModelBounds, ModelImage, ModelMaterial, ModelOptions, ModelPart,
+    ModelTexture, ModelVertex, ModelWarning, ReadNamedFile, WarningKind, Warnings, Wrap,
 };
 #[cfg(feature = "qb")]
 pub use qb::QbFile;

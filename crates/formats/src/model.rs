@@ -12,13 +12,17 @@ mod fault;
 mod files;
 #[cfg(feature = "gltf")]
 mod gltf;
+mod material;
 #[cfg(feature = "obj")]
 mod obj;
+#[cfg(any(feature = "gltf", feature = "obj"))]
+mod texture;
 mod vertex;
 mod warning;
 mod weld;
 
 pub use files::ReadNamedFile;
+pub use material::{AlphaMode, ModelImage, ModelMaterial, ModelTexture, Wrap};
 pub use vertex::ModelVertex;
 pub use warning::{ModelWarning, WarningKind, Warnings};
 
@@ -43,6 +47,8 @@ pub struct Model {
     pub parts: Vec<ModelPart>,
     /// The materials, indexed by [`ModelPart::material`].
     pub materials: Vec<ModelMaterial>,
+    /// The images, indexed by [`ModelTexture::image`].
+    pub images: Vec<ModelImage>,
     /// Features of the file that the model does not have.
     pub warnings: Warnings,
 }
@@ -59,23 +65,9 @@ pub struct ModelPart {
     pub polygons: Vec<PolygonHandle>,
 }
 
-/// Material of polygons.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelMaterial {
-    /// Name in the file. May be empty. Names are cut to 255 bytes.
-    pub name: String,
-    /// Red, green, blue and opacity, in sRGB.
-    pub color: [u8; 4],
-}
-
-impl ModelMaterial {
-    /// Colour of polygons without a material: light grey.
-    pub const DEFAULT_COLOR: [u8; 4] = [204, 204, 204, 255];
-}
-
 impl Model {
     /// Reads a model file, and the files that it names: materials of an `.obj` file, buffers of a
-    /// glTF file.
+    /// glTF file, and textures.
     ///
     /// Named files must be plain files in the model's folder or below it. A name is refused if it
     /// is absolute, begins with a drive or URL scheme, or contains `..`, a colon or a control
@@ -142,18 +134,23 @@ impl Model {
 
     /// Parses a Wavefront `.obj` file. `name` is used in messages.
     ///
-    /// `read_file` reads the `.mtl` files that the model names, with a limit in bytes.
+    /// `read_file` reads the files that the model names, with a limit in bytes.
     /// [`open`](Self::open) lists the names that are refused. A file for which `read_file` returns
     /// [`SourceError::Unreadable`] or [`SourceError::Unsupported`] is counted as missing.
     ///
     /// Faces keep all of their corners. Numbers may be negative, which count back, and positive
     /// numbers may refer to later lines. A backslash continues a statement on the next line.
     /// Objects, groups and materials form parts. Texture coordinates and normals are optional.
-    /// Colours are those of `Kd`, taken as sRGB, with the opacity of `d` or `Tr`.
+    /// Colours are those of `Kd` and of vertices, taken as sRGB, with the opacity of `d` or `Tr`.
+    /// Textures are those of `map_Kd`, `map_d` and `map_Ke` with their options `-o`, `-s` and
+    /// `-clamp`; names are relative to the material file. The opacity of `map_d` is that of its
+    /// image if it has one, else its brightness. It is blended, or cuts out if few of its texels
+    /// are neither clear nor opaque. `s` sets smoothing groups.
     ///
     /// The following is skipped and counted in [`Model::warnings`], as most readers do: corners
     /// that repeat the previous one, faces with fewer than three remaining corners or that touch
-    /// themselves, points, lines and curves, unknown statements, and missing materials. Invalid,
+    /// themselves, points, lines and curves, unknown statements, missing materials, and textures
+    /// that are missing, damaged, too large or in another format than PNG, JPEG and WebP. Invalid,
     /// NaN and infinite numbers and numbers out of range are errors.
     ///
     /// # Cost
@@ -199,17 +196,21 @@ impl Model {
     /// Parses a glTF 2.0 file, as text (`.gltf`) or binary (`.glb`); the first bytes distinguish
     /// them. `name` is used in messages.
     ///
-    /// `read_file` reads the buffer files that the model names, with a limit in bytes.
+    /// `read_file` reads the buffers and textures that the model names, with a limit in bytes.
     /// [`open`](Self::open) lists the names that are refused.
     ///
     /// Reads the scene that the file names, or else the first one, and applies the transforms of
     /// its nodes. Mirrored parts keep their front. Supports triangles, strips and fans, with and
-    /// without indices, sparse accessors and quantised attributes. Colours are base colours in
-    /// sRGB, with their opacity if the material blends. Coordinates are in scene space.
+    /// without indices, sparse accessors and quantised attributes. Coordinates are in scene space.
+    ///
+    /// Materials have base colours and emitted light with their textures, alpha modes, colours of
+    /// vertices, and `KHR_materials_unlit`; textures have wrap modes and `KHR_texture_transform`.
+    /// Factors are converted to sRGB and multiplied there, as everywhere in the renderers.
     ///
     /// The following is skipped and counted in [`Model::warnings`]: primitives that are no
     /// triangles, triangles with two equal positions, skins and morph targets (meshes keep their
-    /// base shape), textures, and vertex colours.
+    /// base shape), emissive textures with other texture coordinates than the base texture, and
+    /// textures that are missing, damaged, too large or in another format than PNG, JPEG and WebP.
     ///
     /// # Cost
     /// O(bytes), and O(vertices) for each instance of a mesh.
@@ -314,11 +315,20 @@ pub struct ModelOptions {
     /// primitive counts at least its vertices, and at least 16. Default: 2²⁴, which takes up to 3
     /// GiB of memory if no corners are shared.
     pub max_corners: u64,
+    /// Maximum size of all decoded textures together, in bytes: four for each texel. Images that
+    /// exceed what is left are halved until they fit, and refused if they cannot. Images of more
+    /// than 8192 texels a side are refused. Default: 256 MiB, for 16 images of 2048×2048.
+    pub max_texture_bytes: u64,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        Self { merge_tolerance: 0.0, max_file_bytes: 512 << 20, max_corners: 1 << 24 }
+        Self {
+            merge_tolerance: 0.0,
+            max_file_bytes: 512 << 20,
+            max_corners: 1 << 24,
+            max_texture_bytes: 256 << 20,
+        }
     }
 }
 
@@ -341,6 +351,13 @@ impl ModelOptions {
     #[must_use]
     pub fn with_max_corners(mut self, max_corners: u64) -> Self {
         self.max_corners = max_corners;
+        self
+    }
+
+    /// Replaces [`max_texture_bytes`](Self::max_texture_bytes).
+    #[must_use]
+    pub fn with_max_texture_bytes(mut self, max_texture_bytes: u64) -> Self {
+        self.max_texture_bytes = max_texture_bytes;
         self
     }
 }
@@ -384,7 +401,7 @@ mod tests {
         use drystone_testing::{from_json, json_of};
 
         let options = ModelOptions::default().with_merge_tolerance(0.1).with_max_corners(u64::MAX);
-        let text = r#"{"merge_tolerance":0.1,"max_file_bytes":536870912,"max_corners":18446744073709551615}"#;
+        let text = r#"{"merge_tolerance":0.1,"max_file_bytes":536870912,"max_corners":18446744073709551615,"max_texture_bytes":268435456}"#;
         assert_eq!(json_of(&options), text);
         assert_eq!(from_json("{}"), Ok(ModelOptions::default()));
         assert!(from_json::<ModelOptions>(r#"{"max_corners":-1}"#).is_err());

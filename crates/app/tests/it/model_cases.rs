@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use drystone::scene::{self, ModelTriangles, Shade};
-use drystone_formats::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex};
+use drystone_formats::{
+    AlphaMode, Model, ModelImage, ModelMaterial, ModelOptions, ModelPart, ModelTexture,
+    ModelVertex, Wrap,
+};
 use drystone_mesh::{Corner, VertexHandle};
 use drystone_render::{Camera, Projection, View};
 use glam::DVec3;
@@ -23,6 +26,7 @@ pub(crate) fn model_cases() -> Vec<ModelCase> {
         ("huge", shapes(1e5)),
         ("sheet", sheet()),
         ("glass", glass()),
+        ("textured", textured()),
         ("nothing", Model::default()),
     ];
     for name in ["spot.obj", "suzanne.obj"] {
@@ -77,7 +81,7 @@ fn add(model: &mut Model, color: [u8; 4], polygons: &[Vec<[f32; 3]>]) {
     };
     let polygons = polygons.iter().map(insert).collect();
     model.parts.push(ModelPart { name: String::new(), material: model.materials.len(), polygons });
-    model.materials.push(ModelMaterial { name: String::new(), color });
+    model.materials.push(ModelMaterial::new("", color));
 }
 
 /// Returns a prism over an outline: both ends and the sides between them.
@@ -129,6 +133,47 @@ fn sheet() -> Model {
         cells.map(|(x, z)| vec![at(x, z), at(x, z + 1), at(x + 1, z + 1), at(x + 1, z)]).collect();
     let mut model = Model::default();
     add(&mut model, [220, 180, 60, 255], &quads);
+    model
+}
+
+/// Walls with an image, holes, glass, emitted light and colours of vertices, one behind the other,
+/// beside a plain wall.
+fn textured() -> Model {
+    let mut model = Model::default();
+    let rgba = (0..64_u32)
+        .flat_map(|n| [n * 37 % 256, n * 91 % 256, 40 + n * 3, 255 - n % 3 * 120].map(|c| c as u8))
+        .collect();
+    model.images.push(ModelImage { size: [16, 4], rgba });
+    let texture = ModelTexture {
+        image: 0,
+        wrap: [Wrap::Repeat, Wrap::Mirror],
+        transform: [[1.2, 0.3, 0.1], [-0.3, 2.0, -0.4]],
+    };
+    let plain = ModelMaterial::new("", [255, 240, 220, 255]);
+    let image = ModelMaterial { base_texture: Some(texture), ..plain.clone() };
+    let clamp = ModelTexture { wrap: [Wrap::Clamp; 2], ..texture };
+    let materials = [
+        image.clone(),
+        ModelMaterial { alpha: AlphaMode::Mask { cutoff: 130 }, ..image.clone() },
+        ModelMaterial { alpha: AlphaMode::Blend, color: [255, 255, 255, 200], ..image.clone() },
+        ModelMaterial { emissive: [200, 90, 30], emissive_texture: Some(clamp), ..plain.clone() },
+        ModelMaterial { is_unlit: true, ..image },
+        plain,
+    ];
+    for (number, material) in (0..).zip(materials) {
+        let (x, z) = (0.7 * number as f32, -0.8 * number as f32);
+        let corner = |[u, v]: [f32; 2]| {
+            let color = [255, (u * 200.0) as u8 + 55, 255, 255];
+            let data =
+                ModelVertex::default().with_color(if number == 4 { color } else { [255; 4] });
+            Corner::New { position: [x + 2.0 * u, 2.0 * v, z + 0.4 * u], uv: [u, v], data }
+        };
+        let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]].map(corner);
+        let polygon = model.polygons.insert(&corners).unwrap();
+        let (name, polygons) = (String::new(), vec![polygon]);
+        model.parts.push(ModelPart { name, material: number as usize, polygons });
+        model.materials.push(material);
+    }
     model
 }
 

@@ -4,6 +4,8 @@ use drystone_mesh::{CoordinateHandle, Corner, Error, VertexHandle};
 use hashbrown::HashMap;
 
 use super::fault::{SPLIT, malformed};
+#[cfg(any(feature = "gltf", feature = "obj"))]
+use super::texture::Images;
 use super::weld::{VertexWelder, no_memory};
 use super::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex, WarningKind};
 use crate::fault::Fault;
@@ -18,6 +20,9 @@ const MAX_PARTS: usize = 1 << 18;
 pub(super) struct Builder {
     pub(super) model: Model,
     pub(super) welder: VertexWelder,
+    /// The sources of the model's images, and their limits.
+    #[cfg(any(feature = "gltf", feature = "obj"))]
+    images: Images,
     max_corners: u64,
     corner_count: u64,
     /// Coordinate of each welded position, once a face uses it.
@@ -58,6 +63,8 @@ impl Builder {
         Ok(Self {
             model: Model { name: name.into(), ..Model::default() },
             welder: VertexWelder::new(tolerance),
+            #[cfg(any(feature = "gltf", feature = "obj"))]
+            images: Images::new(options.max_texture_bytes),
             max_corners: options.max_corners,
             corner_count: 0,
             coordinates: Vec::new(),
@@ -69,9 +76,65 @@ impl Builder {
     }
 
     /// Adds a material and returns its index.
-    pub(super) fn add_material(&mut self, name: String, color: [u8; 4]) -> usize {
-        self.model.materials.push(ModelMaterial { name, color });
+    pub(super) fn add_material(&mut self, material: ModelMaterial) -> usize {
+        self.model.materials.push(material);
         self.model.materials.len() - 1
+    }
+
+    /// The index of the image with this key. Reads and decodes it on first use; `None` if it is not
+    /// shown, which is counted.
+    #[cfg(any(feature = "gltf", feature = "obj"))]
+    pub(super) fn image<'b>(
+        &mut self,
+        key: String,
+        location: impl fmt::Display,
+        read: impl FnOnce() -> Result<std::borrow::Cow<'b, [u8]>, WarningKind>,
+    ) -> Option<usize> {
+        if let Some(known) = self.images.known(&key) {
+            return known;
+        }
+        let decoded = match read() {
+            Ok(bytes) => self.images.decode(&bytes),
+            Err(kind) => Err((kind, "")),
+        };
+        let image = match decoded {
+            Ok(decoded) => {
+                if decoded.is_scaled {
+                    self.warn(WarningKind::ScaledTexture, location);
+                }
+                Some(self.add_image(decoded.image))
+            }
+            Err((kind, format)) => {
+                let separator = if format.is_empty() { "" } else { ": " };
+                self.warn(kind, format_args!("{location}{separator}{format}"));
+                None
+            }
+        };
+        self.images.set_known(key, image);
+        image
+    }
+
+    /// Adds an image that was made from others, and returns its index; `None` if it exceeds the
+    /// limit, which is counted.
+    #[cfg(feature = "obj")]
+    pub(super) fn derive_image(
+        &mut self,
+        size: [u32; 2],
+        location: impl fmt::Display,
+        image: impl FnOnce() -> super::ModelImage,
+    ) -> Option<usize> {
+        if !self.images.reserve(size) {
+            self.warn(WarningKind::LargeTexture, location);
+            return None;
+        }
+        Some(self.add_image(image()))
+    }
+
+    /// Adds an image and returns its index.
+    #[cfg(any(feature = "gltf", feature = "obj"))]
+    fn add_image(&mut self, image: super::ModelImage) -> usize {
+        self.model.images.push(image);
+        self.model.images.len() - 1
     }
 
     /// The index of the part with this name and material. Created on first use.
@@ -145,6 +208,7 @@ impl Builder {
     /// The model, without parts that have no faces.
     pub(super) fn finish(mut self) -> Result<Model, Fault> {
         self.model.parts.retain(|part| !part.polygons.is_empty());
+        self.model.drop_unused_images();
         if self.model.polygons.is_empty() {
             let problem = "it has no polygons that can be shown";
             let advice = "check that it is a polygon model, and export faces, not lines";

@@ -1,3 +1,4 @@
+use super::WarningKind;
 use crate::error::SourceError;
 
 /// Function that returns the bytes of a file that a model names. The number is a limit in bytes.
@@ -26,6 +27,19 @@ impl<'a> NamedFiles<'a> {
         let bytes = (self.read)(&name, self.left_bytes)?;
         self.left_bytes = self.left_bytes.saturating_sub(bytes.len() as u64);
         Ok(Some(bytes))
+    }
+
+    /// Reads a texture, which is not fatal if it fails.
+    ///
+    /// # Errors
+    /// The kind of warning.
+    pub(super) fn texture(&mut self, name: &str) -> Result<Vec<u8>, WarningKind> {
+        match self.read(name) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(WarningKind::OutsideFolder),
+            Err(SourceError::TooLarge { .. }) => Err(WarningKind::LargeTexture),
+            Err(_) => Err(WarningKind::MissingTexture),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod container;
 mod materials;
 mod primitive;
 mod scene;
+mod textures;
 mod uri;
 
 use buffers::Buffers;
@@ -47,7 +48,7 @@ pub(super) fn parse(
     expect_known(&root)?;
     let buffers = Buffers::read(&root, container.binary, &mut named_files, &mut builder)?;
     let document = Document { root: &root, buffers };
-    let mut materials = Materials::default();
+    let mut materials = Materials::new(&mut named_files);
     scene::for_each_instance(&root, |instance| {
         let Some(mesh) = root.meshes.get(instance.mesh) else {
             let problem = format!("mesh {} of {}", instance.mesh, root.meshes.len());
@@ -86,8 +87,8 @@ fn no_memory(location: &str) -> Fault {
     Fault::new(location, "out of memory", SPLIT)
 }
 
-/// Extensions that a file may require: supported ones, and ones that only affect surfaces, lights
-/// or textures, which are not shown.
+/// Extensions that a file may require: supported ones, and ones that only affect lights and images,
+/// which are counted if they are not shown.
 const KNOWN_EXTENSIONS: [&str; 9] = [
     "KHR_mesh_quantization",
     "KHR_texture_transform",

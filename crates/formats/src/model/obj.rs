@@ -4,8 +4,6 @@
 //! The crates `tobj` and `obj` support n-gons too. But errors of `tobj` name no line, `obj` does
 //! not check the indices of faces, and neither supports continued lines.
 
-use std::collections::HashMap;
-
 use super::builder::Builder;
 use crate::fault::Fault;
 
@@ -17,12 +15,11 @@ mod faces;
 mod lines;
 mod materials;
 mod numbers;
+mod textures;
 
 use faces::Faces;
+use materials::Definitions;
 use numbers::Numbers;
-
-/// Material colours by name, from the `.mtl` files.
-type Colors = HashMap<String, [u8; 4]>;
 
 pub(super) fn parse(
     bytes: &[u8],
@@ -32,8 +29,8 @@ pub(super) fn parse(
 ) -> Result<Model, Fault> {
     let mut builder = Builder::new(name, options)?;
     let numbers = Numbers::read(bytes, &mut builder)?;
-    let colors = read_materials(&numbers, &mut named_files, &mut builder)?;
-    Faces::new(&numbers, &colors, &mut builder).read(bytes)?;
+    let definitions = read_materials(&numbers, &mut named_files, &mut builder)?;
+    Faces::new(&numbers, (&definitions, &mut named_files), &mut builder).read(bytes)?;
     builder.finish()
 }
 
@@ -51,8 +48,8 @@ fn read_materials(
     numbers: &Numbers,
     named_files: &mut NamedFiles,
     builder: &mut Builder,
-) -> Result<Colors, Fault> {
-    let mut colors = Colors::new();
+) -> Result<Definitions, Fault> {
+    let mut definitions = Definitions::new();
     let mut seen: Vec<&str> = Vec::new();
     for (line, names) in &numbers.material_files {
         if seen.contains(&names.as_str()) {
@@ -60,11 +57,11 @@ fn read_materials(
         }
         seen.push(names);
         // Either one name, which may contain spaces, or several names.
-        let mut found = vec![read_file(names, named_files, &mut colors)?];
+        let mut found = vec![read_file(names, named_files, &mut definitions)?];
         let words = || names.split_whitespace().filter(|word| word != names);
         if found != [Found::Read] && words().next().is_some() {
             found = words()
-                .map(|word| read_file(word, named_files, &mut colors))
+                .map(|word| read_file(word, named_files, &mut definitions))
                 .collect::<Result<_, _>>()?;
         }
         let line = format_args!("line {line}");
@@ -75,17 +72,17 @@ fn read_materials(
             builder.warn(WarningKind::OutsideFolder, line);
         }
     }
-    Ok(colors)
+    Ok(definitions)
 }
 
 /// Reads a material file if it exists.
 fn read_file(
     name: &str,
     named_files: &mut NamedFiles,
-    colors: &mut Colors,
+    definitions: &mut Definitions,
 ) -> Result<Found, Fault> {
     match named_files.read(name) {
-        Ok(Some(bytes)) => materials::read(&bytes, name, colors).map(|()| Found::Read),
+        Ok(Some(bytes)) => materials::read(&bytes, name, definitions).map(|()| Found::Read),
         Ok(None) => Ok(Found::Outside),
         Err(SourceError::Unreadable { .. } | SourceError::Unsupported { .. }) => Ok(Found::Missing),
         Err(error) => Err(Fault::Other(error)),

@@ -5,8 +5,11 @@ use drystone_mesh::Interpolate;
 /// Largest step of one coordinate of a stored direction; steps are stored plus 1.
 const STEPS: f64 = 65_534.0;
 
+/// Largest direction that is no normal but a smoothing group plus 1.
+const MAX_GROUP: u32 = 0xffff;
+
 /// Vertex data of a [`Model`](super::Model) beside position and texture coordinates: an optional
-/// normal.
+/// normal or smoothing group, and a colour. 8 bytes.
 ///
 /// The normal is stored in 4 bytes: an octahedral map, which unfolds the sphere to a square of
 /// 65,535² points. The error is below 0.004 degrees. Equal normals stay equal, and the axes are
@@ -19,41 +22,93 @@ const STEPS: f64 = 65_534.0;
 /// let up = ModelVertex::new(Some([0.0, 12.0, 0.0]));
 /// assert_eq!(up.normal(), Some([0.0, 1.0, 0.0]));
 /// assert_eq!(ModelVertex::new(Some([0.0; 3])), ModelVertex::new(None));
+/// assert_eq!(ModelVertex::new(None).with_smoothing_group(3).smoothing_group(), Some(3));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ModelVertex {
-    /// Two 16-bit numbers from 1 to 65,535.
-    normal: Option<NonZeroU32>,
+    /// Two 16-bit numbers from 1 to 65,535; or a smoothing group plus 1.
+    direction: Option<NonZeroU32>,
+    color: [u8; 4],
+}
+
+impl Default for ModelVertex {
+    /// Without a normal, white.
+    fn default() -> Self {
+        Self { direction: None, color: [u8::MAX; 4] }
+    }
 }
 
 impl ModelVertex {
-    /// Creates a vertex with a normal in the direction of the vector, whose length is ignored. A
-    /// vector without direction (zero, NaN, infinite) means no normal.
+    /// Creates a white vertex with a normal in the direction of the vector, whose length is
+    /// ignored. A vector without direction (zero, NaN, infinite) means no normal.
     pub fn new(normal: Option<[f32; 3]>) -> Self {
-        Self { normal: normal.and_then(|normal| fold(normal.map(f64::from))) }
+        let direction = normal.and_then(|normal| fold(normal.map(f64::from)));
+        Self { direction, ..Self::default() }
     }
 
     /// Creates a vertex from an `f64` vector, whose length may be out of the range of `f32`.
     pub(super) fn toward(normal: [f64; 3]) -> Self {
-        Self { normal: fold(normal) }
+        Self { direction: fold(normal), ..Self::default() }
+    }
+
+    /// Replaces the colour, which multiplies that of the material: red, green, blue and opacity in
+    /// sRGB.
+    #[must_use]
+    pub fn with_color(mut self, color: [u8; 4]) -> Self {
+        self.color = color;
+        self
+    }
+
+    /// Sets the smoothing group, unless there is a normal. Numbers above 65,534 are reduced.
+    #[must_use]
+    pub fn with_smoothing_group(mut self, group: u32) -> Self {
+        if self.normal().is_none() {
+            self.direction = NonZeroU32::new(group % MAX_GROUP + 1);
+        }
+        self
     }
 
     /// The normal, with length 1.
     pub fn normal(&self) -> Option<[f32; 3]> {
-        self.normal.map(|normal| unfold(normal).map(|number| number as f32))
+        let normal = self.direction.filter(|it| it.get() > MAX_GROUP)?;
+        Some(unfold(normal).map(|number| number as f32))
+    }
+
+    /// The smoothing group: polygons are shaded as one surface with others of their group. Polygons
+    /// of group 0 are flat. `None` without a group, which means one surface of all polygons, or
+    /// with a normal.
+    pub fn smoothing_group(&self) -> Option<u32> {
+        self.direction.map(NonZeroU32::get).filter(|it| *it <= MAX_GROUP).map(|it| it - 1)
+    }
+
+    /// The colour, which multiplies that of the material.
+    pub const fn color(&self) -> [u8; 4] {
+        self.color
     }
 }
 
-/// Interpolates the direction. The result has no normal if either vertex has none or the normals
-/// are opposite.
+/// Interpolates direction and colour. The result has no normal if either vertex has none or the
+/// normals are opposite. A smoothing group stays if both vertices have it.
 impl Interpolate for ModelVertex {
     fn interpolate(&self, other: &Self, t: f32) -> Self {
         if self == other {
             return *self;
         }
-        let (Some(a), Some(b)) = (self.normal, other.normal) else { return Self::default() };
-        let (a, b, t) = (unfold(a), unfold(b), f64::from(t));
-        Self { normal: fold([0, 1, 2].map(|axis| a[axis] + (b[axis] - a[axis]) * t)) }
+        let mixed = |channel: usize| {
+            let (a, b) = (f32::from(self.color[channel]), f32::from(other.color[channel]));
+            (a + (b - a) * t).round() as u8
+        };
+        let color = [0, 1, 2, 3].map(mixed);
+        let normal = |it: &Self| it.direction.filter(|it| it.get() > MAX_GROUP).map(unfold);
+        let direction = match (normal(self), normal(other)) {
+            _ if self.direction == other.direction => self.direction,
+            (Some(a), Some(b)) => {
+                let t = f64::from(t);
+                fold([0, 1, 2].map(|axis| a[axis] + (b[axis] - a[axis]) * t))
+            }
+            _ => None,
+        };
+        Self { direction, color }
     }
 }
 
@@ -144,5 +199,23 @@ mod tests {
         assert_eq!((x.interpolate(&y, 0.0), x.interpolate(&y, 1.0)), (x, y));
         assert_eq!(x.interpolate(&ModelVertex::new(None), 0.5).normal(), None);
         assert_eq!(x.interpolate(&vertex([-1.0, 0.0, 0.0]), 0.5).normal(), None);
+    }
+
+    #[test]
+    fn groups_and_colours_are_kept_beside_normals() {
+        let plain = ModelVertex::new(None);
+        assert_eq!((plain.smoothing_group(), plain.color()), (None, [255; 4]));
+        for (group, read) in [(0, 0), (65_534, 65_534), (65_535, 0), (u32::MAX, 0)] {
+            let vertex = plain.with_smoothing_group(group);
+            assert_eq!((vertex.smoothing_group(), vertex.normal()), (Some(read), None));
+        }
+        // The lowest directions of the map are no groups.
+        let corner = ModelVertex::new(Some([-1.0, 0.0, 0.0])).with_smoothing_group(7);
+        assert_eq!((corner.smoothing_group(), corner.normal()), (None, Some([-1.0, 0.0, 0.0])));
+        let (a, b) = (plain.with_color([0, 100, 0, 255]), plain.with_color([100, 0, 0, 155]));
+        assert_eq!(a.interpolate(&b, 0.25).color(), [25, 75, 0, 230]);
+        let grouped = [a, b].map(|vertex| vertex.with_smoothing_group(4));
+        assert_eq!(grouped[0].interpolate(&grouped[1], 0.5).smoothing_group(), Some(4));
+        assert_eq!(grouped[0].interpolate(&b, 0.5).smoothing_group(), None);
     }
 }

@@ -27,10 +27,20 @@ pub enum WarningKind {
     Skin,
     /// Meshes with morph targets. They keep their base shape.
     MorphTargets,
-    /// Materials with a texture, which is not shown.
-    Texture,
-    /// Vertices or meshes with colours of their own, which are not shown.
-    VertexColors,
+    /// Texture files that cannot be read. Surfaces show the colour of their material instead.
+    MissingTexture,
+    /// Textures that cannot be decoded, and materials whose reference to a texture is invalid.
+    DamagedTexture,
+    /// Textures in KTX2 or Basis Universal, which are not supported.
+    Ktx2Texture,
+    /// Textures in another format than PNG, JPEG and WebP. The location names it.
+    UnsupportedTexture,
+    /// Textures that exceed a [limit](super::ModelOptions::max_texture_bytes), not shown.
+    LargeTexture,
+    /// Textures that were made smaller to stay below the limit.
+    ScaledTexture,
+    /// Emissive textures with other texture coordinates than the base texture, not shown.
+    OtherCoordinates,
 }
 
 impl WarningKind {
@@ -48,8 +58,13 @@ impl WarningKind {
             Self::NoDirection => "no-direction",
             Self::Skin => "skin",
             Self::MorphTargets => "morph-targets",
-            Self::Texture => "texture",
-            Self::VertexColors => "vertex-colors",
+            Self::MissingTexture => "missing-texture",
+            Self::DamagedTexture => "damaged-texture",
+            Self::Ktx2Texture => "ktx2-texture",
+            Self::UnsupportedTexture => "unsupported-texture",
+            Self::LargeTexture => "large-texture",
+            Self::ScaledTexture => "scaled-texture",
+            Self::OtherCoordinates => "other-coordinates",
         }
     }
 }
@@ -69,10 +84,13 @@ impl fmt::Display for WarningKind {
             Self::NoDirection => "normals without direction skipped",
             Self::Skin => "meshes with bones, shown in their base shape",
             Self::MorphTargets => "meshes with morph targets, shown in their base shape",
-            Self::Texture => "materials with a texture, which is not shown",
-            Self::VertexColors => {
-                "vertices or meshes with colours of their own, which are not shown"
-            }
+            Self::MissingTexture => "textures that cannot be read",
+            Self::DamagedTexture => "damaged textures, not shown",
+            Self::Ktx2Texture => "textures in KTX2 or Basis Universal, not supported",
+            Self::UnsupportedTexture => "textures that are not PNG, JPEG or WebP, not shown",
+            Self::LargeTexture => "textures that are too large, not shown",
+            Self::ScaledTexture => "textures made smaller to save memory",
+            Self::OtherCoordinates => "emissive textures with coordinates of their own, not shown",
         })
     }
 }
@@ -130,7 +148,7 @@ mod tests {
         let mut warnings = Warnings::default();
         assert!(warnings.is_empty());
         for line in [7, 9] {
-            warnings.add(WarningKind::Texture, || format!("line {line}"));
+            warnings.add(WarningKind::DamagedTexture, || format!("line {line}"));
         }
         warnings.add(WarningKind::TooFewCorners, || "line 8".into());
         let all: Vec<ModelWarning> = warnings.iter().collect();

@@ -8,6 +8,7 @@
         feature = "obj",
         feature = "png",
         feature = "qb",
+        feature = "textures",
         feature = "tiff",
         feature = "vox"
     )),
@@ -56,6 +57,8 @@ mod model_gltf;
 mod model_helpers;
 #[cfg(feature = "obj")]
 mod model_obj;
+#[cfg(all(feature = "gltf", feature = "obj", feature = "textures"))]
+mod model_textures;
 mod programs;
 #[cfg(feature = "qb")]
 mod qb;

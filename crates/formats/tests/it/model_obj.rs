@@ -64,7 +64,6 @@ fn everything_is_read() {
             (WarningKind::NotPolygons, 1, "line 29".into()),
             (WarningKind::UnknownStatement, 1, "line 30".into()),
             (WarningKind::NoDirection, 1, "line 15".into()),
-            (WarningKind::VertexColors, 1, "line 10".into()),
         ]
     );
 }

@@ -7,7 +7,7 @@ use gltf::json::validation::Checked;
 
 use super::accessor::Elements;
 use super::affine::Affine;
-use super::materials::Materials;
+use super::materials::{Materials, byte, to_srgb};
 use super::scene::Instance;
 use super::{Document, no_memory};
 use crate::fault::Fault;
@@ -41,6 +41,7 @@ struct Vertices<'a> {
     welded: Vec<u32>,
     normals: Option<Elements<'a>>,
     uvs: Option<Elements<'a>>,
+    colors: Option<Elements<'a>>,
     for_normals: Affine,
 }
 
@@ -61,7 +62,7 @@ impl Part<'_> {
     pub(super) fn read(
         &self,
         document: &Document,
-        materials: &mut Materials,
+        materials: &mut Materials<'_, '_>,
         builder: &mut Builder,
     ) -> Result<(), Fault> {
         // Limits instances without corners too.
@@ -87,9 +88,9 @@ impl Part<'_> {
         };
         let corners = corners.max(count).max(positions.count);
         builder.expect_corners(corners.saturating_sub(MIN_CORNERS))?;
-        let material = materials.number(document.root, self.primitive.material, builder)?;
+        let (material, uv_set) = materials.number(document, self.primitive.material, builder)?;
         let part = builder.part(name_of(self.instance.name.as_bytes()), material)?;
-        let vertices = self.vertices(document, &positions, builder)?;
+        let vertices = self.vertices(document, (&positions, uv_set), builder)?;
         if mode == Mode::Triangles && count % 3 != 0 {
             builder.warn(WarningKind::TooFewCorners, self);
         }
@@ -110,14 +111,12 @@ impl Part<'_> {
     }
 
     fn warn_of_unsupported_features(&self, builder: &mut Builder) {
-        let has = |semantic| self.primitive.attributes.contains_key(&Checked::Valid(semantic));
         for (is_there, kind) in [
             (self.instance.has_skin, WarningKind::Skin),
             (
                 self.primitive.targets.as_ref().is_some_and(|it| !it.is_empty()),
                 WarningKind::MorphTargets,
             ),
-            (has(Semantic::Colors(0)), WarningKind::VertexColors),
         ] {
             if is_there {
                 builder.warn(kind, self);
@@ -156,12 +155,13 @@ impl Part<'_> {
     fn vertices<'a>(
         &self,
         document: &'a Document,
-        positions: &Elements,
+        (positions, uv_set): (&Elements, u32),
         builder: &mut Builder,
     ) -> Result<Vertices<'a>, Fault> {
         let normals = self.attribute(document, Semantic::Normals, Type::Vec3)?;
-        let uvs = self.attribute(document, Semantic::TexCoords(0), Type::Vec2)?;
-        for other in [&normals, &uvs].into_iter().flatten() {
+        let uvs = self.attribute(document, Semantic::TexCoords(uv_set), Type::Vec2)?;
+        let colors = self.colors(document)?;
+        for other in [&normals, &uvs, &colors].into_iter().flatten() {
             if other.count != positions.count {
                 let problem = format!(
                     "{} positions, but {} elements of accessor {}",
@@ -171,7 +171,20 @@ impl Part<'_> {
             }
         }
         let welded = self.weld(positions, builder)?;
-        Ok(Vertices { welded, normals, uvs, for_normals: self.instance.transform.for_normals() })
+        let for_normals = self.instance.transform.for_normals();
+        Ok(Vertices { welded, normals, uvs, colors, for_normals })
+    }
+
+    /// The colours, with or without opacity.
+    fn colors<'a>(&self, document: &'a Document) -> Result<Option<Elements<'a>>, Fault> {
+        let key = Checked::Valid(Semantic::Colors(0));
+        let Some(index) = self.primitive.attributes.get(&key) else { return Ok(None) };
+        let kind = document.root.accessors.get(index.value()).map(|it| &it.type_);
+        let kind = match kind {
+            Some(Checked::Valid(Type::Vec4)) => Type::Vec4,
+            _ => Type::Vec3,
+        };
+        self.attribute(document, Semantic::Colors(0), kind)
     }
 
     /// Transforms and welds all positions.
@@ -199,7 +212,7 @@ impl Part<'_> {
         index: u64,
         builder: &mut Builder,
     ) -> Result<FaceCorner, Fault> {
-        let Vertices { welded, normals, uvs, for_normals } = vertices;
+        let Vertices { welded, normals, uvs, colors, for_normals } = vertices;
         let position = usize::try_from(index).ok().and_then(|index| welded.get(index));
         let Some(&position) = position else {
             return Err(malformed(self, format!("index {index} of {} positions", welded.len())));
@@ -210,6 +223,13 @@ impl Part<'_> {
             if corner.vertex.normal().is_none() {
                 builder.warn(WarningKind::NoDirection, self);
             }
+        }
+        if let Some(colors) = colors {
+            let [red, green, blue, opacity] = colors.get::<4>(index).map(|number| number as f32);
+            let opacity = if colors.kind == Type::Vec3 { 1.0 } else { opacity };
+            let [red, green, blue] = [red, green, blue].map(to_srgb);
+            // NaN becomes black.
+            corner.vertex = corner.vertex.with_color([red, green, blue, opacity].map(byte));
         }
         if let Some(uvs) = uvs {
             corner.uv = uvs.get::<2>(index).map(|number| number as f32);

@@ -1,21 +1,22 @@
 use std::collections::HashMap;
 
-use super::Colors;
 use super::lines::{Lines, Statement, bad};
+use super::materials::Definitions;
 use super::numbers::Numbers;
+use super::textures;
 use crate::fault::Fault;
 use crate::model::builder::{Builder, FaceCorner, MAX_FACE_CORNERS};
 use crate::model::fault::{name_of, quoted};
-use crate::model::{ModelMaterial, ModelVertex, WarningKind};
+use crate::model::files::NamedFiles;
+use crate::model::{ModelMaterial, WarningKind};
 
 /// Statements of the format that have no effect on the model.
-const WITHOUT_EFFECT: [&[u8]; 24] = [
+const WITHOUT_EFFECT: [&[u8]; 23] = [
     b"v",
     b"vt",
     b"vn",
     b"vp",
     b"mtllib",
-    b"s",
     b"mg",
     b"cstype",
     b"deg",
@@ -37,15 +38,19 @@ const WITHOUT_EFFECT: [&[u8]; 24] = [
 ];
 
 /// Reads faces, and the statements that assign them to parts.
-pub(super) struct Faces<'a> {
+pub(super) struct Faces<'a, 'f> {
     numbers: &'a Numbers,
-    colors: &'a Colors,
+    definitions: &'a Definitions,
+    /// Reader of textures.
+    named_files: &'a mut NamedFiles<'f>,
     builder: &'a mut Builder,
     /// Number of `v`, `vt` and `vn` statements so far. Negative numbers count back from there.
     seen: [usize; 3],
     object: String,
     group: String,
     material: Option<String>,
+    /// Smoothing group, once a statement sets one.
+    smoothing: Option<u32>,
     /// Indices of the materials that faces use.
     materials: HashMap<Option<String>, usize>,
     /// Part of the current object, group and material, once a face uses it.
@@ -53,16 +58,22 @@ pub(super) struct Faces<'a> {
     corners: Vec<FaceCorner>,
 }
 
-impl<'a> Faces<'a> {
-    pub(super) fn new(numbers: &'a Numbers, colors: &'a Colors, builder: &'a mut Builder) -> Self {
+impl<'a, 'f> Faces<'a, 'f> {
+    pub(super) fn new(
+        numbers: &'a Numbers,
+        (definitions, named_files): (&'a Definitions, &'a mut NamedFiles<'f>),
+        builder: &'a mut Builder,
+    ) -> Self {
         Self {
             numbers,
-            colors,
+            definitions,
+            named_files,
             builder,
             seen: [0; 3],
             object: String::new(),
             group: String::new(),
             material: None,
+            smoothing: None,
             materials: HashMap::new(),
             part: None,
             corners: Vec::new(),
@@ -95,6 +106,7 @@ impl<'a> Faces<'a> {
                 self.material = Some(name_of(it.rest()));
                 self.part = None;
             }
+            b"s" => self.smoothing = Some(smoothing_group(it)),
             b"p" | b"l" | b"curv" | b"curv2" | b"surf" => {
                 self.builder.warn(WarningKind::NotPolygons, line);
             }
@@ -140,31 +152,52 @@ impl<'a> Faces<'a> {
         if let Some(&number) = self.materials.get(&self.material) {
             return number;
         }
-        let color = self.material.as_ref().and_then(|name| self.colors.get(name)).copied();
-        if self.material.is_some() && color.is_none() {
+        let definition = self.material.as_ref().and_then(|name| self.definitions.get(name));
+        if self.material.is_some() && definition.is_none() {
             self.builder.warn(WarningKind::UnknownMaterial, format_args!("line {line}"));
         }
         let name = self.material.clone().unwrap_or_default();
-        let color = color.unwrap_or(ModelMaterial::DEFAULT_COLOR);
-        let number = self.builder.add_material(name, color);
+        let material = match definition {
+            Some(definition) => {
+                textures::material(name, definition, self.builder, self.named_files)
+            }
+            None => ModelMaterial::new(name, ModelMaterial::DEFAULT_COLOR),
+        };
+        let number = self.builder.add_material(material);
         self.materials.insert(self.material.clone(), number);
         number
     }
 
     /// Parses a corner: `v`, `v/vt`, `v//vn` or `v/vt/vn`.
     fn corner(&self, word: &[u8]) -> Result<FaceCorner, String> {
-        let Numbers { welded, uvs, normals, .. } = self.numbers;
+        let Numbers { welded, colors, uvs, normals, .. } = self.numbers;
         let mut parts = word.split(|byte| *byte == b'/');
-        let position = find(parts.next().unwrap_or_default(), welded, self.seen[0], "vertices")?;
+        let word_of_position = parts.next().unwrap_or_default();
+        let position = find(word_of_position, welded, self.seen[0], "vertices")?;
         let position = position.ok_or_else(|| format!("{} has no vertex number", quoted(word)))?;
         let uv = find(parts.next().unwrap_or_default(), uvs, self.seen[1], "texture coordinates")?;
         let normal = find(parts.next().unwrap_or_default(), normals, self.seen[2], "normals")?;
         if parts.next().is_some() {
             return Err(format!("{} has more than three numbers", quoted(word)));
         }
-        let vertex = normal.unwrap_or(ModelVertex::new(None));
+        let mut vertex = normal.unwrap_or_default();
+        if let Some(group) = self.smoothing {
+            vertex = vertex.with_smoothing_group(group);
+        }
+        if !colors.is_empty()
+            && let Some(color) = find(word_of_position, colors, self.seen[0], "vertices")?
+        {
+            vertex = vertex.with_color(color);
+        }
         Ok(FaceCorner { position, uv: uv.unwrap_or_default(), vertex })
     }
+}
+
+/// The number of an `s` statement; 0 means flat. A number that cannot be read counts as a group.
+fn smoothing_group(it: &Statement) -> u32 {
+    let word = it.words().next().unwrap_or(b"off");
+    let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+    number.unwrap_or(u32::from(word != b"off"))
 }
 
 /// Looks up an element by number: from 1 in the whole file, or from −1 backwards from the face.

@@ -1,4 +1,5 @@
 use super::lines::{Lines, Statement, bad, number, numbers};
+use super::materials::byte;
 use crate::fault::Fault;
 use crate::model::builder::Builder;
 use crate::model::fault::SPLIT;
@@ -13,6 +14,8 @@ const MAX_MATERIAL_FILES: usize = 256;
 pub(super) struct Numbers {
     /// Welded index of each `v`.
     pub(super) welded: Vec<u32>,
+    /// Colour of each `v`; empty if no `v` has one.
+    pub(super) colors: Vec<[u8; 4]>,
     /// Texture coordinates of each `vt`.
     pub(super) uvs: Vec<[f32; 2]>,
     /// Normal of each `vn`.
@@ -43,13 +46,21 @@ impl Numbers {
     fn read_position(&mut self, it: &Statement, builder: &mut Builder) -> Result<(), Fault> {
         let position = numbers::<3>(it, 3)?;
         // The fourth number is a weight, which only curves use. Three more numbers are a colour.
-        let mut more = 0;
+        let (mut more, mut color) = (0, [u8::MAX; 4]);
         for word in it.words().skip(3) {
-            number(word).map_err(|problem| bad(it.line, problem))?;
+            let number = number(word).map_err(|problem| bad(it.line, problem))?;
+            if more < 3 {
+                color[more] = byte(number);
+            }
             more += 1;
         }
-        if more >= 3 {
-            builder.warn(WarningKind::VertexColors, format_args!("line {}", it.line));
+        if more >= 3 && self.colors.is_empty() {
+            self.colors.try_reserve(self.welded.len() + 1).map_err(|_| no_memory())?;
+            self.colors.resize(self.welded.len(), [u8::MAX; 4]);
+        }
+        if more >= 3 || !self.colors.is_empty() {
+            self.colors.try_reserve(1).map_err(|_| no_memory())?;
+            self.colors.push(if more >= 3 { color } else { [u8::MAX; 4] });
         }
         self.welded.try_reserve(1).map_err(|_| no_memory())?;
         self.welded.push(builder.welder.weld(position)?);

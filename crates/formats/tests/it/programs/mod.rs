@@ -40,6 +40,28 @@ pub(crate) fn gltf(bytes: &[u8]) {
     check_result(&Model::parse_gltf(bytes, "fuzz.gltf", &options(0.0), &mut beside), bytes);
 }
 
+/// Reads bytes as the textures of an `.obj` file: of its colour and of its opacity. Returns whether
+/// the image is valid.
+#[cfg(feature = "obj")]
+pub(crate) fn texture(bytes: &[u8]) -> bool {
+    let text = b"mtllib a\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    let mut beside = |name: &str, _| match name {
+        "a" => Ok(b"newmtl a\nmap_Kd b\nmap_d c\nmap_Ke d\n".to_vec()),
+        // The opacity is that of the first half, which is another image or none.
+        "c" => Ok(bytes[..bytes.len() / 2].to_vec()),
+        _ => Ok(bytes.to_vec()),
+    };
+    let max_texture_bytes = 1 << 18;
+    let options = options(0.0).with_max_texture_bytes(max_texture_bytes);
+    let model = Model::parse_obj(text, "fuzz.obj", &options, &mut beside);
+    check_result(&model, bytes);
+    let Ok(model) = model else { return false };
+    let bytes_of = |image: &drystone_formats::ModelImage| image.rgba.len() as u64;
+    assert!(model.images.iter().map(bytes_of).sum::<u64>() <= max_texture_bytes);
+    assert!(model.warnings.iter().all(|it| it.count <= 3 && !it.first_location.contains('\n')));
+    model.materials[0].base_texture.is_some()
+}
+
 /// Reads bytes as a height map and makes some of its chunks. Returns whether the map is valid.
 #[cfg(feature = "height-map")]
 pub(crate) fn height_map(bytes: &[u8]) -> bool {
@@ -109,6 +131,18 @@ pub(crate) fn check(model: &Model) {
                 let length = |normal: [f32; 3]| normal.iter().map(|n| n * n).sum::<f32>();
                 assert!(normal.is_none_or(|normal| (length(normal) - 1.0).abs() < 1e-5));
             }
+        }
+    }
+    for image in &model.images {
+        let [width, height] = image.size;
+        assert!(width > 0 && height > 0 && width <= 8192 && height <= 8192);
+        assert_eq!(image.rgba.len(), 4 * width as usize * height as usize);
+    }
+    for material in &model.materials {
+        let textures = [material.base_texture, material.emissive_texture];
+        for texture in textures.iter().flatten() {
+            assert!(texture.image < model.images.len());
+            assert!(texture.transform.iter().flatten().all(|number| number.is_finite()));
         }
     }
     let ratio = model.sharing_ratio();

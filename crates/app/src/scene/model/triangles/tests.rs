@@ -22,7 +22,7 @@ fn model_of(polygons: &[&[[f32; 3]]], normal: Option<[f32; 3]>, color: [u8; 4]) 
         known.extend(vertices.map(|corner| (corner.position(), corner.vertex().unwrap())));
         handles.push(handle);
     }
-    model.materials.push(ModelMaterial { name: String::new(), color });
+    model.materials.push(ModelMaterial::new("", color));
     model.parts.push(ModelPart { polygons: handles, ..ModelPart::default() });
     model
 }
