@@ -10,6 +10,7 @@ use crate::{
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
+    texture_set::TextureSet,
 };
 
 /// Marks the devices and renderers of this repository. Implementations elsewhere may stop compiling
@@ -50,6 +51,22 @@ pub trait Output: sealed::Sealed {
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         let materials: Vec<_> = colors.iter().copied().map(MaterialLook::new).collect();
         self.set_materials(&materials)
+    }
+
+    /// Sets the textures and materials of textured triangles, in place of earlier ones; an empty set
+    /// frees their memory. Set before the meshes that use them are drawn. By default, a device draws
+    /// no textures.
+    ///
+    /// # Cost
+    /// See [`TextureSet`]; none for a clone of the current set, which devices keep. Pictures without textured meshes cost no more than before once the set is
+    /// empty again.
+    ///
+    /// # Errors
+    /// `TooLarge` if the coarsest mipmaps do not fit into a storage buffer, `OutOfMemory`, `Device`, or
+    /// `Lost`. After an error the old textures remain.
+    fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
+        let _ = textures;
+        Ok(())
     }
 
     /// Changes the size of the following pictures.

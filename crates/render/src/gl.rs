@@ -71,6 +71,7 @@ use crate::{
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
+    texture_set::TextureSet,
     window_target::WindowTarget,
 };
 
@@ -291,6 +292,10 @@ impl Output for GlDevice {
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.painter.set_materials(materials)
+    }
+
+    fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
+        self.painter.set_textures(textures)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

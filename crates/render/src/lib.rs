@@ -36,6 +36,7 @@ mod shared_device;
 mod soft;
 #[cfg(any(feature = "wgpu", feature = "gl"))]
 mod software;
+mod texture_set;
 mod triangle_mesh;
 mod triangle_vertex;
 mod view;
@@ -77,6 +78,7 @@ pub use samples::{Samples, UnknownSamples};
 pub use shared_device::SharedDevice;
 #[cfg(any(feature = "soft", test))]
 pub use soft::{SoftDevice, SoftGeometry};
+pub use texture_set::{Opacity, SurfaceMaterial, SurfaceTexture, TextureSet, TextureWrap};
 pub use triangle_mesh::{TriangleMesh, TrianglesId};
 pub use triangle_vertex::{TriangleTransform, TriangleVertex};
 pub use view::View;

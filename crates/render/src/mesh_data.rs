@@ -7,9 +7,10 @@ use drystone_pool::MeshHandle;
 use crate::{draw_data::DrawData, error::RenderError};
 
 /// The pass that a mesh is drawn in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// Opaque: hides everything behind it.
+    #[default]
     Opaque,
     /// Translucent: drawn over everything behind it, farthest mesh first.
     Blended,

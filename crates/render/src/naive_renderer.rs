@@ -96,7 +96,7 @@ impl<D: Device> NaiveRenderer<D> {
         let mut indices = device.create(BufferKind::Indices, index_count, DrawSlots::New(0))?;
         device.write(&mut geometry, 0, BufferData::Vertices(mesh.vertices));
         device.write(&mut indices, 0, BufferData::Indices(mesh.indices));
-        device.write(&mut geometry, 0, BufferData::DrawData(&[mesh.transform.into()]));
+        device.write(&mut geometry, 0, BufferData::DrawData(&[mesh.slot_data()]));
         let command = DrawCommand { index_count, instance_count: 1, ..DrawCommand::default() };
         Ok(NaiveMesh {
             geometry,

@@ -9,6 +9,7 @@ use crate::{
     image::Image,
     material_look::MaterialLook,
     mesh_data::{MeshData, MeshId},
+    texture_set::TextureSet,
     triangle_mesh::{TriangleMesh, TrianglesId},
     view::View,
 };
@@ -70,6 +71,14 @@ pub trait Renderer: Sealed {
     /// `Device` when the device refuses.
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
         self.output().set_palette(colors)
+    }
+
+    /// Sets the textures of triangles.
+    ///
+    /// # Errors
+    /// The errors of [`Output::set_textures`].
+    fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
+        self.output().set_textures(textures)
     }
 
     /// Changes the size of the following pictures.

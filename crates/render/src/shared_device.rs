@@ -13,13 +13,14 @@ use crate::{
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
+    texture_set::TextureSet,
 };
 
 /// One device for several renderers. One renderer draws while another takes in its meshes, and then
 /// takes over drawing without a picture that lacks meshes.
 ///
-/// Each renderer has its own geometries, which no frame of the others reads. The materials, the size
-/// and the overlay are shared by all renderers.
+/// Each renderer has its own geometries, which no frame of the others reads. The materials, the
+/// textures, the size and the overlay are shared by all renderers.
 ///
 /// # Cost
 /// One count and one check for each call; a device is called a few times for each frame and mesh.
@@ -71,6 +72,10 @@ impl<D: Output> Output for SharedDevice<D> {
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.it().set_materials(materials)
+    }
+
+    fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
+        self.it().set_textures(textures)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -25,6 +25,7 @@ mod shade;
 mod sky;
 mod target;
 mod tasks;
+mod textures;
 mod threads;
 mod triangle;
 mod triangles;
@@ -48,6 +49,7 @@ use self::{
     shade::{Shader, SoftMaterial},
     target::Target,
     tasks::Tasks,
+    textures::Textures,
     triangles::{TriangleBins, TriangleStage},
     vertex::VertexStage,
     viewport::{MAX_SIDE, Viewport},
@@ -64,6 +66,7 @@ use crate::{
     overlay::Overlay,
     passes::{Batch, Passes},
     samples::Samples,
+    texture_set::TextureSet,
 };
 
 /// Why the rasteriser does not cull meshes itself.
@@ -111,6 +114,7 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 pub struct SoftDevice {
     target: Target,
     materials: Vec<SoftMaterial>,
+    textures: Textures,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
     /// Kept from frame to frame for their memory.
@@ -131,6 +135,7 @@ impl SoftDevice {
         Ok(Self {
             target,
             materials: Vec::new(),
+            textures: Textures::default(),
             bins: Vec::new(),
             triangle_bins: Vec::new(),
             overlay: SoftOverlay::default(),
@@ -156,6 +161,13 @@ impl Output for SoftDevice {
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.materials = materials.iter().map(SoftMaterial::new).collect();
+        Ok(())
+    }
+
+    fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
+        if !self.textures.set.is_same(textures) {
+            self.textures = Textures::new(textures)?;
+        }
         Ok(())
     }
 
@@ -233,7 +245,7 @@ impl Device for SoftDevice {
         if passes.culled.is_some() {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
-        let Self { target, materials, bins, triangle_bins, overlay, frames } = self;
+        let Self { target, materials, textures, bins, triangle_bins, overlay, frames } = self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
         let shader = Shader::new(frame, materials, [width, height]);
@@ -242,10 +254,11 @@ impl Device for SoftDevice {
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
             target.draw_opaque(bins, &viewport, &shader);
         });
-        let triangles = TriangleStage::new(frame, &viewport);
-        let (lamp, lit) = (Lamp::new(frame), &shader);
+        let triangles = TriangleStage::new(frame, &viewport, textures);
+        let lamp = Lamp::new(frame);
+        let light = (&shader, &lamp, &*textures);
         triangles.rasterise(passes.opaque, triangle_bins, |bins| {
-            target.draw_triangles(bins, &viewport, (lit, &lamp));
+            target.draw_triangles(bins, &viewport, light);
         });
         target.shade(&shader);
         let stage = VertexStage::new(frame, false);
@@ -256,7 +269,7 @@ impl Device for SoftDevice {
                 target.draw_blended(bins, &viewport, &shader);
             });
             triangles.rasterise(blended, triangle_bins, |bins| {
-                target.blend_triangles(bins, &viewport, (lit, &lamp));
+                target.blend_triangles(bins, &viewport, light);
             });
         }
         overlay.paint(target.finish());

@@ -22,6 +22,9 @@ pub struct TriangleMesh<'a> {
     /// The pass. Blended triangles are sorted mesh by mesh, farthest first, and drawn after all
     /// blended quads. Within a mesh they are drawn in order.
     pub layer: Layer,
+    /// Whether vertices have corners in the device's [`TextureSet`](crate::TextureSet) instead of
+    /// colours. Corners that do not exist show the last one.
+    pub is_textured: bool,
 }
 
 /// Id of triangles of one renderer; stale once they are removed.
@@ -37,6 +40,14 @@ pub(crate) enum TrianglesOwner {
 }
 
 impl TriangleMesh<'_> {
+    /// The data of the mesh's slot.
+    pub(crate) fn slot_data(&self) -> DrawData {
+        match self.is_textured {
+            true => self.transform.textured_slot(),
+            false => self.transform.into(),
+        }
+    }
+
     /// Checks the mesh and returns a box around it, in voxels.
     ///
     /// # Cost

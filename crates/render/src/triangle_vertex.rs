@@ -27,7 +27,7 @@ pub struct TriangleVertex {
     /// y in the high ones. Each is −1 to 1, stored as −32,767 to 32,767. The largest error is
     /// 0.003°.
     normal: u32,
-    /// Colour as shown on screen, opacity last.
+    /// Colour as shown on screen, opacity last. In a textured mesh, the number of the corner.
     pub color: [u8; 4],
 }
 
@@ -37,6 +37,12 @@ impl TriangleVertex {
     /// Creates a vertex. The normal can have any length. A normal without a direction points up.
     pub fn new(position: [f32; 3], normal: [f32; 3], color: [u8; 4]) -> Self {
         Self { position, normal: packed_normal(normal), color }
+    }
+
+    /// Creates a vertex of a [textured](crate::TriangleMesh::is_textured) mesh: the number of its
+    /// corner in the [`TextureSet`](crate::TextureSet) replaces the colour.
+    pub fn with_corner(position: [f32; 3], normal: [f32; 3], corner: u32) -> Self {
+        Self::new(position, normal, corner.to_le_bytes())
     }
 
     /// The unit normal, as shaders unpack it.
@@ -87,10 +93,21 @@ impl From<TriangleTransform> for DrawData {
 }
 
 impl TriangleTransform {
+    /// The data of a textured mesh: the scale is negative.
+    pub(crate) fn textured_slot(self) -> DrawData {
+        Self { scale: -self.scale, ..self }.into()
+    }
+
+    /// Whether a slot belongs to a textured mesh.
+    #[cfg(any(feature = "soft", test))]
+    pub(crate) const fn is_textured(data: &DrawData) -> bool {
+        f32::from_bits(data.level).is_sign_negative()
+    }
+
     /// Decodes the data of a slot.
     #[cfg(any(feature = "soft", test))]
     pub(crate) const fn of_slot(data: &DrawData) -> Self {
-        Self { origin: data.origin, scale: f32::from_bits(data.level) }
+        Self { origin: data.origin, scale: f32::from_bits(data.level).abs() }
     }
 }
 

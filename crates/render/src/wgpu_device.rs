@@ -47,6 +47,7 @@ use crate::{
     overlay::Overlay,
     passes::Passes,
     samples::Samples,
+    texture_set::TextureSet,
 };
 
 /// A device that draws through wgpu, to a picture or to a window.
@@ -107,6 +108,10 @@ impl Output for WgpuDevice {
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.per_frame.set_materials((&self.opened, &self.pipelines), materials)
+    }
+
+    fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
+        self.per_frame.set_textures((&self.opened, &self.pipelines), textures)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

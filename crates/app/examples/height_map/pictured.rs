@@ -82,6 +82,7 @@ fn tile_positions(terrain: &CraterLand) -> impl Iterator<Item = [usize; 2]> {
 
 fn mesh(tile: &Tile, [x, z]: [usize; 2]) -> TriangleMesh<'_> {
     TriangleMesh {
+        is_textured: false,
         vertices: &tile.vertices,
         indices: &tile.indices,
         transform: TriangleTransform {

@@ -264,7 +264,7 @@ impl Cut {
     fn mesh(&self) -> TriangleMesh<'_> {
         let Self { vertices, indices } = self;
         let transform = TriangleTransform::default();
-        TriangleMesh { vertices, indices, transform, layer: Layer::Opaque }
+        TriangleMesh { vertices, indices, transform, layer: Layer::Opaque, is_textured: false }
     }
 }
 

@@ -6,6 +6,7 @@ mod triangles;
 
 mod normals;
 mod split;
+mod surfaces;
 mod transform;
 
 pub use transform::ModelTransform;

@@ -41,6 +41,7 @@ impl ModelScene {
     pub fn new(model: ModelTriangles, renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         let model = model.split(renderer.max_triangle_bytes());
         let mut drawn = Shown { renderer, parts: Vec::with_capacity(model.parts.len()) };
+        drawn.renderer.set_textures(&model.textures)?;
         drawn.show_all(&model)?;
         Ok(Self { model, drawn, next: None })
     }
@@ -73,6 +74,9 @@ impl ModelScene {
     pub fn change_for(&mut self, time: Duration) -> Result<Option<f32>, RenderError> {
         let Some(mut next) = self.next.take() else { return Ok(None) };
         let (start, count) = (Instant::now(), self.model.parts.len());
+        if next.done == 0 {
+            next.shown.renderer.set_textures(&self.model.textures)?;
+        }
         while next.done < count {
             next.shown.show(&self.model, next.done)?;
             next.done += 1;
@@ -101,6 +105,9 @@ impl ModelScene {
         let limit = |shown: &Shown| shown.renderer.max_triangle_bytes();
         let next_limit = self.next.as_ref().map_or(u64::MAX, |next| limit(&next.shown));
         let model = model.split(limit(&self.drawn).min(next_limit));
+        if !self.model.textures.is_same(&model.textures) {
+            self.drawn.renderer.set_textures(&model.textures)?;
+        }
         self.drawn.show_all(&model)?;
         self.next.iter_mut().for_each(|next| next.done = 0);
         Ok(std::mem::replace(&mut self.model, model))
@@ -214,8 +221,9 @@ mod tests {
             vertices: corners.iter().map(glass).collect(),
             indices: [0, 1, 2].repeat(40),
             layer: Layer::Blended,
+            is_textured: false,
         };
-        let sheet = PartTriangles { vertices, indices, layer: Layer::Opaque };
+        let sheet = PartTriangles { vertices, indices, ..PartTriangles::default() };
         ModelTriangles { parts: vec![sheet, pane], ..ModelTriangles::default() }.in_pieces(400)
     }
 

@@ -1,7 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
 use drystone_formats::SourceError;
-use drystone_render::{DrawStats, Image, MaterialLook, Projection, RenderError, Renderer, View};
+use drystone_render::{
+    DrawStats, Image, MaterialLook, Projection, RenderError, Renderer, TextureSet, View,
+};
 use drystone_voxel::{
     Chunk, ChunkPos, Face, Material, MaterialKind, MaterialTable, VoxelBox, VoxelPos,
 };
@@ -80,6 +82,8 @@ impl VoxelScene {
     /// Errors of setting the renderer's palette.
     pub fn new(tree: LodTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
         renderer.set_materials(&material_looks(tree.data().materials()))?;
+        // Those of a model that the device showed before.
+        renderer.set_textures(&TextureSet::default())?;
         let shown = ShownMeshes::new(renderer, Self::MAX_BYTES);
         let camera = LodCamera {
             position: [0.0; 3],

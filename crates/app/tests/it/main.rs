@@ -28,6 +28,7 @@ mod model_cases;
 mod model_pictures;
 mod model_programs;
 mod model_shot;
+mod model_textures;
 mod models;
 mod moving;
 mod picture_cases;

@@ -47,7 +47,7 @@ impl Copied {
 
     fn mesh(&self) -> TriangleMesh<'_> {
         let Self { vertices, indices, transform, layer } = self;
-        TriangleMesh { vertices, indices, transform: *transform, layer: *layer }
+        TriangleMesh { vertices, indices, transform: *transform, layer: *layer, is_textured: false }
     }
 }
 

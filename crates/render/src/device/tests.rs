@@ -52,6 +52,7 @@ on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 pub(crate) mod late;
 mod overlay;
 mod samples;
+mod textures;
 mod triangles;
 
 /// A wall in front of the camera.

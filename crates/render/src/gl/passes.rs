@@ -21,6 +21,7 @@ use crate::{
     frame::{Frame, QuadStyle},
     material_look::{MaterialEntry, MaterialLook},
     passes::{Batch, Passes},
+    texture_set::TextureSet,
 };
 
 /// Bindings of the shaders, as in `shaders/`.
@@ -32,6 +33,7 @@ const DRAWS_BINDING: GLuint = 2;
 /// Index data for triangles with lines, as a storage buffer, and the uniform with its first index.
 const INDICES_BINDING: GLuint = 3;
 const FIRST_UNIFORM: GLint = 0;
+const TEXTURES_BINDING: GLuint = 4;
 const DRAW_ATTRIBUTE: GLuint = 0;
 /// The vertex buffer that the attribute is read from.
 const DRAW_BINDING: GLuint = 0;
@@ -41,6 +43,9 @@ pub(super) struct Painter {
     context: Rc<Context>,
     programs: Programs,
     materials: Buffer,
+    /// `None` without textures.
+    textures: Option<Buffer>,
+    texture_set: TextureSet,
     /// The shared index pattern.
     pub(super) pattern: Buffer,
     vertices: VertexArray,
@@ -62,11 +67,36 @@ impl Painter {
         let triangles = vertex_array(context, &pattern)?;
         let no_vertices = VertexArray::new(context, &pattern)?;
         let context = Rc::clone(context);
-        Ok(Self { context, programs, materials, pattern, vertices, triangles, no_vertices })
+        let (textures, texture_set) = (None, TextureSet::default());
+        Ok(Self {
+            context,
+            programs,
+            materials,
+            textures,
+            texture_set,
+            pattern,
+            vertices,
+            triangles,
+            no_vertices,
+        })
     }
 
     pub(super) fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.materials = material_buffer(&self.context, materials)?;
+        Ok(())
+    }
+
+    /// Replaces the textures.
+    pub(super) fn set_textures(&mut self, set: &TextureSet) -> Result<(), RenderError> {
+        if self.texture_set.is_same(set) {
+            return Ok(());
+        }
+        let words = set.words(self.context.limits.storage_bytes)?;
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let size_bytes = bytes.len() as u64;
+        let filled = || Buffer::new(&self.context, "textures", size_bytes, Kind::Filled(bytes));
+        self.textures = (!bytes.is_empty()).then(filled).transpose()?;
+        self.texture_set = set.clone();
         Ok(())
     }
 
@@ -75,7 +105,7 @@ impl Painter {
     /// # Errors
     /// `Device` when the driver refuses a shader.
     pub(super) fn prepare(&mut self, frame: &Frame) -> Result<(), RenderError> {
-        self.programs.prepare(&self.context, frame.quad_style())
+        self.programs.prepare(&self.context, (frame.quad_style(), self.textures.is_some()))
     }
 
     /// Draws all passes to the bound target, after [`prepare`](Self::prepare) for this frame. The
@@ -116,7 +146,8 @@ impl Painter {
             }
         };
         let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(style);
-        let of_triangles = (BufferKind::Vertices, self.programs.of_triangles(style));
+        let of_triangles =
+            (BufferKind::Vertices, self.programs.of_triangles(style, self.textures.is_some()));
         let solid = [(BufferKind::Quads, opaque), (BufferKind::Cubes, cubes), of_triangles];
         batches(&solid, passes.opaque);
         self.paint_sky(gl);
@@ -158,6 +189,9 @@ impl Painter {
             gl.BindBufferRange(gl::UNIFORM_BUFFER, FRAME_BINDING, frame, offset, size);
             gl.BindBuffer(gl::DRAW_INDIRECT_BUFFER, frame);
             gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, MATERIALS_BINDING, self.materials.name());
+            if let Some(textures) = &self.textures {
+                gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, TEXTURES_BINDING, textures.name());
+            }
             gl.Enable(gl::DEPTH_TEST);
             // Depth is reversed: nearer is greater.
             gl.DepthFunc(gl::GEQUAL);

@@ -18,6 +18,8 @@ pub(super) struct Programs {
     pub(super) sky: Program,
     /// Opaque and blended ones.
     triangles: Program,
+    /// Created when the first frame needs them: without and with lines.
+    textured: [Option<Program>; 2],
 }
 
 /// Programs that draw lines along edges.
@@ -39,6 +41,8 @@ pub const FRAME: &str = include_str!("shaders/frame.glsl");
 const SHADED: &str = "#define SHADED\n";
 /// Enables lines along edges.
 const WIRED: &str = "#define WIRED\n";
+/// Enables textures.
+const TEXTURED: &str = "#define TEXTURED\n";
 /// Outward move of opaque quads' edges.
 const SEAM: &str = "#define SEAM frame.seam\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
@@ -46,8 +50,11 @@ const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
 pub const SURFACE_FRAGMENT: &str =
     concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/surface.frag"));
 const TRIANGLES_VERTEX: &str = include_str!("shaders/triangles.vert");
-const TRIANGLES_FRAGMENT: &str =
-    concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/triangles.frag"));
+const TRIANGLES_FRAGMENT: &str = concat!(
+    include_str!("shaders/haze.glsl"),
+    include_str!("shaders/textures.glsl"),
+    include_str!("shaders/triangles.frag")
+);
 const SKY_VERTEX: &str = include_str!("shaders/sky.vert");
 const SKY_FRAGMENT: &str = include_str!("shaders/sky.frag");
 
@@ -60,6 +67,7 @@ impl Programs {
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             triangles: triangles(context, "")?,
+            textured: [None, None],
         })
     }
 
@@ -70,7 +78,7 @@ impl Programs {
     pub(super) fn prepare(
         &mut self,
         context: &Rc<Context>,
-        style: QuadStyle,
+        (style, has_textures): (QuadStyle, bool),
     ) -> Result<(), RenderError> {
         if style == QuadStyle::Shaded && self.shaded.is_none() {
             self.shaded = Some(QuadPrograms::new(context, SHADED)?);
@@ -82,6 +90,12 @@ impl Programs {
                 cubes: surface(context, &format!("{kind}#define CUBES\n"), SEAM)?,
                 triangles: triangles(context, WIRED)?,
             });
+        }
+        let is_wired = style == QuadStyle::Wired;
+        let textured = &mut self.textured[usize::from(is_wired)];
+        if has_textures && textured.is_none() {
+            let lines = if is_wired { WIRED } else { "" };
+            *textured = Some(triangles(context, &format!("{TEXTURED}{lines}"))?);
         }
         Ok(())
     }
@@ -99,7 +113,11 @@ impl Programs {
     }
 
     /// The program for triangles, which does not depend on ambient occlusion.
-    pub(super) fn of_triangles(&self, style: QuadStyle) -> &Program {
+    pub(super) fn of_triangles(&self, style: QuadStyle, has_textures: bool) -> &Program {
+        let textured = &self.textured[usize::from(style == QuadStyle::Wired)];
+        if let Some(program) = textured.as_ref().filter(|_| has_textures) {
+            return program;
+        }
         let wired = self.wired.as_ref().filter(|_| style == QuadStyle::Wired);
         wired.map_or(&self.triangles, |it| &it.triangles)
     }

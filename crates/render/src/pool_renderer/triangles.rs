@@ -95,7 +95,7 @@ impl<G> Triangles<G> {
         mesh: &TriangleMesh<'_>,
         bounds: DrawData,
     ) -> Result<TrianglesId, RenderError> {
-        let data = ModelData { transform: mesh.transform.into(), bounds };
+        let data = ModelData { transform: mesh.slot_data(), bounds };
         let counts = one_part(mesh);
         let (pool, mut upload) = self.parts(device);
         let inserted = pool.insert(mesh.vertices, mesh.indices, &counts, data, &mut upload);
@@ -113,7 +113,7 @@ impl<G> Triangles<G> {
         (handle, mesh): (MeshHandle, &TriangleMesh<'_>),
         bounds: DrawData,
     ) -> Result<(), RenderError> {
-        let data = ModelData { transform: mesh.transform.into(), bounds };
+        let data = ModelData { transform: mesh.slot_data(), bounds };
         let counts = one_part(mesh);
         let (pool, mut upload) = self.parts(device);
         let replaced =

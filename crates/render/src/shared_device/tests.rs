@@ -78,6 +78,7 @@ fn put(
         |x, y| TriangleVertex::new([x, y, 0.0], [0.0, 0.0, 1.0], PALETTE[usize::from(material)]);
     let vertices = [corner(0.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0), corner(0.0, 1.0)];
     let triangles = TriangleMesh {
+        is_textured: false,
         vertices: &vertices,
         indices: &[0, 1, 2, 0, 2, 3],
         transform: TriangleTransform { origin, scale: 1.0 },

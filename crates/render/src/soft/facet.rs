@@ -1,8 +1,11 @@
 //! The surface of one triangle of a model, and the light on it.
 
-use glam::{Vec3A, Vec4};
+use glam::{Vec2, Vec3A, Vec4};
 
-use super::wire::Edges;
+use super::{
+    textures::{PixelUv, Surface},
+    wire::Edges,
+};
 use crate::frame::Frame;
 
 /// Shorter lengths are not used as divisors.
@@ -42,6 +45,9 @@ pub(super) struct Facet {
     /// Turned to the side from which the triangle is seen.
     pub(super) normals: [Vec3A; 3],
     pub(super) colors: [Vec4; 3],
+    /// Texture coordinates of the corners, and the offset of their material; 0 without textures.
+    pub(super) uvs: [Vec2; 3],
+    pub(super) material: u32,
     /// Height of each corner above the opposite edge, if lines are drawn.
     pub(super) heights: Vec3A,
 }
@@ -63,12 +69,48 @@ impl Facet {
         [a / whole, b / whole, c / whole]
     }
 
-    /// The lit colour of the surface at these weights of the corners.
+    /// The colour at these weights of the corners.
     #[inline]
-    pub(super) fn lit(&self, [a, b, c]: [f32; 3], lamp: &Lamp) -> Vec4 {
+    pub(super) fn color(&self, [a, b, c]: [f32; 3]) -> Vec4 {
+        self.colors[0] * a + self.colors[1] * b + self.colors[2] * c
+    }
+
+    /// Texture coordinates at a position in the picture, with these weights of the corners.
+    /// `pixel_steps` are the width and height of a pixel.
+    pub(super) fn pixel_uv(
+        &self,
+        [x, y]: [f32; 2],
+        [a, b, c]: [f32; 3],
+        pixel_steps: [f32; 2],
+    ) -> PixelUv {
+        let [u, v, w] = self.uvs;
+        let uv = u * a + v * b + w * c;
+        let at = Vec3A::new(x, y, 1.0);
+        let [a, b, c] = self.shares;
+        let whole = (a + b + c).dot(at);
+        // Seen edge-on, no step is correct.
+        let per_whole = if whole == 0.0 { 0.0 } else { whole.recip() };
+        // The derivative of a quotient of two linear functions.
+        let step = |axis: usize| {
+            let change = u * a[axis] + v * b[axis] + w * c[axis];
+            (change - uv * (a + b + c)[axis]) * (per_whole * pixel_steps[axis])
+        };
+        PixelUv { uv, steps: [step(0), step(1)] }
+    }
+
+    /// The lit colour of a textured surface at these weights of the corners.
+    pub(super) fn lit_surface(&self, shares: [f32; 3], lamp: &Lamp, surface: &Surface) -> Vec4 {
+        let Surface { color, emissive, is_unlit } = *surface;
+        let lit = if is_unlit { color } else { self.lit(shares, color, lamp) };
+        let sum = Vec3A::from_vec4(lit) + Vec3A::from_vec4(emissive);
+        sum.min(Vec3A::ONE).extend(color.w)
+    }
+
+    /// The lit colour of the surface with this colour at these weights of the corners.
+    #[inline]
+    pub(super) fn lit(&self, [a, b, c]: [f32; 3], color: Vec4, lamp: &Lamp) -> Vec4 {
         let normal = self.normals[0] * a + self.normals[1] * b + self.normals[2] * c;
         let normal = normal / normal.length().max(MIN_LENGTH);
-        let color = self.colors[0] * a + self.colors[1] * b + self.colors[2] * c;
         (Vec3A::from_vec4(color) * lamp.light(normal)).min(Vec3A::ONE).extend(color.w)
     }
 

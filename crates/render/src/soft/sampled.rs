@@ -68,12 +68,13 @@ impl Sampled {
     }
 
     /// Draws the triangles of each band in order, over farther or equally far samples. `color`
-    /// computes the colour of a triangle at a position in pixels and a depth.
+    /// computes the colour of a triangle at a position in pixels and a depth; `None` where it has a
+    /// hole.
     pub(super) fn draw<'b, T: Copy, I: Iterator<Item = (&'b Triangle, T)>>(
         &mut self,
         (viewport, layer): (&Viewport, Layer),
         of_band: impl Fn(usize) -> I + Sync,
-        color: impl Fn([f32; 2], f32, T) -> Vec4 + Sync,
+        color: impl Fn([f32; 2], f32, T) -> Option<Vec4> + Sync,
     ) {
         threads::for_each(&mut self.bands(), |number, band| {
             let rows = band.rows();
@@ -125,7 +126,7 @@ impl Band<'_> {
         &mut self,
         layer: Layer,
         fragment: &Fragment<'_>,
-        color: impl Fn([f32; 2], f32) -> Vec4,
+        color: impl Fn([f32; 2], f32) -> Option<Vec4>,
     ) {
         let row = fragment.y - self.number * BAND_ROWS;
         let first = (row * self.width + fragment.x) * self.count;
@@ -135,20 +136,20 @@ impl Band<'_> {
             let depth = fragment.depth(sample);
             if depth >= depths[sample] {
                 seen |= 1 << sample;
-                if layer == Layer::Opaque {
-                    depths[sample] = depth;
-                }
             }
         }
         if seen == 0 {
             return;
         }
         let (at, depth) = fragment.shaded_at(seen);
-        let own = color(at, depth);
+        let Some(own) = color(at, depth) else { return };
         let colors = &mut self.colors[first..first + self.count];
         let stored = packed(own);
         for (sample, there) in colors.iter_mut().enumerate() {
             if seen >> sample & 1 != 0 {
+                if layer == Layer::Opaque {
+                    depths[sample] = fragment.depth(sample);
+                }
                 *there = if layer == Layer::Opaque { stored } else { over(own, *there) };
             }
         }

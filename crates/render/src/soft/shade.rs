@@ -10,6 +10,7 @@ use super::facet::{Facet, Lamp};
 use super::fade::Fade;
 use super::occlusion::{PixelKind, darkness, span_axes};
 use super::sky::{Sky, mix, smooth};
+use super::textures::Textures;
 use super::wire::Wire;
 use crate::{frame::Frame, material_look::MaterialLook};
 
@@ -114,16 +115,28 @@ impl<'a> Shader<'a> {
         self.hazed(at, depth, seen)
     }
 
-    /// The colour of a triangle at a position in pixels.
+    /// The colour of a triangle at a position in pixels; `None` in a hole of its texture.
     #[inline]
-    pub(super) fn facet(&self, at: [f32; 2], depth: f32, facet: &Facet, lamp: &Lamp) -> Vec4 {
-        let shares = facet.shares(self.ndc_position(at));
-        let lit = facet.lit(shares, lamp);
+    pub(super) fn facet(
+        &self,
+        (at, depth): ([f32; 2], f32),
+        facet: &Facet,
+        (lamp, textures): (&Lamp, &Textures),
+    ) -> Option<Vec4> {
+        let place = self.ndc_position(at);
+        let shares = facet.shares(place);
+        let color = facet.color(shares);
+        let lit = if facet.material == 0 {
+            facet.lit(shares, color, lamp)
+        } else {
+            let uv = facet.pixel_uv(place, shares, self.pixel_steps);
+            facet.lit_surface(shares, lamp, &textures.surface(facet.material, color, &uv)?)
+        };
         let seen = match &self.wire {
             Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(at, depth)),
             None => lit,
         };
-        self.hazed(at, depth, seen)
+        Some(self.hazed(at, depth, seen))
     }
 
     /// A lit colour at a position in pixels, with the haze in front of it.

@@ -181,7 +181,7 @@ fn draw_samples(
     sampled.draw(
         (viewport, layer),
         |band| of_band(band).map(|triangle| (triangle, triangle.kind)),
-        |at, depth, kind| shader.surface(at, depth, kind),
+        |at, depth, kind| Some(shader.surface(at, depth, kind)),
     );
 }
 

@@ -2,7 +2,7 @@
 //! of `wgpu_device/triangles.wgsl`, in the same order.
 
 use drystone_pool::DrawCommand;
-use glam::{DVec3, Vec3A, Vec4};
+use glam::{DVec3, Vec2, Vec3A, Vec4};
 
 use super::{
     bins::Bins,
@@ -11,6 +11,7 @@ use super::{
     geometry::SoftGeometry,
     occlusion::PixelKind,
     shade::unpacked,
+    textures::{Corner, Textures},
     threads,
     triangle::Triangle,
     vertex::VertexStage,
@@ -51,6 +52,7 @@ struct Piece<'a> {
     vertices: &'a [TriangleVertex],
     indices: &'a [u32],
     transform: TriangleTransform,
+    is_textured: bool,
 }
 
 /// Data for the corners of every triangle.
@@ -58,12 +60,14 @@ pub(super) struct TriangleStage<'a> {
     corners: VertexStage,
     viewport: &'a Viewport,
     wire: Option<Wire>,
+    textures: &'a Textures,
 }
 
 impl<'a> TriangleStage<'a> {
-    pub(super) fn new(frame: &Frame, viewport: &'a Viewport) -> Self {
+    pub(super) fn new(frame: &Frame, viewport: &'a Viewport, textures: &'a Textures) -> Self {
         // Triangles of a model share their corners: there is no seam to close.
-        Self { corners: VertexStage::new(frame, false), viewport, wire: Wire::new(frame) }
+        let corners = VertexStage::new(frame, false);
+        Self { corners, viewport, wire: Wire::new(frame), textures }
     }
 
     /// Sets up the batches' triangles in groups of limited size, and draws them.
@@ -107,10 +111,18 @@ impl<'a> TriangleStage<'a> {
             if triangles.len() > first {
                 let heights = self.wire.as_ref().map(|wire| wire.heights(relative, local));
                 let heights = heights.unwrap_or_default();
-                facets.push(Facet { heights, ..facet(clip, [a, b, c], is_back) });
+                let corners = [a, b, c].map(|vertex| self.surface(vertex, piece.is_textured));
+                facets.push(Facet { heights, ..facet(clip, ([a, b, c], corners), is_back) });
             }
         }
         bins.refill(triangles.drain(..), self.viewport);
+    }
+
+    /// The colour of a vertex, and its position in its textures.
+    fn surface(&self, vertex: &TriangleVertex, is_textured: bool) -> Corner {
+        let corner = is_textured.then(|| self.textures.corner(u32::from_le_bytes(vertex.color)));
+        let plain = Corner { uv: Vec2::ZERO, color: unpacked(vertex.color), material: 0 };
+        corner.flatten().unwrap_or(plain)
     }
 
     /// Appends the visible parts of a triangle.
@@ -162,10 +174,12 @@ fn pieces<'a>(batch: &'a Batch<'a, SoftGeometry>) -> impl Iterator<Item = Piece<
             let indices = indices_of(indices.indices(), command);
             let slots = if indices.is_empty() { 0..0 } else { batch.geometry.slots_of(command) };
             slots.flat_map(move |slot| {
-                let transform = TriangleTransform::of_slot(&batch.geometry.draws().read(slot));
+                let data = batch.geometry.draws().read(slot);
+                let transform = TriangleTransform::of_slot(&data);
+                let is_textured = TriangleTransform::is_textured(&data);
                 let vertices = vertices.unwrap_or_default();
                 let pieces = indices.chunks(3 * TASK_TRIANGLES);
-                pieces.map(move |indices| Piece { vertices, indices, transform })
+                pieces.map(move |indices| Piece { vertices, indices, transform, is_textured })
             })
         })
     })
@@ -179,7 +193,11 @@ fn indices_of<'a>(indices: &'a [u32], command: &DrawCommand) -> &'a [u32] {
 }
 
 /// Corner data of a triangle for its pixels.
-fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Facet {
+fn facet(
+    clip: [Vec4; 3],
+    (vertices, corners): ([&TriangleVertex; 3], [Corner; 3]),
+    is_back: bool,
+) -> Facet {
     let side = if is_back { -1.0 } else { 1.0 };
     // A pixel (x, y) shows a mixture of corners whose clip x, y and w have the ratio x : y : 1. The
     // weights are those times the inverse of the corners' matrix, whose rows are these products up
@@ -191,7 +209,9 @@ fn facet(clip: [Vec4; 3], vertices: [&TriangleVertex; 3], is_back: bool) -> Face
     Facet {
         shares,
         normals: vertices.map(|vertex| Vec3A::from(vertex.normal()) * side),
-        colors: vertices.map(|vertex| unpacked(vertex.color)),
+        colors: corners.map(|corner| corner.color),
+        uvs: corners.map(|corner| corner.uv),
+        material: corners[0].material,
         heights: Vec3A::ZERO,
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 
 fn mesh<'a>(vertices: &'a [TriangleVertex], indices: &'a [u32], scale: f32) -> TriangleMesh<'a> {
     let transform = TriangleTransform { origin: [10, 20, -30], scale };
-    TriangleMesh { vertices, indices, transform, layer: Layer::Opaque }
+    TriangleMesh { vertices, indices, transform, layer: Layer::Opaque, is_textured: false }
 }
 
 fn at(position: [f32; 3]) -> TriangleVertex {

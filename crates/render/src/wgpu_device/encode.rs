@@ -78,6 +78,8 @@ impl WgpuDevice {
         self.pipelines.prepare(&self.opened.gpu.device, style);
         if style == QuadStyle::Wired {
             self.prepare_lines(passes)?;
+        } else if self.per_frame.has_textures() {
+            self.pipelines.prepare_textured(&self.opened.gpu.device);
         }
         self.per_frame.write(&self.opened, frame)?;
         let commands = if indirect { Some(self.upload(passes, counted)?) } else { None };
@@ -150,7 +152,9 @@ impl WgpuDevice {
             );
             return Err(RenderError::Device { during: "drawing lines of triangles", reason });
         }
-        let pipelines = self.pipelines.prepare_wired_triangles(&self.opened.gpu.device);
+        let has_textures = self.per_frame.has_textures();
+        let device = &self.opened.gpu.device;
+        let pipelines = self.pipelines.prepare_wired_triangles(device, has_textures);
         WiredDraws::prepare(&mut self.wired, &self.opened, pipelines, batches)
     }
 
@@ -264,8 +268,9 @@ impl WgpuDevice {
         let count_bytes = commands_bytes + all.sum::<u64>();
         let mut cursor = Cursor { commands_bytes, count_bytes, wired_draw: 0 };
         let Pipelines { sky, .. } = &self.pipelines;
-        let [triangles, blended_triangles] =
-            self.pipelines.of_triangles(contents.style == QuadStyle::Wired);
+        let (is_wired, has_textures) =
+            (contents.style == QuadStyle::Wired, self.per_frame.has_textures());
+        let [triangles, blended_triangles] = self.pipelines.of_triangles(is_wired, has_textures);
         let QuadPipelines { opaque, blended, cubes } = self.pipelines.of_quads(contents.style);
         let solid = [
             (BufferKind::Quads, opaque),

@@ -1,4 +1,4 @@
-//! Data that every pass of a frame reads: uniforms, the materials, and draw commands.
+//! Data that every pass of a frame reads: uniforms, the materials, textures, and draw commands.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use crate::{
     error::RenderError,
     frame::Frame,
     material_look::{MaterialEntry, MaterialLook},
+    texture_set::TextureSet,
 };
 
 /// The data of a frame, bound together.
@@ -16,6 +17,9 @@ pub(super) struct PerFrame {
     /// The [`Frame`], which changes with every frame.
     frame: wgpu::Buffer,
     materials: wgpu::Buffer,
+    textures: wgpu::Buffer,
+    /// The set of these textures.
+    set: TextureSet,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
     /// Whether the last picture was a lent one, which the caller submits later.
@@ -28,9 +32,11 @@ impl PerFrame {
     pub(super) fn new(opened: &Opened, pipelines: &Pipelines) -> Result<Self, RenderError> {
         let frame = frame_buffer(opened)?;
         let materials = material_buffer(opened, &[])?;
-        let group = group(opened, pipelines, &frame, &materials);
-        let commands = CommandUpload::default();
-        Ok(Self { frame, materials, group, commands, is_lent: false, lent: Arc::default() })
+        let textures = textures(opened, &[])?;
+        let group = group(opened, pipelines, [&frame, &materials, &textures]);
+        let (commands, lent) = (CommandUpload::default(), Arc::default());
+        let set = TextureSet::default();
+        Ok(Self { frame, materials, textures, set, group, commands, is_lent: false, lent })
     }
 
     pub(super) fn set_materials(
@@ -39,8 +45,33 @@ impl PerFrame {
         materials: &[MaterialLook],
     ) -> Result<(), RenderError> {
         self.materials = material_buffer(opened, materials)?;
-        self.group = group(opened, pipelines, &self.frame, &self.materials);
+        self.bind((opened, pipelines));
         Ok(())
+    }
+
+    /// Replaces the textures.
+    pub(super) fn set_textures(
+        &mut self,
+        (opened, pipelines): (&Opened, &Pipelines),
+        set: &TextureSet,
+    ) -> Result<(), RenderError> {
+        if self.set.is_same(set) {
+            return Ok(());
+        }
+        let limits = opened.gpu.device.limits();
+        let max_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        self.textures = textures(opened, &set.words(max_bytes)?)?;
+        self.set = set.clone();
+        self.bind((opened, pipelines));
+        Ok(())
+    }
+
+    pub(super) fn has_textures(&self) -> bool {
+        !self.set.is_empty()
+    }
+
+    fn bind(&mut self, (opened, pipelines): (&Opened, &Pipelines)) {
+        self.group = group(opened, pipelines, [&self.frame, &self.materials, &self.textures]);
     }
 
     /// Begins a picture. Replaces the buffers after a lent picture, which keeps its own. Returns
@@ -53,7 +84,7 @@ impl PerFrame {
         let was_lent = self.is_lent;
         if was_lent {
             self.frame = frame_buffer(opened)?;
-            self.group = group(opened, pipelines, &self.frame, &self.materials);
+            self.bind((opened, pipelines));
             self.commands = CommandUpload::default();
         }
         self.is_lent = is_lent;
@@ -97,11 +128,18 @@ fn material_buffer(
     Ok(opened.gpu.filled_buffer("materials", bytemuck::cast_slice(&table), usage)?)
 }
 
+/// A buffer has at least one entry: one word without textures.
+fn textures(opened: &Opened, words: &[u32]) -> Result<wgpu::Buffer, RenderError> {
+    let words = if words.is_empty() { &[0] } else { words };
+    let usage = wgpu::BufferUsages::STORAGE;
+    Ok(opened.gpu.filled_buffer("textures", bytemuck::cast_slice(words), usage)?)
+}
+
+/// Binds the frame, the materials and the textures.
 fn group(
     opened: &Opened,
     pipelines: &Pipelines,
-    frame: &wgpu::Buffer,
-    materials: &wgpu::Buffer,
+    [frame, materials, textures]: [&wgpu::Buffer; 3],
 ) -> wgpu::BindGroup {
     opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("frame"),
@@ -109,6 +147,7 @@ fn group(
         entries: &[
             wgpu::BindGroupEntry { binding: 0, resource: frame.as_entire_binding() },
             wgpu::BindGroupEntry { binding: 1, resource: materials.as_entire_binding() },
+            wgpu::BindGroupEntry { binding: 2, resource: textures.as_entire_binding() },
         ],
     })
 }

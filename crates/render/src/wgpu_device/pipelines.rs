@@ -8,17 +8,19 @@ use crate::frame::QuadStyle;
 
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Number of storage buffers that triangles with lines use in the vertex stage: materials, vertices,
-/// indices, a table with each, and draws.
-pub(super) const WIRED_STORAGE_BUFFERS: u32 = 6;
+/// Number of storage buffers that triangles with lines use in the vertex stage: materials, textures,
+/// vertices, indices, a table with each, and draws.
+pub(super) const WIRED_STORAGE_BUFFERS: u32 = 7;
 
 /// Objects that are created once and bound every frame.
 pub(super) struct Pipelines {
     pub(super) frame_layout: wgpu::BindGroupLayout,
     pub(super) geometry_layout: wgpu::BindGroupLayout,
     pub(super) sky: wgpu::RenderPipeline,
-    triangles: wgpu::RenderPipeline,
-    blended_triangles: wgpu::RenderPipeline,
+    /// Opaque and blended pipeline of triangles.
+    triangles: [wgpu::RenderPipeline; 2],
+    /// Those of triangles with textures, created when the first frame needs them.
+    textured: Option<[wgpu::RenderPipeline; 2]>,
     plain: QuadPipelines,
     /// Created when the first frame needs them.
     shaded: Option<QuadPipelines>,
@@ -35,6 +37,9 @@ pub(super) struct WiredTriangles {
     pub(super) draws_layout: wgpu::BindGroupLayout,
     /// Opaque and blended pipeline.
     pub(super) both: [wgpu::RenderPipeline; 2],
+    layout: wgpu::PipelineLayout,
+    /// Those with textures, created when the first frame needs them.
+    textured: Option<[wgpu::RenderPipeline; 2]>,
 }
 
 /// Pipelines for quads, and for cubes, which are drawn as three quads each.
@@ -70,6 +75,19 @@ const TRIANGLES: [&str; 3] = [QUAD_WGSL, SHARED, include_str!("triangles.wgsl")]
 const WIRED_TRIANGLES: [&str; 4] =
     [QUAD_WGSL, SHARED, include_str!("triangles.wgsl"), include_str!("wired_triangles.wgsl")];
 
+/// Shader source for triangles with textures.
+const TEXTURED: [&str; 4] =
+    [QUAD_WGSL, SHARED, include_str!("triangles.wgsl"), include_str!("textures.wgsl")];
+/// Shader source for triangles with textures and lines.
+const WIRED_TEXTURED: [&str; 6] = [
+    QUAD_WGSL,
+    SHARED,
+    include_str!("triangles.wgsl"),
+    include_str!("wired_triangles.wgsl"),
+    include_str!("textures.wgsl"),
+    include_str!("wired_textures.wgsl"),
+];
+
 /// Settings in which one pipeline differs from the others.
 struct Stage {
     label: &'static str,
@@ -87,7 +105,7 @@ impl Pipelines {
             source: wgpu::ShaderSource::Wgsl(QUADS.concat().into()),
         });
         let both = ShaderStages::VERTEX_FRAGMENT;
-        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
+        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1), textures(2)]);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
         // The sky is drawn over an empty scene too, where no geometry is bound.
@@ -106,14 +124,13 @@ impl Pipelines {
         let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", names[2]));
         let plain = quads.pipelines(device, cubes, names);
         let names = ["triangle_vertex", "triangle_fragment"];
-        let [triangles, blended_triangles] =
-            triangles(device, (&TRIANGLES.concat(), names), &quads.layout, attachment);
+        let triangles = triangles(device, (&TRIANGLES.concat(), names), &quads.layout, attachment);
         Self {
             frame_layout,
             geometry_layout,
             sky,
             triangles,
-            blended_triangles,
+            textured: None,
             plain,
             shaded: None,
             wired: None,
@@ -160,10 +177,23 @@ impl Pipelines {
         }
     }
 
+    /// Creates the pipelines for triangles with textures, if they do not exist.
+    pub(super) fn prepare_textured(&mut self, device: &wgpu::Device) {
+        let Self { quads, textured, .. } = self;
+        textured.get_or_insert_with(|| {
+            let names = ["textured_vertex", "textured_fragment"];
+            triangles(device, (&TEXTURED.concat(), names), &quads.layout, quads.attachment)
+        });
+    }
+
     /// Creates the pipelines for triangles with lines, if they do not exist.
-    pub(super) fn prepare_wired_triangles(&mut self, device: &wgpu::Device) -> &WiredTriangles {
+    pub(super) fn prepare_wired_triangles(
+        &mut self,
+        device: &wgpu::Device,
+        has_textures: bool,
+    ) -> &WiredTriangles {
         let Self { frame_layout, geometry_layout, quads, wired_triangles, .. } = self;
-        wired_triangles.get_or_insert_with(|| {
+        let wired = wired_triangles.get_or_insert_with(|| {
             let draws_layout = layout(device, "draws with lines", &[storage(0)]);
             let geometry = Some(&*geometry_layout);
             let groups = [Some(&*frame_layout), geometry, geometry, Some(&draws_layout)];
@@ -171,16 +201,29 @@ impl Pipelines {
             let whole = pipeline_layout(device, &groups);
             let both =
                 triangles(device, (&WIRED_TRIANGLES.concat(), names), &whole, quads.attachment);
-            WiredTriangles { draws_layout, both }
-        })
+            WiredTriangles { draws_layout, both, layout: whole, textured: None }
+        });
+        if has_textures && wired.textured.is_none() {
+            let names = ["wired_textured_vertex", "wired_textured_fragment"];
+            let source = (&*WIRED_TEXTURED.concat(), names);
+            let made = triangles(device, source, &wired.layout, quads.attachment);
+            wired.textured = Some(made);
+        }
+        wired
     }
 
-    /// Pipelines for opaque and blended triangles, with lines if those pipelines were prepared.
-    pub(super) fn of_triangles(&self, is_wired: bool) -> [&wgpu::RenderPipeline; 2] {
-        match self.wired_triangles.as_ref().filter(|_| is_wired) {
-            Some(WiredTriangles { both, .. }) => both.each_ref(),
-            None => [&self.triangles, &self.blended_triangles],
-        }
+    /// Pipelines for opaque and blended triangles, with lines and textures if those pipelines were
+    /// prepared.
+    pub(super) fn of_triangles(
+        &self,
+        is_wired: bool,
+        has_textures: bool,
+    ) -> [&wgpu::RenderPipeline; 2] {
+        let (plain, textured) = match self.wired_triangles.as_ref().filter(|_| is_wired) {
+            Some(WiredTriangles { both, textured, .. }) => (both, textured),
+            None => (&self.triangles, &self.textured),
+        };
+        textured.as_ref().filter(|_| has_textures).unwrap_or(plain).each_ref()
     }
 
     /// Pipelines for quads that were prepared for such a frame.
@@ -316,6 +359,11 @@ fn layout(
 
 fn uniform(binding: u32, visibility: ShaderStages) -> wgpu::BindGroupLayoutEntry {
     entry(binding, visibility, wgpu::BufferBindingType::Uniform)
+}
+
+/// Textures, which both stages of triangles read.
+fn textures(binding: u32) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry { visibility: ShaderStages::VERTEX_FRAGMENT, ..storage(binding) }
 }
 
 fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {

@@ -154,7 +154,7 @@ fn lines_of_triangles_are_refused_with_too_few_storage_buffers() {
     let mut frame = Frame::new(&Camera::default(), &Atmosphere::default(), 16, 16);
     frame.wire_pixels = Frame::WIRE_PIXELS;
     let refused = device.draw(&frame, &passes).unwrap_err().to_string();
-    assert!(refused.contains("lines") && refused.contains("6 storage buffers"), "{refused}");
+    assert!(refused.contains("lines") && refused.contains("7 storage buffers"), "{refused}");
     frame.wire_pixels = 0.0;
     device.draw(&frame, &passes).unwrap();
     device.finish().unwrap();

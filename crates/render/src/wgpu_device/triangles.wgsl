@@ -31,8 +31,8 @@ fn local_position(vertex: u32, model: DrawData) -> vec3<f32> {
         bitcast<f32>(vertices[at + 1u]),
         bitcast<f32>(vertices[at + 2u]),
     );
-    // Triangles have a scale instead of a level.
-    return own * bitcast<f32>(model.level);
+    // Triangles have a scale instead of a level. It is negative in textured meshes.
+    return own * abs(bitcast<f32>(model.level));
 }
 
 // Position of a vertex relative to the camera.

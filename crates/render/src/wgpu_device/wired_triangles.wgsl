@@ -35,12 +35,15 @@ fn height(corner: vec3<f32>, along: vec3<f32>, edge_relative: vec3<f32>) -> f32 
     return abs(dot(corner, across)) / max(length(across), 1e-9);
 }
 
-@vertex
-fn wired_triangle_vertex(
-    @builtin(vertex_index) number: u32,
-    @builtin(instance_index) instance: u32,
-) -> WiredTriangleCorner {
-    let draw = wired_draws[instance];
+// A corner, its vertex, and its distances to the edges.
+struct WiredCorner {
+    corner: TriangleCorner,
+    vertex: u32,
+    edges: vec3<f32>,
+    least: f32,
+}
+
+fn wired_corner(number: u32, draw: WiredDraw) -> WiredCorner {
     let model = draws[draw.slot];
     let own = number % 3u;
     let first = draw.first_index + (number - own);
@@ -55,16 +58,39 @@ fn wired_triangle_vertex(
         height(local_b - local_c, local_a - local_c, relative_position(local_c, model)),
         height(local_c - local_a, local_b - local_a, relative_position(local_a, model)),
     );
-    let plain = triangle_corner(select(select(c, b, own == 1u), a, own == 0u), model);
-    var out: WiredTriangleCorner;
-    out.position = plain.position;
-    out.color = plain.color;
-    out.relative = plain.relative;
-    out.normal = plain.normal;
+    let vertex = select(select(c, b, own == 1u), a, own == 0u);
     // A corner lies on both edges except the opposite one.
-    out.edges = select(vec3<f32>(0.0), heights, vec3<u32>(own) == vec3<u32>(0u, 1u, 2u));
-    out.least = min(min(heights.x, heights.y), heights.z);
+    let edges = select(vec3<f32>(0.0), heights, vec3<u32>(own) == vec3<u32>(0u, 1u, 2u));
+    let least = min(min(heights.x, heights.y), heights.z);
+    return WiredCorner(triangle_corner(vertex, model), vertex, edges, least);
+}
+
+@vertex
+fn wired_triangle_vertex(
+    @builtin(vertex_index) number: u32,
+    @builtin(instance_index) instance: u32,
+) -> WiredTriangleCorner {
+    let plain = wired_corner(number, wired_draws[instance]);
+    var out: WiredTriangleCorner;
+    out.position = plain.corner.position;
+    out.color = plain.corner.color;
+    out.relative = plain.corner.relative;
+    out.normal = plain.corner.normal;
+    out.edges = plain.edges;
+    out.least = plain.least;
     return out;
+}
+
+// A lit colour under the lines along its triangle's edges.
+fn under_line(lit: vec4<f32>, edges: vec3<f32>, least: f32, relative: vec3<f32>) -> vec4<f32> {
+    // Voxels that a pixel spans.
+    let pixel = frame.seam * SEAM_PARTS * to_clip(relative).w;
+    let nearest = min(min(edges.x, edges.y), edges.z);
+    // Fade lines of triangles of few pixels, which would be covered by them.
+    let line = 0.85 * clamp(frame.wire_pixels - nearest / pixel, 0.0, 1.0)
+        * clamp(least / pixel * 0.125, 0.0, 1.0);
+    let opacity = lit.a + (1.0 - lit.a) * line;
+    return vec4<f32>(lit.rgb * (1.0 - line), opacity);
 }
 
 @fragment
@@ -73,12 +99,5 @@ fn wired_triangle_fragment(
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
     let lit = lit_triangle(in.color, in.normal, is_front);
-    // Voxels that a pixel spans.
-    let pixel = frame.seam * SEAM_PARTS * to_clip(in.relative).w;
-    let nearest = min(min(in.edges.x, in.edges.y), in.edges.z);
-    // Fade lines of triangles of few pixels, which would be covered by them.
-    let line = 0.85 * clamp(frame.wire_pixels - nearest / pixel, 0.0, 1.0)
-        * clamp(in.least / pixel * 0.125, 0.0, 1.0);
-    let opacity = lit.a + (1.0 - lit.a) * line;
-    return hazed(vec4<f32>(lit.rgb * (1.0 - line), opacity), in.relative);
+    return hazed(under_line(lit, in.edges, in.least, in.relative), in.relative);
 }

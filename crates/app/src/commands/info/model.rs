@@ -1,6 +1,6 @@
 use std::fmt;
 
-use drystone_formats::Model;
+use drystone_formats::{Model, ModelTexture};
 use drystone_mesh::PolygonStats;
 use serde_json::{Value, json};
 
@@ -42,6 +42,11 @@ fn mean_corners(stats: &PolygonStats, count: u32) -> f64 {
     stats.corners as f64 / f64::from(count.max(1))
 }
 
+/// Returns the bytes of all decoded images.
+fn image_bytes(model: &Model) -> usize {
+    model.images.iter().map(|image| image.rgba.len()).sum()
+}
+
 impl<'a> ModelReport<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
         let mut polygons = vec![0; model.materials.len()];
@@ -56,7 +61,15 @@ impl<'a> ModelReport<'a> {
     pub(super) fn to_json(&self) -> Value {
         let Self { model, stats, corners, polygons } = self;
         let materials = model.materials.iter().zip(polygons).map(|(material, polygons)| {
-            json!({"name": material.name, "rgba": material.color, "polygons": polygons})
+            let image = |texture: &Option<ModelTexture>| texture.map(|texture| texture.image);
+            json!({
+                "name": material.name,
+                "rgba": material.color,
+                "polygons": polygons,
+                "base_image": image(&material.base_texture),
+                "emissive_image": image(&material.emissive_texture),
+                "unlit": material.is_unlit,
+            })
         });
         let warnings = model.warnings.iter().map(|warning| {
             let first = warning.first_location;
@@ -83,6 +96,8 @@ impl<'a> ModelReport<'a> {
             "polygon_bytes_unshared": stats.unshared_bytes,
             "sharing_ratio": model.sharing_ratio(),
             "materials": materials.collect::<Vec<_>>(),
+            "images": model.images.iter().map(|image| image.size).collect::<Vec<_>>(),
+            "image_bytes": image_bytes(model),
             "warnings": warnings.collect::<Vec<_>>(),
         })
     }
@@ -117,6 +132,11 @@ impl fmt::Display for ModelReport<'_> {
         let percent = 100.0 * model.sharing_ratio();
         let PolygonStats { bytes, unshared_bytes, .. } = stats;
         writeln!(f, "  memory    {bytes} bytes, {percent:.1} % of {unshared_bytes} unshared")?;
+        if !model.images.is_empty() {
+            let (count, bytes) = (model.images.len(), image_bytes(model));
+            let plural = if count == 1 { "" } else { "s" };
+            writeln!(f, "  textures  {count} image{plural}, {bytes} bytes")?;
+        }
         for (material, polygons) in model.materials.iter().zip(polygons) {
             material_line(f, *polygons as u64, material.color, &material.name)?;
         }

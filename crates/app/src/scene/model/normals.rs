@@ -23,10 +23,10 @@ pub(super) fn position(corner: &CornerRef<'_, ModelVertex>) -> DVec3 {
 }
 
 /// Normals of a smoothly shaded model: those of its file, or else the mean over all polygons around
-/// a coordinate, weighted by area.
+/// a coordinate that have the same smoothing group, weighted by area.
 pub(super) struct SmoothNormals {
-    /// Means by the coordinate's index.
-    means: HashMap<u32, DVec3>,
+    /// Means by the coordinate's index and the smoothing group.
+    means: HashMap<(u32, Option<u32>), DVec3>,
 }
 
 impl SmoothNormals {
@@ -38,21 +38,27 @@ impl SmoothNormals {
         let mut means = HashMap::new();
         for &polygon in model.parts.iter().flat_map(|part| &part.polygons) {
             let area = area_vector(model, polygon)?;
-            let missing =
-                model.polygons.corners(polygon)?.filter(|it| it.data().normal().is_none());
-            for coordinate in missing.filter_map(|corner| corner.coordinate()) {
-                *means.entry(coordinate.index()).or_insert(DVec3::ZERO) += area;
+            for corner in model.polygons.corners(polygon)? {
+                let group = corner.data().smoothing_group();
+                let is_smooth = corner.data().normal().is_none() && group != Some(0);
+                if let Some(coordinate) = corner.coordinate().filter(|_| is_smooth) {
+                    *means.entry((coordinate.index(), group)).or_insert(DVec3::ZERO) += area;
+                }
             }
         }
         Ok(Self { means })
     }
 
-    /// Returns the normal at a corner, not normalized.
-    pub(super) fn of(&self, corner: &CornerRef<'_, ModelVertex>) -> DVec3 {
+    /// Returns the normal at a corner, not normalized; `None` in a polygon that is shaded flat.
+    pub(super) fn of(&self, corner: &CornerRef<'_, ModelVertex>) -> Option<DVec3> {
         if let Some(normal) = corner.data().normal() {
-            return DVec3::from(normal.map(f64::from));
+            return Some(DVec3::from(normal.map(f64::from)));
         }
-        let mean = corner.coordinate().and_then(|it| self.means.get(&it.index()));
-        mean.copied().unwrap_or(DVec3::ZERO)
+        let group = corner.data().smoothing_group();
+        if group == Some(0) {
+            return None;
+        }
+        let mean = corner.coordinate().and_then(|it| self.means.get(&(it.index(), group)));
+        Some(mean.copied().unwrap_or(DVec3::ZERO))
     }
 }

@@ -122,7 +122,8 @@ mod tests {
 
     fn part(count: u32, indices: Vec<u32>, layer: Layer) -> PartTriangles {
         let vertex = |n: u32| TriangleVertex::new([n as f32, 0.0, 0.0], [0.0, 1.0, 0.0], [9; 4]);
-        PartTriangles { vertices: (0..count).map(vertex).collect(), indices, layer }
+        let vertices = (0..count).map(vertex).collect();
+        PartTriangles { vertices, indices, layer, is_textured: false }
     }
 
     proptest! {

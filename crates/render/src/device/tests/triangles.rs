@@ -22,7 +22,7 @@ pub(super) fn in_front_of_the_camera(z: f32, color: [u8; 4]) -> [TriangleVertex;
 }
 
 /// Vertices, indices, and the transform of triangles.
-struct Model<G> {
+pub(super) struct Model<G> {
     vertices: G,
     indices: G,
 }
@@ -34,17 +34,26 @@ impl<G> Model<G> {
         indices: &[u32],
         transform: TriangleTransform,
     ) -> Self {
+        Self::with_data(device, vertices, indices, transform.into())
+    }
+
+    pub(super) fn with_data<D: Device<Geometry = G>>(
+        device: &mut D,
+        vertices: &[TriangleVertex],
+        indices: &[u32],
+        data: DrawData,
+    ) -> Self {
         let mut of_vertices =
             device.create(BufferKind::Vertices, vertices.len() as u32, DrawSlots::New(1)).unwrap();
         let mut of_indices =
             device.create(BufferKind::Indices, indices.len() as u32, DrawSlots::New(0)).unwrap();
         device.write(&mut of_vertices, 0, BufferData::Vertices(vertices));
         device.write(&mut of_indices, 0, BufferData::Indices(indices));
-        device.write(&mut of_vertices, 0, BufferData::DrawData(&[transform.into()]));
+        device.write(&mut of_vertices, 0, BufferData::DrawData(&[data]));
         Self { vertices: of_vertices, indices: of_indices }
     }
 
-    fn batch<'a>(&'a self, commands: &'a [DrawCommand]) -> Batch<'a, G> {
+    pub(super) fn batch<'a>(&'a self, commands: &'a [DrawCommand]) -> Batch<'a, G> {
         Batch::indexed(&self.vertices, &self.indices, commands)
     }
 }

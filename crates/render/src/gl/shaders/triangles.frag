@@ -6,6 +6,12 @@ layout(location = 3) centroid in vec3 edges;
 layout(location = 4) flat in float least;
 #endif
 
+#ifdef TEXTURED
+layout(location = 5) centroid in vec2 uv;
+layout(location = 6) in vec2 center_uv;
+layout(location = 7) flat in uint material;
+#endif
+
 layout(location = 0) out vec4 seen;
 
 // Light on a normal, as in Atmosphere::light.
@@ -33,8 +39,25 @@ void main() {
     // Both sides are lit: the normal is turned to the visible side.
     vec3 turned = gl_FrontFacing ? normal : -normal;
     vec3 own_light = light(turned / max(length(turned), 1e-6));
-    vec3 lit = min(color.rgb * own_light, vec3(1.0));
-    float opacity = color.a;
+    vec4 own = color;
+    vec3 emissive = vec3(0.0);
+#ifdef TEXTURED
+    vec2 across = dFdx(center_uv);
+    vec2 down = dFdy(center_uv);
+    if (material != 0u) {
+        uint flags = textures[material];
+        own *= sampled(material + 4u, uv, across, down);
+        if ((flags & MASKED) != 0u && own.a < uintBitsToFloat(textures[material + 1u])) {
+            discard;
+        }
+        own.a = (flags & (HAS_OPACITY | MASKED)) == HAS_OPACITY ? own.a : 1.0;
+        own_light = (flags & UNLIT) != 0u ? vec3(1.0) : own_light;
+        emissive = unpackUnorm4x8(textures[material + 2u]).rgb
+            * sampled(material + 12u, uv, across, down).rgb;
+    }
+#endif
+    vec3 lit = min(min(own.rgb * own_light, vec3(1.0)) + emissive, vec3(1.0));
+    float opacity = own.a;
 #ifdef WIRED
     float line = wire();
     lit *= 1.0 - line;

@@ -25,6 +25,18 @@ layout(location = 3) centroid out vec3 edges;
 layout(location = 4) flat out float least;
 #endif
 
+#ifdef TEXTURED
+// Corners, materials, and images with mipmaps; see ../../texture_set.rs.
+layout(std430, binding = 4) readonly buffer Textures { uint textures[]; };
+
+layout(location = 5) centroid out vec2 uv;
+// The same at the centre of the pixel, from which the mipmap is selected: differences between
+// centroids are no derivatives.
+layout(location = 6) out vec2 center_uv;
+// Offset of the material; 0 without textures.
+layout(location = 7) flat out uint material;
+#endif
+
 // Per-draw data of a model; see ../../triangle_vertex.rs.
 struct TriangleTransform {
     ivec3 origin;
@@ -50,7 +62,8 @@ vec3 unfolded(uint word) {
 vec3 local_position(uint vertex) {
     uint at = vertex * 5u;
     vec3 own = uintBitsToFloat(uvec3(vertices[at], vertices[at + 1u], vertices[at + 2u]));
-    return own * transform().scale;
+    // A negative scale marks textured meshes.
+    return own * abs(transform().scale);
 }
 
 // Position of a vertex relative to the camera.
@@ -88,6 +101,18 @@ void main() {
     relative = relative_position(local_position(vertex));
     mat4 m = frame.clip_from_relative;
     gl_Position = m[0] * relative.x + m[1] * relative.y + m[2] * relative.z + m[3];
-    color = unpackUnorm4x8(vertices[vertex * 5u + 4u]);
+    uint word = vertices[vertex * 5u + 4u];
+    color = unpackUnorm4x8(word);
+#ifdef TEXTURED
+    uv = vec2(0.0);
+    material = 0u;
+    if (origin_and_scale.w < 0) {
+        uint at = textures[1] + min(word, textures[0] - 1u) * 4u;
+        uv = uintBitsToFloat(uvec2(textures[at], textures[at + 1u]));
+        color = unpackUnorm4x8(textures[at + 2u]);
+        material = textures[at + 3u];
+    }
+    center_uv = uv;
+#endif
     normal = unfolded(vertices[vertex * 5u + 3u]);
 }

@@ -3,6 +3,7 @@
 use super::{
     super::{
         facet::{Facet, Lamp},
+        textures::Textures,
         threads,
         triangles::TriangleBins,
     },
@@ -10,7 +11,7 @@ use super::{
 };
 
 /// Data for colouring the pixels of triangles.
-type Light<'a> = (&'a Shader<'a>, &'a Lamp);
+type Light<'a> = (&'a Shader<'a>, &'a Lamp, &'a Textures);
 
 impl Target {
     /// Colours each pixel with the nearest of the triangles, unless it is hidden; of equally near
@@ -54,12 +55,12 @@ fn draw_samples(
     sampled: &mut Sampled,
     layer: Layer,
     (bins, viewport): (&[TriangleBins], &Viewport),
-    (shader, lamp): Light<'_>,
+    (shader, lamp, textures): Light<'_>,
 ) {
     sampled.draw(
         (viewport, layer),
         |band| bins.iter().flat_map(move |bins| bins.of_band(band)),
-        |at, depth, facet| shader.facet(at, depth, facet, lamp),
+        |at, depth, facet| shader.facet((at, depth), facet, (lamp, textures)),
     );
 }
 
@@ -77,26 +78,29 @@ impl Band<'_> {
         }
     }
 
-    fn draw_facet(&mut self, span: &Span, facet: &Facet, (shader, lamp): Light<'_>) {
+    fn draw_facet(&mut self, span: &Span, facet: &Facet, (shader, lamp, textures): Light<'_>) {
         let first = self.pixels(span).start;
         for (i, x) in span.xs.clone().enumerate() {
             let depth = span.depth + span.depth_step * i as f32;
             if depth >= self.depths[first + i] {
+                let at = (center(x, span.y), depth);
+                let Some(seen) = shader.facet(at, facet, (lamp, textures)) else { continue };
                 self.depths[first + i] = depth;
                 self.kinds[first + i] = SHADED;
-                let seen = shader.facet(center(x, span.y), depth, facet, lamp);
                 self.colors[first + i] = packed(seen);
             }
         }
     }
 
-    fn blend_facet(&mut self, span: &Span, facet: &Facet, (shader, lamp): Light<'_>) {
+    fn blend_facet(&mut self, span: &Span, facet: &Facet, (shader, lamp, textures): Light<'_>) {
         let first = self.pixels(span).start;
         for (i, x) in span.xs.clone().enumerate() {
             let depth = span.depth + span.depth_step * i as f32;
             if depth >= self.depths[first + i] {
+                let at = (center(x, span.y), depth);
+                let Some(seen) = shader.facet(at, facet, (lamp, textures)) else { continue };
                 let color = &mut self.colors[first + i];
-                *color = over(shader.facet(center(x, span.y), depth, facet, lamp), *color);
+                *color = over(seen, *color);
             }
         }
     }
