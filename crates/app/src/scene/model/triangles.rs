@@ -1,7 +1,7 @@
 use std::{collections::HashMap, str::FromStr};
 
 use drystone_formats::{AlphaMode, Model, ModelMaterial, ModelPart};
-use drystone_mesh::{Error, PolygonHandle, Triangulator};
+use drystone_mesh::{Error, Handle, PolygonHandle, Triangulator};
 use drystone_render::{Layer, TextureSet, TriangleMesh, TriangleVertex};
 use glam::DVec3;
 
@@ -207,7 +207,7 @@ impl<'a> PartTriangulator<'a> {
         for corner in self.model.polygons.corners(polygon)? {
             let smooth = self.smooth.as_ref().and_then(|smooth| smooth.of(&corner));
             let normal = smooth.unwrap_or(own);
-            let known = corner.vertex().filter(|_| smooth.is_some()).map(|it| it.index());
+            let known = corner.vertex().filter(|_| smooth.is_some()).map(Handle::index);
             let color = vertex_color(material, corner.data().color());
             opacity = opacity.min(color[3]);
             let shared = known.and_then(|vertex| self.numbers.get(&vertex)).copied();
