@@ -1,4 +1,3 @@
-use bytemuck::{Pod, Zeroable};
 use drystone_mesh::Face;
 
 /// Appearance of a material: a colour for each face direction, and the light that it emits.
@@ -50,30 +49,40 @@ impl From<[u8; 4]> for MaterialLook {
     }
 }
 
-/// Entry of the table of materials as shaders read it.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct MaterialEntry {
-    /// Colour of each face direction.
-    faces: [[u8; 4]; Face::COUNT],
-    /// Part of the colour that is drawn as it is, 0 to 1.
-    emission: f32,
-    /// Fills 32 bytes, so that an entry lies in one cache line.
-    padding: u32,
-}
+#[cfg(any(feature = "wgpu", feature = "gl"))]
+mod entry {
+    use bytemuck::{Pod, Zeroable};
+    use drystone_mesh::Face;
 
-const _: () = assert!(size_of::<MaterialEntry>() == 32);
+    use super::MaterialLook;
 
-impl MaterialEntry {
-    /// Returns the table for shaders. It has at least one entry, as a buffer has: for no materials,
-    /// that of materials that are not in the table.
-    pub(crate) fn table(materials: &[MaterialLook]) -> Vec<Self> {
-        let materials = if materials.is_empty() { &[MaterialLook::MISSING] } else { materials };
-        let entry = |look: &MaterialLook| Self {
-            faces: look.faces,
-            emission: f32::from(look.emission) / f32::from(u8::MAX),
-            padding: 0,
-        };
-        materials.iter().map(entry).collect()
+    /// Entry of the table of materials as shaders read it.
+    #[derive(Clone, Copy, Debug, Pod, Zeroable)]
+    #[repr(C)]
+    pub(crate) struct MaterialEntry {
+        /// Colour of each face direction.
+        faces: [[u8; 4]; Face::COUNT],
+        /// Part of the colour that is drawn as it is, 0 to 1.
+        emission: f32,
+        /// Fills 32 bytes, so that an entry lies in one cache line.
+        padding: u32,
+    }
+
+    const _: () = assert!(size_of::<MaterialEntry>() == 32);
+
+    impl MaterialEntry {
+        /// Returns the table for shaders. It has at least one entry, as a buffer has: for no materials,
+        /// that of materials that are not in the table.
+        pub(crate) fn table(materials: &[MaterialLook]) -> Vec<Self> {
+            let materials = if materials.is_empty() { &[MaterialLook::MISSING] } else { materials };
+            let entry = |look: &MaterialLook| Self {
+                faces: look.faces,
+                emission: f32::from(look.emission) / f32::from(u8::MAX),
+                padding: 0,
+            };
+            materials.iter().map(entry).collect()
+        }
     }
 }
+#[cfg(any(feature = "wgpu", feature = "gl"))]
+pub(crate) use entry::MaterialEntry;
