@@ -145,7 +145,7 @@ const fn bytes_of([width, height]: [u32; 2]) -> u64 {
     width as u64 * height as u64 * 4
 }
 
-/// How often an image must be halved to fit into this memory; `None` if not even a texel fits.
+/// Number of times that an image must be halved to fit into this memory; `None` if not even a texel fits.
 #[cfg(feature = "textures")]
 fn halvings(mut size: [u32; 2], max_bytes: u64) -> Option<u32> {
     let mut halvings = 0;

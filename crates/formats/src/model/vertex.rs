@@ -32,7 +32,7 @@ pub struct ModelVertex {
 }
 
 impl Default for ModelVertex {
-    /// Without a normal, white.
+    /// White, without a normal.
     fn default() -> Self {
         Self { direction: None, color: [u8::MAX; 4] }
     }

@@ -174,7 +174,7 @@ fn emissive_textures_with_other_coordinates_are_counted() {
     assert_eq!((model.materials[0].emissive, model.materials[0].emissive_texture), ([0; 3], None));
 }
 
-/// What cannot be shown is counted, and the rest is read.
+/// Each fault of a texture is counted, and the rest is read.
 #[test]
 fn bad_textures_are_counted_by_kind() {
     let (good, huge) = (png(&[&[RED, GREEN]]), huge_png(8193));

@@ -2,7 +2,6 @@
 
 use glam::{Vec2, Vec4};
 
-use super::shade::unpacked;
 use crate::{error::RenderError, texture_set::TextureSet};
 
 /// Flags of a material.
@@ -69,7 +68,7 @@ impl Textures {
         let at = self.word(1) + number.min(last) * CORNER_WORDS;
         Some(Corner {
             uv: Vec2::new(self.number(at), self.number(at + 1)),
-            color: unpacked(self.word(at + 2).to_le_bytes()),
+            color: unpacked(self.word(at + 2)),
             material: self.word(at + 3),
         })
     }
@@ -84,7 +83,7 @@ impl Textures {
         if flags & HAS_OPACITY == 0 || flags & MASKED != 0 {
             color.w = 1.0;
         }
-        let emissive = unpacked(self.word(material + 2).to_le_bytes());
+        let emissive = unpacked(self.word(material + 2));
         let emissive = emissive * self.sampled(material + EMISSIVE, at);
         Some(Surface { color, emissive, is_unlit: flags & UNLIT != 0 })
     }
@@ -129,12 +128,18 @@ impl Textures {
         let rows = [0, 1].map(|n| wrapped(low_y as i32 + n, height, wrap >> 2 & 3));
         let texel = |column: usize, row: usize| {
             let at = first + (rows[row] * width + columns[column]) as u32;
-            unpacked(self.word(at).to_le_bytes())
+            unpacked(self.word(at))
         };
         let top = texel(0, 0) + (texel(1, 0) - texel(0, 0)) * part_x;
         let bottom = texel(0, 1) + (texel(1, 1) - texel(0, 1)) * part_x;
         top + (bottom - top) * part_y
     }
+}
+
+/// The four channels of a word, from 0 to 1.
+#[inline]
+fn unpacked(word: u32) -> Vec4 {
+    Vec4::from_array(word.to_le_bytes().map(f32::from)) / 255.0
 }
 
 /// A coordinate in the first repetition: 0 to 1, or to 2 for mirrored ones.

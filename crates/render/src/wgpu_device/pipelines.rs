@@ -19,7 +19,7 @@ pub(super) struct Pipelines {
     pub(super) sky: wgpu::RenderPipeline,
     /// Opaque and blended pipeline of triangles.
     triangles: [wgpu::RenderPipeline; 2],
-    /// Those of triangles with textures, created when the first frame needs them.
+    /// Pipelines of triangles with textures, created when the first frame needs them.
     textured: Option<[wgpu::RenderPipeline; 2]>,
     plain: QuadPipelines,
     /// Created when the first frame needs them.
@@ -38,7 +38,7 @@ pub(super) struct WiredTriangles {
     /// Opaque and blended pipeline.
     pub(super) both: [wgpu::RenderPipeline; 2],
     layout: wgpu::PipelineLayout,
-    /// Those with textures, created when the first frame needs them.
+    /// Pipelines with lines and textures, created when the first frame needs them.
     textured: Option<[wgpu::RenderPipeline; 2]>,
 }
 

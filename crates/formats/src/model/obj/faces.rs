@@ -1,9 +1,8 @@
 use std::collections::HashMap;
 
 use super::lines::{Lines, Statement, bad};
-use super::materials::Definitions;
+use super::materials::{self, Definitions};
 use super::numbers::Numbers;
-use super::textures;
 use crate::fault::Fault;
 use crate::model::builder::{Builder, FaceCorner, MAX_FACE_CORNERS};
 use crate::model::fault::{name_of, quoted};
@@ -159,7 +158,7 @@ impl<'a, 'f> Faces<'a, 'f> {
         let name = self.material.clone().unwrap_or_default();
         let material = match definition {
             Some(definition) => {
-                textures::material(name, definition, self.builder, self.named_files)
+                materials::material(name, definition, self.builder, self.named_files)
             }
             None => ModelMaterial::new(name, ModelMaterial::DEFAULT_COLOR),
         };

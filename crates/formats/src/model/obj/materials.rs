@@ -3,8 +3,11 @@ use std::collections::HashMap;
 use super::lines::{Lines, Statement, number, numbers};
 use super::textures::Map;
 use crate::fault::Fault;
-use crate::model::ModelMaterial;
+use crate::model::builder::Builder;
 use crate::model::fault::name_of;
+use crate::model::files::NamedFiles;
+use crate::model::texture::{alpha_mode, with_opacity};
+use crate::model::{AlphaMode, ModelImage, ModelMaterial};
 
 /// Definitions of materials by name, from the `.mtl` files.
 pub(super) type Definitions = HashMap<String, Definition>;
@@ -112,6 +115,58 @@ fn is_name(word: &[u8]) -> bool {
 /// Converts a number from 0 to 1 to a byte.
 pub(super) fn byte(number: f32) -> u8 {
     (number.clamp(0.0, 1.0) * 255.0).round() as u8
+}
+
+/// Makes a material from its definition, and reads its textures.
+pub(super) fn material(
+    name: String,
+    definition: &Definition,
+    builder: &mut Builder,
+    named_files: &mut NamedFiles,
+) -> ModelMaterial {
+    let mut material = ModelMaterial::new(name, definition.color());
+    let location = format!("material {}", material.name);
+    let mut image = |map: &Map, builder: &mut Builder| {
+        let location = format_args!("{location}, {}", map.name);
+        builder.image(map.name.clone(), location, || named_files.texture(&map.name).map(Into::into))
+    };
+    let Definition { color_map, opacity_map, emissive_map, .. } = definition;
+    let color = color_map.as_ref().and_then(|map| Some((map, image(map, builder)?)));
+    let opacity = opacity_map.as_ref().and_then(|map| Some((map, image(map, builder)?)));
+    let emissive = emissive_map.as_ref().and_then(|map| Some((map, image(map, builder)?)));
+    material.base_texture = color.map(|(map, image)| map.texture(image));
+    if let Some((map, mask)) = opacity {
+        let color = color.map(|(map, image)| (map, Some(image))).unwrap_or((map, None));
+        let combined = match color {
+            // One image has both.
+            (_, Some(image)) if image == mask => Some(image),
+            (_, base) => {
+                let of =
+                    |number: usize, builder: &Builder| builder.model.images.get(number).cloned();
+                let mask = of(mask, builder);
+                mask.and_then(|mask| {
+                    let base = base.and_then(|base| of(base, builder));
+                    let base = base.unwrap_or_else(|| white(mask.size));
+                    builder.derive_image(base.size, &location, || with_opacity(&base, &mask))
+                })
+            }
+        };
+        if let Some(image) = combined {
+            material.base_texture = Some(color.0.texture(image));
+            material.alpha = builder.model.images.get(image).map_or(AlphaMode::Opaque, alpha_mode);
+        }
+    }
+    material.emissive_texture = emissive.map(|(map, image)| map.texture(image));
+    let default = if emissive.is_some() { [u8::MAX; 3] } else { [0; 3] };
+    // Programs write `Ke 0 0 0` beside the map, which would hide it.
+    material.emissive = definition.emissive.filter(|it| *it != [0; 3]).unwrap_or(default);
+    material
+}
+
+/// A white image.
+fn white(size: [u32; 2]) -> ModelImage {
+    let texels = size[0] as usize * size[1] as usize;
+    ModelImage { size, rgba: std::iter::repeat_n(u8::MAX, 4 * texels).collect() }
 }
 
 #[cfg(test)]

@@ -1,17 +1,13 @@
 //! Textures of `.mtl` files.
 
 use super::lines::number;
-use super::materials::Definition;
-use crate::model::builder::Builder;
-use crate::model::files::NamedFiles;
-use crate::model::texture::{alpha_mode, with_opacity};
-use crate::model::{AlphaMode, ModelImage, ModelMaterial, ModelTexture, Wrap};
+use crate::model::{ModelTexture, Wrap};
 
 /// A `map` statement: the name of an image and its position on the surface.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Map {
     /// Path relative to the model's folder, as written: not checked yet.
-    name: String,
+    pub(super) name: String,
     scale: [f32; 2],
     offset: [f32; 2],
     wrap: Wrap,
@@ -70,7 +66,7 @@ impl Map {
     }
 
     /// The texture with an image.
-    fn texture(&self, image: usize) -> ModelTexture {
+    pub(super) fn texture(&self, image: usize) -> ModelTexture {
         let ([width, height], [across, up]) = (self.scale, self.offset);
         // Texture coordinates begin at the lower left corner, rows of images at the top.
         let transform = [[width, 0.0, across], [0.0, -height, 1.0 - up]];
@@ -83,58 +79,6 @@ fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     (word, rest.trim_ascii_start())
-}
-
-/// Makes a material from its definition, and reads its textures.
-pub(super) fn material(
-    name: String,
-    definition: &Definition,
-    builder: &mut Builder,
-    named_files: &mut NamedFiles,
-) -> ModelMaterial {
-    let mut material = ModelMaterial::new(name, definition.color());
-    let location = format!("material {}", material.name);
-    let mut image = |map: &Map, builder: &mut Builder| {
-        let location = format_args!("{location}, {}", map.name);
-        builder.image(map.name.clone(), location, || named_files.texture(&map.name).map(Into::into))
-    };
-    let Definition { color_map, opacity_map, emissive_map, .. } = definition;
-    let color = color_map.as_ref().and_then(|map| Some((map, image(map, builder)?)));
-    let opacity = opacity_map.as_ref().and_then(|map| Some((map, image(map, builder)?)));
-    let emissive = emissive_map.as_ref().and_then(|map| Some((map, image(map, builder)?)));
-    material.base_texture = color.map(|(map, image)| map.texture(image));
-    if let Some((map, mask)) = opacity {
-        let color = color.map(|(map, image)| (map, Some(image))).unwrap_or((map, None));
-        let combined = match color {
-            // One image has both.
-            (_, Some(image)) if image == mask => Some(image),
-            (_, base) => {
-                let of =
-                    |number: usize, builder: &Builder| builder.model.images.get(number).cloned();
-                let mask = of(mask, builder);
-                mask.and_then(|mask| {
-                    let base = base.and_then(|base| of(base, builder));
-                    let base = base.unwrap_or_else(|| white(mask.size));
-                    builder.derive_image(base.size, &location, || with_opacity(&base, &mask))
-                })
-            }
-        };
-        if let Some(image) = combined {
-            material.base_texture = Some(color.0.texture(image));
-            material.alpha = builder.model.images.get(image).map_or(AlphaMode::Opaque, alpha_mode);
-        }
-    }
-    material.emissive_texture = emissive.map(|(map, image)| map.texture(image));
-    let default = if emissive.is_some() { [u8::MAX; 3] } else { [0; 3] };
-    // Programs write `Ke 0 0 0` beside the map, which would hide it.
-    material.emissive = definition.emissive.filter(|it| *it != [0; 3]).unwrap_or(default);
-    material
-}
-
-/// A white image.
-fn white(size: [u32; 2]) -> ModelImage {
-    let texels = size[0] as usize * size[1] as usize;
-    ModelImage { size, rgba: std::iter::repeat_n(u8::MAX, 4 * texels).collect() }
 }
 
 #[cfg(test)]
