@@ -58,8 +58,8 @@ pub trait Output: sealed::Sealed {
     /// no textures.
     ///
     /// # Cost
-    /// See [`TextureSet`]; none for a clone of the current set, which devices keep. Pictures without textured meshes cost no more than before once the set is
-    /// empty again.
+    /// See [`TextureSet`]; none for a clone of the current set, which devices keep. Pictures without
+    /// textured meshes cost no more once the set is empty again.
     ///
     /// # Errors
     /// `TooLarge` if the coarsest mipmaps do not fit into a storage buffer, `OutOfMemory`, `Device`, or

@@ -74,6 +74,10 @@ impl<D: Output> Output for SharedDevice<D> {
         self.it().set_materials(materials)
     }
 
+    fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {
+        self.it().set_palette(colors)
+    }
+
     fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
         self.it().set_textures(textures)
     }

@@ -148,7 +148,7 @@ fn an_imported_region_has_the_blocks_of_the_file() {
 
     let folder = Folder::new();
     let world = imported(&MinecraftWorld::open(&path).unwrap(), &folder.file("w.drystone"));
-    // Air is no material, and each other name is its own material.
+    // Air is no material, and each other block has its own materials.
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for (name, count) in blocks {
         let name = name.strip_prefix("minecraft:").unwrap().to_owned();
@@ -158,7 +158,13 @@ fn an_imported_region_has_the_blocks_of_the_file() {
     }
     let counts = world.summary().unwrap().voxels.into_iter();
     let name = |material| world.materials().get(material).unwrap().name.clone();
-    let found: BTreeMap<String, u64> = counts.map(|(it, count)| (name(it), count)).collect();
+    // Blocks with snow on them, or that lie along an axis, are materials of their own.
+    let mut found: BTreeMap<String, u64> = BTreeMap::new();
+    for (material, count) in counts {
+        let name = name(material);
+        let block = name.split_once(' ').map_or(name.as_str(), |(block, _)| block);
+        *found.entry(block.to_owned()).or_default() += count;
+    }
     assert_eq!(found, expected);
     assert!(columns.len() > 10 && found.len() > 20, "{} {}", columns.len(), found.len());
 }
