@@ -187,6 +187,13 @@ pub trait Device: Output {
         true
     }
 
+    /// Returns the token of the shadow maps that the device keeps; 0 if it keeps none. Maps are kept
+    /// until a picture is drawn without shadows or with those of another renderer, or fails.
+    #[doc(hidden)]
+    fn kept_shadows(&self) -> u64 {
+        0
+    }
+
     /// Returns which frames are known to be complete. Never waits.
     fn progress(&mut self) -> Progress;
 }
@@ -204,6 +211,8 @@ pub struct DeviceInfo {
     pub access: Access,
     /// Maximum number of quads in one geometry.
     pub max_quads: u32,
+    /// Whether the device draws on the CPU: the software rasteriser, or a driver without a GPU.
+    pub is_software: bool,
     /// Whether the device can cull meshes on the GPU, or the reason why it cannot.
     pub culling: Result<(), &'static str>,
 }

@@ -31,6 +31,8 @@ mod program;
 #[allow(unsafe_code)]
 mod progress;
 mod ring;
+#[allow(unsafe_code)]
+mod shadows;
 mod staging;
 #[allow(unsafe_code)]
 mod target;
@@ -55,6 +57,7 @@ use self::{
     platform::Platform,
     program::Program,
     progress::Fences,
+    shadows::ShadowMaps,
     staging::Staging,
     target::Target,
     upload::UploadRange,
@@ -69,8 +72,9 @@ use crate::{
     image::Image,
     material_look::MaterialLook,
     overlay::Overlay,
-    passes::Passes,
+    passes::{Passes, ShadowPass},
     samples::Samples,
+    software::is_software,
     texture_set::TextureSet,
     window_target::WindowTarget,
 };
@@ -90,6 +94,8 @@ pub struct GlDevice {
     painter: Painter,
     staging: Staging,
     progress: Fences,
+    /// `None` until a picture has shadows, and after one without.
+    shadows: Option<ShadowMaps>,
     /// Painter of the overlay. `None` until the first overlay is set.
     overlay: Option<OverlayPainter>,
 }
@@ -137,23 +143,26 @@ impl GlDevice {
         let painter = Painter::new(&context)?;
         let staging = Staging::new(&context, config.access == Access::Direct)?;
         let progress = Fences::new(&context);
-        let (access, overlay) = (config.access, None);
-        Ok(Self { access, target, painter, staging, progress, overlay, context })
+        let (access, shadows, overlay) = (config.access, None, None);
+        Ok(Self { access, target, painter, staging, progress, shadows, overlay, context })
     }
 
     /// Draws one frame. `paint` receives the range of the frame's data. The commands, one after the
-    /// other, begin at a fixed offset from its start.
+    /// other, begin at a fixed offset from its start. With `shadows` is the offset of their commands, if
+    /// they are drawn indirectly.
     fn draw_with<'a>(
         &mut self,
         frame: &Frame,
         commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
+        shadows: Option<(&ShadowPass<'_, GlGeometry>, Option<u64>)>,
         paint: impl FnOnce(&Painter, &Gl, &UploadRange, u64),
     ) -> Result<Submitted, RenderError> {
         self.context.check_known("drawing")?;
         let context = Rc::clone(&self.context);
         let gl = context.current()?;
-        self.painter.prepare(frame)?;
+        self.painter.prepare(frame, shadows.is_some())?;
         let range = self.upload(gl, frame, commands)?;
+        self.draw_shadows(gl, &range, shadows)?;
         self.target.begin(gl);
         paint(&self.painter, gl, &range, COMMANDS_BYTES);
         self.target.resolve(gl);
@@ -263,7 +272,7 @@ impl GlDevice {
         commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
         paint: impl FnOnce(&Gl, u64),
     ) -> Result<Submitted, RenderError> {
-        self.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
+        self.draw_with(frame, commands, None, |painter, gl, range, commands_bytes| {
             painter.bind_frame(gl, range);
             use_program(gl, program);
             paint(gl, range.offset_bytes + commands_bytes);
@@ -286,6 +295,7 @@ impl Output for GlDevice {
             samples: self.target.samples(),
             access: self.access,
             max_quads: u32::try_from(max_quads).unwrap_or(u32::MAX),
+            is_software: is_software(&self.context.name),
             culling: Err(NO_CULLING),
         }
     }
@@ -396,12 +406,21 @@ impl Device for GlDevice {
         if passes.culled.is_some() {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
+        // The maps are not those of a picture that is not drawn.
+        self.shadows.iter_mut().for_each(|maps| maps.token = 0);
         passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         let indirect = passes.batches().filter(|_| passes.indirect);
         let commands = indirect.map(|batch| batch.commands);
-        self.draw_with(frame, commands, |painter, gl, range, commands_bytes| {
+        let of_scene = passes.scene_batches().map(|batch| size_of_val(batch.commands) as u64);
+        let of_scene = passes.indirect.then(|| of_scene.sum());
+        let shadows = passes.shadows.map(|pass| (pass, of_scene));
+        self.draw_with(frame, commands, shadows, |painter, gl, range, commands_bytes| {
             painter.paint(gl, range, commands_bytes, (frame, passes));
         })
+    }
+
+    fn kept_shadows(&self) -> u64 {
+        self.shadows.as_ref().map_or(0, |maps| maps.token)
     }
 
     fn progress(&mut self) -> Progress {

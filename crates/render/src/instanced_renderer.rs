@@ -7,9 +7,10 @@ use crate::{
     draw_data::DrawData,
     error::RenderError,
     mesh_data::{CubesMark, Layer, MeshData, MeshId, Owner, next_renderer},
-    passes::{Batch, Passes},
+    passes::{Batch, Passes, ShadowPass},
     pool_renderer::totals,
     renderer::{DrawStats, HeldStats, Renderer},
+    shadows::ShadowCache,
     view::View,
     visibility::Visibility,
 };
@@ -76,6 +77,7 @@ pub struct InstancedRenderer<D: Device> {
     policy: SlotPolicy,
     cubes: CubeBuffer,
     regions: Regions,
+    shadows: ShadowCache,
     segments: Segments<D::Geometry>,
     meshes: Slots<CubeMesh>,
     translucent: TranslucentMeshes<D::Geometry>,
@@ -96,6 +98,7 @@ impl<D: Device> InstancedRenderer<D> {
             policy,
             cubes: CubeBuffer::new(policy),
             regions: Regions::new(),
+            shadows: ShadowCache::default(),
             segments: Segments::new(max_entries),
             meshes: Slots::new(),
             translucent: TranslucentMeshes::new(max_entries)?,
@@ -212,9 +215,16 @@ impl<D: Device> InstancedRenderer<D> {
         let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
+        self.regions.take_changed(|region| self.shadows.changed(region));
+        let plan = self.shadows.plan(view, [width, height], self.device.kept_shadows());
+        let plan = plan.as_ref();
         let blended = self.translucent.batches(&mut self.device, view, &visibility);
-        let opaque: Vec<Batch<'_, _>> = self.segments.batches(self.cubes.high_water()).collect();
-        let passes = Passes { opaque: &opaque, blended: &blended, ..Passes::default() };
+        self.segments.prepare(self.cubes.high_water());
+        let segments = &self.segments;
+        let opaque: Vec<Batch<'_, _>> = segments.batches().collect();
+        let shadows = plan.map(|plan| ShadowPass::new(plan, |_| segments.batches().collect()));
+        let (opaque, blended, shadows) = (&opaque, &blended, shadows.as_ref());
+        let passes = Passes { opaque, blended, shadows, ..Passes::default() };
         let Submitted { frame, shown } = self.device.draw(&frame, &passes)?;
         let drawn = totals(&passes);
         self.translucent.submitted(frame);

@@ -31,6 +31,7 @@ mod renderer;
 #[cfg(feature = "png")]
 mod replace_file;
 mod samples;
+mod shadows;
 mod shared_device;
 #[cfg(any(feature = "soft", test))]
 mod soft;
@@ -66,7 +67,7 @@ pub use material_look::MaterialLook;
 pub use mesh_data::{Layer, MeshData, MeshId};
 pub use naive_renderer::NaiveRenderer;
 pub use overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
-pub use passes::{Batch, Passes};
+pub use passes::{Batch, Passes, ShadowPass};
 pub use pool_renderer::{
     FlushedBuffers, PoolGeometries, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
 };

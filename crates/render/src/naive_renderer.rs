@@ -8,9 +8,10 @@ use crate::{
     draw_data::DrawData,
     error::RenderError,
     mesh_data::{Layer, MeshData, MeshId, NaiveMark, Owner, next_renderer},
-    passes::{Batch, Passes},
+    passes::{Batch, Passes, ShadowPass},
     pool_renderer::totals,
     renderer::{DrawStats, HeldStats, Renderer},
+    shadows::{Redrawn, ShadowCache},
     triangle_mesh::{TriangleMesh, TrianglesId, TrianglesOwner},
     view::View,
     visibility::Visibility,
@@ -26,6 +27,7 @@ pub struct NaiveRenderer<D: Device> {
     /// Unique among naive renderers; detects meshes of other renderers.
     id: u32,
     meshes: Slots<NaiveMesh<D::Geometry>>,
+    shadows: ShadowCache,
     /// Counts of the last picture.
     drawn: DrawStats,
 }
@@ -56,7 +58,8 @@ impl<D: Device> NaiveRenderer<D> {
     /// Creates a renderer without meshes.
     pub fn new(device: D) -> Self {
         let id = next_renderer();
-        Self { device, id, meshes: Slots::new(), drawn: DrawStats::default() }
+        let (meshes, shadows) = (Slots::new(), ShadowCache::default());
+        Self { device, id, meshes, shadows, drawn: DrawStats::default() }
     }
 
     fn upload(&mut self, mesh: &MeshData<'_>) -> Result<NaiveMesh<D::Geometry>, RenderError> {
@@ -113,6 +116,7 @@ impl<D: Device> NaiveRenderer<D> {
         mesh: NaiveMesh<D::Geometry>,
     ) -> Result<Handle<NaiveMark>, RenderError> {
         let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
+        self.shadows.changed(&mesh.bounds);
         Ok(self.meshes.insert(mesh).map_err(full)?.cast())
     }
 
@@ -127,12 +131,16 @@ impl<D: Device> NaiveRenderer<D> {
         new: NaiveMesh<D::Geometry>,
     ) {
         if let Some(old) = self.meshes.get_mut(handle) {
+            self.shadows.changed(&old.bounds);
+            self.shadows.changed(&new.bounds);
             *old = new;
         }
     }
 
     fn remove_mesh(&mut self, handle: Handle<NaiveMesh<D::Geometry>>) -> Result<(), RenderError> {
-        self.meshes.remove(handle).map(|_| ()).ok_or(RenderError::StaleMesh)
+        let mesh = self.meshes.remove(handle).ok_or(RenderError::StaleMesh)?;
+        self.shadows.changed(&mesh.bounds);
+        Ok(())
     }
 
     /// The handle of a mesh of the renderer with number `renderer`.
@@ -158,6 +166,13 @@ impl<D: Device> NaiveRenderer<D> {
         };
         self.own(renderer, handle)
     }
+}
+
+/// Batches of the opaque meshes in the box of a shadow map.
+fn casters<'a, G>(meshes: &'a Slots<NaiveMesh<G>>, map: &Redrawn) -> Vec<Batch<'a, G>> {
+    let meshes = meshes.iter().map(|(_, mesh)| mesh);
+    let casters = meshes.filter(|mesh| mesh.layer == Layer::Opaque);
+    casters.filter(|mesh| map.visibility.in_view(&mesh.bounds)).map(NaiveMesh::batch).collect()
 }
 
 /// Draw commands for all quads of a mesh: one, or several if the mesh is longer than the index
@@ -250,7 +265,12 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         blended.sort_by_key(|(key, _)| *key);
         let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();
         let (opaque, blended) = (&opaque, &blended);
-        let passes = Passes { opaque, blended, indirect: false, culled: None };
+        let kept = self.device.kept_shadows();
+        let plan = self.shadows.plan(view, [width, height], kept);
+        let meshes = &self.meshes;
+        let shadows = plan.as_ref().map(|plan| ShadowPass::new(plan, |map| casters(meshes, map)));
+        let shadows = shadows.as_ref();
+        let passes = Passes { opaque, blended, indirect: false, culled: None, shadows };
         let Submitted { shown, .. } = self.device.draw(&frame, &passes)?;
         let meshes = (opaque.len() + blended.len()) as u32;
         self.drawn = DrawStats { meshes, shown, ..totals(&passes) };

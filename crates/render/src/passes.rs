@@ -3,7 +3,13 @@
 use drystone_mesh::{INDICES_PER_QUAD, VERTICES_PER_QUAD};
 use drystone_pool::DrawCommand;
 
-use crate::{buffers::PATTERN_QUADS, cull::Culled, error::RenderError};
+use crate::{
+    buffers::PATTERN_QUADS,
+    cull::Culled,
+    error::RenderError,
+    frame::Frame,
+    shadows::{Redrawn, ShadowFrame, ShadowPlan},
+};
 
 /// The batches of one picture.
 pub struct Passes<'a, G> {
@@ -16,19 +22,60 @@ pub struct Passes<'a, G> {
     /// Meshes whose visible part is drawn before all batches, culled by the GPU. Only devices whose
     /// [`DeviceInfo::culling`](crate::DeviceInfo::culling) is `Ok` accept it.
     pub culled: Option<&'a Culled<'a, G>>,
+    /// Shadow maps that the picture reads.
+    pub shadows: Option<&'a ShadowPass<'a, G>>,
 }
 
 impl<G> Default for Passes<'_, G> {
     /// No batches, each to be issued as one indirect call.
     fn default() -> Self {
-        Self { opaque: &[], blended: &[], indirect: true, culled: None }
+        Self { opaque: &[], blended: &[], indirect: true, culled: None, shadows: None }
     }
 }
 
 impl<'a, G> Passes<'a, G> {
-    /// Returns all batches in drawing order.
+    /// Returns all batches: those of the picture in drawing order, then those of the shadow maps.
     pub fn batches(&self) -> impl Iterator<Item = &'a Batch<'a, G>> + Clone {
+        let cascades = self.shadows.into_iter().flat_map(|shadows| &shadows.redrawn);
+        self.scene_batches().chain(cascades.flat_map(|cascade| &cascade.batches))
+    }
+
+    /// Returns the batches of the picture in drawing order.
+    pub fn scene_batches(&self) -> impl Iterator<Item = &'a Batch<'a, G>> + Clone {
         self.opaque.iter().chain(self.blended)
+    }
+}
+
+/// Shadow maps of one picture. Renderers of this crate create them for views with
+/// [shadows](crate::View::shadows).
+pub struct ShadowPass<'a, G> {
+    /// Identifies the maps of one renderer.
+    pub(crate) token: u64,
+    pub(crate) frame: ShadowFrame,
+    /// Side of the maps, in texels.
+    pub(crate) side: u32,
+    /// Maps to be drawn before the picture. The others are kept from earlier pictures.
+    pub(crate) redrawn: Vec<CascadePass<'a, G>>,
+}
+
+/// A shadow map to be drawn.
+pub(crate) struct CascadePass<'a, G> {
+    /// Index of the map.
+    pub(crate) layer: usize,
+    pub(crate) frame: Frame,
+    pub(crate) batches: Vec<Batch<'a, G>>,
+}
+
+impl<'a, G> ShadowPass<'a, G> {
+    /// Creates the pass of a plan. `batches` returns what casts shadows into a map.
+    pub(crate) fn new(
+        plan: &ShadowPlan,
+        mut batches: impl FnMut(&Redrawn) -> Vec<Batch<'a, G>>,
+    ) -> Self {
+        let cascade =
+            |it: &Redrawn| CascadePass { layer: it.layer, frame: it.frame, batches: batches(it) };
+        let redrawn = plan.redrawn.iter().map(cascade).collect();
+        Self { token: plan.token, frame: plan.frame, side: plan.side, redrawn }
     }
 }
 

@@ -7,16 +7,17 @@ use crate::{
     device::{Device, DeviceInfo, Output, Submitted, sealed::Sealed},
     draw_data::DrawData,
     error::RenderError,
-    frame::Frame,
     mesh_data::{Layer, MeshData, MeshId, Owner},
     passes::{Passes, quad_count, triangle_count},
     renderer::{DrawStats, HeldStats, Renderer},
+    shadows::ShadowPlan,
     triangle_mesh::{TriangleMesh, TrianglesId},
     view::View,
     visibility::Visibility,
 };
 
 mod buffers;
+mod casters;
 mod config;
 mod opaque;
 mod triangles;
@@ -24,19 +25,13 @@ mod triangles;
 #[cfg(feature = "wgpu")]
 use crate::cull::{Culled, cull_view};
 pub use buffers::{FlushedBuffers, PoolGeometries, PoolUpload};
-pub use config::PoolRendererConfig;
+use casters::Casters;
+use config::min_buffer_quads;
+pub use config::{PoolRendererConfig, capacity_for};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
 use triangles::{TriangleBatches, Triangles};
 
-/// Minimum size of a buffer, in quads: 512 KiB. Also the size of the first buffer if the scene's
-/// size is unknown.
-const MIN_BUFFER_QUADS: u32 = 1 << 16;
-/// Minimum size of a buffer in the smallest scenes, in quads.
-const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
-/// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh is
-/// allocated before its old range is freed.
-const SPARE_DIVISOR: u64 = 32;
 /// Limit for moves before a frame that defragment the pool: some hundredths of a millisecond of GPU
 /// time.
 const MOVES: MoveBudget = MoveBudget::DEFAULT.with_bytes(256 << 10).with_moves(64);
@@ -64,6 +59,7 @@ pub struct PoolRenderer<D: Device> {
     pool: Pool,
     opaque: Opaque,
     blended: DrawList,
+    casters: Casters,
     /// Polygon models; `None` until the first is inserted.
     triangles: Option<Box<Triangles<D::Geometry>>>,
     /// Maximum size of a buffer, in bytes.
@@ -140,6 +136,7 @@ impl<D: Device> PoolRenderer<D> {
             opaque: Opaque::new(Cull::Cpu, hidden, &pool),
             pool,
             blended: DrawList::with_config(ListConfig::default().with_hidden(hidden)),
+            casters: Casters::default(),
             triangles: None,
             max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
             hidden,
@@ -209,13 +206,22 @@ impl<D: Device> PoolRenderer<D> {
         &mut self,
         view: &View,
         visibility: &Visibility,
-        frame: &Frame,
+        plan: Option<&ShadowPlan>,
     ) -> Result<DrawStats, RenderError> {
-        let Self { device, buffers, pool, opaque, blended, triangles, .. } = self;
+        let Self { device, buffers, pool, opaque, blended, casters, triangles, .. } = self;
+        let DeviceInfo { size: [width, height], .. } = device.info();
+        let frame = &view.frame(width, height);
         let buffers = buffers.flush(device);
-        let of_models = triangles.as_mut().map(|it| it.batches(device, view, visibility));
-        let TriangleBatches { opaque: solid, blended: clear, meshes: models } =
+        let redrawn = plan.map_or(&[][..], |plan| &plan.redrawn);
+        let of_models =
+            triangles.as_mut().map(|it| it.batches(device, (view, visibility), redrawn));
+        let TriangleBatches { opaque: solid, blended: clear, casters: models, meshes } =
             of_models.unwrap_or_default();
+        let shadows = match plan {
+            Some(plan) => Some(casters.pass(plan, (opaque, blended, pool), (buffers, models))?),
+            None => None,
+        };
+        let shadows = shadows.as_ref();
         let mut blended_batches = buffers.batches(blended.runs(pool));
         blended_batches.extend(clear);
         let (submitted, drawn) = match opaque {
@@ -223,7 +229,7 @@ impl<D: Device> PoolRenderer<D> {
                 let mut opaque_batches = buffers.batches(list.runs(pool));
                 opaque_batches.extend(solid);
                 let (opaque, blended) = (&opaque_batches, &blended_batches);
-                let passes = Passes { opaque, blended, ..Passes::default() };
+                let passes = Passes { opaque, blended, shadows, ..Passes::default() };
                 (device.draw(frame, &passes)?, totals(&passes))
             }
             #[cfg(feature = "wgpu")]
@@ -232,11 +238,11 @@ impl<D: Device> PoolRenderer<D> {
                 let view = cull_view(view, visibility, frame);
                 let culled = Culled { table, geometries: &geometries, view };
                 let (opaque, blended, culled) = (&solid, &blended_batches, Some(&culled));
-                let passes = Passes { opaque, blended, culled, ..Passes::default() };
+                let passes = Passes { opaque, blended, culled, shadows, ..Passes::default() };
                 (device.draw(frame, &passes)?, totals(&passes))
             }
         };
-        let meshes = (opaque.drawn() + blended.drawn() + models) as u32;
+        let meshes = (opaque.drawn() + blended.drawn() + meshes) as u32;
         let Submitted { frame, shown } = submitted;
         pool.frame_submitted(frame);
         triangles.iter_mut().for_each(|triangles| triangles.submitted(frame));
@@ -263,6 +269,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         match mesh.layer {
             Layer::Opaque => {
                 self.opaque.insert(&self.pool, handle)?;
+                self.casters.insert(handle, &mesh.draw_data)?;
                 self.selection.unmasked += 1;
             }
             Layer::Blended => {
@@ -276,7 +283,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         mesh.check_draw_data()?;
-        if self.pool.data(handle) != Some(&mesh.draw_data) {
+        let old = self.pool.data(handle).copied();
+        if old != Some(mesh.draw_data) {
             self.selection.of = None;
         }
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
@@ -285,15 +293,18 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         replaced.map_err(|error| self.buffers.explain(error))?;
         if layer == Layer::Opaque {
             self.opaque.replaced(&self.pool, handle);
+            old.iter().chain([&mesh.draw_data]).for_each(|data| self.casters.cache.changed(data));
         }
         Ok(())
     }
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
+        let old = self.pool.data(handle).copied();
         self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)?;
         if layer == Layer::Opaque {
             self.opaque.removed(handle);
+            old.iter().for_each(|data| self.casters.cache.changed(data));
         }
         Ok(())
     }
@@ -308,6 +319,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             Some(triangles) => triangles,
             none => none.insert(Box::new(Triangles::new(self.max_buffer_bytes)?)),
         };
+        self.casters.cache.changed(&bounds);
         triangles.insert(&mut self.device, mesh, bounds)
     }
 
@@ -318,11 +330,14 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     ) -> Result<(), RenderError> {
         let bounds = mesh.bounds()?;
         let (triangles, handle) = triangles::own(&mut self.triangles, id)?;
+        let old = triangles.bounds(handle);
+        old.iter().chain([&bounds]).for_each(|bounds| self.casters.cache.changed(bounds));
         triangles.replace(&mut self.device, (handle, mesh), bounds)
     }
 
     fn remove_triangles(&mut self, id: TrianglesId) -> Result<(), RenderError> {
         let (triangles, handle) = triangles::own(&mut self.triangles, id)?;
+        triangles.bounds(handle).iter().for_each(|bounds| self.casters.cache.changed(bounds));
         triangles.remove(handle)
     }
 
@@ -347,17 +362,18 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
-        let frame = view.frame(width, height);
+        let kept = self.device.kept_shadows();
+        let plan = self.casters.cache.plan(view, [width, height], kept);
         self.maintain();
         self.select(view, &visibility);
-        let mut drawn = self.submit(view, &visibility, &frame);
+        let mut drawn = self.submit(view, &visibility, plan.as_ref());
         if let Err(error @ RenderError::NoCulling { .. }) = drawn {
             self.cull_by(Cull::Cpu)?;
             self.culling_error = Some(error);
             self.select(view, &visibility);
-            drawn = self.submit(view, &visibility, &frame);
+            drawn = self.submit(view, &visibility, plan.as_ref());
         }
-        self.listed = drawn?;
+        self.listed = drawn.inspect_err(|_| self.casters.cache.clear())?;
         Ok(self.drawn())
     }
 
@@ -401,24 +417,11 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     }
 }
 
-/// Initial capacity of a pool renderer for a scene of `quads` quads.
-pub const fn capacity_for(quads: u64) -> u64 {
-    quads.saturating_add(quads / SPARE_DIVISOR)
-}
-
-/// Minimum buffer size for a scene of `scene_quads` quads, so that a small scene does not reserve
-/// many times its size.
-fn min_buffer_quads(scene_quads: u64) -> u32 {
-    match u32::try_from(scene_quads) {
-        Ok(0) | Err(_) => MIN_BUFFER_QUADS,
-        Ok(scene_quads) => scene_quads.clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS),
-    }
-}
-
-/// Sums commands, quads and triangles of all batches.
+/// Sums commands, quads and triangles of all batches of a picture.
 pub(crate) fn totals<G>(passes: &Passes<'_, G>) -> DrawStats {
-    let mut drawn = DrawStats::default();
-    for batch in passes.batches() {
+    let shadow_maps = passes.shadows.map_or(0, |it| it.redrawn.len()) as u32;
+    let mut drawn = DrawStats { shadow_maps, ..DrawStats::default() };
+    for batch in passes.scene_batches() {
         drawn.commands += batch.commands.len() as u32;
         match batch.indices {
             None => drawn.quads += quad_count(batch.commands),

@@ -25,6 +25,8 @@ pub struct DrawStats {
     pub quads: u64,
     /// Triangles of models drawn.
     pub triangles: u64,
+    /// Shadow maps drawn for the picture. Those that did not change are kept.
+    pub shadow_maps: u32,
     /// Meshes that passed culling and masking.
     pub meshes: u32,
     /// Whether the picture reached its target; see [`Submitted::shown`](crate::Submitted::shown).

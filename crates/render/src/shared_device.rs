@@ -147,6 +147,10 @@ impl<D: Device> Device for SharedDevice<D> {
         self.it().can_move()
     }
 
+    fn kept_shadows(&self) -> u64 {
+        self.it().kept_shadows()
+    }
+
     fn progress(&mut self) -> Progress {
         self.it().progress()
     }

@@ -22,7 +22,9 @@ mod occlusion;
 mod overlay;
 mod sampled;
 mod shade;
+mod shadow;
 mod sky;
+mod sun;
 mod target;
 mod tasks;
 mod textures;
@@ -47,6 +49,7 @@ use self::{
     geometry::{DrawTable, MAX_QUADS, runs},
     overlay::SoftOverlay,
     shade::{Shader, SoftMaterial},
+    shadow::ShadowMaps,
     target::Target,
     tasks::Tasks,
     textures::Textures,
@@ -80,7 +83,7 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 ///
 /// # Cost
 /// 13 bytes for each pixel besides the picture, or 8 bytes for each sample with several samples a
-/// pixel. With the feature `rayon`, a thread for each core, from rayon's
+/// pixel, and 4 bytes for each texel of shadow maps. With the feature `rayon`, a thread for each core, from rayon's
 /// pool.
 ///
 /// # Examples
@@ -119,6 +122,7 @@ pub struct SoftDevice {
     bins: Vec<Bins>,
     /// Kept from frame to frame for their memory.
     triangle_bins: Vec<TriangleBins>,
+    shadows: ShadowMaps,
     overlay: SoftOverlay,
     /// Number of pictures drawn.
     frames: u64,
@@ -138,6 +142,7 @@ impl SoftDevice {
             textures: Textures::default(),
             bins: Vec::new(),
             triangle_bins: Vec::new(),
+            shadows: ShadowMaps::default(),
             overlay: SoftOverlay::default(),
             frames: 0,
         })
@@ -156,7 +161,8 @@ impl Output for SoftDevice {
     fn info(&self) -> DeviceInfo {
         let (size, samples) = (self.target.size(), self.target.samples());
         let culling = Err(NO_CULLING);
-        DeviceInfo { size, samples, access: Access::Staged, max_quads: MAX_QUADS, culling }
+        let (access, max_quads) = (Access::Staged, MAX_QUADS);
+        DeviceInfo { size, samples, access, max_quads, is_software: true, culling }
     }
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
@@ -245,10 +251,16 @@ impl Device for SoftDevice {
         if passes.culled.is_some() {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
-        let Self { target, materials, textures, bins, triangle_bins, overlay, frames } = self;
+        let Self { target, materials, textures, bins, triangle_bins, shadows, overlay, frames } =
+            self;
+        match passes.shadows {
+            Some(pass) => shadows.draw(pass, (bins, triangle_bins), textures)?,
+            None => *shadows = ShadowMaps::default(),
+        }
+        let sun = passes.shadows.map(|pass| shadows.sun(&pass.frame, frame.sun_direction));
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
-        let shader = Shader::new(frame, materials, [width, height]);
+        let shader = Shader::new(frame, materials, [width, height]).with_shadows(sun);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
@@ -275,6 +287,10 @@ impl Device for SoftDevice {
         overlay.paint(target.finish());
         *frames += 1;
         Ok(Submitted { frame: *frames, shown: true })
+    }
+
+    fn kept_shadows(&self) -> u64 {
+        self.shadows.token
     }
 
     fn progress(&mut self) -> Progress {

@@ -17,6 +17,9 @@ pub struct View {
     /// [`Frame::FADE_UNITS`](crate::Frame::FADE_UNITS). It prevents moiré and flicker in far land.
     /// Polygon models and the instanced renderer keep their colours.
     pub fade_far: bool,
+    /// Whether opaque meshes cast shadows of the sun. A sun below the horizon and the moon cast none;
+    /// pictures then cost as much as without shadows.
+    pub shadows: bool,
     /// Skip face directions that point away from the camera. Ignored by the naive renderer.
     pub mask_back_faces: bool,
     /// Skip meshes outside the view frustum.
@@ -27,7 +30,8 @@ pub struct View {
 }
 
 impl View {
-    /// Creates a view with all optimizations on and the default atmosphere.
+    /// Creates a view with all optimizations on and the default atmosphere, without
+    /// shadows.
     pub fn new(camera: Camera) -> Self {
         Self {
             camera,
@@ -35,6 +39,7 @@ impl View {
             tint_levels: false,
             wire: false,
             fade_far: false,
+            shadows: false,
             mask_back_faces: true,
             cull_frustum: true,
             sort_opaque: true,

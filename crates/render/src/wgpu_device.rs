@@ -18,6 +18,7 @@ mod opening;
 mod overlay;
 mod per_frame;
 mod pipelines;
+mod shadows;
 mod target;
 mod wired;
 
@@ -107,11 +108,11 @@ impl Output for WgpuDevice {
     }
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
-        self.per_frame.set_materials((&self.opened, &self.pipelines), materials)
+        self.per_frame.set_materials(&self.opened, materials)
     }
 
     fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
-        self.per_frame.set_textures((&self.opened, &self.pipelines), textures)
+        self.per_frame.set_textures(&self.opened, textures)
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {
@@ -204,6 +205,13 @@ impl Device for WgpuDevice {
 
     fn can_move(&self) -> bool {
         !self.per_frame.is_read_by_lent()
+    }
+
+    fn kept_shadows(&self) -> u64 {
+        // The caller may drop a lent picture, or submit it after others.
+        let is_lent = self.target.lent.is_some() || self.per_frame.was_lent();
+        let maps = self.per_frame.shadows.as_ref().filter(|_| !is_lent);
+        maps.map_or(0, |maps| maps.token)
     }
 
     fn progress(&mut self) -> Progress {

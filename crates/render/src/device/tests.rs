@@ -198,8 +198,10 @@ fn commands_that_reach_outside_are_not_drawn<D: Device>(mut device: D) {
         let commands = [inside, command];
         let opaque = [Batch::new(&geometry, &commands)];
         for indirect in [false, true] {
-            let drawn = device
-                .draw(&frame, &Passes { opaque: &opaque, blended: &[], indirect, culled: None });
+            let drawn = device.draw(
+                &frame,
+                &Passes { opaque: &opaque, blended: &[], indirect, ..Passes::default() },
+            );
             let reason = drawn.err().map(|error| error.to_string());
             let is_refused = reason.is_some_and(|it| it.contains("command 1 reaches outside"));
             assert_eq!(is_refused, !is_soft, "{}: {command:?}", device.describe());
@@ -217,7 +219,7 @@ fn empty_geometries_draw_nothing<D: Device>(mut device: D) {
     device.draw(&frame, &Passes { opaque: &empty, blended: &empty, ..Passes::default() }).unwrap();
     let sky = device.read_image().unwrap();
     device
-        .draw(&frame, &Passes { opaque: &[], blended: &[], indirect: false, culled: None })
+        .draw(&frame, &Passes { opaque: &[], blended: &[], indirect: false, ..Passes::default() })
         .unwrap();
     assert!(device.read_image().unwrap() == sky, "{}", device.describe());
 }

@@ -10,7 +10,7 @@ use super::{
     buffer::{Buffer, Kind},
     context::Context,
     geometry::{GlGeometry, is_drawn},
-    program::{Program, Programs, QuadPrograms},
+    program::{Needs, Program, Programs, QuadPrograms},
     upload::UploadRange,
     vertex_array::VertexArray,
 };
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Bindings of the shaders, as in `shaders/`.
-const FRAME_BINDING: GLuint = 0;
+pub(super) const FRAME_BINDING: GLuint = 0;
 const QUADS_BINDING: GLuint = 0;
 const MATERIALS_BINDING: GLuint = 1;
 /// The table of per-draw data, for cubes, which contain their slots.
@@ -100,12 +100,17 @@ impl Painter {
         Ok(())
     }
 
+    fn needs(&self, frame: &Frame, has_shadows: bool) -> Needs {
+        let has_textures = self.textures.is_some();
+        Needs { style: frame.quad_style(), has_shadows, has_textures }
+    }
+
     /// Creates the programs that a frame of this style needs.
     ///
     /// # Errors
     /// `Device` when the driver refuses a shader.
-    pub(super) fn prepare(&mut self, frame: &Frame) -> Result<(), RenderError> {
-        self.programs.prepare(&self.context, (frame.quad_style(), self.textures.is_some()))
+    pub(super) fn prepare(&mut self, frame: &Frame, has_shadows: bool) -> Result<(), RenderError> {
+        self.programs.prepare(&self.context, self.needs(frame, has_shadows))
     }
 
     /// Draws all passes to the bound target, after [`prepare`](Self::prepare) for this frame. The
@@ -119,43 +124,50 @@ impl Painter {
         (frame, passes): (&Frame, &Passes<'_, GlGeometry>),
     ) {
         self.bind_frame(gl, range);
-        self.vertices.bind(gl);
-        let mut commands = range.offset_bytes + commands_bytes;
-        let (style, is_wired) = (frame.quad_style(), frame.quad_style() == QuadStyle::Wired);
-        let mut batches = |programs: &[(BufferKind, &Program)],
-                           batches: &[Batch<'_, GlGeometry>]| {
-            let mut last = None;
-            for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
-                let at = commands;
-                commands += if passes.indirect { size_of_val(batch.commands) as u64 } else { 0 };
-                let kind = batch.geometry.kind;
-                let is_drawn = is_drawn(batch);
-                let program = programs.iter().find(|(of, _)| is_drawn && *of == kind);
-                let Some((_, program)) = program else { continue };
-                if last.replace(kind) != Some(kind) {
-                    self.use_entries(gl, kind, program);
-                }
-                self.bind_geometry(gl, batch);
-                if is_wired && batch.indices.is_some() {
-                    batch.commands.iter().for_each(|command| draw_wired(gl, command));
-                } else if passes.indirect {
-                    draw_indirect(gl, at, batch.commands.len());
-                } else {
-                    batch.commands.iter().for_each(|command| draw(gl, command));
-                }
-            }
-        };
-        let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(style);
-        let of_triangles =
-            (BufferKind::Vertices, self.programs.of_triangles(style, self.textures.is_some()));
+        let mut commands = passes.indirect.then_some(range.offset_bytes + commands_bytes);
+        let is_wired = frame.quad_style() == QuadStyle::Wired;
+        let needs = self.needs(frame, passes.shadows.is_some());
+        let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(needs);
+        let of_triangles = (BufferKind::Vertices, self.programs.of_triangles(needs));
         let solid = [(BufferKind::Quads, opaque), (BufferKind::Cubes, cubes), of_triangles];
-        batches(&solid, passes.opaque);
+        self.paint_batches(gl, (&solid, passes.opaque), (is_wired, &mut commands));
         self.paint_sky(gl);
         if !passes.blended.is_empty() {
-            self.vertices.bind(gl);
+            let blended = [(BufferKind::Quads, blended), of_triangles];
             set_blending(gl, true);
-            batches(&[(BufferKind::Quads, blended), of_triangles], passes.blended);
+            self.paint_batches(gl, (&blended, passes.blended), (is_wired, &mut commands));
             set_blending(gl, false);
+        }
+    }
+
+    /// Draws batches with the program of their kind. The commands of all batches begin at `commands`
+    /// in the bound indirect buffer, if they are drawn indirectly; it moves behind them.
+    pub(super) fn paint_batches(
+        &self,
+        gl: &Gl,
+        (programs, batches): (&[(BufferKind, &Program)], &[Batch<'_, GlGeometry>]),
+        (is_wired, commands): (bool, &mut Option<u64>),
+    ) {
+        self.vertices.bind(gl);
+        let mut last = None;
+        for batch in batches.iter().filter(|batch| !batch.commands.is_empty()) {
+            let at = *commands;
+            *commands = at.map(|at| at + size_of_val(batch.commands) as u64);
+            let kind = batch.geometry.kind;
+            let is_drawn = is_drawn(batch);
+            let program = programs.iter().find(|(of, _)| is_drawn && *of == kind);
+            let Some((_, program)) = program else { continue };
+            if last.replace(kind) != Some(kind) {
+                self.use_entries(gl, kind, program);
+            }
+            self.bind_geometry(gl, batch);
+            match at {
+                _ if is_wired && batch.indices.is_some() => {
+                    batch.commands.iter().for_each(|command| draw_wired(gl, command));
+                }
+                Some(at) => draw_indirect(gl, at, batch.commands.len()),
+                None => batch.commands.iter().for_each(|command| draw(gl, command)),
+            }
         }
     }
 

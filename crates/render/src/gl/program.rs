@@ -13,17 +13,38 @@ pub(super) struct Programs {
     plain: QuadPrograms,
     /// Created when the first frame needs them.
     shaded: Option<QuadPrograms>,
-    wired: Option<Wired>,
+    wired: Option<Surfaces>,
+    /// Programs with shadows and ambient occlusion, without and with lines.
+    shadowed: [Option<Surfaces>; 2],
     cubes: Program,
     pub(super) sky: Program,
     /// Opaque and blended ones.
     triangles: Program,
-    /// Created when the first frame needs them: without and with lines.
-    textured: [Option<Program>; 2],
+    /// Created when the first frame needs them; see [`Needs::textured`].
+    textured: [Option<Program>; 4],
 }
 
-/// Programs that draw lines along edges.
-struct Wired {
+/// What a frame needs of its programs.
+#[derive(Clone, Copy)]
+pub(super) struct Needs {
+    pub(super) style: QuadStyle,
+    pub(super) has_shadows: bool,
+    pub(super) has_textures: bool,
+}
+
+impl Needs {
+    fn is_wired(self) -> bool {
+        self.style == QuadStyle::Wired
+    }
+
+    /// Index of the program for textured triangles: with lines, and with shadows.
+    fn textured(self) -> usize {
+        usize::from(self.is_wired()) | usize::from(self.has_shadows) << 1
+    }
+}
+
+/// Programs for surfaces of each kind.
+struct Surfaces {
     quads: QuadPrograms,
     cubes: Program,
     triangles: Program,
@@ -35,6 +56,13 @@ pub(super) struct QuadPrograms {
     pub(super) blended: Program,
 }
 
+/// Programs that draw depth only.
+pub(super) struct CasterPrograms {
+    pub(super) quads: Program,
+    pub(super) cubes: Program,
+    pub(super) triangles: Program,
+}
+
 /// Common beginning of every shader.
 pub const FRAME: &str = include_str!("shaders/frame.glsl");
 /// Enables ambient occlusion.
@@ -43,6 +71,11 @@ const SHADED: &str = "#define SHADED\n";
 const WIRED: &str = "#define WIRED\n";
 /// Enables textures.
 const TEXTURED: &str = "#define TEXTURED\n";
+/// Enables shadows.
+const SHADOWED: &str = "#define SHADOWED\n";
+const SHADOW: &str = include_str!("shaders/shadow.glsl");
+/// Fragments of shadow maps, which have no colours.
+const CASTER_FRAGMENT: &str = "#version 430 core\nvoid main() {}\n";
 /// Outward move of opaque quads' edges.
 const SEAM: &str = "#define SEAM frame.seam\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
@@ -64,47 +97,53 @@ impl Programs {
             plain: QuadPrograms::new(context, "")?,
             shaded: None,
             wired: None,
+            shadowed: [None, None],
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             triangles: triangles(context, "")?,
-            textured: [None, None],
+            textured: [const { None }; 4],
         })
     }
 
-    /// Creates the programs that a frame of this style needs.
+    /// Creates the programs that a frame needs.
     ///
     /// # Errors
     /// `Device` with the compiler's message.
     pub(super) fn prepare(
         &mut self,
         context: &Rc<Context>,
-        (style, has_textures): (QuadStyle, bool),
+        needs: Needs,
     ) -> Result<(), RenderError> {
-        if style == QuadStyle::Shaded && self.shaded.is_none() {
+        let shadows = if needs.has_shadows { SHADOWED } else { "" };
+        let lines = if needs.is_wired() { WIRED } else { "" };
+        let textured = &mut self.textured[needs.textured()];
+        if needs.has_textures && textured.is_none() {
+            *textured = Some(triangles(context, &format!("{TEXTURED}{shadows}{lines}"))?);
+        }
+        if needs.has_shadows {
+            let shadowed = &mut self.shadowed[usize::from(needs.is_wired())];
+            if shadowed.is_none() {
+                *shadowed = Some(Surfaces::new(context, &format!("{shadows}{lines}"))?);
+            }
+            return Ok(());
+        }
+        if needs.style == QuadStyle::Shaded && self.shaded.is_none() {
             self.shaded = Some(QuadPrograms::new(context, SHADED)?);
         }
-        if style == QuadStyle::Wired && self.wired.is_none() {
-            let kind = format!("{SHADED}{WIRED}");
-            self.wired = Some(Wired {
-                quads: QuadPrograms::new(context, &kind)?,
-                cubes: surface(context, &format!("{kind}#define CUBES\n"), SEAM)?,
-                triangles: triangles(context, WIRED)?,
-            });
-        }
-        let is_wired = style == QuadStyle::Wired;
-        let textured = &mut self.textured[usize::from(is_wired)];
-        if has_textures && textured.is_none() {
-            let lines = if is_wired { WIRED } else { "" };
-            *textured = Some(triangles(context, &format!("{TEXTURED}{lines}"))?);
+        if needs.is_wired() && self.wired.is_none() {
+            self.wired = Some(Surfaces::new(context, WIRED)?);
         }
         Ok(())
     }
 
-    /// Programs for quads that were prepared for this style, and the program for cubes.
-    pub(super) fn of_quads(&self, style: QuadStyle) -> (&QuadPrograms, &Program) {
+    /// Programs for quads that were prepared for such a frame, and the program for cubes.
+    pub(super) fn of_quads(&self, needs: Needs) -> (&QuadPrograms, &Program) {
+        if let Some(shadowed) = self.of_shadows(needs) {
+            return (&shadowed.quads, &shadowed.cubes);
+        }
         // Cubes have no ambient occlusion.
         let shaded = self.shaded.as_ref().map(|quads| (quads, &self.cubes));
-        let made = match style {
+        let made = match needs.style {
             QuadStyle::Plain => None,
             QuadStyle::Shaded => shaded,
             QuadStyle::Wired => self.wired.as_ref().map(|it| (&it.quads, &it.cubes)),
@@ -112,14 +151,43 @@ impl Programs {
         made.unwrap_or((&self.plain, &self.cubes))
     }
 
+    /// The programs with shadows that were prepared for such a frame, if it has shadows.
+    fn of_shadows(&self, needs: Needs) -> Option<&Surfaces> {
+        self.shadowed[usize::from(needs.is_wired())].as_ref().filter(|_| needs.has_shadows)
+    }
+
     /// The program for triangles, which does not depend on ambient occlusion.
-    pub(super) fn of_triangles(&self, style: QuadStyle, has_textures: bool) -> &Program {
-        let textured = &self.textured[usize::from(style == QuadStyle::Wired)];
-        if let Some(program) = textured.as_ref().filter(|_| has_textures) {
+    pub(super) fn of_triangles(&self, needs: Needs) -> &Program {
+        let textured = self.textured[needs.textured()].as_ref();
+        if let Some(program) = textured.filter(|_| needs.has_textures) {
             return program;
         }
-        let wired = self.wired.as_ref().filter(|_| style == QuadStyle::Wired);
-        wired.map_or(&self.triangles, |it| &it.triangles)
+        let wired = self.wired.as_ref().filter(|_| needs.is_wired());
+        self.of_shadows(needs).or(wired).map_or(&self.triangles, |it| &it.triangles)
+    }
+}
+
+impl Surfaces {
+    /// Creates programs with these definitions.
+    fn new(context: &Rc<Context>, kind: &str) -> Result<Self, RenderError> {
+        let shaded = format!("{SHADED}{kind}");
+        Ok(Self {
+            quads: QuadPrograms::new(context, &shaded)?,
+            cubes: surface(context, &format!("{shaded}#define CUBES\n"), SEAM)?,
+            triangles: triangles(context, kind)?,
+        })
+    }
+}
+
+impl CasterPrograms {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self, RenderError> {
+        let surface =
+            |kind| Program::new(context, &[FRAME, kind, SEAM, SURFACE_VERTEX], &[CASTER_FRAGMENT]);
+        Ok(Self {
+            quads: surface("")?,
+            cubes: surface("#define CUBES\n")?,
+            triangles: Program::new(context, &[FRAME, TRIANGLES_VERTEX], &[CASTER_FRAGMENT])?,
+        })
     }
 }
 
@@ -136,13 +204,18 @@ impl QuadPrograms {
 /// Creates a program for quads or cubes.
 fn surface(context: &Rc<Context>, kind: &str, seam: &str) -> Result<Program, RenderError> {
     let vertex = [FRAME, kind, seam, SURFACE_VERTEX];
-    Program::new(context, &vertex, &[FRAME, kind, SURFACE_FRAGMENT])
+    Program::new(context, &vertex, &[FRAME, shadow(kind), kind, SURFACE_FRAGMENT])
 }
 
 /// Creates a program for triangles of models.
 fn triangles(context: &Rc<Context>, kind: &str) -> Result<Program, RenderError> {
-    let fragment = [FRAME, kind, TRIANGLES_FRAGMENT];
+    let fragment = [FRAME, shadow(kind), kind, TRIANGLES_FRAGMENT];
     Program::new(context, &[FRAME, kind, TRIANGLES_VERTEX], &fragment)
+}
+
+/// The source for reading shadow maps, if these definitions enable shadows.
+fn shadow(kind: &str) -> &'static str {
+    if kind.contains(SHADOWED) { SHADOW } else { "" }
 }
 
 /// A linked vertex and fragment shader.

@@ -120,8 +120,8 @@ impl<G> Segments<G> {
         }
     }
 
-    /// Batches that draw the slots before `high_water`.
-    pub(super) fn batches(&mut self, high_water: u32) -> impl Iterator<Item = Batch<'_, G>> {
+    /// Creates the commands that draw the slots before `high_water`.
+    pub(super) fn prepare(&mut self, high_water: u32) {
         self.commands.clear();
         self.command_counts.clear();
         let mut left = high_water;
@@ -134,6 +134,10 @@ impl<G> Segments<G> {
             self.commands.extend(commands);
             left -= in_segment;
         }
+    }
+
+    /// Batches of the commands that were [prepared](Self::prepare).
+    pub(super) fn batches(&self) -> impl Iterator<Item = Batch<'_, G>> {
         let mut rest = &self.commands[..];
         self.all.iter().zip(&self.command_counts).map(move |(geometry, &count)| {
             let (commands, later) = rest.split_at(count);

@@ -1,5 +1,14 @@
 use drystone_pool::{HiddenCommands, Oversize, Placement};
 
+/// Minimum size of a buffer, in quads: 512 KiB. Also the size of the first buffer if the scene's
+/// size is unknown.
+const MIN_BUFFER_QUADS: u32 = 1 << 16;
+/// Minimum size of a buffer in the smallest scenes, in quads.
+const MIN_SCENE_BUFFER_QUADS: u32 = 1 << 12;
+/// Reserve for meshes that change, as a fraction (1/n) of what a scene needs. A changed mesh is
+/// allocated before its old range is freed.
+const SPARE_DIVISOR: u64 = 32;
+
 /// Configuration of a [`PoolRenderer`](crate::PoolRenderer). The default suits any scene; other values are for
 /// measurements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,5 +62,19 @@ impl PoolRendererConfig {
     pub fn with_max_buffer_bytes(mut self, max_buffer_bytes: u64) -> Self {
         self.max_buffer_bytes = max_buffer_bytes;
         self
+    }
+}
+
+/// Initial capacity of a pool renderer for a scene of `quads` quads.
+pub const fn capacity_for(quads: u64) -> u64 {
+    quads.saturating_add(quads / SPARE_DIVISOR)
+}
+
+/// Minimum buffer size for a scene of `scene_quads` quads, so that a small scene does not reserve
+/// many times its size.
+pub(super) fn min_buffer_quads(scene_quads: u64) -> u32 {
+    match u32::try_from(scene_quads) {
+        Ok(0) | Err(_) => MIN_BUFFER_QUADS,
+        Ok(scene_quads) => scene_quads.clamp(MIN_SCENE_BUFFER_QUADS, MIN_BUFFER_QUADS),
     }
 }

@@ -49,6 +49,15 @@ impl Opaque {
         }
     }
 
+    /// The list of the meshes; `None` if the GPU culls.
+    pub(super) fn listed(&self) -> Option<&DrawList> {
+        match self {
+            Self::Listed(list) => Some(list),
+            #[cfg(feature = "wgpu")]
+            Self::Culled(_) => None,
+        }
+    }
+
     /// Inserts a mesh of the pool.
     pub(super) fn insert(&mut self, pool: &Pool, mesh: MeshHandle) -> Result<(), PoolError> {
         match self {

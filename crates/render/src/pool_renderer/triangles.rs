@@ -1,7 +1,7 @@
 use bytemuck::{Pod, Zeroable};
 use drystone_pool::{
-    Backend, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun, MeshHandle, PartSet,
-    PoolConfig, PoolStats, sort_key,
+    Backend, DrawCommand, Grouping, IndexedBackend, IndexedList, IndexedPool, IndexedRun,
+    MeshHandle, PartSet, PoolConfig, PoolStats, sort_key,
 };
 
 use super::{
@@ -16,6 +16,7 @@ use crate::{
     mesh_data::Layer,
     passes::Batch,
     renderer::HeldStats,
+    shadows::Redrawn,
     triangle_mesh::{TriangleMesh, TrianglesId, TrianglesOwner},
     triangle_vertex::TriangleVertex,
     view::View,
@@ -39,18 +40,22 @@ pub(super) struct Triangles<G> {
     pool: IndexedPool<TriangleVertex, ModelData>,
     opaque: IndexedList,
     blended: IndexedList,
+    /// Runs and commands of the meshes in each shadow map that is drawn.
+    casters: Vec<(Vec<IndexedRun>, Vec<DrawCommand>)>,
 }
 
 /// Batches of both layers, and the number of meshes that they show.
 pub(super) struct TriangleBatches<'a, G> {
     pub(super) opaque: Vec<Batch<'a, G>>,
     pub(super) blended: Vec<Batch<'a, G>>,
+    /// Batches of each shadow map that is drawn.
+    pub(super) casters: Vec<Vec<Batch<'a, G>>>,
     pub(super) meshes: usize,
 }
 
 impl<G> Default for TriangleBatches<'_, G> {
     fn default() -> Self {
-        Self { opaque: Vec::new(), blended: Vec::new(), meshes: 0 }
+        Self { opaque: Vec::new(), blended: Vec::new(), casters: Vec::new(), meshes: 0 }
     }
 }
 
@@ -86,6 +91,7 @@ impl<G> Triangles<G> {
             pool: IndexedPool::new(config(BufferKind::Vertices), config(BufferKind::Indices))?,
             opaque: IndexedList::new(Grouping::ByBuffer),
             blended: IndexedList::new(Grouping::InOrder),
+            casters: Vec::new(),
         })
     }
 
@@ -119,6 +125,11 @@ impl<G> Triangles<G> {
         let replaced =
             pool.replace(handle, mesh.vertices, mesh.indices, &counts, data, &mut upload);
         replaced.map_err(|error| self.explain(error))
+    }
+
+    /// The box around a mesh; `None` if it is stale.
+    pub(super) fn bounds(&self, handle: MeshHandle) -> Option<DrawData> {
+        self.pool.data(handle).map(|data| data.bounds)
     }
 
     pub(super) fn remove(&mut self, handle: MeshHandle) -> Result<(), RenderError> {
@@ -161,10 +172,10 @@ impl<G> Triangles<G> {
     pub(super) fn batches<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
-        view: &View,
-        visibility: &Visibility,
+        (view, visibility): (&View, &Visibility),
+        redrawn: &[Redrawn],
     ) -> TriangleBatches<'_, G> {
-        let Self { vertices, indices, pool, opaque, blended } = self;
+        let Self { vertices, indices, pool, opaque, blended, casters } = self;
         let (vertices, indices) = (vertices.flush(device), indices.flush(device));
         let parts = |it: &ModelData| match !view.cull_frustum || visibility.in_view(&it.bounds) {
             true => PartSet::ALL,
@@ -174,6 +185,15 @@ impl<G> Triangles<G> {
             true => sort_key(visibility.distance(&it.bounds), 0),
             false => 0,
         };
+        casters.clear();
+        casters.extend(redrawn.iter().map(|map| {
+            let parts = |it: &ModelData| match map.visibility.in_view(&it.bounds) {
+                true => PartSet::ALL,
+                false => PartSet::EMPTY,
+            };
+            let (runs, commands) = opaque.select(pool, |it| (parts(it), 0));
+            (runs.to_vec(), commands.to_vec())
+        }));
         let (runs, commands) = opaque.select(pool, |it| (parts(it), near_first(it)));
         let batch = |run: &IndexedRun| (vertices.get(run.vertices), indices.get(run.indices));
         let batches = |runs: &[IndexedRun], commands| -> Vec<Batch<'_, G>> {
@@ -192,7 +212,8 @@ impl<G> Triangles<G> {
         // A mesh is one part and not split, so it is one command.
         let all = opaque_batches.iter().chain(&blended_batches);
         let meshes = all.map(|batch| batch.commands.len()).sum();
-        TriangleBatches { opaque: opaque_batches, blended: blended_batches, meshes }
+        let casters = casters.iter().map(|(runs, commands)| batches(runs, &commands[..])).collect();
+        TriangleBatches { opaque: opaque_batches, blended: blended_batches, casters, meshes }
     }
 
     /// Adds meshes, commands and memory to `held`.

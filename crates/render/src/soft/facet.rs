@@ -2,10 +2,7 @@
 
 use glam::{Vec2, Vec3A, Vec4};
 
-use super::{
-    textures::{PixelUv, Surface},
-    wire::Edges,
-};
+use super::{textures::PixelUv, wire::Edges};
 use crate::frame::Frame;
 
 /// Shorter lengths are not used as divisors.
@@ -28,12 +25,13 @@ impl Lamp {
         }
     }
 
-    /// Light on a normal, as in [`Atmosphere::light`](crate::Atmosphere::light).
+    /// Light on a normal that this share of the sun reaches, as in
+    /// [`Atmosphere::light`](crate::Atmosphere::light).
     #[inline]
-    fn light(&self, normal: Vec3A) -> Vec3A {
+    pub(super) fn light(&self, normal: Vec3A, share: f32) -> Vec3A {
         let sun = normal.dot(self.sun_direction).max(0.0);
         let open_sky = 0.74 + 0.26 * normal.y;
-        self.ambient * open_sky + self.sun * (0.62 * sun)
+        self.ambient * open_sky + self.sun * (0.62 * (sun * share))
     }
 }
 
@@ -98,20 +96,11 @@ impl Facet {
         PixelUv { uv, steps: [step(0), step(1)] }
     }
 
-    /// The lit colour of a textured surface at these weights of the corners.
-    pub(super) fn lit_surface(&self, shares: [f32; 3], lamp: &Lamp, surface: &Surface) -> Vec4 {
-        let Surface { color, emissive, is_unlit } = *surface;
-        let lit = if is_unlit { color } else { self.lit(shares, color, lamp) };
-        let sum = Vec3A::from_vec4(lit) + Vec3A::from_vec4(emissive);
-        sum.min(Vec3A::ONE).extend(color.w)
-    }
-
-    /// The lit colour of the surface with this colour at these weights of the corners.
+    /// The normal of the surface at these weights of the corners.
     #[inline]
-    pub(super) fn lit(&self, [a, b, c]: [f32; 3], color: Vec4, lamp: &Lamp) -> Vec4 {
+    pub(super) fn normal(&self, [a, b, c]: [f32; 3]) -> Vec3A {
         let normal = self.normals[0] * a + self.normals[1] * b + self.normals[2] * c;
-        let normal = normal / normal.length().max(MIN_LENGTH);
-        (Vec3A::from_vec4(color) * lamp.light(normal)).min(Vec3A::ONE).extend(color.w)
+        normal / normal.length().max(MIN_LENGTH)
     }
 
     /// Distances of the edges at these weights of the corners.

@@ -10,6 +10,7 @@ use super::facet::{Facet, Lamp};
 use super::fade::Fade;
 use super::occlusion::{PixelKind, darkness, span_axes};
 use super::sky::{Sky, mix, smooth};
+use super::sun::Sun;
 use super::textures::Textures;
 use super::wire::Wire;
 use crate::{frame::Frame, material_look::MaterialLook};
@@ -38,12 +39,17 @@ impl SoftMaterial {
         Self { faces: look.faces.map(unpacked), emission }
     }
 }
+/// Normals of face directions, in the order of [`drystone_mesh::Face::ALL`].
+const NORMALS: [Vec3A; 6] =
+    [Vec3A::NEG_X, Vec3A::NEG_Y, Vec3A::NEG_Z, Vec3A::X, Vec3A::Y, Vec3A::Z];
 
 pub(super) struct Shader<'a> {
     frame: &'a Frame,
     sky: Sky,
     materials: &'a [SoftMaterial],
     face_light: [Vec3A; 6],
+    /// The sun, if meshes cast shadows.
+    sun: Option<Sun<'a>>,
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
     camera_fraction: Vec3A,
@@ -68,6 +74,7 @@ impl<'a> Shader<'a> {
             sky: Sky::new(frame),
             materials,
             face_light: frame.face_light.map(|[red, green, blue, _]| Vec3A::new(red, green, blue)),
+            sun: None,
             relative_from_clip: relative_from_clip.as_mat4(),
             camera_voxel: IVec3::from_array(frame.camera_voxel),
             camera_fraction: Vec3A::from_array(frame.camera_fraction),
@@ -75,6 +82,11 @@ impl<'a> Shader<'a> {
             wire: Wire::new(frame),
             pixel_steps: [2.0 / width as f32, -2.0 / height as f32],
         }
+    }
+
+    /// Shades with the shadows of this sun.
+    pub(super) fn with_shadows(self, sun: Option<Sun<'a>>) -> Self {
+        Self { sun, ..self }
     }
 
     /// Whether any haze can be visible.
@@ -93,12 +105,15 @@ impl<'a> Shader<'a> {
     #[inline]
     pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Vec4 {
         let material = self.material(kind);
-        let lit = match &self.fade {
-            Some(fade) if kind.shares != [0; 2] => {
-                self.faded(material, kind, fade, self.relative(at, depth))
+        let mut lit = self.in_light(material, kind, (at, depth), true);
+        if let Some(sun) = &self.sun {
+            let face = (kind.word & 7).min(5) as usize;
+            let share = sun.share(self.relative(at, depth), NORMALS[face]);
+            if share < 1.0 {
+                let unlit = self.in_light(material, kind, (at, depth), false);
+                lit = unlit * (1.0 - share) + lit * share;
             }
-            _ => self.lit(material, kind),
-        };
+        }
         let units = || self.relative(at, depth) + self.camera_fraction;
         let fade = || self.fade.as_ref().map_or(0.0, |fade| fade.at(self.relative(at, depth)));
         let shaded = match darkness(kind, self.camera_voxel, units, fade) {
@@ -126,11 +141,15 @@ impl<'a> Shader<'a> {
         let place = self.ndc_position(at);
         let shares = facet.shares(place);
         let color = facet.color(shares);
+        let normal = facet.normal(shares);
+        let sun = self.sun.as_ref();
+        let share = sun.map_or(1.0, |sun| sun.share(self.relative(at, depth), normal));
+        let light = lamp.light(normal, share);
         let lit = if facet.material == 0 {
-            facet.lit(shares, color, lamp)
+            (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)
         } else {
             let uv = facet.pixel_uv(place, shares, self.pixel_steps);
-            facet.lit_surface(shares, lamp, &textures.surface(facet.material, color, &uv)?)
+            textures.surface(facet.material, color, &uv)?.lit(light)
         };
         let seen = match &self.wire {
             Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(at, depth)),
@@ -172,13 +191,19 @@ impl<'a> Shader<'a> {
         self.materials.get((kind.word >> 11 & 0xffff) as usize).unwrap_or(&MISSING)
     }
 
-    /// Returns the lit colour of a quad: that of its material on this face direction, tinted by its
-    /// level of detail, times the light on the face direction.
+    /// Returns the colour of a quad, in sunlight or without: that of its material on this face
+    /// direction, tinted by its level of detail, times the light on the face direction.
     #[inline]
-    fn lit(&self, material: &SoftMaterial, PixelKind { word, level, .. }: PixelKind) -> Vec4 {
+    fn lit(
+        &self,
+        material: &SoftMaterial,
+        PixelKind { word, level, .. }: PixelKind,
+        has_sun: bool,
+    ) -> Vec4 {
         let face = (word & 7).min(5) as usize;
         let color = material.faces[face];
-        let light = mix(self.face_light[face], Vec3A::ONE, material.emission);
+        let light = if has_sun { self.face_light[face] } else { self.ambient_light(NORMALS[face]) };
+        let light = mix(light, Vec3A::ONE, material.emission);
         let mut own = Vec3A::from_vec4(color);
         if self.frame.level_tint != 0.0 {
             own = mix(own, level_tint(level), self.frame.level_tint);
@@ -186,22 +211,35 @@ impl<'a> Shader<'a> {
         (own * light).min(Vec3A::ONE).extend(color.w)
     }
 
-    /// The lit colour of a far quad: the mean with the faces beside it.
-    fn faded(
+    /// The colour of a quad, in sunlight or without, at a position in pixels and a depth. Far quads
+    /// have the mean with the faces beside them.
+    #[inline]
+    fn in_light(
         &self,
         material: &SoftMaterial,
         kind: PixelKind,
-        fade: &Fade,
-        relative: Vec3A,
+        (at, depth): ([f32; 2], f32),
+        has_sun: bool,
     ) -> Vec4 {
-        let own = self.lit(material, kind);
+        let own = self.lit(material, kind, has_sun);
+        let Some(fade) = self.fade.as_ref().filter(|_| kind.shares != [0; 2]) else {
+            return own;
+        };
+        let relative = self.relative(at, depth);
         let mut color = Vec3A::from_vec4(own);
         for (share, axis) in kind.shares.into_iter().zip(span_axes(kind.word)) {
             let face = fade.face_towards_camera(axis, relative);
-            let beside = self.lit(material, PixelKind { word: kind.word & !7 | face, ..kind });
+            let beside =
+                self.lit(material, PixelKind { word: kind.word & !7 | face, ..kind }, has_sun);
             color += Vec3A::from_vec4(beside - own) * (f32::from(share) / 255.0);
         }
         color.extend(own.w)
+    }
+
+    /// Light on a face that the sun does not reach.
+    #[inline]
+    fn ambient_light(&self, normal: Vec3A) -> Vec3A {
+        Vec3A::from_array(self.frame.ambient) * (0.74 + 0.26 * normal.y)
     }
 
     /// A position in pixels in coordinates from −1 to 1, y up.

@@ -1,6 +1,6 @@
 //! Textures of triangles. The arithmetic is that of `wgpu_device/textures.wgsl`, in the same order.
 
-use glam::{Vec2, Vec4};
+use glam::{Vec2, Vec3A, Vec4};
 
 use crate::{error::RenderError, texture_set::TextureSet};
 
@@ -42,9 +42,18 @@ pub(super) struct PixelUv {
 /// Surface of a pixel.
 pub(super) struct Surface {
     /// Colour with the base texture.
-    pub(super) color: Vec4,
-    pub(super) emissive: Vec4,
-    pub(super) is_unlit: bool,
+    color: Vec4,
+    emissive: Vec4,
+    is_unlit: bool,
+}
+
+impl Surface {
+    /// Its colour in this light.
+    pub(super) fn lit(&self, light: Vec3A) -> Vec4 {
+        let light = if self.is_unlit { Vec3A::ONE } else { light };
+        let lit = (Vec3A::from_vec4(self.color) * light).min(Vec3A::ONE);
+        (lit + Vec3A::from_vec4(self.emissive)).min(Vec3A::ONE).extend(self.color.w)
+    }
 }
 
 impl Textures {

@@ -5,7 +5,7 @@ use drystone_wgpu::{CullList, parts::CallSource};
 use super::{
     WgpuDevice, WgpuGeometry,
     cull::{self, PictureCuller},
-    pipelines::{Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
+    pipelines::{Attachment, Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
     wired::WiredDraws,
 };
 use crate::{
@@ -18,10 +18,13 @@ use crate::{
 };
 
 /// Contents of one frame.
+#[derive(Clone)]
 struct Contents<'a> {
     passes: &'a Passes<'a, WgpuGeometry>,
     /// Style of quads.
     style: QuadStyle,
+    /// Group with the frame.
+    group: wgpu::BindGroup,
     /// Buffer and offset in bytes of the commands of all batches, one after another; `None` if each
     /// command is a call.
     commands: Option<(wgpu::Buffer, u64)>,
@@ -37,6 +40,23 @@ struct Cursor {
     count_bytes: u64,
     /// Number of the next draw with lines.
     wired_draw: u32,
+}
+
+impl Cursor {
+    /// Creates the cursor before the first batch.
+    fn new(contents: &Contents<'_>) -> Self {
+        let commands_bytes =
+            contents.commands.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
+        let all = contents.passes.batches().map(|batch| size_of_val(batch.commands) as u64);
+        let count_bytes = commands_bytes + all.sum::<u64>();
+        Self { commands_bytes, count_bytes, wired_draw: 0 }
+    }
+
+    /// Moves behind a batch.
+    fn skip(&mut self, batch: &Batch<'_, WgpuGeometry>) {
+        self.commands_bytes += size_of_val(batch.commands) as u64;
+        self.count_bytes += size_of::<u32>() as u64;
+    }
 }
 
 /// Part of the scene that a pass draws, which determines its load and store operations.
@@ -57,6 +77,8 @@ impl WgpuDevice {
         frame: &Frame,
         passes: &Passes<'_, WgpuGeometry>,
     ) -> Result<bool, RenderError> {
+        // The maps are not those of a picture that is not drawn.
+        self.per_frame.shadows.iter_mut().for_each(|maps| maps.token = 0);
         passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         self.opened.fault.check("drawing")?;
         let canvas = self.target.canvas(&self.opened)?;
@@ -73,8 +95,12 @@ impl WgpuDevice {
             && culled.is_some()
             && self.culler.as_ref().is_some_and(PictureCuller::is_counted);
         let style = frame.quad_style();
-        self.begin_frame()?;
-        self.pipelines.select(&self.opened.gpu, self.target.attachment().samples)?;
+        let is_renewed = self.begin_frame()?;
+        let has_shadows = passes.shadows.is_some();
+        let attachment = Attachment { has_shadows, ..self.target.attachment() };
+        self.pipelines.select(&self.opened.gpu, attachment)?;
+        let layout = &self.pipelines.frame_layout;
+        let group = self.per_frame.prepare((&self.opened, layout), passes, is_renewed)?;
         self.pipelines.prepare(&self.opened.gpu.device, style);
         if style == QuadStyle::Wired {
             self.prepare_lines(passes)?;
@@ -83,7 +109,7 @@ impl WgpuDevice {
         }
         self.per_frame.write(&self.opened, frame)?;
         let commands = if indirect { Some(self.upload(passes, counted)?) } else { None };
-        let contents = Contents { passes, style, commands, counted };
+        let contents = Contents { passes, style, group, commands, counted };
         match self.target.take_encoder() {
             Some(mut encoder) => {
                 let encoded = self.encode(&mut encoder, &canvas.color, &contents);
@@ -104,22 +130,53 @@ impl WgpuDevice {
                 self.progress.count(&self.opened.gpu.queue);
             }
         }
+        if let (Some(maps), Some(drawn)) = (&mut self.per_frame.shadows, passes.shadows) {
+            maps.token = drawn.token;
+        }
         if let Some(surface) = canvas.surface {
             self.opened.gpu.queue.present(surface);
         }
         self.opened.fault.check("drawing").map(|()| true)
     }
 
-    /// Replaces what the frame would overwrite of a lent picture that is not submitted yet.
-    fn begin_frame(&mut self) -> Result<(), RenderError> {
+    /// Replaces what the frame would overwrite of a lent picture that is not submitted yet. Returns
+    /// whether there was one.
+    fn begin_frame(&mut self) -> Result<bool, RenderError> {
         let is_lent = self.target.lent.is_some();
-        if self.per_frame.begin((&self.opened, &self.pipelines), is_lent)? {
+        let is_renewed = self.per_frame.begin(&self.opened, is_lent)?;
+        if is_renewed {
             self.wired = None;
             if let Some(overlay) = &mut self.overlay {
                 overlay.renew_scale(&self.opened)?;
             }
         }
-        Ok(())
+        Ok(is_renewed)
+    }
+
+    /// Encodes the shadow maps that have changed. Their batches come after those of the picture.
+    fn encode_shadows(&self, encoder: &mut wgpu::CommandEncoder, contents: &Contents<'_>) {
+        let maps = self.per_frame.shadows.as_ref();
+        let (Some(maps), Some(drawn)) = (maps, contents.passes.shadows) else { return };
+        let mut cursor = Cursor::new(contents);
+        contents.passes.scene_batches().for_each(|batch| cursor.skip(batch));
+        for cascade in &drawn.redrawn {
+            let Some((view, group)) = maps.layer(cascade.layer) else { continue };
+            let load = wgpu::LoadOp::Clear(0.0);
+            let depth_ops = Some(wgpu::Operations { load, store: wgpu::StoreOp::Store });
+            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("shadow map"),
+                depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                    view,
+                    depth_ops,
+                    stencil_ops: None,
+                }),
+                ..Default::default()
+            });
+            pass.set_bind_group(0, group, &[]);
+            let plain = Contents { style: QuadStyle::Plain, ..contents.clone() };
+            let layer = (&maps.pipelines()[..], &cascade.batches[..]);
+            self.encode_layer(&mut pass, layer, &plain, &mut cursor);
+        }
     }
 
     /// Uploads the commands of all batches. Counted calls also need the numbers of commands. Returns
@@ -141,7 +198,8 @@ impl WgpuDevice {
 
     /// Prepares the draws of triangles with lines, if there are any.
     fn prepare_lines(&mut self, passes: &Passes<'_, WgpuGeometry>) -> Result<(), RenderError> {
-        let batches = passes.batches().filter(|batch| batch.indices.is_some() && can_draw(batch));
+        let batches =
+            passes.scene_batches().filter(|batch| batch.indices.is_some() && can_draw(batch));
         if batches.clone().next().is_none() {
             return Ok(());
         }
@@ -196,6 +254,7 @@ impl WgpuDevice {
         canvas: &wgpu::TextureView,
         contents: &Contents<'_>,
     ) -> Result<(), RenderError> {
+        self.encode_shadows(encoder, contents);
         match (contents.passes.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
                 culler.encode(encoder, CullList::Known)?;
@@ -253,7 +312,7 @@ impl WgpuDevice {
             }),
             ..Default::default()
         });
-        pass.set_bind_group(0, &self.per_frame.group, &[]);
+        pass.set_bind_group(0, &contents.group, &[]);
         pass.set_index_buffer(self.pattern.slice(..), wgpu::IndexFormat::Uint32);
         pass.set_pipeline(&self.pipelines.of_quads(contents.style).opaque);
         pass
@@ -262,11 +321,7 @@ impl WgpuDevice {
     /// Encodes opaque batches, sky, blended batches.
     fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
         let passes = contents.passes;
-        let commands_bytes =
-            contents.commands.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
-        let all = passes.batches().map(|batch| size_of_val(batch.commands) as u64);
-        let count_bytes = commands_bytes + all.sum::<u64>();
-        let mut cursor = Cursor { commands_bytes, count_bytes, wired_draw: 0 };
+        let mut cursor = Cursor::new(contents);
         let Pipelines { sky, .. } = &self.pipelines;
         let (is_wired, has_textures) =
             (contents.style == QuadStyle::Wired, self.per_frame.has_textures());
@@ -298,8 +353,7 @@ impl WgpuDevice {
         let mut last = None;
         for batch in batches {
             let Cursor { commands_bytes, count_bytes, .. } = *cursor;
-            cursor.commands_bytes += size_of_val(batch.commands) as u64;
-            cursor.count_bytes += size_of::<u32>() as u64;
+            cursor.skip(batch);
             let kind = batch.geometry.kind;
             let pipeline = pipelines.iter().find(|(of, _)| *of == kind);
             let pipeline = pipeline.filter(|_| can_draw(batch));

@@ -1,6 +1,6 @@
 //! Pictures that are drawn into the caller's textures, with the caller's encoder.
 
-use super::{WgpuDevice, target::Lent};
+use super::{WgpuDevice, pipelines::Attachment, target::Lent};
 use crate::{
     device::check_size,
     error::RenderError,
@@ -65,8 +65,10 @@ impl WgpuDevice {
             let reason = format!("the depth has {depth}");
             return Err(RenderError::Samples { requested, reason });
         }
+        let attachment =
+            Attachment { samples: requested, has_shadows: false, ..self.target.attachment() };
         self.pipelines
-            .select(&self.opened.gpu, requested)
+            .select(&self.opened.gpu, attachment)
             .map_err(|error| RenderError::Samples { requested, reason: error.to_string() })
     }
 }

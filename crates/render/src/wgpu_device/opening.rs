@@ -17,6 +17,7 @@ use crate::{
     device::{DeviceInfo, check_size},
     error::RenderError,
     fault::Fault,
+    software::is_software,
     window_target::WindowTarget,
 };
 
@@ -121,7 +122,10 @@ impl WgpuDevice {
         let culling = cull::missing(&opened).map_or(Ok(()), Err);
         let (size, access) = (target.size(), Access::Staged);
         let samples = target.attachments.samples;
-        let info = DeviceInfo { size, samples, access, max_quads, culling };
+        let adapter = opened.gpu.device.adapter_info();
+        let is_software =
+            adapter.device_type == wgpu::DeviceType::Cpu || is_software(&adapter.name);
+        let info = DeviceInfo { size, samples, access, max_quads, is_software, culling };
         opened.fault.check("making pipelines")?;
         Ok(Self {
             opened,

@@ -242,7 +242,7 @@ fn bind_group_layouts(device: &wgpu::Device) -> [wgpu::BindGroupLayout; 2] {
 fn pipeline(
     device: &wgpu::Device,
     layouts: &[wgpu::BindGroupLayout; 2],
-    Attachment { format, samples }: Attachment,
+    Attachment { format, samples, .. }: Attachment,
 ) -> wgpu::RenderPipeline {
     let shader = device.create_shader_module(wgpu::include_wgsl!("overlay.wgsl"));
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

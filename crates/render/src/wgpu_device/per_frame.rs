@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use drystone_wgpu::parts::CommandUpload;
 
-use super::{adapter::Opened, pipelines::Pipelines};
+use super::{WgpuGeometry, adapter::Opened, pipelines::Pipelines, shadows::ShadowMaps};
 use crate::{
     error::RenderError,
     frame::Frame,
     material_look::{MaterialEntry, MaterialLook},
+    passes::Passes,
     texture_set::TextureSet,
 };
 
@@ -20,8 +21,11 @@ pub(super) struct PerFrame {
     textures: wgpu::Buffer,
     /// The set of these textures.
     set: TextureSet,
+    layout: wgpu::BindGroupLayout,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
+    /// Created when the first picture with shadows needs them; freed by one without.
+    pub(super) shadows: Option<ShadowMaps>,
     /// Whether the last picture was a lent one, which the caller submits later.
     is_lent: bool,
     /// Cloned by each lent picture until it is complete, or dropped with its encoder.
@@ -33,26 +37,37 @@ impl PerFrame {
         let frame = frame_buffer(opened)?;
         let materials = material_buffer(opened, &[])?;
         let textures = textures(opened, &[])?;
-        let group = group(opened, pipelines, [&frame, &materials, &textures]);
+        let layout = pipelines.frame_layout.clone();
+        let group = group(opened, &layout, &[&frame, &materials, &textures], None);
         let (commands, lent) = (CommandUpload::default(), Arc::default());
-        let set = TextureSet::default();
-        Ok(Self { frame, materials, textures, set, group, commands, is_lent: false, lent })
+        Ok(Self {
+            frame,
+            materials,
+            textures,
+            set: TextureSet::default(),
+            layout,
+            group,
+            commands,
+            shadows: None,
+            is_lent: false,
+            lent,
+        })
     }
 
     pub(super) fn set_materials(
         &mut self,
-        (opened, pipelines): (&Opened, &Pipelines),
+        opened: &Opened,
         materials: &[MaterialLook],
     ) -> Result<(), RenderError> {
         self.materials = material_buffer(opened, materials)?;
-        self.bind((opened, pipelines));
+        self.bind(opened);
         Ok(())
     }
 
     /// Replaces the textures.
     pub(super) fn set_textures(
         &mut self,
-        (opened, pipelines): (&Opened, &Pipelines),
+        opened: &Opened,
         set: &TextureSet,
     ) -> Result<(), RenderError> {
         if self.set.is_same(set) {
@@ -62,7 +77,7 @@ impl PerFrame {
         let max_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         self.textures = textures(opened, &set.words(max_bytes)?)?;
         self.set = set.clone();
-        self.bind((opened, pipelines));
+        self.bind(opened);
         Ok(())
     }
 
@@ -70,25 +85,44 @@ impl PerFrame {
         !self.set.is_empty()
     }
 
-    fn bind(&mut self, (opened, pipelines): (&Opened, &Pipelines)) {
-        self.group = group(opened, pipelines, [&self.frame, &self.materials, &self.textures]);
+    fn bind(&mut self, opened: &Opened) {
+        let buffers = [&self.frame, &self.materials, &self.textures];
+        self.group = group(opened, &self.layout, &buffers, None);
     }
 
     /// Begins a picture. Replaces the buffers after a lent picture, which keeps its own. Returns
     /// whether they were replaced.
-    pub(super) fn begin(
-        &mut self,
-        (opened, pipelines): (&Opened, &Pipelines),
-        is_lent: bool,
-    ) -> Result<bool, RenderError> {
+    pub(super) fn begin(&mut self, opened: &Opened, is_lent: bool) -> Result<bool, RenderError> {
         let was_lent = self.is_lent;
         if was_lent {
             self.frame = frame_buffer(opened)?;
-            self.bind((opened, pipelines));
+            self.bind(opened);
             self.commands = CommandUpload::default();
         }
         self.is_lent = is_lent;
         Ok(was_lent)
+    }
+
+    /// Uploads the data of shadows, or frees their memory. Returns the group of the picture, whose
+    /// pipelines have this layout. `is_renewed`: what the last picture reads must not change.
+    pub(super) fn prepare(
+        &mut self,
+        (opened, layout): (&Opened, &wgpu::BindGroupLayout),
+        passes: &Passes<'_, WgpuGeometry>,
+        is_renewed: bool,
+    ) -> Result<wgpu::BindGroup, RenderError> {
+        let Some(pass) = passes.shadows else {
+            self.shadows = None;
+            return Ok(self.group.clone());
+        };
+        let maps = match &mut self.shadows {
+            Some(maps) => maps,
+            none => none.insert(ShadowMaps::new(opened, pass.side)?),
+        };
+        maps.prepare(opened, pass, is_renewed)?;
+        let (shadow, all) = maps.bindings();
+        let buffers = [&self.frame, &self.materials, &self.textures, shadow];
+        Ok(group(opened, layout, &buffers, Some(all)))
     }
 
     /// Whether the last picture was a lent one. What it reads must not change.
@@ -135,19 +169,20 @@ fn textures(opened: &Opened, words: &[u32]) -> Result<wgpu::Buffer, RenderError>
     Ok(opened.gpu.filled_buffer("textures", bytemuck::cast_slice(words), usage)?)
 }
 
-/// Binds the frame, the materials and the textures.
+/// Creates a group of these buffers, in the order of their bindings, and of shadow maps after them.
 fn group(
     opened: &Opened,
-    pipelines: &Pipelines,
-    [frame, materials, textures]: [&wgpu::Buffer; 3],
+    layout: &wgpu::BindGroupLayout,
+    buffers: &[&wgpu::Buffer],
+    maps: Option<&wgpu::TextureView>,
 ) -> wgpu::BindGroup {
+    let buffers = buffers.iter().map(|buffer| buffer.as_entire_binding());
+    let resources = buffers.chain(maps.map(wgpu::BindingResource::TextureView));
+    let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
+    let entries: Vec<_> = (0..).zip(resources).map(entry).collect();
     opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("frame"),
-        layout: &pipelines.frame_layout,
-        entries: &[
-            wgpu::BindGroupEntry { binding: 0, resource: frame.as_entire_binding() },
-            wgpu::BindGroupEntry { binding: 1, resource: materials.as_entire_binding() },
-            wgpu::BindGroupEntry { binding: 2, resource: textures.as_entire_binding() },
-        ],
+        layout,
+        entries: &entries,
     })
 }

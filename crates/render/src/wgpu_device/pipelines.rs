@@ -63,30 +63,42 @@ pub(super) struct Attachment {
     pub(super) format: wgpu::TextureFormat,
     /// Number of samples in a pixel.
     pub(super) samples: u32,
+    /// Whether surfaces have shadows.
+    pub(super) has_shadows: bool,
 }
 
 /// Shader source that quads and triangles share; the decoder of quads comes before it.
-const SHARED: &str = include_str!("shader.wgsl");
+pub(super) const SHARED: &str = include_str!("shader.wgsl");
 /// Shader source for quads: the shared source and lines along their edges.
 const QUADS: [&str; 3] = [QUAD_WGSL, SHARED, include_str!("wire.wgsl")];
-/// Shader source for triangles.
-const TRIANGLES: [&str; 3] = [QUAD_WGSL, SHARED, include_str!("triangles.wgsl")];
-/// Shader source for triangles with lines.
-const WIRED_TRIANGLES: [&str; 4] =
-    [QUAD_WGSL, SHARED, include_str!("triangles.wgsl"), include_str!("wired_triangles.wgsl")];
+/// Shader source for reading shadow maps.
+const SHADOW: &str = include_str!("shadow.wgsl");
+/// Shader source for quads with shadows, after that for reading maps.
+const SHADOWED_QUADS: &str = include_str!("shadowed_quads.wgsl");
+/// Function of surfaces without shadows, instead of that for reading maps.
+const NO_SHADOW: &str =
+    "fn sun_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 { return 1.0; }\n";
+const TRIANGLES: &str = include_str!("triangles.wgsl");
+/// Shader source for triangles without shadows.
+pub(super) const PLAIN_TRIANGLES: [&str; 4] = [QUAD_WGSL, SHARED, NO_SHADOW, TRIANGLES];
 
-/// Shader source for triangles with textures.
-const TEXTURED: [&str; 4] =
-    [QUAD_WGSL, SHARED, include_str!("triangles.wgsl"), include_str!("textures.wgsl")];
-/// Shader source for triangles with textures and lines.
-const WIRED_TEXTURED: [&str; 6] = [
-    QUAD_WGSL,
-    SHARED,
-    include_str!("triangles.wgsl"),
-    include_str!("wired_triangles.wgsl"),
-    include_str!("textures.wgsl"),
-    include_str!("wired_textures.wgsl"),
-];
+/// Shader source for triangles, with these sources of lines and textures.
+fn triangle_source(attachment: Attachment, more: &[&str]) -> String {
+    let shadow = if attachment.has_shadows { SHADOW } else { NO_SHADOW };
+    [&[QUAD_WGSL, SHARED, shadow, TRIANGLES], more].concat().concat()
+}
+
+/// Entry points of opaque vertices, of blended ones, and of fragments.
+const WIRED: [&str; 3] = ["wired_opaque_vertex", "wired_blended_vertex", "wired_fragment"];
+const SHADOWED: [&str; 3] =
+    ["shadowed_opaque_vertex", "shadowed_blended_vertex", "shadowed_fragment"];
+const SHADOWED_WIRED: [&str; 3] = [SHADOWED[0], SHADOWED[1], "shadowed_wired_fragment"];
+
+/// Shader source for triangles with lines, with textures, and with both.
+const WIRED_TRIANGLES: &[&str] = &[include_str!("wired_triangles.wgsl")];
+const TEXTURED: &[&str] = &[include_str!("textures.wgsl")];
+const WIRED_TEXTURED: &[&str] =
+    &[WIRED_TRIANGLES[0], TEXTURED[0], include_str!("wired_textures.wgsl")];
 
 /// Settings in which one pipeline differs from the others.
 struct Stage {
@@ -100,12 +112,20 @@ struct Stage {
 
 impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, attachment: Attachment) -> Self {
+        let mut source = QUADS.concat();
+        if attachment.has_shadows {
+            source += SHADOW;
+            source += SHADOWED_QUADS;
+        }
         let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("quads"),
-            source: wgpu::ShaderSource::Wgsl(QUADS.concat().into()),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
         });
         let both = ShaderStages::VERTEX_FRAGMENT;
-        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1), textures(2)]);
+        let shadow = uniform(3, ShaderStages::FRAGMENT);
+        let entries = [uniform(0, both), storage(1), textures(2), shadow, maps(4)];
+        let used = if attachment.has_shadows { &entries[..] } else { &entries[..3] };
+        let frame_layout = layout(device, "frame", used);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
         // The sky is drawn over an empty scene too, where no geometry is bound.
@@ -120,11 +140,15 @@ impl Pipelines {
             cull: None,
         };
         let sky = pipeline(device, &quads.shader, &sky_layout, attachment, &sky);
-        let names = ["opaque_vertex", "blended_vertex", "surface_fragment"];
-        let cubes = quads.pipeline(device, &solid("cubes", "cube_vertex", names[2]));
+        let (cube, names) = match attachment.has_shadows {
+            false => ("cube_vertex", ["opaque_vertex", "blended_vertex", "surface_fragment"]),
+            true => ("shadowed_cube_vertex", SHADOWED),
+        };
+        let cubes = quads.pipeline(device, &solid("cubes", cube, names[2]));
         let plain = quads.pipelines(device, cubes, names);
         let names = ["triangle_vertex", "triangle_fragment"];
-        let triangles = triangles(device, (&TRIANGLES.concat(), names), &quads.layout, attachment);
+        let source = triangle_source(attachment, &[]);
+        let triangles = triangles(device, (&source, names), &quads.layout, attachment);
         Self {
             frame_layout,
             geometry_layout,
@@ -140,13 +164,12 @@ impl Pipelines {
         }
     }
 
-    /// Selects the pipelines for pictures with this number of samples a pixel. Creates them on first
-    /// use.
+    /// Selects the pipelines for pictures with this number of samples a pixel, with or without
+    /// shadows. Creates them on first use.
     ///
     /// # Errors
     /// `Refused` if the device does not offer this number of samples, `OutOfMemory`.
-    pub(super) fn select(&mut self, gpu: &Gpu, samples: u32) -> Result<(), GpuError> {
-        let attachment = Attachment { samples, ..self.quads.attachment };
+    pub(super) fn select(&mut self, gpu: &Gpu, attachment: Attachment) -> Result<(), GpuError> {
         if attachment == self.quads.attachment {
             return Ok(());
         }
@@ -163,15 +186,20 @@ impl Pipelines {
 
     /// Creates the pipelines that a frame of this style needs.
     pub(super) fn prepare(&mut self, device: &wgpu::Device, style: QuadStyle) {
-        if style == QuadStyle::Shaded && self.shaded.is_none() {
+        let has_shadows = self.quads.attachment.has_shadows;
+        // With shadows the plain pipelines draw ambient occlusion too.
+        if style == QuadStyle::Shaded && self.shaded.is_none() && !has_shadows {
             let names = ["shaded_opaque_vertex", "shaded_blended_vertex", "shaded_fragment"];
             // Cubes have no ambient occlusion.
             let cubes = self.plain.cubes.clone();
             self.shaded = Some(self.quads.pipelines(device, cubes, names));
         }
         if style == QuadStyle::Wired && self.wired.is_none() {
-            let names = ["wired_opaque_vertex", "wired_blended_vertex", "wired_fragment"];
-            let cubes = solid("wired cubes", "wired_cube_vertex", names[2]);
+            let (cube, names) = match has_shadows {
+                false => ("wired_cube_vertex", WIRED),
+                true => ("shadowed_cube_vertex", SHADOWED_WIRED),
+            };
+            let cubes = solid("wired cubes", cube, names[2]);
             let cubes = self.quads.pipeline(device, &cubes);
             self.wired = Some(self.quads.pipelines(device, cubes, names));
         }
@@ -182,7 +210,8 @@ impl Pipelines {
         let Self { quads, textured, .. } = self;
         textured.get_or_insert_with(|| {
             let names = ["textured_vertex", "textured_fragment"];
-            triangles(device, (&TEXTURED.concat(), names), &quads.layout, quads.attachment)
+            let source = triangle_source(quads.attachment, TEXTURED);
+            triangles(device, (&source, names), &quads.layout, quads.attachment)
         });
     }
 
@@ -198,15 +227,15 @@ impl Pipelines {
             let geometry = Some(&*geometry_layout);
             let groups = [Some(&*frame_layout), geometry, geometry, Some(&draws_layout)];
             let names = ["wired_triangle_vertex", "wired_triangle_fragment"];
+            let source = triangle_source(quads.attachment, WIRED_TRIANGLES);
             let whole = pipeline_layout(device, &groups);
-            let both =
-                triangles(device, (&WIRED_TRIANGLES.concat(), names), &whole, quads.attachment);
+            let both = triangles(device, (&source, names), &whole, quads.attachment);
             WiredTriangles { draws_layout, both, layout: whole, textured: None }
         });
         if has_textures && wired.textured.is_none() {
             let names = ["wired_textured_vertex", "wired_textured_fragment"];
-            let source = (&*WIRED_TEXTURED.concat(), names);
-            let made = triangles(device, source, &wired.layout, quads.attachment);
+            let source = triangle_source(quads.attachment, WIRED_TEXTURED);
+            let made = triangles(device, (&source, names), &wired.layout, quads.attachment);
             wired.textured = Some(made);
         }
         wired
@@ -337,7 +366,7 @@ pub(super) fn multisample(samples: u32) -> wgpu::MultisampleState {
     wgpu::MultisampleState { count: samples, ..Default::default() }
 }
 
-fn pipeline_layout(
+pub(super) fn pipeline_layout(
     device: &wgpu::Device,
     groups: &[Option<&wgpu::BindGroupLayout>],
 ) -> wgpu::PipelineLayout {
@@ -348,7 +377,7 @@ fn pipeline_layout(
     })
 }
 
-fn layout(
+pub(super) fn layout(
     device: &wgpu::Device,
     label: &str,
     entries: &[wgpu::BindGroupLayoutEntry],
@@ -357,7 +386,7 @@ fn layout(
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries })
 }
 
-fn uniform(binding: u32, visibility: ShaderStages) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn uniform(binding: u32, visibility: ShaderStages) -> wgpu::BindGroupLayoutEntry {
     entry(binding, visibility, wgpu::BufferBindingType::Uniform)
 }
 
@@ -366,9 +395,19 @@ fn textures(binding: u32) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry { visibility: ShaderStages::VERTEX_FRAGMENT, ..storage(binding) }
 }
 
-fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
     let read = wgpu::BufferBindingType::Storage { read_only: true };
     entry(binding, ShaderStages::VERTEX, read)
+}
+
+/// An array of shadow maps. Bound as numbers, not as depths, which OpenGL reads only by comparison.
+fn maps(binding: u32) -> wgpu::BindGroupLayoutEntry {
+    let ty = wgpu::BindingType::Texture {
+        sample_type: wgpu::TextureSampleType::Float { filterable: false },
+        view_dimension: wgpu::TextureViewDimension::D2Array,
+        multisampled: false,
+    };
+    wgpu::BindGroupLayoutEntry { binding, visibility: ShaderStages::FRAGMENT, ty, count: None }
 }
 
 fn entry(

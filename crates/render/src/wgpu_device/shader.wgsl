@@ -127,15 +127,22 @@ fn emission(material: u32) -> f32 {
     return 0.0;
 }
 
-// Lit colour of a face direction of a quad's material.
-fn face_color(words: vec2<u32>, face: u32, level: u32) -> vec4<f32> {
+// Light on a face direction that the sun does not reach.
+fn ambient_light(face: u32) -> vec3<f32> {
+    let rise = select(0.0, 1.0, face == 4u) - select(0.0, 1.0, face == 1u);
+    return frame.ambient * (0.74 + 0.26 * rise);
+}
+
+// Colour of a face direction of a quad's material, in sunlight or without.
+fn face_color(words: vec2<u32>, face: u32, level: u32, has_sun: bool) -> vec4<f32> {
     let material = quad_material(words);
     // Materials that are not in the table must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
     if material < arrayLength(&materials) {
         color = unpack4x8unorm(materials[material].faces[face]);
     }
-    let light = mix(frame.face_light[face], vec3<f32>(1.0), emission(material));
+    let sunny = select(ambient_light(face), frame.face_light[face], has_sun);
+    let light = mix(sunny, vec3<f32>(1.0), emission(material));
     let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
     return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
 }
@@ -164,10 +171,10 @@ fn quad_middle(words: vec2<u32>, data: DrawData) -> vec3<f32> {
     return (vec3<f32>(origin) + local) - frame.camera_fraction;
 }
 
-// A quad's lit colour. Far from the camera, the mean with the faces that meet it across its width
+// A quad's colour, in sunlight or without. Far from the camera, the mean with the faces that meet it across its width
 // and its height; see Frame::FADE_UNITS. All corners compute the same colour.
-fn surface_color(words: vec2<u32>, data: DrawData) -> vec4<f32> {
-    let own = face_color(words, min(quad_face(words), 5u), data.level);
+fn surface_color(words: vec2<u32>, data: DrawData, has_sun: bool) -> vec4<f32> {
+    let own = face_color(words, min(quad_face(words), 5u), data.level, has_sun);
     if frame.far_fade == 0.0 {
         return own;
     }
@@ -188,8 +195,8 @@ fn surface_color(words: vec2<u32>, data: DrawData) -> vec4<f32> {
     let steps = select(select(vec2<f32>(1.0), vec2<f32>(1.25), vec2<u32>(u, v) == vec2<u32>(1u)), vec2<f32>(0.5), normal_axis == 1u);
     let weights = strength * steps * vec2<f32>(areas[u], areas[v]) / size;
     let shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
-    let beside_u = face_color(words, u + select(0u, 3u, sight[u] < 0.0), data.level);
-    let beside_v = face_color(words, v + select(0u, 3u, sight[v] < 0.0), data.level);
+    let beside_u = face_color(words, u + select(0u, 3u, sight[u] < 0.0), data.level, has_sun);
+    let beside_v = face_color(words, v + select(0u, 3u, sight[v] < 0.0), data.level, has_sun);
     let color = own * (1.0 - shares.x - shares.y) + beside_u * shares.x + beside_v * shares.y;
     return vec4<f32>(color.rgb, own.a);
 }
@@ -204,7 +211,7 @@ fn surface_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> C
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     var out: Corner;
     out.position = to_clip(relative);
-    out.color = surface_color(words, data);
+    out.color = surface_color(words, data, true);
     out.relative = relative;
     return out;
 }
@@ -303,7 +310,7 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let face = cube_face(vertex, entry, data);
     var out = surface_corner(face.words, vertex % 4u, data, frame.seam);
     // Cubes are not merged, so the length of a step is unknown.
-    out.color = face_color(face.words, quad_face(face.words), data.level);
+    out.color = face_color(face.words, quad_face(face.words), data.level, true);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
@@ -347,6 +354,13 @@ fn darkness(kind: u32, units: vec3<f32>) -> f32 {
     return levels.x + rise.x * within.x + (rise.y + both * within.x) * within.y;
 }
 
+// Part of the light that ambient occlusion leaves at a position relative to the camera. The material's
+// emission is not darkened.
+fn occlusion_light(kind: u32, relative: vec3<f32>) -> f32 {
+    let shaded = 1.0 - f32((kind >> 16u) & 255u) / 255.0;
+    return 1.0 - darkness(kind, relative + frame.camera_fraction) * frame.occlusion_loss * shaded;
+}
+
 @fragment
 fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
     return hazed(in.color, in.relative);
@@ -354,9 +368,7 @@ fn surface_fragment(in: Corner) -> @location(0) vec4<f32> {
 
 @fragment
 fn shaded_fragment(in: ShadedCorner) -> @location(0) vec4<f32> {
-    let dark = darkness(in.kind, in.relative + frame.camera_fraction);
-    let shaded = 1.0 - f32((in.kind >> 16u) & 255u) / 255.0;
-    let light = 1.0 - dark * frame.occlusion_loss * shaded;
+    let light = occlusion_light(in.kind, in.relative);
     return hazed(vec4<f32>(in.color.rgb * light, in.color.a), in.relative);
 }
 

@@ -143,6 +143,7 @@ fn sampled(own: u32, uv: vec2<f32>, across: vec2<f32>, down: vec2<f32>) -> vec4<
 fn lit_surface(
     material: u32,
     color: vec4<f32>,
+    relative: vec3<f32>,
     own_normal: vec3<f32>,
     is_front: bool,
     uv: vec2<f32>,
@@ -150,7 +151,7 @@ fn lit_surface(
     down: vec2<f32>,
 ) -> vec4<f32> {
     if material == 0u {
-        return lit_triangle(color, own_normal, is_front);
+        return lit_triangle(color, relative, own_normal, is_front);
     }
     let flags = textures[material];
     var own = color * sampled(material + 4u, uv, across, down);
@@ -162,7 +163,7 @@ fn lit_surface(
     }
     var lit = own;
     if (flags & UNLIT) == 0u {
-        lit = lit_triangle(own, own_normal, is_front);
+        lit = lit_triangle(own, relative, own_normal, is_front);
     }
     let emissive = unpack4x8unorm(textures[material + 2u])
         * sampled(material + 12u, uv, across, down);
@@ -177,6 +178,6 @@ fn textured_fragment(
     let across = dpdx(in.center_uv);
     let down = dpdy(in.center_uv);
     let lit =
-        lit_surface(in.material, in.color, in.normal, is_front, in.uv, across, down);
+        lit_surface(in.material, in.color, in.relative, in.normal, is_front, in.uv, across, down);
     return hazed(lit, in.relative);
 }

@@ -1,5 +1,6 @@
 // Draws triangles of models: vertices of 20 bytes with their own indices. Appended to shader.wgsl,
-// whose frame, sky and haze it shares. The software rasteriser (src/soft/triangles.rs) does the
+// whose frame, sky and haze it shares, and to a
+// function for shadows. The software rasteriser (src/soft/triangles.rs) does the
 // same arithmetic in the same order.
 
 // Five words each: position, normal, colour.
@@ -58,18 +59,24 @@ fn triangle_vertex(
     return triangle_corner(vertex, draws[slot]);
 }
 
-// Light on a normal, as in Atmosphere::light.
-fn light(normal: vec3<f32>) -> vec3<f32> {
+// Light on a normal that this share of the sun reaches, as in Atmosphere::light.
+fn light(normal: vec3<f32>, share: f32) -> vec3<f32> {
     let sun = max(dot(normal, frame.sun_direction), 0.0);
     let open_sky = 0.74 + 0.26 * normal.y;
-    return frame.ambient * open_sky + frame.sun * (0.62 * sun);
+    return frame.ambient * open_sky + frame.sun * (0.62 * (sun * share));
 }
 
 // A triangle's lit colour. Both sides are lit: the normal is turned to the visible side.
-fn lit_triangle(color: vec4<f32>, own_normal: vec3<f32>, is_front: bool) -> vec4<f32> {
+fn lit_triangle(
+    color: vec4<f32>,
+    relative: vec3<f32>,
+    own_normal: vec3<f32>,
+    is_front: bool,
+) -> vec4<f32> {
     let turned = select(-own_normal, own_normal, is_front);
     let normal = turned / max(length(turned), 1e-6);
-    return vec4<f32>(min(color.rgb * light(normal), vec3<f32>(1.0)), color.a);
+    let own_light = light(normal, sun_share(relative, normal));
+    return vec4<f32>(min(color.rgb * own_light, vec3<f32>(1.0)), color.a);
 }
 
 @fragment
@@ -77,5 +84,5 @@ fn triangle_fragment(
     in: TriangleCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    return hazed(lit_triangle(in.color, in.normal, is_front), in.relative);
+    return hazed(lit_triangle(in.color, in.relative, in.normal, is_front), in.relative);
 }

@@ -53,6 +53,7 @@ fn wired_cube_vertex(@builtin(vertex_index) vertex: u32) -> WiredCorner {
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
     var out = wired_corner(face.words, vertex % 4u, data, frame.seam);
+    out.color = face_color(face.words, quad_face(face.words), data.level, true);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
@@ -85,11 +86,15 @@ fn wire(in: WiredCorner) -> f32 {
     return 0.85 * line * clamp(min(sides.x, sides.y) * 0.125, 0.0, 1.0);
 }
 
-@fragment
-fn wired_fragment(in: WiredCorner) -> @location(0) vec4<f32> {
-    let dark = darkness(in.kind, in.relative + frame.camera_fraction);
-    let light = 1.0 - dark * frame.occlusion_loss;
+// Colour of a pixel with ambient occlusion, lines and haze.
+fn wired_color(in: WiredCorner) -> vec4<f32> {
+    let light = occlusion_light(in.kind, in.relative);
     let line = wire(in);
     let opacity = in.color.a + (1.0 - in.color.a) * line;
     return hazed(vec4<f32>(in.color.rgb * light * (1.0 - line), opacity), in.relative);
+}
+
+@fragment
+fn wired_fragment(in: WiredCorner) -> @location(0) vec4<f32> {
+    return wired_color(in);
 }

@@ -41,6 +41,6 @@ fn wired_textured_fragment(
     let across = dpdx(in.center_uv);
     let down = dpdy(in.center_uv);
     let lit =
-        lit_surface(in.material, in.color, in.normal, is_front, in.uv, across, down);
+        lit_surface(in.material, in.color, in.relative, in.normal, is_front, in.uv, across, down);
     return hazed(under_line(lit, in.edges, in.least, in.relative), in.relative);
 }

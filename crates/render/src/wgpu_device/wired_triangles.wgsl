@@ -98,6 +98,6 @@ fn wired_triangle_fragment(
     in: WiredTriangleCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    let lit = lit_triangle(in.color, in.normal, is_front);
+    let lit = lit_triangle(in.color, in.relative, in.normal, is_front);
     return hazed(under_line(lit, in.edges, in.least, in.relative), in.relative);
 }

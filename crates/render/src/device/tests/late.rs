@@ -77,7 +77,8 @@ impl LateDevice {
                     [&opaque, &blended].map(|it| it.iter().map(borrow).collect::<Vec<_>>());
                 let [opaque, blended] =
                     [&opaque, &blended].map(|it| it.iter().map(batch).collect::<Vec<_>>());
-                let passes = Passes { opaque: &opaque, blended: &blended, indirect, culled: None };
+                let passes =
+                    Passes { opaque: &opaque, blended: &blended, indirect, ..Passes::default() };
                 self.soft.draw(&frame, &passes).unwrap();
                 self.pictures.push(self.soft.read_image().unwrap());
             }

@@ -76,7 +76,7 @@ fn middle<D: Device>(
 ) -> [u8; 3] {
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
     let [one, other] = [true, false].map(|indirect| {
-        device.draw(&frame, &Passes { opaque, blended, indirect, culled: None }).unwrap();
+        device.draw(&frame, &Passes { opaque, blended, indirect, ..Passes::default() }).unwrap();
         let [red, green, blue, _] = device.read_image().unwrap().pixel(8, 8);
         [red, green, blue]
     });
@@ -158,7 +158,7 @@ fn picture<D: Device>(
     indirect: bool,
 ) -> Image {
     let frame = Frame::new(&camera(), &Atmosphere::default(), 16, 16);
-    device.draw(&frame, &Passes { opaque, blended, indirect, culled: None }).unwrap();
+    device.draw(&frame, &Passes { opaque, blended, indirect, ..Passes::default() }).unwrap();
     device.read_image().unwrap()
 }
 

@@ -7,6 +7,10 @@ layout(location = 2) flat in uint kind;
 layout(location = 3) flat in uint bounds;
 #endif
 
+#ifdef SHADOWED
+layout(location = 4) flat in vec3 unlit;
+#endif
+
 layout(location = 0) out vec4 seen;
 
 #ifdef SHADED
@@ -72,6 +76,12 @@ float wire() {
 void main() {
     float opacity = color.a;
     vec3 lit = color.rgb;
+#ifdef SHADOWED
+    uint face = min(kind & 7u, 5u);
+    vec3 axis = vec3(equal(uvec3(face % 3u), uvec3(0u, 1u, 2u)));
+    float share = sun_share(relative, axis * (face >= 3u ? 1.0 : -1.0));
+    lit = unlit * (1.0 - share) + lit * share;
+#endif
 #ifdef SHADED
     float shaded = 1.0 - float(kind >> 16u & 255u) / 255.0;
     lit *= 1.0 - darkness(relative + frame.camera_fraction) * frame.occlusion_loss * shaded;

@@ -72,6 +72,11 @@ uint quad_bounds(uvec2 words, DrawData draw) {
 }
 #endif
 
+#ifdef SHADOWED
+// The colour where the sun does not reach.
+layout(location = 4) flat out vec3 unlit;
+#endif
+
 vec3 axis(uint index) {
     return vec3(equal(uvec3(index), uvec3(0u, 1u, 2u)));
 }
@@ -93,15 +98,21 @@ vec3 level_tint(uint level) {
     return vec3(hues & uvec3(15u)) / 15.0;
 }
 
-// Lit colour of a face direction of a quad's material.
-vec4 face_color(uvec2 words, uint face, uint level) {
+// Light on a face direction that the sun does not reach.
+vec3 ambient_light(uint face) {
+    float rise = float(face == 4u) - float(face == 1u);
+    return frame.ambient * (0.74 + 0.26 * rise);
+}
+
+// Colour of a face direction of a quad's material, in sunlight or without.
+vec4 face_color(uvec2 words, uint face, uint level, bool has_sun) {
     uint material = words.y >> 11u & 0xffffu;
     // Materials that are not in the table must be visible: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
     if (material < uint(materials.length())) {
         own = unpackUnorm4x8(materials[material].faces[face]);
     }
-    vec3 light = mix(frame.face_light[face], vec3(1.0), emission(material));
+    vec3 light = mix(has_sun ? frame.face_light[face] : ambient_light(face), vec3(1.0), emission(material));
     vec3 tinted = mix(own.rgb, level_tint(level), frame.level_tint);
     return vec4(min(tinted * light, vec3(1.0)), own.a);
 }
@@ -116,10 +127,10 @@ vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
     return (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
 }
 
-// A quad's lit colour. Far from the camera, the mean with the faces that meet it across its width
+// A quad's colour, in sunlight or without. Far from the camera, the mean with the faces that meet it across its width
 // and its height; see Frame::FADE_UNITS. All corners compute the same colour.
-vec4 surface_color(uvec2 words, DrawData draw) {
-    vec4 own = face_color(words, min(words.y & 7u, 5u), draw.level);
+vec4 surface_color(uvec2 words, DrawData draw, bool has_sun) {
+    vec4 own = face_color(words, min(words.y & 7u, 5u), draw.level, has_sun);
     if (frame.far_fade == 0.0) {
         return own;
     }
@@ -140,8 +151,8 @@ vec4 surface_color(uvec2 words, DrawData draw) {
     vec2 steps = normal_axis == 1u ? vec2(0.5) : vec2(u == 1u ? 1.25 : 1.0, v == 1u ? 1.25 : 1.0);
     vec2 weights = strength * steps * vec2(areas[u], areas[v]) / size;
     vec2 shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
-    vec4 beside_u = face_color(words, u + (sight[u] < 0.0 ? 3u : 0u), draw.level);
-    vec4 beside_v = face_color(words, v + (sight[v] < 0.0 ? 3u : 0u), draw.level);
+    vec4 beside_u = face_color(words, u + (sight[u] < 0.0 ? 3u : 0u), draw.level, has_sun);
+    vec4 beside_v = face_color(words, v + (sight[v] < 0.0 ? 3u : 0u), draw.level, has_sun);
     vec4 color = own * (1.0 - shares.x - shares.y) + beside_u * shares.x + beside_v * shares.y;
     return vec4(color.rgb, own.a);
 }
@@ -177,6 +188,9 @@ void main() {
 #ifdef WIRED
         bounds = 0u;
 #endif
+#ifdef SHADOWED
+        unlit = vec3(0.0);
+#endif
         return;
     }
 #else
@@ -205,14 +219,21 @@ void main() {
     gl_Position = to_clip(relative);
 #ifdef CUBES
     // Cubes are not merged, so the length of a step is unknown.
-    color = face_color(words, words.y & 7u, draw.level);
+    color = face_color(words, words.y & 7u, draw.level, true);
 #else
-    color = surface_color(words, draw);
+    color = surface_color(words, draw, true);
 #endif
 #ifdef SHADED
     kind = pixel_kind(words, draw);
 #endif
 #ifdef WIRED
     bounds = quad_bounds(words, draw);
+#endif
+#ifdef SHADOWED
+#ifdef CUBES
+    unlit = face_color(words, words.y & 7u, draw.level, false).rgb;
+#else
+    unlit = surface_color(words, draw, false).rgb;
+#endif
 #endif
 }

@@ -14,11 +14,11 @@ layout(location = 7) flat in uint material;
 
 layout(location = 0) out vec4 seen;
 
-// Light on a normal, as in Atmosphere::light.
-vec3 light(vec3 at) {
+// Light on a normal that this share of the sun reaches, as in Atmosphere::light.
+vec3 light(vec3 at, float share) {
     float sun = max(dot(at, frame.sun_direction), 0.0);
     float open_sky = 0.74 + 0.26 * at.y;
-    return frame.ambient * open_sky + frame.sun * (0.62 * sun);
+    return frame.ambient * open_sky + frame.sun * (0.62 * (sun * share));
 }
 
 #ifdef WIRED
@@ -38,7 +38,12 @@ float wire() {
 void main() {
     // Both sides are lit: the normal is turned to the visible side.
     vec3 turned = gl_FrontFacing ? normal : -normal;
-    vec3 own_light = light(turned / max(length(turned), 1e-6));
+    vec3 outward = turned / max(length(turned), 1e-6);
+    float share = 1.0;
+#ifdef SHADOWED
+    share = sun_share(relative, outward);
+#endif
+    vec3 own_light = light(outward, share);
     vec4 own = color;
     vec3 emissive = vec3(0.0);
 #ifdef TEXTURED

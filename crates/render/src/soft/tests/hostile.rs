@@ -120,7 +120,7 @@ proptest! {
         }
         let batches = [Batch::new(&geometry, &commands)];
         let pictures = [false, true].map(|indirect| {
-            let passes = Passes { opaque: &batches, blended: &batches, indirect, culled: None };
+            let passes = Passes { opaque: &batches, blended: &batches, indirect, ..Passes::default() };
             device.draw(&frame, &passes).unwrap();
             device.read_image().unwrap()
         });

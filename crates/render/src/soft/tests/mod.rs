@@ -119,7 +119,8 @@ impl Scene {
         });
         let [opaque, blended] =
             [&opaque, &blended].map(|(geometry, commands)| [Batch::new(geometry, &commands[..])]);
-        let passes = Passes { opaque: &opaque, blended: &blended, indirect: false, culled: None };
+        let passes =
+            Passes { opaque: &opaque, blended: &blended, indirect: false, ..Passes::default() };
         device.draw(frame, &passes).unwrap();
         device.finish().unwrap();
         device.read_image().unwrap()

@@ -218,7 +218,7 @@ proptest! {
             Batch::new(&of_vertices, &commands),
         ];
         let pictures = [false, true].map(|indirect| {
-            let passes = Passes { opaque: &batches, blended: &batches, indirect, culled: None };
+            let passes = Passes { opaque: &batches, blended: &batches, indirect, ..Passes::default() };
             device.draw(&frame, &passes).unwrap();
             device.read_image().unwrap()
         });

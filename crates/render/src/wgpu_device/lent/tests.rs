@@ -1,5 +1,6 @@
 mod culled;
 mod sampled;
+mod shadowed;
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 

@@ -1,0 +1,71 @@
+// Reading of shadow maps. Appended to shader.wgsl. The software rasteriser (src/soft/shadow.rs) does
+// the same arithmetic in the same order.
+
+// The fields are explained in src/shadows.rs.
+struct Cascade {
+    offset: vec3<f32>,
+    texels_per_unit: f32,
+    radius: f32,
+    texel: f32,
+    depth_rate: f32,
+    last_texel: f32,
+}
+
+struct ShadowFrame {
+    right: vec3<f32>,
+    cascade_count: u32,
+    up: vec3<f32>,
+    fade_start: f32,
+    forward: vec3<f32>,
+    fade_rate: f32,
+    center: vec3<f32>,
+    strength: f32,
+    cascades: array<Cascade, 4>,
+}
+
+// See Bias in src/shadows.rs.
+const SLOPE_TEXELS: f32 = 1.5;
+const BIAS_TEXELS: f32 = 0.25;
+const BIAS_DEPTH: f32 = 2e-6;
+
+@group(0) @binding(3) var<uniform> shadow: ShadowFrame;
+@group(0) @binding(4) var shadow_maps: texture_2d_array<f32>;
+
+// 1 if a texel's depth is not nearer to the sun than this depth, else 0.
+fn is_lit(texel: vec2<f32>, layer: u32, last: f32, depth: f32) -> f32 {
+    let at = vec2<i32>(clamp(texel, vec2<f32>(0.0), vec2<f32>(last)));
+    return select(0.0, 1.0, textureLoad(shadow_maps, at, layer, 0).x <= depth);
+}
+
+// Part of the sun's light that reaches a position on a surface with this normal; 1 on surfaces that
+// point away from the sun, which it does not light.
+fn sun_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
+    let facing = dot(normal, frame.sun_direction);
+    let range = length(relative - shadow.center);
+    var layer = 0u;
+    while layer < shadow.cascade_count && range >= shadow.cascades[layer].radius {
+        layer += 1u;
+    }
+    if facing <= 0.0 || layer >= shadow.cascade_count {
+        return 1.0;
+    }
+    let cascade = shadow.cascades[layer];
+    let slope = sqrt(max(1.0 - facing * facing, 0.0));
+    let lift = cascade.texel * (slope * SLOPE_TEXELS + BIAS_TEXELS);
+    let at = relative + normal * lift;
+    let across_map = vec2<f32>(dot(at, shadow.right), -dot(at, shadow.up));
+    let texel = across_map * cascade.texels_per_unit + cascade.offset.xy - 0.5;
+    let depth = dot(at, shadow.forward) * cascade.depth_rate + cascade.offset.z + BIAS_DEPTH;
+    let low = floor(texel);
+    let part = texel - low;
+    let last = cascade.last_texel;
+    let upper_left = is_lit(low, layer, last, depth);
+    let upper_right = is_lit(low + vec2<f32>(1.0, 0.0), layer, last, depth);
+    let lower_left = is_lit(low + vec2<f32>(0.0, 1.0), layer, last, depth);
+    let lower_right = is_lit(low + vec2<f32>(1.0, 1.0), layer, last, depth);
+    let upper = upper_left * (1.0 - part.x) + upper_right * part.x;
+    let lower = lower_left * (1.0 - part.x) + lower_right * part.x;
+    let lit = upper * (1.0 - part.y) + lower * part.y;
+    let fade = clamp((range - shadow.fade_start) * shadow.fade_rate, 0.0, 1.0);
+    return 1.0 - (1.0 - lit) * (shadow.strength * (1.0 - fade));
+}

@@ -1,0 +1,204 @@
+//! Shadow maps: layers of a depth texture, and the pipelines that draw them.
+
+use drystone_mesh::QUAD_WGSL;
+use wgpu::ShaderStages;
+
+use super::{
+    WgpuGeometry,
+    adapter::Opened,
+    pipelines::{
+        DEPTH_FORMAT, PLAIN_TRIANGLES, SHARED, depth_state, layout, pipeline_layout, storage,
+        uniform,
+    },
+};
+use crate::{
+    buffers::BufferKind,
+    error::RenderError,
+    frame::Frame,
+    material_look::MaterialEntry,
+    passes::ShadowPass,
+    shadows::{MAX_CASCADES, ShadowFrame},
+};
+
+/// The maps of the last picture with shadows, and what is needed to draw and to read them.
+pub(super) struct ShadowMaps {
+    maps: Maps,
+    casters: CasterPipelines,
+    frame_layout: wgpu::BindGroupLayout,
+    per_frame: PerFrame,
+    /// Token of the renderer whose maps they are; 0 for none.
+    pub(super) token: u64,
+}
+
+struct Maps {
+    side: u32,
+    layers: Vec<wgpu::TextureView>,
+    all: wgpu::TextureView,
+}
+
+/// Data that changes with each picture. A lent picture keeps its own.
+struct PerFrame {
+    shadow: wgpu::Buffer,
+    cascades: Vec<(wgpu::Buffer, wgpu::BindGroup)>,
+}
+
+/// Pipelines that draw depth only.
+struct CasterPipelines {
+    quads: wgpu::RenderPipeline,
+    cubes: wgpu::RenderPipeline,
+    triangles: wgpu::RenderPipeline,
+}
+
+impl ShadowMaps {
+    pub(super) fn new(opened: &Opened, side: u32) -> Result<Self, RenderError> {
+        let device = &opened.gpu.device;
+        let both = ShaderStages::VERTEX_FRAGMENT;
+        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
+        let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
+        let groups = [Some(&frame_layout), Some(&geometry_layout)];
+        let (maps, casters) = opened.fault.scope("creating shadow maps", || {
+            (
+                Maps::new(device, side),
+                CasterPipelines::new(device, &pipeline_layout(device, &groups)),
+            )
+        })?;
+        let per_frame = PerFrame::new(opened, &frame_layout)?;
+        Ok(Self { maps, casters, frame_layout, per_frame, token: 0 })
+    }
+
+    /// Uploads the data of a pass. `is_renewed`: what the last picture reads must not change.
+    pub(super) fn prepare(
+        &mut self,
+        opened: &Opened,
+        pass: &ShadowPass<'_, WgpuGeometry>,
+        is_renewed: bool,
+    ) -> Result<(), RenderError> {
+        self.token = 0;
+        if self.maps.side != pass.side {
+            let create = || Maps::new(&opened.gpu.device, pass.side);
+            self.maps = opened.fault.scope("creating shadow maps", create)?;
+        }
+        if is_renewed {
+            self.per_frame = PerFrame::new(opened, &self.frame_layout)?;
+        }
+        let PerFrame { shadow, cascades } = &self.per_frame;
+        let write =
+            |buffer, bytes| opened.gpu.write("the shadows", buffer, 0, std::iter::once(bytes));
+        write(shadow, bytemuck::bytes_of(&pass.frame))?;
+        for (cascade, (buffer, _)) in
+            pass.redrawn.iter().filter_map(|it| Some((it, cascades.get(it.layer)?)))
+        {
+            write(buffer, bytemuck::bytes_of(&cascade.frame))?;
+        }
+        Ok(())
+    }
+
+    /// Buffer and maps that pictures read.
+    pub(super) fn bindings(&self) -> (&wgpu::Buffer, &wgpu::TextureView) {
+        (&self.per_frame.shadow, &self.maps.all)
+    }
+
+    /// The target of a layer, and the group with its frame.
+    pub(super) fn layer(&self, layer: usize) -> Option<(&wgpu::TextureView, &wgpu::BindGroup)> {
+        Some((self.maps.layers.get(layer)?, &self.per_frame.cascades.get(layer)?.1))
+    }
+
+    /// The pipelines for each kind of entries.
+    pub(super) fn pipelines(&self) -> [(BufferKind, &wgpu::RenderPipeline); 3] {
+        let CasterPipelines { quads, cubes, triangles } = &self.casters;
+        [(BufferKind::Quads, quads), (BufferKind::Cubes, cubes), (BufferKind::Vertices, triangles)]
+    }
+}
+
+impl Maps {
+    fn new(device: &wgpu::Device, side: u32) -> Self {
+        let texture = device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("shadow maps"),
+            size: wgpu::Extent3d {
+                width: side,
+                height: side,
+                depth_or_array_layers: MAX_CASCADES as u32,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: DEPTH_FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        let layer = |layer: u32| {
+            texture.create_view(&wgpu::TextureViewDescriptor {
+                dimension: Some(wgpu::TextureViewDimension::D2),
+                base_array_layer: layer,
+                array_layer_count: Some(1),
+                ..Default::default()
+            })
+        };
+        let all = texture.create_view(&wgpu::TextureViewDescriptor {
+            dimension: Some(wgpu::TextureViewDimension::D2Array),
+            ..Default::default()
+        });
+        Self { side, layers: (0..MAX_CASCADES as u32).map(layer).collect(), all }
+    }
+}
+
+impl PerFrame {
+    fn new(opened: &Opened, layout: &wgpu::BindGroupLayout) -> Result<Self, RenderError> {
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let shadow = opened.buffer("shadows", size_of::<ShadowFrame>() as u64, usage)?;
+        // Depth does not depend on colours, but the vertex shaders read them.
+        let size_bytes = size_of::<MaterialEntry>() as u64;
+        let materials = opened.buffer("no materials", size_bytes, wgpu::BufferUsages::STORAGE)?;
+        let cascade = |_| {
+            let frame = opened.buffer("frame of a shadow map", size_of::<Frame>() as u64, usage)?;
+            let group = opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("frame of a shadow map"),
+                layout,
+                entries: &[
+                    wgpu::BindGroupEntry { binding: 0, resource: frame.as_entire_binding() },
+                    wgpu::BindGroupEntry { binding: 1, resource: materials.as_entire_binding() },
+                ],
+            });
+            Ok((frame, group))
+        };
+        let cascades = (0..MAX_CASCADES).map(cascade).collect::<Result<_, RenderError>>()?;
+        Ok(Self { shadow, cascades })
+    }
+}
+
+impl CasterPipelines {
+    fn new(device: &wgpu::Device, layout: &wgpu::PipelineLayout) -> Self {
+        let module = |label, source: &[&str]| {
+            device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(label),
+                source: wgpu::ShaderSource::Wgsl(source.concat().into()),
+            })
+        };
+        let quads = module("casters", &[QUAD_WGSL, SHARED]);
+        let triangles = module("casting triangles", &PLAIN_TRIANGLES);
+        let pipeline = |module, entry_point, cull_mode| {
+            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(entry_point),
+                layout: Some(layout),
+                vertex: wgpu::VertexState {
+                    module,
+                    entry_point: Some(entry_point),
+                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    buffers: &[],
+                },
+                primitive: wgpu::PrimitiveState { cull_mode, ..Default::default() },
+                depth_stencil: Some(depth_state(wgpu::CompareFunction::GreaterEqual, true)),
+                multisample: wgpu::MultisampleState::default(),
+                fragment: None,
+                multiview_mask: None,
+                cache: None,
+            })
+        };
+        let back = Some(wgpu::Face::Back);
+        Self {
+            quads: pipeline(&quads, "opaque_vertex", back),
+            cubes: pipeline(&quads, "cube_vertex", back),
+            triangles: pipeline(&triangles, "triangle_vertex", None),
+        }
+    }
+}
