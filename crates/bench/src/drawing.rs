@@ -12,6 +12,7 @@ pub(crate) mod lists;
 pub(crate) mod mask_order;
 pub(crate) mod noise;
 mod scene;
+pub(crate) mod shadows;
 pub(crate) mod still;
 
 /// Size of the pictures, in pixels.

@@ -21,13 +21,13 @@ use super::{
 use crate::{Contender, Error, Failure, Figure, Run, error::By, rounds::Round};
 
 /// Chunks of 32³ along each axis, in a full and in a quick run.
-const CHUNKS: [u32; 3] = [24, 4, 24];
-const QUICK_CHUNKS: [u32; 3] = [6, 4, 6];
+pub(super) const CHUNKS: [u32; 3] = [24, 4, 24];
+pub(super) const QUICK_CHUNKS: [u32; 3] = [6, 4, 6];
 
 /// Time limit of a round, in seconds.
-const ROUND_SECONDS: f64 = 0.5;
+pub(super) const ROUND_SECONDS: f64 = 0.5;
 /// Largest number of frames per round.
-const ROUND_FRAMES: u32 = 16;
+pub(super) const ROUND_FRAMES: u32 = 16;
 
 /// Movement per frame of the flying camera, in voxels.
 const FLIGHT_VOXELS: f64 = 1.0;
@@ -36,7 +36,7 @@ const CAMERA_HEIGHT_VOXELS: f64 = 3.0;
 
 /// Position of the camera.
 #[derive(Clone, Copy)]
-enum CameraPath {
+pub(super) enum CameraPath {
     /// High above one corner: everything is in view, and caves are hidden.
     Above,
     /// Standing in the middle: hills hide the land behind them.
@@ -79,7 +79,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
 }
 
 /// A generated world, meshed.
-struct Landscape {
+pub(super) struct Landscape {
     world: World,
     quads: Vec<ChunkQuads>,
     default_view: DefaultView,
@@ -88,7 +88,7 @@ struct Landscape {
 }
 
 impl Landscape {
-    fn new(size_chunks: [u32; 3]) -> Result<Self, Failure> {
+    pub(super) fn new(size_chunks: [u32; 3]) -> Result<Self, Failure> {
         let config = GeneratorConfig::default().with_size_chunks(size_chunks);
         let source = GeneratedWorld::new(config)?;
         let world = World::load(&source)?;
@@ -99,8 +99,13 @@ impl Landscape {
         Ok(Self { world, quads, default_view, corners })
     }
 
+    /// The voxels and their meshes.
+    pub(super) const fn meshed(&self) -> (&World, &Vec<ChunkQuads>) {
+        (&self.world, &self.quads)
+    }
+
     /// Returns the view of frame number `frame`.
-    fn view(&self, path: CameraPath, frame: u32) -> View {
+    pub(super) fn view(&self, path: CameraPath, frame: u32) -> View {
         let (default_view, (min, max)) = (self.default_view, self.corners);
         let middle = (min + max) / 2.0;
         let mut camera = match path {
