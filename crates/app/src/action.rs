@@ -41,6 +41,8 @@ pub enum Action {
     Tint,
     /// Toggles the wireframe.
     Wire,
+    /// Toggles shadows of the sun.
+    Shadows,
     /// Sets the hour of the day.
     Hour(f32),
     /// Sets the distance in voxels at which haze hides everything.

@@ -49,11 +49,20 @@ pub struct Look {
     pub wire: bool,
     /// Whether ambient occlusion darkens the corners of faces, if content and renderer have it.
     pub occlusion: bool,
+    /// Whether the sun casts shadows.
+    pub shadows: bool,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        Self { haze: None, hour: None, tint_levels: false, wire: false, occlusion: true }
+        Self {
+            haze: None,
+            hour: None,
+            tint_levels: false,
+            wire: false,
+            occlusion: true,
+            shadows: false,
+        }
     }
 }
 
@@ -184,6 +193,7 @@ impl Framed {
             tint_levels: options.look.tint_levels,
             wire: options.look.wire,
             fade_far: options.fade_far,
+            shadows: options.look.shadows,
             ..View::new(camera)
         }
     }

@@ -171,7 +171,7 @@ impl DetailArgs {
     }
 }
 
-/// Options for haze, time of day, tint and wireframe.
+/// Options for haze, time of day, tint, wireframe and shadows.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LookArgs {
     /// Distance at which haze hides everything, in voxels or the model's units, or off. The default
@@ -187,20 +187,33 @@ pub(crate) struct LookArgs {
     /// Draw the edges of quads, or of a model's triangles
     #[arg(long)]
     pub(crate) wire: bool,
+    /// Shadows of the sun (default: on; in a window, on if a GPU draws)
+    #[arg(long, value_enum, value_name = "on|off")]
+    pub(crate) shadows: Option<Switch>,
 }
 
 impl LookArgs {
     /// Returns the look, with or without ambient occlusion.
     fn look(&self, occlusion: bool) -> Look {
         let tint_levels = self.tint == Some(Tint::Levels);
-        Look { haze: self.haze, hour: self.hour, tint_levels, wire: self.wire, occlusion }
+        let shadows = self.shadows.is_none_or(|it| it == Switch::On);
+        let Self { haze, hour, wire, .. } = *self;
+        Look { haze, hour, tint_levels, wire, occlusion, shadows }
     }
 
     /// Returns the options that describe a look.
     pub(crate) fn of(look: Look) -> Self {
         let tint = look.tint_levels.then_some(Tint::Levels);
-        Self { haze: look.haze, hour: look.hour, tint, wire: look.wire }
+        let shadows = Some(if look.shadows { Switch::On } else { Switch::Off });
+        Self { haze: look.haze, hour: look.hour, tint, wire: look.wire, shadows }
     }
+}
+
+/// Values of `--shadows`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 /// Property that voxels are tinted by.

@@ -75,6 +75,10 @@ impl CameraControl {
                 view.wire ^= true;
                 options.look.wire = view.wire;
             }
+            Action::Shadows => {
+                view.shadows ^= true;
+                options.look.shadows = view.shadows;
+            }
             Action::Hour(hour) => {
                 view.atmosphere = view.atmosphere.with_hour(hour);
                 options.look.hour = Some(hour);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::{ChangeTarget, Changed, Session, Stage, scene::BackendKind};
+use drystone::{Action, ChangeTarget, Changed, Session, Stage, scene::BackendKind};
 use drystone_pool::VertexPool;
 use drystone_render::{Cull, DrawStats, RenderError};
 use drystone_world::LodData;
@@ -176,7 +176,13 @@ impl Viewer {
         self.screen.open_device(event_loop, &mut self.session, self.options.drawing.backend)?;
         let Some(stage) = self.session.stage() else { return Ok(()) };
         samples::set_samples(stage.renderer(), self.options.drawing.samples)?;
-        let backend = stage.renderer().output().describe();
+        let output = stage.renderer().output();
+        let (backend, is_software) = (output.describe(), output.info().is_software);
+        // A frame on the CPU has no time for shadows.
+        let has_shadows = self.session.camera().view().shadows;
+        if self.options.air.shadows.is_none() && has_shadows == is_software {
+            self.session.apply(Action::Shadows)?;
+        }
         if self.options.verbose {
             output::note(&format!("drawing on {backend}"));
         }

@@ -17,6 +17,7 @@ const MAX_FILES: usize = 4;
 /// Types over a limit, each as `CRATE::TYPE` with the reason.
 pub(crate) const LARGE_OBJECTS: &[(&str, &str)] = &[
     ("app::Facts", "a list of values that the panels print"),
+    ("app::Look", "independent switches of a picture"),
     ("memory::Class", "the metadata of one size class"),
     ("pool::PoolStats", "a list of numbers, each read by a report"),
     ("render::Frame", "bytes that shaders read, each field with its own meaning"),

@@ -111,7 +111,7 @@ fn every_switch_can_be_reached() {
         Action::OpenDialog,
         Action::OpenRecent(0),
     ];
-    let air = [Action::Levels, Action::Tint, Action::Wire];
+    let air = [Action::Levels, Action::Tint, Action::Shadows, Action::Wire];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
     let backends = [BackendKind::Wgpu, BackendKind::Soft].map(Action::Backend);
@@ -156,7 +156,7 @@ fn switches_for_voxels_are_disabled_for_a_model() {
     for action in [Action::FaceMask, Action::Occlusion, Action::Levels, Action::Tint] {
         assert!(!done.contains(&action), "{action:?}");
     }
-    for action in [Action::Frustum, Action::Sort, Action::Cull, Action::Wire] {
+    for action in [Action::Frustum, Action::Sort, Action::Cull, Action::Shadows, Action::Wire] {
         assert!(done.contains(&action), "{action:?}");
     }
 }
