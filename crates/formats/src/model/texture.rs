@@ -226,6 +226,7 @@ pub(super) fn alpha_mode(image: &ModelImage) -> AlphaMode {
 }
 
 #[cfg(all(test, feature = "textures"))]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -59,7 +59,7 @@ pub(crate) const STONE: Material = Material(1);
 pub(crate) const GRASS: Material = Material(2);
 pub(crate) const GLASS: Material = Material(3);
 pub(crate) const WATER: Material = Material(4);
-/// With face colours and emission.
+/// Material with face colours and emission.
 pub(crate) const LAMP: Material = Material(5);
 pub(crate) const POOL: Material = Material(6);
 

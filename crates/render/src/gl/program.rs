@@ -24,7 +24,7 @@ pub(super) struct Programs {
     textured: [Option<Program>; 4],
 }
 
-/// What a frame needs of its programs.
+/// Kind of a frame, which selects its programs.
 #[derive(Clone, Copy)]
 pub(super) struct Needs {
     pub(super) style: QuadStyle,

@@ -48,7 +48,7 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// Its colour in this light.
+    /// Returns the colour in this light.
     pub(super) fn lit(&self, light: Vec3A) -> Vec4 {
         let light = if self.is_unlit { Vec3A::ONE } else { light };
         let lit = (Vec3A::from_vec4(self.color) * light).min(Vec3A::ONE);

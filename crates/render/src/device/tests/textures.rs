@@ -260,7 +260,7 @@ fn textured_scenes_are_drawn_as_by_the_rasteriser<D: Device>(mut device: D) {
 /// A checkerboard whose texels are much smaller than pixels is grey, also on a slope.
 fn far_textures_show_the_mean<D: Device>(mut device: D) {
     let mut set = TextureSet::default();
-    let texel = |n: u32| if (n + n / 64) % 2 == 0 { [0, 0, 0, 255] } else { WHITE };
+    let texel = |n: u32| if (n + n / 64).is_multiple_of(2) { [0, 0, 0, 255] } else { WHITE };
     let texels: Vec<_> = (0..64 * 64).map(texel).collect();
     let image = set.add_image([64, 64], bytemuck::cast_slice(&texels).into()).unwrap();
     let material = set.add_material(unlit(Some(SurfaceTexture::new(image)))).unwrap();

@@ -15,7 +15,7 @@ fn suns() -> Vec<Vec3> {
     let mut suns = vec![Vec3::Y];
     for height in [0.02, 0.1, 0.3, 0.6, 0.95] {
         for turn in [0.0f32, 0.4, 0.785, 1.57, 2.9, 4.0] {
-            let wide = (1.0 - height * height as f32).sqrt();
+            let wide = f32::sqrt(1.0 - height * height);
             suns.push(Vec3::new(turn.cos() * wide, height, turn.sin() * wide));
         }
     }
