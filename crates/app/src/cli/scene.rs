@@ -86,8 +86,8 @@ pub(crate) struct DetailArgs {
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) levels: LevelsKind,
     /// Memory limit in MiB. At levels of detail it includes vertices and cached voxels; in every voxel
-    /// world, edits, undo history and waiting meshes. The program itself takes about 64 MiB more. If
-    /// vertices do not fit, far parts become coarser
+    /// world, edits, undo history and waiting meshes. The program itself takes about 64 MiB more, and
+    /// shadow maps up to 64 MiB. If vertices do not fit, far parts become coarser
     #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
     pub(crate) memory_mib: u32,
 }

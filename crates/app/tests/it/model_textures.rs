@@ -37,7 +37,7 @@ fn gltf(folder: &Path, material: Value, change: impl FnOnce(&mut Value)) -> Mode
     let floats: [f32; 36] = [
         0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, // positions
         0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, // texture coordinates
-        1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, // colours
+        1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, // colours
         0.0, 0.0, 0.0, 0.0, // unused
     ];
     let bytes: Vec<u8> = floats.iter().flat_map(|n| n.to_le_bytes()).collect();
