@@ -57,10 +57,10 @@ const LOWEST_SUN: f32 = 0.01;
 /// centre, and a pixel reads the four texels around it, whose centres are up to √2 texels away.
 /// Over that distance a plane at this angle to the light leaves its depth by no more than the move
 /// along its normal.
-#[cfg(feature = "soft")]
+#[cfg(any(feature = "soft", test))]
 pub(crate) struct Bias;
 
-#[cfg(feature = "soft")]
+#[cfg(any(feature = "soft", test))]
 impl Bias {
     /// Move of a position along its normal, in texels, for a surface parallel to the light. It is
     /// multiplied with the sine of the angle between normal and light.
