@@ -18,6 +18,14 @@ use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawWindowHandle};
 
 use crate::window_target::WindowTarget;
 
+/// Displays of all EGL devices with the devices' names, hardware first. They stay open until the
+/// process ends: a driver of NVIDIA (580) sometimes refuses the contexts of other threads after one
+/// thread has closed its display of the same device.
+#[cfg(not(target_vendor = "apple"))]
+static DEVICE_DISPLAYS: std::sync::LazyLock<
+    Result<Vec<(String, Result<Display, String>)>, String>,
+> = std::sync::LazyLock::new(device_displays);
+
 /// A context and its target, if that is a window.
 pub(super) struct Platform {
     context: PossiblyCurrentContext,
@@ -41,19 +49,15 @@ impl Platform {
     /// errors of the other devices.
     #[cfg(not(target_vendor = "apple"))]
     pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
-        use glutin::api::egl::device::Device;
-        let mut devices: Vec<Device> = match Device::query_devices() {
-            Ok(devices) => devices.collect(),
-            Err(error) => return (Vec::new(), vec![format!("no EGL devices: {error}")]),
+        let displays = match &*DEVICE_DISPLAYS {
+            Ok(displays) => displays,
+            Err(reason) => return (Vec::new(), vec![reason.clone()]),
         };
-        devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
         let (mut platforms, mut faults) = (Vec::new(), Vec::new());
-        for device in devices {
-            match Self::on_device(&device) {
+        for (device, display) in displays {
+            match display.clone().and_then(Self::on_display) {
                 Ok(platform) => platforms.push(platform),
-                Err(reason) => {
-                    faults.push(format!("{}: {reason}", device.name().unwrap_or("an EGL device")));
-                }
+                Err(reason) => faults.push(format!("{device}: {reason}")),
             }
         }
         (platforms, faults)
@@ -66,11 +70,7 @@ impl Platform {
     }
 
     #[cfg(not(target_vendor = "apple"))]
-    fn on_device(device: &glutin::api::egl::device::Device) -> Result<Self, String> {
-        // SAFETY: no raw display is passed.
-        let display = unsafe { glutin::api::egl::display::Display::with_device(device, None) }
-            .map_err(text)?;
-        let display = Display::Egl(display);
+    fn on_display(display: Display) -> Result<Self, String> {
         let template = ConfigTemplateBuilder::new()
             .with_api(Api::OPENGL)
             .with_surface_type(ConfigSurfaceTypes::empty());
@@ -163,6 +163,22 @@ impl Platform {
             None => Ok(()),
         }
     }
+}
+
+/// Opens the display of every EGL device, hardware first, with the devices' names.
+#[cfg(not(target_vendor = "apple"))]
+fn device_displays() -> Result<Vec<(String, Result<Display, String>)>, String> {
+    use glutin::api::egl::{device::Device, display::Display as EglDisplay};
+    let devices = Device::query_devices().map_err(|error| format!("no EGL devices: {error}"))?;
+    let mut devices: Vec<Device> = devices.collect();
+    devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
+    let open = |device: Device| {
+        let name = device.name().unwrap_or("an EGL device").to_owned();
+        // SAFETY: no raw display is passed.
+        let display = unsafe { EglDisplay::with_device(&device, None) };
+        (name, display.map(Display::Egl).map_err(text))
+    };
+    Ok(devices.into_iter().map(open).collect())
 }
 
 /// Creates a core context of the newest supported version, with robustness if possible.
