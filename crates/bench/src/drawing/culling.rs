@@ -181,6 +181,10 @@ impl Drawn {
         }
         let per_frame = quads as f64 / f64::from(times.frames.max(1));
         let mut figures = times.times();
+        figures.push(times.in_flight(renderer, || {
+            self.frame += 1;
+            landscape.view(path, self.frame)
+        })?);
         figures.push(Figure::new("quads", "quads/frame", per_frame));
         Ok(figures)
     }

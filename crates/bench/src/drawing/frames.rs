@@ -51,6 +51,22 @@ impl FrameTimes {
         Ok(())
     }
 
+    /// Draws as many frames again, without waiting for each, and returns the figure `in-flight`:
+    /// the mean time of one. `view` returns the views, one after another.
+    pub(super) fn in_flight(
+        &self,
+        renderer: &mut dyn Renderer,
+        mut view: impl FnMut() -> View,
+    ) -> Result<Figure, Failure> {
+        let start = Instant::now();
+        for _ in 0..self.frames {
+            renderer.draw(&view())?;
+        }
+        renderer.finish()?;
+        let frame_us = elapsed_ns(start) / f64::from(self.frames.max(1)) / 1e3;
+        Ok(Figure::new("in-flight", "us/frame", frame_us))
+    }
+
     /// Figures `draw`, `submit` and `cpu-all`.
     pub(super) fn times(&self) -> Vec<Figure> {
         let per_frame_us = |ns: f64| ns / f64::from(self.frames.max(1)) / 1e3;

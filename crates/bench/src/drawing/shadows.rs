@@ -80,6 +80,10 @@ impl Drawn {
         }
         let per_frame = f64::from(maps) / f64::from(times.frames.max(1));
         let mut figures = times.times();
+        figures.push(times.in_flight(renderer, || {
+            self.frame += 1;
+            view(self.frame)
+        })?);
         figures.push(Figure::new("maps", "maps/frame", per_frame));
         Ok(figures)
     }

@@ -148,7 +148,14 @@ impl Still {
             self.frame += 1;
             times.draw(renderer, &view_of_frame(view, self.frame))?;
         }
-        Ok(times.figures(renderer, self.kind.quad_bytes()))
+        let frame = &mut self.frame;
+        let in_flight = times.in_flight(renderer, || {
+            *frame += 1;
+            view_of_frame(view, *frame)
+        })?;
+        let mut figures = times.figures(renderer, self.kind.quad_bytes());
+        figures.push(in_flight);
+        Ok(figures)
     }
 }
 
