@@ -10,21 +10,24 @@ use crate::error::SourceError;
 use crate::identity;
 use crate::source::Source;
 
+mod biomes;
 mod blocks;
 mod cache;
 mod colors;
 mod column;
 mod faults;
+mod indices;
 mod looks;
 mod nbt;
 mod region;
 mod section;
 mod stack;
+mod tint;
 mod unpack;
 
 use blocks::Blocks;
 use cache::Cache;
-use faults::Faults;
+use faults::{BiomeProblems, Faults};
 use region::Region;
 use stack::{Heights, LOWEST, Stack, StackSource};
 
@@ -41,10 +44,12 @@ use stack::{Heights, LOWEST, Stack, StackSource};
 /// compressed with gzip, zlib or LZ4 or uncompressed, in the region file or in a file beside it.
 ///
 /// Every block is one voxel, whatever its shape. Materials are the game's blocks by name, without
-/// their properties. Unknown blocks are magenta and named [`UNKNOWN`](Self::UNKNOWN). Air-like and
+/// their properties. Grass, leaves and water have materials for each colour of biomes, such as
+/// `water in swamp`; those of plains have the block's name alone. Unknown blocks are magenta and named [`UNKNOWN`](Self::UNKNOWN). Air-like and
 /// invisible blocks such as barriers are air.
 ///
-/// Damaged columns are skipped and listed in [`Source::faults`]; the others are readable.
+/// Damaged columns are skipped and listed in [`Source::faults`]; the others are readable. Unknown
+/// and damaged biomes are counted there, and have the colours of plains.
 ///
 /// # Cost
 /// The first [`Source::chunk_positions`] decompresses every column once to find the used heights,
@@ -58,9 +63,17 @@ pub struct MinecraftWorld {
     materials: MaterialTable,
     blocks: &'static Blocks,
     regions: BTreeMap<[i32; 2], Region>,
-    positions: OnceLock<Vec<ChunkPos>>,
+    found: OnceLock<Found>,
     cache: Cache,
     faults: Faults,
+}
+
+/// What the first pass over all columns finds.
+#[derive(Debug)]
+struct Found {
+    /// Positions of all chunks that can hold voxels, sorted.
+    positions: Vec<ChunkPos>,
+    biomes: BiomeProblems,
 }
 
 /// Side of a region, in stacks of chunks.
@@ -126,34 +139,35 @@ impl MinecraftWorld {
             materials,
             blocks,
             regions,
-            positions: OnceLock::new(),
+            found: OnceLock::new(),
             cache: Cache::new(Self::CACHE_BYTES),
             faults: Faults::default(),
         }
     }
 
-    /// Positions of all chunks that can hold voxels, sorted.
-    fn find_positions(&self) -> Vec<ChunkPos> {
+    fn find(&self) -> Found {
         let rows: Vec<_> = self
             .regions
             .values()
             .flat_map(|region| (0..REGION_STACKS).map(move |x| (region, x)))
             .collect();
-        let mut positions: Vec<ChunkPos> = rows
-            .into_par_iter()
-            .flat_map_iter(|(region, x)| self.row(region, x))
-            .flat_map_iter(|([x, z], heights)| {
-                let set = (0..Heights::BITS).filter(move |bit| heights >> bit & 1 != 0);
-                set.map(move |bit| ChunkPos::new(x, bit as i32 + LOWEST, z))
-            })
-            .collect();
+        let rows: Vec<_> = rows.into_par_iter().map(|(region, x)| self.row(region, x)).collect();
+        let (mut positions, mut biomes) = (Vec::new(), BiomeProblems::default());
+        for (stacks, problems) in rows {
+            biomes.merge(problems);
+            for ([x, z], heights) in stacks {
+                let set = (0..Heights::BITS).filter(|bit| heights >> bit & 1 != 0);
+                positions.extend(set.map(|bit| ChunkPos::new(x, bit as i32 + LOWEST, z)));
+            }
+        }
         positions.sort_unstable();
-        positions
+        Found { positions, biomes }
     }
 
-    /// Used heights of a region's stacks at `x`, each with the stack's position in the world.
-    fn row(&self, region: &Region, x: i32) -> Vec<([i32; 2], Heights)> {
-        let mut faults = Vec::new();
+    /// Used heights of a region's stacks at `x`, each with the stack's position in the world, and
+    /// problems with their biomes.
+    fn row(&self, region: &Region, x: i32) -> (Vec<([i32; 2], Heights)>, BiomeProblems) {
+        let (mut faults, mut biomes) = (Vec::new(), BiomeProblems::default());
         let mut row = Vec::new();
         match region.open() {
             Err(problem) => {
@@ -161,13 +175,14 @@ impl MinecraftWorld {
             }
             Ok(mut open) => row.extend((0..REGION_STACKS).map(|z| {
                 let source = StackSource { x: x as usize, z: z as usize };
-                let heights = source.heights(&mut open, region, self.blocks, &mut faults);
+                let heights =
+                    source.heights(&mut open, region, self.blocks, &mut faults, &mut biomes);
                 let at = region.at.map(|at| at * REGION_STACKS);
                 ([at[0] + x, at[1] + z], heights)
             })),
         }
         self.faults.add(&faults);
-        row
+        (row, biomes)
     }
 
     /// Reads the stack of chunks at `x`, `z`.
@@ -231,13 +246,13 @@ impl Source for MinecraftWorld {
     }
 
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        if let Some(positions) = self.positions.get() {
-            return positions.clone();
+        if let Some(found) = self.found.get() {
+            return found.positions.clone();
         }
         // Not inside `get_or_init`: a thread that waits for parallel work can be given other work,
         // which may request the positions too and would deadlock.
-        let positions = self.find_positions();
-        self.positions.get_or_init(|| positions).clone()
+        let found = self.find();
+        self.found.get_or_init(|| found).positions.clone()
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
@@ -255,6 +270,8 @@ impl Source for MinecraftWorld {
     }
 
     fn faults(&self) -> Vec<String> {
-        self.faults.all()
+        let mut faults = self.faults.all();
+        faults.extend(self.found.get().iter().flat_map(|it| it.biomes.messages(&self.name)));
+        faults
     }
 }

@@ -1,7 +1,8 @@
 use drystone_voxel::Material;
 
+use super::biomes::Biomes;
 use super::blocks::Blocks;
-use super::faults::damaged;
+use super::faults::{ColumnProblems, damaged};
 use super::looks::Variant;
 use super::nbt::{Nbt, tag};
 use crate::fault::Fault;
@@ -18,10 +19,14 @@ pub(super) const SECTION_VOXELS: usize = 16 * 16 * 16;
 ///  1.13 to 1.17 Level ─ Sections ─ Y, Palette, BlockStates       names
 ///  since 1.18           sections ─ Y, block_states ─ palette, data
 /// ```
+/// [`Biomes`] are beside them.
 #[derive(Debug, Default)]
 pub(super) struct Column<'a> {
     /// Sections that have blocks.
     pub(super) sections: Vec<Section<'a>>,
+    /// Biomes of the whole column, until 1.17.
+    pub(super) biomes: Option<Biomes>,
+    pub(super) biome_problems: ColumnProblems,
 }
 
 /// A section of 16³ packed voxels.
@@ -30,6 +35,8 @@ pub(super) struct Section<'a> {
     /// Height of the section, in sections: -128 to 127.
     pub(super) y: i32,
     pub(super) voxels: Packed<'a>,
+    /// Biomes of the section, since 1.18.
+    pub(super) biomes: Option<Biomes>,
 }
 
 /// Packed voxels of a section.
@@ -65,9 +72,21 @@ impl<'a> Column<'a> {
         name: &[u8],
         blocks: &Blocks,
     ) -> Result<bool, Fault> {
-        if kind != tag::LIST || !matches!(name, b"sections" | b"Sections") {
-            return Ok(false);
+        match (kind, name) {
+            (tag::LIST, b"sections" | b"Sections") => self.sections(nbt, blocks)?,
+            (tag::BYTES | tag::INTS, b"Biomes") => {
+                self.biomes = Biomes::numbers(nbt, kind, &blocks.tints, &mut self.biome_problems)?;
+            }
+            (_, b"Biomes") => {
+                self.biome_problems.add(format!("biomes of tag {kind}"));
+                return Ok(false);
+            }
+            _ => return Ok(false),
         }
+        Ok(true)
+    }
+
+    fn sections(&mut self, nbt: &mut Nbt<'a>, blocks: &Blocks) -> Result<(), Fault> {
         let (kind, count) = nbt.list()?;
         for _ in 0..count {
             if kind != tag::COMPOUND {
@@ -75,7 +94,14 @@ impl<'a> Column<'a> {
                 continue;
             }
             let mut parts = Parts::default();
-            nbt.entries(|nbt, kind, name| parts.entry(nbt, kind, name, blocks))?;
+            nbt.entries(|nbt, kind, name| match (kind, name) {
+                (tag::COMPOUND, b"biomes") => {
+                    let problems = &mut self.biome_problems;
+                    parts.biomes = Some(Biomes::names(nbt, &blocks.tints, problems)?);
+                    Ok(true)
+                }
+                _ => parts.entry(nbt, kind, name, blocks),
+            })?;
             if let Some(section) = parts.section()? {
                 if self.sections.len() == MAX_SECTIONS {
                     return Err(nbt.bad(format!("more than {MAX_SECTIONS} sections")));
@@ -83,7 +109,7 @@ impl<'a> Column<'a> {
                 self.sections.push(section);
             }
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -96,6 +122,7 @@ struct Parts<'a> {
     low: Option<&'a [u8]>,
     high: Option<&'a [u8]>,
     variant: Option<&'a [u8]>,
+    biomes: Option<Biomes>,
 }
 
 impl<'a> Parts<'a> {
@@ -135,7 +162,7 @@ impl<'a> Parts<'a> {
         };
         let height = self.y.and_then(|y| i8::try_from(y).ok());
         match (height, self.y) {
-            (Some(y), _) => Ok(Some(Section { y: y.into(), voxels })),
+            (Some(y), _) => Ok(Some(Section { y: y.into(), voxels, biomes: self.biomes })),
             (None, Some(y)) => Err(damaged(format!("a section at height {y}, not -128 to 127"))),
             (None, None) => Err(damaged("a section without a height")),
         }

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::SourceError;
@@ -26,6 +26,52 @@ impl Faults {
 
     pub(super) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// Problems with the biomes of a column, each once.
+#[derive(Debug, Default)]
+pub(super) struct ColumnProblems(BTreeSet<String>);
+
+impl ColumnProblems {
+    /// Maximum number of stored problems.
+    const MAX: usize = 16;
+
+    pub(super) fn add(&mut self, problem: String) {
+        if self.0.len() < Self::MAX {
+            self.0.insert(problem);
+        }
+    }
+}
+
+/// Number of columns by problem with their biomes. Such columns are read, in the default tint.
+#[derive(Debug, Default)]
+pub(super) struct BiomeProblems(BTreeMap<String, u64>);
+
+impl BiomeProblems {
+    /// Adds the problems of one column.
+    pub(super) fn add(&mut self, problems: ColumnProblems) {
+        self.merge(Self(problems.0.into_iter().map(|problem| (problem, 1)).collect()));
+    }
+
+    /// Adds the problems of other columns.
+    pub(super) fn merge(&mut self, others: Self) {
+        for (problem, columns) in others.0 {
+            if self.0.len() < Faults::MAX || self.0.contains_key(&problem) {
+                *self.0.entry(problem).or_default() += columns;
+            }
+        }
+    }
+
+    /// Returns one message per problem. `name` is that of the world.
+    pub(super) fn messages(&self, name: &str) -> impl Iterator<Item = String> {
+        self.0.iter().map(move |(problem, columns)| {
+            let columns = match columns {
+                1 => "1 column".into(),
+                columns => format!("{columns} columns"),
+            };
+            format!("{name}: {columns} with {problem}, shown in the colours of plains")
+        })
     }
 }
 

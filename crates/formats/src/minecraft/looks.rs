@@ -133,7 +133,7 @@ fn line_of(table: &'static str, name: &str, skip: usize) -> Option<&'static str>
     table.lines().find(|line| line.split(' ').skip(skip).any(|listed| listed == name))
 }
 
-fn rgb(color: &str) -> Option<[u8; 3]> {
+pub(super) fn rgb(color: &str) -> Option<[u8; 3]> {
     let [_, red, green, blue] = u32::from_str_radix(color, 16).ok()?.to_be_bytes();
     Some([red, green, blue])
 }

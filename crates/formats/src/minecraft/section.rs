@@ -1,8 +1,11 @@
 use drystone_voxel::Material;
 
+use super::biomes::Biomes;
 use super::blocks::Blocks;
 use super::column::{Packed, SECTION_VOXELS, Section};
 use super::faults::damaged;
+use super::indices::{apart, spanning};
+use super::tint::Tints;
 use crate::fault::Fault;
 
 /// Minimum number of bits of a palette index.
@@ -27,13 +30,23 @@ impl Section<'_> {
         }
     }
 
-    /// Unpacks the voxels, X fastest, then Z, then Y.
+    /// Whether any voxel can have the colour of its biome.
+    fn may_be_tinted(&self, tints: &Tints) -> bool {
+        match &self.voxels {
+            Packed::Palette { materials, .. } => materials.iter().any(|it| tints.is_tinted(*it)),
+            Packed::Numbers { .. } => true,
+        }
+    }
+
+    /// Unpacks the voxels, X fastest, then Z, then Y, with the tints of the section's biomes, else
+    /// of those of its column.
     ///
     /// # Errors
     /// Arrays of the wrong length, and indices beyond the palette.
     pub(super) fn voxels(
         &self,
         blocks: &Blocks,
+        column: Option<&Biomes>,
         voxels: &mut [Material; SECTION_VOXELS],
     ) -> Result<(), Fault> {
         let done = match &self.voxels {
@@ -42,7 +55,15 @@ impl Section<'_> {
                 numbers(blocks, low, [*high, *variant], voxels)
             }
         };
-        done.map_err(|fault| fault.within(&format!("section at height {}", self.y)))
+        done.map_err(|fault| fault.within(&format!("section at height {}", self.y)))?;
+        if self.may_be_tinted(&blocks.tints) {
+            match (&self.biomes, column) {
+                (Some(own), _) => own.apply(0, &blocks.tints, voxels),
+                (None, Some(column)) => column.apply(self.y, &blocks.tints, voxels),
+                (None, None) => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -85,45 +106,6 @@ fn unpack(
     };
     filled
         .ok_or_else(|| damaged(format!("an index beyond its palette of {} blocks", palette.len())))
-}
-
-fn apart(
-    palette: &[Material],
-    words: &[[u8; 8]],
-    bits: u32,
-    voxels: &mut [Material; SECTION_VOXELS],
-) -> Option<()> {
-    let mask = (1_u64 << bits) - 1;
-    let per_word = (u64::BITS / bits) as usize;
-    for (some, word) in voxels.chunks_mut(per_word).zip(words) {
-        let mut word = u64::from_be_bytes(*word);
-        for voxel in some {
-            *voxel = *palette.get((word & mask) as usize)?;
-            word >>= bits;
-        }
-    }
-    Some(())
-}
-
-fn spanning(
-    palette: &[Material],
-    words: &[[u8; 8]],
-    bits: u32,
-    voxels: &mut [Material; SECTION_VOXELS],
-) -> Option<()> {
-    let mask = (1_u64 << bits) - 1;
-    let (mut held, mut held_bits) = (0_u128, 0);
-    let mut words = words.iter();
-    for voxel in voxels {
-        if held_bits < bits {
-            held |= u128::from(u64::from_be_bytes(*words.next()?)) << held_bits;
-            held_bits += u64::BITS;
-        }
-        *voxel = *palette.get((held as u64 & mask) as usize)?;
-        held >>= bits;
-        held_bits -= bits;
-    }
-    Some(())
 }
 
 /// Unpacks block numbers, as before 1.13.

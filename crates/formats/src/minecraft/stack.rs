@@ -4,6 +4,7 @@ use drystone_voxel::{Chunk, Material};
 
 use super::blocks::Blocks;
 use super::column::{Column, SECTION_VOXELS};
+use super::faults::BiomeProblems;
 use super::region::{OpenRegion, Region};
 use crate::error::SourceError;
 use crate::fault::Fault;
@@ -60,19 +61,26 @@ impl StackSource {
         }
     }
 
-    /// Heights at which the stack can hold voxels, according to the palettes of its sections.
+    /// Heights at which the stack can hold voxels, according to the palettes of its sections. Adds
+    /// problems with the biomes of columns that can hold voxels to `biomes`.
     pub(super) fn heights(
         self,
         region: &mut OpenRegion<'_>,
         at: &Region,
         blocks: &Blocks,
         faults: &mut Vec<SourceError>,
+        biomes: &mut BiomeProblems,
     ) -> Heights {
         let mut heights = 0;
         self.columns(region, at, faults, |bytes, _| {
             let column = Column::parse(bytes, blocks)?;
+            let mut own = 0;
             for section in column.sections.iter().filter(|section| section.may_be_solid()) {
-                heights |= 1 << (chunk_height(section.y) - LOWEST);
+                own |= 1 << (chunk_height(section.y) - LOWEST);
+            }
+            heights |= own;
+            if own != 0 {
+                biomes.add(column.biome_problems);
             }
             Ok(())
         });
@@ -92,7 +100,7 @@ impl StackSource {
         self.columns(region, at, faults, |bytes, [x, z]| {
             let column = Column::parse(bytes, blocks)?;
             for section in column.sections.iter().filter(|section| section.may_be_solid()) {
-                section.voxels(blocks, &mut voxels)?;
+                section.voxels(blocks, column.biomes.as_ref(), &mut voxels)?;
                 let chunk = chunks
                     .entry(chunk_height(section.y))
                     .or_insert_with(|| vec![Material::AIR; SIDE.pow(3)]);

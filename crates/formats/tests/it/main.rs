@@ -40,6 +40,8 @@ mod height_map;
 #[cfg(feature = "tiff")]
 mod height_tiff;
 #[cfg(feature = "minecraft")]
+mod minecraft_biomes;
+#[cfg(feature = "minecraft")]
 mod minecraft_bytes;
 #[cfg(feature = "minecraft")]
 mod minecraft_formats;

@@ -24,6 +24,11 @@ pub(crate) fn bytes(bytes: &[u8]) -> Value {
     Value(7, [&(bytes.len() as i32).to_be_bytes(), bytes].concat())
 }
 
+pub(crate) fn ints(ints: &[i32]) -> Value {
+    let words = ints.iter().flat_map(|n| n.to_be_bytes());
+    Value(11, (ints.len() as i32).to_be_bytes().into_iter().chain(words).collect())
+}
+
 pub(crate) fn longs(longs: &[u64]) -> Value {
     let words = longs.iter().flat_map(|n| n.to_be_bytes());
     Value(12, (longs.len() as i32).to_be_bytes().into_iter().chain(words).collect())
@@ -132,7 +137,7 @@ fn spanning(numbers: &[u64], bits: usize) -> Vec<u64> {
 }
 
 /// Packs as many whole numbers into each word as fit.
-fn apart(numbers: &[u64], bits: usize) -> Vec<u64> {
+pub(crate) fn apart(numbers: &[u64], bits: usize) -> Vec<u64> {
     let word = |some: &[u64]| some.iter().rev().fold(0, |word, number| word << bits | number);
     numbers.chunks(64 / bits).map(word).collect()
 }

@@ -30,13 +30,15 @@ fn independent_counts(file: &[u8]) -> Counts {
         assert!((1519..2529).contains(&version), "{version}");
         let Value::Compound(level) = &root["Level"] else { panic!() };
         let Value::List(sections) = &level["Sections"] else { panic!() };
-        sections.iter().for_each(|section| count_section(section, &mut counts));
+        let Value::IntArray(biomes) = &level["Biomes"] else { panic!() };
+        sections.iter().for_each(|section| count_section(section, biomes, &mut counts));
     }
     counts
 }
 
-fn count_section(section: &Value, counts: &mut Counts) {
+fn count_section(section: &Value, biomes: &[i32], counts: &mut Counts) {
     let Value::Compound(section) = section else { panic!() };
+    let y = section["Y"].as_i64().unwrap();
     let Some(Value::List(palette)) = section.get("Palette") else { return };
     let Some(Value::LongArray(words)) = section.get("BlockStates") else { panic!() };
     let bits = words.len() * 64 / 4096;
@@ -45,18 +47,35 @@ fn count_section(section: &Value, counts: &mut Counts) {
         let number = (0..bits).map(|i| bit(voxel * bits + i) << i).sum::<usize>();
         let Value::Compound(block) = &palette[number] else { panic!() };
         let name = block["Name"].as_str().unwrap().strip_prefix("minecraft:").unwrap();
-        *counts.entry(format!("{name}{}", variant(block))).or_default() += 1;
+        let [cell_x, cell_z, cell_y] = [voxel % 16 / 4, voxel / 16 % 16 / 4, voxel / 1024];
+        let tint = || tint(name, biomes[cell_x + 4 * cell_z + 16 * (4 * y as usize + cell_y)]);
+        let look = variant(block).unwrap_or_else(tint);
+        *counts.entry(format!("{name}{look}")).or_default() += 1;
     }
 }
 
 /// Returns the end of the name of a block's material by its properties.
-fn variant(block: &HashMap<String, Value>) -> &'static str {
-    let Some(Value::Compound(properties)) = block.get("Properties") else { return "" };
+fn variant(block: &HashMap<String, Value>) -> Option<&'static str> {
+    let Some(Value::Compound(properties)) = block.get("Properties") else { return None };
     let property = |name: &str| properties.get(name).and_then(Value::as_str);
     match (property("axis"), property("snowy")) {
-        (Some("x"), _) => " along x",
-        (Some("z"), _) => " along z",
-        (_, Some("true")) => " with snow",
+        (Some("x"), _) => Some(" along x"),
+        (Some("z"), _) => Some(" along z"),
+        (_, Some("true")) => Some(" with snow"),
+        _ => None,
+    }
+}
+
+/// Returns the end of the name of a block's material by the number of its biome, for the biomes of
+/// the file: rivers (7), frozen rivers (11), and snowy land (12, 13, 30).
+fn tint(block: &str, biome: i32) -> &'static str {
+    assert!([7, 11, 12, 13, 30].contains(&biome), "{biome}");
+    match (block, biome) {
+        (_, 7) => "",
+        ("water" | "bubble_column", 11) => " in frozen_ocean",
+        ("water" | "bubble_column", _) => " in cold_ocean",
+        ("grass_block" | "grass" | "tall_grass" | "fern" | "large_fern" | "sugar_cane", _)
+        | ("oak_leaves" | "vine", _) => " in snowy_plains",
         _ => "",
     }
 }
