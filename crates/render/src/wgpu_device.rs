@@ -29,7 +29,7 @@ pub use lent::DrawTarget;
 use drystone_pool::Access;
 use drystone_wgpu::{
     GpuError,
-    parts::{Copies, FrameCounter},
+    parts::{FrameCounter, Transfers},
 };
 
 use self::{
@@ -66,7 +66,7 @@ pub struct WgpuDevice {
     indirect: bool,
     /// Abilities and limits. The size is that of the target.
     info: DeviceInfo,
-    copies: Copies,
+    transfers: Transfers,
     progress: FrameCounter,
     /// Created when the first frame needs it.
     culler: Option<PictureCuller>,
@@ -180,18 +180,17 @@ impl Device for WgpuDevice {
     }
 
     fn write(&mut self, geometry: &mut WgpuGeometry, first: u32, data: BufferData<'_>) {
-        let queue = &self.opened.gpu.queue;
-        match data {
-            BufferData::DrawData(data) => geometry.write_draw_data(queue, first, data),
-            _ => geometry.write_entries((queue, &mut self.copies), first, data),
-        }
+        let to = (&mut self.transfers, &self.opened);
+        let written = match data {
+            BufferData::DrawData(data) => geometry.write_draw_data(to, first, data),
+            _ => geometry.write_entries(to, first, data),
+        };
+        self.note(written);
     }
 
     fn copy(&mut self, from: Option<&WgpuGeometry>, to: &mut WgpuGeometry, copy_range: CopyRange) {
-        if let Err(error) = to.copy(from, copy_range, (&mut self.copies, &self.opened)) {
-            // The next frame must fail, because it would show wrong quads.
-            self.opened.fault.note(error.to_string(), false);
-        }
+        let copied = to.copy(from, copy_range, (&mut self.transfers, &self.opened));
+        self.note(copied);
     }
 
     fn draw(

@@ -1,11 +1,9 @@
-use std::iter::once;
-
 use drystone_pool::{Access, Backend, BackendError};
 
 use crate::{
-    copies::{Copies, CopyBytes},
     error::GpuError,
     gpu::Gpu,
+    transfers::{CopyBytes, Transfers},
 };
 
 /// Buffers of a pool's elements by number, without a table of per-draw data: the backend of a pool
@@ -16,7 +14,7 @@ pub(crate) struct ElementBuffers {
     what: &'static str,
     usage: wgpu::BufferUsages,
     all: Vec<Option<wgpu::Buffer>>,
-    copies: Copies,
+    pub(crate) transfers: Transfers,
     /// The device's last error.
     pub(crate) failure: Option<GpuError>,
 }
@@ -24,8 +22,8 @@ pub(crate) struct ElementBuffers {
 impl ElementBuffers {
     pub(crate) fn new(gpu: &Gpu, what: &'static str, usage: wgpu::BufferUsages) -> Self {
         let usage = usage | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        let (gpu, copies) = (gpu.clone(), Copies::default());
-        Self { gpu, what, usage, all: Vec::new(), copies, failure: None }
+        let (gpu, transfers) = (gpu.clone(), Transfers::default());
+        Self { gpu, what, usage, all: Vec::new(), transfers, failure: None }
     }
 
     /// The buffer with this number.
@@ -34,9 +32,16 @@ impl ElementBuffers {
         found.ok_or(GpuError::NoSuchBuffer { buffer })
     }
 
-    /// Submits the copies gathered so far.
-    pub(crate) fn flush(&mut self) {
-        self.copies.flush(&self.gpu.queue);
+    /// Submits the writes and copies gathered so far.
+    ///
+    /// # Errors
+    /// The error of a write that was not carried out.
+    pub(crate) fn flush(&mut self) -> Result<(), GpuError> {
+        let flushed = self.transfers.flush(&self.gpu);
+        if let Err(error) = &flushed {
+            self.failure = Some(error.clone());
+        }
+        flushed
     }
 
     /// Stores an error. Returns it as an error for the pool.
@@ -56,10 +61,9 @@ impl ElementBuffers {
         let (source, target) = (source?, target?);
         let copy_bytes = CopyBytes { from_bytes: from.1, to_bytes: to.1, size_bytes };
         if from.0 == to.0 {
-            return self.copies.copy_within(&self.gpu, &source, copy_bytes);
+            return self.transfers.copy_within(&self.gpu, &source, copy_bytes);
         }
-        self.copies.copy(&self.gpu, &source, &target, copy_bytes);
-        Ok(())
+        self.transfers.copy(&self.gpu, &source, &target, copy_bytes)
     }
 }
 
@@ -92,9 +96,9 @@ impl Backend for ElementBuffers {
         offset_bytes: u64,
         bytes: &[u8],
     ) -> Result<(), BackendError> {
-        self.flush();
-        let found = self.get(buffer);
-        let written = found.and_then(|it| self.gpu.write(self.what, it, offset_bytes, once(bytes)));
+        let found = self.get(buffer).cloned();
+        let place = (self.what, offset_bytes);
+        let written = found.and_then(|it| self.transfers.write(&self.gpu, &it, place, bytes));
         written.map_err(|error| self.refuse(error, bytes.len() as u64))
     }
 

@@ -86,7 +86,7 @@ impl IndexedBuffers {
     ///
     /// # Errors
     /// `NoSuchBuffer` for commands of another pool, `OutOfMemory`, `Lost` or `Refused`; also the error of
-    /// per-draw data that was not written since the last draw. Nothing, or only the first runs, are
+    /// a write that was not carried out since the last draw. Nothing, or only the first runs, are
     /// encoded then.
     pub fn draw(
         &mut self,
@@ -95,7 +95,7 @@ impl IndexedBuffers {
     ) -> Result<usize, GpuError> {
         let Self { vertices, indices, draws, .. } = self;
         vertices.begin()?;
-        indices.flush();
+        indices.flush()?;
         let calls = draws.upload(&indices.gpu, commands)?;
         let mut count = 0;
         for run in runs {
@@ -110,8 +110,9 @@ impl IndexedBuffers {
     /// Reports that a frame was submitted, and frees what completed frames have read. Call it after
     /// each submission that contains draws of this pool.
     pub fn submitted<V: Pod, D: Pod>(&mut self, pool: &mut IndexedPool<V, D>) {
-        self.vertices.elements.flush();
-        self.indices.flush();
+        self.vertices.flush();
+        // Writes to indices are not gathered, because shaders do not write index buffers.
+        let _ = self.indices.flush();
         let FrameNumbers { submitted, completed } = self.draws.next_frame(&self.indices.gpu);
         pool.frame_submitted(submitted);
         pool.frames_completed(completed, self);

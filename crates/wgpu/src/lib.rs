@@ -2,7 +2,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-mod copies;
 mod cull;
 mod draws;
 mod elements;
@@ -12,6 +11,7 @@ mod gpu;
 mod indexed_buffers;
 pub mod parts;
 mod pool_buffers;
+mod transfers;
 mod vertices;
 
 pub use cull::{

@@ -30,9 +30,10 @@ use crate::{
 ///
 /// # Cost
 /// A draw uploads 20 bytes a command and encodes one call for each run of commands. Without indirect
-/// first instance, on Direct3D 12 and in browsers, it encodes one call for each command. A write is a
-/// `Queue::write_buffer`. Moves are gathered in one encoder, and submitted before the next write or
-/// draw.
+/// first instance, on Direct3D 12 and in browsers, it encodes one call for each command. Writes
+/// of at most 64 KiB to pulled vertices, and moves, are gathered and submitted before the next draw,
+/// where 16 or more writes become one copy and one compute pass. Other writes are a
+/// `Queue::write_buffer` each.
 ///
 /// # Examples
 /// The crate's documentation has a complete program.
@@ -82,7 +83,7 @@ impl PoolBuffers {
     ///
     /// # Errors
     /// `NoSuchBuffer` for commands of another pool, `OutOfMemory`, `Lost` or `Refused`; also the error of
-    /// per-draw data that was not written since the last draw. Nothing, or only the first runs, are
+    /// a write that was not carried out since the last draw. Nothing, or only the first runs, are
     /// encoded then.
     pub fn draw(
         &mut self,
@@ -107,7 +108,7 @@ impl PoolBuffers {
     ///
     /// # Errors
     /// `NoSuchBuffer` for a table of another pool, or with meshes that were removed from the pool;
-    /// `OutOfMemory`, `Lost` or `Refused`; also the error of per-draw data that was not written since
+    /// `OutOfMemory`, `Lost` or `Refused`; also the error of a write that was not carried out since
     /// the last draw. Nothing, or only the first calls, are encoded then.
     pub fn draw_culled(
         &mut self,
@@ -124,7 +125,7 @@ impl PoolBuffers {
     /// Reports that a frame was submitted, and frees what completed frames have read. Call it after
     /// each submission that contains draws of this pool.
     pub fn submitted<V: Pod, D: Pod>(&mut self, pool: &mut VertexPool<V, D>) {
-        self.vertices.elements.flush();
+        self.vertices.flush();
         let FrameNumbers { submitted, completed } =
             self.draws.next_frame(&self.vertices.elements.gpu);
         pool.frame_submitted(submitted);

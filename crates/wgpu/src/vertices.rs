@@ -1,5 +1,3 @@
-use std::iter::once;
-
 use bytemuck::Pod;
 use drystone_pool::{Access, Backend, BackendError, PoolConfig};
 
@@ -72,7 +70,7 @@ pub(crate) struct VertexBuffers {
     /// Size of the per-draw data of a mesh, in bytes. 0: there is no table.
     data_bytes: u64,
     draw_data: Option<wgpu::Buffer>,
-    /// Why per-draw data was not written. The next draw reports it.
+    /// Why something was not written. The next draw reports it.
     unwritten: Option<GpuError>,
 }
 
@@ -96,13 +94,20 @@ impl VertexBuffers {
         self.layout.as_ref()
     }
 
-    /// Begins a draw: submits the copies gathered so far.
+    /// Begins a draw: submits the writes and copies gathered so far.
     ///
     /// # Errors
-    /// The error of per-draw data that was not written since the last draw.
+    /// The error of a write that was not carried out since the last draw.
     pub(crate) fn begin(&mut self) -> Result<(), GpuError> {
-        self.elements.flush();
+        self.flush();
         self.unwritten.take().map_or(Ok(()), Err)
+    }
+
+    /// Submits the writes and copies gathered so far. The next draw reports an error.
+    pub(crate) fn flush(&mut self) {
+        if let Err(error) = self.elements.flush() {
+            self.unwritten = Some(error);
+        }
     }
 
     /// Binds a buffer for draws of a pass.
@@ -197,7 +202,8 @@ impl Backend for VertexBuffers {
     fn write_draw_data(&mut self, slot: u32, bytes: &[u8]) {
         if let Some(table) = &self.draw_data {
             let offset_bytes = u64::from(slot) * self.data_bytes;
-            let written = self.elements.gpu.write(DRAW_DATA, table, offset_bytes, once(bytes));
+            let ElementBuffers { gpu, transfers, .. } = &mut self.elements;
+            let written = transfers.write(gpu, table, (DRAW_DATA, offset_bytes), bytes);
             if let Err(error) = written {
                 self.elements.failure = Some(error.clone());
                 self.unwritten = Some(error);

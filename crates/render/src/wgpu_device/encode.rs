@@ -71,6 +71,22 @@ enum Part {
 }
 
 impl WgpuDevice {
+    /// Submits all writes and copies so far, and then these commands.
+    fn submit(&mut self, commands: Option<wgpu::CommandBuffer>) {
+        let (transfers, written) = self.transfers.take(&self.opened.gpu);
+        self.note(written.map_err(RenderError::from));
+        self.opened.gpu.queue.submit(transfers.into_iter().chain(commands));
+    }
+
+    /// Stores the error of a write or a copy. The next check for faults must fail, because a frame
+    /// would show wrong quads.
+    pub(super) fn note(&self, result: Result<(), RenderError>) {
+        if let Err(error) = result {
+            let is_lost = matches!(error, RenderError::Lost { .. });
+            self.opened.fault.note(error.to_string(), is_lost);
+        }
+    }
+
     /// Draws one picture, with culled meshes before all others. Returns whether it is shown.
     pub(super) fn draw_frame(
         &mut self,
@@ -84,7 +100,7 @@ impl WgpuDevice {
         let canvas = self.target.canvas(&self.opened)?;
         let Some(canvas) = canvas else {
             // Writes for this frame are not retained until the window is visible again.
-            self.opened.gpu.queue.submit(self.copies.take());
+            self.submit(None);
             return self.opened.fault.check("drawing").map(|()| false);
         };
         let (indirect, culled) = (passes.indirect && self.indirect, passes.culled);
@@ -119,14 +135,13 @@ impl WgpuDevice {
                 }
                 self.target.return_encoder(encoder);
                 encoded?;
-                self.copies.flush(&self.opened.gpu.queue);
+                self.submit(None);
             }
             None => {
                 let device = &self.opened.gpu.device;
                 let mut encoder = device.create_command_encoder(&Default::default());
                 self.encode(&mut encoder, &canvas.color, &contents)?;
-                let commands = self.copies.take().into_iter().chain([encoder.finish()]);
-                self.opened.gpu.queue.submit(commands);
+                self.submit(Some(encoder.finish()));
                 self.progress.count(&self.opened.gpu.queue);
             }
         }

@@ -1,6 +1,6 @@
 //! A buffer of quads and its table of per-draw data.
 
-use drystone_wgpu::parts::{Copies, CopyBytes};
+use drystone_wgpu::parts::{CopyBytes, Transfers};
 
 use super::{adapter::Opened, pipelines::Pipelines};
 use crate::{
@@ -57,12 +57,13 @@ impl WgpuGeometry {
     /// Records a copy of entries of `from`, or within this geometry.
     ///
     /// # Errors
-    /// `Device` when there is no memory for a copy within the geometry.
+    /// `Device` when there is no memory for a copy within the geometry, and the error of an earlier
+    /// write.
     pub(super) fn copy(
         &self,
         from: Option<&Self>,
         copy_range: CopyRange,
-        (copies, opened): (&mut Copies, &Opened),
+        (transfers, opened): (&mut Transfers, &Opened),
     ) -> Result<(), RenderError> {
         let from_len = from.map_or(self.capacity, |from| from.capacity);
         let Some(CopyRange { from: first, to, count }) = copy_range.cut(from_len, self.capacity)
@@ -73,31 +74,32 @@ impl WgpuGeometry {
         let [from_bytes, to_bytes, size_bytes] = [first, to, count].map(bytes_of);
         let copy_bytes = CopyBytes { from_bytes, to_bytes, size_bytes };
         match from {
-            None => copies.copy_within(&opened.gpu, &self.entries, copy_bytes)?,
+            None => transfers.copy_within(&opened.gpu, &self.entries, copy_bytes)?,
             Some(from) if from.kind != self.kind => {}
-            Some(from) => copies.copy(&opened.gpu, &from.entries, &self.entries, copy_bytes),
+            Some(from) => transfers.copy(&opened.gpu, &from.entries, &self.entries, copy_bytes)?,
         }
         Ok(())
     }
 
     /// Writes the entries that exist, from entry `first` on, after all copies recorded before.
+    ///
+    /// # Errors
+    /// `Lost`, `OutOfMemory` or `Device`.
     pub(super) fn write_entries(
         &self,
-        (queue, copies): (&wgpu::Queue, &mut Copies),
+        (transfers, opened): (&mut Transfers, &Opened),
         first: u32,
         data: BufferData<'_>,
-    ) {
+    ) -> Result<(), RenderError> {
         if data.kind() != Some(self.kind) {
-            return;
+            return Ok(());
         }
         let entry_bytes = self.kind.entry_bytes();
         let free_bytes = u64::from(self.capacity.saturating_sub(first)) * entry_bytes;
         let bytes = data.bytes();
         let count = bytes.len().min(usize::try_from(free_bytes).unwrap_or(usize::MAX));
-        if count > 0 {
-            copies.flush(queue);
-            queue.write_buffer(&self.entries, u64::from(first) * entry_bytes, &bytes[..count]);
-        }
+        let place = ("the geometry", u64::from(first) * entry_bytes);
+        Ok(transfers.write(&opened.gpu, &self.entries, place, &bytes[..count])?)
     }
 
     /// The buffer as an index buffer.
@@ -106,12 +108,18 @@ impl WgpuGeometry {
     }
 
     /// Writes the data of slots from `first` on.
-    pub(super) fn write_draw_data(&self, queue: &wgpu::Queue, first: u32, data: &[DrawData]) {
+    ///
+    /// # Errors
+    /// `Lost`, `OutOfMemory` or `Device`.
+    pub(super) fn write_draw_data(
+        &self,
+        (transfers, opened): (&mut Transfers, &Opened),
+        first: u32,
+        data: &[DrawData],
+    ) -> Result<(), RenderError> {
         let bytes = DrawData::shader_bytes(data, first, self.slot_capacity());
-        if !bytes.is_empty() {
-            let offset_bytes = u64::from(first) * DrawData::SHADER_BYTES as u64;
-            queue.write_buffer(&self.draws, offset_bytes, &bytes);
-        }
+        let place = ("the per-draw data", u64::from(first) * DrawData::SHADER_BYTES as u64);
+        Ok(transfers.write(&opened.gpu, &self.draws, place, &bytes)?)
     }
 }
 

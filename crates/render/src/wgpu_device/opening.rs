@@ -2,7 +2,7 @@
 
 use drystone_mesh::Quad;
 use drystone_pool::Access;
-use drystone_wgpu::parts::{Copies, FrameCounter, Gpu, quad_pattern};
+use drystone_wgpu::parts::{FrameCounter, Gpu, Transfers, quad_pattern};
 
 use super::{
     Api, WgpuDevice,
@@ -135,7 +135,7 @@ impl WgpuDevice {
             pattern,
             indirect,
             info,
-            copies: Copies::default(),
+            transfers: Transfers::default(),
             progress: FrameCounter::default(),
             culler: None,
             overlay: None,

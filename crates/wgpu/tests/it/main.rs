@@ -8,3 +8,4 @@ mod indexed;
 mod pooled;
 mod quads;
 mod screen;
+mod transfers;
