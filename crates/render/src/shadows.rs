@@ -97,12 +97,12 @@ pub(crate) struct ShadowFrame {
 
 /// Shader data of one cascade. A position relative to the picture's camera is at texel and depth
 /// (right · texels_per_unit, −up · texels_per_unit, forward · depth_rate) + offset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct CascadeFrame {
     pub(crate) offset: [f32; 3],
     pub(crate) texels_per_unit: f32,
-    /// Radius of the sphere that it covers.
+    /// Radius of the sphere that it covers; above any distance if there is no such cascade.
     pub(crate) radius: f32,
     /// Side of a texel, in voxels.
     pub(crate) texel: f32,
@@ -311,7 +311,8 @@ fn shadow_frame(
 ) -> ShadowFrame {
     let position = view.camera.position;
     let [right, up, forward] = orthonormal(&light_camera(&view.atmosphere));
-    let mut cascades = [CascadeFrame::default(); MAX_CASCADES];
+    let none = CascadeFrame { radius: f32::MAX, ..CascadeFrame::zeroed() };
+    let mut cascades = [none; MAX_CASCADES];
     for (cascade, (radius, camera)) in cascades.iter_mut().zip(cameras) {
         let texel = radius / (RADIUS_PART * f64::from(side));
         let depth_rate = -1.0 / f64::from(camera.depth_range[1]);

@@ -14,8 +14,8 @@ pub(super) struct Programs {
     /// Created when the first frame needs them.
     shaded: Option<QuadPrograms>,
     wired: Option<Surfaces>,
-    /// Programs with shadows and ambient occlusion, without and with lines.
-    shadowed: [Option<Surfaces>; 2],
+    /// Programs with shadows for each style.
+    shadowed: [Option<Surfaces>; 3],
     cubes: Program,
     pub(super) sky: Program,
     /// Opaque and blended ones.
@@ -97,7 +97,7 @@ impl Programs {
             plain: QuadPrograms::new(context, "")?,
             shaded: None,
             wired: None,
-            shadowed: [None, None],
+            shadowed: [const { None }; 3],
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             triangles: triangles(context, "")?,
@@ -121,9 +121,9 @@ impl Programs {
             *textured = Some(triangles(context, &format!("{TEXTURED}{shadows}{lines}"))?);
         }
         if needs.has_shadows {
-            let shadowed = &mut self.shadowed[usize::from(needs.is_wired())];
+            let shadowed = &mut self.shadowed[needs.style as usize];
             if shadowed.is_none() {
-                *shadowed = Some(Surfaces::new(context, &format!("{shadows}{lines}"))?);
+                *shadowed = Some(Surfaces::new(context, needs.style, shadows)?);
             }
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl Programs {
             self.shaded = Some(QuadPrograms::new(context, SHADED)?);
         }
         if needs.is_wired() && self.wired.is_none() {
-            self.wired = Some(Surfaces::new(context, WIRED)?);
+            self.wired = Some(Surfaces::new(context, needs.style, "")?);
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ impl Programs {
 
     /// The programs with shadows that were prepared for such a frame, if it has shadows.
     fn of_shadows(&self, needs: Needs) -> Option<&Surfaces> {
-        self.shadowed[usize::from(needs.is_wired())].as_ref().filter(|_| needs.has_shadows)
+        self.shadowed[needs.style as usize].as_ref().filter(|_| needs.has_shadows)
     }
 
     /// The program for triangles, which does not depend on ambient occlusion.
@@ -168,13 +168,15 @@ impl Programs {
 }
 
 impl Surfaces {
-    /// Creates programs with these definitions.
-    fn new(context: &Rc<Context>, kind: &str) -> Result<Self, RenderError> {
-        let shaded = format!("{SHADED}{kind}");
+    /// Creates programs of a style. `shadows` enables shadows or is empty.
+    fn new(context: &Rc<Context>, style: QuadStyle, shadows: &str) -> Result<Self, RenderError> {
+        let shaded = if style == QuadStyle::Plain { "" } else { SHADED };
+        let lines = if style == QuadStyle::Wired { WIRED } else { "" };
+        let kind = format!("{shadows}{shaded}{lines}");
         Ok(Self {
-            quads: QuadPrograms::new(context, &shaded)?,
-            cubes: surface(context, &format!("{shaded}#define CUBES\n"), SEAM)?,
-            triangles: triangles(context, kind)?,
+            quads: QuadPrograms::new(context, &kind)?,
+            cubes: surface(context, &format!("{kind}#define CUBES\n"), SEAM)?,
+            triangles: triangles(context, &format!("{shadows}{lines}"))?,
         })
     }
 }

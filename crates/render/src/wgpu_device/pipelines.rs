@@ -88,11 +88,27 @@ fn triangle_source(attachment: Attachment, more: &[&str]) -> String {
     [&[QUAD_WGSL, SHARED, shadow, TRIANGLES], more].concat().concat()
 }
 
-/// Entry points of opaque vertices, of blended ones, and of fragments.
-const WIRED: [&str; 3] = ["wired_opaque_vertex", "wired_blended_vertex", "wired_fragment"];
-const SHADOWED: [&str; 3] =
-    ["shadowed_opaque_vertex", "shadowed_blended_vertex", "shadowed_fragment"];
-const SHADOWED_WIRED: [&str; 3] = [SHADOWED[0], SHADOWED[1], "shadowed_wired_fragment"];
+/// Entry points of quads: opaque vertices, blended ones, those of cubes, and fragments.
+const fn entry_points(style: QuadStyle, has_shadows: bool) -> [&'static str; 4] {
+    match style {
+        _ if has_shadows => [
+            "shadowed_opaque_vertex",
+            "shadowed_blended_vertex",
+            "shadowed_cube_vertex",
+            "shadowed_fragment",
+        ],
+        QuadStyle::Plain => ["opaque_vertex", "blended_vertex", "cube_vertex", "surface_fragment"],
+        QuadStyle::Shaded => {
+            ["shaded_opaque_vertex", "shaded_blended_vertex", "", "shaded_fragment"]
+        }
+        QuadStyle::Wired => {
+            ["wired_opaque_vertex", "wired_blended_vertex", "wired_cube_vertex", "wired_fragment"]
+        }
+    }
+}
+
+/// The constant of the shaders with shadows that selects the style.
+const STYLE: &str = "quad_style";
 
 /// Shader source for triangles with lines, with textures, and with both.
 const WIRED_TRIANGLES: &[&str] = &[include_str!("wired_triangles.wgsl")];
@@ -101,13 +117,16 @@ const WIRED_TEXTURED: &[&str] =
     &[WIRED_TRIANGLES[0], TEXTURED[0], include_str!("wired_textures.wgsl")];
 
 /// Settings in which one pipeline differs from the others.
-struct Stage {
+#[derive(Clone, Copy)]
+struct Stage<'a> {
     label: &'static str,
     vertex: &'static str,
     fragment: &'static str,
     depth_write: bool,
     blend: Option<wgpu::BlendState>,
     cull: Option<wgpu::Face>,
+    /// Values of the shader's constants.
+    constants: &'a [(&'a str, f64)],
 }
 
 impl Pipelines {
@@ -138,14 +157,10 @@ impl Pipelines {
             depth_write: false,
             blend: None,
             cull: None,
+            constants: &[],
         };
         let sky = pipeline(device, &quads.shader, &sky_layout, attachment, &sky);
-        let (cube, names) = match attachment.has_shadows {
-            false => ("cube_vertex", ["opaque_vertex", "blended_vertex", "surface_fragment"]),
-            true => ("shadowed_cube_vertex", SHADOWED),
-        };
-        let cubes = quads.pipeline(device, &solid("cubes", cube, names[2]));
-        let plain = quads.pipelines(device, cubes, names);
+        let plain = quads.pipelines(device, QuadStyle::Plain, None);
         let names = ["triangle_vertex", "triangle_fragment"];
         let source = triangle_source(attachment, &[]);
         let triangles = triangles(device, (&source, names), &quads.layout, attachment);
@@ -186,23 +201,14 @@ impl Pipelines {
 
     /// Creates the pipelines that a frame of this style needs.
     pub(super) fn prepare(&mut self, device: &wgpu::Device, style: QuadStyle) {
-        let has_shadows = self.quads.attachment.has_shadows;
-        // With shadows the plain pipelines draw ambient occlusion too.
-        if style == QuadStyle::Shaded && self.shaded.is_none() && !has_shadows {
-            let names = ["shaded_opaque_vertex", "shaded_blended_vertex", "shaded_fragment"];
-            // Cubes have no ambient occlusion.
-            let cubes = self.plain.cubes.clone();
-            self.shaded = Some(self.quads.pipelines(device, cubes, names));
-        }
-        if style == QuadStyle::Wired && self.wired.is_none() {
-            let (cube, names) = match has_shadows {
-                false => ("wired_cube_vertex", WIRED),
-                true => ("shadowed_cube_vertex", SHADOWED_WIRED),
-            };
-            let cubes = solid("wired cubes", cube, names[2]);
-            let cubes = self.quads.pipeline(device, &cubes);
-            self.wired = Some(self.quads.pipelines(device, cubes, names));
-        }
+        let Self { quads, plain, shaded, wired, .. } = self;
+        // Cubes have no ambient occlusion.
+        let (made, cubes) = match style {
+            QuadStyle::Plain => return,
+            QuadStyle::Shaded => (shaded, Some(&plain.cubes)),
+            QuadStyle::Wired => (wired, None),
+        };
+        made.get_or_insert_with(|| quads.pipelines(device, style, cubes));
     }
 
     /// Creates the pipelines for triangles with textures, if they do not exist.
@@ -266,31 +272,35 @@ impl Pipelines {
     }
 }
 
-/// A stage that writes depth.
-fn solid(label: &'static str, vertex: &'static str, fragment: &'static str) -> Stage {
-    let cull = Some(wgpu::Face::Back);
-    Stage { label, vertex, fragment, depth_write: true, blend: None, cull }
-}
-
 impl QuadParts {
-    fn pipeline(&self, device: &wgpu::Device, stage: &Stage) -> wgpu::RenderPipeline {
-        pipeline(device, &self.shader, &self.layout, self.attachment, stage)
-    }
-
-    /// Creates pipelines with these entry points: of opaque vertices, of blended ones, of
-    /// fragments.
+    /// Creates pipelines of this style. `cubes` is that of cubes if it exists.
     fn pipelines(
         &self,
         device: &wgpu::Device,
-        cubes: wgpu::RenderPipeline,
-        [opaque, blended, fragment]: [&'static str; 3],
+        style: QuadStyle,
+        cubes: Option<&wgpu::RenderPipeline>,
     ) -> QuadPipelines {
+        let Self { shader, layout, attachment } = self;
+        let [opaque, blended, cube, fragment] = entry_points(style, attachment.has_shadows);
+        let constants = [(STYLE, f64::from(style as u8))];
+        let solid = Stage {
+            label: "opaque",
+            vertex: opaque,
+            fragment,
+            depth_write: true,
+            blend: None,
+            cull: Some(wgpu::Face::Back),
+            constants: if attachment.has_shadows { &constants } else { &[] },
+        };
         let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
-        let blended = Stage { blend, depth_write: false, ..solid("blended", blended, fragment) };
+        let label = "blended";
+        let blended = Stage { label, vertex: blended, depth_write: false, blend, ..solid };
+        let pipeline = |stage: &Stage<'_>| pipeline(device, shader, layout, *attachment, stage);
+        let make_cubes = || pipeline(&Stage { label: "cubes", vertex: cube, ..solid });
         QuadPipelines {
-            cubes,
-            opaque: self.pipeline(device, &solid("opaque", opaque, fragment)),
-            blended: self.pipeline(device, &blended),
+            cubes: cubes.cloned().unwrap_or_else(make_cubes),
+            opaque: pipeline(&solid),
+            blended: pipeline(&blended),
         }
     }
 }
@@ -310,7 +320,8 @@ fn triangles(
     let blending = Some(wgpu::BlendState::ALPHA_BLENDING);
     [("triangles", None), ("blended triangles", blending)].map(|(label, blend)| {
         let depth_write = blend.is_none();
-        let stage = Stage { label, vertex, fragment, depth_write, blend, cull: None };
+        let constants = &[];
+        let stage = Stage { label, vertex, fragment, depth_write, blend, cull: None, constants };
         pipeline(device, &shader, layout, attachment, &stage)
     })
 }
@@ -320,15 +331,17 @@ fn pipeline(
     shader: &wgpu::ShaderModule,
     layout: &wgpu::PipelineLayout,
     attachment: Attachment,
-    stage: &Stage,
+    stage: &Stage<'_>,
 ) -> wgpu::RenderPipeline {
+    let compilation_options =
+        wgpu::PipelineCompilationOptions { constants: stage.constants, ..Default::default() };
     device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some(stage.label),
         layout: Some(layout),
         vertex: wgpu::VertexState {
             module: shader,
             entry_point: Some(stage.vertex),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options: compilation_options.clone(),
             buffers: &[],
         },
         primitive: wgpu::PrimitiveState { cull_mode: stage.cull, ..Default::default() },
@@ -338,7 +351,7 @@ fn pipeline(
         fragment: Some(wgpu::FragmentState {
             module: shader,
             entry_point: Some(stage.fragment),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            compilation_options,
             targets: &[Some(wgpu::ColorTargetState {
                 format: attachment.format,
                 blend: stage.blend,

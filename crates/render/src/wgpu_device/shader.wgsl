@@ -133,18 +133,25 @@ fn ambient_light(face: u32) -> vec3<f32> {
     return frame.ambient * (0.74 + 0.26 * rise);
 }
 
-// Colour of a face direction of a quad's material, in sunlight or without.
-fn face_color(words: vec2<u32>, face: u32, level: u32, has_sun: bool) -> vec4<f32> {
+// Colours of a surface, in sunlight and without.
+struct Colors {
+    lit: vec4<f32>,
+    unlit: vec3<f32>,
+}
+
+// Colours of a face direction of a quad's material.
+fn face_colors(words: vec2<u32>, face: u32, level: u32) -> Colors {
     let material = quad_material(words);
     // Materials that are not in the table must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
     if material < arrayLength(&materials) {
         color = unpack4x8unorm(materials[material].faces[face]);
     }
-    let sunny = select(ambient_light(face), frame.face_light[face], has_sun);
-    let light = mix(sunny, vec3<f32>(1.0), emission(material));
+    let shine = emission(material);
     let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
-    return vec4<f32>(min(tinted * light, vec3<f32>(1.0)), color.a);
+    let lit = tinted * mix(frame.face_light[face], vec3<f32>(1.0), shine);
+    let unlit = tinted * mix(ambient_light(face), vec3<f32>(1.0), shine);
+    return Colors(vec4<f32>(min(lit, vec3<f32>(1.0)), color.a), min(unlit, vec3<f32>(1.0)));
 }
 
 // Units that a pixel spans at a position relative to the camera, on a face seen straight on. The
@@ -171,10 +178,10 @@ fn quad_middle(words: vec2<u32>, data: DrawData) -> vec3<f32> {
     return (vec3<f32>(origin) + local) - frame.camera_fraction;
 }
 
-// A quad's colour, in sunlight or without. Far from the camera, the mean with the faces that meet it across its width
-// and its height; see Frame::FADE_UNITS. All corners compute the same colour.
-fn surface_color(words: vec2<u32>, data: DrawData, has_sun: bool) -> vec4<f32> {
-    let own = face_color(words, min(quad_face(words), 5u), data.level, has_sun);
+// A quad's colours. Far from the camera, the mean with the faces that meet it across its width and
+// its height; see Frame::FADE_UNITS. All corners compute the same colours.
+fn surface_colors(words: vec2<u32>, data: DrawData) -> Colors {
+    let own = face_colors(words, min(quad_face(words), 5u), data.level);
     if frame.far_fade == 0.0 {
         return own;
     }
@@ -195,25 +202,34 @@ fn surface_color(words: vec2<u32>, data: DrawData, has_sun: bool) -> vec4<f32> {
     let steps = select(select(vec2<f32>(1.0), vec2<f32>(1.25), vec2<u32>(u, v) == vec2<u32>(1u)), vec2<f32>(0.5), normal_axis == 1u);
     let weights = strength * steps * vec2<f32>(areas[u], areas[v]) / size;
     let shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
-    let beside_u = face_color(words, u + select(0u, 3u, sight[u] < 0.0), data.level, has_sun);
-    let beside_v = face_color(words, v + select(0u, 3u, sight[v] < 0.0), data.level, has_sun);
-    let color = own * (1.0 - shares.x - shares.y) + beside_u * shares.x + beside_v * shares.y;
-    return vec4<f32>(color.rgb, own.a);
+    let beside_u = face_colors(words, u + select(0u, 3u, sight[u] < 0.0), data.level);
+    let beside_v = face_colors(words, v + select(0u, 3u, sight[v] < 0.0), data.level);
+    let own_share = 1.0 - shares.x - shares.y;
+    let lit = own.lit * own_share + beside_u.lit * shares.x + beside_v.lit * shares.y;
+    let unlit = own.unlit * own_share + beside_u.unlit * shares.x + beside_v.unlit * shares.y;
+    return Colors(vec4<f32>(lit.rgb, own.lit.a), unlit);
 }
 
 fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
     return surface_corner(quads[vertex / 4u], vertex % 4u, draws[slot], seam);
 }
 
-fn surface_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
+// A corner after the seam is closed.
+struct MovedCorner {
+    position: vec4<f32>,
+    relative: vec3<f32>,
+}
+
+fn moved_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> MovedCorner {
     let at = corner_position(words, number, data);
     let unmoved = to_clip(at.relative);
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
-    var out: Corner;
-    out.position = to_clip(relative);
-    out.color = surface_color(words, data, true);
-    out.relative = relative;
-    return out;
+    return MovedCorner(to_clip(relative), relative);
+}
+
+fn surface_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
+    let at = moved_corner(words, number, data, seam);
+    return Corner(at.position, surface_colors(words, data).lit, at.relative);
 }
 
 @vertex
@@ -310,7 +326,7 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let face = cube_face(vertex, entry, data);
     var out = surface_corner(face.words, vertex % 4u, data, frame.seam);
     // Cubes are not merged, so the length of a step is unknown.
-    out.color = face_color(face.words, quad_face(face.words), data.level, true);
+    out.color = face_colors(face.words, quad_face(face.words), data.level).lit;
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }

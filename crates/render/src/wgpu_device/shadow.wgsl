@@ -32,9 +32,8 @@ const BIAS_DEPTH: f32 = 2e-6;
 @group(0) @binding(4) var shadow_maps: texture_2d_array<f32>;
 
 // 1 if a texel's depth is not nearer to the sun than this depth, else 0.
-fn is_lit(texel: vec2<f32>, layer: u32, last: f32, depth: f32) -> f32 {
-    let at = vec2<i32>(clamp(texel, vec2<f32>(0.0), vec2<f32>(last)));
-    return select(0.0, 1.0, textureLoad(shadow_maps, at, layer, 0).x <= depth);
+fn is_lit(texel: vec2<i32>, layer: u32, depth: f32) -> f32 {
+    return select(0.0, 1.0, textureLoad(shadow_maps, texel, layer, 0).x <= depth);
 }
 
 // Part of the sun's light that reaches a position on a surface with this normal; 1 on surfaces that
@@ -42,10 +41,14 @@ fn is_lit(texel: vec2<f32>, layer: u32, last: f32, depth: f32) -> f32 {
 fn sun_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     let facing = dot(normal, frame.sun_direction);
     let range = length(relative - shadow.center);
-    var layer = 0u;
-    while layer < shadow.cascade_count && range >= shadow.cascades[layer].radius {
-        layer += 1u;
-    }
+    let ends = vec4<f32>(
+        shadow.cascades[0].radius,
+        shadow.cascades[1].radius,
+        shadow.cascades[2].radius,
+        shadow.cascades[3].radius,
+    );
+    let beyond = select(vec4<u32>(0u), vec4<u32>(1u), vec4<f32>(range) >= ends);
+    let layer = beyond.x + beyond.y + beyond.z + beyond.w;
     if facing <= 0.0 || layer >= shadow.cascade_count {
         return 1.0;
     }
@@ -58,11 +61,11 @@ fn sun_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     let depth = dot(at, shadow.forward) * cascade.depth_rate + cascade.offset.z + BIAS_DEPTH;
     let low = floor(texel);
     let part = texel - low;
-    let last = cascade.last_texel;
-    let upper_left = is_lit(low, layer, last, depth);
-    let upper_right = is_lit(low + vec2<f32>(1.0, 0.0), layer, last, depth);
-    let lower_left = is_lit(low + vec2<f32>(0.0, 1.0), layer, last, depth);
-    let lower_right = is_lit(low + vec2<f32>(1.0, 1.0), layer, last, depth);
+    let first = vec2<i32>(clamp(low, vec2<f32>(0.0), vec2<f32>(cascade.last_texel - 1.0)));
+    let upper_left = is_lit(first, layer, depth);
+    let upper_right = is_lit(first + vec2<i32>(1, 0), layer, depth);
+    let lower_left = is_lit(first + vec2<i32>(0, 1), layer, depth);
+    let lower_right = is_lit(first + vec2<i32>(1, 1), layer, depth);
     let upper = upper_left * (1.0 - part.x) + upper_right * part.x;
     let lower = lower_left * (1.0 - part.x) + lower_right * part.x;
     let lit = upper * (1.0 - part.y) + lower * part.y;

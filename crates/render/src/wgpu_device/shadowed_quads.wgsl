@@ -1,13 +1,18 @@
 // Quads and cubes with shadows. Appended to shader.wgsl, wire.wgsl and shadow.wgsl.
 
+// Work that pixels need: QuadStyle in src/frame.rs, as a number. Each pipeline has one.
+override quad_style: u32 = 0u;
+const SHADED: u32 = 1u;
+const WIRED: u32 = 2u;
+
 struct ShadowedCorner {
     @builtin(position) position: vec4<f32>,
     @location(0) @interpolate(flat) color: vec4<f32>,
     @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
-    @location(2) @interpolate(flat) kind: u32,
-    @location(3) @interpolate(flat) bounds: u32,
-    // The colour where the sun does not reach.
-    @location(4) @interpolate(flat) unlit: vec3<f32>,
+    // The colour where the sun does not reach, in 16 bits a channel; then kind and bounds, which are
+    // those of WiredCorner as far as the style needs them. Software drivers copy each location of
+    // each corner, so there is only one.
+    @location(2) @interpolate(flat) details: vec4<u32>,
 }
 
 // Outward normal of a face direction.
@@ -15,16 +20,24 @@ fn face_normal(face: u32) -> vec3<f32> {
     return quad_axis(face % 3u) * select(-1.0, 1.0, face >= 3u);
 }
 
-fn shadowed_corner_of(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> ShadowedCorner {
-    let lit = wired_corner(words, number, data, seam);
-    var out: ShadowedCorner;
-    out.position = lit.position;
-    out.color = lit.color;
-    out.relative = lit.relative;
-    out.kind = lit.kind;
-    out.bounds = lit.bounds;
-    out.unlit = surface_color(words, data, false).rgb;
-    return out;
+fn shadowed_corner(
+    words: vec2<u32>,
+    number: u32,
+    data: DrawData,
+    seam: f32,
+    colors: Colors,
+) -> ShadowedCorner {
+    let at = moved_corner(words, number, data, seam);
+    var kind = words.y & 7u;
+    if quad_style >= SHADED {
+        kind = pixel_kind(words, data);
+    }
+    var bounds = 0u;
+    if quad_style == WIRED {
+        bounds = quad_bounds(words, data);
+    }
+    let unlit = vec2<u32>(pack2x16unorm(colors.unlit.rg), pack2x16unorm(colors.unlit.bb));
+    return ShadowedCorner(at.position, colors.lit, at.relative, vec4<u32>(unlit, kind, bounds));
 }
 
 @vertex
@@ -32,7 +45,9 @@ fn shadowed_opaque_vertex(
     @builtin(vertex_index) vertex: u32,
     @builtin(instance_index) slot: u32,
 ) -> ShadowedCorner {
-    return shadowed_corner_of(quads[vertex / 4u], vertex % 4u, draws[slot], frame.seam);
+    let words = quads[vertex / 4u];
+    let colors = surface_colors(words, draws[slot]);
+    return shadowed_corner(words, vertex % 4u, draws[slot], frame.seam, colors);
 }
 
 @vertex
@@ -40,7 +55,9 @@ fn shadowed_blended_vertex(
     @builtin(vertex_index) vertex: u32,
     @builtin(instance_index) slot: u32,
 ) -> ShadowedCorner {
-    return shadowed_corner_of(quads[vertex / 4u], vertex % 4u, draws[slot], 0.0);
+    let words = quads[vertex / 4u];
+    let colors = surface_colors(words, draws[slot]);
+    return shadowed_corner(words, vertex % 4u, draws[slot], 0.0, colors);
 }
 
 @vertex
@@ -48,32 +65,25 @@ fn shadowed_cube_vertex(@builtin(vertex_index) vertex: u32) -> ShadowedCorner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    var out = shadowed_corner_of(face.words, vertex % 4u, data, frame.seam);
-    out.color = face_color(face.words, quad_face(face.words), data.level, true);
-    out.unlit = face_color(face.words, quad_face(face.words), data.level, false).rgb;
+    let colors = face_colors(face.words, quad_face(face.words), data.level);
+    var out = shadowed_corner(face.words, vertex % 4u, data, frame.seam, colors);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }
 
-// The colour of a pixel with shadows, without ambient occlusion.
-fn shadowed_color(in: ShadowedCorner) -> vec4<f32> {
-    let share = sun_share(in.relative, face_normal(min(in.kind & 7u, 5u)));
-    return vec4<f32>(in.unlit * (1.0 - share) + in.color.rgb * share, in.color.a);
-}
-
 @fragment
 fn shadowed_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
-    let lit = shadowed_color(in);
+    let kind = in.details.z;
+    let share = sun_share(in.relative, face_normal(min(kind & 7u, 5u)));
+    let unlit = vec3<f32>(unpack2x16unorm(in.details.x), unpack2x16unorm(in.details.y).x);
+    let color = vec4<f32>(unlit * (1.0 - share) + in.color.rgb * share, in.color.a);
+    if quad_style == WIRED {
+        return wired_color(WiredCorner(in.position, color, in.relative, kind, in.details.w));
+    }
     var light = 1.0;
     // Most quads have no ambient occlusion.
-    if (in.kind & 0x7f8u) != 0u {
-        light = occlusion_light(in.kind, in.relative);
+    if quad_style == SHADED && (kind & 0x7f8u) != 0u {
+        light = occlusion_light(kind, in.relative);
     }
-    return hazed(vec4<f32>(lit.rgb * light, lit.a), in.relative);
-}
-
-@fragment
-fn shadowed_wired_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
-    let color = shadowed_color(in);
-    return wired_color(WiredCorner(in.position, color, in.relative, in.kind, in.bounds));
+    return hazed(vec4<f32>(color.rgb * light, color.a), in.relative);
 }

@@ -53,7 +53,7 @@ fn wired_cube_vertex(@builtin(vertex_index) vertex: u32) -> WiredCorner {
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
     var out = wired_corner(face.words, vertex % 4u, data, frame.seam);
-    out.color = face_color(face.words, quad_face(face.words), data.level, true);
+    out.color = face_colors(face.words, quad_face(face.words), data.level).lit;
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }

@@ -30,9 +30,8 @@ const float BIAS_TEXELS = 0.25;
 const float BIAS_DEPTH = 2e-6;
 
 // 1 if a texel's depth is not nearer to the sun than this depth, else 0.
-float is_lit(vec2 texel, uint layer, float last, float depth) {
-    ivec2 at = ivec2(clamp(texel, vec2(0.0), vec2(last)));
-    return texelFetch(shadow_maps, ivec3(at, int(layer)), 0).x <= depth ? 1.0 : 0.0;
+float is_lit(ivec2 texel, uint layer, float depth) {
+    return texelFetch(shadow_maps, ivec3(texel, int(layer)), 0).x <= depth ? 1.0 : 0.0;
 }
 
 // Part of the sun's light that reaches a position on a surface with this normal; 1 on surfaces that
@@ -40,10 +39,10 @@ float is_lit(vec2 texel, uint layer, float last, float depth) {
 float sun_share(vec3 position, vec3 normal) {
     float facing = dot(normal, frame.sun_direction);
     float range = length(position - shadow.center);
-    uint layer = 0u;
-    while (layer < shadow.cascade_count && range >= shadow.cascades[layer].radius) {
-        layer += 1u;
-    }
+    vec4 ends = vec4(shadow.cascades[0].radius, shadow.cascades[1].radius,
+        shadow.cascades[2].radius, shadow.cascades[3].radius);
+    uvec4 beyond = uvec4(greaterThanEqual(vec4(range), ends));
+    uint layer = beyond.x + beyond.y + beyond.z + beyond.w;
     if (facing <= 0.0 || layer >= shadow.cascade_count) {
         return 1.0;
     }
@@ -56,11 +55,11 @@ float sun_share(vec3 position, vec3 normal) {
     float depth = dot(at, shadow.forward) * cascade.depth_rate + cascade.offset.z + BIAS_DEPTH;
     vec2 low = floor(texel);
     vec2 part = texel - low;
-    float last = cascade.last_texel;
-    float upper_left = is_lit(low, layer, last, depth);
-    float upper_right = is_lit(low + vec2(1.0, 0.0), layer, last, depth);
-    float lower_left = is_lit(low + vec2(0.0, 1.0), layer, last, depth);
-    float lower_right = is_lit(low + vec2(1.0, 1.0), layer, last, depth);
+    ivec2 first = ivec2(clamp(low, vec2(0.0), vec2(cascade.last_texel - 1.0)));
+    float upper_left = is_lit(first, layer, depth);
+    float upper_right = is_lit(first + ivec2(1, 0), layer, depth);
+    float lower_left = is_lit(first + ivec2(0, 1), layer, depth);
+    float lower_right = is_lit(first + ivec2(1, 1), layer, depth);
     float upper = upper_left * (1.0 - part.x) + upper_right * part.x;
     float lower = lower_left * (1.0 - part.x) + lower_right * part.x;
     float lit = upper * (1.0 - part.y) + lower * part.y;

@@ -1,14 +1,17 @@
 layout(location = 0) flat in vec4 color;
 layout(location = 1) centroid in vec3 relative;
+#ifdef SHADOWED
+// See surface.vert.
+layout(location = 2) flat in uvec4 details;
+#define kind details.z
+#define bounds details.w
+#else
 #ifdef SHADED
 layout(location = 2) flat in uint kind;
 #endif
 #ifdef WIRED
 layout(location = 3) flat in uint bounds;
 #endif
-
-#ifdef SHADOWED
-layout(location = 4) flat in vec3 unlit;
 #endif
 
 layout(location = 0) out vec4 seen;
@@ -80,6 +83,7 @@ void main() {
     uint face = min(kind & 7u, 5u);
     vec3 axis = vec3(equal(uvec3(face % 3u), uvec3(0u, 1u, 2u)));
     float share = sun_share(relative, axis * (face >= 3u ? 1.0 : -1.0));
+    vec3 unlit = vec3(unpackUnorm2x16(details.x), unpackUnorm2x16(details.y).x);
     lit = unlit * (1.0 - share) + lit * share;
 #endif
 #ifdef SHADED

@@ -34,9 +34,22 @@ float emission(uint material) {
 
 layout(location = 0) flat out vec4 color;
 layout(location = 1) centroid out vec3 relative;
+#ifdef SHADOWED
+// The colour where the sun does not reach, in 16 bits a channel; then kind and bounds, as far as they
+// are needed. Software drivers copy each location of each corner, so there is only one.
+layout(location = 2) flat out uvec4 details;
+#define kind details.z
+#define bounds details.w
+#else
 #ifdef SHADED
 layout(location = 2) flat out uint kind;
+#endif
+#ifdef WIRED
+layout(location = 3) flat out uint bounds;
+#endif
+#endif
 
+#ifdef SHADED
 // A quad's second word with the data that a pixel needs to find its position in the quad, except
 // for whole voxels. It contains whether the quad lies at an odd position, counted in voxels of the
 // mesh from the camera's voxel. It also contains whether the quad is longer than a voxel along its
@@ -56,8 +69,6 @@ uint pixel_kind(uvec2 words, DrawData draw) {
 #endif
 
 #ifdef WIRED
-layout(location = 3) flat out uint bounds;
-
 // Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
 // from the camera's voxel, modulo 128, and its lengths minus one.
 uint quad_bounds(uvec2 words, DrawData draw) {
@@ -70,11 +81,6 @@ uint quad_bounds(uvec2 words, DrawData draw) {
     uint low_v = low[(normal_axis + 2u) % 3u];
     return low_u | low_v << 7u | (words.x >> 18u & 0xfffu) << 14u;
 }
-#endif
-
-#ifdef SHADOWED
-// The colour where the sun does not reach.
-layout(location = 4) flat out vec3 unlit;
 #endif
 
 vec3 axis(uint index) {
@@ -104,17 +110,25 @@ vec3 ambient_light(uint face) {
     return frame.ambient * (0.74 + 0.26 * rise);
 }
 
-// Colour of a face direction of a quad's material, in sunlight or without.
-vec4 face_color(uvec2 words, uint face, uint level, bool has_sun) {
+// Colours of a surface, in sunlight and without.
+struct Colors {
+    vec4 lit;
+    vec3 unlit;
+};
+
+// Colours of a face direction of a quad's material.
+Colors face_colors(uvec2 words, uint face, uint level) {
     uint material = words.y >> 11u & 0xffffu;
     // Materials that are not in the table must be visible: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
     if (material < uint(materials.length())) {
         own = unpackUnorm4x8(materials[material].faces[face]);
     }
-    vec3 light = mix(has_sun ? frame.face_light[face] : ambient_light(face), vec3(1.0), emission(material));
+    float shine = emission(material);
     vec3 tinted = mix(own.rgb, level_tint(level), frame.level_tint);
-    return vec4(min(tinted * light, vec3(1.0)), own.a);
+    vec3 lit = tinted * mix(frame.face_light[face], vec3(1.0), shine);
+    vec3 unlit = tinted * mix(ambient_light(face), vec3(1.0), shine);
+    return Colors(vec4(min(lit, vec3(1.0)), own.a), min(unlit, vec3(1.0)));
 }
 
 // Position of a quad's middle relative to the camera.
@@ -127,10 +141,10 @@ vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
     return (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
 }
 
-// A quad's colour, in sunlight or without. Far from the camera, the mean with the faces that meet it across its width
-// and its height; see Frame::FADE_UNITS. All corners compute the same colour.
-vec4 surface_color(uvec2 words, DrawData draw, bool has_sun) {
-    vec4 own = face_color(words, min(words.y & 7u, 5u), draw.level, has_sun);
+// A quad's colours. Far from the camera, the mean with the faces that meet it across its width and
+// its height; see Frame::FADE_UNITS. All corners compute the same colours.
+Colors surface_colors(uvec2 words, DrawData draw) {
+    Colors own = face_colors(words, min(words.y & 7u, 5u), draw.level);
     if (frame.far_fade == 0.0) {
         return own;
     }
@@ -151,10 +165,12 @@ vec4 surface_color(uvec2 words, DrawData draw, bool has_sun) {
     vec2 steps = normal_axis == 1u ? vec2(0.5) : vec2(u == 1u ? 1.25 : 1.0, v == 1u ? 1.25 : 1.0);
     vec2 weights = strength * steps * vec2(areas[u], areas[v]) / size;
     vec2 shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
-    vec4 beside_u = face_color(words, u + (sight[u] < 0.0 ? 3u : 0u), draw.level, has_sun);
-    vec4 beside_v = face_color(words, v + (sight[v] < 0.0 ? 3u : 0u), draw.level, has_sun);
-    vec4 color = own * (1.0 - shares.x - shares.y) + beside_u * shares.x + beside_v * shares.y;
-    return vec4(color.rgb, own.a);
+    Colors beside_u = face_colors(words, u + (sight[u] < 0.0 ? 3u : 0u), draw.level);
+    Colors beside_v = face_colors(words, v + (sight[v] < 0.0 ? 3u : 0u), draw.level);
+    float own_share = 1.0 - shares.x - shares.y;
+    vec4 lit = own.lit * own_share + beside_u.lit * shares.x + beside_v.lit * shares.y;
+    vec3 unlit = own.unlit * own_share + beside_u.unlit * shares.x + beside_v.unlit * shares.y;
+    return Colors(vec4(lit.rgb, own.lit.a), unlit);
 }
 
 #ifdef CUBES
@@ -182,14 +198,15 @@ void main() {
         gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
         color = vec4(0.0);
         relative = vec3(0.0);
+#ifdef SHADOWED
+        details = uvec4(0u);
+#else
 #ifdef SHADED
         kind = 0u;
 #endif
 #ifdef WIRED
         bounds = 0u;
 #endif
-#ifdef SHADOWED
-        unlit = vec3(0.0);
 #endif
         return;
     }
@@ -219,21 +236,19 @@ void main() {
     gl_Position = to_clip(relative);
 #ifdef CUBES
     // Cubes are not merged, so the length of a step is unknown.
-    color = face_color(words, words.y & 7u, draw.level, true);
+    Colors colors = face_colors(words, words.y & 7u, draw.level);
 #else
-    color = surface_color(words, draw, true);
+    Colors colors = surface_colors(words, draw);
+#endif
+    color = colors.lit;
+#ifdef SHADOWED
+    uvec2 unlit = uvec2(packUnorm2x16(colors.unlit.rg), packUnorm2x16(colors.unlit.bb));
+    details = uvec4(unlit, words.y & 7u, 0u);
 #endif
 #ifdef SHADED
     kind = pixel_kind(words, draw);
 #endif
 #ifdef WIRED
     bounds = quad_bounds(words, draw);
-#endif
-#ifdef SHADOWED
-#ifdef CUBES
-    unlit = face_color(words, words.y & 7u, draw.level, false).rgb;
-#else
-    unlit = surface_color(words, draw, false).rgb;
-#endif
 #endif
 }
