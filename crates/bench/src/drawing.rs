@@ -12,8 +12,8 @@ pub(crate) mod lists;
 pub(crate) mod mask_order;
 pub(crate) mod noise;
 mod scene;
-pub(crate) mod shadows;
 pub(crate) mod still;
+pub(crate) mod switches;
 
 /// Size of the pictures, in pixels.
 const SIZE: [u32; 2] = [720, 720];

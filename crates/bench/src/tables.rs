@@ -1,6 +1,6 @@
 use crate::{
     Error, Options, Run, Table, arenas,
-    drawing::{bucket_size, changing, cubes, culling, lists, mask_order, noise, shadows, still},
+    drawing::{bucket_size, changing, cubes, culling, lists, mask_order, noise, still, switches},
     meshing, polygons, pool_table, spaces, world,
 };
 
@@ -78,7 +78,11 @@ pub const TABLES: &[TableEntry] = &[
         "a landscape with much hidden geometry, culled on the CPU or the GPU",
         culling::run,
     ),
-    table("shadows", "a landscape with and without shadows of the sun", shadows::run),
+    table(
+        "switches",
+        "a landscape with samples, shadows, ambient occlusion and far fade on and off",
+        switches::run,
+    ),
     table("cubes", "100,000 voxels change before every frame: cubes and meshes", cubes::run),
     table(
         "world",

@@ -132,3 +132,15 @@ fn cubes_draws_what_pools_draw() {
         }
     }
 }
+
+/// Every switch is a contender, and only shadows draw shadow maps.
+#[test]
+fn switches_are_drawn_on_and_off() {
+    for case in ["wgpu-flight", "gl-still", "soft-still"] {
+        let Some(rows) = rows("switches", case) else { return };
+        for contender in ["none", "samples-4", "shadows", "occlusion", "far-fade", "all"] {
+            assert!(median(&rows, contender, "draw") > 0.0, "{case}: {contender}");
+        }
+        assert!(median(&rows, "none", "maps") == 0.0, "{case}");
+    }
+}
