@@ -18,13 +18,11 @@ use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawWindowHandle};
 
 use crate::window_target::WindowTarget;
 
-/// Displays of all EGL devices with the devices' names, hardware first. They stay open until the
-/// process ends: a driver of NVIDIA (580) sometimes refuses the contexts of other threads after one
-/// thread has closed its display of the same device.
+/// The first displays of all EGL devices, which stay open until the process ends. A driver of NVIDIA
+/// (580) sometimes refuses the contexts of other threads after one thread has closed its display of
+/// the same device.
 #[cfg(not(target_vendor = "apple"))]
-static DEVICE_DISPLAYS: std::sync::LazyLock<
-    Result<Vec<(String, Result<Display, String>)>, String>,
-> = std::sync::LazyLock::new(device_displays);
+static KEPT_OPEN: std::sync::OnceLock<Vec<Display>> = std::sync::OnceLock::new();
 
 /// A context and its target, if that is a window.
 pub(super) struct Platform {
@@ -49,13 +47,15 @@ impl Platform {
     /// errors of the other devices.
     #[cfg(not(target_vendor = "apple"))]
     pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
-        let displays = match &*DEVICE_DISPLAYS {
+        let displays = match device_displays() {
             Ok(displays) => displays,
-            Err(reason) => return (Vec::new(), vec![reason.clone()]),
+            Err(reason) => return (Vec::new(), vec![reason]),
         };
+        let opened = displays.iter().filter_map(|(_, display)| display.clone().ok());
+        KEPT_OPEN.get_or_init(|| opened.collect());
         let (mut platforms, mut faults) = (Vec::new(), Vec::new());
         for (device, display) in displays {
-            match display.clone().and_then(Self::on_display) {
+            match display.and_then(Self::on_display) {
                 Ok(platform) => platforms.push(platform),
                 Err(reason) => faults.push(format!("{device}: {reason}")),
             }

@@ -11,6 +11,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// Maximum number of gathered writes. With [`MAX_BYTES`], it keeps the number of pieces below the
 /// 65,535 workgroups of a dispatch.
 const MAX_WRITES: usize = 16 << 10;
+/// Maximum number of buffers with gathered writes. Meshes in buffers of their own gain nothing.
+const MAX_TARGETS: usize = 8;
 /// Minimum number of writes that are worth a compute pass.
 const MIN_WRITES: usize = 16;
 /// Maximum number of bytes that one workgroup copies.
@@ -70,13 +72,16 @@ impl SmallWrites {
     }
 
     /// Gathers a write that [`takes`](Self::takes) allows. Returns whether that is possible before
-    /// the gathered ones are carried out: they must not overlap, and not be too many.
+    /// the gathered ones are carried out: they must not overlap, and not be
+    /// too many.
     pub(super) fn add(&mut self, buffer: &wgpu::Buffer, offset_bytes: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
         }
-        let is_full = self.bytes.len() + bytes.len() > MAX_BYTES || self.count() >= MAX_WRITES;
         let at = self.targets.iter().position(|target| target.buffer == *buffer);
+        let is_full = self.bytes.len() + bytes.len() > MAX_BYTES
+            || self.count() >= MAX_WRITES
+            || (at.is_none() && self.targets.len() == MAX_TARGETS);
         let overlaps = at.is_some_and(|at| self.targets[at].overlaps(offset_bytes, bytes.len()));
         if is_full || overlaps {
             return false;
