@@ -1,9 +1,10 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use drystone_voxel::{Material, MaterialKind, MaterialTable};
 
 use super::looks::{self, Variant};
+use super::shapes::{self, Family};
 use super::{MinecraftWorld, colors};
 
 /// Names of all blocks from 1.13 to 26.1 without `minecraft:`, including renamed ones.
@@ -22,7 +23,21 @@ pub(super) struct Blocks {
     by_number: Vec<Material>,
     /// Materials of blocks that lie on their side or under snow, by the block's own material.
     variants: HashMap<(Material, Variant), Material>,
+    families: Vec<Family>,
+    /// Blocks that are not cubes, by the block's own material, which is a cube.
+    shaped: HashMap<Material, ShapedBlock>,
+    /// Materials whose shape only resembles that of their block.
+    inexact: HashSet<Material>,
     unknown: Material,
+}
+
+/// The materials of a block that is not a cube.
+#[derive(Debug)]
+struct ShapedBlock {
+    /// Index of its family.
+    family: usize,
+    /// Indexed by state.
+    states: Vec<Material>,
 }
 
 /// Built once: finding the colours of all names takes some milliseconds.
@@ -38,8 +53,8 @@ impl Blocks {
         (blocks, table.clone())
     }
 
-    /// Adds a material for every block, one for unknown blocks, and then those of variants to the
-    /// table. Edits depend on the order.
+    /// Adds a material for every block, one for unknown blocks, then those of variants, and then those
+    /// of states with a shape to the table. Edits depend on the order.
     fn new(table: &mut MaterialTable) -> Self {
         let mut insert = |kind| table.insert_kind(kind).unwrap_or(Material::AIR);
         let unknown = insert(MaterialKind::new(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR));
@@ -56,28 +71,73 @@ impl Blocks {
             });
         }
         let mut variants = HashMap::new();
-        for (name, color, material) in colored {
+        for &(name, color, material) in &colored {
             for (variant, kind) in looks::variants(name, color) {
                 variants.insert((material, variant), insert(kind));
             }
+        }
+        let families = shapes::families();
+        let (mut shaped, mut inexact) = (HashMap::new(), HashSet::new());
+        for (name, color, material) in colored {
+            let Some(at) = families.iter().position(|family| family.contains(name)) else {
+                continue;
+            };
+            let family = &families[at];
+            let of_state = |state| match family.shape(state) {
+                Some(shape) => {
+                    let mut kind = looks::kind(name, color).with_shape(shape);
+                    kind.name += &family.suffix(state);
+                    insert(kind)
+                }
+                None => material,
+            };
+            let states: Vec<Material> = (0..family.state_count()).map(of_state).collect();
+            if !family.is_exact {
+                inexact.extend(states.iter().copied());
+            }
+            shaped.insert(material, ShapedBlock { family: at, states });
         }
         let own = |name| by_name.get(name).copied().unwrap_or(unknown);
         let by_number = (0..)
             .zip(numbered_names())
             .map(|(at, name)| {
                 let material = name.map_or(unknown, own);
-                let variant = Variant::of_number((at % VARIANTS) as u8);
+                let (number, variant) = (at / VARIANTS, (at % VARIANTS) as u8);
+                if let Some(block) =
+                    shaped.get(&material).filter(|_| !DOUBLE_SLABS.contains(&number))
+                {
+                    let block: &ShapedBlock = block;
+                    return block.states[families[block.family].state_of_variant(variant)];
+                }
+                let variant = Variant::of_number(variant);
                 let varied = variant.and_then(|variant| variants.get(&(material, variant)));
                 varied.copied().unwrap_or(material)
             })
             .collect();
-        Self { by_name, by_number, variants, unknown }
+        Self { by_name, by_number, variants, families, shaped, inexact, unknown }
     }
 
     /// Returns the material of a block's variant; that of the block itself if both look alike.
     pub(super) fn varied(&self, material: Material, variant: Option<Variant>) -> Material {
         let varied = variant.and_then(|variant| self.variants.get(&(material, variant)));
         varied.copied().unwrap_or(material)
+    }
+
+    /// Returns the material of a state of a block that is not a cube, by the block's own material. `None`
+    /// if the block has no such state. Blocks that are cubes are returned as they are.
+    pub(super) fn state(
+        &self,
+        material: Material,
+        properties: &[(&[u8], &[u8])],
+    ) -> Option<Material> {
+        let Some(block) = self.shaped.get(&material) else { return Some(material) };
+        let state = self.families.get(block.family)?.state(properties)?;
+        block.states.get(state).copied()
+    }
+
+    /// Whether the shape of a material is that of its block.
+    pub(super) fn is_exact(&self, material: Material) -> bool {
+        material != self.unknown && !self.inexact.contains(&material)
     }
 
     /// Returns the material of the block `name`. The prefix `minecraft:` is optional. All unknown
@@ -95,6 +155,8 @@ impl Blocks {
     }
 }
 
+/// Numbers of blocks of two slabs before 1.13, which have the names of single ones.
+const DOUBLE_SLABS: [usize; 4] = [43, 125, 181, 204];
 /// Number of variants of a block number before 1.13.
 const VARIANTS: usize = 16;
 /// One line per block number: the names of its variants, repeated after the next power of two. `*`
@@ -138,8 +200,10 @@ mod tests {
         assert!(without.is_empty(), "{without:?}");
         let names = NAMES.split_ascii_whitespace().count();
         let nothing = NAMES.split_ascii_whitespace().filter(|name| NOTHING.contains(name)).count();
+        let states = table.iter().filter(|(_, kind)| kind.shape.is_some()).count();
         // Includes air and the material of unknown blocks.
-        assert_eq!(table.len(), names - nothing + 2 + blocks.variants.len());
+        assert_eq!(table.len(), names - nothing + 2 + blocks.variants.len() + states);
+        assert!((5_000..12_000).contains(&states), "{states}");
         assert!((60..120).contains(&blocks.variants.len()), "{}", blocks.variants.len());
         assert!(table.iter().all(|(m, kind)| m.is_air() || kind.color[3] > 0));
         let unknown = [&b"minecraft:no_such_block"[..], b"other:stone", b"\xff", b""];
@@ -183,6 +247,31 @@ mod tests {
         assert_ne!(color("white_terracotta"), color("white_concrete"));
     }
 
+    /// Every pattern of the table of shapes names a block, and each material has its own name.
+    #[test]
+    fn shapes_belong_to_blocks_and_states_have_names_of_their_own() {
+        let mut table = MaterialTable::new();
+        let blocks = Blocks::new(&mut table);
+        for (at, family) in blocks.families.iter().enumerate() {
+            assert!(blocks.shaped.values().any(|block| block.family == at), "{family:?}");
+        }
+        let mut names = HashSet::new();
+        for (_, kind) in table.iter() {
+            assert!(names.insert(kind.name.as_str()), "{}", kind.name);
+        }
+        let slab = blocks.named(b"oak_slab");
+        let state = |value: &'static str| blocks.state(slab, &[(b"type", value.as_bytes())]);
+        assert_eq!(state("double"), Some(slab));
+        assert_eq!(state("sideways"), None);
+        let top = table.get(state("top").unwrap()).unwrap();
+        assert_eq!(top.name, "oak_slab type=top");
+        assert_eq!(top.color, table.get(slab).unwrap().color);
+        assert_eq!(table.shape(slab), None);
+        // Numbers of double and single slabs.
+        assert_eq!(table.shape(blocks.numbered(43, 8)), None);
+        assert_eq!(table.get(blocks.numbered(44, 8)).unwrap().name, "smooth_stone_slab type=top");
+    }
+
     #[test]
     fn block_numbers_map_to_their_old_blocks() {
         let mut table = MaterialTable::new();
@@ -193,7 +282,7 @@ mod tests {
         assert_eq!([name(1, 0), name(1, 5), name(17, 1)], ["stone", "andesite", "spruce_log"]);
         assert_eq!(
             [name(35, 14), name(9, 3), name(255, 0)],
-            ["red_wool", "water", "structure_block"]
+            ["red_wool", "water level=3", "structure_block"]
         );
         assert_eq!([name(256, 0), name(4095, 15)], [MinecraftWorld::UNKNOWN; 2]);
         assert_eq!([name(17, 4), name(17, 9)], ["oak_log along x", "spruce_log along z"]);

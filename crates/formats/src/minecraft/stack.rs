@@ -74,7 +74,7 @@ impl StackSource {
             for section in column.sections.iter().filter(|section| section.may_be_solid()) {
                 heights |= 1 << (chunk_height(section.y) - LOWEST);
             }
-            Ok(())
+            column.check_states()
         });
         heights
     }
@@ -98,7 +98,7 @@ impl StackSource {
                     .or_insert_with(|| vec![Material::AIR; SIDE.pow(3)]);
                 put(chunk, &voxels, [x, section.y.rem_euclid(SECTIONS as i32) as usize, z]);
             }
-            Ok(())
+            column.check_states()
         });
         let whole = |voxels: Vec<Material>| Chunk::from_voxels(Chunk::SIDE, &voxels);
         let chunks = chunks

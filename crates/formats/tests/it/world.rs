@@ -97,3 +97,11 @@ impl Source for World {
         Ok(self.chunks.get(&position).map_or_else(air, Clone::clone))
     }
 }
+
+/// Returns the name of a Minecraft block's material without the state that gives it a shape.
+pub(crate) fn without_state(name: &str) -> &str {
+    match name.split_once(' ') {
+        Some((block, state)) if state == "shaped" || state.contains('=') => block,
+        _ => name,
+    }
+}
