@@ -268,14 +268,25 @@ impl<'a> Voxels<'a> {
         let material = self.shaped_at(at);
         let Some(shape) = self.table.shape(material) else { return &[] };
         if shape.kind() == ShapeKind::Fluid {
-            let above = self.shaped_at([at[0], at[1] + 1, at[2]]);
+            let above_at = [at[0], at[1] + 1, at[2]];
+            let above = self.shaped_at(above_at);
             let is_fluid =
                 self.table.shape(above).is_some_and(|shape| shape.kind() == ShapeKind::Fluid);
-            if is_fluid && self.have_one_color(material, above) {
+            if is_fluid && self.have_one_color(material, above) || self.is_unknown(above_at) {
                 return &[ShapeBox::FULL];
             }
         }
         shape.boxes()
+    }
+
+    /// Whether a voxel above the halo of a side may be another than the air that it looks like: that halo
+    /// is filled only for ambient occlusion. Fluids below it count as full, so that no face is drawn
+    /// within a body of fluid.
+    fn is_unknown(&self, [x, y, z]: [u32; 3]) -> bool {
+        let beyond = self.chunk.side() + 1;
+        let is_halo = |c: u32| c == 0 || c == beyond;
+        let is_edge = y == beyond && (is_halo(x) || is_halo(z));
+        is_edge && self.shaped_at([x, y, z]).is_air() && self.chunk.get([x, y, z]).is_air()
     }
 
     /// Returns the shaped voxel at a padded position; air if there is none.

@@ -68,11 +68,18 @@ impl Twin<'_> {
         match material {
             Material::AIR => Vec::new(),
             WATER | LOW_WATER if [WATER, LOW_WATER].contains(&above) => [ShapeBox::FULL].to_vec(),
+            WATER | LOW_WATER if above.is_air() && self.is_edge(at) => [ShapeBox::FULL].to_vec(),
             _ => match self.table.shape(material) {
                 Some(shape) => shape.boxes().to_vec(),
                 None => [ShapeBox::FULL].to_vec(),
             },
         }
+    }
+
+    /// Whether the voxel above is in the halo across an edge, which may not be filled.
+    fn is_edge(&self, [x, y, z]: [u32; 3]) -> bool {
+        let n = self.padded.side();
+        y == n && [x, z].iter().any(|&c| c == 0 || c == n + 1)
     }
 
     /// Whether the cell at padded cells is in a box that hides faces of `material`.
@@ -233,6 +240,19 @@ fn a_surface_of_water_is_one_quad_per_four_by_four_voxels() {
     assert_eq!(mesh.translucent.counts(), [64; 6]);
     let top = mesh.translucent.quads().iter().find(|quad| quad.face() == Some(Face::PosY));
     assert_eq!(top.map(|quad| quad.positions()[0][1]), Some(31.875));
+}
+
+/// The halo across edges is air without ambient occlusion; deep water has no faces there.
+#[test]
+fn water_that_goes_on_in_all_neighbours_has_no_faces() {
+    let water = Chunk::new(32, WATER);
+    let mut padded = PaddedChunk::new();
+    // Across faces only, and across edges and corners too.
+    for count in [6, 26] {
+        let filled = &PaddedChunk::NEIGHBORS[..count];
+        padded.fill(&water, |offset| filled.contains(&offset).then_some(&water));
+        assert!(mesh_padded(&mut padded).is_empty());
+    }
 }
 
 #[test]
