@@ -82,17 +82,8 @@ impl Blocks {
             let Some(at) = families.iter().position(|family| family.contains(name)) else {
                 continue;
             };
-            let family = &families[at];
-            let of_state = |state| match family.shape(state) {
-                Some(shape) => {
-                    let mut kind = looks::kind(name, color).with_shape(shape);
-                    kind.name += &family.suffix(state);
-                    insert(kind)
-                }
-                None => material,
-            };
-            let states: Vec<Material> = (0..family.state_count()).map(of_state).collect();
-            if !family.is_exact {
+            let states = states_of(&families[at], looks::kind(name, color), material, &mut insert);
+            if !families[at].is_exact {
                 inexact.extend(states.iter().copied());
             }
             shaped.insert(material, ShapedBlock { family: at, states });
@@ -153,6 +144,25 @@ impl Blocks {
         let at = usize::from(number) * VARIANTS + usize::from(variant);
         self.by_number.get(at).copied().unwrap_or(self.unknown)
     }
+}
+
+/// Adds a material for each state of a block that is not a cube. Returns the materials by state: that of
+/// the block itself, `cube`, for states that are cubes.
+fn states_of(
+    family: &Family,
+    kind: MaterialKind,
+    cube: Material,
+    insert: &mut dyn FnMut(MaterialKind) -> Material,
+) -> Vec<Material> {
+    let of_state = |state| match family.shape(state) {
+        Some(shape) => {
+            let mut kind = kind.clone().with_shape(shape);
+            kind.name += &family.suffix(state);
+            insert(kind)
+        }
+        None => cube,
+    };
+    (0..family.state_count()).map(of_state).collect()
 }
 
 /// Numbers of blocks of two slabs before 1.13, which have the names of single ones.
