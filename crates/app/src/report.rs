@@ -171,7 +171,8 @@ pub(crate) struct InfoReport<'a> {
 
 impl<'a> InfoReport<'a> {
     pub(crate) fn new(world: &'a World, quads: &[ChunkQuads], vox: Option<&'a VoxSummary>) -> Self {
-        let opaque_quads = quads.iter().map(|chunk| chunk.mesh.opaque.len() as u64).sum();
+        let opaque = |chunk: &ChunkQuads| chunk.mesh.opaque.len() + chunk.mesh.shapes.len();
+        let opaque_quads = quads.iter().map(|chunk| opaque(chunk) as u64).sum();
         Self {
             world,
             vox,
@@ -282,6 +283,10 @@ impl MaterialVoxels<'_> {
             }
             if kind.emission > 0 {
                 json["emission"] = json!(kind.emission);
+            }
+            if let Some(shape) = &kind.shape {
+                let boxes = shape.boxes().iter().map(|it| [it.min, it.max]);
+                json["boxes"] = boxes.collect();
             }
             json
         };

@@ -21,6 +21,7 @@ mod looks;
 mod nbt;
 mod region;
 mod section;
+mod shapes;
 mod stack;
 mod tint;
 mod unpack;
@@ -43,9 +44,13 @@ use stack::{Heights, LOWEST, Stack, StackSource};
 /// since, with and without voxels that span words. Heights range from -2048 to 2047. Columns can be
 /// compressed with gzip, zlib or LZ4 or uncompressed, in the region file or in a file beside it.
 ///
-/// Every block is one voxel, whatever its shape. Materials are the game's blocks by name, without
-/// their properties. Grass, leaves and water have materials for each colour of biomes, such as
-/// `water in swamp`; those of plains have the block's name alone. Unknown blocks are magenta and named [`UNKNOWN`](Self::UNKNOWN). Air-like and
+/// Every block is one voxel. Materials are the game's blocks by name. Blocks that are not cubes have
+/// more, named with their state, such as `oak_slab type=top`; these have a
+/// [`Shape`](drystone_voxel::Shape). A block in a state that it does not have is shown in its
+/// first one, and is listed in [`Source::faults`]. Before 1.13, files do not contain how fences, walls and panes connect: they
+/// are posts. Grass, leaves and water have materials for each colour of biomes, such as
+/// `water in swamp`; those of plains have the block's name alone. Unknown blocks are magenta and
+/// named [`UNKNOWN`](Self::UNKNOWN). Air-like and
 /// invisible blocks such as barriers are air.
 ///
 /// Damaged columns are skipped and listed in [`Source::faults`]; the others are readable. Unknown
@@ -90,6 +95,12 @@ impl MinecraftWorld {
 
     /// Memory limit of the cache of chunks, in bytes.
     pub const CACHE_BYTES: usize = 64 << 20;
+
+    /// Whether the shape of a material is that of its block. False if it only resembles it, such as a
+    /// leaning torch that is drawn upright, and for unknown blocks.
+    pub fn has_block_shape(&self, material: Material) -> bool {
+        self.blocks.is_exact(material)
+    }
 
     /// Whether `path` is named like a region file, or is a folder.
     pub(crate) fn is_minecraft(path: &Path) -> bool {

@@ -8,6 +8,8 @@ use crate::Face;
 /// word 1   31‥27 │ 26‥11      │ 10‥3      │ 2‥0
 ///          spare │ material   │ occlusion │ face
 /// ```
+/// Bit 31 of word 1 marks a [fine](Self::fine) quad. Its cells are sixteenths of a voxel instead of
+/// voxels, and it has no ambient occlusion: those bits and four spare ones extend its position.
 ///
 /// `x y z` is the quad's lowest voxel. The face is on that voxel's low side for a negative face
 /// direction and on its high side for a positive one. The width runs along the first axis of
@@ -36,8 +38,9 @@ const _: () = assert!(size_of::<Quad>() == 8);
 /// fn quad_normal(quad: vec2<u32>) -> vec3<f32>                // outward unit normal
 /// fn quad_material(quad: vec2<u32>) -> u32                    // material, or merge key
 /// fn quad_face(quad: vec2<u32>) -> u32                        // index in Face::ALL
-/// fn quad_position(quad: vec2<u32>) -> vec3<u32>              // lowest voxel
-/// fn quad_size(quad: vec2<u32>) -> vec2<u32>                  // width and height in voxels
+/// fn quad_cell(quad: vec2<u32>) -> f32                        // side of its cells in voxels: 1 or 1/16
+/// fn quad_position(quad: vec2<u32>) -> vec3<u32>              // lowest cell
+/// fn quad_size(quad: vec2<u32>) -> vec2<u32>                  // width and height in cells
 /// fn quad_occlusion(quad: vec2<u32>, corner: u32) -> u32      // 0 (open) to 3 (enclosed)
 /// ```
 /// A vertex shader calls `quad_corner(quads[vertex / 4u], vertex % 4u)`. Front faces are
@@ -59,6 +62,52 @@ impl Quad {
         Self { words: [low | extent, face as u32 | (material as u32) << 11] }
     }
 
+    /// Packs a quad of sixteenths of a voxel: `position` of its lowest sixteenth (0 to 1,023 each) and
+    /// `size` in sixteenths (1 to 64 each). It has no ambient occlusion. Bits beyond these bounds are
+    /// truncated (checked in debug builds).
+    ///
+    /// ```text
+    /// word 0   as in other quads, with the low six bits of the position
+    /// word 1   31 │ 30‥27    │ 26‥11    │ 10‥7   │ 6‥3    │ 2‥0
+    ///          1  │ z / 64   │ material │ y / 64 │ x / 64 │ face
+    /// ```
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_mesh::{Face, Quad};
+    ///
+    /// // The top of a slab in the voxel at (20, 0, 3).
+    /// let top = Quad::fine([20 * 16, 7, 3 * 16], [16, 16], Face::PosY, 9);
+    /// assert_eq!(top.positions()[0], [20.0, 0.5, 3.0]);
+    /// assert!(top.is_fine() && !Quad::new([20, 0, 3], [1, 1], Face::PosY, 9).is_fine());
+    /// ```
+    #[inline]
+    pub const fn fine(position: [u32; 3], size: [u32; 2], face: Face, material: u16) -> Self {
+        debug_assert!(position[0] < 1024 && position[1] < 1024 && position[2] < 1024);
+        let [x, y, z] = position;
+        let words = Self::new([x & 63, y & 63, z & 63], size, face, material).words;
+        let blocks = (x >> 6 & 15) << 3 | (y >> 6 & 15) << 7 | (z >> 6 & 15) << 27;
+        Self { words: [words[0], words[1] | blocks | Self::FINE_BIT] }
+    }
+
+    /// Marks a fine quad in word 1.
+    const FINE_BIT: u32 = 1 << 31;
+
+    /// Number of cells of a fine quad along the side of a voxel.
+    pub const FINE_CELLS: u32 = 16;
+
+    /// Whether the quad's cells are sixteenths of a voxel.
+    #[inline]
+    pub const fn is_fine(self) -> bool {
+        self.words[1] & Self::FINE_BIT != 0
+    }
+
+    /// Side of the quad's cells in voxels: 1, or 1/16 for a [fine](Self::fine) quad.
+    #[inline]
+    pub const fn cell(self) -> f32 {
+        if self.is_fine() { 1.0 / Self::FINE_CELLS as f32 } else { 1.0 }
+    }
+
     /// Returns the quad of these bits: word 0 in the low half, word 1 in the high half. Fields do
     /// not overlap, so a mesher can add the bits of partial quads.
     #[inline]
@@ -73,20 +122,26 @@ impl Quad {
     }
 
     /// Returns a quad with the same face direction, material and ambient occlusion over another
-    /// rectangle, within the bounds of [`new`](Self::new).
+    /// rectangle, within the bounds of [`new`](Self::new). The quad must not be [fine](Self::fine).
     #[inline]
     #[must_use]
     pub const fn with_rectangle(self, position: [u32; 3], size: [u32; 2]) -> Self {
         Self { words: [Self::new(position, size, Face::NegX, 0).words[0], self.words[1]] }
     }
 
-    /// Position of the quad's lowest voxel.
+    /// Position of the quad's lowest voxel; that of its lowest sixteenth of a voxel if the quad is
+    /// [fine](Self::fine).
     #[inline]
     pub const fn position(self) -> [u32; 3] {
-        [self.words[0] & 63, self.words[0] >> 6 & 63, self.words[0] >> 12 & 63]
+        let low = [self.words[0] & 63, self.words[0] >> 6 & 63, self.words[0] >> 12 & 63];
+        if !self.is_fine() {
+            return low;
+        }
+        let blocks = [self.words[1] >> 3 & 15, self.words[1] >> 7 & 15, self.words[1] >> 27 & 15];
+        [low[0] | blocks[0] << 6, low[1] | blocks[1] << 6, low[2] | blocks[2] << 6]
     }
 
-    /// Width and height in voxels.
+    /// Width and height in voxels; in sixteenths of a voxel if the quad is [fine](Self::fine).
     #[inline]
     pub const fn size(self) -> [u32; 2] {
         [(self.words[0] >> 18 & 63) + 1, (self.words[0] >> 24 & 63) + 1]
@@ -99,12 +154,16 @@ impl Quad {
         Face::from_index((self.words[1] & 7) as usize)
     }
 
-    /// Returns a copy with ambient occlusion: two bits for corner `c` at bit `2 * c`, from 0 (open)
+    /// Returns a copy with ambient occlusion; a [fine](Self::fine) quad has none and is returned as it
+    /// is. The value has two bits for corner `c` at bit `2 * c`, from 0 (open)
     /// to 3 (enclosed). Values are interpolated between the corners along width and height. An edge
     /// longer than one voxel has the value of its low end along its whole length.
     #[inline]
     #[must_use]
     pub const fn with_ambient_occlusion(self, occlusion: u8) -> Self {
+        if self.is_fine() {
+            return self;
+        }
         let shade = (occlusion as u32) << 3;
         Self { words: [self.words[0], self.words[1] & !(0xff << 3) | shade] }
     }
@@ -113,7 +172,7 @@ impl Quad {
     /// [`with_ambient_occlusion`](Self::with_ambient_occlusion).
     #[inline]
     pub const fn ambient_occlusion(self) -> u8 {
-        (self.words[1] >> 3) as u8
+        if self.is_fine() { 0 } else { (self.words[1] >> 3) as u8 }
     }
 
     /// Index of the material.
@@ -122,8 +181,8 @@ impl Quad {
         (self.words[1] >> 11) as u16
     }
 
-    /// Returns the position of corner `corner & 3` in the chunk's grid, 0 to 64 each. The index
-    /// pattern numbers the corners.
+    /// Returns the position of corner `corner & 3` in the chunk's grid, 0 to 64 voxels each; in
+    /// sixteenths of a voxel if the quad is [fine](Self::fine). The index pattern numbers the corners.
     #[inline]
     pub fn corner(self, corner: u32) -> [u32; 3] {
         let face = self.face().unwrap_or(Face::NegX);
@@ -152,7 +211,7 @@ impl Quad {
     /// ```
     #[inline]
     pub fn positions(self) -> [[f32; 3]; 4] {
-        [0, 1, 2, 3].map(|corner| self.corner(corner).map(|at| at as f32))
+        [0, 1, 2, 3].map(|corner| self.corner(corner).map(|at| at as f32 * self.cell()))
     }
 
     /// Returns the texture coordinates of the four corners, in the order of the index pattern, in
@@ -164,7 +223,7 @@ impl Quad {
         [0, 1, 2, 3].map(|corner| {
             let [low, high] = [corner & 1, corner >> 1];
             let [along_u, along_v] = if is_positive { [low, high] } else { [high, low] };
-            [(along_u * width) as f32, (along_v * height) as f32]
+            [along_u * width, along_v * height].map(|cells| cells as f32 * self.cell())
         })
     }
 }
@@ -208,6 +267,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn all_fields_of_fine_quads_are_restored_at_their_bounds() {
+        for face in Face::ALL {
+            for position in [[0, 0, 0], [1023, 0, 0], [0, 1023, 0], [0, 0, 1023], [65, 640, 511]] {
+                for (size, material) in [([1, 64], 0), ([64, 1], u16::MAX)] {
+                    let quad = Quad::fine(position, size, face, material);
+                    assert_eq!((quad.position(), quad.size()), (position, size));
+                    assert_eq!((quad.face(), quad.material()), (Some(face), material));
+                    assert_eq!(quad.with_ambient_occlusion(0xff), quad);
+                    assert_eq!((quad.ambient_occlusion(), quad.is_fine()), (0, true));
+                    let cells = quad.corner(0).map(|at| at as f32);
+                    assert_eq!(quad.positions()[0].map(|at| at * 16.0), cells);
+                }
+            }
+        }
+        assert_eq!(Quad::fine([0; 3], [8, 8], Face::PosZ, 1).uv()[3], [0.5, 0.5]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 // A corner of a quad.
 struct QuadCorner {
-    // In voxels of the mesh, 0 to 64 each.
+    // In voxels of the mesh, 0 to 64 each. Multiples of 1/16 for fine quads.
     position: vec3<f32>,
     // Direction from the middle of the quad along its width and its height: −1 or 1, and 0 along
     // the third axis.
@@ -34,12 +34,24 @@ fn quad_normal(quad: vec2<u32>) -> vec3<f32> {
     return select(-axis, axis, quad_face(quad) >= 3u);
 }
 
-// Position of the lowest voxel, 0 to 63 each.
-fn quad_position(quad: vec2<u32>) -> vec3<u32> {
-    return vec3<u32>(quad.x, quad.x >> 6u, quad.x >> 12u) & vec3<u32>(63u);
+// Whether the quad is fine: its cells are sixteenths of a voxel.
+fn quad_is_fine(quad: vec2<u32>) -> bool {
+    return (quad.y >> 31u) != 0u;
 }
 
-// Width and height in voxels, 1 to 64.
+// Side of the quad's cells in voxels.
+fn quad_cell(quad: vec2<u32>) -> f32 {
+    return select(1.0, 0.0625, quad_is_fine(quad));
+}
+
+// Position of the lowest cell: 0 to 63 each, or to 1,023 for fine quads.
+fn quad_position(quad: vec2<u32>) -> vec3<u32> {
+    let low = vec3<u32>(quad.x, quad.x >> 6u, quad.x >> 12u) & vec3<u32>(63u);
+    let blocks = vec3<u32>(quad.y >> 3u, quad.y >> 7u, quad.y >> 27u) & vec3<u32>(15u);
+    return low + select(vec3<u32>(0u), blocks << vec3<u32>(6u), quad_is_fine(quad));
+}
+
+// Width and height in cells, 1 to 64.
 fn quad_size(quad: vec2<u32>) -> vec2<u32> {
     return (vec2<u32>(quad.x >> 18u, quad.x >> 24u) & vec2<u32>(63u)) + vec2<u32>(1u);
 }
@@ -49,9 +61,9 @@ fn quad_material(quad: vec2<u32>) -> u32 {
     return (quad.y >> 11u) & 0xffffu;
 }
 
-// Ambient occlusion of a corner, from 0 (open) to 3 (enclosed).
+// Ambient occlusion of a corner, from 0 (open) to 3 (enclosed). Fine quads have none.
 fn quad_occlusion(quad: vec2<u32>, corner: u32) -> u32 {
-    return (quad.y >> (3u + 2u * corner)) & 3u;
+    return select((quad.y >> (3u + 2u * corner)) & 3u, 0u, quad_is_fine(quad));
 }
 
 // Corner 0 to 3, in the order of the index pattern: `quad_corner(quads[vertex / 4u], vertex % 4u)`.
@@ -63,11 +75,12 @@ fn quad_corner(quad: vec2<u32>, corner: u32) -> QuadCorner {
     // A negative face swaps its corners, so that one index pattern winds both outwards.
     let along_u = f32(select(corner >> 1u, corner & 1u, is_positive));
     let along_v = f32(select(corner & 1u, corner >> 1u, is_positive));
-    let size = vec2<f32>(quad_size(quad));
+    let cell = quad_cell(quad);
+    let size = vec2<f32>(quad_size(quad)) * cell;
     var out: QuadCorner;
     out.uv = vec2<f32>(along_u * size.x, along_v * size.y);
-    out.position = vec3<f32>(quad_position(quad)) + out.uv.x * u + out.uv.y * v
-        + f32(is_positive) * quad_axis(normal_axis);
+    out.position = vec3<f32>(quad_position(quad)) * cell + out.uv.x * u + out.uv.y * v
+        + select(0.0, cell, is_positive) * quad_axis(normal_axis);
     out.outward = (along_u * 2.0 - 1.0) * u + (along_v * 2.0 - 1.0) * v;
     return out;
 }

@@ -18,17 +18,15 @@ use crate::{
 mod cubes;
 mod meshes;
 
+mod quad_meshes;
 mod regions;
 mod segments;
 mod slots;
 #[cfg(test)]
 mod tests;
-mod translucent;
 mod unit_cubes;
 
-use self::{
-    meshes::CubeMesh, regions::Regions, segments::Segments, translucent::TranslucentMeshes,
-};
+use self::{meshes::CubeMesh, quad_meshes::QuadMeshes, regions::Regions, segments::Segments};
 
 pub use self::{
     cubes::{CubeBuffer, CubeId},
@@ -67,7 +65,8 @@ pub use self::{
 ///
 /// # Limits
 /// Translucent meshes are stored as quads and drawn farthest first, as in the pool renderer,
-/// because cubes in any order cannot blend. Quads with ambient occlusion are refused (`NotCubes`):
+/// because cubes in any order cannot blend. So are opaque meshes of [fine](drystone_mesh::Quad::fine)
+/// quads only; they cast no shadows. Quads with ambient occlusion are refused (`NotCubes`):
 /// the corners of six faces take 48 bits, and none of a cube's 64 bits is free. Cubes outside the
 /// view frustum are drawn too.
 pub struct InstancedRenderer<D: Device> {
@@ -80,7 +79,9 @@ pub struct InstancedRenderer<D: Device> {
     shadows: ShadowCache,
     segments: Segments<D::Geometry>,
     meshes: Slots<CubeMesh>,
-    translucent: TranslucentMeshes<D::Geometry>,
+    translucent: QuadMeshes<D::Geometry>,
+    /// Opaque meshes of fine quads.
+    shapes: QuadMeshes<D::Geometry>,
     /// Counts of the last picture.
     drawn: DrawStats,
 }
@@ -101,7 +102,8 @@ impl<D: Device> InstancedRenderer<D> {
             shadows: ShadowCache::default(),
             segments: Segments::new(max_entries),
             meshes: Slots::new(),
-            translucent: TranslucentMeshes::new(max_entries)?,
+            translucent: QuadMeshes::new(max_entries, Layer::Blended)?,
+            shapes: QuadMeshes::new(max_entries, Layer::Opaque)?,
             drawn: DrawStats::default(),
         })
     }
@@ -219,16 +221,20 @@ impl<D: Device> InstancedRenderer<D> {
         let plan = self.shadows.plan(view, [width, height], self.device.kept_shadows());
         let plan = plan.as_ref();
         let blended = self.translucent.batches(&mut self.device, view, &visibility);
+        let mut shapes = self.shapes.batches(&mut self.device, view, &visibility);
         self.segments.prepare(self.cubes.high_water());
         let segments = &self.segments;
-        let opaque: Vec<Batch<'_, _>> = segments.batches().collect();
+        let mut opaque: Vec<Batch<'_, _>> = segments.batches().collect();
+        opaque.append(&mut shapes);
         let shadows = plan.map(|plan| ShadowPass::new(plan, |_| segments.batches().collect()));
         let (opaque, blended, shadows) = (&opaque, &blended, shadows.as_ref());
         let passes = Passes { opaque, blended, shadows, ..Passes::default() };
         let Submitted { frame, shown } = self.device.draw(&frame, &passes)?;
         let drawn = totals(&passes);
         self.translucent.submitted(frame);
-        let meshes = self.meshes.len() + self.translucent.visible() as u32;
+        self.shapes.submitted(frame);
+        let quads = self.translucent.visible() + self.shapes.visible();
+        let meshes = self.meshes.len() + quads as u32;
         Ok(DrawStats { meshes, shown, ..drawn })
     }
 }
@@ -236,14 +242,14 @@ impl<D: Device> InstancedRenderer<D> {
 /// A mesh of this renderer.
 enum Own {
     Cubes(Handle<CubeMesh>),
-    Translucent(MeshHandle),
+    Quads(MeshHandle, Layer),
 }
 
 impl<D: Device> InstancedRenderer<D> {
     fn own(&self, id: MeshId) -> Result<Own, RenderError> {
         match id.0 {
             Owner::Cubes(renderer, handle) if renderer == self.id => Ok(Own::Cubes(handle.cast())),
-            Owner::Translucent(handle) => Ok(Own::Translucent(handle)),
+            Owner::Quads(handle, layer) => Ok(Own::Quads(handle, layer)),
             _ => Err(RenderError::StaleMesh),
         }
     }
@@ -276,10 +282,13 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
     }
 
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
-        if mesh.layer == Layer::Blended {
-            return Ok(MeshId(Owner::Translucent(
-                self.translucent.insert(&mut self.device, mesh)?,
-            )));
+        let is_fine = !mesh.quads.is_empty() && mesh.quads.iter().all(|quad| quad.is_fine());
+        if mesh.layer == Layer::Blended || is_fine {
+            let handle = match mesh.layer {
+                Layer::Blended => self.translucent.insert(&mut self.device, mesh)?,
+                Layer::Opaque => self.shapes.insert(&mut self.device, mesh)?,
+            };
+            return Ok(MeshId(Owner::Quads(handle, mesh.layer)));
         }
         let cubes = self.insert_mesh(mesh)?;
         let full = |_| PoolError::SlotsFull { capacity: u32::MAX };
@@ -289,7 +298,12 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn replace(&mut self, id: MeshId, mesh: &MeshData<'_>) -> Result<(), RenderError> {
         match self.own(id)? {
-            Own::Translucent(handle) => self.translucent.replace(&mut self.device, (handle, mesh)),
+            Own::Quads(handle, Layer::Blended) => {
+                self.translucent.replace(&mut self.device, (handle, mesh))
+            }
+            Own::Quads(handle, Layer::Opaque) => {
+                self.shapes.replace(&mut self.device, (handle, mesh))
+            }
             Own::Cubes(handle) => self
                 .change_own(handle, |own, old| own.replace_mesh(old.region, &mut old.cubes, mesh)),
         }
@@ -301,7 +315,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn set_cubes(&mut self, id: MeshId, cubes: &[Cube]) -> Result<(), RenderError> {
         let Own::Cubes(handle) = self.own(id)? else {
-            return Err(RenderError::NotCubes { reason: "the mesh is blended" });
+            return Err(RenderError::NotCubes { reason: "the mesh is not of cubes" });
         };
         // Removed cubes come first, so that new ones fill their slots.
         let is_gone = |cube: &&Cube| cube.faces() == FaceSet::EMPTY;
@@ -314,7 +328,8 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
         match self.own(id)? {
-            Own::Translucent(handle) => self.translucent.remove(handle),
+            Own::Quads(handle, Layer::Blended) => self.translucent.remove(handle),
+            Own::Quads(handle, Layer::Opaque) => self.shapes.remove(handle),
             Own::Cubes(handle) => {
                 let mesh = self.meshes.remove(handle).ok_or(RenderError::StaleMesh)?;
                 self.remove_mesh(mesh)
@@ -324,6 +339,7 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
 
     fn draw(&mut self, view: &View) -> Result<DrawStats, RenderError> {
         self.translucent.release(&mut self.device);
+        self.shapes.release(&mut self.device);
         self.upload();
         self.drawn = self.submit(view)?;
         Ok(self.drawn)
@@ -334,14 +350,18 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
     }
 
     fn held(&self) -> HeldStats {
-        let translucent = self.translucent.stats();
+        let (translucent, shapes) = (self.translucent.stats(), self.shapes.stats());
         let cube_bytes = size_of::<Cube>() as u64;
         let commands = segments::command_count(self.cubes.high_water());
         HeldStats {
-            meshes: self.meshes.len() + translucent.meshes,
-            commands: commands + self.translucent.command_count(),
-            used_bytes: u64::from(self.cubes.len()) * cube_bytes + translucent.used_bytes,
-            reserved_bytes: self.segments.capacity() * cube_bytes + translucent.capacity_bytes,
+            meshes: self.meshes.len() + translucent.meshes + shapes.meshes,
+            commands: commands + self.translucent.command_count() + self.shapes.command_count(),
+            used_bytes: u64::from(self.cubes.len()) * cube_bytes
+                + translucent.used_bytes
+                + shapes.used_bytes,
+            reserved_bytes: self.segments.capacity() * cube_bytes
+                + translucent.capacity_bytes
+                + shapes.capacity_bytes,
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) enum Owner {
     /// Renderer number and mesh handle of an instanced renderer.
     Cubes(u32, Handle<CubesMark>),
     /// A mesh of the instanced renderer that is not drawn as cubes.
-    Translucent(MeshHandle),
+    Quads(MeshHandle, Layer),
 }
 
 /// Returns a new renderer number, which distinguishes the handles of renderers of one kind.

@@ -100,11 +100,11 @@ impl Visibility {
             // In 64 bits: the box may lie at either end of the world.
             let low = i64::from(mesh.origin[axis]);
             let camera_voxel = i64::from(self.camera_voxel[axis]);
-            // A positive face lies at `low + 1` or higher. The camera, somewhere in its voxel, can
-            // see it if that voxel is above `low`. A negative face lies at `low + extent − 1` or
-            // lower: the camera must be in a voxel below.
-            let positive = camera_voxel > low;
-            let negative = camera_voxel < low + i64::from(mesh.extent) - 1;
+            // A positive face lies above `low`: fine quads less than a voxel. The camera, somewhere
+            // in its voxel, can see it if that voxel is not below `low`. A negative face lies below
+            // `low + extent`: the camera must be in a voxel below that.
+            let positive = camera_voxel >= low;
+            let negative = camera_voxel < low + i64::from(mesh.extent);
             bits | u8::from(negative) << axis | u8::from(positive) << (axis + 3)
         });
         FaceSet::from_bits(bits)

@@ -275,6 +275,9 @@ fn fingerprint(source: &dyn Source) -> u64 {
         if kind.faces.is_some() || kind.emission != 0 {
             text += &format!(" {:?} {}", kind.faces, kind.emission);
         }
+        if let Some(shape) = &kind.shape {
+            text += &format!(" {shape:?}");
+        }
     }
     XxHash3_64::oneshot(text.as_bytes())
 }

@@ -66,7 +66,7 @@ pub use summary::StoredSummary;
 /// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is present (512 bytes), checksum (8) |
 /// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
 /// | | `materials` | for each material except air: red, green, blue, opacity, length of the name (2), name; checksum (8) |
-/// | | `looks` | version of this value (1 byte, `1`), then for each material with face colours or emission: its number (2), bits (1: face colours, 2: emission), six times red, green, blue in the order of [`Face::ALL`](drystone_voxel::Face::ALL), emission; checksum (8); optional |
+/// | | `looks` | version of this value (1 byte: `2` with shapes, else `1`), then for each material with face colours, emission or a shape: its number (2), bits (1: face colours, 2: emission, 4: shape), six times red, green, blue in the order of [`Face::ALL`](drystone_voxel::Face::ALL), emission, shape (kind, number of boxes, for each its lowest and highest corner); checksum (8); optional |
 /// | | `id` | 16 bytes that identify the world under any file name, checksum (8); optional |
 /// | | `writer` | random number of the last writer |
 /// | | `import` | progress of an unfinished import, checksum (8) |

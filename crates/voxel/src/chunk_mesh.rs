@@ -1,10 +1,10 @@
 use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
 
-/// Quads of one chunk, as written by a mesher: opaque quads, and translucent quads to blend over
-/// them.
+/// Quads of one chunk, as written by meshers: opaque quads, those of opaque shapes, and translucent
+/// quads to blend over them.
 ///
 /// # Order
-/// In both buffers, the face directions follow each other in the order of [`Face::ALL`]. Within a
+/// In each buffer, the face directions follow each other in the order of [`Face::ALL`]. Within a
 /// direction, layers are sorted back to front for every camera that sees them: by ascending
 /// coordinate for positive directions, by descending coordinate for negative ones. So translucent
 /// quads of one direction blend correctly in this order, for any camera position.
@@ -15,37 +15,45 @@ use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
 /// [`Face::ALL`]: drystone_mesh::Face::ALL
 #[derive(Clone, Debug, Default)]
 pub struct ChunkMesh {
-    /// Quads of opaque materials.
+    /// Quads of opaque cubes.
     pub opaque: QuadBuffer,
-    /// Quads of translucent materials.
+    /// [Fine](Quad::fine) quads of opaque shapes. A [`ShapeMesher`](crate::ShapeMesher) writes them.
+    pub shapes: QuadBuffer,
+    /// Quads of translucent materials: of cubes, and fine ones of shapes.
     pub translucent: QuadBuffer,
 }
 
 impl ChunkMesh {
     /// Creates a mesh without quads.
     pub const fn new() -> Self {
-        Self { opaque: QuadBuffer::new(), translucent: QuadBuffer::new() }
+        Self {
+            opaque: QuadBuffer::new(),
+            shapes: QuadBuffer::new(),
+            translucent: QuadBuffer::new(),
+        }
     }
 
     /// Removes the quads and keeps the memory.
     pub fn clear(&mut self) {
         self.opaque.clear();
+        self.shapes.clear();
         self.translucent.clear();
     }
 
-    /// Number of opaque and translucent quads.
+    /// Number of all quads.
     pub fn len(&self) -> usize {
-        self.opaque.len() + self.translucent.len()
+        self.opaque.len() + self.shapes.len() + self.translucent.len()
     }
 
     /// Returns whether there are no quads.
     pub fn is_empty(&self) -> bool {
-        self.opaque.is_empty() && self.translucent.is_empty()
+        self.opaque.is_empty() && self.shapes.is_empty() && self.translucent.is_empty()
     }
 
     /// Iterates over all quads, opaque ones first, with a flag for translucent ones.
     pub fn iter(&self) -> impl Iterator<Item = (Quad, bool)> {
-        let opaque = self.opaque.quads().iter().map(|&quad| (quad, false));
+        let opaque = self.opaque.quads().iter().chain(self.shapes.quads());
+        let opaque = opaque.map(|&quad| (quad, false));
         opaque.chain(self.translucent.quads().iter().map(|&quad| (quad, true)))
     }
 

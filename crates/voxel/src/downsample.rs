@@ -119,7 +119,7 @@ impl Octant<'_> {
 /// that its voxels cover, and thin objects still hide what is behind them. It is translucent if the
 /// block has only translucent voxels and air. The most frequent material of that kind wins, and
 /// voxels with free space above count three times. So grass above dirt stays green, and a single
-/// flower is dropped.
+/// flower is dropped. [Thin](MaterialTable::is_thin) voxels count as air.
 #[inline]
 pub fn downsample_block(block: [Material; 8], materials: &MaterialTable) -> Material {
     if block.iter().all(|voxel| *voxel == block[0]) {
@@ -129,6 +129,10 @@ pub fn downsample_block(block: [Material; 8], materials: &MaterialTable) -> Mate
 }
 
 fn vote(block: [Material; 8], materials: &MaterialTable) -> Material {
+    let block = match materials.any_shaped() {
+        true => block.map(|voxel| if materials.is_thin(voxel) { Material::AIR } else { voxel }),
+        false => block,
+    };
     let is_opaque = block.map(|voxel| !voxel.is_air() && !materials.is_translucent(voxel));
     let any_opaque = is_opaque.contains(&true);
     let weight = |i: usize| match () {

@@ -23,6 +23,8 @@ mod node_pos;
 mod occlusion;
 mod padded;
 mod position;
+mod shape;
+mod shape_mesher;
 #[allow(unsafe_code)]
 mod simd;
 mod skirt;
@@ -46,6 +48,8 @@ pub use mesher_options::{Merging, MesherOptions};
 pub use node_pos::NodePos;
 pub use padded::PaddedChunk;
 pub use position::{ChunkPos, LocalPos, VoxelPos};
+pub use shape::{Shape, ShapeBox, ShapeKind};
+pub use shape_mesher::ShapeMesher;
 pub use skirt::mesh_skirt;
 pub use unit_mesher::{mesh_unit, mesh_unit_shaded};
 pub use visibility::face_is_visible;

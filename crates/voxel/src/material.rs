@@ -2,6 +2,8 @@ use alloc::{string::String, vec, vec::Vec};
 
 use drystone_mesh::Face;
 
+use crate::{Shape, ShapeKind};
+
 /// Material of a voxel: a number in a [`MaterialTable`]. Zero is air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
@@ -49,12 +51,15 @@ pub struct MaterialKind {
     /// none, 255 for all.
     #[cfg_attr(feature = "serde", serde(default))]
     pub emission: u8,
+    /// Shape of voxels that are drawn in full detail. `None` if they are cubes.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub shape: Option<Shape>,
 }
 
 impl MaterialKind {
     /// Creates a material with one colour that emits no light.
     pub fn new(name: impl Into<String>, color: [u8; 4]) -> Self {
-        Self { name: name.into(), color, faces: None, emission: 0 }
+        Self { name: name.into(), color, faces: None, emission: 0, shape: None }
     }
 
     /// Sets a colour for each face direction, in the order of [`Face::ALL`].
@@ -70,6 +75,30 @@ impl MaterialKind {
     pub const fn with_emission(mut self, emission: u8) -> Self {
         self.emission = emission;
         self
+    }
+
+    /// Sets the shape.
+    #[must_use]
+    pub fn with_shape(mut self, shape: Shape) -> Self {
+        self.shape = Some(shape);
+        self
+    }
+
+    /// Whether the material has a shape that hides what is behind it.
+    pub fn is_shape_opaque(&self) -> bool {
+        let is_opaque = |shape: &Shape| shape.kind() == ShapeKind::Opaque;
+        self.shape.as_ref().is_some_and(|shape| is_opaque(shape) || self.color[3] == u8::MAX)
+    }
+
+    /// Whether the material has a shape that a cube does not resemble: one over less than half of the
+    /// voxel's floor, or an opaque one whose cube would be translucent.
+    fn is_thin(&self) -> bool {
+        /// Half of the cells of the floor.
+        const HALF: u32 = 128;
+        self.shape.as_ref().is_some_and(|shape| {
+            let is_cube_clear = shape.kind() == ShapeKind::Opaque && self.color[3] < u8::MAX;
+            is_cube_clear || shape.floor_cells() < HALF
+        })
     }
 
     /// Returns the colour of a face direction, with opacity.
@@ -101,6 +130,10 @@ pub struct MaterialTable {
     translucent: Vec<u64>,
     /// First translucent materials, at most `FEW` + 1.
     first_translucent: Vec<Material>,
+    /// One bit per material, set if it has a shape. Empty if none has.
+    shaped: Vec<u64>,
+    /// One bit per material, set if it is thin. Empty if none has a shape.
+    thin: Vec<u64>,
 }
 
 /// Maximum number of materials for which comparisons per voxel are faster than a table lookup.
@@ -110,7 +143,8 @@ impl MaterialTable {
     /// Creates a table that contains only air.
     pub fn new() -> Self {
         let air = MaterialKind::new("air", [0; 4]);
-        Self { kinds: vec![air], translucent: vec![0], first_translucent: Vec::new() }
+        let (shaped, thin) = (Vec::new(), Vec::new());
+        Self { kinds: vec![air], translucent: vec![0], first_translucent: Vec::new(), shaped, thin }
     }
 
     /// Adds a material with one colour that emits no light. Returns `None` if all 65,535 numbers are
@@ -122,9 +156,14 @@ impl MaterialTable {
     /// Adds a material. Returns `None` if all 65,535 numbers are used.
     pub fn insert_kind(&mut self, kind: MaterialKind) -> Option<Material> {
         let id = u16::try_from(self.kinds.len()).ok()?;
-        let color = kind.color;
+        let (color, word) = (kind.color, usize::from(id) / 64);
+        if kind.shape.is_some() {
+            self.shaped.resize(word + 1, 0);
+            self.thin.resize(word + 1, 0);
+            self.shaped[word] |= 1 << (id % 64);
+            self.thin[word] |= u64::from(kind.is_thin()) << (id % 64);
+        }
         self.kinds.push(kind);
-        let word = usize::from(id) / 64;
         if self.translucent.len() <= word {
             self.translucent.push(0);
         }
@@ -144,8 +183,30 @@ impl MaterialTable {
     /// which count as opaque.
     #[inline]
     pub fn is_translucent(&self, material: Material) -> bool {
-        let word = self.translucent.get(usize::from(material.0) / 64).copied().unwrap_or(0);
-        word >> (material.0 % 64) & 1 != 0
+        has_bit(&self.translucent, material)
+    }
+
+    /// Returns the shape of `material`, or `None` if its voxels are cubes.
+    pub fn shape(&self, material: Material) -> Option<&Shape> {
+        self.get(material)?.shape.as_ref()
+    }
+
+    /// Returns whether `material` has a shape.
+    #[inline]
+    pub fn is_shaped(&self, material: Material) -> bool {
+        has_bit(&self.shaped, material)
+    }
+
+    /// Returns whether `material` has a shape that a cube does not resemble, such as a plant. Where
+    /// shapes are not drawn, such voxels are air.
+    #[inline]
+    pub fn is_thin(&self, material: Material) -> bool {
+        has_bit(&self.thin, material)
+    }
+
+    /// Returns whether any material has a shape.
+    pub fn any_shaped(&self) -> bool {
+        !self.shaped.is_empty()
     }
 
     /// Returns whether the table contains a translucent material.
@@ -173,6 +234,13 @@ impl MaterialTable {
     pub fn is_empty(&self) -> bool {
         self.kinds.len() == 1
     }
+}
+
+/// Returns the bit of a material; false beyond the end.
+#[inline]
+fn has_bit(words: &[u64], material: Material) -> bool {
+    let word = words.get(usize::from(material.0) / 64).copied().unwrap_or(0);
+    word >> (material.0 % 64) & 1 != 0
 }
 
 impl Default for MaterialTable {

@@ -4,7 +4,7 @@ use core::ops::Range;
 use drystone_mesh::Face;
 
 use crate::chunk::{Reader, Rows, Table};
-use crate::{Chunk, Material};
+use crate::{Chunk, Material, MaterialTable};
 
 /// Chunk with a halo of one voxel from its 26 neighbours: the complete input of a mesher.
 ///
@@ -130,6 +130,47 @@ impl PaddedChunk {
         let padded = (n + 2) as usize;
         // Old content is harmless: every requested voxel is written later.
         self.voxels.resize(padded * padded * padded, Material::AIR);
+    }
+
+    /// Replaces voxels of some materials by air, in the chunk and its halo. Calls `each` with the index
+    /// in [`voxels`](Self::voxels) and the material of each, by ascending index.
+    pub(crate) fn replace(
+        &mut self,
+        is_replaced: impl Fn(Material) -> bool,
+        mut each: impl FnMut(usize, Material),
+    ) {
+        let (mut last, mut is_last_replaced) = (Material::AIR, false);
+        let mut any = false;
+        for (index, voxel) in self.voxels.iter_mut().enumerate() {
+            if *voxel != last {
+                (last, is_last_replaced) = (*voxel, is_replaced(*voxel));
+            }
+            if is_last_replaced {
+                each(index, *voxel);
+                *voxel = Material::AIR;
+                any = true;
+            }
+        }
+        if !any {
+            return;
+        }
+        self.is_exact = false;
+        if self.uniform.is_some_and(&is_replaced) {
+            (self.uniform, self.solid_inside) = (Some(Material::AIR), false);
+        }
+        for beyond in &mut self.uniform_beyond {
+            if beyond.is_some_and(&is_replaced) {
+                *beyond = Some(Material::AIR);
+            }
+        }
+    }
+
+    /// Replaces [thin](MaterialTable::is_thin) voxels by air, for meshes without shapes. Does nothing
+    /// if no material of the table has a shape.
+    pub fn remove_thin(&mut self, table: &MaterialTable) {
+        if table.any_shaped() {
+            self.replace(|material| table.is_thin(material), |_, _| ());
+        }
     }
 
     /// Side of the chunk in voxels, without the halo.

@@ -1,14 +1,18 @@
 mod model;
+mod shapes;
 mod stored;
 
 use std::any::Any;
 
 use drystone::scene;
-use drystone_formats::{EditStore, HeightMap, HeightMapSummary, Source, Voids, VoxFile};
+use drystone_formats::{
+    EditStore, HeightMap, HeightMapSummary, MinecraftWorld, Source, Voids, VoxFile,
+};
 use drystone_store::{EditedSource, StoredWorld};
 use drystone_world::Opened;
 use model::ModelReport;
 use serde_json::{Value, json};
+use shapes::ShapeReport;
 use stored::StoredReport;
 
 use crate::{
@@ -39,10 +43,14 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let vox = below.downcast_ref::<VoxFile>().map(VoxFile::summary);
     let heights = below.downcast_ref::<HeightMap>().map(HeightMap::summary);
     let report = InfoReport::new(&world, &quads, vox);
+    let shapes = ShapeReport::new(&world, &quads, below.downcast_ref::<MinecraftWorld>());
     let json = || {
         let mut json = report.to_json();
         if let Some(heights) = heights {
             json["height_map"] = heights_json(heights);
+        }
+        if let Some(shapes) = shapes {
+            json["shapes"] = shapes.to_json();
         }
         if let Some(edited) = edited {
             json["edits"] = edits_json(edited);
@@ -51,7 +59,8 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     };
     let text = || {
         let heights = heights.map(heights_text).unwrap_or_default();
-        format!("{report}{heights}{}", edited.map(edits_text).unwrap_or_default())
+        let shapes = shapes.map(|shapes| shapes.to_string()).unwrap_or_default();
+        format!("{report}{shapes}{heights}{}", edited.map(edits_text).unwrap_or_default())
     };
     print(options, json, text)
 }

@@ -1,4 +1,4 @@
-use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk};
+use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk, ShapeMesher};
 use drystone_world::{Meshing, World};
 use rayon::prelude::*;
 
@@ -41,13 +41,15 @@ pub fn quad_count(chunks: &[ChunkQuads]) -> u64 {
 struct Mesher {
     padded: PaddedChunk,
     mesher: GreedyMesher,
+    shapes: ShapeMesher,
     made: ChunkMesh,
 }
 
 impl Mesher {
     fn new(meshing: Meshing) -> Self {
         let mesher = GreedyMesher::with_options(meshing.into());
-        Self { padded: PaddedChunk::new(), mesher, made: ChunkMesh::new() }
+        let (padded, shapes) = (PaddedChunk::new(), ShapeMesher::new());
+        Self { padded, mesher, shapes, made: ChunkMesh::new() }
     }
 
     /// Returns the mesh of a chunk, in an allocation of exact size.
@@ -55,7 +57,10 @@ impl Mesher {
         self.made.clear();
         if world.chunk(position).is_some() {
             world.pad(position, &mut self.padded);
-            self.mesher.mesh(&self.padded, world.materials(), &mut self.made);
+            let Self { padded, mesher, shapes, made } = self;
+            shapes.take(padded, world.materials());
+            mesher.mesh(padded, world.materials(), made);
+            shapes.add_to(padded, world.materials(), made);
         }
         ChunkQuads { position, mesh: self.made.clone() }
     }

@@ -58,8 +58,13 @@ pub struct VoxelScene {
 /// [`Renderer::set_materials`].
 pub fn material_looks(materials: &MaterialTable) -> Vec<MaterialLook> {
     let look = |kind: &MaterialKind| {
-        let faces = Face::ALL.map(|face| kind.face_color(face));
-        MaterialLook::new(kind.color).with_faces(faces).with_emission(kind.emission)
+        // The opacity of a material with an opaque shape is that of its cubes, which are not drawn.
+        let opaque = |[red, green, blue, opacity]: [u8; 4]| match kind.is_shape_opaque() {
+            true => [red, green, blue, u8::MAX],
+            false => [red, green, blue, opacity],
+        };
+        let faces = Face::ALL.map(|face| opaque(kind.face_color(face)));
+        MaterialLook::new(opaque(kind.color)).with_faces(faces).with_emission(kind.emission)
     };
     materials.iter().map(|(_, kind)| look(kind)).collect()
 }

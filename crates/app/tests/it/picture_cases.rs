@@ -3,7 +3,9 @@
 use drystone::scene::{self, ChunkQuads, Meshing, VoxelScene};
 use drystone_formats::VoxFile;
 use drystone_render::{Camera, Projection, Renderer, View};
-use drystone_voxel::{Chunk, ChunkPos, Material, MaterialKind, MaterialTable, VoxelPos};
+use drystone_voxel::{
+    Chunk, ChunkPos, Material, MaterialKind, MaterialTable, Shape, ShapeBox, ShapeKind, VoxelPos,
+};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 use glam::DVec3;
 
@@ -54,10 +56,15 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
         case("shaded-far-away", far_away()),
         case("shaded-terrain", terrain()),
         case("shaded-faded-terrain", terrain()).faded(),
+        case("shaded-shapes", shapes()),
         day_and_night("shaded-looks", looks()),
     ];
     let marked = cases.len();
-    cases.extend([case("marked-glass", glass()), case("marked-far-away", far_away())]);
+    cases.extend([
+        case("marked-glass", glass()),
+        case("marked-shapes", shapes()),
+        case("marked-far-away", far_away()),
+    ]);
     cases[marked..].iter_mut().for_each(Case::set_marks);
     cases.extend(real_model("shaded-real-model"));
     for case in &mut cases {
@@ -65,6 +72,7 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
         case.set_occlusion(0.3);
     }
     cases.push(case("faded-terrain", terrain()).faded());
+    cases.push(case("faded-shapes", shapes()).faded());
     cases
 }
 
@@ -78,6 +86,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("borders", borders()),
         case("glass", glass()),
         case("seams", seams()),
+        case("shapes", shapes()),
         day_and_night("looks", looks()),
         case("far-away", far_away()),
         case("unknown-material", unknown_material()),
@@ -248,6 +257,44 @@ fn seams() -> World {
         for x in 0..64 {
             let quilt = Material(1 + (x ^ z) as u16 % 3);
             world.set(VoxelPos::new(x, 0, z), if x < 32 { Material(4) } else { quilt });
+        }
+    }
+    world
+}
+
+/// Slabs, stairs, plants, panes and water of two heights on cubes, across eight chunks.
+fn shapes() -> World {
+    let mut table = materials();
+    let first = table.len() as u16;
+    let part = |min, max| ShapeBox { min, max };
+    let low = part([0; 3], [16, 8, 16]);
+    let plates = vec![part([8, 0, 2], [8, 13, 14]), part([2, 0, 8], [14, 13, 8])];
+    let pane = vec![part([7, 0, 0], [9, 16, 16]), part([9, 3, 7], [16, 14, 9])];
+    let fluid = |height| vec![part([0; 3], [16, height, 16])];
+    for (color, boxes, kind) in [
+        ([190, 80, 60, 255], vec![low], ShapeKind::Opaque),
+        ([120, 130, 90, 255], vec![low, part([8, 8, 0], [16, 16, 16])], ShapeKind::Opaque),
+        ([40, 190, 60, 150], plates, ShapeKind::Opaque),
+        ([200, 220, 255, 90], pane, ShapeKind::Colored),
+        ([40, 90, 220, 140], fluid(14), ShapeKind::Fluid),
+        ([40, 90, 220, 140], fluid(6), ShapeKind::Fluid),
+    ] {
+        let shape = Shape::new(boxes, kind).unwrap();
+        let faces = [[color[0], 30, 90], [30, color[1], 30], [90, 30, color[2]]];
+        let [red, green, blue, _] = color;
+        let [a, b, c] = faces;
+        let faces = [a, b, c, [red, green, blue], [red, green, blue], a];
+        let kind = MaterialKind::new("shaped", color).with_faces(faces).with_shape(shape);
+        table.insert_kind(kind).unwrap();
+    }
+    let mut world = World::new("shapes", table);
+    for (z, x) in (-7..7).flat_map(|z| (-7..7).map(move |x| (z, x))) {
+        world.set(VoxelPos::new(x, -2, z), Material(1 + ((x ^ z) & 1) as u16));
+        let shaped = Material(first + (x * 5 + z * 3).rem_euclid(6) as u16);
+        world.set(VoxelPos::new(x, -1 + (x + z).rem_euclid(2), z), shaped);
+        if x < -2 && z < -2 {
+            let height = if x == -3 { 5 } else { 4 };
+            world.set(VoxelPos::new(x, 0, z), Material(first + height));
         }
     }
     world

@@ -134,7 +134,7 @@ impl Expander {
         let material = usize::from(quad.material());
         let color = self.palette.get(material).copied().unwrap_or(UNKNOWN_COLOR);
         [0, 1, 2, 3].map(|number| {
-            let position = quad.corner(number).map(|c| c as f32);
+            let position = quad.corner(number).map(|c| c as f32 * quad.cell());
             Vertex { position, normal, color }
         })
     }

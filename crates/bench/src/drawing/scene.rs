@@ -105,8 +105,9 @@ impl RandomScene {
         let side = self.world.side();
         let list = self.quads.iter().flat_map(|chunk| {
             let draw_data = draw_data(chunk.position, side);
-            let ChunkMesh { opaque, translucent, .. } = &chunk.mesh;
-            let layers = [(Layer::Opaque, opaque), (Layer::Blended, translucent)];
+            let ChunkMesh { opaque, shapes, translucent } = &chunk.mesh;
+            let layers =
+                [(Layer::Opaque, opaque), (Layer::Opaque, shapes), (Layer::Blended, translucent)];
             layers.into_iter().filter(|(_, quads)| !quads.is_empty()).map(move |(layer, it)| {
                 let (quads, counts) = (Cow::Borrowed(it.quads()), it.counts());
                 Mesh { quads, counts, draw_data, layer }

@@ -203,6 +203,8 @@ impl ChunkMesher {
         }
         let Self { padded, mesher, mesh, .. } = self;
         padded.fill(center, |offset| around[index(offset)].as_ref());
+        // Shapes are exported as cubes.
+        padded.remove_thin(&from.table);
         if from.options.colors == MergedColors::None {
             mesher.mesh(padded, &from.table, mesh);
         } else {

@@ -1,9 +1,10 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use drystone_voxel::{Material, MaterialKind, MaterialTable};
 
 use super::looks::{self, Variant};
+use super::shapes::{self, Family};
 use super::tint::Tints;
 use super::{MinecraftWorld, colors};
 
@@ -23,8 +24,22 @@ pub(super) struct Blocks {
     by_number: Vec<Material>,
     /// Materials of blocks that lie on their side or under snow, by the block's own material.
     variants: HashMap<(Material, Variant), Material>,
+    families: Vec<Family>,
+    /// Blocks that are not cubes, by the block's own material, which is that of its first state.
+    shaped: HashMap<Material, ShapedBlock>,
+    /// Materials whose shape only resembles that of their block.
+    inexact: HashSet<Material>,
     pub(super) tints: Tints,
     unknown: Material,
+}
+
+/// The materials of a block that is not a cube.
+#[derive(Debug)]
+struct ShapedBlock {
+    /// Index of its family.
+    family: usize,
+    /// Indexed by state.
+    states: Vec<Material>,
 }
 
 /// Built once: finding the colours of all names takes some milliseconds.
@@ -40,47 +55,90 @@ impl Blocks {
         (blocks, table.clone())
     }
 
-    /// Adds a material for every block, one for unknown blocks, and then those of variants and of
-    /// tints to the table. Edits depend on the order.
+    /// Adds a material for every block, one for unknown blocks, then those of variants, of states with a
+    /// shape, and of tints to the table. Edits depend on the order.
     fn new(table: &mut MaterialTable) -> Self {
         let mut insert = |kind| table.insert_kind(kind).unwrap_or(Material::AIR);
         let unknown = insert(MaterialKind::new(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR));
         let mut by_name: HashMap<_, _> = NOTHING.map(|name| (name, Material::AIR)).into();
+        let families = shapes::families();
         let mut colored = Vec::new();
         for name in NAMES.split_ascii_whitespace() {
             by_name.entry(name).or_insert_with(|| match colors::color(name) {
                 Some(color) => {
-                    let material = insert(looks::kind(name, color));
-                    colored.push((name, color, material));
+                    let family = families.iter().position(|family| family.contains(name));
+                    let mut kind = looks::kind(name, color);
+                    kind.shape = family.and_then(|at| families[at].shape(0));
+                    let material = insert(kind);
+                    colored.push((name, color, material, family));
                     material
                 }
                 None => unknown,
             });
         }
         let mut variants = HashMap::new();
-        for (name, color, material) in colored {
+        for &(name, color, material, _) in &colored {
             for (variant, kind) in looks::variants(name, color) {
                 variants.insert((material, variant), insert(kind));
             }
         }
-        let tints = Tints::new(table, |name| by_name.get(name).copied());
+        let (mut shaped, mut inexact) = (HashMap::new(), HashSet::new());
+        for (name, color, own, family) in colored {
+            let Some(at) = family else { continue };
+            let states = states_of(&families[at], looks::kind(name, color), own, &mut insert);
+            if !families[at].is_exact {
+                inexact.extend(states.iter().copied());
+            }
+            shaped.insert(own, ShapedBlock { family: at, states });
+        }
+        let tints = Tints::new(table, |name| match by_name.get(name) {
+            Some(own) => shaped.get(own).map_or_else(|| vec![*own], |block| block.states.clone()),
+            None => Vec::new(),
+        });
+        let tinted: Vec<_> = inexact.iter().flat_map(|own| tints.of(*own)).copied().collect();
+        inexact.extend(tinted);
         let own = |name| by_name.get(name).copied().unwrap_or(unknown);
         let by_number = (0..)
             .zip(numbered_names())
             .map(|(at, name)| {
                 let material = name.map_or(unknown, own);
-                let variant = Variant::of_number((at % VARIANTS) as u8);
+                let (number, variant) = (at / VARIANTS, (at % VARIANTS) as u8);
+                if let Some(ShapedBlock { family, states }) = shaped.get(&material) {
+                    let family = &families[*family];
+                    let double = family.state(&[(b"type", b"double")]);
+                    let double = double.filter(|_| DOUBLE_SLABS.contains(&number));
+                    let state = double.unwrap_or_else(|| family.state_of_variant(variant));
+                    return states.get(state).copied().unwrap_or(material);
+                }
+                let variant = Variant::of_number(variant);
                 let varied = variant.and_then(|variant| variants.get(&(material, variant)));
                 varied.copied().unwrap_or(material)
             })
             .collect();
-        Self { by_name, by_number, variants, tints, unknown }
+        Self { by_name, by_number, variants, families, shaped, inexact, tints, unknown }
     }
 
     /// Returns the material of a block's variant; that of the block itself if both look alike.
     pub(super) fn varied(&self, material: Material, variant: Option<Variant>) -> Material {
         let varied = variant.and_then(|variant| self.variants.get(&(material, variant)));
         varied.copied().unwrap_or(material)
+    }
+
+    /// Returns the material of a state of a block that is not a cube, by the block's own material. `None`
+    /// if the block has no such state. Blocks that are cubes are returned as they are.
+    pub(super) fn state(
+        &self,
+        material: Material,
+        properties: &[(&[u8], &[u8])],
+    ) -> Option<Material> {
+        let Some(block) = self.shaped.get(&material) else { return Some(material) };
+        let state = self.families.get(block.family)?.state(properties)?;
+        block.states.get(state).copied()
+    }
+
+    /// Whether the shape of a material is that of its block.
+    pub(super) fn is_exact(&self, material: Material) -> bool {
+        material != self.unknown && !self.inexact.contains(&material)
     }
 
     /// Returns the material of the block `name`. The prefix `minecraft:` is optional. All unknown
@@ -98,6 +156,34 @@ impl Blocks {
     }
 }
 
+/// Adds a material for each state of a block that is not a cube, except the first, whose material is
+/// the block's `own`. States that are cubes share one. Returns the materials by state.
+fn states_of(
+    family: &Family,
+    kind: MaterialKind,
+    own: Material,
+    insert: &mut dyn FnMut(MaterialKind) -> Material,
+) -> Vec<Material> {
+    let mut cube = family.shape(0).is_none().then_some(own);
+    let mut of_state = |state| {
+        let shape = family.shape(state);
+        if let Some(cube) = cube.filter(|_| shape.is_none()) {
+            return cube;
+        }
+        let is_cube = shape.is_none();
+        let mut kind = kind.clone();
+        kind.shape = shape;
+        kind.name += &family.suffix(state);
+        let material = insert(kind);
+        cube = cube.or(is_cube.then_some(material));
+        material
+    };
+    let others: Vec<_> = (1..family.state_count()).map(&mut of_state).collect();
+    std::iter::once(own).chain(others).collect()
+}
+
+/// Numbers of blocks of two slabs before 1.13, which have the names of single ones.
+const DOUBLE_SLABS: [usize; 4] = [43, 125, 181, 204];
 /// Number of variants of a block number before 1.13.
 const VARIANTS: usize = 16;
 /// One line per block number: the names of its variants, repeated after the next power of two. `*`
@@ -141,9 +227,11 @@ mod tests {
         assert!(without.is_empty(), "{without:?}");
         let names = NAMES.split_ascii_whitespace().count();
         let nothing = NAMES.split_ascii_whitespace().filter(|name| NOTHING.contains(name)).count();
+        let states = table.iter().filter(|(_, kind)| kind.name.contains('=')).count();
         // Includes air and the material of unknown blocks.
-        let own = names - nothing + 2 + blocks.variants.len();
+        let own = names - nothing + 2 + blocks.variants.len() + states;
         assert!((own + 80..own + 160).contains(&table.len()), "{own} of {}", table.len());
+        assert!((5_000..12_000).contains(&states), "{states}");
         assert!((60..120).contains(&blocks.variants.len()), "{}", blocks.variants.len());
         assert!(table.iter().all(|(m, kind)| m.is_air() || kind.color[3] > 0));
         let unknown = [&b"minecraft:no_such_block"[..], b"other:stone", b"\xff", b""];
@@ -187,6 +275,31 @@ mod tests {
         assert_ne!(color("white_terracotta"), color("white_concrete"));
     }
 
+    /// Every pattern of the table of shapes names a block, and each material has its own name.
+    #[test]
+    fn shapes_belong_to_blocks_and_states_have_names_of_their_own() {
+        let mut table = MaterialTable::new();
+        let blocks = Blocks::new(&mut table);
+        for (at, family) in blocks.families.iter().enumerate() {
+            assert!(blocks.shaped.values().any(|block| block.family == at), "{family:?}");
+        }
+        let mut names = HashSet::new();
+        for (_, kind) in table.iter() {
+            assert!(names.insert(kind.name.as_str()), "{}", kind.name);
+        }
+        let slab = blocks.named(b"oak_slab");
+        let state = |value: &'static str| blocks.state(slab, &[(b"type", value.as_bytes())]);
+        assert_eq!(state("bottom"), Some(slab));
+        assert_eq!(table.shape(state("double").unwrap()), None);
+        assert_eq!(state("sideways"), None);
+        let top = table.get(state("top").unwrap()).unwrap();
+        assert_eq!(top.name, "oak_slab type=top");
+        assert_eq!(top.color, table.get(slab).unwrap().color);
+        // Numbers of double and single slabs.
+        assert_eq!(table.shape(blocks.numbered(43, 8)), None);
+        assert_eq!(table.get(blocks.numbered(44, 8)).unwrap().name, "smooth_stone_slab type=top");
+    }
+
     #[test]
     fn block_numbers_map_to_their_old_blocks() {
         let mut table = MaterialTable::new();
@@ -197,7 +310,7 @@ mod tests {
         assert_eq!([name(1, 0), name(1, 5), name(17, 1)], ["stone", "andesite", "spruce_log"]);
         assert_eq!(
             [name(35, 14), name(9, 3), name(255, 0)],
-            ["red_wool", "water", "structure_block"]
+            ["red_wool", "water level=3", "structure_block"]
         );
         assert_eq!([name(256, 0), name(4095, 15)], [MinecraftWorld::UNKNOWN; 2]);
         assert_eq!([name(17, 4), name(17, 9)], ["oak_log along x", "spruce_log along z"]);

@@ -2,7 +2,7 @@ use drystone_voxel::Material;
 
 use super::biomes::Biomes;
 use super::blocks::Blocks;
-use super::faults::{ColumnProblems, damaged};
+use super::faults::{ColumnProblems, damaged, unknown};
 use super::looks::Variant;
 use super::nbt::{Nbt, tag};
 use crate::fault::Fault;
@@ -37,6 +37,8 @@ pub(super) struct Section<'a> {
     pub(super) voxels: Packed<'a>,
     /// Biomes of the section, since 1.18.
     pub(super) biomes: Option<Biomes>,
+    /// Blocks in the palette with a state that they do not have. They have their first state.
+    unknown_states: usize,
 }
 
 /// Packed voxels of a section.
@@ -63,6 +65,19 @@ impl<'a> Column<'a> {
             column.entry(nbt, kind, name, blocks)
         })?;
         Ok(column)
+    }
+
+    /// Reports states that blocks do not have.
+    ///
+    /// # Errors
+    /// If there are any.
+    pub(super) fn check_states(&self) -> Result<(), Fault> {
+        match self.sections.iter().map(|section| section.unknown_states).sum::<usize>() {
+            0 => Ok(()),
+            count => Err(unknown(format!(
+                "{count} blocks of palettes in unknown states, shown in their first state"
+            ))),
+        }
     }
 
     fn entry(
@@ -118,6 +133,7 @@ impl<'a> Column<'a> {
 struct Parts<'a> {
     y: Option<i64>,
     palette: Option<Vec<Material>>,
+    unknown_states: usize,
     words: Option<&'a [u8]>,
     low: Option<&'a [u8]>,
     high: Option<&'a [u8]>,
@@ -137,7 +153,10 @@ impl<'a> Parts<'a> {
             (tag::COMPOUND, b"block_states") => {
                 nbt.entries(|nbt, kind, name| self.entry(nbt, kind, name, blocks))?;
             }
-            (tag::LIST, b"palette" | b"Palette") => self.palette = Some(palette(nbt, blocks)?),
+            (tag::LIST, b"palette" | b"Palette") => {
+                let (materials, unknown_states) = palette(nbt, blocks)?;
+                (self.palette, self.unknown_states) = (Some(materials), unknown_states);
+            }
             (tag::LONGS, b"data" | b"BlockStates") => self.words = Some(nbt.elements(8)?),
             (tag::BYTES, b"Blocks") => self.low = Some(nbt.elements(1)?),
             (tag::BYTES, b"Add") => self.high = Some(nbt.elements(1)?),
@@ -162,15 +181,21 @@ impl<'a> Parts<'a> {
         };
         let height = self.y.and_then(|y| i8::try_from(y).ok());
         match (height, self.y) {
-            (Some(y), _) => Ok(Some(Section { y: y.into(), voxels, biomes: self.biomes })),
+            (Some(y), _) => Ok(Some(Section {
+                y: y.into(),
+                voxels,
+                biomes: self.biomes,
+                unknown_states: self.unknown_states,
+            })),
             (None, Some(y)) => Err(damaged(format!("a section at height {y}, not -128 to 127"))),
             (None, None) => Err(damaged("a section without a height")),
         }
     }
 }
 
-/// Materials of a palette. Of the blocks' properties, only axis and snow are read.
-fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<Vec<Material>, Fault> {
+/// Materials of a palette, and the number of blocks in unknown states. Of the blocks' properties, only
+/// those are read that change the look or the shape.
+fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<(Vec<Material>, usize), Fault> {
     let (kind, count) = nbt.list()?;
     if count > SECTION_VOXELS {
         return Err(
@@ -181,34 +206,43 @@ fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<Vec<Material>, Fault> {
         return Err(nbt.bad(format!("a palette of tag {kind}, not of compounds")));
     }
     let mut materials = Vec::with_capacity(count.min(256));
+    let (mut unknown_states, mut properties) = (0, Vec::new());
     for _ in 0..count {
-        let (mut material, mut variant) = (None, None);
+        let mut material = None;
+        properties.clear();
         nbt.entries(|nbt, kind, name| {
             match (kind, name) {
                 (tag::STRING, b"Name") => material = Some(blocks.named(nbt.string()?)),
                 (tag::COMPOUND, b"Properties") => {
-                    nbt.entries(|nbt, kind, name| property(nbt, kind, name, &mut variant))?;
+                    nbt.entries(|nbt, kind, name| property(nbt, kind, name, &mut properties))?;
                 }
                 _ => return Ok(false),
             }
             Ok(true)
         })?;
         let material = material.ok_or_else(|| nbt.bad("a block without a name".into()))?;
-        materials.push(blocks.varied(material, variant));
+        let variant =
+            properties.iter().rev().find_map(|&(name, value)| Variant::of_property(name, value));
+        let state = blocks.state(material, &properties);
+        unknown_states += usize::from(state.is_none());
+        materials.push(blocks.varied(state.unwrap_or(material), variant));
     }
-    Ok(materials)
+    Ok((materials, unknown_states))
 }
 
-/// Reads a property of a block. Properties that do not change its look leave `variant` as it is.
-fn property(
-    nbt: &mut Nbt<'_>,
+/// Maximum number of properties of a block that are read; the game's have at most eight.
+const MAX_PROPERTIES: usize = 32;
+
+/// Reads a property of a block.
+fn property<'a>(
+    nbt: &mut Nbt<'a>,
     kind: u8,
-    name: &[u8],
-    variant: &mut Option<Variant>,
+    name: &'a [u8],
+    properties: &mut Vec<(&'a [u8], &'a [u8])>,
 ) -> Result<bool, Fault> {
-    if kind != tag::STRING {
+    if kind != tag::STRING || properties.len() == MAX_PROPERTIES {
         return Ok(false);
     }
-    *variant = Variant::of_property(name, nbt.string()?).or(*variant);
+    properties.push((name, nbt.string()?));
     Ok(true)
 }

@@ -79,10 +79,11 @@ impl StackSource {
                 own |= 1 << (chunk_height(section.y) - LOWEST);
             }
             heights |= own;
+            let checked = column.check_states();
             if own != 0 {
                 biomes.add(column.biome_problems);
             }
-            Ok(())
+            checked
         });
         heights
     }
@@ -106,7 +107,7 @@ impl StackSource {
                     .or_insert_with(|| vec![Material::AIR; SIDE.pow(3)]);
                 put(chunk, &voxels, [x, section.y.rem_euclid(SECTIONS as i32) as usize, z]);
             }
-            Ok(())
+            column.check_states()
         });
         let whole = |voxels: Vec<Material>| Chunk::from_voxels(Chunk::SIDE, &voxels);
         let chunks = chunks

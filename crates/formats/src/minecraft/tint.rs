@@ -41,15 +41,15 @@ pub(super) struct Tints {
     /// Tints by the biome's number, which is below 256.
     by_number: [Option<Tint>; 256],
     /// By material, the index of its row plus 1; 0 if it has the same colour in all biomes.
-    row_of: Vec<u8>,
-    /// Materials of each tinted block by tint.
+    row_of: Vec<u16>,
+    /// Materials of each state of a tinted block by tint.
     rows: Vec<Vec<Material>>,
 }
 
 impl Tints {
-    /// Adds the materials of tinted blocks to the table, one per block and colour. `own` returns the
-    /// material of a block in the default tint.
-    pub(super) fn new(table: &mut MaterialTable, own: impl Fn(&str) -> Option<Material>) -> Self {
+    /// Adds the materials of tinted blocks to the table, one per state of a block and colour. `own`
+    /// returns the materials of a block's states in the default tint.
+    pub(super) fn new(table: &mut MaterialTable, own: impl Fn(&str) -> Vec<Material>) -> Self {
         let (mut by_name, mut by_number) = (HashMap::new(), [None; 256]);
         for (tint, line) in (0..).map(Tint).zip(BIOMES.lines()) {
             for biome in line.split(' ').skip(TINTED.len()) {
@@ -63,14 +63,15 @@ impl Tints {
         }
         let mut tints = Self { by_name, by_number, row_of: Vec::new(), rows: Vec::new() };
         for (part, names) in TINTED.iter().enumerate() {
-            names.iter().filter_map(|name| own(name)).for_each(|own| tints.add(table, own, part));
+            names.iter().flat_map(|name| own(name)).for_each(|own| tints.add(table, own, part));
         }
         tints
     }
 
-    /// Adds the row of a block. `part` is the index of its colour in a line of the table.
+    /// Adds the row of a state of a block. `part` is the index of its colour in a line of the table.
     fn add(&mut self, table: &mut MaterialTable, own: Material, part: usize) {
-        let Some(kind) = table.get(own).cloned() else { return };
+        let kind = table.get(own).filter(|_| !self.is_tinted(own)).cloned();
+        let Some(kind) = kind else { return };
         let colors = BIOMES.lines().map(|line| rgb(line.split(' ').nth(part)?));
         let colors: Vec<[u8; 3]> = colors.map(Option::unwrap_or_default).collect();
         let names = BIOMES.lines().filter_map(|line| line.split([' ', ':']).nth(TINTED.len()));
@@ -89,7 +90,7 @@ impl Tints {
         let at = usize::from(own.0);
         self.row_of.resize(self.row_of.len().max(at + 1), 0);
         self.rows.push(row);
-        self.row_of[at] = self.rows.len() as u8;
+        self.row_of[at] = self.rows.len() as u16;
     }
 
     /// Returns the tint of a biome by its name. The prefix `minecraft:` is optional.
@@ -108,11 +109,16 @@ impl Tints {
         self.row_of.get(usize::from(material.0)).is_some_and(|row| *row != 0)
     }
 
-    /// Returns the material of a block in a tint; the block's own if it is the same in all biomes.
-    pub(super) fn tinted(&self, own: Material, tint: Tint) -> Material {
+    /// Returns the materials of a block by tint; none if it has the same colour in all biomes.
+    pub(super) fn of(&self, own: Material) -> &[Material] {
         let row = self.row_of.get(usize::from(own.0)).copied().unwrap_or(0);
         let row = usize::from(row).checked_sub(1).and_then(|row| self.rows.get(row));
-        row.and_then(|row| row.get(usize::from(tint.0))).copied().unwrap_or(own)
+        row.map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the material of a block in a tint; the block's own if it is the same in all biomes.
+    pub(super) fn tinted(&self, own: Material, tint: Tint) -> Material {
+        self.of(own).get(usize::from(tint.0)).copied().unwrap_or(own)
     }
 }
 
@@ -128,7 +134,8 @@ fn in_tint(own: &MaterialKind, [default, color]: [[u8; 3]; 2], tint: &str) -> Ma
     let [red, green, blue, opacity] = own.color;
     let [new_red, new_green, new_blue] = scaled([red, green, blue]);
     let name = format!("{} in {tint}", own.name);
-    let kind = MaterialKind::new(name, [new_red, new_green, new_blue, opacity]);
+    let mut kind = MaterialKind::new(name, [new_red, new_green, new_blue, opacity]);
+    kind.shape.clone_from(&own.shape);
     let Some(faces) = own.faces else { return kind };
     let top = faces[Face::PosY.index()];
     let (new_top, mut new_faces) = (scaled(top), faces);
@@ -171,7 +178,7 @@ mod tests {
         assert_eq!(blocks.tints.by_number.iter().flatten().count(), numbered.count());
         // The versions 1.2 to 1.17 have numbers 0 to 50, and some beyond.
         assert!((0..=50).all(|number| blocks.tints.numbered(number).is_some()));
-        assert_eq!(blocks.tints.rows.len(), TINTED.iter().copied().flatten().count());
+        assert!(blocks.tints.rows.len() >= TINTED.iter().copied().flatten().count());
         for words in BIOMES.lines().map(|line| line.split(' ')) {
             assert!(words.take(TINTED.len()).all(|word| word.len() == 6 && rgb(word).is_some()));
         }

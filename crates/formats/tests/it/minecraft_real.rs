@@ -9,7 +9,7 @@ use drystone_testing::Random;
 use fastnbt::Value;
 
 use crate::data;
-use crate::world::World;
+use crate::world::{World, without_state};
 
 type Counts = BTreeMap<String, u64>;
 
@@ -86,7 +86,8 @@ fn our_counts(path: &Path) -> Counts {
     assert_eq!(source.faults(), Vec::<String>::new());
     let mut counts = Counts::new();
     for (_, material) in world.voxels() {
-        *counts.entry(world.materials().get(material).unwrap().name.clone()).or_default() += 1;
+        let name = without_state(&world.materials().get(material).unwrap().name);
+        *counts.entry(name.to_owned()).or_default() += 1;
     }
     counts
 }

@@ -6,7 +6,7 @@ use drystone_formats::{Format as FileFormat, Input, MinecraftWorld, Source};
 use drystone_voxel::VoxelPos;
 
 use crate::minecraft_bytes::{Format, column, numbered, pack, region, section};
-use crate::world::World;
+use crate::world::{World, without_state};
 
 /// Returns the kind of voxel `i` of a section, below `count`.
 fn mixed(i: usize, count: usize) -> usize {
@@ -63,10 +63,10 @@ fn load(bytes: &[u8]) -> World {
     world
 }
 
-/// Returns the name of the block at a position, or "air".
+/// Returns the name of the block at a position, without the state of shapes, or "air".
 fn name(world: &World, [x, y, z]: [i32; 3]) -> String {
     let material = world.get(VoxelPos::new(x, y, z));
-    world.materials().get(material).unwrap().name.clone()
+    without_state(&world.materials().get(material).unwrap().name)
 }
 
 /// Every palette size, in every format that has palettes.

@@ -97,3 +97,9 @@ impl Source for World {
         Ok(self.chunks.get(&position).map_or_else(air, Clone::clone))
     }
 }
+
+/// Returns the name of a Minecraft block's material without the state that gives it a shape.
+pub(crate) fn without_state(name: &str) -> String {
+    let words: Vec<_> = name.split(' ').filter(|word| !word.contains('=')).collect();
+    words.join(" ")
+}

@@ -63,6 +63,7 @@ impl Fade {
         let mut weights = [0.0; 2];
         for (i, axis) in span_axes(kind).into_iter().enumerate() {
             let size = (position >> (18 + 6 * i) & 63) as f32 + 1.0;
+            let size = size * quad.cell();
             let [from, to] = Frame::FADE_PIXELS;
             let long = smoothstep(from, to, size * scale / pixel);
             let step = match (normal_axis, axis) {

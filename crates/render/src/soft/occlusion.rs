@@ -5,6 +5,10 @@ use glam::{IVec3, Vec3A};
 
 /// The eight bits of ambient occlusion of a quad's corners.
 const CORNERS: u32 = 0xff << 3;
+/// Marks a fine quad, which has no ambient occlusion; see [`Quad`](drystone_mesh::Quad).
+const FINE: u32 = 1 << 31;
+/// Bits of the face direction and the material.
+const FACE_AND_MATERIAL: u32 = 7 | 0xffff << 11;
 /// Bits for odd positions of the quad's lowest voxel along its width and, one bit higher, along its
 /// height, counted from the camera's voxel.
 const IS_ODD: u32 = 27;
@@ -31,6 +35,9 @@ pub(super) struct PixelKind {
 /// the quad's. `origin` is its mesh's origin in voxels of the mesh, relative to the camera's voxel.
 #[inline]
 pub(super) fn pixel_kind(words: [u32; 2], origin: impl Fn() -> [i32; 3]) -> u32 {
+    if words[1] & FINE != 0 {
+        return words[1] & FACE_AND_MATERIAL;
+    }
     if words[1] & CORNERS == 0 { words[1] } else { with_position(words, origin()) }
 }
 

@@ -114,11 +114,11 @@ impl VertexStage {
             [0, 1, 2].map(|i| (data.origin[i] >> level).wrapping_sub(self.camera_voxel[i] >> level))
         };
         let words = bytemuck::cast(quad);
-        let bounds = if self.is_wired { quad_bounds(words, origin()) } else { 0 };
+        let bounds = if self.is_wired { quad_bounds(quad, origin()) } else { 0 };
         let shares = match &self.fade {
             Some(fade) => {
                 let mesh = self.transform(data);
-                fade.shares(quad, self.middle(words, mesh), mesh.scale)
+                fade.shares(quad, self.middle(quad, mesh), mesh.scale)
             }
             None => [0; 2],
         };
@@ -126,11 +126,12 @@ impl VertexStage {
     }
 
     /// Position of a quad's middle relative to the camera.
-    fn middle(&self, [position, kind]: [u32; 2], mesh: MeshTransform) -> Vec3A {
+    fn middle(&self, quad: Quad, mesh: MeshTransform) -> Vec3A {
+        let [position, kind]: [u32; 2] = bytemuck::cast(quad);
         let FaceAxes { u, v, rise, .. } = FACE_AXES[(kind & 7) as usize];
         let across = u * (field(position, 18) + 1.0) + v * (field(position, 24) + 1.0);
-        let low = Vec3A::new(field(position, 0), field(position, 6), field(position, 12));
-        self.relative(mesh.origin, (low + across * 0.5 + rise) * mesh.scale)
+        let scale = mesh.scale * quad.cell();
+        self.relative(mesh.origin, (lowest_cell(quad) + across * 0.5 + rise) * scale)
     }
 
     /// Position relative to the camera of a local position in a mesh with this origin.
@@ -157,8 +158,8 @@ impl VertexStage {
         let [position, kind]: [u32; 2] = bytemuck::cast(quad);
         let axes = &FACE_AXES[(kind & 7) as usize];
         let FaceAxes { u, v, .. } = *axes;
-        let low =
-            Vec3A::new(field(position, 0), field(position, 6), field(position, 12)) + axes.rise;
+        let low = lowest_cell(quad) + axes.rise;
+        let scale = mesh.scale * quad.cell();
         let along_u = u * (field(position, 18) + 1.0);
         let along_v = v * (field(position, 24) + 1.0);
         // Up to here all numbers are small integers: the order of the sums makes no difference.
@@ -166,7 +167,7 @@ impl VertexStage {
         let outwards = [-u - v, u - v, v - u, u + v];
         let mut clip = [Vec4::ZERO; 4];
         for i in 0..4 {
-            let relative = self.relative(mesh.origin, locals[i] * mesh.scale);
+            let relative = self.relative(mesh.origin, locals[i] * scale);
             clip[i] = self.to_clip(relative);
             if self.seam != 0.0 {
                 let stretch = self.seam_stretch(relative, axes);
@@ -195,6 +196,16 @@ impl VertexStage {
         let [x, y, z, w] = self.clip_from_relative;
         x * relative.x + y * relative.y + z * relative.z + w
     }
+}
+
+/// Position of a quad's lowest cell.
+#[inline]
+fn lowest_cell(quad: Quad) -> Vec3A {
+    if quad.is_fine() {
+        return Vec3A::from(quad.position().map(|cells| cells as f32));
+    }
+    let [position, _]: [u32; 2] = bytemuck::cast(quad);
+    Vec3A::new(field(position, 0), field(position, 6), field(position, 12))
 }
 
 /// Six bits of a quad's first word.

@@ -1,6 +1,7 @@
 //! Lines along the edges of quads: a pixel stores the bounds of its quad, like its ambient
 //! occlusion. Those of triangles follow from the heights of their corners above the opposite edges.
 
+use drystone_mesh::Quad;
 use glam::{IVec3, Vec3A, Vec4};
 
 use super::occlusion::{PixelKind, span_axes};
@@ -19,16 +20,21 @@ const CLEAR_PIXELS: f32 = 8.0;
 const MIN_LENGTH: f32 = 1e-9;
 
 /// Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
-/// from the camera's voxel, and its lengths minus one. `words` are the quad's. `origin` is its
-/// mesh's origin in voxels of the mesh, relative to the camera's voxel.
+/// from the camera's voxel, and its lengths minus one. For a fine quad, those of the voxels that it
+/// touches. `origin` is its mesh's origin in voxels of the mesh, relative to the camera's voxel.
 #[inline]
-pub(super) fn quad_bounds(words: [u32; 2], origin: [i32; 3]) -> u32 {
-    let lows = span_axes(words[1]).map(|axis| {
-        let low = words[0] >> (6 * axis) & 63;
-        low.wrapping_add(origin[axis] as u32) & ((1 << END_BITS) - 1)
-    });
-    let lengths = words[0] >> 18 & ((1 << (2 * LENGTH_BITS)) - 1);
-    lows[0] | lows[1] << END_BITS | lengths << (2 * END_BITS)
+pub(super) fn quad_bounds(quad: Quad, origin: [i32; 3]) -> u32 {
+    let [_, kind]: [u32; 2] = bytemuck::cast(quad);
+    let shift = if quad.is_fine() { Quad::FINE_CELLS.ilog2() } else { 0 };
+    let (position, size) = (quad.position(), quad.size());
+    let mut bounds = 0;
+    for (i, axis) in (0..).zip(span_axes(kind)) {
+        let first = position[axis] >> shift;
+        let low = first.wrapping_add(origin[axis] as u32) & ((1 << END_BITS) - 1);
+        let length = ((position[axis] + size[i as usize] - 1) >> shift) - first;
+        bounds |= low << (END_BITS * i) | length << (2 * END_BITS + LENGTH_BITS * i);
+    }
+    bounds
 }
 
 /// Distances of a pixel in its triangle, in voxels across the view direction.

@@ -173,7 +173,8 @@ fn quad_middle(words: vec2<u32>, data: DrawData) -> vec3<f32> {
     let size = vec2<f32>(quad_size(words));
     let across = quad_axis((axis + 1u) % 3u) * size.x + quad_axis((axis + 2u) % 3u) * size.y;
     let rise = quad_axis(axis) * select(0.0, 1.0, quad_face(words) >= 3u);
-    let local = (vec3<f32>(quad_position(words)) + 0.5 * across + rise) * voxel_scale(data.level);
+    let scale = voxel_scale(data.level) * quad_cell(words);
+    let local = (vec3<f32>(quad_position(words)) + 0.5 * across + rise) * scale;
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) - frame.camera_voxel;
     return (vec3<f32>(origin) + local) - frame.camera_fraction;
 }
@@ -191,7 +192,7 @@ fn surface_colors(words: vec2<u32>, data: DrawData) -> Colors {
     if fade == 0.0 {
         return own;
     }
-    let size = vec2<f32>(quad_size(words));
+    let size = vec2<f32>(quad_size(words)) * quad_cell(words);
     let part_long = clamp((size * voxel_scale(data.level) / pixel - 3.0) / 5.0, vec2<f32>(0.0), vec2<f32>(1.0));
     let strength = fade * (1.0 - part_long * part_long * (3.0 - 2.0 * part_long));
     let normal_axis = quad_normal_axis(words);
@@ -265,7 +266,9 @@ fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
     let long_u = select(0u, 1u, size.x > 1u);
     let long_v = select(0u, 1u, size.y > 1u);
     let shines = u32(emission(quad_material(words)) * 255.0 + 0.5);
-    let own = (words.y & 0x7ffu) | (level << 11u) | (shines << 16u);
+    // Fine quads have no ambient occlusion.
+    let face_and_corners = words.y & select(0x7ffu, 7u, quad_is_fine(words));
+    let own = face_and_corners | (level << 11u) | (shines << 16u);
     let parts = own | (odd_u << 27u) | (odd_v << 28u);
     return parts | (long_u << 29u) | (long_v << 30u);
 }

@@ -13,16 +13,22 @@ struct WiredCorner {
 }
 
 // Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
-// from the camera's voxel, modulo 128, and its lengths minus one.
+// from the camera's voxel, modulo 128, and its lengths minus one. For a fine quad, those of the voxels
+// that it touches.
 fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
     let level = min(data.level, MAX_LEVEL);
     let origin = vec3<i32>(data.origin_x, data.origin_y, data.origin_z) >> vec3<u32>(level);
     let steps = origin - (frame.camera_voxel >> vec3<u32>(level));
-    let low = (quad_position(words) + vec3<u32>(steps)) & vec3<u32>(127u);
+    let shift = select(0u, 4u, quad_is_fine(words));
+    let position = quad_position(words);
+    let first = position >> vec3<u32>(shift);
+    let low = (first + vec3<u32>(steps)) & vec3<u32>(127u);
     let normal_axis = quad_normal_axis(words);
-    let low_u = low[(normal_axis + 1u) % 3u];
-    let low_v = low[(normal_axis + 2u) % 3u];
-    return low_u | (low_v << 7u) | (((words.x >> 18u) & 0xfffu) << 14u);
+    let u = (normal_axis + 1u) % 3u;
+    let v = (normal_axis + 2u) % 3u;
+    let ends = vec2<u32>(position[u], position[v]) + quad_size(words) - vec2<u32>(1u);
+    let lengths = (ends >> vec2<u32>(shift)) - vec2<u32>(first[u], first[v]);
+    return low[u] | (low[v] << 7u) | (lengths.x << 14u) | (lengths.y << 20u);
 }
 
 fn wired_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> WiredCorner {

@@ -150,11 +150,8 @@ fn in_view(low: vec3<f32>, size: vec3<f32>) -> bool {
 
 // Face directions along one axis that can point towards the camera: bit 0 negative, 3 positive.
 fn axis_faces(low: i32, camera: i32, extent: u32) -> u32 {
-    let between = apart(low, camera);
-    let below = extent > 0u || between > 1u;
-    let within = extent > 1u && between < extent - 1u;
-    let negative = select(within, below, camera < low);
-    return u32(negative) | (u32(camera > low) << 3u);
+    let is_negative_seen = camera < low || apart(low, camera) < extent;
+    return u32(is_negative_seen) | (u32(camera >= low) << 3u);
 }
 
 fn visible_faces(index: u32) -> u32 {

@@ -255,8 +255,9 @@ impl CullView {
         let (origin, size) = (bounds.origin(), bounds.size());
         let bits = (0..3).fold(0, |bits, axis| {
             let (low, camera) = (i64::from(origin[axis]), i64::from(self.camera_voxel[axis]));
-            // A positive face lies at `low + 1` or higher, a negative one at `low + size − 1` or lower.
-            let (negative, positive) = (camera < low + size[axis] as i64 - 1, camera > low);
+            // A positive face lies above `low`, a negative one below `low + size`, both by less than a
+            // voxel if they belong to fine quads.
+            let (negative, positive) = (camera < low + size[axis] as i64, camera >= low);
             bits | u8::from(negative) << axis | u8::from(positive) << (axis + 3)
         });
         FaceSet::from_bits(bits)

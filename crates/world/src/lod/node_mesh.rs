@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, Material, MesherOptions, NodePos, PaddedChunk, Remesher,
-    mesh_skirt,
+    ShapeMesher, mesh_skirt,
 };
 
 use super::config::Meshing;
@@ -109,6 +109,7 @@ pub(super) struct NodeMesher {
     padded: PaddedChunk,
     mesher: GreedyMesher,
     remesher: Remesher,
+    shapes: ShapeMesher,
     /// Output buffer. The result is copied to an allocation of exact size.
     made: ChunkMesh,
 }
@@ -136,7 +137,8 @@ impl NodeMesher {
     /// Makes the mesh of a node from its chunk and the neighbours of its level: six, or 26 for
     /// ambient occlusion. Neighbours outside the world are air. Only the given skirts are made, those
     /// that may have changed. With the old body and the bounds of the changed voxels, only the changed
-    /// layers are rebuilt.
+    /// layers are rebuilt, unless the world has materials with shapes. Shapes are drawn in full detail;
+    /// at higher levels, thin ones are air and the others cubes.
     pub(super) fn remesh(
         &mut self,
         data: &LodData,
@@ -163,10 +165,12 @@ impl NodeMesher {
         }
         let neighbor = |offset: [i32; 3]| around[index(offset)].as_ref();
         mesh.skirts.kept = FaceSet::ALL.without(skirts);
-        let Self { options, padded, mesher, remesher, made } = self;
+        let Self { options, padded, mesher, remesher, shapes, made } = self;
         let materials = data.materials();
-        let by_layers =
-            old.filter(|&(_, voxels)| mesh.is_whole() && remesher.is_cheaper(Chunk::SIDE, voxels));
+        let by_layers = old.filter(|&(_, voxels)| {
+            let is_possible = mesh.is_whole() && !materials.any_shaped();
+            is_possible && remesher.is_cheaper(Chunk::SIDE, voxels)
+        });
         match by_layers {
             Some((old, voxels)) => {
                 remesher.fill(&center, neighbor, voxels, skirts);
@@ -174,7 +178,15 @@ impl NodeMesher {
             }
             None => {
                 padded.fill(&center, neighbor);
+                if node.level == 0 {
+                    shapes.take(padded, materials);
+                } else {
+                    padded.remove_thin(materials);
+                }
                 mesher.mesh(padded, materials, made);
+                if node.level == 0 {
+                    shapes.add_to(padded, materials, made);
+                }
             }
         }
         mesh.body = made.clone();

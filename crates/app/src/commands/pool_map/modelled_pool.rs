@@ -7,7 +7,7 @@ use drystone_pool::{
     Access, MeshHandle, MoveBudget, NullBackend, Oversize, Placement, PoolConfig, PoolRange,
     PoolStats, VertexPool,
 };
-use drystone_render::{DrawData, Layer, PATTERN_QUADS, RenderError, capacity_for};
+use drystone_render::{DrawData, PATTERN_QUADS, RenderError, capacity_for};
 use drystone_voxel::ChunkPos;
 
 use crate::cli::PlacementKind;
@@ -21,7 +21,7 @@ const BUCKET_PERCENT: usize = 75;
 /// behind. Allocates no memory for quads and needs no GPU.
 pub(super) struct ModelledPool {
     pool: VertexPool<Quad, DrawData>,
-    meshes: HashMap<(ChunkPos, Layer), MeshHandle>,
+    meshes: HashMap<(ChunkPos, usize), MeshHandle>,
     frame: u64,
 }
 
@@ -60,8 +60,9 @@ impl ModelledPool {
             extent: side,
             sort_rank: 0,
         };
-        for (layer, quads) in [(Layer::Opaque, &mesh.opaque), (Layer::Blended, &mesh.translucent)] {
-            let key = (*position, layer);
+        for (part, quads) in [&mesh.opaque, &mesh.shapes, &mesh.translucent].into_iter().enumerate()
+        {
+            let key = (*position, part);
             let (quads, counts) = (quads.quads(), quads.counts());
             match (self.meshes.get(&key).copied(), quads.is_empty()) {
                 (None, true) => {}
@@ -128,8 +129,9 @@ fn placement_of(kind: PlacementKind, sizes: &[u32], buffer_quads: u32) -> Placem
 
 /// Returns the quad counts of all meshes, sorted ascending.
 fn sizes(quads: &[ChunkQuads]) -> Vec<u32> {
-    let lens =
-        quads.iter().flat_map(|chunk| [chunk.mesh.opaque.len(), chunk.mesh.translucent.len()]);
+    let lens = quads.iter().flat_map(|ChunkQuads { mesh, .. }| {
+        [mesh.opaque.len(), mesh.shapes.len(), mesh.translucent.len()]
+    });
     let mut sizes: Vec<u32> = lens.filter(|&len| len > 0).map(|len| len as u32).collect();
     sizes.sort_unstable();
     sizes

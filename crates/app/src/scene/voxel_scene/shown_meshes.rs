@@ -26,9 +26,16 @@ pub(super) enum Refused {
 #[derive(Clone, Copy, Default)]
 struct Meshes {
     opaque: Option<MeshId>,
+    shapes: Option<MeshId>,
     blended: Option<MeshId>,
-    /// Number of quads of both.
+    /// Number of quads of all.
     quads: u64,
+}
+
+impl Meshes {
+    const fn are_none(&self) -> bool {
+        self.opaque.is_none() && self.shapes.is_none() && self.blended.is_none()
+    }
 }
 
 impl ShownMeshes {
@@ -87,6 +94,7 @@ impl ShownMeshes {
         let draw_data = Self::draw_data(part);
         let layers = [
             (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
+            (&mut meshes.shapes, Layer::Opaque, &mesh.shapes),
             (&mut meshes.blended, Layer::Blended, &mesh.translucent),
         ];
         let mut result = Ok(());
@@ -94,9 +102,9 @@ impl ShownMeshes {
             let data = MeshData { quads: quads.quads(), counts: quads.counts(), draw_data, layer };
             result = result.and_then(|()| self.update_mesh(id, &data));
         }
-        if result.is_err() && old.opaque.is_none() && old.blended.is_none() {
+        if result.is_err() && old.are_none() {
             // Nothing of it was visible before, so nothing is now.
-            for id in [&mut meshes.opaque, &mut meshes.blended] {
+            for id in [&mut meshes.opaque, &mut meshes.shapes, &mut meshes.blended] {
                 if id.is_some_and(|it| self.renderer.remove(it).is_ok()) {
                     *id = None;
                 }
@@ -105,7 +113,7 @@ impl ShownMeshes {
         let quads = if result.is_ok() { mesh.len() as u64 } else { old.quads };
         self.quads = self.quads + quads - old.quads;
         meshes.quads = quads;
-        if meshes.opaque.is_none() && meshes.blended.is_none() {
+        if meshes.are_none() {
             self.meshes.remove(&part);
         } else {
             self.meshes.insert(part, meshes);

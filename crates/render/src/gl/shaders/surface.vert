@@ -32,6 +32,28 @@ float emission(uint material) {
     return material < uint(materials.length()) ? materials[material].emission : 0.0;
 }
 
+// Whether a quad is fine: its cells are sixteenths of a voxel.
+bool is_fine(uvec2 words) {
+    return words.y >> 31u != 0u;
+}
+
+// Side of a quad's cells in voxels.
+float cell(uvec2 words) {
+    return is_fine(words) ? 0.0625 : 1.0;
+}
+
+// Position of a quad's lowest cell.
+uvec3 quad_position(uvec2 words) {
+    uvec3 low = uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u);
+    uvec3 blocks = uvec3(words.y >> 3u, words.y >> 7u, words.y >> 27u) & uvec3(15u);
+    return low + (is_fine(words) ? blocks << 6u : uvec3(0u));
+}
+
+// Width and height of a quad in cells.
+uvec2 quad_size(uvec2 words) {
+    return ((uvec2(words.x) >> uvec2(18u, 24u)) & uvec2(63u)) + uvec2(1u);
+}
+
 layout(location = 0) flat out vec4 color;
 layout(location = 1) centroid out vec3 relative;
 #ifdef SHADOWED
@@ -57,29 +79,36 @@ layout(location = 3) flat out uint bounds;
 uint pixel_kind(uvec2 words, DrawData draw) {
     uint level = min(draw.level, 24u);
     ivec3 steps = (draw.origin >> level) - (frame.camera_voxel >> level);
-    uvec3 odd = (uvec3(words.x, words.x >> 6u, words.x >> 12u) ^ uvec3(steps)) & uvec3(1u);
+    uvec3 odd = (quad_position(words) ^ uvec3(steps)) & uvec3(1u);
     uint normal_axis = (words.y & 7u) % 3u;
     uint odd_u = odd[(normal_axis + 1u) % 3u];
     uint odd_v = odd[(normal_axis + 2u) % 3u];
     uint long_u = uint((words.x >> 18u & 63u) != 0u);
     uint long_v = uint((words.x >> 24u & 63u) != 0u);
     uint shines = uint(emission(words.y >> 11u & 0xffffu) * 255.0 + 0.5);
-    return words.y & 0x7ffu | level << 11u | shines << 16u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
+    // Fine quads have no ambient occlusion.
+    uint face_and_corners = words.y & (is_fine(words) ? 7u : 0x7ffu);
+    return face_and_corners | level << 11u | shines << 16u | odd_u << 27u | odd_v << 28u | long_u << 29u | long_v << 30u;
 }
 #endif
 
 #ifdef WIRED
 // Position and size of a quad, in voxels of its mesh: its low ends along width and height, counted
-// from the camera's voxel, modulo 128, and its lengths minus one.
+// from the camera's voxel, modulo 128, and its lengths minus one. For a fine quad, those of the voxels
+// that it touches.
 uint quad_bounds(uvec2 words, DrawData draw) {
     uint level = min(draw.level, 24u);
     ivec3 steps = (draw.origin >> level) - (frame.camera_voxel >> level);
-    uvec3 within = uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u);
-    uvec3 low = (within + uvec3(steps)) & uvec3(127u);
+    uint shift = is_fine(words) ? 4u : 0u;
+    uvec3 position = quad_position(words);
+    uvec3 first = position >> shift;
+    uvec3 low = (first + uvec3(steps)) & uvec3(127u);
     uint normal_axis = (words.y & 7u) % 3u;
-    uint low_u = low[(normal_axis + 1u) % 3u];
-    uint low_v = low[(normal_axis + 2u) % 3u];
-    return low_u | low_v << 7u | (words.x >> 18u & 0xfffu) << 14u;
+    uint u = (normal_axis + 1u) % 3u;
+    uint v = (normal_axis + 2u) % 3u;
+    uvec2 ends = uvec2(position[u], position[v]) + quad_size(words) - uvec2(1u);
+    uvec2 lengths = (ends >> shift) - uvec2(first[u], first[v]);
+    return low[u] | low[v] << 7u | lengths.x << 14u | lengths.y << 20u;
 }
 #endif
 
@@ -136,8 +165,8 @@ vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
     uint normal_axis = (words.y & 7u) % 3u;
     vec3 across = axis((normal_axis + 1u) % 3u) * size.x + axis((normal_axis + 2u) % 3u) * size.y;
     vec3 rise = axis(normal_axis) * ((words.y & 7u) >= 3u ? 1.0 : 0.0);
-    vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
-    vec3 local = (low + 0.5 * across + rise) * voxel_scale(draw.level);
+    float scale = voxel_scale(draw.level) * cell(words);
+    vec3 local = (vec3(quad_position(words)) + 0.5 * across + rise) * scale;
     return (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
 }
 
@@ -148,8 +177,9 @@ Colors surface_colors(uvec2 words, DrawData draw) {
     if (frame.far_fade == 0.0) {
         return own;
     }
-    vec2 size = vec2((uvec2(words.x) >> uvec2(18u, 24u)) & uvec2(63u)) + 1.0;
-    vec3 middle = quad_middle(words, draw, size);
+    vec2 cells = vec2(quad_size(words));
+    vec3 middle = quad_middle(words, draw, cells);
+    vec2 size = cells * cell(words);
     float pixel = pixel_units(middle);
     float fade = far_fade(pixel);
     if (fade == 0.0) {
@@ -224,12 +254,11 @@ void main() {
     // A negative face swaps its corners, so that one index pattern winds both outwards.
     uint along_u = positive ? corner & 1u : corner >> 1u;
     uint along_v = positive ? corner >> 1u : corner & 1u;
-    float size_u = float(((words.x >> 18u) & 63u) + 1u);
-    float size_v = float(((words.x >> 24u) & 63u) + 1u);
-    vec3 low = vec3(uvec3(words.x, words.x >> 6u, words.x >> 12u) & uvec3(63u));
-    vec3 voxels = low + float(along_u) * size_u * u + float(along_v) * size_v * v
+    vec2 size = vec2(quad_size(words));
+    vec3 low = vec3(quad_position(words));
+    vec3 cells = low + float(along_u) * size.x * u + float(along_v) * size.y * v
         + float(positive) * normal;
-    vec3 local = voxels * voxel_scale(draw.level);
+    vec3 local = cells * (voxel_scale(draw.level) * cell(words));
     vec3 at = (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);

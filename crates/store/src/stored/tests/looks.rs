@@ -1,6 +1,6 @@
-//! Face colours and emission of materials in the file.
+//! Face colours, emission and shapes of materials in the file.
 
-use drystone_voxel::MaterialKind;
+use drystone_voxel::{MaterialKind, Shape, ShapeBox, ShapeKind};
 
 use super::super::batch::LOOKS;
 use super::super::meta::sealed;
@@ -25,7 +25,9 @@ fn looks_of_materials_are_stored() {
     let open = || StoredWorld::open(&path, &StoreOptions::read_only());
     let mut table = materials(2);
     let lava = MaterialKind::new("lava", [200, 80, 10, 255]).with_faces([[1, 2, 3]; 6]);
-    table.insert_kind(lava.with_emission(255)).unwrap();
+    let lower_half = ShapeBox { min: [0; 3], max: [16, 8, 16] };
+    let shape = Shape::new(vec![lower_half], ShapeKind::Fluid).unwrap();
+    table.insert_kind(lava.with_emission(255).with_shape(shape)).unwrap();
     let world = StoredWorld::create(&path, "", &materials(2)).unwrap();
     world.put_materials(&table).unwrap();
     world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, Material(3)))]).unwrap();
@@ -34,7 +36,7 @@ fn looks_of_materials_are_stored() {
     assert_eq!(StoredWorld::check(&path).unwrap().damage, Vec::<String>::new());
     StoredWorld::compact(&path).unwrap();
     assert_eq!(*open().unwrap().materials(), table);
-    let damaged: [(&[u8], &str); 2] = [(&[1; 9], "checksum"), (&sealed(vec![2]), "later version")];
+    let damaged: [(&[u8], &str); 2] = [(&[1; 9], "checksum"), (&sealed(vec![3]), "later version")];
     for (bytes, expected) in damaged {
         assert!(set(Some(bytes)));
         let error = open().unwrap_err().to_string();

@@ -15,9 +15,11 @@ impl LodTree {
     /// beside each. A voxel without visible faces is a cube without faces.
     ///
     /// Returns `None` if whole meshes have to be made: for many or translucent voxels, at levels of
-    /// detail, with ambient occlusion, and for nodes that are not shown completely.
+    /// detail, with ambient occlusion, for nodes that are not shown completely, and in worlds with
+    /// shapes.
     pub(super) fn edited_cubes(&self, changes: &Changes) -> Option<EditedCubes> {
-        if self.nodes.grid.top_level > 0 || self.config.meshing.occlusion {
+        let has_shapes = self.data.materials().any_shaped();
+        if self.nodes.grid.top_level > 0 || self.config.meshing.occlusion || has_shapes {
             return None;
         }
         let mut all = EditedCubes::new();

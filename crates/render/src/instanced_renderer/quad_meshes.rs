@@ -6,29 +6,30 @@ use crate::{
     device::Device,
     draw_data::DrawData,
     error::RenderError,
-    mesh_data::MeshData,
+    mesh_data::{Layer, MeshData},
     passes::Batch,
     pool_renderer::{PoolGeometries, PoolUpload, visible_parts},
     view::View,
     visibility::Visibility,
 };
 
-/// The translucent meshes of the instanced renderer. Blending needs a sorted order, which slots of
-/// cubes do not have. So these meshes are stored in a pool of quads and drawn mesh by mesh,
-/// farthest first.
-pub(super) struct TranslucentMeshes<G> {
+/// Meshes of the instanced renderer that are not drawn as cubes: translucent ones, because blending
+/// needs a sorted order, which slots of cubes do not have, and those of fine quads. They are stored in
+/// a pool of quads and drawn mesh by mesh: translucent ones farthest first, others nearest first.
+pub(super) struct QuadMeshes<G> {
     buffers: PoolGeometries<G>,
     pool: VertexPool<Quad, DrawData>,
     list: DrawList,
+    layer: Layer,
 }
 
-impl<G> TranslucentMeshes<G> {
-    pub(super) fn new(max_quads: u32) -> Result<Self, RenderError> {
+impl<G> QuadMeshes<G> {
+    pub(super) fn new(max_quads: u32, layer: Layer) -> Result<Self, RenderError> {
         let config = PoolConfig::default()
             .with_max_buffer_elements(max_quads.min(PoolConfig::default().max_buffer_elements))
             .with_pattern_elements(PATTERN_QUADS);
         let (pool, buffers) = (VertexPool::new(config)?, PoolGeometries::default());
-        Ok(Self { buffers, pool, list: DrawList::new() })
+        Ok(Self { buffers, pool, list: DrawList::new(), layer })
     }
 
     pub(super) fn insert<D: Device<Geometry = G>>(
@@ -79,10 +80,13 @@ impl<G> TranslucentMeshes<G> {
         view: &View,
         visibility: &Visibility,
     ) -> Vec<Batch<'_, G>> {
-        let Self { buffers, pool, list } = self;
+        let Self { buffers, pool, list, layer } = self;
         let buffers = buffers.flush(device);
         list.mask(pool, |data| visible_parts(data, view, visibility));
-        list.sort(pool, |data| visibility.blend_key(data));
+        match layer {
+            Layer::Blended => list.sort(pool, |data| visibility.blend_key(data)),
+            Layer::Opaque => list.sort(pool, |data| !visibility.blend_key(data)),
+        }
         buffers.batches(list.runs(pool))
     }
 

@@ -1,0 +1,337 @@
+use alloc::vec::Vec;
+
+use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
+
+use crate::shape::Mask;
+use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, ShapeBox, ShapeKind};
+
+/// Meshes voxels whose material has a [`Shape`](crate::Shape), in [fine](Quad::fine) quads of the
+/// same 8 bytes.
+///
+/// ```text
+///  PaddedChunk ─ take ─► without shaped voxels ─► GreedyMesher ─► ChunkMesh ─┐
+///                 └────► shaped voxels ─────────────────────────── add_to ───┴─► ChunkMesh
+/// ```
+/// [`take`](Self::take) replaces shaped voxels by air, so other meshers keep the faces of voxels beside
+/// them. [`add_to`](Self::add_to) adds the faces of their boxes. It leaves out faces, and parts of
+/// faces, that lie in another box of the voxel, that touch an opaque voxel, or that touch a box of the
+/// next voxel which is opaque or has the same colour. Equal rectangles of adjacent voxels are merged up
+/// to 4 voxels.
+///
+/// Faces have no ambient occlusion, and shaped voxels darken nothing. Materials that share a colour but
+/// differ in shape count as one body, such as water of several heights.
+///
+/// # Cost
+/// One pass over the voxels of the chunk, if the table has shapes; else nothing. About a microsecond
+/// per shaped voxel. Reuse one mesher per thread; it keeps its memory.
+///
+/// # Examples
+/// ```
+/// use drystone_voxel::{
+///     Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialKind, MaterialTable,
+///     PaddedChunk, Shape, ShapeBox, ShapeKind, ShapeMesher,
+/// };
+///
+/// let lower_half = ShapeBox { min: [0; 3], max: [16, 8, 16] };
+/// let slab = Shape::new(vec![lower_half], ShapeKind::Opaque).unwrap();
+/// let mut table = MaterialTable::new();
+/// let stone = table.insert("stone", [120, 120, 120, 255]).unwrap();
+/// let slab = MaterialKind::new("slab", [120, 120, 120, 255]).with_shape(slab);
+/// let slab = table.insert_kind(slab).unwrap();
+/// let mut chunk = Chunk::new(32, Material::AIR);
+/// chunk.set(LocalPos::new(3, 0, 3), stone);
+/// chunk.set(LocalPos::new(3, 1, 3), slab);
+///
+/// let (mut padded, mut mesh) = (PaddedChunk::new(), ChunkMesh::new());
+/// padded.fill(&chunk, |_| None);
+/// let mut shapes = ShapeMesher::new();
+/// shapes.take(&mut padded, &table);
+/// GreedyMesher::new().mesh(&padded, &table, &mut mesh);
+/// shapes.add_to(&padded, &table, &mut mesh);
+/// // Six faces of the stone, and five of the slab: its bottom touches the stone.
+/// assert_eq!(mesh.len(), 6 + 5);
+/// ```
+#[derive(Debug, Default)]
+pub struct ShapeMesher {
+    /// Shaped voxels of the chunk and its halo by index in the padded chunk, else air. Empty until
+    /// the first chunk with shapes.
+    shaped: Vec<Material>,
+    /// Indices of the shaped voxels, ascending.
+    taken: Vec<u32>,
+    pieces: Vec<Piece>,
+    /// Quads of one face direction.
+    quads: Vec<Quad>,
+    /// Replaces a buffer of the mesh.
+    joined: QuadBuffer,
+}
+
+/// Rectangle of a face, in sixteenths of a voxel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Piece {
+    is_translucent: bool,
+    /// Index of the face direction.
+    face: u8,
+    plane: u16,
+    material: u16,
+    /// Lowest cells and lengths along the axes of [`Face::span_axes`].
+    low: [u16; 2],
+    size: [u16; 2],
+}
+
+/// Maximum length of a quad, in sixteenths.
+const MAX_CELLS: u16 = Quad::MAX_SIDE as u16;
+
+impl ShapeMesher {
+    /// Creates a mesher without memory.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Moves the shaped voxels of a chunk and its halo to this mesher, and replaces them by air.
+    pub fn take(&mut self, chunk: &mut PaddedChunk, table: &MaterialTable) {
+        for index in self.taken.drain(..) {
+            self.shaped[index as usize] = Material::AIR;
+        }
+        if !table.any_shaped() {
+            return;
+        }
+        let Self { shaped, taken, .. } = self;
+        shaped.resize(chunk.voxels().len(), Material::AIR);
+        chunk.replace(
+            |material| table.is_shaped(material),
+            |index, material| {
+                shaped[index] = material;
+                taken.push(index as u32);
+            },
+        );
+    }
+
+    /// Adds the quads of the shaped voxels that [`take`](Self::take) moved, in the order of
+    /// [`ChunkMesh`]. `chunk` is the chunk without them.
+    pub fn add_to(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
+        self.pieces.clear();
+        let mut pieces = core::mem::take(&mut self.pieces);
+        let voxels = Voxels { shaped: &self.shaped, chunk, table };
+        let padded = chunk.side() + 2;
+        for &index in &self.taken {
+            let at = [index % padded, index / padded % padded, index / (padded * padded)];
+            if at.iter().all(|&c| (1..=chunk.side()).contains(&c)) {
+                voxels.push_pieces(at, &mut pieces);
+            }
+        }
+        self.pieces = pieces;
+        if self.pieces.is_empty() {
+            return;
+        }
+        self.merge(0);
+        self.merge(1);
+        let opaque_count = self.pieces.partition_point(|piece| !piece.is_translucent);
+        self.join(0..opaque_count, &mut mesh.shapes);
+        self.join(opaque_count..self.pieces.len(), &mut mesh.translucent);
+    }
+
+    /// Merges adjacent pieces along their width (0) or their height (1).
+    fn merge(&mut self, along: usize) {
+        let across = 1 - along;
+        self.pieces.sort_unstable_by_key(|piece| {
+            let Piece { is_translucent, face, plane, material, low, size } = *piece;
+            let line = (low[across], size[across]);
+            (is_translucent, face, plane, material, line, low[along])
+        });
+        self.pieces.dedup_by(|next, piece| {
+            let is_next = Piece { low: next.low, size: next.size, ..*piece } == *next
+                && (next.low[across], next.size[across]) == (piece.low[across], piece.size[across])
+                && next.low[along] == piece.low[along] + piece.size[along]
+                && piece.size[along] + next.size[along] <= MAX_CELLS;
+            if is_next {
+                piece.size[along] += next.size[along];
+            }
+            is_next
+        });
+    }
+
+    /// Adds a range of the pieces to a buffer. Layers are sorted back to front.
+    fn join(&mut self, range: core::ops::Range<usize>, buffer: &mut QuadBuffer) {
+        if range.is_empty() {
+            return;
+        }
+        let mut rest = buffer.quads();
+        let mut pieces = self.pieces[range].iter().peekable();
+        self.joined.clear();
+        for face in Face::ALL {
+            let (own, others) = rest.split_at(buffer.count(face) as usize);
+            rest = others;
+            self.quads.clear();
+            self.quads.extend_from_slice(own);
+            while let Some(piece) = pieces.next_if(|piece| usize::from(piece.face) == face.index())
+            {
+                self.quads.push(piece.quad(face));
+            }
+            self.quads.sort_by_key(|quad| {
+                let cells = quad.position()[face.axis()];
+                let is_positive = face.is_positive();
+                let plane = match quad.is_fine() {
+                    true => cells + u32::from(is_positive),
+                    false => (cells + u32::from(is_positive)) * Quad::FINE_CELLS,
+                };
+                if is_positive { plane } else { u32::MAX - plane }
+            });
+            self.joined.append(face, &self.quads);
+        }
+        core::mem::swap(&mut self.joined, buffer);
+    }
+}
+
+impl Piece {
+    fn quad(&self, face: Face) -> Quad {
+        let [u, v] = face.span_axes();
+        let mut position = [u32::from(self.plane) - u32::from(face.is_positive()); 3];
+        position[u] = self.low[0].into();
+        position[v] = self.low[1].into();
+        Quad::fine(position, self.size.map(u32::from), face, self.material)
+    }
+}
+
+/// The voxels of a chunk, with and without shape.
+struct Voxels<'a> {
+    shaped: &'a [Material],
+    chunk: &'a PaddedChunk,
+    table: &'a MaterialTable,
+}
+
+impl<'a> Voxels<'a> {
+    /// Appends the visible rectangles of the shaped voxel at a padded position.
+    fn push_pieces(&self, at: [u32; 3], pieces: &mut Vec<Piece>) {
+        let material = self.shaped_at(at);
+        let boxes = self.boxes(at);
+        let is_translucent = !self.is_drawn_opaque(material);
+        for face in Face::ALL {
+            let axis = face.axis();
+            let plane = |part: &ShapeBox| {
+                if face.is_positive() { part.max[axis] } else { part.min[axis] }
+            };
+            for (i, part) in boxes.iter().enumerate() {
+                let at_plane = plane(part);
+                if boxes[..i].iter().any(|earlier| plane(earlier) == at_plane) {
+                    continue;
+                }
+                let mut mask = visible_in_voxel(&boxes[i..], boxes, face, at_plane);
+                let border = if face.is_positive() { ShapeBox::FULL.max } else { [0; 3] };
+                if at_plane == border[axis] {
+                    self.remove_touched(material, at, face, &mut mask);
+                }
+                while let Some([low, size]) = mask.pop_rectangle() {
+                    let origin = at.map(|c| (c - 1) * Quad::FINE_CELLS);
+                    let [u, v] = face.span_axes();
+                    pieces.push(Piece {
+                        is_translucent,
+                        face: face.index() as u8,
+                        plane: origin[axis] as u16 + u16::from(at_plane),
+                        material: material.0,
+                        low: [origin[u] + low[0], origin[v] + low[1]].map(|c| c as u16),
+                        size: size.map(|c| c as u16),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Removes what touches the next voxel: all of it if that is opaque, else its boxes.
+    fn remove_touched(&self, material: Material, at: [u32; 3], face: Face, mask: &mut Mask) {
+        let axis = face.axis();
+        let mut next = at;
+        next[axis] = if face.is_positive() { at[axis] + 1 } else { at[axis] - 1 };
+        let beyond = self.shaped_at(next);
+        if beyond.is_air() {
+            let cube = self.chunk.get(next);
+            if !cube.is_air() && !self.table.is_translucent(cube) {
+                *mask = Mask::EMPTY;
+            }
+            return;
+        }
+        if !self.is_drawn_opaque(beyond) && !self.have_one_color(material, beyond) {
+            return;
+        }
+        for part in self.boxes(next) {
+            let touches = match face.is_positive() {
+                true => part.min[axis] == 0,
+                false => part.max[axis] == ShapeBox::FULL.max[axis],
+            };
+            if touches {
+                mask.remove(part, face.span_axes());
+            }
+        }
+    }
+
+    /// Returns the boxes of the shaped voxel at a padded position.
+    fn boxes(&self, at: [u32; 3]) -> &'a [ShapeBox] {
+        let material = self.shaped_at(at);
+        let Some(shape) = self.table.shape(material) else { return &[] };
+        if shape.kind() == ShapeKind::Fluid {
+            let above_at = [at[0], at[1] + 1, at[2]];
+            let above = self.shaped_at(above_at);
+            let is_fluid =
+                self.table.shape(above).is_some_and(|shape| shape.kind() == ShapeKind::Fluid);
+            if is_fluid && self.have_one_color(material, above) || self.is_unknown(above_at) {
+                return &[ShapeBox::FULL];
+            }
+        }
+        shape.boxes()
+    }
+
+    /// Whether a voxel above the halo of a side may be another than the air that it looks like: that halo
+    /// is filled only for ambient occlusion. Fluids below it count as full, so that no face is drawn
+    /// within a body of fluid.
+    fn is_unknown(&self, [x, y, z]: [u32; 3]) -> bool {
+        let beyond = self.chunk.side() + 1;
+        let is_halo = |c: u32| c == 0 || c == beyond;
+        let is_edge = y == beyond && (is_halo(x) || is_halo(z));
+        is_edge && self.shaped_at([x, y, z]).is_air() && self.chunk.get([x, y, z]).is_air()
+    }
+
+    /// Returns the shaped voxel at a padded position; air if there is none.
+    fn shaped_at(&self, [x, y, z]: [u32; 3]) -> Material {
+        let padded = self.chunk.side() + 2;
+        if [x, y, z].iter().any(|&c| c >= padded) {
+            return Material::AIR;
+        }
+        let index = x + padded * (y + padded * z);
+        self.shaped.get(index as usize).copied().unwrap_or(Material::AIR)
+    }
+
+    fn is_drawn_opaque(&self, material: Material) -> bool {
+        self.table.get(material).is_some_and(|kind| kind.is_shape_opaque())
+    }
+
+    fn have_one_color(&self, a: Material, b: Material) -> bool {
+        let color = |material| self.table.get(material).map(|kind| kind.color);
+        a == b || color(a) == color(b)
+    }
+}
+
+/// Cells of all boxes that end at a plane in direction `face`, except those within another box of the
+/// voxel.
+fn visible_in_voxel(ending: &[ShapeBox], boxes: &[ShapeBox], face: Face, plane: u8) -> Mask {
+    let (axis, axes) = (face.axis(), face.span_axes());
+    let mut mask = Mask::EMPTY;
+    for part in ending {
+        let end = if face.is_positive() { part.max[axis] } else { part.min[axis] };
+        if end == plane {
+            mask.add(part, axes);
+        }
+    }
+    for part in boxes {
+        let (min, max) = (part.min[axis], part.max[axis]);
+        let is_within = match face.is_positive() {
+            true => min <= plane && plane < max,
+            false => min < plane && plane <= max,
+        };
+        if is_within {
+            mask.remove(part, axes);
+        }
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests;
