@@ -134,6 +134,8 @@ pub struct MaterialTable {
     shaped: Vec<u64>,
     /// One bit per material, set if it is thin. Empty if none has a shape.
     thin: Vec<u64>,
+    /// Whether two translucent materials have the same opacity.
+    has_bodies: bool,
 }
 
 /// Maximum number of materials for which comparisons per voxel are faster than a table lookup.
@@ -143,8 +145,9 @@ impl MaterialTable {
     /// Creates a table that contains only air.
     pub fn new() -> Self {
         let air = MaterialKind::new("air", [0; 4]);
-        let (shaped, thin) = (Vec::new(), Vec::new());
-        Self { kinds: vec![air], translucent: vec![0], first_translucent: Vec::new(), shaped, thin }
+        let (translucent, first_translucent) = (vec![0], Vec::new());
+        let (shaped, thin, has_bodies) = (Vec::new(), Vec::new(), false);
+        Self { kinds: vec![air], translucent, first_translucent, shaped, thin, has_bodies }
     }
 
     /// Adds a material with one colour that emits no light. Returns `None` if all 65,535 numbers are
@@ -163,6 +166,9 @@ impl MaterialTable {
             self.shaped[word] |= 1 << (id % 64);
             self.thin[word] |= u64::from(kind.is_thin()) << (id % 64);
         }
+        let is_like = |other: &MaterialKind| other.color[3] == color[3];
+        self.has_bodies =
+            self.has_bodies || (color[3] < u8::MAX && self.kinds.iter().skip(1).any(is_like));
         self.kinds.push(kind);
         if self.translucent.len() <= word {
             self.translucent.push(0);
@@ -207,6 +213,21 @@ impl MaterialTable {
     /// Returns whether any material has a shape.
     pub fn any_shaped(&self) -> bool {
         !self.shaped.is_empty()
+    }
+
+    /// Returns whether two materials form one body, which has no faces inside: they are equal, or
+    /// translucent with the same opacity. So water of two colours is one body, and water and ice are
+    /// not. False for air.
+    pub fn is_one_body(&self, a: Material, b: Material) -> bool {
+        let opacity = |material: Material| self.get(material).map(|kind| kind.color[3]);
+        !a.is_air()
+            && !b.is_air()
+            && (a == b || (self.is_translucent(a) && opacity(a) == opacity(b)))
+    }
+
+    /// Whether bodies can have several materials.
+    pub(crate) const fn has_bodies(&self) -> bool {
+        self.has_bodies
     }
 
     /// Returns whether the table contains a translucent material.

@@ -3,8 +3,8 @@ use crate::{Material, MaterialTable};
 /// Returns whether a voxel of `material` shows its face towards a voxel of `neighbour`. All meshers
 /// use this rule.
 ///
-/// The face is visible if the voxel is not air, and the neighbour is air or another, translucent
-/// material.
+/// The face is visible if the voxel is not air, and the neighbour is air, or is translucent and does
+/// not form [one body](MaterialTable::is_one_body) with the voxel.
 ///
 /// ```text
 ///  voxel ↓ neighbour →   air    stone   glass   water
@@ -13,11 +13,12 @@ use crate::{Material, MaterialTable};
 ///  water                 drawn    –     drawn     –
 /// ```
 ///
-/// A body of one translucent material has no inner faces. Opaque faces are visible through glass,
-/// and glass has no face towards stone. Where two translucent materials meet, both faces are drawn.
+/// A body of translucent materials of one opacity, such as water of two colours, has no inner faces.
+/// Opaque faces are visible through glass, and glass has no face towards stone. Where translucent
+/// materials of two opacities meet, both faces are drawn.
 ///
 /// # Cost
-/// One table lookup if the neighbour is not air.
+/// One table lookup if the neighbour is not air, and three more if both are translucent.
 ///
 /// # Examples
 /// ```
@@ -33,7 +34,8 @@ use crate::{Material, MaterialTable};
 #[inline]
 pub fn face_is_visible(material: Material, neighbour: Material, table: &MaterialTable) -> bool {
     !material.is_air()
-        && (neighbour.is_air() || (neighbour != material && table.is_translucent(neighbour)))
+        && (neighbour.is_air()
+            || (table.is_translucent(neighbour) && !table.is_one_body(material, neighbour)))
 }
 
 #[cfg(test)]
@@ -57,6 +59,28 @@ mod tests {
             let actual = all.map(|neighbour| face_is_visible(material, neighbour, &table));
             assert_eq!(actual, expected, "{material:?}");
         }
+    }
+
+    /// Water of two colours has no face between both, in either direction.
+    #[test]
+    fn materials_of_one_opacity_are_one_body() {
+        let mut table = MaterialTable::new();
+        let mut insert = |name, color| table.insert(name, color).unwrap();
+        let [water, murky, ice, stone, clay] = [
+            insert("water", [20, 60, 200, 128]),
+            insert("murky water", [90, 120, 90, 128]),
+            insert("ice", [150, 180, 250, 200]),
+            insert("stone", [128, 128, 128, 255]),
+            insert("clay", [140, 150, 160, 255]),
+        ];
+        for (a, b) in [(water, murky), (murky, water), (water, water)] {
+            assert!(table.is_one_body(a, b) && !face_is_visible(a, b, &table));
+        }
+        for (a, b) in [(water, ice), (ice, murky), (stone, water)] {
+            assert!(!table.is_one_body(a, b) && face_is_visible(a, b, &table));
+        }
+        assert!(!table.is_one_body(stone, clay) && !face_is_visible(stone, clay, &table));
+        assert!(!table.is_one_body(Material::AIR, Material::AIR));
     }
 
     #[test]

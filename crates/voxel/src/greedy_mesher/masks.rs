@@ -10,7 +10,7 @@ use self::find::{Find, FindHalo};
 use self::scan::Scan;
 pub(super) use self::scan::{Cells, Copied};
 use self::transpose::TransposeMasks;
-use super::grid::Grid;
+use super::grid::{Grid, axes};
 use super::row::{Row, Words, stride};
 use crate::simd::{Instructions, Work, widest};
 use crate::{MaterialTable, PaddedChunk, Voxel};
@@ -47,8 +47,9 @@ pub(super) struct Layers<'s, W: Row> {
     pub along: &'s mut [W],
     /// Voxels with the material of the same bit in the previous row.
     pub across: &'s mut [W],
-    /// Voxels with the material of the same bit in the previous layer. For ±Z; for other directions
-    /// only if any voxel is translucent, and only in rows with translucent voxels.
+    /// Voxels that form one body with the same bit in the previous layer; in opaque voxels only if
+    /// they have one material. For ±Z; for other directions only if any voxel is translucent, and
+    /// only in rows with translucent voxels.
     pub before: &'s mut [W],
     /// Translucent voxels. For ±Z; for other directions only if any voxel is translucent.
     pub clear: &'s mut [W],
@@ -97,7 +98,50 @@ impl<'s, W: Row> Masks<'s, W> {
         if masks.has_translucent {
             widest(FindHalo { masks: &mut masks, chunk });
         }
-        masks.transposed(shaded, scratch)
+        let mut masks = masks.transposed(shaded, scratch)?;
+        if masks.has_translucent && masks.exposed != 0 && table.has_bodies() {
+            masks.join_bodies(chunk, table);
+        }
+        Ok(masks)
+    }
+
+    /// Adds translucent voxels that form one body with the voxel of the previous layer to
+    /// [`before`](Layers::before).
+    ///
+    /// # Cost
+    /// Reads a word for each row, and two voxels for each pair of different translucent materials.
+    #[inline(never)]
+    fn join_bodies(&mut self, chunk: &PaddedChunk, table: &MaterialTable) {
+        for (axis, layers) in self.layers.iter_mut().enumerate() {
+            let [bit_axis, row_axis] = axes(Face::ALL[axis]);
+            let [bit_stride, row_stride, stride] =
+                [bit_axis, row_axis, axis].map(|axis| self.grid.stride(axis));
+            let last = self.grid.extents[axis];
+            for (layer, row) in (0..=last)
+                .flat_map(|layer| (0..self.grid.extents[row_axis]).map(move |y| (layer, y)))
+            {
+                let at = word_index::<W>(row as isize, layer as isize);
+                let previous = word_index::<W>(row as isize, layer as isize - 1);
+                // The masks of the halo are not complete, so its voxels are read.
+                let mut pairs = !layers.before[at].bits();
+                if layer < last {
+                    pairs &= layers.clear[at].bits();
+                }
+                if layer > 0 {
+                    pairs &= layers.clear[previous].bits();
+                }
+                let first = (layer + 1) * stride + (row + 1) * row_stride + bit_stride;
+                let mut joined = 0;
+                while pairs != 0 {
+                    let bit = pairs.trailing_zeros() as usize;
+                    pairs &= pairs - 1;
+                    let voxel = first + bit * bit_stride;
+                    let [voxel, previous] = [voxel, voxel - stride].map(|at| chunk.voxels()[at]);
+                    joined |= u64::from(table.is_one_body(voxel, previous)) << bit;
+                }
+                layers.before[at] = layers.before[at] | W::from_bits(joined);
+            }
+        }
     }
 
     /// Builds the masks of a caller's cells and copies their merge keys, with `shaded` for ambient

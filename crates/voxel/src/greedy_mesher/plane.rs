@@ -108,19 +108,28 @@ impl<W: Row> Plane<W> {
         plane
     }
 
-    /// Returns the voxels that are equal in two adjacent planes. The result is empty if a plane has
-    /// no translucent voxels, since equality does not matter then.
+    /// Returns the voxels that are equal or form one body in two adjacent planes. The result is empty
+    /// if a plane has no translucent voxels, since equality does not matter then.
     #[inline(always)]
     pub(super) fn same<I: Instructions>(
         &self,
         other: &Self,
         [rows, others]: [&Rows; 2],
         side: usize,
+        table: &MaterialTable,
     ) -> W::Slice {
         let mut same = W::EMPTY;
         if self.has_clear && other.has_clear {
             for y in 0..side {
-                same[y] = bits_where_equal::<W, I>(rows.row::<W>(y), others.row::<W>(y), side);
+                let [row, beyond] = [rows.row::<W>(y), others.row::<W>(y)];
+                same[y] = bits_where_equal::<W, I>(row, beyond, side);
+                let mut pairs = (self.clear[y] & other.clear[y] & !same[y]).bits();
+                while pairs != 0 && table.has_bodies() {
+                    let bit = pairs.trailing_zeros() as usize;
+                    pairs &= pairs - 1;
+                    let joins = table.is_one_body(row[bit], beyond[bit]);
+                    same[y] = same[y] | W::from_bits(u64::from(joins)) << bit;
+                }
             }
         }
         same

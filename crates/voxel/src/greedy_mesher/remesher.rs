@@ -302,7 +302,7 @@ impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row> Work
         let mut before = Plane::<W>::read::<I>(&mut last, padded, table, [axis, first], is_shaded);
         for plane in planes {
             let here = Plane::read::<I>(&mut next, padded, table, [axis, plane], is_shaded);
-            let same = here.same::<I>(&before, [&next, &last], side);
+            let same = here.same::<I>(&before, [&next, &last], side, table);
             if plane > 1 {
                 self.rebuild::<POSITIVE, I>(plane - 1, [&before, &here], &same);
             }

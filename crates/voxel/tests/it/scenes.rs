@@ -5,8 +5,9 @@ use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, PaddedChunk};
 pub(crate) fn table(translucent: u32) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=4 {
-        let opacity = if translucent >> id & 1 != 0 { 100 } else { 255 };
-        table.insert("material", [90, 90, 90, opacity]).unwrap();
+        // Materials 2 and 3 have the same opacity, and form one body if they are translucent.
+        let opacity = if translucent >> id & 1 != 0 { 100 + 20 * (id / 2) } else { 255 };
+        table.insert("material", [90, 90, 90, opacity as u8]).unwrap();
     }
     table
 }

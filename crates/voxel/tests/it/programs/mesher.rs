@@ -49,7 +49,8 @@ pub(crate) fn run(program: &[u8]) {
 fn table(translucent: u8) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=MATERIALS {
-        let opacity = if translucent >> id & 1 != 0 { 100 } else { 255 };
+        // Some form one body.
+        let opacity = if translucent >> id & 1 != 0 { 100 + 20 * (id / 2) } else { 255 };
         table.insert("material", [90, 90, 90, opacity]).unwrap();
     }
     table
