@@ -22,6 +22,9 @@ use super::palette::Palette;
 use super::terrain::Terrain;
 use super::tree::{Tree, canopy};
 
+/// Widest voxels that show the bark of trunks, in units.
+const BARK_UNITS: i64 = 2;
+
 /// Makes the LOD chunk on its land, in a world that ends before `end_units`.
 pub(super) fn chunk(
     terrain: &Terrain,
@@ -132,6 +135,8 @@ impl Maker<'_> {
 
     /// Sets leaves where the middle of a voxel has leaves, and bark where there is only bark. A
     /// wider trunk would be visible through the crown, and without a trunk the crown would float.
+    /// Voxels much wider than a trunk are leaves too: columns of bark would cover what is behind
+    /// them, in a colour that near trees hardly show.
     fn plant(&self, tree: &Tree, voxels: &mut [Material]) {
         let (low, high) = tree.bounds();
         let range = |axis: usize| {
@@ -150,10 +155,12 @@ impl Maker<'_> {
                         |within: [i64; 3]| [0, 1, 2].map(|i| position(i, [x, y, z][i], within[i]));
                     let voxel = &mut voxels[index([x, y, z])];
                     if voxel.is_air() {
-                        let part = tree
-                            .leaves_at(at([middle; 3]))
-                            .or_else(|| tree.trunk_in(at([0; 3]), self.grid.units as i32));
-                        *voxel = part.unwrap_or(Material::AIR);
+                        let trunk = || {
+                            let bark = tree.trunk_in(at([0; 3]), self.grid.units as i32)?;
+                            Some(if self.grid.units > BARK_UNITS { tree.leaves() } else { bark })
+                        };
+                        let leaves = tree.leaves_at(at([middle; 3]));
+                        *voxel = leaves.or_else(trunk).unwrap_or(Material::AIR);
                     }
                 }
             }

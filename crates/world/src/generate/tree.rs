@@ -245,6 +245,11 @@ impl Tree {
         Some(if covered { self.leaves } else { self.top })
     }
 
+    /// Returns the material of most leaves.
+    pub(super) const fn leaves(&self) -> Material {
+        self.leaves
+    }
+
     /// Returns the bark in the cube of side `side` from `low` on, if there is any.
     pub(super) fn trunk_in(&self, low: [i32; 3], side: i32) -> Option<Material> {
         let nearest = |axis: usize| self.root[axis].clamp(low[axis], low[axis] + (side - 1));
