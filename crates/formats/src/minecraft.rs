@@ -73,7 +73,7 @@ pub struct MinecraftWorld {
     faults: Faults,
 }
 
-/// What the first pass over all columns finds.
+/// Result of the first pass over all columns.
 #[derive(Debug)]
 struct Found {
     /// Positions of all chunks that can hold voxels, sorted.
