@@ -1,3 +1,4 @@
+use drystone_render::Samples;
 use drystone_world::VoxelRay;
 use glam::DVec3;
 
@@ -43,6 +44,12 @@ pub enum Action {
     Wire,
     /// Toggles shadows of the sun.
     Shadows,
+    /// Sets the number of samples in each pixel.
+    Samples(Samples),
+    /// Changes to the next number of samples: 1, 4, 8.
+    NextSamples,
+    /// Measures what samples, shadows and ambient occlusion cost.
+    MeasureCosts,
     /// Sets the hour of the day.
     Hour(f32),
     /// Sets the distance in voxels at which haze hides everything.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use drystone_render::{Atmosphere, Projection, View};
+use drystone_render::{Atmosphere, Projection, Samples, View};
 use glam::DVec3;
 
 use crate::Content;
@@ -23,15 +23,16 @@ pub struct ViewOptions {
     pub orthographic: bool,
     /// Light, air and colours.
     pub look: Look,
-    /// Whether the contrast between far faces fades; see [`View::fade_far`].
-    pub fade_far: bool,
+    /// Samples in each pixel. With more than one, the contrast between far faces fades; see
+    /// [`View::fade_far`].
+    pub samples: Samples,
 }
 
 impl ViewOptions {
     /// Options for a view of the whole scene.
     pub fn new(size: Size) -> Self {
         let (eye, target, side, look) = (None, None, Side::default(), Look::default());
-        Self { size, eye, target, side, orthographic: false, look, fade_far: false }
+        Self { size, eye, target, side, orthographic: false, look, samples: Samples::One }
     }
 }
 
@@ -192,7 +193,8 @@ impl Framed {
             atmosphere: self.air(atmosphere, options),
             tint_levels: options.look.tint_levels,
             wire: options.look.wire,
-            fade_far: options.fade_far,
+            // One sample a pixel smooths nothing.
+            fade_far: options.samples != Samples::One,
             shadows: options.look.shadows,
             ..View::new(camera)
         }

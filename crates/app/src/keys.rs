@@ -122,7 +122,13 @@ const TABLE: &[KeyRow] = &[
     KeyRow::window("L", "levels of detail on or off", &[("KeyL", Action::Levels)]),
     KeyRow::both("T", "tint levels of detail", &[("KeyT", Action::Tint)]),
     KeyRow::both("N", "wireframe: the edges of quads or triangles", &[("KeyN", Action::Wire)]),
-    KeyRow::window("U", "shadows of the sun", &[("KeyU", Action::Shadows)]),
+    KeyRow::both("U", "shadows of the sun", &[("KeyU", Action::Shadows)]),
+    KeyRow::both("J", "samples in each pixel: 1, 4, 8", &[("KeyJ", Action::NextSamples)]),
+    KeyRow::both(
+        "V",
+        "measure what samples, shadows and ambient occlusion cost",
+        &[("KeyV", Action::MeasureCosts)],
+    ),
     KeyRow::both("F", "walk, with Space to jump; F again to fly", &[("KeyF", Action::Walk)]),
     KeyRow::both("Home", "back to the start", &[("Home", Action::Home)]),
     KeyRow::window(

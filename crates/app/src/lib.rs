@@ -20,7 +20,8 @@ pub use flight::{Flight, FlightKey};
 pub use framed::{Framed, Haze, Look, ViewOptions};
 pub use progress::Progress;
 pub use session::{
-    CameraControl, ChangeTarget, Changed, Editing, Prepared, Session, SessionOptions, Stage,
+    CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Prepared, Session,
+    SessionOptions, Stage,
 };
 pub use walk::Walk;
 

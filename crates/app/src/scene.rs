@@ -22,7 +22,7 @@ mod voxel_scene;
 pub use backend::open_window;
 #[cfg(feature = "gpu")]
 pub use backend::open_window_async;
-pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size};
+pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, set_samples};
 #[cfg(not(target_arch = "wasm32"))]
 pub use backend::{open_renderer, open_soft};
 pub use default_view::{

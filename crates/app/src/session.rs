@@ -8,6 +8,7 @@
 
 mod camera;
 mod change;
+mod costs;
 mod editing;
 mod messages;
 mod options;
@@ -16,6 +17,8 @@ mod stage;
 pub use camera::CameraControl;
 use change::Change;
 pub use change::{ChangeTarget, Changed};
+use costs::Measurement;
+pub use costs::{CostSwitch, Costs};
 pub use editing::Editing;
 use messages::Messages;
 pub use options::SessionOptions;
@@ -52,6 +55,7 @@ pub struct Session {
     renderer: RendererKind,
     cull: Cull,
     change: Option<Change>,
+    measurement: Measurement,
     messages: Messages,
     pace: FramePace,
 }
@@ -84,6 +88,7 @@ impl Session {
             renderer,
             cull,
             change: None,
+            measurement: Measurement::default(),
             messages: Messages::default(),
             pace: FramePace { last: now, frame_time: Duration::ZERO, drawn: DrawStats::default() },
         }
@@ -121,6 +126,7 @@ impl Session {
             }
         }
         self.stage = Some(stage);
+        self.show_samples()?;
         if self.change.take().is_some() {
             let has_levels = self.has_levels();
             self.camera.set_edge_haze(has_levels);
@@ -134,6 +140,7 @@ impl Session {
     /// need no device and must not be left half done.
     pub fn detach(&mut self) {
         self.finish_editing();
+        self.measurement = Measurement::default();
         if let Some(stage) = self.stage.take() {
             self.waiting = Some(stage.into_content());
         }
@@ -162,6 +169,9 @@ impl Session {
             Action::Tint if self.is_model() => {
                 self.say("polygon models have no levels of detail to tint");
             }
+            Action::Samples(samples) => self.set_samples(samples)?,
+            Action::NextSamples => self.set_samples(self.camera.next_samples())?,
+            Action::MeasureCosts => self.measure_costs(),
             Action::Renderer(kind) => self.switch_renderer(kind)?,
             Action::NextRenderer => self.next_renderer()?,
             Action::Edit => self.switch_editing(),
@@ -216,6 +226,7 @@ impl Session {
     /// # Errors
     /// If the device is lost or refuses.
     pub fn draw(&mut self) -> Result<DrawStats, RenderError> {
+        self.leave_round()?;
         let Some(stage) = &mut self.stage else { return Ok(DrawStats::default()) };
         let drawn = stage.draw(self.camera.view())?;
         let error = stage.renderer().take_culling_error();
@@ -229,6 +240,7 @@ impl Session {
     /// # Errors
     /// Errors of [`draw`](Self::draw).
     pub fn picture(&mut self) -> Result<Option<(Image, DrawStats)>, RenderError> {
+        self.leave_round()?;
         let Some(stage) = &mut self.stage else { return Ok(None) };
         let (picture, drawn) = stage.picture(self.camera.view())?;
         self.pace.drawn = drawn;
@@ -420,7 +432,8 @@ impl Session {
     /// Whether the next frame differs without input: something moves, or is still being made.
     pub fn is_active(&self) -> bool {
         let is_moving = self.stage.as_ref().is_some_and(Stage::is_moving);
-        is_moving || self.camera.is_moving() || self.camera.is_haze_moving() || !self.is_settled()
+        let is_moving = is_moving || self.camera.is_moving() || self.camera.is_haze_moving();
+        is_moving || self.is_measuring() || !self.is_settled()
     }
 
     /// Whether all meshes of the view are shown, and no edit or change is in progress.

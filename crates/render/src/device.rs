@@ -108,6 +108,15 @@ pub trait Output: sealed::Sealed {
     /// `Lost`.
     fn finish(&mut self) -> Result<(), RenderError>;
 
+    /// Whether all submitted work is complete. Browsers do not allow [`finish`](Self::finish) to wait;
+    /// this never waits there. By default, it calls `finish`.
+    ///
+    /// # Errors
+    /// `Lost`.
+    fn is_idle(&mut self) -> Result<bool, RenderError> {
+        self.finish().map(|()| true)
+    }
+
     /// Returns the last picture drawn.
     ///
     /// # Errors

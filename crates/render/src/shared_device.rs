@@ -102,6 +102,10 @@ impl<D: Output> Output for SharedDevice<D> {
         self.it().finish()
     }
 
+    fn is_idle(&mut self) -> Result<bool, RenderError> {
+        self.it().is_idle()
+    }
+
     fn read_image(&mut self) -> Result<Image, RenderError> {
         self.it().read_image()
     }

@@ -150,6 +150,11 @@ impl Output for WgpuDevice {
         self.opened.fault.check("drawing")
     }
 
+    fn is_idle(&mut self) -> Result<bool, RenderError> {
+        adapter::poll(&self.opened, wgpu::PollType::Poll)?;
+        Ok(self.progress.completed() >= self.progress.submitted())
+    }
+
     fn read_image(&mut self) -> Result<Image, RenderError> {
         self.target.read(&self.opened)
     }

@@ -145,9 +145,8 @@ impl SceneOptions {
     pub(crate) fn view_options(&self) -> ViewOptions {
         let CameraArgs { size, eye, look: target, from, orthographic } = self.camera;
         let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao.is_used()));
-        // One sample a pixel smooths nothing.
-        let fade_far = self.drawing.samples != Samples::One;
-        ViewOptions { size, eye, target, side, orthographic, look, fade_far }
+        let samples = self.drawing.samples;
+        ViewOptions { size, eye, target, side, orthographic, look, samples }
     }
 
     /// Returns the options for loading content.

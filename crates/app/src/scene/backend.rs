@@ -3,8 +3,8 @@ use std::str::FromStr;
 #[cfg(feature = "gpu")]
 use drystone_render::{Api, WgpuDevice, WindowTarget};
 use drystone_render::{
-    Device, InstancedRenderer, NaiveRenderer, PoolRenderer, RenderError, Renderer, SharedDevice,
-    SlotPolicy,
+    Device, InstancedRenderer, NaiveRenderer, Output, PoolRenderer, RenderError, Renderer, Samples,
+    SharedDevice, SlotPolicy,
 };
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -189,6 +189,28 @@ pub async fn open_window_async(
 ) -> Result<OpenDevice, RenderError> {
     let device = WgpuDevice::windowed_async(Api::Any, target, size.width, size.height).await?;
     Ok(OpenDevice::new(device))
+}
+
+/// Sets the number of samples in each pixel. If the device draws fewer, returns why.
+///
+/// # Errors
+/// If the device refuses one sample, or is lost.
+pub fn set_samples(
+    output: &mut dyn Output,
+    samples: Samples,
+) -> Result<Option<String>, RenderError> {
+    let refused = match output.set_samples(samples) {
+        // Pictures keep the number of samples that they had.
+        Err(error @ (RenderError::TooLarge { .. } | RenderError::OutOfMemory { .. })) => {
+            Some(error)
+        }
+        done => done.map(|()| None)?,
+    };
+    let drawn = output.info().samples;
+    let reason = || refused.map_or("this backend offers no more".into(), |it| it.to_string());
+    Ok((drawn < samples).then(|| {
+        format!("drawing {drawn} instead of {samples} samples in each pixel: {}", reason())
+    }))
 }
 
 fn renderer_on<D: Device + 'static>(

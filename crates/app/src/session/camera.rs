@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use drystone_render::{Atmosphere, View};
+use drystone_render::{Atmosphere, Samples, View};
 use drystone_world::VoxelRay;
 use glam::DVec3;
 
@@ -43,6 +43,13 @@ impl CameraControl {
         let framed = self.framed.with_edge_haze(has_edge_haze);
         self.view.atmosphere = framed.view(&self.options).atmosphere;
         (self.framed, self.clear_air) = (framed, framed.clear_air(&self.options));
+    }
+
+    /// Copies the number of samples and the shadows of another session.
+    pub(super) fn copy_quality(&mut self, other: &Self) {
+        self.set_samples(other.options.samples);
+        self.view.shadows = other.view.shadows;
+        self.options.look.shadows = other.view.shadows;
     }
 
     /// Copies the camera of another session.
@@ -140,6 +147,24 @@ impl CameraControl {
     /// Returns the size of the picture.
     pub const fn size(&self) -> Size {
         self.options.size
+    }
+
+    /// Returns the requested number of samples in each pixel. A device may draw fewer.
+    pub const fn samples(&self) -> Samples {
+        self.options.samples
+    }
+
+    /// Returns the number of samples after the current one.
+    pub(super) fn next_samples(&self) -> Samples {
+        let all = Samples::ALL;
+        let now = all.iter().position(|it| *it == self.options.samples);
+        all[now.map_or(0, |now| (now + 1) % all.len())]
+    }
+
+    /// Sets the number of samples, and what depends on it.
+    pub(super) fn set_samples(&mut self, samples: Samples) {
+        self.options.samples = samples;
+        self.view.fade_far = samples != Samples::One;
     }
 
     /// Returns the current light, air and colours.

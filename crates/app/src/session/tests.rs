@@ -1,4 +1,4 @@
-use drystone_render::{Image, SlotPolicy, SoftDevice};
+use drystone_render::{Image, Samples, SlotPolicy, SoftDevice};
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
 use drystone_world::{
     GeneratedWorld, GeneratorConfig, MovingConfig, MovingKind, MovingWorld, Opened, VoxelRay, World,
@@ -307,6 +307,45 @@ fn a_moving_scene_changes_in_every_frame() {
     settle(&mut session);
     next(&mut session);
     assert!((0..4).all(|_| next(&mut session)));
+}
+
+#[test]
+fn samples_are_switched_and_stay_on_another_device() {
+    let mut session = session(Host::Page);
+    let one = picture(&mut session);
+    apply(&mut session, Action::NextSamples);
+    let four = picture(&mut session);
+    assert!(four != one && session.camera().view().fade_far);
+    session.detach();
+    attach(&mut session);
+    settle(&mut session);
+    assert!(picture(&mut session) == four);
+    apply(&mut session, Action::Samples(Samples::One));
+    assert!(picture(&mut session) == one && !session.camera().view().fade_far);
+}
+
+/// Measuring leaves picture and switches unchanged, also if it is cancelled within a round.
+#[test]
+fn costs_are_measured_without_changing_the_picture() {
+    let mut session = session(Host::Page);
+    apply(&mut session, Action::Shadows);
+    let before = picture(&mut session);
+    assert!(session.costs().is_none());
+    apply(&mut session, Action::MeasureCosts);
+    assert!(session.is_measuring() && session.is_active());
+    assert!(session.begin_round().unwrap());
+    assert!(session.picture().unwrap().unwrap().0 == before, "in a round");
+    for _ in 0..100 {
+        session.measure_round().unwrap();
+        assert!(picture(&mut session) == before);
+    }
+    assert!(!session.is_measuring());
+    let costs = *session.costs().unwrap();
+    assert!(costs.picture_ms > 0.0);
+    let measured = [CostSwitch::Samples, CostSwitch::Shadows].map(|it| costs.of(it).is_some());
+    assert_eq!(measured, [true; 2]);
+    session.detach();
+    assert!(session.costs().is_none(), "another device has other costs");
 }
 
 /// A moving scene keeps moving if there is no memory for its meshes, with coarser voxels.

@@ -15,7 +15,7 @@ use super::{
     overlay::{EditFacts, Facts},
     status::Status,
 };
-use crate::{AppError, output, samples, settings::Settings};
+use crate::{AppError, output, settings::Settings};
 
 /// Delay until a check that cannot be done now.
 const CHECK_INTERVAL: Duration = Duration::from_millis(260);
@@ -49,7 +49,10 @@ impl Viewer {
         }
         match self.screen.draw(&mut self.session) {
             Ok(stats) => self.drawn(event_loop, now.elapsed(), stats),
-            Err(error) => self.recover(event_loop, error),
+            Err(error) => return self.recover(event_loop, error),
+        }
+        if let Err(error) = self.session.measure_round() {
+            self.recover(event_loop, error);
         }
     }
 
@@ -175,7 +178,6 @@ impl Viewer {
     pub(super) fn open_device(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
         self.screen.open_device(event_loop, &mut self.session, self.options.drawing.backend)?;
         let Some(stage) = self.session.stage() else { return Ok(()) };
-        samples::set_samples(stage.renderer(), self.options.drawing.samples)?;
         let output = stage.renderer().output();
         let (backend, is_software) = (output.describe(), output.info().is_software);
         // A frame on the CPU has no time for shadows.
@@ -303,9 +305,10 @@ fn facts<'a>(
     let (is_on, editor) = (editing.is_on(), editing.editor());
     let (brush, history) = (editor.brush, editor.history());
     let (can_undo, can_redo) = (history.undo_count() > 0, history.redo_count() > 0);
-    let drawn = session.drawn();
+    let (drawn, costs) = (session.drawn(), session.costs().copied());
     let drawing = session.stage()?.renderer();
     let (held, cull) = (drawing.held(), drawing.cull());
+    let samples = drawing.output().info().samples;
     let pool = drawing.pool();
     let ranges = needs_ranges.then(|| pool.map_or(Vec::new(), VertexPool::ranges));
     let pool = pool.map(VertexPool::stats);
@@ -328,6 +331,8 @@ fn facts<'a>(
         ranges,
         view,
         cull,
+        samples,
+        costs,
         has_levels,
         is_walking,
         hour,

@@ -30,8 +30,9 @@ fn switched(read: SceneOptions, shown: &SceneOptions) -> SceneOptions {
     let LookArgs { hour, tint, wire, shadows, .. } = shown.air;
     let tint = tint.filter(|_| read.source.model_path().is_none());
     let air = LookArgs { hour, tint, wire, shadows, ..read.air.clone() };
-    let DrawingArgs { backend, cull, .. } = shown.drawing;
-    SceneOptions { drawing: DrawingArgs { backend, cull, ..read.drawing }, air, ..read }
+    let DrawingArgs { backend, cull, samples, .. } = shown.drawing;
+    let drawing = DrawingArgs { backend, cull, samples, ..read.drawing };
+    SceneOptions { drawing, air, ..read }
 }
 
 /// Returns the options for opening another file, or the same file again. Its own earlier options
@@ -109,6 +110,7 @@ impl Viewer {
         let mut options = SceneOptions { air: LookArgs::of(look), ..self.options.clone() };
         options.drawing.renderer = self.session.renderer();
         options.drawing.cull = self.session.cull();
+        options.drawing.samples = self.session.camera().samples();
         options.detail.ao = if look.occlusion { OcclusionKind::Auto } else { OcclusionKind::Off };
         options
     }

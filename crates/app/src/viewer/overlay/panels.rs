@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use drystone::{
-    Action,
+    Action, Costs,
     scene::{BackendKind, Brush, RendererKind},
 };
 use drystone_pool::{PoolRange, PoolStats};
-use drystone_render::{Cull, DrawStats, HeldStats, SlotPolicy, View};
+use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
     Align2, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, RichText, Sense, Shape,
@@ -27,6 +27,7 @@ use crate::{
 
 mod air;
 mod edit;
+mod quality;
 
 /// Data that the panels show.
 pub(crate) struct Facts<'a> {
@@ -41,6 +42,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) ranges: Option<Vec<PoolRange>>,
     pub(crate) view: View,
     pub(crate) cull: Cull,
+    /// Number of samples that the device draws.
+    pub(crate) samples: Samples,
+    /// Measured costs of switches.
+    pub(crate) costs: Option<Costs>,
     pub(crate) has_levels: bool,
     pub(crate) is_walking: bool,
     /// Hour of the day, if one was chosen.
@@ -119,6 +124,7 @@ impl Panels {
                 section(ui, "Pool", |ui| self.pool(ui, facts));
                 section(ui, "Switches", |ui| {
                     switches(ui, facts, actions);
+                    quality::show(ui, facts, actions);
                     mouse(ui, facts.settings, actions);
                 });
                 section(ui, "Light and air", |ui| air::show(ui, facts, actions));
@@ -290,13 +296,12 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
             }
         }
     });
-    let View { mask_back_faces, cull_frustum, sort_opaque, atmosphere, .. } = facts.view;
+    let View { mask_back_faces, cull_frustum, sort_opaque, .. } = facts.view;
     let switches = [
         ("mask back faces", mask_back_faces, Action::FaceMask, true),
         ("frustum culling", cull_frustum, Action::Frustum, false),
         ("sort front to back", sort_opaque, Action::Sort, false),
         ("cull on the GPU", facts.cull == Cull::Gpu, Action::Cull, false),
-        ("ambient occlusion", atmosphere.ambient_occlusion > 0.0, Action::Occlusion, true),
         ("levels of detail", facts.has_levels, Action::Levels, true),
     ];
     for (name, is_on, action, is_of_voxels) in switches {

@@ -1,4 +1,4 @@
-//! Time of day, haze, tint, shadows, wireframe.
+//! Time of day, haze, tint, wireframe.
 
 use egui::{Slider, Ui};
 
@@ -24,7 +24,6 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     }
     let switches = [
         ("tint levels of detail", facts.view.tint_levels, Action::Tint, true),
-        ("shadows", facts.view.shadows, Action::Shadows, false),
         ("wireframe", facts.view.wire, Action::Wire, false),
     ];
     for (name, is_on, action, is_of_voxels) in switches {

@@ -6,7 +6,7 @@ use egui::{Event, Modifiers, PointerButton, RawInput, Rect};
 
 use super::*;
 
-const SIZE: [f32; 2] = [300.0, 1130.0];
+const SIZE: [f32; 2] = [300.0, 1180.0];
 
 fn materials() -> MaterialTable {
     let mut materials = MaterialTable::new();
@@ -43,6 +43,8 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         ranges: Some(Vec::new()),
         view: View::new(Camera::default()),
         cull: Cull::Cpu,
+        samples: Samples::Four,
+        costs: None,
         has_levels: false,
         is_walking: false,
         hour: None,
@@ -111,7 +113,15 @@ fn every_switch_can_be_reached() {
         Action::OpenDialog,
         Action::OpenRecent(0),
     ];
-    let air = [Action::Levels, Action::Tint, Action::Shadows, Action::Wire];
+    let air = [
+        Action::Levels,
+        Action::Tint,
+        Action::Shadows,
+        Action::Wire,
+        Action::Samples(Samples::One),
+        Action::Samples(Samples::Eight),
+        Action::MeasureCosts,
+    ];
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
     let backends = [BackendKind::Wgpu, BackendKind::Soft].map(Action::Backend);
@@ -123,7 +133,11 @@ fn every_switch_can_be_reached() {
     assert!(done.iter().any(|it| matches!(it, Action::MouseSpeed(_))));
     assert!(done.iter().any(|it| matches!(it, Action::Hour(_))));
     assert!(done.iter().any(|it| matches!(it, Action::Haze(_))));
-    for same in [Action::Renderer(RendererKind::Pool), Action::Backend(BackendKind::Gl)] {
+    for same in [
+        Action::Renderer(RendererKind::Pool),
+        Action::Backend(BackendKind::Gl),
+        Action::Samples(Samples::Four),
+    ] {
         assert!(!done.contains(&same), "{same:?} is already active");
     }
 }
