@@ -2,6 +2,7 @@
 import init, { Edits, Page, key_list, script_keys } from './drystone_web.js';
 import { bytesOf, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
+import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { saveEdits } from './saving.js';
 
 const find = (name) => document.getElementById(name);
@@ -32,6 +33,7 @@ let faultAt = 0;
 let reported = null;
 let worstMs = 0;
 let wordsAt = 0;
+const rounds = new Rounds();
 // What this script does for a key, by its name in the key table.
 let scriptKeys = {};
 
@@ -88,6 +90,10 @@ const requestFrame = () => {
 function frame(now) {
   isRequested = false;
   if (!page) return;
+  if (rounds.isOpen) {
+    requestFrame();
+    return;
+  }
   const begun = performance.now();
   let more;
   try {
@@ -106,6 +112,11 @@ function frame(now) {
     find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
     [wordsAt, worstMs] = [now, 0];
     reportDamage();
+    showQuality(find, page);
+  }
+  if (page.is_measuring()) {
+    const it = page;
+    rounds.next(it, () => page === it).catch((error) => { if (page === it) recover(error); });
   }
   if (more) requestFrame();
 }
@@ -184,6 +195,7 @@ const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeo
 /// Replaces the current page by the one that `open` returns. If that fails, the current page continues.
 async function show(words, open) {
   const old = page && setAside();
+  let wrong = '';
   find('loading').textContent = words;
   setState('loading');
   showMessage('');
@@ -191,6 +203,7 @@ async function show(words, open) {
   try {
     page = await open(...pixels());
     setSun(page);
+    wrong = setQuality(page, old);
     old?.free();
     reported = null;
   } catch (error) {
@@ -200,6 +213,7 @@ async function show(words, open) {
     showMessage(`${error}`);
   }
   hideMessage('waiting');
+  if (wrong) showMessage(wrong);
   Object.assign(document.body.dataset, { settled: false, levels: page.has_levels() });
   setState('ready');
   canvas.focus();
@@ -350,5 +364,6 @@ find('close').addEventListener('click', () => {
   showMessage('');
   canvas.focus();
 });
+listenToQuality({ find, act, canvas });
 listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

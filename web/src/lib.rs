@@ -23,4 +23,4 @@ mod opening;
 mod page;
 
 pub use check::check;
-pub use page::{Edits, Page, key_list, script_keys};
+pub use page::{Edits, Page, cost_method, key_list, script_keys};

@@ -1,3 +1,4 @@
+mod quality;
 mod saving;
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use web_sys::HtmlCanvasElement;
 use web_time::Instant;
 
 use crate::opening::{EditsFile, Opened};
+pub use quality::cost_method;
 use saving::SaveProgress;
 
 /// Limit for edits in memory, in bytes, including those that can be undone.
@@ -36,6 +38,8 @@ pub struct Page {
     /// File of the edits.
     pub(crate) file: EditsFile,
     pub(crate) progress: SaveProgress,
+    /// Whether the page still has to find out which switches the device affords.
+    pub(crate) chooses: bool,
 }
 
 #[wasm_bindgen]
@@ -95,6 +99,7 @@ impl Page {
         if was_editing {
             self.write_if_large();
         }
+        self.choose()?;
         let moves = self.session.camera().is_moving();
         let followed = self.session.follow(if moves { WORK_MOVING } else { WORK_STILL });
         let drawn =
@@ -233,7 +238,7 @@ impl Page {
             max_edit_bytes: MAX_EDIT_BYTES,
         };
         let session = Session::new(content, &options);
-        let mut page = Self { session, file, progress: SaveProgress::default() };
+        let mut page = Self { session, file, progress: SaveProgress::default(), chooses: false };
         page.open(canvas).await?;
         Ok(page)
     }
@@ -248,6 +253,11 @@ impl Page {
 
     /// Executes an action. Returns false for actions that the script executes.
     fn apply(&mut self, action: Action) -> Result<bool, String> {
+        // The user has chosen.
+        self.chooses &= !matches!(
+            action,
+            Action::Samples(_) | Action::NextSamples | Action::Shadows | Action::Occlusion
+        );
         let rest = self.session.apply(action).map_err(|error| error.to_string())?;
         self.write_if_large();
         // A page has no log; the message says the same.

@@ -26,11 +26,12 @@ export const ARGUMENTS = [
 
 export const check = (is, words) => { if (!is) throw new Error(words); };
 
-/// Returns the picture that `drystone shot` draws with the software rasteriser and one sample a pixel, as the page does.
-export function expected(name, words) {
+/// Returns the picture that `drystone shot` draws with the software rasteriser. A page on a software
+/// device has one sample a pixel and no shadows.
+export function expected(name, words, samples = '1', shadows = 'off') {
   const file = join(pictures, `${name}.expected.png`);
   const size = `${SIZE.width}x${SIZE.height}`;
-  const drawing = ['--size', size, '--backend', 'soft', '--samples', '1', '--shadows', 'off'];
+  const drawing = ['--size', size, '--backend', 'soft', '--samples', samples, '--shadows', shadows];
   const done = spawnSync(drystone, ['shot', ...words, ...drawing, '-o', file], { encoding: 'utf8' });
   check(done.status === 0, `drystone shot ${words.join(' ')}: ${done.error ?? done.stderr}`);
   return readFileSync(file);

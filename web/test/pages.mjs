@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { WORLD, agree, check, dist, drop, dropAll, expected, noteDevices, open, picture, pictures, expectMessage, words } from './kit.mjs';
-import { compare } from './pictures.mjs';
+import { PATIENCE_MS, WORLD, agree, check, dist, drop, dropAll, expected, generated, noteDevices, open, picture, pictures, expectMessage, words } from './kit.mjs';
+import { compare, compareSampled } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
 /// Addresses that are not valid, with their messages. The numbers of the second and the third would be
@@ -32,6 +32,33 @@ export const pages = {
     const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams({ ...WORLD, seed })}`, noteDevices);
     const options = ['--chunks', WORLD.chunks, '--relief', WORLD.relief, '--seed', seed, '--levels', 'on'];
     await agree(page, 'seed', expected('seed', options));
+    check(errors.length === 0, errors.join('\n'));
+    await close();
+  },
+  async 'the address chooses samples and shadows, and the card switches them'(browser, url) {
+    const address = new URLSearchParams({ ...WORLD, samples: 4, shadows: 'on' });
+    const { page, errors, close } = await open(browser, `${url}?${address}`, noteDevices);
+    const land = [...generated, '--levels', 'on'];
+    const got = await picture(page, 'sampled');
+    const seen = await compareSampled(page, expected('sampled', land, '4', 'on'), got);
+    console.log(`  sampled: ${JSON.stringify(seen)}`);
+    check(seen.agrees, 'the picture differs from the software rasteriser');
+    await page.keyboard.press('KeyH');
+    check(await page.locator('#samples').inputValue() === '4' && await page.locator('#shadows').isChecked(), 'the card shows other switches');
+    await page.locator('#measure').click();
+    await page.waitForFunction(() => document.getElementById('shadows-cost').textContent.includes(' ms'), null, { timeout: PATIENCE_MS });
+    const costs = await page.locator('#quality output').allTextContents();
+    console.log(`  costs of samples, shadows, ambient occlusion: ${costs.join(', ')}`);
+    check(costs.every((cost) => cost.endsWith(' ms')), costs.join(', '));
+    await page.screenshot({ path: join(pictures, 'quality.png') });
+    const again = await picture(page, 'sampled-measured');
+    check((await compare(page, got, again)).share === 0, 'measuring changes the picture');
+    await page.locator('#shadows').uncheck();
+    await page.locator('#samples').selectOption('1');
+    await agree(page, 'plain', expected('plain', land));
+    await page.keyboard.press('KeyU');
+    await page.keyboard.press('KeyJ');
+    check((await compare(page, got, await picture(page, 'sampled-again'))).share === 0, 'the keys switch something else');
     check(errors.length === 0, errors.join('\n'));
     await close();
   },

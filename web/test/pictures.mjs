@@ -7,6 +7,13 @@ const STRAY = 0.0002;
 /// Largest share of pixels with a larger difference, in total.
 const SILHOUETTE = 0.01;
 
+/// Difference of a channel that is visible on an edge, and the largest shares of pixels with several
+/// samples and shadows that may differ by more than that, or by more than the tolerance: those of
+/// crates/app/tests/it/sampled_pictures.rs and crates/render/src/shadows/tests.rs.
+const CLEARLY = 16;
+const EDGES = 0.02;
+const ROUNDED = 0.1;
+
 /// Runs in the page: two pictures as base64 of PNG, the first the expected one.
 async function difference([reference, got, tolerance]) {
   const decode = async (text) => {
@@ -46,8 +53,14 @@ async function difference([reference, got, tolerance]) {
 }
 
 /// Returns the differences of two pictures, and whether they are within the limits.
-export async function compare(page, reference, got) {
+export async function compare(page, reference, got, tolerance = TOLERANCE) {
   const texts = [reference, got].map((bytes) => bytes.toString('base64'));
-  const seen = await page.evaluate(difference, [...texts, TOLERANCE]);
+  const seen = await page.evaluate(difference, [...texts, tolerance]);
   return { ...seen, agrees: seen.strayShare <= STRAY && seen.share <= SILHOUETTE };
+}
+
+/// Compares pictures with several samples a pixel and shadows.
+export async function compareSampled(page, reference, got) {
+  const [rounded, clear] = [await compare(page, reference, got), await compare(page, reference, got, CLEARLY)];
+  return { rounded: rounded.share, clear: clear.share, agrees: rounded.share <= ROUNDED && clear.share <= EDGES };
 }
