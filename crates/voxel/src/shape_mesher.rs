@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
 
 use crate::shape::Mask;
-use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, ShapeBox, ShapeKind};
+use crate::{ChunkMesh, Material, MaterialKind, MaterialTable, PaddedChunk, ShapeBox, ShapeKind};
 
 /// Meshes voxels whose material has a [`Shape`](crate::Shape), in [fine](Quad::fine) quads of the
 /// same 8 bytes.
@@ -300,7 +300,7 @@ impl<'a> Voxels<'a> {
     }
 
     fn is_drawn_opaque(&self, material: Material) -> bool {
-        self.table.get(material).is_some_and(|kind| kind.is_shape_opaque())
+        self.table.get(material).is_some_and(MaterialKind::is_shape_opaque)
     }
 
     fn have_one_color(&self, a: Material, b: Material) -> bool {

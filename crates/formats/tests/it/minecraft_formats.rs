@@ -227,7 +227,12 @@ fn states_of_blocks_have_their_shape_and_unknown_ones_are_reported() {
         world.materials().get(material).unwrap()
     };
     let boxes = |x: i32| -> Vec<[[u8; 3]; 2]> {
-        kind(x).shape.iter().flat_map(|it| it.boxes()).map(|it| [it.min, it.max]).collect()
+        kind(x)
+            .shape
+            .iter()
+            .flat_map(drystone_voxel::Shape::boxes)
+            .map(|it| [it.min, it.max])
+            .collect()
     };
     assert_eq!(boxes(0), [[[0; 3], [16, 8, 16]]]);
     assert_eq!(boxes(1), [[[0, 8, 0], [16; 3]]]);

@@ -165,9 +165,13 @@ impl Platform {
     }
 }
 
-/// Opens the display of every EGL device, hardware first, with the devices' names.
+/// Name and display of an EGL device.
 #[cfg(not(target_vendor = "apple"))]
-fn device_displays() -> Result<Vec<(String, Result<Display, String>)>, String> {
+type DeviceDisplay = (String, Result<Display, String>);
+
+/// Opens the display of every EGL device, hardware first.
+#[cfg(not(target_vendor = "apple"))]
+fn device_displays() -> Result<Vec<DeviceDisplay>, String> {
     use glutin::api::egl::{device::Device, display::Display as EglDisplay};
     let devices = Device::query_devices().map_err(|error| format!("no EGL devices: {error}"))?;
     let mut devices: Vec<Device> = devices.collect();
