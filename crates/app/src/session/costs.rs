@@ -1,4 +1,4 @@
-//! What samples, shadows and ambient occlusion cost, measured with pictures of the current view.
+//! Costs of samples, shadows and ambient occlusion, measured with pictures of the current view.
 //!
 //! ```text
 //!  begin_round ─► draw_round ─► end_round      a round has pictures of one variant
@@ -41,7 +41,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// How the costs are measured, for users.
+    /// Description of the measurement for users.
     pub const METHOD: &str = "Measured with pictures of the current view, which are not shown: \
         the median time with the switch minus the median time without it. Samples include the \
         fading of far faces. Shadows do not include maps that a moving camera draws again; ambient \
