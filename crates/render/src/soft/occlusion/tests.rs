@@ -86,8 +86,11 @@ fn faded_voxels_have_the_mean_of_their_corners() {
 
 #[test]
 fn quads_without_ambient_occlusion_are_unchanged() {
-    for bits in [0, !CORNERS] {
-        assert_eq!(pixel_kind([u32::MAX, bits], || unreachable!()), bits);
+    // The position of a fine quad is where other quads have their occlusion.
+    for (word, bits) in
+        [(0, 0), (!(CORNERS | FINE), !(CORNERS | FINE)), (u32::MAX, FACE_AND_MATERIAL)]
+    {
+        assert_eq!(pixel_kind([u32::MAX, word], || unreachable!()), bits);
         let kind = PixelKind { word: bits, ..PixelKind::default() };
         assert_eq!(darkness(kind, IVec3::ZERO, || unreachable!(), || unreachable!()), None);
     }
