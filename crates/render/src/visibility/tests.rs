@@ -9,15 +9,19 @@ fn mesh(origin: [i32; 3]) -> DrawData {
 
 #[test]
 fn face_directions_are_dropped_only_when_wholly_behind() {
-    let camera = Camera { position: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
+    let camera = Camera { position: DVec3::new(40.0, 16.0, -0.5), ..Camera::default() };
     let visibility = Visibility::new(&camera, 1.0);
     let seen = visibility.visible_faces(&mesh([0; 3]));
     // East of the box: its +X faces show, its −X faces cannot.
     assert!(seen.contains(Face::PosX) && !seen.contains(Face::NegX));
     // Within the box's height: both show.
     assert!(seen.contains(Face::PosY) && seen.contains(Face::NegY));
-    // Half a voxel inside its north side: +Z faces lie at 1 and beyond, ahead of the camera.
+    // Half a voxel outside its north side: +Z faces lie beyond 0, ahead of the camera.
     assert!(seen.contains(Face::NegZ) && !seen.contains(Face::PosZ));
+    // Half a voxel inside: a +Z face of a fine quad can lie behind the camera.
+    let camera = Camera { position: DVec3::new(40.0, 16.0, 0.5), ..Camera::default() };
+    let seen = Visibility::new(&camera, 1.0).visible_faces(&mesh([0; 3]));
+    assert!(seen.contains(Face::NegZ) && seen.contains(Face::PosZ));
 }
 
 /// Whether any face with this direction points towards `position`, for a mesh of `side` voxels
