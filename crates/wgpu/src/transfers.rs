@@ -14,14 +14,15 @@ const DETOUR_BYTES: u64 = 1 << 20;
 ///
 /// wgpu carries out its own writes before the commands that are submitted after them, for any order
 /// of the calls. So copies are gathered, and submitted before the next write that is one of wgpu's.
-/// Small writes to buffers with [`wgpu::BufferUsages::STORAGE`] are gathered too: 16 or more of them
-/// become one compute pass among the copies, where the device has compute shaders. Without a large
-/// write in between, everything is submitted with the frame.
+/// With [`gathering`](Self::gathering), small writes to buffers with [`wgpu::BufferUsages::STORAGE`]
+/// are gathered too: 16 or more of them become one compute pass among the copies, where the device has
+/// compute shaders. Without a large write in between, everything is submitted with the frame.
 #[derive(Debug, Default)]
 pub struct Transfers {
     encoder: Option<wgpu::CommandEncoder>,
     detour: Option<wgpu::Buffer>,
     small: SmallWrites,
+    gathers: bool,
 }
 
 /// A range of bytes to be copied. All values are multiples of 4.
@@ -36,6 +37,17 @@ pub struct CopyBytes {
 }
 
 impl Transfers {
+    /// Creates transfers that gather small writes. A later call returns the errors of such writes, also
+    /// that of a lost device.
+    pub fn gathering() -> Self {
+        Self { gathers: true, ..Self::default() }
+    }
+
+    /// Sets whether small writes are gathered from now on.
+    pub const fn set_gathering(&mut self, gathers: bool) {
+        self.gathers = gathers;
+    }
+
     /// Writes bytes to a buffer.
     ///
     /// # Errors
@@ -48,7 +60,7 @@ impl Transfers {
         (what, offset_bytes): (&'static str, u64),
         bytes: &[u8],
     ) -> Result<(), GpuError> {
-        if self.small.takes(gpu, buffer, offset_bytes, bytes.len()) {
+        if self.gathers && self.small.takes(gpu, buffer, offset_bytes, bytes.len()) {
             if self.small.add(buffer, offset_bytes, bytes) {
                 return Ok(());
             }

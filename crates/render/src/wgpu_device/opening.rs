@@ -135,7 +135,7 @@ impl WgpuDevice {
             pattern,
             indirect,
             info,
-            transfers: Transfers::default(),
+            transfers: Transfers::gathering(),
             progress: FrameCounter::default(),
             culler: None,
             overlay: None,

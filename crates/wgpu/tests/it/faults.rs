@@ -105,6 +105,25 @@ fn a_lost_device_is_an_error_of_every_call() {
     assert_eq!(filled, Err(GpuError::Lost { what: "a test" }));
 }
 
+/// Gathered writes to a lost device are an error of the next draw.
+#[test]
+fn gathered_writes_that_are_lost_fail_the_next_draw() {
+    let Some(screen) = Screen::open("gathered_writes_that_are_lost_fail_the_next_draw") else {
+        return;
+    };
+    let mut buffers = open(&screen, small_pool(), PULLED).unwrap();
+    buffers.gather_writes(true);
+    let mut pool = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
+    let dots = [Dot { x: 0, rgba: 0 }; 10];
+    for _ in 0..20 {
+        pool.insert(&dots, &[10], 0, &mut buffers).unwrap();
+    }
+    screen.device.destroy();
+    pool.insert(&dots, &[10], 0, &mut buffers).unwrap();
+    buffers.submitted(&mut pool);
+    assert!(matches!(buffers.take_error(), Some(GpuError::Lost { .. })));
+}
+
 /// Per-draw data that could not be written is an error of the next draw.
 #[test]
 fn per_draw_data_that_is_not_written_fails_the_next_draw() {
