@@ -18,11 +18,10 @@ use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawWindowHandle};
 
 use crate::window_target::WindowTarget;
 
-/// The first displays of all EGL devices, which stay open until the process ends. A driver of NVIDIA
-/// (580) sometimes refuses the contexts of other threads after one thread has closed its display of
-/// the same device.
+/// Displays of EGL devices that contexts were made on. They are never closed: a driver of NVIDIA (580)
+/// has one display for each device, and closing it ends all its contexts.
 #[cfg(not(target_vendor = "apple"))]
-static KEPT_OPEN: std::sync::OnceLock<Vec<Display>> = std::sync::OnceLock::new();
+static DISPLAYS: std::sync::Mutex<Vec<Vec<DeviceDisplay>>> = std::sync::Mutex::new(Vec::new());
 
 /// A context and its target, if that is a window.
 pub(super) struct Platform {
@@ -47,20 +46,21 @@ impl Platform {
     /// errors of the other devices.
     #[cfg(not(target_vendor = "apple"))]
     pub(super) fn headless() -> (Vec<Self>, Vec<String>) {
-        let displays = match device_displays() {
-            Ok(displays) => displays,
-            Err(reason) => return (Vec::new(), vec![reason]),
-        };
-        let opened = displays.iter().filter_map(|(_, display)| display.clone().ok());
-        KEPT_OPEN.get_or_init(|| opened.collect());
-        let (mut platforms, mut faults) = (Vec::new(), Vec::new());
-        for (device, display) in displays {
-            match display.and_then(Self::on_display) {
-                Ok(platform) => platforms.push(platform),
-                Err(reason) => faults.push(format!("{device}: {reason}")),
-            }
+        let opened = || DISPLAYS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // They fail if another library of the process has closed them, as wgpu does on OpenGL.
+        let last = opened().last().cloned();
+        let last = last.map(|displays| contexts(&displays));
+        if let Some(found) = last.filter(|(platforms, _)| !platforms.is_empty()) {
+            return found;
         }
-        (platforms, faults)
+        match device_displays() {
+            Ok(displays) => {
+                let found = contexts(&displays);
+                opened().push(displays);
+                found
+            }
+            Err(reason) => (Vec::new(), vec![reason]),
+        }
     }
 
     /// Returns no contexts: this system has no suitable contexts without a window.
@@ -163,6 +163,19 @@ impl Platform {
             None => Ok(()),
         }
     }
+}
+
+/// Creates a context on every display that supports it. Also returns the errors of the others.
+#[cfg(not(target_vendor = "apple"))]
+fn contexts(displays: &[DeviceDisplay]) -> (Vec<Platform>, Vec<String>) {
+    let (mut platforms, mut faults) = (Vec::new(), Vec::new());
+    for (device, display) in displays {
+        match display.clone().and_then(Platform::on_display) {
+            Ok(platform) => platforms.push(platform),
+            Err(reason) => faults.push(format!("{device}: {reason}")),
+        }
+    }
+    (platforms, faults)
 }
 
 /// Name and display of an EGL device.
