@@ -7,6 +7,7 @@ use crate::{
     frame_counter::FrameNumbers,
     gpu::Gpu,
     pool_buffers::FrameDraws,
+    transfers::WriteMode,
     vertices::{VertexBuffers, VertexInput, fit},
 };
 
@@ -105,6 +106,12 @@ impl IndexedBuffers {
             count += calls.draw(pass, commands, run.commands.clone());
         }
         Ok(count)
+    }
+
+    /// Sets when writes of at most 64 KiB to pulled vertices and their per-draw data are carried out.
+    /// With [`WriteMode::Gathered`], the next draw returns their errors instead of the pool.
+    pub const fn set_write_mode(&mut self, mode: WriteMode) {
+        self.vertices.elements.transfers.set_mode(mode);
     }
 
     /// Reports that a frame was submitted, and frees what completed frames have read. Call it after

@@ -22,5 +22,6 @@ pub use error::GpuError;
 pub use frame_counter::FrameNumbers;
 pub use indexed_buffers::IndexedBuffers;
 pub use pool_buffers::PoolBuffers;
+pub use transfers::WriteMode;
 pub use vertices::VertexInput;
 pub use wgpu;

@@ -12,6 +12,7 @@ use crate::{
     error::GpuError,
     frame_counter::{FrameCounter, FrameNumbers},
     gpu::Gpu,
+    transfers::WriteMode,
     vertices::{VertexBuffers, VertexInput, fit},
 };
 
@@ -31,7 +32,7 @@ use crate::{
 /// # Cost
 /// A draw uploads 20 bytes a command and encodes one call for each run of commands. Without indirect
 /// first instance, on Direct3D 12 and in browsers, it encodes one call for each command. A write is a
-/// `Queue::write_buffer`, unless [writes are gathered](Self::gather_writes). Moves are gathered in one
+/// `Queue::write_buffer`, unless [writes are gathered](Self::set_write_mode). Moves are gathered in one
 /// encoder, and submitted before the next write or draw.
 ///
 /// # Examples
@@ -121,14 +122,10 @@ impl PoolBuffers {
         culler.draw(pass, list, |pass, buffer| vertices.bind(pass, buffer).map(|()| true))
     }
 
-    /// Sets whether small writes to pulled vertices and their per-draw data are gathered until the next
-    /// draw. By default they are not.
-    ///
-    /// wgpu separates writes to one buffer by barriers, which makes hundreds of changed meshes a frame
-    /// slow on GPUs. Gathered, 16 or more writes of at most 64 KiB become one copy and one compute pass.
-    /// The next draw then returns the errors of writes, also that of a lost device, instead of the pool.
-    pub const fn gather_writes(&mut self, gathers: bool) {
-        self.vertices.elements.transfers.set_gathering(gathers);
+    /// Sets when writes of at most 64 KiB to pulled vertices and their per-draw data are carried out.
+    /// With [`WriteMode::Gathered`], the next draw returns their errors instead of the pool.
+    pub const fn set_write_mode(&mut self, mode: WriteMode) {
+        self.vertices.elements.transfers.set_mode(mode);
     }
 
     /// Reports that a frame was submitted, and frees what completed frames have read. Call it after

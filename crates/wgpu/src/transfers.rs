@@ -14,7 +14,7 @@ const DETOUR_BYTES: u64 = 1 << 20;
 ///
 /// wgpu carries out its own writes before the commands that are submitted after them, for any order
 /// of the calls. So copies are gathered, and submitted before the next write that is one of wgpu's.
-/// With [`gathering`](Self::gathering), small writes to buffers with [`wgpu::BufferUsages::STORAGE`]
+/// With [`WriteMode::Gathered`], small writes to buffers with [`wgpu::BufferUsages::STORAGE`]
 /// are gathered too: 16 or more of them become one compute pass among the copies, where the device has
 /// compute shaders. Without a large write in between, everything is submitted with the frame.
 #[derive(Debug, Default)]
@@ -22,7 +22,21 @@ pub struct Transfers {
     encoder: Option<wgpu::CommandEncoder>,
     detour: Option<wgpu::Buffer>,
     small: SmallWrites,
-    gathers: bool,
+    mode: WriteMode,
+}
+
+/// Time at which small writes are carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Each by itself, when it is made. Its own call returns its errors.
+    #[default]
+    Single,
+    /// Together, before the next draw, in one copy and one compute pass if there are 16 or more. A later
+    /// call returns their errors, also that of a lost device.
+    ///
+    /// wgpu separates writes to one buffer by barriers, which makes hundreds of changed meshes a frame
+    /// slow on GPUs.
+    Gathered,
 }
 
 /// A range of bytes to be copied. All values are multiples of 4.
@@ -37,15 +51,14 @@ pub struct CopyBytes {
 }
 
 impl Transfers {
-    /// Creates transfers that gather small writes. A later call returns the errors of such writes, also
-    /// that of a lost device.
-    pub fn gathering() -> Self {
-        Self { gathers: true, ..Self::default() }
+    /// Creates transfers without any.
+    pub fn new(mode: WriteMode) -> Self {
+        Self { mode, ..Self::default() }
     }
 
-    /// Sets whether small writes are gathered from now on.
-    pub const fn set_gathering(&mut self, gathers: bool) {
-        self.gathers = gathers;
+    /// Sets when small writes are carried out from now on.
+    pub const fn set_mode(&mut self, mode: WriteMode) {
+        self.mode = mode;
     }
 
     /// Writes bytes to a buffer.
@@ -60,7 +73,9 @@ impl Transfers {
         (what, offset_bytes): (&'static str, u64),
         bytes: &[u8],
     ) -> Result<(), GpuError> {
-        if self.gathers && self.small.takes(gpu, buffer, offset_bytes, bytes.len()) {
+        if self.mode == WriteMode::Gathered
+            && self.small.takes(gpu, buffer, offset_bytes, bytes.len())
+        {
             if self.small.add(buffer, offset_bytes, bytes) {
                 return Ok(());
             }

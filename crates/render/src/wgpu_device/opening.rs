@@ -2,7 +2,10 @@
 
 use drystone_mesh::Quad;
 use drystone_pool::Access;
-use drystone_wgpu::parts::{FrameCounter, Gpu, Transfers, quad_pattern};
+use drystone_wgpu::{
+    WriteMode,
+    parts::{FrameCounter, Gpu, Transfers, quad_pattern},
+};
 
 use super::{
     Api, WgpuDevice,
@@ -135,7 +138,7 @@ impl WgpuDevice {
             pattern,
             indirect,
             info,
-            transfers: Transfers::gathering(),
+            transfers: Transfers::new(WriteMode::Gathered),
             progress: FrameCounter::default(),
             culler: None,
             overlay: None,

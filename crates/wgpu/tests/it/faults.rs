@@ -112,7 +112,7 @@ fn gathered_writes_that_are_lost_fail_the_next_draw() {
         return;
     };
     let mut buffers = open(&screen, small_pool(), PULLED).unwrap();
-    buffers.gather_writes(true);
+    buffers.set_write_mode(drystone_wgpu::WriteMode::Gathered);
     let mut pool = VertexPool::<Dot, u32>::new(buffers.pool_config()).unwrap();
     let dots = [Dot { x: 0, rgba: 0 }; 10];
     for _ in 0..20 {

@@ -1,7 +1,10 @@
 //! Writes and copies in any order leave the bytes that they leave in plain memory.
 
 use drystone_testing::Random;
-use drystone_wgpu::parts::{CopyBytes, Gpu, Transfers};
+use drystone_wgpu::{
+    WriteMode,
+    parts::{CopyBytes, Gpu, Transfers},
+};
 
 use crate::screen::Screen;
 
@@ -28,7 +31,12 @@ impl Twin {
                 (buffer, vec![0; WORDS as usize])
             })
             .into();
-        Self { gpu, transfers: Transfers::gathering(), buffers, random: Random::new(seed) }
+        Self {
+            gpu,
+            transfers: Transfers::new(WriteMode::Gathered),
+            buffers,
+            random: Random::new(seed),
+        }
     }
 
     /// A first word and a number of words, rarely a large one.
@@ -121,7 +129,7 @@ fn many_writes_need_several_passes() {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
     let len = 70_000 + 180 * 11_000;
     let buffer = gpu.buffer("a buffer", len * 4, usage | wgpu::BufferUsages::COPY_DST).unwrap();
-    let mut transfers = Transfers::gathering();
+    let mut transfers = Transfers::new(WriteMode::Gathered);
     let mut write = |words: std::ops::Range<u32>| {
         let place = ("a buffer", u64::from(words.start) * 4);
         let words: Vec<u32> = words.collect();
