@@ -297,6 +297,13 @@ fn shapes() -> World {
             world.set(VoxelPos::new(x, 0, z), Material(first + height));
         }
     }
+    // Cubes beside cubes, which have corners to darken.
+    for (z, x) in (7..13_i32).flat_map(|z| (-7..7_i32).map(move |x| (z, x))) {
+        let height = if x.rem_euclid(4) < 2 && z.rem_euclid(4) < 2 { 1 } else { -2 };
+        for y in -2..=height {
+            world.set(VoxelPos::new(x, y, z), Material(4));
+        }
+    }
     world
 }
 
