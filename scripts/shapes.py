@@ -134,7 +134,7 @@ def is_right(expected, boxes):
 
 
 def material_of(name, state, materials):
-    """The boxes of a state: the material whose name lists only properties of the state."""
+    """The boxes of a state: the material that lists most properties, and only those of the state."""
     for listed, boxes in materials.get(name, []):
         if all(state.get(key) == value for key, value in listed):
             return boxes
@@ -147,8 +147,9 @@ def read_materials(report):
         words = material["name"].split(" ")
         listed = [tuple(word.split("=")) for word in words[1:] if "=" in word]
         boxes = [tuple(low + high) for low, high in material.get("boxes", [])] or list(CUBE)
-        if len(words) > 1 and "boxes" in material:
-            materials.setdefault(words[0], []).append((listed, boxes))
+        materials.setdefault(words[0], []).append((listed, boxes))
+    for states in materials.values():
+        states.sort(key=lambda state: -len(state[0]))
     return materials
 
 
