@@ -1,3 +1,4 @@
+use drystone_mesh::Quad;
 use glam::DVec3;
 use proptest::prelude::*;
 
@@ -25,12 +26,12 @@ fn face_directions_are_dropped_only_when_wholly_behind() {
 }
 
 /// Whether any face with this direction points towards `position`, for a mesh of `side` voxels
-/// a side. Tests all planes that its faces can lie in, one by one.
+/// a side. Tests all planes that its faces can lie in, one by one: those of fine quads too.
 fn is_seen(mesh: &DrawData, side: u32, position: DVec3, face: Face) -> bool {
     let axis = face.axis();
-    let planes = (0..side).map(|voxel| {
-        let plane = i64::from(voxel + u32::from(face.is_positive())) << mesh.level;
-        (i64::from(mesh.origin[axis]) + plane) as f64
+    let planes = (0..side * Quad::FINE_CELLS).map(|cell| {
+        let plane = f64::from((cell + u32::from(face.is_positive())) << mesh.level);
+        f64::from(mesh.origin[axis]) + plane / f64::from(Quad::FINE_CELLS)
     });
     let mut towards = planes.map(|plane| match face.is_positive() {
         true => position[axis] > plane,
