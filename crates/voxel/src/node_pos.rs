@@ -127,12 +127,15 @@ mod tests {
     #[cfg(feature = "serde")]
     #[test]
     fn values_survive_json() {
-        use alloc::format;
+        use alloc::{format, vec};
 
         use drystone_mesh::Face;
         use drystone_testing::{from_json, json_of};
 
-        use crate::{ChunkBox, LocalPos, Material, MaterialKind, Merging, MesherOptions, VoxelBox};
+        use crate::{
+            ChunkBox, LocalPos, Material, MaterialKind, Merging, MesherOptions, Shape, ShapeBox,
+            ShapeKind, VoxelBox,
+        };
 
         let chunk = ChunkPos::new(1, -2, i32::MIN);
         let chunk_text = r#"{"x":1,"y":-2,"z":-2147483648}"#;
@@ -149,8 +152,10 @@ mod tests {
         json_of(&VoxelBox::of(VoxelPos::new(i32::MAX, 0, 0)));
         assert_eq!(json_of(&Material(7)), "7");
         let glass = MaterialKind::new("glass", [1, 2, 3, 90]);
-        let text = r#"{"name":"glass","color":[1,2,3,90],"faces":null,"emission":0}"#;
+        let text = r#"{"name":"glass","color":[1,2,3,90],"faces":null,"emission":0,"shape":null}"#;
         assert_eq!(json_of(&glass), text);
+        let slab = ShapeBox { min: [0; 3], max: [16, 8, 16] };
+        json_of(&glass.clone().with_shape(Shape::new(vec![slab], ShapeKind::Opaque).unwrap()));
         json_of(&glass.clone().with_faces([[4, 5, 6]; 6]).with_emission(7));
         assert_eq!(from_json(r#"{"name":"glass","color":[1,2,3,90]}"#), Ok(glass));
         Face::ALL.iter().for_each(|face| _ = json_of(face));
