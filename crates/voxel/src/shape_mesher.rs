@@ -15,11 +15,12 @@ use crate::{ChunkMesh, Material, MaterialKind, MaterialTable, PaddedChunk, Shape
 /// [`take`](Self::take) replaces shaped voxels by air, so other meshers keep the faces of voxels beside
 /// them. [`add_to`](Self::add_to) adds the faces of their boxes. It leaves out faces, and parts of
 /// faces, that lie in another box of the voxel, that touch an opaque voxel, or that touch a box of the
-/// next voxel which is opaque or has the same colour. Equal rectangles of adjacent voxels are merged up
-/// to 4 voxels.
+/// next voxel which is opaque or of the same body. Equal rectangles of adjacent voxels are merged up to
+/// 4 voxels.
 ///
-/// Faces have no ambient occlusion, and shaped voxels darken nothing. Materials that share a colour but
-/// differ in shape count as one body, such as water of several heights.
+/// Faces have no ambient occlusion, and shaped voxels darken nothing. Materials of one colour are one
+/// body, such as lava of several heights, and so are fluids of
+/// [`MaterialTable::is_one_body`], such as water of several biomes.
 ///
 /// # Cost
 /// One pass over the voxels of the chunk, if the table has shapes; else nothing. About a microsecond
@@ -249,7 +250,7 @@ impl<'a> Voxels<'a> {
             }
             return;
         }
-        if !self.is_drawn_opaque(beyond) && !self.have_one_color(material, beyond) {
+        if !self.is_drawn_opaque(beyond) && !self.are_one_body(material, beyond) {
             return;
         }
         for part in self.boxes(next) {
@@ -272,7 +273,7 @@ impl<'a> Voxels<'a> {
             let above = self.shaped_at(above_at);
             let is_fluid =
                 self.table.shape(above).is_some_and(|shape| shape.kind() == ShapeKind::Fluid);
-            if is_fluid && self.have_one_color(material, above) || self.is_unknown(above_at) {
+            if is_fluid && self.are_one_body(material, above) || self.is_unknown(above_at) {
                 return &[ShapeBox::FULL];
             }
         }
@@ -303,9 +304,12 @@ impl<'a> Voxels<'a> {
         self.table.get(material).is_some_and(MaterialKind::is_shape_opaque)
     }
 
-    fn have_one_color(&self, a: Material, b: Material) -> bool {
+    fn are_one_body(&self, a: Material, b: Material) -> bool {
         let color = |material| self.table.get(material).map(|kind| kind.color);
-        a == b || color(a) == color(b)
+        let is_fluid = |material| {
+            self.table.shape(material).is_some_and(|shape| shape.kind() == ShapeKind::Fluid)
+        };
+        color(a) == color(b) || is_fluid(a) && is_fluid(b) && self.table.is_one_body(a, b)
     }
 }
 

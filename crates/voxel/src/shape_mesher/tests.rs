@@ -32,7 +32,8 @@ fn table() -> MaterialTable {
     let plates = [part([8, 0, 2], [8, 13, 14]), part([2, 0, 8], [14, 13, 8])];
     insert([5, 150], &plates, ShapeKind::Opaque);
     insert([6, 99], &[part([0; 3], [16, 14, 16])], ShapeKind::Fluid);
-    insert([6, 99], &[part([0; 3], [16, 6, 16])], ShapeKind::Fluid);
+    // Of another colour and the same opacity, as in another biome.
+    insert([7, 99], &[part([0; 3], [16, 6, 16])], ShapeKind::Fluid);
     table
 }
 
@@ -86,10 +87,9 @@ impl Twin<'_> {
     fn is_hidden(&self, material: Material, voxel: [u32; 3], cell: [i64; 3]) -> bool {
         let at = [0, 1, 2].map(|axis| cell[axis].div_euclid(16) as u32);
         let other = self.padded.get(at);
-        let color = |material| self.table.get(material).map(|kind| kind.color);
         let hides = match other {
             Material::AIR | GLASS => false,
-            WATER | LOW_WATER => color(material) == color(other),
+            WATER | LOW_WATER => [WATER, LOW_WATER].contains(&material),
             _ => true,
         };
         let within = [0, 1, 2].map(|axis| cell[axis].rem_euclid(16) as u8);
