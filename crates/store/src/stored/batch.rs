@@ -6,7 +6,7 @@ use drystone_formats::SourceError;
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable, NodePos};
 use rayon::ThreadPool;
 use rayon::prelude::*;
-use redb::{ReadableTable, WriteTransaction};
+use redb::{ReadableTable, Table, WriteTransaction};
 use twox_hash::XxHash3_64;
 use web_time::SystemTime;
 
@@ -15,7 +15,7 @@ use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
 use super::looks;
-use super::meta::{Head, VERSION, materials_to_bytes, sealed};
+use super::meta::{Head, LEVELS_VERSION, materials_to_bytes, sealed};
 use super::nodes::{nodes_above, stored_position};
 use super::pages::{CHUNKS, Cut, LEVELS, ValuesMut};
 use super::record;
@@ -131,8 +131,7 @@ pub(super) fn commit(
         };
         put_values(transaction, CHUNKS, &groups)?;
         put_values(transaction, LEVELS, &levels)?;
-        put_meta(transaction, &head, writer, batch)?;
-        Ok(Ok(head))
+        put_meta(transaction, head, writer, batch).map(Ok)
     })??;
     let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
     batch.chunks.iter().for_each(|(&at, chunk)| committed.index.set(at, !chunk.is_empty()));
@@ -173,28 +172,26 @@ fn put_index(
         };
     }
     let after = counts(&index);
-    head.version = VERSION;
+    head.version = head.version.max(LEVELS_VERSION);
     head.revision += 1;
     head.chunk_count = (head.chunk_count + after.0).saturating_sub(before.0);
     head.region_count = (head.region_count + after.1).saturating_sub(before.1);
     Ok(Ok(head))
 }
 
+/// Writes the metadata of a batch, and returns the head as written.
 fn put_meta(
     transaction: &WriteTransaction,
-    head: &Head,
+    mut head: Head,
     writer: u64,
     batch: &Batch,
-) -> Result<(), redb::Error> {
+) -> Result<Head, redb::Error> {
     let mut table = transaction.open_table(META)?;
+    if let Some(materials) = &batch.materials {
+        head.version = head.version.max(put_materials(&mut table, materials)?);
+    }
     table.insert(HEAD, head.to_bytes().as_slice())?;
     table.insert(WRITER, writer.to_le_bytes().as_slice())?;
-    if let Some(materials) = &batch.materials {
-        table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
-        if let Some(looks) = looks::to_bytes(materials) {
-            table.insert(LOOKS, looks.as_slice())?;
-        }
-    }
     match batch.import.as_deref() {
         None => {}
         Some([]) => drop(table.remove(IMPORT)?),
@@ -202,7 +199,20 @@ fn put_meta(
             drop(table.insert(IMPORT, sealed(progress.to_vec()).as_slice())?);
         }
     }
-    Ok(())
+    Ok(head)
+}
+
+/// Writes the table of materials, and returns the version that reads it.
+pub(super) fn put_materials(
+    table: &mut Table<'_, &'static str, &'static [u8]>,
+    materials: &MaterialTable,
+) -> Result<u32, redb::Error> {
+    let (version, bytes) = materials_to_bytes(materials);
+    table.insert(MATERIALS, bytes.as_slice())?;
+    if let Some(looks) = looks::to_bytes(materials) {
+        table.insert(LOOKS, looks.as_slice())?;
+    }
+    Ok(version)
 }
 
 /// Compresses chunks into records, by group. Empty chunks become empty records, which remove.

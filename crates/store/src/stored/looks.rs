@@ -1,17 +1,20 @@
 //! Face colours, emission and shapes of materials. They are beside the table of materials, so that earlier
 //! programs read the file too, and files without them are the same as before.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use drystone_voxel::{Face, Material, MaterialTable, Shape, ShapeBox, ShapeKind};
 
-use super::WRONG_SUM;
 use super::meta::{opened, sealed};
+use super::{WRONG_SUM, packed};
 
 /// Version of the value without shapes, its first byte.
 const VERSION: u8 = 1;
 /// Version of the value with shapes.
 const SHAPES_VERSION: u8 = 2;
+/// Version of a compressed value. What is compressed begins with one of the others.
+const PACKED_VERSION: u8 = 3;
 /// Bits of an entry: what follows its number.
 const FACES: u8 = 1;
 const EMISSION: u8 = 2;
@@ -44,7 +47,18 @@ pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
             }
         }
     }
+    if let Some(packed) = packed::pack(&bytes) {
+        bytes = [&[PACKED_VERSION], packed.as_slice()].concat();
+    }
     (bytes.len() > 1).then(|| sealed(bytes))
+}
+
+/// Decompresses a compressed value; the others stay as they are.
+fn unpacked(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    match bytes.split_first() {
+        Some((&PACKED_VERSION, packed)) => packed::unpack(packed).map(Cow::Owned),
+        _ => Some(bytes.into()),
+    }
 }
 
 /// Returns the materials with the properties in `bytes`.
@@ -53,7 +67,7 @@ pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
 /// Bytes that are damaged, that a later version wrote, or that name a material that is not in the
 /// table.
 pub(super) fn read(materials: &MaterialTable, bytes: &[u8]) -> Result<MaterialTable, &'static str> {
-    let mut looks = parse(opened(bytes).ok_or(WRONG_SUM)?)?;
+    let mut looks = parse(&unpacked(opened(bytes).ok_or(WRONG_SUM)?).ok_or(INVALID)?)?;
     let mut table = MaterialTable::new();
     for (material, kind) in materials.iter().skip(1) {
         let mut kind = kind.clone();
@@ -185,6 +199,49 @@ mod tests {
         }
     }
 
+    /// Returns a table of shaped materials with as many boxes as a shape can have.
+    fn largest(count: usize) -> MaterialTable {
+        let corner = |at: usize| [(at % 16) as u8, (at / 16 % 16) as u8, (at / 256 % 16) as u8];
+        let mut table = MaterialTable::new();
+        for at in 0..count {
+            let min = corner(at);
+            let boxes = vec![ShapeBox { min, max: min.map(|it| it + 1) }; Shape::MAX_BOXES];
+            let shape = Shape::new(boxes, ShapeKind::Opaque).unwrap();
+            let kind = MaterialKind::new("", [1, 2, 3, 255]).with_faces([[at as u8; 3]; 6]);
+            table.insert_kind(kind.with_emission(1).with_shape(shape)).unwrap();
+        }
+        table
+    }
+
+    #[test]
+    fn long_looks_are_compressed() {
+        let plain = |count| {
+            let mut table = MaterialTable::new();
+            for _ in 0..count {
+                table.insert("", [1, 2, 3, 255]).unwrap();
+            }
+            table
+        };
+        for (count, version) in [(70, SHAPES_VERSION), (5_000, PACKED_VERSION)] {
+            let (table, bytes) = (largest(count), to_bytes(&largest(count)).unwrap());
+            assert_eq!(bytes[0], version, "{count}");
+            assert_eq!(read(&plain(count), &bytes), Ok(table));
+        }
+        let bytes = to_bytes(&largest(usize::from(u16::MAX))).unwrap();
+        let plain = plain(u16::MAX.into());
+        assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+        assert_eq!(read(&plain, &bytes).map(|table| table.len()), Ok(1 << 16));
+        let value = opened(&bytes).unwrap();
+        let read = |bytes: &[u8]| read(&plain, &sealed(bytes.to_vec())).map(|_| ());
+        for len in [1, 5, value.len() / 2, value.len() - 1] {
+            assert_eq!(read(&value[..len]), Err(INVALID), "{len}");
+        }
+        // What is compressed is never itself compressed.
+        let zeros = vec![PACKED_VERSION; 1 << 16];
+        let twice = [&[PACKED_VERSION], packed::pack(&zeros).unwrap().as_slice()].concat();
+        assert_eq!(read(&twice), Err(NEWER));
+    }
+
     #[test]
     fn damaged_and_newer_looks_are_refused() {
         let bytes = opened(&to_bytes(&table()).unwrap()).unwrap().to_vec();
@@ -196,7 +253,7 @@ mod tests {
             assert_eq!(read(&bytes[..len]), Err(INVALID), "{len}");
         }
         for (at, value, expected) in
-            [(0, 0, INVALID), (0, 3, NEWER), (3, 0, INVALID), (3, 4, INVALID), (1, 9, INVALID)]
+            [(0, 0, INVALID), (0, 4, NEWER), (3, 0, INVALID), (3, 4, INVALID), (1, 9, INVALID)]
         {
             let mut changed = bytes.clone();
             changed[at] = value;

@@ -1,5 +1,9 @@
+use std::borrow::Cow;
+
 use drystone_voxel::{MaterialKind, MaterialTable};
 use twox_hash::XxHash3_64;
+
+use super::packed;
 
 /// Metadata of a world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,9 +18,14 @@ pub(super) struct Head {
     pub(super) name: String,
 }
 
-/// Format version that is written, and the newest that is read. Version 1 has no LOD data; programs
-/// that support only version 1 would leave outdated LOD data there.
-pub(super) const VERSION: u32 = 2;
+/// Newest format version that is read.
+pub(super) const VERSION: u32 = PACKED_VERSION;
+/// Version of worlds with LOD data. Programs of version 1 would leave outdated LOD data there.
+pub(super) const LEVELS_VERSION: u32 = 2;
+/// Version of worlds whose table of materials is compressed.
+const PACKED_VERSION: u32 = 3;
+/// Seed of the checksum of compressed materials, by which they differ from others.
+const PACKED_SEED: u64 = 1;
 
 const FIXED_BYTES: usize = 4 + 8 + 8 + 8;
 
@@ -47,8 +56,9 @@ impl Head {
     }
 }
 
-/// Encodes all materials except air: colour, length of the name, name.
-pub(super) fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
+/// Encodes all materials except air: colour, length of the name, name. Long tables are compressed.
+/// Returns the version that reads them, too.
+pub(super) fn materials_to_bytes(materials: &MaterialTable) -> (u32, Vec<u8>) {
     let mut bytes = Vec::new();
     for (_, kind) in materials.iter().skip(1) {
         bytes.extend(kind.color);
@@ -56,7 +66,10 @@ pub(super) fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
         bytes.extend((name.len() as u16).to_le_bytes());
         bytes.extend_from_slice(name.as_bytes());
     }
-    sealed(bytes)
+    match packed::pack(&bytes) {
+        Some(packed) => (PACKED_VERSION, sealed_with(PACKED_SEED, packed)),
+        None => (LEVELS_VERSION, sealed(bytes)),
+    }
 }
 
 /// The part of a name that is stored.
@@ -66,7 +79,9 @@ fn name_of(name: &str) -> &str {
 }
 
 pub(super) fn materials_of_bytes(bytes: &[u8]) -> Option<MaterialTable> {
-    let mut rest = opened(bytes)?;
+    let unpacked = || packed::unpack(opened_with(PACKED_SEED, bytes)?).map(Cow::Owned);
+    let bytes = opened(bytes).map(Cow::Borrowed).or_else(unpacked)?;
+    let mut rest = &*bytes;
     let mut materials = MaterialTable::new();
     while !rest.is_empty() {
         let (color, after) = rest.split_first_chunk()?;
@@ -90,16 +105,24 @@ pub(super) fn begins_with(longer: &MaterialTable, shorter: &MaterialTable) -> bo
 }
 
 /// Appends a checksum to bytes.
-pub(super) fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let sum = XxHash3_64::oneshot(&bytes);
+pub(super) fn sealed(bytes: Vec<u8>) -> Vec<u8> {
+    sealed_with(0, bytes)
+}
+
+fn sealed_with(seed: u64, mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = XxHash3_64::oneshot_with_seed(seed, &bytes);
     bytes.extend(sum.to_le_bytes());
     bytes
 }
 
 /// The bytes without their checksum; `None` if it is wrong.
 pub(super) fn opened(bytes: &[u8]) -> Option<&[u8]> {
+    opened_with(0, bytes)
+}
+
+fn opened_with(seed: u64, bytes: &[u8]) -> Option<&[u8]> {
     let (bytes, sum) = bytes.split_last_chunk()?;
-    (u64::from_le_bytes(*sum) == XxHash3_64::oneshot(bytes)).then_some(bytes)
+    (u64::from_le_bytes(*sum) == XxHash3_64::oneshot_with_seed(seed, bytes)).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -122,7 +145,7 @@ mod tests {
         for name in ["stone", "", &"long ö".repeat(20_000)] {
             table.insert(name, [1, 2, 3, 200]).unwrap();
         }
-        let written = materials_to_bytes(&table);
+        let (_, written) = materials_to_bytes(&table);
         let read = materials_of_bytes(&written).unwrap();
         assert!(begins_with(&table, &read) && begins_with(&read, &table));
         assert_eq!(read.len(), 4);
@@ -135,5 +158,28 @@ mod tests {
             assert_eq!(materials_of_bytes(&materials), None);
         }
         assert_eq!(opened(&[1, 2]), None);
+    }
+
+    #[test]
+    fn long_tables_are_compressed() {
+        for (count, version) in
+            [(900, LEVELS_VERSION), (1_100, PACKED_VERSION), (65_535, PACKED_VERSION)]
+        {
+            let mut table = MaterialTable::new();
+            for at in 0..count {
+                table.insert(&format!("stone {at:4}"), [1, 2, 3, at as u8]).unwrap();
+            }
+            let (found, bytes) = materials_to_bytes(&table);
+            assert_eq!((found, bytes.len() < 16 * count / 4), (version, version == PACKED_VERSION));
+            let read = materials_of_bytes(&bytes).unwrap();
+            assert!(begins_with(&table, &read) && read.len() == count + 1);
+            for at in [0, bytes.len() / 2, bytes.len() - 1] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 16;
+                assert_eq!(materials_of_bytes(&damaged), None);
+            }
+        }
+        let sealed = sealed_with(PACKED_SEED, vec![9; 20]);
+        assert_eq!(materials_of_bytes(&sealed), None);
     }
 }

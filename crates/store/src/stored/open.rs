@@ -6,7 +6,7 @@ use drystone_formats::{Format, MemoryFile, SourceError, WorldFile};
 use drystone_voxel::MaterialTable;
 use redb::{ReadableTable, WriteTransaction};
 
-use super::batch::{HEAD, ID, IMPORT, LOOKS, MATERIALS};
+use super::batch::{HEAD, ID, IMPORT, LOOKS, MATERIALS, put_materials};
 use super::database::{INDEX, META, Store, damaged};
 use super::index::Index;
 use super::meta::{self, Head, VERSION};
@@ -50,16 +50,13 @@ impl<'a> NewWorld<'a> {
     }
 
     fn write(&self, transaction: &WriteTransaction) -> Result<(), redb::Error> {
-        let (version, name) = (VERSION, self.name.to_owned());
-        let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
         let mut table = transaction.open_table(META)?;
+        let version = put_materials(&mut table, self.materials)?;
+        let name = self.name.to_owned();
+        let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
         table.insert(HEAD, head.to_bytes().as_slice())?;
         if let Some(id) = self.id {
             table.insert(ID, id::to_bytes(id).as_slice())?;
-        }
-        table.insert(MATERIALS, meta::materials_to_bytes(self.materials).as_slice())?;
-        if let Some(looks) = looks::to_bytes(self.materials) {
-            table.insert(LOOKS, looks.as_slice())?;
         }
         if let Some(import) = &self.import {
             table.insert(IMPORT, meta::sealed(import.clone()).as_slice())?;

@@ -36,7 +36,7 @@ fn looks_of_materials_are_stored() {
     assert_eq!(StoredWorld::check(&path).unwrap().damage, Vec::<String>::new());
     StoredWorld::compact(&path).unwrap();
     assert_eq!(*open().unwrap().materials(), table);
-    let damaged: [(&[u8], &str); 2] = [(&[1; 9], "checksum"), (&sealed(vec![3]), "later version")];
+    let damaged: [(&[u8], &str); 2] = [(&[1; 9], "checksum"), (&sealed(vec![4]), "later version")];
     for (bytes, expected) in damaged {
         assert!(set(Some(bytes)));
         let error = open().unwrap_err().to_string();

@@ -17,6 +17,8 @@ impl Zstd {
         let mut compressor = CCtx::create();
         // Omitted fields are redundant: the caller has the length and its own checksum.
         for parameter in [
+            // The largest window that the decoder of browsers takes, see `portable`.
+            CParameter::WindowLog(20),
             CParameter::ContentSizeFlag(false),
             CParameter::ChecksumFlag(false),
             CParameter::DictIdFlag(false),
