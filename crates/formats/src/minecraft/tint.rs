@@ -210,6 +210,10 @@ mod tests {
         assert_eq!(plain[bottom], default[bottom]);
         // A quarter of the way from 154 to 92.
         assert_eq!((default[side][1], plain[side][1]), (106, 106 - (154 - 92) / 4));
+        // Plants keep their shape.
+        let fern = vanilla("fern", "swamp");
+        assert_eq!(fern.name, "fern in swamp");
+        assert!(fern.shape.is_some() && fern.shape == vanilla("fern", "plains").shape);
         // Tints of one colour share a material, and birches look alike everywhere.
         assert_eq!(vanilla("water", "snowy_plains").name, "water in cold_ocean");
         assert_eq!(vanilla("vine", "warm_ocean").name, "vine");
