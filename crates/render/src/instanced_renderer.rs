@@ -220,8 +220,8 @@ impl<D: Device> InstancedRenderer<D> {
         self.regions.take_changed(|region| self.shadows.changed(region));
         let plan = self.shadows.plan(view, [width, height], self.device.kept_shadows());
         let plan = plan.as_ref();
-        let blended = self.translucent.batches(&mut self.device, view, &visibility);
-        let mut shapes = self.shapes.batches(&mut self.device, view, &visibility);
+        let blended = self.translucent.batches(&mut self.device, view, &visibility)?;
+        let mut shapes = self.shapes.batches(&mut self.device, view, &visibility)?;
         self.segments.prepare(self.cubes.high_water());
         let segments = &self.segments;
         let mut opaque: Vec<Batch<'_, _>> = segments.batches().collect();

@@ -26,6 +26,7 @@ mod naive_renderer;
 mod overlay;
 mod passes;
 mod pool_renderer;
+mod quad_order;
 mod quad_writer;
 mod renderer;
 #[cfg(feature = "png")]

@@ -12,7 +12,8 @@ pub enum Layer {
     /// Opaque: hides everything behind it.
     #[default]
     Opaque,
-    /// Translucent: drawn over everything behind it, farthest mesh first.
+    /// Translucent: drawn over everything behind it, farthest mesh first. Quads of one mesh that hide
+    /// each other are sorted too.
     Blended,
 }
 

@@ -10,6 +10,7 @@ use crate::{
     mesh_data::{Layer, MeshData, MeshId, NaiveMark, Owner, next_renderer},
     passes::{Batch, Passes, ShadowPass},
     pool_renderer::totals,
+    quad_order::QuadOrder,
     renderer::{DrawStats, HeldStats, Renderer},
     shadows::{Redrawn, ShadowCache},
     triangle_mesh::{TriangleMesh, TrianglesId, TrianglesOwner},
@@ -41,6 +42,8 @@ struct NaiveMesh<G> {
     /// Position and box.
     bounds: DrawData,
     layer: Layer,
+    /// The order of the quads, if it depends on the camera.
+    order: Option<QuadOrder>,
     /// Bytes of quads, or of vertices and indices.
     size_bytes: u64,
 }
@@ -69,19 +72,41 @@ impl<D: Device> NaiveRenderer<D> {
             let (elements, parts) = (mesh.quads.len(), Face::COUNT);
             return Err(PoolError::PartsMismatch { elements, counted, parts }.into());
         }
-        let quad_count = mesh.quads.len() as u32;
-        let slots = DrawSlots::New(1);
-        let mut geometry = self.device.create(BufferKind::Quads, quad_count, slots)?;
-        self.device.write(&mut geometry, 0, BufferData::Quads(mesh.quads));
-        self.device.write(&mut geometry, 0, BufferData::DrawData(&[mesh.draw_data]));
+        let mut order = QuadOrder::new(mesh);
+        let mut sorted = Vec::new();
+        let is_sorted = order.as_mut().is_some_and(|order| order.sort([0.0; 3], &mut sorted));
+        let quads = if is_sorted { &sorted } else { mesh.quads };
         Ok(NaiveMesh {
-            geometry,
+            geometry: quad_geometry(&mut self.device, quads, mesh.draw_data)?,
             indices: None,
-            commands: mesh_commands(quad_count),
+            commands: mesh_commands(quads.len() as u32),
             bounds: mesh.draw_data,
             layer: mesh.layer,
-            size_bytes: size_of_val(mesh.quads) as u64,
+            order,
+            size_bytes: size_of_val(quads) as u64,
         })
+    }
+
+    /// Creates the geometries of the meshes in view that need another order for this camera. A mesh
+    /// keeps its last order if the device is out of memory.
+    fn sort_quads(&mut self, view: &View, visibility: &Visibility) -> Result<(), RenderError> {
+        let mut sorted = Vec::new();
+        for (_, mesh) in self.meshes.iter_mut() {
+            let (Some(order), bounds) = (&mut mesh.order, mesh.bounds) else { continue };
+            let is_hidden = view.cull_frustum && !visibility.in_view(&bounds);
+            if is_hidden || !order.sort(visibility.position_in(&bounds), &mut sorted) {
+                continue;
+            }
+            match quad_geometry(&mut self.device, &sorted, bounds) {
+                Ok(geometry) => mesh.geometry = geometry,
+                Err(RenderError::OutOfMemory { .. }) => order.forget(),
+                Err(error) => {
+                    order.forget();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn upload_triangles(
@@ -107,6 +132,7 @@ impl<D: Device> NaiveRenderer<D> {
             commands: vec![command],
             bounds,
             layer: mesh.layer,
+            order: None,
             size_bytes: (size_of_val(mesh.vertices) + size_of_val(mesh.indices)) as u64,
         })
     }
@@ -166,6 +192,18 @@ impl<D: Device> NaiveRenderer<D> {
         };
         self.own(renderer, handle)
     }
+}
+
+/// Creates the geometry of a mesh.
+fn quad_geometry<D: Device>(
+    device: &mut D,
+    quads: &[Quad],
+    data: DrawData,
+) -> Result<D::Geometry, RenderError> {
+    let mut geometry = device.create(BufferKind::Quads, quads.len() as u32, DrawSlots::New(1))?;
+    device.write(&mut geometry, 0, BufferData::Quads(quads));
+    device.write(&mut geometry, 0, BufferData::DrawData(&[data]));
+    Ok(geometry)
 }
 
 /// Batches of the opaque meshes in the box of a shadow map.
@@ -246,6 +284,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let DeviceInfo { size: [width, height], .. } = self.device.info();
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
+        self.sort_quads(view, &visibility)?;
         let (mut opaque, mut models, mut blended) = (Vec::new(), Vec::new(), Vec::new());
         for (_, mesh) in &self.meshes {
             if view.cull_frustum && !visibility.in_view(&mesh.bounds) {

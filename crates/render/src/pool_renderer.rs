@@ -20,6 +20,7 @@ mod buffers;
 mod casters;
 mod config;
 mod opaque;
+mod sorted_meshes;
 mod triangles;
 
 #[cfg(feature = "wgpu")]
@@ -28,8 +29,10 @@ pub use buffers::{FlushedBuffers, PoolGeometries, PoolUpload};
 use casters::Casters;
 use config::min_buffer_quads;
 pub use config::{PoolRendererConfig, capacity_for};
+#[cfg(all(test, feature = "wgpu"))]
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
+pub(crate) use sorted_meshes::SortedMeshes;
 use triangles::{TriangleBatches, Triangles};
 
 /// Limit for moves before a frame that defragment the pool: some hundredths of a millisecond of GPU
@@ -48,7 +51,8 @@ const MAX_UNMASKED: u32 = 64;
 /// and few meshes are new. It uploads 20 bytes for each command, and makes two draw calls for each
 /// buffer, for any number of meshes. If the [GPU culls](Renderer::set_cull), an opaque mesh costs
 /// the CPU 76 bytes of upload when it changes or moves, in blocks of 64, and a buffer takes two
-/// draw calls.
+/// draw calls. A blended mesh whose quads hide each other is written again when the camera crosses
+/// a plane between them.
 ///
 /// # Limits
 /// The pool does not learn which meshes the GPU culls. When it is full, the least recently drawn
@@ -58,7 +62,7 @@ pub struct PoolRenderer<D: Device> {
     buffers: PoolGeometries<D::Geometry>,
     pool: Pool,
     opaque: Opaque,
-    blended: DrawList,
+    blended: SortedMeshes,
     casters: Casters,
     /// Polygon models; `None` until the first is inserted.
     triangles: Option<Box<Triangles<D::Geometry>>>,
@@ -130,12 +134,13 @@ impl<D: Device> PoolRenderer<D> {
         let mut upload = PoolUpload { device: &mut device, buffers: &mut buffers };
         let reserved = pool.reserve(capacity, &mut upload);
         reserved.map_err(|error| buffers.explain(error))?;
+        let blended = DrawList::with_config(ListConfig::default().with_hidden(hidden));
         Ok(Self {
             device,
             buffers,
             opaque: Opaque::new(Cull::Cpu, hidden, &pool),
             pool,
-            blended: DrawList::with_config(ListConfig::default().with_hidden(hidden)),
+            blended: SortedMeshes::new(blended),
             casters: Casters::default(),
             triangles: None,
             max_buffer_bytes: u64::from(max_quads) * size_of::<Quad>() as u64,
@@ -177,7 +182,7 @@ impl<D: Device> PoolRenderer<D> {
             return Ok(());
         }
         let mut opaque = Opaque::new(cull, self.hidden, &self.pool);
-        for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.contains(*mesh)) {
+        for (mesh, _) in self.pool.iter().filter(|(mesh, _)| !self.blended.list.contains(*mesh)) {
             opaque.insert(&self.pool, mesh)?;
         }
         self.opaque = opaque;
@@ -185,8 +190,10 @@ impl<D: Device> PoolRenderer<D> {
         Ok(())
     }
 
-    /// Masks and sorts the lists for `view`.
-    fn select(&mut self, view: &View, visibility: &Visibility) {
+    /// Masks and sorts the lists for `view`, and the quads of blended meshes.
+    fn select(&mut self, view: &View, visibility: &Visibility) -> Result<(), RenderError> {
+        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
+        self.blended.sort(&mut self.pool, &mut upload, (view, visibility))?;
         let of = Some((*view, self.device.info().size));
         let selection = &mut self.selection;
         let is_same = selection.of == of && selection.unmasked <= MAX_UNMASKED;
@@ -196,9 +203,10 @@ impl<D: Device> PoolRenderer<D> {
         }
         if !is_same || selection.is_blend_stale {
             selection.is_blend_stale = false;
-            self.blended.mask(&self.pool, |data| visible_parts(data, view, visibility));
-            self.blended.sort(&self.pool, |data| visibility.blend_key(data));
+            self.blended.mask(&self.pool, view, visibility);
+            self.blended.list.sort(&self.pool, |data| visibility.blend_key(data));
         }
+        Ok(())
     }
 
     /// Submits the selected meshes, and the cull table if the GPU culls.
@@ -209,6 +217,7 @@ impl<D: Device> PoolRenderer<D> {
         plan: Option<&ShadowPlan>,
     ) -> Result<DrawStats, RenderError> {
         let Self { device, buffers, pool, opaque, blended, casters, triangles, .. } = self;
+        let blended = &mut blended.list;
         let DeviceInfo { size: [width, height], .. } = device.info();
         let frame = &view.frame(width, height);
         let buffers = buffers.flush(device);
@@ -264,7 +273,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
     fn insert(&mut self, mesh: &MeshData<'_>) -> Result<MeshId, RenderError> {
         mesh.check_draw_data()?;
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
+        let inserted = self.blended.insert(&mut self.pool, mesh, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
         match mesh.layer {
             Layer::Opaque => {
@@ -273,7 +282,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
                 self.selection.unmasked += 1;
             }
             Layer::Blended => {
-                self.blended.insert(handle)?;
+                self.blended.list.insert(handle)?;
                 self.selection.is_blend_stale = true;
             }
         }
@@ -288,9 +297,11 @@ impl<D: Device> Renderer for PoolRenderer<D> {
             self.selection.of = None;
         }
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        let replaced =
-            self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
+        let new = (handle, &MeshData { layer, ..*mesh });
+        let replaced = self.blended.replace(&mut self.pool, new, &mut upload);
         replaced.map_err(|error| self.buffers.explain(error))?;
+        // The mesh may mix its face directions now, or no longer.
+        self.selection.is_blend_stale |= layer == Layer::Blended;
         if layer == Layer::Opaque {
             self.opaque.replaced(&self.pool, handle);
             old.iter().chain([&mesh.draw_data]).for_each(|data| self.casters.cache.changed(data));
@@ -302,6 +313,7 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let MeshId(Owner::Pool(handle, layer)) = id else { return Err(RenderError::StaleMesh) };
         let old = self.pool.data(handle).copied();
         self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)?;
+        self.blended.removed(handle);
         if layer == Layer::Opaque {
             self.opaque.removed(handle);
             old.iter().for_each(|data| self.casters.cache.changed(data));
@@ -365,12 +377,12 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let kept = self.device.kept_shadows();
         let plan = self.casters.cache.plan(view, [width, height], kept);
         self.maintain();
-        self.select(view, &visibility);
+        self.select(view, &visibility)?;
         let mut drawn = self.submit(view, &visibility, plan.as_ref());
         if let Err(error @ RenderError::NoCulling { .. }) = drawn {
             self.cull_by(Cull::Cpu)?;
             self.culling_error = Some(error);
-            self.select(view, &visibility);
+            self.select(view, &visibility)?;
             drawn = self.submit(view, &visibility, plan.as_ref());
         }
         self.listed = drawn.inspect_err(|_| self.casters.cache.clear())?;

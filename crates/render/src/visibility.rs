@@ -150,6 +150,19 @@ impl Visibility {
         !sort_key(self.distance(mesh), tie)
     }
 
+    /// Position of the camera in voxels of the mesh from the mesh's origin. An orthographic camera is
+    /// infinitely far away along each axis.
+    pub(crate) fn position_in(&self, mesh: &DrawData) -> [f64; 3] {
+        let voxel = f64::from(1_u32 << mesh.level.min(DrawData::MAX_LEVEL));
+        [0, 1, 2].map(|axis| {
+            if self.orthographic {
+                return if self.forward[axis] < 0.0 { f64::INFINITY } else { f64::NEG_INFINITY };
+            }
+            let units = i64::from(self.camera_voxel[axis]) - i64::from(mesh.origin[axis]);
+            (units as f64 + f64::from(self.camera_fraction[axis])) / voxel
+        })
+    }
+
     /// The box's lowest corner relative to the camera.
     fn relative(&self, mesh: &DrawData) -> Vec3 {
         let low = [0, 1, 2]

@@ -57,6 +57,7 @@ pub(crate) fn shaded_cases() -> Vec<Case> {
         case("shaded-terrain", terrain()),
         case("shaded-faded-terrain", terrain()).faded(),
         case("shaded-shapes", shapes()),
+        case("shaded-panes", panes()),
         day_and_night("shaded-looks", looks()),
     ];
     let marked = cases.len();
@@ -85,6 +86,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("facings", face_directions()),
         case("borders", borders()),
         case("glass", glass()),
+        case("panes", panes()),
         case("seams", seams()),
         case("shapes", shapes()),
         day_and_night("looks", looks()),
@@ -159,6 +161,9 @@ pub(crate) fn materials() -> MaterialTable {
         MaterialKind::new("lit glass", [200, 220, 90, 120]).with_faces(faces).with_emission(200),
     ] {
         table.insert_kind(kind).unwrap();
+    }
+    for (name, color) in [("moss", [60, 170, 70, 190]), ("ruby", [220, 30, 60, 120])] {
+        table.insert(name, color).unwrap();
     }
     table
 }
@@ -246,6 +251,28 @@ fn glass() -> World {
     for y in 1..6 {
         world.set(VoxelPos::new(30, y, 30), Material(1));
         world.set(VoxelPos::new(30, y, 37), Material(2));
+    }
+    world
+}
+
+/// Panes of several colours that cross each other within one chunk, between solid corners.
+fn panes() -> World {
+    let mut world = World::new("panes", materials());
+    let mut set = |x, y, z, material| world.set(VoxelPos::new(x, y, z), Material(material));
+    for (a, b) in (1..27).flat_map(|a| (1..27).map(move |b| (a, b))) {
+        set(a, b, 9, 5);
+        set(a, b.min(20), 19, 12);
+        set(6, a, b, 6);
+        set(21, b, a.max(5), 11);
+        set(a, 12, b, 5);
+        set(a.min(16), 22, b, 6);
+    }
+    for n in 0..8 * 216 {
+        let within = [n / 8 % 6, n / 48 % 6, n / 288];
+        let [x, y, z] = [0, 1, 2].map(|axis| (n >> axis & 1) * 22 + within[axis]);
+        if (within[0] ^ within[1] ^ within[2]) & 2 == 0 {
+            set(x, y, z, 4);
+        }
     }
     world
 }

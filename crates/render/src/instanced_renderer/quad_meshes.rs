@@ -8,7 +8,7 @@ use crate::{
     error::RenderError,
     mesh_data::{Layer, MeshData},
     passes::Batch,
-    pool_renderer::{PoolGeometries, PoolUpload, visible_parts},
+    pool_renderer::{PoolGeometries, PoolUpload, SortedMeshes},
     view::View,
     visibility::Visibility,
 };
@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct QuadMeshes<G> {
     buffers: PoolGeometries<G>,
     pool: VertexPool<Quad, DrawData>,
-    list: DrawList,
+    sorted: SortedMeshes,
     layer: Layer,
 }
 
@@ -29,7 +29,7 @@ impl<G> QuadMeshes<G> {
             .with_max_buffer_elements(max_quads.min(PoolConfig::default().max_buffer_elements))
             .with_pattern_elements(PATTERN_QUADS);
         let (pool, buffers) = (VertexPool::new(config)?, PoolGeometries::default());
-        Ok(Self { buffers, pool, list: DrawList::new(), layer })
+        Ok(Self { buffers, pool, sorted: SortedMeshes::new(DrawList::new()), layer })
     }
 
     pub(super) fn insert<D: Device<Geometry = G>>(
@@ -39,9 +39,9 @@ impl<G> QuadMeshes<G> {
     ) -> Result<MeshHandle, RenderError> {
         mesh.check_draw_data()?;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
-        let inserted = self.pool.insert(mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
+        let inserted = self.sorted.insert(&mut self.pool, mesh, &mut upload);
         let handle = inserted.map_err(|error| self.buffers.explain(error))?;
-        self.list.insert(handle)?;
+        self.sorted.list.insert(handle)?;
         Ok(handle)
     }
 
@@ -52,13 +52,15 @@ impl<G> QuadMeshes<G> {
     ) -> Result<(), RenderError> {
         mesh.check_draw_data()?;
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
-        let replaced =
-            self.pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, &mut upload);
+        let new = (handle, &MeshData { layer: self.layer, ..*mesh });
+        let replaced = self.sorted.replace(&mut self.pool, new, &mut upload);
         replaced.map_err(|error| self.buffers.explain(error))
     }
 
     pub(super) fn remove(&mut self, handle: MeshHandle) -> Result<(), RenderError> {
-        self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)
+        self.pool.remove(handle).map_err(|_| RenderError::StaleMesh)?;
+        self.sorted.removed(handle);
+        Ok(())
     }
 
     /// Reports completed frames to the pool. Must be called before a frame.
@@ -74,25 +76,30 @@ impl<G> QuadMeshes<G> {
     }
 
     /// Batches of the meshes that `view` sees, in order.
+    ///
+    /// # Errors
+    /// `Lost`, or `Device` when the device refuses the quads of a mesh in a new order.
     pub(super) fn batches<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
         view: &View,
         visibility: &Visibility,
-    ) -> Vec<Batch<'_, G>> {
-        let Self { buffers, pool, list, layer } = self;
+    ) -> Result<Vec<Batch<'_, G>>, RenderError> {
+        let Self { buffers, pool, sorted, layer } = self;
+        sorted.sort(pool, &mut PoolUpload { device, buffers }, (view, visibility))?;
         let buffers = buffers.flush(device);
-        list.mask(pool, |data| visible_parts(data, view, visibility));
+        sorted.mask(pool, view, visibility);
+        let list = &mut sorted.list;
         match layer {
             Layer::Blended => list.sort(pool, |data| visibility.blend_key(data)),
             Layer::Opaque => list.sort(pool, |data| !visibility.blend_key(data)),
         }
-        buffers.batches(list.runs(pool))
+        Ok(buffers.batches(list.runs(pool)))
     }
 
     /// Number of meshes in the last batches.
     pub(super) const fn visible(&self) -> usize {
-        self.list.visible()
+        self.sorted.list.visible()
     }
 
     pub(super) fn command_count(&self) -> u64 {

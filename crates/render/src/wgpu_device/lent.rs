@@ -77,7 +77,8 @@ impl PoolRenderer<WgpuDevice> {
     /// Encodes a picture of a view into the caller's textures, with the caller's encoder. The overlay
     /// is drawn over it. The caller submits the encoder. Several pictures can be encoded before one
     /// submission, also of [`draw`](Renderer::draw). Meshes and overlay must not change between this
-    /// call and the submission.
+    /// call and the submission. Within a translucent mesh whose quads hide each other, all pictures
+    /// of one submission have the order of the last.
     ///
     /// A picture counts as a frame, which completes when the GPU has executed the encoder's commands.
     /// The pool is not defragmented while such a frame is incomplete.

@@ -4,6 +4,7 @@
 mod hostile;
 mod levels;
 mod oracle;
+mod panes;
 mod passes;
 mod ray_caster;
 mod seam;

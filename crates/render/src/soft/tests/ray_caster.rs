@@ -55,8 +55,7 @@ pub(super) fn cast(
         let center = DVec2::new((i % width).into(), (i / width).into()) + 0.5;
         let picture = (center / size * 2.0 - 1.0) * DVec2::new(1.0, -1.0);
         let ray = ray(camera, size.x / size.y, picture.x, picture.y);
-        let hits = visible(scene, camera, &ray);
-        let limit = hits.first().map_or(f64::INFINITY, |hit| hit.t);
+        let (limit, hits) = visible(scene, camera, &ray);
         let is_certain = outlines
             .iter()
             .all(|outline| outline.nearest > limit || outline.distance(center) > SLACK_PIXELS);
@@ -146,15 +145,18 @@ pub(super) fn ray(camera: &Camera, aspect: f64, x: f64, y: f64) -> Ray {
     }
 }
 
-/// The nearest opaque quad, if any, then the blended ones in front of it in drawing order.
-fn visible(scene: &Scene, camera: &Camera, ray: &Ray) -> Vec<Hit> {
+/// The nearest opaque quad, if any, then the blended ones in front of it, the farthest first; and the
+/// distance at which the view ends.
+fn visible(scene: &Scene, camera: &Camera, ray: &Ray) -> (f64, Vec<Hit>) {
     let mut seen = Vec::new();
     let opaque = scene.opaque.iter().flat_map(|mesh| hits(mesh, camera, ray));
     seen.extend(opaque.reduce(|a, b| if b.t < a.t { b } else { a }));
     let limit = seen.first().map_or(f64::INFINITY, |hit| hit.t);
     let blended = scene.blended.iter().flat_map(|mesh| hits(mesh, camera, ray));
-    seen.extend(blended.filter(|hit| hit.t <= limit));
-    seen
+    let mut blended: Vec<Hit> = blended.filter(|hit| hit.t <= limit).collect();
+    blended.sort_by(|a, b| b.t.total_cmp(&a.t));
+    seen.extend(blended);
+    (limit, seen)
 }
 
 fn color(scene: &Scene, air: &Atmosphere, ray: &Ray, hits: &[Hit]) -> DVec3 {
