@@ -94,7 +94,7 @@ pub struct GlDevice {
     painter: Painter,
     staging: Staging,
     progress: Fences,
-    /// `None` until a picture has shadows, and after one without.
+    /// `None` until a picture reads maps, and after one that reads none.
     shadows: Option<ShadowMaps>,
     /// Painter of the overlay. `None` until the first overlay is set.
     overlay: Option<OverlayPainter>,
@@ -160,7 +160,7 @@ impl GlDevice {
         self.context.check_known("drawing")?;
         let context = Rc::clone(&self.context);
         let gl = context.current()?;
-        self.painter.prepare(frame, shadows.is_some())?;
+        self.painter.prepare(frame, shadows.map(|it| it.0.kinds()).unwrap_or_default())?;
         let range = self.upload(gl, frame, commands)?;
         self.draw_shadows(gl, &range, shadows)?;
         self.target.begin(gl);

@@ -8,7 +8,7 @@ use crate::{
     cull::Culled,
     error::RenderError,
     frame::Frame,
-    shadows::{Redrawn, ShadowFrame, ShadowPlan},
+    shadows::{MapKinds, MapLayer, Redrawn, ShadowFrame, ShadowPlan},
 };
 
 /// The batches of one picture.
@@ -22,7 +22,7 @@ pub struct Passes<'a, G> {
     /// Meshes whose visible part is drawn before all batches, culled by the GPU. Only devices whose
     /// [`DeviceInfo::culling`](crate::DeviceInfo::culling) is `Ok` accept it.
     pub culled: Option<&'a Culled<'a, G>>,
-    /// Shadow maps that the picture reads.
+    /// Maps of shadows and of the sky that the picture reads.
     pub shadows: Option<&'a ShadowPass<'a, G>>,
 }
 
@@ -46,13 +46,13 @@ impl<'a, G> Passes<'a, G> {
     }
 }
 
-/// Shadow maps of one picture. Renderers of this crate create them for views with
-/// [shadows](crate::View::shadows).
+/// Maps of shadows and of the sky for one picture. Renderers of this crate create them for views
+/// with [shadows](crate::View::shadows) or [light of the sky](crate::View::sky_light).
 pub struct ShadowPass<'a, G> {
     /// Identifies the maps of one renderer.
     pub(crate) token: u64,
     pub(crate) frame: ShadowFrame,
-    /// Side of the maps, in texels.
+    /// Side of the maps of the sun, in texels.
     pub(crate) side: u32,
     /// Maps to be drawn before the picture. The others are kept from earlier pictures.
     pub(crate) redrawn: Vec<CascadePass<'a, G>>,
@@ -60,8 +60,7 @@ pub struct ShadowPass<'a, G> {
 
 /// A shadow map to be drawn.
 pub(crate) struct CascadePass<'a, G> {
-    /// Index of the map.
-    pub(crate) layer: usize,
+    pub(crate) layer: MapLayer,
     pub(crate) frame: Frame,
     pub(crate) batches: Vec<Batch<'a, G>>,
 }
@@ -76,6 +75,11 @@ impl<'a, G> ShadowPass<'a, G> {
             |it: &Redrawn| CascadePass { layer: it.layer, frame: it.frame, batches: batches(it) };
         let redrawn = plan.redrawn.iter().map(cascade).collect();
         Self { token: plan.token, frame: plan.frame, side: plan.side, redrawn }
+    }
+
+    /// The maps that the picture reads.
+    pub(crate) const fn kinds(&self) -> MapKinds {
+        self.frame.kinds()
     }
 }
 

@@ -25,7 +25,7 @@ pub struct DrawStats {
     pub quads: u64,
     /// Triangles of models drawn.
     pub triangles: u64,
-    /// Shadow maps drawn for the picture. Those that did not change are kept.
+    /// Maps of shadows and of the sky drawn for the picture. Those that did not change are kept.
     pub shadow_maps: u32,
     /// Meshes that passed culling and masking.
     pub meshes: u32,

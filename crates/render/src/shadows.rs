@@ -1,4 +1,5 @@
-//! Shadows of the sun: which depth maps a picture needs, and which of them changed.
+//! Shadows of the sun and [light of the sky](sky): which depth maps a picture needs, and which of
+//! them changed.
 //!
 //! ```text
 //!            sun
@@ -14,37 +15,30 @@
 //! its width, which are whole texels. So shadows do not shimmer when the camera moves, and a map is
 //! drawn again only when the step, the sun or a mesh in its box changes.
 
+mod sky;
+mod spheres;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
 use crate::{
-    atmosphere::Atmosphere,
-    camera::{Camera, Projection},
-    draw_data::DrawData,
-    frame::Frame,
-    view::View,
+    atmosphere::Atmosphere, camera::Camera, draw_data::DrawData, frame::Frame, view::View,
     visibility::Visibility,
 };
+#[cfg(any(feature = "soft", test))]
+pub(crate) use sky::{SkyCover, SkyMapFrame};
+use spheres::{RADIUS_PART, Spheres, light_camera, orthonormal};
+
+pub(crate) use sky::{SKY_MAPS, SkyFrame};
+pub(crate) use spheres::SKY_SIDE;
 
 /// Maximum number of cascades of a picture.
 pub(crate) const MAX_CASCADES: usize = 4;
 
 /// Limits of a map's side, in texels. Four maps of the largest side take 64 MiB.
 const SIDES: [u32; 2] = [256, 2048];
-/// Radius of the smallest cascade around a camera, in voxels, and the factor between radii.
-const FIRST_RADIUS: f64 = 32.0;
-const RADIUS_FACTOR: f64 = 4.0;
-/// Number of steps in a map's side. A step is the distance between two positions of a map.
-const STEPS: u32 = 8;
-/// Radius of a cascade's sphere, as a fraction of its map's side. Half a step on each side is left
-/// for the position, and 1/64 for the texels around a pixel.
-const RADIUS_PART: f64 = 0.5 - 0.5 / STEPS as f64 - 1.0 / 64.0;
-/// Reach of a cascade towards the sun, in radii, within which meshes cast shadows into it.
-const REACH_RADII: f64 = 8.0;
-/// Minimum reach of a cascade around a camera, in voxels.
-const MIN_REACH: f64 = 1024.0;
 /// Fraction of the last cascade's radius at which shadows begin to fade.
 const FADE_BEGINS: f64 = 0.8;
 /// Brightness of the sun's strongest channel at which shadows appear, and at which they are full.
@@ -93,6 +87,7 @@ pub(crate) struct ShadowFrame {
     pub(crate) strength: f32,
     /// Smallest first.
     pub(crate) cascades: [CascadeFrame; MAX_CASCADES],
+    pub(crate) sky: SkyFrame,
 }
 
 /// Shader data of one cascade. A position relative to the picture's camera is at texel and depth
@@ -111,22 +106,73 @@ pub(crate) struct CascadeFrame {
     pub(crate) last_texel: f32,
 }
 
-const _: () = assert!(size_of::<ShadowFrame>() == 192);
+const _: () = assert!(size_of::<ShadowFrame>() == 192 + size_of::<SkyFrame>());
+
+impl ShadowFrame {
+    /// The maps that a picture with this data reads.
+    pub(crate) const fn kinds(&self) -> MapKinds {
+        MapKinds { sun: self.cascade_count > 0, sky: self.sky.texel > 0.0 }
+    }
+}
+
+/// Kinds of maps that a picture reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct MapKinds {
+    /// Maps of what hides the sun.
+    pub(crate) sun: bool,
+    /// Maps of what hides the sky.
+    pub(crate) sky: bool,
+}
+
+#[cfg(any(feature = "wgpu", feature = "gl"))]
+impl MapKinds {
+    /// Whether there is any map.
+    pub(crate) const fn any(self) -> bool {
+        self.sun || self.sky
+    }
+
+    /// Index of the kinds, 0 to 3; 0 for none.
+    #[cfg(feature = "gl")]
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.sun) | usize::from(self.sky) << 1
+    }
+}
+
+/// Place of a map among those that a device keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapLayer {
+    /// A cascade of the sun.
+    Cascade(usize),
+    /// A map of the sky.
+    Sky(usize),
+}
+
+impl MapLayer {
+    /// Maximum number of maps of a picture.
+    pub(crate) const COUNT: usize = MAX_CASCADES + SKY_MAPS;
+
+    /// Index among all maps, below [`COUNT`](Self::COUNT).
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            Self::Cascade(layer) => layer,
+            Self::Sky(layer) => MAX_CASCADES + layer,
+        }
+    }
+}
 
 /// Maps that a picture reads, and those that it has to draw first.
 pub(crate) struct ShadowPlan {
     /// Identifies the cache that the plan was made for.
     pub(crate) token: u64,
     pub(crate) frame: ShadowFrame,
-    /// Side of the maps, in texels.
+    /// Side of the maps of the sun, in texels.
     pub(crate) side: u32,
     pub(crate) redrawn: Vec<Redrawn>,
 }
 
 /// A map that has to be drawn.
 pub(crate) struct Redrawn {
-    /// Index of the cascade.
-    pub(crate) layer: usize,
+    pub(crate) layer: MapLayer,
     pub(crate) frame: Frame,
     pub(crate) visibility: Visibility,
     view: View,
@@ -142,12 +188,17 @@ impl Redrawn {
 /// A renderer's record of the maps that its device keeps.
 ///
 /// # Cost
-/// A change of a mesh is tested against each drawn map's box; nothing if shadows are off.
+/// A change of a mesh is tested against each drawn map's box; nothing if a picture reads no maps.
 pub(crate) struct ShadowCache {
     token: u64,
-    drawn: Vec<Drawn>,
+    cascades: DrawnMaps,
+    sky: DrawnMaps,
     side: u32,
 }
+
+/// The maps of one kind that were drawn, by layer.
+#[derive(Default)]
+struct DrawnMaps(Vec<Drawn>);
 
 struct Drawn {
     camera: Camera,
@@ -158,57 +209,84 @@ struct Drawn {
 impl Default for ShadowCache {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self { token: NEXT.fetch_add(1, Ordering::Relaxed), drawn: Vec::new(), side: 0 }
+        let (cascades, sky) = (DrawnMaps::default(), DrawnMaps::default());
+        Self { token: NEXT.fetch_add(1, Ordering::Relaxed), cascades, sky, side: 0 }
     }
 }
 
 impl ShadowCache {
     /// Plans the maps of a picture with `size` pixels. `kept` is the token of the maps that the
-    /// device keeps. Returns `None` without shadows.
+    /// device keeps. Returns `None` without shadows and without light of the sky.
     pub(crate) fn plan(&mut self, view: &View, size: [u32; 2], kept: u64) -> Option<ShadowPlan> {
         let strength = strength(&view.atmosphere).filter(|_| view.shadows);
-        let Some(strength) = strength else {
-            self.drawn.clear();
+        if strength.is_none() && !view.sky_light {
+            self.clear();
             return None;
-        };
+        }
         let [width, height] = size;
         let side = width.max(height).next_power_of_two().clamp(SIDES[0], SIDES[1]);
-        if kept != self.token || side != self.side {
-            self.drawn.clear();
+        if kept != self.token {
+            self.clear();
+        }
+        if side != self.side {
+            self.cascades.0.clear();
             self.side = side;
         }
         let spheres = Spheres::new(&view.camera, width as f32 / height.max(1) as f32);
-        let cameras: Vec<(f64, Camera)> = spheres.cameras(&view.atmosphere, side).collect();
-        let frame = shadow_frame(view, &spheres, &cameras, (side, strength));
-        self.drawn.truncate(cameras.len());
+        let of_sun = strength.map(|_| spheres.cameras(&view.atmosphere, side).collect());
+        let of_sun: Vec<(f64, Camera)> = of_sun.unwrap_or_default();
+        let of_sky = view.sky_light.then(|| spheres.sky_cameras());
+        let frame = ShadowFrame {
+            sky: SkyFrame::new(view, &spheres, of_sky.as_ref()),
+            ..shadow_frame(view, &spheres, &of_sun, (side, strength.unwrap_or(0.0)))
+        };
         let mut redrawn = Vec::new();
-        for (layer, (_, camera)) in cameras.into_iter().enumerate() {
-            if self.drawn.get(layer).is_some_and(|it| !it.is_stale && it.camera == camera) {
-                continue;
-            }
-            let light = View::new(camera);
-            let (frame, visibility) = (light.frame(side, side), Visibility::new(&camera, 1.0));
-            let drawn = Drawn { camera, visibility: visibility.clone(), is_stale: false };
-            match self.drawn.get_mut(layer) {
-                Some(old) => *old = drawn,
-                None => self.drawn.push(drawn),
-            }
-            redrawn.push(Redrawn { layer, frame, visibility, view: light });
-        }
+        let of_sun = of_sun.into_iter().map(|(_, camera)| camera);
+        self.cascades.redraw(of_sun, (side, MapLayer::Cascade), &mut redrawn);
+        self.sky.redraw(of_sky.into_iter().flatten(), (SKY_SIDE, MapLayer::Sky), &mut redrawn);
         Some(ShadowPlan { token: self.token, frame, side, redrawn })
     }
 
     /// Forgets all maps, because a planned picture was not drawn.
     pub(crate) fn clear(&mut self) {
-        self.drawn.clear();
+        self.cascades.0.clear();
+        self.sky.0.clear();
     }
 
     /// Marks the maps whose box a changed mesh touches.
     #[inline]
     pub(crate) fn changed(&mut self, mesh: &DrawData) {
-        for drawn in self.drawn.iter_mut().filter(|it| !it.is_stale) {
+        let all = self.cascades.0.iter_mut().chain(&mut self.sky.0);
+        for drawn in all.filter(|it| !it.is_stale) {
             drawn.is_stale = drawn.visibility.in_view(mesh);
         }
+    }
+}
+
+impl DrawnMaps {
+    /// Replaces the maps by those of the cameras, and collects those that have to be drawn.
+    fn redraw(
+        &mut self,
+        cameras: impl Iterator<Item = Camera>,
+        (side, map_layer): (u32, fn(usize) -> MapLayer),
+        redrawn: &mut Vec<Redrawn>,
+    ) {
+        let mut count = 0;
+        for (layer, camera) in cameras.enumerate() {
+            count = layer + 1;
+            if self.0.get(layer).is_some_and(|it| !it.is_stale && it.camera == camera) {
+                continue;
+            }
+            let light = View::new(camera);
+            let (frame, visibility) = (light.frame(side, side), Visibility::new(&camera, 1.0));
+            let drawn = Drawn { camera, visibility: visibility.clone(), is_stale: false };
+            match self.0.get_mut(layer) {
+                Some(old) => *old = drawn,
+                None => self.0.push(drawn),
+            }
+            redrawn.push(Redrawn { layer: map_layer(layer), frame, visibility, view: light });
+        }
+        self.0.truncate(count);
     }
 }
 
@@ -220,89 +298,6 @@ fn strength(air: &Atmosphere) -> Option<f32> {
     (height > LOWEST_SUN && strength > 0.0).then_some(strength)
 }
 
-/// Spheres with a common centre that contain what a camera sees; the smallest first.
-struct Spheres {
-    center: DVec3,
-    radii: Vec<f64>,
-    /// Minimum reach of their cascades towards the sun.
-    min_reach: f64,
-}
-
-impl Spheres {
-    fn new(camera: &Camera, aspect: f32) -> Self {
-        let [near, far] = camera.depth_range.map(f64::from);
-        let is_perspective = matches!(camera.projection, Projection::Perspective { .. });
-        if is_perspective && near * RADIUS_FACTOR < far {
-            return Self::around_camera(camera.position, near, far);
-        }
-        // The camera looks at something from afar: it circles around the middle of what it sees.
-        let (half_depth, middle) = ((far - near) / 2.0, (far + near) / 2.0);
-        let [half_width, half_height] = camera.half_extents(aspect).map(f64::from);
-        let corner = match camera.projection {
-            Projection::Perspective { .. } => far * half_width.hypot(half_height),
-            Projection::Orthographic { height_voxels } => {
-                f64::from(height_voxels) / 2.0 * f64::from(aspect).hypot(1.0)
-            }
-        };
-        let whole = half_depth.hypot(corner);
-        let radii = if whole > 1.5 * half_depth { vec![half_depth, whole] } else { vec![whole] };
-        let radii = radii.into_iter().map(|radius| half_octave(radius.max(1e-3))).collect();
-        let center = camera.position + camera.basis()[2].as_dvec3() * middle;
-        Self { center, radii, min_reach: 0.0 }
-    }
-
-    /// Spheres around the camera, with the same radii for every view, so that turning and moving
-    /// the camera does not change them.
-    fn around_camera(center: DVec3, near: f64, far: f64) -> Self {
-        let all = (0..MAX_CASCADES as i32).map(|it| FIRST_RADIUS * RADIUS_FACTOR.powi(it));
-        let mut radii: Vec<f64> = all.filter(|&radius| radius > near).collect();
-        let needed =
-            radii.iter().position(|&radius| radius >= far).map_or(radii.len(), |it| it + 1);
-        radii.truncate(needed);
-        if radii.is_empty() {
-            radii.push(half_octave(far));
-        }
-        Self { center, radii, min_reach: MIN_REACH }
-    }
-
-    /// Radius of each cascade, and the camera that draws its map.
-    fn cameras(&self, air: &Atmosphere, side: u32) -> impl Iterator<Item = (f64, Camera)> {
-        let light = light_camera(air);
-        let [right, up, forward] = orthonormal(&light);
-        self.radii.iter().map(move |&radius| {
-            let texel = radius / (RADIUS_PART * f64::from(side));
-            let step = texel * f64::from(side / STEPS);
-            let snapped = |axis: DVec3| axis * ((self.center.dot(axis) / step).round() * step);
-            let reach = (REACH_RADII * radius).max(self.min_reach);
-            let position = snapped(right) + snapped(up) + snapped(forward) - forward * reach;
-            let height_voxels = (texel * f64::from(side)) as f32;
-            let projection = Projection::Orthographic { height_voxels };
-            let depth_range = [0.0, (reach + radius + step) as f32];
-            (radius, Camera { position, projection, depth_range, ..light })
-        })
-    }
-}
-
-/// The next power of √2, so that small changes of a view keep their radius.
-fn half_octave(radius: f64) -> f64 {
-    ((radius.log2() * 2.0).ceil() / 2.0).exp2()
-}
-
-/// A camera that looks along the light of the sun.
-fn light_camera(air: &Atmosphere) -> Camera {
-    let mut light = Camera { position: DVec3::ZERO, ..Camera::default() };
-    light.turn_to(-air.sun_direction.normalize_or(Vec3::Y).as_dvec3());
-    light
-}
-
-/// The basis of a camera, orthonormal in double precision.
-fn orthonormal(camera: &Camera) -> [DVec3; 3] {
-    let [right, _, forward] = camera.basis().map(Vec3::as_dvec3);
-    let forward = forward.normalize();
-    let right = (right - forward * right.dot(forward)).normalize();
-    [right, right.cross(forward), forward]
-}
-
 fn shadow_frame(
     view: &View,
     spheres: &Spheres,
@@ -310,7 +305,8 @@ fn shadow_frame(
     (side, strength): (u32, f32),
 ) -> ShadowFrame {
     let position = view.camera.position;
-    let [right, up, forward] = orthonormal(&light_camera(&view.atmosphere));
+    let sun = view.atmosphere.sun_direction.normalize_or(Vec3::Y);
+    let [right, up, forward] = orthonormal(&light_camera(sun));
     let none = CascadeFrame { radius: f32::MAX, ..CascadeFrame::zeroed() };
     let mut cascades = [none; MAX_CASCADES];
     for (cascade, (radius, camera)) in cascades.iter_mut().zip(cameras) {
@@ -341,6 +337,7 @@ fn shadow_frame(
         center: (spheres.center - position).as_vec3().to_array(),
         strength,
         cascades,
+        sky: SkyFrame::zeroed(),
     }
 }
 

@@ -24,6 +24,7 @@ mod sampled;
 mod shade;
 mod shadow;
 mod sky;
+mod sky_light;
 mod sun;
 mod target;
 mod tasks;
@@ -83,8 +84,8 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 ///
 /// # Cost
 /// 13 bytes for each pixel besides the picture, or 8 bytes for each sample with several samples a
-/// pixel, and 4 bytes for each texel of shadow maps. With the feature `rayon`, a thread for each core, from rayon's
-/// pool.
+/// pixel, and 4 bytes for each texel of shadow maps and of maps of the sky. With the feature `rayon`, a thread
+/// for each core, from rayon's pool.
 ///
 /// # Examples
 /// ```
@@ -257,10 +258,10 @@ impl Device for SoftDevice {
             Some(pass) => shadows.draw(pass, (bins, triangle_bins), textures)?,
             None => *shadows = ShadowMaps::default(),
         }
-        let sun = passes.shadows.map(|pass| shadows.sun(&pass.frame, frame.sun_direction));
+        let light = passes.shadows.map(|pass| shadows.light(&pass.frame, frame));
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
-        let shader = Shader::new(frame, materials, [width, height]).with_shadows(sun);
+        let shader = Shader::new(frame, materials, [width, height]).with_shadows(light);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {

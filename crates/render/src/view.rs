@@ -20,6 +20,10 @@ pub struct View {
     /// Whether opaque meshes cast shadows of the sun. A sun below the horizon and the moon cast none;
     /// pictures then cost as much as without shadows.
     pub shadows: bool,
+    /// Whether opaque meshes above hide the light of the sky, so that caves and rooms are dark. It
+    /// changes only [ambient](Atmosphere::ambient) light, under a cover within some 200 voxels of the
+    /// camera.
+    pub sky_light: bool,
     /// Skip face directions that point away from the camera. Ignored by the naive renderer.
     pub mask_back_faces: bool,
     /// Skip meshes outside the view frustum.
@@ -30,8 +34,8 @@ pub struct View {
 }
 
 impl View {
-    /// Creates a view with all optimizations on and the default atmosphere, without
-    /// shadows.
+    /// Creates a view with all optimizations on and the default atmosphere, without shadows. Covers
+    /// do not hide the sky.
     pub fn new(camera: Camera) -> Self {
         Self {
             camera,
@@ -40,6 +44,7 @@ impl View {
             wire: false,
             fade_far: false,
             shadows: false,
+            sky_light: false,
             mask_back_faces: true,
             cull_frustum: true,
             sort_opaque: true,

@@ -19,6 +19,7 @@ mod overlay;
 mod per_frame;
 mod pipelines;
 mod shadows;
+mod sources;
 mod target;
 mod wired;
 

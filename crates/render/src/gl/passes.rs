@@ -20,7 +20,8 @@ use crate::{
     error::RenderError,
     frame::{Frame, QuadStyle},
     material_look::{MaterialEntry, MaterialLook},
-    passes::{Batch, Passes},
+    passes::{Batch, Passes, ShadowPass},
+    shadows::MapKinds,
     texture_set::TextureSet,
 };
 
@@ -100,17 +101,17 @@ impl Painter {
         Ok(())
     }
 
-    fn needs(&self, frame: &Frame, has_shadows: bool) -> Needs {
+    fn needs(&self, frame: &Frame, maps: MapKinds) -> Needs {
         let has_textures = self.textures.is_some();
-        Needs { style: frame.quad_style(), has_shadows, has_textures }
+        Needs { style: frame.quad_style(), maps, has_textures }
     }
 
     /// Creates the programs that a frame of this style needs.
     ///
     /// # Errors
     /// `Device` when the driver refuses a shader.
-    pub(super) fn prepare(&mut self, frame: &Frame, has_shadows: bool) -> Result<(), RenderError> {
-        self.programs.prepare(&self.context, self.needs(frame, has_shadows))
+    pub(super) fn prepare(&mut self, frame: &Frame, maps: MapKinds) -> Result<(), RenderError> {
+        self.programs.prepare(&self.context, self.needs(frame, maps))
     }
 
     /// Draws all passes to the bound target, after [`prepare`](Self::prepare) for this frame. The
@@ -126,7 +127,7 @@ impl Painter {
         self.bind_frame(gl, range);
         let mut commands = passes.indirect.then_some(range.offset_bytes + commands_bytes);
         let is_wired = frame.quad_style() == QuadStyle::Wired;
-        let needs = self.needs(frame, passes.shadows.is_some());
+        let needs = self.needs(frame, passes.shadows.map(ShadowPass::kinds).unwrap_or_default());
         let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(needs);
         let of_triangles = (BufferKind::Vertices, self.programs.of_triangles(needs));
         let solid = [(BufferKind::Quads, opaque), (BufferKind::Cubes, cubes), of_triangles];

@@ -6,7 +6,7 @@ use super::{
     bindings::{self as gl, Gl, types::*},
     context::Context,
 };
-use crate::{error::RenderError, frame::QuadStyle};
+use crate::{error::RenderError, frame::QuadStyle, shadows::MapKinds};
 
 /// The programs of all passes.
 pub(super) struct Programs {
@@ -14,21 +14,21 @@ pub(super) struct Programs {
     /// Created when the first frame needs them.
     shaded: Option<QuadPrograms>,
     wired: Option<Surfaces>,
-    /// Programs with shadows for each style.
-    shadowed: [Option<Surfaces>; 3],
+    /// Programs that read maps, for each style, by the index of the maps.
+    shadowed: [[Option<Surfaces>; 4]; 3],
     cubes: Program,
     pub(super) sky: Program,
     /// Opaque and blended ones.
     triangles: Program,
     /// Created when the first frame needs them; see [`Needs::textured`].
-    textured: [Option<Program>; 4],
+    textured: [Option<Program>; 8],
 }
 
 /// Kind of a frame, which selects its programs.
 #[derive(Clone, Copy)]
 pub(super) struct Needs {
     pub(super) style: QuadStyle,
-    pub(super) has_shadows: bool,
+    pub(super) maps: MapKinds,
     pub(super) has_textures: bool,
 }
 
@@ -37,9 +37,9 @@ impl Needs {
         self.style == QuadStyle::Wired
     }
 
-    /// Index of the program for textured triangles: with lines, and with shadows.
+    /// Index of the program for textured triangles: with lines, and with maps.
     fn textured(self) -> usize {
-        usize::from(self.is_wired()) | usize::from(self.has_shadows) << 1
+        usize::from(self.is_wired()) | self.maps.index() << 1
     }
 }
 
@@ -71,8 +71,13 @@ const SHADED: &str = "#define SHADED\n";
 const WIRED: &str = "#define WIRED\n";
 /// Enables textures.
 const TEXTURED: &str = "#define TEXTURED\n";
-/// Enables shadows.
-const SHADOWED: &str = "#define SHADOWED\n";
+/// Enable the maps of the sun, of the sky, and both.
+const MAPS: [&str; 4] = [
+    "",
+    "#define SHADOWED\n#define SUN_MAPS\n",
+    "#define SHADOWED\n#define SKY_MAPS\n",
+    "#define SHADOWED\n#define SUN_MAPS\n#define SKY_MAPS\n",
+];
 const SHADOW: &str = include_str!("shaders/shadow.glsl");
 /// Fragments of shadow maps, which have no colours.
 const CASTER_FRAGMENT: &str = "#version 430 core\nvoid main() {}\n";
@@ -97,11 +102,11 @@ impl Programs {
             plain: QuadPrograms::new(context, "")?,
             shaded: None,
             wired: None,
-            shadowed: [const { None }; 3],
+            shadowed: [const { [const { None }; 4] }; 3],
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             triangles: triangles(context, "")?,
-            textured: [const { None }; 4],
+            textured: [const { None }; 8],
         })
     }
 
@@ -114,14 +119,14 @@ impl Programs {
         context: &Rc<Context>,
         needs: Needs,
     ) -> Result<(), RenderError> {
-        let shadows = if needs.has_shadows { SHADOWED } else { "" };
+        let shadows = MAPS[needs.maps.index()];
         let lines = if needs.is_wired() { WIRED } else { "" };
         let textured = &mut self.textured[needs.textured()];
         if needs.has_textures && textured.is_none() {
             *textured = Some(triangles(context, &format!("{TEXTURED}{shadows}{lines}"))?);
         }
-        if needs.has_shadows {
-            let shadowed = &mut self.shadowed[needs.style as usize];
+        if needs.maps.any() {
+            let shadowed = &mut self.shadowed[needs.style as usize][needs.maps.index()];
             if shadowed.is_none() {
                 *shadowed = Some(Surfaces::new(context, needs.style, shadows)?);
             }
@@ -151,9 +156,9 @@ impl Programs {
         made.unwrap_or((&self.plain, &self.cubes))
     }
 
-    /// The programs with shadows that were prepared for such a frame, if it has shadows.
+    /// The programs with maps that were prepared for such a frame, if it reads maps.
     fn of_shadows(&self, needs: Needs) -> Option<&Surfaces> {
-        self.shadowed[needs.style as usize].as_ref().filter(|_| needs.has_shadows)
+        self.shadowed[needs.style as usize][needs.maps.index()].as_ref()
     }
 
     /// The program for triangles, which does not depend on ambient occlusion.
@@ -168,7 +173,7 @@ impl Programs {
 }
 
 impl Surfaces {
-    /// Creates programs of a style. `shadows` enables shadows or is empty.
+    /// Creates programs of a style. `shadows` enables maps or is empty.
     fn new(context: &Rc<Context>, style: QuadStyle, shadows: &str) -> Result<Self, RenderError> {
         let shaded = if style == QuadStyle::Plain { "" } else { SHADED };
         let lines = if style == QuadStyle::Wired { WIRED } else { "" };
@@ -206,18 +211,18 @@ impl QuadPrograms {
 /// Creates a program for quads or cubes.
 fn surface(context: &Rc<Context>, kind: &str, seam: &str) -> Result<Program, RenderError> {
     let vertex = [FRAME, kind, seam, SURFACE_VERTEX];
-    Program::new(context, &vertex, &[FRAME, shadow(kind), kind, SURFACE_FRAGMENT])
+    Program::new(context, &vertex, &[FRAME, kind, shadow(kind), SURFACE_FRAGMENT])
 }
 
 /// Creates a program for triangles of models.
 fn triangles(context: &Rc<Context>, kind: &str) -> Result<Program, RenderError> {
-    let fragment = [FRAME, shadow(kind), kind, TRIANGLES_FRAGMENT];
+    let fragment = [FRAME, kind, shadow(kind), TRIANGLES_FRAGMENT];
     Program::new(context, &[FRAME, kind, TRIANGLES_VERTEX], &fragment)
 }
 
-/// The source for reading shadow maps, if these definitions enable shadows.
+/// The source for reading maps, if these definitions enable any.
 fn shadow(kind: &str) -> &'static str {
-    if kind.contains(SHADOWED) { SHADOW } else { "" }
+    if kind.contains("SHADOWED") { SHADOW } else { "" }
 }
 
 /// A linked vertex and fragment shader.

@@ -1,4 +1,4 @@
-//! Shadow maps: layers of a depth texture, and the programs that draw them.
+//! Maps of shadows and of the sky: layers of depth textures, and the programs that draw them.
 
 use std::rc::Rc;
 
@@ -14,25 +14,34 @@ use crate::{
     buffers::BufferKind,
     error::RenderError,
     frame::Frame,
-    passes::{CascadePass, ShadowPass},
-    shadows::{MAX_CASCADES, ShadowFrame},
+    passes::ShadowPass,
+    shadows::{MAX_CASCADES, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
 };
 
-/// Binding of the uniforms for reading maps, and the texture unit of the maps.
+/// Binding of the uniforms for reading maps, and the texture units of the maps.
 const SHADOW_BINDING: GLuint = 1;
-const MAPS_UNIT: GLuint = 0;
+const CASCADES_UNIT: GLuint = 0;
+const SKY_UNIT: GLuint = 1;
 
 const CREATING: &str = "creating shadow maps";
 
-/// The maps of the last picture with shadows.
+/// The maps of the last picture that read any.
 pub(super) struct ShadowMaps {
-    context: Rc<Context>,
-    side: u32,
-    texture: GLuint,
-    framebuffers: [GLuint; MAX_CASCADES],
+    /// `None` without shadows.
+    cascades: Option<Maps>,
+    /// `None` without light of the sky.
+    sky: Option<Maps>,
     programs: CasterPrograms,
     /// Token of the renderer whose maps they are; 0 for none.
     pub(super) token: u64,
+}
+
+/// Maps of one size.
+struct Maps {
+    context: Rc<Context>,
+    side: u32,
+    texture: GLuint,
+    framebuffers: Vec<GLuint>,
 }
 
 /// Offsets in bytes of a picture's data of shadows: the uniforms for reading, then the frame of each
@@ -58,7 +67,7 @@ impl GlDevice {
         let own = self.staging.allocate(data.size_bytes(pass), alignment)?;
         data.write(&own, pass);
         self.staging.flush(gl)?;
-        let maps = ShadowMaps::prepare(&mut self.shadows, &self.context, pass.side)?;
+        let maps = ShadowMaps::prepare(&mut self.shadows, &self.context, pass)?;
         self.painter.bind_frame(gl, range);
         let commands = commands.map(|at| range.offset_bytes + COMMANDS_BYTES + at);
         maps.draw(gl, (pass, &self.painter), (&data, &own), commands);
@@ -70,7 +79,8 @@ impl GlDevice {
 impl ShadowData {
     /// Creates the offsets for uniforms with this alignment.
     fn new(alignment: u64) -> Self {
-        Self { stride_bytes: (size_of::<Frame>() as u64).next_multiple_of(alignment) }
+        let larger = size_of::<Frame>().max(size_of::<ShadowFrame>());
+        Self { stride_bytes: (larger as u64).next_multiple_of(alignment) }
     }
 
     /// Size of the data of a pass.
@@ -91,19 +101,17 @@ impl ShadowData {
     }
 }
 
-impl ShadowMaps {
-    /// Creates maps of this side.
+impl Maps {
+    /// Creates this number of maps of this side.
     ///
     /// # Errors
-    /// `Device` when there is no memory for them, or the driver refuses a shader.
-    fn new(context: &Rc<Context>, side: u32) -> Result<Self, RenderError> {
-        let programs = CasterPrograms::new(context)?;
+    /// `Device` when there is no memory for them.
+    fn new(context: &Rc<Context>, (side, count): (u32, usize)) -> Result<Self, RenderError> {
         // From here on `drop` deletes it; OpenGL ignores the name zero.
-        let context = Rc::clone(context);
-        let (texture, framebuffers, token) = (0, [0; MAX_CASCADES], 0);
-        let mut maps = Self { context, side, texture, framebuffers, programs, token };
+        let (context, texture, framebuffers) = (Rc::clone(context), 0, vec![0; count]);
+        let mut maps = Self { context, side, texture, framebuffers };
         let status = Rc::clone(&maps.context).scope(CREATING, |gl| {
-            let (length, layers) = (side as GLsizei, MAX_CASCADES as GLsizei);
+            let (length, layers) = (side as GLsizei, count as GLsizei);
             // SAFETY: the context is current, there is space for the names, and the texture has as
             // many layers as there are framebuffers.
             unsafe {
@@ -114,12 +122,13 @@ impl ShadowMaps {
                 gl.TextureParameteri(maps.texture, gl::TEXTURE_MIN_FILTER, nearest);
                 gl.TextureParameteri(maps.texture, gl::TEXTURE_MAG_FILTER, nearest);
                 gl.CreateFramebuffers(layers, maps.framebuffers.as_mut_ptr());
-                for (layer, framebuffer) in (0..).zip(maps.framebuffers) {
+                for (layer, &framebuffer) in (0..).zip(&maps.framebuffers) {
                     let point = gl::DEPTH_ATTACHMENT;
                     gl.NamedFramebufferTextureLayer(framebuffer, point, maps.texture, 0, layer);
                     gl.NamedFramebufferDrawBuffer(framebuffer, gl::NONE);
                 }
-                gl.CheckNamedFramebufferStatus(maps.framebuffers[0], gl::FRAMEBUFFER)
+                let first = maps.framebuffers.first().copied().unwrap_or_default();
+                gl.CheckNamedFramebufferStatus(first, gl::FRAMEBUFFER)
             }
         })?;
         if status != gl::FRAMEBUFFER_COMPLETE {
@@ -129,18 +138,63 @@ impl ShadowMaps {
         Ok(maps)
     }
 
+    /// Keeps the maps of this side and number, or creates them; frees them without.
+    fn prepare(
+        kept: &mut Option<Self>,
+        context: &Rc<Context>,
+        needed: Option<(u32, usize)>,
+    ) -> Result<(), RenderError> {
+        let is_same = |(side, _)| kept.as_ref().is_some_and(|maps| maps.side == side);
+        if !needed.is_some_and(is_same) {
+            *kept = None;
+            *kept = needed.map(|size| Self::new(context, size)).transpose()?;
+        }
+        Ok(())
+    }
+
+    /// Binds the maps for reading.
+    fn bind(&self, gl: &Gl, unit: GLuint) {
+        // SAFETY: `gl` is of the context that is current, in which the texture is.
+        unsafe { gl.BindTextureUnit(unit, self.texture) };
+    }
+
+    /// Binds a map as the target, and clears it.
+    fn begin(&self, gl: &Gl, layer: usize) {
+        let framebuffer = self.framebuffers.get(layer).copied().unwrap_or_default();
+        let (side, far) = (self.side as GLsizei, 0.0_f32);
+        // SAFETY: `gl` is of the context that is current, in which the framebuffer is; depth is one
+        // number.
+        unsafe {
+            gl.BindFramebuffer(gl::FRAMEBUFFER, framebuffer);
+            gl.Viewport(0, 0, side, side);
+            gl.ClipControl(gl::UPPER_LEFT, gl::ZERO_TO_ONE);
+            gl.DepthMask(gl::TRUE);
+            gl.ClearNamedFramebufferfv(framebuffer, gl::DEPTH, 0, &raw const far);
+        }
+    }
+}
+
+impl ShadowMaps {
     /// Creates the maps of a pass if `kept` are not those.
+    ///
+    /// # Errors
+    /// `Device` when there is no memory for them, or the driver refuses a shader.
     fn prepare<'a>(
         kept: &'a mut Option<Self>,
         context: &Rc<Context>,
-        side: u32,
+        pass: &ShadowPass<'_, GlGeometry>,
     ) -> Result<&'a mut Self, RenderError> {
-        let maps = match kept.take().filter(|maps| maps.side == side) {
+        let maps = match kept {
             Some(maps) => maps,
-            None => Self::new(context, side)?,
+            none => {
+                let programs = CasterPrograms::new(context)?;
+                none.insert(Self { cascades: None, sky: None, programs, token: 0 })
+            }
         };
-        let maps = kept.insert(maps);
         maps.token = 0;
+        let kinds = pass.kinds();
+        Maps::prepare(&mut maps.cascades, context, kinds.sun.then_some((pass.side, MAX_CASCADES)))?;
+        Maps::prepare(&mut maps.sky, context, kinds.sky.then_some((SKY_SIDE, SKY_MAPS)))?;
         Ok(maps)
     }
 
@@ -155,7 +209,11 @@ impl ShadowMaps {
         mut commands: Option<u64>,
     ) {
         for (cascade, number) in pass.redrawn.iter().zip(0..) {
-            self.begin(gl, cascade);
+            let (maps, layer) = match cascade.layer {
+                MapLayer::Cascade(layer) => (&self.cascades, layer),
+                MapLayer::Sky(layer) => (&self.sky, layer),
+            };
+            maps.iter().for_each(|maps| maps.begin(gl, layer));
             bind_uniforms(
                 gl,
                 FRAME_BINDING,
@@ -171,23 +229,8 @@ impl ShadowMaps {
             painter.paint_batches(gl, (&programs, &cascade.batches), (false, &mut commands));
         }
         bind_uniforms(gl, SHADOW_BINDING, range, (0, size_of::<ShadowFrame>()));
-        // SAFETY: `gl` is of the context that is current, in which the texture is.
-        unsafe { gl.BindTextureUnit(MAPS_UNIT, self.texture) };
-    }
-
-    /// Binds a map as the target, and clears it.
-    fn begin(&self, gl: &Gl, cascade: &CascadePass<'_, GlGeometry>) {
-        let framebuffer = self.framebuffers.get(cascade.layer).copied().unwrap_or_default();
-        let (side, far) = (self.side as GLsizei, 0.0_f32);
-        // SAFETY: `gl` is of the context that is current, in which the framebuffer is; depth is one
-        // number.
-        unsafe {
-            gl.BindFramebuffer(gl::FRAMEBUFFER, framebuffer);
-            gl.Viewport(0, 0, side, side);
-            gl.ClipControl(gl::UPPER_LEFT, gl::ZERO_TO_ONE);
-            gl.DepthMask(gl::TRUE);
-            gl.ClearNamedFramebufferfv(framebuffer, gl::DEPTH, 0, &raw const far);
-        }
+        self.cascades.iter().for_each(|maps| maps.bind(gl, CASCADES_UNIT));
+        self.sky.iter().for_each(|maps| maps.bind(gl, SKY_UNIT));
     }
 }
 
@@ -200,12 +243,13 @@ fn bind_uniforms(gl: &Gl, binding: GLuint, range: &UploadRange, (offset, size): 
     }
 }
 
-impl Drop for ShadowMaps {
+impl Drop for Maps {
     fn drop(&mut self) {
         if let Ok(gl) = self.context.current() {
             // SAFETY: the context is current and the names are ours.
             unsafe {
-                gl.DeleteFramebuffers(MAX_CASCADES as GLsizei, self.framebuffers.as_ptr());
+                let count = self.framebuffers.len() as GLsizei;
+                gl.DeleteFramebuffers(count, self.framebuffers.as_ptr());
                 gl.DeleteTextures(1, &raw const self.texture);
             }
         }

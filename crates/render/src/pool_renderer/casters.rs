@@ -7,14 +7,14 @@ use super::{
 use crate::{
     draw_data::DrawData,
     passes::{Batch, ShadowPass},
-    shadows::{MAX_CASCADES, ShadowCache, ShadowPlan},
+    shadows::{MapLayer, ShadowCache, ShadowPlan},
 };
 
 /// Meshes of a pool that cast shadows: views of the opaque meshes, one for each map.
 #[derive(Default)]
 pub(super) struct Casters {
     pub(super) cache: ShadowCache,
-    views: [DrawView; MAX_CASCADES],
+    views: [DrawView; MapLayer::COUNT],
     /// The opaque meshes, if the GPU culls them, so that there is no other list.
     list: Option<Box<DrawList>>,
 }
@@ -44,7 +44,7 @@ impl Casters {
         let (mut views, mut models) = (views.each_mut().map(Some), models.into_iter());
         Ok(ShadowPass::new(plan, |map| {
             let parts = |data: &DrawData| visible_parts(data, map.view(), &map.visibility);
-            let view = views.get_mut(map.layer).and_then(Option::take);
+            let view = views.get_mut(map.layer.index()).and_then(Option::take);
             let quads = view.map(|view| {
                 view.mask(listed, pool, |mesh| parts(mesh));
                 buffers.batches(view.runs(listed, pool))

@@ -3,10 +3,12 @@
 
 mod kept;
 mod rays;
+mod sky_light;
 mod surfaces;
 
 use drystone_mesh::{Face, Quad};
 use drystone_testing::Random;
+use glam::DVec3;
 
 use super::*;
 #[cfg(feature = "gl")]
@@ -15,7 +17,8 @@ use crate::gl::{GlConfig, GlDevice};
 use crate::wgpu_device::{Api, WgpuDevice};
 use crate::{
     Device, Image, InstancedRenderer, Layer, MeshData, MeshId, NaiveRenderer, PoolRenderer,
-    Renderer, Samples, SlotPolicy, SoftDevice, TriangleMesh, TriangleTransform, TriangleVertex,
+    Projection, Renderer, Samples, SlotPolicy, SoftDevice, TriangleMesh, TriangleTransform,
+    TriangleVertex,
 };
 
 const SIZE: [u32; 2] = [256, 192];
@@ -149,6 +152,23 @@ fn view(from: [f64; 3], hour: f32) -> View {
 fn picture(renderer: &mut dyn Renderer, view: &View) -> Image {
     renderer.draw(view).unwrap();
     renderer.read_image().unwrap()
+}
+
+/// The colour of a picture at a point of the world.
+fn at(image: &Image, view: &View, point: [f64; 3]) -> [u8; 4] {
+    let [width, height] = [image.width(), image.height()].map(f64::from);
+    let relative = (DVec3::from(point) - view.camera.position).as_vec3();
+    let clip = view.camera.clip_from_relative((width / height) as f32) * relative.extend(1.0);
+    let [x, y] = [clip.x / clip.w, clip.y / clip.w].map(f64::from);
+    image.pixel(((x + 1.0) / 2.0 * width) as u32, ((1.0 - y) / 2.0 * height) as u32)
+}
+
+/// A floor of one quad at height 1.
+fn floor(renderer: &mut dyn Renderer) {
+    let quad = [Quad::new([0, 0, 0], [64, 64], Face::PosY, 0)];
+    let draw_data = DrawData { extent: 64, ..DrawData::default() };
+    let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
+    renderer.insert(&MeshData { quads: &quad, counts, draw_data, layer }).unwrap();
 }
 
 /// Scenes that all renderers draw.

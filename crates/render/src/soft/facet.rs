@@ -25,13 +25,13 @@ impl Lamp {
         }
     }
 
-    /// Light on a normal that this share of the sun reaches, as in
+    /// Light on a normal that these shares of the sun and of the sky reach, as in
     /// [`Atmosphere::light`](crate::Atmosphere::light).
     #[inline]
-    pub(super) fn light(&self, normal: Vec3A, share: f32) -> Vec3A {
+    pub(super) fn light(&self, normal: Vec3A, [share, sky]: [f32; 2]) -> Vec3A {
         let sun = normal.dot(self.sun_direction).max(0.0);
         let open_sky = 0.74 + 0.26 * normal.y;
-        self.ambient * open_sky + self.sun * (0.62 * (sun * share))
+        self.ambient * (open_sky * sky) + self.sun * (0.62 * (sun * share))
     }
 }
 

@@ -10,6 +10,7 @@ use super::facet::{Facet, Lamp};
 use super::fade::Fade;
 use super::occlusion::{PixelKind, darkness, span_axes};
 use super::sky::{Sky, mix, smooth};
+use super::sky_light::SkyLight;
 use super::sun::Sun;
 use super::textures::Textures;
 use super::wire::Wire;
@@ -43,13 +44,22 @@ impl SoftMaterial {
 const NORMALS: [Vec3A; 6] =
     [Vec3A::NEG_X, Vec3A::NEG_Y, Vec3A::NEG_Z, Vec3A::X, Vec3A::Y, Vec3A::Z];
 
+/// Light that meshes hide.
+#[derive(Default)]
+pub(super) struct Hidden<'a> {
+    /// The sun, if meshes cast shadows.
+    pub(super) sun: Option<Sun<'a>>,
+    /// The sky, if meshes cover what is below them.
+    pub(super) sky: Option<SkyLight<'a>>,
+}
+
 pub(super) struct Shader<'a> {
     frame: &'a Frame,
     sky: Sky,
     materials: &'a [SoftMaterial],
     face_light: [Vec3A; 6],
-    /// The sun, if meshes cast shadows.
-    sun: Option<Sun<'a>>,
+    /// Light of the sun and of the sky that meshes hide.
+    hidden: Hidden<'a>,
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
     camera_fraction: Vec3A,
@@ -74,7 +84,7 @@ impl<'a> Shader<'a> {
             sky: Sky::new(frame),
             materials,
             face_light: frame.face_light.map(|[red, green, blue, _]| Vec3A::new(red, green, blue)),
-            sun: None,
+            hidden: Hidden::default(),
             relative_from_clip: relative_from_clip.as_mat4(),
             camera_voxel: IVec3::from_array(frame.camera_voxel),
             camera_fraction: Vec3A::from_array(frame.camera_fraction),
@@ -84,9 +94,9 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Shades with the shadows of this sun.
-    pub(super) fn with_shadows(self, sun: Option<Sun<'a>>) -> Self {
-        Self { sun, ..self }
+    /// Shades without the light that meshes hide.
+    pub(super) fn with_shadows(self, hidden: Option<Hidden<'a>>) -> Self {
+        Self { hidden: hidden.unwrap_or_default(), ..self }
     }
 
     /// Whether any haze can be visible.
@@ -106,12 +116,19 @@ impl<'a> Shader<'a> {
     pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Vec4 {
         let material = self.material(kind);
         let mut lit = self.in_light(material, kind, (at, depth), true);
-        if let Some(sun) = &self.sun {
-            let face = (kind.word & 7).min(5) as usize;
-            let share = sun.share(self.relative(at, depth), NORMALS[face]);
+        let normal = NORMALS[(kind.word & 7).min(5) as usize];
+        if let Some(sun) = &self.hidden.sun {
+            let share = sun.share(self.relative(at, depth), normal);
             if share < 1.0 {
                 let unlit = self.in_light(material, kind, (at, depth), false);
                 lit = unlit * (1.0 - share) + lit * share;
+            }
+        }
+        if let Some(sky) = &self.hidden.sky {
+            let share = sky.share(self.relative(at, depth), normal);
+            if share < 1.0 {
+                let unlit = self.in_light(material, kind, (at, depth), false);
+                lit = sky.under((lit, unlit), material.emission, share, normal.y);
             }
         }
         let units = || self.relative(at, depth) + self.camera_fraction;
@@ -142,9 +159,10 @@ impl<'a> Shader<'a> {
         let shares = facet.shares(place);
         let color = facet.color(shares);
         let normal = facet.normal(shares);
-        let sun = self.sun.as_ref();
-        let share = sun.map_or(1.0, |sun| sun.share(self.relative(at, depth), normal));
-        let light = lamp.light(normal, share);
+        let (sun, sky) = (self.hidden.sun.as_ref(), self.hidden.sky.as_ref());
+        let of_sun = sun.map_or(1.0, |sun| sun.share(self.relative(at, depth), normal));
+        let of_sky = sky.map_or(1.0, |sky| sky.share(self.relative(at, depth), normal));
+        let light = lamp.light(normal, [of_sun, of_sky]);
         let lit = if facet.material == 0 {
             (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)
         } else {

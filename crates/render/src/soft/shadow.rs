@@ -1,10 +1,12 @@
-//! Drawing of shadow maps.
+//! Drawing of maps of shadows and of the sky.
 
 use super::{
     SoftGeometry,
     bins::{BAND_ROWS, Bins},
     memory::zeroed,
     rasterise,
+    shade::Hidden,
+    sky_light::SkyLight,
     sun::Sun,
     textures::Textures,
     threads,
@@ -13,15 +15,44 @@ use super::{
     vertex::VertexStage,
     viewport::Viewport,
 };
-use crate::{error::RenderError, passes::ShadowPass, shadows::ShadowFrame};
+use crate::{
+    error::RenderError,
+    frame::Frame,
+    passes::{CascadePass, ShadowPass},
+    shadows::{MapKinds, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
+};
 
-/// The maps of the last picture with shadows: depths, row by row.
+/// The maps of the last picture with shadows or light of the sky.
 #[derive(Default)]
 pub(super) struct ShadowMaps {
-    maps: Vec<Vec<f32>>,
-    side: u32,
+    cascades: Maps,
+    sky: Maps,
     /// Token of the renderer whose maps they are; 0 for none.
     pub(super) token: u64,
+}
+
+/// Maps of one size: depths, row by row.
+#[derive(Default)]
+struct Maps {
+    maps: Vec<Vec<f32>>,
+    side: u32,
+}
+
+impl Maps {
+    /// Keeps `count` maps of this size, or creates them.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn resize(&mut self, count: usize, side: u32) -> Result<(), RenderError> {
+        if self.side != side {
+            (self.maps, self.side) = (Vec::new(), side);
+        }
+        self.maps.truncate(count);
+        while self.maps.len() < count {
+            self.maps.push(zeroed("a shadow map", side as usize * side as usize)?);
+        }
+        Ok(())
+    }
 }
 
 impl ShadowMaps {
@@ -36,39 +67,55 @@ impl ShadowMaps {
         textures: &Textures,
     ) -> Result<(), RenderError> {
         self.token = 0;
-        let (side, count) = (pass.side as usize, pass.frame.cascade_count as usize);
-        if self.side != pass.side {
-            (self.maps, self.side) = (Vec::new(), pass.side);
-        }
-        self.maps.truncate(count);
-        while self.maps.len() < count {
-            self.maps.push(zeroed("a shadow map", side * side)?);
-        }
-        let viewport = Viewport::new(pass.side, pass.side);
-        for cascade in &pass.redrawn {
-            let Some(map) = self.maps.get_mut(cascade.layer) else { continue };
-            map.fill(0.0);
-            let stage = VertexStage::new(&cascade.frame, true);
-            rasterise(cascade.batches.iter(), bins, &stage, &viewport, |bins| {
-                draw_bands(map, side, &viewport, |band| {
-                    bins.iter().flat_map(move |bins| bins.of_band(band))
-                });
-            });
-            let stage = TriangleStage::new(&cascade.frame, &viewport, textures);
-            stage.rasterise(&cascade.batches, triangle_bins, |bins| {
-                draw_bands(map, side, &viewport, |band| {
-                    bins.iter().flat_map(move |bins| bins.of_band(band)).map(|(it, _)| it)
-                });
-            });
+        let sky_count = if pass.kinds().sky { SKY_MAPS } else { 0 };
+        self.cascades.resize(pass.frame.cascade_count as usize, pass.side)?;
+        self.sky.resize(sky_count, SKY_SIDE)?;
+        for redrawn in &pass.redrawn {
+            let (Maps { maps, side }, layer) = match redrawn.layer {
+                MapLayer::Cascade(layer) => (&mut self.cascades, layer),
+                MapLayer::Sky(layer) => (&mut self.sky, layer),
+            };
+            let (Some(map), side) = (maps.get_mut(layer), *side) else { continue };
+            draw_map(map, side, redrawn, (bins, triangle_bins), textures);
         }
         self.token = pass.token;
         Ok(())
     }
 
     /// The maps for reading.
-    pub(super) fn sun(&self, frame: &ShadowFrame, sun_direction: [f32; 3]) -> Sun<'_> {
-        Sun::new((&self.maps, self.side), frame, sun_direction)
+    pub(super) fn light(&self, maps: &ShadowFrame, frame: &Frame) -> Hidden<'_> {
+        let Self { cascades, sky, .. } = self;
+        let MapKinds { sun: has_sun, sky: has_sky } = maps.kinds();
+        Hidden {
+            sun: has_sun
+                .then(|| Sun::new((&cascades.maps, cascades.side), maps, frame.sun_direction)),
+            sky: has_sky.then(|| SkyLight::new((&sky.maps, sky.side as usize), &maps.sky, frame)),
+        }
     }
+}
+
+/// Clears a map and draws the meshes of a pass into it.
+fn draw_map(
+    map: &mut [f32],
+    side: u32,
+    pass: &CascadePass<'_, SoftGeometry>,
+    (bins, triangle_bins): (&mut Vec<Bins>, &mut Vec<TriangleBins>),
+    textures: &Textures,
+) {
+    map.fill(0.0);
+    let (viewport, row) = (Viewport::new(side, side), side as usize);
+    let stage = VertexStage::new(&pass.frame, true);
+    rasterise(pass.batches.iter(), bins, &stage, &viewport, |bins| {
+        draw_bands(map, row, &viewport, |band| {
+            bins.iter().flat_map(move |bins| bins.of_band(band))
+        });
+    });
+    let stage = TriangleStage::new(&pass.frame, &viewport, textures);
+    stage.rasterise(&pass.batches, triangle_bins, |bins| {
+        draw_bands(map, row, &viewport, |band| {
+            bins.iter().flat_map(move |bins| bins.of_band(band)).map(|(it, _)| it)
+        });
+    });
 }
 
 /// Stores the nearest depth of each texel.

@@ -14,7 +14,7 @@ use crate::{
     device::Output,
     error::RenderError,
     frame::{Frame, QuadStyle},
-    passes::{Batch, Passes},
+    passes::{Batch, Passes, ShadowPass},
 };
 
 /// Contents of one frame.
@@ -112,8 +112,8 @@ impl WgpuDevice {
             && self.culler.as_ref().is_some_and(PictureCuller::is_counted);
         let style = frame.quad_style();
         let is_renewed = self.begin_frame()?;
-        let has_shadows = passes.shadows.is_some();
-        let attachment = Attachment { has_shadows, ..self.target.attachment() };
+        let maps = passes.shadows.map(ShadowPass::kinds).unwrap_or_default();
+        let attachment = Attachment { maps, ..self.target.attachment() };
         self.pipelines.select(&self.opened.gpu, attachment)?;
         let layout = &self.pipelines.frame_layout;
         let group = self.per_frame.prepare((&self.opened, layout), passes, is_renewed)?;

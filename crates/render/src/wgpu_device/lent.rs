@@ -6,6 +6,7 @@ use crate::{
     error::RenderError,
     pool_renderer::PoolRenderer,
     renderer::{DrawStats, Renderer},
+    shadows::MapKinds,
     view::View,
 };
 
@@ -65,8 +66,11 @@ impl WgpuDevice {
             let reason = format!("the depth has {depth}");
             return Err(RenderError::Samples { requested, reason });
         }
-        let attachment =
-            Attachment { samples: requested, has_shadows: false, ..self.target.attachment() };
+        let attachment = Attachment {
+            samples: requested,
+            maps: MapKinds::default(),
+            ..self.target.attachment()
+        };
         self.pipelines
             .select(&self.opened.gpu, attachment)
             .map_err(|error| RenderError::Samples { requested, reason: error.to_string() })

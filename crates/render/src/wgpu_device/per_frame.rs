@@ -24,7 +24,7 @@ pub(super) struct PerFrame {
     layout: wgpu::BindGroupLayout,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
-    /// Created when the first picture with shadows needs them; freed by one without.
+    /// Created when the first picture that reads maps needs them; freed by one that reads none.
     pub(super) shadows: Option<ShadowMaps>,
     /// Whether the last picture was a lent one, which the caller submits later.
     is_lent: bool,
@@ -38,7 +38,7 @@ impl PerFrame {
         let materials = material_buffer(opened, &[])?;
         let textures = textures(opened, &[])?;
         let layout = pipelines.frame_layout.clone();
-        let group = group(opened, &layout, &[&frame, &materials, &textures], None);
+        let group = group(opened, &layout, &[&frame, &materials, &textures], &[]);
         let (commands, lent) = (CommandUpload::default(), Arc::default());
         Ok(Self {
             frame,
@@ -87,7 +87,7 @@ impl PerFrame {
 
     fn bind(&mut self, opened: &Opened) {
         let buffers = [&self.frame, &self.materials, &self.textures];
-        self.group = group(opened, &self.layout, &buffers, None);
+        self.group = group(opened, &self.layout, &buffers, &[]);
     }
 
     /// Begins a picture. Replaces the buffers after a lent picture, which keeps its own. Returns
@@ -103,7 +103,7 @@ impl PerFrame {
         Ok(was_lent)
     }
 
-    /// Uploads the data of shadows, or frees their memory. Returns the group of the picture, whose
+    /// Uploads the data of maps, or frees their memory. Returns the group of the picture, whose
     /// pipelines have this layout. `is_renewed`: what the last picture reads must not change.
     pub(super) fn prepare(
         &mut self,
@@ -117,12 +117,11 @@ impl PerFrame {
         };
         let maps = match &mut self.shadows {
             Some(maps) => maps,
-            none => none.insert(ShadowMaps::new(opened, pass.side)?),
+            none => none.insert(ShadowMaps::new(opened)?),
         };
         maps.prepare(opened, pass, is_renewed)?;
-        let (shadow, all) = maps.bindings();
-        let buffers = [&self.frame, &self.materials, &self.textures, shadow];
-        Ok(group(opened, layout, &buffers, Some(all)))
+        let buffers = [&self.frame, &self.materials, &self.textures, maps.data()];
+        Ok(group(opened, layout, &buffers, &maps.bindings()))
     }
 
     /// Whether the last picture was a lent one. What it reads must not change.
@@ -169,17 +168,17 @@ fn textures(opened: &Opened, words: &[u32]) -> Result<wgpu::Buffer, RenderError>
     Ok(opened.gpu.filled_buffer("textures", bytemuck::cast_slice(words), usage)?)
 }
 
-/// Creates a group of these buffers, in the order of their bindings, and of shadow maps after them.
+/// Creates a group of these buffers, in the order of their bindings, and of maps with theirs.
 fn group(
     opened: &Opened,
     layout: &wgpu::BindGroupLayout,
     buffers: &[&wgpu::Buffer],
-    maps: Option<&wgpu::TextureView>,
+    maps: &[(u32, &wgpu::TextureView)],
 ) -> wgpu::BindGroup {
-    let buffers = buffers.iter().map(|buffer| buffer.as_entire_binding());
-    let resources = buffers.chain(maps.map(wgpu::BindingResource::TextureView));
+    let buffers = (0..).zip(buffers).map(|(at, buffer)| (at, buffer.as_entire_binding()));
+    let maps = maps.iter().map(|&(at, view)| (at, wgpu::BindingResource::TextureView(view)));
     let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
-    let entries: Vec<_> = (0..).zip(resources).map(entry).collect();
+    let entries: Vec<_> = buffers.chain(maps).map(entry).collect();
     opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("frame"),
         layout,

@@ -1,12 +1,18 @@
 //! Layouts and pipelines, one set for each number of samples a pixel.
 
-use drystone_mesh::QUAD_WGSL;
 use drystone_wgpu::{GpuError, parts::Gpu};
 use wgpu::ShaderStages;
 
-use crate::frame::QuadStyle;
+use super::sources::{
+    STYLE, TEXTURED, WIRED_TEXTURED, WIRED_TRIANGLES, entry_points, quad_source, triangle_source,
+};
+use crate::{frame::QuadStyle, shadows::MapKinds};
 
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+
+/// Bindings of the maps.
+pub(super) const SUN_BINDING: u32 = 4;
+pub(super) const SKY_BINDING: u32 = 5;
 
 /// Number of storage buffers that triangles with lines use in the vertex stage: materials, textures,
 /// vertices, indices, a table with each, and draws.
@@ -63,58 +69,9 @@ pub(super) struct Attachment {
     pub(super) format: wgpu::TextureFormat,
     /// Number of samples in a pixel.
     pub(super) samples: u32,
-    /// Whether surfaces have shadows.
-    pub(super) has_shadows: bool,
+    /// Maps that surfaces read.
+    pub(super) maps: MapKinds,
 }
-
-/// Shader source that quads and triangles share; the decoder of quads comes before it.
-pub(super) const SHARED: &str = include_str!("shader.wgsl");
-/// Shader source for quads: the shared source and lines along their edges.
-const QUADS: [&str; 3] = [QUAD_WGSL, SHARED, include_str!("wire.wgsl")];
-/// Shader source for reading shadow maps.
-const SHADOW: &str = include_str!("shadow.wgsl");
-/// Shader source for quads with shadows, after that for reading maps.
-const SHADOWED_QUADS: &str = include_str!("shadowed_quads.wgsl");
-/// Function of surfaces without shadows, instead of that for reading maps.
-const NO_SHADOW: &str =
-    "fn sun_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 { return 1.0; }\n";
-const TRIANGLES: &str = include_str!("triangles.wgsl");
-/// Shader source for triangles without shadows.
-pub(super) const PLAIN_TRIANGLES: [&str; 4] = [QUAD_WGSL, SHARED, NO_SHADOW, TRIANGLES];
-
-/// Shader source for triangles, with these sources of lines and textures.
-fn triangle_source(attachment: Attachment, more: &[&str]) -> String {
-    let shadow = if attachment.has_shadows { SHADOW } else { NO_SHADOW };
-    [&[QUAD_WGSL, SHARED, shadow, TRIANGLES], more].concat().concat()
-}
-
-/// Entry points of quads: opaque vertices, blended ones, those of cubes, and fragments.
-const fn entry_points(style: QuadStyle, has_shadows: bool) -> [&'static str; 4] {
-    match style {
-        _ if has_shadows => [
-            "shadowed_opaque_vertex",
-            "shadowed_blended_vertex",
-            "shadowed_cube_vertex",
-            "shadowed_fragment",
-        ],
-        QuadStyle::Plain => ["opaque_vertex", "blended_vertex", "cube_vertex", "surface_fragment"],
-        QuadStyle::Shaded => {
-            ["shaded_opaque_vertex", "shaded_blended_vertex", "", "shaded_fragment"]
-        }
-        QuadStyle::Wired => {
-            ["wired_opaque_vertex", "wired_blended_vertex", "wired_cube_vertex", "wired_fragment"]
-        }
-    }
-}
-
-/// The constant of the shaders with shadows that selects the style.
-const STYLE: &str = "quad_style";
-
-/// Shader source for triangles with lines, with textures, and with both.
-const WIRED_TRIANGLES: &[&str] = &[include_str!("wired_triangles.wgsl")];
-const TEXTURED: &[&str] = &[include_str!("textures.wgsl")];
-const WIRED_TEXTURED: &[&str] =
-    &[WIRED_TRIANGLES[0], TEXTURED[0], include_str!("wired_textures.wgsl")];
 
 /// Settings in which one pipeline differs from the others.
 #[derive(Clone, Copy)]
@@ -131,20 +88,11 @@ struct Stage<'a> {
 
 impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, attachment: Attachment) -> Self {
-        let mut source = QUADS.concat();
-        if attachment.has_shadows {
-            source += SHADOW;
-            source += SHADOWED_QUADS;
-        }
         let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("quads"),
-            source: wgpu::ShaderSource::Wgsl(source.into()),
+            source: wgpu::ShaderSource::Wgsl(quad_source(attachment.maps).into()),
         });
-        let both = ShaderStages::VERTEX_FRAGMENT;
-        let shadow = uniform(3, ShaderStages::FRAGMENT);
-        let entries = [uniform(0, both), storage(1), textures(2), shadow, maps(4)];
-        let used = if attachment.has_shadows { &entries[..] } else { &entries[..3] };
-        let frame_layout = layout(device, "frame", used);
+        let frame_layout = layout(device, "frame", &frame_entries(attachment.maps));
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
         // The sky is drawn over an empty scene too, where no geometry is bound.
@@ -162,7 +110,7 @@ impl Pipelines {
         let sky = pipeline(device, &quads.shader, &sky_layout, attachment, &sky);
         let plain = quads.pipelines(device, QuadStyle::Plain, None);
         let names = ["triangle_vertex", "triangle_fragment"];
-        let source = triangle_source(attachment, &[]);
+        let source = triangle_source(attachment.maps, &[]);
         let triangles = triangles(device, (&source, names), &quads.layout, attachment);
         Self {
             frame_layout,
@@ -179,8 +127,8 @@ impl Pipelines {
         }
     }
 
-    /// Selects the pipelines for pictures with this number of samples a pixel, with or without
-    /// shadows. Creates them on first use.
+    /// Selects the pipelines for pictures with this number of samples a pixel that read these maps.
+    /// Creates them on first use.
     ///
     /// # Errors
     /// `Refused` if the device does not offer this number of samples, `OutOfMemory`.
@@ -216,7 +164,7 @@ impl Pipelines {
         let Self { quads, textured, .. } = self;
         textured.get_or_insert_with(|| {
             let names = ["textured_vertex", "textured_fragment"];
-            let source = triangle_source(quads.attachment, TEXTURED);
+            let source = triangle_source(quads.attachment.maps, TEXTURED);
             triangles(device, (&source, names), &quads.layout, quads.attachment)
         });
     }
@@ -233,14 +181,14 @@ impl Pipelines {
             let geometry = Some(&*geometry_layout);
             let groups = [Some(&*frame_layout), geometry, geometry, Some(&draws_layout)];
             let names = ["wired_triangle_vertex", "wired_triangle_fragment"];
-            let source = triangle_source(quads.attachment, WIRED_TRIANGLES);
+            let source = triangle_source(quads.attachment.maps, WIRED_TRIANGLES);
             let whole = pipeline_layout(device, &groups);
             let both = triangles(device, (&source, names), &whole, quads.attachment);
             WiredTriangles { draws_layout, both, layout: whole, textured: None }
         });
         if has_textures && wired.textured.is_none() {
             let names = ["wired_textured_vertex", "wired_textured_fragment"];
-            let source = triangle_source(quads.attachment, WIRED_TEXTURED);
+            let source = triangle_source(quads.attachment.maps, WIRED_TEXTURED);
             let made = triangles(device, (&source, names), &wired.layout, quads.attachment);
             wired.textured = Some(made);
         }
@@ -281,7 +229,7 @@ impl QuadParts {
         cubes: Option<&wgpu::RenderPipeline>,
     ) -> QuadPipelines {
         let Self { shader, layout, attachment } = self;
-        let [opaque, blended, cube, fragment] = entry_points(style, attachment.has_shadows);
+        let [opaque, blended, cube, fragment] = entry_points(style, attachment.maps);
         let constants = [(STYLE, f64::from(style as u8))];
         let solid = Stage {
             label: "opaque",
@@ -290,7 +238,7 @@ impl QuadParts {
             depth_write: true,
             blend: None,
             cull: Some(wgpu::Face::Back),
-            constants: if attachment.has_shadows { &constants } else { &[] },
+            constants: if attachment.maps.any() { &constants } else { &[] },
         };
         let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
         let label = "blended";
@@ -413,7 +361,17 @@ pub(super) fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
     entry(binding, ShaderStages::VERTEX, read)
 }
 
-/// An array of shadow maps. Bound as numbers, not as depths, which OpenGL reads only by comparison.
+/// Data of a frame, then the maps that its surfaces read.
+fn frame_entries(kinds: MapKinds) -> Vec<wgpu::BindGroupLayoutEntry> {
+    let both = ShaderStages::VERTEX_FRAGMENT;
+    let mut entries = vec![uniform(0, both), storage(1), textures(2)];
+    entries.extend(kinds.any().then(|| uniform(3, ShaderStages::FRAGMENT)));
+    entries.extend(kinds.sun.then(|| maps(SUN_BINDING)));
+    entries.extend(kinds.sky.then(|| maps(SKY_BINDING)));
+    entries
+}
+
+/// An array of maps. Bound as numbers, not as depths, which OpenGL reads only by comparison.
 fn maps(binding: u32) -> wgpu::BindGroupLayoutEntry {
     let ty = wgpu::BindingType::Texture {
         sample_type: wgpu::TextureSampleType::Float { filterable: false },

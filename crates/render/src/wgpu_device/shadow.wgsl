@@ -1,34 +1,10 @@
-// Reading of shadow maps. Appended to shader.wgsl. The software rasteriser (src/soft/shadow.rs) does
-// the same arithmetic in the same order.
-
-// The fields are explained in src/shadows.rs.
-struct Cascade {
-    offset: vec3<f32>,
-    texels_per_unit: f32,
-    radius: f32,
-    texel: f32,
-    depth_rate: f32,
-    last_texel: f32,
-}
-
-struct ShadowFrame {
-    right: vec3<f32>,
-    cascade_count: u32,
-    up: vec3<f32>,
-    fade_start: f32,
-    forward: vec3<f32>,
-    fade_rate: f32,
-    center: vec3<f32>,
-    strength: f32,
-    cascades: array<Cascade, 4>,
-}
+// Reading of shadow maps. Appended to shadow_frame.wgsl. The software rasteriser (src/soft/sun.rs)
+// does the same arithmetic in the same order.
 
 // See Bias in src/shadows.rs.
 const SLOPE_TEXELS: f32 = 1.5;
 const BIAS_TEXELS: f32 = 0.25;
-const BIAS_DEPTH: f32 = 2e-6;
 
-@group(0) @binding(3) var<uniform> shadow: ShadowFrame;
 @group(0) @binding(4) var shadow_maps: texture_2d_array<f32>;
 
 // 1 if a texel's depth is not nearer to the sun than this depth, else 0.

@@ -1,4 +1,5 @@
-// Quads and cubes with shadows. Appended to shader.wgsl, wire.wgsl and shadow.wgsl.
+// Quads and cubes with shadows or light of the sky. Appended to shader.wgsl, wire.wgsl and the
+// functions for reading maps.
 
 // Work that pixels need: QuadStyle in src/frame.rs, as a number. Each pipeline has one.
 override quad_style: u32 = 0u;
@@ -9,8 +10,8 @@ struct ShadowedCorner {
     @builtin(position) position: vec4<f32>,
     @location(0) @interpolate(flat) color: vec4<f32>,
     @location(1) @interpolate(perspective, centroid) relative: vec3<f32>,
-    // The colour where the sun does not reach, in 16 bits a channel; then kind and bounds, which are
-    // those of WiredCorner as far as the style needs them. Software drivers copy each location of
+    // The colour where the sun does not reach and the emission, in 16 bits each; then kind and bounds,
+    // which are those of WiredCorner as far as the style needs them. Software drivers copy each location of
     // each corner, so there is only one.
     @location(2) @interpolate(flat) details: vec4<u32>,
 }
@@ -36,7 +37,8 @@ fn shadowed_corner(
     if quad_style == WIRED {
         bounds = quad_bounds(words, data);
     }
-    let unlit = vec2<u32>(pack2x16unorm(colors.unlit.rg), pack2x16unorm(colors.unlit.bb));
+    let blue_and_shine = vec2<f32>(colors.unlit.b, sky_emission(quad_material(words)));
+    let unlit = vec2<u32>(pack2x16unorm(colors.unlit.rg), pack2x16unorm(blue_and_shine));
     return ShadowedCorner(at.position, colors.lit, at.relative, vec4<u32>(unlit, kind, bounds));
 }
 
@@ -74,9 +76,13 @@ fn shadowed_cube_vertex(@builtin(vertex_index) vertex: u32) -> ShadowedCorner {
 @fragment
 fn shadowed_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
     let kind = in.details.z;
-    let share = sun_share(in.relative, face_normal(min(kind & 7u, 5u)));
-    let unlit = vec3<f32>(unpack2x16unorm(in.details.x), unpack2x16unorm(in.details.y).x);
-    let color = vec4<f32>(unlit * (1.0 - share) + in.color.rgb * share, in.color.a);
+    let normal = face_normal(min(kind & 7u, 5u));
+    let share = sun_share(in.relative, normal);
+    let blue_and_shine = unpack2x16unorm(in.details.y);
+    let unlit = vec3<f32>(unpack2x16unorm(in.details.x), blue_and_shine.x);
+    let lit = unlit * (1.0 - share) + in.color.rgb * share;
+    let seen = under_sky(lit, unlit, blue_and_shine.y, in.relative, normal);
+    let color = vec4<f32>(seen, in.color.a);
     if quad_style == WIRED {
         return wired_color(WiredCorner(in.position, color, in.relative, kind, in.details.w));
     }

@@ -1,4 +1,4 @@
-//! Shadow maps: layers of a depth texture, and the pipelines that draw them.
+//! Maps of shadows and of the sky: layers of depth textures, and the pipelines that draw them.
 
 use drystone_mesh::QUAD_WGSL;
 use wgpu::ShaderStages;
@@ -7,9 +7,10 @@ use super::{
     WgpuGeometry,
     adapter::Opened,
     pipelines::{
-        DEPTH_FORMAT, PLAIN_TRIANGLES, SHARED, depth_state, layout, pipeline_layout, storage,
+        DEPTH_FORMAT, SKY_BINDING, SUN_BINDING, depth_state, layout, pipeline_layout, storage,
         uniform,
     },
+    sources::{PLAIN_TRIANGLES, SHARED},
 };
 use crate::{
     buffers::BufferKind,
@@ -17,12 +18,15 @@ use crate::{
     frame::Frame,
     material_look::MaterialEntry,
     passes::ShadowPass,
-    shadows::{MAX_CASCADES, ShadowFrame},
+    shadows::{MAX_CASCADES, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
 };
 
-/// The maps of the last picture with shadows, and what is needed to draw and to read them.
+/// The maps of the last picture that read any, and what is needed to draw and to read them.
 pub(super) struct ShadowMaps {
-    maps: Maps,
+    /// `None` without shadows.
+    cascades: Option<Maps>,
+    /// `None` without light of the sky.
+    sky: Option<Maps>,
     casters: CasterPipelines,
     frame_layout: wgpu::BindGroupLayout,
     per_frame: PerFrame,
@@ -30,15 +34,19 @@ pub(super) struct ShadowMaps {
     pub(super) token: u64,
 }
 
+/// Maps of one size.
 struct Maps {
     side: u32,
     layers: Vec<wgpu::TextureView>,
     all: wgpu::TextureView,
 }
 
+const CREATING: &str = "creating shadow maps";
+
 /// Data that changes with each picture. A lent picture keeps its own.
 struct PerFrame {
     shadow: wgpu::Buffer,
+    /// Frames of the maps, by the index of their layer.
     cascades: Vec<(wgpu::Buffer, wgpu::BindGroup)>,
 }
 
@@ -50,20 +58,16 @@ struct CasterPipelines {
 }
 
 impl ShadowMaps {
-    pub(super) fn new(opened: &Opened, side: u32) -> Result<Self, RenderError> {
+    pub(super) fn new(opened: &Opened) -> Result<Self, RenderError> {
         let device = &opened.gpu.device;
         let both = ShaderStages::VERTEX_FRAGMENT;
         let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let groups = [Some(&frame_layout), Some(&geometry_layout)];
-        let (maps, casters) = opened.fault.scope("creating shadow maps", || {
-            (
-                Maps::new(device, side),
-                CasterPipelines::new(device, &pipeline_layout(device, &groups)),
-            )
-        })?;
+        let create = || CasterPipelines::new(device, &pipeline_layout(device, &groups));
+        let casters = opened.fault.scope(CREATING, create)?;
         let per_frame = PerFrame::new(opened, &frame_layout)?;
-        Ok(Self { maps, casters, frame_layout, per_frame, token: 0 })
+        Ok(Self { cascades: None, sky: None, casters, frame_layout, per_frame, token: 0 })
     }
 
     /// Uploads the data of a pass. `is_renewed`: what the last picture reads must not change.
@@ -74,10 +78,10 @@ impl ShadowMaps {
         is_renewed: bool,
     ) -> Result<(), RenderError> {
         self.token = 0;
-        if self.maps.side != pass.side {
-            let create = || Maps::new(&opened.gpu.device, pass.side);
-            self.maps = opened.fault.scope("creating shadow maps", create)?;
-        }
+        let kinds = pass.kinds();
+        let of_sun = kinds.sun.then_some((pass.side, MAX_CASCADES as u32));
+        Maps::prepare(&mut self.cascades, opened, of_sun)?;
+        Maps::prepare(&mut self.sky, opened, kinds.sky.then_some((SKY_SIDE, SKY_MAPS as u32)))?;
         if is_renewed {
             self.per_frame = PerFrame::new(opened, &self.frame_layout)?;
         }
@@ -86,21 +90,32 @@ impl ShadowMaps {
             |buffer, bytes| opened.gpu.write("the shadows", buffer, 0, std::iter::once(bytes));
         write(shadow, bytemuck::bytes_of(&pass.frame))?;
         for (cascade, (buffer, _)) in
-            pass.redrawn.iter().filter_map(|it| Some((it, cascades.get(it.layer)?)))
+            pass.redrawn.iter().filter_map(|it| Some((it, cascades.get(it.layer.index())?)))
         {
             write(buffer, bytemuck::bytes_of(&cascade.frame))?;
         }
         Ok(())
     }
 
-    /// Buffer and maps that pictures read.
-    pub(super) fn bindings(&self) -> (&wgpu::Buffer, &wgpu::TextureView) {
-        (&self.per_frame.shadow, &self.maps.all)
+    /// The data that pictures read.
+    pub(super) const fn data(&self) -> &wgpu::Buffer {
+        &self.per_frame.shadow
+    }
+
+    /// The maps that pictures read, with their bindings.
+    pub(super) fn bindings(&self) -> Vec<(u32, &wgpu::TextureView)> {
+        let both = [(SUN_BINDING, &self.cascades), (SKY_BINDING, &self.sky)];
+        both.into_iter().filter_map(|(at, maps)| Some((at, &maps.as_ref()?.all))).collect()
     }
 
     /// The target of a layer, and the group with its frame.
-    pub(super) fn layer(&self, layer: usize) -> Option<(&wgpu::TextureView, &wgpu::BindGroup)> {
-        Some((self.maps.layers.get(layer)?, &self.per_frame.cascades.get(layer)?.1))
+    pub(super) fn layer(&self, layer: MapLayer) -> Option<(&wgpu::TextureView, &wgpu::BindGroup)> {
+        let (maps, number) = match layer {
+            MapLayer::Cascade(number) => (&self.cascades, number),
+            MapLayer::Sky(number) => (&self.sky, number),
+        };
+        let target = maps.as_ref()?.layers.get(number)?;
+        Some((target, &self.per_frame.cascades.get(layer.index())?.1))
     }
 
     /// The pipelines for each kind of entries.
@@ -111,14 +126,31 @@ impl ShadowMaps {
 }
 
 impl Maps {
-    fn new(device: &wgpu::Device, side: u32) -> Self {
+    /// Keeps the maps of this side and number of layers, or creates them; frees them without.
+    ///
+    /// # Errors
+    /// `Device` when the device is out of memory.
+    fn prepare(
+        kept: &mut Option<Self>,
+        opened: &Opened,
+        needed: Option<(u32, u32)>,
+    ) -> Result<(), RenderError> {
+        let is_same = |(side, _)| kept.as_ref().is_some_and(|maps| maps.side == side);
+        if needed.is_some_and(is_same) {
+            return Ok(());
+        }
+        *kept = None;
+        if let Some(size) = needed {
+            let create = || Self::new(&opened.gpu.device, size);
+            *kept = Some(opened.fault.scope(CREATING, create)?);
+        }
+        Ok(())
+    }
+
+    fn new(device: &wgpu::Device, (side, layers): (u32, u32)) -> Self {
         let texture = device.create_texture(&wgpu::TextureDescriptor {
             label: Some("shadow maps"),
-            size: wgpu::Extent3d {
-                width: side,
-                height: side,
-                depth_or_array_layers: MAX_CASCADES as u32,
-            },
+            size: wgpu::Extent3d { width: side, height: side, depth_or_array_layers: layers },
             mip_level_count: 1,
             sample_count: 1,
             dimension: wgpu::TextureDimension::D2,
@@ -138,7 +170,7 @@ impl Maps {
             dimension: Some(wgpu::TextureViewDimension::D2Array),
             ..Default::default()
         });
-        Self { side, layers: (0..MAX_CASCADES as u32).map(layer).collect(), all }
+        Self { side, layers: (0..layers).map(layer).collect(), all }
     }
 }
 
@@ -161,7 +193,7 @@ impl PerFrame {
             });
             Ok((frame, group))
         };
-        let cascades = (0..MAX_CASCADES).map(cascade).collect::<Result<_, RenderError>>()?;
+        let cascades = (0..MapLayer::COUNT).map(cascade).collect::<Result<_, RenderError>>()?;
         Ok(Self { shadow, cascades })
     }
 }

@@ -1,7 +1,6 @@
 // Draws triangles of models: vertices of 20 bytes with their own indices. Appended to shader.wgsl,
-// whose frame, sky and haze it shares, and to a
-// function for shadows. The software rasteriser (src/soft/triangles.rs) does the
-// same arithmetic in the same order.
+// whose frame, sky and haze it shares, and to functions for reading maps. The software rasteriser
+// (src/soft/triangles.rs) does the same arithmetic in the same order.
 
 // Five words each: position, normal, colour.
 @group(1) @binding(0) var<storage, read> vertices: array<u32>;
@@ -59,11 +58,11 @@ fn triangle_vertex(
     return triangle_corner(vertex, draws[slot]);
 }
 
-// Light on a normal that this share of the sun reaches, as in Atmosphere::light.
-fn light(normal: vec3<f32>, share: f32) -> vec3<f32> {
+// Light on a normal that these shares of the sun and of the sky reach, as in Atmosphere::light.
+fn light(normal: vec3<f32>, share: f32, of_sky: f32) -> vec3<f32> {
     let sun = max(dot(normal, frame.sun_direction), 0.0);
     let open_sky = 0.74 + 0.26 * normal.y;
-    return frame.ambient * open_sky + frame.sun * (0.62 * (sun * share));
+    return frame.ambient * (open_sky * of_sky) + frame.sun * (0.62 * (sun * share));
 }
 
 // A triangle's lit colour. Both sides are lit: the normal is turned to the visible side.
@@ -75,7 +74,7 @@ fn lit_triangle(
 ) -> vec4<f32> {
     let turned = select(-own_normal, own_normal, is_front);
     let normal = turned / max(length(turned), 1e-6);
-    let own_light = light(normal, sun_share(relative, normal));
+    let own_light = light(normal, sun_share(relative, normal), sky_share(relative, normal));
     return vec4<f32>(min(color.rgb * own_light, vec3<f32>(1.0)), color.a);
 }
 

@@ -82,9 +82,16 @@ void main() {
 #ifdef SHADOWED
     uint face = min(kind & 7u, 5u);
     vec3 axis = vec3(equal(uvec3(face % 3u), uvec3(0u, 1u, 2u)));
-    float share = sun_share(relative, axis * (face >= 3u ? 1.0 : -1.0));
-    vec3 unlit = vec3(unpackUnorm2x16(details.x), unpackUnorm2x16(details.y).x);
+    vec3 normal = axis * (face >= 3u ? 1.0 : -1.0);
+    vec2 blue_and_shine = unpackUnorm2x16(details.y);
+    vec3 unlit = vec3(unpackUnorm2x16(details.x), blue_and_shine.x);
+#ifdef SUN_MAPS
+    float share = sun_share(relative, normal);
     lit = unlit * (1.0 - share) + lit * share;
+#endif
+#ifdef SKY_MAPS
+    lit = under_sky(lit, unlit, blue_and_shine.y, relative, normal);
+#endif
 #endif
 #ifdef SHADED
     float shaded = 1.0 - float(kind >> 16u & 255u) / 255.0;

@@ -57,8 +57,8 @@ uvec2 quad_size(uvec2 words) {
 layout(location = 0) flat out vec4 color;
 layout(location = 1) centroid out vec3 relative;
 #ifdef SHADOWED
-// The colour where the sun does not reach, in 16 bits a channel; then kind and bounds, as far as they
-// are needed. Software drivers copy each location of each corner, so there is only one.
+// The colour where the sun does not reach and the emission, in 16 bits each; then kind and bounds, as
+// far as they are needed. Software drivers copy each location of each corner, so there is only one.
 layout(location = 2) flat out uvec4 details;
 #define kind details.z
 #define bounds details.w
@@ -271,7 +271,12 @@ void main() {
 #endif
     color = colors.lit;
 #ifdef SHADOWED
-    uvec2 unlit = uvec2(packUnorm2x16(colors.unlit.rg), packUnorm2x16(colors.unlit.bb));
+    float shine = 0.0;
+#ifdef SKY_MAPS
+    shine = emission(words.y >> 11u & 0xffffu);
+#endif
+    vec2 blue_and_shine = vec2(colors.unlit.b, shine);
+    uvec2 unlit = uvec2(packUnorm2x16(colors.unlit.rg), packUnorm2x16(blue_and_shine));
     details = uvec4(unlit, words.y & 7u, 0u);
 #endif
 #ifdef SHADED

@@ -14,11 +14,11 @@ layout(location = 7) flat in uint material;
 
 layout(location = 0) out vec4 seen;
 
-// Light on a normal that this share of the sun reaches, as in Atmosphere::light.
-vec3 light(vec3 at, float share) {
+// Light on a normal that these shares of the sun and of the sky reach, as in Atmosphere::light.
+vec3 light(vec3 at, float share, float of_sky) {
     float sun = max(dot(at, frame.sun_direction), 0.0);
     float open_sky = 0.74 + 0.26 * at.y;
-    return frame.ambient * open_sky + frame.sun * (0.62 * (sun * share));
+    return frame.ambient * (open_sky * of_sky) + frame.sun * (0.62 * (sun * share));
 }
 
 #ifdef WIRED
@@ -40,10 +40,14 @@ void main() {
     vec3 turned = gl_FrontFacing ? normal : -normal;
     vec3 outward = turned / max(length(turned), 1e-6);
     float share = 1.0;
-#ifdef SHADOWED
+#ifdef SUN_MAPS
     share = sun_share(relative, outward);
 #endif
-    vec3 own_light = light(outward, share);
+    float of_sky = 1.0;
+#ifdef SKY_MAPS
+    of_sky = sky_share(relative, outward);
+#endif
+    vec3 own_light = light(outward, share, of_sky);
     vec4 own = color;
     vec3 emissive = vec3(0.0);
 #ifdef TEXTURED

@@ -9,7 +9,7 @@ const UNCERTAIN: f64 = 0.15;
 const NEAR: f64 = 31.0;
 
 /// Returns the distance at which a ray enters the voxels first, and the normal of that face.
-fn hit(voxels: &Voxels, start: DVec3, direction: DVec3) -> Option<(f64, DVec3)> {
+pub(super) fn hit(voxels: &Voxels, start: DVec3, direction: DVec3) -> Option<(f64, DVec3)> {
     let mut nearest: Option<(f64, DVec3)> = None;
     for voxel in &voxels.0 {
         let low = DVec3::from_array(voxel.map(f64::from));

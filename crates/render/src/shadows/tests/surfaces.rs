@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// A floor of one quad, a block of voxels on it, and the camera above.
-fn floor(renderer: &mut dyn Renderer) {
-    let quad = [Quad::new([0, 0, 0], [64, 64], Face::PosY, 0)];
-    let draw_data = DrawData { extent: 64, ..DrawData::default() };
-    let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);
-    renderer.insert(&MeshData { quads: &quad, counts, draw_data, layer }).unwrap();
-}
-
 /// Directions towards the sun, from nearly level to straight up.
 fn suns() -> Vec<Vec3> {
     let mut suns = vec![Vec3::Y];
@@ -46,15 +38,6 @@ fn a_lit_plane_has_no_dark_pixel() {
             }
         }
     }
-}
-
-/// The colour of a picture at a point of the world.
-fn at(image: &Image, view: &View, point: [f64; 3]) -> [u8; 4] {
-    let [width, height] = [image.width(), image.height()].map(f64::from);
-    let relative = (DVec3::from(point) - view.camera.position).as_vec3();
-    let clip = view.camera.clip_from_relative((width / height) as f32) * relative.extend(1.0);
-    let [x, y] = [clip.x / clip.w, clip.y / clip.w].map(f64::from);
-    image.pixel(((x + 1.0) / 2.0 * width) as u32, ((1.0 - y) / 2.0 * height) as u32)
 }
 
 /// The shadow of a single voxel begins at its foot: there is no gap of a tenth of a voxel.
