@@ -19,7 +19,7 @@ shot() {
 fly() {
     local path=$1/$2.gif
     shift 2
-    "$drystone" fly "$@" --ao off --shadows off --backend soft -o "$path"
+    "$drystone" fly "$@" --ao off --shadows off --sky-light off --backend soft -o "$path"
 }
 
 gallery=docs/gallery

@@ -31,7 +31,7 @@ export const check = (is, words) => { if (!is) throw new Error(words); };
 export function expected(name, words, samples = '1', shadows = 'off') {
   const file = join(pictures, `${name}.expected.png`);
   const size = `${SIZE.width}x${SIZE.height}`;
-  const drawing = ['--size', size, '--backend', 'soft', '--samples', samples, '--shadows', shadows];
+  const drawing = ['--size', size, '--backend', 'soft', '--samples', samples, '--shadows', shadows, '--sky-light', 'off'];
   const done = spawnSync(drystone, ['shot', ...words, ...drawing, '-o', file], { encoding: 'utf8' });
   check(done.status === 0, `drystone shot ${words.join(' ')}: ${done.error ?? done.stderr}`);
   return readFileSync(file);

@@ -52,6 +52,8 @@ pub struct Look {
     pub occlusion: bool,
     /// Whether the sun casts shadows.
     pub shadows: bool,
+    /// Whether covers hide the light of the sky.
+    pub sky_light: bool,
 }
 
 impl Default for Look {
@@ -63,6 +65,7 @@ impl Default for Look {
             wire: false,
             occlusion: true,
             shadows: false,
+            sky_light: false,
         }
     }
 }
@@ -196,6 +199,7 @@ impl Framed {
             // One sample a pixel smooths nothing.
             fade_far: options.samples != Samples::One,
             shadows: options.look.shadows,
+            sky_light: options.look.sky_light,
             ..View::new(camera)
         }
     }

@@ -86,8 +86,8 @@ pub(crate) struct DetailArgs {
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) levels: LevelsKind,
     /// Memory limit in MiB. At levels of detail it includes vertices and cached voxels; in every voxel
-    /// world, edits, undo history and waiting meshes. The program itself takes about 64 MiB more, and
-    /// shadow maps up to 64 MiB. If vertices do not fit, far parts become coarser
+    /// world, edits, undo history and waiting meshes. The program itself takes about 64 MiB more, shadow
+    /// maps up to 64 MiB, and the light of the sky 28 MiB. If vertices do not fit, far parts become coarser
     #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
     pub(crate) memory_mib: u32,
 }
@@ -170,7 +170,7 @@ impl DetailArgs {
     }
 }
 
-/// Options for haze, time of day, tint, wireframe and shadows.
+/// Options for haze, time of day, tint, wireframe, shadows and light of the sky.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LookArgs {
     /// Distance at which haze hides everything, in voxels or the model's units, or off. The default
@@ -189,26 +189,31 @@ pub(crate) struct LookArgs {
     /// Shadows of the sun (default: on; in a window, on if a GPU draws)
     #[arg(long, value_enum, value_name = "on|off")]
     pub(crate) shadows: Option<Switch>,
+    /// Light of the sky: caves and rooms are dark (default: on; in a window, on if a GPU draws)
+    #[arg(long, value_enum, value_name = "on|off")]
+    pub(crate) sky_light: Option<Switch>,
 }
 
 impl LookArgs {
     /// Returns the look, with or without ambient occlusion.
     fn look(&self, occlusion: bool) -> Look {
         let tint_levels = self.tint == Some(Tint::Levels);
-        let shadows = self.shadows.is_none_or(|it| it == Switch::On);
+        let is_on = |switch: Option<Switch>| switch.is_none_or(|it| it == Switch::On);
+        let (shadows, sky_light) = (is_on(self.shadows), is_on(self.sky_light));
         let Self { haze, hour, wire, .. } = *self;
-        Look { haze, hour, tint_levels, wire, occlusion, shadows }
+        Look { haze, hour, tint_levels, wire, occlusion, shadows, sky_light }
     }
 
     /// Returns the options that describe a look.
     pub(crate) fn of(look: Look) -> Self {
         let tint = look.tint_levels.then_some(Tint::Levels);
-        let shadows = Some(if look.shadows { Switch::On } else { Switch::Off });
-        Self { haze: look.haze, hour: look.hour, tint, wire: look.wire, shadows }
+        let switch = |is_on| Some(if is_on { Switch::On } else { Switch::Off });
+        let (shadows, sky_light) = (switch(look.shadows), switch(look.sky_light));
+        Self { haze: look.haze, hour: look.hour, tint, wire: look.wire, shadows, sky_light }
     }
 }
 
-/// Values of `--shadows`.
+/// Values of `--shadows` and `--sky-light`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
     On,

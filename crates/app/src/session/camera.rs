@@ -45,11 +45,13 @@ impl CameraControl {
         (self.framed, self.clear_air) = (framed, framed.clear_air(&self.options));
     }
 
-    /// Copies the number of samples and the shadows of another session.
+    /// Copies the number of samples, the shadows and the light of the sky of another session.
     pub(super) fn copy_quality(&mut self, other: &Self) {
         self.set_samples(other.options.samples);
         self.view.shadows = other.view.shadows;
         self.options.look.shadows = other.view.shadows;
+        self.view.sky_light = other.view.sky_light;
+        self.options.look.sky_light = other.view.sky_light;
     }
 
     /// Copies the camera of another session.
@@ -85,6 +87,10 @@ impl CameraControl {
             Action::Shadows => {
                 view.shadows ^= true;
                 options.look.shadows = view.shadows;
+            }
+            Action::SkyLight => {
+                view.sky_light ^= true;
+                options.look.sky_light = view.sky_light;
             }
             Action::Hour(hour) => {
                 view.atmosphere = view.atmosphere.with_hour(hour);

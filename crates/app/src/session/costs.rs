@@ -1,4 +1,4 @@
-//! Costs of samples, shadows and ambient occlusion, measured with pictures of the current view.
+//! Costs of samples, shadows, light of the sky and ambient occlusion, measured with pictures of the current view.
 //!
 //! ```text
 //!  begin_round ─► draw_round ─► end_round      a round has pictures of one variant
@@ -23,12 +23,14 @@ pub enum CostSwitch {
     Samples,
     /// Shadows of the sun. Maps that a moving camera draws again are not included.
     Shadows,
+    /// Light of the sky. Maps that a moving camera draws again are not included.
+    SkyLight,
     /// Ambient occlusion in pixels. The quads that meshes have more with it are not included.
     Occlusion,
 }
 
 impl CostSwitch {
-    const ALL: [Self; 3] = [Self::Samples, Self::Shadows, Self::Occlusion];
+    const ALL: [Self; 4] = [Self::Samples, Self::Shadows, Self::SkyLight, Self::Occlusion];
 }
 
 /// Times of pictures of one view on one device.
@@ -44,8 +46,8 @@ impl Costs {
     /// Description of the measurement for users.
     pub const METHOD: &str = "Measured with pictures of the current view, which are not shown: \
         the median time with the switch minus the median time without it. Samples include the \
-        fading of far faces. Shadows do not include maps that a moving camera draws again; ambient \
-        occlusion does not include its additional quads.";
+        fading of far faces. Shadows and light of the sky do not include maps that a moving camera \
+        draws again; ambient occlusion does not include its additional quads.";
 
     /// Returns the cost of a switch in milliseconds; `None` if it was not measured.
     pub const fn of(&self, switch: CostSwitch) -> Option<f64> {
@@ -128,6 +130,10 @@ impl Trial {
                     view.shadows ^= true;
                     view.shadows
                 }
+                CostSwitch::SkyLight => {
+                    view.sky_light ^= true;
+                    view.sky_light
+                }
                 // Meshes without ambient occlusion have nothing to darken.
                 CostSwitch::Occlusion if !has_occlusion => continue,
                 CostSwitch::Occlusion => {
@@ -193,7 +199,7 @@ impl Session {
         Ok(())
     }
 
-    /// Copies the number of samples and the shadows of another session.
+    /// Copies the number of samples, the shadows and the light of the sky of another session.
     ///
     /// # Errors
     /// If the device is lost.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use drystone::{Action, ChangeTarget, Changed, Session, Stage, scene::BackendKind};
 use drystone_pool::VertexPool;
-use drystone_render::{Cull, DrawStats, RenderError};
+use drystone_render::{Cull, DrawStats, RenderError, View};
 use drystone_world::LodData;
 use egui::CursorIcon;
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
@@ -180,10 +180,17 @@ impl Viewer {
         let Some(stage) = self.session.stage() else { return Ok(()) };
         let output = stage.renderer().output();
         let (backend, is_software) = (output.describe(), output.info().is_software);
-        // A frame on the CPU has no time for shadows.
-        let has_shadows = self.session.camera().view().shadows;
-        if self.options.air.shadows.is_none() && has_shadows == is_software {
-            self.session.apply(Action::Shadows)?;
+        // A frame on the CPU has no time for shadows and light of the sky.
+        let (View { shadows, sky_light, .. }, air) =
+            (self.session.camera().view(), &self.options.air);
+        let switches = [
+            (*shadows, air.shadows.is_none(), Action::Shadows),
+            (*sky_light, air.sky_light.is_none(), Action::SkyLight),
+        ];
+        for (is_on, is_default, action) in switches {
+            if is_default && is_on == is_software {
+                self.session.apply(action)?;
+            }
         }
         if self.options.verbose {
             output::note(&format!("drawing on {backend}"));

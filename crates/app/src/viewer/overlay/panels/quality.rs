@@ -1,4 +1,4 @@
-//! Samples, shadows and ambient occlusion, with their measured costs.
+//! Samples, shadows, light of the sky and ambient occlusion, with their measured costs.
 
 use drystone::{CostSwitch, Costs};
 use drystone_render::Samples;
@@ -21,6 +21,7 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     let is_occluded = facts.view.atmosphere.ambient_occlusion > 0.0;
     let switches = [
         (("shadows", facts.view.shadows, false), Action::Shadows, CostSwitch::Shadows),
+        (("sky light", facts.view.sky_light, false), Action::SkyLight, CostSwitch::SkyLight),
         (("ambient occlusion", is_occluded, true), Action::Occlusion, CostSwitch::Occlusion),
     ];
     for (it, action, of) in switches {

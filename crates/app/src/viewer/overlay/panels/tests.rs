@@ -117,6 +117,7 @@ fn every_switch_can_be_reached() {
         Action::Levels,
         Action::Tint,
         Action::Shadows,
+        Action::SkyLight,
         Action::Wire,
         Action::Samples(Samples::One),
         Action::Samples(Samples::Eight),
@@ -170,7 +171,14 @@ fn switches_for_voxels_are_disabled_for_a_model() {
     for action in [Action::FaceMask, Action::Occlusion, Action::Levels, Action::Tint] {
         assert!(!done.contains(&action), "{action:?}");
     }
-    for action in [Action::Frustum, Action::Sort, Action::Cull, Action::Shadows, Action::Wire] {
+    for action in [
+        Action::Frustum,
+        Action::Sort,
+        Action::Cull,
+        Action::Shadows,
+        Action::SkyLight,
+        Action::Wire,
+    ] {
         assert!(done.contains(&action), "{action:?}");
     }
 }
