@@ -132,7 +132,7 @@ impl MapKinds {
     }
 
     /// Index of the kinds, 0 to 3; 0 for none.
-    #[cfg(feature = "gl")]
+    #[cfg(all(feature = "gl", not(target_arch = "wasm32")))]
     pub(crate) fn index(self) -> usize {
         usize::from(self.sun) | usize::from(self.sky) << 1
     }
