@@ -93,7 +93,8 @@ impl Frame {
     /// A quad's colour moves towards the mean over the quad and the faces that meet it at a step of
     /// one voxel, weighted by the areas seen. This keeps the mean brightness of terrain. The
     /// distance decides, not the length of the mesh's voxels, so that levels of detail agree.
-    /// Within voxels, ambient occlusion moves towards its mean.
+    /// Within voxels, ambient occlusion moves towards its mean. Translucent quads keep their colour:
+    /// narrow ones in a surface of water would show as lines.
     pub const FADE_UNITS: [f32; 2] = [0.25, 1.0];
 
     /// Lengths of a quad's side in pixels up to which its contrast fades completely, and from which

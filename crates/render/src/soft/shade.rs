@@ -230,7 +230,7 @@ impl<'a> Shader<'a> {
     }
 
     /// The colour of a quad, in sunlight or without, at a position in pixels and a depth. Far quads
-    /// have the mean with the faces beside them.
+    /// have the mean with the faces beside them, except translucent ones.
     #[inline]
     fn in_light(
         &self,
@@ -240,7 +240,8 @@ impl<'a> Shader<'a> {
         has_sun: bool,
     ) -> Vec4 {
         let own = self.lit(material, kind, has_sun);
-        let Some(fade) = self.fade.as_ref().filter(|_| kind.shares != [0; 2]) else {
+        let is_faded = kind.shares != [0; 2] && own.w == 1.0;
+        let Some(fade) = self.fade.as_ref().filter(|_| is_faded) else {
             return own;
         };
         let relative = self.relative(at, depth);

@@ -183,7 +183,7 @@ fn quad_middle(words: vec2<u32>, data: DrawData) -> vec3<f32> {
 // its height; see Frame::FADE_UNITS. All corners compute the same colours.
 fn surface_colors(words: vec2<u32>, data: DrawData) -> Colors {
     let own = face_colors(words, min(quad_face(words), 5u), data.level);
-    if frame.far_fade == 0.0 {
+    if frame.far_fade == 0.0 || own.lit.a < 1.0 {
         return own;
     }
     let middle = quad_middle(words, data);

@@ -174,7 +174,7 @@ vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
 // its height; see Frame::FADE_UNITS. All corners compute the same colours.
 Colors surface_colors(uvec2 words, DrawData draw) {
     Colors own = face_colors(words, min(words.y & 7u, 5u), draw.level);
-    if (frame.far_fade == 0.0) {
+    if (frame.far_fade == 0.0 || own.lit.a < 1.0) {
         return own;
     }
     vec2 cells = vec2(quad_size(words));
