@@ -126,10 +126,11 @@ impl MaterialKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaterialTable {
     kinds: Vec<MaterialKind>,
-    /// One bit per material, set if it is translucent. Meshers read it once per voxel.
+    /// One bit per material, set if it is translucent, also for [partial materials](Self::filled_to). Meshers read
+    /// it once per voxel.
     translucent: Vec<u64>,
-    /// First translucent materials, at most `FEW` + 1.
-    first_translucent: Vec<Material>,
+    /// Translucent materials in ascending order.
+    translucent_list: Vec<Material>,
     /// One bit per material, set if it has a shape. Empty if none has.
     shaped: Vec<u64>,
     /// One bit per material, set if it is thin. Empty if none has a shape.
@@ -140,14 +141,18 @@ pub struct MaterialTable {
 
 /// Maximum number of materials for which comparisons per voxel are faster than a table lookup.
 const FEW: usize = 4;
+/// Number of the first partial material. Each translucent material has 16 numbers and uses 15 of them.
+pub(crate) const FIRST_PARTIAL: u16 = 1 << 15;
+/// Maximum number of translucent materials with partial ones.
+const MAX_WITH_PARTIALS: usize = (FIRST_PARTIAL / Shape::CELLS as u16) as usize;
 
 impl MaterialTable {
     /// Creates a table that contains only air.
     pub fn new() -> Self {
         let air = MaterialKind::new("air", [0; 4]);
-        let (translucent, first_translucent) = (vec![0], Vec::new());
+        let (translucent, translucent_list) = (vec![0], Vec::new());
         let (shaped, thin, has_bodies) = (Vec::new(), Vec::new(), false);
-        Self { kinds: vec![air], translucent, first_translucent, shaped, thin, has_bodies }
+        Self { kinds: vec![air], translucent, translucent_list, shaped, thin, has_bodies }
     }
 
     /// Adds a material with one colour that emits no light. Returns `None` if all 65,535 numbers are
@@ -170,19 +175,101 @@ impl MaterialTable {
         self.has_bodies =
             self.has_bodies || (color[3] < u8::MAX && self.kinds.iter().skip(1).any(is_like));
         self.kinds.push(kind);
-        if self.translucent.len() <= word {
-            self.translucent.push(0);
+        if id == FIRST_PARTIAL {
+            // The table is now too long for partial materials.
+            self.translucent.truncate(word);
         }
-        self.translucent[word] |= u64::from(color[3] < u8::MAX) << (id % 64);
-        if color[3] < u8::MAX && self.first_translucent.len() <= FEW {
-            self.first_translucent.push(Material(id));
+        if self.translucent.len() <= word {
+            self.translucent.resize(word + 1, 0);
+        }
+        if color[3] < u8::MAX {
+            self.translucent[word] |= 1 << (id % 64);
+            self.translucent_list.push(Material(id));
+            self.mark_partials();
         }
         Some(Material(id))
     }
 
+    /// Marks the partial materials of the last translucent material as translucent.
+    fn mark_partials(&mut self) {
+        let rank = self.translucent_list.len() - 1;
+        if self.has_partials() && rank < MAX_WITH_PARTIALS {
+            let bit = usize::from(FIRST_PARTIAL) + rank * usize::from(Shape::CELLS);
+            let words = self.translucent.len().max(bit / 64 + 1);
+            self.translucent.resize(words, 0);
+            self.translucent[bit / 64] |= 0xfffe << (bit % 64);
+        }
+    }
+
+    /// Whether the table is short enough for numbers of partial materials.
+    pub(crate) const fn has_partials(&self) -> bool {
+        self.kinds.len() <= FIRST_PARTIAL as usize
+    }
+
+    /// Returns the whole material and the height of a partial one.
+    fn partial(&self, material: Material) -> Option<(Material, u8)> {
+        if material.0 < FIRST_PARTIAL || !self.has_partials() {
+            return None;
+        }
+        let number = material.0 - FIRST_PARTIAL;
+        let cells = (number % u16::from(Shape::CELLS)) as u8;
+        let whole = self.translucent_list.get(usize::from(number / u16::from(Shape::CELLS)))?;
+        (cells > 0).then_some((*whole, cells))
+    }
+
+    /// Returns a *partial material*: a translucent one in LOD voxels that it fills up to a height, in
+    /// sixteenths of a voxel from below. So the surface of a lake has one height at all levels.
+    ///
+    /// Partial materials have numbers from 32,768 on, and no entries in the table. [`get`](Self::get) and
+    /// [`is_translucent`](Self::is_translucent) treat them as their whole material. Returns the whole
+    /// material for a full voxel, for one that is not translucent, for a table with more than 32,768
+    /// materials, and for translucent materials after the first 2,048.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_voxel::MaterialTable;
+    ///
+    /// let mut table = MaterialTable::new();
+    /// let water = table.insert("water", [40, 80, 200, 90]).unwrap();
+    /// let half = table.filled_to(water, 8);
+    /// assert_eq!((table.whole(half), table.fill_cells(half)), (water, 8));
+    /// assert_eq!(table.filled_to(half, 16), water);
+    /// assert!(table.is_translucent(half) && table.get(half) == table.get(water));
+    /// ```
+    pub fn filled_to(&self, material: Material, cells: u8) -> Material {
+        let whole = self.whole(material);
+        if cells >= Shape::CELLS || !self.has_partials() {
+            return whole;
+        }
+        match self.translucent_list.binary_search(&whole) {
+            Ok(rank) if rank < MAX_WITH_PARTIALS => {
+                let first = FIRST_PARTIAL + rank as u16 * u16::from(Shape::CELLS);
+                Material(first + u16::from(cells.max(1)))
+            }
+            _ => whole,
+        }
+    }
+
+    /// Returns the whole material of a [partial one](Self::filled_to). Other materials are whole.
+    #[inline]
+    pub fn whole(&self, material: Material) -> Material {
+        self.partial(material).map_or(material, |(whole, _)| whole)
+    }
+
+    /// Returns the height of the surface in a voxel below air, in sixteenths of a voxel: that of a
+    /// [partial material](Self::filled_to) or of a [fluid](ShapeKind::Fluid), else 16.
+    pub fn fill_cells(&self, material: Material) -> u8 {
+        if let Some((_, cells)) = self.partial(material) {
+            return cells;
+        }
+        let fluid = self.shape(material).filter(|shape| shape.kind() == ShapeKind::Fluid);
+        let tops = fluid.into_iter().flat_map(Shape::boxes).map(|part| part.max[1]);
+        tops.max().unwrap_or(Shape::CELLS)
+    }
+
     /// Returns the properties of `material`, or `None` if it is not in the table.
     pub fn get(&self, material: Material) -> Option<&MaterialKind> {
-        self.kinds.get(usize::from(material.0))
+        self.kinds.get(usize::from(self.whole(material).0))
     }
 
     /// Returns whether `material` is translucent. False for air and for materials not in the table,
@@ -232,13 +319,13 @@ impl MaterialTable {
 
     /// Returns whether the table contains a translucent material.
     pub fn any_translucent(&self) -> bool {
-        !self.first_translucent.is_empty()
+        !self.translucent_list.is_empty()
     }
 
     /// Returns the translucent materials if they are few enough for comparisons instead of a
     /// lookup.
     pub(crate) fn few_translucent(&self) -> Option<&[Material]> {
-        (self.first_translucent.len() <= FEW).then_some(&self.first_translucent)
+        (self.translucent_list.len() <= FEW).then_some(&self.translucent_list)
     }
 
     /// Iterates over all materials by number, air first.
@@ -288,6 +375,41 @@ mod tests {
         let mut table = MaterialTable::new();
         let number = table.insert_kind(cube.clone()).unwrap();
         assert!(table.is_translucent(number) && table.get(number) == Some(&cube));
+    }
+
+    #[test]
+    fn partial_materials_have_the_properties_of_whole_ones() {
+        let mut table = MaterialTable::new();
+        let all: Vec<Material> = (0..300_u16)
+            .map(|id| table.insert("any", [1, 2, 3, if id % 3 == 0 { 90 } else { 255 }]).unwrap())
+            .collect();
+        let mut numbers = alloc::collections::BTreeSet::new();
+        for &material in &all {
+            let is_translucent = table.is_translucent(material);
+            assert_eq!((table.whole(material), table.fill_cells(material)), (material, 16));
+            for cells in 1..16 {
+                let partial = table.filled_to(material, cells);
+                assert_eq!(partial != material, is_translucent);
+                assert_eq!(table.fill_cells(partial), if is_translucent { cells } else { 16 });
+                assert_eq!(table.whole(partial), material);
+                assert_eq!(table.get(partial), table.get(material));
+                assert_eq!(table.is_translucent(partial), is_translucent);
+                assert_eq!(table.filled_to(partial, 16), material);
+                assert!(!is_translucent || table.is_one_body(partial, material));
+                assert!(!is_translucent || numbers.insert(partial));
+            }
+        }
+        assert!(!table.is_translucent(Material(FIRST_PARTIAL)));
+        assert!(
+            table.get(Material(FIRST_PARTIAL)).is_none() && table.get(Material(u16::MAX)).is_none()
+        );
+        let clear = all[0];
+        while table.len() <= usize::from(FIRST_PARTIAL) {
+            assert_ne!(table.filled_to(clear, 8), clear);
+            table.insert("opaque", [1, 2, 3, 255]).unwrap();
+        }
+        assert_eq!(table.filled_to(clear, 8), clear);
+        assert!((FIRST_PARTIAL..=u16::MAX).all(|id| !table.is_translucent(Material(id))));
     }
 
     #[test]

@@ -132,22 +132,23 @@ impl PaddedChunk {
         self.voxels.resize(padded * padded * padded, Material::AIR);
     }
 
-    /// Replaces voxels of some materials by air, in the chunk and its halo. Calls `each` with the index
-    /// in [`voxels`](Self::voxels) and the material of each, by ascending index.
+    /// Replaces voxels by those that `replacement` returns for their material, in the chunk and its
+    /// halo. Calls `each` with the index in [`voxels`](Self::voxels) and the old material of each, by
+    /// ascending index.
     pub(crate) fn replace(
         &mut self,
-        is_replaced: impl Fn(Material) -> bool,
+        replacement: impl Fn(Material) -> Option<Material>,
         mut each: impl FnMut(usize, Material),
     ) {
-        let (mut last, mut is_last_replaced) = (Material::AIR, false);
+        let (mut last, mut new) = (Material::AIR, None);
         let mut any = false;
         for (index, voxel) in self.voxels.iter_mut().enumerate() {
             if *voxel != last {
-                (last, is_last_replaced) = (*voxel, is_replaced(*voxel));
+                (last, new) = (*voxel, replacement(*voxel));
             }
-            if is_last_replaced {
+            if let Some(new) = new {
                 each(index, *voxel);
-                *voxel = Material::AIR;
+                *voxel = new;
                 any = true;
             }
         }
@@ -155,21 +156,17 @@ impl PaddedChunk {
             return;
         }
         self.is_exact = false;
-        if self.uniform.is_some_and(&is_replaced) {
-            (self.uniform, self.solid_inside) = (Some(Material::AIR), false);
+        for uniform in self.uniform_beyond.iter_mut().chain([&mut self.uniform]) {
+            *uniform = uniform.map(|material| replacement(material).unwrap_or(material));
         }
-        for beyond in &mut self.uniform_beyond {
-            if beyond.is_some_and(&is_replaced) {
-                *beyond = Some(Material::AIR);
-            }
-        }
+        self.solid_inside &= self.uniform != Some(Material::AIR);
     }
 
     /// Replaces [thin](MaterialTable::is_thin) voxels by air, for meshes without shapes. Does nothing
     /// if no material of the table has a shape.
     pub fn remove_thin(&mut self, table: &MaterialTable) {
         if table.any_shaped() {
-            self.replace(|material| table.is_thin(material), |_, _| ());
+            self.replace(|it| table.is_thin(it).then_some(Material::AIR), |_, _| ());
         }
     }
 

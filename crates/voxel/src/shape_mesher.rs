@@ -1,7 +1,8 @@
 use alloc::vec::Vec;
 
-use drystone_mesh::{Face, Quad, QuadBuffer, QuadSink};
+use drystone_mesh::{Face, Quad};
 
+use crate::pieces::{Piece, Pieces};
 use crate::shape::Mask;
 use crate::{ChunkMesh, Material, MaterialKind, MaterialTable, PaddedChunk, ShapeBox, ShapeKind};
 
@@ -59,28 +60,8 @@ pub struct ShapeMesher {
     shaped: Vec<Material>,
     /// Indices of the shaped voxels, ascending.
     taken: Vec<u32>,
-    pieces: Vec<Piece>,
-    /// Quads of one face direction.
-    quads: Vec<Quad>,
-    /// Replaces a buffer of the mesh.
-    joined: QuadBuffer,
+    pieces: Pieces,
 }
-
-/// Rectangle of a face, in sixteenths of a voxel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Piece {
-    is_translucent: bool,
-    /// Index of the face direction.
-    face: u8,
-    plane: u16,
-    material: u16,
-    /// Lowest cells and lengths along the axes of [`Face::span_axes`].
-    low: [u16; 2],
-    size: [u16; 2],
-}
-
-/// Maximum length of a quad, in sixteenths.
-const MAX_CELLS: u16 = Quad::MAX_SIDE as u16;
 
 impl ShapeMesher {
     /// Creates a mesher without memory.
@@ -99,7 +80,7 @@ impl ShapeMesher {
         let Self { shaped, taken, .. } = self;
         shaped.resize(chunk.voxels().len(), Material::AIR);
         chunk.replace(
-            |material| table.is_shaped(material),
+            |material| table.is_shaped(material).then_some(Material::AIR),
             |index, material| {
                 shaped[index] = material;
                 taken.push(index as u32);
@@ -110,86 +91,16 @@ impl ShapeMesher {
     /// Adds the quads of the shaped voxels that [`take`](Self::take) moved, in the order of
     /// [`ChunkMesh`]. `chunk` is the chunk without them.
     pub fn add_to(&mut self, chunk: &PaddedChunk, table: &MaterialTable, mesh: &mut ChunkMesh) {
-        self.pieces.clear();
-        let mut pieces = core::mem::take(&mut self.pieces);
-        let voxels = Voxels { shaped: &self.shaped, chunk, table };
+        let Self { shaped, taken, pieces } = self;
+        let voxels = Voxels { shaped, chunk, table };
         let padded = chunk.side() + 2;
-        for &index in &self.taken {
+        for &index in &*taken {
             let at = [index % padded, index / padded % padded, index / (padded * padded)];
             if at.iter().all(|&c| (1..=chunk.side()).contains(&c)) {
-                voxels.push_pieces(at, &mut pieces);
+                voxels.push_pieces(at, pieces);
             }
         }
-        self.pieces = pieces;
-        if self.pieces.is_empty() {
-            return;
-        }
-        self.merge(0);
-        self.merge(1);
-        let opaque_count = self.pieces.partition_point(|piece| !piece.is_translucent);
-        self.join(0..opaque_count, &mut mesh.shapes);
-        self.join(opaque_count..self.pieces.len(), &mut mesh.translucent);
-    }
-
-    /// Merges adjacent pieces along their width (0) or their height (1).
-    fn merge(&mut self, along: usize) {
-        let across = 1 - along;
-        self.pieces.sort_unstable_by_key(|piece| {
-            let Piece { is_translucent, face, plane, material, low, size } = *piece;
-            let line = (low[across], size[across]);
-            (is_translucent, face, plane, material, line, low[along])
-        });
-        self.pieces.dedup_by(|next, piece| {
-            let is_next = Piece { low: next.low, size: next.size, ..*piece } == *next
-                && (next.low[across], next.size[across]) == (piece.low[across], piece.size[across])
-                && next.low[along] == piece.low[along] + piece.size[along]
-                && piece.size[along] + next.size[along] <= MAX_CELLS;
-            if is_next {
-                piece.size[along] += next.size[along];
-            }
-            is_next
-        });
-    }
-
-    /// Adds a range of the pieces to a buffer. Layers are sorted back to front.
-    fn join(&mut self, range: core::ops::Range<usize>, buffer: &mut QuadBuffer) {
-        if range.is_empty() {
-            return;
-        }
-        let mut rest = buffer.quads();
-        let mut pieces = self.pieces[range].iter().peekable();
-        self.joined.clear();
-        for face in Face::ALL {
-            let (own, others) = rest.split_at(buffer.count(face) as usize);
-            rest = others;
-            self.quads.clear();
-            self.quads.extend_from_slice(own);
-            while let Some(piece) = pieces.next_if(|piece| usize::from(piece.face) == face.index())
-            {
-                self.quads.push(piece.quad(face));
-            }
-            self.quads.sort_by_key(|quad| {
-                let cells = quad.position()[face.axis()];
-                let is_positive = face.is_positive();
-                let plane = match quad.is_fine() {
-                    true => cells + u32::from(is_positive),
-                    false => (cells + u32::from(is_positive)) * Quad::FINE_CELLS,
-                };
-                if is_positive { plane } else { u32::MAX - plane }
-            });
-            self.joined.append(face, &self.quads);
-        }
-        core::mem::swap(&mut self.joined, buffer);
-    }
-}
-
-impl Piece {
-    fn quad(&self, face: Face) -> Quad {
-        let [u, v] = face.span_axes();
-        let mut position = [u32::from(self.plane) - u32::from(face.is_positive()); 3];
-        position[u] = self.low[0].into();
-        position[v] = self.low[1].into();
-        Quad::fine(position, self.size.map(u32::from), face, self.material)
+        pieces.add_to(mesh);
     }
 }
 
@@ -202,7 +113,7 @@ struct Voxels<'a> {
 
 impl<'a> Voxels<'a> {
     /// Appends the visible rectangles of the shaped voxel at a padded position.
-    fn push_pieces(&self, at: [u32; 3], pieces: &mut Vec<Piece>) {
+    fn push_pieces(&self, at: [u32; 3], pieces: &mut Pieces) {
         let material = self.shaped_at(at);
         let boxes = self.boxes(at);
         let is_translucent = !self.is_drawn_opaque(material);

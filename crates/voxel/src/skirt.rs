@@ -4,7 +4,7 @@ use crate::occlusion::open_face_occlusion;
 use crate::{Chunk, ChunkMesh, Material, MaterialTable, MesherOptions, PaddedChunk};
 
 /// Maximum length of a row of a chunk's border.
-const MAX: usize = Chunk::MAX_SIDE as usize;
+pub(crate) const MAX: usize = Chunk::MAX_SIDE as usize;
 
 /// Meshes the skirt of a chunk: a vertical strip that closes the gap to a neighbour drawn at
 /// another level of detail. It consists of the border faces in direction `face` that a mesher omits
@@ -12,9 +12,10 @@ const MAX: usize = Chunk::MAX_SIDE as usize;
 ///
 /// The opaque mesh and the skirt together equal the mesh of a chunk whose neighbour is air.
 /// Translucent bodies such as water get no skirt, which would be visible as a sheet inside them.
-/// The exception is their rim: voxels on the border with air beside them in the plane of the
-/// border. Rims close the step between two surfaces at different levels; the skirts of both sides
-/// close all other gaps.
+/// The exception is their rim: voxels on the border with air beside or below them in the plane of
+/// the border. Rims close the step between the sides of two bodies at different levels; the skirts of
+/// both bodies close all other gaps. Air above makes no rim, because a surface has one height at all
+/// levels, see [`downsample_block`](crate::downsample_block).
 ///
 /// With [`MesherOptions::ambient_occlusion`], each face of the skirt has the ambient occlusion that
 /// it has in the mesh of a chunk whose neighbour is air: only neighbours across edges and corners
@@ -77,7 +78,8 @@ pub fn mesh_skirt(
                 }
             } else if table.is_one_body(voxel, next) {
                 let neighbors = [at - u_step, at + u_step, at - v_step, at + v_step];
-                if neighbors.into_iter().any(|at| voxels[at].is_air()) {
+                let above = at + steps[1];
+                if neighbors.into_iter().any(|at| at != above && voxels[at].is_air()) {
                     rim.get_or_insert([[Material::AIR; MAX]; MAX])[v][u] = voxel;
                 }
             }
@@ -92,7 +94,7 @@ pub fn mesh_skirt(
 }
 
 /// Faces of one side of a chunk, by row and column.
-type Grid<Cell> = [[Cell; MAX]; MAX];
+pub(crate) type Grid<Cell> = [[Cell; MAX]; MAX];
 
 /// One side of a chunk.
 struct Border<'a> {
@@ -165,7 +167,7 @@ impl Opaque<'_> {
 
 /// Covers `n` rows of `n` cells with rectangles of equal cells, of maximum width and then of maximum
 /// height. Default cells, such as air, are not covered.
-fn cover<Cell: Copy + Default + PartialEq>(
+pub(crate) fn cover<Cell: Copy + Default + PartialEq>(
     open: &mut Grid<Cell>,
     n: usize,
     mut put: impl FnMut(usize, usize, [u32; 2], Cell),
@@ -265,7 +267,7 @@ mod tests {
     }
 
     /// Computes the rim voxel by voxel: translucent, one body with the voxel beyond, air on one of
-    /// four sides.
+    /// four sides, or of three without the upper one.
     fn rim_of(
         padded: &PaddedChunk,
         face: Face,
@@ -283,7 +285,9 @@ mod tests {
             };
             let voxel = padded.get(at(depth, u, v));
             let around = [(u - 1, v), (u + 1, v), (u, v - 1), (u, v + 1)];
-            let is_open = around.iter().any(|&(u, v)| padded.get(at(depth, u, v)).is_air());
+            let height = at(depth, u, v)[1];
+            let mut beside = around.iter().map(|&(u, v)| at(depth, u, v));
+            let is_open = beside.any(|at| at[1] <= height && padded.get(at).is_air());
             let is_like = table.is_one_body(padded.get(at(beyond, u, v)), voxel);
             if table.is_translucent(voxel) && is_like && is_open {
                 rim.insert((at(depth, u, v).map(|c| c - 1), voxel.0));

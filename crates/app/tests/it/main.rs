@@ -18,6 +18,7 @@ mod fly;
 mod gallery;
 mod height_map_example;
 mod height_maps;
+mod lakes;
 mod level_faults;
 mod level_pictures;
 mod levels;

@@ -10,7 +10,9 @@ use super::merging::{BATCH, LayerVoxels, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
 use crate::simd::{Instructions, Work, widest};
-use crate::{Chunk, ChunkMesh, MaterialTable, MesherOptions, PaddedChunk, mesh_skirt};
+use crate::{
+    Chunk, ChunkMesh, MaterialTable, MesherOptions, PaddedChunk, SurfaceMesher, mesh_skirt,
+};
 
 /// Rebuilds only those layers of a mesh that a change of voxels can affect, and copies the rest
 /// from the old mesh. The result equals that of [`GreedyMesher`](crate::GreedyMesher) with greedy
@@ -117,6 +119,16 @@ impl Remesher {
         }
         let offsets = self.options.neighbors();
         self.padded.fill_planes(center, neighbor, planes_to_read, offsets);
+    }
+
+    /// Whether the voxels from the last [`fill`](Self::fill) may include
+    /// [partial materials](MaterialTable::filled_to). Their chunk has to be meshed whole, with a
+    /// [`SurfaceMesher`].
+    ///
+    /// # Cost
+    /// Reads all voxels of the padded chunk once.
+    pub fn has_partials(&self, table: &MaterialTable) -> bool {
+        SurfaceMesher::has_partials(&self.padded, table)
     }
 
     /// Replaces the content of `mesh` by the new mesh of the chunk from the last

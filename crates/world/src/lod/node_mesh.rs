@@ -1,7 +1,7 @@
 use drystone_mesh::{Face, FaceSet};
 use drystone_voxel::{
     Chunk, ChunkMesh, GreedyMesher, Material, MesherOptions, NodePos, PaddedChunk, Remesher,
-    ShapeMesher, mesh_skirt,
+    ShapeMesher, SurfaceMesher, mesh_skirt,
 };
 
 use super::config::Meshing;
@@ -110,6 +110,7 @@ pub(super) struct NodeMesher {
     mesher: GreedyMesher,
     remesher: Remesher,
     shapes: ShapeMesher,
+    surfaces: SurfaceMesher,
     /// Output buffer. The result is copied to an allocation of exact size.
     made: ChunkMesh,
 }
@@ -137,8 +138,9 @@ impl NodeMesher {
     /// Makes the mesh of a node from its chunk and the neighbours of its level: six, or 26 for
     /// ambient occlusion. Neighbours outside the world are air. Only the given skirts are made, those
     /// that may have changed. With the old body and the bounds of the changed voxels, only the changed
-    /// layers are rebuilt, unless the world has materials with shapes. Shapes are drawn in full detail;
-    /// at higher levels, thin ones are air and the others cubes.
+    /// layers are rebuilt, unless the world has materials with shapes, or the node has partial
+    /// materials. Shapes are drawn in full detail; at higher levels, thin ones are air and the others
+    /// cubes, and translucent surfaces have the height of full detail.
     pub(super) fn remesh(
         &mut self,
         data: &LodData,
@@ -165,27 +167,32 @@ impl NodeMesher {
         }
         let neighbor = |offset: [i32; 3]| around[index(offset)].as_ref();
         mesh.skirts.kept = FaceSet::ALL.without(skirts);
-        let Self { options, padded, mesher, remesher, shapes, made } = self;
+        let Self { options, padded, mesher, remesher, shapes, surfaces, made } = self;
         let materials = data.materials();
-        let by_layers = old.filter(|&(_, voxels)| {
+        let by_layers = old.filter(|&(old, voxels)| {
             let is_possible = mesh.is_whole() && !materials.any_shaped();
-            is_possible && remesher.is_cheaper(Chunk::SIDE, voxels)
+            if !is_possible || !remesher.is_cheaper(Chunk::SIDE, voxels) {
+                return false;
+            }
+            remesher.fill(&center, neighbor, voxels, skirts);
+            let is_lowered = || old.translucent.quads().iter().any(|quad| quad.is_fine());
+            node.level == 0 || !(remesher.has_partials(materials) || is_lowered())
         });
         match by_layers {
-            Some((old, voxels)) => {
-                remesher.fill(&center, neighbor, voxels, skirts);
-                remesher.remesh(old, materials, made);
-            }
+            Some((old, _)) => remesher.remesh(old, materials, made),
             None => {
                 padded.fill(&center, neighbor);
                 if node.level == 0 {
                     shapes.take(padded, materials);
                 } else {
                     padded.remove_thin(materials);
+                    surfaces.take(padded, materials, node.level);
                 }
                 mesher.mesh(padded, materials, made);
                 if node.level == 0 {
                     shapes.add_to(padded, materials, made);
+                } else {
+                    surfaces.lower(padded, materials, made);
                 }
             }
         }
@@ -194,7 +201,12 @@ impl NodeMesher {
             made.clear();
             match by_layers {
                 Some(_) => remesher.mesh_skirt(face, materials, made),
-                None => mesh_skirt(padded, face, *options, materials, made),
+                None => {
+                    mesh_skirt(padded, face, *options, materials, made);
+                    if node.level > 0 {
+                        surfaces.lower_skirt(padded, made);
+                    }
+                }
             }
             mesh.skirts.put(face, made.clone());
         }
