@@ -63,16 +63,16 @@ pub use summary::StoredSummary;
 /// |---|---|---|
 /// | `chunks` | a group of 2 × 2 × 2 chunks: X, Z, Y as big-endian words, highest bit inverted | `1`, a bit for each chunk that is present, the length (4 bytes) and checksum (8) of each present chunk's record, then the records |
 /// | `chunk pages` | a group's key, and a number (2 bytes, big-endian) | the next 4,074 bytes of the group's value |
-/// | `levels`, `level pages` | same as `chunks` and `chunk pages`, for LOD nodes: X holds the node's level above bit 26 | same, for the node's stored position |
+/// | `levels 3`, `level pages 3` | same as `chunks` and `chunk pages`, for LOD nodes: X holds the node's level above bit 26 | same, for the node's stored position |
 /// | `index` | a region of 16³ chunks: X, Y, Z | a bit for each chunk that is present (512 bytes), checksum (8) |
-/// | `meta` | `world` | version (4: `3` if the materials are compressed, else `2`), revision, chunks, regions (8 each), name, checksum (8) |
+/// | `meta` | `world` | version (4), revision, chunks, regions (8 each), name, checksum (8) |
 /// | | `materials` | for each material except air: red, green, blue, opacity, length of the name (2), name; checksum (8). Longer than 16 KiB: the length of this (4), and this compressed with `zstd`; checksum with seed 1 (8) |
 /// | | `looks` | version of this value (1 byte: `2` with shapes, else `1`; longer than 16 KiB: `3`, the length of such a value (4), and that value compressed with `zstd`), then for each material with face colours, emission or a shape: its number (2), bits (1: face colours, 2: emission, 4: shape), six times red, green, blue in the order of [`Face::ALL`](drystone_voxel::Face::ALL), emission, shape (kind, number of boxes, for each its lowest and highest corner); checksum (8); optional |
 /// | | `id` | 16 bytes that identify the world under any file name, checksum (8); optional |
 /// | | `writer` | random number of the last writer |
 /// | | `import` | progress of an unfinished import, checksum (8) |
 ///
-/// `levels` is a cache that can be rebuilt from `chunks`. Changing a chunk removes all nodes above
+/// `levels 3` is a cache that can be rebuilt from `chunks`. Changing a chunk removes all nodes above
 /// it in the same transaction. Nodes are rebuilt on demand, and stored if the world is open for
 /// writing. Numbers are little-endian unless stated otherwise. Checksums are 64-bit XXH3. A
 /// record's checksum also covers the chunk's position, so a record at the wrong position is

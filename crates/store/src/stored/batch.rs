@@ -15,9 +15,9 @@ use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
 use super::looks;
-use super::meta::{Head, LEVELS_VERSION, materials_to_bytes, sealed};
+use super::meta::{Head, VERSION, materials_to_bytes, sealed};
 use super::nodes::{nodes_above, stored_position};
-use super::pages::{CHUNKS, Cut, LEVELS, ValuesMut};
+use super::pages::{CHUNKS, Cut, LEVELS, OLD_LEVELS, ValuesMut};
 use super::record;
 
 /// Keys of the metadata table.
@@ -125,13 +125,19 @@ pub(super) fn commit(
         let Some(on_disk) = on_disk else {
             return Ok(Err(SourceError::ChangedElsewhere { path: path.into() }));
         };
+        let is_old = on_disk.version < VERSION;
         let head = match put_index(transaction, on_disk, &batch.chunks)? {
             Ok(head) => head,
             Err(problem) => return Ok(Err(damaged(path, "index", problem))),
         };
+        if is_old {
+            transaction.delete_table(OLD_LEVELS.values)?;
+            transaction.delete_table(OLD_LEVELS.pages)?;
+        }
         put_values(transaction, CHUNKS, &groups)?;
         put_values(transaction, LEVELS, &levels)?;
-        put_meta(transaction, head, writer, batch).map(Ok)
+        put_meta(transaction, &head, writer, batch)?;
+        Ok(Ok(head))
     })??;
     let mut committed = committed.write().unwrap_or_else(PoisonError::into_inner);
     batch.chunks.iter().for_each(|(&at, chunk)| committed.index.set(at, !chunk.is_empty()));
@@ -172,26 +178,25 @@ fn put_index(
         };
     }
     let after = counts(&index);
-    head.version = head.version.max(LEVELS_VERSION);
+    head.version = VERSION;
     head.revision += 1;
     head.chunk_count = (head.chunk_count + after.0).saturating_sub(before.0);
     head.region_count = (head.region_count + after.1).saturating_sub(before.1);
     Ok(Ok(head))
 }
 
-/// Writes the metadata of a batch, and returns the head as written.
 fn put_meta(
     transaction: &WriteTransaction,
-    mut head: Head,
+    head: &Head,
     writer: u64,
     batch: &Batch,
-) -> Result<Head, redb::Error> {
+) -> Result<(), redb::Error> {
     let mut table = transaction.open_table(META)?;
-    if let Some(materials) = &batch.materials {
-        head.version = head.version.max(put_materials(&mut table, materials)?);
-    }
     table.insert(HEAD, head.to_bytes().as_slice())?;
     table.insert(WRITER, writer.to_le_bytes().as_slice())?;
+    if let Some(materials) = &batch.materials {
+        put_materials(&mut table, materials)?;
+    }
     match batch.import.as_deref() {
         None => {}
         Some([]) => drop(table.remove(IMPORT)?),
@@ -199,20 +204,19 @@ fn put_meta(
             drop(table.insert(IMPORT, sealed(progress.to_vec()).as_slice())?);
         }
     }
-    Ok(head)
+    Ok(())
 }
 
-/// Writes the table of materials, and returns the version that reads it.
+/// Writes the table of materials.
 pub(super) fn put_materials(
     table: &mut Table<'_, &'static str, &'static [u8]>,
     materials: &MaterialTable,
-) -> Result<u32, redb::Error> {
-    let (version, bytes) = materials_to_bytes(materials);
-    table.insert(MATERIALS, bytes.as_slice())?;
+) -> Result<(), redb::Error> {
+    table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
     if let Some(looks) = looks::to_bytes(materials) {
         table.insert(LOOKS, looks.as_slice())?;
     }
-    Ok(version)
+    Ok(())
 }
 
 /// Compresses chunks into records, by group. Empty chunks become empty records, which remove.

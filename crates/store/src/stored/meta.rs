@@ -18,12 +18,11 @@ pub(super) struct Head {
     pub(super) name: String,
 }
 
-/// Newest format version that is read.
-pub(super) const VERSION: u32 = PACKED_VERSION;
-/// Version of worlds with LOD data. Programs of version 1 would leave outdated LOD data there.
-pub(super) const LEVELS_VERSION: u32 = 2;
-/// Version of worlds whose table of materials is compressed.
-const PACKED_VERSION: u32 = 3;
+/// Format version that is written, and the newest that is read. Version 1 has no LOD data. Version 2 has
+/// LOD data in other tables, in which translucent voxels are not filled up to a height, and no
+/// compressed table of materials. Programs that support only earlier versions would leave outdated LOD
+/// data.
+pub(super) const VERSION: u32 = 3;
 /// Seed of the checksum of compressed materials, by which they differ from others.
 const PACKED_SEED: u64 = 1;
 
@@ -57,8 +56,7 @@ impl Head {
 }
 
 /// Encodes all materials except air: colour, length of the name, name. Long tables are compressed.
-/// Returns the version that reads them, too.
-pub(super) fn materials_to_bytes(materials: &MaterialTable) -> (u32, Vec<u8>) {
+pub(super) fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (_, kind) in materials.iter().skip(1) {
         bytes.extend(kind.color);
@@ -67,8 +65,8 @@ pub(super) fn materials_to_bytes(materials: &MaterialTable) -> (u32, Vec<u8>) {
         bytes.extend_from_slice(name.as_bytes());
     }
     match packed::pack(&bytes) {
-        Some(packed) => (PACKED_VERSION, sealed_with(PACKED_SEED, packed)),
-        None => (LEVELS_VERSION, sealed(bytes)),
+        Some(packed) => sealed_with(PACKED_SEED, packed),
+        None => sealed(bytes),
     }
 }
 
@@ -145,7 +143,7 @@ mod tests {
         for name in ["stone", "", &"long ö".repeat(20_000)] {
             table.insert(name, [1, 2, 3, 200]).unwrap();
         }
-        let (_, written) = materials_to_bytes(&table);
+        let written = materials_to_bytes(&table);
         let read = materials_of_bytes(&written).unwrap();
         assert!(begins_with(&table, &read) && begins_with(&read, &table));
         assert_eq!(read.len(), 4);
@@ -162,15 +160,13 @@ mod tests {
 
     #[test]
     fn long_tables_are_compressed() {
-        for (count, version) in
-            [(900, LEVELS_VERSION), (1_100, PACKED_VERSION), (65_535, PACKED_VERSION)]
-        {
+        for (count, is_packed) in [(900, false), (1_100, true), (65_535, true)] {
             let mut table = MaterialTable::new();
             for at in 0..count {
                 table.insert(&format!("stone {at:4}"), [1, 2, 3, at as u8]).unwrap();
             }
-            let (found, bytes) = materials_to_bytes(&table);
-            assert_eq!((found, bytes.len() < 16 * count / 4), (version, version == PACKED_VERSION));
+            let bytes = materials_to_bytes(&table);
+            assert_eq!(bytes.len() < 16 * count / 4, is_packed, "{count}");
             let read = materials_of_bytes(&bytes).unwrap();
             assert!(begins_with(&table, &read) && read.len() == count + 1);
             for at in [0, bytes.len() / 2, bytes.len() - 1] {

@@ -50,11 +50,11 @@ impl<'a> NewWorld<'a> {
     }
 
     fn write(&self, transaction: &WriteTransaction) -> Result<(), redb::Error> {
-        let mut table = transaction.open_table(META)?;
-        let version = put_materials(&mut table, self.materials)?;
-        let name = self.name.to_owned();
+        let (version, name) = (VERSION, self.name.to_owned());
         let head = Head { version, revision: 0, chunk_count: 0, region_count: 0, name };
+        let mut table = transaction.open_table(META)?;
         table.insert(HEAD, head.to_bytes().as_slice())?;
+        put_materials(&mut table, self.materials)?;
         if let Some(id) = self.id {
             table.insert(ID, id::to_bytes(id).as_slice())?;
         }

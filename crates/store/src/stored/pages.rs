@@ -33,6 +33,10 @@ pub(super) const CHUNKS: Cut =
     Cut { values: TableDefinition::new("chunks"), pages: TableDefinition::new("chunk pages") };
 /// Groups of eight LOD chunks.
 pub(super) const LEVELS: Cut =
+    Cut { values: TableDefinition::new("levels 3"), pages: TableDefinition::new("level pages 3") };
+/// Groups of eight LOD chunks in files of version 2. They are not read, and the next commit deletes
+/// them.
+pub(super) const OLD_LEVELS: Cut =
     Cut { values: TableDefinition::new("levels"), pages: TableDefinition::new("level pages") };
 
 /// First byte of a cut value. Other values begin with the format number of [`Group`].

@@ -6,6 +6,7 @@ use drystone_voxel::{NodePos, VoxelPos, downsample_block};
 use drystone_world::LodData;
 
 use super::*;
+use crate::stored::meta::Head;
 use crate::stored::nodes::{node_at_stored_position, stored_position};
 
 /// Computes single LOD voxels recursively from the eight voxels below. Never downsamples whole
@@ -338,4 +339,37 @@ fn a_concurrent_edit_is_never_overwritten_by_an_older_lod_chunk() {
     for node in nodes(&shadow) {
         dumb.assert_is(node, &world.coarse_chunk(node).unwrap().unwrap());
     }
+}
+
+/// LOD data of version 2 is not read, and the next commit deletes it.
+#[test]
+fn lod_data_of_an_earlier_version_is_deleted() {
+    let folder = Folder::new();
+    let world = StoredWorld::create(&folder.file(), "", &materials(3)).unwrap();
+    world.put([(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(1)))]).unwrap();
+    world.close().unwrap();
+    let key = GroupPos::of(ChunkPos::default()).0.key();
+    let store = Store::open(&folder.file(), Access::Write, CACHE_BYTES).unwrap();
+    store
+        .write(|it| {
+            let stored = it.open_table(META)?.get(HEAD)?.map(|head| head.value().to_vec());
+            let mut stored = Head::of_bytes(&stored.unwrap()).unwrap();
+            stored.version = 2;
+            it.open_table(META)?.insert(HEAD, stored.to_bytes().as_slice())?;
+            it.open_table(pages::OLD_LEVELS.values)?.insert(&key, [7_u8].as_slice())?;
+            it.open_table(pages::OLD_LEVELS.pages)?.insert(&[0; 14], [7_u8].as_slice())?;
+            Ok(())
+        })
+        .unwrap();
+    drop(store);
+    let has_old = || {
+        let store = Store::open(&folder.file(), Access::Read, CACHE_BYTES).unwrap();
+        store.read(|it| pages::Values::open(it, pages::OLD_LEVELS)).unwrap().is_some()
+    };
+    assert!(has_old());
+    let world = StoredWorld::open(&folder.file(), &StoreOptions::default()).unwrap();
+    world.put([(ChunkPos::new(1, 0, 0), Chunk::new(Chunk::SIDE, Material(2)))]).unwrap();
+    world.close().unwrap();
+    assert!(!has_old());
+    assert!(StoredWorld::check(&folder.file()).unwrap().damage.is_empty());
 }
