@@ -182,7 +182,7 @@ impl Source for GeneratedWorld {
 
     fn identity(&self) -> String {
         // The version number changes whenever the same seed gives other chunks.
-        let version = if self.is_mirrored() { 2 } else { 1 };
+        let version = if self.is_mirrored() { 4 } else { 3 };
         let GeneratorConfig { seed, size_chunks: [x, y, z], relief_voxels } = &self.config;
         format!(
             "generated world {version}, seed {seed}, {x}x{y}x{z} chunks, relief {relief_voxels} \

@@ -21,7 +21,7 @@ fn generated() -> Box<dyn Source> {
 }
 
 fn ball(n: i32) -> VoxelShape {
-    let center = VoxelPos::new(20 + n * 37 % 340, 50, 20 + n * 53 % 340);
+    let center = VoxelPos::new(20 + n * 37 % 340, 100, 20 + n * 53 % 340);
     VoxelShape::Sphere { center, radius_voxels: 6 }
 }
 

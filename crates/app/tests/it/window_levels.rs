@@ -110,7 +110,7 @@ fn switches(screen: &Screen, kept: &SavedIn, folder: &Path) {
         let view = ["--size", "640x480", "--backend", "soft", "--samples", "1", "--ao", "off"];
         command.arg("view").args(kept.arguments(is_named)).args(view).args(["--levels", levels]);
         command.args(["--commit-seconds", "3600"]);
-        command.args(["--eye", "48,150,110", "--look", "48,45,48"]).current_dir(folder);
+        command.args(["--eye", "48,147,110", "--look", "48,42,48"]).current_dir(folder);
         let mut viewer = Viewer(command.spawn().unwrap());
         let window = window_of(screen, &mut viewer);
         wait_for_title(screen, &window, "commands");
@@ -172,7 +172,7 @@ fn unsaved_edits_stay_after_a_switch_of_levels() {
     let mut command = screen.command(binary());
     command.args(["view", "--seed", "7", "--chunks", "16x4x16", "--edits"]).arg(&edits);
     command.args(["--size", "640x480", "--backend", "soft", "--levels", "on", "--ao", "off"]);
-    command.args(["--eye", "48,150,110", "--look", "48,45,48"]);
+    command.args(["--eye", "48,147,110", "--look", "48,42,48"]);
     // Blocks other files for the refused edits.
     let gone = folder.join("gone");
     std::fs::create_dir(&gone).unwrap();

@@ -7,7 +7,8 @@
 //!  trees           each unit    units in the voxels' middles    the highest leaves above
 //! ```
 //! The land is as high as the highest ground of each square, so it hides everything that the
-//! smaller voxels hide. The material of a voxel is that of one position in it, so a distant picture
+//! smaller voxels hide. Only the shore is flat: beaches a little above the sea would be walls of whole
+//! voxels around each lake, and would fill small lakes. The material of a voxel is that of one position in it, so a distant picture
 //! has the same colours as a near one.
 
 use drystone_voxel::{Chunk, Material};
@@ -83,6 +84,7 @@ impl Maker<'_> {
     /// Fills one column with ground, water and plants.
     fn fill_column(&self, rows: u64, x: i32, z: i32, voxels: &mut [Material]) {
         let column = self.land.column(x, z);
+        let rows = if self.is_shore(column) { rows & self.rows_below_sea() } else { rows };
         let mut put = |y: i32, material: Material| voxels[index([x, y, z])] = material;
         for y in 0..self.inside[1] {
             let here = rows >> (y + BELOW);
@@ -93,9 +95,8 @@ impl Maker<'_> {
         let top = 63 - BELOW - (rows | 1).leading_zeros() as i32;
         let middle = self.grid.middle(x, z).map(|c| c as i32);
         let sea = self.cover.terrain.sea_level();
-        let under_water = column.ground.ceil() as i32 <= sea;
         let leaves = || canopy(self.cover.terrain, self.cover.palette, column, middle);
-        if under_water {
+        if self.is_under_water(column) {
             let surface = self.row_of(sea);
             for y in (top + 1).max(0)..self.inside[1].min(surface.saturating_add(1)) {
                 put(y, self.cover.palette.water);
@@ -113,6 +114,26 @@ impl Maker<'_> {
                 put(y, leaves);
             }
         }
+    }
+
+    /// Whether a column ends at the surface of the sea, where that is the end of a voxel: its ground is
+    /// above the sea by less than half a voxel, or by less than a voxel if its middle is under water.
+    fn is_shore(&self, column: &Column) -> bool {
+        let surface = self.cover.terrain.sea_level() + 1;
+        let part = if self.is_under_water(column) { 1.0 } else { 0.5 };
+        i64::from(surface) % self.grid.units == 0
+            && column.highest < surface as f32 + part * self.grid.units as f32
+    }
+
+    /// Whether the middle of a column is under water.
+    fn is_under_water(&self, column: &Column) -> bool {
+        column.ground.ceil() as i32 <= self.cover.terrain.sea_level()
+    }
+
+    /// Bits of the rows up to the surface of the sea.
+    fn rows_below_sea(&self) -> u64 {
+        let count = self.row_of(self.cover.terrain.sea_level()).saturating_add(1 + BELOW);
+        u64::MAX.checked_shr(64 - count.clamp(0, 64) as u32).unwrap_or(0)
     }
 
     /// Returns the visible material of a solid voxel below `depth` other solid voxels.

@@ -6,17 +6,17 @@ use super::hash::noise;
 
 /// Relief for which the constants of this module are chosen, in voxels. Other reliefs scale them.
 const RELIEF: f32 = 128.0;
-/// Height of the water surface.
+/// Height of the sea before it is aligned.
 const SEA: f32 = 34.0;
 /// Maximum depth of lakes below the sea, and height of peaks above it.
 const DEEPEST: f32 = 26.0;
 const HIGHEST: f32 = 84.0;
 /// Height above the sea from which peaks are flattened.
 const BEND: f32 = 62.0;
-/// Height above which snow lies, before noise is added.
-const SNOW_LINE: f32 = 86.0;
-/// Height above which no tree stands.
-const TREE_LINE: f32 = 80.0;
+/// Height above the sea from which snow lies, before noise is added.
+const SNOW_LINE: f32 = 52.0;
+/// Height above the sea above which no tree stands.
+const TREE_LINE: f32 = 46.0;
 
 /// Maximum height of a tree.
 pub(super) const MAX_TREE_HEIGHT: i32 = 22;
@@ -26,6 +26,8 @@ pub(super) struct Terrain {
     pub(super) seed: u64,
     /// Factor of this module's heights and depths: the relief divided by [`RELIEF`].
     pub(super) scale: f32,
+    /// Height of the highest water voxel. Land at the same height is the shore.
+    sea_level: i32,
     warp: FastNoiseLite,
     continent: FastNoiseLite,
     ridges: FastNoiseLite,
@@ -50,6 +52,7 @@ impl Terrain {
         Self {
             seed,
             scale,
+            sea_level: aligned_surface(SEA * scale) - 1,
             warp,
             continent: noise(2, 250.0, 4, FractalType::FBm),
             ridges: noise(3, 270.0, 3, FractalType::Ridged),
@@ -99,11 +102,16 @@ impl Terrain {
         // Cliffs lift the land in steps, but not near water, so that lakes stay closed.
         let dry = smooth_step(4.0, 12.0, above_sea);
         if dry == 0.0 {
-            return ((SEA + above_sea) * self.scale, 0.0);
+            return (self.height(above_sea), 0.0);
         }
         let cliffs = smooth_step(0.14, 0.42, self.cliffs.get_noise_2d(wx, wz));
         let stepped = above_sea + cliffs * dry * (terrace(above_sea, 15.0) - above_sea) * 0.9;
-        ((SEA + stepped) * self.scale, cliffs * dry * 9.0 * self.scale)
+        (self.height(stepped), cliffs * dry * 9.0 * self.scale)
+    }
+
+    /// Returns the height in voxels of a height above the sea that is not scaled.
+    fn height(&self, above_sea: f32) -> f32 {
+        self.sea_level as f32 + above_sea * self.scale
     }
 
     /// Computes the slope of a column.
@@ -116,23 +124,34 @@ impl Terrain {
     /// Returns a height above all ground, cliffs and trees.
     pub(super) fn ceiling(&self) -> f32 {
         // A terrace lifts the land by less than 2, and a cliff adds at most 9.
-        (SEA + HIGHEST + 11.0) * self.scale + MAX_TREE_HEIGHT as f32 + 2.0
+        self.height(HIGHEST + 11.0) + MAX_TREE_HEIGHT as f32 + 2.0
     }
 
     /// Returns the height of the highest water voxel.
-    pub(super) fn sea_level(&self) -> i32 {
-        (SEA * self.scale) as i32
+    pub(super) const fn sea_level(&self) -> i32 {
+        self.sea_level
     }
 
     /// Returns the height above which snow lies on this column.
     pub(super) fn snow_line(&self, column: &Column) -> f32 {
-        (SNOW_LINE - 7.0 * column.wetness) * self.scale
+        self.height(SNOW_LINE - 7.0 * column.wetness)
     }
 
     /// Returns the height above which no tree stands.
     pub(super) fn tree_line(&self) -> f32 {
-        TREE_LINE * self.scale
+        self.height(TREE_LINE)
     }
+}
+
+/// Returns the height of the water surface: near the voxel above `sea`, and a multiple of a large
+/// power of two. Voxels of up to that many units end there, so the surface has one height at their
+/// levels. For the relief of 128 voxels it is 32.
+fn aligned_surface(sea: f32) -> i32 {
+    let surface = sea as i32 + 1;
+    // A lower sea would leave no ground below the deepest lakes, a higher one lifts the peaks.
+    let close = surface - surface / 5..=surface + surface / 12;
+    let nearest = |bits: u32| (surface + (1 << bits >> 1)) >> bits << bits;
+    (0..12).rev().map(nearest).find(|it| close.contains(it)).unwrap_or(surface)
 }
 
 /// Shapes a height into steps of height `step`, flat for most of each step.

@@ -32,6 +32,7 @@ mod reread;
 mod saving;
 mod steps;
 mod undo;
+mod water;
 
 /// A sink that records what is shown, and refuses meshes beyond its limit.
 #[derive(Default)]

@@ -149,7 +149,7 @@ fn colours_are_similar_at_all_levels() {
 /// it does inside chunks.
 #[test]
 fn neighbouring_chunks_continue_the_land() {
-    for (level, side) in [(1, 8), (2, 12), (4, 48), (6, 160)] {
+    for (level, side) in [(1, 8), (2, 24), (4, 48), (6, 160)] {
         let source = world(5, [side, 4, side]);
         let chunks = coarse(&source, level);
         let larger = world(5, [side + 64, 4, side * 2]);

@@ -101,7 +101,7 @@ fn edits_at_corners_change_diagonal_neighbours() {
             let before = screen.bodies.clone();
             // Near corners and edges of eight chunks.
             let far = if roll(2) == 0 { [0; 3] } else { [roll(12) as i32, 0, 0] };
-            let [x, y, z] = [32, 64, 32].map(|edge| edge - 2 + roll(4) as i32);
+            let [x, y, z] = [32; 3].map(|edge| edge - 2 + roll(4) as i32);
             let at = VoxelPos::new(x + far[0], y, z);
             let material = Material(if roll(3) == 0 { 0 } else { 1 + roll(3) as u16 });
             tree.set([(at, material)], &mut screen).unwrap();
