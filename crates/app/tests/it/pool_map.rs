@@ -103,14 +103,21 @@ fn a_loaded_scene_has_no_waiting_ranges() {
     assert_eq!(fs::read(folder.join("map.svg")).unwrap(), first);
 }
 
+/// In the mean of several worlds: where the last holes are dug, moves of the last frame can be worth little.
 #[test]
 fn defragmentation_leaves_fewer_gaps() {
+    const SEEDS: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
     let folder = scratch("pool-map-defragment");
     let gaps = |more: &[&str]| {
-        let (_, report) = map(&folder, &[&["--seed", "6", "--holes", "80"], more].concat());
-        report["external_fragmentation"].as_f64().unwrap()
+        let of = |seed| {
+            let (_, report) = map(&folder, &[&["--seed", seed, "--holes", "80"], more].concat());
+            report["external_fragmentation"].as_f64().unwrap()
+        };
+        SEEDS.map(of).iter().sum::<f64>() / SEEDS.len() as f64
     };
-    assert!(gaps(&["--defragment"]) < gaps(&[]));
+    let (moved, left) = (gaps(&["--defragment"]), gaps(&[]));
+    println!("{moved} with moves, {left} without");
+    assert!(moved < 0.9 * left, "{moved} {left}");
 }
 
 #[test]
