@@ -40,24 +40,32 @@ const CASES: [(&str, Backend, CameraPath); 5] = [
 #[derive(Clone, Copy)]
 struct Switches {
     samples: Samples,
-    shadows: bool,
+    /// Whether meshes and view have ambient occlusion.
     occlusion: bool,
-    fade_far: bool,
+    /// Sets the switches of a view that has none on.
+    view: fn(View) -> View,
 }
 
-const NONE: Switches =
-    Switches { samples: Samples::One, shadows: false, occlusion: false, fade_far: false };
+const NONE: Switches = Switches { samples: Samples::One, occlusion: false, view: |view| view };
 
 /// The reference is the first one, without any switch.
-const CONTENDERS: [(&str, Switches); 7] = [
+const CONTENDERS: [(&str, Switches); 8] = [
     ("none", NONE),
     ("samples-4", Switches { samples: Samples::Four, ..NONE }),
     ("samples-8", Switches { samples: Samples::Eight, ..NONE }),
-    ("shadows", Switches { shadows: true, ..NONE }),
+    ("shadows", Switches { view: |view| View { shadows: true, ..view }, ..NONE }),
+    ("sky-light", Switches { view: |view| View { sky_light: true, ..view }, ..NONE }),
     ("occlusion", Switches { occlusion: true, ..NONE }),
-    ("far-fade", Switches { fade_far: true, ..NONE }),
+    ("far-fade", Switches { view: |view| View { fade_far: true, ..view }, ..NONE }),
     // The defaults of the viewer on a GPU.
-    ("all", Switches { samples: Samples::Four, shadows: true, occlusion: true, fade_far: true }),
+    (
+        "all",
+        Switches {
+            samples: Samples::Four,
+            occlusion: true,
+            view: |view| View { shadows: true, sky_light: true, fade_far: true, ..view },
+        },
+    ),
 ];
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
@@ -151,10 +159,10 @@ impl Drawn {
     /// Returns the view of a frame.
     fn view(&self, landscape: &Landscape, (path, frame): (CameraPath, u32)) -> View {
         let view = landscape.view(path, frame);
-        let Switches { shadows, fade_far, occlusion, .. } = self.switches;
-        let ambient_occlusion = if occlusion { Atmosphere::OCCLUSION } else { 0.0 };
+        let ambient_occlusion = if self.switches.occlusion { Atmosphere::OCCLUSION } else { 0.0 };
         let atmosphere = Atmosphere { ambient_occlusion, ..view.atmosphere };
-        View { shadows, fade_far, atmosphere, ..view }
+        let off = View { shadows: false, sky_light: false, fade_far: false, atmosphere, ..view };
+        (self.switches.view)(off)
     }
 
     /// Returns the view of the next frame. A camera on the ground stands still at the `first` view.
