@@ -183,7 +183,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::LocalPos;
+    use crate::{LocalPos, MaterialKind, ShapeBox, ShapeKind};
 
     fn table() -> (MaterialTable, [Material; 4]) {
         let mut table = MaterialTable::new();
@@ -209,6 +209,25 @@ mod tests {
         assert_eq!(block([dirt, air, air, air], [water; 4]), dirt);
         assert_eq!(block([water, air, air, air], [air; 4]), table.filled_to(water, 8));
         assert_eq!(block([air; 4], [air; 4]), air);
+    }
+
+    /// A fluid up to the top of a block stays whole, because it is lowered only below air.
+    #[test]
+    fn fluids_are_lowered_within_a_block() {
+        let surface = ShapeBox { min: [0; 3], max: [16, 14, 16] };
+        let shape = Shape::new(vec![surface], ShapeKind::Fluid).unwrap();
+        let mut table = MaterialTable::new();
+        let water = MaterialKind::new("water", [40, 80, 200, 90]).with_shape(shape);
+        let water = table.insert_kind(water).unwrap();
+        let air = Material::AIR;
+        let block = |low: [Material; 4], high: [Material; 4]| {
+            let [a, b, c, d] = low;
+            let [e, f, g, h] = high;
+            downsample_block([a, b, e, f, c, d, g, h], &table)
+        };
+        assert_eq!(block([water; 4], [water; 4]), water);
+        assert_eq!(block([water; 4], [water, air, air, water]), water);
+        assert_eq!(block([water; 4], [air; 4]), table.filled_to(water, 7));
     }
 
     /// A lake of any depth has one height at all levels.

@@ -57,13 +57,15 @@ pub(crate) fn watch(mut process: Child) -> u64 {
     peak
 }
 
-/// Flies without shadow maps, which the limit does not include, and with further options; returns the peak memory and the last picture.
+/// Flies without maps of shadows and of the sky, which the limit does not include, and with further options; returns the peak memory and the last picture.
 fn fly(way: &Path, output: &Path, words: &[&str]) -> (u64, Image) {
     let [way, folder] = [way, output].map(|path| path.to_str().unwrap());
     let (frames, world) = (FRAMES.to_string(), ["--chunks", "512x16x512", "--levels", "on"]);
     let size = format!("{}x{}", SIZE[0], SIZE[1]);
-    let picture = ["--backend", "soft", "--shadows", "off", "--size", &size, "--frames", &frames];
-    let all = [&["fly", "--path", way, "-o", folder], &world[..], &picture[..], words].concat();
+    let drawing = ["--backend", "soft", "--shadows", "off", "--sky-light", "off"];
+    let picture = ["--size", &size, "--frames", &frames];
+    let flight = ["fly", "--path", way, "-o", folder];
+    let all = [&flight, &world[..], &drawing, &picture, words].concat();
     let peak = watch(drystone(&all).stdout(Stdio::null()).spawn().unwrap());
     (peak, Image::load_png(&output.join(format!("{}.png", FRAMES - 1))).unwrap())
 }

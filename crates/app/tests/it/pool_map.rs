@@ -103,14 +103,17 @@ fn a_loaded_scene_has_no_waiting_ranges() {
     assert_eq!(fs::read(folder.join("map.svg")).unwrap(), first);
 }
 
-/// In the mean of several worlds: where the last holes are dug, moves of the last frame can be worth little.
+/// In the mean of several worlds: where the last holes are, moves of the last frame are worth more or
+/// less.
 #[test]
 fn defragmentation_leaves_fewer_gaps() {
     const SEEDS: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
-    let folder = scratch("pool-map-defragment");
+    let path = scratch("pool-map-defragment").join("map.svg");
     let gaps = |more: &[&str]| {
         let of = |seed| {
-            let (_, report) = map(&folder, &[&["--seed", seed, "--holes", "80"], more].concat());
+            let words = ["pool-map", "-o", path.to_str().unwrap(), "--json", "--holes", "80"];
+            let output = run(&[&words[..], &["--seed", seed], more].concat());
+            let report: Value = serde_json::from_slice(&output.stdout).unwrap();
             report["external_fragmentation"].as_f64().unwrap()
         };
         SEEDS.map(of).iter().sum::<f64>() / SEEDS.len() as f64

@@ -124,12 +124,12 @@ pub(super) fn face_palette(materials: &MaterialTable) -> Palette {
 impl ExportVoxels<'_> {
     /// Returns the chunk at `node`. Voxels outside the box are air.
     pub(super) fn chunk(&self, node: NodePos) -> Result<Chunk, SourceError> {
-        let Some(bounds) = self.bounds else { return (self.read)(node) };
+        let Some(bounds) = self.bounds else { return self.read_whole(node) };
         if is_outside(node, bounds) {
             return Ok(Chunk::new(Chunk::SIDE, Material::AIR));
         }
         let [low, high] = inside(node, bounds);
-        let mut chunk = (self.read)(node)?;
+        let mut chunk = self.read_whole(node)?;
         for axis in 0..3 {
             let mut outside = |start: u32, end: u32| {
                 let mut size = [Chunk::SIDE; 3];
@@ -142,6 +142,15 @@ impl ExportVoxels<'_> {
             outside(high[axis], Chunk::SIDE);
         }
         Ok(chunk)
+    }
+
+    /// Reads the chunk at `node`. [Partial materials](MaterialTable::filled_to) fill their voxel.
+    fn read_whole(&self, node: NodePos) -> Result<Chunk, SourceError> {
+        let (chunk, materials) = ((self.read)(node)?, self.materials);
+        if node.level == 0 || !chunk.iter().any(|(_, it)| materials.whole(it) != it) {
+            return Ok(chunk);
+        }
+        Ok(Chunk::from_fn(chunk.side(), |at| materials.whole(chunk.get(at))))
     }
 }
 

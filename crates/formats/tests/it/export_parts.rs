@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use drystone_formats::{
     ExportFormat, ExportProgress, ExportVoxels, Source, SourceError, VoxFile, export_voxels,
 };
-use drystone_voxel::{ChunkPos, Material, NodePos, VoxelBox, VoxelPos};
+use drystone_voxel::{Chunk, ChunkPos, Material, NodePos, VoxelBox, VoxelPos};
 
 use crate::export_helpers::*;
 use crate::export_meshes::rasterised;
@@ -53,6 +53,29 @@ fn a_box_cuts_the_voxels_of_a_level() {
             let read = World::load(&VoxFile::parse(&bytes, "out.vox").unwrap()).unwrap();
             assert!(unit_faces(&read) == unit_faces(&inside));
         }
+    }
+}
+
+/// LOD voxels that their material fills up to a height are exported as whole ones.
+#[test]
+fn partial_materials_fill_their_voxels() {
+    let world = blocks(11, &[STONE, WATER, GLASS]);
+    let materials = world.materials();
+    for format in [ExportFormat::Glb, ExportFormat::Obj, ExportFormat::Vox, ExportFormat::Ply] {
+        let [whole, partial] = [16, 5].map(|cells| {
+            let path = path("export-partial", format.extension());
+            let read = |node: NodePos| {
+                let chunk = Source::chunk(&world, node.chunk)?;
+                Ok(Chunk::from_fn(Chunk::SIDE, |at| materials.filled_to(chunk.get(at), cells)))
+            };
+            let (level, bounds, chunks) = (1, None, world.chunk_positions());
+            let voxels = ExportVoxels { materials, level, chunks, bounds, read: Box::new(read) };
+            let each = &mut |_| ControlFlow::Continue(());
+            export_voxels(voxels, &path, &of(format), each).unwrap();
+            let texts = [path.clone(), path.with_extension("mtl")].map(std::fs::read);
+            texts.map(Result::unwrap_or_default)
+        });
+        assert!(whole == partial && !whole[0].is_empty(), "{format:?}");
     }
 }
 
