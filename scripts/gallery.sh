@@ -15,11 +15,12 @@ shot() {
     "$drystone" shot "$@" --backend soft --size 640x360 -o "$path"
 }
 
-# fly FOLDER NAME ARGUMENTS...: draws a small picture that moves. Ambient occlusion would double its size.
+# fly FOLDER NAME ARGUMENTS...: draws a small picture that moves. Smooth edges or ambient occlusion would
+# double its size.
 fly() {
     local path=$1/$2.gif
     shift 2
-    "$drystone" fly "$@" --ao off --shadows off --sky-light off --backend soft -o "$path"
+    "$drystone" fly "$@" --ao off --samples 1 --shadows off --sky-light off --backend soft -o "$path"
 }
 
 gallery=docs/gallery
