@@ -44,13 +44,13 @@ pub enum Action {
     Wire,
     /// Toggles shadows of the sun.
     Shadows,
-    /// Toggles light of the sky.
+    /// Toggles sky light.
     SkyLight,
     /// Sets the number of samples in each pixel.
     Samples(Samples),
     /// Changes to the next number of samples: 1, 4, 8.
     NextSamples,
-    /// Measures what samples, shadows, light of the sky and ambient occlusion cost.
+    /// Measures what samples, shadows, sky light and ambient occlusion cost.
     MeasureCosts,
     /// Sets the hour of the day.
     Hour(f32),

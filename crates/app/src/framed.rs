@@ -52,7 +52,7 @@ pub struct Look {
     pub occlusion: bool,
     /// Whether the sun casts shadows.
     pub shadows: bool,
-    /// Whether covers hide the light of the sky.
+    /// Whether covers hide sky light.
     pub sky_light: bool,
 }
 

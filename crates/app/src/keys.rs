@@ -123,11 +123,11 @@ const TABLE: &[KeyRow] = &[
     KeyRow::both("T", "tint levels of detail", &[("KeyT", Action::Tint)]),
     KeyRow::both("N", "wireframe: the edges of quads or triangles", &[("KeyN", Action::Wire)]),
     KeyRow::both("U", "shadows of the sun", &[("KeyU", Action::Shadows)]),
-    KeyRow::both("I", "light of the sky: caves and rooms are dark", &[("KeyI", Action::SkyLight)]),
+    KeyRow::both("I", "sky light: caves and rooms are dark", &[("KeyI", Action::SkyLight)]),
     KeyRow::both("J", "samples in each pixel: 1, 4, 8", &[("KeyJ", Action::NextSamples)]),
     KeyRow::both(
         "V",
-        "measure what samples, shadows, light of the sky and ambient occlusion cost",
+        "measure what samples, shadows, sky light and ambient occlusion cost",
         &[("KeyV", Action::MeasureCosts)],
     ),
     KeyRow::both("F", "walk, with Space to jump; F again to fly", &[("KeyF", Action::Walk)]),

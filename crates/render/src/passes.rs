@@ -47,7 +47,7 @@ impl<'a, G> Passes<'a, G> {
 }
 
 /// Maps of shadows and of the sky for one picture. Renderers of this crate create them for views
-/// with [shadows](crate::View::shadows) or [light of the sky](crate::View::sky_light).
+/// with [shadows](crate::View::shadows) or [sky light](crate::View::sky_light).
 pub struct ShadowPass<'a, G> {
     /// Identifies the maps of one renderer.
     pub(crate) token: u64,

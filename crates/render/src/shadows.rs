@@ -1,4 +1,4 @@
-//! Shadows of the sun and [light of the sky](sky): which depth maps a picture needs, and which of
+//! Shadows of the sun and [sky light](sky): which depth maps a picture needs, and which of
 //! them changed.
 //!
 //! ```text
@@ -216,7 +216,7 @@ impl Default for ShadowCache {
 
 impl ShadowCache {
     /// Plans the maps of a picture with `size` pixels. `kept` is the token of the maps that the
-    /// device keeps. Returns `None` without shadows and without light of the sky.
+    /// device keeps. Returns `None` without shadows and without sky light.
     pub(crate) fn plan(&mut self, view: &View, size: [u32; 2], kept: u64) -> Option<ShadowPlan> {
         let strength = strength(&view.atmosphere).filter(|_| view.shadows);
         if strength.is_none() && !view.sky_light {

@@ -20,7 +20,7 @@ pub struct View {
     /// Whether opaque meshes cast shadows of the sun. A sun below the horizon and the moon cast none;
     /// pictures then cost as much as without shadows.
     pub shadows: bool,
-    /// Whether opaque meshes above hide the light of the sky, so that caves and rooms are dark. It
+    /// Whether opaque meshes above hide sky light, so that caves and rooms are dark. It
     /// changes only [ambient](Atmosphere::ambient) light, under a cover within some 200 voxels of the
     /// camera.
     pub sky_light: bool,

@@ -185,6 +185,13 @@ mod tests {
     use super::*;
     use crate::{LocalPos, MaterialKind, ShapeBox, ShapeKind};
 
+    /// Downsamples a block of four lower and four upper voxels.
+    fn block_of(low: [Material; 4], high: [Material; 4], table: &MaterialTable) -> Material {
+        let [a, b, c, d] = low;
+        let [e, f, g, h] = high;
+        downsample_block([a, b, e, f, c, d, g, h], table)
+    }
+
     fn table() -> (MaterialTable, [Material; 4]) {
         let mut table = MaterialTable::new();
         let mut insert = |name: &str, alpha| table.insert(name, [9, 9, 9, alpha]).unwrap();
@@ -197,11 +204,7 @@ mod tests {
     fn the_upper_material_wins_but_a_single_flower_does_not() {
         let (table, [dirt, grass, flower, water]) = table();
         let air = Material::AIR;
-        let block = |low: [Material; 4], high: [Material; 4]| {
-            let [a, b, c, d] = low;
-            let [e, f, g, h] = high;
-            downsample_block([a, b, e, f, c, d, g, h], &table)
-        };
+        let block = |low, high| block_of(low, high, &table);
         assert_eq!(block([dirt; 4], [grass; 4]), grass);
         assert_eq!(block([grass; 4], [flower, air, air, air]), grass);
         assert_eq!(block([air; 4], [air, air, flower, air]), flower);
@@ -220,11 +223,7 @@ mod tests {
         let water = MaterialKind::new("water", [40, 80, 200, 90]).with_shape(shape);
         let water = table.insert_kind(water).unwrap();
         let air = Material::AIR;
-        let block = |low: [Material; 4], high: [Material; 4]| {
-            let [a, b, c, d] = low;
-            let [e, f, g, h] = high;
-            downsample_block([a, b, e, f, c, d, g, h], &table)
-        };
+        let block = |low, high| block_of(low, high, &table);
         assert_eq!(block([water; 4], [water; 4]), water);
         assert_eq!(block([water; 4], [water, air, air, water]), water);
         assert_eq!(block([water; 4], [air; 4]), table.filled_to(water, 7));

@@ -87,7 +87,7 @@ pub(crate) struct DetailArgs {
     pub(crate) levels: LevelsKind,
     /// Memory limit in MiB. At levels of detail it includes vertices and cached voxels; in every voxel
     /// world, edits, undo history and waiting meshes. The program itself takes about 64 MiB more, shadow
-    /// maps up to 64 MiB, and the light of the sky 28 MiB. If vertices do not fit, far parts become coarser
+    /// maps up to 64 MiB, and sky light 28 MiB. If vertices do not fit, far parts become coarser
     #[arg(long = "memory", value_name = "MIB", default_value_t = DEFAULT_MIB, value_parser = clap::value_parser!(u32).range(32..=1_048_576))]
     pub(crate) memory_mib: u32,
 }
@@ -170,7 +170,7 @@ impl DetailArgs {
     }
 }
 
-/// Options for haze, time of day, tint, wireframe, shadows and light of the sky.
+/// Options for haze, time of day, tint, wireframe, shadows and sky light.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LookArgs {
     /// Distance at which haze hides everything, in voxels or the model's units, or off. The default
@@ -189,7 +189,7 @@ pub(crate) struct LookArgs {
     /// Shadows of the sun (default: on; in a window, on if a GPU draws)
     #[arg(long, value_enum, value_name = "on|off")]
     pub(crate) shadows: Option<Switch>,
-    /// Light of the sky: caves and rooms are dark (default: on; in a window, on if a GPU draws)
+    /// Sky light: caves and rooms are dark (default: on; in a window, on if a GPU draws)
     #[arg(long, value_enum, value_name = "on|off")]
     pub(crate) sky_light: Option<Switch>,
 }

@@ -45,7 +45,7 @@ impl CameraControl {
         (self.framed, self.clear_air) = (framed, framed.clear_air(&self.options));
     }
 
-    /// Copies the number of samples, the shadows and the light of the sky of another session.
+    /// Copies the number of samples, the shadows and sky light of another session.
     pub(super) fn copy_quality(&mut self, other: &Self) {
         self.set_samples(other.options.samples);
         self.view.shadows = other.view.shadows;

@@ -1,4 +1,4 @@
-//! Costs of samples, shadows, light of the sky and ambient occlusion, measured with pictures of the current view.
+//! Costs of samples, shadows, sky light and ambient occlusion, measured with pictures of the current view.
 //!
 //! ```text
 //!  begin_round ─► draw_round ─► end_round      a round has pictures of one variant
@@ -23,7 +23,7 @@ pub enum CostSwitch {
     Samples,
     /// Shadows of the sun. Maps that a moving camera draws again are not included.
     Shadows,
-    /// Light of the sky. Maps that a moving camera draws again are not included.
+    /// Sky light. Maps that a moving camera draws again are not included.
     SkyLight,
     /// Ambient occlusion in pixels. The quads that meshes have more with it are not included.
     Occlusion,
@@ -46,7 +46,7 @@ impl Costs {
     /// Description of the measurement for users.
     pub const METHOD: &str = "Measured with pictures of the current view, which are not shown: \
         the median time with the switch minus the median time without it. Samples include the \
-        fading of far faces. Shadows and light of the sky do not include maps that a moving camera \
+        fading of far faces. Shadows and sky light do not include maps that a moving camera \
         draws again; ambient occlusion does not include its additional quads.";
 
     /// Returns the cost of a switch in milliseconds; `None` if it was not measured.
@@ -199,7 +199,7 @@ impl Session {
         Ok(())
     }
 
-    /// Copies the number of samples, the shadows and the light of the sky of another session.
+    /// Copies the number of samples, the shadows and sky light of another session.
     ///
     /// # Errors
     /// If the device is lost.

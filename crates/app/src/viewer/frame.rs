@@ -180,7 +180,7 @@ impl Viewer {
         let Some(stage) = self.session.stage() else { return Ok(()) };
         let output = stage.renderer().output();
         let (backend, is_software) = (output.describe(), output.info().is_software);
-        // A frame on the CPU has no time for shadows and light of the sky.
+        // A frame on the CPU has no time for shadows and sky light.
         let (View { shadows, sky_light, .. }, air) =
             (self.session.camera().view(), &self.options.air);
         let switches = [

@@ -29,7 +29,7 @@ const CREATING: &str = "creating shadow maps";
 pub(super) struct ShadowMaps {
     /// `None` without shadows.
     cascades: Option<Maps>,
-    /// `None` without light of the sky.
+    /// `None` without sky light.
     sky: Option<Maps>,
     programs: CasterPrograms,
     /// Token of the renderer whose maps they are; 0 for none.

@@ -1,8 +1,8 @@
-//! Light of the sky: maps of what covers the scene, from straight above and from six sides.
+//! Sky light: maps of what covers the scene, from straight above and from six sides.
 //!
 //! ```text
 //!  from the side  \      |      /
-//!                  \     │     /      a position without a cover has all light of the sky. Under a
+//!                  \     │     /      a position without a cover has all sky light. Under a
 //!  ─────────────    \    │    /       cover remains the part that arrives from the sides. Seven
 //!     cover         |    │            directions tell an open roof from a room with walls.
 //!          ▒▒▒▒▒░░░░│
@@ -23,7 +23,7 @@ use crate::{camera::Camera, view::View};
 
 /// Number of maps: from above, and from six sides.
 pub(crate) const SKY_MAPS: usize = 7;
-/// Height of the sky's light from the sides, as the sine and the cosine of its angle. Lower light
+/// Height of the sky light from the sides, as the sine and the cosine of its angle. Lower light
 /// reaches farther into caves.
 const SIDE_HEIGHT: f32 = 0.5;
 const SIDE_WIDTH: f32 = 0.866_025_4;
@@ -50,12 +50,12 @@ impl SkyCover {
     /// Factor of the number of open texels among 16. At a straight edge, light falls off from where
     /// the inner texels give all of it.
     pub(crate) const OUTER: f32 = 0.266_667;
-    /// Light that remains where no light of the sky arrives.
+    /// Light that remains where no sky light arrives.
     pub(crate) const FLOOR: f32 = 0.35;
     /// Factor of the light from the sides: a position that sees half of them, as a wall in the open does,
     /// has their full light.
     pub(crate) const SIDES: f32 = 2.0;
-    /// Maximum part of the sky's light that the sides give to a wall under a cover.
+    /// Maximum part of the sky light that the sides give to a wall under a cover.
     pub(crate) const UNDER: f32 = 0.85;
     /// Added to that part for an upward surface, and subtracted for a downward one.
     pub(crate) const UNDER_RISE: f32 = -0.15;

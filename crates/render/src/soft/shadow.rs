@@ -22,7 +22,7 @@ use crate::{
     shadows::{MapKinds, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
 };
 
-/// The maps of the last picture with shadows or light of the sky.
+/// The maps of the last picture with shadows or sky light.
 #[derive(Default)]
 pub(super) struct ShadowMaps {
     cascades: Maps,

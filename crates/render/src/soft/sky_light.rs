@@ -1,4 +1,4 @@
-//! The share of the sky's light that reaches a position, read from the maps of the sky. The
+//! The share of the sky light that reaches a position, read from the maps of the sky. The
 //! arithmetic is that of `wgpu_device/sky_light.wgsl`, in the same order.
 
 use glam::{Vec3A, Vec4, Vec4Swizzles};
@@ -25,7 +25,7 @@ impl<'a> SkyLight<'a> {
         Self { maps, row, center: Vec3A::from_array(sky.center), ambient, frame: *sky }
     }
 
-    /// Part of the sky's light that reaches a position relative to the camera, on a surface with this
+    /// Part of the sky light that reaches a position relative to the camera, on a surface with this
     /// normal.
     #[inline]
     pub(super) fn share(&self, relative: Vec3A, normal: Vec3A) -> f32 {
@@ -50,7 +50,7 @@ impl<'a> SkyLight<'a> {
         1.0 - covered * ((1.0 - SkyCover::FLOOR) * (1.0 - fade))
     }
 
-    /// The colour of a surface with less of the sky's light. `unlit` is the colour without the sun,
+    /// The colour of a surface with less sky light. `unlit` is the colour without the sun,
     /// `emission` the part of it that is drawn as it is.
     #[inline]
     pub(super) fn under(

@@ -1,4 +1,4 @@
-// Quads and cubes with shadows or light of the sky. Appended to shader.wgsl, wire.wgsl and the
+// Quads and cubes with shadows or sky light. Appended to shader.wgsl, wire.wgsl and the
 // functions for reading maps.
 
 // Work that pixels need: QuadStyle in src/frame.rs, as a number. Each pipeline has one.

@@ -25,7 +25,7 @@ use crate::{
 pub(super) struct ShadowMaps {
     /// `None` without shadows.
     cascades: Option<Maps>,
-    /// `None` without light of the sky.
+    /// `None` without sky light.
     sky: Option<Maps>,
     casters: CasterPipelines,
     frame_layout: wgpu::BindGroupLayout,

@@ -69,7 +69,7 @@ fn map_share(layer: u32, relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     return min(max(inner, sum * SKY_OUTER), 1.0);
 }
 
-// Part of the sky's light that reaches a position on a surface with this normal.
+// Part of the sky light that reaches a position on a surface with this normal.
 fn sky_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     let range = length(relative - shadow.sky.center);
     let fade = clamp((range - shadow.sky.fade_start) * shadow.sky.fade_rate, 0.0, 1.0);
@@ -93,12 +93,12 @@ fn sky_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     return 1.0 - covered * ((1.0 - SKY_FLOOR) * (1.0 - fade));
 }
 
-// Emission of a material, for the colour of its surfaces with less of the sky's light.
+// Emission of a material, for the colour of its surfaces with less sky light.
 fn sky_emission(material: u32) -> f32 {
     return emission(material);
 }
 
-// The colour of a surface with less of the sky's light. `unlit` is the colour without the sun,
+// The colour of a surface with less sky light. `unlit` is the colour without the sun,
 // `shine` the part of it that is drawn as it is.
 fn under_sky(
     lit: vec3<f32>,

@@ -151,7 +151,7 @@ float map_share(int layer, vec3 position, vec3 normal) {
     return min(max(inner, sum * SKY_OUTER), 1.0);
 }
 
-// Part of the sky's light that reaches a position on a surface with this normal.
+// Part of the sky light that reaches a position on a surface with this normal.
 float sky_share(vec3 position, vec3 normal) {
     float range = length(position - shadow.sky_center);
     float fade = clamp((range - shadow.sky_fade_start) * shadow.sky_fade_rate, 0.0, 1.0);
@@ -175,7 +175,7 @@ float sky_share(vec3 position, vec3 normal) {
     return 1.0 - covered * ((1.0 - SKY_FLOOR) * (1.0 - fade));
 }
 
-// The colour of a surface with less of the sky's light. `unlit` is the colour without the sun,
+// The colour of a surface with less sky light. `unlit` is the colour without the sun,
 // `shine` the part of it that is drawn as it is.
 vec3 under_sky(vec3 lit, vec3 unlit, float shine, vec3 position, vec3 normal) {
     float share = sky_share(position, normal);

@@ -1,17 +1,17 @@
-//! Light of the sky: open surfaces are unchanged, covered ones are dark, and what lies between is
+//! Sky light: open surfaces are unchanged, covered ones are dark, and what lies between is
 //! smooth.
 
 use super::{rays::hit, *};
 use crate::MaterialLook;
 
-/// A view with light of the sky and without sun.
+/// A view with sky light and without sun.
 fn dim(from: [f64; 3], target: [f64; 3]) -> View {
     let mut view = View::new(Camera::look_at(from.into(), target.into()));
     view.atmosphere.sun = Vec3::ZERO;
     View { sky_light: true, ..view }
 }
 
-/// The picture of a view, and that without light of the sky.
+/// The picture of a view, and that without sky light.
 fn both(renderer: &mut dyn Renderer, view: &View) -> [Image; 2] {
     [true, false].map(|sky_light| picture(renderer, &View { sky_light, ..*view }))
 }
@@ -81,7 +81,7 @@ fn slopes_of_models_are_unchanged() {
     }
 }
 
-/// In a room with walls and a roof of one voxel, no pixel has light of the sky, also at the foot of
+/// In a room with walls and a roof of one voxel, no pixel has sky light, also at the foot of
 /// the walls.
 #[test]
 fn a_closed_room_is_dark_everywhere() {

@@ -1,4 +1,4 @@
-//! Samples, shadows, light of the sky and ambient occlusion, with their measured costs.
+//! Samples, shadows, sky light and ambient occlusion, with their measured costs.
 
 use drystone::{CostSwitch, Costs};
 use drystone_render::Samples;
