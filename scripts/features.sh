@@ -70,7 +70,7 @@ for row in "${CRATES[@]}"; do
         pairs "$package" "${features[@]%%+*}"
     else
         for feature in "" "${features[@]}"; do
-            echo "$package: ${feature:-no feature}"
+            echo "$package: ${feature:-no feature}, after $SECONDS s"
             alone "$package" "$feature"
         done
     fi

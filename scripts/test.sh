@@ -95,6 +95,20 @@ checker_skip_count=$(printf '%s' "$checker_skips" | awk 'END { print NR }')
 forbidden=$(printf '%s\n%s' "$skips" "$checker_skips" | awk '
     NF && !/: DRYSTONE_DATA is not set$/ { n++ } END { print n + 0 }')
 
+# Prints what each failed test of libtest printed, at most 40 lines of it, in the order of the log.
+# libtest prints the output of passed tests below `successes:` and then that of failed ones.
+failures_in() {
+    awk '/^successes:$/ { failures = 0 }
+         /^failures:$/ { failures = 1; lines = 0; next }
+         /^test result: / { failures = 0 }
+         /^---- .* stdout ----$/ { lines = 0 }
+         failures && lines++ < 40' "$1"
+}
+if [ "$failed" -gt 0 ]; then
+    printf '\n== tests that failed\n'
+    failures_in "$log"
+fi
+
 printf '\n'
 for skipped in "$skips" "$checker_skips"; do
     if [ -n "$skipped" ]; then

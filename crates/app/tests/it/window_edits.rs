@@ -38,8 +38,10 @@ fn edits(test: &str, options: &[&str]) {
     let folder = scratch(test);
     let edits = folder.join("edits.drystone");
     let open = || {
-        // From above the middle, so that placed voxels do not extend the world.
-        let view = ["--size", "640x480", "--eye", "48,150,110", "--look", "48,45,48"];
+        // From above, so that placed voxels do not extend the world. Not from the middle: meshes at
+        // equal distances are drawn in the order in which they were built, and a sample on the edge
+        // of two faces shows the first.
+        let view = ["--size", "640x480", "--eye", "44.7,150,110", "--look", "44.7,45,48"];
         let mut command = screen.command(binary());
         command
             // With ambient occlusion, edited meshes differ from new ones by rounding at edges.
