@@ -85,7 +85,7 @@ function listenToMouse({ canvas, act, page }) {
     if (!isMouse(event) || !page()) return;
     canvas.focus();
     press = { button: event.button, x: event.offsetX, y: event.offsetY, isDrag: false };
-    if (page().is_editing() || event.button !== 0) canvas.setPointerCapture(event.pointerId);
+    if (page().is_editing() || page().is_orbiting() || event.button !== 0) canvas.setPointerCapture(event.pointerId);
     // Without pointer lock, the user drags to turn.
     else Promise.resolve(canvas.requestPointerLock?.()).catch(() => {});
     if (event.button === 1) event.preventDefault();
@@ -98,7 +98,11 @@ function listenToMouse({ canvas, act, page }) {
       const far = Math.max(Math.abs(event.offsetX - press.x), Math.abs(event.offsetY - press.y));
       press.isDrag ||= far > CLICK_PIXELS;
     }
-    if (isLocked || press?.isDrag) act((it) => it.turn(event.movementX, event.movementY));
+    if (!isLocked && !press?.isDrag) return;
+    const pans = press?.button === 1 || (press?.button === 2 && page().is_orbiting() && !page().is_editing());
+    const scale = canvas.width / Math.max(1, canvas.clientWidth);
+    if (pans) act((it) => it.pan(event.movementX * scale, event.movementY * scale));
+    else act((it) => it.turn(event.movementX, event.movementY));
   });
   canvas.addEventListener('pointerup', (event) => {
     if (!isMouse(event) || press?.button !== event.button) return;
@@ -109,10 +113,13 @@ function listenToMouse({ canvas, act, page }) {
     }
   });
   canvas.addEventListener('pointercancel', () => { press = null; });
+  canvas.addEventListener('dblclick', (event) => {
+    if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(canvas, event)));
+  });
   canvas.addEventListener('wheel', (event) => {
     event.preventDefault();
     const notch = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? NOTCH_PIXELS : 1;
-    act((it) => it.wheel(-event.deltaY / notch));
+    act((it) => it.wheel(-event.deltaY / notch, ...positionOf(canvas, event)));
   }, { passive: false });
 }
 
@@ -160,15 +167,14 @@ function listenToFingers({ canvas, act, page }, tap) {
       fingers.set(event.pointerId, to);
       const after = pair();
       const spread = after.spread / Math.max(1, before.spread);
-      act((it) => it.fingers(after.x - before.x, after.y - before.y, spread));
+      act((it) => it.fingers(after.x, after.y, after.x - before.x, after.y - before.y, spread));
       return;
     }
     const delta = [to[0] - from[0], to[1] - from[1]];
     if (isTap && Math.max(...delta.map(Math.abs)) <= CLICK_PIXELS) return;
     isTap = false;
     fingers.set(event.pointerId, to);
-    // The picture follows the finger.
-    if (fingers.size === 1) act((it) => it.turn(-delta[0], -delta[1]));
+    if (fingers.size === 1) act((it) => it.drag(...delta));
   });
   const lift = (event) => {
     if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;

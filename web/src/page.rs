@@ -4,7 +4,7 @@ mod saving;
 use std::time::Duration;
 
 use drystone::{
-    Action, Session, SessionOptions, ViewOptions,
+    Action, CameraKind, Session, SessionOptions, ViewOptions,
     keys::{self, Host, KeyPhase},
     scene::{EditAction, RendererKind, Size, open_window_async},
 };
@@ -132,21 +132,48 @@ impl Page {
         self.apply(Action::ReleaseAll)
     }
 
-    /// Turns the camera by a movement of the mouse or one finger.
+    /// Turns the camera by a movement of the mouse.
     pub fn turn(&mut self, x: f64, y: f64) -> Result<bool, String> {
         self.apply(Action::Turn([x, y]))
     }
 
-    /// Moves the camera by two fingers: `x` and `y` are their movement, `spread` is the factor by
-    /// which their distance changed.
-    pub fn fingers(&mut self, x: f64, y: f64, spread: f64) -> Result<bool, String> {
-        let height = f64::from(self.session.camera().size().height);
-        self.apply(Action::Fingers([x / height, y / height], spread))
+    /// Turns the camera by a movement of one finger, which the scene follows.
+    pub fn drag(&mut self, x: f64, y: f64) -> Result<bool, String> {
+        self.apply(Action::Drag([x, y]))
     }
 
-    /// Handles the wheel. Positive `notches` are upwards.
-    pub fn wheel(&mut self, notches: f64) -> Result<bool, String> {
-        self.apply(Action::Wheel(notches))
+    /// Moves the camera as if the scene were dragged.
+    pub fn pan(&mut self, x: f64, y: f64) -> Result<bool, String> {
+        self.apply(Action::Pan([x, y]))
+    }
+
+    /// Moves the camera by two fingers with their centre at a position: `x` and `y` are their
+    /// movement, `spread` is the factor by which their distance changed.
+    pub fn fingers(
+        &mut self,
+        at_x: f64,
+        at_y: f64,
+        x: f64,
+        y: f64,
+        spread: f64,
+    ) -> Result<bool, String> {
+        self.apply(Action::Pan([x, y]))?;
+        self.apply(Action::Zoom(spread, [at_x, at_y]))
+    }
+
+    /// Handles the wheel at a position. Positive `notches` are upwards.
+    pub fn wheel(&mut self, notches: f64, x: f64, y: f64) -> Result<bool, String> {
+        self.apply(Action::Wheel(notches, [x, y]))
+    }
+
+    /// Handles a double click at a position.
+    pub fn focus(&mut self, x: f64, y: f64) -> Result<bool, String> {
+        self.apply(Action::Focus([x, y]))
+    }
+
+    /// Whether the camera orbits. If not, a click captures the mouse.
+    pub fn is_orbiting(&self) -> bool {
+        self.session.camera().kind() == CameraKind::Orbit
     }
 
     /// Handles a click at a position, measured from the top left.
@@ -203,7 +230,7 @@ impl Page {
         if self.session.lags() {
             words += "loading | ";
         }
-        if self.session.camera().is_walking() {
+        if self.session.camera().kind() == CameraKind::Walk {
             words += "walking | ";
         }
         if let (Some(brush), Some(materials)) = (brush, self.session.materials()) {

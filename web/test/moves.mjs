@@ -52,6 +52,31 @@ export const moves = {
     await edit(page);
     await differ(page, before, await picture(page, 'free-edited'), 0.0001, 'no voxels are removed');
   },
+  async 'the mouse orbits a model: drags turn and move it, the wheel zooms, a double click centres'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    const before = await picture(page, 'orbit-before');
+    const drag = (button) => async () => {
+      await page.mouse.move(320, 200);
+      await page.mouse.down({ button });
+      await page.mouse.move(380, 230, { steps: 4 });
+      await page.mouse.up({ button });
+    };
+    const zoom = async () => {
+      await page.mouse.move(320, 200);
+      await page.mouse.wheel(0, -300);
+    };
+    const inputs = {
+      turned: drag('left'), moved: drag('middle'), 'moved-too': drag('right'), closer: zoom,
+      centred: () => page.mouse.dblclick(340, 180),
+    };
+    for (const [name, input] of Object.entries(inputs)) {
+      await input();
+      await differ(page, before, await picture(page, `orbit-${name}`), 0.01, `${name}: little changes`);
+      await page.keyboard.press('Home');
+      await same(page, before, await picture(page, 'home-again'), 'Home does not return to the start');
+    }
+    check(await page.evaluate(() => document.pointerLockElement === null), 'the mouse is captured');
+  },
   async 'the mouse turns'(page) {
     const before = await picture(page, 'mouse-before');
     await page.mouse.move(300, 200);
@@ -78,7 +103,7 @@ export const moves = {
       await same(page, before, await picture(page, 'home-again'), 'Home does not return to the start');
     }
   },
-  async 'a walker falls to the ground and stands'(page) {
+  async 'a walker starts on the ground and stands'(page) {
     await page.keyboard.press('KeyF');
     await page.waitForFunction(() => document.getElementById('words').textContent.includes('walking'));
     // The picture is taken when no more frames follow: on the ground, far below the start.

@@ -2,8 +2,19 @@ use drystone_render::Samples;
 use drystone_world::VoxelRay;
 use glam::DVec3;
 
-use crate::FlightKey;
 use crate::scene::{BackendKind, Brush, EditAction, RendererKind};
+use crate::{FlightKey, ViewSide};
+
+/// Way in which a camera moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CameraKind {
+    /// Around a point.
+    Orbit,
+    /// Through the air.
+    Fly,
+    /// On the ground of a voxel world.
+    Walk,
+}
 
 /// Action of a user. [`Session::apply`](crate::Session::apply) executes it, or returns it to the
 /// window or page if it concerns files, devices or panels.
@@ -17,11 +28,25 @@ pub enum Action {
     ReleaseAll,
     /// Turns the camera by a movement of the mouse, in pixels.
     Turn([f64; 2]),
-    /// Changes the speed by notches of a wheel.
-    Wheel(f64),
-    /// Moves the camera by two fingers: their movement in parts of the picture's height, and the
-    /// factor between their new and old distance.
-    Fingers([f64; 2], f64),
+    /// Turns the camera by a movement of one finger, in pixels: the scene follows it.
+    Drag([f64; 2]),
+    /// Moves the camera as if the scene were dragged, in pixels.
+    Pan([f64; 2]),
+    /// Moves closer by a factor towards a point of the picture, in pixels from the top left.
+    Zoom(f64, [f64; 2]),
+    /// Moves an orbiting camera closer by notches of a wheel, towards the pointer in pixels from the
+    /// top left; changes the speed of a flying one.
+    Wheel(f64, [f64; 2]),
+    /// Centres what lies at a point of the picture, in pixels from the top left.
+    Focus([f64; 2]),
+    /// Changes how the camera moves.
+    Camera(CameraKind),
+    /// Looks at the target from a side, in an orbit.
+    LookFrom(ViewSide),
+    /// Turns around the target by steps of 15° to the left and up, in an orbit.
+    Step([i8; 2]),
+    /// Changes between perspective and parallel projection.
+    Projection,
     /// Moves the camera to a position.
     Go(DVec3),
     /// Moves the camera to the start.
@@ -107,7 +132,20 @@ impl Action {
     pub const fn repeats(self) -> bool {
         matches!(
             self,
-            Self::Hold(_) | Self::Grow(_) | Self::StepMaterial(_) | Self::Undo | Self::Redo
+            Self::Hold(_)
+                | Self::Step(_)
+                | Self::Grow(_)
+                | Self::StepMaterial(_)
+                | Self::Undo
+                | Self::Redo
+        )
+    }
+
+    /// Whether the action moves the camera in a way that depends on the scene.
+    pub(crate) const fn is_of_camera(self) -> bool {
+        matches!(
+            self,
+            Self::Walk | Self::Camera(_) | Self::Wheel(..) | Self::Zoom(..) | Self::Focus(_)
         )
     }
 

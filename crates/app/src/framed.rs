@@ -137,6 +137,17 @@ impl Framed {
         self.framing.corners()
     }
 
+    /// Whether the content is a single object, instead of a landscape or a world at levels of detail.
+    pub(crate) const fn is_object(&self) -> bool {
+        !self.framing.is_landscape() && !self.has_edge_haze
+    }
+
+    /// Returns the point that the camera of [`view`](Self::view) looks at, in voxels.
+    pub(crate) fn target(&self, options: &ViewOptions) -> DVec3 {
+        let (min, max) = self.corners();
+        options.target.map_or((min + max) / 2.0, |point| self.in_voxels(point))
+    }
+
     /// Returns the same framing, for a scene with or without the haze that hides the edge of a vast
     /// world, which depends on its levels of detail.
     pub(crate) const fn with_edge_haze(self, has_edge_haze: bool) -> Self {
@@ -166,11 +177,10 @@ impl Framed {
     fn clear_view(&self, options: &ViewOptions) -> View {
         let aspect = options.size.aspect();
         let (min, max) = self.corners();
+        let target = self.target(options);
         let DefaultView { mut camera, atmosphere } =
             self.framing.default_view(options.side, aspect);
-        let [eye, look] =
-            [options.eye, options.target].map(|it| it.map(|point| self.in_voxels(point)));
-        let target = look.unwrap_or((min + max) / 2.0);
+        let eye = options.eye.map(|point| self.in_voxels(point));
         let parallel = |height_voxels| Projection::Orthographic { height_voxels };
         match (eye, options.orthographic) {
             (None, true) => {
@@ -188,7 +198,7 @@ impl Framed {
         if let Some(eye) = eye {
             camera.position = eye;
         }
-        if eye.is_some() || look.is_some() {
+        if eye.is_some() || options.target.is_some() {
             camera.turn_to(target);
         }
         scene::reach(&mut camera, min, max);

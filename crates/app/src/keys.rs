@@ -1,7 +1,7 @@
 //! The key table: which key triggers which action, and what it does in words. The window and the
 //! web page translate their events by this table, and print their lists of keys from it.
 
-use crate::{Action, FlightKey};
+use crate::{Action, CameraKind, FlightKey, ViewSide};
 
 /// Program that handles keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +91,12 @@ const TABLE: &[KeyRow] = &[
             ("ArrowDown", Action::Hold(FlightKey::TurnDown)),
         ],
     ),
-    KeyRow::both("wheel", "change the speed", &[]),
-    KeyRow::both("left button", "turn with the mouse until Escape", &[]),
+    KeyRow::both("wheel", "zoom towards the pointer; when flying, change the speed", &[]),
+    KeyRow::both("left button", "drag to turn; when flying, turn with the mouse until Escape", &[]),
+    KeyRow::both("middle button", "drag to move sideways; in an orbit, also the right button", &[]),
+    KeyRow::both("double click", "in an orbit, centre the point under the pointer", &[]),
     KeyRow::page("one finger", "look around", &[]),
-    KeyRow::page("two fingers", "move; spread them to fly forward", &[]),
+    KeyRow::page("two fingers", "move; spread them to zoom", &[]),
     KeyRow::window(
         "Tab",
         "panels: statistics, the pool, switches, brush",
@@ -129,6 +131,43 @@ const TABLE: &[KeyRow] = &[
         "V",
         "measure what samples, shadows, sky light and ambient occlusion cost",
         &[("KeyV", Action::MeasureCosts)],
+    ),
+    KeyRow::both(
+        "1 2 3",
+        "camera: orbit around a point, fly, walk",
+        &[
+            ("Digit1", Action::Camera(CameraKind::Orbit)),
+            ("Digit2", Action::Camera(CameraKind::Fly)),
+            ("Digit3", Action::Camera(CameraKind::Walk)),
+        ],
+    ),
+    KeyRow::both(
+        "keypad 1 3 7",
+        "look from the front, the right, above",
+        &[
+            ("Numpad1", Action::LookFrom(ViewSide::Front)),
+            ("Numpad3", Action::LookFrom(ViewSide::Right)),
+            ("Numpad7", Action::LookFrom(ViewSide::Top)),
+        ],
+    ),
+    KeyRow::both(
+        "keypad 4 6 9",
+        "orbit to the left or right by 15°, or to the other side",
+        &[
+            ("Numpad4", Action::Step([-1, 0])),
+            ("Numpad6", Action::Step([1, 0])),
+            ("Numpad9", Action::Step([12, 0])),
+        ],
+    ),
+    KeyRow::both(
+        "keypad 8 2",
+        "orbit up or down by 15°",
+        &[("Numpad8", Action::Step([0, -1])), ("Numpad2", Action::Step([0, 1]))],
+    ),
+    KeyRow::both(
+        "keypad 5",
+        "perspective or parallel projection",
+        &[("Numpad5", Action::Projection)],
     ),
     KeyRow::both("F", "walk, with Space to jump; F again to fly", &[("KeyF", Action::Walk)]),
     KeyRow::both("Home", "back to the start", &[("Home", Action::Home)]),

@@ -7,17 +7,19 @@ mod content;
 mod flight;
 mod framed;
 pub mod keys;
+mod orbit;
 mod progress;
 pub mod scene;
 mod session;
 mod walk;
 
-pub use action::Action;
+pub use action::{Action, CameraKind};
 pub use content::{
     Amounts, Content, LevelsFor, LoadError, LoadOptions, LodLimits, Pace, Shown, load_world,
 };
 pub use flight::{Flight, FlightKey};
 pub use framed::{Framed, Haze, Look, ViewOptions};
+pub use orbit::{Orbit, ViewSide};
 pub use progress::Progress;
 pub use session::{
     CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Prepared, Session,

@@ -28,8 +28,11 @@ pub use backend::{open_renderer, open_soft};
 pub use default_view::{
     DefaultView, Side, corners, default_view, default_view_of_model, level_corners, reach,
 };
-pub(crate) use default_view::{Framing, HAZE_BEGINS, edge_haze, haze_towards, tight_corners};
+pub(crate) use default_view::{
+    FOV_Y, Framing, HAZE_BEGINS, edge_haze, haze_towards, tight_corners,
+};
 pub use drystone_world::Meshing;
+pub(crate) use editor::hit_distance;
 pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, SaveState,
 };

@@ -11,6 +11,7 @@ mod change;
 mod costs;
 mod editing;
 mod messages;
+mod moving;
 mod options;
 mod stage;
 
@@ -33,10 +34,8 @@ use drystone_world::LodData;
 use web_time::Instant;
 
 use crate::keys::Host;
-use crate::scene::{
-    Brush, EditError, EditSaver, EditStep, Editor, Meshing, OpenDevice, RendererKind, Size,
-};
-use crate::{Action, Content, Framed, Progress};
+use crate::scene::{Brush, EditError, EditSaver, EditStep, Editor, OpenDevice, RendererKind, Size};
+use crate::{Action, CameraKind, Content, Framed, Progress};
 
 /// Content, camera, editor and switches, with the device that draws them.
 ///
@@ -117,7 +116,7 @@ impl Session {
     /// waits or is lost with the device.
     pub fn attach(&mut self, prepared: Prepared) -> Result<(), RenderError> {
         let Some(content) = self.waiting.take() else { return Ok(()) };
-        let mut stage = prepared.show(content, self.meshing())?;
+        let mut stage = prepared.show(content, self.meshing_for(self.renderer))?;
         match stage.set_cull(self.cull) {
             Ok(refused) => self.note(refused),
             Err(error) => {
@@ -152,14 +151,16 @@ impl Session {
     /// If the device is lost.
     pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
         match action {
-            Action::Hold(key) if self.camera.flight.press(key) => {
-                self.pace.last = Instant::now();
-            }
+            Action::Hold(key) if self.camera.flight.press(key) => self.pace.last = Instant::now(),
             Action::Release(key) if self.camera.flight.release(key) => {
                 self.pace.last = Instant::now();
             }
             Action::Hold(_) | Action::Release(_) => {}
-            Action::Walk => self.switch_walking(),
+            action if action.is_of_camera() => {
+                let corners = self.editing.grown(self.camera.corners());
+                let refused = self.camera.move_in(self.stage.as_mut(), corners, action);
+                refused.into_iter().for_each(|words| self.say(words));
+            }
             Action::FaceMask if self.is_model() => {
                 self.say("polygon models have no back faces to mask");
             }
@@ -192,7 +193,7 @@ impl Session {
         let time = now.saturating_duration_since(self.pace.last);
         self.pace.last = now;
         let scene = match &mut self.stage {
-            Some(stage) if self.camera.is_walking() => stage.voxel_scene(),
+            Some(stage) if self.camera.kind() == CameraKind::Walk => stage.voxel_scene(),
             _ => None,
         };
         self.camera.travel(time, scene.map(|scene| &*scene));
@@ -439,10 +440,6 @@ impl Session {
     /// Whether all meshes of the view are shown, and no edit or change is in progress.
     pub fn is_settled(&self) -> bool {
         !self.lags() && self.change.is_none() && !self.editing.editor().is_busy()
-    }
-
-    fn meshing(&self) -> Meshing {
-        self.meshing_for(self.renderer)
     }
 }
 

@@ -17,7 +17,10 @@ mod status;
 
 use std::time::Instant;
 
-use drystone::{Action, Content, Session, scene::BackendKind, scene::Size};
+use drystone::{
+    Action, CameraKind, Content, Session,
+    scene::{BackendKind, Size},
+};
 use drystone_render::RenderError;
 use winit::{
     application::ApplicationHandler,
@@ -39,7 +42,7 @@ use frame_benchmark::FrameBenchmark;
 use opening::session_options;
 use overlay::Overlay;
 pub(crate) use overlay::Textures as OverlayTextures;
-use pointer::{Focus, Pointer, notches, turn};
+use pointer::{Focus, MouseUse, Pointer, notches, turn};
 use reading::{First, Reader};
 use saving::Saving;
 use screen::Screen;
@@ -241,6 +244,15 @@ impl Viewer {
         }
     }
 
+    /// Returns what the buttons of a free mouse do.
+    fn mouse_use(&self) -> MouseUse {
+        match self.session.camera().kind() {
+            _ if self.session.editing().is_on() => MouseUse::Edit,
+            CameraKind::Orbit => MouseUse::Orbit,
+            CameraKind::Fly | CameraKind::Walk => MouseUse::Capture,
+        }
+    }
+
     fn capture_mouse(&mut self, capture: bool) {
         let Some(window) = self.screen.window() else { return };
         let grabbed = if capture {
@@ -310,20 +322,24 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             WindowEvent::ModifiersChanged(modifiers) => self.pointer.modifiers = modifiers.state(),
             WindowEvent::CursorMoved { position, .. } => {
                 let speed = self.preferences.settings.mouse_speed;
-                let action = self.pointer.move_to(position, speed);
+                let action = self.pointer.move_to(position, self.mouse_use(), speed);
                 self.act_and_redraw(event_loop, action);
             }
-            WindowEvent::MouseInput { state, button, .. } if self.session.editing().is_on() => {
-                let action = self.pointer.button(button, state, self.session.camera());
+            WindowEvent::MouseInput { state, button, .. } => {
+                let mouse_use = self.mouse_use();
+                if (mouse_use, button, state)
+                    == (MouseUse::Capture, MouseButton::Left, ElementState::Pressed)
+                {
+                    self.capture_mouse(true);
+                    return;
+                }
+                let camera = self.session.camera();
+                let action = self.pointer.button(button, state, mouse_use, camera);
                 self.act_and_redraw(event_loop, action);
             }
-            WindowEvent::MouseInput {
-                state: ElementState::Pressed,
-                button: MouseButton::Left,
-                ..
-            } => self.capture_mouse(true),
             WindowEvent::MouseWheel { delta, .. } => {
-                self.act(event_loop, Action::Wheel(notches(delta)));
+                let action = Action::Wheel(notches(delta), self.pointer.place());
+                self.act_and_redraw(event_loop, Some(action));
             }
             WindowEvent::Focused(false) => {
                 self.pointer.focus = Focus::Elsewhere;

@@ -38,8 +38,6 @@ const GRAVITY: f64 = 28.0;
 const JUMP_SPEED: f64 = 8.4;
 /// Maximum falling speed, in voxels per second.
 const MAX_FALL: f64 = 60.0;
-/// Longest fall at the start of a walk, in voxels; takes about two seconds.
-const MAX_DROP: f64 = 60.0;
 /// Depth of the search for ground at the start of a walk, in voxels.
 const MAX_DEPTH: f64 = 4096.0;
 /// Speed and maximum height at which a body inside voxels rises until it is free. The height is
@@ -53,8 +51,8 @@ const GAP: f64 = 1e-6;
 
 impl Walk {
     /// Starts a walk of `camera` in a scene within the box `corners`. A camera outside the box
-    /// moves to its nearest column. A camera high above the ground, or above the box's floor
-    /// without ground, is lowered, so that the fall ends within seconds.
+    /// moves to its nearest column. A camera above the ground, or above the box's floor without
+    /// ground, is lowered onto it.
     ///
     /// # Cost
     /// O(voxels from the camera down to the ground), plus reading their chunks.
@@ -199,12 +197,12 @@ fn lowered(
         .rev()
         .find(|&y| is_solid(VoxelPos::new(x as i32, y, z as i32)))
         .map_or(lowest, |y| f64::from(y) + 1.0);
-    let highest = ground + EYE_HEIGHT + MAX_DROP;
-    if !is_outside && eye.y <= highest {
+    let standing = ground + EYE_HEIGHT + GAP;
+    if !is_outside && eye.y <= standing {
         return eye;
     }
     // In the middle of the column, which is free down to the ground.
-    DVec3::new(x + 0.5, eye.y.max(ground + EYE_HEIGHT + GAP).min(highest), z + 0.5)
+    DVec3::new(x + 0.5, standing, z + 0.5)
 }
 
 /// Whether the body overlaps any solid voxel.

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
-use drystone_world::{LodCount, LodData};
+use drystone_world::{LodCount, LodData, VoxelRay};
 
 use super::{Content, LodLimits, shown_voxels::ShownVoxels};
-use crate::scene::{Meshing, ModelScene, Size, VoxelScene};
+use crate::scene::{self, Meshing, ModelScene, Size, VoxelScene};
 
 /// Limit of the work on meshes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,18 @@ impl Shown {
     /// Returns the voxels; a model has none.
     pub fn data(&self) -> Option<&LodData> {
         self.voxels().map(|voxels| voxels.scene.data())
+    }
+
+    /// Returns the distance, in voxels, at which a ray hits the content. Voxels that are far away may
+    /// be out of reach.
+    ///
+    /// # Cost
+    /// For voxels, O(voxels that the ray crosses within reach); for a model, O(its triangles).
+    pub fn hit(&self, ray: &VoxelRay) -> Option<f64> {
+        match &self.0 {
+            Scene::Voxels(voxels) => scene::hit_distance(&voxels.scene, ray),
+            Scene::Model(scene) => scene.model().hit(ray),
+        }
     }
 
     /// Updates meshes for `view` in a picture of this size, and continues a change of meshing, or

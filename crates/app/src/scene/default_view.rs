@@ -19,6 +19,9 @@ const LANDSCAPE_FLATNESS: f64 = 2.5;
 /// … this wide, in voxels.
 const LANDSCAPE_WIDTH: f64 = 128.0;
 
+/// Vertical field of view of a perspective camera, in radians.
+pub(crate) const FOV_Y: f32 = 50f32.to_radians();
+
 /// Direction of the camera from the middle of a landscape: low, so that sky is visible.
 const OVER_LANDSCAPE: DVec3 = DVec3::new(0.70, 0.42, 0.72);
 
@@ -62,6 +65,11 @@ impl Framing {
         Self { min, max, is_landscape: false }
     }
 
+    /// Whether the box is that of a landscape.
+    pub(crate) const fn is_landscape(&self) -> bool {
+        self.is_landscape
+    }
+
     /// The lowest and the highest corner of the scene, in voxels.
     pub(crate) const fn corners(&self) -> (DVec3, DVec3) {
         (self.min, self.max)
@@ -85,7 +93,7 @@ impl Framing {
 
     /// Returns the perspective view of the whole scene from `side`, with haze scaled to it.
     pub(crate) fn default_view(&self, side: Side, aspect: f32) -> DefaultView {
-        let perspective = Projection::Perspective { fov_y: 50f32.to_radians() };
+        let perspective = Projection::Perspective { fov_y: FOV_Y };
         let camera = self.camera(side, perspective, aspect);
         let (middle, size) = ((self.min + self.max) / 2.0, self.max - self.min);
         let reach = ((camera.position - middle).length() + size.length() / 2.0) as f32;

@@ -13,6 +13,7 @@ mod brush;
 mod job;
 mod saver;
 
+pub(crate) use aim::hit_distance;
 pub use brush::{Brush, BrushForm};
 use job::{Job, Outcome, Task};
 pub use saver::{EditSaver, SaveState};

@@ -4,6 +4,7 @@
 // First, so that the documentation of the triangles begins with their constructor.
 mod triangles;
 
+mod hit;
 mod normals;
 mod split;
 mod surfaces;

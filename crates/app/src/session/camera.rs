@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use drystone_render::{Atmosphere, Samples, View};
+use drystone_render::{Atmosphere, Camera, Samples, View};
 use drystone_world::VoxelRay;
 use glam::DVec3;
 
 use crate::scene::{self, HAZE_BEGINS, Size, VoxelScene, ray_through};
-use crate::{Action, Flight, Framed, Haze, Look, ViewOptions, Walk};
+use crate::{Action, CameraKind, Flight, Framed, Haze, Look, Orbit, ViewOptions, Walk};
 
 /// Camera, light and air of a session, and their movements.
 pub struct CameraControl {
@@ -17,9 +17,19 @@ pub struct CameraControl {
     /// Whether haze is still changing to its target.
     is_haze_moving: bool,
     pub(super) flight: Flight,
-    /// Walking; `None` while flying.
-    walk: Option<Walk>,
+    movement: Movement,
 }
+
+/// State of a camera's kind.
+#[derive(Clone, Copy, Debug)]
+enum Movement {
+    Orbit(Orbit),
+    Fly,
+    Walk(Walk),
+}
+
+/// Factor by which a notch of the wheel moves an orbiting camera closer.
+const NOTCH_ZOOM: f64 = 1.2;
 
 /// Longest time step of the haze, for instance after a pause.
 const MAX_HAZE_STEP: Duration = Duration::from_millis(100);
@@ -27,14 +37,19 @@ const MAX_HAZE_STEP: Duration = Duration::from_millis(100);
 impl CameraControl {
     pub(super) fn new(framed: Framed, options: ViewOptions) -> Self {
         let (min, max) = framed.corners();
+        let view = framed.view(&options);
+        let movement = match framed.is_object() {
+            true => Movement::Orbit(orbit(&view.camera, framed.target(&options))),
+            false => Movement::Fly,
+        };
         Self {
-            view: framed.view(&options),
+            view,
             framed,
             options,
             clear_air: framed.clear_air(&options),
             is_haze_moving: false,
             flight: Flight::new((max - min).max_element()),
-            walk: None,
+            movement,
         }
     }
 
@@ -54,25 +69,51 @@ impl CameraControl {
         self.options.look.sky_light = other.view.sky_light;
     }
 
-    /// Copies the camera of another session.
+    /// Copies the camera of another session. One that walks there flies here.
     pub(super) const fn look_from(&mut self, other: &Self) {
         self.view.camera = other.view.camera;
+        self.movement = match other.movement {
+            Movement::Walk(_) => Movement::Fly,
+            orbit_or_fly => orbit_or_fly,
+        };
     }
 
     /// Executes an action that concerns only camera, light or air. Returns any other.
     pub(super) fn apply(&mut self, action: Action) -> Option<Action> {
-        let Self { view, flight, options, .. } = self;
+        let height = f64::from(self.options.size.height);
+        let Self { view, flight, options, movement, .. } = self;
+        let camera = &mut view.camera;
         match action {
             Action::ReleaseAll => flight.release_all(),
-            Action::Turn(pixels) => flight.turn(&mut view.camera, pixels),
-            Action::Wheel(notches) => flight.wheel(notches),
-            Action::Fingers(by, spread) => {
-                flight.slide(&mut view.camera, by);
-                flight.pinch(&mut view.camera, spread);
+            Action::Turn(pixels) | Action::Drag(pixels) => match (movement, action) {
+                (Movement::Orbit(orbit), _) => orbit.turn(camera, pixels.map(|it| it / height)),
+                (_, Action::Drag(_)) => flight.turn(camera, pixels.map(|it| -it)),
+                _ => flight.turn(camera, pixels),
+            },
+            Action::Pan(pixels) => {
+                let by = pixels.map(|it| it / height);
+                match movement {
+                    Movement::Orbit(orbit) => orbit.pan(camera, by),
+                    Movement::Fly => flight.slide(camera, by),
+                    Movement::Walk(_) => {}
+                }
             }
-            Action::Go(position) => view.camera.position = position,
-            // The size of the picture may have changed.
-            Action::Home => view.camera = self.framed.view(options).camera,
+            Action::LookFrom(side) => self.orbit().look_from(&mut self.view.camera, side),
+            Action::Step(steps) => self.orbit().step(&mut self.view.camera, steps),
+            Action::Projection => {
+                let mut orbit = self.orbit();
+                orbit.change_projection(&mut self.view.camera);
+                self.movement = Movement::Orbit(orbit);
+                self.options.orthographic ^= true;
+            }
+            Action::Go(position) => camera.position = position,
+            Action::Home => {
+                // The size of the picture may have changed.
+                *camera = self.framed.view(options).camera;
+                if let Movement::Orbit(around) = movement {
+                    *around = orbit(camera, self.framed.target(options));
+                }
+            }
             Action::FaceMask => view.mask_back_faces ^= true,
             Action::Frustum => view.cull_frustum ^= true,
             Action::Sort => view.sort_opaque ^= true,
@@ -105,26 +146,75 @@ impl CameraControl {
         None
     }
 
-    /// Ends walking. Returns false if the camera flies.
-    pub(super) fn stop_walking(&mut self) -> bool {
-        self.walk.take().is_some()
+    /// Begins to orbit, unless the camera does, and returns the orbit. Its target is at the distance
+    /// of the scene's middle.
+    pub(super) fn orbit(&mut self) -> Orbit {
+        match self.movement {
+            Movement::Orbit(orbit) => orbit,
+            _ => {
+                let orbit = orbit(&self.view.camera, self.framed.target(&self.options));
+                self.movement = Movement::Orbit(orbit);
+                orbit
+            }
+        }
+    }
+
+    /// Begins to fly.
+    pub(super) const fn fly(&mut self) {
+        self.movement = Movement::Fly;
     }
 
     /// Begins to walk in a scene within the box `corners`.
-    pub(super) fn start_walking(&mut self, scene: &VoxelScene, corners: (DVec3, DVec3)) {
-        self.walk = Some(Walk::start(&mut self.view.camera, scene, corners));
+    pub(super) fn walk(&mut self, scene: &VoxelScene, corners: (DVec3, DVec3)) {
+        self.movement = Movement::Walk(Walk::start(&mut self.view.camera, scene, corners));
+    }
+
+    /// Handles the wheel at a point of the picture, in pixels from the top left. `hit` is what lies
+    /// there, in voxels.
+    pub(super) fn wheel(&mut self, notches: f64, at: [f64; 2], hit: Option<DVec3>) {
+        match self.movement {
+            Movement::Orbit(_) => {
+                self.zoom(NOTCH_ZOOM.powf(notches.clamp(-10.0, 10.0)), at, hit);
+            }
+            _ => self.flight.wheel(notches),
+        }
+    }
+
+    /// Moves closer by a factor towards a point of the picture, in pixels from the top left. `hit` is
+    /// what lies there, in voxels. A walker stays.
+    pub(super) fn zoom(&mut self, factor: f64, at: [f64; 2], hit: Option<DVec3>) {
+        let ray = self.ray(at);
+        let camera = &mut self.view.camera;
+        match &mut self.movement {
+            Movement::Orbit(orbit) => {
+                let [origin, direction] = [ray.origin, ray.direction].map(DVec3::from_array);
+                let forward = camera.basis()[2].as_dvec3();
+                let depth = (orbit.target(camera) - origin).dot(forward) / direction.dot(forward);
+                orbit.zoom(camera, factor, hit.unwrap_or(origin + direction * depth));
+            }
+            Movement::Fly => self.flight.pinch(camera, factor),
+            Movement::Walk(_) => {}
+        }
+    }
+
+    /// Centres a point, in voxels, and orbits around it.
+    pub(super) fn focus(&mut self, point: DVec3) {
+        let mut orbit = self.orbit();
+        orbit.focus(&mut self.view.camera, point);
+        self.movement = Movement::Orbit(orbit);
     }
 
     /// Moves the camera by the keys held for `time`, and the haze towards one that hides the edge
     /// of a vast world. `scene` is that of a walker.
     pub(super) fn travel(&mut self, time: Duration, scene: Option<&VoxelScene>) {
         let camera = &mut self.view.camera;
-        match (&mut self.walk, scene) {
-            (Some(walk), Some(scene)) => {
+        match (&mut self.movement, scene) {
+            (Movement::Walk(walk), Some(scene)) => {
                 walk.travel(camera, &self.flight, scene, self.framed.corners().0.y, time);
             }
-            (Some(_), None) => {}
-            (None, _) => self.flight.step(camera, time),
+            (Movement::Walk(_), None) => {}
+            (Movement::Fly, _) => self.flight.step(camera, time),
+            (Movement::Orbit(orbit), _) => orbit.travel(camera, &self.flight, time),
         }
         self.is_haze_moving = self.follow_haze(time);
     }
@@ -194,18 +284,28 @@ impl CameraControl {
         )
     }
 
-    /// Whether the camera walks.
-    pub const fn is_walking(&self) -> bool {
-        self.walk.is_some()
+    /// Returns how the camera moves.
+    pub const fn kind(&self) -> CameraKind {
+        match self.movement {
+            Movement::Orbit(_) => CameraKind::Orbit,
+            Movement::Fly => CameraKind::Fly,
+            Movement::Walk(_) => CameraKind::Walk,
+        }
     }
 
     /// Whether a held key or gravity moves the camera.
     pub fn is_moving(&self) -> bool {
-        self.flight.is_moving() || self.walk.is_some_and(|walk| !walk.is_on_ground())
+        let falls = matches!(self.movement, Movement::Walk(walk) if !walk.is_on_ground());
+        falls || self.flight.is_moving()
     }
 
     /// Whether haze is still changing to its target.
     pub(super) const fn is_haze_moving(&self) -> bool {
         self.is_haze_moving
     }
+}
+
+/// Returns the orbit of a camera around the point of its view axis that is nearest to `target`.
+fn orbit(camera: &Camera, target: DVec3) -> Orbit {
+    Orbit::new((target - camera.position).dot(camera.basis()[2].as_dvec3()))
 }

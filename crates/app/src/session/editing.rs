@@ -71,17 +71,6 @@ impl Editing {
 }
 
 impl Session {
-    pub(super) fn switch_walking(&mut self) {
-        if self.camera.stop_walking() {
-            return;
-        }
-        let corners = self.editing.grown(self.camera.corners());
-        match self.stage.as_mut().and_then(Stage::voxel_scene) {
-            Some(scene) => self.camera.start_walking(scene, corners),
-            None => self.say("walking needs a voxel world; fly around the model instead"),
-        }
-    }
-
     /// Toggles between editing and turning with the mouse.
     pub(super) fn switch_editing(&mut self) {
         let has_voxels = self.stage.as_mut().and_then(Stage::voxel_scene).is_some();

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone_render::{Cull, Destination, DrawStats, Image, Overlay, RenderError, Renderer, View};
-use drystone_world::LodData;
+use drystone_world::{LodData, VoxelRay};
 use web_time::Instant;
 
 use crate::scene::{Capacity, Meshing, OpenDevice, RendererKind, Size, VoxelScene};
@@ -185,6 +185,11 @@ impl Stage {
     /// Returns the scene of the voxels; `None` for models.
     pub fn voxel_scene(&mut self) -> Option<&mut VoxelScene> {
         self.scene.voxel_scene()
+    }
+
+    /// Returns the distance, in voxels, at which a ray hits the content.
+    pub(super) fn hit(&self, ray: &VoxelRay) -> Option<f64> {
+        self.scene.hit(ray)
     }
 
     /// Returns the voxels; `None` for models.

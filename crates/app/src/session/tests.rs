@@ -5,6 +5,7 @@ use drystone_world::{
 };
 use glam::DVec3;
 
+mod cameras;
 mod cubes;
 
 use super::*;

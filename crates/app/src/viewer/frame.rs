@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::{Action, ChangeTarget, Changed, Session, Stage, scene::BackendKind};
+use drystone::{Action, CameraKind, ChangeTarget, Changed, Session, Stage, scene::BackendKind};
 use drystone_pool::VertexPool;
 use drystone_render::{Cull, DrawStats, RenderError, View};
 use drystone_world::LodData;
@@ -145,7 +145,7 @@ impl Viewer {
     /// Returns the state of walking and editing for the title; names the brush once clicks edit.
     fn edits_text(&mut self) -> String {
         let mut words = String::new();
-        if self.session.camera().is_walking() {
+        if self.session.camera().kind() == CameraKind::Walk {
             words += "walking | ";
         }
         let edits =
@@ -307,7 +307,7 @@ fn facts<'a>(
     let [name, backend] = status.names();
     let (renderer, has_levels) = (session.requested_renderer(), session.has_levels());
     let (view, camera) = (*session.camera().view(), session.camera());
-    let (is_walking, hour) = (camera.is_walking(), camera.look().hour);
+    let (camera_kind, hour) = (camera.kind(), camera.look().hour);
     let editing = session.editing();
     let (is_on, editor) = (editing.is_on(), editing.editor());
     let (brush, history) = (editor.brush, editor.history());
@@ -341,7 +341,7 @@ fn facts<'a>(
         samples,
         costs,
         has_levels,
-        is_walking,
+        camera_kind,
         hour,
         settings,
         edit,

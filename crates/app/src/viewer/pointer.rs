@@ -22,20 +22,35 @@ pub(super) struct Pointer {
     pub(super) is_captured: bool,
     at: PhysicalPosition<f64>,
     press: Option<Press>,
+    /// Time and place of the last click.
+    clicked: Option<(Instant, PhysicalPosition<f64>)>,
+}
+
+/// Effect of the buttons while the mouse is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MouseUse {
+    /// Clicks edit voxels.
+    Edit,
+    /// Double clicks centre a point.
+    Orbit,
+    /// A click captures the mouse.
+    Capture,
 }
 
 /// Button that is held down.
 struct Press {
     button: MouseButton,
     at: PhysicalPosition<f64>,
-    /// Ray through the pointer when it was pressed.
-    ray: VoxelRay,
+    /// Ray through the pointer when it was pressed; `None` if a click has no effect.
+    ray: Option<VoxelRay>,
     /// Whether the mouse was dragged: it then turns the camera and does not edit.
     is_drag: bool,
 }
 
 /// Pixels that the pointer may move within a click.
 const CLICK_PIXELS: f64 = 4.0;
+/// Longest time between the two clicks of a double click.
+const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 /// Scrolled pixels of a touchpad that count as one notch of a wheel.
 const NOTCH_PIXELS: f64 = 40.0;
 
@@ -47,7 +62,13 @@ impl Pointer {
             is_captured: false,
             at: PhysicalPosition::new(0.0, 0.0),
             press: None,
+            clicked: None,
         }
+    }
+
+    /// Returns the place of the pointer, in pixels from the top left.
+    pub(super) fn place(&self) -> [f64; 2] {
+        [self.at.x, self.at.y]
     }
 
     /// Forgets a held button.
@@ -55,37 +76,61 @@ impl Pointer {
         self.press = None;
     }
 
-    /// Moves the pointer; with a button held, turns the camera.
-    pub(super) fn move_to(&mut self, to: PhysicalPosition<f64>, speed: f64) -> Option<Action> {
+    /// Moves the pointer; with a button held, turns or moves the camera.
+    pub(super) fn move_to(
+        &mut self,
+        to: PhysicalPosition<f64>,
+        mouse_use: MouseUse,
+        speed: f64,
+    ) -> Option<Action> {
         let from = std::mem::replace(&mut self.at, to);
         let press = self.press.as_mut()?;
         let far = (to.x - press.at.x).abs().max((to.y - press.at.y).abs());
         press.is_drag |= far > CLICK_PIXELS;
-        press.is_drag.then(|| turn([to.x - from.x, to.y - from.y], speed))
+        let by = [to.x - from.x, to.y - from.y];
+        press.is_drag.then(|| match (press.button, mouse_use) {
+            (MouseButton::Middle, _) | (MouseButton::Right, MouseUse::Orbit) => Action::Pan(by),
+            _ => turn(by, speed),
+        })
     }
 
-    /// Handles a mouse button while editing; a press without a drag is a click.
+    /// Handles a mouse button; a press without a drag is a click.
     pub(super) fn button(
         &mut self,
         button: MouseButton,
         state: ElementState,
+        mouse_use: MouseUse,
         camera: &CameraControl,
     ) -> Option<Action> {
+        let now = Instant::now();
         if state == ElementState::Pressed {
-            if self.focus.takes_click(Instant::now()) {
-                let (at, ray) = (self.at, camera.ray([self.at.x, self.at.y]));
-                self.press = Some(Press { button, at, ray, is_drag: false });
-            }
+            let ray = self.focus.takes_click(now).then(|| camera.ray(self.place()));
+            self.press = Some(Press { button, at: self.at, ray, is_drag: false });
             return None;
         }
         let press = self.press.take_if(|press| press.button == button)?;
-        let edit = match button {
-            MouseButton::Left => EditAction::Remove,
-            MouseButton::Right => EditAction::Place,
-            MouseButton::Middle => EditAction::Pick,
-            _ => return None,
-        };
-        (!press.is_drag).then_some(Action::Click(edit, press.ray))
+        let ray = press.ray.filter(|_| !press.is_drag)?;
+        match (mouse_use, button) {
+            (MouseUse::Edit, MouseButton::Left) => Some(Action::Click(EditAction::Remove, ray)),
+            (MouseUse::Edit, MouseButton::Right) => Some(Action::Click(EditAction::Place, ray)),
+            (MouseUse::Edit, MouseButton::Middle) => Some(Action::Click(EditAction::Pick, ray)),
+            (MouseUse::Orbit, MouseButton::Left) => self.click(now),
+            _ => None,
+        }
+    }
+
+    /// Records a click. Returns the action of a double click.
+    fn click(&mut self, now: Instant) -> Option<Action> {
+        let last = self.clicked.take();
+        let is_double = last.is_some_and(|(time, at)| {
+            let far = (at.x - self.at.x).abs().max((at.y - self.at.y).abs());
+            now.duration_since(time) <= DOUBLE_CLICK && far <= CLICK_PIXELS
+        });
+        if is_double {
+            return Some(Action::Focus(self.place()));
+        }
+        self.clicked = Some((now, self.at));
+        None
     }
 
     /// Returns the action of a key.
@@ -254,6 +299,11 @@ mod tests {
         ]
         .map(name_of)
         .into();
+        assert_eq!(
+            (name_of(KeyCode::Digit2), name_of(KeyCode::Numpad9)),
+            ("Digit2".into(), "Numpad9".into())
+        );
+        names.extend((0..=9).flat_map(|n| [format!("Digit{n}"), format!("Numpad{n}")]));
         assert_eq!(name_of(KeyCode::KeyW), "KeyW");
         names.extend(('A'..='Z').map(|letter| format!("Key{letter}")));
         for (chord, _) in keys::bindings(Host::Window).filter(|(chord, _)| !chord.contains('+')) {

@@ -83,3 +83,50 @@ fn a_model_is_shown_on_wgpu() {
 fn a_model_is_shown_on_soft() {
     is_shown("a_model_is_shown_on_soft", "soft", 360);
 }
+
+/// Drags turn and move the camera, the wheel moves it closer, and a double click centres a point; a
+/// click does nothing.
+#[test]
+fn a_model_is_orbited_with_the_mouse() {
+    let test = "a_model_is_orbited_with_the_mouse";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let model = folder.join("sheet.obj");
+    write_sheet(&model, 12);
+    let mut command = screen.command(binary());
+    command.arg("view").arg(&model).args(["--size", "640x480", "--backend", "soft"]);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    focus(&screen, &window);
+    let start = screen.settled(&folder.join("start.png"));
+    let drag = |button| {
+        let down = ["mousemove", "--window", &window, "320", "240", "mousedown", button];
+        let up = ["mousemove", "--window", &window, "420", "260", "mouseup", button];
+        vec![down.to_vec(), up.to_vec()]
+    };
+    let at = ["mousemove", "--window", &window, "400", "240"];
+    let twice = ["click", "--repeat", "2", "--delay", "50", "1"];
+    let inputs = [
+        ("turned", drag("1")),
+        ("moved", drag("2")),
+        ("moved-too", drag("3")),
+        ("closer", vec![[&at[..], &["click", "4"]].concat()]),
+        ("centred", vec![[&at[..], &twice].concat()]),
+    ];
+    let mut seen = vec![start.clone()];
+    for (name, words) in inputs {
+        words.iter().for_each(|words| drop(screen.xdotool(words).expect("the mouse")));
+        let picture = screen.settled_unlike(&start, &folder.join(format!("{name}.png")));
+        let changed = picture.difference(&start, 8).unwrap().pixels;
+        assert!(changed > 5_000, "{name}: {changed}");
+        seen.push(picture);
+        screen.xdotool(&["key", "Home"]).unwrap();
+        let home = screen.settled_unlike(seen.last().unwrap(), &folder.join("home.png"));
+        assert!(home == start, "{name}");
+    }
+    assert!(seen[2] == seen[3] && seen[1] != seen[2], "both buttons move alike");
+    screen.xdotool(&[&at[..], &["click", "1"]].concat()).unwrap();
+    assert!(screen.settled(&folder.join("clicked.png")) == start, "a click");
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert!(viewer.wait(), "one Escape closes, since the mouse was not captured");
+}

@@ -2,6 +2,14 @@ use drystone_voxel::VoxelBox;
 use drystone_world::{VoxelAccess, VoxelHit, VoxelRay};
 
 use super::Edited;
+use crate::scene::VoxelScene;
+
+/// Returns the distance at which a ray hits a voxel of a scene, or `None` if there is none within
+/// reach.
+pub(crate) fn hit_distance(scene: &VoxelScene, ray: &VoxelRay) -> Option<f64> {
+    let hit = aim(scene.data(), scene.bounds(), scene.reach_voxels(), ray);
+    hit.ok().map(|hit| hit.distance)
+}
 
 /// Returns the voxel that the ray hits; otherwise whether there is none or it is too far. `bounds`
 /// contains all voxels except air, and `reach` is the maximum distance to a voxel.

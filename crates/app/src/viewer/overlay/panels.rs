@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::{
-    Action, Costs,
+    Action, CameraKind, Costs,
     scene::{BackendKind, Brush, RendererKind},
 };
 use drystone_pool::{PoolRange, PoolStats};
@@ -47,7 +47,7 @@ pub(crate) struct Facts<'a> {
     /// Measured costs of switches.
     pub(crate) costs: Option<Costs>,
     pub(crate) has_levels: bool,
-    pub(crate) is_walking: bool,
+    pub(crate) camera_kind: CameraKind,
     /// Hour of the day, if one was chosen.
     pub(crate) hour: Option<f32>,
     pub(crate) settings: &'a Settings,
@@ -308,10 +308,12 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         switch(ui, facts, (name, is_on, is_of_voxels), || actions.push(action));
     }
     ui.horizontal(|ui| {
-        for (name, walks) in [("fly", false), ("walk", true)] {
-            let is_it = facts.is_walking == walks;
+        let kinds =
+            [("orbit", CameraKind::Orbit), ("fly", CameraKind::Fly), ("walk", CameraKind::Walk)];
+        for (name, kind) in kinds {
+            let is_it = facts.camera_kind == kind;
             if ui.selectable_label(is_it, name).clicked() && !is_it {
-                actions.push(Action::Walk);
+                actions.push(Action::Camera(kind));
             }
         }
         for (name, action) in [("Keys", Action::Help), ("Picture", Action::Screenshot)] {

@@ -46,7 +46,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         samples: Samples::Four,
         costs: None,
         has_levels: false,
-        is_walking: false,
+        camera_kind: CameraKind::Fly,
         hour: None,
         settings,
         edit: Some(edit),
@@ -105,7 +105,8 @@ fn every_switch_can_be_reached() {
     let switches =
         [Action::FaceMask, Action::Frustum, Action::Sort, Action::Cull, Action::Occlusion];
     let buttons = [
-        Action::Walk,
+        Action::Camera(CameraKind::Walk),
+        Action::Camera(CameraKind::Orbit),
         Action::Edit,
         Action::Help,
         Action::Home,

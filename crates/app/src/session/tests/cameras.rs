@@ -1,0 +1,145 @@
+//! Kinds of cameras, and movements that depend on the scene.
+
+use drystone_render::{Camera, TriangleVertex};
+
+use super::*;
+use crate::ViewSide;
+use crate::scene::{ModelTriangles, PartTriangles};
+
+/// A point of the picture where the floor is, in pixels.
+const FLOOR: [f64; 2] = [50.0, 28.0];
+/// A point of the picture with the sky.
+const SKY: [f64; 2] = [1.0, 1.0];
+
+fn camera(session: &Session) -> Camera {
+    session.camera().view().camera
+}
+
+/// Returns the point of the scene at a place of the picture.
+fn hit(session: &mut Session, at: [f64; 2]) -> Option<DVec3> {
+    let ray = session.camera().ray(at);
+    let distance = session.stage().unwrap().hit(&ray)?;
+    Some(DVec3::from(ray.origin) + DVec3::from(ray.direction).normalize() * distance)
+}
+
+/// A triangle in the XY plane.
+fn model() -> Session {
+    let corners = [[-20.0, -20.0, 0.0], [20.0, -20.0, 0.0], [0.0, 20.0, 0.0]];
+    let vertices = corners.map(|at| TriangleVertex::new(at, [0.0, 0.0, 1.0], [200; 4])).into();
+    let part = PartTriangles { vertices, indices: vec![0, 1, 2], ..PartTriangles::default() };
+    let model = ModelTriangles { parts: vec![part], ..ModelTriangles::default() };
+    let mut session = Session::new(Content::Model(model), &options(Host::Window));
+    attach(&mut session);
+    session
+}
+
+#[test]
+fn objects_are_orbited_and_landscapes_are_flown_over() {
+    assert_eq!(session(Host::Window).camera().kind(), CameraKind::Orbit);
+    assert_eq!(model().camera().kind(), CameraKind::Orbit);
+    let load = |levels| {
+        let config = GeneratorConfig::default().with_size_chunks([6, 2, 6]);
+        let source = Box::new(GeneratedWorld::new(config).unwrap());
+        let limits = MemoryBudget::default().into();
+        let load = LoadOptions { levels, limits, shade: Shade::default() };
+        Content::read_voxels(source, &load, &Progress::default()).unwrap()
+    };
+    for levels in [LevelsFor::None, LevelsFor::All] {
+        let session = Session::new(load(levels), &options(Host::Window));
+        assert_eq!(session.camera().kind(), CameraKind::Fly, "{levels:?}");
+    }
+}
+
+#[test]
+fn kinds_of_cameras_are_switched() {
+    let mut session = session(Host::Window);
+    for kind in [CameraKind::Fly, CameraKind::Walk, CameraKind::Orbit, CameraKind::Walk] {
+        apply(&mut session, Action::Camera(kind));
+        assert_eq!(session.camera().kind(), kind);
+    }
+    for kind in [CameraKind::Fly, CameraKind::Walk] {
+        apply(&mut session, Action::Walk);
+        assert_eq!(session.camera().kind(), kind);
+    }
+    let mut model = model();
+    apply(&mut model, Action::Walk);
+    assert_eq!(model.camera().kind(), CameraKind::Orbit, "a model has no ground");
+    assert!(model.message().contains("voxel world"), "{}", model.message());
+}
+
+#[test]
+fn the_wheel_zooms_towards_the_pointer_or_changes_the_speed() {
+    for mut session in [session(Host::Window), model()] {
+        for _ in 0..2 {
+            let point = hit(&mut session, FLOOR).expect("the floor");
+            let before = camera(&session).position;
+            apply(&mut session, Action::Wheel(2.0, FLOOR));
+            let after = hit(&mut session, FLOOR).expect("the floor");
+            assert!((after - point).length() < 0.02, "{point} {after}");
+            let part = (camera(&session).position - point).length() / (before - point).length();
+            assert!((part - 1.0 / 1.44).abs() < 1e-3, "{part}");
+            apply(&mut session, Action::Projection);
+        }
+        assert_eq!(hit(&mut session, SKY), None);
+        let before = camera(&session).position;
+        apply(&mut session, Action::Zoom(0.5, SKY));
+        assert!((camera(&session).position - before).length() > 1.0, "away from the scene");
+        apply(&mut session, Action::Camera(CameraKind::Fly));
+        let before = camera(&session);
+        apply(&mut session, Action::Wheel(2.0, FLOOR));
+        assert_eq!(camera(&session), before);
+    }
+}
+
+#[test]
+fn a_focused_point_is_orbited() {
+    for mut session in [session(Host::Window), model()] {
+        let point = hit(&mut session, FLOOR).expect("the floor");
+        apply(&mut session, Action::Camera(CameraKind::Fly));
+        apply(&mut session, Action::Focus(SKY));
+        assert_eq!(session.camera().kind(), CameraKind::Fly, "nothing is there");
+        apply(&mut session, Action::Focus(FLOOR));
+        assert_eq!(session.camera().kind(), CameraKind::Orbit);
+        let middle = [f64::from(SIZE.width) / 2.0, f64::from(SIZE.height) / 2.0];
+        for turn in [[0.0, 0.0], [7.0, 3.0], [-30.0, -2.0]] {
+            apply(&mut session, Action::Turn(turn));
+            let ray = session.camera().ray(middle);
+            let to = point - DVec3::from(ray.origin);
+            let off = to.cross(DVec3::from(ray.direction).normalize()).length();
+            assert!(off < 1e-3, "{turn:?}: {off} from the middle");
+        }
+    }
+}
+
+#[test]
+fn a_drag_turns_a_flying_camera_against_the_mouse() {
+    let mut session = session(Host::Page);
+    apply(&mut session, Action::Camera(CameraKind::Fly));
+    let before = camera(&session);
+    apply(&mut session, Action::Turn([10.0, 4.0]));
+    assert!(camera(&session).yaw < before.yaw && camera(&session).pitch < before.pitch);
+    apply(&mut session, Action::Drag([10.0, 4.0]));
+    assert!((camera(&session).yaw - before.yaw).abs() < 1e-6);
+    assert!((camera(&session).pitch - before.pitch).abs() < 1e-6);
+}
+
+#[test]
+fn sides_and_projections_are_chosen_and_home_returns() {
+    let mut session = session(Host::Window);
+    let start = camera(&session);
+    apply(&mut session, Action::LookFrom(ViewSide::Top));
+    let above = camera(&session).position - camera(&session).basis()[2].as_dvec3();
+    assert!(above.y > start.position.y - 1.0 && camera(&session).basis()[2].y < -0.999);
+    apply(&mut session, Action::Step([6, 0]));
+    assert!((camera(&session).yaw.to_degrees() - 90.0).abs() < 1e-3);
+    apply(&mut session, Action::Home);
+    assert_eq!(camera(&session), start);
+    // The chosen projection stays.
+    apply(&mut session, Action::Projection);
+    apply(&mut session, Action::Home);
+    let parallel = camera(&session);
+    assert!(matches!(parallel.projection, drystone_render::Projection::Orthographic { .. }));
+    apply(&mut session, Action::Projection);
+    apply(&mut session, Action::Home);
+    assert_eq!(camera(&session), start);
+}
