@@ -1,6 +1,8 @@
 use core::fmt;
 
-/// Reason why a caller's array cannot be meshed.
+use crate::{MaterialTable, MaterialTexture};
+
+/// Reason why a caller's array cannot be meshed, or a texture is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -29,6 +31,27 @@ pub enum Error {
         /// Position of the voxel, without the halo.
         position: [u32; 3],
     },
+    /// A texture has a wrong size.
+    TextureSize {
+        /// Number of texels along a side.
+        side: u32,
+        /// Number of bytes of the texels.
+        bytes: usize,
+    },
+    /// A table has too many or too large textures.
+    TooManyTextures {
+        /// Number of textures.
+        count: usize,
+        /// Size of all textures in bytes.
+        bytes: usize,
+    },
+    /// A material has a texture that is not in its table.
+    NoTexture {
+        /// Number of the texture.
+        texture: u16,
+        /// Number of textures in the table.
+        count: usize,
+    },
 }
 
 impl fmt::Display for Error {
@@ -50,6 +73,21 @@ impl fmt::Display for Error {
                 "voxel {x} {y} {z} has the merge key {key}, and quads of 8 bytes hold keys up to \
                  65535: mesh into a KeyedMesh"
             ),
+            Self::TextureSize { side, bytes } => write!(
+                f,
+                "a texture with sides of {side} texels and {bytes} bytes: sides must be powers of two \
+                 up to {}, with 4 bytes for each texel",
+                MaterialTexture::MAX_SIDE
+            ),
+            Self::TooManyTextures { count, bytes } => write!(
+                f,
+                "{count} textures of {bytes} bytes: a table holds at most {} textures of {} bytes",
+                MaterialTable::MAX_TEXTURES,
+                MaterialTable::MAX_TEXTURE_BYTES
+            ),
+            Self::NoTexture { texture, count } => {
+                write!(f, "texture {texture} is not in the table, which has {count} textures")
+            }
         }
     }
 }

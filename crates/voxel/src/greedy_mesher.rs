@@ -29,7 +29,7 @@ use crate::chunk_mesh::Sink;
 use crate::conforming::Conforming;
 use crate::mesher_options::{Merging, MesherOptions};
 use crate::simd::widest;
-use crate::{ChunkMesh, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
+use crate::{ChunkMesh, Material, MaterialTable, PaddedChunk, mesh_unit, mesh_unit_shaded};
 
 /// Meshes chunks into few large quads: adjacent faces of equal direction and material become one
 /// quad.
@@ -164,7 +164,10 @@ impl GreedyMesher {
         if !chunk.has_solid() {
             return;
         }
-        if let Some(material) = chunk.uniform().filter(|_| !self.options.ambient_occlusion) {
+        // All faces within a chunk of one cut-out material are visible.
+        let has_border_only =
+            |it: &Material| !self.options.ambient_occlusion && !table.is_cut_out(*it);
+        if let Some(material) = chunk.uniform().filter(has_border_only) {
             let sink = usize::from(table.is_translucent(material));
             mesh_uniform(chunk, material, table, &mut sinks[sink]);
             return;

@@ -2,7 +2,7 @@ use alloc::{string::String, vec, vec::Vec};
 
 use drystone_mesh::Face;
 
-use crate::{Shape, ShapeKind};
+use crate::{MaterialTexture, Shape, ShapeKind};
 
 /// Material of a voxel: a number in a [`MaterialTable`]. Zero is air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,12 +54,20 @@ pub struct MaterialKind {
     /// Shape of voxels that are drawn in full detail. `None` if they are cubes.
     #[cfg_attr(feature = "serde", serde(default))]
     pub shape: Option<Shape>,
+    /// Whether the textures have holes, where their opacity is below one half. Other faces are visible
+    /// through the holes. Ignored if the material is translucent.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub cut_out: bool,
+    /// Number of the texture of each face direction; see [`texture`](Self::texture).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) textures: [Option<u16>; Face::COUNT],
 }
 
 impl MaterialKind {
     /// Creates a material with one colour that emits no light.
     pub fn new(name: impl Into<String>, color: [u8; 4]) -> Self {
-        Self { name: name.into(), color, faces: None, emission: 0, shape: None }
+        let (name, textures) = (name.into(), [None; Face::COUNT]);
+        Self { name, color, faces: None, emission: 0, shape: None, cut_out: false, textures }
     }
 
     /// Sets a colour for each face direction, in the order of [`Face::ALL`].
@@ -82,6 +90,19 @@ impl MaterialKind {
     pub fn with_shape(mut self, shape: Shape) -> Self {
         self.shape = Some(shape);
         self
+    }
+
+    /// Makes the material a cut-out: its textures have holes.
+    #[must_use]
+    pub const fn with_cut_out(mut self) -> Self {
+        self.cut_out = true;
+        self
+    }
+
+    /// Returns the number of the texture of a face direction in
+    /// [`MaterialTable::textures`]. `None` for plain colour.
+    pub const fn texture(&self, face: Face) -> Option<u16> {
+        self.textures[face.index()]
     }
 
     /// Whether the material has a shape that hides what is behind it.
@@ -135,8 +156,11 @@ pub struct MaterialTable {
     shaped: Vec<u64>,
     /// One bit per material, set if it is thin. Empty if none has a shape.
     thin: Vec<u64>,
+    /// One bit per material, set if it is cut out. Empty if none is.
+    cut_out: Vec<u64>,
     /// Whether two translucent materials have the same opacity.
     has_bodies: bool,
+    pub(crate) textures: Vec<MaterialTexture>,
 }
 
 /// Maximum number of materials for which comparisons per voxel are faster than a table lookup.
@@ -151,8 +175,16 @@ impl MaterialTable {
     pub fn new() -> Self {
         let air = MaterialKind::new("air", [0; 4]);
         let (translucent, translucent_list) = (vec![0], Vec::new());
-        let (shaped, thin, has_bodies) = (Vec::new(), Vec::new(), false);
-        Self { kinds: vec![air], translucent, translucent_list, shaped, thin, has_bodies }
+        Self {
+            kinds: vec![air],
+            translucent,
+            translucent_list,
+            shaped: Vec::new(),
+            thin: Vec::new(),
+            cut_out: Vec::new(),
+            has_bodies: false,
+            textures: Vec::new(),
+        }
     }
 
     /// Adds a material with one colour that emits no light. Returns `None` if all 65,535 numbers are
@@ -161,15 +193,21 @@ impl MaterialTable {
         self.insert_kind(MaterialKind::new(name, color))
     }
 
-    /// Adds a material. Returns `None` if all 65,535 numbers are used.
+    /// Adds a material. Returns `None` if all 65,535 numbers are used, or if the material has a texture
+    /// that is not in this table.
     pub fn insert_kind(&mut self, kind: MaterialKind) -> Option<Material> {
         let id = u16::try_from(self.kinds.len()).ok()?;
+        self.check_textures(&kind.textures).ok()?;
         let (color, word) = (kind.color, usize::from(id) / 64);
         if kind.shape.is_some() {
             self.shaped.resize(word + 1, 0);
             self.thin.resize(word + 1, 0);
             self.shaped[word] |= 1 << (id % 64);
             self.thin[word] |= u64::from(kind.is_thin()) << (id % 64);
+        }
+        if kind.cut_out && color[3] == u8::MAX && kind.shape.is_none() {
+            self.cut_out.resize(word + 1, 0);
+            self.cut_out[word] |= 1 << (id % 64);
         }
         let is_like = |other: &MaterialKind| other.color[3] == color[3];
         self.has_bodies =
@@ -302,6 +340,34 @@ impl MaterialTable {
         !self.shaped.is_empty()
     }
 
+    /// Returns whether a material is a cube with holes: a [cut-out](MaterialKind::cut_out) that is neither
+    /// translucent nor shaped. Such voxels hide nothing behind them.
+    #[inline]
+    pub fn is_cut_out(&self, material: Material) -> bool {
+        has_bit(&self.cut_out, material)
+    }
+
+    /// Returns a copy without cut-out materials: their voxels are opaque, and hide the faces beside them.
+    #[must_use]
+    pub fn without_cut_outs(&self) -> Self {
+        let mut table = self.clone();
+        table.cut_out.clear();
+        table.kinds.iter_mut().for_each(|kind| kind.cut_out = false);
+        table
+    }
+
+    /// Returns whether any material is cut out.
+    pub fn any_cut_out(&self) -> bool {
+        !self.cut_out.is_empty()
+    }
+
+    /// Returns whether voxels of a material hide the faces beside them: it is not air, not translucent
+    /// and not cut out.
+    #[inline]
+    pub fn covers(&self, material: Material) -> bool {
+        !material.is_air() && !self.is_translucent(material) && !self.is_cut_out(material)
+    }
+
     /// Returns whether two materials form one body, which has no faces inside: they are equal, or
     /// translucent with the same opacity. So water of two colours is one body, and water and ice are
     /// not. False for air.
@@ -358,69 +424,4 @@ impl Default for MaterialTable {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Face colours that equal the colour are not stored.
-    #[test]
-    fn each_face_direction_has_its_colour_and_the_common_opacity() {
-        let plain = MaterialKind::new("plain", [1, 2, 3, 40]);
-        assert!(Face::ALL.into_iter().all(|face| plain.face_color(face) == [1, 2, 3, 40]));
-        assert_eq!(plain.clone().with_faces([[1, 2, 3]; 6]), plain);
-        let faces: [[u8; 3]; 6] = core::array::from_fn(|face| [face as u8 * 9, 7, 8]);
-        let cube = plain.with_faces(faces).with_emission(9);
-        for face in Face::ALL {
-            assert_eq!(cube.face_color(face), [face.index() as u8 * 9, 7, 8, 40]);
-        }
-        let mut table = MaterialTable::new();
-        let number = table.insert_kind(cube.clone()).unwrap();
-        assert!(table.is_translucent(number) && table.get(number) == Some(&cube));
-    }
-
-    #[test]
-    fn partial_materials_have_the_properties_of_whole_ones() {
-        let mut table = MaterialTable::new();
-        let all: Vec<Material> = (0..300_u16)
-            .map(|id| table.insert("any", [1, 2, 3, if id % 3 == 0 { 90 } else { 255 }]).unwrap())
-            .collect();
-        let mut numbers = alloc::collections::BTreeSet::new();
-        for &material in &all {
-            let is_translucent = table.is_translucent(material);
-            assert_eq!((table.whole(material), table.fill_cells(material)), (material, 16));
-            for cells in 1..16 {
-                let partial = table.filled_to(material, cells);
-                assert_eq!(partial != material, is_translucent);
-                assert_eq!(table.fill_cells(partial), if is_translucent { cells } else { 16 });
-                assert_eq!(table.whole(partial), material);
-                assert_eq!(table.get(partial), table.get(material));
-                assert_eq!(table.is_translucent(partial), is_translucent);
-                assert_eq!(table.filled_to(partial, 16), material);
-                assert!(!is_translucent || table.is_one_body(partial, material));
-                assert!(!is_translucent || numbers.insert(partial));
-            }
-        }
-        assert!(!table.is_translucent(Material(FIRST_PARTIAL)));
-        assert!(
-            table.get(Material(FIRST_PARTIAL)).is_none() && table.get(Material(u16::MAX)).is_none()
-        );
-        let clear = all[0];
-        while table.len() <= usize::from(FIRST_PARTIAL) {
-            assert_ne!(table.filled_to(clear, 8), clear);
-            table.insert("opaque", [1, 2, 3, 255]).unwrap();
-        }
-        assert_eq!(table.filled_to(clear, 8), clear);
-        assert!((FIRST_PARTIAL..=u16::MAX).all(|id| !table.is_translucent(Material(id))));
-    }
-
-    #[test]
-    fn a_full_table_returns_none_and_keeps_its_content() {
-        let mut table = MaterialTable::new();
-        for id in 1..=u16::MAX {
-            assert_eq!(table.insert("", [0, 0, 0, (id % 256) as u8]), Some(Material(id)));
-        }
-        assert_eq!(table.insert("one more", [0; 4]), None);
-        assert_eq!(table.len(), 1 << 16);
-        assert!(table.is_translucent(Material(u16::MAX - 1)));
-        assert!(!table.is_translucent(Material(u16::MAX)));
-    }
-}
+mod tests;

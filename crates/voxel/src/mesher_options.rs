@@ -19,7 +19,7 @@ pub struct MesherOptions {
     /// Rule for merging faces.
     pub merging: Merging,
     /// Whether adjacent opaque voxels darken the corners of faces
-    /// ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)). Faces are then merged
+    /// ([`Quad::ambient_occlusion`](drystone_mesh::Quad::ambient_occlusion)); cut-out ones do not. Faces are then merged
     /// only if their quad has the same shading: a quad edge longer than one face has a constant
     /// value.
     pub ambient_occlusion: bool,

@@ -47,10 +47,7 @@ fn occlusion_by(
     face: Face,
     darkens: impl Fn([u32; 3]) -> bool,
 ) -> u8 {
-    occlusion_of(position, face, |position| {
-        let voxel = chunk.get(position);
-        !voxel.is_air() && !table.is_translucent(voxel) && darkens(position)
-    })
+    occlusion_of(position, face, |position| table.covers(chunk.get(position)) && darkens(position))
 }
 
 /// Computes the ambient occlusion of a face from the voxels in front of it. `is_opaque` takes padded

@@ -155,8 +155,7 @@ impl<'a> Voxels<'a> {
         next[axis] = if face.is_positive() { at[axis] + 1 } else { at[axis] - 1 };
         let beyond = self.shaped_at(next);
         if beyond.is_air() {
-            let cube = self.chunk.get(next);
-            if !cube.is_air() && !self.table.is_translucent(cube) {
+            if self.table.covers(self.chunk.get(next)) {
                 *mask = Mask::EMPTY;
             }
             return;

@@ -73,7 +73,8 @@ pub fn mesh_skirt(
             let at = row_first + u * u_step;
             let (voxel, next) = (voxels[at], voxels[row_beyond + u * u_step]);
             if opaque.is(voxel) {
-                if next == voxel || opaque.is(next) {
+                let is_hidden = next == voxel || opaque.is(next);
+                if is_hidden && !table.is_cut_out(next) {
                     (*cell, any) = (voxel, true);
                 }
             } else if table.is_one_body(voxel, next) {
@@ -206,7 +207,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::mesh_unit;
+    use crate::{MaterialKind, mesh_unit};
 
     /// Splits the quads of one face direction into single faces.
     fn faces(quads: &[Quad], face: Face) -> BTreeSet<([u32; 3], u16)> {
@@ -232,13 +233,15 @@ mod tests {
         for alpha in [255, 255, 90, 90, 120] {
             table.insert("any", [5, 5, 5, alpha]).unwrap();
         }
+        let leaves = MaterialKind::new("leaves", [5, 9, 5, 255]).with_cut_out();
+        table.insert_kind(leaves).unwrap();
         for (seed, side) in [1, 2, 4, 5, 8, 16, 31, 32, 64].into_iter().enumerate() {
             for fill in [40, 150, 250] {
                 let voxel = |at: [u32; 3]| {
                     let mixed = (at[0] / 3 * 73 + at[1] / 2 * 179 + at[2] / 5 * 283 + seed as u32)
                         .wrapping_mul(2_654_435_761);
                     let dice = mixed >> 24;
-                    Material(if dice < fill { (1 + dice % 5) as u16 } else { 0 })
+                    Material(if dice < fill { (1 + dice % 6) as u16 } else { 0 })
                 };
                 let padded = PaddedChunk::from_fn(side, voxel);
                 let mut mesh = ChunkMesh::new();

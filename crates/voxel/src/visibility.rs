@@ -3,19 +3,22 @@ use crate::{Material, MaterialTable};
 /// Returns whether a voxel of `material` shows its face towards a voxel of `neighbour`. All meshers
 /// use this rule.
 ///
-/// The face is visible if the voxel is not air, and the neighbour is air, or is translucent and does
-/// not form [one body](MaterialTable::is_one_body) with the voxel.
+/// The face is visible if the voxel is not air, and the neighbour is air, is [cut
+/// out](MaterialTable::is_cut_out), or is translucent and does not form [one
+/// body](MaterialTable::is_one_body) with the voxel.
 ///
 /// ```text
-///  voxel ↓ neighbour →   air    stone   glass   water
-///  stone                 drawn    –     drawn   drawn
-///  glass                 drawn    –       –     drawn
-///  water                 drawn    –     drawn     –
+///  voxel ↓ neighbour →   air    stone   glass   water   leaves
+///  stone                 drawn    –     drawn   drawn   drawn
+///  glass                 drawn    –       –     drawn   drawn
+///  water                 drawn    –     drawn     –     drawn
+///  leaves (cut out)      drawn    –     drawn   drawn   drawn
 /// ```
 ///
 /// A body of translucent materials of one opacity, such as water of two colours, has no inner faces.
 /// Opaque faces are visible through glass, and glass has no face towards stone. Where translucent
-/// materials of two opacities meet, both faces are drawn.
+/// materials of two opacities meet, both faces are drawn. So are both faces where cut-out voxels meet:
+/// those behind are visible through the holes.
 ///
 /// # Cost
 /// One table lookup if the neighbour is not air, and three more if both are translucent.
@@ -35,12 +38,14 @@ use crate::{Material, MaterialTable};
 pub fn face_is_visible(material: Material, neighbour: Material, table: &MaterialTable) -> bool {
     !material.is_air()
         && (neighbour.is_air()
+            || table.is_cut_out(neighbour)
             || (table.is_translucent(neighbour) && !table.is_one_body(material, neighbour)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MaterialKind;
 
     #[test]
     fn every_pair_agrees_with_the_drawing() {
@@ -48,12 +53,15 @@ mod tests {
         let stone = table.insert("stone", [128, 128, 128, 255]).unwrap();
         let glass = table.insert("glass", [200, 220, 255, 90]).unwrap();
         let water = table.insert("water", [20, 60, 200, 128]).unwrap();
-        let all = [Material::AIR, stone, glass, water];
+        let leaves = MaterialKind::new("leaves", [40, 90, 20, 255]).with_cut_out();
+        let leaves = table.insert_kind(leaves).unwrap();
+        let all = [Material::AIR, stone, glass, water, leaves];
         let drawn = [
-            (Material::AIR, [false; 4]),
-            (stone, [true, false, true, true]),
-            (glass, [true, false, false, true]),
-            (water, [true, false, true, false]),
+            (Material::AIR, [false; 5]),
+            (stone, [true, false, true, true, true]),
+            (glass, [true, false, false, true, true]),
+            (water, [true, false, true, false, true]),
+            (leaves, [true, false, true, true, true]),
         ];
         for (material, expected) in drawn {
             let actual = all.map(|neighbour| face_is_visible(material, neighbour, &table));

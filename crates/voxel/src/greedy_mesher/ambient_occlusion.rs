@@ -90,8 +90,7 @@ impl<W: Row> OutsidePlane<W> {
         let first = plane * voxel_stride(axis, side);
         let is_opaque = |bit: usize, row: usize| {
             let voxel = chunk.voxels().get(first + bit * bit_stride + row * row_stride);
-            let voxel = voxel.copied().unwrap_or(Material::AIR);
-            u64::from(!voxel.is_air() && !table.is_translucent(voxel))
+            u64::from(table.covers(voxel.copied().unwrap_or(Material::AIR)))
         };
         let halo = |row: usize| {
             W::from_bits((0..side).fold(0, |bits, bit| bits | is_opaque(bit + 1, row) << bit))

@@ -40,8 +40,10 @@ pub(super) struct Masks<'s, W: Row> {
 /// come before and after. The two halo voxels at the ends of a row are outside the word, so that 64
 /// voxels fit. Rows outside the chunk are zero, except in layers that are never read.
 pub(super) struct Layers<'s, W: Row> {
-    /// Voxels that are not air and not translucent.
+    /// Voxels that [cover](MaterialTable::covers) faces.
     pub opaque: &'s mut [W],
+    /// Voxels that are cut out. Their faces are opaque. Empty if no material of the table is cut out.
+    pub cut_out: &'s mut [W],
     /// Voxels with the material of the previous bit. This mask and the next two are undefined in
     /// rows without exposed voxels. Exception: if any voxel is translucent, `before` is zero there.
     pub along: &'s mut [W],
@@ -74,6 +76,7 @@ impl<'s, W: Row> Masks<'s, W> {
         let mut next = || words.next().unwrap_or_default();
         let layers = [(); 3].map(|()| Layers {
             opaque: next(),
+            cut_out: &mut [],
             along: next(),
             across: next(),
             before: next(),
@@ -94,6 +97,11 @@ impl<'s, W: Row> Masks<'s, W> {
         words: &'s mut Words<W>,
     ) -> Result<Self, Error> {
         let mut masks = Self::begin(Grid::cube(chunk.side()), words);
+        if table.any_cut_out() {
+            for Layers { opaque, cut_out, .. } in &mut masks.layers {
+                *cut_out = scratch.alloc_slice_with(opaque.len(), |_| W::ZERO)?;
+            }
+        }
         masks.has_translucent = widest(Find { masks: &mut masks, chunk, table });
         if masks.has_translucent {
             widest(FindHalo { masks: &mut masks, chunk });
@@ -193,7 +201,8 @@ impl<'s, W: Row> Masks<'s, W> {
         }
     }
 
-    /// Returns the voxels of a slice that are not covered by opaque voxels on all six sides.
+    /// Returns the voxels of a slice that are not covered on all six sides. Translucent and cut-out
+    /// ones always are among them.
     #[inline(always)]
     fn exposed(&self, side: usize, z: usize) -> W::Slice {
         let Layers { opaque, clear, ends, .. } = &self.layers[2];
@@ -207,6 +216,11 @@ impl<'s, W: Row> Masks<'s, W> {
             let [low, high] = neighbors(here[y], ends[y], side);
             let covered = below[y] & above[y] & before[y] & behind[y] & low & high;
             exposed[y] = here[y] & !covered | clear[y];
+        }
+        if let Some(cut_out) = self.layers[2].cut_out.get(at..at + W::ROWS) {
+            for y in 0..W::ROWS {
+                exposed[y] = exposed[y] | cut_out[y];
+            }
         }
         exposed
     }
@@ -247,9 +261,8 @@ impl<W: Row> Layers<'_, W> {
     /// Returns the visible faces of a layer towards the layer `beyond` (counted from −1): the
     /// opaque ones, and the translucent ones if any.
     ///
-    /// Implements [`face_is_visible`](crate::face_is_visible) in bits: a solid voxel is visible
-    /// unless its neighbour is opaque or equal. (Two equal opaque voxels are already covered by the
-    /// first condition.)
+    /// Implements [`face_is_visible`](crate::face_is_visible) in bits: an opaque or cut-out voxel is
+    /// visible unless its neighbour is opaque, a translucent one unless it is opaque or equal.
     #[inline(always)]
     pub(super) fn visible(
         &self,
@@ -263,6 +276,11 @@ impl<W: Row> Layers<'_, W> {
         let [mut opaque, mut clear] = [W::EMPTY; 2];
         for row in 0..W::ROWS {
             opaque[row] = here[row] & !covered[row];
+        }
+        if let Some(cut_out) = self.cut_out.get(word_index::<W>(0, layer as isize)..) {
+            for row in 0..W::ROWS {
+                opaque[row] = opaque[row] | cut_out[row] & !covered[row];
+            }
         }
         if has_translucent {
             let all = Self::rows(self.clear, layer);

@@ -6,7 +6,7 @@ use super::ambient_occlusion::OutsidePlane;
 use super::face_steps::stride;
 use super::grid::axes;
 use super::row::Row;
-use super::row_bits::{bits_where_equal, solid_bits};
+use super::row_bits::{bits_by_run, bits_where_equal, solid_bits};
 use super::translucent::Translucent;
 use crate::simd::Instructions;
 use crate::{Material, MaterialTable, PaddedChunk};
@@ -48,8 +48,10 @@ impl Rows {
 /// Masks of one plane for merging: one bit per voxel, one word per row. Similar to
 /// [`Layers`](super::masks::Layers), which stores a whole chunk.
 pub(super) struct Plane<W: Row> {
-    /// Voxels that are not air and not translucent.
+    /// Voxels that [cover](MaterialTable::covers) faces.
     opaque: W::Slice,
+    /// Voxels that are cut out. Their faces are opaque.
+    cut_out: W::Slice,
     clear: W::Slice,
     has_clear: bool,
     /// Voxels with the material of the previous bit, if they are not air.
@@ -82,6 +84,7 @@ impl<W: Row> Plane<W> {
     fn new<I: Instructions>(rows: &Rows, side: usize, table: &MaterialTable) -> Self {
         let mut plane = Self {
             opaque: W::EMPTY,
+            cut_out: W::EMPTY,
             clear: W::EMPTY,
             has_clear: false,
             along: W::EMPTY,
@@ -98,6 +101,12 @@ impl<W: Row> Plane<W> {
             let clear = table.bits::<W, I>(row, side, solid);
             plane.clear[y] = clear;
             plane.opaque[y] = solid & !clear;
+            if table.any_cut_out() {
+                let is_cut_out = |material| table.is_cut_out(material);
+                let cut_out = bits_by_run::<W, I>(row, side, plane.opaque[y], is_cut_out);
+                plane.cut_out[y] = cut_out;
+                plane.opaque[y] = plane.opaque[y] & !cut_out;
+            }
             any_clear = any_clear | clear;
             plane.along[y] = bits_where_equal::<W, I>(&row[1..], row, side - 1) << 1;
             if y > 0 {
@@ -141,7 +150,7 @@ impl<W: Row> Plane<W> {
     pub(super) fn visible(&self, beyond: &Self, same: &W::Slice) -> [W::Slice; 2] {
         let [mut opaque, mut clear] = [W::EMPTY; 2];
         for y in 0..W::ROWS {
-            opaque[y] = self.opaque[y] & !beyond.opaque[y];
+            opaque[y] = (self.opaque[y] | self.cut_out[y]) & !beyond.opaque[y];
             clear[y] = self.clear[y] & !(beyond.opaque[y] | same[y]);
         }
         [opaque, clear]

@@ -61,7 +61,8 @@ fn random_fills_at_every_side() {
     let mut meshers = Meshers::default();
     let mut case = 0;
     for percent in [3, 10, 50, 90] {
-        for (material_count, translucent) in [(1, 0), (4, 0), (2, 0b10), (4, 0b1_1000), (3, 0b1110)]
+        for (material_count, translucent) in
+            [(1, 0), (4, 0), (2, 0b10), (4, 0b1_1000), (3, 0b1110), (4, 1 << 10 | 0b1000)]
         {
             case += 1;
             for side in sides().filter(|&side| is_due(side, case)) {
@@ -110,11 +111,28 @@ fn solid_chunks_take_six_quads_and_empty_ones_none() {
     }
 }
 
+/// Between two cut-out voxels both faces are visible: two quads for each pair of slices, and the outside.
+#[test]
+fn all_faces_within_cut_out_voxels_are_visible() {
+    let mut meshers = Meshers::default();
+    let table = table(1 << 9);
+    for side in sides() {
+        let mut uniform = PaddedChunk::new();
+        uniform.fill(&Chunk::new(side, Material(1)), |_| None);
+        let dense = PaddedChunk::from_fn(side, |at| uniform.get(at));
+        for chunk in [&dense, &uniform] {
+            let counts = meshers.check(chunk, &table, "leaves");
+            assert_eq!(counts, [6 * side as usize, 6 * side.pow(3) as usize]);
+        }
+    }
+}
+
 #[test]
 fn one_material_in_a_random_halo() {
     let mut meshers = Meshers::default();
-    for (translucent, side) in
-        [0, 0b110].into_iter().flat_map(|bits| sides().map(move |n| (bits, n)))
+    for (translucent, side) in [0, 0b110, 0b110 | 1 << 11, 1 << 9]
+        .into_iter()
+        .flat_map(|bits| sides().map(move |n| (bits, n)))
     {
         let center = Chunk::new(side, Material(1));
         let mut random = Random::new(u64::from(side));
@@ -181,11 +199,12 @@ proptest! {
     fn small_chunks_of_any_content(
         side in 1_u32..=5,
         translucent in 0_u32..32,
+        cut_out in 0_u32..32,
         voxels in prop::collection::vec(prop_oneof![2 => Just(0_u16), 3 => 1_u16..=5], 343),
     ) {
         let p = side as i32 + 2;
         let chunk = padded(side, |[x, y, z]| voxels[(x + 1 + p * (y + 1 + p * (z + 1))) as usize]);
-        let result = Meshers::default().compare(&chunk, &table(translucent));
+        let result = Meshers::default().compare(&chunk, &table(translucent | cut_out << 8));
         prop_assert!(result.is_ok(), "{result:?}");
     }
 
@@ -195,10 +214,11 @@ proptest! {
         percent in 0_u32..=100,
         material_count in 1_u32..=4,
         translucent in 0_u32..32,
+        cut_out in 0_u32..32,
         seed: u64,
     ) {
         let chunk = random(side, percent, material_count, seed);
-        let result = Meshers::default().compare(&chunk, &table(translucent));
+        let result = Meshers::default().compare(&chunk, &table(translucent | cut_out << 8));
         prop_assert!(result.is_ok(), "{result:?}");
     }
 }
@@ -206,7 +226,7 @@ proptest! {
 #[test]
 fn the_unit_mesher_follows_the_rule_of_visibility() {
     let chunk = random(7, 60, 4, 1);
-    let table = table(0b1_0100);
+    let table = table(0b1_0100 | 1 << 9);
     let mut mesh = ChunkMesh::new();
     mesh_unit(&chunk, &table, &mut mesh);
     let mut expected = 0;

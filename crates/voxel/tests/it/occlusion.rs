@@ -57,7 +57,7 @@ fn check(chunk: &PaddedChunk, table: &MaterialTable, merging: Merging) -> ChunkM
 #[test]
 fn merged_faces_have_the_occlusion_of_unit_faces_at_every_side() {
     for side in (1..=17).chain([31, 32, 33, 61, 62, 63, 64]) {
-        for translucent in [0, 0b1010] {
+        for translucent in [0, 0b1010, 0b1010 | 1 << 9, 1 << 10 | 1 << 12] {
             let table = table(translucent);
             check(&boxes(side, 14, 4, u64::from(side)), &table, Merging::Greedy);
             check(&random(side, 20, 3, u64::from(side)), &table, Merging::Greedy);
@@ -125,7 +125,7 @@ fn skirts_are_shaded_as_if_the_neighbour_were_air() {
     // Skirts, and rims of translucent voxels.
     let mut shaded_counts = [0; 2];
     for (seed, side) in (1..).zip([1, 2, 4, 8, 16, 31, 32, 33, 64]) {
-        for translucent in [0, 0b1010, 0b1110] {
+        for translucent in [0, 0b1010, 0b1110, 0b1010 | 1 << 9] {
             let table = table(translucent);
             let fills = [20, 60, 95].map(|percent| random(side, percent, 4, seed));
             for chunk in fills.into_iter().chain([boxes(side, 14, 4, seed)]) {

@@ -107,13 +107,13 @@ fn rebuilt_layers_with_ambient_occlusion_equal_those_of_the_whole_chunk() {
 
 fn rebuilt_layers_equal_whole_chunks(options: MesherOptions) {
     let mut random = Random::new(11);
-    let tables = [table(0), table(0b1000), table(0b1010), table(0b1111)];
+    let tables = [0, 0b1000, 0b1010, 0b1111, 1 << 10, 0b1000 | 1 << 9 | 1 << 11].map(table);
     let mut remesher = Remesher::with_options(options);
     let mut mesh = ChunkMesh::new();
     let (mut changed_count, mut skirt_count, mut is_shaded) = (0, 0, false);
     for round in 0..400 {
         let side = [1, 2, 5, 16, 17, 32, 33, 64][round % 8];
-        let table = &tables[random.below(4) as usize];
+        let table = &tables[random.below(tables.len() as u32) as usize];
         let mut around = Around::new(side, &mut random);
         let mut old = around.mesh(table, options);
         // Each edit is applied to the mesh after the previous one.

@@ -1,13 +1,16 @@
 pub(crate) use drystone_testing::Random;
-use drystone_voxel::{Chunk, LocalPos, Material, MaterialTable, PaddedChunk};
+use drystone_voxel::{Chunk, LocalPos, Material, MaterialKind, MaterialTable, PaddedChunk};
 
-/// Creates a table of materials 1 to 4; the bits of `translucent` select the translucent ones.
-pub(crate) fn table(translucent: u32) -> MaterialTable {
+/// Creates a table of materials 1 to 4; bits 1 to 4 select the translucent ones, bits 9 to 12 those
+/// that are cut out.
+pub(crate) fn table(bits: u32) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=4 {
         // Materials 2 and 3 have the same opacity, and form one body if they are translucent.
-        let opacity = if translucent >> id & 1 != 0 { 100 + 20 * (id / 2) } else { 255 };
-        table.insert("material", [90, 90, 90, opacity as u8]).unwrap();
+        let opacity = if bits >> id & 1 != 0 { 100 + 20 * (id / 2) } else { 255 };
+        let mut kind = MaterialKind::new("material", [90, 90, 90, opacity as u8]);
+        kind.cut_out = bits >> (8 + id) & 1 != 0;
+        table.insert_kind(kind).unwrap();
     }
     table
 }

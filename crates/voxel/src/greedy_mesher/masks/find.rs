@@ -1,8 +1,8 @@
 use super::super::row::{Row, stride};
-use super::super::row_bits::{bits_where_all_equal, solid_bits};
+use super::super::row_bits::{bits_by_run, bits_where_all_equal, solid_bits};
 use super::super::translucent::{Few, Translucent};
 use super::{Masks, word_index};
-use crate::simd::{Instructions, Work};
+use crate::simd::{Instructions, Work, widest};
 use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Search for any voxel that is not air. Ends early if there is one; else it is faster than
@@ -36,11 +36,45 @@ impl<W: Row> Work for Find<'_, '_, W> {
         let Self { masks, chunk, table } = self;
         // Loops of constant length, without repeated reads of the table after each written word.
         match table.few_translucent() {
-            Some([]) => masks.find::<_, I>(chunk, Few([])),
-            Some(&[one]) => masks.find::<_, I>(chunk, Few([one])),
-            Some(&[one, two]) => masks.find::<_, I>(chunk, Few([one, two])),
-            Some(more) => masks.find::<_, I>(chunk, more),
-            None => masks.find::<_, I>(chunk, table),
+            Some([]) => masks.find::<_, I>(chunk, table, Few([])),
+            Some(&[one]) => masks.find::<_, I>(chunk, table, Few([one])),
+            Some(&[one, two]) => masks.find::<_, I>(chunk, table, Few([one, two])),
+            Some(more) => masks.find::<_, I>(chunk, table, more),
+            None => masks.find::<_, I>(chunk, table, table),
+        }
+    }
+}
+
+/// Moves cut-out voxels from the opaque ones of ±Z and ±Y to their own masks, including the halo.
+struct SeparateCutOut<'a, 's, W: Row> {
+    masks: &'a mut Masks<'s, W>,
+    chunk: &'a PaddedChunk,
+    table: &'a MaterialTable,
+}
+
+impl<W: Row> Work for SeparateCutOut<'_, '_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) {
+        let Self { masks, chunk, table } = self;
+        let [side, ..] = masks.grid.extents;
+        let padded = side + 2;
+        let [_, of_y, of_z] = &mut masks.layers;
+        for (z, y) in (0..padded).flat_map(|z| (0..padded).map(move |y| (z, y))) {
+            let (at, at_y) = (y + stride::<W>() * z, z + stride::<W>() * y);
+            let row = &chunk.voxels()[padded * (y + padded * z)..];
+            let is_end = |end: usize| u64::from(table.is_cut_out(row[end]));
+            let ends = W::from_bits(is_end(0) | is_end(side + 1) << 1);
+            of_z.ends[at] = of_z.ends[at] & !ends;
+            let is_cut_out = |material| table.is_cut_out(material);
+            let bits = match of_z.opaque[at] {
+                none if none == W::ZERO => W::ZERO,
+                opaque => bits_by_run::<W, I>(&row[1..], side, opaque, is_cut_out),
+            };
+            of_z.opaque[at] = of_z.opaque[at] & !bits;
+            of_y.opaque[at_y] = of_z.opaque[at];
+            (of_z.cut_out[at], of_y.cut_out[at_y]) = (bits, bits);
         }
     }
 }
@@ -70,13 +104,18 @@ impl<W: Row> Work for FindHalo<'_, '_, W> {
 
 impl<W: Row> Masks<'_, W> {
     #[inline(always)]
-    fn find<S: Translucent, I: Instructions>(&mut self, chunk: &PaddedChunk, clear: S) -> bool {
+    fn find<S: Translucent, I: Instructions>(
+        &mut self,
+        chunk: &PaddedChunk,
+        table: &MaterialTable,
+        clear: S,
+    ) -> bool {
         // Constant lengths make the code faster.
         let [side, ..] = self.grid.extents;
         match W::ROWS - side {
-            0 => self.find_by_slice::<S, I>(W::ROWS, chunk, clear),
-            2 => self.find_by_slice::<S, I>(W::ROWS - 2, chunk, clear),
-            _ => self.find_by_slice::<S, I>(side, chunk, clear),
+            0 => self.find_by_slice::<S, I>(W::ROWS, (chunk, table), clear),
+            2 => self.find_by_slice::<S, I>(W::ROWS - 2, (chunk, table), clear),
+            _ => self.find_by_slice::<S, I>(side, (chunk, table), clear),
         }
     }
 
@@ -85,12 +124,15 @@ impl<W: Row> Masks<'_, W> {
     fn find_by_slice<S: Translucent, I: Instructions>(
         &mut self,
         side: usize,
-        chunk: &PaddedChunk,
+        (chunk, table): (&PaddedChunk, &MaterialTable),
         clear: S,
     ) -> bool {
         let mut any = W::ZERO;
         for z in 0..side + 2 {
             any = any | self.read::<S, I>(side, chunk, clear, z);
+        }
+        if table.any_cut_out() {
+            widest(SeparateCutOut { masks: self, chunk, table });
         }
         for z in 0..side {
             let exposed = self.exposed(side, z);

@@ -38,6 +38,9 @@ impl<W: Row> TransposeMasks<'_, '_, W> {
         transpose_slices::<W, I>(of_z.opaque, of_x.opaque, extents, u64::MAX);
         transpose_slices::<W, I>(of_z.across, of_x.along, extents, *exposed);
         transpose_slices::<W, I>(of_z.before, of_x.across, extents, *exposed);
+        if !of_z.cut_out.is_empty() {
+            transpose_slices::<W, I>(of_z.cut_out, of_x.cut_out, extents, u64::MAX);
+        }
         for z in 0..nz as isize {
             transpose_ends(of_z, of_x, z, [nx, ny]);
         }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use drystone_mesh::Face;
 use drystone_voxel::{
-    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialTable, Merging, MesherOptions,
-    PaddedChunk, mesh_unit, mesh_unit_shaded,
+    Chunk, ChunkMesh, GreedyMesher, LocalPos, Material, MaterialKind, MaterialTable, Merging,
+    MesherOptions, PaddedChunk, mesh_unit, mesh_unit_shaded,
 };
 
 use super::Bytes;
@@ -45,13 +45,16 @@ pub(crate) fn run(program: &[u8]) {
     assert_eq!(faces.len(), expected_faces.len(), "side {side}, {merging:?}: too many faces");
 }
 
-/// Creates a table; the bits of `translucent` select the translucent materials.
-fn table(translucent: u8) -> MaterialTable {
+/// Creates a table; bits 1 to 5 select the translucent materials, bits 6 and 7 make the first two and
+/// the last one cut-outs.
+fn table(bits: u8) -> MaterialTable {
     let mut table = MaterialTable::new();
     for id in 1..=MATERIALS {
         // Some form one body.
-        let opacity = if translucent >> id & 1 != 0 { 100 + 20 * (id / 2) } else { 255 };
-        table.insert("material", [90, 90, 90, opacity]).unwrap();
+        let opacity = if bits >> id & 1 != 0 { 100 + 20 * (id / 2) } else { 255 };
+        let mut kind = MaterialKind::new("material", [90, 90, 90, opacity]);
+        kind.cut_out = id <= 2 && bits >> 6 & 1 != 0 || id == MATERIALS && bits >> 7 != 0;
+        table.insert_kind(kind).unwrap();
     }
     table
 }
