@@ -43,7 +43,10 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys }) {
       return;
     }
     if (!page()) return;
-    if (own === 'help') toggleCard();
+    // Selected text of the page is copied instead.
+    if (own === 'copy') {
+      if (getSelection()?.isCollapsed ?? true) navigator.clipboard?.writeText(page().camera_options()).catch(() => {});
+    } else if (own === 'help') toggleCard();
     // If a button or a slider has the focus, Tab moves to the next one.
     else if (own === 'panels' && document.activeElement?.tagName === 'CANVAS') {
       dataset.bare = dataset.bare !== 'true';

@@ -192,6 +192,11 @@ impl Page {
         self.apply(Action::Hour(hour))
     }
 
+    /// Returns the camera as options of the program.
+    pub fn camera_options(&self) -> String {
+        self.session.camera().as_options().to_string()
+    }
+
     /// Undoes the last edit.
     pub fn undo(&mut self) -> Result<bool, String> {
         self.apply(Action::Undo)
@@ -307,6 +312,7 @@ pub fn script_keys() -> Vec<String> {
             Action::Save => "save",
             Action::Help => "help",
             Action::Panels => "panels",
+            Action::CopyCamera => "copy",
             Action::Escape => "escape",
             _ => return None,
         };

@@ -117,6 +117,8 @@ pub enum Action {
     OpenPrevious,
     /// Saves a picture.
     Screenshot,
+    /// Copies the camera as options of the program.
+    CopyCamera,
     /// Sets the factor of the mouse speed.
     MouseSpeed(f64),
     /// Shows or hides the panels.

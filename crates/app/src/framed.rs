@@ -1,8 +1,9 @@
 //! Views of content, as options describe them.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
-use drystone_render::{Atmosphere, Projection, Samples, View};
+use drystone_render::{Atmosphere, Camera, Projection, Samples, View};
+use drystone_voxel::VoxelBox;
 use glam::DVec3;
 
 use crate::Content;
@@ -100,6 +101,38 @@ impl FromStr for Haze {
     }
 }
 
+/// A camera as options of the program describe it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraOptions {
+    /// Position, in voxels or the model's units.
+    pub eye: DVec3,
+    /// Target, in voxels or the model's units.
+    pub target: DVec3,
+    /// Whether the projection is orthographic. Its picture is as high as a perspective one would be
+    /// at the target.
+    pub orthographic: bool,
+    /// Number of digits after the point that tell positions apart.
+    digits: usize,
+}
+
+impl CameraOptions {
+    /// Returns position and target with as many digits as are useful.
+    pub fn rounded(&self) -> [[f64; 3]; 2] {
+        let step = 10f64.powi(self.digits as i32);
+        [self.eye, self.target].map(|point| point.to_array().map(|c| (c * step).round() / step))
+    }
+}
+
+impl fmt::Display for CameraOptions {
+    /// Writes the options of the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [eye, target] =
+            self.rounded().map(|point| point.map(|c| format!("{c:.*}", self.digits)).join(","));
+        let orthographic = if self.orthographic { " --orthographic" } else { "" };
+        write!(f, "--eye {eye} --look {target}{orthographic}")
+    }
+}
+
 /// Content as a camera sees it: its framing, and the unit of coordinates in options.
 #[derive(Clone, Copy, Debug)]
 pub struct Framed {
@@ -117,19 +150,26 @@ impl Framed {
     /// # Cost
     /// The cost of [`LodData::bounds`](drystone_world::LodData::bounds) without levels of detail.
     pub fn new(content: &Content) -> Self {
-        let (framing, transform, has_edge_haze) = match content {
-            Content::Voxels(data, limits) => {
-                let corners = match limits.has_levels() {
-                    true => scene::level_corners(data),
-                    false => scene::tight_corners(data.bounds()),
-                };
-                (Framing::of_voxels(corners), None, limits.has_levels())
+        match content {
+            Content::Voxels(data, limits) if limits.has_levels() => {
+                let framing = Framing::of_voxels(scene::level_corners(data));
+                Self { framing, transform: None, has_edge_haze: true }
             }
-            Content::Model(model) => {
-                (Framing::of_model(model.transform.corners()), Some(model.transform), false)
-            }
-        };
-        Self { framing, transform, has_edge_haze }
+            Content::Voxels(data, _) => Self::of_voxels(data.bounds()),
+            Content::Model(model) => Self::of_model(model.transform),
+        }
+    }
+
+    /// Returns the framing of voxels within a box, without levels of detail.
+    pub fn of_voxels(bounds: Option<VoxelBox>) -> Self {
+        let framing = Framing::of_voxels(scene::tight_corners(bounds));
+        Self { framing, transform: None, has_edge_haze: false }
+    }
+
+    /// Returns the framing of a model with this transform.
+    pub fn of_model(transform: ModelTransform) -> Self {
+        let framing = Framing::of_model(transform.corners());
+        Self { framing, transform: Some(transform), has_edge_haze: false }
     }
 
     /// Returns the lowest and the highest corner, in voxels.
@@ -152,6 +192,40 @@ impl Framed {
     /// world, which depends on its levels of detail.
     pub(crate) const fn with_edge_haze(self, has_edge_haze: bool) -> Self {
         Self { has_edge_haze, ..self }
+    }
+
+    /// Returns the distance from a camera of [`view`](Self::view) to its target along the view axis,
+    /// in voxels; at least a hundredth of the content's size.
+    pub fn target_distance(&self, camera: &Camera, options: &ViewOptions) -> f64 {
+        let (min, max) = self.corners();
+        let forward = camera.basis()[2].as_dvec3();
+        // A nearer target would tell the direction less exactly.
+        let least = (max - min).max_element() * 0.01;
+        (self.target(options) - camera.position).dot(forward).max(least)
+    }
+
+    /// Returns the options that describe `camera`, which looks at a point at `distance` voxels.
+    pub fn camera_options(&self, camera: &Camera, distance: f64) -> CameraOptions {
+        let forward = camera.basis()[2].as_dvec3();
+        let target = camera.position + forward * distance;
+        let (eye, orthographic) = match camera.projection {
+            Projection::Perspective { .. } => (camera.position, false),
+            Projection::Orthographic { height_voxels } => {
+                let back = f64::from(height_voxels) / (2.0 * f64::from(scene::FOV_Y / 2.0).tan());
+                (target - forward * back, true)
+            }
+        };
+        let [eye, target] = [eye, target].map(|point| self.in_options(point));
+        let (min, max) = self.option_corners();
+        // A millionth of the scene's size.
+        let digits = (6.0 - (max - min).max_element().log10()).clamp(0.0, 300.0).ceil() as usize;
+        CameraOptions { eye, target, orthographic, digits }
+    }
+
+    /// Returns the lowest and the highest corner, in voxels or the model's units.
+    pub fn option_corners(&self) -> (DVec3, DVec3) {
+        let (min, max) = self.corners();
+        (self.in_options(min), self.in_options(max))
     }
 
     /// Returns the view that the options describe.
@@ -229,6 +303,11 @@ impl Framed {
         Atmosphere { ambient_occlusion: options.look.strength(), ..atmosphere }
     }
 
+    /// Converts a point in voxels to one of the options.
+    fn in_options(&self, point: DVec3) -> DVec3 {
+        self.transform.map_or(point, |transform| transform.to_model(point))
+    }
+
     /// Converts a point of the options to voxels.
     fn in_voxels(&self, point: DVec3) -> DVec3 {
         self.transform.map_or(point, |transform| transform.to_world(point))
@@ -243,7 +322,8 @@ mod tests {
     use drystone_world::{LodData, World};
 
     use super::*;
-    use crate::{LodLimits, scene::MemoryBudget};
+    use crate::LodLimits;
+    use crate::scene::{MemoryBudget, ModelTriangles};
 
     fn seen(options: &ViewOptions) -> (View, f32) {
         let mut world = World::new("two distant voxels", MaterialTable::new());
@@ -269,6 +349,58 @@ mod tests {
             ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0 && (0.0..=1.0).contains(&ndc.z)
         };
         corners.filter(|&corner| inside(corner)).count()
+    }
+
+    /// A camera that is described by options and read again is at the same place.
+    #[test]
+    fn options_describe_the_camera() {
+        let bounds = drystone_formats::ModelBounds { min: [1e-3; 3], max: [4e-3, 2e-3, 9e-3] };
+        let model =
+            ModelTriangles { transform: ModelTransform::of(&bounds), ..ModelTriangles::default() };
+        let mut world = World::new("two voxels", MaterialTable::new());
+        world.set(VoxelPos::new(-5, 0, 0), Material(1));
+        world.set(VoxelPos::new(299, 39, 299), Material(1));
+        let data = Arc::new(LodData::new(Box::new(world), 0));
+        let limits = LodLimits::from(MemoryBudget::default()).full_detail();
+        for content in [Content::Model(model), Content::Voxels(data, limits)] {
+            let framed = Framed::new(&content);
+            for orthographic in [false, true] {
+                let options = ViewOptions {
+                    orthographic,
+                    ..ViewOptions::new(Size { width: 640, height: 480 })
+                };
+                let mut camera = framed.view(&options).camera;
+                camera.position += DVec3::new(1.5, -2.25, 7.0);
+                camera.yaw += 0.4;
+                let written = framed.camera_options(&camera, 20.0);
+                let words = written.to_string();
+                let of = |name: &str| {
+                    let mut words = words.split(' ').skip_while(|word| *word != name);
+                    let point = words.nth(1)?.split(',').map(|c| c.parse().unwrap());
+                    Some(DVec3::from_slice(&point.collect::<Vec<f64>>()))
+                };
+                assert_eq!(words.contains("--orthographic"), orthographic);
+                let (eye, target) = (of("--eye"), of("--look"));
+                let again = framed.view(&ViewOptions { eye, target, ..options }).camera;
+                assert!((again.yaw - camera.yaw).abs() < 1e-4, "{words}");
+                assert!((again.pitch - camera.pitch).abs() < 1e-4, "{words}");
+                let off = camera.position - again.position;
+                match (camera.projection, again.projection) {
+                    (
+                        Projection::Orthographic { height_voxels: a },
+                        Projection::Orthographic { height_voxels: b },
+                    ) => {
+                        assert!((a - b).abs() < 1e-3, "{words}");
+                        let aside = off - camera.basis()[2].as_dvec3() * off.length();
+                        let aside = aside
+                            .length()
+                            .min((off + camera.basis()[2].as_dvec3() * off.length()).length());
+                        assert!(aside < 0.01, "{words}: {aside}");
+                    }
+                    _ => assert!(off.length() < 0.01, "{words}: {off}"),
+                }
+            }
+        }
     }
 
     #[test]

@@ -171,6 +171,11 @@ const TABLE: &[KeyRow] = &[
     ),
     KeyRow::both("F", "walk, with Space to jump; F again to fly", &[("KeyF", Action::Walk)]),
     KeyRow::both("Home", "back to the start", &[("Home", Action::Home)]),
+    KeyRow::both(
+        "Ctrl+C",
+        "copy the camera, as options for drystone shot",
+        &[("Ctrl+c", Action::CopyCamera)],
+    ),
     KeyRow::window(
         "Ctrl+O",
         "open a file (or drop it on the window)",

@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf};
 
-use drystone::Amounts;
 use drystone::scene::{self, ChunkQuads};
+use drystone::{Amounts, CameraOptions, Framed, ViewOptions};
 use drystone_formats::VoxSummary;
 use drystone_mesh::Quad;
 use drystone_render::{Cull, DrawStats, HeldStats};
 use drystone_voxel::{Material, MaterialKind, MaterialTable};
 use drystone_world::{LodCount, World};
+use glam::DVec3;
 use serde_json::{Value, json};
 
 use crate::output::plain;
@@ -54,6 +55,37 @@ impl fmt::Display for StageTimes {
     }
 }
 
+/// The box of a scene and a camera that looks at it, in voxels or the model's units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    corners: (DVec3, DVec3),
+    camera: CameraOptions,
+}
+
+impl Place {
+    /// The camera of pictures with these options.
+    pub(crate) fn new(framed: &Framed, options: &ViewOptions) -> Self {
+        let camera = framed.view(options).camera;
+        let distance = framed.target_distance(&camera, options);
+        let (corners, camera) = (framed.option_corners(), framed.camera_options(&camera, distance));
+        Self { corners, camera }
+    }
+
+    /// Returns a report with the box and the camera.
+    pub(crate) fn added_to(&self, mut report: Value) -> Value {
+        let (min, max) = self.corners;
+        let [eye, target] = self.camera.rounded();
+        report["box"] = json!({ "min": min.to_array(), "max": max.to_array() });
+        report["camera"] = json!({
+            "eye": eye,
+            "look": target,
+            "orthographic": self.camera.orthographic,
+            "options": self.camera.to_string(),
+        });
+        report
+    }
+}
+
 /// Report of `shot`.
 #[derive(Debug)]
 pub(crate) struct ShotReport {
@@ -61,6 +93,7 @@ pub(crate) struct ShotReport {
     pub(crate) renderer: &'static str,
     pub(crate) backend: String,
     pub(crate) cull: Cull,
+    pub(crate) place: Place,
     pub(crate) amounts: Amounts,
     pub(crate) drawn: DrawStats,
     pub(crate) held: HeldStats,
@@ -123,7 +156,7 @@ impl ShotReport {
         if let (Some(report), Value::Object(amounts)) = (report.as_object_mut(), amounts) {
             report.extend(amounts);
         }
-        report
+        self.place.added_to(report)
     }
 }
 

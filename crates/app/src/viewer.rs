@@ -1,5 +1,6 @@
 //! The window: fly through a world, edit it, and see the statistics of the renderer.
 
+mod clipboard;
 #[cfg(windows)]
 mod console;
 mod ending;
@@ -37,6 +38,7 @@ use crate::{
     output,
     settings::{Settings, SettingsFile},
 };
+use clipboard::Copies;
 use ending::{Ending, open_event_loop};
 use frame_benchmark::FrameBenchmark;
 use opening::session_options;
@@ -93,6 +95,12 @@ pub(crate) fn run(
     viewer.outcome()
 }
 
+/// Pictures and text that the user takes from the window.
+struct Captures {
+    pictures: Screenshots,
+    camera: Copies,
+}
+
 /// A session in a window.
 struct Viewer {
     session: Session,
@@ -104,7 +112,7 @@ struct Viewer {
     pointer: Pointer,
     overlay: Overlay,
     status: Status,
-    screenshots: Screenshots,
+    captures: Captures,
     preferences: Preferences,
     /// Running benchmark of frames.
     benchmark: Option<FrameBenchmark>,
@@ -128,7 +136,10 @@ impl Viewer {
             screen: Screen::default(),
             pointer: Pointer::new(),
             overlay: Overlay::new(settings.shows_panels),
-            screenshots: Screenshots::new(requests.clone()),
+            captures: Captures {
+                pictures: Screenshots::new(requests.clone()),
+                camera: Copies::default(),
+            },
             reader: Reader::new(save, options.detail.levels, requests),
             preferences: Preferences { settings, file: None },
             options,
@@ -190,6 +201,7 @@ impl Viewer {
             }
             Action::OpenPrevious => self.read_previous(),
             Action::Screenshot => self.screenshot(event_loop),
+            Action::CopyCamera => self.captures.camera.copy(&mut self.session),
             Action::MouseSpeed(speed) => self.preferences.settings.mouse_speed = speed,
             Action::Panels => self.overlay.switch_panels(),
             Action::Help => self.overlay.switch_help(),
@@ -223,7 +235,7 @@ impl Viewer {
         let picture = self.session.still();
         self.overlay.cleared();
         match picture {
-            Ok(picture) => picture.into_iter().for_each(|it| self.screenshots.write(it)),
+            Ok(picture) => picture.into_iter().for_each(|it| self.captures.pictures.write(it)),
             Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
             Err(error) => self.session.say(format!("cannot take a picture: {error}")),
         }

@@ -4,7 +4,8 @@ mod stored;
 
 use std::any::Any;
 
-use drystone::scene;
+use drystone::scene::{self, ModelTransform, Size};
+use drystone::{Framed, ViewOptions};
 use drystone_formats::{
     EditStore, HeightMap, HeightMapSummary, MinecraftWorld, Source, Voids, VoxFile,
 };
@@ -16,7 +17,12 @@ use shapes::ShapeReport;
 use stored::StoredReport;
 
 use crate::{
-    AppError, allocator::AllocatorReport, cli::InfoOptions, output, report::InfoReport, source,
+    AppError,
+    allocator::AllocatorReport,
+    cli::InfoOptions,
+    output,
+    report::{InfoReport, Place},
+    source,
 };
 
 /// Prints the contents of the source.
@@ -25,7 +31,11 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
         Opened::Voxels(source) => source,
         Opened::Model(model) => {
             let report = ModelReport::new(&model);
-            return print(options, || report.to_json(), || report.to_string());
+            let transform =
+                model.bounds().map_or_else(ModelTransform::default, |it| ModelTransform::of(&it));
+            let place = default_place(&Framed::of_model(transform));
+            let json = || place.added_to(report.to_json());
+            return print(options, json, || report.to_string());
         }
     };
     let any: &dyn Any = source.as_ref();
@@ -44,8 +54,9 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let heights = below.downcast_ref::<HeightMap>().map(HeightMap::summary);
     let report = InfoReport::new(&world, &quads, vox);
     let shapes = ShapeReport::new(&world, &quads, below.downcast_ref::<MinecraftWorld>());
+    let place = default_place(&Framed::of_voxels(world.bounds()));
     let json = || {
-        let mut json = report.to_json();
+        let mut json = place.added_to(report.to_json());
         if let Some(heights) = heights {
             json["height_map"] = heights_json(heights);
         }
@@ -63,6 +74,11 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
         format!("{report}{shapes}{heights}{}", edited.map(edits_text).unwrap_or_default())
     };
     print(options, json, text)
+}
+
+/// Returns the box of a scene and the camera of its default picture.
+fn default_place(framed: &Framed) -> Place {
+    Place::new(framed, &ViewOptions::new(Size { width: 1280, height: 720 }))
 }
 
 /// Prints a report as text or JSON, and the statistics of the allocator.

@@ -10,7 +10,7 @@ use crate::{
     allocator::AllocatorReport,
     cli::SceneOptions,
     output,
-    report::{ShotReport, StageTimes},
+    report::{Place, ShotReport, StageTimes},
     source,
 };
 
@@ -27,7 +27,8 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
     }
     note_loaded(options, &content);
 
-    let view = Framed::new(&content).view(&options.view_options());
+    let (framed, view_options) = (Framed::new(&content), options.view_options());
+    let (view, place) = (framed.view(&view_options), Place::new(&framed, &view_options));
     let mut renderer = open_renderer(&content, options)?;
     times.open_ms = clock.lap();
     note(options, || {
@@ -55,6 +56,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
         backend: renderer.output().describe(),
         held: renderer.held(),
         cull: culled_by(renderer),
+        place,
         amounts,
         drawn,
         times,

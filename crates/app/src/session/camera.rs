@@ -5,7 +5,9 @@ use drystone_world::VoxelRay;
 use glam::DVec3;
 
 use crate::scene::{self, HAZE_BEGINS, Size, VoxelScene, ray_through};
-use crate::{Action, CameraKind, Flight, Framed, Haze, Look, Orbit, ViewOptions, Walk};
+use crate::{
+    Action, CameraKind, CameraOptions, Flight, Framed, Haze, Look, Orbit, ViewOptions, Walk,
+};
 
 /// Camera, light and air of a session, and their movements.
 pub struct CameraControl {
@@ -238,6 +240,13 @@ impl CameraControl {
     /// Returns what is drawn.
     pub const fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Returns the camera as options of the program.
+    pub fn as_options(&self) -> CameraOptions {
+        let camera = &self.view.camera;
+        let distance = self.framed.target_distance(camera, &self.options);
+        self.framed.camera_options(camera, distance)
     }
 
     /// Returns the size of the picture.

@@ -82,7 +82,7 @@ impl Viewer {
         if let Err(error) = self.saving.save_last(self.session.saver(), source, notify) {
             self.ending.fail(AppError::NotSaved(error));
         }
-        self.screenshots.finish();
+        self.captures.pictures.finish();
         self.note_source();
         let settings = self.settings();
         let kept = self.preferences.file.as_mut().map_or(Ok(()), |file| file.save(&settings));

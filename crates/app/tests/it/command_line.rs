@@ -1,6 +1,6 @@
 //! The commands, on generated worlds and on real files.
 
-use std::{collections::HashSet, fs, time::Instant};
+use std::{collections::HashSet, fs, path::Path, time::Instant};
 
 use drystone_render::Image;
 use serde_json::Value;
@@ -192,6 +192,48 @@ fn real_models_are_drawn_within_a_second() {
         seconds.sort_by(f64::total_cmp);
         println!("{name}: {seconds:?} s");
         assert!(seconds[1] <= 1.0, "{name}: {seconds:?} s");
+    }
+}
+
+/// A picture drawn with the reported camera shows the same.
+#[test]
+fn reports_have_the_box_of_the_scene_and_the_camera() {
+    let folder = scratch("reported");
+    let model = folder.join("wedge.obj");
+    let text = "v 0.001 0 0\nv 0.009 0 0\nv 0.001 0.004 0\nv 0.002 0.001 0.006\n";
+    fs::write(&model, format!("{text}f 1 2 3\nf 1 2 4\nf 2 3 4\n")).unwrap();
+    let model = model.to_str().unwrap();
+    let [first, second] = ["first.png", "second.png"].map(|name| folder.join(name));
+    let [first, second] = [&first, &second].map(|path| path.to_str().unwrap());
+    let common = ["--size", "200x120", "--backend", "soft", "--samples", "1", "--json", "-o"];
+    for (source, max) in [
+        (&["--chunks", "2x4x2"][..], [64.0, 128.0, 64.0]),
+        (&["--chunks", "2x4x2", "--orthographic"], [64.0, 128.0, 64.0]),
+        (&[model], [0.009, 0.004, 0.006]),
+        (&[model, "--orthographic", "--from", "50"], [0.009, 0.004, 0.006]),
+    ] {
+        let shot = |options: &[&str], path: &str| {
+            json(&[&["shot"], source, options, &common, &[path]].concat())
+        };
+        let report = shot(&[], first);
+        let options = report["camera"]["options"].as_str().unwrap();
+        let options: Vec<&str> = options.split(' ').filter(|it| *it != "--orthographic").collect();
+        let source: Vec<&str> = source.iter().copied().take_while(|it| *it != "--from").collect();
+        let again = json(&[&["shot"], &source[..], &options, &common, &[second]].concat());
+        assert_eq!(again["box"], report["box"]);
+        let [a, b] = [first, second].map(|path| Image::load_png(Path::new(path)).unwrap());
+        let difference = a.difference(&b, 8).unwrap();
+        assert!(difference.away_from_edges == 0, "{options:?}: {difference:?}");
+        for axis in 0..3 {
+            let high = report["box"]["max"][axis].as_f64().unwrap();
+            assert!(high <= max[axis] * 1.000_001 && high > max[axis] * 0.3, "{report}");
+        }
+    }
+    for source in [&["--chunks", "2x4x2"][..], &[model]] {
+        let report = json(&[&["info", "--json"], source].concat());
+        let drawn = json(&[&["shot"], source, &common, &[first]].concat());
+        assert_eq!(report["box"], drawn["box"]);
+        assert!(report["camera"]["options"].as_str().unwrap().starts_with("--eye "), "{report}");
     }
 }
 

@@ -127,6 +127,8 @@ fn a_model_is_orbited_with_the_mouse() {
     assert!(seen[2] == seen[3] && seen[1] != seen[2], "both buttons move alike");
     screen.xdotool(&[&at[..], &["click", "1"]].concat()).unwrap();
     assert!(screen.settled(&folder.join("clicked.png")) == start, "a click");
+    screen.xdotool(&["key", "ctrl+c"]).unwrap();
+    wait_for_title(&screen, &window, "copied: --eye");
     screen.xdotool(&["key", "Escape"]).unwrap();
     assert!(viewer.wait(), "one Escape closes, since the mouse was not captured");
 }

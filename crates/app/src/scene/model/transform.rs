@@ -60,6 +60,11 @@ impl ModelTransform {
         (point - self.middle) * self.scale
     }
 
+    /// Converts a point of the world, in voxels, to the model's units.
+    pub fn to_model(&self, point: DVec3) -> DVec3 {
+        point / self.scale + self.middle
+    }
+
     /// Returns the lowest and the highest corner of the model in the world, in voxels.
     pub fn corners(&self) -> (DVec3, DVec3) {
         (-self.half, self.half)
