@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::{Chunk, ChunkPos};
+use drystone_voxel::{Chunk, ChunkPos, Face};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use twox_hash::XxHash3_64;
@@ -278,6 +278,13 @@ fn fingerprint(source: &dyn Source) -> u64 {
         if let Some(shape) = &kind.shape {
             text += &format!(" {shape:?}");
         }
+        let textures = Face::ALL.map(|face| kind.texture(face));
+        if kind.cut_out || textures != [None; Face::COUNT] {
+            text += &format!(" {} {textures:?}", kind.cut_out);
+        }
+    }
+    for texture in source.materials().textures() {
+        text += &format!("\n{:x}", XxHash3_64::oneshot(texture.rgba()));
     }
     XxHash3_64::oneshot(text.as_bytes())
 }

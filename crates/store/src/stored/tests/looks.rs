@@ -1,6 +1,6 @@
 //! Face colours, emission and shapes of materials in the file.
 
-use drystone_voxel::{MaterialKind, Shape, ShapeBox, ShapeKind};
+use drystone_voxel::{Face, MaterialKind, MaterialTexture, Shape, ShapeBox, ShapeKind};
 
 use super::super::batch::LOOKS;
 use super::super::meta::sealed;
@@ -28,6 +28,11 @@ fn looks_of_materials_are_stored() {
     let lower_half = ShapeBox { min: [0; 3], max: [16, 8, 16] };
     let shape = Shape::new(vec![lower_half], ShapeKind::Fluid).unwrap();
     table.insert_kind(lava.with_emission(255).with_shape(shape)).unwrap();
+    let texture = MaterialTexture::new(2, [[90, 80, 70, 255]; 4].concat()).unwrap();
+    let texture = table.insert_texture(texture).unwrap();
+    let leaves = MaterialKind::new("leaves", [20, 80, 10, 255]).with_cut_out();
+    let leaves = table.with_textures(leaves, [Some(texture); Face::COUNT]).unwrap();
+    table.insert_kind(leaves).unwrap();
     let world = StoredWorld::create(&path, "", &materials(2)).unwrap();
     world.put_materials(&table).unwrap();
     world.put([(ChunkPos::new(0, 0, 0), Chunk::new(Chunk::SIDE, Material(3)))]).unwrap();
@@ -36,7 +41,7 @@ fn looks_of_materials_are_stored() {
     assert_eq!(StoredWorld::check(&path).unwrap().damage, Vec::<String>::new());
     StoredWorld::compact(&path).unwrap();
     assert_eq!(*open().unwrap().materials(), table);
-    let damaged: [(&[u8], &str); 2] = [(&[1; 9], "checksum"), (&sealed(vec![4]), "later version")];
+    let damaged: [(&[u8], &str); 2] = [(&[1; 9], "checksum"), (&sealed(vec![5]), "later version")];
     for (bytes, expected) in damaged {
         assert!(set(Some(bytes)));
         let error = open().unwrap_err().to_string();
