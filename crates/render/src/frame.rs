@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use crate::{
     atmosphere::Atmosphere,
+    bloom::SHRINK,
     camera::{Camera, Projection},
 };
 
@@ -62,9 +63,14 @@ pub struct Frame {
     pub level_tint: f32,
     /// Light on each face direction, in the order of [`Face::ALL`]; the last number is unused.
     pub face_light: [[f32; 4]; Face::COUNT],
+    /// Light on materials that are shown without light (glTF's unlit): 1, or 0 in pictures of emitted
+    /// light.
+    pub unlit_light: f32,
+    /// Unused. Fills the block.
+    pub padding: [f32; 3],
 }
 
-const _: () = assert!(size_of::<Frame>() == 336);
+const _: () = assert!(size_of::<Frame>() == 352);
 
 impl Frame {
     /// Outward move of opaque quads' edges over their neighbours, in pixels. Greedy merging makes
@@ -163,6 +169,26 @@ impl Frame {
                 let normal = Vec3::from_array(face.normal().map(|c| c as f32));
                 atmosphere.light(normal).extend(0.0).to_array()
             }),
+            unlit_light: 1.0,
+            padding: [0.0; 3],
+        }
+    }
+
+    /// Returns the data for the picture of emitted light, which is smaller: without any other light, and
+    /// without what is drawn over surfaces. Haze hides light as in the picture.
+    pub(crate) fn emitted(&self) -> Self {
+        Self {
+            occlusion_loss: 0.0,
+            zenith: [0.0; 3],
+            horizon: [0.0; 3],
+            seam: self.seam * SHRINK as f32,
+            ground: [0.0; 3],
+            wire_pixels: 0.0,
+            sun: [0.0; 3],
+            ambient: [0.0; 3],
+            face_light: [[0.0; 4]; Face::COUNT],
+            unlit_light: 0.0,
+            ..*self
         }
     }
 

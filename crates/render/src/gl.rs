@@ -14,10 +14,13 @@
 #[allow(unsafe_code)]
 pub mod bindings;
 #[allow(unsafe_code)]
+mod bloom;
+#[allow(unsafe_code)]
 mod buffer;
 mod config;
 #[allow(unsafe_code)]
 mod context;
+mod drawing;
 mod geometry;
 #[allow(unsafe_code)]
 mod overlay;
@@ -50,6 +53,7 @@ use drystone_pool::{Access, DrawCommand};
 
 use self::{
     bindings::Gl,
+    bloom::Bloom,
     context::Context,
     geometry::{check, draw_table},
     overlay::OverlayPainter,
@@ -60,7 +64,6 @@ use self::{
     shadows::ShadowMaps,
     staging::Staging,
     target::Target,
-    upload::UploadRange,
     vertex_array::VertexArray,
 };
 pub use self::{config::GlConfig, geometry::GlGeometry};
@@ -72,7 +75,7 @@ use crate::{
     image::Image,
     material_look::MaterialLook,
     overlay::Overlay,
-    passes::{Passes, ShadowPass},
+    passes::Passes,
     samples::Samples,
     software::is_software,
     texture_set::TextureSet,
@@ -98,6 +101,8 @@ pub struct GlDevice {
     shadows: Option<ShadowMaps>,
     /// Painter of the overlay. `None` until the first overlay is set.
     overlay: Option<OverlayPainter>,
+    /// `None` until a picture has bloom, and after one without.
+    bloom: Option<Bloom>,
 }
 
 /// Why the device does not cull meshes itself.
@@ -143,63 +148,8 @@ impl GlDevice {
         let painter = Painter::new(&context)?;
         let staging = Staging::new(&context, config.access == Access::Direct)?;
         let progress = Fences::new(&context);
-        let (access, shadows, overlay) = (config.access, None, None);
-        Ok(Self { access, target, painter, staging, progress, shadows, overlay, context })
-    }
-
-    /// Draws one frame. `paint` receives the range of the frame's data. The commands, one after the
-    /// other, begin at a fixed offset from its start. With `shadows` is the offset of their commands, if
-    /// they are drawn indirectly.
-    fn draw_with<'a>(
-        &mut self,
-        frame: &Frame,
-        commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
-        shadows: Option<(&ShadowPass<'_, GlGeometry>, Option<u64>)>,
-        paint: impl FnOnce(&Painter, &Gl, &UploadRange, u64),
-    ) -> Result<Submitted, RenderError> {
-        self.context.check_known("drawing")?;
-        let context = Rc::clone(&self.context);
-        let gl = context.current()?;
-        self.painter.prepare(frame, shadows.map(|it| it.0.kinds()).unwrap_or_default())?;
-        let range = self.upload(gl, frame, commands)?;
-        self.draw_shadows(gl, &range, shadows)?;
-        self.target.begin(gl);
-        paint(&self.painter, gl, &range, COMMANDS_BYTES);
-        self.target.resolve(gl);
-        self.overlay.iter().for_each(|overlay| overlay.paint(gl, self.target.size()));
-        if context.platform.has_window() {
-            self.target.copy_to_window(gl);
-        }
-        self.progress.count()?;
-        let completed = self.progress.completed();
-        self.staging.end_frame(self.progress.submitted(), completed);
-        context.platform.present().map_err(|reason| {
-            let during = "showing the picture";
-            RenderError::Device { during, reason }
-        })?;
-        context.check("drawing")?;
-        Ok(Submitted { frame: self.progress.submitted(), shown: true })
-    }
-
-    /// Writes a frame's data to memory that the GPU can read.
-    fn upload<'a>(
-        &mut self,
-        gl: &Gl,
-        frame: &Frame,
-        commands: impl Iterator<Item = &'a [DrawCommand]> + Clone,
-    ) -> Result<UploadRange, RenderError> {
-        self.staging.flush(gl)?;
-        let size_bytes = commands.clone().map(|list| size_of_val(list) as u64).sum::<u64>();
-        let alignment = self.context.limits.uniform_alignment;
-        let range = self.staging.allocate(COMMANDS_BYTES + size_bytes, alignment)?;
-        range.write(0, bytemuck::bytes_of(frame));
-        let mut at = COMMANDS_BYTES;
-        for list in commands {
-            range.write(at, bytemuck::cast_slice(list));
-            at += size_of_val(list) as u64;
-        }
-        self.staging.flush(gl)?;
-        Ok(range)
+        let (access, shadows, overlay, bloom) = (config.access, None, None, None);
+        Ok(Self { access, target, painter, staging, progress, shadows, overlay, bloom, context })
     }
 
     /// Simulates the loss of the context.
@@ -411,10 +361,7 @@ impl Device for GlDevice {
         passes.batches().filter(|batch| batch.needs_check()).try_for_each(check)?;
         let indirect = passes.batches().filter(|_| passes.indirect);
         let commands = indirect.map(|batch| batch.commands);
-        let of_scene = passes.scene_batches().map(|batch| size_of_val(batch.commands) as u64);
-        let of_scene = passes.indirect.then(|| of_scene.sum());
-        let shadows = passes.shadows.map(|pass| (pass, of_scene));
-        self.draw_with(frame, commands, shadows, |painter, gl, range, commands_bytes| {
+        self.draw_with(frame, commands, Some(passes), |painter, gl, range, commands_bytes| {
             painter.paint(gl, range, commands_bytes, (frame, passes));
         })
     }

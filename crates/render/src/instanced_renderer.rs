@@ -228,7 +228,7 @@ impl<D: Device> InstancedRenderer<D> {
         opaque.append(&mut shapes);
         let shadows = plan.map(|plan| ShadowPass::new(plan, |_| segments.batches().collect()));
         let (opaque, blended, shadows) = (&opaque, &blended, shadows.as_ref());
-        let passes = Passes { opaque, blended, shadows, ..Passes::default() };
+        let passes = Passes { opaque, blended, shadows, bloom: view.bloom, ..Passes::default() };
         let Submitted { frame, shown } = self.device.draw(&frame, &passes)?;
         let drawn = totals(&passes);
         self.translucent.submitted(frame);

@@ -7,6 +7,7 @@
 )]
 
 mod atmosphere;
+mod bloom;
 mod buffers;
 mod camera;
 mod cull;

@@ -309,7 +309,8 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let meshes = &self.meshes;
         let shadows = plan.as_ref().map(|plan| ShadowPass::new(plan, |map| casters(meshes, map)));
         let shadows = shadows.as_ref();
-        let passes = Passes { opaque, blended, indirect: false, culled: None, shadows };
+        let passes =
+            Passes { opaque, blended, indirect: false, culled: None, shadows, bloom: view.bloom };
         let Submitted { shown, .. } = self.device.draw(&frame, &passes)?;
         let meshes = (opaque.len() + blended.len()) as u32;
         self.drawn = DrawStats { meshes, shown, ..totals(&passes) };

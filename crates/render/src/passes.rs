@@ -24,12 +24,21 @@ pub struct Passes<'a, G> {
     pub culled: Option<&'a Culled<'a, G>>,
     /// Maps of shadows and of the sky that the picture reads.
     pub shadows: Option<&'a ShadowPass<'a, G>>,
+    /// Whether light spreads around surfaces that emit light.
+    pub bloom: bool,
 }
 
 impl<G> Default for Passes<'_, G> {
     /// No batches, each to be issued as one indirect call.
     fn default() -> Self {
-        Self { opaque: &[], blended: &[], indirect: true, culled: None, shadows: None }
+        Self {
+            opaque: &[],
+            blended: &[],
+            indirect: true,
+            culled: None,
+            shadows: None,
+            bloom: false,
+        }
     }
 }
 

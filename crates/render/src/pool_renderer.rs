@@ -219,7 +219,7 @@ impl<D: Device> PoolRenderer<D> {
         let Self { device, buffers, pool, opaque, blended, casters, triangles, .. } = self;
         let blended = &mut blended.list;
         let DeviceInfo { size: [width, height], .. } = device.info();
-        let frame = &view.frame(width, height);
+        let (frame, bloom) = (&view.frame(width, height), view.bloom);
         let buffers = buffers.flush(device);
         let redrawn = plan.map_or(&[][..], |plan| &plan.redrawn);
         let of_models =
@@ -238,7 +238,7 @@ impl<D: Device> PoolRenderer<D> {
                 let mut opaque_batches = buffers.batches(list.runs(pool));
                 opaque_batches.extend(solid);
                 let (opaque, blended) = (&opaque_batches, &blended_batches);
-                let passes = Passes { opaque, blended, shadows, ..Passes::default() };
+                let passes = Passes { opaque, blended, shadows, bloom, ..Passes::default() };
                 (device.draw(frame, &passes)?, totals(&passes))
             }
             #[cfg(feature = "wgpu")]
@@ -247,7 +247,8 @@ impl<D: Device> PoolRenderer<D> {
                 let view = cull_view(view, visibility, frame);
                 let culled = Culled { table, geometries: &geometries, view };
                 let (opaque, blended, culled) = (&solid, &blended_batches, Some(&culled));
-                let passes = Passes { opaque, blended, culled, shadows, ..Passes::default() };
+                let passes =
+                    Passes { opaque, blended, culled, shadows, bloom, ..Passes::default() };
                 (device.draw(frame, &passes)?, totals(&passes))
             }
         };

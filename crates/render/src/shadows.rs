@@ -342,4 +342,4 @@ fn shadow_frame(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -13,6 +13,7 @@
 //! last bit, for any number of threads.
 
 mod bins;
+mod bloom;
 mod clip;
 mod facet;
 mod fade;
@@ -46,10 +47,11 @@ use drystone_pool::Access;
 pub use self::geometry::SoftGeometry;
 use self::{
     bins::Bins,
+    bloom::SoftBloom,
     facet::Lamp,
     geometry::{DrawTable, MAX_QUADS, runs},
     overlay::SoftOverlay,
-    shade::{Shader, SoftMaterial},
+    shade::{Hidden, Shader, SoftMaterial},
     shadow::ShadowMaps,
     target::Target,
     tasks::Tasks,
@@ -84,7 +86,8 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 ///
 /// # Cost
 /// 13 bytes for each pixel besides the picture, or 8 bytes for each sample with several samples a
-/// pixel, and 4 bytes for each texel of shadow maps and of maps of the sky. With the feature `rayon`, a thread
+/// pixel, 4 bytes for each texel of shadow maps and of maps of the sky, and 10 bytes for each pixel with
+/// bloom. With the feature `rayon`, a thread
 /// for each core, from rayon's pool.
 ///
 /// # Examples
@@ -125,6 +128,8 @@ pub struct SoftDevice {
     triangle_bins: Vec<TriangleBins>,
     shadows: ShadowMaps,
     overlay: SoftOverlay,
+    /// `None` until a picture has bloom, and after one without.
+    bloom: Option<SoftBloom>,
     /// Number of pictures drawn.
     frames: u64,
 }
@@ -145,6 +150,7 @@ impl SoftDevice {
             triangle_bins: Vec::new(),
             shadows: ShadowMaps::default(),
             overlay: SoftOverlay::default(),
+            bloom: None,
             frames: 0,
         })
     }
@@ -252,16 +258,64 @@ impl Device for SoftDevice {
         if passes.culled.is_some() {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
-        let Self { target, materials, textures, bins, triangle_bins, shadows, overlay, frames } =
-            self;
+        let Self { target, materials, textures, bins, triangle_bins, shadows, .. } = self;
         match passes.shadows {
             Some(pass) => shadows.draw(pass, (bins, triangle_bins), textures)?,
             None => *shadows = ShadowMaps::default(),
         }
         let light = passes.shadows.map(|pass| shadows.light(&pass.frame, frame));
+        let scene = Scene { passes, materials, textures };
+        let mut bloom = match passes.bloom && scene.emits() {
+            true => Some(SoftBloom::prepare(&mut self.bloom, target.size())?),
+            false => None,
+        };
+        scene.draw(target, (frame, light), (bins, triangle_bins));
+        if let Some(bloom) = &mut bloom {
+            scene.draw(&mut bloom.target, (&frame.emitted(), None), (bins, triangle_bins));
+        }
+        let picture = target.finish();
+        match bloom {
+            Some(bloom) => bloom.add_to(picture),
+            None => self.bloom = None,
+        }
+        self.overlay.paint(picture);
+        self.frames += 1;
+        Ok(Submitted { frame: self.frames, shown: true })
+    }
+
+    fn kept_shadows(&self) -> u64 {
+        self.shadows.token
+    }
+
+    fn progress(&mut self) -> Progress {
+        Progress { completed: self.frames, culled: None }
+    }
+}
+
+/// Contents of a picture.
+struct Scene<'a> {
+    passes: &'a Passes<'a, SoftGeometry>,
+    materials: &'a [SoftMaterial],
+    textures: &'a Textures,
+}
+
+impl Scene<'_> {
+    /// Whether anything may emit light.
+    fn emits(&self) -> bool {
+        self.textures.set.emits() || self.materials.iter().any(SoftMaterial::emits)
+    }
+
+    /// Draws the scene, without the light that meshes hide.
+    fn draw(
+        &self,
+        target: &mut Target,
+        (frame, hidden): (&Frame, Option<Hidden<'_>>),
+        (bins, triangle_bins): (&mut Vec<Bins>, &mut Vec<TriangleBins>),
+    ) {
+        let Self { passes, materials, textures } = *self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
-        let shader = Shader::new(frame, materials, [width, height]).with_shadows(light);
+        let shader = Shader::new(frame, materials, [width, height]).with_shadows(hidden);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {
@@ -269,7 +323,7 @@ impl Device for SoftDevice {
         });
         let triangles = TriangleStage::new(frame, &viewport, textures);
         let lamp = Lamp::new(frame);
-        let light = (&shader, &lamp, &*textures);
+        let light = (&shader, &lamp, textures);
         triangles.rasterise(passes.opaque, triangle_bins, |bins| {
             target.draw_triangles(bins, &viewport, light);
         });
@@ -285,17 +339,6 @@ impl Device for SoftDevice {
                 target.blend_triangles(bins, &viewport, light);
             });
         }
-        overlay.paint(target.finish());
-        *frames += 1;
-        Ok(Submitted { frame: *frames, shown: true })
-    }
-
-    fn kept_shadows(&self) -> u64 {
-        self.shadows.token
-    }
-
-    fn progress(&mut self) -> Progress {
-        Progress { completed: self.frames, culled: None }
     }
 }
 

@@ -191,6 +191,11 @@ impl TextureSet {
         self.0.corners.is_empty()
     }
 
+    /// Whether a material emits light.
+    pub(crate) fn emits(&self) -> bool {
+        !self.is_empty() && self.0.materials.iter().any(|material| material.emissive != [0; 3])
+    }
+
     /// Whether the sets are clones of each other without a change, or both empty. Compares no contents.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || (self.is_empty() && other.is_empty())

@@ -24,6 +24,9 @@ pub struct View {
     /// changes only [ambient](Atmosphere::ambient) light, under a cover within some 200 voxels of the
     /// camera.
     pub sky_light: bool,
+    /// Whether light spreads around surfaces that emit light, by up to some 60 pixels. Nearer surfaces
+    /// hide it. Costs nothing if no material emits light.
+    pub bloom: bool,
     /// Skip face directions that point away from the camera. Ignored by the naive renderer.
     pub mask_back_faces: bool,
     /// Skip meshes outside the view frustum.
@@ -34,8 +37,8 @@ pub struct View {
 }
 
 impl View {
-    /// Creates a view with all optimizations on and the default atmosphere, without shadows. Covers
-    /// do not hide the sky.
+    /// Creates a view with all optimizations on and the default atmosphere, without shadows and bloom.
+    /// Covers do not hide the sky.
     pub fn new(camera: Camera) -> Self {
         Self {
             camera,
@@ -45,6 +48,7 @@ impl View {
             fade_far: false,
             shadows: false,
             sky_light: false,
+            bloom: false,
             mask_back_faces: true,
             cull_frustum: true,
             sort_opaque: true,

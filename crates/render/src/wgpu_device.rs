@@ -10,6 +10,7 @@
 
 mod adapter;
 mod attachments;
+mod bloom;
 mod cull;
 mod encode;
 mod geometry;

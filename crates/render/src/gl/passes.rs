@@ -47,6 +47,8 @@ pub(super) struct Painter {
     /// `None` without textures.
     textures: Option<Buffer>,
     texture_set: TextureSet,
+    /// Whether a material of the table emits light.
+    emits: bool,
     /// The shared index pattern.
     pub(super) pattern: Buffer,
     vertices: VertexArray,
@@ -75,6 +77,7 @@ impl Painter {
             materials,
             textures,
             texture_set,
+            emits: false,
             pattern,
             vertices,
             triangles,
@@ -84,6 +87,7 @@ impl Painter {
 
     pub(super) fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.materials = material_buffer(&self.context, materials)?;
+        self.emits = materials.iter().any(|material| material.emission != 0);
         Ok(())
     }
 
@@ -99,6 +103,11 @@ impl Painter {
         self.textures = (!bytes.is_empty()).then(filled).transpose()?;
         self.texture_set = set.clone();
         Ok(())
+    }
+
+    /// Whether anything may emit light.
+    pub(super) fn emits(&self) -> bool {
+        self.emits || self.texture_set.emits()
     }
 
     fn needs(&self, frame: &Frame, maps: MapKinds) -> Needs {
@@ -125,14 +134,42 @@ impl Painter {
         (frame, passes): (&Frame, &Passes<'_, GlGeometry>),
     ) {
         self.bind_frame(gl, range);
-        let mut commands = passes.indirect.then_some(range.offset_bytes + commands_bytes);
-        let is_wired = frame.quad_style() == QuadStyle::Wired;
+        let commands = passes.indirect.then_some(range.offset_bytes + commands_bytes);
         let needs = self.needs(frame, passes.shadows.map(ShadowPass::kinds).unwrap_or_default());
+        self.paint_scene(gl, passes, commands, (needs, true));
+    }
+
+    /// Draws all passes without the sky to the bound target, with the bound frame of emitted light,
+    /// after [`prepare`](Self::prepare) for it. `commands` is the offset of the commands in the bound
+    /// indirect buffer if the batches are drawn indirectly.
+    pub(super) fn paint_emitted(
+        &self,
+        gl: &Gl,
+        passes: &Passes<'_, GlGeometry>,
+        commands: Option<u64>,
+    ) {
+        let (maps, has_textures) = (MapKinds::default(), self.textures.is_some());
+        let needs = Needs { style: QuadStyle::Plain, maps, has_textures };
+        self.paint_scene(gl, passes, commands, (needs, false));
+    }
+
+    fn paint_scene(
+        &self,
+        gl: &Gl,
+        passes: &Passes<'_, GlGeometry>,
+        mut commands: Option<u64>,
+        (needs, has_sky): (Needs, bool),
+    ) {
+        let is_wired = needs.style == QuadStyle::Wired;
         let (QuadPrograms { opaque, blended }, cubes) = self.programs.of_quads(needs);
         let of_triangles = (BufferKind::Vertices, self.programs.of_triangles(needs));
         let solid = [(BufferKind::Quads, opaque), (BufferKind::Cubes, cubes), of_triangles];
         self.paint_batches(gl, (&solid, passes.opaque), (is_wired, &mut commands));
-        self.paint_sky(gl);
+        if has_sky {
+            self.paint_sky(gl);
+        } else {
+            write_depth(gl, false);
+        }
         if !passes.blended.is_empty() {
             let blended = [(BufferKind::Quads, blended), of_triangles];
             set_blending(gl, true);
@@ -186,11 +223,9 @@ impl Painter {
         use_program(gl, &self.programs.sky);
         // No vertex array is bound if no mesh was drawn.
         self.no_vertices.bind(gl);
+        write_depth(gl, false);
         // SAFETY: `gl` is of the context that is current; the sky's corners need no buffers.
-        unsafe {
-            gl.DepthMask(gl::FALSE);
-            gl.DrawArrays(gl::TRIANGLES, 0, 3);
-        }
+        unsafe { gl.DrawArrays(gl::TRIANGLES, 0, 3) };
     }
 
     /// Binds the frame's data for all programs, and sets the drawing state.
@@ -260,6 +295,26 @@ fn material_buffer(
 pub(super) fn use_program(gl: &Gl, program: &Program) {
     // SAFETY: `gl` is of the context that is current, in which the program is.
     unsafe { gl.UseProgram(program.name()) };
+}
+
+fn write_depth(gl: &Gl, writes: bool) {
+    // SAFETY: `gl` is of the context that is current.
+    unsafe { gl.DepthMask(if writes { gl::TRUE } else { gl::FALSE }) };
+}
+
+/// Binds a part of a range as uniforms: its offset and size in bytes.
+pub(super) fn bind_uniforms(
+    gl: &Gl,
+    binding: GLuint,
+    range: &UploadRange,
+    (offset, size): (u64, usize),
+) {
+    let offset = (range.offset_bytes + offset) as GLintptr;
+    // SAFETY: `gl` is of the context that is current, in which the buffer is.
+    unsafe {
+        let (buffer, size) = (range.buffer.name(), size as GLsizeiptr);
+        gl.BindBufferRange(gl::UNIFORM_BUFFER, binding, buffer, offset, size);
+    }
 }
 
 fn set_culling(gl: &Gl, culls: bool) {

@@ -6,7 +6,7 @@ use super::{
     COMMANDS_BYTES, GlDevice, GlGeometry,
     bindings::{self as gl, Gl, types::*},
     context::Context,
-    passes::{FRAME_BINDING, Painter},
+    passes::{FRAME_BINDING, Painter, bind_uniforms},
     program::{CasterPrograms, Program},
     upload::UploadRange,
 };
@@ -14,7 +14,7 @@ use crate::{
     buffers::BufferKind,
     error::RenderError,
     frame::Frame,
-    passes::ShadowPass,
+    passes::{Passes, ShadowPass},
     shadows::{MAX_CASCADES, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
 };
 
@@ -56,9 +56,9 @@ impl GlDevice {
         &mut self,
         gl: &Gl,
         range: &UploadRange,
-        shadows: Option<(&ShadowPass<'_, GlGeometry>, Option<u64>)>,
+        passes: Option<&Passes<'_, GlGeometry>>,
     ) -> Result<(), RenderError> {
-        let Some((pass, commands)) = shadows else {
+        let Some((passes, pass)) = passes.and_then(|passes| Some((passes, passes.shadows?))) else {
             self.shadows = None;
             return Ok(());
         };
@@ -69,7 +69,10 @@ impl GlDevice {
         self.staging.flush(gl)?;
         let maps = ShadowMaps::prepare(&mut self.shadows, &self.context, pass)?;
         self.painter.bind_frame(gl, range);
-        let commands = commands.map(|at| range.offset_bytes + COMMANDS_BYTES + at);
+        // The commands of the maps follow those of the scene.
+        let of_scene = passes.scene_batches().map(|batch| size_of_val(batch.commands) as u64);
+        let commands = range.offset_bytes + COMMANDS_BYTES + of_scene.sum::<u64>();
+        let commands = passes.indirect.then_some(commands);
         maps.draw(gl, (pass, &self.painter), (&data, &own), commands);
         maps.token = pass.token;
         Ok(())
@@ -231,15 +234,6 @@ impl ShadowMaps {
         bind_uniforms(gl, SHADOW_BINDING, range, (0, size_of::<ShadowFrame>()));
         self.cascades.iter().for_each(|maps| maps.bind(gl, CASCADES_UNIT));
         self.sky.iter().for_each(|maps| maps.bind(gl, SKY_UNIT));
-    }
-}
-
-fn bind_uniforms(gl: &Gl, binding: GLuint, range: &UploadRange, (offset, size): (u64, usize)) {
-    let offset = (range.offset_bytes + offset) as GLintptr;
-    // SAFETY: `gl` is of the context that is current, in which the buffer is.
-    unsafe {
-        let (buffer, size) = (range.buffer.name(), size as GLsizeiptr);
-        gl.BindBufferRange(gl::UNIFORM_BUFFER, binding, buffer, offset, size);
     }
 }
 

@@ -120,6 +120,22 @@ impl Target {
         unsafe { gl.BindFramebuffer(gl::FRAMEBUFFER, self.picture()) };
     }
 
+    /// Computes the pixels from their samples, and stores them in another framebuffer of this size.
+    pub(super) fn resolve_to(&self, gl: &Gl, framebuffer: GLuint) {
+        let [width, height] = self.size.map(|side| side as GLint);
+        copy(gl, [self.framebuffer, framebuffer], [0, 0, width, height]);
+    }
+
+    /// Binds the finished picture as the target.
+    pub(super) fn bind_picture(&self, gl: &Gl) {
+        let [width, height] = self.size.map(|side| side as GLsizei);
+        // SAFETY: `gl` is of the context that is current, in which the framebuffer is.
+        unsafe {
+            gl.BindFramebuffer(gl::FRAMEBUFFER, self.picture());
+            gl.Viewport(0, 0, width, height);
+        }
+    }
+
     /// Copies the picture to the window's back buffer.
     pub(super) fn copy_to_window(&self, gl: &Gl) {
         let [width, height] = self.size.map(|side| side as GLint);

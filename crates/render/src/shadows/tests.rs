@@ -21,16 +21,16 @@ use crate::{
     TriangleVertex,
 };
 
-const SIZE: [u32; 2] = [256, 192];
+pub(crate) const SIZE: [u32; 2] = [256, 192];
 /// Material of each colour: stone, grass, glass.
 const PALETTE: [[u8; 4]; 3] = [[190, 180, 170, 255], [90, 160, 70, 255], [90, 120, 230, 110]];
 
 /// Voxels of one material, at positions from 0 to 63.
 #[derive(Clone, Default)]
-struct Voxels(std::collections::BTreeSet<[i32; 3]>);
+pub(crate) struct Voxels(std::collections::BTreeSet<[i32; 3]>);
 
 impl Voxels {
-    fn filled(low: [i32; 3], size: [i32; 3]) -> Self {
+    pub(crate) fn filled(low: [i32; 3], size: [i32; 3]) -> Self {
         let mut all = Self::default();
         for x in 0..size[0] {
             for y in 0..size[1] {
@@ -41,7 +41,7 @@ impl Voxels {
     }
 
     /// A floor with blocks and towers on it.
-    fn city(seed: u64) -> Self {
+    pub(crate) fn city(seed: u64) -> Self {
         let (mut random, mut city) = (Random::new(seed), Self::filled([0; 3], [40, 1, 40]));
         for _ in 0..24 {
             let [x, z] = [(); 2].map(|()| random.below(36));
@@ -66,11 +66,11 @@ impl Voxels {
         (quads, counts)
     }
 
-    fn insert(&self, renderer: &mut dyn Renderer, origin: [i32; 3]) -> MeshId {
+    pub(crate) fn insert(&self, renderer: &mut dyn Renderer, origin: [i32; 3]) -> MeshId {
         self.insert_in(renderer, (origin, 0), (0, Layer::Opaque))
     }
 
-    fn insert_in(
+    pub(crate) fn insert_in(
         &self,
         renderer: &mut dyn Renderer,
         (origin, level): ([i32; 3], u32),
@@ -114,12 +114,12 @@ fn of_device<D: Device + 'static>(mut device: impl FnMut() -> D) -> Vec<Box<dyn 
     all
 }
 
-fn soft() -> Vec<Box<dyn Renderer>> {
+pub(crate) fn soft() -> Vec<Box<dyn Renderer>> {
     of_device(|| SoftDevice::new(SIZE[0], SIZE[1]).unwrap())
 }
 
 /// Every renderer on every GPU device that can be opened.
-fn on_gpus(test: &str) -> Vec<Box<dyn Renderer>> {
+pub(crate) fn on_gpus(test: &str) -> Vec<Box<dyn Renderer>> {
     let mut all = Vec::new();
     let [width, height] = SIZE;
     #[cfg(feature = "wgpu")]
@@ -149,13 +149,13 @@ fn view(from: [f64; 3], hour: f32) -> View {
     View { atmosphere, shadows: true, ..View::new(camera) }
 }
 
-fn picture(renderer: &mut dyn Renderer, view: &View) -> Image {
+pub(crate) fn picture(renderer: &mut dyn Renderer, view: &View) -> Image {
     renderer.draw(view).unwrap();
     renderer.read_image().unwrap()
 }
 
 /// The colour of a picture at a point of the world.
-fn at(image: &Image, view: &View, point: [f64; 3]) -> [u8; 4] {
+pub(crate) fn at(image: &Image, view: &View, point: [f64; 3]) -> [u8; 4] {
     let [width, height] = [image.width(), image.height()].map(f64::from);
     let relative = (DVec3::from(point) - view.camera.position).as_vec3();
     let clip = view.camera.clip_from_relative((width / height) as f32) * relative.extend(1.0);
@@ -164,7 +164,7 @@ fn at(image: &Image, view: &View, point: [f64; 3]) -> [u8; 4] {
 }
 
 /// A floor of one quad at height 1.
-fn floor(renderer: &mut dyn Renderer) {
+pub(crate) fn floor(renderer: &mut dyn Renderer) {
     let quad = [Quad::new([0, 0, 0], [64, 64], Face::PosY, 0)];
     let draw_data = DrawData { extent: 64, ..DrawData::default() };
     let (counts, layer) = ([0, 0, 0, 0, 1, 0], Layer::Opaque);

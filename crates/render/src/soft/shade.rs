@@ -39,6 +39,11 @@ impl SoftMaterial {
         let emission = f32::from(look.emission) / f32::from(u8::MAX);
         Self { faces: look.faces.map(unpacked), emission }
     }
+
+    /// Whether the material emits light.
+    pub(super) fn emits(&self) -> bool {
+        self.emission != 0.0
+    }
 }
 /// Normals of face directions, in the order of [`drystone_mesh::Face::ALL`].
 const NORMALS: [Vec3A; 6] =
@@ -167,7 +172,7 @@ impl<'a> Shader<'a> {
             (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)
         } else {
             let uv = facet.pixel_uv(place, shares, self.pixel_steps);
-            textures.surface(facet.material, color, &uv)?.lit(light)
+            textures.surface(facet.material, color, &uv)?.lit(light, self.frame.unlit_light)
         };
         let seen = match &self.wire {
             Some(wire) => wire.over_triangle(lit, facet.edges(shares), self.relative(at, depth)),

@@ -48,9 +48,9 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// Returns the colour in this light.
-    pub(super) fn lit(&self, light: Vec3A) -> Vec4 {
-        let light = if self.is_unlit { Vec3A::ONE } else { light };
+    /// Returns the colour in this light, or in that on unlit materials.
+    pub(super) fn lit(&self, light: Vec3A, unlit_light: f32) -> Vec4 {
+        let light = if self.is_unlit { Vec3A::splat(unlit_light) } else { light };
         let lit = (Vec3A::from_vec4(self.color) * light).min(Vec3A::ONE);
         (lit + Vec3A::from_vec4(self.emissive)).min(Vec3A::ONE).extend(self.color.w)
     }

@@ -26,6 +26,17 @@ struct FarthestDepth {
     group: wgpu::BindGroup,
 }
 
+/// Part of the scene that a pass draws, which determines its load and store operations.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// All draws.
+    Whole,
+    /// The first half, whose depth is needed afterwards.
+    First,
+    /// The second half.
+    Second,
+}
+
 impl Attachments {
     pub(super) fn new(
         device: &wgpu::Device,
@@ -75,6 +86,32 @@ impl Attachments {
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, group, &[]);
         pass.draw(0..3, 0..1);
+    }
+}
+
+impl Part {
+    pub(super) const fn is_last(self) -> bool {
+        !matches!(self, Self::First)
+    }
+
+    /// Operations for colours. The last part of a frame stores them by `last_store`.
+    pub(super) fn color_operations(
+        self,
+        last_store: wgpu::StoreOp,
+    ) -> wgpu::Operations<wgpu::Color> {
+        let load = wgpu::LoadOp::Clear(wgpu::Color::BLACK);
+        let store = if self.is_last() { last_store } else { wgpu::StoreOp::Store };
+        wgpu::Operations { load, store }
+    }
+
+    pub(super) const fn depth_operations(self) -> wgpu::Operations<f32> {
+        // Depth is reversed: 0 is the farthest.
+        let load = wgpu::LoadOp::Clear(0.0);
+        let store = match self {
+            Self::First => wgpu::StoreOp::Store,
+            _ => wgpu::StoreOp::Discard,
+        };
+        wgpu::Operations { load, store }
     }
 }
 

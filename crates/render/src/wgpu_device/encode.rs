@@ -4,6 +4,7 @@ use drystone_wgpu::{CullList, parts::CallSource};
 
 use super::{
     WgpuDevice, WgpuGeometry,
+    attachments::Part,
     cull::{self, PictureCuller},
     pipelines::{Attachment, Pipelines, QuadPipelines, WIRED_STORAGE_BUFFERS},
     wired::WiredDraws,
@@ -19,23 +20,25 @@ use crate::{
 
 /// Contents of one frame.
 #[derive(Clone)]
-struct Contents<'a> {
-    passes: &'a Passes<'a, WgpuGeometry>,
+pub(super) struct Contents<'a> {
+    pub(super) passes: &'a Passes<'a, WgpuGeometry>,
     /// Style of quads.
-    style: QuadStyle,
+    pub(super) style: QuadStyle,
     /// Group with the frame.
-    group: wgpu::BindGroup,
+    pub(super) group: wgpu::BindGroup,
+    /// Whether the sky is drawn.
+    pub(super) has_sky: bool,
     /// Buffer and offset in bytes of the commands of all batches, one after another; `None` if each
     /// command is a call.
-    commands: Option<(wgpu::Buffer, u64)>,
+    pub(super) commands: Option<(wgpu::Buffer, u64)>,
     /// Whether such a call has the GPU read its number of commands. If one call of a frame does,
     /// all must. Mesa's software driver (22.3) also uses the number that it has read for one call
     /// for the calls after it, and skips their commands.
-    counted: bool,
+    pub(super) counted: bool,
 }
 
 /// Offsets of the next indirect call's data in the buffer of the commands.
-struct Cursor {
+pub(super) struct Cursor {
     commands_bytes: u64,
     count_bytes: u64,
     /// Number of the next draw with lines.
@@ -44,7 +47,7 @@ struct Cursor {
 
 impl Cursor {
     /// Creates the cursor before the first batch.
-    fn new(contents: &Contents<'_>) -> Self {
+    pub(super) fn new(contents: &Contents<'_>) -> Self {
         let commands_bytes =
             contents.commands.as_ref().map_or(0, |(_, offset_bytes)| *offset_bytes);
         let all = contents.passes.batches().map(|batch| size_of_val(batch.commands) as u64);
@@ -53,21 +56,10 @@ impl Cursor {
     }
 
     /// Moves behind a batch.
-    fn skip(&mut self, batch: &Batch<'_, WgpuGeometry>) {
+    pub(super) fn skip(&mut self, batch: &Batch<'_, WgpuGeometry>) {
         self.commands_bytes += size_of_val(batch.commands) as u64;
         self.count_bytes += size_of::<u32>() as u64;
     }
-}
-
-/// Part of the scene that a pass draws, which determines its load and store operations.
-#[derive(Clone, Copy)]
-enum Part {
-    /// All draws.
-    Whole,
-    /// The first half, whose depth is needed afterwards.
-    First,
-    /// The second half.
-    Second,
 }
 
 impl WgpuDevice {
@@ -125,7 +117,10 @@ impl WgpuDevice {
         }
         self.per_frame.write(&self.opened, frame)?;
         let commands = if indirect { Some(self.upload(passes, counted)?) } else { None };
-        let contents = Contents { passes, style, group, commands, counted };
+        let bloom = (passes.bloom, is_renewed);
+        self.per_frame.prepare_bloom((&self.opened, &self.target), &frame.emitted(), bloom)?;
+        let has_sky = self.target.has_sky();
+        let contents = Contents { passes, style, group, has_sky, commands, counted };
         match self.target.take_encoder() {
             Some(mut encoder) => {
                 let encoded = self.encode(&mut encoder, &canvas.color, &contents);
@@ -166,32 +161,6 @@ impl WgpuDevice {
             }
         }
         Ok(is_renewed)
-    }
-
-    /// Encodes the shadow maps that have changed. Their batches come after those of the picture.
-    fn encode_shadows(&self, encoder: &mut wgpu::CommandEncoder, contents: &Contents<'_>) {
-        let maps = self.per_frame.shadows.as_ref();
-        let (Some(maps), Some(drawn)) = (maps, contents.passes.shadows) else { return };
-        let mut cursor = Cursor::new(contents);
-        contents.passes.scene_batches().for_each(|batch| cursor.skip(batch));
-        for cascade in &drawn.redrawn {
-            let Some((view, group)) = maps.layer(cascade.layer) else { continue };
-            let load = wgpu::LoadOp::Clear(0.0);
-            let depth_ops = Some(wgpu::Operations { load, store: wgpu::StoreOp::Store });
-            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-                label: Some("shadow map"),
-                depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                    view,
-                    depth_ops,
-                    stencil_ops: None,
-                }),
-                ..Default::default()
-            });
-            pass.set_bind_group(0, group, &[]);
-            let plain = Contents { style: QuadStyle::Plain, ..contents.clone() };
-            let layer = (&maps.pipelines()[..], &cascade.batches[..]);
-            self.encode_layer(&mut pass, layer, &plain, &mut cursor);
-        }
     }
 
     /// Uploads the commands of all batches. Counted calls also need the numbers of commands. Returns
@@ -269,23 +238,38 @@ impl WgpuDevice {
         canvas: &wgpu::TextureView,
         contents: &Contents<'_>,
     ) -> Result<(), RenderError> {
-        self.encode_shadows(encoder, contents);
+        let emitted = |device: &Self, encoder: &mut _, part| match &device.per_frame.bloom {
+            Some(bloom) => bloom.encode_emitted(device, encoder, (contents, part)),
+            None => Ok(()),
+        };
+        if let Some(maps) = &self.per_frame.shadows {
+            maps.encode(encoder, self, contents);
+        }
         match (contents.passes.culled, &self.culler) {
             (Some(culled), Some(culler)) => {
                 culler.encode(encoder, CullList::Known)?;
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::First);
                 culler.draw(&mut pass, culled, CullList::Known)?;
                 drop(pass);
+                emitted(self, encoder, Part::First)?;
                 self.target.encode_depth_for_culling(encoder);
                 culler.encode(encoder, CullList::New)?;
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::Second);
                 culler.draw(&mut pass, culled, CullList::New)?;
-                self.encode_batches(&mut pass, contents);
+                self.encode_batches(&mut pass, contents, &self.pipelines);
+                drop(pass);
+                emitted(self, encoder, Part::Second)?;
             }
             _ => {
                 let mut pass = self.begin_pass(encoder, canvas, contents, Part::Whole);
-                self.encode_batches(&mut pass, contents);
+                self.encode_batches(&mut pass, contents, &self.pipelines);
+                drop(pass);
+                emitted(self, encoder, Part::Whole)?;
             }
+        }
+        if let Some(bloom) = &mut self.per_frame.bloom {
+            let attachment = self.target.canvas_attachment();
+            bloom.encode_glow((&self.opened, attachment), encoder, canvas);
         }
         if let Some(overlay) = &mut self.overlay {
             let attachment = self.target.canvas_attachment();
@@ -334,21 +318,26 @@ impl WgpuDevice {
     }
 
     /// Encodes opaque batches, sky, blended batches.
-    fn encode_batches(&self, pass: &mut wgpu::RenderPass<'_>, contents: &Contents<'_>) {
+    pub(super) fn encode_batches(
+        &self,
+        pass: &mut wgpu::RenderPass<'_>,
+        contents: &Contents<'_>,
+        pipelines: &Pipelines,
+    ) {
         let passes = contents.passes;
         let mut cursor = Cursor::new(contents);
-        let Pipelines { sky, .. } = &self.pipelines;
+        let Pipelines { sky, .. } = pipelines;
         let (is_wired, has_textures) =
             (contents.style == QuadStyle::Wired, self.per_frame.has_textures());
-        let [triangles, blended_triangles] = self.pipelines.of_triangles(is_wired, has_textures);
-        let QuadPipelines { opaque, blended, cubes } = self.pipelines.of_quads(contents.style);
+        let [triangles, blended_triangles] = pipelines.of_triangles(is_wired, has_textures);
+        let QuadPipelines { opaque, blended, cubes } = pipelines.of_quads(contents.style);
         let solid = [
             (BufferKind::Quads, opaque),
             (BufferKind::Cubes, cubes),
             (BufferKind::Vertices, triangles),
         ];
         self.encode_layer(pass, (&solid, passes.opaque), contents, &mut cursor);
-        if self.target.has_sky() {
+        if contents.has_sky {
             pass.set_pipeline(sky);
             pass.draw(0..3, 0..1);
         }
@@ -358,7 +347,7 @@ impl WgpuDevice {
         }
     }
 
-    fn encode_layer(
+    pub(super) fn encode_layer(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
         (pipelines, batches): (&[(BufferKind, &wgpu::RenderPipeline)], &[Batch<'_, WgpuGeometry>]),
@@ -423,27 +412,4 @@ fn check(batch: &Batch<'_, WgpuGeometry>) -> Result<(), RenderError> {
     }
     let quads = geometry.kind.pattern_quads(geometry.capacity);
     batch.check(quads, geometry.slot_capacity())
-}
-
-impl Part {
-    const fn is_last(self) -> bool {
-        !matches!(self, Self::First)
-    }
-
-    /// Operations for colours. The last part of a frame stores them by `last_store`.
-    fn color_operations(self, last_store: wgpu::StoreOp) -> wgpu::Operations<wgpu::Color> {
-        let load = wgpu::LoadOp::Clear(wgpu::Color::BLACK);
-        let store = if self.is_last() { last_store } else { wgpu::StoreOp::Store };
-        wgpu::Operations { load, store }
-    }
-
-    const fn depth_operations(self) -> wgpu::Operations<f32> {
-        // Depth is reversed: 0 is the farthest.
-        let load = wgpu::LoadOp::Clear(0.0);
-        let store = match self {
-            Self::First => wgpu::StoreOp::Store,
-            _ => wgpu::StoreOp::Discard,
-        };
-        wgpu::Operations { load, store }
-    }
 }

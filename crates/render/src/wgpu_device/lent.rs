@@ -79,7 +79,8 @@ impl WgpuDevice {
 
 impl PoolRenderer<WgpuDevice> {
     /// Encodes a picture of a view into the caller's textures, with the caller's encoder. The overlay
-    /// is drawn over it. The caller submits the encoder. Several pictures can be encoded before one
+    /// is drawn over it. [Bloom](View::bloom) is added to the colours; what the caller has drawn before
+    /// does not hide lights from it. The caller submits the encoder. Several pictures can be encoded before one
     /// submission, also of [`draw`](Renderer::draw). Meshes and overlay must not change between this
     /// call and the submission. Within a translucent mesh whose quads hide each other, all pictures
     /// of one submission have the order of the last.

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use drystone_wgpu::parts::CommandUpload;
 
-use super::{WgpuGeometry, adapter::Opened, pipelines::Pipelines, shadows::ShadowMaps};
+use super::{
+    WgpuGeometry, adapter::Opened, bloom::Bloom, pipelines::Pipelines, shadows::ShadowMaps,
+    target::Target,
+};
 use crate::{
     error::RenderError,
     frame::Frame,
@@ -21,11 +24,15 @@ pub(super) struct PerFrame {
     textures: wgpu::Buffer,
     /// The set of these textures.
     set: TextureSet,
+    /// Whether a material of the table emits light.
+    emits: bool,
     layout: wgpu::BindGroupLayout,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
     /// Created when the first picture that reads maps needs them; freed by one that reads none.
     pub(super) shadows: Option<ShadowMaps>,
+    /// Created when the first picture with bloom needs it.
+    pub(super) bloom: Option<Bloom>,
     /// Whether the last picture was a lent one, which the caller submits later.
     is_lent: bool,
     /// Cloned by each lent picture until it is complete, or dropped with its encoder.
@@ -45,10 +52,12 @@ impl PerFrame {
             materials,
             textures,
             set: TextureSet::default(),
+            emits: false,
             layout,
             group,
             commands,
             shadows: None,
+            bloom: None,
             is_lent: false,
             lent,
         })
@@ -60,6 +69,7 @@ impl PerFrame {
         materials: &[MaterialLook],
     ) -> Result<(), RenderError> {
         self.materials = material_buffer(opened, materials)?;
+        self.emits = materials.iter().any(|material| material.emission != 0);
         self.bind(opened);
         Ok(())
     }
@@ -83,6 +93,40 @@ impl PerFrame {
 
     pub(super) fn has_textures(&self) -> bool {
         !self.set.is_empty()
+    }
+
+    /// Whether anything may emit light.
+    pub(super) fn emits(&self) -> bool {
+        self.emits || self.set.emits()
+    }
+
+    /// Prepares bloom for a picture whose frame of emitted light this is, or frees its textures.
+    /// `is_renewed`: what the last picture reads must not change.
+    ///
+    /// # Errors
+    /// `Device` when the device is out of memory, `Lost`.
+    pub(super) fn prepare_bloom(
+        &mut self,
+        (opened, target): (&Opened, &Target),
+        frame: &Frame,
+        (has_bloom, is_renewed): (bool, bool),
+    ) -> Result<(), RenderError> {
+        if let (true, Some(bloom)) = (is_renewed, &mut self.bloom) {
+            bloom.renew_frame(opened)?;
+        }
+        if !has_bloom || !self.emits() {
+            self.bloom.iter_mut().for_each(Bloom::free_textures);
+            return Ok(());
+        }
+        let mut bloom = match self.bloom.take() {
+            Some(bloom) => bloom,
+            None => Bloom::new(opened, target.format)?,
+        };
+        let group =
+            group(opened, &self.layout, &[&bloom.frame, &self.materials, &self.textures], &[]);
+        bloom.prepare(opened, (frame, group), (target.size(), self.has_textures()))?;
+        self.bloom = Some(bloom);
+        Ok(())
     }
 
     fn bind(&mut self, opened: &Opened) {

@@ -28,6 +28,7 @@ struct Frame {
     ambient: vec3<f32>,
     level_tint: f32,
     face_light: array<vec3<f32>, 6>,
+    unlit_light: f32,
 }
 
 struct DrawData {

@@ -4,8 +4,9 @@ use drystone_mesh::QUAD_WGSL;
 use wgpu::ShaderStages;
 
 use super::{
-    WgpuGeometry,
+    WgpuDevice, WgpuGeometry,
     adapter::Opened,
+    encode::{Contents, Cursor},
     pipelines::{
         DEPTH_FORMAT, SKY_BINDING, SUN_BINDING, depth_state, layout, pipeline_layout, storage,
         uniform,
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     buffers::BufferKind,
     error::RenderError,
-    frame::Frame,
+    frame::{Frame, QuadStyle},
     material_look::MaterialEntry,
     passes::ShadowPass,
     shadows::{MAX_CASCADES, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
@@ -95,6 +96,36 @@ impl ShadowMaps {
             write(buffer, bytemuck::bytes_of(&cascade.frame))?;
         }
         Ok(())
+    }
+
+    /// Encodes the shadow maps that have changed. Their batches come after those of the picture.
+    pub(super) fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        device: &WgpuDevice,
+        contents: &Contents<'_>,
+    ) {
+        let Some(drawn) = contents.passes.shadows else { return };
+        let mut cursor = Cursor::new(contents);
+        contents.passes.scene_batches().for_each(|batch| cursor.skip(batch));
+        for cascade in &drawn.redrawn {
+            let Some((view, group)) = self.layer(cascade.layer) else { continue };
+            let load = wgpu::LoadOp::Clear(0.0);
+            let depth_ops = Some(wgpu::Operations { load, store: wgpu::StoreOp::Store });
+            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("shadow map"),
+                depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                    view,
+                    depth_ops,
+                    stencil_ops: None,
+                }),
+                ..Default::default()
+            });
+            pass.set_bind_group(0, group, &[]);
+            let plain = Contents { style: QuadStyle::Plain, ..contents.clone() };
+            let layer = (&self.pipelines()[..], &cascade.batches[..]);
+            device.encode_layer(&mut pass, layer, &plain, &mut cursor);
+        }
     }
 
     /// The data that pictures read.

@@ -161,7 +161,7 @@ fn lit_surface(
     if (flags & (HAS_OPACITY | MASKED)) != HAS_OPACITY {
         own.a = 1.0;
     }
-    var lit = own;
+    var lit = vec4<f32>(own.rgb * frame.unlit_light, own.a);
     if (flags & UNLIT) == 0u {
         lit = lit_triangle(own, relative, own_normal, is_front);
     }

@@ -27,6 +27,7 @@ layout(std140, binding = 0) uniform Frame {
     vec3 ambient;
     float level_tint;
     vec3 face_light[6];
+    float unlit_light;
 } frame;
 
 // Side of the voxels of a mesh in units; 24 is the highest level.

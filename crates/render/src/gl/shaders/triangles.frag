@@ -60,7 +60,7 @@ void main() {
             discard;
         }
         own.a = (flags & (HAS_OPACITY | MASKED)) == HAS_OPACITY ? own.a : 1.0;
-        own_light = (flags & UNLIT) != 0u ? vec3(1.0) : own_light;
+        own_light = (flags & UNLIT) != 0u ? vec3(frame.unlit_light) : own_light;
         emissive = unpackUnorm4x8(textures[material + 2u]).rgb
             * sampled(material + 12u, uv, across, down).rgb;
     }

@@ -1,3 +1,4 @@
+mod bloom;
 mod culled;
 mod sampled;
 mod shadowed;
