@@ -71,11 +71,13 @@ pub enum Action {
     Shadows,
     /// Toggles sky light.
     SkyLight,
+    /// Toggles bloom.
+    Bloom,
     /// Sets the number of samples in each pixel.
     Samples(Samples),
     /// Changes to the next number of samples: 1, 4, 8.
     NextSamples,
-    /// Measures what samples, shadows, sky light and ambient occlusion cost.
+    /// Measures what samples, shadows, sky light, bloom and ambient occlusion cost.
     MeasureCosts,
     /// Sets the hour of the day.
     Hour(f32),

@@ -55,6 +55,8 @@ pub struct Look {
     pub shadows: bool,
     /// Whether covers hide sky light.
     pub sky_light: bool,
+    /// Whether light spreads around surfaces that emit light.
+    pub bloom: bool,
 }
 
 impl Default for Look {
@@ -67,6 +69,7 @@ impl Default for Look {
             occlusion: true,
             shadows: false,
             sky_light: false,
+            bloom: false,
         }
     }
 }
@@ -284,6 +287,7 @@ impl Framed {
             fade_far: options.samples != Samples::One,
             shadows: options.look.shadows,
             sky_light: options.look.sky_light,
+            bloom: options.look.bloom,
             ..View::new(camera)
         }
     }

@@ -126,10 +126,11 @@ const TABLE: &[KeyRow] = &[
     KeyRow::both("N", "wireframe: the edges of quads or triangles", &[("KeyN", Action::Wire)]),
     KeyRow::both("U", "shadows of the sun", &[("KeyU", Action::Shadows)]),
     KeyRow::both("I", "sky light: caves and rooms are dark", &[("KeyI", Action::SkyLight)]),
+    KeyRow::both("Y", "bloom: light spreads around lights", &[("KeyY", Action::Bloom)]),
     KeyRow::both("J", "samples in each pixel: 1, 4, 8", &[("KeyJ", Action::NextSamples)]),
     KeyRow::both(
         "V",
-        "measure what samples, shadows, sky light and ambient occlusion cost",
+        "measure what samples, shadows, sky light, bloom and ambient occlusion cost",
         &[("KeyV", Action::MeasureCosts)],
     ),
     KeyRow::both(

@@ -170,7 +170,7 @@ impl DetailArgs {
     }
 }
 
-/// Options for haze, time of day, tint, wireframe, shadows and sky light.
+/// Options for haze, time of day, tint, wireframe, shadows, sky light and bloom.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LookArgs {
     /// Distance at which haze hides everything, in voxels or the model's units, or off. The default
@@ -192,6 +192,9 @@ pub(crate) struct LookArgs {
     /// Sky light: caves and rooms are dark (default: on; in a window, on if a GPU draws)
     #[arg(long, value_enum, value_name = "on|off")]
     pub(crate) sky_light: Option<Switch>,
+    /// Bloom: light spreads around materials that emit light (default: off)
+    #[arg(long, value_enum, value_name = "on|off")]
+    pub(crate) bloom: Option<Switch>,
 }
 
 impl LookArgs {
@@ -200,8 +203,9 @@ impl LookArgs {
         let tint_levels = self.tint == Some(Tint::Levels);
         let is_on = |switch: Option<Switch>| switch.is_none_or(|it| it == Switch::On);
         let (shadows, sky_light) = (is_on(self.shadows), is_on(self.sky_light));
+        let bloom = self.bloom == Some(Switch::On);
         let Self { haze, hour, wire, .. } = *self;
-        Look { haze, hour, tint_levels, wire, occlusion, shadows, sky_light }
+        Look { haze, hour, tint_levels, wire, occlusion, shadows, sky_light, bloom }
     }
 
     /// Returns the options that describe a look.
@@ -209,11 +213,12 @@ impl LookArgs {
         let tint = look.tint_levels.then_some(Tint::Levels);
         let switch = |is_on| Some(if is_on { Switch::On } else { Switch::Off });
         let (shadows, sky_light) = (switch(look.shadows), switch(look.sky_light));
-        Self { haze: look.haze, hour: look.hour, tint, wire: look.wire, shadows, sky_light }
+        let (haze, hour, wire, bloom) = (look.haze, look.hour, look.wire, switch(look.bloom));
+        Self { haze, hour, tint, wire, shadows, sky_light, bloom }
     }
 }
 
-/// Values of `--shadows` and `--sky-light`.
+/// Values of `--shadows`, `--sky-light` and `--bloom`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
     On,

@@ -62,13 +62,15 @@ impl CameraControl {
         (self.framed, self.clear_air) = (framed, framed.clear_air(&self.options));
     }
 
-    /// Copies the number of samples, the shadows and sky light of another session.
+    /// Copies the number of samples, the shadows, sky light and bloom of another session.
     pub(super) fn copy_quality(&mut self, other: &Self) {
         self.set_samples(other.options.samples);
         self.view.shadows = other.view.shadows;
         self.options.look.shadows = other.view.shadows;
         self.view.sky_light = other.view.sky_light;
         self.options.look.sky_light = other.view.sky_light;
+        self.view.bloom = other.view.bloom;
+        self.options.look.bloom = other.view.bloom;
     }
 
     /// Copies the camera of another session. One that walks there flies here.
@@ -134,6 +136,10 @@ impl CameraControl {
             Action::SkyLight => {
                 view.sky_light ^= true;
                 options.look.sky_light = view.sky_light;
+            }
+            Action::Bloom => {
+                view.bloom ^= true;
+                options.look.bloom = view.bloom;
             }
             Action::Hour(hour) => {
                 view.atmosphere = view.atmosphere.with_hour(hour);

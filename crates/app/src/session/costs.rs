@@ -1,4 +1,4 @@
-//! Costs of samples, shadows, sky light and ambient occlusion, measured with pictures of the current view.
+//! Costs of samples, shadows, sky light, bloom and ambient occlusion, measured with pictures of the current view.
 //!
 //! ```text
 //!  begin_round ─► draw_round ─► end_round      a round has pictures of one variant
@@ -25,12 +25,15 @@ pub enum CostSwitch {
     Shadows,
     /// Sky light. Maps that a moving camera draws again are not included.
     SkyLight,
+    /// Bloom. Nothing without materials that emit light.
+    Bloom,
     /// Ambient occlusion in pixels. The quads that meshes have more with it are not included.
     Occlusion,
 }
 
 impl CostSwitch {
-    const ALL: [Self; 4] = [Self::Samples, Self::Shadows, Self::SkyLight, Self::Occlusion];
+    const ALL: [Self; 5] =
+        [Self::Samples, Self::Shadows, Self::SkyLight, Self::Bloom, Self::Occlusion];
 }
 
 /// Times of pictures of one view on one device.
@@ -134,6 +137,10 @@ impl Trial {
                     view.sky_light ^= true;
                     view.sky_light
                 }
+                CostSwitch::Bloom => {
+                    view.bloom ^= true;
+                    view.bloom
+                }
                 // Meshes without ambient occlusion have nothing to darken.
                 CostSwitch::Occlusion if !has_occlusion => continue,
                 CostSwitch::Occlusion => {
@@ -199,7 +206,7 @@ impl Session {
         Ok(())
     }
 
-    /// Copies the number of samples, the shadows and sky light of another session.
+    /// Copies the number of samples, the shadows, sky light and bloom of another session.
     ///
     /// # Errors
     /// If the device is lost.

@@ -27,9 +27,9 @@ use crate::{
 /// Returns the options that a file was `read` with, updated by the switches that were used in the
 /// meantime.
 fn switched(read: SceneOptions, shown: &SceneOptions) -> SceneOptions {
-    let LookArgs { hour, tint, wire, shadows, sky_light, .. } = shown.air;
+    let LookArgs { hour, tint, wire, shadows, sky_light, bloom, .. } = shown.air;
     let tint = tint.filter(|_| read.source.model_path().is_none());
-    let air = LookArgs { hour, tint, wire, shadows, sky_light, ..read.air.clone() };
+    let air = LookArgs { hour, tint, wire, shadows, sky_light, bloom, ..read.air.clone() };
     let DrawingArgs { backend, cull, samples, .. } = shown.drawing;
     let drawing = DrawingArgs { backend, cull, samples, ..read.drawing };
     SceneOptions { drawing, air, ..read }

@@ -1,4 +1,4 @@
-//! Samples, shadows, sky light and ambient occlusion, with their measured costs.
+//! Samples, shadows, sky light, bloom and ambient occlusion, with their measured costs.
 
 use drystone::{CostSwitch, Costs};
 use drystone_render::Samples;
@@ -22,6 +22,7 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     let switches = [
         (("shadows", facts.view.shadows, false), Action::Shadows, CostSwitch::Shadows),
         (("sky light", facts.view.sky_light, false), Action::SkyLight, CostSwitch::SkyLight),
+        (("bloom", facts.view.bloom, false), Action::Bloom, CostSwitch::Bloom),
         (("ambient occlusion", is_occluded, true), Action::Occlusion, CostSwitch::Occlusion),
     ];
     for (it, action, of) in switches {

@@ -119,6 +119,7 @@ fn every_switch_can_be_reached() {
         Action::Tint,
         Action::Shadows,
         Action::SkyLight,
+        Action::Bloom,
         Action::Wire,
         Action::Samples(Samples::One),
         Action::Samples(Samples::Eight),
@@ -178,6 +179,7 @@ fn switches_for_voxels_are_disabled_for_a_model() {
         Action::Cull,
         Action::Shadows,
         Action::SkyLight,
+        Action::Bloom,
         Action::Wire,
     ] {
         assert!(done.contains(&action), "{action:?}");
