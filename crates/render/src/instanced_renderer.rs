@@ -66,7 +66,7 @@ pub use self::{
 /// # Limits
 /// Translucent meshes are stored as quads and drawn farthest first, as in the pool renderer,
 /// because cubes in any order cannot blend. So are opaque meshes of [fine](drystone_mesh::Quad::fine)
-/// quads only; they cast no shadows. Quads with ambient occlusion are refused (`NotCubes`):
+/// quads only. Quads with ambient occlusion are refused (`NotCubes`):
 /// the corners of six faces take 48 bits, and none of a cube's 64 bits is free. Cubes outside the
 /// view frustum are drawn too.
 pub struct InstancedRenderer<D: Device> {
@@ -220,13 +220,20 @@ impl<D: Device> InstancedRenderer<D> {
         self.regions.take_changed(|region| self.shadows.changed(region));
         let plan = self.shadows.plan(view, [width, height], self.device.kept_shadows());
         let plan = plan.as_ref();
-        let blended = self.translucent.batches(&mut self.device, view, &visibility)?;
-        let mut shapes = self.shapes.batches(&mut self.device, view, &visibility)?;
+        let redrawn = plan.map_or(&[][..], |plan| &plan.redrawn);
+        let seen = (view, &visibility);
+        let blended = self.translucent.batches(&mut self.device, seen, &[])?.scene;
+        let mut shapes = self.shapes.batches(&mut self.device, seen, redrawn)?;
         self.segments.prepare(self.cubes.high_water());
         let segments = &self.segments;
         let mut opaque: Vec<Batch<'_, _>> = segments.batches().collect();
-        opaque.append(&mut shapes);
-        let shadows = plan.map(|plan| ShadowPass::new(plan, |_| segments.batches().collect()));
+        opaque.append(&mut shapes.scene);
+        let mut shapes = shapes.casters.into_iter();
+        let shadows = plan.map(|plan| {
+            ShadowPass::new(plan, |_| {
+                segments.batches().chain(shapes.next().unwrap_or_default()).collect()
+            })
+        });
         let (opaque, blended, shadows) = (&opaque, &blended, shadows.as_ref());
         let passes = Passes { opaque, blended, shadows, bloom: view.bloom, ..Passes::default() };
         let Submitted { frame, shown } = self.device.draw(&frame, &passes)?;
@@ -286,7 +293,11 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
         if mesh.layer == Layer::Blended || is_fine {
             let handle = match mesh.layer {
                 Layer::Blended => self.translucent.insert(&mut self.device, mesh)?,
-                Layer::Opaque => self.shapes.insert(&mut self.device, mesh)?,
+                Layer::Opaque => {
+                    let handle = self.shapes.insert(&mut self.device, mesh)?;
+                    self.shadows.changed(&mesh.draw_data);
+                    handle
+                }
             };
             return Ok(MeshId(Owner::Quads(handle, mesh.layer)));
         }
@@ -302,7 +313,10 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
                 self.translucent.replace(&mut self.device, (handle, mesh))
             }
             Own::Quads(handle, Layer::Opaque) => {
-                self.shapes.replace(&mut self.device, (handle, mesh))
+                let old = self.shapes.data(handle);
+                self.shapes.replace(&mut self.device, (handle, mesh))?;
+                old.iter().chain([&mesh.draw_data]).for_each(|data| self.shadows.changed(data));
+                Ok(())
             }
             Own::Cubes(handle) => self
                 .change_own(handle, |own, old| own.replace_mesh(old.region, &mut old.cubes, mesh)),
@@ -329,7 +343,10 @@ impl<D: Device> Renderer for InstancedRenderer<D> {
     fn remove(&mut self, id: MeshId) -> Result<(), RenderError> {
         match self.own(id)? {
             Own::Quads(handle, Layer::Blended) => self.translucent.remove(handle),
-            Own::Quads(handle, Layer::Opaque) => self.shapes.remove(handle),
+            Own::Quads(handle, Layer::Opaque) => {
+                self.shapes.data(handle).iter().for_each(|data| self.shadows.changed(data));
+                self.shapes.remove(handle)
+            }
             Own::Cubes(handle) => {
                 let mesh = self.meshes.remove(handle).ok_or(RenderError::StaleMesh)?;
                 self.remove_mesh(mesh)

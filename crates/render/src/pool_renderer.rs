@@ -29,7 +29,6 @@ pub use buffers::{FlushedBuffers, PoolGeometries, PoolUpload};
 use casters::Casters;
 use config::min_buffer_quads;
 pub use config::{PoolRendererConfig, capacity_for};
-#[cfg(all(test, feature = "wgpu"))]
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
 pub(crate) use sorted_meshes::SortedMeshes;

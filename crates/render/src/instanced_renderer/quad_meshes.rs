@@ -1,5 +1,5 @@
 use drystone_mesh::Quad;
-use drystone_pool::{DrawList, MeshHandle, PoolConfig, PoolStats, VertexPool};
+use drystone_pool::{DrawList, DrawView, MeshHandle, PoolConfig, PoolStats, VertexPool};
 
 use crate::{
     buffers::PATTERN_QUADS,
@@ -8,7 +8,8 @@ use crate::{
     error::RenderError,
     mesh_data::{Layer, MeshData},
     passes::Batch,
-    pool_renderer::{PoolGeometries, PoolUpload, SortedMeshes},
+    pool_renderer::{PoolGeometries, PoolUpload, SortedMeshes, visible_parts},
+    shadows::Redrawn,
     view::View,
     visibility::Visibility,
 };
@@ -20,7 +21,17 @@ pub(super) struct QuadMeshes<G> {
     buffers: PoolGeometries<G>,
     pool: VertexPool<Quad, DrawData>,
     sorted: SortedMeshes,
+    /// Meshes that are drawn into shadow maps, one view for each map.
+    casters: Vec<DrawView>,
     layer: Layer,
+}
+
+/// Batches of a picture.
+pub(super) struct QuadBatches<'a, G> {
+    /// Meshes in view, in order.
+    pub(super) scene: Vec<Batch<'a, G>>,
+    /// Meshes in each shadow map that is drawn.
+    pub(super) casters: Vec<Vec<Batch<'a, G>>>,
 }
 
 impl<G> QuadMeshes<G> {
@@ -29,7 +40,8 @@ impl<G> QuadMeshes<G> {
             .with_max_buffer_elements(max_quads.min(PoolConfig::default().max_buffer_elements))
             .with_pattern_elements(PATTERN_QUADS);
         let (pool, buffers) = (VertexPool::new(config)?, PoolGeometries::default());
-        Ok(Self { buffers, pool, sorted: SortedMeshes::new(DrawList::new()), layer })
+        let (sorted, casters) = (SortedMeshes::new(DrawList::new()), Vec::new());
+        Ok(Self { buffers, pool, sorted, casters, layer })
     }
 
     pub(super) fn insert<D: Device<Geometry = G>>(
@@ -75,26 +87,38 @@ impl<G> QuadMeshes<G> {
         self.pool.frame_submitted(frame);
     }
 
-    /// Batches of the meshes that `view` sees, in order.
+    /// Returns the data of a mesh; `None` if it is stale.
+    pub(super) fn data(&self, handle: MeshHandle) -> Option<DrawData> {
+        self.pool.data(handle).copied()
+    }
+
+    /// Batches of the meshes that `view` sees, in order, and of those in the maps that are drawn.
     ///
     /// # Errors
     /// `Lost`, or `Device` when the device refuses the quads of a mesh in a new order.
     pub(super) fn batches<D: Device<Geometry = G>>(
         &mut self,
         device: &mut D,
-        view: &View,
-        visibility: &Visibility,
-    ) -> Result<Vec<Batch<'_, G>>, RenderError> {
-        let Self { buffers, pool, sorted, layer } = self;
+        (view, visibility): (&View, &Visibility),
+        redrawn: &[Redrawn],
+    ) -> Result<QuadBatches<'_, G>, RenderError> {
+        let Self { buffers, pool, sorted, casters, layer } = self;
         sorted.sort(pool, &mut PoolUpload { device, buffers }, (view, visibility))?;
         let buffers = buffers.flush(device);
         sorted.mask(pool, view, visibility);
+        casters.resize_with(redrawn.len(), DrawView::default);
+        let casters = casters.iter_mut().zip(redrawn).map(|(caster, map)| {
+            let parts = |data: &DrawData| visible_parts(data, map.view(), &map.visibility);
+            caster.mask(&sorted.list, pool, |mesh| parts(mesh));
+            buffers.batches(caster.runs(&sorted.list, pool))
+        });
+        let casters = casters.collect();
         let list = &mut sorted.list;
         match layer {
             Layer::Blended => list.sort(pool, |data| visibility.blend_key(data)),
             Layer::Opaque => list.sort(pool, |data| !visibility.blend_key(data)),
         }
-        Ok(buffers.batches(list.runs(pool)))
+        Ok(QuadBatches { scene: buffers.batches(list.runs(pool)), casters })
     }
 
     /// Number of meshes in the last batches.

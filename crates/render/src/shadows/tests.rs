@@ -3,6 +3,7 @@
 
 mod kept;
 mod rays;
+mod shapes;
 mod sky_light;
 mod surfaces;
 
