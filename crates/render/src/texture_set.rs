@@ -196,6 +196,12 @@ impl TextureSet {
         !self.is_empty() && self.0.materials.iter().any(|material| material.emissive != [0; 3])
     }
 
+    /// Whether a material has holes.
+    pub(crate) fn has_masks(&self) -> bool {
+        let has_mask = |it: &SurfaceMaterial| matches!(it.opacity, Opacity::Mask(_));
+        !self.is_empty() && self.0.materials.iter().any(has_mask)
+    }
+
     /// Whether the sets are clones of each other without a change, or both empty. Compares no contents.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || (self.is_empty() && other.is_empty())

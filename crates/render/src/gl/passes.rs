@@ -110,6 +110,11 @@ impl Painter {
         self.emits || self.texture_set.emits()
     }
 
+    /// Whether a material of triangles has holes.
+    pub(super) fn has_masks(&self) -> bool {
+        self.texture_set.has_masks()
+    }
+
     fn needs(&self, frame: &Frame, maps: MapKinds) -> Needs {
         let has_textures = self.textures.is_some();
         Needs { style: frame.quad_style(), maps, has_textures }

@@ -61,6 +61,8 @@ pub(super) struct CasterPrograms {
     pub(super) quads: Program,
     pub(super) cubes: Program,
     pub(super) triangles: Program,
+    /// Triangles with holes. Created when the first picture needs them.
+    pub(super) masked: Option<Program>,
 }
 
 /// Common beginning of every shader.
@@ -93,6 +95,8 @@ const TRIANGLES_FRAGMENT: &str = concat!(
     include_str!("shaders/textures.glsl"),
     include_str!("shaders/triangles.frag")
 );
+const MASKED_CASTERS: &str =
+    concat!(include_str!("shaders/textures.glsl"), include_str!("shaders/masked_casters.frag"));
 const SKY_VERTEX: &str = include_str!("shaders/sky.vert");
 const SKY_FRAGMENT: &str = include_str!("shaders/sky.frag");
 
@@ -194,7 +198,25 @@ impl CasterPrograms {
             quads: surface("")?,
             cubes: surface("#define CUBES\n")?,
             triangles: Program::new(context, &[FRAME, TRIANGLES_VERTEX], &[CASTER_FRAGMENT])?,
+            masked: None,
         })
+    }
+
+    /// Creates the program for triangles with holes if it is needed, or frees it.
+    pub(super) fn prepare(
+        &mut self,
+        context: &Rc<Context>,
+        has_masks: bool,
+    ) -> Result<(), RenderError> {
+        if has_masks && self.masked.is_none() {
+            let vertex = [FRAME, TEXTURED, TRIANGLES_VERTEX];
+            let program = Program::new(context, &vertex, &[FRAME, TEXTURED, MASKED_CASTERS])?;
+            self.masked = Some(program);
+        }
+        if !has_masks {
+            self.masked = None;
+        }
+        Ok(())
     }
 }
 

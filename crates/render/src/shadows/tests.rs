@@ -2,6 +2,7 @@
 //! the promises of the cache.
 
 mod kept;
+mod masks;
 mod rays;
 mod shapes;
 mod sky_light;

@@ -3,9 +3,10 @@
 use super::{
     SoftGeometry,
     bins::{BAND_ROWS, Bins},
+    facet::Facet,
     memory::zeroed,
     rasterise,
-    shade::Hidden,
+    shade::{Hidden, center},
     sky_light::SkyLight,
     sun::Sun,
     textures::Textures,
@@ -106,34 +107,49 @@ fn draw_map(
     let (viewport, row) = (Viewport::new(side, side), side as usize);
     let stage = VertexStage::new(&pass.frame, true);
     rasterise(pass.batches.iter(), bins, &stage, &viewport, |bins| {
-        draw_bands(map, row, &viewport, |band| {
-            bins.iter().flat_map(move |bins| bins.of_band(band))
-        });
+        let of_band = |band| bins.iter().flat_map(move |bins| bins.of_band(band));
+        draw_bands(map, row, &viewport, |band| of_band(band).map(|it| (it, ())), |_, _| false);
     });
     let stage = TriangleStage::new(&pass.frame, &viewport, textures);
     stage.rasterise(&pass.batches, triangle_bins, |bins| {
-        draw_bands(map, row, &viewport, |band| {
-            bins.iter().flat_map(move |bins| bins.of_band(band)).map(|(it, _)| it)
-        });
+        let of_band = |band| bins.iter().flat_map(move |bins| bins.of_band(band));
+        let is_masked = |facet: &Facet| textures.is_masked(facet.material);
+        let solid = |band| of_band(band).filter(|(_, facet)| !is_masked(facet));
+        draw_bands(map, row, &viewport, solid, |_, _| false);
+        if textures.set.has_masks() {
+            let masked = |band| of_band(band).filter(|(_, facet)| is_masked(facet));
+            let steps = [2.0 / side as f32, -2.0 / side as f32];
+            draw_bands(map, row, &viewport, masked, |facet, [x, y]| {
+                let place = [x * steps[0] - 1.0, y * steps[1] + 1.0];
+                let shares = facet.shares(place);
+                let uv = facet.pixel_uv(place, shares, steps);
+                textures.surface(facet.material, facet.color(shares), &uv).is_none()
+            });
+        }
     });
 }
 
-/// Stores the nearest depth of each texel.
-fn draw_bands<'b, I: Iterator<Item = &'b Triangle>>(
+/// Stores the nearest depth of each texel. `is_hole` returns whether a triangle has a hole at a position
+/// in texels.
+fn draw_bands<'b, T: Copy, I: Iterator<Item = (&'b Triangle, T)>>(
     map: &mut [f32],
     side: usize,
     viewport: &Viewport,
     of_band: impl Fn(usize) -> I + Sync,
+    is_hole: impl Fn(T, [f32; 2]) -> bool + Sync,
 ) {
     let mut bands: Vec<&mut [f32]> = map.chunks_mut(side * BAND_ROWS).collect();
     threads::for_each(&mut bands, |number, band| {
         let first = number * BAND_ROWS;
         let rows = first as i32..(first + band.len() / side) as i32;
-        for triangle in of_band(number) {
+        for (triangle, data) in of_band(number) {
             triangle.spans(viewport, &rows, |span| {
                 let row = (span.y - first) * side;
                 let texels = &mut band[row + span.xs.start..row + span.xs.end];
                 for (i, depth) in (0i32..).zip(texels) {
+                    if is_hole(data, center(span.xs.start + i as usize, span.y)) {
+                        continue;
+                    }
                     *depth = depth.max(span.depth + span.depth_step * i as f32);
                 }
             });

@@ -82,6 +82,11 @@ impl Textures {
         })
     }
 
+    /// Whether a material has holes.
+    pub(super) fn is_masked(&self, material: u32) -> bool {
+        material != 0 && self.word(material) & MASKED != 0
+    }
+
     /// The surface of a pixel; `None` where the material's mask leaves a hole.
     pub(super) fn surface(&self, material: u32, color: Vec4, at: &PixelUv) -> Option<Surface> {
         let flags = self.word(material);

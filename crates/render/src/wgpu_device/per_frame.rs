@@ -163,7 +163,8 @@ impl PerFrame {
             Some(maps) => maps,
             none => none.insert(ShadowMaps::new(opened)?),
         };
-        maps.prepare(opened, pass, is_renewed)?;
+        let textures = (&self.textures, self.set.has_masks());
+        maps.prepare(opened, pass, (&self.materials, textures), is_renewed)?;
         let buffers = [&self.frame, &self.materials, &self.textures, maps.data()];
         Ok(group(opened, layout, &buffers, &maps.bindings()))
     }

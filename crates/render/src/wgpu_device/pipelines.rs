@@ -352,7 +352,7 @@ pub(super) fn uniform(binding: u32, visibility: ShaderStages) -> wgpu::BindGroup
 }
 
 /// Textures, which both stages of triangles read.
-fn textures(binding: u32) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn textures(binding: u32) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry { visibility: ShaderStages::VERTEX_FRAGMENT, ..storage(binding) }
 }
 

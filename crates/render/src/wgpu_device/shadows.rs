@@ -9,15 +9,14 @@ use super::{
     encode::{Contents, Cursor},
     pipelines::{
         DEPTH_FORMAT, SKY_BINDING, SUN_BINDING, depth_state, layout, pipeline_layout, storage,
-        uniform,
+        textures, uniform,
     },
-    sources::{PLAIN_TRIANGLES, SHARED},
+    sources::{MASKED_CASTERS, PLAIN_TRIANGLES, SHARED},
 };
 use crate::{
     buffers::BufferKind,
     error::RenderError,
     frame::{Frame, QuadStyle},
-    material_look::MaterialEntry,
     passes::ShadowPass,
     shadows::{MAX_CASCADES, MapLayer, SKY_MAPS, SKY_SIDE, ShadowFrame},
 };
@@ -30,6 +29,9 @@ pub(super) struct ShadowMaps {
     sky: Option<Maps>,
     casters: CasterPipelines,
     frame_layout: wgpu::BindGroupLayout,
+    layout: wgpu::PipelineLayout,
+    /// Pipeline of triangles with holes. `None` if no material has any.
+    masked: Option<wgpu::RenderPipeline>,
     per_frame: PerFrame,
     /// Token of the renderer whose maps they are; 0 for none.
     pub(super) token: u64,
@@ -47,8 +49,8 @@ const CREATING: &str = "creating shadow maps";
 /// Data that changes with each picture. A lent picture keeps its own.
 struct PerFrame {
     shadow: wgpu::Buffer,
-    /// Frames of the maps, by the index of their layer.
-    cascades: Vec<(wgpu::Buffer, wgpu::BindGroup)>,
+    /// Frames of the maps, by the index of their layer, with the group of the last picture.
+    cascades: Vec<(wgpu::Buffer, Option<wgpu::BindGroup>)>,
 }
 
 /// Pipelines that draw depth only.
@@ -62,20 +64,24 @@ impl ShadowMaps {
     pub(super) fn new(opened: &Opened) -> Result<Self, RenderError> {
         let device = &opened.gpu.device;
         let both = ShaderStages::VERTEX_FRAGMENT;
-        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1)]);
+        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1), textures(2)]);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let groups = [Some(&frame_layout), Some(&geometry_layout)];
-        let create = || CasterPipelines::new(device, &pipeline_layout(device, &groups));
+        let layout = pipeline_layout(device, &groups);
+        let create = || CasterPipelines::new(device, &layout);
         let casters = opened.fault.scope(CREATING, create)?;
-        let per_frame = PerFrame::new(opened, &frame_layout)?;
-        Ok(Self { cascades: None, sky: None, casters, frame_layout, per_frame, token: 0 })
+        let per_frame = PerFrame::new(opened)?;
+        let (cascades, sky, masked) = (None, None, None);
+        Ok(Self { cascades, sky, casters, frame_layout, layout, masked, per_frame, token: 0 })
     }
 
-    /// Uploads the data of a pass. `is_renewed`: what the last picture reads must not change.
+    /// Uploads the data of a pass, which is drawn with these materials and textures. `has_masks`: some
+    /// materials have holes. `is_renewed`: what the last picture reads must not change.
     pub(super) fn prepare(
         &mut self,
         opened: &Opened,
         pass: &ShadowPass<'_, WgpuGeometry>,
+        (materials, (textures, has_masks)): (&wgpu::Buffer, (&wgpu::Buffer, bool)),
         is_renewed: bool,
     ) -> Result<(), RenderError> {
         self.token = 0;
@@ -84,17 +90,45 @@ impl ShadowMaps {
         Maps::prepare(&mut self.cascades, opened, of_sun)?;
         Maps::prepare(&mut self.sky, opened, kinds.sky.then_some((SKY_SIDE, SKY_MAPS as u32)))?;
         if is_renewed {
-            self.per_frame = PerFrame::new(opened, &self.frame_layout)?;
+            self.per_frame = PerFrame::new(opened)?;
         }
-        let PerFrame { shadow, cascades } = &self.per_frame;
-        let write =
-            |buffer, bytes| opened.gpu.write("the shadows", buffer, 0, std::iter::once(bytes));
+        self.prepare_masked(opened, has_masks)?;
+        let Self { per_frame: PerFrame { shadow, cascades }, frame_layout, .. } = self;
+        let write = |buffer: &wgpu::Buffer, bytes: &[u8]| {
+            opened.gpu.write("the shadows", buffer, 0, std::iter::once(bytes))
+        };
         write(shadow, bytemuck::bytes_of(&pass.frame))?;
-        for (cascade, (buffer, _)) in
-            pass.redrawn.iter().filter_map(|it| Some((it, cascades.get(it.layer.index())?)))
-        {
-            write(buffer, bytemuck::bytes_of(&cascade.frame))?;
+        for cascade in &pass.redrawn {
+            let Some((frame, group)) = cascades.get_mut(cascade.layer.index()) else { continue };
+            write(frame, bytemuck::bytes_of(&cascade.frame))?;
+            let buffers = [&*frame, materials, textures];
+            let buffers = (0..).zip(buffers).map(|(binding, buffer)| wgpu::BindGroupEntry {
+                binding,
+                resource: buffer.as_entire_binding(),
+            });
+            *group = Some(opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("frame of a shadow map"),
+                layout: frame_layout,
+                entries: &buffers.collect::<Vec<_>>(),
+            }));
         }
+        Ok(())
+    }
+
+    /// Creates the pipeline of triangles with holes if it is needed, or frees it.
+    fn prepare_masked(&mut self, opened: &Opened, has_masks: bool) -> Result<(), RenderError> {
+        if !has_masks || self.masked.is_some() {
+            self.masked = self.masked.take().filter(|_| has_masks);
+            return Ok(());
+        }
+        let (device, layout) = (&opened.gpu.device, &self.layout);
+        let create = || {
+            let source = [&PLAIN_TRIANGLES[..], &MASKED_CASTERS].concat();
+            let module = module(device, "triangles with holes", &source);
+            let fragment = Some("masked_caster_fragment");
+            caster_pipeline(device, layout, (&module, "textured_vertex", fragment), None)
+        };
+        self.masked = Some(opened.fault.scope(CREATING, create)?);
         Ok(())
     }
 
@@ -146,12 +180,13 @@ impl ShadowMaps {
             MapLayer::Sky(number) => (&self.sky, number),
         };
         let target = maps.as_ref()?.layers.get(number)?;
-        Some((target, &self.per_frame.cascades.get(layer.index())?.1))
+        Some((target, self.per_frame.cascades.get(layer.index())?.1.as_ref()?))
     }
 
     /// The pipelines for each kind of entries.
     pub(super) fn pipelines(&self) -> [(BufferKind, &wgpu::RenderPipeline); 3] {
         let CasterPipelines { quads, cubes, triangles } = &self.casters;
+        let triangles = self.masked.as_ref().unwrap_or(triangles);
         [(BufferKind::Quads, quads), (BufferKind::Cubes, cubes), (BufferKind::Vertices, triangles)]
     }
 }
@@ -206,56 +241,21 @@ impl Maps {
 }
 
 impl PerFrame {
-    fn new(opened: &Opened, layout: &wgpu::BindGroupLayout) -> Result<Self, RenderError> {
+    fn new(opened: &Opened) -> Result<Self, RenderError> {
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let shadow = opened.buffer("shadows", size_of::<ShadowFrame>() as u64, usage)?;
-        // Depth does not depend on colours, but the vertex shaders read them.
-        let size_bytes = size_of::<MaterialEntry>() as u64;
-        let materials = opened.buffer("no materials", size_bytes, wgpu::BufferUsages::STORAGE)?;
-        let cascade = |_| {
-            let frame = opened.buffer("frame of a shadow map", size_of::<Frame>() as u64, usage)?;
-            let group = opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("frame of a shadow map"),
-                layout,
-                entries: &[
-                    wgpu::BindGroupEntry { binding: 0, resource: frame.as_entire_binding() },
-                    wgpu::BindGroupEntry { binding: 1, resource: materials.as_entire_binding() },
-                ],
-            });
-            Ok((frame, group))
-        };
-        let cascades = (0..MapLayer::COUNT).map(cascade).collect::<Result<_, RenderError>>()?;
-        Ok(Self { shadow, cascades })
+        let frame = |_| opened.buffer("frame of a shadow map", size_of::<Frame>() as u64, usage);
+        let cascades = (0..MapLayer::COUNT).map(|layer| Ok((frame(layer)?, None)));
+        Ok(Self { shadow, cascades: cascades.collect::<Result<_, RenderError>>()? })
     }
 }
 
 impl CasterPipelines {
     fn new(device: &wgpu::Device, layout: &wgpu::PipelineLayout) -> Self {
-        let module = |label, source: &[&str]| {
-            device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(label),
-                source: wgpu::ShaderSource::Wgsl(source.concat().into()),
-            })
-        };
-        let quads = module("casters", &[QUAD_WGSL, SHARED]);
-        let triangles = module("casting triangles", &PLAIN_TRIANGLES);
+        let quads = module(device, "casters", &[QUAD_WGSL, SHARED]);
+        let triangles = module(device, "casting triangles", &PLAIN_TRIANGLES);
         let pipeline = |module, entry_point, cull_mode| {
-            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(entry_point),
-                layout: Some(layout),
-                vertex: wgpu::VertexState {
-                    module,
-                    entry_point: Some(entry_point),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    buffers: &[],
-                },
-                primitive: wgpu::PrimitiveState { cull_mode, ..Default::default() },
-                depth_stencil: Some(depth_state(wgpu::CompareFunction::GreaterEqual, true)),
-                multisample: wgpu::MultisampleState::default(),
-                fragment: None,
-                multiview_mask: None,
-                cache: None,
-            })
+            caster_pipeline(device, layout, (module, entry_point, None), cull_mode)
         };
         let back = Some(wgpu::Face::Back);
         Self {
@@ -264,4 +264,41 @@ impl CasterPipelines {
             triangles: pipeline(&triangles, "triangle_vertex", None),
         }
     }
+}
+
+fn module(device: &wgpu::Device, label: &str, source: &[&str]) -> wgpu::ShaderModule {
+    device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(label),
+        source: wgpu::ShaderSource::Wgsl(source.concat().into()),
+    })
+}
+
+/// Creates a pipeline that draws depth only, with a fragment stage if there are holes.
+fn caster_pipeline(
+    device: &wgpu::Device,
+    layout: &wgpu::PipelineLayout,
+    (module, vertex, fragment): (&wgpu::ShaderModule, &str, Option<&str>),
+    cull_mode: Option<wgpu::Face>,
+) -> wgpu::RenderPipeline {
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some(vertex),
+        layout: Some(layout),
+        vertex: wgpu::VertexState {
+            module,
+            entry_point: Some(vertex),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers: &[],
+        },
+        primitive: wgpu::PrimitiveState { cull_mode, ..Default::default() },
+        depth_stencil: Some(depth_state(wgpu::CompareFunction::GreaterEqual, true)),
+        multisample: wgpu::MultisampleState::default(),
+        fragment: fragment.map(|entry_point| wgpu::FragmentState {
+            module,
+            entry_point: Some(entry_point),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            targets: &[],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
 }

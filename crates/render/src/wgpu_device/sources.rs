@@ -32,6 +32,10 @@ const TRIANGLES: &str = include_str!("triangles.wgsl");
 /// Shader source for triangles that read no maps.
 pub(super) const PLAIN_TRIANGLES: [&str; 5] = [QUAD_WGSL, SHARED, NO_SUN, NO_SKY, TRIANGLES];
 
+/// Shader source for triangles with holes in shadow maps, after that of triangles.
+pub(super) const MASKED_CASTERS: [&str; 2] =
+    [include_str!("textures.wgsl"), include_str!("masked_casters.wgsl")];
+
 /// Shader source for reading these maps.
 const fn map_source(maps: MapKinds) -> [&'static str; 3] {
     let data = if maps.any() { MAPS } else { "" };
