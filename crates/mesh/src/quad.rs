@@ -5,11 +5,11 @@ use crate::Face;
 /// ```text
 /// word 0   31 30 │ 29‥24      │ 23‥18     │ 17‥12 │ 11‥6 │ 5‥0
 ///          spare │ height − 1 │ width − 1 │ z     │ y    │ x
-/// word 1   31‥27 │ 26‥11      │ 10‥3      │ 2‥0
-///          spare │ material   │ occlusion │ face
+/// word 1   31   │ 30‥27 │ 26‥11    │ 10‥3      │ 2‥0
+///          fine │ steps │ material │ occlusion │ face
 /// ```
 /// Bit 31 of word 1 marks a [fine](Self::fine) quad. Its cells are sixteenths of a voxel instead of
-/// voxels, and it has no ambient occlusion: those bits and four spare ones extend its position.
+/// voxels, and it has no ambient occlusion and no steps: those bits extend its position.
 ///
 /// `x y z` is the quad's lowest voxel. The face is on that voxel's low side for a negative face
 /// direction and on its high side for a positive one. The width runs along the first axis of
@@ -42,6 +42,7 @@ const _: () = assert!(size_of::<Quad>() == 8);
 /// fn quad_position(quad: vec2<u32>) -> vec3<u32>              // lowest cell
 /// fn quad_size(quad: vec2<u32>) -> vec2<u32>                  // width and height in cells
 /// fn quad_occlusion(quad: vec2<u32>, corner: u32) -> u32      // 0 (open) to 3 (enclosed)
+/// fn quad_steps(quad: vec2<u32>) -> vec2<u32>                 // along width and height: 0 to 3
 /// ```
 /// A vertex shader calls `quad_corner(quads[vertex / 4u], vertex % 4u)`. Front faces are
 /// counter-clockwise. All names begin with `quad_` or `Quad`.
@@ -121,7 +122,7 @@ impl Quad {
         self.words[0] as u64 | (self.words[1] as u64) << 32
     }
 
-    /// Returns a quad with the same face direction, material and ambient occlusion over another
+    /// Returns a quad with the same face direction, material, ambient occlusion and steps over another
     /// rectangle, within the bounds of [`new`](Self::new). The quad must not be [fine](Self::fine).
     #[inline]
     #[must_use]
@@ -174,6 +175,37 @@ impl Quad {
     pub const fn ambient_occlusion(self) -> u8 {
         if self.is_fine() { 0 } else { (self.words[1] >> 3) as u8 }
     }
+
+    /// Returns a copy with steps; a [fine](Self::fine) quad is returned as it is. The first value is
+    /// for the two edges at the ends of the width, the second for those at the ends of the height:
+    /// which part of them ends the surface, in thirds. 0 means that the surface continues flat beyond
+    /// both edges, 3 that it ends at both, 4 and more are truncated.
+    #[inline]
+    #[must_use]
+    pub const fn with_steps(self, [width, height]: [u32; 2]) -> Self {
+        if self.is_fine() {
+            return self;
+        }
+        let steps = (width & 3 | (height & 3) << 2) << Self::STEPS_SHIFT;
+        Self { words: [self.words[0], self.words[1] & !(15 << Self::STEPS_SHIFT) | steps] }
+    }
+
+    /// Steps at the ends of width and height, in the format of [`with_steps`](Self::with_steps). A
+    /// [fine](Self::fine) quad is part of a shape, so its surface ends at all edges.
+    #[inline]
+    pub const fn steps(self) -> [u32; 2] {
+        if self.is_fine() {
+            return [Self::MAX_STEPS; 2];
+        }
+        let steps = self.words[1] >> Self::STEPS_SHIFT;
+        [steps & 3, steps >> 2 & 3]
+    }
+
+    /// Value of [`steps`](Self::steps) where the surface ends at both edges.
+    pub const MAX_STEPS: u32 = 3;
+
+    /// Lowest bit of the steps in word 1.
+    const STEPS_SHIFT: u32 = 27;
 
     /// Index of the material.
     #[inline]
@@ -261,6 +293,10 @@ mod tests {
                             (0xa5, material)
                         );
                         assert_eq!(shaded.with_ambient_occlusion(0), quad);
+                        let stepped = shaded.with_steps([3, 3]).with_steps([1, 2]);
+                        assert_eq!((stepped.steps(), stepped.material()), ([1, 2], material));
+                        assert_eq!((shaded.steps(), stepped.with_steps([0; 2])), ([0; 2], shaded));
+                        assert!(!stepped.with_steps([7, 7]).is_fine());
                         let other = Quad::new([1, 2, 3], [4, 5], face, material);
                         assert_eq!(other.with_rectangle(position, size), quad);
                     }
@@ -277,7 +313,8 @@ mod tests {
                     let quad = Quad::fine(position, size, face, material);
                     assert_eq!((quad.position(), quad.size()), (position, size));
                     assert_eq!((quad.face(), quad.material()), (Some(face), material));
-                    assert_eq!(quad.with_ambient_occlusion(0xff), quad);
+                    assert_eq!(quad.with_ambient_occlusion(0xff).with_steps([1, 2]), quad);
+                    assert_eq!(quad.steps(), [3, 3]);
                     assert_eq!((quad.ambient_occlusion(), quad.is_fine()), (0, true));
                     let cells = quad.corner(0).map(|at| at as f32);
                     assert_eq!(quad.positions()[0].map(|at| at * 16.0), cells);

@@ -66,6 +66,13 @@ fn quad_occlusion(quad: vec2<u32>, corner: u32) -> u32 {
     return select((quad.y >> (3u + 2u * corner)) & 3u, 0u, quad_is_fine(quad));
 }
 
+// Which part of the edges at the ends of width and height ends the surface, in thirds: 0 (it continues
+// flat) to 3. Fine quads are parts of shapes, which end there.
+fn quad_steps(quad: vec2<u32>) -> vec2<u32> {
+    let steps = vec2<u32>(quad.y >> 27u, quad.y >> 29u) & vec2<u32>(3u);
+    return select(steps, vec2<u32>(3u), quad_is_fine(quad));
+}
+
 // Corner 0 to 3, in the order of the index pattern: `quad_corner(quads[vertex / 4u], vertex % 4u)`.
 fn quad_corner(quad: vec2<u32>, corner: u32) -> QuadCorner {
     let is_positive = quad_face(quad) >= 3u;

@@ -97,8 +97,9 @@ impl Frame {
     /// faded. Steps of terrain are a few pixels long there, and their contrast would be moiré.
     ///
     /// A quad's colour moves towards the mean over the quad and the faces that meet it at a step of
-    /// one voxel, weighted by the areas seen. This keeps the mean brightness of terrain. The
-    /// distance decides, not the length of the mesh's voxels, so that levels of detail agree.
+    /// one voxel, weighted by the areas seen and by the part of its edges that are
+    /// [steps](drystone_mesh::Quad::steps). So a flat surface has one colour, into whatever quads it is
+    /// merged. This keeps the mean brightness of terrain. The distance decides, not the length of the mesh's voxels, so that levels of detail agree.
     /// Within voxels, ambient occlusion moves towards its mean. Translucent quads keep their colour:
     /// narrow ones in a surface of water would show as lines.
     pub const FADE_UNITS: [f32; 2] = [0.25, 1.0];
@@ -111,7 +112,7 @@ impl Frame {
     /// beside another, compared to terrain where each voxel is a step that faces the camera. Half
     /// of the steps face away, and treads are longer than a voxel. With these values the mean
     /// brightness of generated terrain, seen from within, changes by less than 1 %.
-    pub const FADE_TREAD: f32 = 0.5;
+    pub const FADE_TREAD: f32 = 0.75;
     /// See [`Frame::FADE_TREAD`].
     pub const FADE_RISER: f32 = 1.25;
 

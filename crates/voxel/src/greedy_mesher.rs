@@ -9,6 +9,7 @@ mod plane;
 mod remesher;
 mod row;
 mod row_bits;
+mod steps;
 mod translucent;
 mod uniform;
 
@@ -169,7 +170,8 @@ impl GreedyMesher {
             |it: &Material| !self.options.ambient_occlusion && !table.is_cut_out(*it);
         if let Some(material) = chunk.uniform().filter(has_border_only) {
             let sink = usize::from(table.is_translucent(material));
-            mesh_uniform(chunk, material, table, &mut sinks[sink]);
+            let steps = self.options.steps && sink == 0;
+            mesh_uniform(chunk, material, (table, steps), &mut sinks[sink]);
             return;
         }
         if !chunk.is_exact() && !widest(FindAny(chunk.voxels())) {
@@ -179,7 +181,7 @@ impl GreedyMesher {
         // quads.
         loop {
             let scratch = (&self.scratch, &mut self.memory);
-            if mesh_any(scratch, chunk, table, self.options.ambient_occlusion, &mut sinks).is_ok() {
+            if mesh_any(scratch, chunk, table, self.options, &mut sinks).is_ok() {
                 break;
             }
             self.scratch = larger(&self.scratch);
@@ -212,13 +214,13 @@ fn mesh_any(
     scratch: (&Linear<'_>, &mut Memory),
     chunk: &PaddedChunk,
     table: &MaterialTable,
-    occlusion: bool,
+    options: MesherOptions,
     sinks: &mut [Sink<'_>; 2],
 ) -> Result<(), Error> {
     match chunk.side() {
-        ..=16 => mesh_masked::<u16>(scratch, chunk, table, occlusion, sinks),
-        17..=32 => mesh_masked::<u32>(scratch, chunk, table, occlusion, sinks),
-        _ => mesh_masked::<u64>(scratch, chunk, table, occlusion, sinks),
+        ..=16 => mesh_masked::<u16>(scratch, chunk, table, options, sinks),
+        17..=32 => mesh_masked::<u32>(scratch, chunk, table, options, sinks),
+        _ => mesh_masked::<u64>(scratch, chunk, table, options, sinks),
     }
 }
 
@@ -227,18 +229,19 @@ fn mesh_masked<W: Row>(
     (scratch, memory): (&Linear<'_>, &mut Memory),
     chunk: &PaddedChunk,
     table: &MaterialTable,
-    occlusion: bool,
+    options: MesherOptions,
     sinks: &mut [Sink<'_>; 2],
 ) -> Result<(), Error> {
+    let occlusion = options.ambient_occlusion;
     let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
     let voxels = chunk.voxels();
     if masks.exposed == 0 {
         return Ok(());
     }
     if occlusion {
-        mesh_directions::<true, W>(&masks, voxels, Axes::SAME, sinks);
+        mesh_directions::<true, W>(&masks, voxels, (Axes::SAME, options.steps), sinks);
     } else {
-        mesh_directions::<false, W>(&masks, voxels, Axes::SAME, sinks);
+        mesh_directions::<false, W>(&masks, voxels, (Axes::SAME, options.steps), sinks);
     }
     Ok(())
 }

@@ -23,11 +23,16 @@ pub struct MesherOptions {
     /// only if their quad has the same shading: a quad edge longer than one face has a constant
     /// value.
     pub ambient_occlusion: bool,
+    /// Whether opaque quads store where their surface ends
+    /// ([`Quad::steps`](drystone_mesh::Quad::steps)). The border of a chunk is no such end. Quads of
+    /// [`Merging::Unit`] have no steps.
+    pub steps: bool,
 }
 
 impl MesherOptions {
-    /// Greedy merging without ambient occlusion: the default, for constants.
-    pub const DEFAULT: Self = Self { merging: Merging::Greedy, ambient_occlusion: false };
+    /// Greedy merging without ambient occlusion and steps: the default, for constants.
+    pub const DEFAULT: Self =
+        Self { merging: Merging::Greedy, ambient_occlusion: false, steps: false };
 
     /// Replaces [`merging`](Self::merging).
     #[must_use]
@@ -40,6 +45,13 @@ impl MesherOptions {
     #[must_use]
     pub const fn with_ambient_occlusion(mut self) -> Self {
         self.ambient_occlusion = true;
+        self
+    }
+
+    /// Enables [`steps`](Self::steps).
+    #[must_use]
+    pub const fn with_steps(mut self) -> Self {
+        self.steps = true;
         self
     }
 

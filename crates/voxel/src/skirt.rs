@@ -53,7 +53,7 @@ pub fn mesh_skirt(
     if n == 0 || !chunk.has_solid() || is_closed(chunk, face) {
         return;
     }
-    let border = Border { chunk, face, table, is_shaded: options.ambient_occlusion };
+    let border = Border { chunk, face, table, options };
     let [u_axis, v_axis] = face.span_axes();
     // Index steps between adjacent voxels of the padded chunk along each axis.
     let steps = [1, n + 2, (n + 2) * (n + 2)];
@@ -102,7 +102,7 @@ struct Border<'a> {
     chunk: &'a PaddedChunk,
     face: Face,
     table: &'a MaterialTable,
-    is_shaded: bool,
+    options: MesherOptions,
 }
 
 impl Border<'_> {
@@ -120,9 +120,11 @@ impl Border<'_> {
     fn push_quads(&self, open: &mut Grid<Material>, quads: &mut impl QuadSink) {
         let n = self.chunk.side() as usize;
         let quad = |u, v, size, material: Material| {
-            Quad::new(self.position(u, v), size, self.face, material.0)
+            // A skirt is the side of a step.
+            let steps = if self.options.steps { Quad::MAX_STEPS } else { 0 };
+            Quad::new(self.position(u, v), size, self.face, material.0).with_steps([steps; 2])
         };
-        if self.is_shaded {
+        if self.options.ambient_occlusion {
             // Adjacent faces share two corners. So equal ones have a constant value where they join.
             cover(&mut self.shaded(open), n, |u, v, size, (material, occlusion)| {
                 quads.push(quad(u, v, size, material).with_ambient_occlusion(occlusion));

@@ -46,7 +46,8 @@ fn checked_face(quad: Quad) -> Result<Face, RenderError> {
     if low[u] + width > Quad::MAX_SIDE || low[v] + height > Quad::MAX_SIDE {
         return refused("a quad reaches outside 64 voxels");
     }
-    if quad != Quad::new(low, [width, height], face, quad.material()) {
+    let plain = Quad::new(low, [width, height], face, quad.material());
+    if quad.with_steps([0; 2]) != plain {
         return refused("a quad has ambient occlusion, which cubes do not support");
     }
     Ok(face)

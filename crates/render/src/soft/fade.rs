@@ -71,7 +71,8 @@ impl Fade {
                 (_, UP) => Frame::FADE_RISER,
                 _ => 1.0,
             };
-            weights[i] = fade * (1.0 - long) * step * areas[axis] / size;
+            let part = quad.steps()[i] as f32 / Quad::MAX_STEPS as f32;
+            weights[i] = fade * (1.0 - long) * step * part * areas[axis] / size;
         }
         let all = (areas[normal_axis] + weights[0] + weights[1]).max(1e-6);
         // The cast saturates, and converts NaN to 0.
@@ -105,7 +106,12 @@ mod tests {
 
     /// Shares of an upward quad in the middle of the picture, at a distance.
     fn shares(size: [u32; 2], distance: f32, scale: f32) -> [u8; 2] {
-        let quad = Quad::new([0; 3], size, Face::PosY, 0);
+        stepped_shares([Quad::MAX_STEPS; 2], size, distance, scale)
+    }
+
+    /// Shares of an upward quad with these steps.
+    fn stepped_shares(steps: [u32; 2], size: [u32; 2], distance: f32, scale: f32) -> [u8; 2] {
+        let quad = Quad::new([0; 3], size, Face::PosY, 0).with_steps(steps);
         let middle = Vec3A::new(1.0, -1.0, 0.0).normalize() * distance;
         fade().shares(quad, middle, scale)
     }
@@ -121,10 +127,18 @@ mod tests {
     /// step's upward face as of its side along X, and half of the steps face away.
     #[test]
     fn steps_far_away_have_the_mean_of_their_faces() {
-        assert_eq!(shares([1, 1], 1_000.0, 1.0), [0, 85]);
-        assert_eq!(shares([1, 2], 1_000.0, 1.0), [0, 51]);
-        assert_eq!(shares([1, 1], 1_000.0, 8.0), [0, 85]);
+        assert_eq!(shares([1, 1], 1_000.0, 1.0), [0, 109]);
+        assert_eq!(shares([1, 2], 1_000.0, 1.0), [0, 70]);
+        assert_eq!(shares([1, 1], 1_000.0, 8.0), [0, 109]);
         let halfway = shares([1, 1], 125.0, 1.0)[1];
-        assert!((1..85).contains(&halfway), "{halfway}");
+        assert!((1..109).contains(&halfway), "{halfway}");
+    }
+
+    #[test]
+    fn only_edges_that_are_steps_fade() {
+        assert_eq!(stepped_shares([0, 0], [1, 1], 1_000.0, 1.0), [0, 0]);
+        assert_eq!(stepped_shares([3, 0], [1, 1], 1_000.0, 1.0), [0, 0]);
+        assert_eq!(stepped_shares([0, 1], [1, 1], 1_000.0, 1.0), [0, 51]);
+        assert_eq!(stepped_shares([3, 3], [1, 1], 1_000.0, 1.0), shares([1, 1], 1_000.0, 1.0));
     }
 }

@@ -31,14 +31,17 @@ pub(super) struct PixelKind {
     pub(super) bounds: u32,
 }
 
-/// A quad's second word as its pixels store it; unchanged without ambient occlusion. `words` are
+/// A quad's second word as its pixels store it: face direction and material without ambient occlusion. `words` are
 /// the quad's. `origin` is its mesh's origin in voxels of the mesh, relative to the camera's voxel.
 #[inline]
 pub(super) fn pixel_kind(words: [u32; 2], origin: impl Fn() -> [i32; 3]) -> u32 {
     if words[1] & FINE != 0 {
         return words[1] & FACE_AND_MATERIAL;
     }
-    if words[1] & CORNERS == 0 { words[1] } else { with_position(words, origin()) }
+    match words[1] & CORNERS {
+        0 => words[1] & FACE_AND_MATERIAL,
+        _ => with_position(words, origin()),
+    }
 }
 
 fn with_position([position, kind]: [u32; 2], origin: [i32; 3]) -> u32 {

@@ -201,8 +201,9 @@ fn surface_colors(words: vec2<u32>, data: DrawData) -> Colors {
     let v = (normal_axis + 2u) % 3u;
     let sight = select(middle, frame.ray_forward, frame.is_parallel > 0.0);
     let areas = abs(sight);
-    let steps = select(select(vec2<f32>(1.0), vec2<f32>(1.25), vec2<u32>(u, v) == vec2<u32>(1u)), vec2<f32>(0.5), normal_axis == 1u);
-    let weights = strength * steps * vec2<f32>(areas[u], areas[v]) / size;
+    let steps = select(select(vec2<f32>(1.0), vec2<f32>(1.25), vec2<u32>(u, v) == vec2<u32>(1u)), vec2<f32>(0.75), normal_axis == 1u);
+    let part = vec2<f32>(quad_steps(words)) / 3.0;
+    let weights = strength * steps * part * vec2<f32>(areas[u], areas[v]) / size;
     let shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
     let beside_u = face_colors(words, u + select(0u, 3u, sight[u] < 0.0), data.level);
     let beside_v = face_colors(words, v + select(0u, 3u, sight[v] < 0.0), data.level);

@@ -7,7 +7,7 @@ use super::row::{Memory, Row};
 use super::{GreedyMesher, larger};
 use crate::chunk_mesh::Sink;
 use crate::unit_mesher::mesh_array_unit;
-use crate::{ChunkMesh, Error, KeyedMesh, Merging, Visibility, Voxel, VoxelArray};
+use crate::{ChunkMesh, Error, KeyedMesh, Merging, MesherOptions, Visibility, Voxel, VoxelArray};
 
 impl GreedyMesher {
     /// Replaces the content of `mesh` by the quads of a caller's array. The material of a quad is the
@@ -71,16 +71,16 @@ impl GreedyMesher {
             strides: axes.0.map(|axis| array.strides()[axis]),
             grid: Grid { extents, halo: array.halo() },
         };
-        let is_shaded = self.options.ambient_occlusion;
+        let options = self.options;
         let mut sinks = mesh.sinks();
         // Masks are built before quads, so insufficient scratch is detected while there are no
         // quads.
         let has_wide_keys = loop {
             let scratch = (&self.scratch, &mut self.memory, &mut self.copied);
             let done = match extents.into_iter().max() {
-                Some(..=16) => mesh_rows::<u16, V>(scratch, cells, axes, is_shaded, &mut sinks),
-                Some(17..=32) => mesh_rows::<u32, V>(scratch, cells, axes, is_shaded, &mut sinks),
-                _ => mesh_rows::<u64, V>(scratch, cells, axes, is_shaded, &mut sinks),
+                Some(..=16) => mesh_rows::<u16, V>(scratch, cells, axes, options, &mut sinks),
+                Some(17..=32) => mesh_rows::<u32, V>(scratch, cells, axes, options, &mut sinks),
+                _ => mesh_rows::<u64, V>(scratch, cells, axes, options, &mut sinks),
             };
             if let Ok(has_wide_keys) = done {
                 break has_wide_keys;
@@ -101,18 +101,19 @@ fn mesh_rows<W: Row, V: Voxel>(
     (scratch, memory, copied): (&Linear<'_>, &mut Memory, &mut Copied),
     cells: Cells<'_, V>,
     axes: Axes,
-    is_shaded: bool,
+    options: MesherOptions,
     sinks: &mut [Sink<'_>; 2],
 ) -> Result<bool, drystone_memory::Error> {
     let words = (W::words(memory), &mut *copied);
+    let (is_shaded, steps) = (options.ambient_occlusion, options.steps);
     let masks = Masks::of_cells(cells, is_shaded, scratch, words)?;
     if masks.exposed == 0 {
         return Ok(masks.has_wide_keys);
     }
     if is_shaded {
-        mesh_directions::<true, W>(&masks, copied.materials(), axes, sinks);
+        mesh_directions::<true, W>(&masks, copied.materials(), (axes, steps), sinks);
     } else {
-        mesh_directions::<false, W>(&masks, copied.materials(), axes, sinks);
+        mesh_directions::<false, W>(&masks, copied.materials(), (axes, steps), sinks);
     }
     Ok(masks.has_wide_keys)
 }

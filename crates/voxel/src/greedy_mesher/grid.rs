@@ -74,15 +74,18 @@ impl Axes {
             position[axis] = coordinate;
         }
         let ([width, height], occlusion) = (quad.size(), quad.ambient_occlusion());
+        let mut steps = quad.steps();
         let is_swapped = self.0[grid_face.span_axes()[0]] != face.span_axes()[0];
         let (size, occlusion) = if is_swapped {
             // Corners 1 and 2 change places.
+            steps.swap(0, 1);
             let [kept, up, down] = [0b1100_0011, 0b0000_1100, 0b0011_0000].map(|it| occlusion & it);
             ([height, width], kept | up << 2 | down >> 2)
         } else {
             ([width, height], occlusion)
         };
-        Quad::new(position, size, face, quad.material()).with_ambient_occlusion(occlusion)
+        let quad = Quad::new(position, size, face, quad.material());
+        quad.with_ambient_occlusion(occlusion).with_steps(steps)
     }
 }
 

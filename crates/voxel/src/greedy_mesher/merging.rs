@@ -6,6 +6,7 @@ use super::grid::{Axes, Grid, axes};
 use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
 use super::row::Row;
+use super::steps::add_steps;
 use crate::Material;
 use crate::chunk_mesh::Sink;
 use crate::simd::{Instructions, Work, widest};
@@ -26,22 +27,22 @@ const DENSE: u32 = 20;
 const FOUND: usize = 128;
 
 /// Meshes the faces of masks, in the order of the face directions of `axes`. Constant directions and
-/// a constant `SHADED` make their part of each quad a constant.
+/// a constant `SHADED` make their part of each quad a constant. `steps` adds them to opaque quads.
 pub(super) fn mesh_directions<const SHADED: bool, W: Row>(
     masks: &Masks<'_, W>,
     voxels: &[Material],
-    axes: Axes,
+    (axes, steps): (Axes, bool),
     [opaque, clear]: &mut [Sink<'_>; 2],
 ) {
     for face in Face::ALL {
         let sinks = [&mut *opaque, &mut *clear];
         match axes.grid_face(face) {
-            Face::NegX => widest(MeshFace::<0, SHADED, W, _> { masks, voxels, axes, sinks }),
-            Face::NegY => widest(MeshFace::<1, SHADED, W, _> { masks, voxels, axes, sinks }),
-            Face::NegZ => widest(MeshFace::<2, SHADED, W, _> { masks, voxels, axes, sinks }),
-            Face::PosX => widest(MeshFace::<3, SHADED, W, _> { masks, voxels, axes, sinks }),
-            Face::PosY => widest(MeshFace::<4, SHADED, W, _> { masks, voxels, axes, sinks }),
-            Face::PosZ => widest(MeshFace::<5, SHADED, W, _> { masks, voxels, axes, sinks }),
+            Face::NegX => widest(MeshFace::<0, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
+            Face::NegY => widest(MeshFace::<1, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
+            Face::NegZ => widest(MeshFace::<2, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
+            Face::PosX => widest(MeshFace::<3, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
+            Face::PosY => widest(MeshFace::<4, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
+            Face::PosZ => widest(MeshFace::<5, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
         }
     }
 }
@@ -50,6 +51,8 @@ struct MeshFace<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
     masks: &'a Masks<'s, W>,
     voxels: &'a [Material],
     axes: Axes,
+    /// Whether opaque quads have steps.
+    steps: bool,
     /// Sinks for opaque and for translucent quads.
     sinks: [&'a mut S; 2],
 }
@@ -76,7 +79,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 (at, at as isize - 1)
             };
             let visible = layers.visible(row_count, at, beyond, has_translucent);
-            for (visible, sink) in visible.iter().zip(&mut self.sinks) {
+            for (kind, (visible, sink)) in visible.iter().zip(&mut self.sinks).enumerate() {
                 let any = visible.as_ref().iter().fold(W::ZERO, |any, &row| any | row);
                 if any == W::ZERO {
                     continue;
@@ -90,6 +93,10 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 let voxels = LayerVoxels { voxels: self.voxels, grid: &grid, at };
                 let count =
                     write_layer::<FACE, SHADED, W, I>(layer, &offsets, voxels, outside, output);
+                if self.steps && kind == 0 {
+                    let quads = output.get_mut(..count).unwrap_or_default();
+                    add_steps(face, visible.as_ref(), [bit_count, row_count], quads);
+                }
                 if self.axes != Axes::SAME {
                     output.iter_mut().take(count).for_each(|quad| *quad = self.axes.quad(*quad));
                 }

@@ -9,6 +9,7 @@ use super::layer::Layer;
 use super::merging::{BATCH, LayerVoxels, write_layer};
 use super::plane::{Plane, Rows};
 use super::row::Row;
+use super::steps::add_steps;
 use crate::simd::{Instructions, Work, widest};
 use crate::{
     Chunk, ChunkMesh, MaterialTable, MesherOptions, PaddedChunk, SurfaceMesher, mesh_skirt,
@@ -240,6 +241,8 @@ struct RebuildAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> {
     padded: &'a PaddedChunk,
     grid: Grid,
     is_shaded: bool,
+    /// Whether opaque quads have steps.
+    steps: bool,
     planes: Range<usize>,
     rows: &'a mut [Rows; 2],
     rebuilt: [&'a mut [RebuiltLayers; 2]; 2],
@@ -256,11 +259,11 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
         let grid = Grid::cube(all.padded.side());
         let planes = all.planes(all.padded.side(), all.changed, Self::FACES[0].axis());
         let Remesher { options, padded, rows, rebuilt, .. } = all;
-        let is_shaded = options.ambient_occlusion;
+        let (is_shaded, steps) = (options.ambient_occlusion, options.steps);
         let (negative, positive) = rebuilt.split_at_mut(POSITIVE);
         let rebuilt = [&mut negative[NEGATIVE], &mut positive[0]];
         let offsets = Self::FACES.map(|face| BitOffsets::new(face, &grid));
-        Self { padded, grid, is_shaded, planes, rows, rebuilt, table, offsets }
+        Self { padded, grid, is_shaded, steps, planes, rows, rebuilt, table, offsets }
     }
 
     /// Builds the layer of a face direction in plane `here`, with plane `beyond` in front of it.
@@ -274,7 +277,8 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
         let side = self.padded.side() as usize;
         let of_face = usize::from(FACE == POSITIVE);
         let visible = here.visible(beyond, same);
-        for (visible, rebuilt) in visible.iter().zip(&mut *self.rebuilt[of_face]) {
+        let layers = visible.iter().zip(&mut *self.rebuilt[of_face]);
+        for (kind, (visible, rebuilt)) in layers.enumerate() {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
                 let outside = beyond.outside.as_ref().map(|plane| plane.outside(side));
                 let (along, across) = (here.along.as_ref(), here.across.as_ref());
@@ -288,6 +292,10 @@ impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
                 } else {
                     write_layer::<FACE, true, W, I>(layer, offsets, of, outside, output)
                 };
+                if self.steps && kind == 0 {
+                    let quads = output.get_mut(..count).unwrap_or_default();
+                    add_steps(Face::ALL[FACE], visible.as_ref(), [side; 2], quads);
+                }
                 rebuilt.quads.commit(Face::ALL[FACE], count);
             }
             rebuilt.ends.push(rebuilt.quads.len());

@@ -2,15 +2,17 @@ use drystone_mesh::{Face, Quad, QuadSink};
 
 use super::grid::axes;
 use super::layer::{Layer, Patch};
+use super::steps::add_steps;
 use crate::{Material, MaterialTable, PaddedChunk, face_is_visible};
 
 const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
 
-/// Meshes a chunk of one material, whose quads all go to `sink`. Only its border can be visible, so its voxels are not read.
+/// Meshes a chunk of one material, whose quads all go to `sink`, with steps if that is set. Only its
+/// border can be visible, so its voxels are not read.
 pub(super) fn mesh_uniform(
     chunk: &PaddedChunk,
     material: Material,
-    table: &MaterialTable,
+    (table, steps): (&MaterialTable, bool),
     sink: &mut impl QuadSink,
 ) {
     let side = chunk.side();
@@ -23,9 +25,17 @@ pub(super) fn mesh_uniform(
                 sink.push(quad(face, at, whole, material));
             }
             Some(_) => {}
-            None => mesh_border(&border(chunk, face, at, shows), chunk, |patch| {
-                sink.push(quad(face, at, patch, material));
-            }),
+            None => {
+                let visible = border(chunk, face, at, shows);
+                mesh_border(&visible, chunk, |patch| {
+                    let mut quad = quad(face, at, patch, material);
+                    if steps {
+                        let extents = [side as usize; 2];
+                        add_steps(face, &visible, extents, core::slice::from_mut(&mut quad));
+                    }
+                    sink.push(quad);
+                });
+            }
         }
     }
 }

@@ -151,10 +151,28 @@ fn arrays_of_numbers_have_the_quads_of_their_chunk() {
 fn every_mode_has_the_quads_of_its_chunk() {
     let all = [Merging::Greedy, Merging::Conforming, Merging::Unit];
     for (merging, ambient_occlusion) in all.into_iter().flat_map(|it| [(it, false), (it, true)]) {
-        let options = options(merging, ambient_occlusion);
+        let options = options(merging, ambient_occlusion).with_steps();
         for chunk in [random(16, 60, 2, 5), boxes(31, 12, 4, 6)] {
             check_quads(&chunk, |material| material, options);
         }
+    }
+}
+
+/// Arrays whose cells lie along other axes than those of a chunk.
+#[test]
+fn steps_are_those_of_the_faces_beside_edges_in_all_orders_of_axes() {
+    for order in 0..6 {
+        let layout = Layout::new([20, 9, 32], Halo::One, order, [0; 3]);
+        let mut random = Random::new(5);
+        let cells = layout.fill(|[x, y, z]| match (x / 4 + y / 3 + z / 5) % 3 {
+            0 => EMPTY,
+            _ => cell(&mut random, 90, 1),
+        });
+        let mut mesh = ChunkMesh::new();
+        let options = MesherOptions::default().with_steps();
+        GreedyMesher::with_options(options).mesh_array(&layout.array(&cells), &mut mesh).unwrap();
+        programs::mesher::check_steps(&mesh, [20, 9, 32]);
+        assert!(mesh.opaque.quads().iter().any(|quad| quad.steps()[0] != quad.steps()[1]));
     }
 }
 

@@ -100,8 +100,8 @@ fn rebuilt_layers_equal_those_of_the_whole_chunk() {
 }
 
 #[test]
-fn rebuilt_layers_with_ambient_occlusion_equal_those_of_the_whole_chunk() {
-    let options = MesherOptions::default().with_ambient_occlusion();
+fn rebuilt_layers_with_ambient_occlusion_and_steps_equal_those_of_the_whole_chunk() {
+    let options = MesherOptions::default().with_ambient_occlusion().with_steps();
     rebuilt_layers_equal_whole_chunks(options);
 }
 

@@ -16,11 +16,12 @@ fn decode(@builtin(global_invocation_id) id: vec3<u32>) {
     let normal = quad_normal(quad);
     let position = quad_position(quad);
     let size = quad_size(quad);
+    let steps = quad_steps(quad);
     out[id.x] = array<f32, 16>(
         corner.position.x, corner.position.y, corner.position.z, corner.uv.x, corner.uv.y,
         normal.x, normal.y, normal.z, f32(position.x), f32(position.y), f32(position.z),
         f32(size.x), f32(size.y), f32(quad_material(quad)), f32(quad_face(quad)),
-        f32(quad_occlusion(quad, id.x % 4u)),
+        f32(quad_occlusion(quad, id.x % 4u) + 4u * steps.x + 16u * steps.y),
     );
 }
 ";
@@ -33,9 +34,11 @@ fn expected(quad: Quad, corner: usize) -> [f32; 16] {
     let [nx, ny, nz] = face.normal().map(|n| n as f32);
     let [px, py, pz] = quad.position().map(|p| p as f32);
     let [width, height] = quad.size().map(|side| side as f32);
-    let shade = quad.ambient_occlusion() >> (2 * corner) & 3;
+    let shade = u32::from(quad.ambient_occlusion() >> (2 * corner) & 3);
+    let [along, across] = quad.steps();
+    let shade_and_steps = (shade + 4 * along + 16 * across) as f32;
     let (material, face) = (f32::from(quad.material()), f32::from(face as u8));
-    [x, y, z, u, v, nx, ny, nz, px, py, pz, width, height, material, face, f32::from(shade)]
+    [x, y, z, u, v, nx, ny, nz, px, py, pz, width, height, material, face, shade_and_steps]
 }
 
 /// Shaders decode a quad as the CPU does.
@@ -48,7 +51,8 @@ fn shaders_decode_quads_like_the_cpu() {
             let position = [(); 3].map(|()| random.below(64));
             let size = [(); 2].map(|()| 1 + random.below(64));
             let quad = Quad::new(position, size, Face::ALL[number % 6], random.bits() as u16);
-            quad.with_ambient_occlusion(random.bits() as u8)
+            let quad = quad.with_ambient_occlusion(random.bits() as u8);
+            quad.with_steps([(); 2].map(|()| random.below(4)))
         })
         .collect();
     let decoded = decode(&screen, &quads);

@@ -14,7 +14,8 @@ pub struct Meshing {
 
 impl From<Meshing> for MesherOptions {
     fn from(meshing: Meshing) -> Self {
-        let options = Self::default();
+        // Needed by pictures in which far faces fade.
+        let options = Self::default().with_steps();
         if meshing.occlusion { options.with_ambient_occlusion() } else { options }
     }
 }

@@ -54,6 +54,12 @@ uvec2 quad_size(uvec2 words) {
     return ((uvec2(words.x) >> uvec2(18u, 24u)) & uvec2(63u)) + uvec2(1u);
 }
 
+// Which part of the edges at the ends of width and height ends the surface; all of it for fine quads.
+vec2 quad_steps(uvec2 words) {
+    uvec2 steps = (uvec2(words.y) >> uvec2(27u, 29u)) & uvec2(3u);
+    return (words.y >> 31u) != 0u ? vec2(1.0) : vec2(steps) / 3.0;
+}
+
 layout(location = 0) flat out vec4 color;
 layout(location = 1) centroid out vec3 relative;
 #ifdef SHADOWED
@@ -192,8 +198,8 @@ Colors surface_colors(uvec2 words, DrawData draw) {
     uint v = (normal_axis + 2u) % 3u;
     vec3 sight = frame.is_parallel > 0.0 ? frame.ray_forward : middle;
     vec3 areas = abs(sight);
-    vec2 steps = normal_axis == 1u ? vec2(0.5) : vec2(u == 1u ? 1.25 : 1.0, v == 1u ? 1.25 : 1.0);
-    vec2 weights = strength * steps * vec2(areas[u], areas[v]) / size;
+    vec2 steps = normal_axis == 1u ? vec2(0.75) : vec2(u == 1u ? 1.25 : 1.0, v == 1u ? 1.25 : 1.0);
+    vec2 weights = strength * steps * quad_steps(words) * vec2(areas[u], areas[v]) / size;
     vec2 shares = weights / max(areas[normal_axis] + weights.x + weights.y, 1e-6);
     Colors beside_u = face_colors(words, u + (sight[u] < 0.0 ? 3u : 0u), draw.level);
     Colors beside_v = face_colors(words, v + (sight[v] < 0.0 ? 3u : 0u), draw.level);

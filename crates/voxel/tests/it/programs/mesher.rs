@@ -26,11 +26,11 @@ pub(crate) fn run(program: &[u8]) {
     let table = table(bytes.byte());
     let mode = bytes.byte();
     let merging = [Merging::Greedy, Merging::Conforming, Merging::Unit][usize::from(mode % 3)];
-    let (is_shaded, is_exact) = (mode & 8 != 0, mode & 16 != 0);
+    let (is_shaded, is_exact, has_steps) = (mode & 8 != 0, mode & 16 != 0, mode & 32 != 0);
     let chunk = chunk(side, is_exact, &mut bytes);
     let (mut mesh, mut expected) = (ChunkMesh::new(), ChunkMesh::new());
     let mut options = MesherOptions::default().with_merging(merging);
-    options.ambient_occlusion = is_shaded;
+    (options.ambient_occlusion, options.steps) = (is_shaded, has_steps);
     GreedyMesher::with_options(options).mesh(&chunk, &table, &mut mesh);
     if is_shaded {
         mesh_unit_shaded(&chunk, &table, &mut expected);
@@ -43,6 +43,38 @@ pub(crate) fn run(program: &[u8]) {
     let found = lacking.next().map(|(face, shown)| (face, shown, faces.get(face)));
     assert_eq!(found, None, "side {side}, {merging:?}: a face is missing or wrong");
     assert_eq!(faces.len(), expected_faces.len(), "side {side}, {merging:?}: too many faces");
+    if merging == Merging::Greedy {
+        check_steps(&mesh, if has_steps { [side; 3] } else { [0; 3] });
+    }
+}
+
+/// Compares the steps of quads with the unit faces beside their edges, in a chunk of these extents; with
+/// 0, checks that there are none.
+pub(crate) fn check_steps(mesh: &ChunkMesh, extents: [u32; 3]) {
+    let faces = faces(mesh);
+    for (quad, is_translucent) in mesh.iter() {
+        let face = quad.face().unwrap();
+        let [u, v] = face.span_axes();
+        let part = |axis: usize, other: usize, [length, width]: [u32; 2]| {
+            let low = quad.position();
+            let ends = [low[axis].checked_sub(1), Some(low[axis] + length)];
+            let (mut open, mut all) = (0, 0);
+            for end in ends.into_iter().flatten().filter(|end| *end < extents[axis]) {
+                for along in 0..width {
+                    let mut beside = low;
+                    (beside[axis], beside[other]) = (end, low[other] + along);
+                    open += u32::from(!faces.contains_key(&(false, face, beside)));
+                    all += 1;
+                }
+            }
+            // To the nearest third; a half is rounded up.
+            (6 * open + all).checked_div(2 * all).unwrap_or(0)
+        };
+        let [width, height] = quad.size();
+        let expected = [part(u, v, [width, height]), part(v, u, [height, width])];
+        let expected = if is_translucent { [0; 2] } else { expected };
+        assert_eq!(quad.steps(), expected, "{quad:?} in {extents:?}");
+    }
 }
 
 /// Creates a table; bits 1 to 5 select the translucent materials, bits 6 and 7 make the first two and
