@@ -27,6 +27,7 @@ pub(crate) const WIDTHS: usize = 4;
 
 /// Brightness of each glow. A pixel amid a large light receives four times this part of it, and a pixel
 /// at its straight edge half of that.
+#[cfg(any(feature = "soft", test))]
 pub(crate) const STRENGTH: f32 = 0.15;
 
 /// Returns the size of the picture of emitted light, followed by those of the glows. Each is half of the
