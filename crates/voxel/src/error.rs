@@ -1,6 +1,11 @@
 use core::fmt;
 
-use crate::{MaterialTable, MaterialTexture};
+/// Maximum number of texels along a side of a texture.
+pub(crate) const MAX_TEXTURE_SIDE: u32 = 256;
+/// Maximum number of textures of a table.
+pub(crate) const MAX_TEXTURES: usize = 4_096;
+/// Maximum size of all textures of a table, in bytes.
+pub(crate) const MAX_TEXTURE_BYTES: usize = 16 << 20;
 
 /// Reason why a caller's array cannot be meshed, or a texture is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +82,12 @@ impl fmt::Display for Error {
                 f,
                 "a texture with sides of {side} texels and {bytes} bytes: sides must be powers of two \
                  up to {}, with 4 bytes for each texel",
-                MaterialTexture::MAX_SIDE
+                MAX_TEXTURE_SIDE
             ),
             Self::TooManyTextures { count, bytes } => write!(
                 f,
                 "{count} textures of {bytes} bytes: a table holds at most {} textures of {} bytes",
-                MaterialTable::MAX_TEXTURES,
-                MaterialTable::MAX_TEXTURE_BYTES
+                MAX_TEXTURES, MAX_TEXTURE_BYTES
             ),
             Self::NoTexture { texture, count } => {
                 write!(f, "texture {texture} is not in the table, which has {count} textures")

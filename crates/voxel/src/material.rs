@@ -1,3 +1,5 @@
+mod textures;
+
 use alloc::{string::String, vec, vec::Vec};
 
 use drystone_mesh::Face;
@@ -60,7 +62,7 @@ pub struct MaterialKind {
     pub cut_out: bool,
     /// Number of the texture of each face direction; see [`texture`](Self::texture).
     #[cfg_attr(feature = "serde", serde(default))]
-    pub(crate) textures: [Option<u16>; Face::COUNT],
+    textures: [Option<u16>; Face::COUNT],
 }
 
 impl MaterialKind {
@@ -160,7 +162,7 @@ pub struct MaterialTable {
     cut_out: Vec<u64>,
     /// Whether two translucent materials have the same opacity.
     has_bodies: bool,
-    pub(crate) textures: Vec<MaterialTexture>,
+    textures: Vec<MaterialTexture>,
 }
 
 /// Maximum number of materials for which comparisons per voxel are faster than a table lookup.
