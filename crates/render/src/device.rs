@@ -9,6 +9,7 @@ use crate::{
     material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
+    quad_textures::QuadTextures,
     samples::Samples,
     texture_set::TextureSet,
 };
@@ -38,11 +39,29 @@ pub trait Output: sealed::Sealed {
     /// drawn in magenta.
     ///
     /// # Cost
-    /// 32 bytes for each material, uploaded once.
+    /// 32 bytes for each material, uploaded once. Textures of materials are ignored.
     ///
     /// # Errors
     /// `Device` when the device refuses.
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError>;
+
+    /// Sets the appearance of materials, as [`set_materials`](Self::set_materials) does, and the images
+    /// of their textures. By default, a device draws no textures.
+    ///
+    /// # Cost
+    /// See [`QuadTextures`]. Without a textured material, pictures cost no more.
+    ///
+    /// # Errors
+    /// `NoTexture` if a material's texture does not exist, `TooLarge`, `OutOfMemory`, `Device`, or
+    /// `Lost`. After an error the old materials remain.
+    fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        let _ = textures;
+        self.set_materials(materials)
+    }
 
     /// Sets materials with one colour each, as [`set_materials`](Self::set_materials) does.
     ///

@@ -83,6 +83,16 @@ pub enum RenderError {
         /// The reason.
         reason: &'static str,
     },
+    /// A material has a texture that does not exist.
+    #[error("material {material} has texture {texture}, but there are only {count} textures")]
+    NoTexture {
+        /// Number of the material.
+        material: usize,
+        /// Number of the texture.
+        texture: u16,
+        /// Number of textures.
+        count: usize,
+    },
     /// The overlay is inconsistent.
     #[error("the overlay cannot be drawn: {reason}")]
     BadOverlay {

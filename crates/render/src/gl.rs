@@ -76,6 +76,7 @@ use crate::{
     material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
+    quad_textures::QuadTextures,
     samples::Samples,
     software::is_software,
     texture_set::TextureSet,
@@ -254,6 +255,14 @@ impl Output for GlDevice {
         self.painter.set_materials(materials)
     }
 
+    fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        self.painter.set_textured_materials(materials, textures)
+    }
+
     fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
         self.painter.set_textures(textures)
     }
@@ -278,17 +287,7 @@ impl Output for GlDevice {
     }
 
     fn set_overlay(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
-        if self.overlay.is_none() && overlay.parts.is_empty() && overlay.patches.is_empty() {
-            return Ok(());
-        }
-        // A painter that refused its overlay is created again.
-        let painter = match self.overlay.take() {
-            Some(painter) => painter,
-            None => OverlayPainter::new(&self.context)?,
-        };
-        let painter = self.overlay.insert(painter);
-        let taken = self.context.scope("taking an overlay", |_| painter.set(overlay));
-        taken.and_then(|set| set).inspect_err(|_| self.overlay = None)
+        OverlayPainter::replace(&mut self.overlay, &self.context, overlay)
     }
 
     fn set_destination(&mut self, _: Destination) -> Result<(), RenderError> {

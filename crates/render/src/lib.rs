@@ -28,6 +28,7 @@ mod overlay;
 mod passes;
 mod pool_renderer;
 mod quad_order;
+mod quad_textures;
 mod quad_writer;
 mod renderer;
 #[cfg(feature = "png")]
@@ -73,6 +74,7 @@ pub use passes::{Batch, Passes, ShadowPass};
 pub use pool_renderer::{
     FlushedBuffers, PoolGeometries, PoolRenderer, PoolRendererConfig, PoolUpload, capacity_for,
 };
+pub use quad_textures::QuadTextures;
 pub use quad_writer::QuadWriter;
 pub use renderer::{DrawStats, HeldStats, Renderer};
 #[cfg(feature = "png")]

@@ -17,6 +17,12 @@ pub struct MaterialLook {
     /// Part of the colour that is drawn as it is, without the light on its face direction and without
     /// ambient occlusion: 0 for none, 255 for all. Haze hides it like any other colour.
     pub emission: u8,
+    /// Image on each face direction, by its number in [`QuadTextures`](crate::QuadTextures). `None` for
+    /// plain colour.
+    pub textures: [Option<u16>; Face::COUNT],
+    /// Whether the textures have holes where their opacity is below one half. Holes close with distance,
+    /// where a texel is smaller than half a pixel. Translucent materials have none.
+    pub is_cut_out: bool,
 }
 
 impl MaterialLook {
@@ -25,7 +31,8 @@ impl MaterialLook {
 
     /// Creates the appearance of a material with one colour that emits no light.
     pub const fn new(color: [u8; 4]) -> Self {
-        Self { faces: [color; Face::COUNT], emission: 0 }
+        let textures = [None; Face::COUNT];
+        Self { faces: [color; Face::COUNT], emission: 0, textures, is_cut_out: false }
     }
 
     /// Sets the colour of each face direction, in the order of [`Face::ALL`].
@@ -39,6 +46,20 @@ impl MaterialLook {
     #[must_use]
     pub const fn with_emission(mut self, emission: u8) -> Self {
         self.emission = emission;
+        self
+    }
+
+    /// Sets the image on each face direction, in the order of [`Face::ALL`].
+    #[must_use]
+    pub const fn with_textures(mut self, textures: [Option<u16>; Face::COUNT]) -> Self {
+        self.textures = textures;
+        self
+    }
+
+    /// Gives the textures holes where their opacity is below one half.
+    #[must_use]
+    pub const fn with_cut_out(mut self) -> Self {
+        self.is_cut_out = true;
         self
     }
 }
@@ -64,23 +85,25 @@ mod entry {
         faces: [[u8; 4]; Face::COUNT],
         /// Part of the colour that is drawn as it is, 0 to 1.
         emission: f32,
-        /// Fills 32 bytes, so that an entry lies in one cache line.
-        padding: u32,
+        /// Offset of the record of its textures; 0 for none.
+        record: u32,
     }
 
     const _: () = assert!(size_of::<MaterialEntry>() == 32);
 
     impl MaterialEntry {
         /// Returns the table for shaders. It has at least one entry, as a buffer has: for no materials,
-        /// that of materials that are not in the table.
-        pub(crate) fn table(materials: &[MaterialLook]) -> Vec<Self> {
+        /// that of materials that are not in the table. `records` are the offsets of the records of
+        /// their textures.
+        pub(crate) fn table(materials: &[MaterialLook], records: &[u32]) -> Vec<Self> {
             let materials = if materials.is_empty() { &[MaterialLook::MISSING] } else { materials };
-            let entry = |look: &MaterialLook| Self {
+            let records = records.iter().copied().chain(std::iter::repeat(0));
+            let entry = |(look, record): (&MaterialLook, u32)| Self {
                 faces: look.faces,
                 emission: f32::from(look.emission) / f32::from(u8::MAX),
-                padding: 0,
+                record,
             };
-            materials.iter().map(entry).collect()
+            materials.iter().zip(records).map(entry).collect()
         }
     }
 }

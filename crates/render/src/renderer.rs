@@ -9,6 +9,7 @@ use crate::{
     image::Image,
     material_look::MaterialLook,
     mesh_data::{MeshData, MeshId},
+    quad_textures::QuadTextures,
     texture_set::TextureSet,
     triangle_mesh::{TriangleMesh, TrianglesId},
     view::View,
@@ -65,6 +66,18 @@ pub trait Renderer: Sealed {
     /// `Device` when the device refuses.
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.output().set_materials(materials)
+    }
+
+    /// Sets the appearance of materials and the images of their textures.
+    ///
+    /// # Errors
+    /// The errors of [`Output::set_textured_materials`].
+    fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        self.output().set_textured_materials(materials, textures)
     }
 
     /// Sets materials with one colour each, indexed by material number.

@@ -12,6 +12,7 @@ use crate::{
     material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
+    quad_textures::QuadTextures,
     samples::Samples,
     texture_set::TextureSet,
 };
@@ -72,6 +73,14 @@ impl<D: Output> Output for SharedDevice<D> {
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.it().set_materials(materials)
+    }
+
+    fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        self.it().set_textured_materials(materials, textures)
     }
 
     fn set_palette(&mut self, colors: &[[u8; 4]]) -> Result<(), RenderError> {

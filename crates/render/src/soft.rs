@@ -31,6 +31,7 @@ mod target;
 mod tasks;
 mod textures;
 mod threads;
+mod tiles;
 mod triangle;
 mod triangles;
 mod vertex;
@@ -71,6 +72,7 @@ use crate::{
     material_look::MaterialLook,
     overlay::Overlay,
     passes::{Batch, Passes},
+    quad_textures::{QuadTextures, TileWords},
     samples::Samples,
     texture_set::TextureSet,
 };
@@ -121,6 +123,8 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 pub struct SoftDevice {
     target: Target,
     materials: Vec<SoftMaterial>,
+    /// Words of the textures of materials; empty without any.
+    tiles: Vec<u32>,
     textures: Textures,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
@@ -145,6 +149,7 @@ impl SoftDevice {
         Ok(Self {
             target,
             materials: Vec::new(),
+            tiles: Vec::new(),
             textures: Textures::default(),
             bins: Vec::new(),
             triangle_bins: Vec::new(),
@@ -173,7 +178,21 @@ impl Output for SoftDevice {
     }
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
-        self.materials = materials.iter().map(SoftMaterial::new).collect();
+        let plain = materials.iter().map(|look| SoftMaterial::new(look, 0));
+        (self.materials, self.tiles) = (plain.collect(), Vec::new());
+        Ok(())
+    }
+
+    fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        let TileWords { words, records } = textures.words(materials, u64::MAX)?;
+        let records = records.into_iter().chain(std::iter::repeat(0));
+        let textured = materials.iter().zip(records);
+        self.materials = textured.map(|(look, record)| SoftMaterial::new(look, record)).collect();
+        self.tiles = words;
         Ok(())
     }
 
@@ -258,19 +277,21 @@ impl Device for SoftDevice {
         if passes.culled.is_some() {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
-        let Self { target, materials, textures, bins, triangle_bins, shadows, .. } = self;
+        let Self { target, materials, tiles, textures, bins, triangle_bins, shadows, .. } = self;
         match passes.shadows {
             Some(pass) => shadows.draw(pass, (bins, triangle_bins), textures)?,
             None => *shadows = ShadowMaps::default(),
         }
         let light = passes.shadows.map(|pass| shadows.light(&pass.frame, frame));
-        let scene = Scene { passes, materials, textures };
+        let scene = Scene { passes, materials, tiles, textures };
         let mut bloom = match passes.bloom && scene.emits() {
             true => Some(SoftBloom::prepare(&mut self.bloom, target.size())?),
             false => None,
         };
         scene.draw(target, (frame, light), (bins, triangle_bins));
         if let Some(bloom) = &mut bloom {
+            // Holes of quads hide emitted light, as on other devices.
+            let scene = Scene { tiles: &[], ..scene };
             scene.draw(&mut bloom.target, (&frame.emitted(), None), (bins, triangle_bins));
         }
         let picture = target.finish();
@@ -296,6 +317,7 @@ impl Device for SoftDevice {
 struct Scene<'a> {
     passes: &'a Passes<'a, SoftGeometry>,
     materials: &'a [SoftMaterial],
+    tiles: &'a [u32],
     textures: &'a Textures,
 }
 
@@ -312,10 +334,10 @@ impl Scene<'_> {
         (frame, hidden): (&Frame, Option<Hidden<'_>>),
         (bins, triangle_bins): (&mut Vec<Bins>, &mut Vec<TriangleBins>),
     ) {
-        let Self { passes, materials, textures } = *self;
+        let Self { passes, materials, tiles, textures } = *self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
-        let shader = Shader::new(frame, materials, [width, height]).with_shadows(hidden);
+        let shader = Shader::new(frame, (materials, tiles), [width, height]).with_shadows(hidden);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {

@@ -340,7 +340,7 @@ impl Image {
 }
 
 /// The next coarser mipmap: each texel is the mean of those that it replaces. Opacity weighs colours.
-fn halved(
+pub(crate) fn halved(
     texels: &[[u8; 4]],
     [from_width, from_height]: [usize; 2],
     [width, height]: [usize; 2],

@@ -49,6 +49,7 @@ use crate::{
     material_look::MaterialLook,
     overlay::Overlay,
     passes::Passes,
+    quad_textures::QuadTextures,
     samples::Samples,
     texture_set::TextureSet,
 };
@@ -111,6 +112,14 @@ impl Output for WgpuDevice {
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
         self.per_frame.set_materials(&self.opened, materials)
+    }
+
+    fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        self.per_frame.set_textured_materials(&self.opened, materials, textures)
     }
 
     fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {

@@ -53,6 +53,7 @@ pub(crate) mod late;
 mod overlay;
 mod samples;
 mod textures;
+mod tiles;
 mod triangles;
 
 /// A wall in front of the camera.

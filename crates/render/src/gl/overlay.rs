@@ -54,6 +54,25 @@ impl OverlayPainter {
         Ok(Self { context, program, vertices, sizes, textures, buffers, parts })
     }
 
+    /// Uploads the changes and stores the parts to draw. Creates the painter with the first overlay. A
+    /// painter that refuses its overlay is created again with the next one.
+    pub(super) fn replace(
+        painter: &mut Option<Self>,
+        context: &Rc<Context>,
+        overlay: &Overlay,
+    ) -> Result<(), RenderError> {
+        if painter.is_none() && overlay.parts.is_empty() && overlay.patches.is_empty() {
+            return Ok(());
+        }
+        let mut new = match painter.take() {
+            Some(painter) => painter,
+            None => Self::new(context)?,
+        };
+        context.scope("taking an overlay", |_| new.set(overlay)).and_then(|set| set)?;
+        *painter = Some(new);
+        Ok(())
+    }
+
     /// Uploads the changes and stores the parts to draw.
     pub(super) fn set(&mut self, overlay: &Overlay) -> Result<(), RenderError> {
         overlay.check(&mut self.sizes)?;

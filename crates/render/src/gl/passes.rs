@@ -21,6 +21,7 @@ use crate::{
     frame::{Frame, QuadStyle},
     material_look::{MaterialEntry, MaterialLook},
     passes::{Batch, Passes, ShadowPass},
+    quad_textures::{QuadTextures, TileWords},
     shadows::MapKinds,
     texture_set::TextureSet,
 };
@@ -35,6 +36,8 @@ const DRAWS_BINDING: GLuint = 2;
 const INDICES_BINDING: GLuint = 3;
 const FIRST_UNIFORM: GLint = 0;
 const TEXTURES_BINDING: GLuint = 4;
+/// Textures of quads.
+const TILES_BINDING: GLuint = 5;
 const DRAW_ATTRIBUTE: GLuint = 0;
 /// The vertex buffer that the attribute is read from.
 const DRAW_BINDING: GLuint = 0;
@@ -44,6 +47,8 @@ pub(super) struct Painter {
     context: Rc<Context>,
     programs: Programs,
     materials: Buffer,
+    /// Textures of materials; `None` without any.
+    tiles: Option<Buffer>,
     /// `None` without textures.
     textures: Option<Buffer>,
     texture_set: TextureSet,
@@ -65,7 +70,7 @@ impl Painter {
         let bytes: &[u8] = bytemuck::cast_slice(&indices);
         let size_bytes = bytes.len() as u64;
         let pattern = Buffer::new(context, "index pattern", size_bytes, Kind::Filled(bytes))?;
-        let materials = material_buffer(context, &[])?;
+        let materials = material_buffer(context, &[], &[])?;
         let vertices = vertex_array(context, &pattern)?;
         let triangles = vertex_array(context, &pattern)?;
         let no_vertices = VertexArray::new(context, &pattern)?;
@@ -75,6 +80,7 @@ impl Painter {
             context,
             programs,
             materials,
+            tiles: None,
             textures,
             texture_set,
             emits: false,
@@ -86,7 +92,30 @@ impl Painter {
     }
 
     pub(super) fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
-        self.materials = material_buffer(&self.context, materials)?;
+        self.set_tiles(materials, TileWords::default())
+    }
+
+    pub(super) fn set_textured_materials(
+        &mut self,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        self.set_tiles(materials, textures.words(materials, self.context.limits.storage_bytes)?)
+    }
+
+    fn set_tiles(
+        &mut self,
+        materials: &[MaterialLook],
+        TileWords { words, records }: TileWords,
+    ) -> Result<(), RenderError> {
+        let table = material_buffer(&self.context, materials, &records)?;
+        let filled = |bytes: &[u8]| {
+            let size_bytes = bytes.len() as u64;
+            Buffer::new(&self.context, "textures of materials", size_bytes, Kind::Filled(bytes))
+        };
+        let is_tiled = !words.is_empty();
+        self.tiles = is_tiled.then(|| filled(bytemuck::cast_slice(&words))).transpose()?;
+        self.materials = table;
         self.emits = materials.iter().any(|material| material.emission != 0);
         Ok(())
     }
@@ -117,7 +146,8 @@ impl Painter {
 
     fn needs(&self, frame: &Frame, maps: MapKinds) -> Needs {
         let has_textures = self.textures.is_some();
-        Needs { style: frame.quad_style(), maps, has_textures }
+        let is_tiled = self.tiles.is_some();
+        Needs { style: frame.quad_style(), maps, has_textures, is_tiled }
     }
 
     /// Creates the programs that a frame of this style needs.
@@ -154,7 +184,9 @@ impl Painter {
         commands: Option<u64>,
     ) {
         let (maps, has_textures) = (MapKinds::default(), self.textures.is_some());
-        let needs = Needs { style: QuadStyle::Plain, maps, has_textures };
+        // Holes of quads hide emitted light.
+        let (style, is_tiled) = (QuadStyle::Plain, false);
+        let needs = Needs { style, maps, has_textures, is_tiled };
         self.paint_scene(gl, passes, commands, (needs, false));
     }
 
@@ -245,6 +277,9 @@ impl Painter {
             if let Some(textures) = &self.textures {
                 gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, TEXTURES_BINDING, textures.name());
             }
+            if let Some(tiles) = &self.tiles {
+                gl.BindBufferBase(gl::SHADER_STORAGE_BUFFER, TILES_BINDING, tiles.name());
+            }
             gl.Enable(gl::DEPTH_TEST);
             // Depth is reversed: nearer is greater.
             gl.DepthFunc(gl::GEQUAL);
@@ -291,8 +326,9 @@ fn vertex_array(context: &Rc<Context>, pattern: &Buffer) -> Result<VertexArray, 
 fn material_buffer(
     context: &Rc<Context>,
     materials: &[MaterialLook],
+    records: &[u32],
 ) -> Result<Buffer, RenderError> {
-    let table = MaterialEntry::table(materials);
+    let table = MaterialEntry::table(materials, records);
     let bytes: &[u8] = bytemuck::cast_slice(&table);
     Buffer::new(context, "materials", bytes.len() as u64, Kind::Filled(bytes))
 }

@@ -16,6 +16,8 @@ pub(super) struct Programs {
     wired: Option<Surfaces>,
     /// Programs that read maps, for each style, by the index of the maps.
     shadowed: [[Option<Surfaces>; 4]; 3],
+    /// Programs for quads with textures, and for such cubes, for each style, by the index of the maps.
+    tiled: [[Option<(QuadPrograms, Program)>; 4]; 3],
     cubes: Program,
     pub(super) sky: Program,
     /// Opaque and blended ones.
@@ -30,6 +32,8 @@ pub(super) struct Needs {
     pub(super) style: QuadStyle,
     pub(super) maps: MapKinds,
     pub(super) has_textures: bool,
+    /// Whether quads have textures.
+    pub(super) is_tiled: bool,
 }
 
 impl Needs {
@@ -73,6 +77,8 @@ const SHADED: &str = "#define SHADED\n";
 const WIRED: &str = "#define WIRED\n";
 /// Enables textures.
 const TEXTURED: &str = "#define TEXTURED\n";
+/// Enables textures of quads.
+const TILED: &str = "#define TILED\n";
 /// Enable the maps of the sun, of the sky, and both.
 const MAPS: [&str; 4] = [
     "",
@@ -87,8 +93,11 @@ const CASTER_FRAGMENT: &str = "#version 430 core\nvoid main() {}\n";
 const SEAM: &str = "#define SEAM frame.seam\n";
 const SURFACE_VERTEX: &str = include_str!("shaders/surface.vert");
 /// Colours the outputs of a vertex shader: a colour and a position relative to the camera.
-pub const SURFACE_FRAGMENT: &str =
-    concat!(include_str!("shaders/haze.glsl"), include_str!("shaders/surface.frag"));
+pub const SURFACE_FRAGMENT: &str = concat!(
+    include_str!("shaders/haze.glsl"),
+    include_str!("shaders/tiles.glsl"),
+    include_str!("shaders/surface.frag")
+);
 const TRIANGLES_VERTEX: &str = include_str!("shaders/triangles.vert");
 const TRIANGLES_FRAGMENT: &str = concat!(
     include_str!("shaders/haze.glsl"),
@@ -107,6 +116,7 @@ impl Programs {
             shaded: None,
             wired: None,
             shadowed: [const { [const { None }; 4] }; 3],
+            tiled: [const { [const { None }; 4] }; 3],
             cubes: surface(context, "#define CUBES\n", SEAM)?,
             sky: Program::new(context, &[FRAME, SKY_VERTEX], &[FRAME, SKY_FRAGMENT])?,
             triangles: triangles(context, "")?,
@@ -129,6 +139,12 @@ impl Programs {
         if needs.has_textures && textured.is_none() {
             *textured = Some(triangles(context, &format!("{TEXTURED}{shadows}{lines}"))?);
         }
+        let tiled = &mut self.tiled[needs.style as usize][needs.maps.index()];
+        if needs.is_tiled && tiled.is_none() {
+            let kind = format!("{TILED}{shadows}{}{lines}", shaded(needs.style));
+            let quads = QuadPrograms::new(context, &kind)?;
+            *tiled = Some((quads, surface(context, &format!("{kind}#define CUBES\n"), SEAM)?));
+        }
         if needs.maps.any() {
             let shadowed = &mut self.shadowed[needs.style as usize][needs.maps.index()];
             if shadowed.is_none() {
@@ -147,6 +163,10 @@ impl Programs {
 
     /// Programs for quads that were prepared for such a frame, and the program for cubes.
     pub(super) fn of_quads(&self, needs: Needs) -> (&QuadPrograms, &Program) {
+        let tiled = self.tiled[needs.style as usize][needs.maps.index()].as_ref();
+        if let Some((quads, cubes)) = tiled.filter(|_| needs.is_tiled) {
+            return (quads, cubes);
+        }
         if let Some(shadowed) = self.of_shadows(needs) {
             return (&shadowed.quads, &shadowed.cubes);
         }
@@ -179,9 +199,8 @@ impl Programs {
 impl Surfaces {
     /// Creates programs of a style. `shadows` enables maps or is empty.
     fn new(context: &Rc<Context>, style: QuadStyle, shadows: &str) -> Result<Self, RenderError> {
-        let shaded = if style == QuadStyle::Plain { "" } else { SHADED };
         let lines = if style == QuadStyle::Wired { WIRED } else { "" };
-        let kind = format!("{shadows}{shaded}{lines}");
+        let kind = format!("{shadows}{}{lines}", shaded(style));
         Ok(Self {
             quads: QuadPrograms::new(context, &kind)?,
             cubes: surface(context, &format!("{kind}#define CUBES\n"), SEAM)?,
@@ -240,6 +259,11 @@ fn surface(context: &Rc<Context>, kind: &str, seam: &str) -> Result<Program, Ren
 fn triangles(context: &Rc<Context>, kind: &str) -> Result<Program, RenderError> {
     let fragment = [FRAME, kind, shadow(kind), TRIANGLES_FRAGMENT];
     Program::new(context, &[FRAME, kind, TRIANGLES_VERTEX], &fragment)
+}
+
+/// The definition that enables ambient occlusion, if a style has it.
+fn shaded(style: QuadStyle) -> &'static str {
+    if style == QuadStyle::Plain { "" } else { SHADED }
 }
 
 /// The source for reading maps, if these definitions enable any.

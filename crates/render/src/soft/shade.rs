@@ -13,6 +13,7 @@ use super::sky::{Sky, mix, smooth};
 use super::sky_light::SkyLight;
 use super::sun::Sun;
 use super::textures::Textures;
+use super::tiles::Tiles;
 use super::wire::Wire;
 use crate::{frame::Frame, material_look::MaterialLook};
 
@@ -26,18 +27,20 @@ pub(super) struct SoftMaterial {
     faces: [Vec4; 6],
     /// Part of the colour that is drawn as it is, 0 to 1.
     emission: f32,
+    /// Offset of the record of its textures; 0 for none.
+    record: u32,
 }
 
 /// Material of quads whose material is not in the table, which must be visible.
 const MISSING: SoftMaterial =
-    SoftMaterial { faces: [Vec4::new(1.0, 0.0, 1.0, 1.0); 6], emission: 0.0 };
+    SoftMaterial { faces: [Vec4::new(1.0, 0.0, 1.0, 1.0); 6], emission: 0.0, record: 0 };
 /// Shorter distances are not used as divisors.
 const MIN_DISTANCE: f32 = 1e-6;
 
 impl SoftMaterial {
-    pub(super) fn new(look: &MaterialLook) -> Self {
+    pub(super) fn new(look: &MaterialLook, record: u32) -> Self {
         let emission = f32::from(look.emission) / f32::from(u8::MAX);
-        Self { faces: look.faces.map(unpacked), emission }
+        Self { faces: look.faces.map(unpacked), emission, record }
     }
 
     /// Whether the material emits light.
@@ -65,6 +68,8 @@ pub(super) struct Shader<'a> {
     face_light: [Vec3A; 6],
     /// Light of the sun and of the sky that meshes hide.
     hidden: Hidden<'a>,
+    /// Textures of quads, if any material has one.
+    tiles: Option<Tiles<'a>>,
     relative_from_clip: Mat4,
     camera_voxel: IVec3,
     camera_fraction: Vec3A,
@@ -79,7 +84,7 @@ pub(super) struct Shader<'a> {
 impl<'a> Shader<'a> {
     pub(super) fn new(
         frame: &'a Frame,
-        materials: &'a [SoftMaterial],
+        (materials, tiles): (&'a [SoftMaterial], &'a [u32]),
         [width, height]: [u32; 2],
     ) -> Self {
         let clip_from_relative = Mat4::from_cols_array_2d(&frame.clip_from_relative);
@@ -90,6 +95,7 @@ impl<'a> Shader<'a> {
             materials,
             face_light: frame.face_light.map(|[red, green, blue, _]| Vec3A::new(red, green, blue)),
             hidden: Hidden::default(),
+            tiles: Tiles::new(tiles, frame),
             relative_from_clip: relative_from_clip.as_mat4(),
             camera_voxel: IVec3::from_array(frame.camera_voxel),
             camera_fraction: Vec3A::from_array(frame.camera_fraction),
@@ -116,9 +122,29 @@ impl<'a> Shader<'a> {
         self.sky.behind(x, y).extend(1.0)
     }
 
-    /// The colour of a quad of this kind at a position in pixels.
+    /// Whether quads of this kind can have holes.
     #[inline]
-    pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Vec4 {
+    pub(super) fn has_holes(&self, kind: PixelKind) -> bool {
+        let tiles = self.tiles.as_ref();
+        tiles.is_some_and(|tiles| tiles.has_holes(self.material(kind).record))
+    }
+
+    /// The colour of a quad's texture at a position in pixels; `None` in a hole.
+    #[inline]
+    pub(super) fn texel(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Option<Vec3A> {
+        let record = self.material(kind).record;
+        match &self.tiles {
+            Some(tiles) if record != 0 => {
+                tiles.color(record, (kind.word & 7).min(5), self.relative(at, depth))
+            }
+            _ => Some(Vec3A::ONE),
+        }
+    }
+
+    /// The colour of a quad of this kind at a position in pixels; `None` in a hole of its texture.
+    #[inline]
+    pub(super) fn surface(&self, at: [f32; 2], depth: f32, kind: PixelKind) -> Option<Vec4> {
+        let texel = self.texel(at, depth, kind)?;
         let material = self.material(kind);
         let mut lit = self.in_light(material, kind, (at, depth), true);
         let normal = NORMALS[(kind.word & 7).min(5) as usize];
@@ -145,11 +171,12 @@ impl<'a> Shader<'a> {
             }
             _ => lit,
         };
+        let textured = (Vec3A::from_vec4(shaded) * texel).extend(shaded.w);
         let seen = match &self.wire {
-            Some(wire) => wire.over(shaded, kind, self.relative(at, depth)),
-            None => shaded,
+            Some(wire) => wire.over(textured, kind, self.relative(at, depth)),
+            None => textured,
         };
-        self.hazed(at, depth, seen)
+        Some(self.hazed(at, depth, seen))
     }
 
     /// The colour of a triangle at a position in pixels; `None` in a hole of its texture.

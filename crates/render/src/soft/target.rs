@@ -119,7 +119,13 @@ impl Target {
             return draw_samples(sampled, Layer::Opaque, (bins, viewport), shader);
         }
         threads::for_each(&mut self.bands(), |_, band| {
-            band.for_each_span(bins, viewport, |band, span, kind| band.fill(&span, kind));
+            band.for_each_span(bins, viewport, |band, span, kind| {
+                if shader.has_holes(kind) {
+                    band.fill_cut_out(&span, kind, shader);
+                } else {
+                    band.fill(&span, kind);
+                }
+            });
         });
     }
 
@@ -181,7 +187,7 @@ fn draw_samples(
     sampled.draw(
         (viewport, layer),
         |band| of_band(band).map(|triangle| (triangle, triangle.kind)),
-        |at, depth, kind| Some(shader.surface(at, depth, kind)),
+        |at, depth, kind| shader.surface(at, depth, kind),
     );
 }
 
@@ -244,6 +250,16 @@ impl Band<'_> {
         }
     }
 
+    /// Fills the pixels that are not in a hole.
+    fn fill_cut_out(&mut self, span: &Span, kind: PixelKind, shader: &Shader<'_>) {
+        for (i, x) in span.xs.clone().enumerate() {
+            let depth = span.depth + span.depth_step * i as f32;
+            if shader.texel(center(x, span.y), depth, kind).is_some() {
+                self.fill(&Span { y: span.y, xs: x..x + 1, depth, depth_step: 0.0 }, kind);
+            }
+        }
+    }
+
     fn shade(&mut self, shader: &Shader<'_>) {
         let first_row = self.first_row();
         let rows = self.colors.chunks_mut(self.width);
@@ -257,13 +273,14 @@ impl Band<'_> {
                     continue;
                 }
                 let seen = if depths[x] == FAR {
-                    shader.sky(center(x, y))
+                    Some(shader.sky(center(x, y)))
                 } else {
                     let Detail { level, shares } = details[x];
                     let kind = PixelKind { word: kinds[x], level, shares, bounds: bounds[x] };
                     shader.surface(center(x, y), depths[x], kind)
                 };
-                *color = packed(seen);
+                // No stored pixel is in a hole.
+                *color = seen.map_or(*color, packed);
             }
         }
     }
@@ -273,8 +290,9 @@ impl Band<'_> {
         for (i, x) in span.xs.clone().enumerate() {
             let depth = span.depth + span.depth_step * i as f32;
             if depth >= self.depths[first + i] {
+                let Some(seen) = shader.surface(center(x, span.y), depth, kind) else { continue };
                 let color = &mut self.colors[first + i];
-                *color = over(shader.surface(center(x, span.y), depth, kind), *color);
+                *color = over(seen, *color);
             }
         }
     }

@@ -95,9 +95,10 @@ impl Bloom {
         let device = &opened.gpu.device;
         let samples = lowered(opened, format, SAMPLES);
         opened.fault.scope(CREATING, || {
-            let maps = MapKinds::default();
-            let scene =
-                Pipelines::new(device, Attachment { format, samples: samples.count(), maps });
+            // Holes of quads hide emitted light.
+            let (maps, is_tiled) = (MapKinds::default(), false);
+            let attachment = Attachment { format, samples: samples.count(), maps, is_tiled };
+            let scene = Pipelines::new(device, attachment);
             let module = device.create_shader_module(wgpu::include_wgsl!("bloom.wgsl"));
             let layout = layout(device, "bloom", &[source_entry()]);
             let glow =

@@ -105,7 +105,8 @@ impl WgpuDevice {
         let style = frame.quad_style();
         let is_renewed = self.begin_frame()?;
         let maps = passes.shadows.map(ShadowPass::kinds).unwrap_or_default();
-        let attachment = Attachment { maps, ..self.target.attachment() };
+        let is_tiled = self.per_frame.is_tiled();
+        let attachment = Attachment { maps, is_tiled, ..self.target.attachment() };
         self.pipelines.select(&self.opened.gpu, attachment)?;
         let layout = &self.pipelines.frame_layout;
         let group = self.per_frame.prepare((&self.opened, layout), passes, is_renewed)?;

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use drystone_wgpu::parts::CommandUpload;
 
 use super::{
-    WgpuGeometry, adapter::Opened, bloom::Bloom, pipelines::Pipelines, shadows::ShadowMaps,
+    WgpuGeometry,
+    adapter::Opened,
+    bloom::Bloom,
+    pipelines::{Pipelines, TILES_BINDING},
+    shadows::ShadowMaps,
     target::Target,
 };
 use crate::{
@@ -13,6 +17,7 @@ use crate::{
     frame::Frame,
     material_look::{MaterialEntry, MaterialLook},
     passes::Passes,
+    quad_textures::{QuadTextures, TileWords},
     texture_set::TextureSet,
 };
 
@@ -21,6 +26,8 @@ pub(super) struct PerFrame {
     /// The [`Frame`], which changes with every frame.
     frame: wgpu::Buffer,
     materials: wgpu::Buffer,
+    /// Textures of materials; `None` without any.
+    tiles: Option<wgpu::Buffer>,
     textures: wgpu::Buffer,
     /// The set of these textures.
     set: TextureSet,
@@ -42,14 +49,15 @@ pub(super) struct PerFrame {
 impl PerFrame {
     pub(super) fn new(opened: &Opened, pipelines: &Pipelines) -> Result<Self, RenderError> {
         let frame = frame_buffer(opened)?;
-        let materials = material_buffer(opened, &[])?;
+        let materials = material_buffer(opened, &[], &[])?;
         let textures = textures(opened, &[])?;
         let layout = pipelines.frame_layout.clone();
-        let group = group(opened, &layout, &[&frame, &materials, &textures], &[]);
+        let group = group(opened, &layout, (&[&frame, &materials, &textures], None), &[]);
         let (commands, lent) = (CommandUpload::default(), Arc::default());
         Ok(Self {
             frame,
             materials,
+            tiles: None,
             textures,
             set: TextureSet::default(),
             emits: false,
@@ -68,10 +76,36 @@ impl PerFrame {
         opened: &Opened,
         materials: &[MaterialLook],
     ) -> Result<(), RenderError> {
-        self.materials = material_buffer(opened, materials)?;
+        self.set_tiles(opened, materials, &TileWords::default())
+    }
+
+    pub(super) fn set_textured_materials(
+        &mut self,
+        opened: &Opened,
+        materials: &[MaterialLook],
+        textures: &QuadTextures,
+    ) -> Result<(), RenderError> {
+        self.set_tiles(opened, materials, &textures.words(materials, max_bytes(opened))?)
+    }
+
+    fn set_tiles(
+        &mut self,
+        opened: &Opened,
+        materials: &[MaterialLook],
+        TileWords { words, records }: &TileWords,
+    ) -> Result<(), RenderError> {
+        let table = material_buffer(opened, materials, records)?;
+        let filled = || textures(opened, words);
+        self.tiles = (!words.is_empty()).then(filled).transpose()?;
+        self.materials = table;
         self.emits = materials.iter().any(|material| material.emission != 0);
         self.bind(opened);
         Ok(())
+    }
+
+    /// Whether quads have textures.
+    pub(super) const fn is_tiled(&self) -> bool {
+        self.tiles.is_some()
     }
 
     /// Replaces the textures.
@@ -83,9 +117,7 @@ impl PerFrame {
         if self.set.is_same(set) {
             return Ok(());
         }
-        let limits = opened.gpu.device.limits();
-        let max_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        self.textures = textures(opened, &set.words(max_bytes)?)?;
+        self.textures = textures(opened, &set.words(max_bytes(opened))?)?;
         self.set = set.clone();
         self.bind(opened);
         Ok(())
@@ -122,8 +154,12 @@ impl PerFrame {
             Some(bloom) => bloom,
             None => Bloom::new(opened, target.format)?,
         };
-        let group =
-            group(opened, &self.layout, &[&bloom.frame, &self.materials, &self.textures], &[]);
+        let group = group(
+            opened,
+            &self.layout,
+            (&[&bloom.frame, &self.materials, &self.textures], None),
+            &[],
+        );
         bloom.prepare(opened, (frame, group), (target.size(), self.has_textures()))?;
         self.bloom = Some(bloom);
         Ok(())
@@ -131,7 +167,7 @@ impl PerFrame {
 
     fn bind(&mut self, opened: &Opened) {
         let buffers = [&self.frame, &self.materials, &self.textures];
-        self.group = group(opened, &self.layout, &buffers, &[]);
+        self.group = group(opened, &self.layout, (&buffers, None), &[]);
     }
 
     /// Begins a picture. Replaces the buffers after a lent picture, which keeps its own. Returns
@@ -155,9 +191,14 @@ impl PerFrame {
         passes: &Passes<'_, WgpuGeometry>,
         is_renewed: bool,
     ) -> Result<wgpu::BindGroup, RenderError> {
+        let tiles = self.tiles.as_ref();
         let Some(pass) = passes.shadows else {
             self.shadows = None;
-            return Ok(self.group.clone());
+            if tiles.is_none() {
+                return Ok(self.group.clone());
+            }
+            let buffers = [&self.frame, &self.materials, &self.textures];
+            return Ok(group(opened, layout, (&buffers, tiles), &[]));
         };
         let maps = match &mut self.shadows {
             Some(maps) => maps,
@@ -166,7 +207,7 @@ impl PerFrame {
         let textures = (&self.textures, self.set.has_masks());
         maps.prepare(opened, pass, (&self.materials, textures), is_renewed)?;
         let buffers = [&self.frame, &self.materials, &self.textures, maps.data()];
-        Ok(group(opened, layout, &buffers, &maps.bindings()))
+        Ok(group(opened, layout, (&buffers, tiles), &maps.bindings()))
     }
 
     /// Whether the last picture was a lent one. What it reads must not change.
@@ -200,8 +241,9 @@ fn frame_buffer(opened: &Opened) -> Result<wgpu::Buffer, RenderError> {
 fn material_buffer(
     opened: &Opened,
     materials: &[MaterialLook],
+    records: &[u32],
 ) -> Result<wgpu::Buffer, RenderError> {
-    let table = MaterialEntry::table(materials);
+    let table = MaterialEntry::table(materials, records);
     let usage = wgpu::BufferUsages::STORAGE;
     Ok(opened.gpu.filled_buffer("materials", bytemuck::cast_slice(&table), usage)?)
 }
@@ -213,17 +255,25 @@ fn textures(opened: &Opened, words: &[u32]) -> Result<wgpu::Buffer, RenderError>
     Ok(opened.gpu.filled_buffer("textures", bytemuck::cast_slice(words), usage)?)
 }
 
-/// Creates a group of these buffers, in the order of their bindings, and of maps with theirs.
+/// Maximum size of a storage buffer.
+fn max_bytes(opened: &Opened) -> u64 {
+    let limits = opened.gpu.device.limits();
+    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
+}
+
+/// Creates a group of these buffers, in the order of their bindings, of the textures of quads, and of maps
+/// with their bindings.
 fn group(
     opened: &Opened,
     layout: &wgpu::BindGroupLayout,
-    buffers: &[&wgpu::Buffer],
+    (buffers, tiles): (&[&wgpu::Buffer], Option<&wgpu::Buffer>),
     maps: &[(u32, &wgpu::TextureView)],
 ) -> wgpu::BindGroup {
     let buffers = (0..).zip(buffers).map(|(at, buffer)| (at, buffer.as_entire_binding()));
+    let tiles = tiles.map(|buffer| (TILES_BINDING, buffer.as_entire_binding()));
     let maps = maps.iter().map(|&(at, view)| (at, wgpu::BindingResource::TextureView(view)));
     let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
-    let entries: Vec<_> = buffers.chain(maps).map(entry).collect();
+    let entries: Vec<_> = buffers.chain(maps).chain(tiles).map(entry).collect();
     opened.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("frame"),
         layout,

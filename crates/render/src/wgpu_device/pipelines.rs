@@ -13,6 +13,8 @@ pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth3
 /// Bindings of the maps.
 pub(super) const SUN_BINDING: u32 = 4;
 pub(super) const SKY_BINDING: u32 = 5;
+/// Binding of the textures of quads.
+pub(super) const TILES_BINDING: u32 = 6;
 
 /// Number of storage buffers that triangles with lines use in the vertex stage: materials, textures,
 /// vertices, indices, a table with each, and draws.
@@ -71,6 +73,8 @@ pub(super) struct Attachment {
     pub(super) samples: u32,
     /// Maps that surfaces read.
     pub(super) maps: MapKinds,
+    /// Whether quads have textures.
+    pub(super) is_tiled: bool,
 }
 
 /// Settings in which one pipeline differs from the others.
@@ -90,9 +94,11 @@ impl Pipelines {
     pub(super) fn new(device: &wgpu::Device, attachment: Attachment) -> Self {
         let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("quads"),
-            source: wgpu::ShaderSource::Wgsl(quad_source(attachment.maps).into()),
+            source: wgpu::ShaderSource::Wgsl(
+                quad_source(attachment.maps, attachment.is_tiled).into(),
+            ),
         });
-        let frame_layout = layout(device, "frame", &frame_entries(attachment.maps));
+        let frame_layout = layout(device, "frame", &frame_entries(attachment));
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let quad_layout = pipeline_layout(device, &[Some(&frame_layout), Some(&geometry_layout)]);
         // The sky is drawn over an empty scene too, where no geometry is bound.
@@ -229,8 +235,10 @@ impl QuadParts {
         cubes: Option<&wgpu::RenderPipeline>,
     ) -> QuadPipelines {
         let Self { shader, layout, attachment } = self;
-        let [opaque, blended, cube, fragment] = entry_points(style, attachment.maps);
+        let [opaque, blended, cube, fragment] =
+            entry_points(style, attachment.maps, attachment.is_tiled);
         let constants = [(STYLE, f64::from(style as u8))];
+        let is_styled = attachment.maps.any() || attachment.is_tiled;
         let solid = Stage {
             label: "opaque",
             vertex: opaque,
@@ -238,7 +246,7 @@ impl QuadParts {
             depth_write: true,
             blend: None,
             cull: Some(wgpu::Face::Back),
-            constants: if attachment.maps.any() { &constants } else { &[] },
+            constants: if is_styled { &constants } else { &[] },
         };
         let blend = Some(wgpu::BlendState::ALPHA_BLENDING);
         let label = "blended";
@@ -361,13 +369,17 @@ pub(super) fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
     entry(binding, ShaderStages::VERTEX, read)
 }
 
-/// Data of a frame, then the maps that its surfaces read.
-fn frame_entries(kinds: MapKinds) -> Vec<wgpu::BindGroupLayoutEntry> {
+/// Data of a frame, then the maps and the textures of quads that its surfaces read.
+fn frame_entries(
+    Attachment { maps: kinds, is_tiled, .. }: Attachment,
+) -> Vec<wgpu::BindGroupLayoutEntry> {
     let both = ShaderStages::VERTEX_FRAGMENT;
     let mut entries = vec![uniform(0, both), storage(1), textures(2)];
     entries.extend(kinds.any().then(|| uniform(3, ShaderStages::FRAGMENT)));
     entries.extend(kinds.sun.then(|| maps(SUN_BINDING)));
     entries.extend(kinds.sky.then(|| maps(SKY_BINDING)));
+    let read = wgpu::BufferBindingType::Storage { read_only: true };
+    entries.extend(is_tiled.then(|| entry(TILES_BINDING, ShaderStages::FRAGMENT, read)));
     entries
 }
 

@@ -43,7 +43,8 @@ struct DrawData {
 struct Material {
     faces: array<u32, 6>,
     emission: f32,
-    padding: u32,
+    // Offset of the record of its textures; 0 for none.
+    record: u32,
 }
 
 // The highest level.

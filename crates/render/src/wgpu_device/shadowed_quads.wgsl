@@ -1,4 +1,4 @@
-// Quads and cubes with shadows or sky light. Appended to shader.wgsl, wire.wgsl and the
+// Quads and cubes with shadows, sky light or textures. Appended to shader.wgsl, wire.wgsl and the
 // functions for reading maps.
 
 // Work that pixels need: QuadStyle in src/frame.rs, as a number. Each pipeline has one.
@@ -73,8 +73,8 @@ fn shadowed_cube_vertex(@builtin(vertex_index) vertex: u32) -> ShadowedCorner {
     return out;
 }
 
-@fragment
-fn shadowed_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
+// Colour of a pixel in light, without ambient occlusion.
+fn shadowed_color(in: ShadowedCorner) -> vec4<f32> {
     let kind = in.details.z;
     let normal = face_normal(min(kind & 7u, 5u));
     let share = sun_share(in.relative, normal);
@@ -82,7 +82,12 @@ fn shadowed_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
     let unlit = vec3<f32>(unpack2x16unorm(in.details.x), blue_and_shine.x);
     let lit = unlit * (1.0 - share) + in.color.rgb * share;
     let seen = under_sky(lit, unlit, blue_and_shine.y, in.relative, normal);
-    let color = vec4<f32>(seen, in.color.a);
+    return vec4<f32>(seen, in.color.a);
+}
+
+// Colour of a pixel with ambient occlusion, lines and haze.
+fn finished_color(in: ShadowedCorner, color: vec4<f32>) -> vec4<f32> {
+    let kind = in.details.z;
     if quad_style == WIRED {
         return wired_color(WiredCorner(in.position, color, in.relative, kind, in.details.w));
     }
@@ -92,4 +97,9 @@ fn shadowed_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
         light = occlusion_light(kind, in.relative);
     }
     return hazed(vec4<f32>(color.rgb * light, color.a), in.relative);
+}
+
+@fragment
+fn shadowed_fragment(in: ShadowedCorner) -> @location(0) vec4<f32> {
+    return finished_color(in, shadowed_color(in));
 }

@@ -28,6 +28,8 @@ fn under_sky(
     normal: vec3<f32>,
 ) -> vec3<f32> { return lit; }
 ";
+/// Shader source for quads with textures, after that for quads that read maps.
+const TILED_QUADS: &str = include_str!("tiled_quads.wgsl");
 const TRIANGLES: &str = include_str!("triangles.wgsl");
 /// Shader source for triangles that read no maps.
 pub(super) const PLAIN_TRIANGLES: [&str; 5] = [QUAD_WGSL, SHARED, NO_SUN, NO_SKY, TRIANGLES];
@@ -42,10 +44,11 @@ const fn map_source(maps: MapKinds) -> [&'static str; 3] {
     [data, if maps.sun { SUN } else { NO_SUN }, if maps.sky { SKY } else { NO_SKY }]
 }
 
-/// Shader source for quads that read these maps.
-pub(super) fn quad_source(maps: MapKinds) -> String {
-    let more = if maps.any() { SHADOWED_QUADS } else { "" };
-    [&QUADS[..], &map_source(maps), &[more]].concat().concat()
+/// Shader source for quads that read these maps, and textures if they are tiled.
+pub(super) fn quad_source(maps: MapKinds, is_tiled: bool) -> String {
+    let shadowed = if maps.any() || is_tiled { SHADOWED_QUADS } else { "" };
+    let tiled = if is_tiled { TILED_QUADS } else { "" };
+    [&QUADS[..], &map_source(maps), &[shadowed, tiled]].concat().concat()
 }
 
 /// Shader source for triangles that read these maps, with these sources of lines and textures.
@@ -54,8 +57,15 @@ pub(super) fn triangle_source(maps: MapKinds, more: &[&str]) -> String {
 }
 
 /// Entry points of quads: opaque vertices, blended ones, those of cubes, and fragments.
-pub(super) const fn entry_points(style: QuadStyle, maps: MapKinds) -> [&'static str; 4] {
+pub(super) const fn entry_points(
+    style: QuadStyle,
+    maps: MapKinds,
+    is_tiled: bool,
+) -> [&'static str; 4] {
     match style {
+        _ if is_tiled => {
+            ["tiled_opaque_vertex", "tiled_blended_vertex", "tiled_cube_vertex", "tiled_fragment"]
+        }
         _ if maps.any() => [
             "shadowed_opaque_vertex",
             "shadowed_blended_vertex",
@@ -72,7 +82,7 @@ pub(super) const fn entry_points(style: QuadStyle, maps: MapKinds) -> [&'static 
     }
 }
 
-/// The constant of the shaders that read maps, which selects the style.
+/// The constant of the shaders that read maps or textures of quads, which selects the style.
 pub(super) const STYLE: &str = "quad_style";
 
 /// Shader source for triangles with lines, with textures, and with both.

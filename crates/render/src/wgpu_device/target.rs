@@ -149,14 +149,14 @@ impl Target {
     pub(super) fn attachment(&self) -> Attachment {
         let own = self.attachments.samples.count();
         let samples = self.lent.as_ref().map_or(own, |lent| lent.color.texture().sample_count());
-        Attachment { format: self.format, samples, maps: MapKinds::default() }
+        Attachment { format: self.format, samples, maps: MapKinds::default(), is_tiled: false }
     }
 
     /// Format and samples of the canvas. Own ones have one sample a pixel, those of the caller have
     /// as many as its scenes.
     pub(super) fn canvas_attachment(&self) -> Attachment {
         let samples = if self.lent.is_some() { self.attachment().samples } else { 1 };
-        Attachment { format: self.format, samples, maps: MapKinds::default() }
+        Attachment { format: self.format, samples, maps: MapKinds::default(), is_tiled: false }
     }
 
     /// The colours with several samples a pixel that scenes are drawn to, and from which the canvas is

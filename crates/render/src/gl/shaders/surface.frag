@@ -14,6 +14,10 @@ layout(location = 3) flat in uint bounds;
 #endif
 #endif
 
+#ifdef TILED
+layout(location = 4) flat in uint tile;
+#endif
+
 layout(location = 0) out vec4 seen;
 
 #ifdef SHADED
@@ -96,6 +100,9 @@ void main() {
 #ifdef SHADED
     float shaded = 1.0 - float(kind >> 16u & 255u) / 255.0;
     lit *= 1.0 - darkness(relative + frame.camera_fraction) * frame.occlusion_loss * shaded;
+#endif
+#ifdef TILED
+    lit *= tile_color(tile, relative);
 #endif
 #ifdef WIRED
     float line = wire();

@@ -7,7 +7,7 @@ layout(std430, binding = 0) readonly buffer Quads { uvec2 quads[]; };
 struct Material {
     uint faces[6];
     float emission;
-    uint padding;
+    uint record;
 };
 
 layout(std430, binding = 1) readonly buffer Materials { Material materials[]; };
@@ -75,6 +75,17 @@ layout(location = 2) flat out uint kind;
 #ifdef WIRED
 layout(location = 3) flat out uint bounds;
 #endif
+#endif
+
+#ifdef TILED
+// Face direction, and the offset of the record of the material's textures.
+layout(location = 4) flat out uint tile;
+
+uint quad_tile(uvec2 words) {
+    uint material = words.y >> 11u & 0xffffu;
+    uint record = material < uint(materials.length()) ? materials[material].record : 0u;
+    return min(words.y & 7u, 5u) | record << 3u;
+}
 #endif
 
 #ifdef SHADED
@@ -290,5 +301,8 @@ void main() {
 #endif
 #ifdef WIRED
     bounds = quad_bounds(words, draw);
+#endif
+#ifdef TILED
+    tile = quad_tile(words);
 #endif
 }
