@@ -7,8 +7,8 @@ takes from drystone is the list of materials with their boxes:
     drystone info --json r.0.0.mca | python3 scripts/shapes.py r.0.0.mca
 
 A face is visible if the next block does not hide it: an opaque cube, or a block of the same fluid. It has
-the right shape if the material of the block's state has the boxes that this table expects. Exits with
-status 1 if less than 99 % of the faces have it.
+the right shape if the material of the block's state has the boxes that this table expects, and water around
+them if the block is in water. Exits with status 1 if less than 99 % of the faces have it.
 """
 
 import json
@@ -123,6 +123,10 @@ PLANTS = {
 }
 
 
+def is_in_water(name, state):
+    return name in {"seagrass", "tall_seagrass", "kelp", "kelp_plant"} or state.get("waterlogged") == "true"
+
+
 def is_right(expected, boxes):
     """Whether a material's boxes are those expected. Plants are plates that cross, with or without a
     small head, within their voxel."""
@@ -135,8 +139,9 @@ def is_right(expected, boxes):
 
 def material_of(name, state, materials):
     """The boxes of a state: the material that lists most properties, and only those of the state."""
-    for listed, boxes in materials.get(name, []):
-        if all(state.get(key) == value for key, value in listed):
+    for listed, boxes, fluid in materials.get(name, []):
+        is_wet = is_in_water(name, state) and boxes != list(CUBE)
+        if all(state.get(key) == value for key, value in listed) and fluid == ("water" if is_wet else None):
             return boxes
     return list(CUBE)
 
@@ -147,7 +152,7 @@ def read_materials(report):
         words = material["name"].split(" ")
         listed = [tuple(word.split("=")) for word in words[1:] if "=" in word]
         boxes = [tuple(low + high) for low, high in material.get("boxes", [])] or list(CUBE)
-        materials.setdefault(words[0], []).append((listed, boxes))
+        materials.setdefault(words[0], []).append((listed, boxes, material.get("fluid")))
     for states in materials.values():
         states.sort(key=lambda state: -len(state[0]))
     return materials

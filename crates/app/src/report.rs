@@ -321,6 +321,9 @@ impl MaterialVoxels<'_> {
                 let boxes = shape.boxes().iter().map(|it| [it.min, it.max]);
                 json["boxes"] = boxes.collect();
             }
+            if let Some(fluid) = kind.fluid.and_then(|fluid| self.table.get(fluid)) {
+                json["fluid"] = json!(fluid.name);
+            }
             json
         };
         self.iter().map(json).collect()

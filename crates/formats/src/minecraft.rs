@@ -25,6 +25,7 @@ mod shapes;
 mod stack;
 mod tint;
 mod unpack;
+mod wet;
 
 use blocks::Blocks;
 use cache::Cache;

@@ -63,13 +63,18 @@ pub struct MaterialKind {
     /// Number of the texture of each face direction; see [`texture`](Self::texture).
     #[cfg_attr(feature = "serde", serde(default))]
     textures: [Option<u16>; Face::COUNT],
+    /// Fluid that fills the voxel around its shape, such as the water around a plant: the number of a
+    /// material whose shape is a [`ShapeKind::Fluid`]. Other numbers have no effect.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub fluid: Option<Material>,
 }
 
 impl MaterialKind {
     /// Creates a material with one colour that emits no light.
     pub fn new(name: impl Into<String>, color: [u8; 4]) -> Self {
+        let (faces, shape, fluid) = (None, None, None);
         let (name, textures) = (name.into(), [None; Face::COUNT]);
-        Self { name, color, faces: None, emission: 0, shape: None, cut_out: false, textures }
+        Self { name, color, faces, emission: 0, shape, fluid, cut_out: false, textures }
     }
 
     /// Sets a colour for each face direction, in the order of [`Face::ALL`].
@@ -94,6 +99,13 @@ impl MaterialKind {
         self
     }
 
+    /// Replaces [`fluid`](Self::fluid).
+    #[must_use]
+    pub const fn with_fluid(mut self, fluid: Material) -> Self {
+        self.fluid = Some(fluid);
+        self
+    }
+
     /// Makes the material a cut-out: its textures have holes.
     #[must_use]
     pub const fn with_cut_out(mut self) -> Self {
@@ -105,6 +117,10 @@ impl MaterialKind {
     /// [`MaterialTable::textures`]. `None` for plain colour.
     pub const fn texture(&self, face: Face) -> Option<u16> {
         self.textures[face.index()]
+    }
+
+    fn is_fluid(&self) -> bool {
+        self.shape.as_ref().is_some_and(|shape| shape.kind() == ShapeKind::Fluid)
     }
 
     /// Whether the material has a shape that hides what is behind it.
@@ -335,6 +351,29 @@ impl MaterialTable {
     #[inline]
     pub fn is_thin(&self, material: Material) -> bool {
         has_bit(&self.thin, material)
+    }
+
+    /// Returns the fluid in a voxel: its own material if that is a fluid with a shape, else the fluid
+    /// [around its shape](MaterialKind::fluid).
+    pub fn fluid(&self, material: Material) -> Option<Material> {
+        let kind = self.get(material)?;
+        if kind.is_fluid() { Some(material) } else { self.fluid_around(kind) }
+    }
+
+    fn fluid_around(&self, kind: &MaterialKind) -> Option<Material> {
+        let fluid = kind.fluid.filter(|_| kind.shape.is_some())?;
+        self.get(fluid).is_some_and(MaterialKind::is_fluid).then_some(fluid)
+    }
+
+    /// Returns what a voxel is where shapes are not drawn: of a [thin](Self::is_thin) one, the
+    /// [fluid](MaterialKind::fluid) around it, or air; others stay.
+    #[inline]
+    pub fn without_thin(&self, material: Material) -> Material {
+        if !self.is_thin(material) {
+            return material;
+        }
+        let fluid = self.get(material).and_then(|kind| self.fluid_around(kind));
+        fluid.filter(|fluid| !self.is_thin(*fluid)).unwrap_or(Material::AIR)
     }
 
     /// Returns whether any material has a shape.

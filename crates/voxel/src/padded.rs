@@ -162,11 +162,12 @@ impl PaddedChunk {
         self.solid_inside &= self.uniform != Some(Material::AIR);
     }
 
-    /// Replaces [thin](MaterialTable::is_thin) voxels by air, for meshes without shapes. Does nothing
-    /// if no material of the table has a shape.
+    /// Replaces [thin](MaterialTable::is_thin) voxels by air, or by the fluid around them, for meshes
+    /// without shapes. Does nothing if no material of the table has a shape.
     pub fn remove_thin(&mut self, table: &MaterialTable) {
         if table.any_shaped() {
-            self.replace(|it| table.is_thin(it).then_some(Material::AIR), |_, _| ());
+            let replacement = |it| table.is_thin(it).then(|| table.without_thin(it));
+            self.replace(replacement, |_, _| ());
         }
     }
 

@@ -17,7 +17,8 @@ use crate::{ChunkMesh, Material, MaterialKind, MaterialTable, PaddedChunk, Shape
 /// them. [`add_to`](Self::add_to) adds the faces of their boxes. It leaves out faces, and parts of
 /// faces, that lie in another box of the voxel, that touch an opaque voxel, or that touch a box of the
 /// next voxel which is opaque or of the same body. Equal rectangles of adjacent voxels are merged up to
-/// 4 voxels.
+/// 4 voxels. The [fluid](crate::MaterialKind::fluid) around a shape is drawn too, in the colour of a
+/// fluid next to it.
 ///
 /// Faces have no ambient occlusion, and shaped voxels darken nothing. Materials of one colour are one
 /// body, such as lava of several heights, and so are fluids of
@@ -112,10 +113,27 @@ struct Voxels<'a> {
 }
 
 impl<'a> Voxels<'a> {
-    /// Appends the visible rectangles of the shaped voxel at a padded position.
+    /// Appends the visible rectangles of the shaped voxel at a padded position: of its shape, and of
+    /// the fluid around that.
     fn push_pieces(&self, at: [u32; 3], pieces: &mut Pieces) {
         let material = self.shaped_at(at);
-        let boxes = self.boxes(at);
+        let boxes = self.boxes(at, material);
+        self.push_boxes(at, material, [boxes, &[]], pieces);
+        if let Some(fluid) = self.fluid_around(at) {
+            let covers = if self.is_drawn_opaque(material) { boxes } else { &[] };
+            let fluid_boxes = self.boxes(at, fluid);
+            self.push_boxes(at, self.beside(at, fluid), [fluid_boxes, covers], pieces);
+        }
+    }
+
+    /// Appends the visible rectangles of boxes, without those that touch or lie in boxes of `covers`.
+    fn push_boxes(
+        &self,
+        at: [u32; 3],
+        material: Material,
+        [boxes, covers]: [&[ShapeBox]; 2],
+        pieces: &mut Pieces,
+    ) {
         let is_translucent = !self.is_drawn_opaque(material);
         for face in Face::ALL {
             let axis = face.axis();
@@ -128,6 +146,11 @@ impl<'a> Voxels<'a> {
                     continue;
                 }
                 let mut mask = visible_in_voxel(&boxes[i..], boxes, face, at_plane);
+                for cover in covers {
+                    if (cover.min[axis]..=cover.max[axis]).contains(&at_plane) {
+                        mask.remove(cover, face.span_axes());
+                    }
+                }
                 let border = if face.is_positive() { ShapeBox::FULL.max } else { [0; 3] };
                 if at_plane == border[axis] {
                     self.remove_touched(material, at, face, &mut mask);
@@ -160,34 +183,50 @@ impl<'a> Voxels<'a> {
             }
             return;
         }
-        if !self.is_drawn_opaque(beyond) && !self.are_one_body(material, beyond) {
-            return;
-        }
-        for part in self.boxes(next) {
-            let touches = match face.is_positive() {
-                true => part.min[axis] == 0,
-                false => part.max[axis] == ShapeBox::FULL.max[axis],
-            };
-            if touches {
-                mask.remove(part, face.span_axes());
+        for body in [Some(beyond), self.fluid_around(next)].into_iter().flatten() {
+            if !self.is_drawn_opaque(body) && !self.are_one_body(material, body) {
+                continue;
+            }
+            for part in self.boxes(next, body) {
+                let touches = match face.is_positive() {
+                    true => part.min[axis] == 0,
+                    false => part.max[axis] == ShapeBox::FULL.max[axis],
+                };
+                if touches {
+                    mask.remove(part, face.span_axes());
+                }
             }
         }
     }
 
-    /// Returns the boxes of the shaped voxel at a padded position.
-    fn boxes(&self, at: [u32; 3]) -> &'a [ShapeBox] {
-        let material = self.shaped_at(at);
+    /// Returns the boxes of a material in the voxel at a padded position.
+    fn boxes(&self, at: [u32; 3], material: Material) -> &'a [ShapeBox] {
         let Some(shape) = self.table.shape(material) else { return &[] };
         if shape.kind() == ShapeKind::Fluid {
             let above_at = [at[0], at[1] + 1, at[2]];
-            let above = self.shaped_at(above_at);
-            let is_fluid =
-                self.table.shape(above).is_some_and(|shape| shape.kind() == ShapeKind::Fluid);
-            if is_fluid && self.are_one_body(material, above) || self.is_unknown(above_at) {
+            let above = self.table.fluid(self.shaped_at(above_at));
+            let is_below = above.is_some_and(|above| self.are_one_body(material, above));
+            if is_below || self.is_unknown(above_at) {
                 return &[ShapeBox::FULL];
             }
         }
         shape.boxes()
+    }
+
+    /// Returns the fluid around the shape of the voxel at a padded position.
+    fn fluid_around(&self, at: [u32; 3]) -> Option<Material> {
+        let material = self.shaped_at(at);
+        self.table.fluid(material).filter(|fluid| *fluid != material)
+    }
+
+    /// Returns the material of a fluid next to a padded position that is of one body with `fluid`; else
+    /// `fluid`. So the water around a plant has the colour of its lake.
+    fn beside(&self, [x, y, z]: [u32; 3], fluid: Material) -> Material {
+        let sides = [[x - 1, y, z], [x + 1, y, z], [x, y, z - 1], [x, y, z + 1], [x, y + 1, z]];
+        let mut sides = sides.map(|at| self.shaped_at(at)).into_iter();
+        let is_it =
+            |it: &Material| self.table.fluid(*it) == Some(*it) && self.are_one_body(fluid, *it);
+        sides.find(is_it).unwrap_or(fluid)
     }
 
     /// Whether a voxel above the halo of a side may be another than the air that it looks like: that halo

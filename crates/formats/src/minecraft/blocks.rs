@@ -6,6 +6,7 @@ use drystone_voxel::{Material, MaterialKind, MaterialTable};
 use super::looks::{self, Variant};
 use super::shapes::{self, Family};
 use super::tint::Tints;
+use super::wet::Wet;
 use super::{MinecraftWorld, colors};
 
 /// Names of all blocks from 1.13 to 26.1 without `minecraft:`, including renamed ones.
@@ -27,6 +28,7 @@ pub(super) struct Blocks {
     families: Vec<Family>,
     /// Blocks that are not cubes, by the block's own material, which is that of its first state.
     shaped: HashMap<Material, ShapedBlock>,
+    pub(super) wet: Wet,
     /// Materials whose shape only resembles that of their block.
     inexact: HashSet<Material>,
     pub(super) tints: Tints,
@@ -56,7 +58,7 @@ impl Blocks {
     }
 
     /// Adds a material for every block, one for unknown blocks, then those of variants, of states with a
-    /// shape, and of tints to the table. Edits depend on the order.
+    /// shape, of tints, and of states in water to the table. Edits depend on the order.
     fn new(table: &mut MaterialTable) -> Self {
         let mut insert = |kind| table.insert_kind(kind).unwrap_or(Material::AIR);
         let unknown = insert(MaterialKind::new(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR));
@@ -98,6 +100,13 @@ impl Blocks {
         let tinted: Vec<_> = inexact.iter().flat_map(|own| tints.of(*own)).copied().collect();
         inexact.extend(tinted);
         let own = |name| by_name.get(name).copied().unwrap_or(unknown);
+        let of_wet = |block: &&ShapedBlock| families[block.family].is_wet;
+        let mut blocks: Vec<_> = shaped.iter().collect();
+        blocks.sort_unstable_by_key(|(own, _)| **own);
+        let states = blocks.iter().map(|(_, block)| *block).filter(of_wet);
+        let wet = Wet::new(table, own, states.flat_map(|block| block.states.iter().copied()));
+        let inexact_wet: Vec<_> = inexact.iter().filter_map(|dry| wet.of(*dry)).collect();
+        inexact.extend(inexact_wet);
         let by_number = (0..)
             .zip(numbered_names())
             .map(|(at, name)| {
@@ -115,7 +124,7 @@ impl Blocks {
                 varied.copied().unwrap_or(material)
             })
             .collect();
-        Self { by_name, by_number, variants, families, shaped, inexact, tints, unknown }
+        Self { by_name, by_number, variants, families, shaped, wet, inexact, tints, unknown }
     }
 
     /// Returns the material of a block's variant; that of the block itself if both look alike.
@@ -134,6 +143,14 @@ impl Blocks {
         let Some(block) = self.shaped.get(&material) else { return Some(material) };
         let state = self.families.get(block.family)?.state(properties)?;
         block.states.get(state).copied()
+    }
+
+    /// Returns the material of a state in water, by that without water; the same if it cannot be in
+    /// water. `block` is the block's own material, and `is_logged` whether the state says so; some
+    /// blocks always are.
+    pub(super) fn watered(&self, block: Material, state: Material, is_logged: bool) -> Material {
+        let is_wet = is_logged || self.wet.is_submerged(block);
+        self.wet.of(state).filter(|_| is_wet).unwrap_or(state)
     }
 
     /// Whether the shape of a material is that of its block.
@@ -213,6 +230,7 @@ fn dyed(dye: &str, kind: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wet::IN_WATER;
     use super::*;
 
     /// Every listed name has a colour and occurs once.
@@ -227,11 +245,18 @@ mod tests {
         assert!(without.is_empty(), "{without:?}");
         let names = NAMES.split_ascii_whitespace().count();
         let nothing = NAMES.split_ascii_whitespace().filter(|name| NOTHING.contains(name)).count();
-        let states = table.iter().filter(|(_, kind)| kind.name.contains('=')).count();
+        let is_state = |name: &str| name.contains('=') && !name.ends_with(IN_WATER);
+        let states = table.iter().filter(|(_, kind)| is_state(&kind.name)).count();
         // Includes air and the material of unknown blocks.
         let own = names - nothing + 2 + blocks.variants.len() + states;
-        assert!((own + 80..own + 160).contains(&table.len()), "{own} of {}", table.len());
+        let dry = table.len() - blocks.wet.pairs().len();
+        assert!((own + 80..own + 160).contains(&dry), "{own} of {dry}");
         assert!((5_000..12_000).contains(&states), "{states}");
+        assert!(
+            (4_000..12_000).contains(&blocks.wet.pairs().len()),
+            "{}",
+            blocks.wet.pairs().len()
+        );
         assert!((60..120).contains(&blocks.variants.len()), "{}", blocks.variants.len());
         assert!(table.iter().all(|(m, kind)| m.is_air() || kind.color[3] > 0));
         let unknown = [&b"minecraft:no_such_block"[..], b"other:stone", b"\xff", b""];

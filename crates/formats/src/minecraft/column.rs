@@ -225,7 +225,9 @@ fn palette(nbt: &mut Nbt<'_>, blocks: &Blocks) -> Result<(Vec<Material>, usize),
             properties.iter().rev().find_map(|&(name, value)| Variant::of_property(name, value));
         let state = blocks.state(material, &properties);
         unknown_states += usize::from(state.is_none());
-        materials.push(blocks.varied(state.unwrap_or(material), variant));
+        let is_logged = properties.contains(&(b"waterlogged", b"true"));
+        let state = blocks.varied(state.unwrap_or(material), variant);
+        materials.push(blocks.watered(material, state, is_logged));
     }
     Ok((materials, unknown_states))
 }

@@ -1,8 +1,8 @@
 //! Shapes of blocks by name and state, from a table of this program: the game's models are not read.
 //!
 //! Lines of the table, after the line `shape NAME` with the optional words `~` (the boxes resemble the
-//! block only roughly), `turned` (the boxes are those of a block that faces north), `colored` and
-//! `fluid` (see [`ShapeKind`]):
+//! block only roughly), `turned` (the boxes are those of a block that faces north), `wet` (blocks may be
+//! in water), `colored` and `fluid` (see [`ShapeKind`]):
 //!
 //! ```text
 //! has PROPERTY VALUE …                property and its values, the usual first; NEW:OLD renames a value
@@ -29,6 +29,8 @@ pub(super) struct Family {
     parts: Vec<Part>,
     kind: ShapeKind,
     is_turned: bool,
+    /// Whether blocks may be in water.
+    pub(super) is_wet: bool,
     /// Whether the boxes are those of the block, and not only similar.
     pub(super) is_exact: bool,
 }
@@ -87,12 +89,14 @@ impl Family {
             parts: Vec::new(),
             kind: ShapeKind::Opaque,
             is_turned: false,
+            is_wet: false,
             is_exact: true,
         };
         for word in words {
             match word {
                 "~" => family.is_exact = false,
                 "turned" => family.is_turned = true,
+                "wet" => family.is_wet = true,
                 "colored" => family.kind = ShapeKind::Colored,
                 _ => family.kind = ShapeKind::Fluid,
             }
@@ -292,7 +296,8 @@ mod tests {
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
             let is_known = match words[0] {
                 "shape" => {
-                    words[2..].iter().all(|it| ["~", "turned", "colored", "fluid"].contains(it))
+                    let known = ["~", "turned", "wet", "colored", "fluid"];
+                    words[2..].iter().all(|it| known.contains(it))
                 }
                 "box" | "sides" => {
                     let first = usize::from(words[0] == "sides");

@@ -136,6 +136,7 @@ fn in_tint(own: &MaterialKind, [default, color]: [[u8; 3]; 2], tint: &str) -> Ma
     let name = format!("{} in {tint}", own.name);
     let mut kind = MaterialKind::new(name, [new_red, new_green, new_blue, opacity]);
     kind.shape.clone_from(&own.shape);
+    kind.fluid = own.fluid;
     let Some(faces) = own.faces else { return kind };
     let top = faces[Face::PosY.index()];
     let (new_top, mut new_faces) = (scaled(top), faces);

@@ -23,7 +23,7 @@ enum Version {
 }
 
 /// States of a palette. Several belong to the same block.
-const STATES: [(&str, &str); 19] = [
+const STATES: [(&str, &str); 21] = [
     ("air", ""),
     ("deepslate", "x"),
     ("deepslate", "y"),
@@ -43,6 +43,8 @@ const STATES: [(&str, &str); 19] = [
     ("trial_spawner", ""),
     ("dripstone_block", ""),
     ("oak_log", "z"),
+    ("seagrass", ""),
+    ("kelp_plant", ""),
 ];
 
 /// Returns the index of the state at a position: solid rock far below, one state in every fourth
@@ -186,7 +188,9 @@ fn columns_of_each_version_are_read() {
                 // Blocks that lie on their side are materials of their own.
                 let along =
                     if ["x", "z"].contains(&axis) { format!(" along {axis}") } else { "".into() };
-                let expected = format!("{expected}{along}");
+                let is_wet = ["seagrass", "kelp_plant"].contains(&expected);
+                let wet = if is_wet { " in water" } else { "" };
+                let expected = format!("{expected}{along}{wet}");
                 match expected.as_str() {
                     "air" | "cave_air" => assert!(material.is_air(), "{version:?} {x} {y} {z}"),
                     _ => assert_eq!(*found, expected, "{version:?} {x} {y} {z}"),
@@ -210,6 +214,11 @@ fn states_of_blocks_have_their_shape_and_unknown_ones_are_reported() {
         ("minecraft:snow", "layers", "9"),
         ("minecraft:water", "level", "3"),
         ("minecraft:stone", "layers", "9"),
+        ("minecraft:oak_slab", "waterlogged", "true"),
+        ("minecraft:oak_slab", "waterlogged", "false"),
+        ("minecraft:oak_slab", "waterlogged", "TRUE"),
+        ("minecraft:stone", "waterlogged", "true"),
+        ("minecraft:kelp", "age", "7"),
     ];
     let palette: Vec<Value> = states
         .iter()
@@ -242,6 +251,13 @@ fn states_of_blocks_have_their_shape_and_unknown_ones_are_reported() {
     for (x, name) in [(2, "oak_slab type=double"), (6, "stone")] {
         assert_eq!((kind(x).name.as_str(), &kind(x).shape), (name, &None));
     }
+    let fluid = |x: i32| {
+        let material = world.get(VoxelPos::new(32 + x, 0, 48));
+        world.materials().fluid(material).and_then(|it| Some(&world.materials().get(it)?.name))
+    };
+    assert_eq!(kind(7).name, "oak_slab in water");
+    assert_eq!([7, 11].map(|x| fluid(x).unwrap().as_str()), ["water"; 2]);
+    assert_eq!([0, 8, 9, 10].map(fluid), [None; 4]);
     let faults = source.faults();
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert!(faults[0].contains("1 blocks of palettes in unknown states"), "{faults:?}");

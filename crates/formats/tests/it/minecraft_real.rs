@@ -49,9 +49,21 @@ fn count_section(section: &Value, biomes: &[i32], counts: &mut Counts) {
         let name = block["Name"].as_str().unwrap().strip_prefix("minecraft:").unwrap();
         let [cell_x, cell_z, cell_y] = [voxel % 16 / 4, voxel / 16 % 16 / 4, voxel / 1024];
         let tint = || tint(name, biomes[cell_x + 4 * cell_z + 16 * (4 * y as usize + cell_y)]);
-        let look = variant(block).unwrap_or_else(tint);
+        let look = if is_in_water(name, block) {
+            " in water"
+        } else {
+            variant(block).unwrap_or_else(tint)
+        };
         *counts.entry(format!("{name}{look}")).or_default() += 1;
     }
+}
+
+fn is_in_water(name: &str, block: &HashMap<String, Value>) -> bool {
+    let Some(Value::Compound(properties)) = block.get("Properties") else {
+        return matches!(name, "seagrass" | "kelp_plant");
+    };
+    let is_logged = properties.get("waterlogged").and_then(Value::as_str) == Some("true");
+    is_logged || matches!(name, "seagrass" | "tall_seagrass" | "kelp" | "kelp_plant")
 }
 
 /// Returns the end of the name of a block's material by its properties.

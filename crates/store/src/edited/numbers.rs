@@ -63,7 +63,9 @@ impl Numbers {
         }
         let mut table = file.clone();
         for (_, kind) in source.iter().skip(file.len() - 1) {
-            table.insert_kind(kind.clone())?;
+            let mut kind = kind.clone();
+            kind.fluid = kind.fluid.map(|number| self.number_in_file(number));
+            table.insert_kind(kind)?;
         }
         Some(table)
     }
@@ -73,10 +75,14 @@ impl Numbers {
         if chunk.is_empty() {
             return Chunk::new(chunk.side(), self.emptied);
         }
-        self.renumbered(chunk, |number| match number < self.emptied {
+        self.renumbered(chunk, |number| self.number_in_file(number))
+    }
+
+    const fn number_in_file(self, number: Material) -> Material {
+        match number.0 < self.emptied.0 {
             true => number,
             false => Material(number.0.saturating_add(1)),
-        })
+        }
     }
 
     /// Converts a chunk from the file's numbers to those of the source.
@@ -101,7 +107,7 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
-    use drystone_voxel::LocalPos;
+    use drystone_voxel::{LocalPos, Shape, ShapeBox, ShapeKind};
 
     use super::*;
 
@@ -147,5 +153,21 @@ mod tests {
         }
         assert_eq!(Numbers::find(&table(&["a"]), &table(&["a", "b"])), None);
         assert_eq!(Numbers::find(&table(&["x", "emptied"]), &table(&["a"])), None);
+    }
+    /// A fluid that the source added has another number in the file, behind emptied chunks.
+    #[test]
+    fn fluids_of_added_materials_have_the_numbers_of_the_file() {
+        let full = ShapeBox { min: [0; 3], max: [16, 14, 16] };
+        let shape = |kind| Shape::new(vec![full], kind).unwrap();
+        let mut source = table(&["old"]);
+        let file = Numbers::table(&source).unwrap();
+        let kind = |name, shape| MaterialKind::new(name, [1, 2, 3, 99]).with_shape(shape);
+        let water = source.insert_kind(kind("water", shape(ShapeKind::Fluid))).unwrap();
+        let plant = kind("plant", shape(ShapeKind::Opaque)).with_fluid(water);
+        let plant = source.insert_kind(plant).unwrap();
+        let numbers = Numbers::find(&file, &source).unwrap();
+        let grown = numbers.grown(&file, &source).unwrap();
+        let [water, plant] = [water, plant].map(|number| numbers.number_in_file(number));
+        assert_eq!((water, grown.fluid(plant)), (Material(3), Some(water)));
     }
 }

@@ -1,4 +1,4 @@
-//! Face colours, emission, shapes and textures of materials. They are beside the table of materials, so that earlier
+//! Face colours, emission, shapes, fluids and textures of materials. They are beside the table of materials, so that earlier
 //! programs read the file too, and files without them are the same as before.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ const VERSION: u8 = 1;
 const SHAPES_VERSION: u8 = 2;
 /// Version of a compressed value. What is compressed begins with one of the others.
 const PACKED_VERSION: u8 = 3;
-/// Version of the value with textures or cut-out materials.
+/// Version of the value with textures, cut-out materials or fluids around shapes.
 const TEXTURES_VERSION: u8 = 4;
 /// Bits of an entry: what follows its number.
 const FACES: u8 = 1;
@@ -25,23 +25,28 @@ const EMISSION: u8 = 2;
 const SHAPE: u8 = 4;
 const CUT_OUT: u8 = 8;
 const TEXTURES: u8 = 16;
+const FLUID: u8 = 32;
 /// Kinds of shapes, by their number in the file.
 const KINDS: [ShapeKind; 3] = [ShapeKind::Opaque, ShapeKind::Colored, ShapeKind::Fluid];
 
 const NEWER: &str = "a later version of drystone wrote it";
-const INVALID: &str = "it is not a list of face colours, emissions, shapes and textures";
+const INVALID: &str = "it is not a list of face colours, emissions, shapes, fluids and textures";
 
-/// Encodes the materials that have face colours, emission, a shape or textures, or are cut out: version,
-/// textures, then for each of them its number (2 bytes), a bit for each property, six colours of 3 bytes,
-/// emission, shape, textures. A shape is its kind, its number of boxes, and six coordinates for each. The
-/// textures of a material are a bit for each face direction that has one, and their numbers (2 bytes
-/// each). `None` if there are none.
+/// Encodes the materials that have face colours, emission, a shape, a fluid or textures, or are cut out:
+/// version, textures, then for each of them its number (2 bytes), a bit for each property, six colours of
+/// 3 bytes, emission, shape, textures, number of the fluid (2 bytes). A shape is its kind, its number of
+/// boxes, and six coordinates for each. The textures of a material are a bit for each face direction that
+/// has one, and their numbers (2 bytes each). `None` if there are none.
 ///
 /// The textures of the table are their number (2 bytes), and for each the binary logarithm of its side
 /// and its texels. Only the version with textures has them.
 pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
-    let is_textured =
-        !materials.textures().is_empty() || materials.iter().any(|(_, kind)| kind.cut_out);
+    // Others have no effect.
+    let has_fluid = |(material, kind): (Material, &MaterialKind)| {
+        kind.fluid.is_some() && materials.fluid(material) == kind.fluid
+    };
+    let is_textured = !materials.textures().is_empty()
+        || materials.iter().any(|it| it.1.cut_out || has_fluid(it));
     let mut bytes = match materials.any_shaped() {
         _ if is_textured => textures_to_bytes(materials),
         true => vec![SHAPES_VERSION],
@@ -55,11 +60,13 @@ pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
         bits |= if kind.cut_out { CUT_OUT } else { 0 };
         let textures = Face::ALL.map(|face| kind.texture(face));
         bits |= if textures != [None; Face::COUNT] { TEXTURES } else { 0 };
+        bits |= if has_fluid((material, kind)) { FLUID } else { 0 };
         if bits != 0 {
             bytes.extend(material.0.to_le_bytes());
             bytes.push(bits);
             bytes.extend(kind.faces.iter().flatten().flatten());
             bytes.extend(Some(kind.emission).filter(|emission| *emission != 0));
+            let fluid = kind.fluid.filter(|_| bits & FLUID != 0);
             if let Some(shape) = &kind.shape {
                 let kind = KINDS.iter().position(|kind| *kind == shape.kind()).unwrap_or(0);
                 bytes.extend([kind as u8, shape.boxes().len() as u8]);
@@ -70,6 +77,7 @@ pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
                 bytes.push(faces.sum());
                 bytes.extend(textures.iter().flatten().flat_map(|number| number.to_le_bytes()));
             }
+            bytes.extend(fluid.iter().flat_map(|fluid| fluid.0.to_le_bytes()));
         }
     }
     if let Some(packed) = packed::pack(&bytes) {
@@ -114,7 +122,10 @@ pub(super) fn read(materials: &MaterialTable, bytes: &[u8]) -> Result<MaterialTa
         };
         table.insert_kind(kind).ok_or(INVALID)?;
     }
-    if looks.is_empty() { Ok(table) } else { Err(INVALID) }
+    let has_fluid = |(material, kind): (Material, &MaterialKind)| {
+        kind.fluid.is_none() || table.fluid(material) == kind.fluid
+    };
+    if looks.is_empty() && table.iter().all(has_fluid) { Ok(table) } else { Err(INVALID) }
 }
 
 /// Properties of a material.
@@ -125,12 +136,14 @@ struct Look {
     shape: Option<Shape>,
     is_cut_out: bool,
     textures: [Option<u16>; Face::COUNT],
+    fluid: Option<Material>,
 }
 
 impl Look {
     /// Returns the material with these properties; `None` if a texture is not in the table.
     fn of(self, mut kind: MaterialKind, table: &MaterialTable) -> Option<MaterialKind> {
-        (kind.faces, kind.emission, kind.shape) = (self.faces, self.emission, self.shape);
+        (kind.faces, kind.emission) = (self.faces, self.emission);
+        (kind.shape, kind.fluid) = (self.shape, self.fluid);
         kind.cut_out = self.is_cut_out;
         table.with_textures(kind, self.textures).ok()
     }
@@ -145,7 +158,7 @@ fn parse(
         Some((&VERSION, rest)) => (FACES | EMISSION, rest),
         Some((&SHAPES_VERSION, rest)) => (FACES | EMISSION | SHAPE, rest),
         Some((&TEXTURES_VERSION, rest)) => {
-            let known = FACES | EMISSION | SHAPE | CUT_OUT | TEXTURES;
+            let known = FACES | EMISSION | SHAPE | CUT_OUT | TEXTURES | FLUID;
             (known, textures(rest, table).ok_or(INVALID)?)
         }
         Some((0, _)) | None => return Err(INVALID),
@@ -177,6 +190,10 @@ fn parse(
         if bits & TEXTURES != 0 {
             let (numbers, others) = numbers(after).ok_or(INVALID)?;
             (look.textures, after) = (numbers, others);
+        }
+        if bits & FLUID != 0 {
+            let (&number, others) = after.split_first_chunk().ok_or(INVALID)?;
+            (look.fluid, after) = (Some(Material(u16::from_le_bytes(number))), others);
         }
         let number = Material(u16::from_le_bytes([low, high]));
         if looks.insert(number, look).is_some() {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ShapeBox;
 
 /// Face colours that equal the colour are not stored.
 #[test]
@@ -49,6 +50,33 @@ fn partial_materials_have_the_properties_of_whole_ones() {
     }
     assert_eq!(table.filled_to(clear, 8), clear);
     assert!((FIRST_PARTIAL..=u16::MAX).all(|id| !table.is_translucent(Material(id))));
+}
+
+#[test]
+fn only_shapes_have_a_fluid_around_them_and_thin_ones_are_replaced_by_it() {
+    let shape = |max, kind| Shape::new(vec![ShapeBox { min: [0; 3], max }], kind).unwrap();
+    let mut table = MaterialTable::new();
+    let mut insert = |kind| table.insert_kind(kind).unwrap();
+    let new = || MaterialKind::new("any", [1, 2, 3, 255]);
+    let stone = insert(new());
+    let water = insert(new().with_shape(shape([16, 14, 16], ShapeKind::Fluid)));
+    let drop = insert(new().with_shape(shape([2, 2, 2], ShapeKind::Fluid)));
+    let plant = shape([16, 9, 1], ShapeKind::Opaque);
+    let slab = shape([16, 8, 16], ShapeKind::Opaque);
+    let mut around =
+        |shape: &Shape, fluid| insert(new().with_shape(shape.clone()).with_fluid(fluid));
+    let [wet_plant, wet_slab] = [&plant, &slab].map(|shape| around(shape, water));
+    let wrong = [stone, Material::AIR, wet_plant, Material(999)].map(|it| around(&plant, it));
+    let in_drop = around(&plant, drop);
+    let cube = insert(new().with_fluid(water));
+    let fluids = [wet_plant, wet_slab, water, drop, in_drop].map(|it| table.fluid(it));
+    assert_eq!(fluids, [water, water, water, drop, drop].map(Some));
+    for material in [stone, cube, Material::AIR, Material(999)].into_iter().chain(wrong) {
+        assert_eq!(table.fluid(material), None, "{material:?}");
+    }
+    let lod = [wet_plant, wet_slab, water, drop, in_drop, wrong[3], stone];
+    let expected = [water, wet_slab, water, Material::AIR, Material::AIR, Material::AIR, stone];
+    assert_eq!(lod.map(|it| table.without_thin(it)), expected);
 }
 
 #[test]

@@ -11,7 +11,9 @@ const STAIRS: Material = Material(4);
 const PLANT: Material = Material(5);
 const WATER: Material = Material(6);
 const LOW_WATER: Material = Material(7);
-const COUNT: u16 = 7;
+const WET_STAIRS: Material = Material(8);
+const WET_PLANT: Material = Material(9);
+const COUNT: u16 = 9;
 
 fn part(min: [u8; 3], max: [u8; 3]) -> ShapeBox {
     ShapeBox { min, max }
@@ -34,6 +36,10 @@ fn table() -> MaterialTable {
     insert([6, 99], &[part([0; 3], [16, 14, 16])], ShapeKind::Fluid);
     // Of another colour and the same opacity, as in another biome.
     insert([7, 99], &[part([0; 3], [16, 6, 16])], ShapeKind::Fluid);
+    for dry in [STAIRS, PLANT] {
+        let wet = table.get(dry).unwrap().clone().with_fluid(WATER);
+        table.insert_kind(wet).unwrap();
+    }
     table
 }
 
@@ -61,42 +67,85 @@ struct Twin<'a> {
     table: MaterialTable,
 }
 
+/// A part of what fills a voxel.
+struct Body {
+    material: Material,
+    boxes: Vec<ShapeBox>,
+}
+
+const fn is_fluid(material: Material) -> bool {
+    matches!(material, WATER | LOW_WATER)
+}
+
+impl Body {
+    fn contains(&self, cell: [i64; 3]) -> bool {
+        let within = cell.map(|c| c.rem_euclid(16) as u8);
+        self.boxes
+            .iter()
+            .any(|part| (0..3).all(|axis| (part.min[axis]..part.max[axis]).contains(&within[axis])))
+    }
+}
+
 impl Twin<'_> {
-    /// Boxes of a voxel at a padded position; none for air, one for a cube.
-    fn boxes(&self, at: [u32; 3]) -> Vec<ShapeBox> {
+    /// Content of a voxel at a padded position: nothing if it is air, one box if it is a cube.
+    fn bodies(&self, at: [u32; 3]) -> Vec<Body> {
         let material = self.padded.get(at);
-        let above = self.padded.get([at[0], at[1] + 1, at[2]]);
-        match material {
-            Material::AIR => Vec::new(),
-            WATER | LOW_WATER if [WATER, LOW_WATER].contains(&above) => [ShapeBox::FULL].to_vec(),
-            WATER | LOW_WATER if above.is_air() && self.is_edge(at) => [ShapeBox::FULL].to_vec(),
-            _ => match self.table.shape(material) {
-                Some(shape) => shape.boxes().to_vec(),
-                None => [ShapeBox::FULL].to_vec(),
-            },
+        let fluid = self.fluid(at).map(|material| Body { material, boxes: self.fluid_boxes(at) });
+        let solid = (!material.is_air() && !is_fluid(material)).then(|| {
+            let boxes = self
+                .table
+                .shape(material)
+                .map_or([ShapeBox::FULL].to_vec(), |shape| shape.boxes().to_vec());
+            Body { material, boxes }
+        });
+        solid.into_iter().chain(fluid).collect()
+    }
+
+    fn fluid(&self, at: [u32; 3]) -> Option<Material> {
+        match self.padded.get(at) {
+            fluid @ (WATER | LOW_WATER) => Some(fluid),
+            WET_STAIRS | WET_PLANT => Some(WATER),
+            _ => None,
         }
     }
 
-    /// Whether the voxel above is in the halo across an edge, which may not be filled.
-    fn is_edge(&self, [x, y, z]: [u32; 3]) -> bool {
+    fn fluid_boxes(&self, at: [u32; 3]) -> Vec<ShapeBox> {
+        let above_at = [at[0], at[1] + 1, at[2]];
         let n = self.padded.side();
-        y == n && [x, z].iter().any(|&c| c == 0 || c == n + 1)
+        let is_top = at[1] == n + 1;
+        let is_below = !is_top && self.fluid(above_at).is_some();
+        // The voxel above is in the halo across an edge, which may not be filled.
+        let is_edge = at[1] == n && [at[0], at[2]].iter().any(|&c| c == 0 || c == n + 1);
+        let is_unknown = is_edge && self.padded.get(above_at).is_air();
+        if is_below || is_unknown {
+            return [ShapeBox::FULL].to_vec();
+        }
+        let material = self.fluid(at).unwrap();
+        self.table.shape(material).unwrap().boxes().to_vec()
     }
 
-    /// Whether the cell at padded cells is in a box that hides faces of `material`.
-    fn is_hidden(&self, material: Material, voxel: [u32; 3], cell: [i64; 3]) -> bool {
-        let at = [0, 1, 2].map(|axis| cell[axis].div_euclid(16) as u32);
-        let other = self.padded.get(at);
-        let hides = match other {
-            Material::AIR | GLASS => false,
-            WATER | LOW_WATER => [WATER, LOW_WATER].contains(&material),
-            _ => true,
-        };
-        let within = [0, 1, 2].map(|axis| cell[axis].rem_euclid(16) as u8);
-        let is_in = |part: &ShapeBox| {
-            (0..3).all(|axis| (part.min[axis]..part.max[axis]).contains(&within[axis]))
-        };
-        (hides || at == voxel) && self.boxes(at).iter().any(is_in)
+    /// Whether the cell at padded cells is in a box that hides faces of a body in a voxel.
+    fn is_hidden(&self, body: &Body, voxel: [u32; 3], cell: [i64; 3]) -> bool {
+        let at = cell.map(|c| c.div_euclid(16) as u32);
+        self.bodies(at).iter().any(|other| {
+            let hides = match (at == voxel, is_fluid(other.material)) {
+                (true, true) => is_fluid(body.material),
+                (true, false) => true,
+                (false, true) => is_fluid(body.material),
+                (false, false) => other.material != GLASS,
+            };
+            hides && other.contains(cell)
+        })
+    }
+
+    /// Material in whose colour a body is drawn: a fluid around a shape in that of one beside it.
+    fn drawn(&self, body: &Body, [x, y, z]: [u32; 3]) -> Material {
+        if !is_fluid(body.material) || is_fluid(self.padded.get([x, y, z])) {
+            return body.material;
+        }
+        let sides = [[x - 1, y, z], [x + 1, y, z], [x, y, z - 1], [x, y, z + 1], [x, y + 1, z]];
+        let mut sides = sides.map(|at| self.padded.get(at)).into_iter();
+        sides.find(|beside| is_fluid(*beside)).unwrap_or(WATER)
     }
 
     /// Faces of cells of all shaped voxels, cell by cell.
@@ -107,33 +156,50 @@ impl Twin<'_> {
         for voxel in
             range().flat_map(|x| range().flat_map(move |y| range().map(move |z| [x, y, z])))
         {
-            let material = self.padded.get(voxel);
-            if !self.table.is_shaped(material) {
+            if !self.table.is_shaped(self.padded.get(voxel)) {
                 continue;
             }
-            for (part, face) in
-                self.boxes(voxel).iter().flat_map(|part| Face::ALL.map(|face| (*part, face)))
-            {
-                let [u, v] = face.span_axes();
-                let plane = if face.is_positive() { part.max } else { part.min }[face.axis()];
-                for (a, b) in (part.min[u]..part.max[u])
-                    .flat_map(|a| (part.min[v]..part.max[v]).map(move |b| (a, b)))
-                {
-                    let mut within = [i64::from(plane); 3];
-                    (within[u], within[v]) = (a.into(), b.into());
-                    let in_front = [0, 1, 2].map(|axis| {
-                        let behind = i64::from(axis == face.axis() && !face.is_positive());
-                        i64::from(voxel[axis]) * 16 + within[axis] - behind
-                    });
-                    if !self.is_hidden(material, voxel, in_front) {
-                        let position =
-                            [0, 1, 2].map(|axis| (voxel[axis] - 1) * 16 + within[axis] as u32);
-                        all.insert((face.index(), position), material);
-                    }
+            for body in self.bodies(voxel) {
+                let sides = body.boxes.iter().flat_map(|part| Face::ALL.map(|face| (*part, face)));
+                for (part, face) in sides {
+                    self.add_faces(&body, (voxel, part, face), &mut all);
                 }
             }
         }
         all
+    }
+
+    /// Adds the visible cells of one side of a body's box.
+    fn add_faces(
+        &self,
+        body: &Body,
+        (voxel, part, face): ([u32; 3], ShapeBox, Face),
+        all: &mut BTreeMap<CellFace, Material>,
+    ) {
+        let [u, v] = face.span_axes();
+        let plane = if face.is_positive() { part.max } else { part.min }[face.axis()];
+        for (a, b) in
+            (part.min[u]..part.max[u]).flat_map(|a| (part.min[v]..part.max[v]).map(move |b| (a, b)))
+        {
+            let mut within = [i64::from(plane); 3];
+            (within[u], within[v]) = (a.into(), b.into());
+            let beside = |is_behind: bool| {
+                [0, 1, 2].map(|axis| {
+                    let is_low = axis == face.axis() && face.is_positive() == is_behind;
+                    i64::from(voxel[axis]) * 16 + within[axis] - i64::from(is_low)
+                })
+            };
+            // Where a shape is, the fluid around it is not.
+            let is_displaced = is_fluid(body.material)
+                && self
+                    .bodies(voxel)
+                    .iter()
+                    .any(|other| !is_fluid(other.material) && other.contains(beside(true)));
+            if !is_displaced && !self.is_hidden(body, voxel, beside(false)) {
+                let position = [0, 1, 2].map(|axis| (voxel[axis] - 1) * 16 + within[axis] as u32);
+                all.insert((face.index(), position), self.drawn(body, voxel));
+            }
+        }
     }
 }
 
@@ -155,6 +221,12 @@ fn faces(mesh: &ChunkMesh) -> BTreeMap<CellFace, Material> {
             assert!(old.is_none(), "{face:?} {position:?} twice");
         }
     }
+    all
+}
+
+fn faces_of_water(mesh: &ChunkMesh) -> BTreeMap<CellFace, Material> {
+    let mut all = faces(mesh);
+    all.retain(|_, material| is_fluid(*material));
     all
 }
 
@@ -279,4 +351,40 @@ fn a_mesher_is_reusable_and_thin_voxels_become_air() {
     let left: Vec<Material> = (1..9).map(|x| padded.get([x, 1, 1])).collect();
     assert_eq!(left.iter().filter(|it| !it.is_air()).count(), 3);
     assert!(left[2].is_air() && table.is_thin(PLANT) && !table.is_thin(SLAB));
+}
+
+/// Plants in a lake: the water has the quads that it has without them, and so has a side of it.
+#[test]
+fn plants_leave_no_hole_in_their_water() {
+    let lake = |plants: &[[u8; 3]]| {
+        let mut chunk = Chunk::from_fn(8, |at| if at.y < 3 { WATER } else { Material::AIR });
+        for &[x, y, z] in plants {
+            chunk.set(LocalPos::new(x, y, z), WET_PLANT);
+        }
+        mesh(&chunk)
+    };
+    let (plain, planted) = (lake(&[]), lake(&[[3, 1, 3], [3, 2, 3], [0, 2, 5], [7, 0, 7]]));
+    assert_eq!(faces_of_water(&planted), faces_of_water(&plain));
+    assert_eq!(planted.shapes.len(), plain.shapes.len() + 4 * 4);
+}
+
+/// The water around a slab or stairs ends where these begin, and takes the colour of its lake.
+#[test]
+fn fluids_around_shapes_have_the_colour_beside_them_and_end_at_opaque_boxes() {
+    let mut chunk = Chunk::new(8, Material::AIR);
+    for (x, material) in [(3, LOW_WATER), (4, WET_STAIRS)] {
+        chunk.set(LocalPos::new(x, 1, 4), material);
+    }
+    let of_water = faces_of_water(&mesh(&chunk));
+    assert!(of_water.values().all(|material| *material == LOW_WATER));
+    let in_stairs = |face: Face| {
+        let cells = of_water.keys().filter(|(index, _)| *index == face.index());
+        cells.filter(|(_, [x, ..])| (64..80).contains(x)).map(|(_, at)| *at).collect::<Vec<_>>()
+    };
+    // Beside the upper half of the stairs, from 8 to 14 sixteenths.
+    let tops = in_stairs(Face::PosY);
+    assert!(tops.len() == 8 * 16 && tops.iter().all(|[x, y, _]| *x < 72 && *y == 16 + 14));
+    let sides = in_stairs(Face::PosZ);
+    assert!(sides.len() == 8 * 6 && sides.iter().all(|[x, y, _]| *x < 72 && *y >= 24), "{sides:?}");
+    assert!(in_stairs(Face::NegY).is_empty());
 }

@@ -67,6 +67,38 @@ fn shapes_are_read_back_and_damaged_ones_refused() {
     }
 }
 
+/// Fluids have the version of textures, which earlier programs refuse. A number that is no fluid's is
+/// refused.
+#[test]
+fn fluids_are_read_back_and_wrong_ones_refused() {
+    let full = vec![ShapeBox { min: [0; 3], max: [16, 14, 16] }];
+    let shape = |kind| Shape::new(full.clone(), kind).unwrap();
+    let mut expected = MaterialTable::new();
+    for (name, kind) in
+        [("stone", ShapeKind::Opaque), ("grass", ShapeKind::Fluid), ("lava", ShapeKind::Opaque)]
+    {
+        let mut material = MaterialKind::new(name, [1, 2, 3, 200]).with_shape(shape(kind));
+        material.fluid = (name == "lava").then_some(Material(2));
+        expected.insert_kind(material).unwrap();
+    }
+    let bytes = to_bytes(&expected).unwrap();
+    let entry = 3 + 2 + 6;
+    assert_eq!((bytes[0], bytes.len()), (4, 3 + 3 * entry + 2 + 8));
+    assert_eq!(read(&plain(), &bytes), Ok(expected));
+    let bytes = opened(&bytes).unwrap().to_vec();
+    let read = |bytes: &[u8]| read(&plain(), &sealed(bytes.to_vec())).map(|_| ());
+    for len in (2..bytes.len()).filter(|len| (len + entry - 3) % entry != 0) {
+        assert_eq!(read(&bytes[..len]), Err(INVALID), "{len}");
+    }
+    // Version without fluids; then the fluid: air, a shape that is none, itself, beyond the table.
+    let at = bytes.len() - 2;
+    for (at, value) in [(0, 2), (at, 0), (at, 1), (at, 3), (at, 4), (at + 1, 1)] {
+        let mut changed = bytes.clone();
+        changed[at] = value;
+        assert_eq!(read(&changed), Err(INVALID), "{at} {value}");
+    }
+}
+
 /// Returns a table of shaped materials with as many boxes as a shape can have.
 fn largest(count: usize) -> MaterialTable {
     let corner = |at: usize| [(at % 16) as u8, (at / 16 % 16) as u8, (at / 256 % 16) as u8];
