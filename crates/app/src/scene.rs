@@ -41,4 +41,4 @@ pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
 pub use quads::{ChunkQuads, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 pub use ray::ray_through;
-pub use voxel_scene::{VoxelScene, lod_camera, material_looks};
+pub use voxel_scene::{VoxelScene, lod_camera, material_looks, material_textures};

@@ -17,6 +17,7 @@ mod colors;
 mod column;
 mod faults;
 mod indices;
+mod leaves;
 mod looks;
 mod nbt;
 mod region;
@@ -50,7 +51,8 @@ use stack::{Heights, LOWEST, Stack, StackSource};
 /// [`Shape`](drystone_voxel::Shape). A block in a state that it does not have is shown in its
 /// first one, and is listed in [`Source::faults`]. Before 1.13, files do not contain how fences, walls and panes connect: they
 /// are posts. Grass, leaves and water have materials for each colour of biomes, such as
-/// `water in swamp`; those of plains have the block's name alone. Unknown blocks are magenta and
+/// `water in swamp`; those of plains have the block's name alone. Leaves have a texture with holes, which
+/// this crate makes; all other blocks have plain colours. Unknown blocks are magenta and
 /// named [`UNKNOWN`](Self::UNKNOWN). Air-like and
 /// invisible blocks such as barriers are air.
 ///

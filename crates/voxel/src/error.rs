@@ -81,13 +81,12 @@ impl fmt::Display for Error {
             Self::TextureSize { side, bytes } => write!(
                 f,
                 "a texture with sides of {side} texels and {bytes} bytes: sides must be powers of two \
-                 up to {}, with 4 bytes for each texel",
-                MAX_TEXTURE_SIDE
+                 up to {MAX_TEXTURE_SIDE}, with 4 bytes for each texel"
             ),
             Self::TooManyTextures { count, bytes } => write!(
                 f,
-                "{count} textures of {bytes} bytes: a table holds at most {} textures of {} bytes",
-                MAX_TEXTURES, MAX_TEXTURE_BYTES
+                "{count} textures of {bytes} bytes: a table holds at most {MAX_TEXTURES} textures of \
+                 {MAX_TEXTURE_BYTES} bytes"
             ),
             Self::NoTexture { texture, count } => {
                 write!(f, "texture {texture} is not in the table, which has {count} textures")

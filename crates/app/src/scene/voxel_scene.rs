@@ -2,7 +2,8 @@ use std::{sync::Arc, time::Duration};
 
 use drystone_formats::SourceError;
 use drystone_render::{
-    DrawStats, Image, MaterialLook, Projection, RenderError, Renderer, TextureSet, View,
+    DrawStats, Image, MaterialLook, Projection, QuadTextures, RenderError, Renderer, TextureSet,
+    View,
 };
 use drystone_voxel::{
     Chunk, ChunkPos, Face, Material, MaterialKind, MaterialTable, VoxelBox, VoxelPos,
@@ -64,9 +65,23 @@ pub fn material_looks(materials: &MaterialTable) -> Vec<MaterialLook> {
             false => [red, green, blue, opacity],
         };
         let faces = Face::ALL.map(|face| opaque(kind.face_color(face)));
-        MaterialLook::new(opaque(kind.color)).with_faces(faces).with_emission(kind.emission)
+        let mut look =
+            MaterialLook::new(opaque(kind.color)).with_faces(faces).with_emission(kind.emission);
+        look.textures = Face::ALL.map(|face| kind.texture(face));
+        look.is_cut_out = kind.cut_out;
+        look
     };
     materials.iter().map(|(_, kind)| look(kind)).collect()
+}
+
+/// Returns the textures of a table, by number, for [`Renderer::set_textured_materials`].
+pub fn material_textures(materials: &MaterialTable) -> QuadTextures {
+    let mut textures = QuadTextures::default();
+    for texture in materials.textures() {
+        // The limits of tables are those of renderers.
+        let _ = textures.add(texture.side(), texture.rgba().clone());
+    }
+    textures
 }
 
 /// Time to wait for a mesh before the next check.
@@ -86,7 +101,9 @@ impl VoxelScene {
     /// # Errors
     /// Errors of setting the renderer's palette.
     pub fn new(tree: LodTree, mut renderer: Box<dyn Renderer>) -> Result<Self, RenderError> {
-        renderer.set_materials(&material_looks(tree.data().materials()))?;
+        let materials = tree.data().materials();
+        let (looks, textures) = (material_looks(materials), material_textures(materials));
+        renderer.set_textured_materials(&looks, &textures)?;
         // Those of a model that the device showed before.
         renderer.set_textures(&TextureSet::default())?;
         let shown = ShownMeshes::new(renderer, Self::MAX_BYTES);

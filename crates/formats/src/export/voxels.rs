@@ -53,7 +53,8 @@ impl<'a> VoxelPortions<'a> {
         let table = match options.colors {
             // In an empty table, every material is opaque.
             MergedColors::All => MaterialTable::new(),
-            _ => voxels.materials.clone(),
+            // Exports have no textures, so cut-out voxels have no holes.
+            _ => voxels.materials.without_cut_outs(),
         };
         let is_opaque = |&(material, _): &(Material, _)| !table.is_translucent(material);
         let merged = table.iter().skip(1).find(is_opaque).map_or(Material(1), |(it, _)| it);

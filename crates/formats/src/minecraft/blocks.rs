@@ -1,8 +1,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use drystone_voxel::{Material, MaterialKind, MaterialTable};
+use drystone_voxel::{Face, Material, MaterialKind, MaterialTable};
 
+use super::leaves;
 use super::looks::{self, Variant};
 use super::shapes::{self, Family};
 use super::tint::Tints;
@@ -60,7 +61,8 @@ impl Blocks {
     /// Adds a material for every block, one for unknown blocks, then those of variants, of states with a
     /// shape, of tints, and of states in water to the table. Edits depend on the order.
     fn new(table: &mut MaterialTable) -> Self {
-        let mut insert = |kind| table.insert_kind(kind).unwrap_or(Material::AIR);
+        let leaves = leaves::texture().and_then(|texture| table.insert_texture(texture).ok());
+        let mut insert = |kind| insert_block(table, kind, leaves);
         let unknown = insert(MaterialKind::new(MinecraftWorld::UNKNOWN, UNKNOWN_COLOR));
         let mut by_name: HashMap<_, _> = NOTHING.map(|name| (name, Material::AIR)).into();
         let families = shapes::families();
@@ -226,6 +228,16 @@ fn numbered_name(line: &'static str, variant: usize) -> Option<&'static str> {
 fn dyed(dye: &str, kind: &str) -> Option<&'static str> {
     let mut names = NAMES.split_ascii_whitespace();
     names.find(|name| name.strip_prefix(dye) == Some(kind))
+}
+
+/// Adds a block's material to the table, with the texture of leaves if it has holes.
+fn insert_block(table: &mut MaterialTable, kind: MaterialKind, leaves: Option<u16>) -> Material {
+    let textured = match leaves::has_holes(&kind.name) {
+        true => table.with_textures(kind.clone(), [leaves; Face::COUNT]).ok(),
+        false => None,
+    };
+    let kind = textured.map_or(kind, MaterialKind::with_cut_out);
+    table.insert_kind(kind).unwrap_or(Material::AIR)
 }
 
 #[cfg(test)]

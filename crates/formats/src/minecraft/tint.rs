@@ -81,7 +81,10 @@ impl Tints {
             let material = match (equal, colors.first()) {
                 (Some((_, material)), _) => Some(*material),
                 (None, Some(default)) if default != color => {
-                    table.insert_kind(in_tint(&kind, [*default, *color], name))
+                    let textures = Face::ALL.map(|face| kind.texture(face));
+                    let tinted = in_tint(&kind, [*default, *color], name);
+                    let tinted = table.with_textures(tinted, textures).ok();
+                    tinted.and_then(|kind| table.insert_kind(kind))
                 }
                 _ => None,
             };
@@ -137,6 +140,7 @@ fn in_tint(own: &MaterialKind, [default, color]: [[u8; 3]; 2], tint: &str) -> Ma
     let mut kind = MaterialKind::new(name, [new_red, new_green, new_blue, opacity]);
     kind.shape.clone_from(&own.shape);
     kind.fluid = own.fluid;
+    kind.cut_out = own.cut_out;
     let Some(faces) = own.faces else { return kind };
     let top = faces[Face::PosY.index()];
     let (new_top, mut new_faces) = (scaled(top), faces);
@@ -215,6 +219,11 @@ mod tests {
         let fern = vanilla("fern", "swamp");
         assert_eq!(fern.name, "fern in swamp");
         assert!(fern.shape.is_some() && fern.shape == vanilla("fern", "plains").shape);
+        // Leaves keep their texture and its holes.
+        let [leaves, plain] = ["swamp", "plains"].map(|biome| vanilla("oak_leaves", biome));
+        assert!(leaves.name == "oak_leaves in swamp" && leaves.cut_out && plain.cut_out);
+        let textures = [&leaves, &plain].map(|it| it.texture(Face::NegX));
+        assert_eq!(textures, [Some(0); 2]);
         // Tints of one colour share a material, and birches look alike everywhere.
         assert_eq!(vanilla("water", "snowy_plains").name, "water in cold_ocean");
         assert_eq!(vanilla("vine", "warm_ocean").name, "vine");

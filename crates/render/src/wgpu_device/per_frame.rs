@@ -25,14 +25,10 @@ use crate::{
 pub(super) struct PerFrame {
     /// The [`Frame`], which changes with every frame.
     frame: wgpu::Buffer,
-    materials: wgpu::Buffer,
-    /// Textures of materials; `None` without any.
-    tiles: Option<wgpu::Buffer>,
+    materials: Materials,
     textures: wgpu::Buffer,
     /// The set of these textures.
     set: TextureSet,
-    /// Whether a material of the table emits light.
-    emits: bool,
     layout: wgpu::BindGroupLayout,
     pub(super) group: wgpu::BindGroup,
     pub(super) commands: CommandUpload,
@@ -46,21 +42,28 @@ pub(super) struct PerFrame {
     lent: Arc<()>,
 }
 
+/// Table of materials.
+struct Materials {
+    entries: wgpu::Buffer,
+    /// Textures of materials; `None` without any.
+    tiles: Option<wgpu::Buffer>,
+    /// Whether a material emits light.
+    emits: bool,
+}
+
 impl PerFrame {
     pub(super) fn new(opened: &Opened, pipelines: &Pipelines) -> Result<Self, RenderError> {
         let frame = frame_buffer(opened)?;
-        let materials = material_buffer(opened, &[], &[])?;
+        let entries = material_buffer(opened, &[], &[])?;
         let textures = textures(opened, &[])?;
         let layout = pipelines.frame_layout.clone();
-        let group = group(opened, &layout, (&[&frame, &materials, &textures], None), &[]);
+        let group = group(opened, &layout, (&[&frame, &entries, &textures], None), &[]);
         let (commands, lent) = (CommandUpload::default(), Arc::default());
         Ok(Self {
             frame,
-            materials,
-            tiles: None,
+            materials: Materials { entries, tiles: None, emits: false },
             textures,
             set: TextureSet::default(),
-            emits: false,
             layout,
             group,
             commands,
@@ -94,18 +97,18 @@ impl PerFrame {
         materials: &[MaterialLook],
         TileWords { words, records }: &TileWords,
     ) -> Result<(), RenderError> {
-        let table = material_buffer(opened, materials, records)?;
+        let entries = material_buffer(opened, materials, records)?;
         let filled = || textures(opened, words);
-        self.tiles = (!words.is_empty()).then(filled).transpose()?;
-        self.materials = table;
-        self.emits = materials.iter().any(|material| material.emission != 0);
+        let tiles = (!words.is_empty()).then(filled).transpose()?;
+        let emits = materials.iter().any(|material| material.emission != 0);
+        self.materials = Materials { entries, tiles, emits };
         self.bind(opened);
         Ok(())
     }
 
     /// Whether quads have textures.
     pub(super) const fn is_tiled(&self) -> bool {
-        self.tiles.is_some()
+        self.materials.tiles.is_some()
     }
 
     /// Replaces the textures.
@@ -129,7 +132,7 @@ impl PerFrame {
 
     /// Whether anything may emit light.
     pub(super) fn emits(&self) -> bool {
-        self.emits || self.set.emits()
+        self.materials.emits || self.set.emits()
     }
 
     /// Prepares bloom for a picture whose frame of emitted light this is, or frees its textures.
@@ -157,7 +160,7 @@ impl PerFrame {
         let group = group(
             opened,
             &self.layout,
-            (&[&bloom.frame, &self.materials, &self.textures], None),
+            (&[&bloom.frame, &self.materials.entries, &self.textures], None),
             &[],
         );
         bloom.prepare(opened, (frame, group), (target.size(), self.has_textures()))?;
@@ -166,7 +169,7 @@ impl PerFrame {
     }
 
     fn bind(&mut self, opened: &Opened) {
-        let buffers = [&self.frame, &self.materials, &self.textures];
+        let buffers = [&self.frame, &self.materials.entries, &self.textures];
         self.group = group(opened, &self.layout, (&buffers, None), &[]);
     }
 
@@ -191,13 +194,13 @@ impl PerFrame {
         passes: &Passes<'_, WgpuGeometry>,
         is_renewed: bool,
     ) -> Result<wgpu::BindGroup, RenderError> {
-        let tiles = self.tiles.as_ref();
+        let tiles = self.materials.tiles.as_ref();
         let Some(pass) = passes.shadows else {
             self.shadows = None;
             if tiles.is_none() {
                 return Ok(self.group.clone());
             }
-            let buffers = [&self.frame, &self.materials, &self.textures];
+            let buffers = [&self.frame, &self.materials.entries, &self.textures];
             return Ok(group(opened, layout, (&buffers, tiles), &[]));
         };
         let maps = match &mut self.shadows {
@@ -205,8 +208,8 @@ impl PerFrame {
             none => none.insert(ShadowMaps::new(opened)?),
         };
         let textures = (&self.textures, self.set.has_masks());
-        maps.prepare(opened, pass, (&self.materials, textures), is_renewed)?;
-        let buffers = [&self.frame, &self.materials, &self.textures, maps.data()];
+        maps.prepare(opened, pass, (&self.materials.entries, textures), is_renewed)?;
+        let buffers = [&self.frame, &self.materials.entries, &self.textures, maps.data()];
         Ok(group(opened, layout, (&buffers, tiles), &maps.bindings()))
     }
 

@@ -1,3 +1,5 @@
+use drystone_mesh::Face;
+
 use super::*;
 use crate::ShapeBox;
 

@@ -48,6 +48,8 @@ pub struct LodData {
     filled: Option<RwLock<HashSet<NodePos>>>,
     /// A line for each chunk that could not be read.
     faults: Mutex<HashMap<NodePos, String>>,
+    /// Materials of LOD voxels, which have no holes. `None` if no material of the source has any.
+    lod_materials: Option<MaterialTable>,
     pub(super) clock: Clock,
 }
 
@@ -72,7 +74,9 @@ impl LodData {
             chunks.into_iter().for_each(|it| grid.insert_with_ancestors(&mut nodes, it.into()));
             RwLock::new(nodes)
         };
+        let materials = source.materials();
         Self {
+            lod_materials: materials.any_cut_out().then(|| materials.without_cut_outs()),
             filled: is_tracked.then(filled),
             grid: RwLock::new(grid),
             roots: RwLock::new(grid.roots().into_iter().collect()),
@@ -109,6 +113,13 @@ impl LodData {
     /// Returns the materials that voxels refer to.
     pub fn materials(&self) -> &MaterialTable {
         self.source.materials()
+    }
+
+    /// Returns the materials with which chunks of a level are meshed. Cut-out ones are opaque above level
+    /// 0, where their holes would be smaller than a pixel.
+    pub(super) fn meshed_materials(&self, level: u8) -> &MaterialTable {
+        let materials = self.lod_materials.as_ref().filter(|_| level > 0);
+        materials.unwrap_or_else(|| self.materials())
     }
 
     /// Returns the box of chunks that can hold voxels. Everything outside is air. Edits outside

@@ -168,7 +168,7 @@ impl NodeMesher {
         let neighbor = |offset: [i32; 3]| around[index(offset)].as_ref();
         mesh.skirts.kept = FaceSet::ALL.without(skirts);
         let Self { options, padded, mesher, remesher, shapes, surfaces, made } = self;
-        let materials = data.materials();
+        let materials = data.meshed_materials(node.level);
         let by_layers = old.filter(|&(old, voxels)| {
             let is_possible = mesh.is_whole() && !materials.any_shaped();
             if !is_possible || !remesher.is_cheaper(Chunk::SIDE, voxels) {

@@ -119,17 +119,14 @@ impl Span {
         Some(all.any(is_so))
     }
 
-    /// Returns the sides at which the faces of a neighbour may change with these voxels. All opaque
-    /// voxels look the same to a neighbour. Air and translucent materials differ.
+    /// Returns the sides at which the faces of a neighbour may change with these voxels. All voxels that
+    /// cover faces look the same to a neighbour. Air, translucent and cut-out materials differ.
     pub(super) fn changed_sides(
         self,
         [before, after]: [&Chunk; 2],
         materials: &MaterialTable,
     ) -> FaceSet {
-        let seen = |voxel: Material| {
-            let is_opaque = !voxel.is_air() && !materials.is_translucent(voxel);
-            (!is_opaque).then_some(voxel)
-        };
+        let seen = |voxel: Material| (!materials.covers(voxel)).then_some(voxel);
         let is_changed = |at: LocalPos| seen(before.get(at)) != seen(after.get(at));
         let touched = self.sides();
         let is_seen = |&face: &Face| {
