@@ -75,7 +75,7 @@ fn edits_of_another_tree_invalidate_stored_bodies() {
         let turn = round % 2;
         let at = VoxelPos::new(40 + 16 * turn as i32, 34 + round as i32, 40 + 16 * turn as i32);
         trees[turn].set([(at, Material(1))], &mut screens[turn]).unwrap();
-        let mesh = node_mesh::NodeMesher::default().mesh(&data, node);
+        let mesh = node_mesh::NodeMesher::new(Meshing::default()).mesh(&data, node);
         let now: Vec<Quad> = mesh.body.iter().map(|(quad, _)| quad).collect();
         assert!(screens[turn].bodies[&node] == now, "after {round}");
     }

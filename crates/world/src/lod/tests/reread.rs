@@ -73,7 +73,7 @@ fn an_edit_rebuilds_damaged_skirts_when_the_source_is_readable() {
     let middle = VoxelPos::new(x, y, z);
     let other = Material(if tree.data().get(middle).is_air() { 1 } else { 0 });
     assert_eq!(tree.set([(middle, other)], &mut screen), Ok(1));
-    let repaired = node_mesh::NodeMesher::default().mesh(tree.data(), node);
+    let repaired = node_mesh::NodeMesher::new(Meshing::default()).mesh(tree.data(), node);
     assert!(!repaired.skirt(face).opaque.is_empty());
     assert_eq!(screen.skirts[&(node, face)], repaired.skirt(face).opaque.quads());
 }
