@@ -102,7 +102,9 @@ fn ambient_occlusion_darkens_corners() {
     let picture = folder.join("a.png");
     let name = picture.to_str().unwrap();
     let words = ["shot", "-o", name, "--backend", "soft", "--json"];
-    let world = ["--chunks", "2x4x2", "--seed", "5", "--size", "200x120"];
+    // One sample: with more, far faces fade by the steps at the edges of their quads, and ambient
+    // occlusion cuts quads.
+    let world = ["--chunks", "2x4x2", "--seed", "5", "--size", "200x120", "--samples", "1"];
     let draw = |more: &[&str]| {
         let report = json(&[&words[..], &world, more].concat());
         (report["quads"].as_u64().unwrap(), Image::load_png(&picture).unwrap())
@@ -118,7 +120,7 @@ fn ambient_occlusion_darkens_corners() {
     let lighter = |(a, b): (&u8, &u8)| *b > a.saturating_add(2);
     // On seams a pixel may show another quad.
     let wrong = plain.rgba().iter().zip(shaded.rgba()).filter(|&pair| lighter(pair)).count();
-    assert!(sum(&shaded) < sum(&plain) && wrong < 100, "{wrong}");
+    assert!(sum(&shaded) < sum(&plain) && wrong < 10, "{wrong}");
 
     fs::remove_file(&picture).unwrap();
     for renderer in ["instanced", "instanced-oldest"] {

@@ -96,7 +96,7 @@ impl MaterialKind {
     }
 
     /// Returns the number of the texture of a face direction in
-    /// [`MaterialTable::textures`]. `None` for plain colour.
+    /// [`MaterialTable::textures`](super::MaterialTable::textures). `None` for plain colour.
     pub const fn texture(&self, face: Face) -> Option<u16> {
         self.textures[face.index()]
     }

@@ -6,7 +6,7 @@ use egui::{Event, Modifiers, PointerButton, RawInput, Rect};
 
 use super::*;
 
-const SIZE: [f32; 2] = [300.0, 1180.0];
+const SIZE: [f32; 2] = [300.0, 1240.0];
 
 fn materials() -> MaterialTable {
     let mut materials = MaterialTable::new();
