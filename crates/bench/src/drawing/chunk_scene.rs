@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, mem, sync::Mutex};
 
-use drystone::scene::ChunkQuads;
+use drystone::scene::{ChunkQuads, Meshing};
 use drystone_render::{Layer, MeshData, MeshId, RenderError, Renderer};
 use drystone_voxel::{ChunkMesh, ChunkPos, GreedyMesher, PaddedChunk};
 use drystone_world::World;
@@ -92,11 +92,18 @@ fn show(
 }
 
 /// Buffers for meshing on one thread, reused from chunk to chunk.
-#[derive(Default)]
 struct Scratch {
     padded: PaddedChunk,
     mesher: GreedyMesher,
     mesh: ChunkMesh,
+}
+
+impl Default for Scratch {
+    /// Meshes as those of other scenes.
+    fn default() -> Self {
+        let mesher = GreedyMesher::with_options(Meshing::default().into());
+        Self { padded: PaddedChunk::default(), mesher, mesh: ChunkMesh::default() }
+    }
 }
 
 impl Scratch {
