@@ -8,7 +8,7 @@ use crate::{
     Camera, DrawData, Image, Layer, MaterialLook, MeshData, Overlay, OverlayCorner, OverlayPart,
     OverlayPatch, Renderer, Samples, SurfaceMaterial, SurfaceTexture, TextureSet, TriangleMesh,
     TriangleTransform, TriangleVertex, View,
-    shadows::tests::{SIZE, Voxels, at, floor, on_gpus, picture, soft},
+    shadows::tests::{SIZE, Voxels, at, on_gpus, picture, soft},
 };
 
 /// Largest difference of a channel: one for rounding of a colour, one for that of the glow.
@@ -289,7 +289,7 @@ fn culling_on_the_gpu_keeps_bloom() {
     let mut renderer = PoolRenderer::new(device, 1000, 64).unwrap();
     renderer.set_materials(&looks()).unwrap();
     fill(&mut renderer);
-    floor(&mut renderer);
+    crate::shadows::tests::floor(&mut renderer);
     let views = [
         night([-14.0, 30.0, 62.0], [20.0, 4.0, 20.0]),
         night([60.0, 8.0, 36.0], [20.0, 4.0, 20.0]),
