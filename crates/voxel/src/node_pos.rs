@@ -152,8 +152,10 @@ mod tests {
         json_of(&VoxelBox::of(VoxelPos::new(i32::MAX, 0, 0)));
         assert_eq!(json_of(&Material(7)), "7");
         let glass = MaterialKind::new("glass", [1, 2, 3, 90]);
-        let text = r#"{"name":"glass","color":[1,2,3,90],"faces":null,"emission":0,"shape":null}"#;
-        assert_eq!(json_of(&glass), text);
+        let old = r#"{"name":"glass","color":[1,2,3,90],"faces":null,"emission":0,"shape":null"#;
+        let new = r#","cut_out":false,"textures":[null,null,null,null,null,null],"fluid":null}"#;
+        assert_eq!(json_of(&glass), format!("{old}{new}"));
+        assert_eq!(from_json(&format!("{old}}}")), Ok(glass.clone()));
         let slab = ShapeBox { min: [0; 3], max: [16, 8, 16] };
         json_of(&glass.clone().with_shape(Shape::new(vec![slab], ShapeKind::Opaque).unwrap()));
         json_of(&glass.clone().with_faces([[4, 5, 6]; 6]).with_emission(7));
