@@ -290,7 +290,7 @@ impl Device for SoftDevice {
         };
         scene.draw(target, (frame, light), (bins, triangle_bins));
         if let Some(bloom) = &mut bloom {
-            // Holes of quads hide emitted light, as on other devices.
+            // Without textures of quads, as on other devices: behind their holes, lights do not glow.
             let scene = Scene { tiles: &[], ..scene };
             scene.draw(&mut bloom.target, (&frame.emitted(), None), (bins, triangle_bins));
         }

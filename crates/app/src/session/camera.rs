@@ -41,7 +41,7 @@ impl CameraControl {
         let (min, max) = framed.corners();
         let view = framed.view(&options);
         let movement = match framed.is_object() {
-            true => Movement::Orbit(orbit(&view.camera, framed.target(&options))),
+            true => Movement::Orbit(orbit(&framed, &view.camera, &options)),
             false => Movement::Fly,
         };
         Self {
@@ -115,7 +115,7 @@ impl CameraControl {
                 // The size of the picture may have changed.
                 *camera = self.framed.view(options).camera;
                 if let Movement::Orbit(around) = movement {
-                    *around = orbit(camera, self.framed.target(options));
+                    *around = orbit(&self.framed, camera, options);
                 }
             }
             Action::FaceMask => view.mask_back_faces ^= true,
@@ -160,7 +160,7 @@ impl CameraControl {
         match self.movement {
             Movement::Orbit(orbit) => orbit,
             _ => {
-                let orbit = orbit(&self.view.camera, self.framed.target(&self.options));
+                let orbit = orbit(&self.framed, &self.view.camera, &self.options);
                 self.movement = Movement::Orbit(orbit);
                 orbit
             }
@@ -320,7 +320,8 @@ impl CameraControl {
     }
 }
 
-/// Returns the orbit of a camera around the point of its view axis that is nearest to `target`.
-fn orbit(camera: &Camera, target: DVec3) -> Orbit {
-    Orbit::new((target - camera.position).dot(camera.basis()[2].as_dvec3()))
+/// Returns the orbit of a camera around the point of its view axis that is nearest to the target of the
+/// options. A target beside or behind the camera is replaced by one a little before it.
+fn orbit(framed: &Framed, camera: &Camera, options: &ViewOptions) -> Orbit {
+    Orbit::new(framed.target_distance(camera, options))
 }

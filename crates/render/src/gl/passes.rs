@@ -184,7 +184,7 @@ impl Painter {
         commands: Option<u64>,
     ) {
         let (maps, has_textures) = (MapKinds::default(), self.textures.is_some());
-        // Holes of quads hide emitted light.
+        // Without textures of quads: behind their holes, lights do not glow.
         let (style, is_tiled) = (QuadStyle::Plain, false);
         let needs = Needs { style, maps, has_textures, is_tiled };
         self.paint_scene(gl, passes, commands, (needs, false));

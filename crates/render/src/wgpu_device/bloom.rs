@@ -95,7 +95,7 @@ impl Bloom {
         let device = &opened.gpu.device;
         let samples = lowered(opened, format, SAMPLES);
         opened.fault.scope(CREATING, || {
-            // Holes of quads hide emitted light.
+            // Without textures of quads: behind their holes, lights do not glow.
             let (maps, is_tiled) = (MapKinds::default(), false);
             let attachment = Attachment { format, samples: samples.count(), maps, is_tiled };
             let scene = Pipelines::new(device, attachment);

@@ -143,3 +143,17 @@ fn sides_and_projections_are_chosen_and_home_returns() {
     apply(&mut session, Action::Home);
     assert_eq!(camera(&session), start);
 }
+
+/// The middle of the scene lies behind the camera, and a target at the camera could not be moved.
+#[test]
+fn an_orbit_begins_before_a_camera_that_looks_away() {
+    let mut session = session(Host::Window);
+    apply(&mut session, Action::Camera(CameraKind::Fly));
+    let turned = std::f64::consts::PI / 0.0025;
+    apply(&mut session, Action::Turn([turned, 0.0]));
+    apply(&mut session, Action::Camera(CameraKind::Orbit));
+    let before = camera(&session).position;
+    apply(&mut session, Action::Pan([f64::from(SIZE.height), 0.0]));
+    let moved = (camera(&session).position - before).length();
+    assert!(moved > 0.14, "{moved}");
+}
