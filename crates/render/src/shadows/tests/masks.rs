@@ -37,6 +37,20 @@ fn insert(renderer: &mut dyn Renderer, numbers: [u32; 4], ([x, z], scale): ([i32
     renderer.insert_triangles(&mesh).unwrap();
 }
 
+/// Renderers of models on all devices, with these textures and a floor, and their names.
+fn over_floor(test: &str, set: &TextureSet) -> Vec<(Box<dyn Renderer>, String)> {
+    let mut all = soft();
+    all.extend(on_gpus(test));
+    all.retain(|renderer| !renderer.has_cubes());
+    let with_floor = |mut renderer: Box<dyn Renderer>| {
+        let name = format!("{} on {}", renderer.name(), renderer.output().describe());
+        renderer.output().set_textures(set).unwrap();
+        floor(renderer.as_mut());
+        (renderer, name)
+    };
+    all.into_iter().map(with_floor).collect()
+}
+
 /// Under the masked square the floor is lit where texels are clear; under the opaque one nowhere.
 #[test]
 fn masked_textures_cast_shadows_with_holes() {
@@ -45,14 +59,8 @@ fn masked_textures_cast_shadows_with_holes() {
     view.camera.turn_to(DVec3::new(24.0, 1.0, 16.0));
     view.atmosphere.sun_direction = Vec3::new(0.0, 1.0, 0.0);
     let mut expected: Option<Image> = None;
-    let mut all = soft();
-    all.extend(on_gpus("masked_textures_cast_shadows_with_holes"));
-    all.retain(|renderer| !renderer.has_cubes());
-    for mut renderer in all {
+    for (mut renderer, name) in over_floor("masked_textures_cast_shadows_with_holes", &set) {
         let renderer = renderer.as_mut();
-        let name = format!("{} on {}", renderer.name(), renderer.output().describe());
-        renderer.output().set_textures(&set).unwrap();
-        floor(renderer);
         insert(renderer, masked, ([6, 8], 2.0));
         insert(renderer, opaque, ([26, 8], 2.0));
         let seen = picture(renderer, &view);
@@ -81,14 +89,8 @@ fn masked_textures_hide_sky_light_except_in_holes() {
     let mut view = view([16.0, 4.0, 62.0], 12.0);
     view.camera.turn_to(DVec3::new(16.0, 1.0, 16.0));
     (view.atmosphere.sun, view.shadows, view.sky_light) = (Vec3::ZERO, false, true);
-    let mut all = soft();
-    all.extend(on_gpus("masked_textures_hide_sky_light_except_in_holes"));
-    all.retain(|renderer| !renderer.has_cubes());
-    for mut renderer in all {
+    for (mut renderer, name) in over_floor("masked_textures_hide_sky_light_except_in_holes", &set) {
         let renderer = renderer.as_mut();
-        let name = format!("{} on {}", renderer.name(), renderer.output().describe());
-        renderer.output().set_textures(&set).unwrap();
-        floor(renderer);
         let mut middle = |numbers, place| {
             insert(renderer, numbers, (place, 1.0));
             let seen = picture(renderer, &view);
