@@ -6,9 +6,10 @@
 
 use drystone::scene::{ChunkQuads, Meshing, mesh_world_with, quad_count};
 use drystone_render::{
-    Api, Atmosphere, GlConfig, GlDevice, PoolRenderer, RenderError, Renderer, Samples, SoftDevice,
-    View, WgpuDevice,
+    Api, Atmosphere, GlConfig, GlDevice, MaterialLook, PoolRenderer, RenderError, Renderer,
+    Samples, SoftDevice, View, WgpuDevice,
 };
+use drystone_world::World;
 
 use super::{
     chunk_scene::ChunkScene,
@@ -49,7 +50,7 @@ struct Switches {
 const NONE: Switches = Switches { samples: Samples::One, occlusion: false, view: |view| view };
 
 /// The reference is the first one, without any switch.
-const CONTENDERS: [(&str, Switches); 8] = [
+const CONTENDERS: [(&str, Switches); 9] = [
     ("none", NONE),
     ("samples-4", Switches { samples: Samples::Four, ..NONE }),
     ("samples-8", Switches { samples: Samples::Eight, ..NONE }),
@@ -57,6 +58,7 @@ const CONTENDERS: [(&str, Switches); 8] = [
     ("sky-light", Switches { view: |view| View { sky_light: true, ..view }, ..NONE }),
     ("occlusion", Switches { occlusion: true, ..NONE }),
     ("far-fade", Switches { view: |view| View { fade_far: true, ..view }, ..NONE }),
+    ("bloom", Switches { view: |view| View { bloom: true, ..view }, ..NONE }),
     // The defaults of the viewer on a GPU.
     (
         "all",
@@ -152,7 +154,8 @@ impl Drawn {
         let mut renderer = open_pool(backend, quads)?;
         renderer.output().set_samples(switches.samples)?;
         let samples = renderer.output().info().samples;
-        let scene = ChunkScene::new(world.clone(), quads, renderer)?;
+        let mut scene = ChunkScene::new(world.clone(), quads, renderer)?;
+        scene.renderer.set_materials(&lamps(world))?;
         Ok(Self { scene, switches, samples, frame: 0 })
     }
 
@@ -161,7 +164,14 @@ impl Drawn {
         let view = landscape.view(path, frame);
         let ambient_occlusion = if self.switches.occlusion { Atmosphere::OCCLUSION } else { 0.0 };
         let atmosphere = Atmosphere { ambient_occlusion, ..view.atmosphere };
-        let off = View { shadows: false, sky_light: false, fade_far: false, atmosphere, ..view };
+        let off = View {
+            shadows: false,
+            sky_light: false,
+            fade_far: false,
+            bloom: false,
+            atmosphere,
+            ..view
+        };
         (self.switches.view)(off)
     }
 
@@ -195,6 +205,14 @@ impl Drawn {
         figures.push(Figure::new("maps", "maps/frame", per_frame));
         Ok(figures)
     }
+}
+
+/// Appearance of the materials. Every fourth one emits light, for bloom.
+fn lamps(world: &World) -> Vec<MaterialLook> {
+    let look = |(index, color)| {
+        MaterialLook::new(color).with_emission(if index % 4 == 1 { 255 } else { 0 })
+    };
+    world.materials().iter().map(|(_, kind)| kind.color).enumerate().map(look).collect()
 }
 
 /// Opens a pool on a backend, with capacity for these meshes.
