@@ -49,6 +49,7 @@ on_every_device!(empty_geometries_are_fine, empty_geometries_draw_nothing);
 on_every_device!(what_reaches_outside_is_refused, commands_that_reach_outside_are_not_drawn);
 on_every_device!(large_writes_arrive, more_is_written_than_any_ring_holds);
 
+mod fading;
 pub(crate) mod late;
 mod overlay;
 mod samples;
