@@ -159,6 +159,19 @@ impl GlDevice {
         self.context.fault.note("the context was reset".to_owned(), true);
     }
 
+    /// Changes materials or textures. Renderers draw all maps again if the holes of casters may have
+    /// changed.
+    fn change_holes(
+        &mut self,
+        change: impl FnOnce(&mut Painter) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        let before = self.painter.holes();
+        change(&mut self.painter)?;
+        let has_changed = [before, self.painter.holes()].iter().any(|it| it.0 || it.1);
+        self.shadows.iter_mut().filter(|_| has_changed).for_each(|maps| maps.token = 0);
+        Ok(())
+    }
+
     /// Runs an operation whose caller cannot return errors. An error fails the next frame.
     fn attempt(&mut self, work: impl FnOnce(&Gl, &mut Staging, Access) -> Result<(), RenderError>) {
         let context = Rc::clone(&self.context);
@@ -252,7 +265,7 @@ impl Output for GlDevice {
     }
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
-        self.painter.set_materials(materials)
+        self.change_holes(|painter| painter.set_materials(materials))
     }
 
     fn set_textured_materials(
@@ -260,11 +273,14 @@ impl Output for GlDevice {
         materials: &[MaterialLook],
         textures: &QuadTextures,
     ) -> Result<(), RenderError> {
-        self.painter.set_textured_materials(materials, textures)
+        self.change_holes(|painter| painter.set_textured_materials(materials, textures))
     }
 
     fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
-        self.painter.set_textures(textures)
+        if self.painter.has_set(textures) {
+            return Ok(());
+        }
+        self.change_holes(|painter| painter.set_textures(textures))
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), RenderError> {

@@ -21,7 +21,8 @@ pub struct MaterialLook {
     /// plain colour.
     pub textures: [Option<u16>; Face::COUNT],
     /// Whether the textures have holes where their opacity is below one half. Holes close with distance,
-    /// where a texel is smaller than half a pixel. Translucent materials have none.
+    /// where a texel is smaller than half a pixel. Shadows have holes where a texel is larger than a
+    /// quarter of a texel of the shadow map. Translucent materials have none.
     pub is_cut_out: bool,
 }
 

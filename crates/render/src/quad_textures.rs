@@ -51,6 +51,8 @@ impl fmt::Debug for Tile {
 pub(crate) struct TileWords {
     pub(crate) words: Vec<u32>,
     pub(crate) records: Vec<u32>,
+    /// Whether a record has holes.
+    pub(crate) has_holes: bool,
 }
 
 /// Number of words of a record. No record and no image begins at 0.
@@ -113,7 +115,7 @@ impl QuadTextures {
             tile.push_to(&mut words);
         }
         let mut known: BTreeMap<[u32; RECORD_WORDS], u32> = BTreeMap::new();
-        let mut records = Vec::new();
+        let (mut records, mut has_holes) = (Vec::new(), false);
         for (material, look) in materials.iter().enumerate() {
             let mut record = [0; RECORD_WORDS];
             for (word, texture) in record.iter_mut().zip(look.textures) {
@@ -129,6 +131,7 @@ impl QuadTextures {
             // Translucent materials have no holes.
             let is_opaque = look.faces.iter().all(|[.., opacity]| *opacity == u8::MAX);
             record[6] = if look.is_cut_out && is_opaque { CUT_OUT } else { 0 };
+            has_holes |= record[6] == CUT_OUT;
             records.push(*known.entry(record).or_insert_with(|| {
                 words.extend(record);
                 (words.len() - RECORD_WORDS) as u32
@@ -137,7 +140,7 @@ impl QuadTextures {
         if words.len() as u64 * 4 > max_bytes {
             return Err(too_large);
         }
-        Ok(TileWords { words, records })
+        Ok(TileWords { words, records, has_holes })
     }
 }
 
@@ -203,7 +206,9 @@ mod tests {
         let look = MaterialLook::new([9, 9, 9, 255]).with_textures([number; 6]);
         let glass = MaterialLook::new([9, 9, 9, 90]).with_textures([number; 6]).with_cut_out();
         let all = [MaterialLook::new([0; 4]), look, look.with_cut_out(), look, glass];
-        let TileWords { words, records } = textures.words(&all, u64::MAX).unwrap();
+        assert!(!textures.words(&[look, glass], u64::MAX).unwrap().has_holes);
+        let TileWords { words, records, has_holes } = textures.words(&all, u64::MAX).unwrap();
+        assert!(has_holes);
         assert_eq!(words.len(), RECORD_WORDS + 6 + 2 * RECORD_WORDS);
         assert_eq!(records, [0, 14, 22, 14, 14]);
         assert_eq!(words[14..22], [8, 8, 8, 8, 8, 8, 0, 0]);

@@ -123,8 +123,8 @@ const NO_CULLING: &str = "this backend has no compute shaders for it";
 pub struct SoftDevice {
     target: Target,
     materials: Vec<SoftMaterial>,
-    /// Words of the textures of materials; empty without any.
-    tiles: Vec<u32>,
+    /// Textures of materials; empty without any.
+    tiles: TileWords,
     textures: Textures,
     /// Kept from frame to frame for their memory.
     bins: Vec<Bins>,
@@ -149,7 +149,7 @@ impl SoftDevice {
         Ok(Self {
             target,
             materials: Vec::new(),
-            tiles: Vec::new(),
+            tiles: TileWords::default(),
             textures: Textures::default(),
             bins: Vec::new(),
             triangle_bins: Vec::new(),
@@ -158,6 +158,21 @@ impl SoftDevice {
             bloom: None,
             frames: 0,
         })
+    }
+
+    fn set_tiles(&mut self, materials: &[MaterialLook], tiles: TileWords) {
+        let records = tiles.records.iter().copied().chain(std::iter::repeat(0));
+        let textured = materials.iter().zip(records);
+        self.materials = textured.map(|(look, record)| SoftMaterial::new(look, record)).collect();
+        self.forget_maps(self.tiles.has_holes || tiles.has_holes);
+        self.tiles = tiles;
+    }
+
+    /// Has renderers draw all maps again, if the holes of casters may have changed.
+    fn forget_maps(&mut self, holes_changed: bool) {
+        if holes_changed {
+            self.shadows.token = 0;
+        }
     }
 }
 
@@ -178,8 +193,7 @@ impl Output for SoftDevice {
     }
 
     fn set_materials(&mut self, materials: &[MaterialLook]) -> Result<(), RenderError> {
-        let plain = materials.iter().map(|look| SoftMaterial::new(look, 0));
-        (self.materials, self.tiles) = (plain.collect(), Vec::new());
+        self.set_tiles(materials, TileWords::default());
         Ok(())
     }
 
@@ -188,17 +202,15 @@ impl Output for SoftDevice {
         materials: &[MaterialLook],
         textures: &QuadTextures,
     ) -> Result<(), RenderError> {
-        let TileWords { words, records } = textures.words(materials, u64::MAX)?;
-        let records = records.into_iter().chain(std::iter::repeat(0));
-        let textured = materials.iter().zip(records);
-        self.materials = textured.map(|(look, record)| SoftMaterial::new(look, record)).collect();
-        self.tiles = words;
+        self.set_tiles(materials, textures.words(materials, u64::MAX)?);
         Ok(())
     }
 
     fn set_textures(&mut self, textures: &TextureSet) -> Result<(), RenderError> {
         if !self.textures.set.is_same(textures) {
+            let had_masks = self.textures.set.has_masks();
             self.textures = Textures::new(textures)?;
+            self.forget_maps(had_masks || textures.has_masks());
         }
         Ok(())
     }
@@ -278,20 +290,18 @@ impl Device for SoftDevice {
             return Err(RenderError::cannot_cull(NO_CULLING));
         }
         let Self { target, materials, tiles, textures, bins, triangle_bins, shadows, .. } = self;
+        let scene = Scene { passes, materials, tiles, textures };
         match passes.shadows {
-            Some(pass) => shadows.draw(pass, (bins, triangle_bins), textures)?,
+            Some(pass) => shadows.draw(pass, (bins, triangle_bins), &scene)?,
             None => *shadows = ShadowMaps::default(),
         }
         let light = passes.shadows.map(|pass| shadows.light(&pass.frame, frame));
-        let scene = Scene { passes, materials, tiles, textures };
         let mut bloom = match passes.bloom && scene.emits() {
             true => Some(SoftBloom::prepare(&mut self.bloom, target.size())?),
             false => None,
         };
         scene.draw(target, (frame, light), (bins, triangle_bins));
         if let Some(bloom) = &mut bloom {
-            // Without textures of quads, as on other devices: behind their holes, lights do not glow.
-            let scene = Scene { tiles: &[], ..scene };
             scene.draw(&mut bloom.target, (&frame.emitted(), None), (bins, triangle_bins));
         }
         let picture = target.finish();
@@ -317,7 +327,7 @@ impl Device for SoftDevice {
 struct Scene<'a> {
     passes: &'a Passes<'a, SoftGeometry>,
     materials: &'a [SoftMaterial],
-    tiles: &'a [u32],
+    tiles: &'a TileWords,
     textures: &'a Textures,
 }
 
@@ -337,7 +347,8 @@ impl Scene<'_> {
         let Self { passes, materials, tiles, textures } = *self;
         let [width, height] = target.size();
         let viewport = Viewport::new(width, height).with_samples(target.samples());
-        let shader = Shader::new(frame, (materials, tiles), [width, height]).with_shadows(hidden);
+        let shader =
+            Shader::new(frame, (materials, &tiles.words), [width, height]).with_shadows(hidden);
         target.clear(frame);
         let stage = VertexStage::new(frame, true);
         rasterise(passes.opaque.iter(), bins, &stage, &viewport, |bins| {

@@ -6,8 +6,8 @@ use glam::{DVec3, Vec3};
 use super::*;
 use crate::{
     Camera, DrawData, Image, Layer, MaterialLook, MeshData, Overlay, OverlayCorner, OverlayPart,
-    OverlayPatch, Renderer, Samples, SurfaceMaterial, SurfaceTexture, TextureSet, TriangleMesh,
-    TriangleTransform, TriangleVertex, View,
+    OverlayPatch, QuadTextures, Renderer, Samples, SurfaceMaterial, SurfaceTexture, TextureSet,
+    TriangleMesh, TriangleTransform, TriangleVertex, View,
     shadows::tests::{SIZE, Voxels, at, on_gpus, picture, soft},
 };
 
@@ -172,6 +172,61 @@ fn glass_dims_a_glow() {
         insert(renderer.as_mut(), 2, [17, 7, 10], [6, 6, 1]);
         let dim = beside(renderer.as_mut());
         assert!(bright > 6 && dim > 2 && 4 * dim <= 3 * bright, "{name}: {bright}, {dim}");
+    }
+}
+
+/// Light behind a wall with holes glows through them, alike on all devices. Without holes the wall hides
+/// it, to the last bit.
+#[test]
+fn lights_glow_through_holes() {
+    let mut textures = QuadTextures::default();
+    // A column of leaves and one of holes.
+    let texels = [[255; 4], [255, 255, 255, 0], [255; 4], [255, 255, 255, 0]];
+    let number = textures.add(2, texels.concat().into());
+    let wall = MaterialLook::new([90, 160, 70, 255]).with_textures([number; 6]);
+    let with = |wall| looks().into_iter().chain([wall]).collect::<Vec<_>>();
+    let view = night([20.5, 10.5, 22.0], [20.5, 10.5, 0.0]);
+    let mut expected: Option<Image> = None;
+    for mut renderer in all("lights_glow_through_holes") {
+        let renderer = renderer.as_mut();
+        let name = name(renderer);
+        insert(renderer, LAMP, [16, 8, 0], [9, 6, 1]);
+        insert(renderer, 5, [4, 0, 6], [34, 22, 1]);
+        renderer.set_textured_materials(&with(wall), &textures).unwrap();
+        let [seen, plain] = both(renderer, &view);
+        assert!(seen == plain, "{name}: without holes");
+        renderer.set_textured_materials(&with(wall.with_cut_out()), &textures).unwrap();
+        let [seen, plain] = both(renderer, &view);
+        // The middle of a column of leaves, in front of the lamp.
+        let [bright, dark] = [&seen, &plain].map(|it| at(it, &view, [20.25, 10.5, 7.0])[0]);
+        assert!(bright > dark + 30, "{name}: {bright}, {dark}");
+        let expected = expected.get_or_insert_with(|| seen.clone());
+        let seen = expected.difference(&seen, TOLERANCE).unwrap();
+        println!("{name}: {seen:?}");
+        assert!(f64::from(seen.pixels) <= EDGES * f64::from(SIZE[0] * SIZE[1]), "{name}: {seen:?}");
+        assert!(seen.away_from_edges <= 8, "{name}: {seen:?}");
+        renderer.set_materials(&with(wall)).unwrap();
+        let [seen, plain] = both(renderer, &view);
+        assert!(seen == plain, "{name}: without textures");
+    }
+}
+
+/// A light with a texture glows in the colours of its texels.
+#[test]
+fn textures_of_lights_colour_their_glow() {
+    let mut textures = QuadTextures::default();
+    let number = textures.add(1, vec![255, 0, 0, 255].into());
+    let mut looks = looks();
+    looks[usize::from(LAMP)] = looks[usize::from(LAMP)].with_textures([number; 6]);
+    let view = night([20.5, 10.5, 40.0], [20.5, 10.5, 0.0]);
+    for mut renderer in all("textures_of_lights_colour_their_glow") {
+        let renderer = renderer.as_mut();
+        insert(renderer, LAMP, [19, 9, 0], [3, 3, 1]);
+        renderer.set_textured_materials(&looks, &textures).unwrap();
+        let beside = both(renderer, &view).map(|it| at(&it, &view, [23.5, 10.5, 0.0]));
+        let name = name(renderer);
+        assert!(beside[0][0] > beside[1][0] + 6, "{name}: {beside:?}");
+        assert_eq!(beside[0][1..], beside[1][1..], "{name}");
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Painter {
     materials: Buffer,
     /// Textures of materials; `None` without any.
     tiles: Option<Buffer>,
+    /// Whether these have holes.
+    has_holes: bool,
     /// `None` without textures.
     textures: Option<Buffer>,
     texture_set: TextureSet,
@@ -81,6 +83,7 @@ impl Painter {
             programs,
             materials,
             tiles: None,
+            has_holes: false,
             textures,
             texture_set,
             emits: false,
@@ -106,7 +109,7 @@ impl Painter {
     fn set_tiles(
         &mut self,
         materials: &[MaterialLook],
-        TileWords { words, records }: TileWords,
+        TileWords { words, records, has_holes }: TileWords,
     ) -> Result<(), RenderError> {
         let table = material_buffer(&self.context, materials, &records)?;
         let filled = |bytes: &[u8]| {
@@ -115,16 +118,19 @@ impl Painter {
         };
         let is_tiled = !words.is_empty();
         self.tiles = is_tiled.then(|| filled(bytemuck::cast_slice(&words))).transpose()?;
+        self.has_holes = has_holes;
         self.materials = table;
         self.emits = materials.iter().any(|material| material.emission != 0);
         Ok(())
     }
 
+    /// Whether the textures are those of this set.
+    pub(super) fn has_set(&self, set: &TextureSet) -> bool {
+        self.texture_set.is_same(set)
+    }
+
     /// Replaces the textures.
     pub(super) fn set_textures(&mut self, set: &TextureSet) -> Result<(), RenderError> {
-        if self.texture_set.is_same(set) {
-            return Ok(());
-        }
         let words = set.words(self.context.limits.storage_bytes)?;
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let size_bytes = bytes.len() as u64;
@@ -139,15 +145,15 @@ impl Painter {
         self.emits || self.texture_set.emits()
     }
 
-    /// Whether a material of triangles has holes.
-    pub(super) fn has_masks(&self) -> bool {
-        self.texture_set.has_masks()
+    /// Whether a material of triangles has holes, and whether one of quads has.
+    pub(super) fn holes(&self) -> (bool, bool) {
+        (self.texture_set.has_masks(), self.has_holes)
     }
 
-    fn needs(&self, frame: &Frame, maps: MapKinds) -> Needs {
+    fn needs(&self, style: QuadStyle, maps: MapKinds) -> Needs {
         let has_textures = self.textures.is_some();
         let is_tiled = self.tiles.is_some();
-        Needs { style: frame.quad_style(), maps, has_textures, is_tiled }
+        Needs { style, maps, has_textures, is_tiled }
     }
 
     /// Creates the programs that a frame of this style needs.
@@ -155,7 +161,7 @@ impl Painter {
     /// # Errors
     /// `Device` when the driver refuses a shader.
     pub(super) fn prepare(&mut self, frame: &Frame, maps: MapKinds) -> Result<(), RenderError> {
-        self.programs.prepare(&self.context, self.needs(frame, maps))
+        self.programs.prepare(&self.context, self.needs(frame.quad_style(), maps))
     }
 
     /// Draws all passes to the bound target, after [`prepare`](Self::prepare) for this frame. The
@@ -170,7 +176,8 @@ impl Painter {
     ) {
         self.bind_frame(gl, range);
         let commands = passes.indirect.then_some(range.offset_bytes + commands_bytes);
-        let needs = self.needs(frame, passes.shadows.map(ShadowPass::kinds).unwrap_or_default());
+        let maps = passes.shadows.map(ShadowPass::kinds).unwrap_or_default();
+        let needs = self.needs(frame.quad_style(), maps);
         self.paint_scene(gl, passes, commands, (needs, true));
     }
 
@@ -183,10 +190,7 @@ impl Painter {
         passes: &Passes<'_, GlGeometry>,
         commands: Option<u64>,
     ) {
-        let (maps, has_textures) = (MapKinds::default(), self.textures.is_some());
-        // Without textures of quads: behind their holes, lights do not glow.
-        let (style, is_tiled) = (QuadStyle::Plain, false);
-        let needs = Needs { style, maps, has_textures, is_tiled };
+        let needs = self.needs(QuadStyle::Plain, MapKinds::default());
         self.paint_scene(gl, passes, commands, (needs, false));
     }
 

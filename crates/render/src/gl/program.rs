@@ -67,6 +67,8 @@ pub(super) struct CasterPrograms {
     pub(super) triangles: Program,
     /// Triangles with holes. Created when the first picture needs them.
     pub(super) masked: Option<Program>,
+    /// Quads and cubes with holes. Created when the first picture needs them.
+    pub(super) cut_out: Option<[Program; 2]>,
 }
 
 /// Common beginning of every shader.
@@ -106,6 +108,8 @@ const TRIANGLES_FRAGMENT: &str = concat!(
 );
 const MASKED_CASTERS: &str =
     concat!(include_str!("shaders/textures.glsl"), include_str!("shaders/masked_casters.frag"));
+const CUT_OUT_CASTERS: &str =
+    concat!(include_str!("shaders/tiles.glsl"), include_str!("shaders/cut_out_casters.frag"));
 const SKY_VERTEX: &str = include_str!("shaders/sky.vert");
 const SKY_FRAGMENT: &str = include_str!("shaders/sky.frag");
 
@@ -218,22 +222,29 @@ impl CasterPrograms {
             cubes: surface("#define CUBES\n")?,
             triangles: Program::new(context, &[FRAME, TRIANGLES_VERTEX], &[CASTER_FRAGMENT])?,
             masked: None,
+            cut_out: None,
         })
     }
 
-    /// Creates the program for triangles with holes if it is needed, or frees it.
+    /// Creates the programs for triangles and for quads with holes that are needed, and frees the others.
     pub(super) fn prepare(
         &mut self,
         context: &Rc<Context>,
-        has_masks: bool,
+        (has_masks, has_cut_outs): (bool, bool),
     ) -> Result<(), RenderError> {
+        self.masked = self.masked.take().filter(|_| has_masks);
         if has_masks && self.masked.is_none() {
             let vertex = [FRAME, TEXTURED, TRIANGLES_VERTEX];
             let program = Program::new(context, &vertex, &[FRAME, TEXTURED, MASKED_CASTERS])?;
             self.masked = Some(program);
         }
-        if !has_masks {
-            self.masked = None;
+        self.cut_out = self.cut_out.take().filter(|_| has_cut_outs);
+        if has_cut_outs && self.cut_out.is_none() {
+            let program = |kind| {
+                let vertex = [FRAME, TILED, kind, SEAM, SURFACE_VERTEX];
+                Program::new(context, &vertex, &[FRAME, TILED, CUT_OUT_CASTERS])
+            };
+            self.cut_out = Some([program("")?, program("#define CUBES\n")?]);
         }
         Ok(())
     }

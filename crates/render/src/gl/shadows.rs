@@ -68,7 +68,7 @@ impl GlDevice {
         data.write(&own, pass);
         self.staging.flush(gl)?;
         let maps = ShadowMaps::prepare(&mut self.shadows, &self.context, pass)?;
-        maps.programs.prepare(&self.context, self.painter.has_masks())?;
+        maps.programs.prepare(&self.context, self.painter.holes())?;
         self.painter.bind_frame(gl, range);
         // The commands of the maps follow those of the scene.
         let of_scene = passes.scene_batches().map(|batch| size_of_val(batch.commands) as u64);
@@ -224,8 +224,9 @@ impl ShadowMaps {
                 range,
                 (data.offset_bytes(number), size_of::<Frame>()),
             );
-            let CasterPrograms { quads, cubes, triangles, masked } = &self.programs;
+            let CasterPrograms { quads, cubes, triangles, masked, cut_out } = &self.programs;
             let triangles = masked.as_ref().unwrap_or(triangles);
+            let [quads, cubes] = cut_out.as_ref().map_or([quads, cubes], |made| made.each_ref());
             let programs: [(BufferKind, &Program); 3] = [
                 (BufferKind::Quads, quads),
                 (BufferKind::Cubes, cubes),

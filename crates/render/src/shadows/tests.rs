@@ -1,6 +1,7 @@
 //! Shadows of small scenes: in every renderer on every device, against a ray caster, and against
 //! the promises of the cache.
 
+mod cut_outs;
 mod kept;
 mod masks;
 mod rays;

@@ -1,15 +1,14 @@
 //! Drawing of maps of shadows and of the sky.
 
 use super::{
-    SoftGeometry,
+    Scene, SoftGeometry,
     bins::{BAND_ROWS, Bins},
     facet::Facet,
     memory::zeroed,
     rasterise,
-    shade::{Hidden, center},
+    shade::{Hidden, Shader, center},
     sky_light::SkyLight,
     sun::Sun,
-    textures::Textures,
     threads,
     triangle::Triangle,
     triangles::{TriangleBins, TriangleStage},
@@ -65,7 +64,7 @@ impl ShadowMaps {
         &mut self,
         pass: &ShadowPass<'_, SoftGeometry>,
         (bins, triangle_bins): (&mut Vec<Bins>, &mut Vec<TriangleBins>),
-        textures: &Textures,
+        scene: &Scene<'_>,
     ) -> Result<(), RenderError> {
         self.token = 0;
         let sky_count = if pass.kinds().sky { SKY_MAPS } else { 0 };
@@ -77,7 +76,7 @@ impl ShadowMaps {
                 MapLayer::Sky(layer) => (&mut self.sky, layer),
             };
             let (Some(map), side) = (maps.get_mut(layer), *side) else { continue };
-            draw_map(map, side, redrawn, (bins, triangle_bins), textures);
+            draw_map(map, side, redrawn, (bins, triangle_bins), scene);
         }
         self.token = pass.token;
         Ok(())
@@ -101,25 +100,37 @@ fn draw_map(
     side: u32,
     pass: &CascadePass<'_, SoftGeometry>,
     (bins, triangle_bins): (&mut Vec<Bins>, &mut Vec<TriangleBins>),
-    textures: &Textures,
+    &Scene { materials, tiles, textures, .. }: &Scene<'_>,
 ) {
     map.fill(0.0);
     let (viewport, row) = (Viewport::new(side, side), side as usize);
     let stage = VertexStage::new(&pass.frame, true);
+    // A map is a picture from the light, so the rule for its holes is that of pictures.
+    let shader = Shader::new(&pass.frame, (materials, &tiles.words), [side, side]);
     rasterise(pass.batches.iter(), bins, &stage, &viewport, |bins| {
-        let of_band = |band| bins.iter().flat_map(move |bins| bins.of_band(band));
-        draw_bands(map, row, &viewport, |band| of_band(band).map(|it| (it, ())), |_, _| false);
+        let of_band = |band| {
+            let all = bins.iter().flat_map(move |bins| bins.of_band(band));
+            all.map(|triangle| (triangle, triangle.kind))
+        };
+        let solid = |band| of_band(band).filter(|(_, kind)| !shader.has_holes(*kind));
+        draw_bands(map, row, &viewport, solid, |_, _, _| false);
+        if tiles.has_holes {
+            let cut_out = |band| of_band(band).filter(|(_, kind)| shader.has_holes(*kind));
+            draw_bands(map, row, &viewport, cut_out, |kind, at, depth| {
+                shader.texel(at, depth, kind).is_none()
+            });
+        }
     });
     let stage = TriangleStage::new(&pass.frame, &viewport, textures);
     stage.rasterise(&pass.batches, triangle_bins, |bins| {
         let of_band = |band| bins.iter().flat_map(move |bins| bins.of_band(band));
         let is_masked = |facet: &Facet| textures.is_masked(facet.material);
         let solid = |band| of_band(band).filter(|(_, facet)| !is_masked(facet));
-        draw_bands(map, row, &viewport, solid, |_, _| false);
+        draw_bands(map, row, &viewport, solid, |_, _, _| false);
         if textures.set.has_masks() {
             let masked = |band| of_band(band).filter(|(_, facet)| is_masked(facet));
             let steps = [2.0 / side as f32, -2.0 / side as f32];
-            draw_bands(map, row, &viewport, masked, |facet, [x, y]| {
+            draw_bands(map, row, &viewport, masked, |facet, [x, y], _| {
                 let place = [x * steps[0] - 1.0, y * steps[1] + 1.0];
                 let shares = facet.shares(place);
                 let uv = facet.pixel_uv(place, shares, steps);
@@ -130,13 +141,13 @@ fn draw_map(
 }
 
 /// Stores the nearest depth of each texel. `is_hole` returns whether a triangle has a hole at a position
-/// in texels.
+/// in texels and a depth.
 fn draw_bands<'b, T: Copy, I: Iterator<Item = (&'b Triangle, T)>>(
     map: &mut [f32],
     side: usize,
     viewport: &Viewport,
     of_band: impl Fn(usize) -> I + Sync,
-    is_hole: impl Fn(T, [f32; 2]) -> bool + Sync,
+    is_hole: impl Fn(T, [f32; 2], f32) -> bool + Sync,
 ) {
     let mut bands: Vec<&mut [f32]> = map.chunks_mut(side * BAND_ROWS).collect();
     threads::for_each(&mut bands, |number, band| {
@@ -147,10 +158,10 @@ fn draw_bands<'b, T: Copy, I: Iterator<Item = (&'b Triangle, T)>>(
                 let row = (span.y - first) * side;
                 let texels = &mut band[row + span.xs.start..row + span.xs.end];
                 for (i, depth) in (0i32..).zip(texels) {
-                    if is_hole(data, center(span.xs.start + i as usize, span.y)) {
-                        continue;
+                    let own = span.depth + span.depth_step * i as f32;
+                    if !is_hole(data, center(span.xs.start + i as usize, span.y), own) {
+                        *depth = depth.max(own);
                     }
-                    *depth = depth.max(span.depth + span.depth_step * i as f32);
                 }
             });
         }

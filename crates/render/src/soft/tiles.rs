@@ -1,4 +1,4 @@
-//! Textures of quads. The arithmetic is that of `wgpu_device/tiled_quads.wgsl`, in the same order.
+//! Textures of quads. The arithmetic is that of `wgpu_device/tiles.wgsl`, in the same order.
 
 use glam::{Vec2, Vec3A, Vec4};
 

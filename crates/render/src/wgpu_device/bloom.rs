@@ -90,15 +90,16 @@ const SUM: BlendState = BlendState {
 impl Bloom {
     /// # Errors
     /// `Device` when the device is out of memory.
-    pub(super) fn new(opened: &Opened, format: wgpu::TextureFormat) -> Result<Self, RenderError> {
+    pub(super) fn new(
+        opened: &Opened,
+        format: wgpu::TextureFormat,
+        is_tiled: bool,
+    ) -> Result<Self, RenderError> {
         let frame = frame_buffer(opened)?;
         let device = &opened.gpu.device;
         let samples = lowered(opened, format, SAMPLES);
         opened.fault.scope(CREATING, || {
-            // Without textures of quads: behind their holes, lights do not glow.
-            let (maps, is_tiled) = (MapKinds::default(), false);
-            let attachment = Attachment { format, samples: samples.count(), maps, is_tiled };
-            let scene = Pipelines::new(device, attachment);
+            let scene = Pipelines::new(device, emitted_attachment(format, samples, is_tiled));
             let module = device.create_shader_module(wgpu::include_wgsl!("bloom.wgsl"));
             let layout = layout(device, "bloom", &[source_entry()]);
             let glow =
@@ -107,6 +108,21 @@ impl Bloom {
             let (add, textures) = (HashMap::new(), None);
             Self { scene, format, samples, module, layout, halve, widen, add, textures, frame }
         })
+    }
+
+    /// Selects the pipelines of the picture of emitted light, for quads with textures or without. Creates
+    /// them on first use.
+    ///
+    /// # Errors
+    /// `Device` when the device is out of memory.
+    pub(super) fn select(&mut self, opened: &Opened, is_tiled: bool) -> Result<(), RenderError> {
+        let attachment = emitted_attachment(self.format, self.samples, is_tiled);
+        Ok(self.scene.select(&opened.gpu, attachment)?)
+    }
+
+    /// Layout of the frame's group, after [`select`](Self::select).
+    pub(super) const fn frame_layout(&self) -> &wgpu::BindGroupLayout {
+        &self.scene.frame_layout
     }
 
     /// Replaces the frame, so that pictures that are encoded but not submitted keep theirs.
@@ -233,6 +249,11 @@ impl Bloom {
         }
         blur(encoder, add, source, (canvas, keep));
     }
+}
+
+/// Properties of the attachments of emitted light.
+fn emitted_attachment(format: wgpu::TextureFormat, samples: Samples, is_tiled: bool) -> Attachment {
+    Attachment { format, samples: samples.count(), maps: MapKinds::default(), is_tiled }
 }
 
 /// Creates a buffer for the frame of emitted light.

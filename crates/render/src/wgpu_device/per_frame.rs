@@ -9,7 +9,7 @@ use super::{
     adapter::Opened,
     bloom::Bloom,
     pipelines::{Pipelines, TILES_BINDING},
-    shadows::ShadowMaps,
+    shadows::{Holes, ShadowMaps},
     target::Target,
 };
 use crate::{
@@ -47,6 +47,8 @@ struct Materials {
     entries: wgpu::Buffer,
     /// Textures of materials; `None` without any.
     tiles: Option<wgpu::Buffer>,
+    /// Whether these have holes.
+    has_holes: bool,
     /// Whether a material emits light.
     emits: bool,
 }
@@ -61,7 +63,7 @@ impl PerFrame {
         let (commands, lent) = (CommandUpload::default(), Arc::default());
         Ok(Self {
             frame,
-            materials: Materials { entries, tiles: None, emits: false },
+            materials: Materials { entries, tiles: None, has_holes: false, emits: false },
             textures,
             set: TextureSet::default(),
             layout,
@@ -95,13 +97,15 @@ impl PerFrame {
         &mut self,
         opened: &Opened,
         materials: &[MaterialLook],
-        TileWords { words, records }: &TileWords,
+        TileWords { words, records, has_holes }: &TileWords,
     ) -> Result<(), RenderError> {
         let entries = material_buffer(opened, materials, records)?;
         let filled = || textures(opened, words);
         let tiles = (!words.is_empty()).then(filled).transpose()?;
         let emits = materials.iter().any(|material| material.emission != 0);
-        self.materials = Materials { entries, tiles, emits };
+        let (has_holes, had_holes) = (*has_holes, self.materials.has_holes);
+        self.materials = Materials { entries, tiles, has_holes, emits };
+        self.forget_maps(has_holes || had_holes);
         self.bind(opened);
         Ok(())
     }
@@ -121,9 +125,15 @@ impl PerFrame {
             return Ok(());
         }
         self.textures = textures(opened, &set.words(max_bytes(opened))?)?;
+        self.forget_maps(self.set.has_masks() || set.has_masks());
         self.set = set.clone();
         self.bind(opened);
         Ok(())
+    }
+
+    /// Has renderers draw all maps again, if the holes of casters may have changed.
+    fn forget_maps(&mut self, holes_changed: bool) {
+        self.shadows.iter_mut().filter(|_| holes_changed).for_each(|maps| maps.token = 0);
     }
 
     pub(super) fn has_textures(&self) -> bool {
@@ -155,14 +165,12 @@ impl PerFrame {
         }
         let mut bloom = match self.bloom.take() {
             Some(bloom) => bloom,
-            None => Bloom::new(opened, target.format)?,
+            None => Bloom::new(opened, target.format, self.is_tiled())?,
         };
-        let group = group(
-            opened,
-            &self.layout,
-            (&[&bloom.frame, &self.materials.entries, &self.textures], None),
-            &[],
-        );
+        bloom.select(opened, self.is_tiled())?;
+        let Materials { entries, tiles, .. } = &self.materials;
+        let buffers = [&bloom.frame, entries, &self.textures];
+        let group = group(opened, bloom.frame_layout(), (&buffers, tiles.as_ref()), &[]);
         bloom.prepare(opened, (frame, group), (target.size(), self.has_textures()))?;
         self.bloom = Some(bloom);
         Ok(())
@@ -207,8 +215,12 @@ impl PerFrame {
             Some(maps) => maps,
             none => none.insert(ShadowMaps::new(opened)?),
         };
-        let textures = (&self.textures, self.set.has_masks());
-        maps.prepare(opened, pass, (&self.materials.entries, textures), is_renewed)?;
+        let holes = Holes {
+            materials: &self.materials.entries,
+            textures: (&self.textures, self.set.has_masks()),
+            tiles: tiles.filter(|_| self.materials.has_holes),
+        };
+        maps.prepare(opened, pass, holes, is_renewed)?;
         let buffers = [&self.frame, &self.materials.entries, &self.textures, maps.data()];
         Ok(group(opened, layout, (&buffers, tiles), &maps.bindings()))
     }

@@ -364,6 +364,11 @@ pub(super) fn textures(binding: u32) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry { visibility: ShaderStages::VERTEX_FRAGMENT, ..storage(binding) }
 }
 
+/// Textures of quads.
+pub(super) fn tiles() -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry { visibility: ShaderStages::FRAGMENT, ..storage(TILES_BINDING) }
+}
+
 pub(super) fn storage(binding: u32) -> wgpu::BindGroupLayoutEntry {
     let read = wgpu::BufferBindingType::Storage { read_only: true };
     entry(binding, ShaderStages::VERTEX, read)
@@ -378,8 +383,7 @@ fn frame_entries(
     entries.extend(kinds.any().then(|| uniform(3, ShaderStages::FRAGMENT)));
     entries.extend(kinds.sun.then(|| maps(SUN_BINDING)));
     entries.extend(kinds.sky.then(|| maps(SKY_BINDING)));
-    let read = wgpu::BufferBindingType::Storage { read_only: true };
-    entries.extend(is_tiled.then(|| entry(TILES_BINDING, ShaderStages::FRAGMENT, read)));
+    entries.extend(is_tiled.then(tiles));
     entries
 }
 

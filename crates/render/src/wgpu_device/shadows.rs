@@ -8,10 +8,10 @@ use super::{
     adapter::Opened,
     encode::{Contents, Cursor},
     pipelines::{
-        DEPTH_FORMAT, SKY_BINDING, SUN_BINDING, depth_state, layout, pipeline_layout, storage,
-        textures, uniform,
+        DEPTH_FORMAT, SKY_BINDING, SUN_BINDING, TILES_BINDING, depth_state, layout,
+        pipeline_layout, storage, textures, tiles, uniform,
     },
-    sources::{MASKED_CASTERS, PLAIN_TRIANGLES, SHARED},
+    sources::{CUT_OUT_CASTERS, MASKED_CASTERS, PLAIN_TRIANGLES, SHARED},
 };
 use crate::{
     buffers::BufferKind,
@@ -32,9 +32,21 @@ pub(super) struct ShadowMaps {
     layout: wgpu::PipelineLayout,
     /// Pipeline of triangles with holes. `None` if no material has any.
     masked: Option<wgpu::RenderPipeline>,
+    /// Pipelines of quads and of cubes with holes. `None` if no material has any.
+    cut_out: Option<[wgpu::RenderPipeline; 2]>,
     per_frame: PerFrame,
     /// Token of the renderer whose maps they are; 0 for none.
     pub(super) token: u64,
+}
+
+/// Materials and textures, which decide where casters have holes.
+#[derive(Clone, Copy)]
+pub(super) struct Holes<'a> {
+    pub(super) materials: &'a wgpu::Buffer,
+    /// Textures of triangles, and whether a material of these has holes.
+    pub(super) textures: (&'a wgpu::Buffer, bool),
+    /// Textures of quads, if a material of these has holes.
+    pub(super) tiles: Option<&'a wgpu::Buffer>,
 }
 
 /// Maps of one size.
@@ -64,24 +76,34 @@ impl ShadowMaps {
     pub(super) fn new(opened: &Opened) -> Result<Self, RenderError> {
         let device = &opened.gpu.device;
         let both = ShaderStages::VERTEX_FRAGMENT;
-        let frame_layout = layout(device, "frame", &[uniform(0, both), storage(1), textures(2)]);
+        let entries = [uniform(0, both), storage(1), textures(2), tiles()];
+        let frame_layout = layout(device, "frame", &entries);
         let geometry_layout = layout(device, "geometry", &[storage(0), storage(1)]);
         let groups = [Some(&frame_layout), Some(&geometry_layout)];
         let layout = pipeline_layout(device, &groups);
         let create = || CasterPipelines::new(device, &layout);
         let casters = opened.fault.scope(CREATING, create)?;
         let per_frame = PerFrame::new(opened)?;
-        let (cascades, sky, masked) = (None, None, None);
-        Ok(Self { cascades, sky, casters, frame_layout, layout, masked, per_frame, token: 0 })
+        Ok(Self {
+            cascades: None,
+            sky: None,
+            casters,
+            frame_layout,
+            layout,
+            masked: None,
+            cut_out: None,
+            per_frame,
+            token: 0,
+        })
     }
 
-    /// Uploads the data of a pass, which is drawn with these materials and textures. `has_masks`: some
-    /// materials have holes. `is_renewed`: what the last picture reads must not change.
+    /// Uploads the data of a pass, whose casters have these holes. `is_renewed`: what the last picture
+    /// reads must not change.
     pub(super) fn prepare(
         &mut self,
         opened: &Opened,
         pass: &ShadowPass<'_, WgpuGeometry>,
-        (materials, (textures, has_masks)): (&wgpu::Buffer, (&wgpu::Buffer, bool)),
+        holes: Holes<'_>,
         is_renewed: bool,
     ) -> Result<(), RenderError> {
         self.token = 0;
@@ -92,7 +114,7 @@ impl ShadowMaps {
         if is_renewed {
             self.per_frame = PerFrame::new(opened)?;
         }
-        self.prepare_masked(opened, has_masks)?;
+        self.prepare_holes(opened, holes)?;
         let Self { per_frame: PerFrame { shadow, cascades }, frame_layout, .. } = self;
         let write = |buffer: &wgpu::Buffer, bytes: &[u8]| {
             opened.gpu.write("the shadows", buffer, 0, std::iter::once(bytes))
@@ -101,8 +123,11 @@ impl ShadowMaps {
         for cascade in &pass.redrawn {
             let Some((frame, group)) = cascades.get_mut(cascade.layer.index()) else { continue };
             write(frame, bytemuck::bytes_of(&cascade.frame))?;
-            let buffers = [&*frame, materials, textures];
-            let buffers = (0..).zip(buffers).map(|(binding, buffer)| wgpu::BindGroupEntry {
+            let (textures, _) = holes.textures;
+            let buffers = (0..).zip([&*frame, holes.materials, textures]);
+            // Without quads with holes, no pipeline reads their textures.
+            let tiles = (TILES_BINDING, holes.tiles.unwrap_or(textures));
+            let buffers = buffers.chain([tiles]).map(|(binding, buffer)| wgpu::BindGroupEntry {
                 binding,
                 resource: buffer.as_entire_binding(),
             });
@@ -115,20 +140,31 @@ impl ShadowMaps {
         Ok(())
     }
 
-    /// Creates the pipeline of triangles with holes if it is needed, or frees it.
-    fn prepare_masked(&mut self, opened: &Opened, has_masks: bool) -> Result<(), RenderError> {
-        if !has_masks || self.masked.is_some() {
-            self.masked = self.masked.take().filter(|_| has_masks);
-            return Ok(());
-        }
+    /// Creates the pipelines of casters with holes that are needed, and frees the others.
+    fn prepare_holes(&mut self, opened: &Opened, holes: Holes<'_>) -> Result<(), RenderError> {
         let (device, layout) = (&opened.gpu.device, &self.layout);
-        let create = || {
-            let source = [&PLAIN_TRIANGLES[..], &MASKED_CASTERS].concat();
-            let module = module(device, "triangles with holes", &source);
-            let fragment = Some("masked_caster_fragment");
-            caster_pipeline(device, layout, (&module, "textured_vertex", fragment), None)
-        };
-        self.masked = Some(opened.fault.scope(CREATING, create)?);
+        let (_, has_masks) = holes.textures;
+        self.masked = self.masked.take().filter(|_| has_masks);
+        if has_masks && self.masked.is_none() {
+            let create = || {
+                let source = [&PLAIN_TRIANGLES[..], &MASKED_CASTERS].concat();
+                let module = module(device, "triangles with holes", &source);
+                let fragment = Some("masked_caster_fragment");
+                caster_pipeline(device, layout, (&module, "textured_vertex", fragment), None)
+            };
+            self.masked = Some(opened.fault.scope(CREATING, create)?);
+        }
+        self.cut_out = self.cut_out.take().filter(|_| holes.tiles.is_some());
+        if holes.tiles.is_some() && self.cut_out.is_none() {
+            let create = || {
+                let module = module(device, "quads with holes", &CUT_OUT_CASTERS);
+                ["cut_out_vertex", "cut_out_cube_vertex"].map(|vertex| {
+                    let stages = (&module, vertex, Some("cut_out_fragment"));
+                    caster_pipeline(device, layout, stages, Some(wgpu::Face::Back))
+                })
+            };
+            self.cut_out = Some(opened.fault.scope(CREATING, create)?);
+        }
         Ok(())
     }
 
@@ -187,6 +223,7 @@ impl ShadowMaps {
     pub(super) fn pipelines(&self) -> [(BufferKind, &wgpu::RenderPipeline); 3] {
         let CasterPipelines { quads, cubes, triangles } = &self.casters;
         let triangles = self.masked.as_ref().unwrap_or(triangles);
+        let [quads, cubes] = self.cut_out.as_ref().map_or([quads, cubes], |made| made.each_ref());
         [(BufferKind::Quads, quads), (BufferKind::Cubes, cubes), (BufferKind::Vertices, triangles)]
     }
 }

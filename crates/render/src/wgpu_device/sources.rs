@@ -28,7 +28,8 @@ fn under_sky(
     normal: vec3<f32>,
 ) -> vec3<f32> { return lit; }
 ";
-/// Shader source for quads with textures, after that for quads that read maps.
+/// Shader source for textures of quads, and for quads with them, after that for quads that read maps.
+const TILES: &str = include_str!("tiles.wgsl");
 const TILED_QUADS: &str = include_str!("tiled_quads.wgsl");
 const TRIANGLES: &str = include_str!("triangles.wgsl");
 /// Shader source for triangles that read no maps.
@@ -37,6 +38,9 @@ pub(super) const PLAIN_TRIANGLES: [&str; 5] = [QUAD_WGSL, SHARED, NO_SUN, NO_SKY
 /// Shader source for triangles with holes in shadow maps, after that of triangles.
 pub(super) const MASKED_CASTERS: [&str; 2] =
     [include_str!("textures.wgsl"), include_str!("masked_casters.wgsl")];
+/// Shader source for quads with holes in shadow maps.
+pub(super) const CUT_OUT_CASTERS: [&str; 4] =
+    [QUAD_WGSL, SHARED, TILES, include_str!("cut_out_casters.wgsl")];
 
 /// Shader source for reading these maps.
 const fn map_source(maps: MapKinds) -> [&'static str; 3] {
@@ -47,8 +51,8 @@ const fn map_source(maps: MapKinds) -> [&'static str; 3] {
 /// Shader source for quads that read these maps, and textures if they are tiled.
 pub(super) fn quad_source(maps: MapKinds, is_tiled: bool) -> String {
     let shadowed = if maps.any() || is_tiled { SHADOWED_QUADS } else { "" };
-    let tiled = if is_tiled { TILED_QUADS } else { "" };
-    [&QUADS[..], &map_source(maps), &[shadowed, tiled]].concat().concat()
+    let tiled = if is_tiled { [TILES, TILED_QUADS] } else { [""; 2] };
+    [&QUADS[..], &map_source(maps), &[shadowed], &tiled].concat().concat()
 }
 
 /// Shader source for triangles that read these maps, with these sources of lines and textures.

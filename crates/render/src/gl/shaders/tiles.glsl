@@ -1,10 +1,17 @@
 #ifdef TILED
-// Textures of quads. The arithmetic is that of ../../wgpu_device/tiled_quads.wgsl, in the same order.
+// Textures of quads. The arithmetic is that of ../../wgpu_device/tiles.wgsl, in the same order.
 
 layout(std430, binding = 5) readonly buffer Tiles { uint tiles[]; };
 
 // Flag of a record: pixels with little opacity are holes.
 const uint CUT_OUT = 1u;
+
+// Whether the textures of a tile can have holes. `tile` is the face direction and the offset of the
+// material's record.
+bool has_holes(uint tile) {
+    uint record = tile >> 3u;
+    return record != 0u && (tiles[record + 6u] & CUT_OUT) != 0u;
+}
 
 vec4 tile_texel(uint first, uint bits, ivec2 at) {
     return unpackUnorm4x8(tiles[first + uint(at.y << bits | at.x)]);
@@ -28,7 +35,6 @@ vec4 between_texels(uint image, uint bits, vec2 at, float edge) {
 }
 
 // The colour of a face direction's texture at a position relative to the camera. Discards holes.
-// `tile` is the face direction and the offset of the material's record.
 vec3 tile_color(uint tile, vec3 relative) {
     uint face = tile & 7u;
     uint record = tile >> 3u;
@@ -65,7 +71,7 @@ vec3 tile_color(uint tile, vec3 relative) {
     }
     // Holes close where a pixel spans two to four texels.
     float least = 0.5 - 0.5 * clamp(level - 1.0, 0.0, 1.0);
-    if ((tiles[record + 6u] & CUT_OUT) != 0u && color.a < least) {
+    if (has_holes(tile) && color.a < least) {
         discard;
     }
     return color.rgb;
