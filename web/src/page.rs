@@ -235,9 +235,7 @@ impl Page {
         if self.session.lags() {
             words += "loading | ";
         }
-        if self.session.camera().kind() == CameraKind::Walk {
-            words += "walking | ";
-        }
+        words += &self.session.camera().movement_text();
         if let (Some(brush), Some(materials)) = (brush, self.session.materials()) {
             words += &format!("edit: {} | ", brush.describe(materials));
         }

@@ -33,26 +33,33 @@ pub enum FlightKey {
     FastLeft,
     /// Makes all other keys faster: the right one.
     FastRight,
+    /// Makes all other keys slower: the left one.
+    SlowLeft,
+    /// Makes all other keys slower: the right one.
+    SlowRight,
 }
 
 impl FlightKey {
-    const fn is_fast(self) -> bool {
-        matches!(self, Self::FastLeft | Self::FastRight)
+    /// Whether the key only changes the speed of others.
+    const fn is_of_speed(self) -> bool {
+        matches!(self, Self::FastLeft | Self::FastRight | Self::SlowLeft | Self::SlowRight)
     }
 }
 
 /// Movement of a walker by the held keys.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stride {
     /// Horizontal direction, of length at most 1.
     pub direction: DVec3,
     /// Whether to jump.
     pub jumps: bool,
-    /// Whether to run.
-    pub runs: bool,
+    /// Factor of the speed by the keys that make others faster or slower.
+    pub boost: f64,
 }
 
-/// Moves a camera by held keys, mouse and touch.
+/// Moves a camera by held keys, mouse and touch. The speed follows the distance to the nearest surface,
+/// so that the camera creeps close to a voxel and crosses a large world from above. It starts and stops
+/// smoothly.
 ///
 /// # Examples
 /// ```
@@ -60,65 +67,141 @@ pub(crate) struct Stride {
 ///
 /// use drystone::{Flight, FlightKey};
 /// use drystone_render::Camera;
+/// use glam::DVec3;
 ///
-/// // Crosses 80 voxels in eight seconds.
-/// let (mut flight, mut camera) = (Flight::new(80.0), Camera::default());
+/// let (mut flight, mut camera) = (Flight::new(8_000.0), Camera::default());
+/// flight.approach(100.0, DVec3::ZERO, Duration::ZERO);
+/// assert_eq!(flight.speed(), 150.0);
 /// flight.press(FlightKey::Forward);
 /// flight.step(&mut camera, Duration::from_millis(50));
-/// assert!((camera.position.z + 0.5).abs() < 1e-6);
+/// assert!(camera.position.z < 0.0 && camera.position.z > -150.0 * 0.05);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Flight {
     held: HashSet<FlightKey>,
+    /// Largest side of the scene, in voxels.
+    extent: f64,
+    /// Distance to the nearest surface, in voxels; `None` before the first is known.
+    clearance: Option<f64>,
+    /// Offset of the camera from the box of the scene, in voxels; zero inside.
+    outside: DVec3,
+    /// Factor of the speed that the wheel chooses.
+    factor: f64,
     /// Voxels per second.
-    speed: f64,
+    velocity: DVec3,
 }
 
 /// Radians per second that the arrow keys turn.
 const TURN_SPEED: f32 = 1.2;
 /// Radians that a pixel of mouse movement turns.
 const MOUSE_TURN: f32 = 0.0025;
-/// Speed factor of Shift.
+/// Speed factors of Shift and of Ctrl.
 const FAST: f64 = 4.0;
-/// Minimum and maximum speed, in voxels per second.
-const SPEED_RANGE: [f64; 2] = [1.0, 5_000.0];
+const SLOW: f64 = 0.25;
+/// Speed for each voxel of distance to the nearest surface, in 1/s: 150 voxels per second from 100
+/// voxels above the ground.
+const SPEED_BY_CLEARANCE: f64 = 1.5;
+/// Minimum speed of the factor 1, in voxels per second.
+const MIN_SPEED: f64 = 3.0;
+/// Minimum time in which the factor 1 crosses the scene.
+const CROSSING_SECONDS: f64 = 8.0;
+/// Minimum and maximum factor of the wheel, and the factor of one notch.
+const FACTORS: [f64; 2] = [1.0 / 32.0, 32.0];
+const NOTCH: f64 = 1.2;
+/// Time in which the velocity moves by 63 % to that of the held keys, and the distance to the nearest
+/// surface to a larger one. A smaller one counts at once.
+const ACCELERATION_SECONDS: f64 = 0.12;
+const SPEED_UP_SECONDS: f64 = 0.25;
+/// Part of the speed at which a camera without held keys stops.
+const STOP_PART: f64 = 0.01;
 /// Longest time step in seconds; longer frames move no farther.
 const MAX_STEP_SECONDS: f64 = 0.1;
-/// Seconds of flight for a two-finger slide over the picture's height, or for a doubling of the
-/// distance between two fingers.
-const FINGERS_SECONDS: f64 = 2.0;
+/// Largest factor of a pinch in one event.
+const MAX_PINCH: f64 = 4.0;
 
 impl Flight {
-    /// Creates a flight that crosses `extent` voxels in about eight seconds.
+    /// Creates a flight in a scene whose largest side is `extent` voxels. Without a
+    /// [distance](Self::approach), it crosses the scene in eight seconds.
     pub fn new(extent: f64) -> Self {
-        let [min, max] = SPEED_RANGE;
-        Self { held: HashSet::new(), speed: (extent / 8.0).clamp(min, max) }
+        let (clearance, outside, velocity) = (None, DVec3::ZERO, DVec3::ZERO);
+        Self { held: HashSet::new(), extent, clearance, outside, factor: 1.0, velocity }
     }
 
     /// Records a key as pressed. Returns whether that starts a movement.
     pub fn press(&mut self, key: FlightKey) -> bool {
-        self.held.insert(key) && !key.is_fast()
+        self.held.insert(key) && !key.is_of_speed()
     }
 
     /// Records a key as released. Returns whether that stops a movement.
     pub fn release(&mut self, key: FlightKey) -> bool {
-        self.held.remove(&key) && !key.is_fast()
+        self.held.remove(&key) && !key.is_of_speed()
     }
 
-    /// Releases all keys.
+    /// Releases all keys, and stops at once.
     pub fn release_all(&mut self) {
         self.held.clear();
+        self.stop();
     }
 
-    /// Whether a held key moves the camera.
+    /// Stops at once. Held keys start again.
+    pub const fn stop(&mut self) {
+        self.velocity = DVec3::ZERO;
+    }
+
+    /// Whether a held key moves the camera, or it has not stopped yet.
     pub fn is_moving(&self) -> bool {
-        self.held.iter().any(|key| !key.is_fast())
+        self.velocity != DVec3::ZERO || self.held.iter().any(|key| !key.is_of_speed())
     }
 
-    /// Changes the speed by notches of a mouse wheel.
+    /// Sets the distance to the nearest surface, in voxels, after a frame of `time`: at once if it
+    /// shrinks, within a second if it grows. `outside` is the offset of the camera from the box of the
+    /// scene, in voxels. A distance that is not a number changes nothing.
+    pub fn approach(&mut self, clearance: f64, outside: DVec3, time: Duration) {
+        self.outside = outside;
+        let rest = (-Self::seconds(time) / SPEED_UP_SECONDS).exp();
+        self.clearance = match self.clearance {
+            _ if clearance.is_nan() => self.clearance,
+            // Grows by equal factors in equal times: a distance is felt by its order of magnitude.
+            Some(now) if now < clearance => {
+                let (now, to) = (now.max(1.0), clearance.clamp(1.0, self.extent.max(1.0)));
+                Some(to * (now / to).min(1.0).powf(rest))
+            }
+            _ => Some(clearance.max(0.0)),
+        };
+    }
+
+    /// Returns the distance to the nearest surface, in voxels, as far as it counts for the speed.
+    fn clearance(&self) -> f64 {
+        let fastest = self.fastest();
+        self.clearance.map_or(fastest, |it| (it * SPEED_BY_CLEARANCE).clamp(MIN_SPEED, fastest))
+            / SPEED_BY_CLEARANCE
+    }
+
+    /// Returns the maximum speed of the factor 1, in voxels per second.
+    fn fastest(&self) -> f64 {
+        (self.extent / CROSSING_SECONDS).max(MIN_SPEED)
+    }
+
+    /// Returns the speed that keys move with, in voxels per second.
+    pub fn speed(&self) -> f64 {
+        self.clearance() * SPEED_BY_CLEARANCE * self.factor * self.boost()
+    }
+
+    /// Returns the factor of the speed that the wheel chose, 1 at first.
+    pub const fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    /// Whether the wheel changed the speed, by half a percent at least.
+    pub(crate) const fn has_factor(&self) -> bool {
+        (self.factor - 1.0).abs() >= 0.005
+    }
+
+    /// Changes the factor of the speed by notches of a mouse wheel.
     pub fn wheel(&mut self, notches: f64) {
-        let [slowest, fastest] = SPEED_RANGE;
-        self.speed = (self.speed * 1.2f64.powf(notches.clamp(-10.0, 10.0))).clamp(slowest, fastest);
+        let [slowest, fastest] = FACTORS;
+        self.factor =
+            (self.factor * NOTCH.powf(notches.clamp(-10.0, 10.0))).clamp(slowest, fastest);
     }
 
     /// Turns by a movement of the mouse, in pixels.
@@ -126,35 +209,59 @@ impl Flight {
         turn(camera, -x as f32 * MOUSE_TURN, -y as f32 * MOUSE_TURN);
     }
 
-    /// Moves the camera as if the scene were dragged, in parts of the picture's height.
+    /// Moves the camera as if the nearest surface were dragged, in parts of the picture's height.
     pub fn slide(&self, camera: &mut Camera, [x, y]: [f64; 2]) {
         let [right, up, _] = camera.basis().map(Vec3::as_dvec3);
-        camera.position += (up * y - right * x) * (self.speed * FINGERS_SECONDS);
+        let height = 2.0 * f64::from(camera.half_extents(1.0)[1]) * self.clearance();
+        camera.position += (up * y - right * x) * height;
     }
 
-    /// Moves forward by the factor between the new and the old distance of two fingers.
+    /// Moves forward by the factor between the new and the old distance of two fingers: a factor of 2
+    /// halves the distance to the nearest surface.
     pub fn pinch(&self, camera: &mut Camera, factor: f64) {
         let forward = camera.basis()[2].as_dvec3();
-        let doublings = factor.log2();
-        if doublings.is_finite() {
-            camera.position += forward * (doublings * self.speed * FINGERS_SECONDS);
+        if factor.is_finite() && factor > 0.0 {
+            let factor = factor.clamp(MAX_PINCH.recip(), MAX_PINCH);
+            camera.position += forward * (self.clearance() * (1.0 - factor.recip()));
         }
     }
 
-    /// Moves and turns by the keys held for `time`.
-    pub fn step(&self, camera: &mut Camera, time: Duration) {
+    /// Returns the direction in which the held keys move `camera`, of length 1; zero without any.
+    pub(crate) fn direction(&self, camera: &Camera) -> DVec3 {
         use FlightKey as Key;
-        if !self.is_moving() {
-            return;
-        }
-        self.turn_held(camera, time);
         let [right, _, forward] = camera.basis();
         let direction = right * self.axis(Key::Right, Key::Left)
             + forward * self.axis(Key::Forward, Key::Back)
             + Vec3::Y * self.axis(Key::Up, Key::Down);
-        let speed = self.speed * if self.is_fast() { FAST } else { 1.0 };
-        camera.position +=
-            DVec3::from(direction.normalize_or_zero()) * (speed * Self::seconds(time));
+        DVec3::from(direction.normalize_or_zero())
+    }
+
+    /// Moves and turns by the keys held for `time`. The movement in a direction is the same for frames
+    /// of any length up to 0.1 s.
+    pub fn step(&mut self, camera: &mut Camera, time: Duration) {
+        if !self.is_moving() {
+            return;
+        }
+        self.turn_held(camera, time);
+        let seconds = Self::seconds(time);
+        let direction = self.direction(camera);
+        let target = direction * self.speed().min(self.limit(direction));
+        // The exact movement of a velocity that approaches the target exponentially.
+        let (excess, rest) = (self.velocity - target, (-seconds / ACCELERATION_SECONDS).exp());
+        camera.position += target * seconds + excess * (ACCELERATION_SECONDS * (1.0 - rest));
+        self.velocity = target + excess * rest;
+        if target == DVec3::ZERO && self.velocity.length() < STOP_PART * self.speed() {
+            self.stop();
+        }
+    }
+
+    /// Returns the maximum speed in a direction, in voxels per second. Away from the scene, it becomes
+    /// less with the distance.
+    fn limit(&self, direction: DVec3) -> f64 {
+        if self.outside.dot(direction) <= 0.0 {
+            return f64::INFINITY;
+        }
+        self.fastest() / (1.0 + self.outside.length() / self.extent.max(1.0)).powi(2)
     }
 
     /// Turns by the keys held for `time`.
@@ -176,7 +283,7 @@ impl Flight {
         Stride {
             direction: DVec3::from(direction.normalize_or_zero()),
             jumps: self.held.contains(&Key::Up),
-            runs: self.is_fast(),
+            boost: self.boost(),
         }
     }
 
@@ -190,8 +297,12 @@ impl Flight {
         f32::from(i8::from(self.held.contains(&plus)) - i8::from(self.held.contains(&minus)))
     }
 
-    fn is_fast(&self) -> bool {
-        self.held.iter().any(|key| key.is_fast())
+    /// Returns the factor of the speed by the held keys.
+    fn boost(&self) -> f64 {
+        use FlightKey as Key;
+        let holds = |keys: [Key; 2]| keys.iter().any(|key| self.held.contains(key));
+        let fast = if holds([Key::FastLeft, Key::FastRight]) { FAST } else { 1.0 };
+        fast * if holds([Key::SlowLeft, Key::SlowRight]) { SLOW } else { 1.0 }
     }
 }
 
@@ -203,81 +314,4 @@ fn turn(camera: &mut Camera, left: f32, up: f32) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forward_moves_where_the_camera_looks() {
-        let mut flight = Flight::new(80.0);
-        let mut camera = Camera::default();
-        assert!(flight.press(FlightKey::Forward) && flight.is_moving());
-        flight.step(&mut camera, Duration::from_millis(50));
-        assert!((camera.position - DVec3::new(0.0, 0.0, -0.5)).length() < 1e-6);
-        // A long frame is limited to a short move.
-        flight.step(&mut camera, Duration::from_secs(9));
-        assert!((camera.position.z + 1.5).abs() < 1e-6);
-        assert!(flight.release(FlightKey::Forward) && !flight.is_moving());
-        assert!(!flight.release(FlightKey::Forward));
-    }
-
-    #[test]
-    fn shift_alone_does_not_move() {
-        let mut flight = Flight::new(80.0);
-        assert!(!flight.press(FlightKey::FastLeft) && !flight.is_moving());
-        flight.press(FlightKey::Right);
-        let mut camera = Camera::default();
-        flight.step(&mut camera, Duration::from_millis(100));
-        assert!((camera.position.x - 4.0).abs() < 1e-5);
-        flight.release_all();
-        flight.step(&mut camera, Duration::from_millis(100));
-        assert!((camera.position.x - 4.0).abs() < 1e-5);
-    }
-
-    /// Strides follow the camera's yaw and stay horizontal for any pitch.
-    #[test]
-    fn strides_are_horizontal_and_follow_the_camera() {
-        let mut flight = Flight::new(80.0);
-        flight.press(FlightKey::Forward);
-        for (yaw, pitch) in [(0.0, 0.0), (0.7, 1.2), (-2.5, -1.5), (4.0, 0.3)] {
-            let camera = Camera { yaw, pitch, ..Camera::default() };
-            let forward = camera.basis()[2];
-            let level = DVec3::new(forward.x.into(), 0.0, forward.z.into()).normalize();
-            let stride = flight.stride(&camera);
-            assert!((stride.direction - level).length() < 1e-5, "{yaw} {pitch}: {stride:?}");
-        }
-        flight.press(FlightKey::Right);
-        let direction = flight.stride(&Camera::default()).direction;
-        assert!(direction.x > 0.7 && direction.z < -0.7 && direction.y == 0.0, "{direction:?}");
-    }
-
-    #[test]
-    fn tilt_stops_short_of_the_pole() {
-        let mut camera = Camera::default();
-        Flight::new(1.0).turn(&mut camera, [0.0, -1e6]);
-        assert!(camera.pitch < FRAC_PI_2 && camera.pitch > 1.5);
-    }
-
-    #[test]
-    fn two_fingers_drag_the_scene_and_spreading_moves_closer() {
-        let (flight, mut camera) = (Flight::new(80.0), Camera::default());
-        // The scene follows the fingers to the right and down, so the camera moves left and up.
-        flight.slide(&mut camera, [0.5, 0.25]);
-        assert!(
-            (camera.position - DVec3::new(-10.0, 5.0, 0.0)).length() < 1e-5,
-            "{}",
-            camera.position
-        );
-        camera.position = DVec3::ZERO;
-        flight.pinch(&mut camera, 2.0);
-        assert!(
-            (camera.position - DVec3::new(0.0, 0.0, -20.0)).length() < 1e-5,
-            "{}",
-            camera.position
-        );
-        // Degenerate distances of fingers move nothing.
-        for factor in [0.0, f64::NAN, f64::INFINITY, -1.0] {
-            flight.pinch(&mut camera, factor);
-        }
-        assert!((camera.position.z + 20.0).abs() < 1e-5);
-    }
-}
+mod tests;

@@ -81,6 +81,14 @@ const TABLE: &[KeyRow] = &[
             ("ShiftRight", Action::Hold(FlightKey::FastRight)),
         ],
     ),
+    KeyRow::window(
+        "Ctrl",
+        "slower, with keys that have no shortcut with Ctrl",
+        &[
+            ("ControlLeft", Action::Hold(FlightKey::SlowLeft)),
+            ("ControlRight", Action::Hold(FlightKey::SlowRight)),
+        ],
+    ),
     KeyRow::both(
         "arrows",
         "turn",

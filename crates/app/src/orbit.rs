@@ -167,9 +167,10 @@ impl Orbit {
     }
 
     /// Moves camera and target, and turns around the target, by the keys of `flight`, held for
-    /// `time`.
-    pub(crate) fn travel(&self, camera: &mut Camera, flight: &Flight, time: Duration) {
+    /// `time`. The speed follows the distance to the target.
+    pub(crate) fn travel(&self, camera: &mut Camera, flight: &mut Flight, time: Duration) {
         let mut moved = *camera;
+        flight.approach(self.distance, DVec3::ZERO, time);
         flight.step(&mut moved, time);
         let by = moved.position - camera.position;
         self.look(camera, moved.yaw, moved.pitch);

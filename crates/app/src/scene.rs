@@ -9,6 +9,7 @@
 //! ```
 
 mod backend;
+mod clearance;
 mod default_view;
 mod editor;
 mod memory;
@@ -25,6 +26,7 @@ pub use backend::open_window_async;
 pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, set_samples};
 #[cfg(not(target_arch = "wasm32"))]
 pub use backend::{open_renderer, open_soft};
+pub(crate) use clearance::clearance;
 pub use default_view::{
     DefaultView, Side, corners, default_view, default_view_of_model, level_corners, reach,
 };

@@ -35,7 +35,7 @@ use web_time::Instant;
 
 use crate::keys::Host;
 use crate::scene::{Brush, EditError, EditSaver, EditStep, Editor, OpenDevice, RendererKind, Size};
-use crate::{Action, CameraKind, Content, Framed, Progress};
+use crate::{Action, Content, Framed, Progress};
 
 /// Content, camera, editor and switches, with the device that draws them.
 ///
@@ -192,11 +192,9 @@ impl Session {
     pub fn advance(&mut self, now: Instant) {
         let time = now.saturating_duration_since(self.pace.last);
         self.pace.last = now;
-        let scene = match &mut self.stage {
-            Some(stage) if self.camera.kind() == CameraKind::Walk => stage.voxel_scene(),
-            _ => None,
-        };
-        self.camera.travel(time, scene.map(|scene| &*scene));
+        let corners = self.editing.grown(self.camera.corners());
+        let stopped = self.camera.travel(time, self.stage.as_mut(), corners);
+        stopped.into_iter().for_each(|words| self.say(words));
         self.continue_editing();
     }
 

@@ -1,4 +1,4 @@
-//! Walking with gravity, steps of one voxel, jumps and collision with walls.
+//! Walking with gravity, steps of one voxel, jumps, and collision with walls and the world's edge.
 
 use std::time::Duration;
 
@@ -23,6 +23,12 @@ pub struct Walk {
     /// Vertical speed in voxels per second, positive is up.
     fall_speed: f64,
     is_on_ground: bool,
+    /// Height of the head above the camera, in voxels: the camera follows a step up smoothly.
+    lag: f64,
+    /// Whether the body was placed on the ground.
+    is_placed: bool,
+    /// Whether the edge of the world stopped the body in the last frame.
+    is_at_edge: bool,
 }
 
 /// Extents of the body from the camera: to each side, down and up.
@@ -31,6 +37,7 @@ const EYE_HEIGHT: f64 = 1.62;
 const ABOVE_EYE: f64 = 0.18;
 /// Walking speed in voxels per second.
 const SPEED: f64 = 5.0;
+/// Maximum factor of the speed: that of running.
 const RUN: f64 = 3.0;
 /// Acceleration in voxels per second squared.
 const GRAVITY: f64 = 28.0;
@@ -46,13 +53,19 @@ const RISE: f64 = 12.0;
 const MAX_RISE: f64 = 2.0;
 /// Longest move between two collision tests; shorter than any wall is thick.
 const MAX_MOVE: f64 = 0.4;
+/// Time in which the camera rises by 63 % of a step, and the maximum height that it has left to rise,
+/// in voxels. It stays within the body.
+const STEP_SECONDS: f64 = 0.08;
+const MAX_LAG: f64 = 1.2;
+/// Height left to rise that ends a step, in voxels.
+const END_LAG: f64 = 0.002;
 /// Distance that a body keeps from what it touches, against rounding errors.
 const GAP: f64 = 1e-6;
 
 impl Walk {
     /// Starts a walk of `camera` in a scene within the box `corners`. A camera outside the box
     /// moves to its nearest column. A camera above the ground, or above the box's floor without
-    /// ground, is lowered onto it.
+    /// ground, is lowered onto it. One within the ground is raised out of it.
     ///
     /// # Cost
     /// O(voxels from the camera down to the ground), plus reading their chunks.
@@ -60,16 +73,22 @@ impl Walk {
         let (voxels, materials) = (scene.data(), scene.data().materials());
         let mut reader = VoxelReader { voxels, materials, bounds: scene.bounds(), last: None };
         camera.position = lowered(camera.position, corners, &mut |at| reader.is_solid(at));
-        Self::default()
+        Self { is_placed: true, ..Self::default() }
     }
 
-    /// Whether the walker stands on the ground: without a stride it does not move then.
+    /// Whether the walker stands on the ground: without a stride the body does not move then.
     pub const fn is_on_ground(&self) -> bool {
         self.is_on_ground
     }
 
-    /// Moves and turns the camera by the keys held for `time`, not below `floor`, where the world
-    /// ends.
+    /// Whether the camera does not move without a stride.
+    pub(crate) const fn is_at_rest(&self) -> bool {
+        self.is_on_ground && self.lag == 0.0
+    }
+
+    /// Moves and turns the camera by the keys held for `time`, within the box `corners` of the world: its
+    /// floor carries the body, and its sides stop it. A new walk [starts](Self::start) first. Returns
+    /// whether a side has begun to stop the body.
     ///
     /// # Cost
     /// O(voxels that the body crosses), plus reading their chunks.
@@ -78,17 +97,24 @@ impl Walk {
         camera: &mut Camera,
         flight: &Flight,
         scene: &VoxelScene,
-        floor: f64,
+        corners: (DVec3, DVec3),
         time: Duration,
-    ) {
+    ) -> bool {
+        if !self.is_placed {
+            *self = Self::start(camera, scene, corners);
+        }
         flight.turn_held(camera, time);
         let (voxels, materials) = (scene.data(), scene.data().materials());
         let mut reader = VoxelReader { voxels, materials, bounds: scene.bounds(), last: None };
         let (stride, seconds) = (flight.stride(camera), Flight::seconds(time));
-        self.step(&mut camera.position, stride, seconds, floor, &mut |at| reader.is_solid(at));
+        let was_at_edge = self.is_at_edge;
+        let mut eye = camera.position + DVec3::Y * self.lag;
+        self.step(&mut eye, stride, seconds, corners, &mut |at| reader.is_solid(at));
+        camera.position = eye - DVec3::Y * self.lag;
+        self.is_at_edge && !was_at_edge
     }
 
-    /// Moves the camera for `seconds`, not below `floor`, where the world ends.
+    /// Moves the body's eye for `seconds` within the box `corners`.
     ///
     /// # Cost
     /// O(voxels that the body crosses): about a dozen voxel reads per 0.4 voxels of movement.
@@ -97,16 +123,18 @@ impl Walk {
         eye: &mut DVec3,
         stride: Stride,
         seconds: f64,
-        floor: f64,
+        corners: (DVec3, DVec3),
         is_solid: &mut dyn FnMut(VoxelPos) -> bool,
     ) {
-        let speed = SPEED * if stride.runs { RUN } else { 1.0 };
+        let speed = SPEED * stride.boost.min(RUN);
         let velocity =
             DVec3::new(stride.direction.x, 0.0, stride.direction.z).clamp_length_max(1.0) * speed;
         let fastest = speed.max(MAX_FALL).max(RISE);
         let count = (seconds * fastest / MAX_MOVE).ceil().max(1.0) as u32;
         let part = seconds / f64::from(count);
+        self.is_at_edge = false;
         for _ in 0..count {
+            self.stay_inside(eye, corners);
             if overlaps_solid(*eye, is_solid) {
                 self.rise(eye, RISE * part, is_solid);
                 continue;
@@ -114,9 +142,24 @@ impl Walk {
             if stride.jumps && self.is_on_ground {
                 (self.fall_speed, self.is_on_ground) = (JUMP_SPEED, false);
             }
-            self.move_horizontally(eye, DVec3::X * velocity.x * part, is_solid);
-            self.move_horizontally(eye, DVec3::Z * velocity.z * part, is_solid);
-            self.fall(eye, part, floor, is_solid);
+            self.move_horizontally(eye, 0, velocity.x * part, is_solid);
+            self.move_horizontally(eye, 2, velocity.z * part, is_solid);
+            self.stay_inside(eye, corners);
+            self.fall(eye, part, corners.0.y, is_solid);
+        }
+        self.lag *= (-seconds / STEP_SECONDS).exp();
+        if self.lag < END_LAG {
+            self.lag = 0.0;
+        }
+    }
+
+    /// Moves a body beyond the sides of the box back to them.
+    fn stay_inside(&mut self, eye: &mut DVec3, (min, max): (DVec3, DVec3)) {
+        for axis in [0, 2] {
+            let [low, high] = [min[axis] + HALF_WIDTH + GAP, max[axis] - HALF_WIDTH - GAP];
+            let inside = eye[axis].min(high).max(low);
+            self.is_at_edge |= inside != eye[axis];
+            eye[axis] = inside;
         }
     }
 
@@ -136,14 +179,16 @@ impl Walk {
         }
     }
 
-    /// Moves along one axis, climbing a step if one is in the way, or not at all.
+    /// Moves along one axis. A step in the way is climbed; a wall is touched.
     fn move_horizontally(
-        &self,
+        &mut self,
         eye: &mut DVec3,
-        by: DVec3,
+        axis: usize,
+        by: f64,
         is_solid: &mut dyn FnMut(VoxelPos) -> bool,
     ) {
-        let to = *eye + by;
+        let mut to = *eye;
+        to[axis] += by;
         if !overlaps_solid(to, is_solid) {
             *eye = to;
             return;
@@ -153,7 +198,14 @@ impl Walk {
             !overlaps_solid(*eye + step, is_solid) && !overlaps_solid(to + step, is_solid);
         if self.is_on_ground && is_free {
             *eye = to + step;
+            self.lag = (self.lag + step.y).min(MAX_LAG);
+            return;
         }
+        // The voxels in the way begin at the border that the body crossed.
+        eye[axis] = match by > 0.0 {
+            true => ((to[axis] + HALF_WIDTH).floor() - HALF_WIDTH - GAP).max(eye[axis]),
+            false => ((to[axis] - HALF_WIDTH).floor() + 1.0 + HALF_WIDTH + GAP).min(eye[axis]),
+        };
     }
 
     fn fall(
@@ -199,10 +251,22 @@ fn lowered(
         .map_or(lowest, |y| f64::from(y) + 1.0);
     let standing = ground + EYE_HEIGHT + GAP;
     if !is_outside && eye.y <= standing {
-        return eye;
+        return raised(eye, max.y, is_solid).unwrap_or(eye);
     }
     // In the middle of the column, which is free down to the ground.
     DVec3::new(x + 0.5, standing, z + 0.5)
+}
+
+/// Returns the lowest gap for a body above an eye within a solid voxel, below the height `top` or on it.
+fn raised(eye: DVec3, top: f64, is_solid: &mut dyn FnMut(VoxelPos) -> bool) -> Option<DVec3> {
+    let [x, y, z] = eye.floor().as_ivec3().to_array();
+    let mut is_free = |y: i32| !is_solid(VoxelPos::new(x, y, z));
+    if is_free(y) {
+        return None;
+    }
+    let gap = (y..=top as i32).find(|&y| is_free(y) && is_free(y + 1))?;
+    let soles = DVec3::new(f64::from(x) + 0.5, f64::from(gap), f64::from(z) + 0.5);
+    Some(soles + DVec3::Y * (EYE_HEIGHT + GAP))
 }
 
 /// Whether the body overlaps any solid voxel.

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use drystone_render::{DrawStats, Image, RenderError, Renderer, View};
 use drystone_world::{LodCount, LodData, VoxelRay};
+use glam::DVec3;
 
 use super::{Content, LodLimits, shown_voxels::ShownVoxels};
 use crate::scene::{self, Meshing, ModelScene, Size, VoxelScene};
@@ -14,6 +15,9 @@ pub enum Pace {
     /// Single pictures: no frame waits, so that there are no limits per frame.
     Pictures,
 }
+
+/// Number of triangles up to which a ray takes less than about a millisecond.
+const MAX_RAY_TRIANGLES: u64 = 100_000;
 
 /// Content with the renderer that draws it.
 pub struct Shown(Scene);
@@ -126,6 +130,23 @@ impl Shown {
         match &self.0 {
             Scene::Voxels(voxels) => scene::hit_distance(&voxels.scene, ray),
             Scene::Model(scene) => scene.model().hit(ray),
+        }
+    }
+
+    /// Returns about how far the nearest surface is from `at`, in voxels; for a model, the one in the
+    /// direction `ahead`. `None` if that is unknown.
+    ///
+    /// # Cost
+    /// For voxels, O(shown chunks), plus a few chunks to read; for a model, O(its triangles), at most
+    /// 100,000.
+    pub(crate) fn clearance(&self, at: DVec3, ahead: DVec3) -> Option<f64> {
+        match &self.0 {
+            Scene::Voxels(voxels) => scene::clearance(&voxels.scene, at, ahead),
+            Scene::Model(scene) if scene.model().triangle_count() > MAX_RAY_TRIANGLES => None,
+            Scene::Model(scene) => {
+                let (origin, direction) = (at.to_array(), ahead.to_array());
+                scene.model().hit(&VoxelRay { origin, direction })
+            }
         }
     }
 

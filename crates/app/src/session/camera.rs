@@ -19,12 +19,12 @@ pub struct CameraControl {
     /// Whether haze is still changing to its target.
     is_haze_moving: bool,
     pub(super) flight: Flight,
-    movement: Movement,
+    pub(super) movement: Movement,
 }
 
 /// State of a camera's kind.
 #[derive(Clone, Copy, Debug)]
-enum Movement {
+pub(super) enum Movement {
     Orbit(Orbit),
     Fly,
     Walk(Walk),
@@ -110,14 +110,8 @@ impl CameraControl {
                 self.movement = Movement::Orbit(orbit);
                 self.options.orthographic ^= true;
             }
-            Action::Go(position) => camera.position = position,
-            Action::Home => {
-                // The size of the picture may have changed.
-                *camera = self.framed.view(options).camera;
-                if let Movement::Orbit(around) = movement {
-                    *around = orbit(&self.framed, camera, options);
-                }
-            }
+            Action::Go(position) => self.go(position),
+            Action::Home => self.go_home(),
             Action::FaceMask => view.mask_back_faces ^= true,
             Action::Frustum => view.cull_frustum ^= true,
             Action::Sort => view.sort_opaque ^= true,
@@ -154,6 +148,28 @@ impl CameraControl {
         None
     }
 
+    /// Moves the camera to a position. A walker is placed on the ground there.
+    fn go(&mut self, position: DVec3) {
+        self.flight.stop();
+        self.view.camera.position = position;
+        if let Movement::Walk(walk) = &mut self.movement {
+            *walk = Walk::default();
+        }
+    }
+
+    /// Moves the camera to the start. A walker flies there: it may be far above the ground.
+    fn go_home(&mut self) {
+        self.flight.stop();
+        // The size of the picture may have changed.
+        self.view.camera = self.framed.view(&self.options).camera;
+        self.movement = match self.movement {
+            Movement::Orbit(_) => {
+                Movement::Orbit(orbit(&self.framed, &self.view.camera, &self.options))
+            }
+            Movement::Walk(_) | Movement::Fly => Movement::Fly,
+        };
+    }
+
     /// Begins to orbit, unless the camera does, and returns the orbit. Its target is at the distance
     /// of the scene's middle.
     pub(super) fn orbit(&mut self) -> Orbit {
@@ -161,6 +177,7 @@ impl CameraControl {
             Movement::Orbit(orbit) => orbit,
             _ => {
                 let orbit = orbit(&self.framed, &self.view.camera, &self.options);
+                self.flight.stop();
                 self.movement = Movement::Orbit(orbit);
                 orbit
             }
@@ -169,11 +186,13 @@ impl CameraControl {
 
     /// Begins to fly.
     pub(super) const fn fly(&mut self) {
+        self.flight.stop();
         self.movement = Movement::Fly;
     }
 
     /// Begins to walk in a scene within the box `corners`.
     pub(super) fn walk(&mut self, scene: &VoxelScene, corners: (DVec3, DVec3)) {
+        self.flight.stop();
         self.movement = Movement::Walk(Walk::start(&mut self.view.camera, scene, corners));
     }
 
@@ -212,30 +231,15 @@ impl CameraControl {
         self.movement = Movement::Orbit(orbit);
     }
 
-    /// Moves the camera by the keys held for `time`, and the haze towards one that hides the edge
-    /// of a vast world. `scene` is that of a walker.
-    pub(super) fn travel(&mut self, time: Duration, scene: Option<&VoxelScene>) {
-        let camera = &mut self.view.camera;
-        match (&mut self.movement, scene) {
-            (Movement::Walk(walk), Some(scene)) => {
-                walk.travel(camera, &self.flight, scene, self.framed.corners().0.y, time);
-            }
-            (Movement::Walk(_), None) => {}
-            (Movement::Fly, _) => self.flight.step(camera, time),
-            (Movement::Orbit(orbit), _) => orbit.travel(camera, &self.flight, time),
+    /// Moves the haze towards one that hides the edge of a vast world, unless the user chose another.
+    pub(super) fn follow_haze(&mut self, time: Duration) {
+        self.is_haze_moving = false;
+        if let Some(clear) = self.clear_air.filter(|_| self.options.look.haze.is_none()) {
+            let now = self.view.atmosphere;
+            let goal = scene::edge_haze(clear, &self.view.camera, self.framed.corners());
+            self.view.atmosphere = scene::haze_towards(now, &goal, time.min(MAX_HAZE_STEP));
+            self.is_haze_moving = self.view.atmosphere != now;
         }
-        self.is_haze_moving = self.follow_haze(time);
-    }
-
-    /// Moves the haze, unless the user chose another. Returns whether it still changes.
-    fn follow_haze(&mut self, time: Duration) -> bool {
-        let Some(clear) = self.clear_air.filter(|_| self.options.look.haze.is_none()) else {
-            return false;
-        };
-        let now = self.view.atmosphere;
-        let goal = scene::edge_haze(clear, &self.view.camera, self.framed.corners());
-        self.view.atmosphere = scene::haze_towards(now, &goal, time.min(MAX_HAZE_STEP));
-        self.view.atmosphere != now
     }
 
     /// Sets the near and far distances for content within the box.
@@ -308,9 +312,31 @@ impl CameraControl {
         }
     }
 
-    /// Whether a held key or gravity moves the camera.
+    /// Returns the speed of flight in words, such as `35 voxels/s` or `42 voxels/s (×1.20)` with a factor
+    /// that the wheel chose.
+    pub fn speed_text(&self) -> String {
+        let speed = self.flight.speed();
+        let digits = usize::from(speed < 10.0);
+        match self.flight.has_factor() {
+            true => format!("{speed:.digits$} voxels/s (×{:.2})", self.flight.factor()),
+            false => format!("{speed:.digits$} voxels/s"),
+        }
+    }
+
+    /// Returns how the camera moves in words, for a status line: empty, or followed by ` | `.
+    pub fn movement_text(&self) -> String {
+        match self.movement {
+            Movement::Walk(_) => "walking | ".into(),
+            Movement::Fly if self.flight.is_moving() || self.flight.has_factor() => {
+                format!("flying {} | ", self.speed_text())
+            }
+            Movement::Fly | Movement::Orbit(_) => String::new(),
+        }
+    }
+
+    /// Whether a held key, the end of a flight or gravity moves the camera.
     pub fn is_moving(&self) -> bool {
-        let falls = matches!(self.movement, Movement::Walk(walk) if !walk.is_on_ground());
+        let falls = matches!(self.movement, Movement::Walk(walk) if !walk.is_at_rest());
         falls || self.flight.is_moving()
     }
 

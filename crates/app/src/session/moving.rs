@@ -1,9 +1,15 @@
 //! Movements of the camera that depend on the scene.
 
+use std::time::Duration;
+
 use glam::DVec3;
 
+use super::camera::Movement;
 use super::{CameraControl, Stage};
 use crate::{Action, CameraKind};
+
+/// Part of a scene's size that counts as the distance to the nearest surface where it is unknown.
+const UNKNOWN_CLEARANCE: f64 = 0.1;
 
 impl CameraControl {
     /// Executes an action [of the camera](Action::is_of_camera) in a scene within the box `corners`.
@@ -39,6 +45,43 @@ impl CameraControl {
             _ => {}
         }
         None
+    }
+
+    /// Moves the camera by the keys held for `time`, and the haze, in a scene within the box `corners`.
+    /// Returns what stopped it.
+    pub(super) fn travel(
+        &mut self,
+        time: Duration,
+        stage: Option<&mut Stage>,
+        corners: (DVec3, DVec3),
+    ) -> Option<&'static str> {
+        let mut stopped = None;
+        let (flight, camera) = (&mut self.flight, &mut self.view.camera);
+        match &mut self.movement {
+            Movement::Orbit(orbit) => orbit.travel(camera, flight, time),
+            Movement::Fly => {
+                let (min, max) = corners;
+                let at = camera.position;
+                let outside = at - at.max(min).min(max);
+                let direction = flight.direction(camera);
+                let is_held = direction != DVec3::ZERO;
+                let ahead = if is_held { direction } else { camera.basis()[2].as_dvec3() };
+                let clearance = stage.and_then(|stage| stage.clearance(at, ahead));
+                let unknown = (max - min).max_element() * UNKNOWN_CLEARANCE;
+                let clearance = clearance.unwrap_or(unknown.max(outside.length()));
+                flight.approach(clearance, outside, time);
+                flight.step(camera, time);
+            }
+            Movement::Walk(walk) => {
+                if let Some(scene) = stage.and_then(Stage::voxel_scene)
+                    && walk.travel(camera, flight, scene, corners, time)
+                {
+                    stopped = Some("the world ends here; press F to fly");
+                }
+            }
+        }
+        self.follow_haze(time);
+        stopped
     }
 
     /// Returns the point of the scene to zoom to, at a place of the picture in pixels. `None` if the camera

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use drystone_render::{Cull, Destination, DrawStats, Image, Overlay, RenderError, Renderer, View};
 use drystone_world::{LodData, VoxelRay};
+use glam::DVec3;
 use web_time::Instant;
 
 use crate::scene::{Capacity, Meshing, OpenDevice, RendererKind, Size, VoxelScene};
@@ -190,6 +191,11 @@ impl Stage {
     /// Returns the distance, in voxels, at which a ray hits the content.
     pub(super) fn hit(&self, ray: &VoxelRay) -> Option<f64> {
         self.scene.hit(ray)
+    }
+
+    /// Returns about how far the nearest surface is from `at`, in voxels. `None` if that is unknown.
+    pub(super) fn clearance(&self, at: DVec3, ahead: DVec3) -> Option<f64> {
+        self.scene.clearance(at, ahead)
     }
 
     /// Returns the voxels; `None` for models.

@@ -87,13 +87,26 @@ fn held_keys_move_the_camera_and_home_brings_it_back() {
     let start = session.camera().view().camera;
     apply(&mut session, Action::Hold(FlightKey::Forward));
     assert!(session.is_active());
-    session.advance(Instant::now() + Duration::from_millis(50));
+    let now = Instant::now();
+    session.advance(now + Duration::from_millis(50));
     let moved = session.camera().view().camera.position - start.position;
     assert!(moved.dot(start.basis()[2].as_dvec3()) > 0.01, "{moved}");
     apply(&mut session, Action::Release(FlightKey::Forward));
-    assert!(!session.is_active());
-    apply(&mut session, Action::Go(DVec3::ZERO));
-    apply(&mut session, Action::Home);
+    let mut frames = 0;
+    while session.is_active() && frames < 100 {
+        frames += 1;
+        session.advance(now + Duration::from_millis(50 + 10 * frames));
+    }
+    assert!((10..100).contains(&frames), "stops after {frames} frames");
+    // The camera does not fly on at another place.
+    for place in [Action::Go(DVec3::ZERO), Action::Home] {
+        apply(&mut session, Action::Hold(FlightKey::Forward));
+        session.advance(now + Duration::from_secs(9));
+        session.advance(now + Duration::from_secs(10));
+        apply(&mut session, Action::Release(FlightKey::Forward));
+        apply(&mut session, place);
+        assert!(!session.is_active(), "{place:?}");
+    }
     assert_eq!(session.camera().view().camera.position, start.position);
 }
 

@@ -142,12 +142,9 @@ impl Viewer {
         }
     }
 
-    /// Returns the state of walking and editing for the title; names the brush once clicks edit.
+    /// Returns the state of moving and editing for the title; names the brush once clicks edit.
     fn edits_text(&mut self) -> String {
-        let mut words = String::new();
-        if self.session.camera().kind() == CameraKind::Walk {
-            words += "walking | ";
-        }
+        let mut words = self.session.camera().movement_text();
         let edits =
             self.session.editing().is_on() && self.pointer.focus.takes_click(Instant::now());
         let brush = self.session.editing().editor().brush;
@@ -308,6 +305,7 @@ fn facts<'a>(
     let (renderer, has_levels) = (session.requested_renderer(), session.has_levels());
     let (view, camera) = (*session.camera().view(), session.camera());
     let (camera_kind, hour) = (camera.kind(), camera.look().hour);
+    let speed_text = (camera_kind == CameraKind::Fly).then(|| camera.speed_text());
     let editing = session.editing();
     let (is_on, editor) = (editing.is_on(), editing.editor());
     let (brush, history) = (editor.brush, editor.history());
@@ -342,6 +340,7 @@ fn facts<'a>(
         costs,
         has_levels,
         camera_kind,
+        speed_text,
         hour,
         settings,
         edit,

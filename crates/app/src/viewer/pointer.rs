@@ -141,13 +141,29 @@ impl Pointer {
             (ElementState::Pressed, true) => KeyPhase::Repeat,
             (ElementState::Pressed, false) => KeyPhase::Down,
         };
-        let chord = match phase {
+        match phase {
             // A release counts whatever the modifiers are by then.
-            KeyPhase::Up => name_of(code),
-            KeyPhase::Down | KeyPhase::Repeat => chord(&event.logical_key, code, self.modifiers)?,
-        };
-        keys::action(Host::Window, &chord, phase)
+            KeyPhase::Up => keys::action(Host::Window, &name_of(code), phase),
+            KeyPhase::Down | KeyPhase::Repeat => {
+                pressed(&event.logical_key, code, self.modifiers, phase)
+            }
+        }
     }
+}
+
+/// Returns the action of a pressed key. Ctrl makes flight slower: with it, keys of flight that have no
+/// shortcut act as without.
+fn pressed(key: &Key, code: KeyCode, modifiers: ModifiersState, phase: KeyPhase) -> Option<Action> {
+    let chord = chord(key, code, modifiers);
+    let action = chord.and_then(|chord| keys::action(Host::Window, &chord, phase));
+    if action.is_some() || modifiers.super_key() || !modifiers.control_key() {
+        return action;
+    }
+    let shortcut = letter_of(key, code).map(|letter| format!("Ctrl+{letter}"));
+    let is_shortcut = |name: &str| keys::action(Host::Window, name, KeyPhase::Down).is_some();
+    let plain = keys::action(Host::Window, &name_of(code), phase);
+    let is_free = shortcut.is_none_or(|name| !is_shortcut(&name));
+    plain.filter(|action| is_free && matches!(action, Action::Hold(_)))
 }
 
 /// Returns the turn for a movement of the mouse.
@@ -277,6 +293,36 @@ mod tests {
         assert_eq!(chord(&tab, KeyCode::Tab, control).as_deref(), Some("Tab"));
     }
 
+    /// Ctrl makes flight slower, and its shortcuts do not move the camera.
+    #[test]
+    fn shortcuts_do_not_move_the_camera() {
+        let (control, shift) = (ModifiersState::CONTROL, ModifiersState::SHIFT);
+        let of = |letter: char, code, held, phase| {
+            pressed(&Key::Character(letter.to_string().into()), code, held, phase)
+        };
+        let shortcuts = keys::bindings(Host::Window).filter_map(|(chord, _)| {
+            chord.strip_prefix("Ctrl+").and_then(|name| name.chars().last())
+        });
+        let shortcuts: Vec<char> = shortcuts.collect();
+        assert!(shortcuts.contains(&'s') && shortcuts.contains(&'c'));
+        let keys = [('w', KeyCode::KeyW), ('a', KeyCode::KeyA), ('s', KeyCode::KeyS)];
+        let others = [('d', KeyCode::KeyD), ('q', KeyCode::KeyQ), ('c', KeyCode::KeyC)];
+        for (letter, code) in keys.into_iter().chain(others) {
+            for held in [control, control | shift] {
+                for phase in [KeyPhase::Down, KeyPhase::Repeat] {
+                    let moves = matches!(of(letter, code, held, phase), Some(Action::Hold(_)));
+                    assert_eq!(moves, !shortcuts.contains(&letter), "{letter} {held:?} {phase:?}");
+                }
+            }
+        }
+        // The command key of macOS, and switches.
+        assert_eq!(of('w', KeyCode::KeyW, ModifiersState::SUPER, KeyPhase::Down), None);
+        assert_eq!(of('m', KeyCode::KeyM, control, KeyPhase::Down), None);
+        let space = Key::Named(winit::keyboard::NamedKey::Space);
+        let up = pressed(&space, KeyCode::Space, control, KeyPhase::Down);
+        assert!(matches!(up, Some(Action::Hold(_))), "{up:?}");
+    }
+
     /// The key table and winit name keys alike.
     #[test]
     fn every_physical_key_of_the_table_exists() {
@@ -287,6 +333,8 @@ mod tests {
             KeyCode::ArrowDown,
             KeyCode::ShiftLeft,
             KeyCode::ShiftRight,
+            KeyCode::ControlLeft,
+            KeyCode::ControlRight,
             KeyCode::BracketLeft,
             KeyCode::BracketRight,
             KeyCode::Comma,

@@ -4,6 +4,8 @@ use drystone_world::World;
 use super::*;
 use crate::scene::{self, BackendKind, Capacity, Meshing, RendererKind, Size};
 
+mod random;
+
 /// Ground up to 0, a step of one voxel from x = 4, a wall of two from x = 8, and a roof from z =
 /// 20.
 fn world() -> World {
@@ -20,13 +22,18 @@ fn world() -> World {
     world
 }
 
+/// The box of that world.
+const CORNERS: (DVec3, DVec3) = (DVec3::new(-4.0, -2.0, -4.0), DVec3::new(12.0, 6.0, 30.0));
+/// No key is held.
+const STILL: Stride = Stride { direction: DVec3::ZERO, jumps: false, boost: 1.0 };
+
 fn walk(eye: DVec3, direction: DVec3, jumps: bool, seconds: f64) -> (DVec3, Walk, f64) {
     let world = world();
     let (mut eye, mut walk, mut highest) = (eye, Walk::default(), eye.y);
-    let stride = Stride { direction, jumps, runs: false };
+    let stride = Stride { direction, jumps, boost: 1.0 };
     let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
     for _ in 0..(seconds / 0.02) as u32 {
-        walk.step(&mut eye, stride, 0.02, -2.0, &mut is_solid);
+        walk.step(&mut eye, stride, 0.02, CORNERS, &mut is_solid);
         assert!(!overlaps_solid(eye, &mut is_solid), "{eye:?}");
         highest = highest.max(eye.y);
     }
@@ -42,10 +49,11 @@ fn a_falling_walker_comes_to_rest_on_the_ground() {
         assert!((eye - STANDING).length() < 1e-5, "{eye:?}");
         assert!(walk.is_on_ground());
     }
-    // Outside the world there is the floor.
-    let far = DVec3::new(99.0, 50.0, 0.0);
+    // Beyond the side of the world, on the ground beside it.
+    let far = DVec3::new(99.0, 50.0, 0.5);
     let (eye, walk, _) = walk(far, DVec3::ZERO, false, 8.0);
-    assert!((eye.y - (EYE_HEIGHT - 2.0)).abs() < 0.5 && walk.is_on_ground(), "{eye:?}");
+    let side = DVec3::new(12.0 - HALF_WIDTH, STANDING.y + 3.0, 0.5);
+    assert!((eye - side).length() < 1e-4 && walk.is_on_ground(), "{eye:?}");
 }
 
 /// Returns the position where a walk from `eye` lands, and the seconds until then.
@@ -54,7 +62,7 @@ fn landing(scene: &VoxelScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f
     let mut walk = Walk::start(&mut camera, scene, corners);
     let frame = Duration::from_millis(20);
     for frames in 0..500_u32 {
-        walk.travel(&mut camera, &flight, scene, corners.0.y, frame);
+        walk.travel(&mut camera, &flight, scene, corners, frame);
         if walk.is_on_ground() {
             return (camera.position, f64::from(frames) * frame.as_secs_f64());
         }
@@ -62,16 +70,17 @@ fn landing(scene: &VoxelScene, eye: DVec3, corners: (DVec3, DVec3)) -> (DVec3, f
     panic!("still falling from {eye} at {}", camera.position);
 }
 
+fn scene(world: World) -> VoxelScene {
+    let size = Size { width: 8, height: 8 };
+    let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
+    let renderer = scene::open_renderer(kind, backend, size, Capacity::default()).unwrap();
+    VoxelScene::of_world(world, Meshing::default(), renderer).unwrap()
+}
+
 /// A walk that starts anywhere above or next to a scene stands in it: on the ground, or on the
 /// scene's floor.
 #[test]
 fn a_walk_starts_on_the_ground_from_anywhere() {
-    let scene = |world: World| {
-        let size = Size { width: 8, height: 8 };
-        let (kind, backend) = (RendererKind::Pool, BackendKind::Soft);
-        let renderer = scene::open_renderer(kind, backend, size, Capacity::default()).unwrap();
-        VoxelScene::of_world(world, Meshing::default(), renderer).unwrap()
-    };
     let mut beam = World::new("a beam without ground", MaterialTable::new());
     for x in 0..9 {
         beam.set(VoxelPos::new(x, 40, 0), Material(1));
@@ -82,7 +91,9 @@ fn a_walk_starts_on_the_ground_from_anywhere() {
         let (min, max) = scene::tight_corners(scene.data().bounds());
         let eyes = [[0.5, 9.0, 3.5], [5.5, 30.0, 5.5], [7.2, 9e3, 7.9], [1e5, 8e4, 1e5]];
         let beside = [[-9e5, -70.0, 2.0], [4.5, 1e9, -20.0], [30.0, 0.5, 40.0]];
-        for eye in eyes.into_iter().chain(beside).map(DVec3::from) {
+        // Within the ground of the first world.
+        let within = [[0.5, -0.7, 3.5], [9.5, -1.5, 25.5]];
+        for eye in eyes.into_iter().chain(beside).chain(within).map(DVec3::from) {
             let (at, seconds) = landing(&scene, eye, (min, max));
             let inside = at.cmpge(min).all() && at.x <= max.x && at.z <= max.z;
             assert!(inside && seconds < 0.1, "{eye}: {at} after {seconds} s");
@@ -137,7 +148,7 @@ fn a_walker_inside_a_solid_voxel_rises_at_most_two_voxels() {
             let (mut eye, mut walk) = (start, Walk::default());
             let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
             for _ in 0..(2.0 / seconds) as u32 {
-                walk.step(&mut eye, Stride::default(), seconds, -2.0, &mut is_solid);
+                walk.step(&mut eye, STILL, seconds, CORNERS, &mut is_solid);
             }
             let expected = start + DVec3::Y * rise.unwrap_or(0.0);
             assert!((eye - expected).length() < 1e-5, "{placed:?}: {start:?} to {eye:?}");
@@ -170,8 +181,8 @@ fn a_walker_does_not_fall_through_unreadable_chunks() {
         let mut reader = VoxelReader { voxels, materials, bounds, last: None };
         let (mut eye, mut walk) = (STANDING + DVec3::Y * 8.0, Walk::default());
         for _ in 0..200 {
-            let floor = -f64::from(side);
-            walk.step(&mut eye, Stride::default(), 0.02, floor, &mut |at| reader.is_solid(at));
+            let corners = (DVec3::new(-9.0, -f64::from(side), -9.0), DVec3::splat(9.0));
+            walk.step(&mut eye, STILL, 0.02, corners, &mut |at| reader.is_solid(at));
         }
         assert!((eye - STANDING - DVec3::Y * rests_at).length() < 1e-5, "{eye:?}");
     }
@@ -182,15 +193,72 @@ fn a_walker_does_not_fall_through_unreadable_chunks() {
 fn long_frames_do_not_pass_walls() {
     let world = world();
     let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
-    let stride = Stride { direction: DVec3::X, jumps: false, runs: true };
+    let stride = Stride { direction: DVec3::X, boost: RUN, ..STILL };
     for seconds in [0.001, 0.1, 1.0] {
         let (mut eye, mut walk) = (STANDING, Walk::default());
         for _ in 0..(5.0 / seconds) as u32 {
-            walk.step(&mut eye, stride, seconds, -2.0, &mut is_solid);
+            walk.step(&mut eye, stride, seconds, CORNERS, &mut is_solid);
         }
         assert!(eye.x <= 8.0 - HALF_WIDTH && eye.x > 7.0, "{seconds}: {eye:?}");
         assert!((eye.y - STANDING.y - 1.0).abs() < 1e-4, "{seconds}: {eye:?}");
     }
+}
+
+/// A wall is touched, and the way along it is as long as without it.
+#[test]
+fn a_walker_slides_along_walls_without_a_gap() {
+    let world = world();
+    let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
+    for frame in [0.001, 0.02, 0.1] {
+        let (mut eye, mut walk) = (STANDING + DVec3::new(5.0, 1.0, 0.0), Walk::default());
+        let stride = Stride { direction: DVec3::new(0.8, 0.0, 0.6), ..STILL };
+        for _ in 0..(2.0_f64 / frame) as u32 {
+            let before = eye;
+            walk.step(&mut eye, stride, frame, CORNERS, &mut is_solid);
+            let along = (eye.z - before.z) / (0.6 * SPEED * frame);
+            assert!((along - 1.0).abs() < 1e-9, "{frame}: {along}");
+        }
+        assert!((eye.x - (8.0 - HALF_WIDTH)).abs() < 1e-5, "{frame}: {eye}");
+    }
+}
+
+/// The camera follows a step up in a few frames, inside the body.
+#[test]
+fn the_camera_rises_smoothly_with_a_step() {
+    let scene = scene(world());
+    let mut flight = Flight::new(100.0);
+    let mut camera = Camera { position: STANDING, yaw: -1.570_796, ..Camera::default() };
+    let mut walk = Walk::start(&mut camera, &scene, CORNERS);
+    flight.press(crate::FlightKey::Forward);
+    let mut heights = Vec::new();
+    for _ in 0..200 {
+        walk.travel(&mut camera, &flight, &scene, CORNERS, Duration::from_millis(8));
+        heights.push(camera.position.y);
+    }
+    let rises: Vec<f64> = heights.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(rises.iter().all(|rise| (-1e-9..0.12).contains(rise)), "{rises:?}");
+    let is_up = |height: &f64| (height - STANDING.y - 1.0).abs() < 1e-4;
+    assert!(is_up(&heights[199]) && walk.is_at_rest(), "{heights:?}");
+    let frames = heights.iter().filter(|height| !is_up(height) && **height > STANDING.y + 1e-3);
+    assert!((10..80).contains(&frames.count()), "{heights:?}");
+}
+
+/// The sides of the world stop a walker, which is reported once.
+#[test]
+fn the_edge_of_the_world_stops_a_walker() {
+    let scene = scene(world());
+    let mut flight = Flight::new(100.0);
+    let mut camera = Camera { position: STANDING, yaw: 1.570_796, ..Camera::default() };
+    let mut walk = Walk::start(&mut camera, &scene, CORNERS);
+    flight.press(crate::FlightKey::Forward);
+    let mut reports = 0;
+    for _ in 0..200 {
+        let frame = Duration::from_millis(20);
+        reports += u32::from(walk.travel(&mut camera, &flight, &scene, CORNERS, frame));
+    }
+    let stopped = DVec3::new(-4.0 + HALF_WIDTH, STANDING.y, STANDING.z);
+    assert!((camera.position - stopped).length() < 1e-3, "{camera:?}");
+    assert!(reports == 1 && walk.is_at_rest(), "{reports}");
 }
 
 #[test]
@@ -199,7 +267,7 @@ fn a_walker_inside_the_ground_comes_out() {
     let mut is_solid = |at: VoxelPos| !world.get(at).is_air();
     let (mut eye, mut walk) = (STANDING - DVec3::Y * 1.5, Walk::default());
     for _ in 0..200 {
-        walk.step(&mut eye, Stride::default(), 0.02, -2.0, &mut is_solid);
+        walk.step(&mut eye, STILL, 0.02, CORNERS, &mut is_solid);
     }
     assert!((eye - STANDING).length() < 1e-5, "{eye:?}");
 }

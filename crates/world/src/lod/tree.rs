@@ -244,6 +244,11 @@ impl LodTree {
         self.shown.nodes.keys().copied()
     }
 
+    /// Returns the shown nodes that are not all air, in no particular order.
+    pub fn shown_solid(&self) -> impl Iterator<Item = NodePos> {
+        self.shown.solid()
+    }
+
     /// Returns what is shown by level, finest level first. Levels without shown nodes are omitted.
     pub fn counts(&self) -> Vec<LodCount> {
         self.shown.counts(self.nodes.grid.top_level)

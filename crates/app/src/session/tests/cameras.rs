@@ -3,8 +3,8 @@
 use drystone_render::{Camera, TriangleVertex};
 
 use super::*;
-use crate::ViewSide;
 use crate::scene::{ModelTriangles, PartTriangles};
+use crate::{CameraKind, ViewSide};
 
 /// A point of the picture where the floor is, in pixels.
 const FLOOR: [f64; 2] = [50.0, 28.0];
@@ -86,9 +86,91 @@ fn the_wheel_zooms_towards_the_pointer_or_changes_the_speed() {
         assert!((camera(&session).position - before).length() > 1.0, "away from the scene");
         apply(&mut session, Action::Camera(CameraKind::Fly));
         let before = camera(&session);
+        assert_eq!(session.camera().movement_text(), "");
         apply(&mut session, Action::Wheel(2.0, FLOOR));
         assert_eq!(camera(&session), before);
+        let words = session.camera().movement_text();
+        assert!(words.contains("voxels/s (×1.44)"), "{words}");
+        apply(&mut session, Action::Wheel(-2.0, FLOOR));
+        assert_eq!(session.camera().movement_text(), "");
     }
+}
+
+/// A floor, and a voxel far away, seen by a flying camera.
+fn wide() -> Session {
+    let mut world = World::new("a floor", MaterialTable::new());
+    for (x, z) in (0..64).flat_map(|x| (0..64).map(move |z| (x, z))) {
+        world.set(VoxelPos::new(x, 0, z), Material(1));
+    }
+    world.set(VoxelPos::new(4_000, 0, 0), Material(1));
+    let data = Arc::new(LodData::new(Box::new(world), usize::MAX));
+    let limits = LodLimits::from(MemoryBudget::default()).full_detail();
+    let mut session = Session::new(Content::Voxels(data, limits), &options(Host::Window));
+    attach(&mut session);
+    settle(&mut session);
+    apply(&mut session, Action::Camera(CameraKind::Fly));
+    session
+}
+
+/// Holds a key for ten frames of 10 ms, and returns the movement.
+fn hold(session: &mut Session, key: FlightKey) -> DVec3 {
+    let before = camera(session).position;
+    apply(session, Action::Hold(key));
+    let now = Instant::now();
+    (1..=10).for_each(|frame| session.advance(now + Duration::from_millis(10 * frame)));
+    apply(session, Action::Release(key));
+    apply(session, Action::ReleaseAll);
+    camera(session).position - before
+}
+
+#[test]
+fn a_flight_is_slow_near_the_ground_and_fast_above() {
+    let mut session = wide();
+    let mut moved = |height: f64| {
+        apply(&mut session, Action::Go(DVec3::new(9.5, 1.0 + height, 9.5)));
+        // Until the speed has followed.
+        let now = Instant::now();
+        (1..200).for_each(|frame| session.advance(now + Duration::from_millis(20 * frame)));
+        hold(&mut session, FlightKey::Up).y
+    };
+    let moves = [1.0, 20.0, 300.0].map(&mut moved);
+    // The distance for each voxel of height; 3 voxels per second at least.
+    assert!((0.05..0.3).contains(&moves[0]), "{moves:?}");
+    assert!((8.0..40.0).contains(&(moves[2] / moves[1])), "{moves:?}");
+    assert!((0.5..2.0).contains(&moves[1]), "{moves:?}");
+    // Far beyond the edge, the way back is faster than the way on.
+    let mut outside = |key| {
+        apply(&mut session, Action::Go(DVec3::new(9.5, 9_000.0, 9.5)));
+        hold(&mut session, key).y
+    };
+    let [up, down] = [FlightKey::Up, FlightKey::Down].map(&mut outside);
+    assert!(up > 1.0 && -down > 4.0 * up, "{up} {down}");
+}
+
+/// A walker goes to a place on the ground, and flies at the start.
+#[test]
+fn a_walker_comes_from_above_to_the_ground_and_flies_from_the_start() {
+    let mut session = wide();
+    let start = camera(&session).position;
+    apply(&mut session, Action::Walk);
+    apply(&mut session, Action::Go(DVec3::new(20.5, 5_000.0, 7.5)));
+    let now = Instant::now();
+    (1..4).for_each(|frame| session.advance(now + Duration::from_millis(20 * frame)));
+    let at = camera(&session).position;
+    assert!((at - DVec3::new(20.5, 2.62, 7.5)).length() < 1e-4, "{at}");
+    assert!(!session.is_active() && session.camera().movement_text() == "walking | ");
+    // The side of the world stops it, in a direction of the axes.
+    let yaw = f64::from(camera(&session).yaw);
+    apply(&mut session, Action::Turn([yaw / 0.0025, 0.0]));
+    apply(&mut session, Action::Hold(FlightKey::Forward));
+    (4..200).for_each(|frame| session.advance(now + Duration::from_millis(20 * frame)));
+    apply(&mut session, Action::Release(FlightKey::Forward));
+    assert!(session.message().contains("the world ends here"), "{}", session.message());
+    assert!((camera(&session).position.z - 0.3).abs() < 1e-3, "{:?}", camera(&session));
+    apply(&mut session, Action::Home);
+    session.advance(now + Duration::from_secs(9));
+    assert_eq!(camera(&session).position, start);
+    assert_eq!(session.camera().kind(), CameraKind::Fly);
 }
 
 #[test]

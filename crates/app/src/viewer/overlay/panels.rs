@@ -48,6 +48,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) costs: Option<Costs>,
     pub(crate) has_levels: bool,
     pub(crate) camera_kind: CameraKind,
+    /// Speed of flight in words; `None` if the camera does not fly.
+    pub(crate) speed_text: Option<String>,
     /// Hour of the day, if one was chosen.
     pub(crate) hour: Option<f32>,
     pub(crate) settings: &'a Settings,
@@ -167,7 +169,9 @@ impl Panels {
         self.is_map_shown = ui.is_rect_visible(area);
         if let Some(map) = &self.map {
             Image::new((map.id(), area.size())).paint_at(ui, area);
-            ui.label(RichText::new("one colour per mesh; white waiting, grey free").small().weak());
+            ui.label(
+                RichText::new("one colour per mesh; white waiting, grey free").small().weak(),
+            );
         }
     }
 
@@ -175,6 +179,7 @@ impl Panels {
     fn go(&mut self, ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
         let DVec3 { x, y, z } = facts.view.camera.position;
         line(ui, "camera", &format!("{x:.0}, {y:.0}, {z:.0}"));
+        line(ui, "flying speed", facts.speed_text.as_deref().unwrap_or("–"));
         ui.horizontal(|ui| {
             let edit = egui::TextEdit::singleline(&mut self.target);
             let written = ui.add(edit.hint_text("x,y,z").desired_width(120.0));

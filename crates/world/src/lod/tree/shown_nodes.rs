@@ -205,6 +205,11 @@ impl ShownNodes {
         self.touched.is_empty() && self.removals.is_empty() && self.outdated.is_empty()
     }
 
+    /// Returns the nodes that are not all air, in no particular order.
+    pub(super) fn solid(&self) -> impl Iterator<Item = NodePos> {
+        self.nodes.iter().filter(|(_, shown)| !shown.is_air).map(|(&node, _)| node)
+    }
+
     /// Returns the nodes that could not be read completely, sorted.
     pub(super) fn damaged(&self) -> Vec<NodePos> {
         let damaged = self.nodes.iter().filter(|(_, shown)| !shown.made.is_whole);

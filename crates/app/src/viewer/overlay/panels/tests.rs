@@ -47,6 +47,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         costs: None,
         has_levels: false,
         camera_kind: CameraKind::Fly,
+        speed_text: Some("12 voxels/s (×1.20)".into()),
         hour: None,
         settings,
         edit: Some(edit),
