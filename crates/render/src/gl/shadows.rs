@@ -226,7 +226,7 @@ impl ShadowMaps {
             );
             let CasterPrograms { quads, cubes, triangles, masked, cut_out } = &self.programs;
             let triangles = masked.as_ref().unwrap_or(triangles);
-            let [quads, cubes] = cut_out.as_ref().map_or([quads, cubes], |made| made.each_ref());
+            let [quads, cubes] = cut_out.as_ref().map_or([quads, cubes], <[_; 2]>::each_ref);
             let programs: [(BufferKind, &Program); 3] = [
                 (BufferKind::Quads, quads),
                 (BufferKind::Cubes, cubes),

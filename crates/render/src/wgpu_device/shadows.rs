@@ -223,7 +223,7 @@ impl ShadowMaps {
     pub(super) fn pipelines(&self) -> [(BufferKind, &wgpu::RenderPipeline); 3] {
         let CasterPipelines { quads, cubes, triangles } = &self.casters;
         let triangles = self.masked.as_ref().unwrap_or(triangles);
-        let [quads, cubes] = self.cut_out.as_ref().map_or([quads, cubes], |made| made.each_ref());
+        let [quads, cubes] = self.cut_out.as_ref().map_or([quads, cubes], <[_; 2]>::each_ref);
         [(BufferKind::Quads, quads), (BufferKind::Cubes, cubes), (BufferKind::Vertices, triangles)]
     }
 }

@@ -37,7 +37,7 @@ fn is_leaf(column: u32, row: u32) -> bool {
     LEAF[row as usize % 4] >> (3 - column % 4) & 1 != 0
 }
 
-/// Texels of which a quarter is opaque: by their mean opacity they would be holes.
+/// Every fourth texel is opaque. By their mean opacity all would be holes.
 fn is_sparse_leaf(column: u32, row: u32) -> bool {
     (column + row).is_multiple_of(4)
 }
