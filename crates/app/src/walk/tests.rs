@@ -1,3 +1,5 @@
+use std::f32::consts::FRAC_PI_2;
+
 use drystone_voxel::{Material, MaterialTable};
 use drystone_world::World;
 
@@ -227,7 +229,7 @@ fn a_walker_slides_along_walls_without_a_gap() {
 fn the_camera_rises_smoothly_with_a_step() {
     let scene = scene(world());
     let mut flight = Flight::new(100.0);
-    let mut camera = Camera { position: STANDING, yaw: -1.570_796, ..Camera::default() };
+    let mut camera = Camera { position: STANDING, yaw: -FRAC_PI_2, ..Camera::default() };
     let mut walk = Walk::start(&mut camera, &scene, CORNERS);
     flight.press(crate::FlightKey::Forward);
     let mut heights = Vec::new();
@@ -248,7 +250,7 @@ fn the_camera_rises_smoothly_with_a_step() {
 fn the_edge_of_the_world_stops_a_walker() {
     let scene = scene(world());
     let mut flight = Flight::new(100.0);
-    let mut camera = Camera { position: STANDING, yaw: 1.570_796, ..Camera::default() };
+    let mut camera = Camera { position: STANDING, yaw: FRAC_PI_2, ..Camera::default() };
     let mut walk = Walk::start(&mut camera, &scene, CORNERS);
     flight.press(crate::FlightKey::Forward);
     let mut reports = 0;
