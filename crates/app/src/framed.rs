@@ -326,8 +326,8 @@ mod tests {
     use drystone_world::{LodData, World};
 
     use super::*;
-    use crate::LodLimits;
     use crate::scene::{MemoryBudget, ModelTriangles};
+    use crate::{LodLimits, ViewSide};
 
     fn seen(options: &ViewOptions) -> (View, f32) {
         let mut world = World::new("two distant voxels", MaterialTable::new());
@@ -419,12 +419,14 @@ mod tests {
         assert_eq!(corners_in(&ViewOptions { eye: high, target, ..wide }), 8);
         assert_eq!(corners_in(&wide), 8);
         for degrees in (0..360_u16).step_by(15) {
-            let side = Side::Around(degrees.into());
+            let side = Side::around(degrees.into());
             assert_eq!(corners_in(&ViewOptions { side, ..wide }), 8, "{degrees}");
             let parallel = ViewOptions { side, orthographic, size: tall, ..wide };
             assert_eq!(corners_in(&parallel), 8, "{degrees}");
         }
-        assert_eq!(corners_in(&ViewOptions { side: Side::Top, size: tall, ..wide }), 8);
-        assert_eq!(seen(&ViewOptions { side: Side::Around(0.0), ..wide }), seen(&wide));
+        for side in ViewSide::ALL.map(Side::named) {
+            assert_eq!(corners_in(&ViewOptions { side, size: tall, ..wide }), 8, "{side:?}");
+        }
+        assert_eq!(seen(&ViewOptions { side: Side::around(0.0), ..wide }), seen(&wide));
     }
 }

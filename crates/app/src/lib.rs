@@ -19,8 +19,9 @@ pub use content::{
 };
 pub use flight::{Flight, FlightKey};
 pub use framed::{CameraOptions, Framed, Haze, Look, ViewOptions};
-pub use orbit::{Orbit, ViewSide};
+pub use orbit::Orbit;
 pub use progress::Progress;
+pub use scene::ViewSide;
 pub use session::{
     CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Prepared, Session,
     SessionOptions, Stage,

@@ -7,7 +7,7 @@ use drystone_render::{Camera, Projection};
 use glam::{DVec3, Vec3};
 
 use crate::Flight;
-use crate::scene::FOV_Y;
+use crate::scene::{FOV_Y, ViewSide};
 
 /// Movement of a camera around a target: the point in the middle of the picture at a distance.
 ///
@@ -26,37 +26,6 @@ use crate::scene::FOV_Y;
 pub struct Orbit {
     /// Distance from the camera to the target, in voxels.
     distance: f64,
-}
-
-/// Side from which an orbiting camera looks at its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewSide {
-    /// From the south, to the north.
-    Front,
-    /// From the north, to the south.
-    Back,
-    /// From the east, to the west.
-    Right,
-    /// From the west, to the east.
-    Left,
-    /// From above, with north at the top of the picture.
-    Top,
-    /// From below, with south at the top of the picture.
-    Bottom,
-}
-
-impl ViewSide {
-    /// Returns yaw and pitch of the camera, in radians.
-    const fn angles(self) -> [f32; 2] {
-        match self {
-            Self::Front => [0.0, 0.0],
-            Self::Back => [PI, 0.0],
-            Self::Right => [FRAC_PI_2, 0.0],
-            Self::Left => [-FRAC_PI_2, 0.0],
-            Self::Top => [0.0, -FRAC_PI_2],
-            Self::Bottom => [PI, FRAC_PI_2],
-        }
-    }
 }
 
 /// Minimum and maximum distance to the target, in voxels.

@@ -12,11 +12,14 @@ mod backend;
 mod clearance;
 mod default_view;
 mod editor;
+mod haze;
 mod memory;
 mod model;
 mod model_scene;
 mod quads;
 mod ray;
+mod scene_box;
+mod side;
 mod voxel_scene;
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
@@ -27,20 +30,20 @@ pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, set_sam
 #[cfg(not(target_arch = "wasm32"))]
 pub use backend::{open_renderer, open_soft};
 pub(crate) use clearance::clearance;
-pub use default_view::{
-    DefaultView, Side, corners, default_view, default_view_of_model, level_corners, reach,
-};
-pub(crate) use default_view::{
-    FOV_Y, Framing, HAZE_BEGINS, edge_haze, haze_towards, tight_corners,
-};
+pub use default_view::{DefaultView, default_view, default_view_of_model};
+pub(crate) use default_view::{FOV_Y, Framing};
 pub use drystone_world::Meshing;
 pub(crate) use editor::hit_distance;
 pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, SaveState,
 };
+pub(crate) use haze::{HAZE_BEGINS, edge_haze, haze_towards};
 pub use memory::MemoryBudget;
 pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;
 pub use quads::{ChunkQuads, mesh_chunk, mesh_world, mesh_world_with, quad_count};
 pub use ray::ray_through;
+pub(crate) use scene_box::tight_corners;
+pub use scene_box::{corners, level_corners, reach};
+pub use side::{Side, ViewSide};
 pub use voxel_scene::{VoxelScene, lod_camera, material_looks, material_textures};

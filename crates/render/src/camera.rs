@@ -48,6 +48,8 @@ impl Camera {
     /// Direction from the middle of the box to the camera in [`fit`](Self::fit): south-east, 30°
     /// above. Not normalized.
     pub const FIT_DIRECTION: DVec3 = DVec3::new(0.62, 0.50, 0.78);
+    /// Size of the picture in [`fit_from`](Self::fit_from), divided by the size of the box in it.
+    pub const FIT_MARGIN: f32 = 1.04;
 
     /// Creates a perspective camera at `position` that points at `target`.
     pub fn look_at(position: DVec3, target: DVec3) -> Self {
@@ -62,8 +64,9 @@ impl Camera {
         Self::fit_from(Self::FIT_DIRECTION.normalize(), min, max, projection, aspect)
     }
 
-    /// Creates a camera that shows the whole box, in `direction` from its middle. `aspect` is the
-    /// width of the picture divided by its height.
+    /// Creates a camera that points against `direction` and shows the whole box: as near as the margin
+    /// [`FIT_MARGIN`](Self::FIT_MARGIN) allows, with the projection of the box in the middle of the
+    /// picture. `aspect` is the width of the picture divided by its height.
     pub fn fit_from(
         direction: DVec3,
         min: DVec3,
@@ -71,7 +74,7 @@ impl Camera {
         projection: Projection,
         aspect: f32,
     ) -> Self {
-        const MARGIN: f64 = 1.04;
+        let margin = f64::from(Self::FIT_MARGIN);
         let middle = (min + max) / 2.0;
         let mut camera = Self { position: middle + direction, projection, ..Self::default() };
         camera.turn_to(middle);
@@ -83,25 +86,26 @@ impl Camera {
             half * DVec3::new(side(0), side(1), side(2))
         });
         let aspect = f64::from(aspect.max(1e-3));
-        // From the middle of the box. Corrected below for a perspective camera, where near corners
-        // appear larger.
-        let mut position = direction * radius;
+        // Relative to the middle of the box. In perspective, near corners appear larger.
+        let mut position = direction * (radius + 1.0);
         match &mut camera.projection {
             Projection::Perspective { fov_y } => {
-                let tan_y = f64::from(*fov_y / 2.0).tan().max(1e-6) / MARGIN;
+                let tan_y = f64::from(*fov_y / 2.0).tan().max(1e-6) / margin;
                 position = fit_perspective(&corners, [right, up, forward], [tan_y * aspect, tan_y]);
             }
             Projection::Orthographic { height_voxels } => {
                 let height = corners.iter().fold(1e-3, |needed: f64, corner| {
                     let spread = corner.dot(up).abs().max(corner.dot(right).abs() / aspect);
-                    needed.max(spread * 2.0 * MARGIN)
+                    needed.max(spread * 2.0 * margin)
                 });
                 *height_voxels = height as f32;
             }
         }
         camera.position = middle + position;
         let distance = -position.dot(forward);
-        let near = (distance - radius - 1.0).max(distance * 1e-3).max(0.05);
+        let depths = corners.map(|corner| (corner - position).dot(forward));
+        let nearest = depths.into_iter().fold(f64::INFINITY, f64::min);
+        let near = (distance - radius - 1.0).max((distance * 1e-3).min(nearest * 0.99)).max(0.05);
         camera.depth_range = [near as f32, (distance + radius + 1.0) as f32];
         camera
     }
@@ -169,29 +173,36 @@ impl Camera {
 }
 
 /// Returns the camera position, relative to the middle of a box, from which all `corners` are
-/// within the half extents `tangents` and as large as possible. Each side of the picture touches
-/// the corner that reaches farthest towards it.
+/// within the half extents `tangents`: as near as possible, and with their projection centred.
 fn fit_perspective(
     corners: &[DVec3; 8],
     [right, up, forward]: [DVec3; 3],
     tangents: [f64; 2],
 ) -> DVec3 {
-    // A corner at (x, z) is inside the left and right sides of a camera at (ex, ez) when |x − ex| ≤
-    // t (z − ez). With the farthest reaches r = max(x − t z), l = max(−x − t z) both sides touch at
-    // ez = −(r + l) / 2t, ex = (r − l) / 2.
-    let fit = |axis: DVec3, tangent: f64| {
-        let reach = |sign: f64| {
-            let reaches = corners.map(|c| sign * c.dot(axis) - tangent * c.dot(forward));
-            reaches.into_iter().fold(f64::NEG_INFINITY, f64::max)
-        };
-        let [r, l] = [reach(1.0), reach(-1.0)];
-        ((r - l) / 2.0, -(r + l) / (2.0 * tangent))
+    // A corner at (x, z) is between the left and right side of a camera at (ex, ez) if |x − ex| ≤
+    // t (z − ez): ex lies in an interval around x. All intervals have a point in common if each two
+    // have one: x − X ≤ t ((z − ez) + (Z − ez)).
+    let pairs = |axis: DVec3| {
+        let points = corners.map(|c| [c.dot(axis), c.dot(forward)]);
+        (0..64).map(move |pair| [points[pair / 8], points[pair % 8]])
     };
-    let (x, back_x) = fit(right, tangents[0]);
-    let (y, back_y) = fit(up, tangents[1]);
+    let nearest = |axis: DVec3, tangent: f64| {
+        pairs(axis)
+            .map(|[[x, z], [to_x, to_z]]| (z + to_z - (x - to_x) / tangent) / 2.0)
+            .fold(f64::INFINITY, f64::min)
+    };
     // In front of the nearest corner, also if the box is flat or a point.
-    let nearest = corners.map(|c| c.dot(forward)).into_iter().fold(f64::INFINITY, f64::min);
-    right * x + up * y + forward * back_x.min(back_y).min(nearest - 0.5)
+    let before = corners.map(|c| c.dot(forward) - 0.5).into_iter().fold(f64::INFINITY, f64::min);
+    let back = nearest(right, tangents[0]).min(nearest(up, tangents[1])).min(before);
+    // The projection is centred where the intervals of the smallest possible t meet.
+    let middle = |axis: DVec3| {
+        let meeting = pairs(axis).map(|[[x, z], [to_x, to_z]]| {
+            let tangent = (x - to_x) / (z + to_z - 2.0 * back);
+            (tangent, x - tangent * (z - back))
+        });
+        meeting.fold((f64::NEG_INFINITY, 0.0), |a, b| if b.0 > a.0 { b } else { a }).1
+    };
+    right * middle(right) + up * middle(up) + forward * back
 }
 
 #[cfg(test)]
@@ -228,27 +239,58 @@ mod tests {
         assert!((forward - expected).length() < 1e-5);
     }
 
+    /// Every corner is inside the margin, two opposite sides of the margin are touched, and the
+    /// projection is centred. No camera that points there can be nearer.
     #[test]
-    fn fit_shows_every_corner_for_both_projections() {
-        let (min, max) = (DVec3::new(-7.0, 0.0, 3.0), DVec3::new(90.0, 40.0, 20.0));
-        let ortho = Projection::Orthographic { height_voxels: 1.0 };
-        for projection in [Projection::Perspective { fov_y: 0.8 }, ortho] {
-            for aspect in [0.3, 1.0, 1.8] {
-                let camera = Camera::fit(min, max, projection, aspect);
-                let matrix = camera.clip_from_relative(aspect);
-                let mut reach: f32 = 0.0;
-                for bits in 0..8 {
-                    let pick = |bit: usize| if bits >> bit & 1 == 0 { min } else { max };
-                    let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
-                    let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
-                    let ndc = clip / clip.w;
-                    assert!(ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0, "{ndc}");
-                    assert!((0.0..=1.0).contains(&ndc.z), "{ndc}");
-                    reach = reach.max(ndc.x.abs()).max(ndc.y.abs());
-                }
-                assert!(reach > 0.85, "the box should fill the picture: {reach}");
-            }
+    fn boxes_fill_the_picture_up_to_the_margin_from_every_side() {
+        let mut state = 1_u32;
+        let mut random = |low: f64, high: f64| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            low + (high - low) * f64::from(state >> 8) / f64::from(1 << 24)
+        };
+        let margin = 1.0 / Camera::FIT_MARGIN;
+        for number in 0..3_000 {
+            let min = DVec3::from([(); 3].map(|()| random(-500.0, 500.0)));
+            // From 4 to 2,048 voxels long, evenly by magnitude.
+            let max = min + DVec3::from([(); 3].map(|()| random(2.0, 11.0).exp2()));
+            let direction = match number % 10 {
+                axis @ 0..3 => DVec3::AXES[axis],
+                axis @ 3..6 => -DVec3::AXES[axis - 3],
+                _ => DVec3::from([(); 3].map(|()| random(-1.0, 1.0))).normalize(),
+            };
+            let aspect = random(-1.3, 1.3).exp2() as f32;
+            let projection = match number % 3 {
+                0 => Projection::Orthographic { height_voxels: 1.0 },
+                _ => Projection::Perspective { fov_y: random(0.3, 1.0) as f32 },
+            };
+            let camera = Camera::fit_from(direction, min, max, projection, aspect);
+            let what = format!("{min} {max} {direction} {aspect} {projection:?}");
+            let (low, high) = projected(&camera, (min, max), aspect);
+            let reach = high.abs().max(low.abs());
+            assert!(reach.max_element() <= margin + 2e-4, "{what}: {low} to {high}");
+            assert!(reach.max_element() >= margin - 2e-4, "{what}: {low} to {high}");
+            assert!((low + high).abs().max_element() < 4e-4, "{what}: {low} to {high}");
         }
+    }
+
+    /// Returns the lowest and highest coordinates of a box in a picture, from −1 to 1. Checks that
+    /// nothing is clipped.
+    fn projected(
+        camera: &Camera,
+        (min, max): (DVec3, DVec3),
+        aspect: f32,
+    ) -> (glam::Vec2, glam::Vec2) {
+        let matrix = camera.clip_from_relative(aspect);
+        let (mut low, mut high) = (glam::Vec2::INFINITY, glam::Vec2::NEG_INFINITY);
+        for bits in 0..8 {
+            let pick = |bit: usize| if bits >> bit & 1 == 0 { min } else { max };
+            let corner = DVec3::new(pick(0).x, pick(1).y, pick(2).z);
+            let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
+            let at = clip.truncate() / clip.w;
+            assert!((0.0..=1.0).contains(&at.z), "{at}");
+            (low, high) = (low.min(at.truncate()), high.max(at.truncate()));
+        }
+        (low, high)
     }
 
     #[test]

@@ -127,8 +127,9 @@ pub(crate) struct CameraArgs {
     /// Target point of the camera, in the units of --eye (default: the centre of the scene)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) look: Option<DVec3>,
-    /// Side from which the whole scene is shown: top, or degrees around it (0 is the default view)
-    #[arg(long, value_name = "top|DEGREES", value_parser = side, conflicts_with = "eye", allow_hyphen_values = true)]
+    /// Side from which the whole scene is shown: front (south), back, left, right, top, bottom, or
+    /// degrees around it (0 is the default view)
+    #[arg(long, value_name = "NAME|DEGREES", value_parser = side, conflicts_with = "eye", allow_hyphen_values = true)]
     pub(crate) from: Option<Side>,
     /// Orthographic projection: far objects appear as large as near ones
     #[arg(long)]

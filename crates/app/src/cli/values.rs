@@ -6,12 +6,13 @@ use drystone::scene::Side;
 use drystone_voxel::VoxelPos;
 use glam::DVec3;
 
-/// Parses the side of a scene: `top`, or degrees around it.
+/// Parses the side of a scene: its name, or degrees around it.
 pub(super) fn side(text: &str) -> Result<Side, &'static str> {
-    match (text, text.parse::<f64>()) {
-        ("top", _) => Ok(Side::Top),
-        (_, Ok(degrees)) if degrees.is_finite() => Ok(Side::Around(degrees)),
-        _ => Err("a side is top, or degrees around the scene, such as 90"),
+    const NO_SIDE: &str = "a side is front, back, left, right, top, bottom, or degrees around the \
+        scene, such as 90";
+    match text.parse::<f64>() {
+        Ok(degrees) if degrees.is_finite() => Ok(Side::around(degrees)),
+        _ => text.parse().map(Side::named).map_err(|_: &str| NO_SIDE),
     }
 }
 

@@ -82,6 +82,8 @@ fn sides_are_those_of_the_compass() {
         }
         orbit.look_from(&mut camera, Top);
         assert!(place(&camera, TARGET - DVec3::Z)[1] > 0.01, "north is at the top");
+        orbit.look_from(&mut camera, Bottom);
+        assert!(place(&camera, TARGET + DVec3::Z)[1] > 0.01, "south is at the top");
     }
 }
 

@@ -70,15 +70,15 @@ impl Route {
 }
 
 /// Turns the camera around the scene in `count` equal steps; after the last picture follows the
-/// first. Each picture equals [`Side::Around`] with its angle. With `--look`, the camera turns
-/// around that point.
+/// first. Each picture equals that of [`Side`] with its turn. With `--look`, the camera turns around
+/// that point.
 fn orbit(framed: &Framed, options: &ViewOptions, count: u32) -> Vec<View> {
     let degrees = (0..count).map(|n| 360.0 * f64::from(n) / f64::from(count));
-    let first = match (options.side, options.eye, options.target) {
-        (Side::Around(first), None, None) => first,
-        _ => return around_target(framed, options, degrees),
-    };
-    let side = |degrees| Side::Around(first + degrees);
+    let side = options.side;
+    if options.eye.is_some() || options.target.is_some() {
+        return around_target(framed, options, degrees);
+    }
+    let side = |degrees| Side { turn_degrees: side.turn_degrees + degrees, ..side };
     let view = |degrees| framed.view(&ViewOptions { side: side(degrees), ..*options });
     degrees.map(view).collect()
 }
