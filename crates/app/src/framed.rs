@@ -3,11 +3,12 @@
 use std::{fmt, str::FromStr};
 
 use drystone_render::{Atmosphere, Camera, Projection, Samples, View};
-use drystone_voxel::VoxelBox;
+use drystone_voxel::{Chunk, ChunkBox, ChunkPos};
+use drystone_world::World;
 use glam::DVec3;
 
 use crate::Content;
-use crate::scene::{self, DefaultView, Framing, ModelTransform, Side, Size};
+use crate::scene::{self, DefaultView, Framing, ModelTransform, Side, Size, land_floor};
 
 /// Camera and look of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,24 +149,37 @@ pub struct Framed {
 
 impl Framed {
     /// Returns the framing of content: the box of all chunks at levels of detail, else the box of
-    /// all voxels.
+    /// all voxels; of a solid block of land, the part above a low percentile of its heights.
     ///
     /// # Cost
-    /// The cost of [`LodData::bounds`](drystone_world::LodData::bounds) without levels of detail.
+    /// Without levels of detail, the cost of [`LodData::bounds`](drystone_world::LodData::bounds).
+    /// With them, reads at most 25 columns of at most 64 chunks.
     pub fn new(content: &Content) -> Self {
         match content {
-            Content::Voxels(data, limits) if limits.has_levels() => {
-                let framing = Framing::of_voxels(scene::level_corners(data));
-                Self { framing, transform: None, has_edge_haze: true }
+            Content::Voxels(data, limits) => {
+                let has_levels = limits.has_levels();
+                let corners = match has_levels {
+                    true => scene::level_corners(data),
+                    false => scene::tight_corners(data.bounds()),
+                };
+                let chunk = |position: ChunkPos| Some(data.chunk(position.into()));
+                let floor = data.extent().and_then(|it| land_floor(it, Chunk::SIDE, chunk));
+                let framing = Framing::of_voxels(corners).above(floor);
+                Self { framing, transform: None, has_edge_haze: has_levels }
             }
-            Content::Voxels(data, _) => Self::of_voxels(data.bounds()),
             Content::Model(model) => Self::of_model(model.transform),
         }
     }
 
-    /// Returns the framing of voxels within a box, without levels of detail.
-    pub fn of_voxels(bounds: Option<VoxelBox>) -> Self {
-        let framing = Framing::of_voxels(scene::tight_corners(bounds));
+    /// Returns the framing of a world, as content without levels of detail.
+    ///
+    /// # Cost
+    /// The cost of [`World::bounds`].
+    pub fn of_world(world: &World) -> Self {
+        let chunk = |position| world.chunk(position).cloned();
+        let extent = ChunkBox::around(world.positions());
+        let floor = extent.and_then(|it| land_floor(it, world.side(), chunk));
+        let framing = Framing::of_voxels(scene::corners(world)).above(floor);
         Self { framing, transform: None, has_edge_haze: false }
     }
 
@@ -185,10 +199,15 @@ impl Framed {
         !self.framing.is_landscape() && !self.has_edge_haze
     }
 
+    /// Returns the middle of the part that cameras show, in voxels.
+    pub fn middle(&self) -> DVec3 {
+        let (min, max) = self.framing.shown();
+        (min + max) / 2.0
+    }
+
     /// Returns the point that the camera of [`view`](Self::view) looks at, in voxels.
     pub(crate) fn target(&self, options: &ViewOptions) -> DVec3 {
-        let (min, max) = self.corners();
-        options.target.map_or((min + max) / 2.0, |point| self.in_voxels(point))
+        options.target.map_or_else(|| self.middle(), |point| self.in_voxels(point))
     }
 
     /// Returns the same framing, for a scene with or without the haze that hides the edge of a vast
@@ -319,114 +338,4 @@ impl Framed {
 }
 
 #[cfg(test)]
-mod tests {
-    use drystone_voxel::{Material, MaterialTable, VoxelPos};
-    use std::sync::Arc;
-
-    use drystone_world::{LodData, World};
-
-    use super::*;
-    use crate::scene::{MemoryBudget, ModelTriangles};
-    use crate::{LodLimits, ViewSide};
-
-    fn seen(options: &ViewOptions) -> (View, f32) {
-        let mut world = World::new("two distant voxels", MaterialTable::new());
-        world.set(VoxelPos::new(0, 0, 0), Material(1));
-        world.set(VoxelPos::new(299, 39, 299), Material(1));
-        let data = LodData::new(Box::new(world), 0);
-        let limits = LodLimits::from(MemoryBudget::default()).full_detail();
-        let content = Content::Voxels(Arc::new(data), limits);
-        (Framed::new(&content).view(options), options.size.aspect())
-    }
-
-    /// Counts the world's corners, 0 to 8, that lie in the picture.
-    fn corners_in(options: &ViewOptions) -> usize {
-        let (view, aspect) = seen(options);
-        let matrix = view.camera.clip_from_relative(aspect);
-        let corners = (0..8).map(|bits: u32| {
-            let side = |bit: u32| f64::from(bits >> bit & 1);
-            DVec3::new(side(0) * 300.0, side(1) * 40.0, side(2) * 300.0)
-        });
-        let inside = |corner: DVec3| {
-            let clip = matrix * (corner - view.camera.position).as_vec3().extend(1.0);
-            let ndc = clip / clip.w;
-            ndc.x.abs() <= 1.0 && ndc.y.abs() <= 1.0 && (0.0..=1.0).contains(&ndc.z)
-        };
-        corners.filter(|&corner| inside(corner)).count()
-    }
-
-    /// A camera that is described by options and read again is at the same place.
-    #[test]
-    fn options_describe_the_camera() {
-        let bounds = drystone_formats::ModelBounds { min: [1e-3; 3], max: [4e-3, 2e-3, 9e-3] };
-        let model =
-            ModelTriangles { transform: ModelTransform::of(&bounds), ..ModelTriangles::default() };
-        let mut world = World::new("two voxels", MaterialTable::new());
-        world.set(VoxelPos::new(-5, 0, 0), Material(1));
-        world.set(VoxelPos::new(299, 39, 299), Material(1));
-        let data = Arc::new(LodData::new(Box::new(world), 0));
-        let limits = LodLimits::from(MemoryBudget::default()).full_detail();
-        for content in [Content::Model(model), Content::Voxels(data, limits)] {
-            let framed = Framed::new(&content);
-            for orthographic in [false, true] {
-                let options = ViewOptions {
-                    orthographic,
-                    ..ViewOptions::new(Size { width: 640, height: 480 })
-                };
-                let mut camera = framed.view(&options).camera;
-                camera.position += DVec3::new(1.5, -2.25, 7.0);
-                camera.yaw += 0.4;
-                let written = framed.camera_options(&camera, 20.0);
-                let words = written.to_string();
-                let of = |name: &str| {
-                    let mut words = words.split(' ').skip_while(|word| *word != name);
-                    let point = words.nth(1)?.split(',').map(|c| c.parse().unwrap());
-                    Some(DVec3::from_slice(&point.collect::<Vec<f64>>()))
-                };
-                assert_eq!(words.contains("--orthographic"), orthographic);
-                let (eye, target) = (of("--eye"), of("--look"));
-                let again = framed.view(&ViewOptions { eye, target, ..options }).camera;
-                assert!((again.yaw - camera.yaw).abs() < 1e-4, "{words}");
-                assert!((again.pitch - camera.pitch).abs() < 1e-4, "{words}");
-                let off = camera.position - again.position;
-                match (camera.projection, again.projection) {
-                    (
-                        Projection::Orthographic { height_voxels: a },
-                        Projection::Orthographic { height_voxels: b },
-                    ) => {
-                        assert!((a - b).abs() < 1e-3, "{words}");
-                        let aside = off - camera.basis()[2].as_dvec3() * off.length();
-                        let aside = aside
-                            .length()
-                            .min((off + camera.basis()[2].as_dvec3() * off.length()).length());
-                        assert!(aside < 0.01, "{words}: {aside}");
-                    }
-                    _ => assert!(off.length() < 0.01, "{words}: {off}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn default_views_show_all_eight_corners() {
-        let wide = ViewOptions::new(Size { width: 1280, height: 720 });
-        let (orthographic, tall) = (true, Size { width: 300, height: 900 });
-        let eye = |x, y, z| Some(DVec3::new(x, y, z));
-        assert_eq!(corners_in(&ViewOptions { orthographic, ..wide }), 8);
-        assert_eq!(corners_in(&ViewOptions { orthographic, size: tall, ..wide }), 8);
-        assert_eq!(corners_in(&ViewOptions { eye: eye(100_000.0, 200.0, 100_000.0), ..wide }), 8);
-        let (high, target) = (eye(150.0, 90_000.0, 150.0), eye(150.0, 0.0, 150.0));
-        assert_eq!(corners_in(&ViewOptions { eye: high, target, ..wide }), 8);
-        assert_eq!(corners_in(&wide), 8);
-        for degrees in (0..360_u16).step_by(15) {
-            let side = Side::around(degrees.into());
-            assert_eq!(corners_in(&ViewOptions { side, ..wide }), 8, "{degrees}");
-            let parallel = ViewOptions { side, orthographic, size: tall, ..wide };
-            assert_eq!(corners_in(&parallel), 8, "{degrees}");
-        }
-        for side in ViewSide::ALL.map(Side::named) {
-            assert_eq!(corners_in(&ViewOptions { side, size: tall, ..wide }), 8, "{side:?}");
-        }
-        assert_eq!(seen(&ViewOptions { side: Side::around(0.0), ..wide }), seen(&wide));
-    }
-}
+mod tests;

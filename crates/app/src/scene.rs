@@ -13,6 +13,7 @@ mod clearance;
 mod default_view;
 mod editor;
 mod haze;
+mod land;
 mod memory;
 mod model;
 mod model_scene;
@@ -38,6 +39,7 @@ pub use editor::{
     Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, SaveState,
 };
 pub(crate) use haze::{HAZE_BEGINS, edge_haze, haze_towards};
+pub(crate) use land::land_floor;
 pub use memory::MemoryBudget;
 pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;

@@ -54,7 +54,7 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
     let heights = below.downcast_ref::<HeightMap>().map(HeightMap::summary);
     let report = InfoReport::new(&world, &quads, vox);
     let shapes = ShapeReport::new(&world, &quads, below.downcast_ref::<MinecraftWorld>());
-    let place = default_place(&Framed::of_voxels(world.bounds()));
+    let place = default_place(&Framed::of_world(&world));
     let json = || {
         let mut json = place.added_to(report.to_json());
         if let Some(heights) = heights {

@@ -41,6 +41,8 @@ const DEGREE: f64 = std::f64::consts::PI / 180.0;
 pub(crate) struct Framing {
     min: DVec3,
     max: DVec3,
+    /// Height at which the shown part begins. Below is the inside of a block of land.
+    floor: f64,
     is_landscape: bool,
 }
 
@@ -51,15 +53,25 @@ impl Framing {
         let size = max - min;
         let width = size.x.min(size.z);
         let is_landscape = width > LANDSCAPE_FLATNESS * size.y && width > LANDSCAPE_WIDTH;
-        Self { min, max, is_landscape }
+        Self { min, max, floor: min.y, is_landscape }
     }
 
     /// The framing of a polygon model in the box `min` to `max`.
     pub(crate) const fn of_model((min, max): (DVec3, DVec3)) -> Self {
-        Self { min, max, is_landscape: false }
+        Self { min, max, floor: min.y, is_landscape: false }
     }
 
-    /// Whether the box is that of a landscape.
+    /// Returns the framing of the land above `floor`, so that a camera shows its surface instead of
+    /// the walls of the block below. Unchanged without a floor, and if what is above is no landscape.
+    pub(crate) fn above(self, floor: Option<f64>) -> Self {
+        let land = |floor| Self::of_voxels((DVec3 { y: floor, ..self.min }, self.max));
+        match floor.filter(|floor| (self.min.y..self.max.y).contains(floor)) {
+            Some(floor) if land(floor).is_landscape => Self { floor, is_landscape: true, ..self },
+            _ => self,
+        }
+    }
+
+    /// Whether the shown box is that of a landscape.
     pub(crate) const fn is_landscape(&self) -> bool {
         self.is_landscape
     }
@@ -69,7 +81,12 @@ impl Framing {
         (self.min, self.max)
     }
 
-    /// Returns the camera that shows the whole box from `side`, as large as a picture with this
+    /// The lowest and the highest corner of the part that cameras show, in voxels.
+    pub(crate) const fn shown(&self) -> (DVec3, DVec3) {
+        (DVec3::new(self.min.x, self.floor, self.min.z), self.max)
+    }
+
+    /// Returns the camera that shows the whole part from `side`, as large as a picture with this
     /// width to height allows. The height of an orthographic `projection` is set to match.
     pub(crate) fn camera(&self, side: Side, projection: Projection, aspect: f32) -> Camera {
         /// Sides that are farther up or down are the top and the bottom, in radians.
@@ -96,7 +113,7 @@ impl Framing {
         let covered = |up: f64| {
             let camera = self.fit(direction(LANDSCAPE_TURN, up), projection, aspect);
             let matrix = camera.clip_from_relative(aspect);
-            let heights = box_corners(self.corners()).map(|corner| {
+            let heights = box_corners(self.shown()).map(|corner| {
                 let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
                 f64::from(clip.y / clip.w)
             });
@@ -109,14 +126,16 @@ impl Framing {
     }
 
     fn fit(&self, direction: DVec3, projection: Projection, aspect: f32) -> Camera {
-        Camera::fit_from(direction, self.min, self.max, projection, aspect)
+        let (min, max) = self.shown();
+        Camera::fit_from(direction, min, max, projection, aspect)
     }
 
     /// Returns the perspective view of the whole scene from `side`, with haze scaled to it.
     pub(crate) fn default_view(&self, side: Side, aspect: f32) -> DefaultView {
         let perspective = Projection::Perspective { fov_y: FOV_Y };
         let camera = self.camera(side, perspective, aspect);
-        let (middle, size) = ((self.min + self.max) / 2.0, self.max - self.min);
+        let (min, max) = self.shown();
+        let (middle, size) = ((min + max) / 2.0, max - min);
         let reach = ((camera.position - middle).length() + size.length() / 2.0) as f32;
         let atmosphere = match self.is_landscape {
             true => Atmosphere::default().with_haze(reach * 0.50, reach * 1.25, 0.75),
@@ -126,8 +145,8 @@ impl Framing {
     }
 }
 
-/// Returns the default view of `world`, for a picture with this width to height. A model fills the
-/// picture; a landscape is seen from above one corner, with sky behind it.
+/// Returns the default view of the box of `world`, for a picture with this width to height. A model
+/// fills the picture; a landscape is seen from above one corner, with sky behind it.
 pub fn default_view(world: &World, aspect: f32) -> DefaultView {
     Framing::of_voxels(corners(world)).default_view(Side::default(), aspect)
 }

@@ -95,9 +95,9 @@ fn around_target(
         Some(_) => {
             // The centre of rotation lies straight ahead, as far as the middle of the scene.
             let forward = first.camera.basis()[2].as_dvec3();
-            first.camera.position + forward * (first.camera.position - (min + max) / 2.0).length()
+            first.camera.position + forward * (first.camera.position - framed.middle()).length()
         }
-        None => (min + max) / 2.0,
+        None => framed.middle(),
     };
     let turned = |degrees: f64| {
         let turn = DQuat::from_rotation_y(degrees.to_radians());
