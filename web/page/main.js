@@ -150,7 +150,7 @@ async function recover(error) {
   for (let fault = error, isOpen = false; !isOpen;) {
     if (isBroken(fault)) return stop();
     if (reopened === REOPEN_DELAYS_MS.length) {
-      return refuse(`The graphics device fails: ${fault}`, lost);
+      return refuse(`The graphics device failed, and cannot be opened again: ${fault}`, lost);
     }
     showMessage(`${fault}; opening the device again`, 'device');
     await pause(REOPEN_DELAYS_MS[reopened]);
@@ -341,7 +341,7 @@ async function start() {
   await init();
   listKeys();
   let refusal = '';
-  await show('Making a world …', async (...size) => {
+  await show('Generating a world …', async (...size) => {
     try {
       opened = generated({ ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) });
       return await opened(size);

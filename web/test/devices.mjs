@@ -40,7 +40,7 @@ export const devices = {
     await expectMessage(page, 'opening the device again');
     check(await needsConfirmation(page), 'no confirmation while the device is opened');
     await page.waitForFunction(() => document.body.dataset.state === 'refused', null, { timeout: PATIENCE_MS });
-    check((await page.locator('#reason').textContent()).includes('The graphics device fails'), 'the device is not mentioned');
+    check((await page.locator('#reason').textContent()).includes('The graphics device failed'), 'the device is not mentioned');
     check(!await message(page), await message(page));
     check(await needsConfirmation(page), 'no confirmation although edits can be saved');
     const file = await downloaded(page, () => page.locator('#rescue').click());

@@ -107,7 +107,7 @@ export const picking = {
     await fails(page, 'gesture');
     const file = await downloaded(page, () => saves(page));
     check(basename(file) === 'twin.vox.edits.drystone', file);
-    await waitForStatus(page, 'handed to the browser as twin.vox.edits.drystone');
+    await waitForStatus(page, 'downloading as twin.vox.edits.drystone');
   },
   async 'a held key saves once, and never saves the page itself'(page) {
     await drop(page, 'ball.vox', ballFile());
@@ -165,7 +165,7 @@ export const picking = {
       message.textContent = 'a chunk is damaged';
     });
     await downloaded(page, () => saves(page));
-    await waitForStatus(page, 'handed to the browser');
+    await waitForStatus(page, 'download started');
     await expectMessage(page, 'a chunk is damaged');
   },
   async 'a world with the name of an edits file is a world'(page) {

@@ -8,7 +8,7 @@ import { ballFile } from './vox.mjs';
 /// Saves the edits as a download and returns its path.
 async function save(page, how = () => page.keyboard.press('Control+KeyS')) {
   const file = await downloaded(page, how);
-  await waitForStatus(page, `handed to the browser as ${basename(file)}`);
+  await waitForStatus(page, `downloading as ${basename(file)}`);
   check(!await needsConfirmation(page), 'confirmation for saved edits');
   return file;
 }

@@ -162,7 +162,7 @@ impl Session {
                 refused.into_iter().for_each(|words| self.say(words));
             }
             Action::FaceMask if self.is_model() => {
-                self.say("polygon models have no back faces to mask");
+                self.say("masking back faces is not available for polygon models");
             }
             Action::Cull => self.switch_cull()?,
             Action::Occlusion => self.switch_occlusion(),

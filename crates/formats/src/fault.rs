@@ -4,7 +4,7 @@ use crate::error::SourceError;
 use crate::format::Format;
 
 /// Advice for a file that ends too early or is inconsistent.
-pub(crate) const GET_AGAIN: &str = "the file is cut off or damaged: get it again";
+pub(crate) const GET_AGAIN: &str = "the file is incomplete or damaged: copy or download it again";
 /// Advice for a scene that exceeds a limit.
 pub(crate) const SPLIT: &str = "split the scene into several files";
 

@@ -160,6 +160,8 @@ impl VoxFile {
 
 /// Advice for a file with invalid content.
 const SAVE_AGAIN: &str = "the file is damaged: save it again with the program that made it";
+/// Advice for a file of another kind.
+const NOT_VOX: &str = "check that this is a MagicaVoxel file, not another file with its name";
 
 /// A problem with a node of the scene.
 fn node_fault(id: u32, problem: impl Into<String>) -> Fault {

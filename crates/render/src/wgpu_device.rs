@@ -28,7 +28,6 @@ pub use adapter::Api;
 pub use geometry::WgpuGeometry;
 pub use lent::DrawTarget;
 
-use drystone_pool::Access;
 use drystone_wgpu::{
     GpuError,
     parts::{FrameCounter, Transfers},
@@ -100,9 +99,11 @@ impl Output for WgpuDevice {
     fn describe(&self) -> String {
         let info = self.opened.gpu.device.adapter_info();
         let calls = if self.indirect { "" } else { ", one call per command" };
-        // Browsers hide the name.
-        let name = if info.name.is_empty() { "unnamed adapter" } else { &info.name };
-        format!("wgpu: {name} ({}, {}{calls})", info.backend, Access::Staged.name())
+        match info.name.as_str() {
+            // Browsers hide the name.
+            "" => format!("wgpu: {}{calls}", info.backend),
+            name => format!("wgpu: {name} ({}{calls})", info.backend),
+        }
     }
 
     fn info(&self) -> DeviceInfo {

@@ -146,7 +146,7 @@ fn open_format(
         (Format::Model, _) => return None,
         _ => Err(unreadable(input).unwrap_or_else(|| SourceError::Unsupported {
             path: input.path().into(),
-            found: "of no format that this build reads".into(),
+            found: "not in a format that this program reads".into(),
         })),
     })
 }

@@ -67,7 +67,7 @@ impl Page {
     /// not report whether it saved them.
     pub fn handed_over(&mut self) {
         self.file.advance();
-        let result = format!("handed to the browser as {}", self.file.name());
+        let result = format!("downloading as {}", self.file.name());
         self.record_save(false, &result);
     }
 
@@ -84,7 +84,7 @@ impl Page {
         (self.progress.saved_count, self.progress.is_confirmed) =
             (self.progress.count, is_confirmed);
         let message = match self.progress.error_text.take() {
-            Some(error_text) => format!("{error_text}; the rest: {result}"),
+            Some(error_text) => format!("{error_text}; all other edits: {result}"),
             None => result.into(),
         };
         self.session.set_message(message);
@@ -118,7 +118,7 @@ impl Page {
             (_, true) => "not saved (Ctrl+S) | ".into(),
             (_, false) if self.progress.saved_count == 0 => String::new(),
             (_, false) if self.progress.is_confirmed => "saved | ".into(),
-            (_, false) => "handed to the browser | ".into(),
+            (_, false) => "download started | ".into(),
         }
     }
 }

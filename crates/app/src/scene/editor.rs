@@ -72,17 +72,18 @@ impl Edited {
             Self::Voxels(1) => format!("1 voxel {done}"),
             Self::Voxels(count) => format!("{count} voxels {done}"),
             Self::Picked(_) => "picked".into(),
-            Self::OutOfReach => "no voxel here".into(),
-            Self::TooFar => "too far: fly nearer".into(),
+            Self::OutOfReach => "nothing to edit under the pointer".into(),
+            Self::TooFar => "too far away to edit; move closer".into(),
             Self::Nothing if step == EditStep::Edit => {
-                "nothing changed: the same material, or outside the world".into()
+                "nothing changed: the voxels have this material already, or lie outside the world"
+                    .into()
             }
             Self::Nothing => match step {
                 EditStep::Redo => "nothing to redo".into(),
                 EditStep::Edit | EditStep::Undo => "nothing to undo".into(),
             },
             Self::Begun => "editing …".into(),
-            Self::Busy => "editing …: too many edits are waiting".into(),
+            Self::Busy => "too many edits are waiting; try again in a moment".into(),
         }
     }
 }

@@ -218,7 +218,7 @@ impl Session {
     /// Begins to measure what the switches cost; the rounds follow.
     pub(super) fn measure_costs(&mut self) {
         if !self.is_settled() {
-            return self.say("measuring has to wait until all meshes are shown");
+            return self.say("some meshes are not shown yet; measure again in a moment");
         }
         let (view, samples) = (*self.camera.view(), self.camera.samples());
         let Some(stage) = &mut self.stage else { return };
@@ -251,7 +251,7 @@ impl Session {
         };
         if !is_settled {
             self.measurement.trial = None;
-            self.say("not measured: the scene is being changed");
+            self.say("not measured, because the scene is changing; measure again afterwards");
             return Ok(false);
         }
         trial.is_open = true;

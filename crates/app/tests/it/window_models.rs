@@ -45,7 +45,7 @@ fn is_shown(test: &str, backend: &str, cells: u32) {
     focus(&screen, &window);
     for (letter, words) in [
         ("t", "no levels of detail to tint"),
-        ("m", "no back faces to mask"),
+        ("m", "masking back faces is not available"),
         ("l", "no levels of detail"),
         ("f", "walking needs a voxel world"),
     ] {

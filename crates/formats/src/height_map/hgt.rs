@@ -15,7 +15,7 @@ pub(super) const METRES_PER_DEGREE: [f64; 2] = [111_320.0, 111_132.0];
 pub(super) fn decode(bytes: &[u8], name: &str) -> Result<Decoded, Fault> {
     let Some([width, height]) = SIZES.into_iter().find(|[w, h]| w * h * 2 == bytes.len()) else {
         let problem = format!(
-            "{} bytes, which is no tile of 1201 x 1201, 3601 x 3601 or 1801 x 3601 samples",
+            "{} bytes, not the size of a tile: 1201 x 1201, 3601 x 3601 or 1801 x 3601 samples",
             bytes.len()
         );
         return Err(Fault::new("file", problem, GET_AGAIN));

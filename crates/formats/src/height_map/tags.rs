@@ -59,7 +59,7 @@ mod tests {
         let fault = check(&tag([0, 0, 0, 7])).unwrap_err();
         assert_eq!(
             fault.in_file(crate::format::Format::HeightMap, "a.tif").to_string(),
-            "a.tif: tag 273: claims 7 values in 26 bytes; the file is cut off or damaged: get it again"
+            "a.tif: tag 273: claims 7 values in 26 bytes; the file is incomplete or damaged: copy or download it again"
         );
         assert!(check(&tag([255; 4])).is_err());
         let long = b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\x11\x01\x04\0";

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::SAVE_AGAIN;
 use super::packed::{MAX_PACKED_VOLUME, Packed};
+use super::{NOT_VOX, SAVE_AGAIN};
 use crate::fault::{Fault, GET_AGAIN, SPLIT};
 
 /// First bytes of a `.vox` file.
@@ -56,7 +56,7 @@ pub(super) fn outline(bytes: &[u8]) -> Result<Outline, Fault> {
     let at_byte =
         |at: usize, problem: String, advice| Err(Fault::new(format!("byte {at}"), problem, advice));
     if !bytes.starts_with(MAGIC) {
-        return at_byte(0, "not a .vox file: it does not begin with \"VOX \"".into(), SAVE_AGAIN);
+        return at_byte(0, "not a .vox file: it does not begin with \"VOX \"".into(), NOT_VOX);
     }
     let start = MAGIC.len() + 4;
     let main = Head::read(bytes, start.min(bytes.len()), bytes.len())?;
@@ -114,7 +114,7 @@ impl Outline {
 
     fn take_packed(&mut self, head: &Head, content: &[u8]) -> Result<(), Fault> {
         let Some((size, _)) = content.split_at_checked(SIZE_BYTES) else {
-            return Err(head.fault(format!("{} bytes do not hold its size", content.len())));
+            return Err(head.fault(format!("{} bytes are too few for its size", content.len())));
         };
         let size = read_size(head, size)?;
         self.packed_volume += size.map(u64::from).iter().product::<u64>();
@@ -188,7 +188,7 @@ impl Head {
 
     fn numbered(&self, content: &[u8]) -> Result<Numbered, Fault> {
         if content.len() < 4 {
-            return Err(self.fault(format!("{} bytes do not hold its number", content.len())));
+            return Err(self.fault(format!("{} bytes are too few for its number", content.len())));
         }
         Ok(Numbered { id: le_u32(content), range: self.start..self.end() })
     }
@@ -213,7 +213,7 @@ fn check_voxels(head: &Head, content: &[u8], size: Option<[u32; 3]>) -> Result<(
         return Err(head.fault("no SIZE before it".into()));
     };
     if content.len() < 4 {
-        return Err(head.fault(format!("{} bytes do not hold its count", content.len())));
+        return Err(head.fault(format!("{} bytes are too few for its count", content.len())));
     }
     let (count, voxels) = (le_u32(content), &content[4..]);
     if voxels.len() as u64 != 4 * u64::from(count) {

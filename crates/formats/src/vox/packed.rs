@@ -104,7 +104,7 @@ fn inflate_next(
         *input = &input[step.bytes_consumed..];
         // A buffer error is the end of the input.
         if !matches!(step.status, Ok(MZStatus::Ok | MZStatus::StreamEnd) | Err(MZError::Buf)) {
-            return Err("they are no zlib stream");
+            return Err("they are not a zlib stream");
         }
         match (step.bytes_consumed, step.bytes_written) {
             (0, 0) => return Err("they end too early"),

@@ -180,8 +180,8 @@ fn invalid_tiffs_are_reported() {
     };
     assert_eq!(
         one(8_000),
-        "a.tif: header: claims 8000 x 8000 samples in 3218 bytes; the file is cut off or \
-         damaged: get it again"
+        "a.tif: header: claims 8000 x 8000 samples in 3218 bytes; the file is incomplete \
+         or damaged: copy or download it again"
     );
     let wide = one(u32::MAX - 15);
     assert!(
@@ -244,5 +244,8 @@ fn srtm_tiles_are_read_with_their_voids() {
         assert_eq!(top(&world, 599, 600, -9, 90), Some(10));
     }
     let cut = error(&hgt()[1..], "N47E011.hgt");
-    assert!(cut.starts_with("N47E011.hgt: file: 2884801 bytes, which is no tile of 1201"), "{cut}");
+    assert!(
+        cut.starts_with("N47E011.hgt: file: 2884801 bytes, not the size of a tile: 1201"),
+        "{cut}"
+    );
 }

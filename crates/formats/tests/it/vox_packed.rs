@@ -67,7 +67,7 @@ fn damaged_packed_models_are_reported() {
     let content = &whole[12..];
     let with = |size: [u32; 3], rest: &[u8]| chunk("TDCZ", &[&words(&size), rest].concat());
     for (bad, problem) in [
-        (chunk("TDCZ", &content[..11]), "11 bytes do not hold its size"),
+        (chunk("TDCZ", &content[..11]), "11 bytes are too few for its size"),
         (with([257, 1, 1], &content[12..]), "a model of 257 x 1 x 1 voxels"),
         (with(SIZE, &[]), "its compressed voxels are damaged, 105 voxels are missing"),
         (with(SIZE, b"not zlib"), "its compressed voxels are damaged, 105 voxels are missing"),

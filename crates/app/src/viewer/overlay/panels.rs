@@ -170,7 +170,7 @@ impl Panels {
         if let Some(map) = &self.map {
             Image::new((map.id(), area.size())).paint_at(ui, area);
             ui.label(
-                RichText::new("one colour per mesh; white waiting, grey free").small().weak(),
+                RichText::new("each mesh has a colour; white: waiting, grey: free").small().weak(),
             );
         }
     }

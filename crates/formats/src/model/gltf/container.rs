@@ -2,7 +2,7 @@ use crate::fault::Fault;
 use crate::model::fault::{EXPORT_AGAIN, malformed};
 
 /// Advice for a file that ends too early.
-const GET_AGAIN: &str = "the file is cut off or damaged: get it again";
+const GET_AGAIN: &str = "the file is incomplete or damaged: copy or download it again";
 const MAGIC: &[u8] = b"glTF";
 const VERSION: u32 = 2;
 /// Length of a binary file's head, in bytes.
