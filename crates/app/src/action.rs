@@ -117,6 +117,8 @@ pub enum Action {
     OpenRecent(usize),
     /// Opens the previous file.
     OpenPrevious,
+    /// Shows another frame of an animated file, by a number of frames.
+    StepFrame(i32),
     /// Saves a picture.
     Screenshot,
     /// Copies the camera as options of the program.

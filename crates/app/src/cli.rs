@@ -22,7 +22,7 @@ use clap::{
     parser::ValueSource,
 };
 use drystone::keys::{self, Host};
-use drystone_formats::{Model, ModelOptions, VoxelModel};
+use drystone_formats::{Model, ModelOptions, VoxOptions, VoxelModel};
 use drystone_store::CommitPolicy;
 use drystone_world::{GeneratorConfig, MovingConfig, MovingKind, OpenOptions};
 
@@ -149,6 +149,9 @@ pub(crate) struct SourceOptions {
     /// Polygon models: vertices at most this far apart are merged, in the file's unit
     #[arg(long, value_name = "DISTANCE", value_parser = distance, default_value = "0", requires = "path")]
     pub(crate) merge: f32,
+    /// Animated .vox files: frame, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "path")]
+    pub(crate) frame: u32,
     #[command(flatten)]
     pub(crate) height_map: HeightMapArgs,
 }
@@ -182,6 +185,7 @@ impl SourceOptions {
             chunks: None,
             relief: generated.relief_voxels,
             merge: 0.0,
+            frame: 0,
             height_map: HeightMapArgs::default(),
         }
     }
@@ -189,7 +193,9 @@ impl SourceOptions {
     /// Returns the options for opening the file.
     pub(crate) fn open_options(&self) -> OpenOptions {
         let model = ModelOptions::default().with_merge_tolerance(self.merge);
-        OpenOptions::default().with_height_map(self.height_map.options()).with_model(model)
+        let vox = VoxOptions::default().with_frame(self.frame);
+        let heights = self.height_map.options();
+        OpenOptions::default().with_height_map(heights).with_model(model).with_vox(vox)
     }
 
     /// Returns the scene that changes in every frame; `None` without `--scene`.

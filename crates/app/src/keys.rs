@@ -192,6 +192,11 @@ const TABLE: &[KeyRow] = &[
     ),
     KeyRow::window("P", "open the previous file", &[("KeyP", Action::OpenPrevious)]),
     KeyRow::window(
+        "PgUp PgDn",
+        "previous or next frame of an animated .vox file",
+        &[("PageUp", Action::StepFrame(-1)), ("PageDown", Action::StepFrame(1))],
+    ),
+    KeyRow::window(
         "F12",
         "save a picture without panels as drystone-N.png in the current folder",
         &[("F12", Action::Screenshot)],

@@ -255,6 +255,8 @@ impl<'a> InfoReport<'a> {
                 .collect();
             report["vox"] = json!({
                 "version": vox.version,
+                "frames": vox.frame_count,
+                "frame": vox.frame,
                 "models": vox.model_count,
                 "instances": vox.instance_count,
                 "hidden": vox.hidden_count,
@@ -280,6 +282,10 @@ impl fmt::Display for InfoReport<'_> {
         writeln!(f, "  storage   {each} bytes per chunk: {}", plain(&storages.join(", ")))?;
         if let Some(vox) = self.vox {
             let (models, instances) = (vox.model_count, vox.instance_count);
+            if vox.frame_count > 1 {
+                let last = vox.frame_count - 1;
+                writeln!(f, "  frames    {}, 0 to {last}; this is {}", vox.frame_count, vox.frame)?;
+            }
             writeln!(
                 f,
                 "  models    {models} in {instances} instances, {} hidden",

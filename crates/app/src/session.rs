@@ -93,12 +93,13 @@ impl Session {
         }
     }
 
-    /// Shows other content. The brush keeps form and size.
-    pub fn replace(&mut self, content: Content, options: &SessionOptions) {
-        let (brush, changes) = (self.editing.editor.brush, self.editing.changes);
-        *self = Self::new(content, options);
+    /// Shows other content, and returns the session before. The brush keeps form and size.
+    pub fn replace(&mut self, content: Content, options: &SessionOptions) -> Self {
+        let before = std::mem::replace(self, Self::new(content, options));
+        let brush = before.editing.editor.brush;
         self.editing.editor.brush = Brush { material: Brush::default().material, ..brush };
-        self.editing.changes = changes + 1;
+        self.editing.changes = before.editing.changes + 1;
+        before
     }
 
     /// Creates a renderer on a device, for the content that waits for one.

@@ -5,7 +5,7 @@ mod unnamed;
 use std::{fs::OpenOptions, path::Path};
 
 use drystone::{Content, Progress};
-use drystone_formats::{Model, ModelWarning, Source};
+use drystone_formats::{Format, Input, Model, ModelWarning, Source};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
 };
@@ -23,6 +23,11 @@ pub(crate) use unnamed::save_in_new_file;
 /// Opens the source that the options name; generates a world if they name none.
 pub(crate) fn open(options: &SourceOptions) -> Result<Opened, AppError> {
     if let Some(path) = &options.path {
+        let is_other = |format| format != Format::MagicaVoxel;
+        if options.frame > 0 && Format::of(Input::Path(path)).is_some_and(is_other) {
+            let problem = "only .vox files have frames; leave out --frame".into();
+            return Err(AppError::File { path: path.clone(), problem });
+        }
         return Ok(drystone_world::open(path, &options.open_options())?);
     }
     if let Some(config) = options.moving() {

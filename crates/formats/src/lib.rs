@@ -63,6 +63,6 @@ pub use source::{
     EditDestination, EditStore, MAX_LOADED_CHUNKS, Motion, Saving, SeparateEdits, Source, WorldFile,
 };
 #[cfg(feature = "vox")]
-pub use vox::{VoxFile, VoxLayer, VoxSummary};
+pub use vox::{VoxFile, VoxLayer, VoxOptions, VoxSummary};
 #[cfg(feature = "model")]
 pub use voxelize::VoxelModel;

@@ -35,14 +35,17 @@ use placement::Placements;
 /// * **Axes.** Z is up in MagicaVoxel. Its voxel (x, y, z) becomes (x, z, −y − 1) here. This is a
 ///   rotation, so nothing is mirrored.
 /// * **Scene.** Transforms, groups and shapes, from node 0 down. A model rotates about the corner
-///   at ⌊size / 2⌋, by any of the 48 rotations and reflections. Only the first frame of an
-///   animation is used.
+///   at ⌊size / 2⌋, by any of the 48 rotations and reflections.
+/// * **Frames.** One frame of an animation is read: frame 0, or [`VoxOptions::frame`]. Transforms and
+///   shapes have keys (`_f`). The last key at or before the frame is used, without interpolation.
+///   Nodes marked `_loop` repeat their keys. The models of an old file without a scene but with a
+///   PACK chunk are the frames.
 /// * **Hidden.** Nodes marked `_hidden` or on a hidden layer are skipped, with everything below
 ///   them. Layer −1 and layers without a description are visible.
 /// * **Teardown.** Supports the packed models of the game Teardown and its tools (chunks named
 ///   TDCZ).
-/// * **No scene** (old files): the models are placed along X in file order, one voxel apart. The
-///   lowest corner of the first is at the origin.
+/// * **No scene and no PACK chunk**: the models are placed along X in file order, one voxel apart.
+///   The lowest corner of the first is at the origin.
 /// * **Overlaps.** If two voxels are at one position, the later one is used: later in the model,
 ///   later in the scene.
 /// * **Colours.** The file's palette, or MagicaVoxel's default. An opacity below 255 is
@@ -66,17 +69,45 @@ pub struct VoxFile {
     placements: Placements,
 }
 
+/// Options for reading a `.vox` file.
+///
+/// # Examples
+/// ```
+/// use drystone_formats::VoxOptions;
+///
+/// assert_eq!(VoxOptions::default().with_frame(3).frame, 3);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VoxOptions {
+    /// Frame of an animation, counted from 0. Default: 0.
+    pub frame: u32,
+}
+
+impl VoxOptions {
+    /// Replaces [`frame`](Self::frame).
+    #[must_use]
+    pub const fn with_frame(mut self, frame: u32) -> Self {
+        self.frame = frame;
+        self
+    }
+}
+
 /// Metadata of a `.vox` file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VoxSummary {
     /// Version in the file's header: 150, or 200 for newer files.
     pub version: u32,
+    /// Number of frames, at least 1.
+    pub frame_count: u32,
+    /// Frame that was read, counted from 0.
+    pub frame: u32,
     /// Number of models in the file, including hidden ones.
     pub model_count: usize,
-    /// Number of visible instances of models.
+    /// Number of visible instances of models in the frame.
     pub instance_count: usize,
-    /// Number of hidden instances of models.
+    /// Number of hidden instances of models in the frame.
     pub hidden_count: usize,
     /// Names of visible nodes, without duplicates, in scene order.
     pub names: Vec<String>,
@@ -105,17 +136,25 @@ impl VoxFile {
         head.starts_with(outline::MAGIC)
     }
 
-    /// Opens and reads a file.
+    /// Opens and reads a file, with the default options.
     ///
     /// # Errors
     /// A file that cannot be read, is no `.vox` file, is too large or damaged. The message names
     /// the file, the location in it if known, and what to do.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
-        let bytes = read_file(path, outline::MAGIC, "a .vox file", Self::MAX_FILE_BYTES, SPLIT)?;
-        Self::parse(&bytes, &path.display().to_string())
+        Self::open_with(path, &VoxOptions::default())
     }
 
-    /// Parses the bytes of a file. `name` is used in messages.
+    /// Opens and reads a file.
+    ///
+    /// # Errors
+    /// See [`open`](Self::open). Also a frame that the file does not have.
+    pub fn open_with(path: &Path, options: &VoxOptions) -> Result<Self, SourceError> {
+        let bytes = read_file(path, outline::MAGIC, "a .vox file", Self::MAX_FILE_BYTES, SPLIT)?;
+        Self::parse_with(&bytes, &path.display().to_string(), options)
+    }
+
+    /// Parses the bytes of a file, with the default options. `name` is used in messages.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -126,29 +165,48 @@ impl VoxFile {
     /// assert!(error.is_err_and(|e| e.to_string().starts_with("cut.vox: byte 8: ")));
     /// ```
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self, SourceError> {
-        Self::build(bytes, name).map_err(|fault| fault.in_file(Format::MagicaVoxel, name))
+        Self::parse_with(bytes, name, &VoxOptions::default())
     }
 
-    fn build(bytes: &[u8], name: &str) -> Result<Self, Fault> {
+    /// Parses the bytes of a file. `name` is used in messages.
+    ///
+    /// # Errors
+    /// See [`open_with`](Self::open_with).
+    pub fn parse_with(bytes: &[u8], name: &str, options: &VoxOptions) -> Result<Self, SourceError> {
+        let file = Self::build(bytes, name, options.frame);
+        file.map_err(|fault| fault.in_file(Format::MagicaVoxel, name))
+    }
+
+    fn build(bytes: &[u8], name: &str, frame: u32) -> Result<Self, Fault> {
         let outline = outline::outline(bytes)?;
         let data = decode::decode(bytes, &outline)?;
         let mut summary = VoxSummary {
             version: data.version,
+            frame_count: 1,
+            frame,
             model_count: data.models.len(),
             layers: scene::layers(&data.layers, &outline),
             ..VoxSummary::default()
         };
-        let instances = if data.scenes.is_empty() {
-            placement::side_by_side(&data.models)
-        } else {
+        let instances = if !data.scenes.is_empty() {
             scene::instances(&data, &outline, &mut summary)?
+        } else if outline.is_animation {
+            summary.frame_count = u32::try_from(data.models.len()).unwrap_or(u32::MAX);
+            expect_frame(&summary)?;
+            placement::alone(frame as usize, &data.models)
+        } else {
+            expect_frame(&summary)?;
+            placement::side_by_side(&data.models)
         };
         summary.instance_count = instances.len();
         let (palette, materials) = (data.palette, data.materials);
         let models: Vec<Model> = data.models.into_iter().map(Model::new).collect();
         let placements = Placements::new(instances, &models)?;
         let colors = Colors::new(&palette, &materials, &placements.used_colors(&models));
-        let identity = identity::of_bytes("MagicaVoxel file", name, bytes);
+        let mut identity = identity::of_bytes("MagicaVoxel file", name, bytes);
+        if frame > 0 {
+            identity += &format!(", frame {frame}");
+        }
         Ok(Self { name: name.into(), identity, summary, colors, models, placements })
     }
 
@@ -162,6 +220,17 @@ impl VoxFile {
 const SAVE_AGAIN: &str = "the file is damaged: save it again with the program that made it";
 /// Advice for a file of another kind.
 const NOT_VOX: &str = "check that this is a MagicaVoxel file, not another file with its name";
+
+/// Returns an error if the file does not have the requested frame.
+fn expect_frame(summary: &VoxSummary) -> Result<(), Fault> {
+    let VoxSummary { frame, frame_count, .. } = *summary;
+    let problem = match frame_count {
+        _ if frame < frame_count => return Ok(()),
+        1 => "the file is not animated: it has only frame 0".into(),
+        count => format!("the file has {count} frames, 0 to {}", count - 1),
+    };
+    Err(Fault::new(format_args!("frame {frame}"), problem, "choose a frame that it has"))
+}
 
 /// A problem with a node of the scene.
 fn node_fault(id: u32, problem: impl Into<String>) -> Fault {

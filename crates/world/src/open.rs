@@ -3,12 +3,12 @@ use std::fs;
 
 #[cfg(feature = "minecraft")]
 use drystone_formats::MinecraftWorld;
-#[cfg(feature = "vox")]
-use drystone_formats::VoxFile;
 use drystone_formats::{
     Format, HeightMap, HeightMapOptions, Input, MemoryFile, Model, ModelOptions, QbFile, Source,
     SourceError,
 };
+#[cfg(feature = "vox")]
+use drystone_formats::{VoxFile, VoxOptions};
 use drystone_store::{StoreOptions, StoredWorld};
 
 #[cfg(all(test, feature = "vox"))]
@@ -22,6 +22,9 @@ pub struct OpenOptions {
     pub height_map: HeightMapOptions,
     /// Limits and merging of polygon models.
     pub model: ModelOptions,
+    /// Frame of animated `.vox` files.
+    #[cfg(feature = "vox")]
+    pub vox: VoxOptions,
 }
 
 impl OpenOptions {
@@ -36,6 +39,14 @@ impl OpenOptions {
     #[must_use]
     pub fn with_model(mut self, model: ModelOptions) -> Self {
         self.model = model;
+        self
+    }
+
+    /// Replaces [`vox`](Self::vox).
+    #[cfg(feature = "vox")]
+    #[must_use]
+    pub const fn with_vox(mut self, vox: VoxOptions) -> Self {
+        self.vox = vox;
         self
     }
 }
@@ -119,10 +130,12 @@ fn open_format(
     let heights = &options.height_map;
     Some(match (format, input) {
         #[cfg(feature = "vox")]
-        (Format::MagicaVoxel, Input::Path(path)) => VoxFile::open(path).map(boxed),
+        (Format::MagicaVoxel, Input::Path(path)) => {
+            VoxFile::open_with(path, &options.vox).map(boxed)
+        }
         #[cfg(feature = "vox")]
         (Format::MagicaVoxel, Input::Bytes { bytes, name }) => {
-            VoxFile::parse(bytes, name).map(boxed)
+            VoxFile::parse_with(bytes, name, &options.vox).map(boxed)
         }
         (Format::Qubicle, Input::Path(path)) => QbFile::open(path).map(boxed),
         (Format::Qubicle, Input::Bytes { bytes, name }) => QbFile::parse(bytes, name).map(boxed),

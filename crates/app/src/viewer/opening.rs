@@ -1,12 +1,14 @@
 //! Opening of files in the viewer.
 
 use std::{
+    any::Any,
     fs, mem,
     path::{Path, PathBuf},
 };
 
 use drystone::{Content, Haze, SessionOptions, keys::Host, scene::RendererKind};
-use drystone_store::StoredWorld;
+use drystone_formats::VoxFile;
+use drystone_store::{EditedSource, StoredWorld};
 use winit::event_loop::ActiveEventLoop;
 
 use super::{
@@ -79,6 +81,11 @@ pub(super) fn session_options(options: &SceneOptions) -> SessionOptions {
     }
 }
 
+/// Whether the options are those of another frame of the same file.
+fn is_frame(options: &SceneOptions, shown: &SceneOptions) -> bool {
+    options.source.path == shown.source.path && options.source.frame != shown.source.frame
+}
+
 impl Viewer {
     /// Creates a viewer of the first file; empty until that is read.
     pub(super) fn begin(
@@ -138,6 +145,30 @@ impl Viewer {
         }
     }
 
+    /// Starts a thread that reads another frame of the file; it is shown from the same camera. The
+    /// last frame is before the first one.
+    pub(super) fn step_frame(&mut self, by: i32) {
+        let count = self.session.stage().and_then(|stage| stage.data()).map_or(1, |data| {
+            let source: &dyn Any = data.source();
+            let below: &dyn Any =
+                source.downcast_ref::<EditedSource>().map_or(source, |it| it.source());
+            below.downcast_ref::<VoxFile>().map_or(1, |vox| vox.summary().frame_count)
+        });
+        if count < 2 {
+            return self.session.say("only animated .vox files have frames");
+        }
+        if self.session.saver().edits_file().is_some() || self.options.edits.edits.is_some() {
+            return self.session.say("this frame has edits; open another one with --frame N");
+        }
+        if self.reader.loading().is_some() || !self.may_leave() {
+            return;
+        }
+        let frame = i64::from(self.options.source.frame) + i64::from(by);
+        let mut options = self.current_options();
+        options.source.frame = frame.rem_euclid(i64::from(count)) as u32;
+        self.reader.start(options, self.settings());
+    }
+
     /// Starts a thread that reads a file; it is shown when complete.
     pub(super) fn read(&mut self, path: PathBuf) {
         self.screen.redraw();
@@ -192,7 +223,11 @@ impl Viewer {
         }
         self.status = Status::new(content.name());
         // The old device is closed first: a window has one device at a time.
-        self.session.replace(content, &session_options(&options));
+        let before = self.session.replace(content, &session_options(&options));
+        if is_frame(&options, &self.options) {
+            self.session.look_from(&before);
+        }
+        drop(before);
         (self.options, self.saving) = (options, Saving::new());
         self.end_editing();
         self.note_source();

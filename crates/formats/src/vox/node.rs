@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dot_vox::{Dict, Frame, SceneNode, ShapeModel};
+use dot_vox::{Dict, Frame, SceneNode};
 use drystone_memory::Scope;
 
 use super::node_fault;
@@ -13,13 +13,15 @@ use crate::fault::Fault;
 /// A transform, group or shape.
 pub(super) struct Node<'a> {
     pub(super) id: u32,
-    /// Transform from the space of its children to that of its parent.
+    /// Transform from the space of its children to that of its parent, in the frame.
     pub(super) transform: Transform,
     pub(super) layer: Option<u32>,
     pub(super) hidden: bool,
     pub(super) name: Option<&'a str>,
-    /// Model of a shape.
+    /// Model of a shape in the frame.
     pub(super) model: Option<usize>,
+    /// Number of the last frame that has a key.
+    last_frame: u32,
     /// Range in [`Nodes::children`].
     children: Range<usize>,
 }
@@ -41,6 +43,11 @@ impl<'a> Nodes<'_, 'a> {
     pub(super) fn child_count(&self) -> usize {
         self.children.len()
     }
+
+    /// Number of frames up to the last one that has a key; at least 1.
+    pub(super) fn frame_count(&self) -> u32 {
+        1 + self.nodes.iter().map(|node| node.last_frame).max().unwrap_or(0)
+    }
 }
 
 /// Number of bytes that [`nodes`] allocates in its scope.
@@ -54,7 +61,7 @@ pub(super) fn child_count(scene: &[SceneNode]) -> usize {
     scene.iter().map(|node| below(node).len()).sum()
 }
 
-/// Reads all nodes of a file. dot_vox takes a node's index in the file as its number. That is
+/// Reads all nodes of a file, as they are in `frame`. dot_vox takes a node's index in the file as its number. That is
 /// correct only for MagicaVoxel's own files, so the numbers are read from the chunks.
 ///
 /// # Errors
@@ -62,7 +69,7 @@ pub(super) fn child_count(scene: &[SceneNode]) -> usize {
 pub(super) fn nodes<'s, 'a>(
     scene: &'a [SceneNode],
     chunks: &[Numbered],
-    model_count: usize,
+    (model_count, frame): (usize, u32),
     scope: &Scope<'s, 'a>,
 ) -> Result<Nodes<'s, 'a>, Fault> {
     let indices = indices(chunks, scope)?;
@@ -71,7 +78,7 @@ pub(super) fn nodes<'s, 'a>(
     let nodes = scope.alloc_slice_with(scene.len().min(chunks.len()), |index| {
         let (node, id) = (&scene[index], chunks[index].id);
         let mut read = Node::empty(id);
-        if let Err(problem) = read.read(node, model_count) {
+        if let Err(problem) = read.read(node, model_count, frame) {
             fault.get_or_insert(problem);
         }
         let first = child_count;
@@ -123,66 +130,115 @@ impl<'a> Node<'a> {
             hidden: false,
             name: None,
             model: None,
+            last_frame: 0,
             children: 0..0,
         }
     }
 
-    /// Reads all attributes of `node` except its children.
-    fn read(&mut self, node: &'a SceneNode, model_count: usize) -> Result<(), Fault> {
+    /// Reads all attributes of `node` in `frame`, except its children.
+    fn read(&mut self, node: &'a SceneNode, model_count: usize, frame: u32) -> Result<(), Fault> {
         let (SceneNode::Transform { attributes, .. }
         | SceneNode::Group { attributes, .. }
         | SceneNode::Shape { attributes, .. }) = node;
-        self.hidden = is_hidden(attributes);
+        self.hidden = is_marked(attributes, "_hidden");
         self.name = attributes.get("_name").map(String::as_str).filter(|name| !name.is_empty());
+        let time = Time { frame, is_loop: is_marked(attributes, "_loop"), node: self.id };
         match node {
             SceneNode::Transform { frames, layer_id, .. } => {
-                self.transform = first_frame(frames, self.id)?;
-                self.layer = Some(*layer_id);
+                let (key, last_frame) = time.key(frames, |key| &key.attributes)?;
+                if let Some(key) = key {
+                    self.transform = transform(key, self.id)?;
+                }
+                (self.layer, self.last_frame) = (Some(*layer_id), last_frame);
             }
             SceneNode::Group { .. } => {}
             SceneNode::Shape { models, .. } => {
-                self.model = first_model(models, self.id, model_count)?;
+                let (key, last_frame) = time.key(models, |key| &key.attributes)?;
+                let model = key.map(|key| key.model_id as usize);
+                if let Some(model) = model.filter(|&model| model >= model_count) {
+                    let problem = format!("it shows model {model}, but the file has {model_count}");
+                    return Err(node_fault(self.id, problem));
+                }
+                (self.model, self.last_frame) = (model, last_frame);
             }
         }
         Ok(())
     }
 }
 
-pub(super) fn is_hidden(attributes: &Dict) -> bool {
-    attributes.get("_hidden").is_some_and(|value| value == "1")
+/// A frame, for a node that is animated by keys.
+#[derive(Clone, Copy)]
+struct Time {
+    frame: u32,
+    /// Whether the keys repeat after the last one.
+    is_loop: bool,
+    /// Number of the node.
+    node: u32,
 }
 
-/// The model of a shape. For an animated shape, the model of the first frame.
-fn first_model(models: &[ShapeModel], id: u32, count: usize) -> Result<Option<usize>, Fault> {
-    let first = models.iter().min_by_key(|model| model.frame_index().unwrap_or(0));
-    match first.map(|model| model.model_id as usize) {
-        Some(model) if model >= count => {
-            Err(node_fault(id, format!("it shows model {model}, but the file has {count}")))
+impl Time {
+    /// Returns the last key at or before the frame, else the first one, and the number of the last
+    /// frame that has a key. Of two keys with one number, the first one counts.
+    fn key<'k, T>(
+        self,
+        keys: &'k [T],
+        attributes: impl Fn(&T) -> &Dict,
+    ) -> Result<(Option<&'k T>, u32), Fault> {
+        let number = |key: &T| frame_number(attributes(key), self.node);
+        let (mut first, mut last) = (u32::MAX, 0);
+        for key in keys {
+            let number = number(key)?;
+            (first, last) = (first.min(number), last.max(number));
         }
-        model => Ok(model),
+        let mut frame = self.frame.max(first);
+        if self.is_loop && frame > last {
+            frame = first + (frame - first) % (last - first + 1);
+        }
+        let mut found: Option<(u32, &T)> = None;
+        for key in keys {
+            let number = number(key)?;
+            if number <= frame && found.is_none_or(|(found, _)| number > found) {
+                found = Some((number, key));
+            }
+        }
+        Ok((found.map(|(_, key)| key), last))
     }
 }
 
-/// Rotation and translation of a transform's first frame; identity without frames.
-fn first_frame(frames: &[Frame], id: u32) -> Result<Transform, Fault> {
+/// Returns the frame of a key. A key without a number is at frame 0.
+fn frame_number(key: &Dict, node: u32) -> Result<u32, Fault> {
+    /// Largest number of a frame. At 30 frames a second, this is over half an hour.
+    const MAX_FRAME: u32 = 65_535;
+    let Some(text) = key.get("_f") else { return Ok(0) };
+    let number = text.trim().parse().ok().filter(|number| *number <= MAX_FRAME);
+    let not = format!("not a number from 0 to {MAX_FRAME}");
+    number.ok_or_else(|| bad(node, "frame", text, &not))
+}
+
+/// Whether an attribute is 1.
+pub(super) fn is_marked(attributes: &Dict, name: &str) -> bool {
+    attributes.get(name).is_some_and(|value| value == "1")
+}
+
+/// Rotation and translation of a key.
+fn transform(key: &Frame, node: u32) -> Result<Transform, Fault> {
     let mut transform = Transform::shift([0; 3]);
-    let Some(frame) = frames.iter().min_by_key(|frame| frame.frame_index().unwrap_or(0)) else {
-        return Ok(transform);
-    };
-    let bad = |what: &str, text: &str, not: &str| {
-        let shown: String = text.chars().take(40).collect();
-        node_fault(id, format!("its {what} {shown:?} is {not}"))
-    };
-    if let Some(text) = frame.attributes.get("_r") {
+    if let Some(text) = key.attributes.get("_r") {
         let rotation = text.trim().parse().ok().and_then(Transform::from_byte);
-        transform = rotation.ok_or_else(|| bad("rotation", text, "not one of the 48"))?;
+        transform = rotation.ok_or_else(|| bad(node, "rotation", text, "not one of the 48"))?;
     }
-    if let Some(text) = frame.attributes.get("_t") {
+    if let Some(text) = key.attributes.get("_t") {
         let numbers: Result<Vec<i32>, _> = text.split_whitespace().map(str::parse).collect();
         let Ok(&[x, y, z]) = numbers.as_deref() else {
-            return Err(bad("translation", text, "not three whole numbers"));
+            return Err(bad(node, "translation", text, "not three whole numbers"));
         };
         transform = transform.then(Transform::shift([x, y, z].map(i64::from)));
     }
     Ok(transform)
+}
+
+/// A problem with the text of a node's attribute.
+fn bad(node: u32, what: &str, text: &str, not: &str) -> Fault {
+    let shown: String = text.chars().take(40).collect();
+    node_fault(node, format!("its {what} {shown:?} is {not}"))
 }

@@ -37,6 +37,8 @@ pub(super) struct Numbered {
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) model_count: usize,
+    /// Whether the models are frames, if there is no scene: there is a PACK chunk.
+    pub(super) is_animation: bool,
     /// Packed models, in file order.
     pub(super) packed: Vec<Packed>,
     pub(super) nodes: Vec<Numbered>,
@@ -88,6 +90,7 @@ impl Outline {
         let content = &bytes[head.content.clone()];
         self.scene_bytes += HEAD_BYTES;
         match &head.id {
+            b"PACK" => self.is_animation = true,
             b"SIZE" => self.size = Some(read_size(head, content)?),
             b"XYZI" => {
                 check_voxels(head, content, self.size)?;

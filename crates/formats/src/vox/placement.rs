@@ -48,6 +48,14 @@ pub(super) fn side_by_side(models: &[dot_vox::Model]) -> Vec<Instance> {
     models.iter().enumerate().map(&mut instance).collect()
 }
 
+/// The instance of one model of a file without a scene: its lowest corner is at the origin.
+pub(super) fn alone(index: usize, models: &[dot_vox::Model]) -> Vec<Instance> {
+    let model = models.get(index).map(std::slice::from_ref).unwrap_or_default();
+    let mut instances = side_by_side(model);
+    instances.iter_mut().for_each(|instance| instance.model = index);
+    instances
+}
+
 impl Placements {
     pub(super) fn new(instances: Vec<Instance>, models: &[Model]) -> Result<Self, Fault> {
         let placed: u64 = instances.iter().map(|i| models[i.model].voxel_count()).sum();

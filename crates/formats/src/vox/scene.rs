@@ -16,12 +16,12 @@ use std::collections::HashSet;
 use dot_vox::{DotVoxData, SceneNode};
 use drystone_memory::{Error, Region, Scope, ScopeStack};
 
-use super::node::{Node, Nodes, child_count, is_hidden, nodes, nodes_bytes};
-use super::node_fault;
+use super::node::{Node, Nodes, child_count, is_marked, nodes, nodes_bytes};
 use super::outline::{Numbered, Outline};
 use super::placement::Instance;
 use super::transform::Transform;
 use super::{VoxLayer, VoxSummary};
+use super::{expect_frame, node_fault};
 use crate::fault::Fault;
 
 /// Maximum number of visited nodes, counted once per instance.
@@ -32,13 +32,13 @@ pub(super) fn layers(layers: &[dot_vox::Layer], outline: &Outline) -> Vec<VoxLay
     let describe = |(layer, chunk): (&dot_vox::Layer, &Numbered)| VoxLayer {
         id: chunk.id,
         name: layer.name().filter(|name| !name.is_empty()),
-        hidden: is_hidden(&layer.attributes),
+        hidden: is_marked(&layer.attributes, "_hidden"),
     };
     layers.iter().zip(&outline.layers).map(describe).collect()
 }
 
-/// All visible instances, in scene order. Adds hidden counts and names to `summary`, which must
-/// contain the layers.
+/// All visible instances in the frame of `summary`, in scene order. Adds hidden counts, names and the
+/// number of frames to `summary`, which must contain the layers.
 pub(super) fn instances(
     data: &DotVoxData,
     outline: &Outline,
@@ -46,7 +46,10 @@ pub(super) fn instances(
 ) -> Result<Vec<Instance>, Fault> {
     let region = Region::heap(tables_bytes(&data.scenes, summary.layers.len()))?;
     ScopeStack::new(region).scope(|scope| {
-        let nodes = nodes(&data.scenes, &outline.nodes, data.models.len(), scope)?;
+        let found = (data.models.len(), summary.frame);
+        let nodes = nodes(&data.scenes, &outline.nodes, found, scope)?;
+        summary.frame_count = nodes.frame_count();
+        expect_frame(summary)?;
         hide_layers(nodes.nodes, &summary.layers, scope)?;
         // The root has number 0 in files of MagicaVoxel. Other programs at least write it first.
         let root = nodes.nodes.iter().position(|node| node.id == 0).unwrap_or(0);

@@ -71,6 +71,8 @@ mod real_files;
 #[cfg(feature = "vox")]
 mod vox_bytes;
 #[cfg(feature = "vox")]
+mod vox_frames;
+#[cfg(feature = "vox")]
 mod vox_hostile;
 #[cfg(feature = "vox")]
 mod vox_packed;

@@ -77,23 +77,6 @@ fn children_of_a_hidden_group_are_hidden() {
 }
 
 #[test]
-fn the_first_frame_is_used() {
-    let file = open(&[
-        dot(1),
-        dot(2),
-        transform(
-            0,
-            &[],
-            1,
-            0,
-            &[&[("_f", "9"), ("_t", "5 5 5")], &[("_f", "2"), ("_t", "1 1 1")]],
-        ),
-        shape(1, &[(0, &[("_f", "4")]), (1, &[("_f", "0")])]),
-    ]);
-    assert_eq!(voxels(&file).into_iter().collect::<Vec<_>>(), [(VoxelPos::new(1, 1, -2), 2)]);
-}
-
-#[test]
 fn shapes_without_frames_or_models_are_not_shown() {
     let file = open(&[
         dot(1),
@@ -121,11 +104,8 @@ fn node_numbers_need_no_order() {
 
 #[test]
 fn without_a_scene_models_are_placed_in_a_row() {
-    let file = open(&[
-        chunk("PACK", &words(&[2])),
-        model([2, 3, 4], &[[0, 0, 0, 1], [1, 2, 3, 2]]),
-        model([1, 1, 1], &[[0, 0, 0, 3]]),
-    ]);
+    let file =
+        open(&[model([2, 3, 4], &[[0, 0, 0, 1], [1, 2, 3, 2]]), model([1, 1, 1], &[[0, 0, 0, 3]])]);
     let expected =
         [(VoxelPos::new(0, 0, 2), 1), (VoxelPos::new(1, 3, 0), 2), (VoxelPos::new(3, 0, 0), 3)];
     assert_eq!(voxels(&file).into_iter().collect::<Vec<_>>(), expected);

@@ -7,12 +7,12 @@ use drystone_formats::MinecraftWorld;
 use drystone_formats::QbFile;
 #[cfg(any(feature = "height-map", feature = "minecraft", feature = "qb", feature = "vox"))]
 use drystone_formats::Source;
-#[cfg(feature = "vox")]
-use drystone_formats::VoxFile;
 #[cfg(feature = "height-map")]
 use drystone_formats::{HeightMap, HeightMapOptions};
 #[cfg(feature = "model")]
 use drystone_formats::{Model, ModelOptions, SourceError};
+#[cfg(feature = "vox")]
+use drystone_formats::{VoxFile, VoxOptions};
 #[cfg(feature = "vox")]
 use drystone_voxel::ChunkPos;
 
@@ -209,23 +209,38 @@ pub(crate) fn qb(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads bytes as a `.vox` file and makes some of its chunks. Returns whether the file is valid.
+/// Reads bytes as a `.vox` file, its first and its last frame, and makes some of its chunks. Returns
+/// whether the first frame is valid.
 #[cfg(feature = "vox")]
 pub(crate) fn vox(bytes: &[u8]) -> bool {
-    let file = match VoxFile::parse(bytes, "fuzz.vox") {
+    let Some(frame_count) = vox_frame(bytes, 0) else { return false };
+    if frame_count > 1 {
+        vox_frame(bytes, frame_count - 1);
+    }
+    assert_eq!(vox_frame(bytes, frame_count), None, "there is no such frame");
+    true
+}
+
+/// Reads bytes as a frame of a `.vox` file and makes some of its chunks. Returns the number of
+/// frames, or `None` if the frame is not valid.
+#[cfg(feature = "vox")]
+fn vox_frame(bytes: &[u8], frame: u32) -> Option<u32> {
+    let options = VoxOptions::default().with_frame(frame);
+    let file = match VoxFile::parse_with(bytes, "fuzz.vox", &options) {
         Ok(file) => file,
         Err(error) => {
             let line = error.to_string();
             assert!(line.starts_with("fuzz.vox: ") && !line.contains('\n'), "{line}");
             assert!(line.len() < 600, "{line} of {} bytes", bytes.len());
-            return false;
+            return None;
         }
     };
     let positions = file.chunk_positions();
     assert!(positions.is_sorted_by(|a, b| a < b));
     // A model may be shown very often at the same position.
+    let frame_count = file.summary().frame_count;
     if file.summary().instance_count > 64 {
-        return true;
+        return Some(frame_count);
     }
     let material_count = file.materials().len();
     for &ChunkPos { x, y, z } in positions.iter().take(8).chain(positions.last()) {
@@ -239,5 +254,5 @@ pub(crate) fn vox(bytes: &[u8]) -> bool {
         let is_listed = positions.binary_search(&beside).is_ok();
         assert!(is_listed || file.chunk(beside).unwrap().is_empty());
     }
-    true
+    Some(frame_count)
 }
