@@ -94,8 +94,10 @@ pub(crate) fn mesh_array_unit<V: Voxel>(
         let Some(voxel) = array.get(position.map(|c| c as i32)) else { return };
         let (visibility, key) = (voxel.visibility(), voxel.key());
         let is_visible = match array.beyond(position, face) {
-            (Visibility::Empty, _) => true,
-            (Visibility::Translucent, beyond) => visibility == Visibility::Opaque || key != beyond,
+            (Visibility::Empty | Visibility::CutOut, _) => true,
+            (Visibility::Translucent, beyond) => {
+                visibility != Visibility::Translucent || key != beyond
+            }
             (Visibility::Opaque, _) => false,
         };
         if is_visible && visibility != Visibility::Empty {

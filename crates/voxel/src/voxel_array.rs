@@ -34,14 +34,14 @@ pub trait Voxel: Copy {
     fn visibility(self) -> Visibility;
 
     /// Returns the merge key, which quads carry. Two adjacent faces can become one quad if their
-    /// voxels have equal keys and equal visibility. The key of an empty voxel is ignored.
+    /// voxels have equal keys, and both or neither are translucent. The key of an empty voxel is ignored.
     fn key(self) -> u32;
 }
 
 /// Visibility of a voxel.
 ///
-/// A voxel shows its face towards an empty neighbour and towards a translucent one. Exception: a
-/// translucent voxel shows no face towards a translucent neighbour with the same merge key.
+/// A voxel shows its face towards every neighbour that is not opaque. Exception: a translucent voxel
+/// shows no face towards a translucent neighbour with the same merge key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Visibility {
@@ -52,6 +52,8 @@ pub enum Visibility {
     Translucent = 1,
     /// Drawn, and hides what is behind it.
     Opaque = 2,
+    /// Drawn among opaque voxels with a texture that has holes, which show what is behind it.
+    CutOut = 4,
 }
 
 /// Implements [`Voxel`] for types in which zero is empty and other values are opaque.

@@ -18,7 +18,8 @@ impl GreedyMesher {
     ///
     /// # Cost
     /// That of [`mesh`](Self::mesh), and a few microseconds to read 32³ cells, if the smallest stride is 1. Otherwise cells are read one
-    /// by one. Scratch: in addition, 2 bytes for each cell, or 4 if a key is above 65,535.
+    /// by one. Scratch: in addition, 2 bytes for each cell, or 4 if a key is above 65,535, and 3 words for
+    /// each of (n + 2)² rows if a cell is cut out.
     ///
     /// # Errors
     /// [`Error::KeyOutOfRange`] if the key of a voxel that is not empty is above 65,535. The mesh is

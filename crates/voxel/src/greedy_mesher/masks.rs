@@ -42,7 +42,8 @@ pub(super) struct Masks<'s, W: Row> {
 pub(super) struct Layers<'s, W: Row> {
     /// Voxels that [cover](MaterialTable::covers) faces.
     pub opaque: &'s mut [W],
-    /// Voxels that are cut out. Their faces are opaque. Empty if no material of the table is cut out.
+    /// Voxels that are cut out. Their faces are opaque. Empty if no material of the table is cut out, or no
+    /// cell of an array.
     pub cut_out: &'s mut [W],
     /// Voxels with the material of the previous bit. This mask and the next two are undefined in
     /// rows without exposed voxels. Exception: if any voxel is translucent, `before` is zero there.
@@ -98,9 +99,7 @@ impl<'s, W: Row> Masks<'s, W> {
     ) -> Result<Self, Error> {
         let mut masks = Self::begin(Grid::cube(chunk.side()), words);
         if table.any_cut_out() {
-            for Layers { opaque, cut_out, .. } in &mut masks.layers {
-                *cut_out = scratch.alloc_slice_with(opaque.len(), |_| W::ZERO)?;
-            }
+            masks.allocate_cut_out(scratch)?;
         }
         masks.has_translucent = widest(Find { masks: &mut masks, chunk, table });
         if masks.has_translucent {
@@ -111,6 +110,14 @@ impl<'s, W: Row> Masks<'s, W> {
             masks.join_bodies(chunk, table);
         }
         Ok(masks)
+    }
+
+    /// Allocates the masks of cut-out voxels, without any.
+    fn allocate_cut_out(&mut self, scratch: &'s Linear<'_>) -> Result<(), Error> {
+        for Layers { opaque, cut_out, .. } in &mut self.layers {
+            *cut_out = scratch.alloc_slice_with(opaque.len(), |_| W::ZERO)?;
+        }
+        Ok(())
     }
 
     /// Adds translucent voxels that form one body with the voxel of the previous layer to
@@ -161,7 +168,7 @@ impl<'s, W: Row> Masks<'s, W> {
         (words, copied): (&'s mut Words<W>, &mut Copied),
     ) -> Result<Self, Error> {
         let mut masks = Self::begin(cells.grid, words);
-        widest(Scan { masks: &mut masks, copied, cells });
+        widest(Scan { masks: &mut masks, copied, cells, scratch })?;
         if masks.has_translucent {
             masks.find_clear_of_y();
         }

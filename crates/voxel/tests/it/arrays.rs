@@ -1,8 +1,8 @@
 //! Compares meshes of callers' arrays with the rule of visibility, face by face.
 
 use drystone_voxel::{
-    ChunkMesh, Error, GreedyMesher, Halo, Material, MaterialTable, Merging, MesherOptions,
-    PaddedChunk, Visibility, Voxel, VoxelArray,
+    ChunkMesh, Error, GreedyMesher, Halo, Material, MaterialKind, MaterialTable, Merging,
+    MesherOptions, PaddedChunk, Visibility, Voxel, VoxelArray,
 };
 use proptest::prelude::*;
 
@@ -35,6 +35,7 @@ fn cell(random: &mut Random, percent: u32, mask: u32) -> Cell {
         roll if roll >= percent => Visibility::Empty,
         _ if mask & 1 == 0 => Visibility::Opaque,
         roll if roll % 3 == 0 => Visibility::Translucent,
+        roll if mask & 4 != 0 && roll % 3 == 1 => Visibility::CutOut,
         _ => Visibility::Opaque,
     };
     // Few keys, so that faces merge. Empty voxels have keys too, which mean nothing.
@@ -54,7 +55,7 @@ fn random_arrays_in_every_layout_cover_exactly_the_visible_faces() {
                 let gaps = [[0; 3], [0, 3, 7], [0, 0, 5], [2, 1, 0]][case % 4];
                 let layout = Layout::new(extents, halo, order, gaps);
                 let mut random = Random::new(case as u64);
-                let (percent, mask) = ([5, 40, 90][case % 3], (case / 2 % 4) as u32);
+                let (percent, mask) = ([5, 40, 90][case % 3], (case / 2 % 8) as u32);
                 let cells = layout.fill(|_| cell(&mut random, percent, mask));
                 let what = format!("{extents:?} {halo:?} order {order} gaps {gaps:?} mask {mask}");
                 let [quads, faces] = meshers.check(&layout.array(&cells), &what);
@@ -80,7 +81,7 @@ fn boxes_in_every_layout_cover_exactly_the_visible_faces() {
                 .map(|_| {
                     let low = extents.map(|n| random.below(n + 2) as i32 - 1);
                     let high = [0, 1, 2].map(|i| low[i] + 1 + random.below(extents[i]) as i32);
-                    (low, high, cell(&mut random, 80, 3))
+                    (low, high, cell(&mut random, 80, 7))
                 })
                 .collect();
             let layout =
@@ -105,7 +106,8 @@ fn equal_keys_of_different_visibility_are_not_equal_voxels() {
     for order in 0..6 {
         let layout = Layout::new([3, 3, 3], Halo::One, order, [0; 3]);
         for (at, visibility) in (0..27).flat_map(|at| {
-            [Visibility::Empty, Visibility::Translucent, Visibility::Opaque].map(|it| (at, it))
+            [Visibility::Empty, Visibility::Translucent, Visibility::Opaque, Visibility::CutOut]
+                .map(|it| (at, it))
         }) {
             let odd = [at % 3, at / 3 % 3, at / 9];
             let cells = layout.fill(|voxel| {
@@ -119,13 +121,17 @@ fn equal_keys_of_different_visibility_are_not_equal_voxels() {
 
 /// Meshes the voxels of padded chunks as arrays, and expects the quads of the chunks.
 fn check_plain<V: Voxel>(chunk: &PaddedChunk, of: impl Fn(Material) -> V) {
-    check_quads(chunk, of, MesherOptions::default());
+    check_quads((chunk, &MaterialTable::new()), of, MesherOptions::default());
 }
 
-fn check_quads<V: Voxel>(chunk: &PaddedChunk, of: impl Fn(Material) -> V, options: MesherOptions) {
+fn check_quads<V: Voxel>(
+    (chunk, table): (&PaddedChunk, &MaterialTable),
+    of: impl Fn(Material) -> V,
+    options: MesherOptions,
+) {
     let mut mesher = GreedyMesher::with_options(options);
     let (mut expected, mut actual) = (ChunkMesh::new(), ChunkMesh::new());
-    mesher.mesh(chunk, &MaterialTable::new(), &mut expected);
+    mesher.mesh(chunk, table, &mut expected);
     let cells: Vec<V> = chunk.voxels().iter().map(|&material| of(material)).collect();
     let array = VoxelArray::new(&cells, [chunk.side(); 3], Halo::One).unwrap();
     mesher.mesh_array(&array, &mut actual).unwrap();
@@ -153,7 +159,31 @@ fn every_mode_has_the_quads_of_its_chunk() {
     for (merging, ambient_occlusion) in all.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let options = options(merging, ambient_occlusion).with_steps();
         for chunk in [random(16, 60, 2, 5), boxes(31, 12, 4, 6)] {
-            check_quads(&chunk, |material| material, options);
+            check_quads((&chunk, &MaterialTable::new()), |material| material, options);
+        }
+    }
+}
+
+#[test]
+fn cut_out_cells_have_the_quads_of_a_chunk() {
+    let mut table = MaterialTable::new();
+    let leaves = MaterialKind::new("leaves", [40, 90, 20, 255]).with_cut_out();
+    table.insert("stone", [128, 128, 128, 255]).unwrap();
+    let leaves = table.insert_kind(leaves).unwrap();
+    let of = |material: Material| {
+        let visibility = match material {
+            Material::AIR => Visibility::Empty,
+            cut_out if cut_out == leaves => Visibility::CutOut,
+            _ => Visibility::Opaque,
+        };
+        Cell { key: material.0.into(), visibility }
+    };
+    for (merging, ambient_occlusion) in [(Merging::Greedy, false), (Merging::Conforming, true)] {
+        let options = options(merging, ambient_occlusion).with_steps();
+        for side in [16, 31, 32, 64] {
+            for chunk in [random(side, 60, 2, 5), boxes(side, 12, 3, 6)] {
+                check_quads((&chunk, &table), of, options);
+            }
         }
     }
 }

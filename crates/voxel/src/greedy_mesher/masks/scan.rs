@@ -1,5 +1,7 @@
 use alloc::vec::Vec;
 
+use drystone_memory::{Error, Linear};
+
 use super::super::row::{Row, stride};
 use super::super::row_bits::{bits_where_all_equal, bits_where_class};
 use super::{Grid, Masks, word_index};
@@ -46,26 +48,28 @@ impl Copied {
     }
 }
 
-/// Finds the masks of ±Z and ±Y in a caller's cells.
-pub(super) struct Scan<'a, 's, W: Row, V> {
+/// Finds the masks of ±Z and ±Y in a caller's cells. Returns an error if `scratch` is too small for the
+/// masks of cut-out cells.
+pub(super) struct Scan<'a, 's, 'm, W: Row, V> {
     pub masks: &'a mut Masks<'s, W>,
     pub copied: &'a mut Copied,
     pub cells: Cells<'a, V>,
+    pub scratch: &'s Linear<'m>,
 }
 
-impl<W: Row, V: Voxel> Work for Scan<'_, '_, W, V> {
-    type Output = ();
+impl<W: Row, V: Voxel> Work for Scan<'_, '_, '_, W, V> {
+    type Output = Result<(), Error>;
 
     #[inline(always)]
-    fn run<I: Instructions>(mut self) {
+    fn run<I: Instructions>(mut self) -> Result<(), Error> {
         let Grid { extents, halo } = self.cells.grid;
         // Constant lengths make the code faster.
         if extents == [W::ROWS; 3] {
-            self.scan::<I>(Grid { extents: [W::ROWS; 3], halo });
+            self.scan::<I>(Grid { extents: [W::ROWS; 3], halo })
         } else if extents == [W::ROWS - 2; 3] {
-            self.scan::<I>(Grid { extents: [W::ROWS - 2; 3], halo });
+            self.scan::<I>(Grid { extents: [W::ROWS - 2; 3], halo })
         } else {
-            self.scan::<I>(self.cells.grid);
+            self.scan::<I>(self.cells.grid)
         }
     }
 }
@@ -79,17 +83,17 @@ struct Summary {
     high_keys: u32,
 }
 
-impl<W: Row, V: Voxel> Scan<'_, '_, W, V> {
+impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
     /// Scans cells of extents that may be constants, slice by slice.
     #[inline(always)]
-    fn scan<I: Instructions>(&mut self, grid: Grid) {
+    fn scan<I: Instructions>(&mut self, grid: Grid) -> Result<(), Error> {
         let [nx, ny, nz] = grid.extents;
         self.copied.begin::<W>(grid);
         let mut all = Summary::default();
-        self.find::<I>(grid, -1, &mut all);
-        self.find::<I>(grid, 0, &mut all);
+        self.find::<I>(grid, -1, &mut all)?;
+        self.find::<I>(grid, 0, &mut all)?;
         for z in 0..nz {
-            self.find::<I>(grid, z as isize + 1, &mut all);
+            self.find::<I>(grid, z as isize + 1, &mut all)?;
             let exposed = self.masks.exposed(nx, z);
             for y in 0..ny {
                 if exposed[y] != W::ZERO {
@@ -109,6 +113,7 @@ impl<W: Row, V: Voxel> Scan<'_, '_, W, V> {
         if all.has_translucent() {
             (0..ny).for_each(|y| self.compare_halo::<I>(grid, all.is_wide(), y, nz));
         }
+        Ok(())
     }
 
     /// Compares a row of the halo, in which only translucent voxels matter.
@@ -122,9 +127,14 @@ impl<W: Row, V: Voxel> Scan<'_, '_, W, V> {
         }
     }
 
-    /// Reads a slice and finds its opaque and translucent voxels.
+    /// Reads a slice and finds its opaque, translucent and cut-out voxels.
     #[inline(always)]
-    fn find<I: Instructions>(&mut self, grid: Grid, z: isize, all: &mut Summary) {
+    fn find<I: Instructions>(
+        &mut self,
+        grid: Grid,
+        z: isize,
+        all: &mut Summary,
+    ) -> Result<(), Error> {
         let [nx, ny, _] = grid.extents;
         let was_wide = all.is_wide();
         let found = self.read(grid, z);
@@ -154,6 +164,28 @@ impl<W: Row, V: Voxel> Scan<'_, '_, W, V> {
         if found.has_translucent() {
             self.find_clear::<I>(grid, all.is_wide(), z);
         }
+        if found.has_cut_out() {
+            self.find_cut_out::<I>(grid, z)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the cut-out voxels of a slice. The first such slice allocates the masks.
+    #[inline(always)]
+    fn find_cut_out<I: Instructions>(&mut self, grid: Grid, z: isize) -> Result<(), Error> {
+        let [nx, ny, _] = grid.extents;
+        if self.masks.layers[2].cut_out.is_empty() {
+            self.masks.allocate_cut_out(self.scratch)?;
+        }
+        let [_, of_y, of_z] = &mut self.masks.layers;
+        for y in 0..ny + 2 {
+            let row = &self.copied.classes[y * grid.stride(1) + 1..];
+            let bits = bits_where_class::<W, I>(row, Visibility::CutOut, nx);
+            let y = y as isize - 1;
+            of_z.cut_out[word_index::<W>(y, z)] = bits;
+            of_y.cut_out[word_index::<W>(z, y)] = bits;
+        }
+        Ok(())
     }
 
     /// Finds the translucent voxels of a slice, and completes the ends of its rows.
@@ -265,6 +297,11 @@ impl Summary {
     #[inline(always)]
     fn has_translucent(self) -> bool {
         self.classes & Visibility::Translucent as u8 != 0
+    }
+
+    #[inline(always)]
+    fn has_cut_out(self) -> bool {
+        self.classes & Visibility::CutOut as u8 != 0
     }
 
     /// Whether a key needs more than 16 bits.

@@ -71,10 +71,11 @@ fn cells(layout: &Layout, is_noise: bool, bytes: &mut Bytes<'_>) -> Vec<Cell> {
 
 /// Returns one of a few cells, so that faces merge. Empty voxels have keys too, which mean nothing.
 fn cell(byte: u8) -> Cell {
-    let visibility = [Visibility::Empty, Visibility::Translucent, Visibility::Opaque];
-    let low = [0, 1, 2, 0xffff][usize::from(byte / 3 % 4)];
-    let high = [0, 0, 0, 0, 0x1_0000, 0xffff_0000][usize::from(byte / 12 % 6)];
-    Cell { key: low | high, visibility: visibility[usize::from(byte % 3)] }
+    let visibility =
+        [Visibility::Empty, Visibility::Translucent, Visibility::Opaque, Visibility::CutOut];
+    let low = [0, 1, 2, 0xffff][usize::from(byte / 4 % 4)];
+    let high = [0, 0, 0, 0, 0x1_0000, 0xffff_0000][usize::from(byte / 16 % 6)];
+    Cell { key: low | high, visibility: visibility[usize::from(byte % 4)] }
 }
 
 /// Cell with a merge key of its own and padding between its fields.
@@ -161,7 +162,7 @@ pub(crate) fn visible_faces(array: &VoxelArray<'_, Cell>) -> BTreeMap<UnitFace, 
         let beyond = array.get([0, 1, 2].map(|axis| at[axis] + normal[axis])).unwrap_or(EMPTY);
         let is_translucent = cell.visibility == Visibility::Translucent;
         let is_visible = match beyond.visibility {
-            Visibility::Empty => true,
+            Visibility::Empty | Visibility::CutOut => true,
             Visibility::Translucent => !(is_translucent && beyond.key == cell.key),
             Visibility::Opaque => false,
         };
