@@ -258,8 +258,8 @@ fn manual() -> Option<String> {
 /// Whether a word in the manual's code would be the name of a key.
 fn is_key(word: &str) -> bool {
     const NAMED: [&str; 12] = [
-        "Tab", "Space", "Shift", "Ctrl", "Home", "PgUp", "PgDn", "End", "Escape", "Enter", "Insert",
-        "Delete",
+        "Tab", "Space", "Shift", "Ctrl", "Home", "PgUp", "PgDn", "End", "Escape", "Enter",
+        "Insert", "Delete",
     ];
     let letter = word.strip_prefix("Ctrl+").unwrap_or(word);
     let is_function = letter.strip_prefix('F').is_some_and(|it| it.parse::<u8>().is_ok());
