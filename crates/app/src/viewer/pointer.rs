@@ -341,6 +341,8 @@ mod tests {
             KeyCode::Period,
             KeyCode::Space,
             KeyCode::Home,
+            KeyCode::PageUp,
+            KeyCode::PageDown,
             KeyCode::Tab,
             KeyCode::Escape,
             KeyCode::F12,

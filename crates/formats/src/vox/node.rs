@@ -179,11 +179,11 @@ struct Time {
 impl Time {
     /// Returns the last key at or before the frame, else the first one, and the number of the last
     /// frame that has a key. Of two keys with one number, the first one counts.
-    fn key<'k, T>(
+    fn key<T>(
         self,
-        keys: &'k [T],
+        keys: &[T],
         attributes: impl Fn(&T) -> &Dict,
-    ) -> Result<(Option<&'k T>, u32), Fault> {
+    ) -> Result<(Option<&T>, u32), Fault> {
         let number = |key: &T| frame_number(attributes(key), self.node);
         let (mut first, mut last) = (u32::MAX, 0);
         for key in keys {
