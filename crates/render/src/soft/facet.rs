@@ -42,6 +42,8 @@ pub(super) struct Facet {
     pub(super) shares: [Vec3A; 3],
     /// Turned to the side from which the triangle is seen.
     pub(super) normals: [Vec3A; 3],
+    /// A vector along the normal of the triangle's plane, on one of its sides.
+    pub(super) plane: Vec3A,
     pub(super) colors: [Vec4; 3],
     /// Texture coordinates of the corners, and the offset of their material; 0 without textures.
     pub(super) uvs: [Vec2; 3],
@@ -101,6 +103,15 @@ impl Facet {
     pub(super) fn normal(&self, [a, b, c]: [f32; 3]) -> Vec3A {
         let normal = self.normals[0] * a + self.normals[1] * b + self.normals[2] * c;
         normal / normal.length().max(MIN_LENGTH)
+    }
+
+    /// The normal of the triangle's plane on the side of `normal`. Maps are read with it: with an
+    /// interpolated normal, a triangle that is nearly parallel to the light would cast shadows on itself.
+    #[inline]
+    pub(super) fn plane_normal(&self, normal: Vec3A) -> Vec3A {
+        let size = self.plane.length();
+        let side = if self.plane.dot(normal) >= 0.0 { self.plane } else { -self.plane };
+        if size > 0.0 { side / size } else { normal }
     }
 
     /// Distances of the edges at these weights of the corners.

@@ -156,7 +156,7 @@ impl<'a> Shader<'a> {
             }
         }
         if let Some(sky) = &self.hidden.sky {
-            let share = sky.share(self.relative(at, depth), normal);
+            let share = sky.share(self.relative(at, depth), [normal; 2]);
             if share < 1.0 {
                 let unlit = self.in_light(material, kind, (at, depth), false);
                 lit = sky.under((lit, unlit), material.emission, share, normal.y);
@@ -192,8 +192,9 @@ impl<'a> Shader<'a> {
         let color = facet.color(shares);
         let normal = facet.normal(shares);
         let (sun, sky) = (self.hidden.sun.as_ref(), self.hidden.sky.as_ref());
-        let of_sun = sun.map_or(1.0, |sun| sun.share(self.relative(at, depth), normal));
-        let of_sky = sky.map_or(1.0, |sky| sky.share(self.relative(at, depth), normal));
+        let plane = facet.plane_normal(normal);
+        let of_sun = sun.map_or(1.0, |sun| sun.share(self.relative(at, depth), plane));
+        let of_sky = sky.map_or(1.0, |sky| sky.share(self.relative(at, depth), [normal, plane]));
         let light = lamp.light(normal, [of_sun, of_sky]);
         let lit = if facet.material == 0 {
             (Vec3A::from_vec4(color) * light).min(Vec3A::ONE).extend(color.w)

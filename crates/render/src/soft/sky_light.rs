@@ -26,22 +26,22 @@ impl<'a> SkyLight<'a> {
     }
 
     /// Part of the sky light that reaches a position relative to the camera, on a surface with this
-    /// normal.
+    /// normal, in a plane with that one.
     #[inline]
-    pub(super) fn share(&self, relative: Vec3A, normal: Vec3A) -> f32 {
+    pub(super) fn share(&self, relative: Vec3A, [normal, plane]: [Vec3A; 2]) -> f32 {
         let frame = &self.frame;
         let distance = (relative - self.center).length();
         let fade = ((distance - frame.fade_start) * frame.fade_rate).clamp(0.0, 1.0);
         let mut maps = frame.maps.iter().zip(self.maps);
         let Some(above) = maps.next().filter(|_| fade < 1.0) else { return 1.0 };
-        let above = self.map_share(above, relative, normal);
+        let above = self.map_share(above, relative, plane);
         if above >= 1.0 {
             return 1.0;
         }
         let (mut sum, mut weights) = (0.0, 0.0);
         for map in maps {
             let weight = 1.0 + self.facing(map.0, normal);
-            sum += weight * self.map_share(map, relative, normal);
+            sum += weight * self.map_share(map, relative, plane);
             weights += weight;
         }
         let under = SkyCover::UNDER + SkyCover::UNDER_RISE * normal.y;
@@ -72,20 +72,20 @@ impl<'a> SkyLight<'a> {
         normal.dot(Vec3A::from_vec4(Vec4::from_array(map.depth))) * self.frame.depth_units
     }
 
-    /// Part of the light of a map that reaches a position, from four texels around it if they suffice,
-    /// else from 16.
+    /// Part of the light of a map that reaches a position in a plane with this normal, from four texels
+    /// around it if they suffice, else from 16.
     #[inline]
     fn map_share(
         &self,
         (map, texels): (&SkyMapFrame, &Vec<f32>),
         relative: Vec3A,
-        normal: Vec3A,
+        plane: Vec3A,
     ) -> f32 {
-        let facing = self.facing(map, normal);
+        let facing = self.facing(map, plane);
         let slope = (1.0 - facing * facing).max(0.0).sqrt();
         let away = (-facing * SkyCover::AWAY_RATE).clamp(0.0, 1.0);
         let lift = self.frame.texel * (SkyCover::TEXELS + SkyCover::SLOPE_TEXELS * slope * away);
-        let at = relative + normal * lift;
+        let at = relative + plane * lift;
         let along = |row: [f32; 4]| {
             let row = Vec4::from_array(row);
             at.dot(Vec3A::from(row.xyz())) + row.w

@@ -112,7 +112,9 @@ impl<'a> TriangleStage<'a> {
                 let heights = self.wire.as_ref().map(|wire| wire.heights(relative, local));
                 let heights = heights.unwrap_or_default();
                 let corners = [a, b, c].map(|vertex| self.surface(vertex, piece.is_textured));
-                facets.push(Facet { heights, ..facet(clip, ([a, b, c], corners), is_back) });
+                let plane = (relative[1] - relative[0]).cross(relative[2] - relative[0]);
+                let own = facet(clip, ([a, b, c], corners), is_back);
+                facets.push(Facet { heights, plane, ..own });
             }
         }
         bins.refill(triangles.drain(..), self.viewport);
@@ -212,6 +214,7 @@ fn facet(
         colors: corners.map(|corner| corner.color),
         uvs: corners.map(|corner| corner.uv),
         material: corners[0].material,
+        plane: Vec3A::ZERO,
         heights: Vec3A::ZERO,
     }
 }

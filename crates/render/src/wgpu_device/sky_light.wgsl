@@ -34,15 +34,15 @@ fn sky_facing(layer: u32, normal: vec3<f32>) -> f32 {
     return dot(normal, shadow.sky.maps[layer].depth.xyz) * shadow.sky.depth_units;
 }
 
-// Part of the light of a map that reaches a position, from four texels around it if they suffice, else
+// Part of the light of a map that reaches a position in a plane with this normal, from four texels around it if they suffice, else
 // from 16.
-fn map_share(layer: u32, relative: vec3<f32>, normal: vec3<f32>) -> f32 {
+fn map_share(layer: u32, relative: vec3<f32>, plane: vec3<f32>) -> f32 {
     let map = shadow.sky.maps[layer];
-    let facing = sky_facing(layer, normal);
+    let facing = sky_facing(layer, plane);
     let slope = sqrt(max(1.0 - facing * facing, 0.0));
     let away = clamp(-facing * SKY_AWAY_RATE, 0.0, 1.0);
     let lift = shadow.sky.texel * (SKY_TEXELS + SKY_SLOPE_TEXELS * slope * away);
-    let at = relative + normal * lift;
+    let at = relative + plane * lift;
     let texel = vec2<f32>(dot(at, map.column.xyz) + map.column.w, dot(at, map.row.xyz) + map.row.w)
         - 0.5;
     let depth = dot(at, map.depth.xyz) + map.depth.w + BIAS_DEPTH;
@@ -69,14 +69,14 @@ fn map_share(layer: u32, relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     return min(max(inner, sum * SKY_OUTER), 1.0);
 }
 
-// Part of the sky light that reaches a position on a surface with this normal.
-fn sky_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
+// Part of the sky light that reaches a position on a surface with this normal, in a plane with that one.
+fn sky_share(relative: vec3<f32>, normal: vec3<f32>, plane: vec3<f32>) -> f32 {
     let range = length(relative - shadow.sky.center);
     let fade = clamp((range - shadow.sky.fade_start) * shadow.sky.fade_rate, 0.0, 1.0);
     if fade >= 1.0 {
         return 1.0;
     }
-    let above = map_share(0u, relative, normal);
+    let above = map_share(0u, relative, plane);
     if above >= 1.0 {
         return 1.0;
     }
@@ -84,7 +84,7 @@ fn sky_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 {
     var weights = 0.0;
     for (var layer = 1u; layer < 7u; layer++) {
         let weight = 1.0 + sky_facing(layer, normal);
-        sum += weight * map_share(layer, relative, normal);
+        sum += weight * map_share(layer, relative, plane);
         weights += weight;
     }
     let under = SKY_UNDER + SKY_UNDER_RISE * normal.y;
@@ -107,7 +107,7 @@ fn under_sky(
     relative: vec3<f32>,
     normal: vec3<f32>,
 ) -> vec3<f32> {
-    let share = sky_share(relative, normal);
+    let share = sky_share(relative, normal, normal);
     if share >= 1.0 {
         return lit;
     }

@@ -18,7 +18,7 @@ const SHADOWED_QUADS: &str = include_str!("shadowed_quads.wgsl");
 const NO_SUN: &str =
     "fn sun_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 { return 1.0; }\n";
 const NO_SKY: &str = "
-fn sky_share(relative: vec3<f32>, normal: vec3<f32>) -> f32 { return 1.0; }
+fn sky_share(relative: vec3<f32>, normal: vec3<f32>, plane: vec3<f32>) -> f32 { return 1.0; }
 fn sky_emission(material: u32) -> f32 { return 0.0; }
 fn under_sky(
     lit: vec3<f32>,

@@ -146,12 +146,13 @@ fn lit_surface(
     relative: vec3<f32>,
     own_normal: vec3<f32>,
     is_front: bool,
+    plane: vec3<f32>,
     uv: vec2<f32>,
     across: vec2<f32>,
     down: vec2<f32>,
 ) -> vec4<f32> {
     if material == 0u {
-        return lit_triangle(color, relative, own_normal, is_front);
+        return lit_triangle(color, relative, own_normal, is_front, plane);
     }
     let flags = textures[material];
     var own = color * sampled(material + 4u, uv, across, down);
@@ -163,7 +164,7 @@ fn lit_surface(
     }
     var lit = vec4<f32>(own.rgb * frame.unlit_light, own.a);
     if (flags & UNLIT) == 0u {
-        lit = lit_triangle(own, relative, own_normal, is_front);
+        lit = lit_triangle(own, relative, own_normal, is_front, plane);
     }
     let emissive = unpack4x8unorm(textures[material + 2u])
         * sampled(material + 12u, uv, across, down);
@@ -177,7 +178,17 @@ fn textured_fragment(
 ) -> @location(0) vec4<f32> {
     let across = dpdx(in.center_uv);
     let down = dpdy(in.center_uv);
-    let lit =
-        lit_surface(in.material, in.color, in.relative, in.normal, is_front, in.uv, across, down);
+    let plane = plane_vector(in.relative);
+    let lit = lit_surface(
+        in.material,
+        in.color,
+        in.relative,
+        in.normal,
+        is_front,
+        plane,
+        in.uv,
+        across,
+        down,
+    );
     return hazed(lit, in.relative);
 }

@@ -65,16 +65,28 @@ fn light(normal: vec3<f32>, share: f32, of_sky: f32) -> vec3<f32> {
     return frame.ambient * (open_sky * of_sky) + frame.sun * (0.62 * (sun * share));
 }
 
-// A triangle's lit colour. Both sides are lit: the normal is turned to the visible side.
+// A vector along the normal of a triangle's plane, on one of its sides.
+fn plane_vector(relative: vec3<f32>) -> vec3<f32> {
+    return cross(dpdx(relative), dpdy(relative));
+}
+
+// A triangle's lit colour. Both sides are lit: the normal is turned to the visible side. Maps are read
+// with the normal of the triangle's plane: with the interpolated one, a triangle that is nearly parallel
+// to the light would cast shadows on itself.
 fn lit_triangle(
     color: vec4<f32>,
     relative: vec3<f32>,
     own_normal: vec3<f32>,
     is_front: bool,
+    plane: vec3<f32>,
 ) -> vec4<f32> {
     let turned = select(-own_normal, own_normal, is_front);
     let normal = turned / max(length(turned), 1e-6);
-    let own_light = light(normal, sun_share(relative, normal), sky_share(relative, normal));
+    let size = length(plane);
+    let side = select(-plane, plane, dot(plane, normal) >= 0.0);
+    let flat_normal = select(normal, side / size, size > 0.0);
+    let of_sky = sky_share(relative, normal, flat_normal);
+    let own_light = light(normal, sun_share(relative, flat_normal), of_sky);
     return vec4<f32>(min(color.rgb * own_light, vec3<f32>(1.0)), color.a);
 }
 
@@ -83,5 +95,6 @@ fn triangle_fragment(
     in: TriangleCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    return hazed(lit_triangle(in.color, in.relative, in.normal, is_front), in.relative);
+    let plane = plane_vector(in.relative);
+    return hazed(lit_triangle(in.color, in.relative, in.normal, is_front, plane), in.relative);
 }

@@ -40,7 +40,17 @@ fn wired_textured_fragment(
 ) -> @location(0) vec4<f32> {
     let across = dpdx(in.center_uv);
     let down = dpdy(in.center_uv);
-    let lit =
-        lit_surface(in.material, in.color, in.relative, in.normal, is_front, in.uv, across, down);
+    let plane = plane_vector(in.relative);
+    let lit = lit_surface(
+        in.material,
+        in.color,
+        in.relative,
+        in.normal,
+        is_front,
+        plane,
+        in.uv,
+        across,
+        down,
+    );
     return hazed(under_line(lit, in.edges, in.least, in.relative), in.relative);
 }

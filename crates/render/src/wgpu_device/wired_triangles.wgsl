@@ -98,6 +98,7 @@ fn wired_triangle_fragment(
     in: WiredTriangleCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    let lit = lit_triangle(in.color, in.relative, in.normal, is_front);
+    let plane = plane_vector(in.relative);
+    let lit = lit_triangle(in.color, in.relative, in.normal, is_front, plane);
     return hazed(under_line(lit, in.edges, in.least, in.relative), in.relative);
 }

@@ -118,15 +118,15 @@ float sky_facing(int layer, vec3 normal) {
     return dot(normal, shadow.sky[layer].depth.xyz) * shadow.sky_depth_units;
 }
 
-// Part of the light of a map that reaches a position, from four texels around it if they suffice, else
+// Part of the light of a map that reaches a position in a plane with this normal, from four texels around it if they suffice, else
 // from 16.
-float map_share(int layer, vec3 position, vec3 normal) {
+float map_share(int layer, vec3 position, vec3 plane) {
     SkyMap map = shadow.sky[layer];
-    float facing = sky_facing(layer, normal);
+    float facing = sky_facing(layer, plane);
     float slope = sqrt(max(1.0 - facing * facing, 0.0));
     float away = clamp(-facing * SKY_AWAY_RATE, 0.0, 1.0);
     float lift = shadow.sky_texel * (SKY_TEXELS + SKY_SLOPE_TEXELS * slope * away);
-    vec3 at = position + normal * lift;
+    vec3 at = position + plane * lift;
     vec2 texel = vec2(dot(at, map.column.xyz) + map.column.w, dot(at, map.row.xyz) + map.row.w) - 0.5;
     float depth = dot(at, map.depth.xyz) + map.depth.w + BIAS_DEPTH;
     vec2 low = floor(texel);
@@ -151,14 +151,14 @@ float map_share(int layer, vec3 position, vec3 normal) {
     return min(max(inner, sum * SKY_OUTER), 1.0);
 }
 
-// Part of the sky light that reaches a position on a surface with this normal.
-float sky_share(vec3 position, vec3 normal) {
+// Part of the sky light that reaches a position on a surface with this normal, in a plane with that one.
+float sky_share(vec3 position, vec3 normal, vec3 plane) {
     float range = length(position - shadow.sky_center);
     float fade = clamp((range - shadow.sky_fade_start) * shadow.sky_fade_rate, 0.0, 1.0);
     if (fade >= 1.0) {
         return 1.0;
     }
-    float above = map_share(0, position, normal);
+    float above = map_share(0, position, plane);
     if (above >= 1.0) {
         return 1.0;
     }
@@ -166,7 +166,7 @@ float sky_share(vec3 position, vec3 normal) {
     float weights = 0.0;
     for (int layer = 1; layer < 7; layer++) {
         float weight = 1.0 + sky_facing(layer, normal);
-        sum += weight * map_share(layer, position, normal);
+        sum += weight * map_share(layer, position, plane);
         weights += weight;
     }
     float under = SKY_UNDER + SKY_UNDER_RISE * normal.y;
@@ -178,7 +178,7 @@ float sky_share(vec3 position, vec3 normal) {
 // The colour of a surface with less sky light. `unlit` is the colour without the sun,
 // `shine` the part of it that is drawn as it is.
 vec3 under_sky(vec3 lit, vec3 unlit, float shine, vec3 position, vec3 normal) {
-    float share = sky_share(position, normal);
+    float share = sky_share(position, normal, normal);
     if (share >= 1.0) {
         return lit;
     }

@@ -39,13 +39,21 @@ void main() {
     // Both sides are lit: the normal is turned to the visible side.
     vec3 turned = gl_FrontFacing ? normal : -normal;
     vec3 outward = turned / max(length(turned), 1e-6);
+#if defined(SUN_MAPS) || defined(SKY_MAPS)
+    // Maps are read with the normal of the triangle's plane: with the interpolated one, a triangle that
+    // is nearly parallel to the light would cast shadows on itself.
+    vec3 plane = cross(dFdx(relative), dFdy(relative));
+    float size = length(plane);
+    vec3 side = dot(plane, outward) >= 0.0 ? plane : -plane;
+    vec3 flat_normal = size > 0.0 ? side / size : outward;
+#endif
     float share = 1.0;
 #ifdef SUN_MAPS
-    share = sun_share(relative, outward);
+    share = sun_share(relative, flat_normal);
 #endif
     float of_sky = 1.0;
 #ifdef SKY_MAPS
-    of_sky = sky_share(relative, outward);
+    of_sky = sky_share(relative, outward, flat_normal);
 #endif
     vec3 own_light = light(outward, share, of_sky);
     vec4 own = color;

@@ -40,6 +40,64 @@ fn a_lit_plane_has_no_dark_pixel() {
     }
 }
 
+/// Inserts a ball of few flat triangles with the normals of a round one.
+fn insert_ball(renderer: &mut dyn Renderer) {
+    const RINGS: u16 = 6;
+    const TURNS: u16 = 9;
+    let vertices: Vec<_> = (0..=RINGS)
+        .flat_map(|ring| (0..TURNS).map(move |turn| (ring, turn)))
+        .map(|(ring, turn)| {
+            let down = f32::from(ring) / f32::from(RINGS) * std::f32::consts::PI;
+            let around = f32::from(turn) / f32::from(TURNS) * std::f32::consts::TAU;
+            let normal =
+                Vec3::new(down.sin() * around.cos(), down.cos(), down.sin() * around.sin());
+            TriangleVertex::new((normal * 9.0).into(), normal.into(), [230, 230, 230, 255])
+        })
+        .collect();
+    let corner = |ring: u16, turn: u16| u32::from(ring * TURNS + turn % TURNS);
+    let indices: Vec<u32> = (0..RINGS)
+        .flat_map(|ring| (0..TURNS).map(move |turn| (ring, turn)))
+        .flat_map(|(ring, turn)| {
+            let [a, b] = [corner(ring, turn), corner(ring, turn + 1)];
+            let [c, d] = [corner(ring + 1, turn), corner(ring + 1, turn + 1)];
+            [a, b, c, c, b, d]
+        })
+        .collect();
+    let mesh = TriangleMesh {
+        vertices: &vertices,
+        indices: &indices,
+        transform: TriangleTransform { origin: [20, 16, 20], scale: 1.0 },
+        layer: Layer::Opaque,
+        is_textured: false,
+    };
+    renderer.insert_triangles(&mesh).unwrap();
+}
+
+/// Nothing shades a ball. Its interpolated normals point to the sun where its triangles are nearly
+/// parallel to the light, which must not draw stripes on them. GPUs find a triangle's plane by the
+/// differences to the next pixel, which are inexact where it is seen edge-on.
+#[test]
+fn a_ball_casts_no_shadow_on_itself() {
+    let mut all: Vec<_> = soft();
+    all.extend(on_gpus("a_ball_casts_no_shadow_on_itself"));
+    for mut renderer in all.into_iter().filter(|it| it.name() != "instanced") {
+        insert_ball(renderer.as_mut());
+        for from in [[20.0, 18.0, 52.0], [-6.0, 34.0, 6.0]] {
+            for sun in suns() {
+                let mut with = view(from, 12.0);
+                with.camera.turn_to(DVec3::new(20.0, 16.0, 20.0));
+                with.atmosphere.sun_direction = sun;
+                let lit = picture(renderer.as_mut(), &View { shadows: false, ..with });
+                let seen = lit.difference(&picture(renderer.as_mut(), &with), 1).unwrap();
+                let (name, device) = (renderer.name(), renderer.output().describe());
+                let most = if device.starts_with("soft") { 0 } else { 3 };
+                let what = format!("{name} on {device}, sun {sun}, from {from:?}");
+                assert!(seen.pixels <= most, "{what}: {} pixels", seen.pixels);
+            }
+        }
+    }
+}
+
 /// The shadow of a single voxel begins at its foot: there is no gap of a tenth of a voxel.
 #[test]
 fn the_shadow_of_a_voxel_touches_it() {
