@@ -139,18 +139,20 @@ fn sampled(own: u32, uv: vec2<f32>, across: vec2<f32>, down: vec2<f32>) -> vec4<
     return near + (bilinear(image, min(lower + 1u, last), at, wrap) - near) * part;
 }
 
-// A textured triangle's lit colour. Discards holes.
+// A textured triangle's lit colour. Discards holes. Every pixel must call it, because it takes differences
+// between pixels.
 fn lit_surface(
     material: u32,
     color: vec4<f32>,
     relative: vec3<f32>,
     own_normal: vec3<f32>,
     is_front: bool,
-    plane: vec3<f32>,
     uv: vec2<f32>,
-    across: vec2<f32>,
-    down: vec2<f32>,
+    center_uv: vec2<f32>,
 ) -> vec4<f32> {
+    let across = dpdx(center_uv);
+    let down = dpdy(center_uv);
+    let plane = plane_vector(relative);
     if material == 0u {
         return lit_triangle(color, relative, own_normal, is_front, plane);
     }
@@ -176,19 +178,7 @@ fn textured_fragment(
     in: TexturedCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    let across = dpdx(in.center_uv);
-    let down = dpdy(in.center_uv);
-    let plane = plane_vector(in.relative);
-    let lit = lit_surface(
-        in.material,
-        in.color,
-        in.relative,
-        in.normal,
-        is_front,
-        plane,
-        in.uv,
-        across,
-        down,
-    );
+    let lit =
+        lit_surface(in.material, in.color, in.relative, in.normal, is_front, in.uv, in.center_uv);
     return hazed(lit, in.relative);
 }

@@ -38,19 +38,7 @@ fn wired_textured_fragment(
     in: WiredTexturedCorner,
     @builtin(front_facing) is_front: bool,
 ) -> @location(0) vec4<f32> {
-    let across = dpdx(in.center_uv);
-    let down = dpdy(in.center_uv);
-    let plane = plane_vector(in.relative);
-    let lit = lit_surface(
-        in.material,
-        in.color,
-        in.relative,
-        in.normal,
-        is_front,
-        plane,
-        in.uv,
-        across,
-        down,
-    );
+    let lit =
+        lit_surface(in.material, in.color, in.relative, in.normal, is_front, in.uv, in.center_uv);
     return hazed(under_line(lit, in.edges, in.least, in.relative), in.relative);
 }
