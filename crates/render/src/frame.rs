@@ -179,6 +179,7 @@ impl Frame {
     /// without what is drawn over surfaces. Haze hides light as in the picture.
     pub(crate) fn emitted(&self) -> Self {
         Self {
+            far_fade: 0.0,
             occlusion_loss: 0.0,
             zenith: [0.0; 3],
             horizon: [0.0; 3],
@@ -196,14 +197,14 @@ impl Frame {
     /// Whether pixels of quads need more than their quad's kind.
     #[cfg(any(feature = "soft", test))]
     pub(crate) fn shows_details(&self) -> bool {
-        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0 || self.far_fade != 0.0
+        self.quad_style() != QuadStyle::Plain || self.level_tint != 0.0
     }
 
     /// The work that pixels of quads need.
     pub(crate) fn quad_style(&self) -> QuadStyle {
         if self.wire_pixels != 0.0 {
             QuadStyle::Wired
-        } else if self.is_shaded() {
+        } else if self.is_shaded() || self.far_fade != 0.0 {
             QuadStyle::Shaded
         } else {
             QuadStyle::Plain
@@ -221,7 +222,8 @@ impl Frame {
 pub(crate) enum QuadStyle {
     /// Colour and haze.
     Plain,
-    /// Ambient occlusion.
+    /// Ambient occlusion, and contrast that fades far from the camera. The shaders of `Plain` have no
+    /// branch for either.
     Shaded,
     /// Wire frame lines.
     Wired,

@@ -181,10 +181,16 @@ fn quad_middle(words: vec2<u32>, data: DrawData) -> vec3<f32> {
     return (vec3<f32>(origin) + local) - frame.camera_fraction;
 }
 
-// A quad's colours. Far from the camera, the mean with the faces that meet it across its width and
-// its height; see Frame::FADE_UNITS. All corners compute the same colours.
-fn surface_colors(words: vec2<u32>, data: DrawData) -> Colors {
-    let own = face_colors(words, min(quad_face(words), 5u), data.level);
+// A quad's colours.
+fn quad_colors(words: vec2<u32>, data: DrawData) -> Colors {
+    return face_colors(words, min(quad_face(words), 5u), data.level);
+}
+
+// A quad's colours as shaded surfaces show them. Far from the camera, the mean with the faces that
+// meet the quad across its width and its height; see Frame::FADE_UNITS. All corners compute the same
+// colours.
+fn faded_colors(words: vec2<u32>, data: DrawData) -> Colors {
+    let own = quad_colors(words, data);
     if frame.far_fade == 0.0 || own.lit.a < 1.0 {
         return own;
     }
@@ -215,7 +221,9 @@ fn surface_colors(words: vec2<u32>, data: DrawData) -> Colors {
 }
 
 fn corner(vertex: u32, slot: u32, seam: f32) -> Corner {
-    return surface_corner(quads[vertex / 4u], vertex % 4u, draws[slot], seam);
+    let words = quads[vertex / 4u];
+    let at = moved_corner(words, vertex % 4u, draws[slot], seam);
+    return Corner(at.position, quad_colors(words, draws[slot]).lit, at.relative);
 }
 
 // A corner after the seam is closed.
@@ -229,11 +237,6 @@ fn moved_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Mov
     let unmoved = to_clip(at.relative);
     let relative = at.relative + at.outward * seam_stretch(at) * (seam * unmoved.w);
     return MovedCorner(to_clip(relative), relative);
-}
-
-fn surface_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> Corner {
-    let at = moved_corner(words, number, data, seam);
-    return Corner(at.position, surface_colors(words, data).lit, at.relative);
 }
 
 @vertex
@@ -278,9 +281,9 @@ fn pixel_kind(words: vec2<u32>, data: DrawData) -> u32 {
 
 fn shaded_corner(vertex: u32, slot: u32, seam: f32) -> ShadedCorner {
     let words = quads[vertex / 4u];
-    let plain = surface_corner(words, vertex % 4u, draws[slot], seam);
-    let kind = pixel_kind(words, draws[slot]);
-    return ShadedCorner(plain.position, plain.color, plain.relative, kind);
+    let at = moved_corner(words, vertex % 4u, draws[slot], seam);
+    let color = faded_colors(words, draws[slot]).lit;
+    return ShadedCorner(at.position, color, at.relative, pixel_kind(words, draws[slot]));
 }
 
 @vertex
@@ -330,11 +333,10 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    var out = surface_corner(face.words, vertex % 4u, data, frame.seam);
-    // Cubes are not merged, so the length of a step is unknown.
-    out.color = face_colors(face.words, quad_face(face.words), data.level).lit;
-    out.position = select(OUTSIDE, out.position, face.is_there);
-    return out;
+    let at = moved_corner(face.words, vertex % 4u, data, frame.seam);
+    // Cubes are not merged, so the length of a step is unknown: they do not fade.
+    let color = quad_colors(face.words, data).lit;
+    return Corner(select(OUTSIDE, at.position, face.is_there), color, at.relative);
 }
 
 // Colour of the sky in a direction of unit length, without the sun's disc. Haze fades to it.

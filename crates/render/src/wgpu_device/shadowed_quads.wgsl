@@ -16,6 +16,14 @@ struct ShadowedCorner {
     @location(2) @interpolate(flat) details: vec4<u32>,
 }
 
+// A quad's colours in the pipeline's style.
+fn styled_colors(words: vec2<u32>, data: DrawData) -> Colors {
+    if quad_style >= SHADED {
+        return faded_colors(words, data);
+    }
+    return quad_colors(words, data);
+}
+
 // Outward normal of a face direction.
 fn face_normal(face: u32) -> vec3<f32> {
     return quad_axis(face % 3u) * select(-1.0, 1.0, face >= 3u);
@@ -48,7 +56,7 @@ fn shadowed_opaque_vertex(
     @builtin(instance_index) slot: u32,
 ) -> ShadowedCorner {
     let words = quads[vertex / 4u];
-    let colors = surface_colors(words, draws[slot]);
+    let colors = styled_colors(words, draws[slot]);
     return shadowed_corner(words, vertex % 4u, draws[slot], frame.seam, colors);
 }
 
@@ -58,7 +66,7 @@ fn shadowed_blended_vertex(
     @builtin(instance_index) slot: u32,
 ) -> ShadowedCorner {
     let words = quads[vertex / 4u];
-    let colors = surface_colors(words, draws[slot]);
+    let colors = styled_colors(words, draws[slot]);
     return shadowed_corner(words, vertex % 4u, draws[slot], 0.0, colors);
 }
 
@@ -67,7 +75,7 @@ fn shadowed_cube_vertex(@builtin(vertex_index) vertex: u32) -> ShadowedCorner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    let colors = face_colors(face.words, quad_face(face.words), data.level);
+    let colors = quad_colors(face.words, data);
     var out = shadowed_corner(face.words, vertex % 4u, data, frame.seam, colors);
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;

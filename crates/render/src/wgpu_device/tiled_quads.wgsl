@@ -20,7 +20,7 @@ fn tiled_opaque_vertex(
     @builtin(instance_index) slot: u32,
 ) -> TiledCorner {
     let words = quads[vertex / 4u];
-    let colors = surface_colors(words, draws[slot]);
+    let colors = styled_colors(words, draws[slot]);
     let plain = shadowed_corner(words, vertex % 4u, draws[slot], frame.seam, colors);
     return tiled_corner(words, plain);
 }
@@ -31,7 +31,7 @@ fn tiled_blended_vertex(
     @builtin(instance_index) slot: u32,
 ) -> TiledCorner {
     let words = quads[vertex / 4u];
-    let colors = surface_colors(words, draws[slot]);
+    let colors = styled_colors(words, draws[slot]);
     return tiled_corner(words, shadowed_corner(words, vertex % 4u, draws[slot], 0.0, colors));
 }
 
@@ -40,7 +40,7 @@ fn tiled_cube_vertex(@builtin(vertex_index) vertex: u32) -> TiledCorner {
     let entry = quads[vertex / 12u];
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
-    let colors = face_colors(face.words, quad_face(face.words), data.level);
+    let colors = quad_colors(face.words, data);
     let plain = shadowed_corner(face.words, vertex % 4u, data, frame.seam, colors);
     var out = tiled_corner(face.words, plain);
     out.position = select(OUTSIDE, out.position, face.is_there);

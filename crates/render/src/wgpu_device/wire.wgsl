@@ -32,9 +32,10 @@ fn quad_bounds(words: vec2<u32>, data: DrawData) -> u32 {
 }
 
 fn wired_corner(words: vec2<u32>, number: u32, data: DrawData, seam: f32) -> WiredCorner {
-    let plain = surface_corner(words, number, data, seam);
+    let at = moved_corner(words, number, data, seam);
+    let color = faded_colors(words, data).lit;
     let kind = pixel_kind(words, data);
-    return WiredCorner(plain.position, plain.color, plain.relative, kind, quad_bounds(words, data));
+    return WiredCorner(at.position, color, at.relative, kind, quad_bounds(words, data));
 }
 
 @vertex
@@ -59,7 +60,7 @@ fn wired_cube_vertex(@builtin(vertex_index) vertex: u32) -> WiredCorner {
     let data = cube_data(entry);
     let face = cube_face(vertex, entry, data);
     var out = wired_corner(face.words, vertex % 4u, data, frame.seam);
-    out.color = face_colors(face.words, quad_face(face.words), data.level).lit;
+    out.color = quad_colors(face.words, data).lit;
     out.position = select(OUTSIDE, out.position, face.is_there);
     return out;
 }

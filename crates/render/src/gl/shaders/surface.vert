@@ -177,6 +177,12 @@ Colors face_colors(uvec2 words, uint face, uint level) {
     return Colors(vec4(min(lit, vec3(1.0)), own.a), min(unlit, vec3(1.0)));
 }
 
+// A quad's colours.
+Colors quad_colors(uvec2 words, DrawData draw) {
+    return face_colors(words, min(words.y & 7u, 5u), draw.level);
+}
+
+#ifdef SHADED
 // Position of a quad's middle relative to the camera.
 vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
     uint normal_axis = (words.y & 7u) % 3u;
@@ -187,10 +193,11 @@ vec3 quad_middle(uvec2 words, DrawData draw, vec2 size) {
     return (vec3(draw.origin - frame.camera_voxel) + local) - frame.camera_fraction;
 }
 
-// A quad's colours. Far from the camera, the mean with the faces that meet it across its width and
-// its height; see Frame::FADE_UNITS. All corners compute the same colours.
-Colors surface_colors(uvec2 words, DrawData draw) {
-    Colors own = face_colors(words, min(words.y & 7u, 5u), draw.level);
+// A quad's colours as shaded surfaces show them. Far from the camera, the mean with the faces that
+// meet the quad across its width and its height; see Frame::FADE_UNITS. All corners compute the same
+// colours.
+Colors faded_colors(uvec2 words, DrawData draw) {
+    Colors own = quad_colors(words, draw);
     if (frame.far_fade == 0.0 || own.lit.a < 1.0) {
         return own;
     }
@@ -219,6 +226,7 @@ Colors surface_colors(uvec2 words, DrawData draw) {
     vec3 unlit = own.unlit * own_share + beside_u.unlit * shares.x + beside_v.unlit * shares.y;
     return Colors(vec4(lit.rgb, own.lit.a), unlit);
 }
+#endif
 
 #ifdef CUBES
 // For the axis of the vertex, the face of the cube that can point towards the camera, as a quad.
@@ -280,11 +288,11 @@ void main() {
     vec3 outward = (float(along_u) * 2.0 - 1.0) * u + (float(along_v) * 2.0 - 1.0) * v;
     relative = at + outward * seam_stretch(at, normal) * (SEAM * to_clip(at).w);
     gl_Position = to_clip(relative);
-#ifdef CUBES
-    // Cubes are not merged, so the length of a step is unknown.
-    Colors colors = face_colors(words, words.y & 7u, draw.level);
+#if defined(SHADED) && !defined(CUBES)
+    Colors colors = faded_colors(words, draw);
 #else
-    Colors colors = surface_colors(words, draw);
+    // Cubes are not merged, so the length of a step is unknown: they do not fade.
+    Colors colors = quad_colors(words, draw);
 #endif
     color = colors.lit;
 #ifdef SHADOWED
