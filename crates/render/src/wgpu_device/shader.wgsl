@@ -146,10 +146,11 @@ fn face_colors(words: vec2<u32>, face: u32, level: u32) -> Colors {
     let material = quad_material(words);
     // Materials that are not in the table must be visible: magenta.
     var color = vec4<f32>(1.0, 0.0, 1.0, 1.0);
+    var shine = 0.0;
     if material < arrayLength(&materials) {
         color = unpack4x8unorm(materials[material].faces[face]);
+        shine = materials[material].emission;
     }
-    let shine = emission(material);
     let tinted = mix(color.rgb, level_tint(level), frame.level_tint);
     let lit = tinted * mix(frame.face_light[face], vec3<f32>(1.0), shine);
     let unlit = tinted * mix(ambient_light(face), vec3<f32>(1.0), shine);

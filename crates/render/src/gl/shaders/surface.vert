@@ -167,10 +167,11 @@ Colors face_colors(uvec2 words, uint face, uint level) {
     uint material = words.y >> 11u & 0xffffu;
     // Materials that are not in the table must be visible: magenta.
     vec4 own = vec4(1.0, 0.0, 1.0, 1.0);
+    float shine = 0.0;
     if (material < uint(materials.length())) {
         own = unpackUnorm4x8(materials[material].faces[face]);
+        shine = materials[material].emission;
     }
-    float shine = emission(material);
     vec3 tinted = mix(own.rgb, level_tint(level), frame.level_tint);
     vec3 lit = tinted * mix(frame.face_light[face], vec3(1.0), shine);
     vec3 unlit = tinted * mix(ambient_light(face), vec3(1.0), shine);
