@@ -63,11 +63,11 @@ pub struct Frame {
     pub level_tint: f32,
     /// Light on each face direction, in the order of [`Face::ALL`]; the last number is unused.
     pub face_light: [[f32; 4]; Face::COUNT],
+    /// What the horizon has in addition where the sun is.
+    pub glow: [f32; 3],
     /// Light on materials that are shown without light (glTF's unlit): 1, or 0 in pictures of emitted
     /// light.
     pub unlit_light: f32,
-    /// Unused. Fills the block.
-    pub padding: [f32; 3],
 }
 
 const _: () = assert!(size_of::<Frame>() == 352);
@@ -170,8 +170,8 @@ impl Frame {
                 let normal = Vec3::from_array(face.normal().map(|c| c as f32));
                 atmosphere.light(normal).extend(0.0).to_array()
             }),
+            glow: atmosphere.glow.to_array(),
             unlit_light: 1.0,
-            padding: [0.0; 3],
         }
     }
 
@@ -189,6 +189,7 @@ impl Frame {
             sun: [0.0; 3],
             ambient: [0.0; 3],
             face_light: [[0.0; 4]; Face::COUNT],
+            glow: [0.0; 3],
             unlit_light: 0.0,
             ..*self
         }

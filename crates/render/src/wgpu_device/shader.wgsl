@@ -28,6 +28,7 @@ struct Frame {
     ambient: vec3<f32>,
     level_tint: f32,
     face_light: array<vec3<f32>, 6>,
+    glow: vec3<f32>,
     unlit_light: f32,
 }
 
@@ -343,12 +344,14 @@ fn cube_vertex(@builtin(vertex_index) vertex: u32) -> Corner {
 // Colour of the sky in a direction of unit length, without the sun's disc. Haze fades to it.
 fn sky(direction: vec3<f32>) -> vec3<f32> {
     let low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);
-    let above = mix(frame.zenith, frame.horizon, low * low);
+    let low2 = low * low;
+    let towards = max(dot(direction, frame.sun_direction), 0.0);
+    let towards2 = towards * towards;
+    let towards4 = towards2 * towards2;
+    let towards16 = towards4 * towards4 * towards4 * towards4;
+    let above = mix(frame.zenith, frame.horizon, low2) + frame.glow * (low2 * low2 * towards2);
     let deep = clamp(-direction.y / 0.25, 0.0, 1.0);
     let base = mix(above, frame.ground, deep * deep * (3.0 - 2.0 * deep));
-    let towards = max(dot(direction, frame.sun_direction), 0.0);
-    let towards4 = towards * towards * towards * towards;
-    let towards16 = towards4 * towards4 * towards4 * towards4;
     return base + frame.sun * (0.22 * towards16 * towards16);
 }
 
@@ -428,7 +431,8 @@ fn sky_fragment(in: SkyCorner) -> @location(0) vec4<f32> {
     let towards = dot(direction, frame.sun_direction);
     let rim = frame.sun_disc_cos;
     let disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    // A low sun gives little light, but its disc is bright.
-    let sun = frame.sun / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
-    return vec4<f32>(mix(sky(direction), sun, disc), 1.0);
+    // A low sun gives little light, but its disc is bright, until it disappears.
+    let strength = max(frame.sun.r, max(frame.sun.g, frame.sun.b)) / 0.05;
+    let sun = frame.sun / (0.05 * max(strength, 1.0));
+    return vec4<f32>(mix(sky(direction), sun, disc * min(strength, 1.0)), 1.0);
 }

@@ -27,6 +27,7 @@ layout(std140, binding = 0) uniform Frame {
     vec3 ambient;
     float level_tint;
     vec3 face_light[6];
+    vec3 glow;
     float unlit_light;
 } frame;
 
@@ -56,11 +57,13 @@ float far_fade(float pixel) {
 // Colour of the sky in a direction of unit length, without the sun's disc. Haze fades to it.
 vec3 sky(vec3 direction) {
     float low = 1.0 - clamp(direction.y / 0.6, 0.0, 1.0);
-    vec3 above = mix(frame.zenith, frame.horizon, low * low);
+    float low2 = low * low;
+    float towards = max(dot(direction, frame.sun_direction), 0.0);
+    float towards2 = towards * towards;
+    float towards4 = towards2 * towards2;
+    float towards16 = towards4 * towards4 * towards4 * towards4;
+    vec3 above = mix(frame.zenith, frame.horizon, low2) + frame.glow * (low2 * low2 * towards2);
     float deep = clamp(-direction.y / 0.25, 0.0, 1.0);
     vec3 base = mix(above, frame.ground, deep * deep * (3.0 - 2.0 * deep));
-    float towards = max(dot(direction, frame.sun_direction), 0.0);
-    float towards4 = towards * towards * towards * towards;
-    float towards16 = towards4 * towards4 * towards4 * towards4;
     return base + frame.sun * (0.22 * towards16 * towards16);
 }

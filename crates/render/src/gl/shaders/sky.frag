@@ -7,7 +7,8 @@ void main() {
     float towards = dot(direction, frame.sun_direction);
     float rim = frame.sun_disc_cos;
     float disc = smoothstep(rim, mix(rim, 1.0, 0.25), towards);
-    // A low sun gives little light, but its disc is bright.
-    vec3 sun = frame.sun / max(max(frame.sun.r, max(frame.sun.g, frame.sun.b)), 0.05);
-    seen = vec4(mix(sky(direction), sun, disc), 1.0);
+    // A low sun gives little light, but its disc is bright, until it disappears.
+    float strength = max(frame.sun.r, max(frame.sun.g, frame.sun.b)) / 0.05;
+    vec3 sun = frame.sun / (0.05 * max(strength, 1.0));
+    seen = vec4(mix(sky(direction), sun, disc * min(strength, 1.0)), 1.0);
 }
