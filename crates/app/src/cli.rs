@@ -37,7 +37,7 @@ pub(crate) use scene::Tint;
 #[cfg(feature = "window")]
 pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
 pub(crate) use scene::{LevelsKind, OcclusionKind, SceneOptions};
-pub(crate) use values::point;
+pub(crate) use values::{Up, point};
 use values::{chunks, distance, seconds};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
@@ -149,6 +149,10 @@ pub(crate) struct SourceOptions {
     /// Polygon models: vertices at most this far apart are merged, in the file's unit
     #[arg(long, value_name = "DISTANCE", value_parser = distance, default_value = "0", requires = "path")]
     pub(crate) merge: f32,
+    /// Polygon models: axis of the file that points up (default: y, or as the comments of an .obj file
+    /// tell)
+    #[arg(long = "up", value_enum, value_name = "AXIS", requires = "path")]
+    pub(crate) source_up: Option<Up>,
     /// Animated .vox files: frame, counted from 0
     #[arg(long, value_name = "N", default_value_t = 0, requires = "path")]
     pub(crate) frame: u32,
@@ -185,6 +189,7 @@ impl SourceOptions {
             chunks: None,
             relief: generated.relief_voxels,
             merge: 0.0,
+            source_up: None,
             frame: 0,
             height_map: HeightMapArgs::default(),
         }
@@ -192,7 +197,8 @@ impl SourceOptions {
 
     /// Returns the options for opening the file.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        let model = ModelOptions::default().with_merge_tolerance(self.merge);
+        let up = self.source_up.map(Up::axis);
+        let model = ModelOptions::default().with_merge_tolerance(self.merge).with_up(up);
         let vox = VoxOptions::default().with_frame(self.frame);
         let heights = self.height_map.options();
         OpenOptions::default().with_height_map(heights).with_model(model).with_vox(vox)
@@ -348,12 +354,18 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Opt
     }
 }
 
+/// The commands and options. In `export`, `--up` is the axis of the file that is written.
+fn command() -> clap::Command {
+    let of_source = |up: clap::Arg| up.long("source-up");
+    Options::command().mut_subcommand("export", |export| export.mut_arg("source_up", of_source))
+}
+
 /// Parses the arguments, and notes whether the viewer's renderer was named explicitly.
 fn read(arguments: Vec<OsString>) -> Result<Options, clap::Error> {
     const RENDERER: &str = "renderer";
-    let matches = Options::command().try_get_matches_from(arguments)?;
+    let matches = command().try_get_matches_from(arguments)?;
     let read = Options::from_arg_matches(&matches);
-    let mut options = read.map_err(|error| error.format(&mut Options::command()))?;
+    let mut options = read.map_err(|error| error.format(&mut command()))?;
     let matches = matches.subcommand().map_or(&matches, |(_, matches)| matches);
     let is_explicit = matches.ids().any(|id| id == RENDERER)
         && matches.value_source(RENDERER) == Some(ValueSource::CommandLine);
@@ -374,7 +386,7 @@ fn operands_last(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         sorted.extend(words);
         return sorted;
     }
-    let options = Options::command();
+    let options = command();
     let import = options.find_subcommand("import");
     let mut operands = Vec::new();
     while let Some(word) = words.next() {

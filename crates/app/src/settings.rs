@@ -11,7 +11,7 @@ use drystone::scene::RendererKind;
 use drystone_render::{SlotPolicy, replace_file};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cli::{HeightMapArgs, SourceOptions};
+use crate::cli::{HeightMapArgs, SourceOptions, Up};
 
 /// Saved settings of the viewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,7 @@ pub(crate) struct RecentFile {
     /// File of its edits.
     pub(crate) edits: Option<PathBuf>,
     merge: f32,
+    up: Option<Up>,
     height_map: HeightMapArgs,
 }
 
@@ -47,19 +48,20 @@ impl RecentFile {
     pub(crate) fn new(path: &Path, options: &SourceOptions, edits: Option<&Path>) -> Self {
         // Absolute paths do not depend on the folder of the next start.
         let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let SourceOptions { merge, height_map, .. } = options.clone();
-        Self { path: absolute(path), edits: edits.map(absolute), merge, height_map }
+        let SourceOptions { merge, source_up: up, height_map, .. } = options.clone();
+        Self { path: absolute(path), edits: edits.map(absolute), merge, up, height_map }
     }
 
     /// Creates an entry without options.
     pub(crate) fn of(path: PathBuf) -> Self {
-        Self { path, edits: None, merge: 0.0, height_map: HeightMapArgs::default() }
+        Self { path, edits: None, merge: 0.0, up: None, height_map: HeightMapArgs::default() }
     }
 
     /// Returns the options to open the file with.
     pub(crate) fn source(&self) -> SourceOptions {
-        let (merge, height_map) = (self.merge, self.height_map.clone());
-        SourceOptions { merge, height_map, ..SourceOptions::of(self.path.clone()) }
+        let (merge, source_up) = (self.merge, self.up);
+        let height_map = self.height_map.clone();
+        SourceOptions { merge, source_up, height_map, ..SourceOptions::of(self.path.clone()) }
     }
 }
 
@@ -76,6 +78,8 @@ enum StoredFile {
         #[serde(default)]
         merge: f32,
         #[serde(default)]
+        up: Option<Up>,
+        #[serde(default)]
         height_map: HeightMapArgs,
     },
 }
@@ -84,8 +88,8 @@ impl From<StoredFile> for RecentFile {
     fn from(entry: StoredFile) -> Self {
         match entry {
             StoredFile::Path(path) => Self::of(path.into()),
-            StoredFile::File { path, edits, merge, height_map } => {
-                Self { path: path.into(), edits: edits.map(Into::into), merge, height_map }
+            StoredFile::File { path, edits, merge, up, height_map } => {
+                Self { path: path.into(), edits: edits.map(Into::into), merge, up, height_map }
             }
         }
     }
@@ -96,8 +100,8 @@ impl From<RecentFile> for StoredFile {
         if file == RecentFile::of(file.path.clone()) {
             return Self::Path(file.path.into());
         }
-        let RecentFile { path, edits, merge, height_map } = file;
-        Self::File { path: path.into(), edits: edits.map(Into::into), merge, height_map }
+        let RecentFile { path, edits, merge, up, height_map } = file;
+        Self::File { path: path.into(), edits: edits.map(Into::into), merge, up, height_map }
     }
 }
 

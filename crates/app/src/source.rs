@@ -5,7 +5,7 @@ mod unnamed;
 use std::{fs::OpenOptions, path::Path};
 
 use drystone::{Content, Progress};
-use drystone_formats::{Format, Input, Model, ModelWarning, Source};
+use drystone_formats::{Format, Input, Model, ModelWarning, Source, UpAxis};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
 };
@@ -141,6 +141,15 @@ pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
 }
 
 fn note_warnings(model: &Model, options: &SceneOptions) {
+    // An axis that only a comment tells may be wrong.
+    let is_turned = model.up.is_guess() && model.up.axis != UpAxis::Y;
+    if is_turned || options.verbose {
+        output::note(&format!(
+            "{}: up is {}; --up changes it",
+            output::plain(&model.name),
+            model.up
+        ));
+    }
     if options.verbose {
         for ModelWarning { kind, count, first_location, .. } in model.warnings.iter() {
             output::note(&format!("{kind}: {count}, first at {first_location}"));

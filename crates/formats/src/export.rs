@@ -26,7 +26,7 @@ mod voxels;
 use glb::GlbWriter;
 use models::ModelPortions;
 use obj::ObjWriter;
-pub use options::{ExportFormat, ExportNodes, ExportOptions, FaceColors, UpAxis};
+pub use options::{ExportFormat, ExportNodes, ExportOptions, FaceColors};
 use ply::PlyWriter;
 use portion::{GoOn, Palette, Placement, Portion, PortionWriter, WriteFault};
 use stl::StlWriter;

@@ -34,6 +34,8 @@ mod model;
 #[cfg(feature = "qb")]
 mod qb;
 mod source;
+#[cfg(any(feature = "export", feature = "model"))]
+mod up_axis;
 #[cfg(feature = "vox")]
 mod vox;
 #[cfg(feature = "model")]
@@ -43,7 +45,7 @@ pub use error::SourceError;
 #[cfg(feature = "export")]
 pub use export::{
     ExportFormat, ExportNodes, ExportOptions, ExportProgress, ExportSummary, ExportVoxels,
-    FaceColors, OnProgress, ReadNode, UpAxis, export_model, export_voxels,
+    FaceColors, OnProgress, ReadNode, export_model, export_voxels,
 };
 pub use format::Format;
 #[cfg(feature = "height-map")]
@@ -55,13 +57,16 @@ pub use minecraft::MinecraftWorld;
 #[cfg(feature = "model")]
 pub use model::{
     AlphaMode, Model, ModelBounds, ModelImage, ModelMaterial, ModelOptions, ModelPart,
-    ModelTexture, ModelVertex, ModelWarning, ReadNamedFile, WarningKind, Warnings, Wrap,
+    ModelTexture, ModelUp, ModelVertex, ModelWarning, ReadNamedFile, UpReason, WarningKind,
+    Warnings, Wrap,
 };
 #[cfg(feature = "qb")]
 pub use qb::QbFile;
 pub use source::{
     EditDestination, EditStore, MAX_LOADED_CHUNKS, Motion, Saving, SeparateEdits, Source, WorldFile,
 };
+#[cfg(any(feature = "export", feature = "model"))]
+pub use up_axis::UpAxis;
 #[cfg(feature = "vox")]
 pub use vox::{VoxFile, VoxLayer, VoxOptions, VoxSummary};
 #[cfg(feature = "model")]

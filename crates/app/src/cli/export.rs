@@ -1,13 +1,13 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
-    Args, ValueEnum,
+    Args,
     builder::{OsStringValueParser, TypedValueParser},
 };
-use drystone_formats::{ExportFormat, ExportNodes, ExportOptions, FaceColors, UpAxis, VoxelModel};
+use drystone_formats::{ExportFormat, ExportNodes, ExportOptions, FaceColors, VoxelModel};
 use drystone_voxel::{NodePos, VoxelBox, VoxelPos};
 
-use super::{EditsArgs, MemoryOptions, SourceOptions, values::voxel_box};
+use super::{EditsArgs, MemoryOptions, SourceOptions, Up, values::voxel_box};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
@@ -63,13 +63,6 @@ pub(crate) struct PartArgs {
     pub(crate) bounds: Option<[VoxelPos; 2]>,
 }
 
-/// Values of `--up`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Up {
-    Y,
-    Z,
-}
-
 impl ExportArguments {
     /// Returns the format, which the extension of the file decides.
     pub(crate) fn format(&self) -> ExportFormat {
@@ -86,7 +79,7 @@ impl ExportArguments {
         let MeshArgs { scale, up, join, bake } = self.mesh;
         let mut options = ExportOptions::new(self.format());
         options.scale = scale;
-        options.up = if up == Up::Z { UpAxis::Z } else { UpAxis::Y };
+        options.up = up.axis();
         options.nodes = if join { ExportNodes::Joined } else { ExportNodes::Chunks };
         options.colors = if bake { FaceColors::Baked } else { FaceColors::Palette };
         options.memory_bytes = self.memory_bytes() - self.cache_bytes();

@@ -6,8 +6,7 @@ use drystone_formats::ExportFormat;
 use crate::allocator::AllocatorKind;
 
 use super::{
-    Command, ExportArguments, LevelsKind, OcclusionKind, Options, PlacementKind, SceneOptions,
-    export::Up,
+    Command, ExportArguments, LevelsKind, OcclusionKind, Options, PlacementKind, SceneOptions, Up,
 };
 
 const NO_AO_ON_CUBES: &str = "--ao on does not work with --renderer instanced, which stores no \

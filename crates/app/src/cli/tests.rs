@@ -310,7 +310,7 @@ fn the_manual_lists_exactly_the_keys_of_window_and_page() {
 #[test]
 fn the_manual_lists_exactly_the_commands_and_options() {
     let Some(manual) = manual() else { return };
-    let root = Options::command();
+    let root = command();
     let commands: Vec<&clap::Command> =
         std::iter::once(&root).chain(root.get_subcommands()).collect();
     let options: BTreeSet<String> = commands

@@ -2,9 +2,29 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
+use clap::ValueEnum;
 use drystone::scene::Side;
+use drystone_formats::UpAxis;
 use drystone_voxel::VoxelPos;
 use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Axis that points up, as a value of options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Up {
+    Y,
+    Z,
+}
+
+impl Up {
+    pub(crate) fn axis(self) -> UpAxis {
+        match self {
+            Self::Y => UpAxis::Y,
+            Self::Z => UpAxis::Z,
+        }
+    }
+}
 
 /// Parses the side of a scene: its name, or degrees around it.
 pub(super) fn side(text: &str) -> Result<Side, &'static str> {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fs, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program::{data_or_skip, one_line, run, scratch};
 
@@ -87,7 +87,7 @@ fn info_reports_warnings_and_merged_vertices() {
     fs::write(&path, TEXT).unwrap();
     let (json, text) = info(&path, &[]);
     assert_eq!((&json["polygons"], &json["coordinates"]), (&2.into(), &7.into()));
-    assert_eq!(json["max"], serde_json::json!([4.0, 0.5, 0.0]));
+    assert_eq!(json["max"], json!([4.0, 0.5, 0.0]));
     let warnings: Vec<(&str, u64, &str)> = json["warnings"]
         .as_array()
         .unwrap()
@@ -111,6 +111,34 @@ fn info_reports_warnings_and_merged_vertices() {
     let (merged, _) = info(&path, &["--merge", "0.01"]);
     assert_eq!(merged["coordinates"], 6);
     assert!(merged["sharing_ratio"].as_f64() < json["sharing_ratio"].as_f64());
+}
+
+/// The axis that points up is guessed from comments and can be chosen. `export` has an option for each
+/// of its two files.
+#[test]
+fn models_with_z_up_stand_upright() {
+    let folder = scratch("model-up");
+    let path = folder.join("mast.obj");
+    let mast = "v 0 0 0\nv 1 0 0\nv 1 2 9\nf 1 2 3\n";
+    fs::write(&path, mast).unwrap();
+    let max = |path: &Path, words: &[&str]| info(path, words).0["max"].clone();
+    let (upright, lying) = (json!([1.0, 9.0, 0.0]), json!([1.0, 2.0, 9.0]));
+    assert_eq!((max(&path, &[]), max(&path, &["--up", "z"])), (lying.clone(), upright.clone()));
+    let (report, text) = info(&path, &[]);
+    assert_eq!((&report["up"], &report["up_is_guess"]), (&json!("y"), &json!(true)));
+    assert!(text.contains("  up        y, assumed\n"), "{text}");
+    fs::write(&path, format!("# FreeCAD\n{mast}")).unwrap();
+    assert_eq!((max(&path, &[]), max(&path, &["--up", "y"])), (upright.clone(), lying.clone()));
+    let written = folder.join("mast-2.obj");
+    for (words, expected) in [
+        (&["--source-up", "y"][..], &lying),
+        (&[], &upright),
+        (&["--source-up", "z", "--up", "y"], &upright),
+    ] {
+        let [from, to] = [&path, &written].map(|path| path.to_str().unwrap());
+        assert!(run(&[&["export", from, "-o", to], words].concat()).status.success());
+        assert_eq!(&max(&written, &["--up", "y"]), expected, "{words:?}");
+    }
 }
 
 #[test]

@@ -1,3 +1,4 @@
+use crate::up_axis::UpAxis;
 use std::path::Path;
 
 /// File formats that are written.
@@ -36,17 +37,6 @@ impl ExportFormat {
             Self::Vox => "vox",
         }
     }
-}
-
-/// Axis that points up in an exported mesh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum UpAxis {
-    /// Y, as in this project, in glTF and in most programs for pictures.
-    #[default]
-    Y,
-    /// Z, as in most programs for construction and printing. (x, y, z) becomes (x, −z, y).
-    Z,
 }
 
 /// Nodes of an exported glTF file.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use drystone_mesh::Face as Direction;
 
-use super::options::UpAxis;
 use crate::error::SourceError;
+use crate::up_axis::UpAxis;
 
 /// Vertices and faces of one chunk, or of one part of a model or a piece of it.
 #[derive(Debug, Default)]

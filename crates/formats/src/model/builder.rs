@@ -7,7 +7,7 @@ use super::fault::{SPLIT, malformed};
 #[cfg(any(feature = "gltf", feature = "obj"))]
 use super::texture::Images;
 use super::weld::{VertexWelder, no_memory};
-use super::{Model, ModelMaterial, ModelOptions, ModelPart, ModelVertex, WarningKind};
+use super::{Model, ModelMaterial, ModelOptions, ModelPart, ModelUp, ModelVertex, WarningKind};
 use crate::fault::Fault;
 
 /// Maximum number of corners of a face. Triangulating a concave face takes O(corners²) in the worst
@@ -54,14 +54,14 @@ impl FaceCorner {
 }
 
 impl Builder {
-    pub(super) fn new(name: &str, options: &ModelOptions) -> Result<Self, Fault> {
+    pub(super) fn new(name: &str, options: &ModelOptions, up: ModelUp) -> Result<Self, Fault> {
         let tolerance = options.merge_tolerance;
         if !(tolerance.is_finite() && tolerance >= 0.0) {
             let problem = format!("a merge tolerance of {tolerance}");
             return Err(Fault::new("options", problem, "give 0 or a positive number"));
         }
         Ok(Self {
-            model: Model { name: name.into(), ..Model::default() },
+            model: Model { name: name.into(), up, ..Model::default() },
             welder: VertexWelder::new(tolerance),
             #[cfg(any(feature = "gltf", feature = "obj"))]
             images: Images::new(options.max_texture_bytes),
@@ -73,6 +73,11 @@ impl Builder {
             kept: Vec::new(),
             corners: Vec::new(),
         })
+    }
+
+    /// Turns a position of the file so that Y is up, and returns its index in the welder.
+    pub(super) fn weld(&mut self, position: [f32; 3]) -> Result<u32, Fault> {
+        self.welder.weld(self.model.up.axis.to_y_up(position))
     }
 
     /// Adds a material and returns its index.

@@ -6,7 +6,7 @@ use gltf::json::Root;
 use super::builder::Builder;
 use super::fault::{SPLIT, malformed, quoted};
 use super::files::NamedFiles;
-use super::{Model, ModelOptions};
+use super::{Model, ModelOptions, ModelUp};
 use crate::fault::Fault;
 
 mod accessor;
@@ -42,7 +42,7 @@ pub(super) fn parse(
     options: &ModelOptions,
     mut named_files: NamedFiles,
 ) -> Result<Model, Fault> {
-    let mut builder = Builder::new(name, options)?;
+    let mut builder = Builder::new(name, options, ModelUp::by_format(options))?;
     let container = Container::split(bytes)?;
     let root = read_json(container.json)?;
     expect_known(&root)?;

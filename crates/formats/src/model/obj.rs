@@ -8,7 +8,7 @@ use super::builder::Builder;
 use crate::fault::Fault;
 
 use super::files::NamedFiles;
-use super::{Model, ModelOptions, WarningKind};
+use super::{Model, ModelOptions, ModelUp, WarningKind};
 use crate::error::SourceError;
 
 mod faces;
@@ -27,7 +27,7 @@ pub(super) fn parse(
     options: &ModelOptions,
     mut named_files: NamedFiles,
 ) -> Result<Model, Fault> {
-    let mut builder = Builder::new(name, options)?;
+    let mut builder = Builder::new(name, options, ModelUp::by_comments(bytes, options))?;
     let numbers = Numbers::read(bytes, &mut builder)?;
     let definitions = read_materials(&numbers, &mut named_files, &mut builder)?;
     Faces::new(&numbers, (&definitions, &mut named_files), &mut builder).read(bytes)?;

@@ -1,10 +1,10 @@
 //! glTF files: which parts are read, and the result.
 
-use drystone_formats::WarningKind;
+use drystone_formats::{Model, ModelOptions, UpAxis, WarningKind};
 use serde_json::json;
 
 use crate::gltf_bytes::{I16, U8, U16, U32, parse, quad};
-use crate::model_helpers::{check, parts, polygons, warnings};
+use crate::model_helpers::{beside, check, parts, polygons, warnings};
 
 /// The two triangles of the floor.
 const FLOOR: [[[f32; 3]; 3]; 2] = [
@@ -25,6 +25,22 @@ fn text_and_binary_say_the_same() {
         assert_eq!((stats.corners, stats.vertices, stats.coordinates), (6, 4, 4));
         assert!(model.warnings.is_empty());
     }
+}
+
+/// glTF specifies Y up, and files that do not keep to it can be turned.
+#[test]
+fn the_axis_that_points_up_can_be_chosen() {
+    let options = ModelOptions::default().with_up(Some(UpAxis::Z));
+    let bytes = quad().embedded();
+    let turned = Model::parse_gltf(&bytes, "up.gltf", &options, &mut beside(&[])).unwrap();
+    check(&turned);
+    let moved = FLOOR.map(|triangle| triangle.map(|[x, y, z]| [x, z, 0.0 - y]));
+    assert_eq!(polygons(&turned, 0), moved);
+    let plain = quad().model();
+    assert_eq!(
+        [plain.up, turned.up].map(|up| up.to_string()),
+        ["y, by the format", "z, as requested"]
+    );
 }
 
 #[test]

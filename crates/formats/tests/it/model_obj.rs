@@ -1,6 +1,6 @@
 //! `.obj` files: which lines are read, which are skipped, and which are errors.
 
-use drystone_formats::{Model, ModelMaterial, ModelOptions, WarningKind};
+use drystone_formats::{Model, ModelMaterial, ModelOptions, UpAxis, WarningKind};
 
 use crate::model_helpers::{
     beside, change_bytes, check, obj, obj_error, parts, polygons, warnings,
@@ -192,6 +192,32 @@ fn near_coordinates_are_merged_within_the_tolerance() {
         let error = read(tolerance).unwrap_err().to_string();
         assert!(error.starts_with("near.obj: options: a merge tolerance of"), "{error}");
     }
+}
+
+/// Positions and normals of a model with Z up are turned alike, and front faces stay in front.
+#[test]
+fn models_with_z_up_are_turned() {
+    let text = "v 1 2 3\nv 4 2 3\nv 4 5 3\nvn 0 0 1\nf 1//1 2//1 3//1\n";
+    let read = |text: &str, up| {
+        let options = ModelOptions::default().with_up(up);
+        Model::parse_obj(text.as_bytes(), "up.obj", &options, &mut beside(&[])).unwrap()
+    };
+    let (as_it_is, turned) = (read(text, None), read(text, Some(UpAxis::Z)));
+    check(&turned);
+    let corners = |model: &Model| polygons(model, 0)[0].clone();
+    assert_eq!(corners(&as_it_is)[0], [1.0, 2.0, 3.0]);
+    assert_eq!(corners(&turned), [[1.0, 3.0, -2.0], [4.0, 3.0, -2.0], [4.0, 3.0, -5.0]]);
+    let normal = |model: &Model| {
+        let polygon = model.polygons.polygons().next().unwrap();
+        let corner = model.polygons.corners(polygon).unwrap().next().unwrap();
+        corner.data().normal().unwrap()
+    };
+    assert_eq!((normal(&as_it_is), normal(&turned)), ([0.0, 0.0, 1.0], [0.0, 1.0, 0.0]));
+    let commented = read(&format!("# FreeCAD v0.21\n{text}"), None);
+    assert_eq!(corners(&commented), corners(&turned));
+    assert_eq!(commented.up.to_string(), "z, guessed from \"freecad\" in a comment");
+    let chosen = read(&format!("# FreeCAD v0.21\n{text}"), Some(UpAxis::Y));
+    assert_eq!(corners(&chosen), corners(&as_it_is));
 }
 
 #[test]

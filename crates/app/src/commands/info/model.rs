@@ -80,6 +80,8 @@ impl<'a> ModelReport<'a> {
             "source": model.name,
             "min": bounds.map(|bounds| bounds.min),
             "max": bounds.map(|bounds| bounds.max),
+            "up": model.up.axis.to_string(),
+            "up_is_guess": model.up.is_guess(),
             "parts": model.parts.len(),
             "polygons": stats.polygons,
             "corners": stats.corners,
@@ -125,6 +127,7 @@ impl fmt::Display for ModelReport<'_> {
             let [x, y, z] = bounds.size().map(|side| side as f32);
             writeln!(f, "  size      {x} x {y} x {z}")?;
         }
+        writeln!(f, "  up        {}", model.up)?;
         writeln!(f, "  parts     {}", model.parts.len())?;
         let (corners, triangles) = (stats.corners, model.triangle_count());
         writeln!(f, "  polygons  {} of {corners} corners, {triangles} triangles", stats.polygons)?;

@@ -201,7 +201,7 @@ impl Part<'_> {
                 let problem = format!("its transform moves position {index} beyond f32");
                 return Err(malformed(self, problem));
             }
-            welded.push(builder.welder.weld(moved)?);
+            welded.push(builder.weld(moved)?);
         }
         Ok(welded)
     }
@@ -219,7 +219,8 @@ impl Part<'_> {
         };
         let mut corner = FaceCorner { position, uv: [0.0; 2], vertex: ModelVertex::default() };
         if let Some(normals) = normals {
-            corner.vertex = ModelVertex::toward(for_normals.point(normals.get(index)));
+            let normal = builder.model.up.axis.to_y_up(for_normals.point(normals.get(index)));
+            corner.vertex = ModelVertex::toward(normal);
             if corner.vertex.normal().is_none() {
                 builder.warn(WarningKind::NoDirection, self);
             }

@@ -63,12 +63,13 @@ impl Numbers {
             self.colors.push(if more >= 3 { color } else { [u8::MAX; 4] });
         }
         self.welded.try_reserve(1).map_err(|_| no_memory())?;
-        self.welded.push(builder.welder.weld(position)?);
+        self.welded.push(builder.weld(position)?);
         Ok(())
     }
 
     fn read_normal(&mut self, it: &Statement, builder: &mut Builder) -> Result<(), Fault> {
-        let normal = ModelVertex::new(Some(numbers::<3>(it, 3)?));
+        let normal = builder.model.up.axis.to_y_up(numbers::<3>(it, 3)?);
+        let normal = ModelVertex::new(Some(normal));
         if normal.normal().is_none() {
             builder.warn(WarningKind::NoDirection, format_args!("line {}", it.line));
         }
