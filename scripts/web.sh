@@ -140,7 +140,7 @@ build() {
     rm -rf "$DIST"
     mkdir -p "$DIST"
     "$BUILT/debug/drystone-web-bindgen" "$BUILT/$TARGET/release/drystone_web.wasm" "$DIST"
-    cp web/page/* docs/drystone.png "$DIST"
+    cp web/page/* "$DIST"
     check_size
 }
 

@@ -3,6 +3,5 @@ if (location.protocol === 'file:') {
   const find = (name) => document.getElementById(name);
   document.body.dataset.state = 'refused';
   find('reason').textContent = 'Browsers do not run this page from a file. Run python3 -m http.server in the folder of this page, or scripts/web.sh serve in the repository. Then open http://localhost:8000/.';
-  find('picture').src = 'drystone.png';
   find('refused').hidden = false;
 }

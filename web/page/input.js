@@ -74,11 +74,10 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys }) {
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 
-/// Returns the position of an event in pixels of the canvas.
-const positionOf = (canvas, event) => {
-  const scale = canvas.width / Math.max(1, canvas.clientWidth);
-  return [event.offsetX * scale, event.offsetY * scale];
-};
+const scale = () => window.devicePixelRatio || 1;
+
+/// Returns the position of an event in pixels of the screen.
+const positionOf = (event) => [event.offsetX * scale(), event.offsetY * scale()];
 
 function listenToMouse({ canvas, act, page }) {
   let press = null;
@@ -103,8 +102,7 @@ function listenToMouse({ canvas, act, page }) {
     }
     if (!isLocked && !press?.isDrag) return;
     const pans = press?.button === 1 || (press?.button === 2 && page().is_orbiting() && !page().is_editing());
-    const scale = canvas.width / Math.max(1, canvas.clientWidth);
-    if (pans) act((it) => it.pan(event.movementX * scale, event.movementY * scale));
+    if (pans) act((it) => it.pan(event.movementX * scale(), event.movementY * scale()));
     else act((it) => it.turn(event.movementX, event.movementY));
   });
   canvas.addEventListener('pointerup', (event) => {
@@ -112,17 +110,17 @@ function listenToMouse({ canvas, act, page }) {
     const { isDrag, button } = press;
     press = null;
     if (!isDrag && page()?.is_editing() && document.pointerLockElement !== canvas) {
-      act((it) => it.click(button, ...positionOf(canvas, event)));
+      act((it) => it.click(button, ...positionOf(event)));
     }
   });
   canvas.addEventListener('pointercancel', () => { press = null; });
   canvas.addEventListener('dblclick', (event) => {
-    if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(canvas, event)));
+    if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(event)));
   });
   canvas.addEventListener('wheel', (event) => {
     event.preventDefault();
     const notch = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? NOTCH_PIXELS : 1;
-    act((it) => it.wheel(-event.deltaY / notch, ...positionOf(canvas, event)));
+    act((it) => it.wheel(-event.deltaY / notch, ...positionOf(event)));
   }, { passive: false });
 }
 
@@ -158,13 +156,13 @@ function listenToFingers({ canvas, act, page }, tap) {
   canvas.addEventListener('pointerdown', (event) => {
     if (event.pointerType !== 'touch') return;
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, positionOf(canvas, event));
+    fingers.set(event.pointerId, positionOf(event));
     isTap = fingers.size === 1;
   });
   canvas.addEventListener('pointermove', (event) => {
     const from = fingers.get(event.pointerId);
     if (!from) return;
-    const to = positionOf(canvas, event);
+    const to = positionOf(event);
     if (fingers.size === 2) {
       const before = pair();
       fingers.set(event.pointerId, to);
@@ -181,7 +179,7 @@ function listenToFingers({ canvas, act, page }, tap) {
   });
   const lift = (event) => {
     if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;
-    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(canvas, event)));
+    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(event)));
     isTap = false;
   };
   canvas.addEventListener('pointerup', lift);

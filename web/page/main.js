@@ -6,7 +6,10 @@ import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { saveEdits } from './saving.js';
 
 const find = (name) => document.getElementById(name);
+/// The canvas that receives events, and that WebGPU draws to.
 const canvas = document.querySelector('canvas');
+/// The canvas over it for pictures of the CPU. A canvas cannot change from WebGPU to pictures.
+const plain = document.getElementById('plain');
 
 /// Default world. The address can override it with the names of the command line's options:
 /// ?chunks=32x4x32&seed=3&relief=128
@@ -27,6 +30,8 @@ let opened = null;
 let rescued = null;
 // Whether the page had unsaved edits at the last check: while a device is opened, it cannot be called.
 let isEdited = false;
+// Why the CPU draws; empty if WebGPU does.
+let lack = '';
 let isRequested = false;
 let reopened = 0;
 let faultAt = 0;
@@ -62,14 +67,13 @@ const hasEdits = () => {
   return isEdited;
 };
 
-/// Shows a fatal error with a picture. Edits of the page `lost` can still be saved, if given.
+/// Shows a fatal error. Edits of the page `lost` can still be saved, if given.
 const refuse = (reason, lost = null) => {
   hideMessage('device', 'waiting', 'saving');
   [page, rescued] = [null, lost];
   find('rescue').hidden = !lost || !hasEdits();
   setState('refused');
   find('reason').textContent = reason;
-  find('picture').src = 'drystone.png';
   find('refused').hidden = false;
 };
 
@@ -97,8 +101,7 @@ function frame(now) {
   const begun = performance.now();
   let more;
   try {
-    const [width, height] = pixels();
-    if (canvas.width !== width || canvas.height !== height) page.resize(width, height);
+    page.resize(...pixels());
     more = page.frame();
     if (now - faultAt > CALM_MS) reopened = 0;
   } catch (error) {
@@ -144,21 +147,40 @@ const stop = () => {
   refuse(`${BROKEN}${gone}`);
 };
 
-/// Opens a lost device again, with several attempts. Only the meshes were lost, not the world.
+/// Opens a device for a page: WebGPU, or the CPU if it is missing.
+async function openDevice(it) {
+  if (lack) {
+    const context = plain.getContext('2d', { alpha: false });
+    if (!context) throw 'This browser has no canvas to draw to';
+    it.open_cpu(context);
+  } else {
+    await it.open_gpu(canvas);
+  }
+  plain.hidden = !lack;
+}
+
+const notice = () => lack && `${lack}: the CPU draws, at a lower resolution while the picture moves.`;
+
+/// Opens a lost device again, with several attempts. Only the meshes were lost, not the world. The CPU
+/// draws if WebGPU fails.
 async function recover(error) {
   const lost = setAside();
+  const wasLacking = lack;
   for (let fault = error, isOpen = false; !isOpen;) {
     if (isBroken(fault)) return stop();
     if (reopened === REOPEN_DELAYS_MS.length) {
-      return refuse(`The graphics device failed, and cannot be opened again: ${fault}`, lost);
+      if (lack) return refuse(`The graphics device failed, and cannot be opened again: ${fault}`, lost);
+      console.warn(`${fault}`);
+      lack = 'The graphics device has failed';
+    } else {
+      showMessage(`${fault}; opening the device again`, 'device');
+      await pause(REOPEN_DELAYS_MS[reopened]);
+      // If the program stopped meanwhile, that is already reported.
+      if (isStopped) return;
+      reopened += 1;
     }
-    showMessage(`${fault}; opening the device again`, 'device');
-    await pause(REOPEN_DELAYS_MS[reopened]);
-    // If the program stopped meanwhile, that is already reported.
-    if (isStopped) return;
-    reopened += 1;
     try {
-      await lost.reopen(canvas);
+      await openDevice(lost);
       isOpen = true;
     } catch (again) {
       fault = again;
@@ -168,6 +190,7 @@ async function recover(error) {
   if (isStopped) return;
   page = lost;
   hideMessage('device', 'waiting');
+  if (!wasLacking && lack) showMessage(notice());
   showTools();
   requestFrame();
 }
@@ -192,23 +215,45 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
-/// Replaces the current page by the one that `open` returns. If that fails, the current page continues.
+/// Opens a device for a page, and returns the page. If the first device cannot be opened, the CPU draws,
+/// and `open` makes the page again: its content may be lost with the device.
+async function drawable(it, old, open) {
+  try {
+    await openDevice(it);
+    return it;
+  } catch (error) {
+    if (isBroken(error)) throw error;
+    it.free();
+    if (old || lack) throw error;
+    console.warn(`${error}`);
+    lack = 'This browser opens no graphics device for WebGPU';
+  }
+  return drawable(await open(...pixels()), old, open);
+}
+
+/// Replaces the current page by the one that `open` returns. If that fails, the current page continues,
+/// and the result is false.
 async function show(words, open) {
   const old = page && setAside();
   let wrong = '';
+  let isShown = false;
   find('loading').textContent = words;
   setState('loading');
   showMessage('');
   await painted();
   try {
-    page = await open(...pixels());
+    const it = await open(...pixels());
+    page = await drawable(it, old, open);
     setSun(page);
     wrong = setQuality(page, old);
     old?.free();
     reported = null;
+    isShown = true;
   } catch (error) {
-    if (isBroken(error)) return stop();
-    if (!old) return refuse(`${error}`);
+    if (isBroken(error) || !old) {
+      if (isBroken(error)) stop(); else refuse(`${error}`);
+      return false;
+    }
     page = old;
     showMessage(`${error}`);
   }
@@ -219,6 +264,7 @@ async function show(words, open) {
   canvas.focus();
   showTools();
   requestFrame();
+  return isShown;
 }
 
 const LOST = 'Unsaved edits will be lost (Ctrl+S saves them). Open another file?';
@@ -239,17 +285,18 @@ async function openFiles(files) {
   }
   if (page.is_edited() && !window.confirm(LOST)) return;
   const old = page;
-  await show(`Reading ${names} …`, async (...size) => {
+  let open = opened;
+  const isShown = await show(`Reading ${names} …`, async (...size) => {
     const { world, edits } = await sorted(files);
-    const open = world ? worldOf(world) : opened;
+    if (world) open = worldOf(world);
     const it = await open(size, edits && new Edits(edits.name, await bytesOf(edits)));
     if (!world) it.look_from(old);
-    opened = open;
     return it;
   });
+  if (isShown) opened = open;
 }
 
-const worldOf = (file) => async (size, edits) => Page.file(canvas, ...size, file.name, await bytesOf(file), edits);
+const worldOf = (file) => async (size, edits) => Page.file(...size, file.name, await bytesOf(file), edits);
 
 /// Saves the edits of the current page, or of the last page after a fatal error.
 async function save() {
@@ -314,7 +361,7 @@ const generated = ({ seed, chunks, relief }) => {
   const size = Uint32Array.from(sides, (side) => Number(wholeOf(side, 32, `${isSize}, each`)));
   const height = Number(wholeOf(relief, 32, `relief=${relief}: a relief is a number`));
   const number = wholeOf(seed, 64, `seed=${seed}: a seed is a number`);
-  return (pixels, edits) => Page.generated(canvas, ...pixels, number, size, height, edits);
+  return (pixels, edits) => Page.generated(...pixels, number, size, height, edits);
 };
 
 /// Returns the pairs of a list.
@@ -330,15 +377,20 @@ function listKeys() {
   }));
 }
 
-async function start() {
+/// Returns why WebGPU is missing; empty if it is there.
+async function findLack() {
+  if (new URLSearchParams(location.search).get('backend') === 'soft') return 'The address chooses no WebGPU';
   const gpu = navigator.gpu;
   if (!gpu && !window.isSecureContext) {
-    return refuse(`This page needs WebGPU, which browsers provide only to pages from https:// and localhost. This page is from ${location.origin}.`);
+    return `Browsers provide WebGPU only to pages from https:// and localhost, not from ${location.origin}`;
   }
-  if (!gpu) return refuse('This page needs WebGPU, which this browser does not have.');
+  if (!gpu) return 'This browser has no WebGPU';
   const adapter = await gpu.requestAdapter().catch(() => null);
-  if (!adapter) return refuse('This browser has WebGPU, but finds no graphics device for it.');
-  await init();
+  return adapter ? '' : 'This browser finds no graphics device for WebGPU';
+}
+
+async function start() {
+  [lack] = await Promise.all([findLack(), init()]);
   listKeys();
   let refusal = '';
   await show('Generating a world …', async (...size) => {
@@ -352,7 +404,7 @@ async function start() {
     opened = generated(WORLD);
     return opened(size);
   });
-  if (page && refusal) showMessage(refusal);
+  if (page && (refusal || lack)) showMessage([refusal, notice()].filter(Boolean).join('. '));
 }
 
 // Asks before the page is closed with unsaved edits.

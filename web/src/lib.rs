@@ -1,9 +1,9 @@
-//! The viewer as a web page: draws a world to a canvas with WebGPU. Keyboard, mouse and touch
-//! control it as in the desktop viewer.
+//! The viewer as a web page: draws a world to a canvas with WebGPU, or on the CPU. Keyboard, mouse and
+//! touch control it as in the desktop viewer.
 //!
 //! ```text
-//!  page/main.js: events, files ─► Page ─► Session ─► wgpu ─► canvas
-//!        ▲  requestAnimationFrame ──┘
+//!  page/main.js: events, files ─► Page ─► Session ─┬► wgpu ─► canvas
+//!        ▲  requestAnimationFrame ──┘               └► software rasteriser ─► 2D canvas
 //!        └── status text
 //! ```
 //! The script of the page (`page/main.js`) forwards events and shows text. The `Session` decides what
@@ -11,7 +11,8 @@
 //! few milliseconds each.
 //!
 //! # Limits
-//! - Requires a browser with WebGPU.
+//! - Without WebGPU, the software rasteriser draws on the page's thread. Moving pictures have a lower
+//!   resolution then, so that there are about 20 a second.
 //! - Edits stay in memory until they are saved. Many edits are first written to a file of edits,
 //!   which is in memory too. Saving writes its bytes to a file, or downloads them.
 //! - Opens one region file of a Minecraft world at a time.

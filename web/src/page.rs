@@ -1,23 +1,25 @@
 mod quality;
 mod saving;
+mod screen;
 
 use std::time::Duration;
 
 use drystone::{
     Action, CameraKind, Session, SessionOptions, ViewOptions,
     keys::{self, Host, KeyPhase},
-    scene::{EditAction, RendererKind, Size, open_window_async},
+    scene::{EditAction, RendererKind, Size},
 };
 use drystone_formats::MemoryFile;
-use drystone_render::{Cull, WindowTarget};
+use drystone_render::Cull;
 use drystone_world::GeneratorConfig;
 use wasm_bindgen::prelude::*;
-use web_sys::HtmlCanvasElement;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use web_time::Instant;
 
 use crate::opening::{EditsFile, Opened};
 pub use quality::cost_method;
 use saving::SaveProgress;
+use screen::Screen;
 
 /// Limit for edits in memory, in bytes, including those that can be undone.
 const MAX_EDIT_BYTES: usize = 128 << 20;
@@ -27,14 +29,18 @@ const WORK_MOVING: Duration = Duration::from_millis(6);
 /// frame rate.
 const WORK_STILL: Duration = Duration::from_millis(40);
 
-/// A world in a canvas. Positions and sizes are in pixels of the canvas.
+/// A world in a canvas. Positions and sizes are in pixels of the screen.
+///
+/// A page has no device at first: call [`open_gpu`](Self::open_gpu) or [`open_cpu`](Self::open_cpu).
 ///
 /// # Errors
 /// Functions that fail throw a message for the user. After an error of [`frame`](Self::frame) or of
-/// an input the device is lost. Then call [`reopen`](Self::reopen).
+/// an input the device is lost. Then open a device again. Voxels, edits and view are unchanged, even if
+/// that fails, so that it can be retried.
 #[wasm_bindgen]
 pub struct Page {
     pub(crate) session: Session,
+    pub(crate) screen: Screen,
     /// File of the edits.
     pub(crate) file: EditsFile,
     pub(crate) progress: SaveProgress,
@@ -45,8 +51,7 @@ pub struct Page {
 #[wasm_bindgen]
 impl Page {
     /// Opens a generated world. `chunks` are the numbers of chunks along each axis.
-    pub async fn generated(
-        canvas: HtmlCanvasElement,
+    pub fn generated(
         width: u32,
         height: u32,
         seed: u64,
@@ -61,13 +66,11 @@ impl Page {
             .with_size_chunks(size_chunks)
             .with_relief_voxels(relief);
         let opened = Opened::generated(config, edits.map(|it| it.0))?;
-        Self::of(opened, canvas, sized(width, height)).await
+        Ok(Self::of(opened, sized(width, height)))
     }
 
-    /// Opens a file. If that fails before the canvas is used, the previous page can continue to
-    /// draw to it.
-    pub async fn file(
-        canvas: HtmlCanvasElement,
+    /// Opens a file.
+    pub fn file(
         width: u32,
         height: u32,
         name: String,
@@ -76,20 +79,25 @@ impl Page {
     ) -> Result<Page, String> {
         log_panics();
         let opened = Opened::of_file(&bytes, &name, edits.map(|it| it.0))?;
-        drop(bytes);
-        Self::of(opened, canvas, sized(width, height)).await
+        Ok(Self::of(opened, sized(width, height)))
+    }
+
+    /// Opens a WebGPU device that draws to the canvas.
+    pub async fn open_gpu(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
+        self.session.detach();
+        let opened = self.screen.open_gpu(&mut self.session, canvas).await;
+        opened.map_err(|error| error.to_string())
+    }
+
+    /// Opens the software rasteriser, which draws on the CPU to a 2D canvas.
+    pub fn open_cpu(&mut self, context: CanvasRenderingContext2d) -> Result<(), String> {
+        self.session.detach();
+        self.screen.open_cpu(&mut self.session, context).map_err(|error| error.to_string())
     }
 
     /// Copies the camera of another page.
     pub fn look_from(&mut self, other: &Page) {
         self.session.look_from(&other.session);
-    }
-
-    /// Opens a new device after the old one was lost. Voxels, edits and view are unchanged, even if
-    /// it fails, so that it can be retried.
-    pub async fn reopen(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
-        self.session.detach();
-        self.open(canvas).await
     }
 
     /// Draws a frame. Returns whether another frame should follow immediately.
@@ -102,14 +110,16 @@ impl Page {
         self.choose()?;
         let moves = self.session.camera().is_moving();
         let followed = self.session.follow(if moves { WORK_MOVING } else { WORK_STILL });
-        let drawn =
-            followed.and_then(|_| self.session.draw()).map_err(|error| error.to_string())?;
-        Ok(self.session.is_active() || !drawn.shown)
+        let is_shown = followed
+            .and_then(|_| self.screen.draw(&mut self.session))
+            .map_err(|error| error.to_string())?;
+        Ok(self.session.is_active() || !is_shown)
     }
 
-    /// Sets the size of the picture.
+    /// Sets the size of the picture. Costs nothing if it is the current size.
     pub fn resize(&mut self, width: u32, height: u32) -> Result<(), String> {
-        self.session.resize(sized(width, height)).map_err(|error| error.to_string())
+        let resized = self.screen.resize(&mut self.session, sized(width, height));
+        resized.map_err(|error| error.to_string())
     }
 
     /// Handles a key: a chord of the key table, and `down`, `repeat` or `up`. Returns whether the
@@ -251,14 +261,17 @@ impl Page {
         let mib = held.used_bytes as f64 / f64::from(1 << 20);
         words
             + &format!(
-                "{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {name} on {backend}",
-                drawn.commands, drawn.meshes, held.meshes,
+                "{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {name} on {backend}{}",
+                drawn.commands,
+                drawn.meshes,
+                held.meshes,
+                self.screen.words(),
             )
     }
 }
 
 impl Page {
-    async fn of(opened: Opened, canvas: HtmlCanvasElement, size: Size) -> Result<Self, String> {
+    fn of(opened: Opened, size: Size) -> Self {
         let Opened { content, file } = opened;
         let options = SessionOptions {
             host: Host::Page,
@@ -268,17 +281,8 @@ impl Page {
             max_edit_bytes: MAX_EDIT_BYTES,
         };
         let session = Session::new(content, &options);
-        let mut page = Self { session, file, progress: SaveProgress::default(), chooses: false };
-        page.open(canvas).await?;
-        Ok(page)
-    }
-
-    /// Opens a device and shows the session on it.
-    async fn open(&mut self, canvas: HtmlCanvasElement) -> Result<(), String> {
-        let target = WindowTarget { window: canvas, vsync: true };
-        let device = open_window_async(target, self.session.camera().size()).await;
-        let prepared = device.and_then(|device| self.session.prepare(device));
-        prepared.and_then(|it| self.session.attach(it)).map_err(|error| error.to_string())
+        let (screen, progress) = (Screen::default(), SaveProgress::default());
+        Self { session, screen, file, progress, chooses: false }
     }
 
     /// Executes an action. Returns false for actions that the script executes.

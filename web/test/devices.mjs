@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { PATIENCE_MS, SIZE, agree, needsConfirmation, ball, check, downloaded, drop, dropTogether, edit, expected, loseDevices, message, picture, ready, same, expectMessage } from './kit.mjs';
+import { PATIENCE_MS, SIZE, agree, needsConfirmation, ball, check, downloaded, drop, dropTogether, edit, expected, loseDevices, message, picture, ready, same, expectMessage, words } from './kit.mjs';
+import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
 export const devices = {
@@ -29,11 +30,29 @@ export const devices = {
     check(await page.evaluate(() => window.refusals) === 0, 'no attempt was refused');
     await same(page, before, await picture(page, 'retry-after'), 'the new device draws another picture');
   },
+  async 'if no device can be opened again, the CPU draws'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    await edit(page);
+    const before = await picture(page, 'cpu-before');
+    await page.evaluate(() => { window.refusals = 99; });
+    await loseDevices(page);
+    await page.keyboard.press('KeyO');
+    await page.waitForFunction(() => document.getElementById('message').textContent.includes('the CPU draws'), null, { timeout: PATIENCE_MS });
+    const seen = await compare(page, before, await picture(page, 'cpu-after'));
+    check(seen.agrees, `the CPU draws another picture: ${JSON.stringify(seen)}`);
+    check(await needsConfirmation(page), 'the edits count as saved');
+    page.once('dialog', (dialog) => dialog.accept());
+    await drop(page, 'ball.vox', ballFile());
+    check((await words(page)).includes('soft: '), 'the next file has another device');
+  },
   async 'edits can be saved if no device can be opened'(page) {
     await drop(page, 'ball.vox', ballFile());
     await edit(page);
     const before = await picture(page, 'refused-before');
-    await page.evaluate(() => { window.refusals = 99; });
+    await page.evaluate(() => {
+      window.refusals = 99;
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
     await loseDevices(page);
     await page.keyboard.press('KeyO');
     // During the attempts.

@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PATIENCE_MS, WORLD, agree, check, dist, drop, dropAll, expected, generated, noteDevices, open, picture, pictures, expectMessage, words } from './kit.mjs';
+import { PATIENCE_MS, WORLD, agree, check, dist, drop, expected, generated, noteDevices, open, picture, pictures, expectMessage, words } from './kit.mjs';
 import { compare, compareSampled } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
@@ -96,26 +96,9 @@ export const pages = {
     check(await status('..%2fCargo.toml') === 404, 'it serves files outside its folder');
     check(await status('') === 200, 'it has stopped');
   },
-  async 'a page without https shows the reason'(browser, url) {
-    const plain = url.replace('127.0.0.1', 'plain.test');
-    const { page, close } = await open(browser, plain, noteDevices);
-    check((await page.locator('#reason').textContent()).includes('https://'), 'the reason is missing');
-    await close();
-  },
   async 'a page that is opened as a file shows the reason'(browser) {
     const { page, close } = await open(browser, pathToFileURL(resolve(dist, 'index.html')).href, noteDevices);
     check((await page.locator('#reason').textContent()).includes('localhost'), 'the reason is missing');
-    await close();
-  },
-  async 'a browser without WebGPU shows the reason and a picture'(browser, url) {
-    const hide = () => Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined });
-    const { page, errors, close } = await open(browser, url, hide);
-    await page.waitForFunction(() => document.getElementById('picture').naturalWidth > 0);
-    check((await page.locator('#reason').textContent()).includes('WebGPU'), 'the reason is missing');
-    await dropAll(page, [['ball.vox', ballFile()]]);
-    await expectMessage(page, 'ball.vox: not opened');
-    await page.screenshot({ path: join(pictures, 'refused.png') });
-    check(errors.length === 0, errors.join('\n'));
     await close();
   },
 };

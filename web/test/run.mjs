@@ -8,6 +8,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { bar } from './bar.mjs';
+import { cpu } from './cpu.mjs';
 import { devices } from './devices.mjs';
 import { edits } from './edits.mjs';
 import { files } from './files.mjs';
@@ -76,7 +77,7 @@ const server = await serve(dist);
 const browser = await launch();
 const only = process.env.ONLY ?? '';
 try {
-  for (const [name, test] of Object.entries(pages).filter(([name]) => name.includes(only))) {
+  for (const [name, test] of Object.entries({ ...pages, ...cpu }).filter(([name]) => name.includes(only))) {
     await run(name, () => test(browser, server.url));
   }
   for (const [name, test] of Object.entries(TESTS).filter(([name]) => name.includes(only))) {

@@ -9,6 +9,7 @@ mod framed;
 pub mod keys;
 mod orbit;
 mod progress;
+mod resolution;
 pub mod scene;
 mod session;
 mod walk;
@@ -21,6 +22,7 @@ pub use flight::{Flight, FlightKey};
 pub use framed::{CameraOptions, Framed, Haze, Look, ViewOptions};
 pub use orbit::Orbit;
 pub use progress::Progress;
+pub use resolution::Resolution;
 pub use scene::ViewSide;
 pub use session::{
     CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Prepared, Session,

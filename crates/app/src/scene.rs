@@ -23,13 +23,13 @@ mod scene_box;
 mod side;
 mod voxel_scene;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use backend::open_renderer;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub use backend::open_window;
 #[cfg(feature = "gpu")]
 pub use backend::open_window_async;
-pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, set_samples};
-#[cfg(not(target_arch = "wasm32"))]
-pub use backend::{open_renderer, open_soft};
+pub use backend::{BackendKind, Capacity, OpenDevice, RendererKind, Size, open_soft, set_samples};
 pub(crate) use clearance::clearance;
 pub use default_view::{DefaultView, default_view, default_view_of_model};
 pub(crate) use default_view::{FOV_Y, Framing};

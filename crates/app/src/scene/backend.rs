@@ -4,16 +4,16 @@ use std::str::FromStr;
 use drystone_render::{Api, WgpuDevice, WindowTarget};
 use drystone_render::{
     Device, InstancedRenderer, NaiveRenderer, Output, PoolRenderer, RenderError, Renderer, Samples,
-    SharedDevice, SlotPolicy,
+    SharedDevice, SlotPolicy, SoftDevice,
 };
 
 #[cfg(not(target_arch = "wasm32"))]
 mod blocking;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use blocking::open_renderer;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub use blocking::open_window;
-#[cfg(not(target_arch = "wasm32"))]
-pub use blocking::{open_renderer, open_soft};
 
 /// Renderer that stores and draws the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -191,6 +191,14 @@ pub async fn open_window_async(
     Ok(OpenDevice::new(device))
 }
 
+/// Opens the software rasteriser, whose pictures the caller copies to the window or page.
+///
+/// # Errors
+/// `EmptyPicture`, `TooLarge`.
+pub fn open_soft(Size { width, height }: Size) -> Result<OpenDevice, RenderError> {
+    Ok(OpenDevice::new(SoftDevice::new(width, height)?))
+}
+
 /// Sets the number of samples in each pixel. If the device draws fewer, returns why.
 ///
 /// # Errors
@@ -229,8 +237,6 @@ fn renderer_on<D: Device + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use drystone_render::SoftDevice;
-
     use super::*;
 
     #[test]

@@ -4,7 +4,9 @@
 use drystone_render::{Access, Api, GlConfig, GlDevice, WgpuDevice, WindowTarget};
 use drystone_render::{RenderError, Renderer, SoftDevice};
 
-use super::{BackendKind, Capacity, OpenDevice, RendererKind, Size, renderer_on};
+#[cfg(feature = "gpu")]
+use super::OpenDevice;
+use super::{BackendKind, Capacity, RendererKind, Size, renderer_on};
 
 /// Creates a renderer without a window, with the given initial capacity, which grows when needed.
 ///
@@ -86,14 +88,6 @@ pub fn open_window(
             wgpu_or_gl(wgpu, || gl(hardware()))
         }
     }
-}
-
-/// Opens the software rasteriser, whose pictures the caller copies to the window.
-///
-/// # Errors
-/// `EmptyPicture`, `TooLarge`.
-pub fn open_soft(Size { width, height }: Size) -> Result<OpenDevice, RenderError> {
-    Ok(OpenDevice::new(SoftDevice::new(width, height)?))
 }
 
 #[cfg(feature = "gpu")]

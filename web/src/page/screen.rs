@@ -1,0 +1,119 @@
+//! Canvas of a page: WebGPU draws to it, or it receives pictures of the software rasteriser.
+
+use drystone::{
+    Resolution, Session,
+    scene::{Size, open_soft, open_window_async},
+};
+use drystone_render::{Camera, Image, RenderError, WindowTarget};
+use wasm_bindgen::{Clamped, JsValue};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+use web_time::Instant;
+
+/// Path of pictures to the page.
+#[derive(Default)]
+pub(crate) struct Screen {
+    /// `None` if WebGPU draws to the canvas itself.
+    cpu: Option<CpuScreen>,
+}
+
+/// A canvas for pictures of the CPU.
+struct CpuScreen {
+    context: CanvasRenderingContext2d,
+    resolution: Resolution,
+    /// Camera of the last picture.
+    camera: Option<Camera>,
+    /// Size of the last picture.
+    size: Size,
+}
+
+impl Screen {
+    /// Opens a WebGPU device for the canvas, and shows the session on it.
+    pub(super) async fn open_gpu(
+        &mut self,
+        session: &mut Session,
+        canvas: HtmlCanvasElement,
+    ) -> Result<(), RenderError> {
+        self.cpu = None;
+        let target = WindowTarget { window: canvas, vsync: true };
+        let device = open_window_async(target, session.camera().size()).await?;
+        let prepared = session.prepare(device)?;
+        session.attach(prepared)
+    }
+
+    /// Opens the software rasteriser, and shows the session on it.
+    pub(super) fn open_cpu(
+        &mut self,
+        session: &mut Session,
+        context: CanvasRenderingContext2d,
+    ) -> Result<(), RenderError> {
+        let size = session.camera().size();
+        let resolution = Resolution::default();
+        self.cpu = Some(CpuScreen { context, resolution, camera: None, size });
+        let prepared = session.prepare(open_soft(size)?)?;
+        session.attach(prepared)
+    }
+
+    /// Sets the size of pictures in pixels of the screen, if it is another.
+    pub(super) fn resize(&self, session: &mut Session, size: Size) -> Result<(), RenderError> {
+        match &self.cpu {
+            _ if session.camera().size() == size => Ok(()),
+            None => session.resize(size),
+            // The next picture resizes the device.
+            Some(_) => {
+                session.set_size(size);
+                Ok(())
+            }
+        }
+    }
+
+    /// Draws a picture. Returns false if another has to follow: none was shown, or one of a lower
+    /// resolution.
+    pub(super) fn draw(&mut self, session: &mut Session) -> Result<bool, RenderError> {
+        match &mut self.cpu {
+            Some(screen) => screen.draw(session),
+            None => session.draw().map(|drawn| drawn.shown),
+        }
+    }
+
+    /// Describes the size of the last picture of the CPU.
+    pub(super) fn words(&self) -> String {
+        let size = self.cpu.as_ref().map(|screen| screen.size);
+        size.map_or_else(String::new, |size| format!(", {}×{} pixels", size.width, size.height))
+    }
+}
+
+impl CpuScreen {
+    fn draw(&mut self, session: &mut Session) -> Result<bool, RenderError> {
+        let begun = Instant::now();
+        let camera = session.camera().view().camera;
+        let is_active = session.is_active() && !session.is_measuring();
+        let moves = self.camera.replace(camera) != Some(camera) || is_active;
+        let full = session.camera().size();
+        let Some(size) = self.resolution.next(full, moves, begun) else { return Ok(false) };
+        let Some(stage) = session.stage() else { return Ok(true) };
+        stage.renderer().resize(size.width, size.height)?;
+        self.size = size;
+        if let Some((picture, _)) = session.picture()? {
+            self.show(&picture).map_err(|error| RenderError::Device {
+                during: "showing the picture",
+                reason: format!("{error:?}"),
+            })?;
+        }
+        self.resolution.drawn(begun.elapsed());
+        Ok(!self.resolution.is_reduced())
+    }
+
+    /// Copies a picture to the canvas, which the browser enlarges to its size on the screen.
+    fn show(&self, picture: &Image) -> Result<(), JsValue> {
+        let (width, height) = (picture.width(), picture.height());
+        if let Some(canvas) = self.context.canvas()
+            && (canvas.width(), canvas.height()) != (width, height)
+        {
+            canvas.set_width(width);
+            canvas.set_height(height);
+        }
+        let bytes = Clamped(picture.rgba());
+        let pixels = ImageData::new_with_u8_clamped_array_and_sh(bytes, width, height)?;
+        self.context.put_image_data(&pixels, 0.0, 0.0)
+    }
+}

@@ -1,0 +1,106 @@
+// Tests of a browser without WebGPU, where the software rasteriser draws on the CPU. Each opens its own
+// page.
+
+import { join } from 'node:path';
+import { SIZE, WORLD, agree, ball, check, differ, downloaded, drop, edit, expected, expectMessage, generated, hold, message, open, picture, pictures, ready, same, words } from './kit.mjs';
+import { compare } from './pictures.mjs';
+import { ballFile } from './vox.mjs';
+
+/// Runs in the page before its scripts: a browser without WebGPU.
+export const hideGpu = () => Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined });
+
+const sizeOf = (page) => page.evaluate(() => {
+  const { width, height } = document.getElementById('plain');
+  return { width, height };
+});
+
+/// Opens the small world without WebGPU, and checks that nothing is logged as an error.
+const without = (test) => async (browser, url) => {
+  const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, hideGpu);
+  await test(page);
+  check(errors.length === 0, errors.join('\n'));
+  await close();
+};
+
+export const cpu = {
+  'without WebGPU the page says so in one line, and draws the same picture': without(async (page) => {
+    await expectMessage(page, 'This browser has no WebGPU: the CPU draws');
+    const got = await agree(page, 'cpu-generated', expected('cpu-generated', [...generated, '--levels', 'on']));
+    check((await compare(page, got, got)).colors > 100, 'no landscape');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const lines = await page.evaluate(() => {
+      const style = getComputedStyle(document.getElementById('message'));
+      return document.getElementById('message').clientHeight / parseFloat(style.lineHeight);
+    });
+    check(lines < 1.5, `the message has ${lines} lines`);
+    await page.screenshot({ path: join(pictures, 'cpu-page.png') });
+    check((await words(page)).includes('soft: '), await words(page));
+    await page.locator('#close').click();
+    check(!await message(page), 'the message stays');
+  }),
+  'without WebGPU keys and the mouse move the camera, and Home returns': without(async (page) => {
+    await drop(page, 'ball.vox', ballFile());
+    const before = await picture(page, 'cpu-home');
+    await hold(page, ['KeyW'], before, 0.02);
+    await differ(page, before, await picture(page, 'cpu-forward'), 0.02, 'KeyW moves little');
+    await page.keyboard.press('Home');
+    await same(page, before, await picture(page, 'cpu-home-again'), 'Home does not return to the start');
+    await page.mouse.move(320, 200);
+    await page.mouse.down();
+    await page.mouse.move(380, 230, { steps: 4 });
+    await page.mouse.up();
+    await differ(page, before, await picture(page, 'cpu-turned'), 0.01, 'the mouse turns little');
+  }),
+  'without WebGPU voxels are edited and saved': without(async (page) => {
+    await drop(page, 'ball.vox', ballFile());
+    const before = await picture(page, 'cpu-edit-before');
+    await edit(page);
+    await differ(page, before, await picture(page, 'cpu-edited'), 0.0001, 'no voxels are removed');
+    const file = await downloaded(page, () => page.keyboard.press('Control+KeyS'));
+    await agree(page, 'cpu-saved', expected('cpu-saved', [ball, '--levels', 'off', '--edits', file]));
+    await page.keyboard.press('Control+KeyZ');
+    await ready(page);
+    await same(page, before, await picture(page, 'cpu-undone'), 'undoing leaves a difference');
+  }),
+  'on a slow CPU moving pictures are small, and still ones have the full size': without(async (page) => {
+    await drop(page, 'ball.vox', ballFile());
+    check((await sizeOf(page)).width === SIZE.width, 'a still picture is small');
+    await page.evaluate(() => {
+      const put = CanvasRenderingContext2D.prototype.putImageData;
+      window.drawn = [];
+      CanvasRenderingContext2D.prototype.putImageData = function (...all) {
+        put.apply(this, all);
+        window.drawn.push(this.canvas.width);
+        for (const end = performance.now() + 45; performance.now() < end;);
+      };
+    });
+    const before = await picture(page, 'cpu-slow');
+    await hold(page, ['KeyW'], before, 0.02);
+    await page.keyboard.press('Home');
+    await same(page, before, await picture(page, 'cpu-slow-again'), 'a still picture is coarse');
+    const widths = await page.evaluate(() => window.drawn);
+    check(Math.min(...widths) < SIZE.width * 0.9, `no moving picture is small: ${widths}`);
+    check(Math.min(...widths) >= SIZE.width / 4, `a moving picture is too small: ${widths}`);
+    check((await sizeOf(page)).width === SIZE.width, 'the last picture is small');
+  }),
+  async 'a page without https draws on the CPU and shows the reason'(browser, url) {
+    const plain = url.replace('127.0.0.1', 'plain.test');
+    const { page, errors, close } = await open(browser, `${plain}?${new URLSearchParams(WORLD)}`, () => {});
+    await expectMessage(page, 'https://');
+    await agree(page, 'cpu-plain', expected('cpu-plain', [...generated, '--levels', 'on']));
+    check(errors.length === 0, errors.join('\n'));
+    await close();
+  },
+  async 'if WebGPU gives no adapter or no device, the CPU draws'(browser, url) {
+    const refuse = {
+      requestAdapter: () => { GPU.prototype.requestAdapter = async () => null; },
+      requestDevice: () => { GPUAdapter.prototype.requestDevice = async () => { throw new DOMException('not now', 'OperationError'); }; },
+    };
+    for (const [name, script] of Object.entries(refuse)) {
+      const { page, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, script);
+      await expectMessage(page, 'the CPU draws');
+      await agree(page, `cpu-${name}`, expected('cpu-refused', [...generated, '--levels', 'on']));
+      await close();
+    }
+  },
+};
