@@ -3,6 +3,8 @@
 /// Limit for all files together, in bytes. A program has 4 GiB. While files are read, there are up to
 /// three copies, two of them in the program, next to the current world.
 const MAX_FILES_BYTES = 1 << 30;
+/// Names of polygon models. Other files may belong to one: materials, buffers and textures.
+const MODEL = /\.(obj|gltf|glb)$/i;
 /// First bytes of a stored world.
 const STORED = 'redb';
 /// Time limit for checking a file, in milliseconds: a constant part, and a part per MiB.
@@ -32,21 +34,28 @@ const checked = (file) => new Promise((done, fail) => {
 
 const isStored = async (file) => (await file.slice(0, STORED.length).text()) === STORED;
 
-/// Returns why files cannot be opened, judging by their number and size; false if they can.
+const SEVERAL = 'Several files: drop one world, or a world together with its edits, or a model together with its files';
+
+/// Returns why files cannot be opened, judging by their names, number and size; false if they can.
 export function whyNot(files) {
-  if (files.length > 2) return 'Several files: drop one world, or a world together with its edits';
+  const models = files.filter(({ name }) => MODEL.test(name));
+  if (models.length > 1) return `Several models: drop ${models[0].name} or ${models[1].name}, each with its files`;
+  if (files.length > 2 && models.length === 0) return SEVERAL;
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const names = files.map((file) => file.name).join(', ');
   const how = files.length === 1 ? names : 'WORLD --edits EDITS';
   return size > MAX_FILES_BYTES && `${names}: ${size} bytes, at most ${MAX_FILES_BYTES} are supported here. Use the viewer: drystone ${how}`;
 }
 
-/// Returns which of one or two files is a world and which contains edits. Throws a message on errors.
+/// Returns which of the files is a world or a model, which contains edits, and which are `others`, which
+/// belong to the model. Throws a message on errors.
 export async function sorted(files) {
-  const found = {};
+  const world = files.find(({ name }) => MODEL.test(name));
+  if (world) return { world, others: files.filter((file) => file !== world) };
+  const found = { others: [] };
   for (const file of files) {
     const kind = await isStored(file) && await checked(file) ? 'edits' : 'world';
-    if (found[kind]) throw 'Several files: drop one world, or a world together with its edits';
+    if (found[kind]) throw SEVERAL;
     found[kind] = file;
   }
   return found;

@@ -1,5 +1,5 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
-import init, { Edits, Page, key_list, script_keys } from './drystone_web.js';
+import init, { Edits, NamedFiles, Page, key_list, script_keys } from './drystone_web.js';
 import { bytesOf, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
@@ -258,7 +258,8 @@ async function show(words, open) {
     showMessage(`${error}`);
   }
   hideMessage('waiting');
-  if (wrong) showMessage(wrong);
+  const message = [wrong, isShown && page.notice()].filter(Boolean).join('. ');
+  if (message) showMessage(message);
   Object.assign(document.body.dataset, { settled: false, levels: page.has_levels() });
   setState('ready');
   canvas.focus();
@@ -287,8 +288,8 @@ async function openFiles(files) {
   const old = page;
   let open = opened;
   const isShown = await show(`Reading ${names} …`, async (...size) => {
-    const { world, edits } = await sorted(files);
-    if (world) open = worldOf(world);
+    const { world, edits, others } = await sorted(files);
+    if (world) open = worldOf(world, others);
     const it = await open(size, edits && new Edits(edits.name, await bytesOf(edits)));
     if (!world) it.look_from(old);
     return it;
@@ -296,7 +297,17 @@ async function openFiles(files) {
   if (isShown) opened = open;
 }
 
-const worldOf = (file) => async (size, edits) => Page.file(...size, file.name, await bytesOf(file), edits);
+/// Returns a function that opens a world, or a model and the files that it names.
+const worldOf = (file, others) => async (size, edits) => {
+  const named = new NamedFiles();
+  for (const other of others) named.add(other.name, await bytesOf(other));
+  const bytes = await bytesOf(file);
+  try {
+    return Page.file(...size, file.name, bytes, named, edits);
+  } finally {
+    named.free();
+  }
+};
 
 /// Saves the edits of the current page, or of the last page after a fatal error.
 async function save() {

@@ -20,8 +20,10 @@
 //!   reads such files first (`page/check.js`).
 
 mod check;
+mod model;
 mod opening;
 mod page;
 
 pub use check::check;
+pub use model::NamedFiles;
 pub use page::{Edits, Page, cost_method, key_list, script_keys};

@@ -1,9 +1,13 @@
 use std::time::Duration;
 
 use drystone::{Content, LevelsFor, LoadError, LoadOptions, LodLimits, Progress, scene::Shade};
-use drystone_formats::{Input, MemoryFile, Source, SourceError, WorldFile};
+use drystone_formats::{Input, MemoryFile, Source, WorldFile};
 use drystone_store::{CommitPolicy, EditOptions, EditedSource, StoredWorld};
-use drystone_world::{GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels};
+use drystone_world::{
+    self as world, GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels,
+};
+
+use crate::model::{NamedFiles, is_model, read_model};
 
 /// Largest number of chunks that are read whole and shown in full detail. Larger sources are shown
 /// with levels of detail.
@@ -29,10 +33,12 @@ const COARSE_BYTES: usize = 16 << 20;
 const POLICY: CommitPolicy =
     CommitPolicy::DEFAULT.with_max_delay(Duration::MAX).with_max_bytes(64 << 10);
 
-/// A world that was read, and the file of its edits.
+/// A world or model that was read, and the file of its edits.
 pub(crate) struct Opened {
     pub(crate) content: Content,
     pub(crate) file: EditsFile,
+    /// What is not shown, and what to do; empty if everything is.
+    pub(crate) notice: String,
 }
 
 impl Opened {
@@ -46,36 +52,47 @@ impl Opened {
         Self::read(Box::new(source), file, LevelsFor::All)
     }
 
-    /// Opens the world in the bytes of a file.
+    /// Opens the world or model in the bytes of a file. A model may name `others`.
     pub(crate) fn of_file(
         bytes: &[u8],
         name: &str,
+        others: &NamedFiles,
         edits: Option<MemoryFile>,
     ) -> Result<Self, String> {
-        let input = Input::Bytes { bytes, name };
-        let source = open_voxels(input, &OpenOptions::default()).map_err(|error| match error {
-            SourceError::IsModel { .. } => {
-                format!("{name}: polygon models are not supported here. Open it with the viewer: drystone {name}")
+        if is_model(bytes, name) {
+            if edits.is_some() {
+                return Err(format!("{name}: a polygon model has no edits. Open it alone"));
             }
-            error => error.to_string(),
-        })?;
+            let opened = read_model(bytes, name, others)?;
+            let model = world::Opened::Model(Box::new(opened.model));
+            let content =
+                Content::read(model, &load_options(LevelsFor::None), &Progress::default())
+                    .map_err(|error| format!("{name}: {error}"))?;
+            return Ok(Self { content, file: EditsFile::of(None, name), notice: opened.notice });
+        }
+        let input = Input::Bytes { bytes, name };
+        let source =
+            open_voxels(input, &OpenOptions::default()).map_err(|error| error.to_string())?;
         let levels = LevelsFor::MoreChunksThan(CHUNKS_IN_MEMORY);
         Self::read(source, EditsFile::of(edits, name), levels)
     }
 
     fn read(source: Box<dyn Source>, file: EditsFile, levels: LevelsFor) -> Result<Self, String> {
         let source = file.over(source)?;
-        let config = LodConfig::default().with_threads(0).with_waiting_bytes(16 << 20);
-        let (vertex_bytes, cache_bytes) = (MAX_VERTEX_BYTES, LEVELS_CACHE_BYTES);
-        let limits = LodLimits { config, vertex_bytes, cache_bytes };
-        let options = LoadOptions { levels, limits, shade: Shade::default() };
-        let content = Content::read_voxels(source, &options, &Progress::default());
+        let content = Content::read_voxels(source, &load_options(levels), &Progress::default());
         let content = content.map_err(|error| match error {
             LoadError::AllDamaged { first, .. } => first,
             error => error.to_string(),
         })?;
-        Ok(Self { content, file })
+        Ok(Self { content, file, notice: String::new() })
     }
+}
+
+fn load_options(levels: LevelsFor) -> LoadOptions {
+    let config = LodConfig::default().with_threads(0).with_waiting_bytes(16 << 20);
+    let (vertex_bytes, cache_bytes) = (MAX_VERTEX_BYTES, LEVELS_CACHE_BYTES);
+    let limits = LodLimits { config, vertex_bytes, cache_bytes };
+    LoadOptions { levels, limits, shade: Shade::default() }
 }
 
 /// The file of edits of a world, in memory. The user opened it, or it is created on the first save.

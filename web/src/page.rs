@@ -16,6 +16,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use web_time::Instant;
 
+use crate::model::NamedFiles;
 use crate::opening::{EditsFile, Opened};
 pub use quality::cost_method;
 use saving::SaveProgress;
@@ -44,6 +45,8 @@ pub struct Page {
     /// File of the edits.
     pub(crate) file: EditsFile,
     pub(crate) progress: SaveProgress,
+    /// What the file has and the page does not show; empty if it shows everything.
+    notice: String,
     /// Whether the page still has to find out which switches the device affords.
     pub(crate) chooses: bool,
 }
@@ -69,16 +72,17 @@ impl Page {
         Ok(Self::of(opened, sized(width, height)))
     }
 
-    /// Opens a file.
+    /// Opens a file. A polygon model may name `others`.
     pub fn file(
         width: u32,
         height: u32,
         name: String,
         bytes: Vec<u8>,
+        others: &NamedFiles,
         edits: Option<Edits>,
     ) -> Result<Page, String> {
         log_panics();
-        let opened = Opened::of_file(&bytes, &name, edits.map(|it| it.0))?;
+        let opened = Opened::of_file(&bytes, &name, others, edits.map(|it| it.0))?;
         Ok(Self::of(opened, sized(width, height)))
     }
 
@@ -217,6 +221,11 @@ impl Page {
         self.session.editing().is_on()
     }
 
+    /// Returns what the file has and the page does not show, and what to do; empty if it shows everything.
+    pub fn notice(&self) -> String {
+        self.notice.clone()
+    }
+
     /// Describes the damage found so far, if any. Damaged parts are left out.
     pub fn damage(&self) -> Option<String> {
         let faults = self.session.faults();
@@ -272,7 +281,7 @@ impl Page {
 
 impl Page {
     fn of(opened: Opened, size: Size) -> Self {
-        let Opened { content, file } = opened;
+        let Opened { content, file, notice } = opened;
         let options = SessionOptions {
             host: Host::Page,
             view: ViewOptions::new(size),
@@ -282,7 +291,7 @@ impl Page {
         };
         let session = Session::new(content, &options);
         let (screen, progress) = (Screen::default(), SaveProgress::default());
-        Self { session, screen, file, progress, chooses: false }
+        Self { session, screen, file, progress, notice, chooses: false }
     }
 
     /// Executes an action. Returns false for actions that the script executes.

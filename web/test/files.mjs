@@ -1,8 +1,8 @@
 // Tests of dropped files: valid, damaged and unsupported ones. Each starts with the small world.
 
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS, ball, check, data, drop, dropAll, dropped, message, picture, ready, same, expectMessage, stored, words } from './kit.mjs';
+import { PATIENCE_MS, agree, ball, check, data, differ, drop, dropAll, dropGroups, dropTogether, dropped, expected, message, picture, pictures, ready, same, expectMessage, stored, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
@@ -92,7 +92,7 @@ export const files = {
   },
   async 'files that are not valid are refused and the world stays'(page) {
     const before = await picture(page, 'bad-before');
-    const bad = { 'notes.txt': 'some words', 'cut.vox': ballFile().subarray(0, 300), 'empty.mca': 'x', 'spot.obj': 'v 0 0 0' };
+    const bad = { 'notes.txt': 'some words', 'cut.vox': ballFile().subarray(0, 300), 'empty.mca': 'x', 'empty.obj': 'v 0 0 0', 'cut.glb': 'glTF' };
     for (const [name, bytes] of Object.entries(bad)) {
       await drop(page, name, bytes);
       const message = await page.locator('#message').textContent();
@@ -102,7 +102,55 @@ export const files = {
   },
 };
 
-for (const name of ['monu10.vox', 'r.0.0.mca', 'jacksboro-dem-16bit.png']) {
+/// A red square that a material file colours.
+const SQUARE = {
+  'square.obj': 'mtllib parts/square.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n',
+  'square.mtl': 'newmtl red\nKd 1 0 0\n',
+};
+
+Object.assign(files, {
+  async 'a model opens together with the files that it names, and missing ones are listed'(page) {
+    const all = Object.entries(SQUARE);
+    await dropTogether(page, all.toReversed());
+    check(!await message(page), await message(page));
+    const red = await picture(page, 'square');
+    mkdirSync(join(pictures, 'parts'), { recursive: true });
+    writeFileSync(join(pictures, 'square.obj'), SQUARE['square.obj']);
+    writeFileSync(join(pictures, 'parts/square.mtl'), SQUARE['square.mtl']);
+    await agree(page, 'square', expected('square', [join(pictures, 'square.obj')]));
+    await drop(page, ...all[0]);
+    await expectMessage(page, 'square.obj: 1 material files that cannot be read, 1 undefined materials, shown in grey. Missing: parts/square.mtl. Open these files together with the model');
+    await differ(page, red, await picture(page, 'square-grey'), 0.01, 'the square has a colour without its material file');
+  },
+  async 'a model that cannot be opened without another file names it'(page) {
+    const before = await picture(page, 'buffer-before');
+    const text = JSON.stringify({
+      asset: { version: '2.0' }, buffers: [{ byteLength: 36, uri: 'data/corners.bin' }], bufferViews: [{ buffer: 0, byteLength: 36 }],
+      accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: 'VEC3' }], meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }], nodes: [{ mesh: 0 }],
+    });
+    await drop(page, 'flag.gltf', text);
+    await expectMessage(page, 'flag.gltf: not opened. Missing: data/corners.bin. Open these files together with the model');
+    await same(page, before, await picture(page, 'buffer-after'), 'a refused model changes the picture');
+    await dropTogether(page, [['flag.gltf', text], ['corners.bin', Buffer.from(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]).buffer)]]);
+    check(!await message(page), await message(page));
+    check((await words(page)).includes('flag.gltf'), await words(page));
+    await dropGroups(page, [[['flag.gltf', text], ['square.obj', SQUARE['square.obj']]]]);
+    await expectMessage(page, 'Several models: drop flag.gltf or square.obj, each with its files');
+    await page.evaluate(() => { document.body.dataset.settled = 'true'; });
+  },
+  async 'a textured model looks as in the software rasteriser'(page) {
+    if (!data) return 'DRYSTONE_DATA is not set';
+    const folder = join(data, 'FlightHelmet');
+    const names = readdirSync(folder).filter((name) => /\.(gltf|bin|png|jpg)$/.test(name));
+    await dropTogether(page, names.map((name) => [name, readFileSync(join(folder, name))]));
+    check(!await message(page), await message(page));
+    await agree(page, 'helmet', expected('helmet', [join(folder, 'FlightHelmet.gltf')]));
+    await page.keyboard.press('KeyE');
+    check((await words(page)).includes('polygon models cannot be edited'), await words(page));
+  },
+});
+
+for (const name of ['spot.obj', 'monu10.vox', 'r.0.0.mca', 'jacksboro-dem-16bit.png']) {
   files[`${name} looks as in the software rasteriser`] = async (page) => {
     if (!data) return 'DRYSTONE_DATA is not set';
     await dropped(page, join(data, name), name);
