@@ -11,7 +11,7 @@ pub struct Atmosphere {
     pub zenith: Vec3,
     /// Sky at the horizon, and the colour of haze.
     pub horizon: Vec3,
-    /// What the sky at the horizon has in addition where the sun is. It fades within some 45 degrees to
+    /// Colour that is added to the sky at the horizon where the sun is. It fades within some 45 degrees to
     /// both sides, and 30 degrees up.
     pub glow: Vec3,
     /// Background below the horizon.

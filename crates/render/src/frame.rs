@@ -63,7 +63,7 @@ pub struct Frame {
     pub level_tint: f32,
     /// Light on each face direction, in the order of [`Face::ALL`]; the last number is unused.
     pub face_light: [[f32; 4]; Face::COUNT],
-    /// What the horizon has in addition where the sun is.
+    /// Colour that is added to the horizon where the sun is.
     pub glow: [f32; 3],
     /// Light on materials that are shown without light (glTF's unlit): 1, or 0 in pictures of emitted
     /// light.

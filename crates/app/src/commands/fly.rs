@@ -1,5 +1,6 @@
 //! `fly`: pictures along a camera path.
 
+mod animation;
 mod route;
 mod sink;
 

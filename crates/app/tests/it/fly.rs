@@ -89,6 +89,27 @@ fn a_gif_holds_the_same_pictures() {
     assert_eq!(count, 3);
 }
 
+/// An animated PNG has the pictures of the folder, each for a third of a second, and repeats for ever.
+#[test]
+fn an_animated_png_holds_the_same_pictures() {
+    let folder = scratch("fly-apng");
+    let file = folder.join("turn.png");
+    fly(&["--frames", "4", "--rate", "3"], &file);
+    fly(&["--frames", "4"], &folder.join("turn"));
+    let png = png::Decoder::new(std::io::BufReader::new(fs::File::open(&file).unwrap()));
+    let mut png = png.read_info().unwrap();
+    let control = *png.info().animation_control().unwrap();
+    assert_eq!((control.num_frames, control.num_plays), (4, 0));
+    let mut buffer = vec![0; png.output_buffer_size().unwrap()];
+    for count in 0..4 {
+        png.next_frame(&mut buffer).unwrap();
+        let frame = *png.info().frame_control().unwrap();
+        assert_eq!((frame.delay_num, frame.delay_den), (1, 3));
+        let still = Image::load_png(&folder.join(format!("turn/{count}.png"))).unwrap();
+        assert_eq!(buffer, still.rgba(), "{count}");
+    }
+}
+
 /// Pictures of a longer flight are not mixed with those of a shorter one; those of the same length
 /// are replaced.
 #[test]

@@ -29,7 +29,7 @@ const LOWEST: f64 = -0.3;
 /// Sine of the height above the horizon at which the sky has the colour of haze.
 const HAZE_HEIGHT: f64 = 0.05;
 /// Brightness of noon in the picture, and part of the changes of brightness, as a power, that the
-/// exposure takes back. What is left of them is small enough that nights are not black.
+/// exposure undoes. The rest is small enough that nights are not black.
 const EXPOSURE: f64 = 0.25;
 const ADAPTATION: f64 = 0.85;
 /// Mean radiance of the sky at noon.
@@ -62,7 +62,7 @@ pub(super) fn light_at(hour: f32) -> Daylight {
     let haze = |along: DVec3| night.radiance((along + DVec3::Y * HAZE_HEIGHT).normalize());
     let (toward, away, sides) = (haze(flat), haze(-flat), haze(beside));
     let (mean, horizon) = (night.mean(), (2.0 * sides + away) / 3.0);
-    // The eye, or a camera, adapts to what it sees: mostly the sky, a little to the brightest part of it.
+    // The exposure depends on the whole sky, and a little on its brightest part.
     let seen = luminance(0.5 * mean + 0.14 * horizon + 0.02 * toward);
     let exposure = EXPOSURE / NOON * (NOON / seen).powf(ADAPTATION);
     let shown = |radiance: DVec3| encoded(radiance * exposure);

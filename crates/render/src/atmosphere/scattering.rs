@@ -23,7 +23,7 @@ const OZONE_LOSS: DVec3 = DVec3::new(0.650e-3, 1.881e-3, 0.085e-3);
 const ASYMMETRY: f64 = 0.8;
 /// Part of the light that the ground reflects.
 const GROUND: f64 = 0.3;
-/// Steps along a ray to the eye, along one to the light, and along those that add further scattering.
+/// Steps along a ray to the observer, along one to the light, and along those that add further scattering.
 const VIEW_STEPS: u32 = 24;
 const LIGHT_STEPS: u32 = 12;
 const FURTHER_STEPS: u32 = 10;

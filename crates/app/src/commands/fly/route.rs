@@ -56,10 +56,11 @@ impl Route {
             Self::Orbit => orbit(framed, options, count),
             Self::Still => vec![framed.view(options); count as usize],
             Self::Stops(stops) => {
+                // The last picture of a path is the last stop. A closed path repeats: after its last
+                // picture follows the first.
+                let last = if is_closed(stops) { count } else { (count - 1).max(1) };
                 let at = |n: u32| {
-                    // The last picture is the last stop.
-                    let last = f64::from(count - 1).max(1.0);
-                    let Stop { eye, look } = between(stops, f64::from(n) / last);
+                    let Stop { eye, look } = between(stops, f64::from(n) / f64::from(last));
                     let (eye, target) = (Some(eye), Some(look));
                     framed.view(&ViewOptions { eye, target, ..*options })
                 };
@@ -140,15 +141,36 @@ fn parse(text: &str) -> Result<Route, (usize, String)> {
     }
 }
 
-/// Returns the stop at `part` of the path, 0 to 1, on a Catmull-Rom spline through all stops (E.
+/// Whether the path ends where it begins.
+fn is_closed(stops: &[Stop]) -> bool {
+    stops.len() > 2 && stops.first() == stops.last()
+}
+
+/// Returns the part of the way after a part of the time, both 0 to 1: the speed grows evenly in the
+/// first `ramp` of the time, and falls evenly in the last.
+fn eased(part: f64, ramp: f64) -> f64 {
+    let speed = 1.0 / (1.0 - ramp);
+    let started = |part: f64| match part {
+        part if part < ramp => speed * part * part / (2.0 * ramp),
+        part => speed * (part - ramp / 2.0),
+    };
+    if part <= 0.5 { started(part) } else { 1.0 - started(1.0 - part) }
+}
+
+/// Returns the stop at `part` of the time, 0 to 1, on a Catmull-Rom spline through all stops (E.
 /// Catmull, R. Rom, "A class of local interpolating splines", 1974). Each segment takes the same
-/// time.
+/// time, except that the first and the last one begin and end slowly. A closed path does not.
 fn between(stops: &[Stop], part: f64) -> Stop {
-    let last = stops.len() - 1;
-    let at = part.clamp(0.0, 1.0) * last as f64;
+    let (last, is_closed) = (stops.len() - 1, is_closed(stops));
+    let part = part.clamp(0.0, 1.0);
+    let ramp = (0.5 / last.max(1) as f64).min(0.25);
+    let at = if is_closed { part } else { eased(part, ramp) } * last as f64;
     let from = (at.floor() as usize).min(last.saturating_sub(1));
     let t = at - from as f64;
-    let stop = |offset: isize| stops[from.saturating_add_signed(offset).min(last)];
+    let stop = |offset: isize| match is_closed {
+        true => stops[(from + last).saturating_add_signed(offset) % last],
+        false => stops[from.saturating_add_signed(offset).min(last)],
+    };
     let spline = |of: fn(Stop) -> DVec3| {
         let [a, b, c, d] = [-1, 0, 1, 2].map(|offset| of(stop(offset)));
         let curve = (b - c) * 3.0 + (d - a);
@@ -176,17 +198,38 @@ mod tests {
             assert!(between(&stops, part).eye.distance(stop.eye) < 1e-9);
             assert!(between(&stops, part).look.distance(stop.look) < 1e-9);
         }
-        // Evenly spaced stops on a line give a straight path at constant speed.
+        // Evenly spaced stops on a line give a straight path at constant speed, except at its ends.
         let line = self::stops("0,0,0 1,0,0\n2,0,0 3,0,0\n4,0,0 5,0,0\n6,0,0 7,0,0");
-        for n in 3..7 {
-            let part = f64::from(n) / 9.0;
-            assert!((between(&line, part).eye.x - 6.0 * part).abs() < 1e-9);
+        let at = |part: f64| between(&line, part).eye.x;
+        let speed = |part: f64| (at(part + 1e-4) - at(part - 1e-4)) / 2e-4;
+        assert!((at(0.5) - 3.0).abs() < 1e-9);
+        for part in [0.4, 0.45, 0.5, 0.6] {
+            assert!((speed(part) - speed(0.5)).abs() < 1e-6, "{part}");
+        }
+        for end in [0.001, 0.999] {
+            assert!(speed(end) < 0.05 * speed(0.5), "{end}");
         }
         // The path is continuous.
         let steps = (0..=1000).map(|n| between(&stops, f64::from(n) / 1000.0).eye);
         let steps: Vec<DVec3> = steps.collect();
         assert!(steps.windows(2).all(|pair| pair[0].distance(pair[1]) < 0.1));
         assert_eq!(between(&stops[..1], 0.7), stops[0]);
+    }
+
+    /// After the last picture of a closed path follows the first, as far away as any other, in the same
+    /// direction.
+    #[test]
+    fn closed_paths_repeat_without_a_seam() {
+        let ring = stops("0,0,0 9,9,9\n10,0,0 9,9,9\n10,0,10 9,9,9\n0,0,10 9,9,9\n0,0,0 9,9,9");
+        let eyes = (0..=2000).map(|n| between(&ring, f64::from(n) / 2000.0).eye);
+        let eyes: Vec<DVec3> = eyes.collect();
+        assert!(eyes[0].distance(eyes[2000]) < 1e-9);
+        assert!(eyes[500].distance(DVec3::new(10.0, 0.0, 0.0)) < 1e-9);
+        let [before, after] = [eyes[0] - eyes[1999], eyes[1] - eyes[0]];
+        assert!(before.distance(after) < 0.02 * after.length(), "{before} {after}");
+        // An open path along the same stops begins at rest.
+        let open = between(&ring[..4], 0.01).eye;
+        assert!(open.length() < 0.2 * eyes[20].length(), "{open}");
     }
 
     #[test]

@@ -1,25 +1,21 @@
 use std::{
-    fs::{self, File},
-    io::{self, BufWriter},
+    fs, io,
     path::{Path, PathBuf},
 };
 
+use drystone::scene::Size;
 use drystone_render::{Image, replace_file};
-use gif::{Encoder, Frame, Repeat};
 
-use super::progress;
+use super::{animation::AnimationFormat, progress};
 use crate::{AppError, cli::FlyOptions};
 
 /// Destination of pictures.
 pub(super) enum Sink {
     /// A folder of numbered PNGs.
     Folder(PathBuf),
-    /// One animated GIF.
-    Gif { path: PathBuf, sides: [u16; 2], rate: u16 },
+    /// One file with an animated picture.
+    Animation { path: PathBuf, format: AnimationFormat, size: Size, rate: u16 },
 }
-
-/// Speed of the colour quantizer: 1 is the best quality, 30 the fastest.
-const QUANTIZER_SPEED: i32 = 10;
 
 impl Sink {
     /// Creates the sink for the output path; creates a folder. A folder with pictures of a longer
@@ -27,12 +23,9 @@ impl Sink {
     pub(super) fn open(options: &FlyOptions) -> Result<Self, AppError> {
         let (path, size, rate) = (&options.output, options.scene.camera.size, options.rate);
         let wrong = |problem: String| AppError::File { path: path.into(), problem };
-        if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("gif")) {
-            let [width, height] = [size.width, size.height].map(u16::try_from);
-            let (Ok(width), Ok(height)) = (width, height) else {
-                return Err(wrong("a GIF is at most 65535 pixels wide and high".into()));
-            };
-            return Ok(Self::Gif { path: path.into(), sides: [width, height], rate });
+        if let Some(format) = AnimationFormat::of(path) {
+            format.sides(size).map_err(wrong)?;
+            return Ok(Self::Animation { path: path.into(), format, size, rate });
         }
         fs::create_dir_all(path).map_err(|error| wrong(error.to_string()))?;
         let count = options.frames as usize;
@@ -48,7 +41,7 @@ impl Sink {
     /// argument. Returns the results of `draw`.
     ///
     /// # Errors
-    /// Errors of `draw` and of writing. A GIF stays unchanged then; a folder has the pictures so
+    /// Errors of `draw` and of writing. A file stays unchanged then; a folder has the pictures so
     /// far.
     pub(super) fn fill<T>(
         self,
@@ -65,17 +58,14 @@ impl Sink {
                     bar.inc(1);
                 }
             }
-            Self::Gif { path, sides, rate } => {
+            Self::Animation { path, format, size, rate } => {
                 let wrong = |problem: String| AppError::File { path: path.clone(), problem };
                 // The first error is returned unchanged; `replace_file` only has to stop.
                 let mut failed = None;
                 let written = replace_file(&path, |part| {
-                    let mut gif = start(part, sides)?;
+                    let mut animation = format.start(part, size, count, rate)?;
                     for n in 0..count {
-                        let mut write = |picture: &Image| {
-                            let frame = frame(picture, sides, rate);
-                            gif.write_frame(&frame).map_err(|error| wrong(error.to_string()))
-                        };
+                        let mut write = |picture: &Image| animation.write(picture).map_err(wrong);
                         match draw(n, &mut write) {
                             Ok(result) => results.push(result),
                             Err(error) => {
@@ -85,8 +75,7 @@ impl Sink {
                         }
                         bar.inc(1);
                     }
-                    let file = gif.into_inner().map_err(|error| error.to_string())?;
-                    file.into_inner().map(drop).map_err(|error| error.to_string())
+                    animation.finish()
                 });
                 if let Some(error) = failed {
                     return Err(error);
@@ -122,19 +111,3 @@ fn other_picture(folder: &Path, count: usize) -> io::Result<Option<String>> {
 
 /// Function that writes a picture.
 pub(super) type Write<'a> = dyn FnMut(&Image) -> Result<(), AppError> + 'a;
-
-fn start(path: &Path, [width, height]: [u16; 2]) -> Result<Encoder<BufWriter<File>>, String> {
-    let file = File::create(path).map_err(|error| error.to_string())?;
-    let gif = Encoder::new(BufWriter::new(file), width, height, &[]);
-    let mut gif = gif.map_err(|error| error.to_string())?;
-    gif.set_repeat(Repeat::Infinite).map_err(|error| error.to_string())?;
-    Ok(gif)
-}
-
-/// Quantizes a picture to its best 256 colours.
-fn frame(picture: &Image, [width, height]: [u16; 2], rate: u16) -> Frame<'static> {
-    let mut rgba = picture.rgba().to_vec();
-    let mut frame = Frame::from_rgba_speed(width, height, &mut rgba, QUANTIZER_SPEED);
-    frame.delay = (100 / rate).max(1);
-    frame
-}
