@@ -2,12 +2,13 @@
 //! downsampled ones.
 
 use drystone_store::{EditAccess, EditOptions, EditedSource};
-use drystone_voxel::VoxelBox;
+use drystone_voxel::{MaterialKind, Shape, ShapeBox, ShapeKind, VoxelBox};
 
 use super::saving::{every_node, roller};
 use super::*;
 use crate::edit::Edit;
 use crate::shape::VoxelShape;
+use crate::world::World;
 
 const SIZE: [u32; 3] = [4, 4, 3];
 
@@ -111,4 +112,80 @@ fn saved_edits_look_the_same() {
     drop(data);
     assert_same(&chunks(&open()), &before, "opened again");
     std::fs::remove_file(path).unwrap();
+}
+
+const STONE: Material = Material(1);
+const WATER: Material = Material(2);
+const WET_STAIRS: Material = Material(3);
+
+/// A lake on stone, with stairs in and around it.
+fn lake() -> Box<World> {
+    let mut materials = MaterialTable::new();
+    materials.insert("stone", [90, 90, 90, 255]).unwrap();
+    let mut insert = |color, boxes: &[[[u8; 3]; 2]], kind, fluid: Option<Material>| {
+        let boxes = boxes.iter().map(|&[min, max]| ShapeBox { min, max }).collect();
+        let shape = Shape::new(boxes, kind).unwrap();
+        let mut kind = MaterialKind::new("any", color).with_shape(shape);
+        kind.fluid = fluid;
+        materials.insert_kind(kind).unwrap()
+    };
+    let surface = [[0; 3], [16, 14, 16]];
+    assert_eq!(insert([30, 60, 200, 150], &[surface], ShapeKind::Fluid, None), WATER);
+    let steps = [[[0; 3], [16, 8, 16]], [[8, 8, 0], [16; 3]]];
+    let stairs = insert([120, 80, 40, 255], &steps, ShapeKind::Opaque, Some(WATER));
+    assert_eq!(stairs, WET_STAIRS);
+    let mut world = World::new("lake", materials);
+    let mut roll = roller(5);
+    for (x, z) in (0..64).flat_map(|x| (0..64).map(move |z| (x, z))) {
+        for y in 0..20 {
+            let material = match roll(8) {
+                _ if y < 8 => STONE,
+                0 => WET_STAIRS,
+                _ => WATER,
+            };
+            world.set(VoxelPos::new(x, y, z), material);
+        }
+    }
+    Box::new(world)
+}
+
+/// Edits in a lake with blocks in its water leave no trace after they were undone: at any distance, the
+/// shown meshes are those of a lake that was never edited.
+#[test]
+fn undone_edits_in_water_show_the_same() {
+    for pixels in [900.0, 12.0] {
+        let camera = camera([32.0, 40.0, -60.0], pixels);
+        let mut tree = tree(lake(), unlimited());
+        let mut screen = Screen::default();
+        let settle = |tree: &mut LodTree, screen: &mut Screen| {
+            while {
+                tree.update(&camera, screen).unwrap();
+                !tree.is_settled()
+            } {
+                tree.wait(Duration::ZERO);
+            }
+            (screen.bodies.clone(), screen.skirts.clone(), screen.rims.clone())
+        };
+        let before = settle(&mut tree, &mut screen);
+        assert!(before.0.values().flatten().any(|quad| quad.is_fine()) || pixels < 100.0);
+        let (mut edits, mut roll) = (Vec::new(), roller(6));
+        for n in 0..10 {
+            // Inside the world, which would stay larger.
+            let [x, y, z] = [8 + roll(48), 8 + roll(14), 8 + roll(48)].map(|at| at as i32);
+            let center = VoxelPos::new(x, y, z);
+            let shape = match n % 2 {
+                0 => VoxelShape::voxel(center),
+                _ => VoxelShape::Sphere { center, radius_voxels: 2 + roll(5) },
+            };
+            let material = [Material::AIR, STONE, WATER, WET_STAIRS][roll(4) as usize];
+            let edit = Edit::fill(tree.data(), &shape, material).unwrap();
+            tree.apply_edit(&edit, &mut screen).unwrap();
+            edits.push(edit);
+        }
+        assert!(settle(&mut tree, &mut screen) != before, "the edits change nothing");
+        for edit in edits.iter().rev() {
+            tree.apply_edit(&edit.inverse(), &mut screen).unwrap();
+        }
+        assert!(settle(&mut tree, &mut screen) == before, "a trace is left at {pixels} pixels");
+    }
 }
