@@ -15,13 +15,12 @@ use crate::scene::Size;
 ///
 /// let (full, now) = (Size { width: 800, height: 600 }, Instant::now());
 /// let mut resolution = Resolution::default();
-/// assert_eq!(resolution.next(full, true, now), Some(full));
+/// assert_eq!(resolution.moving(full, now), full);
 /// resolution.drawn(Duration::from_millis(160));
 /// // A quarter of the pixels take a quarter of the time.
-/// assert_eq!(resolution.next(full, true, now), Some(Size { width: 400, height: 300 }));
-/// assert_eq!(resolution.next(full, false, now), None);
-/// let later = now + Duration::from_millis(200);
-/// assert_eq!(resolution.next(full, false, later), Some(full));
+/// assert_eq!(resolution.moving(full, now), Size { width: 400, height: 300 });
+/// assert_eq!(resolution.still(full, now), None);
+/// assert_eq!(resolution.still(full, now + Duration::from_millis(200)), Some(full));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resolution {
@@ -48,20 +47,23 @@ const MIN_TIME: Duration = Duration::from_millis(20);
 const STILL_AFTER: Duration = Duration::from_millis(200);
 
 impl Resolution {
-    /// Returns the size of the picture to draw now; `None` if none is due until the picture has been
-    /// still for long enough. `moves` tells whether it differs from the last one, or will soon.
-    pub fn next(&mut self, full: Size, moves: bool, now: Instant) -> Option<Size> {
-        self.is_moving = moves;
-        if moves {
-            self.moved_at = Some(now);
-        } else if !self.is_full
-            && self.moved_at.is_some_and(|at| now.saturating_duration_since(at) < STILL_AFTER)
-        {
+    /// Returns the size of a picture that differs from the last one, or soon will.
+    pub fn moving(&mut self, full: Size, now: Instant) -> Size {
+        let size = reduced(full, self.step);
+        (self.moved_at, self.is_moving, self.is_full) = (Some(now), true, size == full);
+        size
+    }
+
+    /// Returns the size of a picture that does not move; `None` while the last movement is too recent for
+    /// a picture of the full size.
+    pub fn still(&mut self, full: Size, now: Instant) -> Option<Size> {
+        self.is_moving = false;
+        let is_recent = |at| now.saturating_duration_since(at) < STILL_AFTER;
+        if !self.is_full && self.moved_at.is_some_and(is_recent) {
             return None;
         }
-        let size = if moves { reduced(full, self.step) } else { full };
-        self.is_full = size == full;
-        Some(size)
+        self.is_full = true;
+        Some(full)
     }
 
     /// Records the time that the picture took, which determines the size of the next moving one.
@@ -104,13 +106,13 @@ mod tests {
         let (mut resolution, now) = (Resolution::default(), Instant::now());
         let mut last = None;
         for _ in 0..64 {
-            let size = resolution.next(FULL, true, now).unwrap();
+            let size = resolution.moving(FULL, now);
             let ms = time(f64::from(size.width) * f64::from(size.height));
             resolution.drawn(Duration::from_secs_f64(ms / 1e3));
             last = Some((size, ms));
         }
         let (size, ms) = last.unwrap();
-        assert_eq!(resolution.next(FULL, true, now), Some(size), "the size changes back and forth");
+        assert_eq!(resolution.moving(FULL, now), size, "the size changes back and forth");
         (size, ms)
     }
 
@@ -133,31 +135,31 @@ mod tests {
     #[test]
     fn a_machine_that_becomes_fast_draws_larger_pictures() {
         let (mut resolution, now) = (Resolution::default(), Instant::now());
-        resolution.next(FULL, true, now);
+        resolution.moving(FULL, now);
         resolution.drawn(Duration::from_secs(1));
         for _ in 0..8 {
-            assert_ne!(resolution.next(FULL, true, now), Some(FULL));
+            assert_ne!(resolution.moving(FULL, now), FULL);
             resolution.drawn(Duration::from_millis(1));
         }
-        assert_eq!(resolution.next(FULL, true, now), Some(FULL));
+        assert_eq!(resolution.moving(FULL, now), FULL);
     }
 
     #[test]
     fn the_full_size_follows_once_after_a_movement() {
         let (mut resolution, now) = (Resolution::default(), Instant::now());
         let at = |ms| now + Duration::from_millis(ms);
-        resolution.next(FULL, true, at(0));
+        resolution.moving(FULL, at(0));
         resolution.drawn(Duration::from_millis(90));
-        assert!(resolution.next(FULL, true, at(100)) != Some(FULL) && resolution.is_reduced());
-        assert_eq!(resolution.next(FULL, false, at(299)), None);
+        assert!(resolution.moving(FULL, at(100)) != FULL && resolution.is_reduced());
+        assert_eq!(resolution.still(FULL, at(299)), None);
         assert!(resolution.is_reduced());
-        assert_eq!(resolution.next(FULL, false, at(300)), Some(FULL));
+        assert_eq!(resolution.still(FULL, at(300)), Some(FULL));
         assert!(!resolution.is_reduced());
         // The time of a still picture does not count.
         resolution.drawn(Duration::from_secs(9));
         // A change without movement is shown at once.
-        assert_eq!(resolution.next(FULL, false, at(301)), Some(FULL));
-        assert_eq!(resolution.next(FULL, true, at(400)), Some(reduced(FULL, 3)));
+        assert_eq!(resolution.still(FULL, at(301)), Some(FULL));
+        assert_eq!(resolution.moving(FULL, at(400)), reduced(FULL, 3));
     }
 
     #[test]

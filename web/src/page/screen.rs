@@ -89,7 +89,11 @@ impl CpuScreen {
         let is_active = session.is_active() && !session.is_measuring();
         let moves = self.camera.replace(camera) != Some(camera) || is_active;
         let full = session.camera().size();
-        let Some(size) = self.resolution.next(full, moves, begun) else { return Ok(false) };
+        let size = match moves {
+            true => Some(self.resolution.moving(full, begun)),
+            false => self.resolution.still(full, begun),
+        };
+        let Some(size) = size else { return Ok(false) };
         let Some(stage) = session.stage() else { return Ok(true) };
         stage.renderer().resize(size.width, size.height)?;
         self.size = size;
