@@ -12,6 +12,7 @@ export function listen(host) {
   listenToMouse(host);
   const tap = listenToTools(host);
   listenToFingers(host, tap);
+  listenToStick(host);
   listenToFiles(host);
 }
 
@@ -27,10 +28,22 @@ const chordOf = (event) => {
   return `Ctrl+${event.shiftKey ? 'Shift+' : ''}${letterOf(event)}`;
 };
 
-function listenToKeys({ canvas, find, act, page, save, scriptKeys }) {
+/// Keeps the keys of a control from the camera. Escape and shortcuts work everywhere.
+export const keepKeys = (event) => {
+  if (!event.ctrlKey && !event.metaKey && event.key !== 'Escape') event.stopPropagation();
+};
+
+/// Keys that a control with the focus handles.
+const CONTROL_KEYS = ['Space', 'Enter', 'NumpadEnter'];
+
+function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage }) {
   const card = find('card');
   const { dataset } = document.body;
-  const toggleCard = () => { card.hidden = !card.hidden; };
+  const showCard = (isShown) => {
+    card.hidden = !isShown;
+    find('help').setAttribute('aria-expanded', isShown);
+  };
+  const toggleCard = () => showCard(card.hidden);
   find('help').addEventListener('click', toggleCard);
   window.addEventListener('keydown', (event) => {
     if (event.altKey) return;
@@ -42,17 +55,15 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys }) {
       if (own) save();
       return;
     }
+    if (own === 'escape' && !find('bar').hidden) closeMessage();
     if (!page()) return;
+    if (CONTROL_KEYS.includes(event.code) && event.target.closest?.('button, input, select')) return;
     // Selected text of the page is copied instead.
     if (own === 'copy') {
       if (getSelection()?.isCollapsed ?? true) navigator.clipboard?.writeText(page().camera_options()).catch(() => {});
     } else if (own === 'help') toggleCard();
-    // If a button or a slider has the focus, Tab moves to the next one.
-    else if (own === 'panels' && document.activeElement?.tagName === 'CANVAS') {
-      dataset.bare = dataset.bare !== 'true';
-      event.preventDefault();
-    }
-    else if (own === 'escape') card.hidden = true;
+    else if (own === 'panels') dataset.bare = dataset.bare !== 'true';
+    else if (own === 'escape') showCard(false);
     else if (act((it) => it.key(chord, event.repeat ? 'repeat' : 'down'))) event.preventDefault();
     if (page()?.is_editing()) freePointer();
   });
@@ -70,7 +81,7 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys }) {
   // On the slider, arrow keys do not turn the camera. Releases are still forwarded: a key may have been
   // pressed on the canvas.
   sun.addEventListener('pointerup', () => canvas.focus());
-  sun.addEventListener('keydown', (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); });
+  sun.addEventListener('keydown', keepKeys);
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 
@@ -186,7 +197,52 @@ function listenToFingers({ canvas, act, page }, tap) {
   canvas.addEventListener('pointercancel', lift);
 }
 
-const folderWords = (name) => `${name}: a folder. For a Minecraft world, drop a file from its folder region, such as r.0.0.mca. The viewer opens the whole folder: drystone ${name}`;
+/// Keys that the joystick holds, and their directions.
+const STICK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0] };
+/// Part of the joystick's radius within which it rests.
+const REST = 0.25;
+/// Cosine of the largest angle between the joystick and a key that it holds: eight directions.
+const WITHIN = Math.cos(Math.PI * 3 / 8);
+
+/// The joystick of touch screens holds keys of flight and walking.
+function listenToStick({ find, act }) {
+  const stick = find('stick');
+  const held = new Set();
+  let finger = null;
+  const hold = (x, y) => {
+    const far = Math.hypot(x, y);
+    for (const [key, [dx, dy]] of Object.entries(STICK)) {
+      const isHeld = far > REST && (x * dx + y * dy) / far > WITHIN;
+      if (isHeld === held.has(key)) continue;
+      held[isHeld ? 'add' : 'delete'](key);
+      act((it) => it.key(key, isHeld ? 'down' : 'up'));
+    }
+    const reach = stick.clientWidth / 2 / Math.max(1, far);
+    find('knob').style.transform = `translate(${x * reach}px, ${y * reach}px)`;
+  };
+  const move = (event) => {
+    if (event.pointerId !== finger) return;
+    const box = stick.getBoundingClientRect();
+    const part = (at, start, side) => 2 * (at - start) / side - 1;
+    hold(part(event.clientX, box.left, box.width), part(event.clientY, box.top, box.height));
+  };
+  stick.addEventListener('pointerdown', (event) => {
+    if (finger !== null) return;
+    finger = event.pointerId;
+    stick.setPointerCapture(finger);
+    move(event);
+  });
+  stick.addEventListener('pointermove', move);
+  for (const end of ['pointerup', 'pointercancel', 'lostpointercapture']) {
+    stick.addEventListener(end, (event) => {
+      if (event.pointerId !== finger) return;
+      finger = null;
+      hold(0, 0);
+    });
+  }
+}
+
+const folderWords = (name) => `${name}: a folder. Drop the files in it: of a model all together, of a Minecraft world one from its folder region, such as r.0.0.mca. The viewer opens the whole folder: drystone ${name}`;
 
 function listenToFiles({ find, openFiles, say, ask }) {
   const veil = find('veil');

@@ -112,7 +112,10 @@ function frame(now) {
   document.body.dataset.settled = !more && page.is_settled();
   hasEdits();
   if (now - wordsAt >= WORDS_MS || !more) {
-    find('words').textContent = `${worstMs.toFixed(1)} ms | ${page.words()}`;
+    const state = page.state();
+    // Screen readers announce changes.
+    if (find('state').textContent !== state) find('state').textContent = state;
+    find('stats').textContent = ` | ${worstMs.toFixed(1)} ms | ${page.statistics()}`;
     [wordsAt, worstMs] = [now, 0];
     reportDamage();
     showQuality(find, page);
@@ -339,6 +342,7 @@ const showTools = () => {
   find('save').hidden = !isEditing && !isEdited;
   find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
+  document.body.dataset.flies = Boolean(page) && !page.is_orbiting();
 };
 
 /// Calls `work` with the page and requests a frame. Recovers from errors.
@@ -423,10 +427,12 @@ window.addEventListener('beforeunload', (event) => { if (hasEdits()) event.preve
 // A panic in an async function does not reach its caller.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) stop(); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) stop(); });
-find('close').addEventListener('click', () => {
+const closeMessage = () => {
   showMessage('');
   canvas.focus();
-});
+};
+find('close').addEventListener('click', closeMessage);
+find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
-listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, page: () => page, scriptKeys: () => scriptKeys });
+listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -1,5 +1,6 @@
 // Switches for samples, shadows and ambient occlusion, and the measurement of their costs.
 import { cost_method } from './drystone_web.js';
+import { keepKeys } from './input.js';
 
 const COSTS = ['samples-cost', 'shadows-cost', 'occlusion-cost'];
 
@@ -17,7 +18,7 @@ export function listenToQuality({ find, act, canvas }) {
   });
   for (const name of ['samples', 'shadows', 'occlusion']) {
     // Keys that change the switch do not fly.
-    find(name).addEventListener('keydown', (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); });
+    find(name).addEventListener('keydown', keepKeys);
     find(name).addEventListener('change', () => canvas.focus());
   }
 }

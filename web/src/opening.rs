@@ -37,7 +37,7 @@ const POLICY: CommitPolicy =
 pub(crate) struct Opened {
     pub(crate) content: Content,
     pub(crate) file: EditsFile,
-    /// What is not shown, and what to do; empty if everything is.
+    /// Message about what is not shown, and what to do; empty if everything is.
     pub(crate) notice: String,
 }
 

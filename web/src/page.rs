@@ -5,7 +5,7 @@ mod screen;
 use std::time::Duration;
 
 use drystone::{
-    Action, CameraKind, Session, SessionOptions, ViewOptions,
+    Action, CameraKind, Fit, Session, SessionOptions, ViewOptions,
     keys::{self, Host, KeyPhase},
     scene::{EditAction, RendererKind, Size},
 };
@@ -45,7 +45,7 @@ pub struct Page {
     /// File of the edits.
     pub(crate) file: EditsFile,
     pub(crate) progress: SaveProgress,
-    /// What the file has and the page does not show; empty if it shows everything.
+    /// Message about what the file has and the page does not show; empty if it shows everything.
     notice: String,
     /// Whether the page still has to find out which switches the device affords.
     pub(crate) chooses: bool,
@@ -221,7 +221,8 @@ impl Page {
         self.session.editing().is_on()
     }
 
-    /// Returns what the file has and the page does not show, and what to do; empty if it shows everything.
+    /// Returns a message about what the file has and the page does not show, and what to do. Empty if it
+    /// shows everything.
     pub fn notice(&self) -> String {
         self.notice.clone()
     }
@@ -246,8 +247,8 @@ impl Page {
         self.session.is_settled()
     }
 
-    /// Returns the status line: name, state, draw commands, meshes and memory.
-    pub fn words(&mut self) -> String {
+    /// Returns name and state, for the status line.
+    pub fn state(&mut self) -> String {
         let editing = self.session.editing();
         let brush = editing.is_on().then(|| editing.editor().brush);
         let mut words = format!("{} | ", self.session.name());
@@ -259,23 +260,23 @@ impl Page {
             words += &format!("edit: {} | ", brush.describe(materials));
         }
         words += &self.saving_words();
-        if !self.session.message().is_empty() {
-            words += &format!("{} | ", self.session.message());
-        }
+        words += self.session.message();
+        words.trim_end_matches(" | ").into()
+    }
+
+    /// Returns draw commands, meshes, memory and device, for the status line.
+    pub fn statistics(&mut self) -> String {
         let drawn = self.session.drawn();
-        let Some(stage) = self.session.stage() else { return words };
+        let Some(stage) = self.session.stage() else { return String::new() };
         let renderer = stage.renderer();
         let (held, name, backend) =
             (renderer.held(), renderer.name(), renderer.output().describe());
         let mib = held.used_bytes as f64 / f64::from(1 << 20);
-        words
-            + &format!(
-                "{} commands for {} of {} meshes | {mib:.1} MiB of vertices | {name} on {backend}{}",
-                drawn.commands,
-                drawn.meshes,
-                held.meshes,
-                self.screen.words(),
-            )
+        let (commands, meshes, all, size) =
+            (drawn.commands, drawn.meshes, held.meshes, self.screen.words());
+        format!(
+            "{commands} commands for {meshes} of {all} meshes | {mib:.1} MiB of vertices | {name} on {backend}{size}"
+        )
     }
 }
 
@@ -284,7 +285,7 @@ impl Page {
         let Opened { content, file, notice } = opened;
         let options = SessionOptions {
             host: Host::Page,
-            view: ViewOptions::new(size),
+            view: ViewOptions { fit: Fit::Fill, ..ViewOptions::new(size) },
             renderer: RendererKind::default(),
             cull: Cull::Cpu,
             max_edit_bytes: MAX_EDIT_BYTES,

@@ -47,7 +47,7 @@ export const drawn = (page) => page.evaluate(() =>
 /// Hides or shows the elements over the canvas. The page's policy allows no style elements.
 const bare = (page, isBare) => page.evaluate((isBare) => {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync('#words, #top { visibility: hidden }');
+  sheet.replaceSync('#words, #top, #stick { visibility: hidden }');
   document.adoptedStyleSheets = isBare ? [sheet] : [];
 }, isBare);
 
@@ -191,9 +191,9 @@ export const generated = Object.entries(WORLD).flatMap(([key, value]) => [`--${k
 export const ball = join(pictures, 'ball.vox');
 writeFileSync(ball, ballFile());
 
-/// Opens a page, and records its errors.
-export async function open(browser, url, script) {
-  const context = await browser.newContext({ viewport: SIZE, deviceScaleFactor: 1, hasTouch: true });
+/// Opens a page, and records its errors. `options` are those of a browser context.
+export async function open(browser, url, script, options = {}) {
+  const context = await browser.newContext({ viewport: SIZE, deviceScaleFactor: 1, hasTouch: true, ...options });
   const page = await context.newPage();
   const errors = [];
   page.on('console', (line) => {

@@ -15,6 +15,7 @@ import { files } from './files.mjs';
 import { ARGUMENTS, WORLD, check, dist, message, noteDevices, open, pictures, words } from './kit.mjs';
 import { moves } from './moves.mjs';
 import { pages } from './pages.mjs';
+import { phone } from './phone.mjs';
 import { picking } from './picking.mjs';
 import { saving } from './saving.mjs';
 import { serve } from './serve.mjs';
@@ -77,7 +78,7 @@ const server = await serve(dist);
 const browser = await launch();
 const only = process.env.ONLY ?? '';
 try {
-  for (const [name, test] of Object.entries({ ...pages, ...cpu }).filter(([name]) => name.includes(only))) {
+  for (const [name, test] of Object.entries({ ...pages, ...cpu, ...phone }).filter(([name]) => name.includes(only))) {
     await run(name, () => test(browser, server.url));
   }
   for (const [name, test] of Object.entries(TESTS).filter(([name]) => name.includes(only))) {

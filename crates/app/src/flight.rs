@@ -171,7 +171,7 @@ impl Flight {
     }
 
     /// Returns the distance to the nearest surface, in voxels, as far as it counts for the speed.
-    fn clearance(&self) -> f64 {
+    pub(crate) fn clearance(&self) -> f64 {
         let fastest = self.fastest();
         self.clearance.map_or(fastest, |it| (it * SPEED_BY_CLEARANCE).clamp(MIN_SPEED, fastest))
             / SPEED_BY_CLEARANCE
@@ -216,13 +216,12 @@ impl Flight {
         camera.position += (up * y - right * x) * height;
     }
 
-    /// Moves forward by the factor between the new and the old distance of two fingers: a factor of 2
-    /// halves the distance to the nearest surface.
-    pub fn pinch(&self, camera: &mut Camera, factor: f64) {
-        let forward = camera.basis()[2].as_dvec3();
+    /// Moves towards `point`, which lies between two fingers, by the factor between their new and old
+    /// distance: a factor of 2 halves the distance to the point, which stays at its place in the picture.
+    pub fn pinch(&self, camera: &mut Camera, factor: f64, point: DVec3) {
         if factor.is_finite() && factor > 0.0 {
             let factor = factor.clamp(MAX_PINCH.recip(), MAX_PINCH);
-            camera.position += forward * (self.clearance() * (1.0 - factor.recip()));
+            camera.position = point + (camera.position - point) / factor;
         }
     }
 

@@ -23,6 +23,8 @@ pub struct ViewOptions {
     pub side: Side,
     /// Whether the projection is orthographic.
     pub orthographic: bool,
+    /// Part of a landscape that the default camera shows.
+    pub fit: Fit,
     /// Light, air and colours.
     pub look: Look,
     /// Samples in each pixel. With more than one, the contrast between far faces fades; see
@@ -34,8 +36,19 @@ impl ViewOptions {
     /// Options for a view of the whole scene.
     pub fn new(size: Size) -> Self {
         let (eye, target, side, look) = (None, None, Side::default(), Look::default());
-        Self { size, eye, target, side, orthographic: false, look, samples: Samples::One }
+        let (fit, samples) = (Fit::Whole, Samples::One);
+        Self { size, eye, target, side, orthographic: false, fit, look, samples }
     }
+}
+
+/// Part of a landscape that the default perspective camera shows. Objects are always shown as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// The whole landscape. In a tall picture it covers the width, but little of the height.
+    #[default]
+    Whole,
+    /// The middle of the landscape, if the whole would cover little of the height.
+    Fill,
 }
 
 /// Light, air and colours of a scene. The default is a clear afternoon with ambient occlusion.
@@ -276,6 +289,10 @@ impl Framed {
         let target = self.target(options);
         let DefaultView { mut camera, atmosphere } =
             self.framing.default_view(options.side, aspect);
+        if options.fit == Fit::Fill {
+            let offset = camera.position - self.middle();
+            camera.position = self.middle() + offset * self.framing.nearer(&camera, aspect);
+        }
         let eye = options.eye.map(|point| self.in_voxels(point));
         let parallel = |height_voxels| Projection::Orthographic { height_voxels };
         match (eye, options.orthographic) {

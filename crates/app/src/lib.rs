@@ -19,7 +19,7 @@ pub use content::{
     Amounts, Content, LevelsFor, LoadError, LoadOptions, LodLimits, Pace, Shown, load_world,
 };
 pub use flight::{Flight, FlightKey};
-pub use framed::{CameraOptions, Framed, Haze, Look, ViewOptions};
+pub use framed::{CameraOptions, Fit, Framed, Haze, Look, ViewOptions};
 pub use orbit::Orbit;
 pub use progress::Progress;
 pub use resolution::Resolution;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use drystone::{
-    Haze, LevelsFor, LoadOptions, Look, ViewOptions,
+    Fit, Haze, LevelsFor, LoadOptions, Look, ViewOptions,
     scene::{BackendKind, MemoryBudget, Meshing, RendererKind, Shade, Side, Size},
 };
 use drystone_render::{Cull, Samples};
@@ -146,8 +146,8 @@ impl SceneOptions {
     pub(crate) fn view_options(&self) -> ViewOptions {
         let CameraArgs { size, eye, look: target, from, orthographic } = self.camera;
         let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao.is_used()));
-        let samples = self.drawing.samples;
-        ViewOptions { size, eye, target, side, orthographic, look, samples }
+        let (fit, samples) = (Fit::Whole, self.drawing.samples);
+        ViewOptions { size, eye, target, side, orthographic, fit, look, samples }
     }
 
     /// Returns the options for loading content.

@@ -32,6 +32,8 @@ const LANDSCAPE_TURN: f64 = 44.2 * DEGREE;
 const LANDSCAPE_PART: f64 = 2.0 / 3.0;
 /// … this, in radians. In a tall picture a low camera would show a narrow strip of land.
 const HIGH_OVER_LANDSCAPE: f64 = 55.0 * DEGREE;
+/// Fraction of the height of a picture that a landscape covers which fills the picture.
+const FILLED_PART: f64 = 0.9;
 /// One degree, in radians.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
@@ -111,18 +113,30 @@ impl Framing {
     /// turns around the scene does not rise and sink.
     fn elevation(&self, projection: Projection, aspect: f32) -> f64 {
         let covered = |up: f64| {
-            let camera = self.fit(direction(LANDSCAPE_TURN, up), projection, aspect);
-            let matrix = camera.clip_from_relative(aspect);
-            let heights = box_corners(self.shown()).map(|corner| {
-                let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
-                f64::from(clip.y / clip.w)
-            });
-            let [low, high] = [f64::min, f64::max].map(|of| heights.into_iter().reduce(of));
-            (high.unwrap_or(1.0) - low.unwrap_or(-1.0)) / 2.0
+            self.covered(&self.fit(direction(LANDSCAPE_TURN, up), projection, aspect), aspect)
         };
         let steps = ((HIGH_OVER_LANDSCAPE - OVER_LANDSCAPE) / DEGREE) as u32;
         let mut heights = (0..=steps).map(|step| OVER_LANDSCAPE + f64::from(step) * DEGREE);
         heights.find(|&up| covered(up) >= LANDSCAPE_PART).unwrap_or(HIGH_OVER_LANDSCAPE)
+    }
+
+    /// Returns the fraction of the picture's height that the shown part covers.
+    fn covered(&self, camera: &Camera, aspect: f32) -> f64 {
+        let matrix = camera.clip_from_relative(aspect);
+        let heights = box_corners(self.shown()).map(|corner| {
+            let clip = matrix * (corner - camera.position).as_vec3().extend(1.0);
+            f64::from(clip.y / clip.w)
+        });
+        let [low, high] = [f64::min, f64::max].map(|of| heights.into_iter().reduce(of));
+        (high.unwrap_or(1.0) - low.unwrap_or(-1.0)) / 2.0
+    }
+
+    /// Returns the fraction of its distance to the middle at which a perspective camera, which shows the
+    /// whole landscape, fills the height of the picture. 1 if the landscape covers most of it, and for
+    /// objects.
+    pub(crate) fn nearer(&self, camera: &Camera, aspect: f32) -> f64 {
+        let covered = self.covered(camera, aspect);
+        if self.is_landscape && covered < LANDSCAPE_PART { covered / FILLED_PART } else { 1.0 }
     }
 
     fn fit(&self, direction: DVec3, projection: Projection, aspect: f32) -> Camera {
@@ -244,6 +258,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// In tall pictures, the middle of a land fills the height; other pictures show all of it.
+    #[test]
+    fn lands_fill_tall_pictures_from_nearer() {
+        let corners = (DVec3::ZERO, DVec3::new(1_024.0, 128.0, 1_024.0));
+        let framing = Framing::of_voxels(corners);
+        let near = |aspect| {
+            let DefaultView { mut camera, .. } = framing.default_view(Side::default(), aspect);
+            let (middle, part) = ((corners.0 + corners.1) / 2.0, framing.nearer(&camera, aspect));
+            camera.position = middle + (camera.position - middle) * part;
+            (part, framing.covered(&camera, aspect))
+        };
+        let (part, covered) = near(375.0 / 812.0);
+        assert!(part < 0.6 && (0.8..1.6).contains(&covered), "{part}: {covered}");
+        assert_eq!(near(16.0 / 9.0).0, 1.0);
+        let model = Framing::of_model(corners);
+        let camera = model.default_view(Side::default(), 0.4).camera;
+        assert_eq!(model.nearer(&camera, 0.4), 1.0, "models are shown as a whole");
     }
 
     /// A camera at a named side points straight at an object, with the top of the picture up or north.

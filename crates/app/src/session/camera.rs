@@ -219,7 +219,11 @@ impl CameraControl {
                 let depth = (orbit.target(camera) - origin).dot(forward) / direction.dot(forward);
                 orbit.zoom(camera, factor, hit.unwrap_or(origin + direction * depth));
             }
-            Movement::Fly => self.flight.pinch(camera, factor),
+            Movement::Fly => {
+                let direction = DVec3::from_array(ray.direction).normalize_or_zero();
+                let point = camera.position + direction * self.flight.clearance();
+                self.flight.pinch(camera, factor, hit.unwrap_or(point));
+            }
             Movement::Walk(_) => {}
         }
     }

@@ -35,8 +35,13 @@ impl CameraControl {
             Action::Camera(CameraKind::Orbit) => {
                 self.orbit();
             }
-            Action::Wheel(notches, at) => self.wheel(notches, at, self.zoom_point(stage, at)),
-            Action::Zoom(factor, at) => self.zoom(factor, at, self.zoom_point(stage, at)),
+            Action::Wheel(notches, at) => {
+                // Only an orbit needs the point, and finding it may read chunks.
+                let orbits = self.kind() == CameraKind::Orbit;
+                let point = if orbits { self.point_at(stage, at) } else { None };
+                self.wheel(notches, at, point);
+            }
+            Action::Zoom(factor, at) => self.zoom(factor, at, self.point_at(stage, at)),
             Action::Focus(at) => {
                 if let Some(point) = self.point_at(stage, at) {
                     self.focus(point);
@@ -82,12 +87,6 @@ impl CameraControl {
         }
         self.follow_haze(time);
         stopped
-    }
-
-    /// Returns the point of the scene to zoom to, at a place of the picture in pixels. `None` if the camera
-    /// does not orbit: only an orbit needs it, and finding it may read chunks.
-    fn zoom_point(&self, stage: Option<&mut Stage>, at: [f64; 2]) -> Option<DVec3> {
-        if self.kind() == CameraKind::Orbit { self.point_at(stage, at) } else { None }
     }
 
     /// Returns the point of the scene at a place of the picture, in pixels from the top left.

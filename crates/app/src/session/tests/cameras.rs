@@ -96,6 +96,21 @@ fn the_wheel_zooms_towards_the_pointer_or_changes_the_speed() {
     }
 }
 
+#[test]
+fn two_fingers_zoom_to_the_point_between_them() {
+    for kind in [CameraKind::Orbit, CameraKind::Fly] {
+        let mut session = session(Host::Page);
+        apply(&mut session, Action::Camera(kind));
+        let point = hit(&mut session, FLOOR).expect("the floor");
+        let before = (camera(&session).position - point).length();
+        apply(&mut session, Action::Zoom(2.0, FLOOR));
+        let after = hit(&mut session, FLOOR).expect("the floor");
+        assert!((after - point).length() < 0.02, "{kind:?}: {point} {after}");
+        let part = (camera(&session).position - point).length() / before;
+        assert!((part - 0.5).abs() < 1e-3, "{kind:?}: {part}");
+    }
+}
+
 /// A floor, and a voxel far away, seen by a flying camera.
 fn wide() -> Session {
     let mut world = World::new("a floor", MaterialTable::new());
