@@ -112,7 +112,7 @@ const TABLE: &[KeyRow] = &[
     ),
     KeyRow::page("Z", "show or hide the status and the buttons", &[("KeyZ", Action::Panels)]),
     KeyRow::page("Tab", "next button; Enter presses it", &[]),
-    KeyRow::both("H", "this list of keys", &[("KeyH", Action::Help)]),
+    KeyRow::both("H", "help: this list of keys", &[("KeyH", Action::Help)]),
     KeyRow::window("R", "renderer: pool, naive, instanced", &[("KeyR", Action::NextRenderer)]),
     KeyRow::page("R", "renderer: pool or naive", &[("KeyR", Action::NextRenderer)]),
     KeyRow::window(
@@ -252,6 +252,27 @@ pub fn text(host: Host) -> String {
     rows(host).map(|(keys, help)| format!("{keys:<13}{help}\n")).collect()
 }
 
+/// Returns what the key of an action does in short words, up to the first punctuation mark, such as
+/// `shadows of the sun`. `None` if no key does it.
+pub fn name(host: Host, action: Action) -> Option<&'static str> {
+    let is_it = |row: &&KeyRow| row.bound.iter().any(|(_, bound)| *bound == action);
+    TABLE.iter().filter(is_it).find_map(|row| row.help(host)).map(first_words)
+}
+
+/// Returns the most useful keys in one line, for a first look.
+pub fn hint(host: Host) -> String {
+    let row = |key| rows(host).find(|(keys, _)| *keys == key);
+    let shown = ["H", "Tab", "left button"].into_iter().filter_map(row);
+    let hints: Vec<_> =
+        shown.map(|(keys, what)| format!("{keys}: {}", first_words(what))).collect();
+    hints.join("   ")
+}
+
+/// Returns the words before the first punctuation mark.
+fn first_words(what: &str) -> &str {
+    what.split([':', ';', ',']).next().unwrap_or(what)
+}
+
 /// Iterates over the chords of a host, with their actions.
 pub fn bindings(host: Host) -> impl Iterator<Item = (&'static str, Action)> {
     let rows = TABLE.iter().filter(move |row| row.help(host).is_some());
@@ -286,6 +307,18 @@ mod tests {
             assert!(rows(host).all(|(named, _)| keys.insert(named)), "{host:?}");
             assert!(bindings(host).all(|(chord, _)| chords.insert(chord)), "{host:?}");
         }
+    }
+
+    #[test]
+    fn hints_and_names_are_words_of_the_table() {
+        let hint = hint(Host::Window);
+        assert_eq!(hint, "H: help   Tab: panels   left button: drag to turn");
+        assert_eq!(name(Host::Window, Action::Shadows), Some("shadows of the sun"));
+        assert_eq!(name(Host::Page, Action::NextBackend), None);
+        assert_eq!(
+            name(Host::Window, Action::Cull),
+            Some("cull on the GPU (occlusion too) or on the CPU")
+        );
     }
 
     #[test]

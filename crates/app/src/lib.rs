@@ -25,8 +25,8 @@ pub use progress::Progress;
 pub use resolution::Resolution;
 pub use scene::ViewSide;
 pub use session::{
-    CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Prepared, Session,
-    SessionOptions, Stage,
+    CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Message, MessageKind,
+    Prepared, Session, SessionOptions, Stage,
 };
 pub use walk::Walk;
 

@@ -22,6 +22,7 @@ use costs::Measurement;
 pub use costs::{CostSwitch, Costs};
 pub use editing::Editing;
 use messages::Messages;
+pub use messages::{Message, MessageKind};
 pub use options::SessionOptions;
 pub use stage::{Prepared, Stage};
 
@@ -146,11 +147,12 @@ impl Session {
         }
     }
 
-    /// Executes an action of the user. Returns actions that concern files, devices and panels.
+    /// Executes an action without a message on the new mode. Returns actions that concern files,
+    /// devices and panels.
     ///
     /// # Errors
     /// If the device is lost.
-    pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
+    pub fn execute(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
         match action {
             Action::Hold(key) if self.camera.flight.press(key) => self.pace.last = Instant::now(),
             Action::Release(key) if self.camera.flight.release(key) => {
@@ -306,27 +308,6 @@ impl Session {
     pub const fn look_from(&mut self, other: &Self) {
         self.camera.look_from(&other.camera);
     }
-
-    /// Sets the message, and logs it.
-    pub fn say(&mut self, line: impl Into<String>) {
-        let line = line.into();
-        self.messages.notes.push(line.clone());
-        self.messages.text = line;
-    }
-
-    /// Sets the message without logging it.
-    pub fn set_message(&mut self, message: String) {
-        self.messages.text = message;
-    }
-
-    /// Takes the lines for the log.
-    pub fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.messages.notes)
-    }
-
-    fn note(&mut self, error: Option<RenderError>) {
-        self.messages.notes.extend(error.map(|error| error.to_string()));
-    }
 }
 
 /// State of a session.
@@ -364,11 +345,6 @@ impl Session {
     /// Returns the materials of the voxels; `None` for models.
     pub fn materials(&mut self) -> Option<&MaterialTable> {
         Some(self.stage.as_mut()?.voxel_scene()?.data().materials())
-    }
-
-    /// Returns the result of the last action, in words.
-    pub fn message(&self) -> &str {
-        &self.messages.text
     }
 
     /// Returns the renderer.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use drystone::scene::RendererKind;
-use drystone_render::{SlotPolicy, replace_file};
+use drystone_render::replace_file;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cli::{HeightMapArgs, SourceOptions, Up};
@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) mouse_speed: f64,
     /// Whether panels are shown.
     pub(crate) shows_panels: bool,
+    /// Whether the list of keys was ever shown. Until then, each start shows a hint.
+    pub(crate) knows_keys: bool,
     /// Recently opened files, the last one first, at most [`MAX_RECENT`].
     pub(crate) recent: Vec<RecentFile>,
 }
@@ -146,6 +148,7 @@ impl Default for Settings {
             ambient_occlusion: true,
             mouse_speed: 1.0,
             shows_panels: true,
+            knows_keys: false,
             recent: Vec::new(),
         }
     }
@@ -195,18 +198,13 @@ impl Settings {
 
 /// Serializes renderers by their names on the command line.
 mod renderer_name {
-    use super::{Deserialize, Deserializer, RendererKind, Serialize, Serializer, SlotPolicy};
+    use super::{Deserialize, Deserializer, RendererKind, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
         renderer: &RendererKind,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        let name = match renderer {
-            RendererKind::Pool => "pool",
-            RendererKind::Naive => "naive",
-            RendererKind::Instanced(policy) => SlotPolicy::renderer_name(*policy),
-        };
-        name.serialize(to)
+        renderer.name().serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(

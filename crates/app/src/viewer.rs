@@ -19,7 +19,8 @@ mod status;
 use std::time::Instant;
 
 use drystone::{
-    Action, CameraKind, Content, Session,
+    Action, CameraKind, Content, MessageKind, Session,
+    keys::{self, Host},
     scene::{BackendKind, Size},
 };
 use drystone_render::RenderError;
@@ -50,7 +51,7 @@ use saving::Saving;
 use screen::Screen;
 use screenshot::Screenshots;
 use signals::{Ended, WindowRequest, WindowRequests};
-use status::Status;
+use status::{Feedback, Status};
 
 /// Content of a file, ready to be shown, with its options.
 struct Opened {
@@ -124,6 +125,7 @@ struct Preferences {
     settings: Settings,
     /// `None` if the settings are not saved.
     file: Option<SettingsFile>,
+    feedback: Feedback,
 }
 
 impl Viewer {
@@ -141,7 +143,7 @@ impl Viewer {
                 camera: Copies::default(),
             },
             reader: Reader::new(save, options.detail.levels, requests),
-            preferences: Preferences { settings, file: None },
+            preferences: Preferences { settings, file: None, feedback: Feedback::of_environment() },
             options,
             benchmark: None,
             ending: Ending::default(),
@@ -205,7 +207,10 @@ impl Viewer {
             Action::CopyCamera => self.captures.camera.copy(&mut self.session),
             Action::MouseSpeed(speed) => self.preferences.settings.mouse_speed = speed,
             Action::Panels => self.overlay.switch_panels(),
-            Action::Help => self.overlay.switch_help(),
+            Action::Help => {
+                self.preferences.settings.knows_keys = true;
+                self.overlay.switch_help();
+            }
             Action::Escape => self.escape(event_loop),
             // The session executes all others.
             _ => {}
@@ -223,6 +228,13 @@ impl Viewer {
             self.act(event_loop, Action::Edit);
         } else {
             self.close(event_loop);
+        }
+    }
+
+    /// Shows the most useful keys, unless the user has seen the list of keys.
+    fn show_hint(&mut self) {
+        if self.benchmark.is_none() && !self.preferences.settings.knows_keys {
+            self.session.show_message(MessageKind::Hint, keys::hint(Host::Window));
         }
     }
 
@@ -307,8 +319,9 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             return;
         }
         let opened = self.screen.open_window(event_loop, self.options.camera.size);
-        if let Err(error) = opened.and_then(|()| self.open_device(event_loop)) {
-            self.stop(event_loop, error);
+        match opened.and_then(|()| self.open_device(event_loop)) {
+            Ok(()) => self.show_hint(),
+            Err(error) => self.stop(event_loop, error),
         }
     }
 
@@ -375,8 +388,11 @@ impl ApplicationHandler<WindowRequest> for Viewer {
     fn user_event(&mut self, event_loop: &ActiveEventLoop, request: WindowRequest) {
         match request {
             WindowRequest::End => self.end(event_loop),
-            WindowRequest::Message(line) => {
-                self.session.say(line);
+            WindowRequest::Message(kind, line) => {
+                match kind {
+                    MessageKind::Problem => self.session.say(line),
+                    MessageKind::Result | MessageKind::Hint => self.session.report(line),
+                }
                 self.screen.redraw();
             }
             WindowRequest::Read(path) => self.read(path),

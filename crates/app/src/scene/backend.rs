@@ -56,6 +56,17 @@ pub enum BackendKind {
     GlStaged,
 }
 
+impl RendererKind {
+    /// Returns the name that is parsed, such as `pool`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pool => "pool",
+            Self::Naive => "naive",
+            Self::Instanced(policy) => policy.renderer_name(),
+        }
+    }
+}
+
 impl FromStr for RendererKind {
     type Err = String;
 

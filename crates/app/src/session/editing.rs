@@ -2,7 +2,7 @@ use drystone_voxel::VoxelPos;
 use drystone_world::EditHistory;
 use glam::DVec3;
 
-use super::{NO_VOXELS, Session, Stage};
+use super::{MessageKind, NO_VOXELS, Session, Stage};
 use crate::Action;
 use crate::Content;
 use crate::keys::Host;
@@ -125,7 +125,10 @@ impl Session {
             Ok(done) => done.words(step),
             Err(error) => self.editing.words(error, self.host),
         };
-        self.edited(words);
+        self.edited(words.clone());
+        if done.is_err() && !words.is_empty() {
+            self.show_message(MessageKind::Problem, words);
+        }
         let is_shown = matches!(done, Ok(Edited::Voxels(_)) | Err(EditError::Render(_)));
         let restarted = match &mut self.stage {
             Some(stage) if is_shown => stage.edited(),

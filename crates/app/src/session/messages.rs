@@ -1,8 +1,247 @@
+//! Messages to the user: a text for a status line, and a line on the picture that fades.
+
+use std::time::Duration;
+
+use drystone_render::{Cull, RenderError, View};
+use web_time::Instant;
+
+use super::{Change, ChangeTarget, Session};
+use crate::{Action, CameraKind, keys};
+
 /// Texts for the user.
 #[derive(Default)]
 pub(super) struct Messages {
     /// Result of the last action.
-    pub(super) text: String,
+    text: String,
+    /// Last line on the picture.
+    line: Option<Message>,
     /// Lines for the log that were not taken yet.
     pub(super) notes: Vec<String>,
+}
+
+/// Line on the picture. It stays for a while, then fades.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Text, without control characters of its own.
+    pub text: String,
+    /// Kind, on which the time on screen depends.
+    pub kind: MessageKind,
+    /// Time since which the message is shown.
+    pub since: Instant,
+}
+
+/// Kind of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageKind {
+    /// Result of an action, or a new mode.
+    Result,
+    /// Refusal or failure.
+    Problem,
+    /// Advice that no action led to.
+    Hint,
+}
+
+impl MessageKind {
+    /// Returns the time until a message begins to fade: long enough to read it, and for problems to
+    /// notice it.
+    pub const fn time(self) -> Duration {
+        match self {
+            Self::Result => Duration::from_secs(4),
+            Self::Problem | Self::Hint => Duration::from_secs(10),
+        }
+    }
+}
+
+impl Message {
+    /// Duration of the fading.
+    pub const FADE: Duration = Duration::from_millis(500);
+    /// Time between two steps of the fading. Each step draws a frame, which takes a software
+    /// rasteriser this long.
+    pub const FADE_STEP: Duration = Duration::from_millis(100);
+
+    /// Returns the opacity at a time: 1, then decreasing to 0.
+    pub fn opacity(&self, now: Instant) -> f32 {
+        let age = now.saturating_duration_since(self.since);
+        let faded = age.saturating_sub(self.kind.time()).as_secs_f32();
+        (1.0 - faded / Self::FADE.as_secs_f32()).max(0.0)
+    }
+
+    /// Returns the next time after `now` at which the message has to be drawn with another opacity,
+    /// or removed. `None` once it has faded.
+    pub fn changes_at(&self, now: Instant) -> Option<Instant> {
+        let fades_at = self.since + self.kind.time();
+        let ends_at = fades_at + Self::FADE;
+        if now < fades_at {
+            return Some(fades_at);
+        }
+        (now < ends_at).then(|| ends_at.min(now + Self::FADE_STEP))
+    }
+}
+
+/// Messages of a session.
+impl Session {
+    /// Executes an action of the user, and shows a message if it changes a mode. Returns actions that
+    /// concern files, devices and panels.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
+        let before = self.messages.line.take();
+        let rest = self.execute(action)?;
+        // A refusal says why the mode did not change.
+        if self.messages.line.is_none() {
+            self.messages.line = before;
+            if let Some(text) = self.mode_text(action) {
+                self.show_message(MessageKind::Result, text);
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Sets the message to a refusal or failure, and logs it.
+    pub fn say(&mut self, line: impl Into<String>) {
+        self.log(MessageKind::Problem, line.into());
+    }
+
+    /// Sets the message to a result, and logs it.
+    pub fn report(&mut self, line: impl Into<String>) {
+        self.log(MessageKind::Result, line.into());
+    }
+
+    fn log(&mut self, kind: MessageKind, line: String) {
+        self.messages.notes.push(line.clone());
+        self.show_message(kind, line.clone());
+        self.messages.text = line;
+    }
+
+    /// Sets the message to a result without logging it.
+    pub fn set_message(&mut self, message: String) {
+        if !message.is_empty() {
+            self.show_message(MessageKind::Result, message.clone());
+        }
+        self.messages.text = message;
+    }
+
+    /// Shows a line on the picture, which is not the result of an action.
+    pub fn show_message(&mut self, kind: MessageKind, text: impl Into<String>) {
+        let message = Message { text: text.into(), kind, since: Instant::now() };
+        self.messages.line = Some(message);
+    }
+
+    /// Returns the result of the last action, in words.
+    pub fn message(&self) -> &str {
+        &self.messages.text
+    }
+
+    /// Returns the line on the picture; `None` if it has faded.
+    pub fn message_line(&self, now: Instant) -> Option<&Message> {
+        self.messages.line.as_ref().filter(|line| line.opacity(now) > 0.0)
+    }
+
+    /// Takes the lines for the log.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.messages.notes)
+    }
+
+    pub(super) fn note(&mut self, error: Option<RenderError>) {
+        self.messages.notes.extend(error.map(|error| error.to_string()));
+    }
+
+    /// Returns the mode that an action has led to, in words; `None` if it changes no mode.
+    fn mode_text(&mut self, action: Action) -> Option<String> {
+        let camera = &self.camera;
+        let view = camera.view();
+        let text = match action {
+            Action::Walk | Action::Camera(_) => match camera.kind() {
+                CameraKind::Orbit => "orbiting around a point".into(),
+                CameraKind::Fly => format!("flying, {}", camera.speed_text()),
+                CameraKind::Walk => "walking".into(),
+            },
+            Action::Wheel(..) if camera.kind() == CameraKind::Fly => {
+                format!("flying, {}", camera.speed_text())
+            }
+            Action::Edit if self.editing.is_on => format!("editing: {}", self.brush_text()?),
+            Action::Edit => "editing ended".into(),
+            Action::NextForm | Action::Grow(_) | Action::StepMaterial(_) if self.editing.is_on => {
+                format!("brush: {}", self.brush_text()?)
+            }
+            Action::Renderer(_) | Action::NextRenderer => {
+                format!("renderer: {}", self.requested_renderer().name())
+            }
+            Action::Cull => match self.cull {
+                Cull::Cpu => "culling on the CPU".into(),
+                Cull::Gpu => "culling on the GPU".into(),
+            },
+            Action::Occlusion => {
+                let is_on = match &self.change {
+                    Some(Change { to: ChangeTarget::Occlusion(is_on), .. }) => *is_on,
+                    _ => camera.look().occlusion,
+                };
+                self.switch_text(action, is_on)?
+            }
+            _ => self.switch_text(action, is_switched_on(action, view)?)?,
+        };
+        Some(text)
+    }
+
+    /// Describes the brush in words.
+    fn brush_text(&mut self) -> Option<String> {
+        let brush = self.editing.editor.brush;
+        self.materials().map(|materials| brush.describe(materials))
+    }
+
+    /// Returns a switch and its state in words.
+    fn switch_text(&self, action: Action, is_on: bool) -> Option<String> {
+        let name = keys::name(self.host, action)?;
+        Some(format!("{name}: {}", if is_on { "on" } else { "off" }))
+    }
+}
+
+/// Returns the state of the switch that an action toggles; `None` for other actions.
+const fn is_switched_on(action: Action, view: &View) -> Option<bool> {
+    Some(match action {
+        Action::FaceMask => view.mask_back_faces,
+        Action::Frustum => view.cull_frustum,
+        Action::Sort => view.sort_opaque,
+        Action::Tint => view.tint_levels,
+        Action::Wire => view.wire,
+        Action::Shadows => view.shadows,
+        Action::SkyLight => view.sky_light,
+        Action::Bloom => view.bloom,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Draws a message whenever it asks for it, and returns the opacities. A message that never ends
+    /// would keep the window drawing.
+    fn drawn(kind: MessageKind) -> Vec<(Duration, f32)> {
+        let since = Instant::now();
+        let message = Message { text: "saved".into(), kind, since };
+        let (mut now, mut drawn) = (since, Vec::new());
+        loop {
+            drawn.push((now - since, message.opacity(now)));
+            assert!(drawn.len() < 20, "{drawn:?}");
+            match message.changes_at(now) {
+                Some(next) if next > now => now = next,
+                Some(_) => panic!("no pause: {drawn:?}"),
+                None => return drawn,
+            }
+        }
+    }
+
+    #[test]
+    fn messages_stay_then_fade_and_then_need_no_frame() {
+        let [result, problem] = [MessageKind::Result, MessageKind::Problem].map(drawn);
+        for (drawn, kind) in [(&result, MessageKind::Result), (&problem, MessageKind::Problem)] {
+            assert_eq!(drawn[..2], [(Duration::ZERO, 1.0), (kind.time(), 1.0)]);
+            assert!(drawn[1..].windows(2).all(|pair| pair[1].1 < pair[0].1), "{drawn:?}");
+            assert_eq!(drawn.last(), Some(&(kind.time() + Message::FADE, 0.0)));
+        }
+        assert!(MessageKind::Problem.time() > MessageKind::Result.time());
+        assert_eq!(result.len(), 2 + 5, "a frame for each step");
+    }
 }

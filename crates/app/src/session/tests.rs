@@ -7,6 +7,7 @@ use glam::DVec3;
 
 mod cameras;
 mod cubes;
+mod messages;
 
 use super::*;
 use crate::scene::{BrushForm, EditAction, MemoryBudget, OpenDevice, SaveState, Shade};

@@ -1,3 +1,5 @@
+use drystone_render::SlotPolicy;
+
 use super::*;
 use crate::cli;
 
@@ -14,6 +16,7 @@ fn settings() -> Settings {
         ambient_occlusion: false,
         mouse_speed: 2.5,
         shows_panels: false,
+        knows_keys: true,
         recent: Vec::new(),
     };
     for path in ["/a/castle.vox", "/b\"ö/r.0.0.mca", "/a/castle.vox"] {
@@ -52,6 +55,7 @@ fn settings_of_other_versions_are_read() {
         ambient_occlusion: false,
         mouse_speed: 2.0,
         shows_panels: false,
+        knows_keys: false,
         recent: recent.into(),
     };
     assert_eq!(read, expected);

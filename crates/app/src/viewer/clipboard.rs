@@ -9,10 +9,10 @@ impl Copies {
     /// Copies the camera as options of the program. Without a clipboard, they are only printed.
     pub(super) fn copy(&mut self, session: &mut Session) {
         let words = session.camera().as_options().to_string();
-        session.say(match self.set(&words) {
-            Ok(()) => format!("copied: {words}"),
-            Err(error) => format!("{words} (not copied: {error})"),
-        });
+        match self.set(&words) {
+            Ok(()) => session.report(format!("copied: {words}")),
+            Err(error) => session.say(format!("{words} (not copied: {error})")),
+        }
     }
 
     fn set(&mut self, words: &str) -> Result<(), arboard::Error> {

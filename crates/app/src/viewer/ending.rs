@@ -6,6 +6,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
 };
 
+use drystone::{MessageKind, scene::SaveState};
 use winit::{
     error::EventLoopError,
     event_loop::{ActiveEventLoop, EventLoop},
@@ -121,7 +122,16 @@ impl Viewer {
     pub(super) fn save(&mut self) {
         self.session.finish_editing();
         let message = self.saving.save_now(self.session.saver(), &self.options.source);
+        let is_silent = message.is_empty();
         self.session.edited(message);
+        let state = match self.session.saver().state() {
+            SaveState::Saved => "saved",
+            SaveState::Unedited => "there are no edits to save",
+            _ => return,
+        };
+        if is_silent {
+            self.session.show_message(MessageKind::Result, state);
+        }
     }
 
     /// Ends the viewer, and saves if possible.
@@ -147,7 +157,9 @@ impl Viewer {
     pub(super) fn close(&mut self, event_loop: &ActiveEventLoop) {
         match self.warning(Leaving::Close) {
             Some(why) => {
-                output::note(&format!("{why}; or close again to discard the edits"));
+                let line = format!("{why}; or close again to discard the edits");
+                output::note(&line);
+                self.session.show_message(MessageKind::Problem, line);
                 self.screen.redraw();
             }
             None => {

@@ -13,7 +13,7 @@ use super::{
     Viewer,
     frame_benchmark::Clock,
     overlay::{EditFacts, Facts},
-    status::Status,
+    status::{Feedback, Status},
 };
 use crate::{AppError, output, settings::Settings};
 
@@ -36,6 +36,7 @@ impl Viewer {
             let turn = benchmark.begin_frame(&mut self.overlay);
             self.act(event_loop, turn);
         }
+        self.show_message(now);
         if !self.show_panels(event_loop) || self.session.stage().is_none() {
             return;
         }
@@ -117,6 +118,9 @@ impl Viewer {
         if self.overlay.show_progress(progress) {
             self.screen.redraw();
         }
+        if self.show_message(Instant::now()) {
+            self.screen.redraw();
+        }
         let edits = self.edits_text();
         let (Some(window), Some(stage)) = (self.screen.window(), self.session.stage()) else {
             return;
@@ -140,6 +144,14 @@ impl Viewer {
         if let Some(next) = wakes.into_iter().flatten().min() {
             event_loop.set_control_flow(ControlFlow::WaitUntil(next));
         }
+    }
+
+    /// Shows the message of the session on the picture, or removes it once it has faded. Returns
+    /// whether that changes anything.
+    fn show_message(&mut self, now: Instant) -> bool {
+        let message = self.session.message_line(now);
+        let on_screen = self.preferences.feedback == Feedback::Screen;
+        self.overlay.show_message(message.filter(|_| on_screen))
     }
 
     /// Returns the state of moving and editing for the title; names the brush once clicks edit.
@@ -186,7 +198,7 @@ impl Viewer {
         ];
         for (is_on, is_default, action) in switches {
             if is_default && is_on == is_software {
-                self.session.apply(action)?;
+                self.session.execute(action)?;
             }
         }
         if self.options.verbose {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use drystone::{Content, Haze, SessionOptions, keys::Host, scene::RendererKind};
+use drystone::{Content, Haze, MessageKind, SessionOptions, keys::Host, scene::RendererKind};
 use drystone_formats::VoxFile;
 use drystone_store::{EditedSource, StoredWorld};
 use winit::event_loop::ActiveEventLoop;
@@ -16,7 +16,7 @@ use super::{
     reading::{First, shown_name, with_renderer},
     saving::Saving,
     signals::WindowRequests,
-    status::Status,
+    status::{Status, file_name},
 };
 use crate::{
     cli::{
@@ -231,8 +231,13 @@ impl Viewer {
         (self.options, self.saving) = (options, Saving::new());
         self.end_editing();
         self.note_source();
-        if let Err(error) = self.open_device(event_loop) {
-            self.stop(event_loop, error);
+        match self.open_device(event_loop) {
+            Ok(()) if is_first => self.show_hint(),
+            Ok(()) => {
+                let name = format!("opened {}", file_name(self.session.name()));
+                self.session.show_message(MessageKind::Result, name);
+            }
+            Err(error) => self.stop(event_loop, error),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The panels over the scene: statistics, switches, help. Hidden, they cost nothing.
+//! The panels over the scene: statistics, switches, help, messages. Hidden, they cost nothing.
 //!
 //! ```text
 //!  window events ─► Input ─┐                      Schedule: when
@@ -13,6 +13,7 @@ mod contents;
 mod frame_times;
 mod input;
 mod mesh;
+mod message;
 mod panels;
 mod pool_map;
 mod schedule;
@@ -22,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::{Action, Progress};
+use drystone::{Action, Message, Progress};
 use drystone_render::Overlay as Triangles;
 use egui::CursorIcon;
 use winit::{event::WindowEvent, window::Window};
@@ -73,6 +74,12 @@ impl Overlay {
         self.request_if(is_new)
     }
 
+    /// Shows a message, or hides it. Returns whether that changes anything.
+    pub(super) fn show_message(&mut self, message: Option<&Message>) -> bool {
+        let is_new = self.contents.set_message(message);
+        self.request_if(is_new)
+    }
+
     /// Sets the text on edits; returns whether the panels have to be rebuilt for it.
     pub(super) fn set_edits_text(&mut self, edits: &str) -> bool {
         let is_new = self.contents.set_edits_text(edits);
@@ -91,7 +98,7 @@ impl Overlay {
             return EventResult::default();
         }
         self.input.track(event);
-        if !self.contents.is_open() {
+        if !self.contents.takes_input() {
             return EventResult::default();
         }
         let result = self.input.take_event(window, event);
@@ -133,7 +140,7 @@ impl Overlay {
     /// first.
     pub(super) fn frame_ended(&mut self, now: Instant, time: Duration) {
         self.times.frames.push(time);
-        self.schedule.frame_ended(now, self.contents.is_open());
+        self.schedule.frame_ended(now, self.contents.takes_input());
     }
 
     /// Records the time of building the panels and setting the overlay.
@@ -170,7 +177,9 @@ impl Overlay {
             was_help_closed = contents.show(context, facts, times, actions);
         });
         let delays = output.viewport_output.values().map(|viewport| viewport.repaint_delay);
-        let repaint_at = delays.min().and_then(|delay| Instant::now().checked_add(delay));
+        let now = Instant::now();
+        let repaint_at = delays.min().and_then(|delay| now.checked_add(delay));
+        let repaint_at = repaint_at.into_iter().chain(self.contents.message_changes_at(now)).min();
         self.canvas.lay_out(output.textures_delta, output.shapes, output.pixels_per_point);
         // Actions change what the panels show.
         self.schedule.end_build(!actions.is_empty() || was_help_closed, repaint_at);

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::{Content, Progress, scene::RendererKind};
+use drystone::{Content, MessageKind, Progress, scene::RendererKind};
 use rayon::ThreadPoolBuilder;
 use rfd::AsyncFileDialog;
 
@@ -238,7 +238,7 @@ impl Reader {
             let request = match pollster::block_on(dialog) {
                 Some(file) => WindowRequest::Read(PathBuf::from(file.path())),
                 None if start.elapsed() < NO_DIALOG => {
-                    WindowRequest::Message(NO_DIALOG_HINT.into())
+                    WindowRequest::Message(MessageKind::Problem, NO_DIALOG_HINT.into())
                 }
                 None => return,
             };

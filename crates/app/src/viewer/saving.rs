@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::{
-    Session,
+    MessageKind, Session,
     scene::{EditSaver, SaveState},
 };
 use drystone_formats::SourceError;
@@ -24,6 +24,8 @@ pub(super) struct Saving {
     is_left: bool,
     /// Number of changes of the session at the last look.
     changes: u64,
+    /// Whether all edits were saved at the last look.
+    is_saved: bool,
 }
 
 /// User action that loses unsaved edits.
@@ -47,6 +49,7 @@ impl Saving {
             is_retry_useless: false,
             is_left: false,
             changes: 0,
+            is_saved: false,
         }
     }
 
@@ -69,7 +72,10 @@ impl Saving {
             output::note(&line);
             message = line;
         };
-        match Self::save(saver, source, false, notify) {
+        let saved = Self::save(saver, source, false, notify);
+        // Reported here, with the name of a new file.
+        self.is_saved |= saver.state() == SaveState::Saved;
+        match saved {
             Saved::Silent => message,
             Saved::Impossible => "edits of this source cannot be saved".into(),
             Saved::Failed(_) if saver.is_saving_edits() => {
@@ -98,7 +104,16 @@ impl Saving {
         if is_whole {
             self.retry(saver, Instant::now());
         }
-        self.line(saver, read_only).iter().for_each(|line| output::note(line));
+        let state = saver.state();
+        let line = self.line(saver, read_only);
+        let was_saved = std::mem::replace(&mut self.is_saved, state == SaveState::Saved);
+        if self.is_saved && !was_saved {
+            session.show_message(MessageKind::Result, "saved");
+        }
+        if let Some(line) = line {
+            output::note(&line);
+            session.show_message(MessageKind::Problem, line);
+        }
     }
 
     /// Retries a failed save every few seconds.

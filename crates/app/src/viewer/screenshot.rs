@@ -7,6 +7,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use drystone::MessageKind;
 use drystone_render::{Image, RenderError};
 
 use super::signals::{WindowRequest, WindowRequests};
@@ -29,11 +30,13 @@ impl Screenshots {
         let requests = self.requests.clone();
         self.writing.retain(|thread| !thread.is_finished());
         self.writing.push(thread::spawn(move || {
-            let line = match save(Path::new(""), &picture) {
-                Ok(path) => format!("the picture was saved as {}", path.display()),
-                Err(error) => format!("the picture was not saved: {error}"),
+            let (kind, line) = match save(Path::new(""), &picture) {
+                Ok(path) => {
+                    (MessageKind::Result, format!("the picture was saved as {}", path.display()))
+                }
+                Err(error) => (MessageKind::Problem, format!("the picture was not saved: {error}")),
             };
-            requests.send(WindowRequest::Message(line));
+            requests.send(WindowRequest::Message(kind, line));
         }));
     }
 

@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use drystone::MessageKind;
 use winit::event_loop::EventLoopProxy;
 
 use super::Opened;
@@ -19,7 +20,7 @@ pub(super) enum WindowRequest {
     /// Save and end.
     End,
     /// Show a message.
-    Message(String),
+    Message(MessageKind, String),
     /// Show what a thread has loaded.
     Show(Box<Opened>),
     /// Report why a file could not be read.

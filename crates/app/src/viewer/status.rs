@@ -1,9 +1,13 @@
-use std::time::{Duration, Instant};
+use std::{
+    ffi::OsStr,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use drystone::Session;
 use drystone_render::{DrawStats, HeldStats};
 
-use crate::source;
+use crate::{output, source};
 
 /// Text of the title: frame time, commands, bytes, backend; and the faults that were printed.
 pub(super) struct Status {
@@ -23,6 +27,34 @@ pub(super) struct Status {
     faults_noted: usize,
     /// Time at which parts that could not be read are retried.
     pub(super) retry_at: Option<Instant>,
+}
+
+/// Returns the name of content without the folders of its file.
+pub(super) fn file_name(name: &str) -> String {
+    let file = Path::new(name).file_name().map_or(name.into(), OsStr::to_string_lossy);
+    output::plain(&file)
+}
+
+/// Where the viewer reports what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Feedback {
+    /// Messages appear on the picture.
+    Screen,
+    /// Messages appear in the title, for programs that read it or compare pictures.
+    Title,
+}
+
+impl Feedback {
+    /// Environment variable with the place: `screen` or `title`.
+    const VARIABLE: &str = "DRYSTONE_FEEDBACK";
+
+    /// Returns the place that the environment names; the screen if it names none.
+    pub(super) fn of_environment() -> Self {
+        match std::env::var_os(Self::VARIABLE) {
+            Some(name) if name == "title" => Self::Title,
+            _ => Self::Screen,
+        }
+    }
 }
 
 /// Minimum time between changes of the title, short enough to follow.

@@ -45,6 +45,7 @@ mod window_backends;
 mod window_drop;
 mod window_edits;
 mod window_levels;
+mod window_messages;
 mod window_models;
 mod window_panels;
 mod window_session;

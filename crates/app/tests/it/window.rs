@@ -47,6 +47,8 @@ impl Screen {
         command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
         // Settings of the user are neither read nor written.
         command.env("DRYSTONE_CONFIG", "");
+        // Messages are read from the title, and do not change the pictures that are compared.
+        command.env("DRYSTONE_FEEDBACK", "title");
         command
     }
 

@@ -1,4 +1,4 @@
-//! Contents of the overlay: panels, the list of keys, a progress bar.
+//! Contents of the overlay: panels, the list of keys, a progress bar, a message.
 
 use std::{
     sync::Arc,
@@ -6,13 +6,14 @@ use std::{
 };
 
 use drystone::{
-    Action, Progress,
+    Action, Message, Progress,
     keys::{self, Host},
 };
 use egui::{Align2, Context, Grid, ProgressBar, RichText, Window};
 
 use super::{
     frame_times::Times,
+    message,
     panels::{Facts, Panels},
 };
 use crate::output;
@@ -27,6 +28,9 @@ pub(super) struct Contents {
     progress: Option<(Arc<Progress>, Instant)>,
     /// Text on edits that the panels show.
     edits_text: String,
+    message: Option<Message>,
+    /// Whether the renderer failed to draw; messages then wait until something is opened.
+    has_failed: bool,
 }
 
 impl Contents {
@@ -36,15 +40,32 @@ impl Contents {
 
     pub(super) const fn switch_panels(&mut self) {
         self.shows_panels = !self.shows_panels;
+        self.has_failed = false;
     }
 
     pub(super) const fn switch_help(&mut self) {
         self.shows_help = !self.shows_help;
+        self.has_failed = false;
     }
 
     /// Hides everything, until it is opened again.
     pub(super) fn hide_all(&mut self) {
-        (self.shows_panels, self.shows_help, self.progress) = (false, false, None);
+        *self = Self { has_failed: true, ..Self::default() };
+    }
+
+    /// Shows a message, or hides it. Returns whether that changes anything.
+    pub(super) fn set_message(&mut self, message: Option<&Message>) -> bool {
+        let message = message.filter(|_| !self.has_failed);
+        let is_new = self.message.as_ref() != message;
+        if is_new {
+            self.message = message.cloned();
+        }
+        is_new
+    }
+
+    /// Returns when the message has to be drawn again or removed.
+    pub(super) fn message_changes_at(&self, now: Instant) -> Option<Instant> {
+        self.message.as_ref().and_then(|message| message.changes_at(now))
     }
 
     /// Shows the progress of a long operation, or hides it. Returns whether that changes anything.
@@ -86,11 +107,19 @@ impl Contents {
         if let Some((progress, since)) = &self.progress {
             show_progress(context, progress, since.elapsed());
         }
+        if let Some(message) = &self.message {
+            message::show(context, message, self.progress.is_some());
+        }
         self.shows_help != showed_help
     }
 
     /// Whether anything is shown.
     pub(super) const fn is_open(&self) -> bool {
+        self.takes_input() || self.message.is_some()
+    }
+
+    /// Whether anything is shown that the pointer can be over.
+    pub(super) const fn takes_input(&self) -> bool {
         self.shows_panels || self.shows_help || self.progress.is_some()
     }
 

@@ -1,0 +1,44 @@
+//! Lines on the picture.
+
+use super::*;
+use crate::CameraKind;
+
+/// Executes an action and returns the line on the picture, with its kind.
+fn said(session: &mut Session, action: Action) -> (String, MessageKind) {
+    session.apply(action).unwrap();
+    let line = session.message_line(Instant::now()).expect("a message");
+    (line.text.clone(), line.kind)
+}
+
+#[test]
+fn new_modes_are_shown_in_words_of_the_key_table() {
+    let mut session = session(Host::Window);
+    let result = |text: &str| (text.to_owned(), MessageKind::Result);
+    for state in ["on", "off"] {
+        let shown = said(&mut session, Action::Shadows);
+        assert_eq!(shown, result(&format!("shadows of the sun: {state}")));
+    }
+    assert_eq!(
+        said(&mut session, Action::Camera(CameraKind::Orbit)),
+        result("orbiting around a point")
+    );
+    said(&mut session, Action::Camera(CameraKind::Fly));
+    let (faster, _) = said(&mut session, Action::Wheel(3.0, [0.0; 2]));
+    assert!(faster.starts_with("flying, ") && faster.contains('×'), "{faster}");
+    assert_eq!(said(&mut session, Action::Edit), result("editing: voxel of stone"));
+    assert_eq!(said(&mut session, Action::NextForm), result("brush: cube of 5 stone"));
+    assert_eq!(said(&mut session, Action::Undo), result("nothing to undo"));
+    assert_eq!(said(&mut session, Action::Edit), result("editing ended"));
+    // Without a new mode, the last message stays.
+    assert_eq!(said(&mut session, Action::Turn([1.0; 2])), result("editing ended"));
+    session.execute(Action::Bloom).unwrap();
+    assert_eq!(said(&mut session, Action::ReleaseAll), result("editing ended"));
+}
+
+#[test]
+fn refusals_are_problems_and_are_not_replaced_by_the_mode() {
+    let mut session = session(Host::Page);
+    let (refused, kind) = said(&mut session, Action::Cull);
+    assert!(refused.contains("not available in browsers"), "{refused}");
+    assert_eq!((kind, refused.as_str()), (MessageKind::Problem, session.message()));
+}

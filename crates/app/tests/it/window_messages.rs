@@ -1,0 +1,84 @@
+//! Messages on the picture, in a real window.
+
+use std::{
+    fs,
+    path::Path,
+    process::Child,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use drystone_render::Image;
+
+use crate::{
+    program::{binary, scratch},
+    window::{MAX_WAIT, Screen, Viewer, screen, window_of},
+    window_edits::focus,
+};
+
+/// Opens a small generated world, with messages on the picture or in the title.
+fn open(screen: &Screen, feedback: &str) -> (Viewer, String) {
+    let mut command = screen.command(binary());
+    command.args(["view", "--chunks", "2x4x2", "--size", "640x400", "--backend", "soft"]);
+    let mut viewer = Viewer(command.env("DRYSTONE_FEEDBACK", feedback).spawn().unwrap());
+    let window = window_of(screen, &mut viewer);
+    (viewer, window)
+}
+
+/// Returns the CPU time of a process, in ticks of 10 ms.
+fn cpu_ticks(process: &Child) -> u64 {
+    let line = fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
+    let fields: Vec<&str> = line.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// Counts pixels that differ above row 300, and below it.
+fn differences(one: &Image, other: &Image) -> [usize; 2] {
+    let mut counts = [0; 2];
+    for (x, y) in (0..400).flat_map(|y| (0..640).map(move |x| (x, y))) {
+        counts[usize::from(y >= 300)] += usize::from(one.pixel(x, y) != other.pixel(x, y));
+    }
+    counts
+}
+
+/// Waits until the screen shows `expected`.
+fn wait_for(screen: &Screen, expected: &Image, path: &Path) {
+    let start = Instant::now();
+    while screen.screenshot(path) != *expected {
+        assert!(start.elapsed() < MAX_WAIT, "the message stays: see {}", path.display());
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// The hint at the start and the result of a key appear at the bottom; then the window is as without
+/// messages, and draws nothing.
+#[test]
+fn messages_appear_and_fade_and_then_the_window_sleeps() {
+    let test = "messages_appear_and_fade_and_then_the_window_sleeps";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let (mut viewer, window) = open(&screen, "title");
+    let bare = screen.settled(&folder.join("bare.png"));
+    screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+
+    let (mut viewer, window) = open(&screen, "screen");
+    focus(&screen, &window);
+    let hint = screen.settled_unlike(&bare, &folder.join("hint.png"));
+    let [above, below] = differences(&bare, &hint);
+    assert!(above == 0 && below > 2_000, "{above} {below}");
+    screen.xdotool(&["key", "c"]).unwrap();
+    let start = Instant::now();
+    let path = folder.join("message.png");
+    let is_new = |seen: &Image| *seen != hint && *seen != bare;
+    while !is_new(&screen.screenshot(&path)) {
+        assert!(start.elapsed() < MAX_WAIT, "no message: see {}", path.display());
+    }
+    wait_for(&screen, &bare, &folder.join("after.png"));
+    let (before, time) = (cpu_ticks(&viewer.0), Duration::from_secs(2));
+    sleep(time);
+    let ticks = cpu_ticks(&viewer.0) - before;
+    assert!(ticks <= 20, "{ticks} ticks in {time:?}");
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
