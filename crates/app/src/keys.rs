@@ -252,6 +252,14 @@ pub fn text(host: Host) -> String {
     rows(host).map(|(keys, help)| format!("{keys:<13}{help}\n")).collect()
 }
 
+/// Iterates over the keys that a host lists, with what they do, where either contains `query`.
+/// Letters match in upper and lower case.
+pub fn search(host: Host, query: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let query = query.trim().to_lowercase();
+    rows(host)
+        .filter(move |row| [row.0, row.1].iter().any(|words| words.to_lowercase().contains(&query)))
+}
+
 /// Returns what the key of an action does in short words, up to the first punctuation mark, such as
 /// `shadows of the sun`. `None` if no key does it.
 pub fn name(host: Host, action: Action) -> Option<&'static str> {
@@ -307,6 +315,15 @@ mod tests {
             assert!(rows(host).all(|(named, _)| keys.insert(named)), "{host:?}");
             assert!(bindings(host).all(|(chord, _)| chords.insert(chord)), "{host:?}");
         }
+    }
+
+    #[test]
+    fn keys_are_found_by_label_and_by_words() {
+        let found = |query: &str| search(Host::Window, query).map(|row| row.0).collect::<Vec<_>>();
+        assert_eq!(found("BALL"), ["B"]);
+        assert_eq!(found(" ctrl+c"), ["Ctrl+C"]);
+        assert_eq!(found("").len(), rows(Host::Window).count());
+        assert!(found("no such key").is_empty());
     }
 
     #[test]

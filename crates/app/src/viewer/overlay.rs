@@ -12,6 +12,7 @@
 mod contents;
 mod frame_times;
 mod input;
+mod keys_window;
 mod mesh;
 mod message;
 mod panels;

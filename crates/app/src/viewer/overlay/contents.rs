@@ -5,14 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use drystone::{
-    Action, Message, Progress,
-    keys::{self, Host},
-};
-use egui::{Align2, Context, Grid, ProgressBar, RichText, Window};
+use drystone::{Action, Message, Progress};
+use egui::{Align2, Context, ProgressBar, Window};
 
 use super::{
     frame_times::Times,
+    keys_window::KeysWindow,
     message,
     panels::{Facts, Panels},
 };
@@ -23,7 +21,7 @@ use crate::output;
 pub(super) struct Contents {
     panels: Panels,
     shows_panels: bool,
-    shows_help: bool,
+    keys: KeysWindow,
     /// Current long operation, and its start.
     progress: Option<(Arc<Progress>, Instant)>,
     /// Text on edits that the panels show.
@@ -44,7 +42,7 @@ impl Contents {
     }
 
     pub(super) const fn switch_help(&mut self) {
-        self.shows_help = !self.shows_help;
+        self.keys.switch();
         self.has_failed = false;
     }
 
@@ -102,15 +100,14 @@ impl Contents {
         if let Some(facts) = facts {
             self.panels.show(context, facts, times, actions);
         }
-        let showed_help = self.shows_help;
-        show_keys(context, &mut self.shows_help);
+        let was_help_closed = self.keys.show(context);
         if let Some((progress, since)) = &self.progress {
             show_progress(context, progress, since.elapsed());
         }
         if let Some(message) = &self.message {
             message::show(context, message, self.progress.is_some());
         }
-        self.shows_help != showed_help
+        was_help_closed
     }
 
     /// Whether anything is shown.
@@ -120,7 +117,7 @@ impl Contents {
 
     /// Whether anything is shown that the pointer can be over.
     pub(super) const fn takes_input(&self) -> bool {
-        self.shows_panels || self.shows_help || self.progress.is_some()
+        self.shows_panels || self.keys.is_open() || self.progress.is_some()
     }
 
     /// Whether panels are shown, not only help.
@@ -130,40 +127,13 @@ impl Contents {
 
     /// Whether the list of keys is shown.
     pub(super) const fn shows_help(&self) -> bool {
-        self.shows_help
+        self.keys.is_open()
     }
 
     /// Whether the panels need the ranges of the pool for the next build.
     pub(super) fn needs_ranges(&self, now: Instant) -> bool {
         self.shows_panels && self.panels.needs_ranges(now)
     }
-}
-
-/// Shows the list of keys while it is open.
-fn show_keys(context: &Context, is_open: &mut bool) {
-    /// Margin of the list to the window's height, in points, with its title.
-    const MARGIN: f32 = 60.0;
-    /// Minimum height of a line, in points.
-    const LINE: f32 = 20.0;
-    let max_height = context.content_rect().height() - MARGIN;
-    let height = max_height.min(keys::rows(Host::Window).count() as f32 * LINE);
-    Window::new("Keys")
-        .open(is_open)
-        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
-        .resizable(false)
-        .collapsible(false)
-        .vscroll(true)
-        .default_height(height)
-        .max_height(max_height)
-        .show(context, |ui| {
-            Grid::new("keys").num_columns(2).striped(true).spacing([12.0, 2.0]).show(ui, |ui| {
-                for (keys, what) in keys::rows(Host::Window) {
-                    ui.label(RichText::new(keys).strong());
-                    ui.label(what);
-                    ui.end_row();
-                }
-            });
-        });
 }
 
 /// Shows an operation and its progress; the bar runs in a loop while the total is unknown.
