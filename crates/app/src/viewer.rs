@@ -231,6 +231,13 @@ impl Viewer {
         }
     }
 
+    /// Moves the marks to the pointer, and draws a frame if they change.
+    fn move_marks(&mut self) {
+        if self.update_marks() {
+            self.screen.redraw();
+        }
+    }
+
     /// Shows the most useful keys, unless the user has seen the list of keys.
     fn show_hint(&mut self) {
         if self.benchmark.is_none() && !self.preferences.settings.knows_keys {
@@ -295,6 +302,7 @@ impl Viewer {
         if grabbed {
             self.overlay.lose_pointer();
         }
+        self.move_marks();
     }
 }
 
@@ -350,6 +358,11 @@ impl ApplicationHandler<WindowRequest> for Viewer {
                 let speed = self.preferences.settings.mouse_speed;
                 let action = self.pointer.move_to(position, self.mouse_use(), speed);
                 self.act_and_redraw(event_loop, action);
+                self.move_marks();
+            }
+            WindowEvent::CursorLeft { .. } => {
+                self.pointer.is_inside = false;
+                self.move_marks();
             }
             WindowEvent::MouseInput { state, button, .. } => {
                 let mouse_use = self.mouse_use();

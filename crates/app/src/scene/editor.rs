@@ -2,11 +2,12 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use drystone_formats::SourceError;
-use drystone_render::RenderError;
+use drystone_render::{Camera, RenderError};
 use drystone_voxel::{Material, VoxelBox};
 use drystone_world::{Edit, EditHistory, VoxelRay, VoxelShape};
 
-use super::VoxelScene;
+use super::outline::{OutlineLine, OutlinePart, outline};
+use super::{Size, VoxelScene};
 
 mod aim;
 mod brush;
@@ -239,6 +240,33 @@ impl Editor {
         ray: &VoxelRay,
     ) -> Result<Edited, EditError> {
         self.enqueue(scene, Task::Act { action, ray: *ray, brush: self.brush })
+    }
+
+    /// Returns the outlines of the voxel that the ray hits and of the brush around it, in a picture
+    /// of the camera. Empty if it hits none nearby.
+    ///
+    /// # Cost
+    /// One ray to the voxel, and up to 108 short ones.
+    pub fn outline(
+        &self,
+        scene: &VoxelScene,
+        ray: &VoxelRay,
+        (camera, size): (&Camera, Size),
+    ) -> Vec<OutlineLine> {
+        /// Farther voxels are smaller than their lines, and a ray to them may read many chunks.
+        const REACH: f64 = 512.0;
+        let mut lines = Vec::new();
+        let (data, view) = (scene.data(), (camera, size));
+        let reach = scene.reach_voxels().min(REACH);
+        if let Ok(hit) = aim::aim(data, scene.bounds(), reach, ray) {
+            let voxel = VoxelShape::voxel(hit.voxel);
+            let brush = self.brush.shape_at(hit.voxel);
+            if brush != voxel {
+                outline(&mut lines, (&brush, OutlinePart::Brush), data, view);
+            }
+            outline(&mut lines, (&voxel, OutlinePart::Voxel), data, view);
+        }
+        lines
     }
 
     /// Sets all voxels of a shape.

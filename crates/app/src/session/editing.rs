@@ -6,7 +6,7 @@ use super::{MessageKind, NO_VOXELS, Session, Stage};
 use crate::Action;
 use crate::Content;
 use crate::keys::Host;
-use crate::scene::{EditError, EditSaver, EditStep, Edited, Editor, VoxelScene};
+use crate::scene::{EditError, EditSaver, EditStep, Edited, Editor, OutlineLine, VoxelScene};
 
 /// Editor of a session, and whether clicks edit.
 pub struct Editing {
@@ -79,6 +79,22 @@ impl Session {
         }
         self.editing.is_on = !self.editing.is_on;
         self.set_message(String::new());
+    }
+
+    /// Returns the outlines of the voxel under a point of the picture, in pixels from the top left,
+    /// and of the brush around it. Empty while clicks do not edit.
+    ///
+    /// # Cost
+    /// That of [`Editor::outline`].
+    pub fn outline(&mut self, at: [f64; 2]) -> Vec<OutlineLine> {
+        let Some(scene) = self.stage.as_mut().and_then(Stage::voxel_scene) else {
+            return Vec::new();
+        };
+        if !self.editing.is_on {
+            return Vec::new();
+        }
+        let (camera, view) = (&self.camera, self.camera.view());
+        self.editing.editor.outline(scene, &camera.ray(at), (&view.camera, camera.size()))
     }
 
     /// Changes the brush while editing.

@@ -12,7 +12,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow};
 use super::{
     Viewer,
     frame_benchmark::Clock,
-    overlay::{EditFacts, Facts},
+    overlay::{EditFacts, Facts, Marks},
     status::{Feedback, Status},
 };
 use crate::{AppError, output, settings::Settings};
@@ -37,6 +37,7 @@ impl Viewer {
             self.act(event_loop, turn);
         }
         self.show_message(now);
+        self.update_marks();
         if !self.show_panels(event_loop) || self.session.stage().is_none() {
             return;
         }
@@ -154,6 +155,21 @@ impl Viewer {
         self.overlay.show_message(message.filter(|_| on_screen))
     }
 
+    /// Marks the middle of the picture while the mouse is captured, and what a click would edit.
+    /// Returns whether that changes anything.
+    pub(super) fn update_marks(&mut self) -> bool {
+        let (Some(size), Some(window)) = (self.screen.size(), self.screen.window()) else {
+            return false;
+        };
+        let scale = window.scale_factor() as f32;
+        let middle = [size.width, size.height].map(|side| side as f32 / 2.0);
+        let crosshair = self.pointer.is_captured.then_some(middle);
+        let is_free = crosshair.is_none() && !self.overlay.is_pointed_at();
+        let at = self.pointer.place_inside().filter(|_| is_free);
+        let lines = at.map_or_else(Vec::new, |at| self.session.outline(at));
+        self.overlay.set_marks(Marks { crosshair, lines, scale })
+    }
+
     /// Returns the state of moving and editing for the title; names the brush once clicks edit.
     fn edits_text(&mut self) -> String {
         let mut words = self.session.camera().movement_text();
@@ -242,7 +258,8 @@ impl Viewer {
     /// lost or recreated.
     fn show_panels(&mut self, event_loop: &ActiveEventLoop) -> bool {
         let Some(window) = self.screen.window().cloned() else { return true };
-        if !self.overlay.is_due(Instant::now()) {
+        let is_due = self.overlay.is_due(Instant::now());
+        if !is_due && !self.overlay.has_new_marks() {
             return true;
         }
         if self.session.stage().is_none() {
@@ -250,6 +267,7 @@ impl Viewer {
         }
         let (clock, mut actions) = (Clock::now(), Vec::new());
         let triangles = match self.overlay.is_laid_out() {
+            _ if !is_due => None,
             true => self.overlay.paint(),
             false => {
                 let cursor = match self.session.editing().is_on() {
@@ -272,6 +290,7 @@ impl Viewer {
                 self.overlay.make(&window, facts.flatten().as_ref(), cursor, &mut actions)
             }
         };
+        let triangles = self.overlay.with_marks(triangles);
         let Some(stage) = self.session.stage() else { return false };
         let set =
             triangles.map_or(Ok(()), |triangles| stage.renderer().output().set_overlay(&triangles));

@@ -13,6 +13,7 @@ mod contents;
 mod frame_times;
 mod input;
 mod keys_window;
+mod marks;
 mod mesh;
 mod message;
 mod panels;
@@ -34,6 +35,7 @@ pub(super) use frame_times::Percentiles;
 use frame_times::Times;
 pub(super) use input::EventResult;
 use input::Input;
+pub(super) use marks::Marks;
 use mesh::Canvas;
 pub(crate) use mesh::Textures;
 pub(super) use panels::{EditFacts, Facts};
@@ -81,6 +83,22 @@ impl Overlay {
         self.request_if(is_new)
     }
 
+    /// Sets the marks over the scene; returns whether they differ from the last ones.
+    pub(super) fn set_marks(&mut self, marks: Marks) -> bool {
+        self.canvas.set_marks(marks)
+    }
+
+    /// Returns the overlay of new panels with the marks below them. Without new panels, it repeats
+    /// the last ones if the marks are new, and is `None` otherwise.
+    pub(super) fn with_marks(&mut self, panels: Option<Triangles>) -> Option<Triangles> {
+        self.canvas.with_marks(panels)
+    }
+
+    /// Whether the pointer is over a panel.
+    pub(super) const fn is_pointed_at(&self) -> bool {
+        self.contents.takes_input() && self.input.is_pointed_at()
+    }
+
     /// Sets the text on edits; returns whether the panels have to be rebuilt for it.
     pub(super) fn set_edits_text(&mut self, edits: &str) -> bool {
         let is_new = self.contents.set_edits_text(edits);
@@ -121,7 +139,7 @@ impl Overlay {
 
     /// Notes that the renderer's overlay was cleared; its textures remain.
     pub(super) const fn cleared(&mut self) {
-        self.canvas.is_drawn = false;
+        self.canvas.clear();
         self.schedule.request();
     }
 
@@ -206,6 +224,11 @@ impl Overlay {
         let laid_out = self.schedule.built_at().filter(|_| self.canvas.has_layout());
         let times = self.schedule.wakes_at().into_iter().chain(laid_out);
         times.min().filter(|_| self.contents.is_open())
+    }
+
+    /// Whether the marks changed since the last overlay.
+    pub(super) const fn has_new_marks(&self) -> bool {
+        self.canvas.has_new_marks()
     }
 
     /// Whether the panels have to be rebuilt or removed for the next frame.

@@ -21,6 +21,8 @@ pub(super) struct Pointer {
     /// Whether the mouse is captured and turns the camera.
     pub(super) is_captured: bool,
     at: PhysicalPosition<f64>,
+    /// Whether the pointer is over the window.
+    pub(super) is_inside: bool,
     press: Option<Press>,
     /// Time and place of the last click.
     clicked: Option<(Instant, PhysicalPosition<f64>)>,
@@ -61,6 +63,7 @@ impl Pointer {
             focus: Focus::default(),
             is_captured: false,
             at: PhysicalPosition::new(0.0, 0.0),
+            is_inside: false,
             press: None,
             clicked: None,
         }
@@ -69,6 +72,11 @@ impl Pointer {
     /// Returns the place of the pointer, in pixels from the top left.
     pub(super) fn place(&self) -> [f64; 2] {
         [self.at.x, self.at.y]
+    }
+
+    /// Returns the place of the pointer if it is over the window.
+    pub(super) fn place_inside(&self) -> Option<[f64; 2]> {
+        self.is_inside.then(|| self.place())
     }
 
     /// Forgets a held button.
@@ -84,6 +92,7 @@ impl Pointer {
         speed: f64,
     ) -> Option<Action> {
         let from = std::mem::replace(&mut self.at, to);
+        self.is_inside = true;
         let press = self.press.as_mut()?;
         let far = (to.x - press.at.x).abs().max((to.y - press.at.y).abs());
         press.is_drag |= far > CLICK_PIXELS;

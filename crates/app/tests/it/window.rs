@@ -90,6 +90,8 @@ impl Screen {
 
     fn settled_where(&self, path: &Path, is_it: impl Fn(&Image) -> bool) -> Image {
         let start = Instant::now();
+        // While clicks edit, what is under the pointer is outlined.
+        self.xdotool(&["mousemove", "799", "599"]).unwrap();
         let mut last = self.screenshot(path);
         while start.elapsed() < MAX_WAIT {
             sleep(Duration::from_millis(400));

@@ -12,7 +12,7 @@ use drystone_render::Image;
 
 use crate::{
     program::{binary, scratch},
-    window::{MAX_WAIT, Screen, Viewer, screen, window_of},
+    window::{MAX_WAIT, Screen, Viewer, screen, wait_for_title, window_of},
     window_edits::focus,
 };
 
@@ -80,5 +80,43 @@ fn messages_appear_and_fade_and_then_the_window_sleeps() {
     let ticks = cpu_ticks(&viewer.0) - before;
     assert!(ticks <= 20, "{ticks} ticks in {time:?}");
     screen.xdotool(&["key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
+
+/// In edit mode the aimed voxel and the brush are outlined under the pointer, and nowhere else.
+#[test]
+fn what_a_click_edits_is_outlined() {
+    let test = "what_a_click_edits_is_outlined";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let (mut viewer, window) = open(&screen, "title");
+    focus(&screen, &window);
+    let bare = screen.settled(&folder.join("bare.png"));
+    let outlined = |least: usize, name: &str| {
+        screen.xdotool(&["mousemove", "--window", &window, "320", "200"]).unwrap();
+        let (start, path) = (Instant::now(), folder.join(name));
+        loop {
+            let seen = screen.screenshot(&path);
+            let all = (0..400).flat_map(|y| (0..640_u32).map(move |x| (x, y)));
+            let changed: Vec<_> =
+                all.filter(|&(x, y)| seen.pixel(x, y) != bare.pixel(x, y)).collect();
+            let is_near = |&(x, y): &(u32, u32)| x.abs_diff(320) < 160 && y.abs_diff(200) < 160;
+            assert!(changed.iter().all(is_near), "{name}");
+            if changed.len() >= least {
+                return changed.len();
+            }
+            assert!(start.elapsed() < MAX_WAIT, "no outline: see {}", path.display());
+        }
+    };
+    screen.xdotool(&["key", "e"]).unwrap();
+    wait_for_title(&screen, &window, "edit: voxel");
+    let voxel = outlined(20, "voxel.png");
+    for key in ["b", "b", "bracketright"] {
+        screen.xdotool(&["key", key]).unwrap();
+    }
+    wait_for_title(&screen, &window, "edit: ball of 7");
+    outlined(2 * voxel, "ball.png");
+    assert!(screen.settled(&folder.join("left.png")) == bare, "the pointer left the window");
+    screen.xdotool(&["key", "e", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
 }

@@ -1,7 +1,8 @@
-//! Lines on the picture.
+//! Lines on the picture, and outlines of what is edited.
 
 use super::*;
 use crate::CameraKind;
+use crate::scene::OutlinePart;
 
 /// Executes an action and returns the line on the picture, with its kind.
 fn said(session: &mut Session, action: Action) -> (String, MessageKind) {
@@ -41,4 +42,19 @@ fn refusals_are_problems_and_are_not_replaced_by_the_mode() {
     let (refused, kind) = said(&mut session, Action::Cull);
     assert!(refused.contains("not available in browsers"), "{refused}");
     assert_eq!((kind, refused.as_str()), (MessageKind::Problem, session.message()));
+}
+
+#[test]
+fn only_what_a_click_would_edit_is_outlined() {
+    let mut session = session(Host::Window);
+    let (floor, sky) = ([50.0, 28.0], [1.0, 1.0]);
+    assert!(session.outline(floor).is_empty(), "clicks do not edit");
+    session.apply(Action::Edit).unwrap();
+    let voxel = session.outline(floor);
+    assert!(!voxel.is_empty() && voxel.iter().any(|line| !line.is_hidden));
+    assert!(voxel.iter().all(|line| line.part == OutlinePart::Voxel));
+    assert!(session.outline(sky).is_empty());
+    session.apply(Action::NextForm).unwrap();
+    let cube = session.outline(floor);
+    assert!(cube.len() > voxel.len() && cube.ends_with(&voxel), "the voxel is above the brush");
 }

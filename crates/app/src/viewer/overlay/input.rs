@@ -123,6 +123,11 @@ impl Input {
         output
     }
 
+    /// Whether the pointer was over a panel at its last event.
+    pub(super) const fn is_pointed_at(&self) -> bool {
+        self.is_pointed_at
+    }
+
     /// Returns egui's context, once panels were shown.
     pub(super) fn context(&self) -> Option<&Context> {
         self.egui.as_ref().map(State::egui_ctx)

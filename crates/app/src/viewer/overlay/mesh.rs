@@ -1,6 +1,6 @@
 //! Conversion of egui's output to overlays, and what the renderer has of it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem, ops::Range};
 
 use drystone_render::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 use egui::{
@@ -8,14 +8,23 @@ use egui::{
     epaint::{ClippedShape, ImageData, ImageDelta, Primitive},
 };
 
+use super::marks::{self, Marks};
+
 /// Panels between their layout and the renderer.
 #[derive(Default)]
 pub(super) struct Canvas {
     textures: Textures,
     /// Finished layout that the next frame tessellates.
     layout: Option<Layout>,
-    /// Whether the renderer has an overlay to draw.
+    /// Whether the renderer has panels to draw.
     pub(super) is_drawn: bool,
+    /// Triangles of the panels that the renderer has.
+    painted: Overlay,
+    marks: Marks,
+    /// Whether the renderer has no overlay with these marks.
+    has_new_marks: bool,
+    /// Whether the renderer has the texture of the marks.
+    has_white: bool,
 }
 
 /// Panels as shapes.
@@ -49,6 +58,54 @@ impl Canvas {
         Some(Overlay { freed, ..self.textures.overlay(&primitives, pixels_per_point) })
     }
 
+    /// Sets the marks; returns whether they differ from the last ones.
+    pub(super) fn set_marks(&mut self, marks: Marks) -> bool {
+        let is_new = self.marks != marks;
+        if is_new {
+            (self.marks, self.has_new_marks) = (marks, true);
+        }
+        is_new
+    }
+
+    /// Returns an overlay of the marks and of panels above them: new ones, or else, if the marks are
+    /// new, the last ones. `None` if nothing is new.
+    ///
+    /// # Cost
+    /// O(marks + triangles of the panels). The panels are not tessellated again.
+    pub(super) fn with_marks(&mut self, panels: Option<Overlay>) -> Option<Overlay> {
+        if panels.is_none() && !self.has_new_marks {
+            return None;
+        }
+        let (mut patches, mut freed) = (Vec::new(), Vec::new());
+        if let Some(mut panels) = panels {
+            (patches, freed) = (mem::take(&mut panels.patches), mem::take(&mut panels.freed));
+            self.painted = panels;
+        }
+        self.has_new_marks = false;
+        let Overlay { mut corners, mut indices, mut parts, .. } = self.marks.overlay();
+        if !parts.is_empty() && !mem::replace(&mut self.has_white, true) {
+            patches.push(marks::white());
+        }
+        let (first, start) = (corners.len() as u32, indices.len() as u32);
+        corners.extend(&self.painted.corners);
+        indices.extend(self.painted.indices.iter().map(|index| first + index));
+        parts.extend(self.painted.parts.iter().cloned().map(|part| {
+            let Range { start: from, end } = part.indices;
+            OverlayPart { indices: start + from..start + end, ..part }
+        }));
+        Some(Overlay { patches, freed, corners, indices, parts })
+    }
+
+    /// Whether the renderer has no overlay with the current marks.
+    pub(super) const fn has_new_marks(&self) -> bool {
+        self.has_new_marks
+    }
+
+    /// Notes that the renderer's overlay was cleared; its textures remain.
+    pub(super) const fn clear(&mut self) {
+        (self.is_drawn, self.has_new_marks) = (false, true);
+    }
+
     /// Drops the layout of panels that are closed.
     pub(super) fn close(&mut self) {
         (self.layout, self.is_drawn) = (None, false);
@@ -58,6 +115,8 @@ impl Canvas {
     pub(super) fn forget(&mut self) {
         self.textures.forget();
         self.close();
+        self.painted = Overlay::default();
+        (self.has_new_marks, self.has_white) = (true, false);
     }
 
     /// Whether a layout waits to be tessellated.
@@ -94,7 +153,7 @@ impl Textures {
 
     /// Prepares to upload all textures to another device.
     fn forget(&mut self) {
-        let freed = std::mem::take(&mut self.freed);
+        let freed = mem::take(&mut self.freed);
         freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
         self.patches = self.whole.values().cloned().collect();
     }
@@ -105,7 +164,7 @@ impl Textures {
         primitives: &[ClippedPrimitive],
         pixels_per_point: f32,
     ) -> Overlay {
-        let patches = std::mem::take(&mut self.patches);
+        let patches = mem::take(&mut self.patches);
         let mut overlay = Overlay { patches, ..Overlay::default() };
         for ClippedPrimitive { clip_rect, primitive } in primitives {
             // No panel uses paint callbacks.
@@ -132,7 +191,7 @@ impl Textures {
 
     /// Returns the textures that the last overlay used and the next does not.
     fn free(&mut self) -> Vec<u64> {
-        let freed = std::mem::take(&mut self.freed);
+        let freed = mem::take(&mut self.freed);
         freed.iter().for_each(|texture| drop(self.whole.remove(texture)));
         freed
     }
@@ -218,6 +277,36 @@ mod tests {
         assert!(canvas.has_layout() && canvas.is_drawn);
         assert_eq!(canvas.paint(&context).map(|painted| painted.freed), Some(vec![9]));
         assert!(canvas.paint(&context).is_none() && canvas.is_drawn, "nothing waits");
+    }
+
+    /// Marks change in each frame while the camera moves, panels ten times a second.
+    #[test]
+    fn new_marks_repeat_the_panels_above_them() {
+        let mut canvas = Canvas::default();
+        assert_eq!(canvas.with_marks(None), None);
+        let corner = OverlayCorner::default();
+        let part = OverlayPart { texture: 2, clip: [0; 4], indices: 0..3 };
+        let panels = Overlay {
+            corners: vec![corner; 3],
+            indices: vec![0, 1, 2],
+            parts: vec![part],
+            ..Overlay::default()
+        };
+        assert_eq!(canvas.with_marks(Some(panels.clone())), Some(panels.clone()));
+        let marks = Marks { crosshair: Some([9.0, 9.0]), scale: 1.0, ..Marks::default() };
+        assert!(canvas.set_marks(marks.clone()) && !canvas.set_marks(marks.clone()));
+        let both = canvas.with_marks(None).unwrap();
+        let below = marks.overlay();
+        assert_eq!((both.patches.len(), both.parts.len()), (1, 2));
+        assert_eq!(both.corners.len(), below.corners.len() + 3);
+        let panel = both.parts[1].indices.clone().map(|i| both.indices[i as usize] as usize);
+        assert_eq!(panel.collect::<Vec<_>>(), [0, 1, 2].map(|i| below.corners.len() + i));
+        assert_eq!(canvas.with_marks(None), None, "nothing is new");
+        let again = canvas.with_marks(Some(panels)).unwrap();
+        assert_eq!((again.patches.len(), again.parts), (0, both.parts), "the texture is there");
+        canvas.forget();
+        let marks_alone = canvas.with_marks(None).unwrap();
+        assert_eq!((marks_alone.patches.len(), marks_alone.parts.len()), (1, 1));
     }
 
     #[test]
