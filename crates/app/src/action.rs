@@ -121,6 +121,8 @@ pub enum Action {
     StepFrame(i32),
     /// Saves a picture.
     Screenshot,
+    /// Fills the screen with the window, or ends that.
+    FullScreen,
     /// Copies the camera as options of the program.
     CopyCamera,
     /// Sets the factor of the mouse speed.

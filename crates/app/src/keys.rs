@@ -197,6 +197,7 @@ const TABLE: &[KeyRow] = &[
         "previous or next frame of an animated .vox file",
         &[("PageUp", Action::StepFrame(-1)), ("PageDown", Action::StepFrame(1))],
     ),
+    KeyRow::window("F11", "full screen, or a window again", &[("F11", Action::FullScreen)]),
     KeyRow::window(
         "F12",
         "save a picture without panels as drystone-N.png in the current folder",

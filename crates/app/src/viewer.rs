@@ -204,6 +204,7 @@ impl Viewer {
             Action::OpenPrevious => self.read_previous(),
             Action::StepFrame(by) => self.step_frame(by),
             Action::Screenshot => self.screenshot(event_loop),
+            Action::FullScreen => self.screen.switch_full_screen(),
             Action::CopyCamera => self.captures.camera.copy(&mut self.session),
             Action::MouseSpeed(speed) => self.preferences.settings.mouse_speed = speed,
             Action::Panels => self.overlay.switch_panels(),

@@ -354,6 +354,7 @@ mod tests {
             KeyCode::PageDown,
             KeyCode::Tab,
             KeyCode::Escape,
+            KeyCode::F11,
             KeyCode::F12,
         ]
         .map(name_of)

@@ -8,7 +8,7 @@ use drystone_render::{DrawStats, Image, RenderError, WindowHandle, WindowTarget}
 use winit::{
     dpi::PhysicalSize,
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
-    window::Window,
+    window::{Fullscreen, Window},
 };
 
 use crate::AppError;
@@ -97,6 +97,14 @@ impl Screen {
             reason: error.to_string(),
         })?;
         Ok(drawn)
+    }
+
+    /// Fills the screen that the window is on, without a change of its resolution, or ends that.
+    pub(super) fn switch_full_screen(&self) {
+        if let Some(window) = &self.window {
+            let fills = window.fullscreen().is_none();
+            window.set_fullscreen(fills.then_some(Fullscreen::Borderless(None)));
+        }
     }
 
     /// Requests a frame.
