@@ -85,12 +85,10 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage 
   window.addEventListener('blur', () => act((it) => it.release_all()));
 }
 
-const scale = () => window.devicePixelRatio || 1;
+/// Returns the position of an event in pixels of pictures, which `scale` counts on a CSS pixel.
+const positionOf = (scale, event) => [event.offsetX * scale(), event.offsetY * scale()];
 
-/// Returns the position of an event in pixels of the screen.
-const positionOf = (event) => [event.offsetX * scale(), event.offsetY * scale()];
-
-function listenToMouse({ canvas, act, page }) {
+function listenToMouse({ canvas, act, page, scale }) {
   let press = null;
   const isMouse = (event) => event.pointerType !== 'touch';
   canvas.addEventListener('contextmenu', (event) => event.preventDefault());
@@ -121,17 +119,17 @@ function listenToMouse({ canvas, act, page }) {
     const { isDrag, button } = press;
     press = null;
     if (!isDrag && page()?.is_editing() && document.pointerLockElement !== canvas) {
-      act((it) => it.click(button, ...positionOf(event)));
+      act((it) => it.click(button, ...positionOf(scale, event)));
     }
   });
   canvas.addEventListener('pointercancel', () => { press = null; });
   canvas.addEventListener('dblclick', (event) => {
-    if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(event)));
+    if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(scale, event)));
   });
   canvas.addEventListener('wheel', (event) => {
     event.preventDefault();
     const notch = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? NOTCH_PIXELS : 1;
-    act((it) => it.wheel(-event.deltaY / notch, ...positionOf(event)));
+    act((it) => it.wheel(-event.deltaY / notch, ...positionOf(scale, event)));
   }, { passive: false });
 }
 
@@ -156,7 +154,7 @@ function listenToTools({ find, act, page, save, canvas }) {
 }
 
 /// Touch: one finger turns, two fingers move and pinch, a tap edits.
-function listenToFingers({ canvas, act, page }, tap) {
+function listenToFingers({ canvas, act, page, scale }, tap) {
   const fingers = new Map();
   let isTap = false;
   /// Returns the centre of two fingers and their distance.
@@ -167,13 +165,13 @@ function listenToFingers({ canvas, act, page }, tap) {
   canvas.addEventListener('pointerdown', (event) => {
     if (event.pointerType !== 'touch') return;
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, positionOf(event));
+    fingers.set(event.pointerId, positionOf(scale, event));
     isTap = fingers.size === 1;
   });
   canvas.addEventListener('pointermove', (event) => {
     const from = fingers.get(event.pointerId);
     if (!from) return;
-    const to = positionOf(event);
+    const to = positionOf(scale, event);
     if (fingers.size === 2) {
       const before = pair();
       fingers.set(event.pointerId, to);
@@ -190,7 +188,7 @@ function listenToFingers({ canvas, act, page }, tap) {
   });
   const lift = (event) => {
     if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;
-    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(event)));
+    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(scale, event)));
     isTap = false;
   };
   canvas.addEventListener('pointerup', lift);

@@ -19,6 +19,8 @@ const WORLD = { chunks: '32x4x32', seed: '3', relief: '128' };
 const REOPEN_DELAYS_MS = [0, 500, 2000, 5000];
 /// Time that a device must work until the attempts are counted from zero, in milliseconds.
 const CALM_MS = 5000;
+/// Largest number of pixels of the CPU on a side of a CSS pixel.
+const MAX_CPU_SCALE = 2;
 /// Interval of the status line, in milliseconds.
 const WORDS_MS = 250;
 
@@ -77,11 +79,12 @@ const refuse = (reason, lost = null) => {
   find('refused').hidden = false;
 };
 
-/// The canvas's size in pixels of the screen.
-const pixels = () => {
-  const scale = window.devicePixelRatio || 1;
-  return [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * scale)));
-};
+/// Pixels of pictures on a side of a CSS pixel. The CPU is too slow for the finest screens of phones.
+const scale = () => Math.min(window.devicePixelRatio || 1, lack ? MAX_CPU_SCALE : Infinity);
+
+/// The canvas's size in pixels of pictures.
+const pixels = () =>
+  [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * scale())));
 
 const requestFrame = () => {
   if (!isRequested) {
@@ -394,7 +397,7 @@ function listKeys() {
 
 /// Returns why WebGPU is missing; empty if it is there.
 async function findLack() {
-  if (new URLSearchParams(location.search).get('backend') === 'soft') return 'The address chooses no WebGPU';
+  if (new URLSearchParams(location.search).get('backend') === 'soft') return 'The address contains backend=soft';
   const gpu = navigator.gpu;
   if (!gpu && !window.isSecureContext) {
     return `Browsers provide WebGPU only to pages from https:// and localhost, not from ${location.origin}`;
@@ -434,5 +437,5 @@ const closeMessage = () => {
 find('close').addEventListener('click', closeMessage);
 find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
-listen({ canvas, find, act, ask: requestFrame, openFiles, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
+listen({ canvas, find, act, scale, ask: requestFrame, openFiles, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

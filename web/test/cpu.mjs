@@ -2,7 +2,7 @@
 // page.
 
 import { join } from 'node:path';
-import { SIZE, WORLD, agree, ball, check, differ, downloaded, drop, edit, expected, expectMessage, generated, hold, message, open, picture, pictures, ready, same, words } from './kit.mjs';
+import { SIZE, WORLD, agree, ball, check, differ, downloaded, drop, edit, expected, expectMessage, generated, hold, message, open, picture, pictures, ready, same, waitForStatus, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
@@ -83,6 +83,19 @@ export const cpu = {
     check(Math.min(...widths) >= SIZE.width / 4, `a moving picture is too small: ${widths}`);
     check((await sizeOf(page)).width === SIZE.width, 'the last picture is small');
   }),
+  async 'without WebGPU the finest screens have 2 x 2 pixels in a CSS pixel, and clicks hit what they show'(browser, url) {
+    const fine = { viewport: { width: 320, height: 240 }, deviceScaleFactor: 3 };
+    const { page, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, hideGpu, fine);
+    await drop(page, 'ball.vox', ballFile());
+    const { width, height } = await sizeOf(page);
+    check(width === 640 && height === 480, `${width} x ${height}`);
+    const before = await picture(page, 'cpu-fine');
+    await page.keyboard.press('KeyE');
+    await page.mouse.click(160, 120);
+    await waitForStatus(page, ' changed');
+    await differ(page, before, await picture(page, 'cpu-fine-edited'), 0.0001, 'a click in the middle hits nothing');
+    await close();
+  },
   async 'a page without https draws on the CPU and shows the reason'(browser, url) {
     const plain = url.replace('127.0.0.1', 'plain.test');
     const { page, errors, close } = await open(browser, `${plain}?${new URLSearchParams(WORLD)}`, () => {});
