@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::{Action, CameraKind, ChangeTarget, Changed, Session, Stage, scene::BackendKind};
+use drystone::{
+    Action, CameraKind, ChangeTarget, Changed, Session, Stage,
+    scene::{BackendKind, SaveState},
+};
 use drystone_pool::VertexPool;
 use drystone_render::{Cull, DrawStats, RenderError, View};
 use drystone_world::LodData;
@@ -129,7 +132,17 @@ impl Viewer {
         if self.status.is_due(&edits) {
             let title = self.status.title(stage.renderer().held(), &edits);
             let first = self.reader.loading().filter(|_| self.reader.awaits_first);
-            window.set_title(&first.map_or(title, |name| format!("drystone | reading {name}")));
+            let title = match self.preferences.feedback {
+                Feedback::Title => {
+                    Some(first.map_or(title, |name| format!("drystone | reading {name}")))
+                }
+                Feedback::Screen => {
+                    let state = self.session.editing().editor().save_state();
+                    let is_unsaved = !matches!(state, SaveState::Saved | SaveState::Unedited);
+                    self.status.short_title(first.unwrap_or(self.session.name()), is_unsaved)
+                }
+            };
+            title.iter().for_each(|title| window.set_title(title));
         }
         // Hidden, changing, or with an outdated title: check again a bit later.
         let is_saving = super::saving::is_saving(&self.session);

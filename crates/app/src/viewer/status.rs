@@ -9,7 +9,7 @@ use drystone_render::{DrawStats, HeldStats};
 
 use crate::{output, source};
 
-/// Text of the title: frame time, commands, bytes, backend; and the faults that were printed.
+/// Texts of the title, with or without statistics, and the faults that were printed.
 pub(super) struct Status {
     name: String,
     backend: String,
@@ -21,6 +21,8 @@ pub(super) struct Status {
     /// Text on edits in the last title.
     edits: String,
     shown: Option<Instant>,
+    /// Last title without statistics.
+    short_title: Option<String>,
     /// Whether the meshes lagged behind the camera in the last frame.
     lags: bool,
     /// Number of faults that were already printed.
@@ -35,12 +37,12 @@ pub(super) fn file_name(name: &str) -> String {
     output::plain(&file)
 }
 
-/// Where the viewer reports what it does.
+/// Output for messages and statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Feedback {
-    /// Messages appear on the picture.
+    /// Messages appear on the picture, statistics in the panels. The title has the name alone.
     Screen,
-    /// Messages appear in the title, for programs that read it or compare pictures.
+    /// Both appear in the title, for programs that read it or compare pictures.
     Title,
 }
 
@@ -70,6 +72,7 @@ impl Status {
             shown_ms: [0.0; 2],
             edits: String::new(),
             shown: None,
+            short_title: None,
             lags: false,
             faults_noted: 0,
             retry_at: None,
@@ -113,7 +116,16 @@ impl Status {
         self.is_stale(edits) && self.shown.is_none_or(|shown| shown.elapsed() >= TITLE_INTERVAL)
     }
 
-    /// Returns the title for the frames since the last one; `edits` is the text on edits.
+    /// Returns the title if it differs from the last one: the name, with a dot for unsaved edits.
+    pub(super) fn short_title(&mut self, name: &str, is_unsaved: bool) -> Option<String> {
+        let dot = if is_unsaved { "● " } else { "" };
+        let title = format!("{dot}{} – drystone", file_name(name));
+        let is_new = self.short_title.as_ref() != Some(&title);
+        is_new.then(|| self.short_title.insert(title).clone())
+    }
+
+    /// Returns the title with messages and statistics for the frames since the last one; `edits` is
+    /// the text on edits.
     pub(super) fn title(&mut self, held: HeldStats, edits: &str) -> String {
         self.shown = Some(Instant::now());
         edits.clone_into(&mut self.edits);
@@ -150,5 +162,13 @@ mod tests {
         let second = status.title(HeldStats::default(), "saved | ");
         assert_eq!(second, first.replace("frame 8.0", "saved | frame 8.0"));
         assert!(!status.is_stale("saved | "));
+    }
+
+    #[test]
+    fn short_titles_change_with_the_name_and_with_unsaved_edits() {
+        let mut status = Status::new("castle.vox");
+        assert_eq!(status.short_title("castle.vox", false).unwrap(), "castle.vox – drystone");
+        assert_eq!(status.short_title("castle.vox", false), None, "it is shown");
+        assert_eq!(status.short_title("a/castle.vox", true).unwrap(), "● castle.vox – drystone");
     }
 }

@@ -13,6 +13,7 @@ use drystone_render::Image;
 use crate::{
     program::{binary, scratch},
     window::{MAX_WAIT, Screen, Viewer, screen, wait_for_title, window_of},
+    window_drop::write_block,
     window_edits::focus,
 };
 
@@ -118,5 +119,36 @@ fn what_a_click_edits_is_outlined() {
     outlined(2 * voxel, "ball.png");
     assert!(screen.settled(&folder.join("left.png")) == bare, "the pointer left the window");
     screen.xdotool(&["key", "e", "key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+}
+
+/// The title has the name, and a dot from an edit until it is saved.
+#[test]
+fn the_title_has_the_name_and_a_dot_for_unsaved_edits() {
+    let test = "the_title_has_the_name_and_a_dot_for_unsaved_edits";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let path = folder.join("red.vox");
+    write_block(&path, [250, 20, 20]);
+    let mut command = screen.command(binary());
+    command.arg("view").arg(&path).args(["--size", "64x48", "--backend", "soft"]);
+    command.env("DRYSTONE_FEEDBACK", "screen").current_dir(&folder);
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "red.vox – drystone");
+    let title = || screen.xdotool(&["getwindowname", &window]).unwrap();
+    assert_eq!(title(), "red.vox – drystone");
+    focus(&screen, &window);
+    screen.settled(&folder.join("start.png"));
+    let click = ["key", "e", "mousemove", "--window", &window, "32", "24", "click", "1"];
+    screen.xdotool(&click).unwrap();
+    wait_for_title(&screen, &window, "● red.vox");
+    assert_eq!(title(), "● red.vox – drystone");
+    screen.xdotool(&["key", "ctrl+s"]).unwrap();
+    let start = Instant::now();
+    while title() != "red.vox – drystone" {
+        assert!(start.elapsed() < MAX_WAIT, "still unsaved: {}", title());
+    }
+    screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
 }
