@@ -26,7 +26,7 @@ pub use resolution::Resolution;
 pub use scene::ViewSide;
 pub use session::{
     CameraControl, ChangeTarget, Changed, CostSwitch, Costs, Editing, Message, MessageKind,
-    Prepared, Session, SessionOptions, Stage,
+    Messages, Prepared, Session, SessionOptions, Stage,
 };
 pub use walk::Walk;
 

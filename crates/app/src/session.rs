@@ -21,8 +21,7 @@ pub use change::{ChangeTarget, Changed};
 use costs::Measurement;
 pub use costs::{CostSwitch, Costs};
 pub use editing::Editing;
-use messages::Messages;
-pub use messages::{Message, MessageKind};
+pub use messages::{Message, MessageKind, Messages};
 pub use options::SessionOptions;
 pub use stage::{Prepared, Stage};
 
@@ -35,7 +34,7 @@ use drystone_world::LodData;
 use web_time::Instant;
 
 use crate::keys::Host;
-use crate::scene::{Brush, EditError, EditSaver, EditStep, Editor, OpenDevice, RendererKind, Size};
+use crate::scene::{Brush, EditSaver, EditStep, Editor, OpenDevice, RendererKind, Size};
 use crate::{Action, Content, Framed, Progress};
 
 /// Content, camera, editor and switches, with the device that draws them.
@@ -145,6 +144,19 @@ impl Session {
         if let Some(stage) = self.stage.take() {
             self.waiting = Some(stage.into_content());
         }
+    }
+
+    /// Executes an action of the user, and shows a message if it changes a mode. Returns actions that
+    /// concern files, devices and panels.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
+        let before = self.messages.take_line();
+        let rest = self.execute(action)?;
+        let mode = messages::mode_text(self, action);
+        self.messages.show_mode(before, mode);
+        Ok(rest)
     }
 
     /// Executes an action without a message on the new mode. Returns actions that concern files,
@@ -258,25 +270,6 @@ impl Session {
         self.stage.as_mut().map(|stage| stage.still(&view)).transpose()
     }
 
-    /// Finishes all edits in progress, before they are saved or the scene is closed. Returns the
-    /// error of one that failed.
-    pub fn finish_editing(&mut self) -> Option<String> {
-        if !self.editing.editor.is_busy() {
-            return None;
-        }
-        let scene = self.stage.as_mut().and_then(Stage::voxel_scene)?;
-        let done = self.editing.editor.finish(scene).transpose()?;
-        let error = done.as_ref().err().map(EditError::to_string);
-        self.finish_step(EditStep::Edit, done);
-        error
-    }
-
-    /// Shows the result of an edit or of saving.
-    pub fn edited(&mut self, message: String) {
-        self.set_message(message);
-        self.editing.changes += 1;
-    }
-
     /// Records the duration of a frame.
     pub const fn frame_ended(&mut self, time: Duration) {
         self.pace.frame_time = time;
@@ -307,6 +300,25 @@ impl Session {
     /// Copies the camera of another session.
     pub const fn look_from(&mut self, other: &Self) {
         self.camera.look_from(&other.camera);
+    }
+
+    /// Sets the message to a refusal or failure, and logs it.
+    pub fn say(&mut self, line: impl Into<String>) {
+        self.messages.say(line.into());
+    }
+
+    /// Sets the message to a result without logging it.
+    pub fn set_message(&mut self, message: String) {
+        self.messages.set(message);
+    }
+
+    /// Takes the lines for the log.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.messages.notes)
+    }
+
+    fn note(&mut self, error: Option<RenderError>) {
+        self.messages.notes.extend(error.map(|error| error.to_string()));
     }
 }
 
@@ -345,6 +357,16 @@ impl Session {
     /// Returns the materials of the voxels; `None` for models.
     pub fn materials(&mut self) -> Option<&MaterialTable> {
         Some(self.stage.as_mut()?.voxel_scene()?.data().materials())
+    }
+
+    /// Returns the result of the last action, in words.
+    pub fn message(&self) -> &str {
+        self.messages.text()
+    }
+
+    /// Returns the messages.
+    pub const fn messages(&mut self) -> &mut Messages {
+        &mut self.messages
     }
 
     /// Returns the renderer.

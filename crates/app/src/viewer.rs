@@ -242,7 +242,7 @@ impl Viewer {
     /// Shows the most useful keys, unless the user has seen the list of keys.
     fn show_hint(&mut self) {
         if self.benchmark.is_none() && !self.preferences.settings.knows_keys {
-            self.session.show_message(MessageKind::Hint, keys::hint(Host::Window));
+            self.session.messages().show(MessageKind::Hint, keys::hint(Host::Window));
         }
     }
 
@@ -405,7 +405,7 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             WindowRequest::Message(kind, line) => {
                 match kind {
                     MessageKind::Problem => self.session.say(line),
-                    MessageKind::Result | MessageKind::Hint => self.session.report(line),
+                    MessageKind::Result | MessageKind::Hint => self.session.messages().report(line),
                 }
                 self.screen.redraw();
             }

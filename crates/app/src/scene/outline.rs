@@ -12,13 +12,13 @@ use super::Size;
 pub struct OutlineLine {
     /// Ends within the picture, in pixels from the top left.
     pub ends: [[f32; 2]; 2],
-    /// What the line belongs to.
+    /// Shape that the line belongs to.
     pub part: OutlinePart,
     /// Whether voxels hide the line.
     pub is_hidden: bool,
 }
 
-/// What a line of an outline belongs to.
+/// Shape that a line of an outline belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutlinePart {
     /// The voxel that an edit is aimed at.

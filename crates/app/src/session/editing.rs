@@ -136,6 +136,25 @@ impl Session {
         }
     }
 
+    /// Finishes all edits in progress, before they are saved or the scene is closed. Returns the
+    /// error of one that failed.
+    pub fn finish_editing(&mut self) -> Option<String> {
+        if !self.editing.editor.is_busy() {
+            return None;
+        }
+        let scene = self.stage.as_mut().and_then(Stage::voxel_scene)?;
+        let done = self.editing.editor.finish(scene).transpose()?;
+        let error = done.as_ref().err().map(EditError::to_string);
+        self.finish_step(EditStep::Edit, done);
+        error
+    }
+
+    /// Shows the result of an edit or of saving.
+    pub fn edited(&mut self, message: String) {
+        self.set_message(message);
+        self.editing.changes += 1;
+    }
+
     pub(super) fn finish_step(&mut self, step: EditStep, done: Result<Edited, EditError>) {
         let words = match &done {
             Ok(done) => done.words(step),
@@ -143,7 +162,7 @@ impl Session {
         };
         self.edited(words.clone());
         if done.is_err() && !words.is_empty() {
-            self.show_message(MessageKind::Problem, words);
+            self.messages.show(MessageKind::Problem, words);
         }
         let is_shown = matches!(done, Ok(Edited::Voxels(_)) | Err(EditError::Render(_)));
         let restarted = match &mut self.stage {

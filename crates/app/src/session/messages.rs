@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use drystone_render::{Cull, RenderError, View};
+use drystone_render::{Cull, View};
 use web_time::Instant;
 
 use super::{Change, ChangeTarget, Session};
 use crate::{Action, CameraKind, keys};
 
 /// Texts for the user.
-#[derive(Default)]
-pub(super) struct Messages {
+#[derive(Debug, Default)]
+pub struct Messages {
     /// Result of the last action.
     text: String,
     /// Last line on the picture.
@@ -79,28 +79,10 @@ impl Message {
 }
 
 /// Messages of a session.
-impl Session {
-    /// Executes an action of the user, and shows a message if it changes a mode. Returns actions that
-    /// concern files, devices and panels.
-    ///
-    /// # Errors
-    /// If the device is lost.
-    pub fn apply(&mut self, action: Action) -> Result<Option<Action>, RenderError> {
-        let before = self.messages.line.take();
-        let rest = self.execute(action)?;
-        // A refusal says why the mode did not change.
-        if self.messages.line.is_none() {
-            self.messages.line = before;
-            if let Some(text) = self.mode_text(action) {
-                self.show_message(MessageKind::Result, text);
-            }
-        }
-        Ok(rest)
-    }
-
+impl Messages {
     /// Sets the message to a refusal or failure, and logs it.
-    pub fn say(&mut self, line: impl Into<String>) {
-        self.log(MessageKind::Problem, line.into());
+    pub(super) fn say(&mut self, line: String) {
+        self.log(MessageKind::Problem, line);
     }
 
     /// Sets the message to a result, and logs it.
@@ -109,92 +91,97 @@ impl Session {
     }
 
     fn log(&mut self, kind: MessageKind, line: String) {
-        self.messages.notes.push(line.clone());
-        self.show_message(kind, line.clone());
-        self.messages.text = line;
+        self.notes.push(line.clone());
+        self.show(kind, line.clone());
+        self.text = line;
     }
 
     /// Sets the message to a result without logging it.
-    pub fn set_message(&mut self, message: String) {
-        if !message.is_empty() {
-            self.show_message(MessageKind::Result, message.clone());
+    pub(super) fn set(&mut self, text: String) {
+        if !text.is_empty() {
+            self.show(MessageKind::Result, text.clone());
         }
-        self.messages.text = message;
+        self.text = text;
     }
 
     /// Shows a line on the picture, which is not the result of an action.
-    pub fn show_message(&mut self, kind: MessageKind, text: impl Into<String>) {
-        let message = Message { text: text.into(), kind, since: Instant::now() };
-        self.messages.line = Some(message);
+    pub fn show(&mut self, kind: MessageKind, text: impl Into<String>) {
+        self.line = Some(Message { text: text.into(), kind, since: Instant::now() });
     }
 
     /// Returns the result of the last action, in words.
-    pub fn message(&self) -> &str {
-        &self.messages.text
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns the line on the picture; `None` if it has faded.
-    pub fn message_line(&self, now: Instant) -> Option<&Message> {
-        self.messages.line.as_ref().filter(|line| line.opacity(now) > 0.0)
+    pub fn line(&self, now: Instant) -> Option<&Message> {
+        self.line.as_ref().filter(|line| line.opacity(now) > 0.0)
     }
 
-    /// Takes the lines for the log.
-    pub fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.messages.notes)
+    /// Takes the line on the picture, before an action that may show another.
+    pub(super) const fn take_line(&mut self) -> Option<Message> {
+        self.line.take()
     }
 
-    pub(super) fn note(&mut self, error: Option<RenderError>) {
-        self.messages.notes.extend(error.map(|error| error.to_string()));
+    /// Shows the mode that an action has led to, unless the action has shown a refusal or result.
+    /// Without a mode, the line `before` the action stays.
+    pub(super) fn show_mode(&mut self, before: Option<Message>, mode: Option<String>) {
+        match mode {
+            _ if self.line.is_some() => {}
+            Some(text) => self.show(MessageKind::Result, text),
+            None => self.line = before,
+        }
     }
+}
 
-    /// Returns the mode that an action has led to, in words; `None` if it changes no mode.
-    fn mode_text(&mut self, action: Action) -> Option<String> {
-        let camera = &self.camera;
-        let view = camera.view();
-        let text = match action {
-            Action::Walk | Action::Camera(_) => match camera.kind() {
-                CameraKind::Orbit => "orbiting around a point".into(),
-                CameraKind::Fly => format!("flying, {}", camera.speed_text()),
-                CameraKind::Walk => "walking".into(),
-            },
-            Action::Wheel(..) if camera.kind() == CameraKind::Fly => {
-                format!("flying, {}", camera.speed_text())
-            }
-            Action::Edit if self.editing.is_on => format!("editing: {}", self.brush_text()?),
-            Action::Edit => "editing ended".into(),
-            Action::NextForm | Action::Grow(_) | Action::StepMaterial(_) if self.editing.is_on => {
-                format!("brush: {}", self.brush_text()?)
-            }
-            Action::Renderer(_) | Action::NextRenderer => {
-                format!("renderer: {}", self.requested_renderer().name())
-            }
-            Action::Cull => match self.cull {
-                Cull::Cpu => "culling on the CPU".into(),
-                Cull::Gpu => "culling on the GPU".into(),
-            },
-            Action::Occlusion => {
-                let is_on = match &self.change {
-                    Some(Change { to: ChangeTarget::Occlusion(is_on), .. }) => *is_on,
-                    _ => camera.look().occlusion,
-                };
-                self.switch_text(action, is_on)?
-            }
-            _ => self.switch_text(action, is_switched_on(action, view)?)?,
-        };
-        Some(text)
-    }
+/// Returns the mode that an action has led to, in words; `None` if it changes no mode.
+pub(super) fn mode_text(session: &mut Session, action: Action) -> Option<String> {
+    let camera = &session.camera;
+    let view = camera.view();
+    let text = match action {
+        Action::Walk | Action::Camera(_) => match camera.kind() {
+            CameraKind::Orbit => "orbiting around a point".into(),
+            CameraKind::Fly => format!("flying, {}", camera.speed_text()),
+            CameraKind::Walk => "walking".into(),
+        },
+        Action::Wheel(..) if camera.kind() == CameraKind::Fly => {
+            format!("flying, {}", camera.speed_text())
+        }
+        Action::Edit if session.editing.is_on => format!("editing: {}", brush_text(session)?),
+        Action::Edit => "editing ended".into(),
+        Action::NextForm | Action::Grow(_) | Action::StepMaterial(_) if session.editing.is_on => {
+            format!("brush: {}", brush_text(session)?)
+        }
+        Action::Renderer(_) | Action::NextRenderer => {
+            format!("renderer: {}", session.requested_renderer().name())
+        }
+        Action::Cull => match session.cull {
+            Cull::Cpu => "culling on the CPU".into(),
+            Cull::Gpu => "culling on the GPU".into(),
+        },
+        Action::Occlusion => {
+            let is_on = match &session.change {
+                Some(Change { to: ChangeTarget::Occlusion(is_on), .. }) => *is_on,
+                _ => camera.look().occlusion,
+            };
+            switch_text(session, action, is_on)?
+        }
+        _ => switch_text(session, action, is_switched_on(action, view)?)?,
+    };
+    Some(text)
+}
 
-    /// Describes the brush in words.
-    fn brush_text(&mut self) -> Option<String> {
-        let brush = self.editing.editor.brush;
-        self.materials().map(|materials| brush.describe(materials))
-    }
+/// Describes the brush in words.
+fn brush_text(session: &mut Session) -> Option<String> {
+    let brush = session.editing.editor.brush;
+    session.materials().map(|materials| brush.describe(materials))
+}
 
-    /// Returns a switch and its state in words.
-    fn switch_text(&self, action: Action, is_on: bool) -> Option<String> {
-        let name = keys::name(self.host, action)?;
-        Some(format!("{name}: {}", if is_on { "on" } else { "off" }))
-    }
+/// Returns a switch and its state in words.
+fn switch_text(session: &Session, action: Action, is_on: bool) -> Option<String> {
+    let name = keys::name(session.host, action)?;
+    Some(format!("{name}: {}", if is_on { "on" } else { "off" }))
 }
 
 /// Returns the state of the switch that an action toggles; `None` for other actions.
@@ -216,7 +203,7 @@ const fn is_switched_on(action: Action, view: &View) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// Draws a message whenever it asks for it, and returns the opacities. A message that never ends
+    /// Draws a message whenever it requests that, and returns the opacities. A message that never ends
     /// would keep the window drawing.
     fn drawn(kind: MessageKind) -> Vec<(Duration, f32)> {
         let since = Instant::now();

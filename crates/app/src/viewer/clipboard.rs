@@ -10,7 +10,7 @@ impl Copies {
     pub(super) fn copy(&mut self, session: &mut Session) {
         let words = session.camera().as_options().to_string();
         match self.set(&words) {
-            Ok(()) => session.report(format!("copied: {words}")),
+            Ok(()) => session.messages().report(format!("copied: {words}")),
             Err(error) => session.say(format!("{words} (not copied: {error})")),
         }
     }

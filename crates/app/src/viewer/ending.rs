@@ -130,7 +130,7 @@ impl Viewer {
             _ => return,
         };
         if is_silent {
-            self.session.show_message(MessageKind::Result, state);
+            self.session.messages().show(MessageKind::Result, state);
         }
     }
 
@@ -159,7 +159,7 @@ impl Viewer {
             Some(why) => {
                 let line = format!("{why}; or close again to discard the edits");
                 output::note(&line);
-                self.session.show_message(MessageKind::Problem, line);
+                self.session.messages().show(MessageKind::Problem, line);
                 self.screen.redraw();
             }
             None => {

@@ -163,7 +163,7 @@ impl Viewer {
     /// Shows the message of the session on the picture, or removes it once it has faded. Returns
     /// whether that changes anything.
     fn show_message(&mut self, now: Instant) -> bool {
-        let message = self.session.message_line(now);
+        let message = self.session.messages().line(now);
         let on_screen = self.preferences.feedback == Feedback::Screen;
         self.overlay.show_message(message.filter(|_| on_screen))
     }

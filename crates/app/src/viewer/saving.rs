@@ -12,8 +12,8 @@ use crate::{cli::SourceOptions, output, source::save_in_new_file};
 
 /// State of warnings and retries.
 pub(super) struct Saving {
-    /// Whether the current problem was already printed.
-    is_reported: bool,
+    /// Last state that was reported to the user.
+    reported: Reported,
     /// The last warning about lost edits, since the last edit.
     warned: Option<Leaving>,
     /// Time of the last attempt to save.
@@ -24,8 +24,14 @@ pub(super) struct Saving {
     is_left: bool,
     /// Number of changes of the session at the last look.
     changes: u64,
-    /// Whether all edits were saved at the last look.
-    is_saved: bool,
+}
+
+/// State of saving that was reported to the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reported {
+    Nothing,
+    Problem,
+    Saved,
 }
 
 /// User action that loses unsaved edits.
@@ -43,13 +49,12 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(3);
 impl Saving {
     pub(super) fn new() -> Self {
         Self {
-            is_reported: false,
+            reported: Reported::Nothing,
             warned: None,
             tried: Instant::now(),
             is_retry_useless: false,
             is_left: false,
             changes: 0,
-            is_saved: false,
         }
     }
 
@@ -74,13 +79,15 @@ impl Saving {
         };
         let saved = Self::save(saver, source, false, notify);
         // Reported here, with the name of a new file.
-        self.is_saved |= saver.state() == SaveState::Saved;
+        if saver.state() == SaveState::Saved {
+            self.reported = Reported::Saved;
+        }
         match saved {
             Saved::Silent => message,
             Saved::Impossible => "edits of this source cannot be saved".into(),
             Saved::Failed(_) if saver.is_saving_edits() => {
                 // The next frame prints the problem, even if it was printed before.
-                self.is_reported = false;
+                self.reported = Reported::Nothing;
                 String::new()
             }
             Saved::Failed(error) => {
@@ -104,15 +111,14 @@ impl Saving {
         if is_whole {
             self.retry(saver, Instant::now());
         }
-        let state = saver.state();
+        let before = self.reported;
         let line = self.line(saver, read_only);
-        let was_saved = std::mem::replace(&mut self.is_saved, state == SaveState::Saved);
-        if self.is_saved && !was_saved {
-            session.show_message(MessageKind::Result, "saved");
+        if self.reported == Reported::Saved && before != Reported::Saved {
+            session.messages().show(MessageKind::Result, "saved");
         }
         if let Some(line) = line {
             output::note(&line);
-            session.show_message(MessageKind::Problem, line);
+            session.messages().show(MessageKind::Problem, line);
         }
     }
 
@@ -254,12 +260,14 @@ impl Saving {
             SaveState::Failed(reason) => {
                 format!("edits are not saved ({reason}); Ctrl+S retries")
             }
-            _ => {
-                self.is_reported = false;
+            state => {
+                let is_saved = state == SaveState::Saved;
+                self.reported = if is_saved { Reported::Saved } else { Reported::Nothing };
                 return None;
             }
         };
-        (!std::mem::replace(&mut self.is_reported, true)).then_some(line)
+        let before = std::mem::replace(&mut self.reported, Reported::Problem);
+        (before != Reported::Problem).then_some(line)
     }
 }
 

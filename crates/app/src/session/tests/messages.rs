@@ -7,7 +7,7 @@ use crate::scene::OutlinePart;
 /// Executes an action and returns the line on the picture, with its kind.
 fn said(session: &mut Session, action: Action) -> (String, MessageKind) {
     session.apply(action).unwrap();
-    let line = session.message_line(Instant::now()).expect("a message");
+    let line = session.messages().line(Instant::now()).expect("a message");
     (line.text.clone(), line.kind)
 }
 

@@ -1,6 +1,6 @@
 //! Conversion of egui's output to overlays, and what the renderer has of it.
 
-use std::{collections::BTreeMap, mem, ops::Range};
+use std::{collections::BTreeMap, mem};
 
 use drystone_render::{Overlay, OverlayCorner, OverlayPart, OverlayPatch};
 use egui::{
@@ -89,9 +89,9 @@ impl Canvas {
         let (first, start) = (corners.len() as u32, indices.len() as u32);
         corners.extend(&self.painted.corners);
         indices.extend(self.painted.indices.iter().map(|index| first + index));
-        parts.extend(self.painted.parts.iter().cloned().map(|part| {
-            let Range { start: from, end } = part.indices;
-            OverlayPart { indices: start + from..start + end, ..part }
+        parts.extend(self.painted.parts.iter().map(|OverlayPart { texture, clip, indices }| {
+            let indices = start + indices.start..start + indices.end;
+            OverlayPart { texture: *texture, clip: *clip, indices }
         }));
         Some(Overlay { patches, freed, corners, indices, parts })
     }
