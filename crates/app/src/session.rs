@@ -96,8 +96,8 @@ impl Session {
     /// Shows other content, and returns the session before. The brush keeps form and size.
     pub fn replace(&mut self, content: Content, options: &SessionOptions) -> Self {
         let before = std::mem::replace(self, Self::new(content, options));
-        let brush = before.editing.editor.brush;
-        self.editing.editor.brush = Brush { material: Brush::default().material, ..brush };
+        let (brush, material) = (before.editing.editor.brush, self.editing.editor.brush.material);
+        self.editing.editor.brush = Brush { material, ..brush };
         self.editing.changes = before.editing.changes + 1;
         before
     }

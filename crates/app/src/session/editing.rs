@@ -6,7 +6,9 @@ use super::{MessageKind, NO_VOXELS, Session, Stage};
 use crate::Action;
 use crate::Content;
 use crate::keys::Host;
-use crate::scene::{EditError, EditSaver, EditStep, Edited, Editor, OutlineLine, VoxelScene};
+use crate::scene::{
+    Brush, EditError, EditSaver, EditStep, Edited, Editor, OutlineLine, VoxelScene,
+};
 
 /// Editor of a session, and whether clicks edit.
 pub struct Editing {
@@ -22,7 +24,10 @@ impl Editing {
     pub(super) fn new(content: &Content, max_bytes: usize) -> Self {
         let saver = content.voxels().cloned().map_or_else(EditSaver::default, EditSaver::new);
         let editor = Editor::new(saver);
-        let editor = editor.with_history(EditHistory::new(max_bytes)).with_memory(max_bytes);
+        let mut editor = editor.with_history(EditHistory::new(max_bytes)).with_memory(max_bytes);
+        if let Some(data) = content.voxels() {
+            editor.brush = Brush::of(data.materials());
+        }
         Self { editor, is_on: false, changes: 0 }
     }
 

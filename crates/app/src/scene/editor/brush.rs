@@ -35,6 +35,17 @@ impl Brush {
     /// Largest radius, in voxels. Such an edit takes a few frames.
     pub const MAX_RADIUS: u32 = 24;
 
+    /// Returns the first brush for a palette: a voxel of the material named stone, or of the first if
+    /// there is none. The first one of a Minecraft world is that of unknown blocks.
+    ///
+    /// # Cost
+    /// O(materials).
+    pub fn of(materials: &MaterialTable) -> Self {
+        let mut named = materials.iter().filter(|(_, kind)| kind.name == "stone");
+        let plain = Self::default();
+        Self { material: named.next().map_or(plain.material, |(material, _)| material), ..plain }
+    }
+
     /// Returns the brush's shape around a voxel.
     pub fn shape_at(&self, center: VoxelPos) -> VoxelShape {
         let radius_voxels = self.radius_voxels.min(Self::MAX_RADIUS);
@@ -104,6 +115,12 @@ mod tests {
         assert_eq!(brush.radius_voxels, Brush::MAX_RADIUS);
         brush.next_form();
         assert_eq!(brush.form, BrushForm::Voxel);
+        let mut later = MaterialTable::new();
+        for name in ["unknown block", "stone", "stone in water"] {
+            later.insert(name, [1, 2, 3, 255]).unwrap();
+        }
+        assert_eq!(Brush::of(&later).describe(&later), "voxel of stone");
+        assert_eq!(Brush::of(&MaterialTable::new()), Brush::default());
         // An empty palette has no other material.
         let mut brush = Brush::default();
         brush.step_material(&MaterialTable::new(), 1);
