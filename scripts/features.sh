@@ -17,7 +17,7 @@ readonly CRATES=(
     "drystone-pool: serde+json"
     "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json textures tiff+ vox+"
     "drystone-world: gltf minecraft png serde+json textures tiff vox"
-    "drystone-render: gl+ png+ rayon+ serde+json soft+ wgpu+"
+    "drystone-render: gl+gl:: png+png rayon serde+json soft+soft:: wgpu+wgpu_device::"
     "drystone: cli+ gpu+ window"
 )
 
