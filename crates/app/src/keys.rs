@@ -107,7 +107,7 @@ const TABLE: &[KeyRow] = &[
     KeyRow::page("two fingers", "move; spread them to zoom", &[]),
     KeyRow::window(
         "Tab",
-        "panels: statistics, the pool, switches, brush",
+        "panel: files, brush, camera, light, performance",
         &[("Tab", Action::Panels)],
     ),
     KeyRow::page("Z", "show or hide the status and the buttons", &[("KeyZ", Action::Panels)]),

@@ -31,7 +31,7 @@ pub struct ModelOptions {
     /// than 8192 texels a side are refused. Default: 256 MiB, for 16 images of 2048×2048.
     pub max_texture_bytes: u64,
     /// Axis that points up in the file. `None`, the default, means Y for glTF, as its specification
-    /// says. For `.obj` files, which do not tell, [`UpReason`] says how it is guessed.
+    /// says. For `.obj` files, which do not tell, [`UpReason`](super::UpReason) says how it is guessed.
     pub up: Option<UpAxis>,
 }
 

@@ -1,4 +1,4 @@
-//! The panel of statistics and switches.
+//! The panel: what to open, edit and see, and a tab for performance.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use drystone_pool::{PoolRange, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
-    Align2, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, RichText, Sense, Shape,
-    Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
+    Align2, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, Sense, Shape, Slider,
+    Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
 
@@ -68,9 +68,20 @@ pub(crate) struct EditFacts<'a> {
     pub(crate) save_text: String,
 }
 
+/// Tab of the panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tab {
+    /// Files, editing, light, camera and quality.
+    #[default]
+    Scene,
+    /// Frame times, the pool, renderers and culling.
+    Performance,
+}
+
 /// State of the panels between frames.
 #[derive(Default)]
 pub(crate) struct Panels {
+    tab: Tab,
     map: Option<TextureHandle>,
     /// Time at which the map was drawn, and the minimum time until it is drawn again.
     map_drawn: Option<(Instant, Duration)>,
@@ -122,20 +133,36 @@ impl Panels {
             .show(context, |ui| {
                 ui.set_width(WIDTH);
                 ui.spacing_mut().item_spacing.y = 2.0;
-                section(ui, "Frames", |ui| figures(ui, facts, times));
-                section(ui, "Pool", |ui| self.pool(ui, facts));
-                section(ui, "Switches", |ui| {
-                    switches(ui, facts, actions);
-                    quality::show(ui, facts, actions);
-                    mouse(ui, facts.settings, actions);
+                ui.horizontal(|ui| {
+                    ui.selectable_value(&mut self.tab, Tab::Scene, "Scene");
+                    ui.selectable_value(&mut self.tab, Tab::Performance, "Performance");
                 });
-                section(ui, "Light and air", |ui| air::show(ui, facts, actions));
-                if let Some(edit) = &facts.edit {
-                    section(ui, "Edit", |ui| edit::show(ui, edit, actions));
+                match self.tab {
+                    Tab::Scene => self.scene(ui, facts, actions),
+                    Tab::Performance => {
+                        section(ui, "Frames", |ui| figures(ui, facts, times));
+                        section(ui, "Pool", |ui| self.pool(ui, facts));
+                        section(ui, "Drawing", |ui| switches(ui, facts, actions));
+                    }
                 }
-                section(ui, "Go to", |ui| self.go(ui, facts, actions));
-                section(ui, "Open", |ui| files(ui, facts.settings, actions));
             });
+    }
+
+    fn scene(&mut self, ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
+        section(ui, "Open", |ui| {
+            line(ui, "shown", &shortened(&output::plain(facts.name)));
+            files(ui, facts.settings, actions);
+        });
+        if let Some(edit) = &facts.edit {
+            section(ui, "Edit", |ui| edit::show(ui, edit, actions));
+        }
+        section(ui, "Camera", |ui| {
+            cameras(ui, facts, actions);
+            self.go(ui, facts, actions);
+            mouse(ui, facts.settings, actions);
+        });
+        section(ui, "Light and air", |ui| air::show(ui, facts, actions));
+        section(ui, "Quality", |ui| quality::show(ui, facts, actions));
     }
 
     /// Shows the pool's memory and its map.
@@ -169,9 +196,7 @@ impl Panels {
         self.is_map_shown = ui.is_rect_visible(area);
         if let Some(map) = &self.map {
             Image::new((map.id(), area.size())).paint_at(ui, area);
-            ui.label(
-                RichText::new("each mesh has a colour; white: waiting, grey: free").small().weak(),
-            );
+            ui.weak("each mesh has a colour; white: waiting, grey: free");
         }
     }
 
@@ -238,8 +263,7 @@ fn figures(ui: &mut Ui, facts: &Facts<'_>, times: &Times) {
         line(ui, "triangles", &grouped(drawn.triangles));
     }
     line(ui, "quads", &grouped(drawn.quads));
-    line(ui, "source", &output::plain(facts.name));
-    ui.label(RichText::new(facts.backend).small().weak());
+    ui.weak(facts.backend);
 }
 
 /// Plots the last frames and shows their percentiles.
@@ -261,6 +285,20 @@ fn plot(ui: &mut Ui, times: &FrameTimes) {
     painter.add(Shape::line(points, Stroke::new(1.2, Color32::from_rgb(120, 200, 140))));
     let Percentiles { p50, p99, max } = percentiles;
     line(ui, "ms", &format!("p50 {p50:.1}  p99 {p99:.1}  max {max:.1}"));
+}
+
+/// Shortens a long path in its middle: it keeps the first folder and the end.
+fn shortened(path: &str) -> String {
+    const START: usize = 8;
+    const END: usize = 20;
+    let letters: Vec<char> = path.chars().collect();
+    match letters.len() {
+        count if count > START + END + 1 => {
+            let [start, end] = [&letters[..START], &letters[count - END..]].map(String::from_iter);
+            format!("{start}…{end}")
+        }
+        _ => path.into(),
+    }
 }
 
 /// Shows buttons and links to open files.
@@ -312,6 +350,10 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     for (name, is_on, action, is_of_voxels) in switches {
         switch(ui, facts, (name, is_on, is_of_voxels), || actions.push(action));
     }
+}
+
+/// Shows the kinds of the camera, and buttons for the list of keys and for a picture.
+fn cameras(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let kinds =
             [("orbit", CameraKind::Orbit), ("fly", CameraKind::Fly), ("walk", CameraKind::Walk)];

@@ -100,8 +100,10 @@ fn points() -> impl Iterator<Item = [f32; 2]> {
 fn every_switch_can_be_reached() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = facts(&materials, &settings, false);
-    let done: Vec<Action> =
-        points().flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
+    let tabs = [Tab::Scene, Tab::Performance].into_iter();
+    let places = tabs.flat_map(|tab| points().map(move |at| (tab, at)));
+    let clicked = |(tab, at)| click(&context, &mut Panels { tab, ..Panels::default() }, &facts, at);
+    let done: Vec<Action> = places.flat_map(clicked).collect();
     let kinds = [RendererKind::Naive, RendererKind::Instanced(SlotPolicy::Lowest)];
     let switches =
         [Action::FaceMask, Action::Frustum, Action::Sort, Action::Cull, Action::Occlusion];
@@ -168,9 +170,11 @@ fn switches_for_voxels_are_disabled_for_a_model() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = Facts { edit: None, ..facts(&materials, &settings, false) };
     // The checkboxes are in one column.
-    let column = points().filter(|at| at[0] == 45.0);
-    let done: Vec<Action> =
-        column.flat_map(|at| click(&context, &mut Panels::default(), &facts, at)).collect();
+    let column = || points().filter(|at| at[0] == 45.0);
+    let tabs = [Tab::Scene, Tab::Performance].into_iter();
+    let places = tabs.flat_map(|tab| column().map(move |at| (tab, at)));
+    let clicked = |(tab, at)| click(&context, &mut Panels { tab, ..Panels::default() }, &facts, at);
+    let done: Vec<Action> = places.flat_map(clicked).collect();
     for action in [Action::FaceMask, Action::Occlusion, Action::Levels, Action::Tint] {
         assert!(!done.contains(&action), "{action:?}");
     }
@@ -187,13 +191,21 @@ fn switches_for_voxels_are_disabled_for_a_model() {
     }
 }
 
+/// Paths keep their beginning and the name of the file.
+#[test]
+fn long_paths_are_shortened_in_their_middle() {
+    let path = "/home/someone/worlds/far away/region/r.0.0.mca";
+    assert_eq!(shortened(path), "/home/so…way/region/r.0.0.mca");
+    assert_eq!(shortened("r.0.0.mca"), "r.0.0.mca");
+}
+
 /// A folded map costs nothing.
 #[test]
 fn a_folded_map_is_not_drawn() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = facts(&materials, &settings, false);
     let seen = |at| {
-        let mut panels = Panels::default();
+        let mut panels = Panels { tab: Tab::Performance, ..Panels::default() };
         click(&context, &mut panels, &facts, at);
         // Folding takes some passes.
         (0..8).for_each(|_| drop(pass(&context, &mut panels, &facts, vec![])));
@@ -216,6 +228,7 @@ fn entered_coordinates_move_the_camera() {
         let mut panels = Panels { target: words.into(), ..Panels::default() };
         let mut gone = None;
         for at in points() {
+            panels.tab = Tab::Scene;
             gone = click(&context, &mut panels, &facts, at).into_iter().find_map(|it| match it {
                 Action::Go(to) => Some(to),
                 _ => None,
@@ -234,6 +247,7 @@ fn an_open_list_can_be_closed() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let (facts, mut panels) = (facts(&materials, &settings, true), Panels::default());
     let opens = |at: &[f32; 2]| {
+        panels.tab = Tab::Scene;
         click(&context, &mut panels, &facts, *at);
         Popup::is_any_open(&context)
     };
