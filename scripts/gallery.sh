@@ -26,7 +26,7 @@ fly() {
 gallery=docs/gallery
 mkdir -p "$gallery"
 shot "$gallery" hills --seed 3
-shot "$gallery" valley --seed 11 --eye 20,96,300 --look 140,64,140
+shot "$gallery" dusk --seed 3 --time 18:12 --eye 384,80,330 --look 100,40,150
 shot "$gallery" from-above --seed 7 --from top --orthographic
 shot "$gallery" mountains --chunks 64x8x64 --relief 240 --levels on
 shot "$gallery" cubes --seed 8 --chunks 6x4x6 --renderer instanced
