@@ -32,11 +32,24 @@ pub enum UpReason {
 /// Length of the beginning of an `.obj` file whose comments are searched, in bytes.
 const SEARCHED_BYTES: usize = 4 << 10;
 
-/// Words in comments that mean Z, in lower case. The first ones name the axis itself.
-const MEANS_Z: [&str; 8] =
-    ["z-up", "z up", "up: z", "up=z", "freecad", "openscad", "cloudcompare", "metashape"];
-/// Words in comments that mean Y, in lower case. They outweigh the name of a program.
-const MEANS_Y: [&str; 4] = ["y-up", "y up", "up: y", "up=y"];
+/// Words in comments that name the axis, in lower case, the clearest first: in "Forward: Y Up: Z", Y is
+/// not up. The names of programs come last.
+const MEANINGS: [(&str, UpAxis); 14] = [
+    ("up: z", UpAxis::Z),
+    ("up=z", UpAxis::Z),
+    ("up: y", UpAxis::Y),
+    ("up=y", UpAxis::Y),
+    ("up z", UpAxis::Z),
+    ("up y", UpAxis::Y),
+    ("z-up", UpAxis::Z),
+    ("y-up", UpAxis::Y),
+    ("z up", UpAxis::Z),
+    ("y up", UpAxis::Y),
+    ("freecad", UpAxis::Z),
+    ("openscad", UpAxis::Z),
+    ("cloudcompare", UpAxis::Z),
+    ("metashape", UpAxis::Z),
+];
 
 impl ModelUp {
     /// The axis of a format that specifies Y, unless the options have another.
@@ -54,12 +67,11 @@ impl ModelUp {
             let comments = comments.filter(|line| line.trim_ascii_start().starts_with(b"#"));
             let text = comments.map(String::from_utf8_lossy).collect::<Vec<_>>().join("\n");
             let text = text.to_lowercase();
-            let first = |words: &[&'static str]| words.iter().copied().find(|it| text.contains(it));
-            match (first(&MEANS_Y), first(&MEANS_Z)) {
-                (Some(word), _) => Self { axis: UpAxis::Y, reason: UpReason::Comment(word) },
-                (None, Some(word)) => Self { axis: UpAxis::Z, reason: UpReason::Comment(word) },
-                (None, None) => Self::default(),
-            }
+            let meaning = MEANINGS.into_iter().find(|(word, _)| text.contains(word));
+            meaning.map_or_else(Self::default, |(word, axis)| Self {
+                axis,
+                reason: UpReason::Comment(word),
+            })
         })
     }
 
@@ -98,6 +110,8 @@ mod tests {
             ("g freecad\nv 0 0 0", UpAxis::Y, "y, assumed"),
             ("# FreeCAD v0.21", UpAxis::Z, "z, guessed from \"freecad\" in a comment"),
             ("v 0 0 0\r\n  # Z-up\r\n", UpAxis::Z, "z, guessed from \"z-up\" in a comment"),
+            ("# Forward: Y Up: Z", UpAxis::Z, "z, guessed from \"up: z\" in a comment"),
+            ("# forward -Y up Z", UpAxis::Z, "z, guessed from \"up z\" in a comment"),
             ("# OpenSCAD\n# Y up", UpAxis::Y, "y, guessed from \"y up\" in a comment"),
         ] {
             assert_eq!((of(text).axis, of(text).to_string().as_str()), (axis, shown), "{text}");
