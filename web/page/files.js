@@ -51,7 +51,13 @@ export function whyNot(files) {
 /// belong to the model. Throws a message on errors.
 export async function sorted(files) {
   const world = files.find(({ name }) => MODEL.test(name));
-  if (world) return { world, others: files.filter((file) => file !== world) };
+  if (world) {
+    const others = files.filter((file) => file !== world);
+    for (const file of others) {
+      if (await isStored(file)) throw `${file.name}: a polygon model has no edits. Open ${world.name} without it`;
+    }
+    return { world, others };
+  }
   const found = { others: [] };
   for (const file of files) {
     const kind = await isStored(file) && await checked(file) ? 'edits' : 'world';

@@ -211,7 +211,8 @@ function listenToStick({ find, act }) {
     const far = Math.hypot(x, y);
     for (const [key, [dx, dy]] of Object.entries(STICK)) {
       const isHeld = far > REST && (x * dx + y * dy) / far > WITHIN;
-      if (isHeld === held.has(key)) continue;
+      // A key that is held is pressed again: the page may have released all keys meanwhile.
+      if (!isHeld && !held.has(key)) continue;
       held[isHeld ? 'add' : 'delete'](key);
       act((it) => it.key(key, isHeld ? 'down' : 'up'));
     }

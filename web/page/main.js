@@ -187,6 +187,8 @@ async function recover(error) {
     }
     try {
       await openDevice(lost);
+      // The quality was chosen for the device that is lost.
+      if (!wasLacking && lack) lost.set_quality('1', 'off');
       isOpen = true;
     } catch (again) {
       fault = again;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use drystone_formats::{Format, Input, Model, ModelOptions, SourceError};
+use drystone_formats::{Format, Input, Model, ModelOptions, SourceError, UpAxis};
 use wasm_bindgen::prelude::*;
 
 /// Number of missing files that a message lists.
@@ -84,7 +84,10 @@ pub(crate) fn read_model(
             let notice = notice(&model, name, &missing);
             Ok(OpenedModel { model, notice })
         }
-        Err(_) if !missing.is_empty() => Err(format!("{name}: not opened. {}", advice(&missing))),
+        // An .obj file is read without the files that it names: another fault stopped it.
+        Err(_) if !missing.is_empty() && !is_obj => {
+            Err(format!("{name}: not opened. {}", advice(&missing)))
+        }
         Err(error) => Err(error.to_string()),
     }
 }
@@ -101,8 +104,10 @@ fn advice(missing: &[String]) -> String {
 
 /// Describes what the model does not show.
 fn notice(model: &Model, name: &str, missing: &[String]) -> String {
-    let warnings: Vec<_> =
-        model.warnings.iter().map(|it| format!("{} {}", it.count, it.kind)).collect();
+    let guess = model.up.is_guess() && model.up.axis != UpAxis::Y;
+    let turned = guess.then(|| format!("up is {}", model.up));
+    let counted = model.warnings.iter().map(|it| format!("{} {}", it.count, it.kind));
+    let warnings: Vec<_> = turned.into_iter().chain(counted).collect();
     match (warnings.is_empty(), missing.is_empty()) {
         (true, true) => String::new(),
         (false, true) => format!("{name}: {}", warnings.join(", ")),

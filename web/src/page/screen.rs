@@ -2,7 +2,7 @@
 
 use drystone::{
     Resolution, Session,
-    scene::{Size, open_soft, open_window_async},
+    scene::{OpenDevice, Size, open_soft, open_window_async},
 };
 use drystone_render::{Camera, Image, RenderError, WindowTarget};
 use wasm_bindgen::{Clamped, JsValue};
@@ -36,8 +36,7 @@ impl Screen {
         self.cpu = None;
         let target = WindowTarget { window: canvas, vsync: true };
         let device = open_window_async(target, session.camera().size()).await?;
-        let prepared = session.prepare(device)?;
-        session.attach(prepared)
+        show(session, device)
     }
 
     /// Opens the software rasteriser, and shows the session on it.
@@ -49,8 +48,7 @@ impl Screen {
         let size = session.camera().size();
         let resolution = Resolution::default();
         self.cpu = Some(CpuScreen { context, resolution, camera: None, size });
-        let prepared = session.prepare(open_soft(size)?)?;
-        session.attach(prepared)
+        show(session, open_soft(size)?)
     }
 
     /// Sets the size of pictures in pixels of the screen, if it is another.
@@ -82,6 +80,21 @@ impl Screen {
     }
 }
 
+/// Shows the session on a device.
+///
+/// # Errors
+/// If the device fails, or another one failed while the content was uploaded to it, which lost it.
+fn show(session: &mut Session, device: OpenDevice) -> Result<(), RenderError> {
+    if !session.has_content() {
+        return Err(RenderError::Device {
+            during: "showing the world again",
+            reason: "it was lost with the last device; open it again".into(),
+        });
+    }
+    let prepared = session.prepare(device)?;
+    session.attach(prepared)
+}
+
 impl CpuScreen {
     fn draw(&mut self, session: &mut Session) -> Result<bool, RenderError> {
         let begun = Instant::now();
@@ -91,6 +104,8 @@ impl CpuScreen {
         let full = session.camera().size();
         let size = match moves {
             true => Some(self.resolution.moving(full, begun)),
+            // Rounds of a measurement are compared.
+            false if session.is_measuring() => Some(full),
             false => self.resolution.still(full, begun),
         };
         let Some(size) = size else { return Ok(false) };
