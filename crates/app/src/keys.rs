@@ -240,7 +240,11 @@ const TABLE: &[KeyRow] = &[
         "release the mouse, stop editing, or close",
         &[("Escape", Action::Escape)],
     ),
-    KeyRow::page("Escape", "release the mouse, or close this list", &[("Escape", Action::Escape)]),
+    KeyRow::page(
+        "Escape",
+        "release the mouse, or close a message or this list",
+        &[("Escape", Action::Escape)],
+    ),
 ];
 
 /// Iterates over the keys that a host lists, with what they do.
@@ -330,7 +334,7 @@ mod tests {
     #[test]
     fn hints_and_names_are_words_of_the_table() {
         let hint = hint(Host::Window);
-        assert_eq!(hint, "H: help   Tab: panels   left button: drag to turn");
+        assert_eq!(hint, "H: help   Tab: panel   left button: drag to turn");
         assert_eq!(name(Host::Window, Action::Shadows), Some("shadows of the sun"));
         assert_eq!(name(Host::Page, Action::NextBackend), None);
         assert_eq!(

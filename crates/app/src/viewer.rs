@@ -242,7 +242,7 @@ impl Viewer {
     /// Shows the most useful keys, unless the user has seen the list of keys.
     fn show_hint(&mut self) {
         if self.benchmark.is_none() && !self.preferences.settings.knows_keys {
-            self.session.messages().show(MessageKind::Hint, keys::hint(Host::Window));
+            self.session.messages().add(MessageKind::Hint, keys::hint(Host::Window));
         }
     }
 
@@ -357,9 +357,11 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             WindowEvent::ModifiersChanged(modifiers) => self.pointer.modifiers = modifiers.state(),
             WindowEvent::CursorMoved { position, .. } => {
                 let speed = self.preferences.settings.mouse_speed;
-                let action = self.pointer.move_to(position, self.mouse_use(), speed);
-                self.act_and_redraw(event_loop, action);
-                self.move_marks();
+                // The frame that an action requests moves the marks too.
+                match self.pointer.move_to(position, self.mouse_use(), speed) {
+                    Some(action) => self.act_and_redraw(event_loop, Some(action)),
+                    None => self.move_marks(),
+                }
             }
             WindowEvent::CursorLeft { .. } => {
                 self.pointer.is_inside = false;

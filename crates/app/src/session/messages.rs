@@ -109,6 +109,14 @@ impl Messages {
         self.line = Some(Message { text: text.into(), kind, since: Instant::now() });
     }
 
+    /// Shows a line that no action of the user led to, unless a problem is shown.
+    pub fn add(&mut self, kind: MessageKind, text: impl Into<String>) {
+        let is_problem = |line: &Message| line.kind == MessageKind::Problem;
+        if !self.line(Instant::now()).is_some_and(is_problem) {
+            self.show(kind, text);
+        }
+    }
+
     /// Returns the result of the last action, in words.
     pub fn text(&self) -> &str {
         &self.text

@@ -121,9 +121,13 @@ impl Viewer {
     /// Saves now.
     pub(super) fn save(&mut self) {
         self.session.finish_editing();
-        let message = self.saving.save_now(self.session.saver(), &self.options.source);
-        let is_silent = message.is_empty();
-        self.session.edited(message);
+        let saved = self.saving.save_now(self.session.saver(), &self.options.source);
+        let is_silent = saved.as_ref().is_ok_and(String::is_empty);
+        let problem = saved.as_ref().err().cloned();
+        self.session.edited(saved.unwrap_or_else(|problem| problem));
+        if let Some(problem) = problem {
+            self.session.messages().show(MessageKind::Problem, problem);
+        }
         let state = match self.session.saver().state() {
             SaveState::Saved => "saved",
             SaveState::Unedited => "there are no edits to save",

@@ -235,7 +235,7 @@ impl Viewer {
             Ok(()) if is_first => self.show_hint(),
             Ok(()) => {
                 let name = format!("opened {}", file_name(self.session.name()));
-                self.session.messages().show(MessageKind::Result, name);
+                self.session.messages().add(MessageKind::Result, name);
             }
             Err(error) => self.stop(event_loop, error),
         }

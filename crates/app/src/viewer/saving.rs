@@ -70,8 +70,15 @@ impl Saving {
         self.is_left = true;
     }
 
-    /// Saves at the user's request. Returns the message for the user.
-    pub(super) fn save_now(&mut self, saver: &mut EditSaver, source: &SourceOptions) -> String {
+    /// Saves at the user's request. Returns the message for the user, which may be empty.
+    ///
+    /// # Errors
+    /// The message, if the edits are not saved.
+    pub(super) fn save_now(
+        &mut self,
+        saver: &mut EditSaver,
+        source: &SourceOptions,
+    ) -> Result<String, String> {
         let mut message = String::new();
         let notify = &mut |line: String| {
             output::note(&line);
@@ -83,16 +90,16 @@ impl Saving {
             self.reported = Reported::Saved;
         }
         match saved {
-            Saved::Silent => message,
-            Saved::Impossible => "edits of this source cannot be saved".into(),
+            Saved::Silent => Ok(message),
+            Saved::Impossible => Err("edits of this source cannot be saved".into()),
             Saved::Failed(_) if saver.is_saving_edits() => {
                 // The next frame prints the problem, even if it was printed before.
                 self.reported = Reported::Nothing;
-                String::new()
+                Ok(String::new())
             }
             Saved::Failed(error) => {
                 output::note(&error.to_string());
-                format!("NOT SAVED: {error}")
+                Err(format!("NOT SAVED: {error}"))
             }
         }
     }
@@ -114,7 +121,7 @@ impl Saving {
         let before = self.reported;
         let line = self.line(saver, read_only);
         if self.reported == Reported::Saved && before != Reported::Saved {
-            session.messages().show(MessageKind::Result, "saved");
+            session.messages().add(MessageKind::Result, "saved");
         }
         if let Some(line) = line {
             output::note(&line);

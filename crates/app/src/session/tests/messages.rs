@@ -42,6 +42,14 @@ fn refusals_are_problems_and_are_not_replaced_by_the_mode() {
     let (refused, kind) = said(&mut session, Action::Cull);
     assert!(refused.contains("not available in browsers"), "{refused}");
     assert_eq!((kind, refused.as_str()), (MessageKind::Problem, session.message()));
+    // Nor by what no action led to.
+    session.messages().add(MessageKind::Result, "saved");
+    let line =
+        |session: &mut Session| session.messages().line(Instant::now()).cloned().unwrap().text;
+    assert_eq!(line(&mut session), refused);
+    session.messages().show(MessageKind::Result, "another action");
+    session.messages().add(MessageKind::Result, "saved");
+    assert_eq!(line(&mut session), "saved");
 }
 
 #[test]
