@@ -203,7 +203,7 @@ impl Page {
 
     /// Sets the position of the sun by the hour, 0 to 24.
     pub fn set_hour(&mut self, hour: f32) -> Result<bool, String> {
-        self.apply(Action::Hour(hour))
+        self.apply(Action::Hour(Some(hour)))
     }
 
     /// Returns the camera as options of the program.

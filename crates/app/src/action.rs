@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use drystone_render::Samples;
 use drystone_world::VoxelRay;
 use glam::DVec3;
@@ -14,6 +16,30 @@ pub enum CameraKind {
     Fly,
     /// On the ground of a voxel world.
     Walk,
+}
+
+impl CameraKind {
+    /// Returns the name that is parsed, such as `orbit`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Orbit => "orbit",
+            Self::Fly => "fly",
+            Self::Walk => "walk",
+        }
+    }
+}
+
+impl FromStr for CameraKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "orbit" => Ok(Self::Orbit),
+            "fly" => Ok(Self::Fly),
+            "walk" => Ok(Self::Walk),
+            _ => Err("a camera is orbit, fly or walk".into()),
+        }
+    }
 }
 
 /// Action of a user. [`Session::apply`](crate::Session::apply) executes it, or returns it to the
@@ -45,6 +71,8 @@ pub enum Action {
     LookFrom(ViewSide),
     /// Turns around the target by steps of 15° to the left and up, in an orbit.
     Step([i8; 2]),
+    /// Moves the camera back or closer until the scene fits the picture, in an orbit.
+    Fit,
     /// Changes between perspective and parallel projection.
     Projection,
     /// Moves the camera to a position.
@@ -79,8 +107,10 @@ pub enum Action {
     NextSamples,
     /// Measures what samples, shadows, sky light, bloom and ambient occlusion cost.
     MeasureCosts,
-    /// Sets the hour of the day.
-    Hour(f32),
+    /// Sets the hour of the day; `None` sets the default light, a clear afternoon.
+    Hour(Option<f32>),
+    /// Sets the factor of the speed of flight, limited to 1/32 to 32.
+    Speed(f64),
     /// Sets the distance in voxels at which haze hides everything.
     Haze(f32),
     /// Changes the renderer.
@@ -115,6 +145,8 @@ pub enum Action {
     OpenDialog,
     /// Opens the recent file of this rank.
     OpenRecent(usize),
+    /// Loads the current file again.
+    Reload,
     /// Opens the previous file.
     OpenPrevious,
     /// Shows another frame of an animated file, by a number of frames.
@@ -127,6 +159,8 @@ pub enum Action {
     CopyCamera,
     /// Sets the factor of the mouse speed.
     MouseSpeed(f64),
+    /// Sets the scale of text and panels.
+    TextScale(f32),
     /// Shows or hides the panels.
     Panels,
     /// Shows or hides the list of keys.

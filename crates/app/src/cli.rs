@@ -360,20 +360,24 @@ fn command() -> clap::Command {
     Options::command().mut_subcommand("export", |export| export.mut_arg("source_up", of_source))
 }
 
-/// Parses the arguments, and notes whether the viewer's renderer was named explicitly.
+/// Parses the arguments, and notes which of the options that the viewer remembers were named.
 fn read(arguments: Vec<OsString>) -> Result<Options, clap::Error> {
-    const RENDERER: &str = "renderer";
     let matches = command().try_get_matches_from(arguments)?;
     let read = Options::from_arg_matches(&matches);
     let mut options = read.map_err(|error| error.format(&mut command()))?;
     let matches = matches.subcommand().map_or(&matches, |(_, matches)| matches);
-    let is_explicit = matches.ids().any(|id| id == RENDERER)
-        && matches.value_source(RENDERER) == Some(ValueSource::CommandLine);
-    match &mut options.command {
-        Some(Command::View(view)) => view.scene.drawing.is_renderer_explicit = is_explicit,
-        None => options.scene.drawing.is_renderer_explicit = is_explicit,
-        Some(_) => {}
-    }
+    let is_explicit = |name: &str| {
+        matches.ids().any(|id| id == name)
+            && matches.value_source(name) == Some(ValueSource::CommandLine)
+    };
+    let scene = match &mut options.command {
+        Some(Command::View(view)) => &mut view.scene,
+        None => &mut options.scene,
+        Some(_) => return Ok(options),
+    };
+    scene.drawing.is_renderer_explicit = is_explicit("renderer");
+    scene.drawing.is_backend_explicit = is_explicit("backend");
+    scene.camera.is_size_explicit = is_explicit("size");
     Ok(options)
 }
 

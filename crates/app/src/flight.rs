@@ -192,6 +192,17 @@ impl Flight {
         self.factor
     }
 
+    /// Sets the factor of the speed, [limited](Self::limited_factor).
+    pub const fn set_factor(&mut self, factor: f64) {
+        self.factor = Self::limited_factor(factor);
+    }
+
+    /// Returns a factor of the speed moved into its range, 1/32 to 32.
+    pub const fn limited_factor(factor: f64) -> f64 {
+        let [slowest, fastest] = FACTORS;
+        factor.clamp(slowest, fastest)
+    }
+
     /// Whether the wheel changed the speed, by half a percent at least.
     pub(crate) const fn has_factor(&self) -> bool {
         (self.factor - 1.0).abs() >= 0.005
@@ -199,9 +210,7 @@ impl Flight {
 
     /// Changes the factor of the speed by notches of a mouse wheel.
     pub fn wheel(&mut self, notches: f64) {
-        let [slowest, fastest] = FACTORS;
-        self.factor =
-            (self.factor * NOTCH.powf(notches.clamp(-10.0, 10.0))).clamp(slowest, fastest);
+        self.set_factor(self.factor * NOTCH.powf(notches.clamp(-10.0, 10.0)));
     }
 
     /// Turns by a movement of the mouse, in pixels.

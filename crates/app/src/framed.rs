@@ -218,6 +218,12 @@ impl Framed {
         (min + max) / 2.0
     }
 
+    /// Returns a camera with the direction and the kind of projection of `camera` that shows the whole
+    /// content in a picture with this width to height.
+    pub(crate) fn fitted(&self, camera: &Camera, aspect: f32) -> Camera {
+        self.framing.fitted(camera, aspect)
+    }
+
     /// Returns the point that the camera of [`view`](Self::view) looks at, in voxels.
     pub(crate) fn target(&self, options: &ViewOptions) -> DVec3 {
         options.target.map_or_else(|| self.middle(), |point| self.in_voxels(point))
@@ -326,6 +332,12 @@ impl Framed {
             bloom: options.look.bloom,
             ..View::new(camera)
         }
+    }
+
+    /// Returns the air in the light of the options, with its haze.
+    pub(crate) fn lit(&self, air: Atmosphere, options: &ViewOptions) -> Atmosphere {
+        let Atmosphere { haze_start, haze_end, haze_density, .. } = air;
+        self.view(options).atmosphere.with_haze(haze_start, haze_end, haze_density)
     }
 
     /// Returns the air of a view, as the options change it.

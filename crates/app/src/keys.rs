@@ -179,6 +179,11 @@ const TABLE: &[KeyRow] = &[
         "perspective or parallel projection",
         &[("Numpad5", Action::Projection)],
     ),
+    KeyRow::both(
+        "keypad .",
+        "fit the scene into the picture, from the same side",
+        &[("NumpadDecimal", Action::Fit)],
+    ),
     KeyRow::both("F", "walk, with Space to jump; F again to fly", &[("KeyF", Action::Walk)]),
     KeyRow::both("Home", "back to the start", &[("Home", Action::Home)]),
     KeyRow::both(
@@ -190,6 +195,11 @@ const TABLE: &[KeyRow] = &[
         "Ctrl+O",
         "open a file (or drop it on the window)",
         &[("Ctrl+o", Action::OpenDialog), ("Ctrl+Shift+o", Action::OpenDialog)],
+    ),
+    KeyRow::window(
+        "F5",
+        "load the file again, after another program changed it",
+        &[("F5", Action::Reload)],
     ),
     KeyRow::window("P", "open the previous file", &[("KeyP", Action::OpenPrevious)]),
     KeyRow::window(

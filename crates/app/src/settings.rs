@@ -9,16 +9,21 @@ use std::{
 
 use drystone::scene::RendererKind;
 use drystone_render::replace_file;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::{HeightMapArgs, SourceOptions, Up};
+
+mod by_name;
+mod last_view;
+
+pub(crate) use last_view::{LastView, WindowState};
 
 /// Saved settings of the viewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
     /// Renderer, if the command line sets none.
-    #[serde(with = "renderer_name")]
+    #[serde(with = "by_name")]
     pub(crate) renderer: RendererKind,
     /// Whether ambient occlusion is used where available. Earlier versions saved it as
     /// `darkens_corners`, false by default; that key is ignored.
@@ -29,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) shows_panels: bool,
     /// Whether the list of keys was ever shown. Until then, each start shows a hint.
     pub(crate) knows_keys: bool,
+    /// Choices for the next start.
+    pub(crate) view: LastView,
     /// Recently opened files, the last one first, at most [`MAX_RECENT`].
     pub(crate) recent: Vec<RecentFile>,
 }
@@ -149,6 +156,7 @@ impl Default for Settings {
             mouse_speed: 1.0,
             shows_panels: true,
             knows_keys: false,
+            view: LastView::default(),
             recent: Vec::new(),
         }
     }
@@ -191,26 +199,9 @@ impl Settings {
         let mut settings: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let [slowest, fastest] = MOUSE_SPEEDS;
         settings.mouse_speed = settings.mouse_speed.clamp(slowest, fastest);
+        settings.view.limit();
         settings.recent.truncate(MAX_RECENT);
         Ok(settings)
-    }
-}
-
-/// Serializes renderers by their names on the command line.
-mod renderer_name {
-    use super::{Deserialize, Deserializer, RendererKind, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        renderer: &RendererKind,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        renderer.name().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<RendererKind, D::Error> {
-        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -4,6 +4,7 @@ mod clipboard;
 #[cfg(windows)]
 mod console;
 mod ending;
+mod facts;
 mod frame;
 mod frame_benchmark;
 mod opening;
@@ -15,6 +16,7 @@ mod screen;
 mod screenshot;
 mod signals;
 mod status;
+mod watch;
 
 use std::time::Instant;
 
@@ -29,7 +31,7 @@ use winit::{
     dpi::PhysicalSize,
     event::{DeviceEvent, DeviceId, ElementState, MouseButton, StartCause, WindowEvent},
     event_loop::{ActiveEventLoop, ControlFlow},
-    window::{CursorGrabMode, CursorIcon, WindowId},
+    window::{CursorIcon, WindowId},
 };
 
 use crate::{
@@ -78,7 +80,13 @@ pub(crate) fn run(
     let mut settings_file = SettingsFile::of_user();
     let (settings, problem) = settings_file.read();
     problem.iter().for_each(|line| output::note(line));
-    let first = First::read(options.clone(), save, &settings)?;
+    let mut options = options.clone();
+    // Times of a benchmark depend on its command line alone.
+    if frames.is_none() {
+        settings.view.set_options(&mut options);
+    }
+    let is_verbose = options.verbose;
+    let first = First::read(options, save, &settings)?;
     let event_loop = open_event_loop()?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let requests = WindowRequests::to(event_loop.create_proxy());
@@ -90,7 +98,7 @@ pub(crate) fn run(
     // A benchmark does not change the settings.
     viewer.preferences.file = frames.is_none().then_some(settings_file);
     viewer.run(|viewer| event_loop.run_app(viewer));
-    if options.verbose {
+    if is_verbose {
         output::note(&AllocatorReport::now().to_string());
     }
     viewer.outcome()
@@ -137,7 +145,7 @@ impl Viewer {
             saving: Saving::new(),
             screen: Screen::default(),
             pointer: Pointer::new(),
-            overlay: Overlay::new(settings.shows_panels),
+            overlay: Overlay::new(settings.shows_panels, settings.view.text_scale),
             captures: Captures {
                 pictures: Screenshots::new(requests.clone()),
                 camera: Copies::default(),
@@ -154,6 +162,8 @@ impl Viewer {
 
     fn resize(&mut self, event_loop: &ActiveEventLoop, size: PhysicalSize<u32>) {
         let PhysicalSize { width: width @ 1.., height: height @ 1.. } = size else { return };
+        let opened = self.options.camera.size;
+        self.preferences.settings.view.note_window(self.screen.state(), opened);
         match self.session.resize(Size { width, height }) {
             Ok(()) => self.screen.redraw(),
             Err(error) => self.recover(event_loop, error),
@@ -179,6 +189,7 @@ impl Viewer {
         if self.session.editing().is_on() != was_editing {
             self.end_editing();
         }
+        self.preferences.settings.view.note(action, self.session.camera());
         self.after_action();
     }
 
@@ -201,12 +212,17 @@ impl Viewer {
                     self.read(file.path.clone());
                 }
             }
+            Action::Reload => self.reload(),
             Action::OpenPrevious => self.read_previous(),
             Action::StepFrame(by) => self.step_frame(by),
             Action::Screenshot => self.screenshot(event_loop),
             Action::FullScreen => self.screen.switch_full_screen(),
             Action::CopyCamera => self.captures.camera.copy(&mut self.session),
             Action::MouseSpeed(speed) => self.preferences.settings.mouse_speed = speed,
+            Action::TextScale(scale) => {
+                self.preferences.settings.view.text_scale = scale;
+                self.overlay.set_text_scale(scale);
+            }
             Action::Panels => self.overlay.switch_panels(),
             Action::Help => {
                 self.preferences.settings.knows_keys = true;
@@ -287,20 +303,8 @@ impl Viewer {
     }
 
     fn capture_mouse(&mut self, capture: bool) {
-        let Some(window) = self.screen.window() else { return };
-        let grabbed = if capture {
-            window
-                .set_cursor_grab(CursorGrabMode::Locked)
-                .or_else(|_| window.set_cursor_grab(CursorGrabMode::Confined))
-                .is_ok()
-        } else {
-            // Releasing a pointer that is not captured fails, which is harmless.
-            let _ = window.set_cursor_grab(CursorGrabMode::None);
-            false
-        };
-        window.set_cursor_visible(!grabbed);
-        self.pointer.is_captured = grabbed;
-        if grabbed {
+        self.pointer.is_captured = self.screen.capture_pointer(capture);
+        if self.pointer.is_captured {
             self.overlay.lose_pointer();
         }
         self.move_marks();
@@ -327,8 +331,8 @@ impl ApplicationHandler<WindowRequest> for Viewer {
         if self.screen.window().is_some() {
             return;
         }
-        let opened = self.screen.open_window(event_loop, self.options.camera.size);
-        match opened.and_then(|()| self.open_device(event_loop)) {
+        let opened = self.open_window(event_loop).and_then(|()| self.open_first_device(event_loop));
+        match opened {
             Ok(()) => self.show_hint(),
             Err(error) => self.stop(event_loop, error),
         }
@@ -393,10 +397,7 @@ impl ApplicationHandler<WindowRequest> for Viewer {
                 self.screen.redraw();
             }
             WindowEvent::Occluded(false) => self.screen.redraw(),
-            WindowEvent::DroppedFile(path) => {
-                self.read(path);
-                self.after_action();
-            }
+            WindowEvent::DroppedFile(path) => self.read_dropped(path),
             _ => {}
         }
     }
@@ -412,6 +413,10 @@ impl ApplicationHandler<WindowRequest> for Viewer {
                 self.screen.redraw();
             }
             WindowRequest::Read(path) => self.read(path),
+            WindowRequest::FileChanged(name) => {
+                self.session.say(format!("{name} has changed on disk: F5 loads it again"));
+                self.screen.redraw();
+            }
             WindowRequest::Fail(error) => self.stop(event_loop, error),
             WindowRequest::Show(opened) => self.show(event_loop, *opened),
             WindowRequest::NotRead(problem) => {

@@ -59,6 +59,9 @@ pub(crate) struct DrawingArgs {
     /// Graphics backend: auto (a GPU, else soft), soft, wgpu, gl, or gl-staged (gl without mapped memory)
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = BackendKind::from_str)]
     pub(crate) backend: BackendKind,
+    /// Whether `--backend` is on the command line.
+    #[arg(skip)]
+    pub(crate) is_backend_explicit: bool,
     /// Culling on the cpu (frustum and back faces) or, if supported, on the gpu (occlusion too)
     #[arg(long, value_name = "KIND", default_value = "cpu", value_parser = Cull::from_str)]
     pub(crate) cull: Cull,
@@ -121,6 +124,9 @@ pub(crate) struct CameraArgs {
     /// Size of the picture or window in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = Size::from_str)]
     pub(crate) size: Size,
+    /// Whether `--size` is on the command line.
+    #[arg(skip)]
+    pub(crate) is_size_explicit: bool,
     /// Camera position, in voxels or the model's units (default: shows the whole scene)
     #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
     pub(crate) eye: Option<DVec3>,
@@ -144,7 +150,7 @@ impl SceneOptions {
 
     /// Returns the options of views.
     pub(crate) fn view_options(&self) -> ViewOptions {
-        let CameraArgs { size, eye, look: target, from, orthographic } = self.camera;
+        let CameraArgs { size, eye, look: target, from, orthographic, .. } = self.camera;
         let (side, look) = (from.unwrap_or_default(), self.air.look(self.detail.ao.is_used()));
         let (fit, samples) = (Fit::Whole, self.drawing.samples);
         ViewOptions { size, eye, target, side, orthographic, fit, look, samples }

@@ -106,6 +106,29 @@ fn default_views_show_all_eight_corners() {
     assert_eq!(seen(&ViewOptions { side: Side::around(0.0), ..wide }), seen(&wide));
 }
 
+/// A camera that was moved anywhere shows the whole scene again, without a turn, as large as the picture
+/// allows.
+#[test]
+fn a_camera_is_fitted_from_where_it_looks() {
+    let mut world = World::new("two voxels", MaterialTable::new());
+    world.set(VoxelPos::new(-30, 5, 10), Material(1));
+    world.set(VoxelPos::new(299, 89, 43), Material(1));
+    let framed = Framed::of_world(&world);
+    for size in [Size { width: 640, height: 400 }, Size { width: 200, height: 700 }] {
+        for (side, orthographic) in ViewSide::ALL.into_iter().zip([false, true].repeat(3)) {
+            let options =
+                ViewOptions { side: Side::named(side), orthographic, ..ViewOptions::new(size) };
+            let expected = framed.view(&options).camera;
+            let far = DVec3::new(1000.0, -7.0, 3.0);
+            let moved = Camera { position: far, ..expected };
+            let fitted = framed.fitted(&moved, size.aspect());
+            assert_eq!([fitted.yaw, fitted.pitch], [expected.yaw, expected.pitch], "{side:?}");
+            assert!((fitted.position - expected.position).length() < 0.01, "{side:?} {size:?}");
+            assert_eq!(fitted.projection, expected.projection, "{side:?}");
+        }
+    }
+}
+
 /// The picture of a solid block begins at its surface. Its walls are below the picture, also at
 /// levels of detail.
 #[test]

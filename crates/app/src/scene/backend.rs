@@ -82,6 +82,19 @@ impl FromStr for RendererKind {
     }
 }
 
+impl BackendKind {
+    /// Returns the name that is parsed, such as `wgpu`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Soft => "soft",
+            Self::Wgpu => "wgpu",
+            Self::Gl => "gl",
+            Self::GlStaged => "gl-staged",
+        }
+    }
+}
+
 impl FromStr for BackendKind {
     type Err = String;
 

@@ -139,6 +139,17 @@ impl Framing {
         if self.is_landscape && covered < LANDSCAPE_PART { covered / FILLED_PART } else { 1.0 }
     }
 
+    /// Returns a camera with the direction and the kind of projection of `camera` that shows the whole
+    /// part, as large as a picture with this width to height allows.
+    pub(crate) fn fitted(&self, camera: &Camera, aspect: f32) -> Camera {
+        let backward = -camera.basis()[2].as_dvec3();
+        let fit = self.fit(backward, camera.projection, aspect);
+        // From above, the direction tells nothing about the turn.
+        let mut fitted = Camera { yaw: camera.yaw, pitch: camera.pitch, ..fit };
+        reach(&mut fitted, self.min, self.max);
+        fitted
+    }
+
     fn fit(&self, direction: DVec3, projection: Projection, aspect: f32) -> Camera {
         let (min, max) = self.shown();
         Camera::fit_from(direction, min, max, projection, aspect)

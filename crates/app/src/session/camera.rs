@@ -104,6 +104,7 @@ impl CameraControl {
             }
             Action::LookFrom(side) => self.orbit().look_from(&mut self.view.camera, side),
             Action::Step(steps) => self.orbit().step(&mut self.view.camera, steps),
+            Action::Fit => self.fit(),
             Action::Projection => {
                 let mut orbit = self.orbit();
                 orbit.change_projection(&mut self.view.camera);
@@ -136,9 +137,10 @@ impl CameraControl {
                 options.look.bloom = view.bloom;
             }
             Action::Hour(hour) => {
-                view.atmosphere = view.atmosphere.with_hour(hour);
-                options.look.hour = Some(hour);
+                options.look.hour = hour;
+                view.atmosphere = self.framed.lit(view.atmosphere, options);
             }
+            Action::Speed(factor) => flight.set_factor(factor),
             Action::Haze(end) => {
                 view.atmosphere = view.atmosphere.with_haze(end * HAZE_BEGINS, end, 1.0);
                 options.look.haze = Some(Haze::Distance(end));
@@ -168,6 +170,15 @@ impl CameraControl {
             }
             Movement::Walk(_) | Movement::Fly => Movement::Fly,
         };
+    }
+
+    /// Shows the whole scene from the current direction, and orbits around its middle.
+    fn fit(&mut self) {
+        self.flight.stop();
+        let camera = self.framed.fitted(&self.view.camera, self.options.size.aspect());
+        self.view.camera = camera;
+        let distance = (self.framed.middle() - camera.position).length();
+        self.movement = Movement::Orbit(Orbit::new(distance));
     }
 
     /// Begins to orbit, unless the camera does, and returns the orbit. Its target is at the distance
@@ -314,6 +325,16 @@ impl CameraControl {
             Movement::Fly => CameraKind::Fly,
             Movement::Walk(_) => CameraKind::Walk,
         }
+    }
+
+    /// Returns how the camera of this content moves at first: around a single object, through a world.
+    pub const fn default_kind(&self) -> CameraKind {
+        if self.framed.is_object() { CameraKind::Orbit } else { CameraKind::Fly }
+    }
+
+    /// Returns the factor of the speed of flight that the wheel chose, 1 at first.
+    pub const fn speed_factor(&self) -> f64 {
+        self.flight.factor()
     }
 
     /// Returns the speed of flight in words, such as `35 voxels/s` or `42 voxels/s (×1.20)` with a factor

@@ -17,6 +17,7 @@ fn settings() -> Settings {
         mouse_speed: 2.5,
         shows_panels: false,
         knows_keys: true,
+        view: LastView::default(),
         recent: Vec::new(),
     };
     for path in ["/a/castle.vox", "/b\"ö/r.0.0.mca", "/a/castle.vox"] {
@@ -56,6 +57,7 @@ fn settings_of_other_versions_are_read() {
         mouse_speed: 2.0,
         shows_panels: false,
         knows_keys: false,
+        view: LastView::default(),
         recent: recent.into(),
     };
     assert_eq!(read, expected);

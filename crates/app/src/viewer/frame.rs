@@ -3,22 +3,19 @@
 use std::time::{Duration, Instant};
 
 use drystone::{
-    Action, CameraKind, ChangeTarget, Changed, Session, Stage,
-    scene::{BackendKind, SaveState},
+    Action, ChangeTarget, Changed, Session,
+    scene::{BackendKind, SaveState, Size},
 };
-use drystone_pool::VertexPool;
 use drystone_render::{Cull, DrawStats, RenderError, View};
 use drystone_world::LodData;
 use egui::CursorIcon;
-use winit::event_loop::{ActiveEventLoop, ControlFlow};
-
-use super::{
-    Viewer,
-    frame_benchmark::Clock,
-    overlay::{EditFacts, Facts, Marks},
-    status::{Feedback, Status},
+use winit::{
+    dpi::{LogicalSize, PhysicalSize},
+    event_loop::{ActiveEventLoop, ControlFlow},
 };
-use crate::{AppError, output, settings::Settings};
+
+use super::{Viewer, facts::facts, frame_benchmark::Clock, overlay::Marks, status::Feedback};
+use crate::{AppError, cli::DrawingArgs, output};
 
 /// Delay until a check that cannot be done now.
 const CHECK_INTERVAL: Duration = Duration::from_millis(260);
@@ -239,6 +236,60 @@ impl Viewer {
         Ok(())
     }
 
+    /// Opens the window: as large as on the command line or at its last end, in pixels, or else of
+    /// the default size, scaled as the screen's text.
+    pub(super) fn open_window(&mut self, event_loop: &ActiveEventLoop) -> Result<(), AppError> {
+        let Size { width, height } = self.options.camera.size;
+        let view = &self.preferences.settings.view;
+        let is_chosen = self.options.camera.is_size_explicit || view.has_window();
+        let size = match is_chosen {
+            true => PhysicalSize::new(width, height).into(),
+            false => LogicalSize::new(width, height).into(),
+        };
+        let is_maximized = view.is_maximized && !self.options.camera.is_size_explicit;
+        self.screen.open_window(event_loop, size, is_maximized)?;
+        self.screen.size().into_iter().for_each(|size| self.session.set_size(size));
+        Ok(())
+    }
+
+    /// Opens a device for a new window. If the remembered backend fails, for instance on another
+    /// screen, another one is chosen and the failure is reported.
+    pub(super) fn open_first_device(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+    ) -> Result<(), AppError> {
+        let DrawingArgs { backend, is_backend_explicit, .. } = self.options.drawing;
+        let opened = self.open_device(event_loop);
+        let is_remembered = backend != BackendKind::Auto && !is_backend_explicit;
+        match opened {
+            Err(error) if is_remembered && self.session.has_content() => {
+                self.options.drawing.backend = BackendKind::Auto;
+                self.preferences.settings.view.backend = BackendKind::Auto;
+                self.open_device(event_loop)?;
+                let [_, now] = self.status.names();
+                let name = backend.name();
+                self.session.say(format!("{name}, used last time, failed: {error}; using {now}"));
+                Ok(())
+            }
+            opened => opened,
+        }
+        .map(|()| self.restore_camera())
+    }
+
+    /// Moves the camera as in the last window, unless the command line places it.
+    pub(super) fn restore_camera(&mut self) {
+        let (view, camera) = (&self.preferences.settings.view, self.options.camera);
+        if self.benchmark.is_some() || self.reader.awaits_first {
+            return;
+        }
+        let kind = view.camera(self.session.camera().default_kind());
+        let kind = kind.filter(|_| camera.eye.is_none() && camera.from.is_none());
+        for action in [Some(Action::Speed(view.speed())), kind.map(Action::Camera)] {
+            // A lost device is noticed by the next frame.
+            let _ = action.map(|action| self.session.execute(action));
+        }
+    }
+
     /// Changes the backend at once, or reports an error and keeps the current one.
     pub(super) fn switch_backend(&mut self, event_loop: &ActiveEventLoop, backend: BackendKind) {
         if self.session.is_changing() {
@@ -252,6 +303,7 @@ impl Viewer {
         self.options.drawing.backend = backend;
         self.session.set_cull(cull);
         let Err(error) = self.open_device(event_loop) else {
+            self.preferences.settings.view.backend = backend;
             let [_, backend] = self.status.names();
             return self.session.set_message(format!("switched to {backend}"));
         };
@@ -336,57 +388,4 @@ impl Viewer {
         }
         words + saving.trim_end_matches(" | ")
     }
-}
-
-/// Returns the data that panels show; `None` without a device.
-fn facts<'a>(
-    session: &'a mut Session,
-    (status, settings): (&'a Status, &'a Settings),
-    (backend_kind, save_text): (BackendKind, String),
-    needs_ranges: bool,
-) -> Option<Facts<'a>> {
-    let [name, backend] = status.names();
-    let (renderer, has_levels) = (session.requested_renderer(), session.has_levels());
-    let (view, camera) = (*session.camera().view(), session.camera());
-    let (camera_kind, hour) = (camera.kind(), camera.look().hour);
-    let speed_text = (camera_kind == CameraKind::Fly).then(|| camera.speed_text());
-    let editing = session.editing();
-    let (is_on, editor) = (editing.is_on(), editing.editor());
-    let (brush, history) = (editor.brush, editor.history());
-    let (can_undo, can_redo) = (history.undo_count() > 0, history.redo_count() > 0);
-    let (drawn, costs) = (session.drawn(), session.costs().copied());
-    let drawing = session.stage()?.renderer();
-    let (held, cull) = (drawing.held(), drawing.cull());
-    let samples = drawing.output().info().samples;
-    let pool = drawing.pool();
-    let ranges = needs_ranges.then(|| pool.map_or(Vec::new(), VertexPool::ranges));
-    let pool = pool.map(VertexPool::stats);
-    let edit = session.stage().and_then(Stage::voxel_scene).map(|scene| EditFacts {
-        is_on,
-        brush,
-        can_undo,
-        can_redo,
-        save_text,
-        materials: scene.data().materials(),
-    });
-    Some(Facts {
-        name,
-        backend,
-        backend_kind,
-        renderer,
-        drawn,
-        held,
-        pool,
-        ranges,
-        view,
-        cull,
-        samples,
-        costs,
-        has_levels,
-        camera_kind,
-        speed_text,
-        hour,
-        settings,
-        edit,
-    })
 }

@@ -81,9 +81,9 @@ pub(super) fn session_options(options: &SceneOptions) -> SessionOptions {
     }
 }
 
-/// Whether the options are those of another frame of the same file.
-fn is_frame(options: &SceneOptions, shown: &SceneOptions) -> bool {
-    options.source.path == shown.source.path && options.source.frame != shown.source.frame
+/// Whether the options are those of the same file, or of another frame of it.
+fn is_same_file(options: &SceneOptions, shown: &SceneOptions) -> bool {
+    options.source.path.is_some() && options.source.path == shown.source.path
 }
 
 impl Viewer {
@@ -95,7 +95,11 @@ impl Viewer {
         requests: WindowRequests,
     ) -> Self {
         let (options, progress, receiver) = match first {
-            First::Ready(opened) => return Self::new(*opened, save, settings, requests),
+            First::Ready(opened) => {
+                let mut viewer = Self::new(*opened, save, settings, requests);
+                viewer.reader.watch(viewer.options.source.path.as_deref());
+                return viewer;
+            }
             First::Later(options, progress, receiver) => (*options, progress, receiver),
         };
         let name = shown_name(options.source.path.as_deref());
@@ -142,6 +146,22 @@ impl Viewer {
         match others().find(|path| path.exists()).or_else(|| others().next()) {
             Some(path) => self.read(path.clone()),
             None => self.session.say("there is no previous file"),
+        }
+    }
+
+    /// Starts a thread that reads the file again; it is shown from the same camera.
+    pub(super) fn reload(&mut self) {
+        if self.options.source.path.is_none() {
+            return self.session.say("this world comes from no file");
+        }
+        // A second reader could not open edits that this program writes.
+        if self.session.saver().edits_file().is_some() {
+            return self
+                .session
+                .say("this file has edits; close the window and open it again, which keeps them");
+        }
+        if self.reader.loading().is_none() && self.may_leave() {
+            self.reader.start(self.current_options(), self.settings());
         }
     }
 
@@ -200,6 +220,18 @@ impl Viewer {
         self.reader.start(options, settings);
     }
 
+    /// Reads a dropped file. Of several, which arrive one by one, the first is read.
+    pub(super) fn read_dropped(&mut self, path: PathBuf) {
+        match self.reader.loading() {
+            Some(name) => {
+                let line = format!("one file is opened at a time; reading {name}");
+                self.session.messages().add(MessageKind::Result, line);
+            }
+            None => self.read(path),
+        }
+        self.after_action();
+    }
+
     /// Whether `path` is the current file.
     fn shows(&self, path: &Path) -> bool {
         let real = |path: &Path| fs::canonicalize(path).ok();
@@ -224,14 +256,20 @@ impl Viewer {
         self.status = Status::new(content.name());
         // The old device is closed first: a window has one device at a time.
         let before = self.session.replace(content, &session_options(&options));
-        if is_frame(&options, &self.options) {
+        let is_same = is_same_file(&options, &self.options) && !is_first;
+        if is_same {
             self.session.look_from(&before);
         }
         drop(before);
         (self.options, self.saving) = (options, Saving::new());
         self.end_editing();
         self.note_source();
-        match self.open_device(event_loop) {
+        self.reader.watch(self.options.source.path.as_deref());
+        let opened = self.open_device(event_loop);
+        if opened.is_ok() && !is_same {
+            self.restore_camera();
+        }
+        match opened {
             Ok(()) if is_first => self.show_hint(),
             Ok(()) => {
                 let name = format!("opened {}", file_name(self.session.name()));

@@ -51,10 +51,10 @@ pub(super) struct Overlay {
 }
 
 impl Overlay {
-    pub(super) fn new(shows_panels: bool) -> Self {
+    pub(super) fn new(shows_panels: bool, text_scale: f32) -> Self {
         Self {
             contents: Contents::new(shows_panels),
-            input: Input::default(),
+            input: Input::new(text_scale),
             schedule: Schedule::default(),
             canvas: Canvas::default(),
             times: Times::default(),
@@ -63,6 +63,12 @@ impl Overlay {
 
     pub(super) const fn switch_panels(&mut self) {
         self.contents.switch_panels();
+        self.schedule.request();
+    }
+
+    /// Sets the scale of text and panels.
+    pub(super) const fn set_text_scale(&mut self, scale: f32) {
+        self.input.set_text_scale(scale);
         self.schedule.request();
     }
 
@@ -83,9 +89,10 @@ impl Overlay {
         self.request_if(is_new)
     }
 
-    /// Sets the marks over the scene; returns whether they differ from the last ones.
+    /// Sets the marks over the scene; returns whether they differ from the last ones. After a failure
+    /// to draw them, there are none until something is opened.
     pub(super) fn set_marks(&mut self, marks: Marks) -> bool {
-        self.canvas.set_marks(marks)
+        !self.contents.has_failed() && self.canvas.set_marks(marks)
     }
 
     /// Returns the overlay of new panels with the marks below them. Without new panels, it repeats
@@ -153,6 +160,7 @@ impl Overlay {
     pub(super) fn hide_all(&mut self) {
         self.contents.hide_all();
         self.forget();
+        self.canvas.drop_marks();
     }
 
     /// Records a frame. Its statistics are shown a little later, unless another rebuild comes

@@ -354,8 +354,10 @@ mod tests {
             KeyCode::PageDown,
             KeyCode::Tab,
             KeyCode::Escape,
+            KeyCode::F5,
             KeyCode::F11,
             KeyCode::F12,
+            KeyCode::NumpadDecimal,
         ]
         .map(name_of)
         .into();

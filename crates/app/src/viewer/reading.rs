@@ -13,11 +13,15 @@ use std::{
 };
 
 use drystone::{Content, MessageKind, Progress, scene::RendererKind};
+use drystone_store::StoredWorld;
 use rayon::ThreadPoolBuilder;
 use rfd::AsyncFileDialog;
 
 use super::Opened;
-use super::signals::{WindowRequest, WindowRequests};
+use super::{
+    signals::{WindowRequest, WindowRequests},
+    watch::FileWatch,
+};
 use crate::{
     AppError,
     cli::{LevelsKind, OcclusionKind, SaveArgs, SceneOptions},
@@ -168,6 +172,8 @@ pub(super) struct Reader {
     requests: WindowRequests,
     /// File that a thread reads.
     loading: Option<Loading>,
+    /// Watches the file that is shown.
+    watch: FileWatch,
     /// Whether the first file is still being read and nothing is shown.
     pub(super) awaits_first: bool,
 }
@@ -179,8 +185,15 @@ pub(super) struct Loading {
 }
 
 impl Reader {
-    pub(super) const fn new(save: SaveArgs, levels: LevelsKind, requests: WindowRequests) -> Self {
-        Self { save, levels, requests, loading: None, awaits_first: false }
+    pub(super) fn new(save: SaveArgs, levels: LevelsKind, requests: WindowRequests) -> Self {
+        Self {
+            save,
+            levels,
+            requests,
+            loading: None,
+            watch: FileWatch::default(),
+            awaits_first: false,
+        }
     }
 
     /// Sends the first file to the viewer once it is read.
@@ -227,6 +240,19 @@ impl Reader {
     /// Records that the file was read, or that reading failed.
     pub(super) fn end(&mut self) {
         self.loading = None;
+    }
+
+    /// Watches a file that is shown now, in place of the last one. Stored worlds are not watched:
+    /// this program writes them itself.
+    pub(super) fn watch(&mut self, path: Option<&Path>) {
+        let path = path.filter(|path| !StoredWorld::is_stored(path));
+        let requests = self.requests.clone();
+        self.watch = path.map_or_else(FileWatch::default, |path| {
+            let name = name_of(path);
+            FileWatch::start(path.into(), FileWatch::INTERVAL, move || {
+                requests.send(WindowRequest::FileChanged(name));
+            })
+        });
     }
 
     /// Opens a file dialog in a thread.

@@ -6,12 +6,12 @@ use drystone::{
 };
 use drystone_render::{DrawStats, Image, RenderError, WindowHandle, WindowTarget};
 use winit::{
-    dpi::PhysicalSize,
+    dpi::{self, PhysicalSize},
     event_loop::{ActiveEventLoop, OwnedDisplayHandle},
-    window::{Fullscreen, Window},
+    window::{CursorGrabMode, Fullscreen, Window},
 };
 
-use crate::AppError;
+use crate::{AppError, settings::WindowState};
 
 /// The window, and the path of pictures to it.
 #[derive(Default)]
@@ -34,11 +34,13 @@ impl Screen {
     pub(super) fn open_window(
         &mut self,
         event_loop: &ActiveEventLoop,
-        Size { width, height }: Size,
+        size: dpi::Size,
+        is_maximized: bool,
     ) -> Result<(), AppError> {
         let attributes = Window::default_attributes()
             .with_title("drystone")
-            .with_inner_size(PhysicalSize::new(width, height));
+            .with_inner_size(size)
+            .with_maximized(is_maximized);
         let window = event_loop
             .create_window(attributes)
             .map_err(|error| AppError::Window(error.to_string()))?;
@@ -107,6 +109,23 @@ impl Screen {
         }
     }
 
+    /// Captures and hides the pointer, or releases it. Returns whether it is captured.
+    pub(super) fn capture_pointer(&self, capture: bool) -> bool {
+        let Some(window) = &self.window else { return false };
+        let is_captured = if capture {
+            window
+                .set_cursor_grab(CursorGrabMode::Locked)
+                .or_else(|_| window.set_cursor_grab(CursorGrabMode::Confined))
+                .is_ok()
+        } else {
+            // Releasing a pointer that is not captured fails, which is harmless.
+            let _ = window.set_cursor_grab(CursorGrabMode::None);
+            false
+        };
+        window.set_cursor_visible(!is_captured);
+        is_captured
+    }
+
     /// Requests a frame.
     pub(super) fn redraw(&self) {
         if let Some(window) = &self.window {
@@ -123,6 +142,19 @@ impl Screen {
     pub(super) fn size(&self) -> Option<Size> {
         let PhysicalSize { width, height } = self.window.as_ref()?.inner_size();
         (width > 0 && height > 0).then_some(Size { width, height })
+    }
+
+    /// Returns whether the window has a size of its own.
+    pub(super) fn state(&self) -> WindowState {
+        let Some(window) = self.window.as_ref().filter(|window| window.fullscreen().is_none())
+        else {
+            return WindowState::Other;
+        };
+        match self.size() {
+            _ if window.is_maximized() => WindowState::Maximized,
+            Some(size) => WindowState::Normal(size),
+            None => WindowState::Other,
+        }
     }
 
     /// Returns a requested backend as a concrete kind.

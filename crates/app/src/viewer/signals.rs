@@ -29,6 +29,8 @@ pub(super) enum WindowRequest {
     Fail(AppError),
     /// Read a file.
     Read(PathBuf),
+    /// Report that the file with this name was changed by another program.
+    FileChanged(String),
 }
 
 /// Sender of requests to the window's thread, for any thread.

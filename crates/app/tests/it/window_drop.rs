@@ -131,3 +131,40 @@ fn files_chosen_in_a_dialog_are_opened() {
     assert!(is_of(&screen.settled(&folder.join("blue.png")), 2));
     close(&screen, viewer);
 }
+
+/// A file that another program changes is announced, and loaded again with a key. A damaged one is
+/// reported, and the scene stays.
+#[test]
+fn a_file_that_changes_on_disk_is_loaded_again() {
+    let test = "a_file_that_changes_on_disk_is_loaded_again";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let block = folder.join("block.vox");
+    write_block(&block, [250, 20, 20]);
+    let mut command = screen.command(binary());
+    let view = ["--size", "320x240", "--backend", "soft"];
+    command.arg("view").arg(&block).args(view).current_dir(&folder).stderr(Stdio::null());
+    let mut viewer = Viewer(command.spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "commands");
+    screen.xdotool(&["windowfocus", "--sync", &window]).expect("the window takes the focus");
+    let red = screen.settled(&folder.join("red.png"));
+    assert!(is_of(&red, 0));
+    let reload = |words: &str| {
+        wait_for_title(&screen, &window, "block.vox has changed on disk: F5 loads it again");
+        screen.xdotool(&["key", "F5"]).unwrap();
+        wait_for_title(&screen, &window, words);
+    };
+    write_block(&block, [20, 250, 20]);
+    wait_for_title(&screen, &window, "has changed on disk");
+    assert!(is_of(&screen.settled(&folder.join("still.png")), 0), "nothing is loaded unasked");
+    reload("commands");
+    let green = screen.settled_unlike(&red, &folder.join("green.png"));
+    assert!(is_of(&green, 1));
+    // It was written by a program that was interrupted.
+    let bytes = fs::read(&block).unwrap();
+    fs::write(&block, &bytes[..bytes.len() / 2]).unwrap();
+    reload("block.vox: ");
+    assert!(screen.settled(&folder.join("damaged.png")) == green, "the scene stays");
+    close(&screen, viewer);
+}

@@ -225,3 +225,57 @@ fn a_window_opens_before_a_large_world_is_read() {
     screen.xdotool(&["windowfocus", "--sync", &window, "key", "Escape"]).unwrap();
     assert!(viewer.wait());
 }
+
+/// Backend, size of the window, camera and speed are those of the last window, unless the command
+/// line sets them.
+#[test]
+fn the_last_view_is_restored() {
+    let test = "the_last_view_is_restored";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let config = folder.join("config");
+    write_settings(&config, &[]);
+    let open = |options: &[&str]| {
+        let mut command = screen.command(binary());
+        command.args(["view", "--chunks", "2x4x2"]).args(options).current_dir(&folder);
+        let mut viewer = Viewer(command.env("DRYSTONE_CONFIG", &config).spawn().unwrap());
+        let window = window_of(&screen, &mut viewer);
+        wait_for_title(&screen, &window, "commands");
+        screen.xdotool(&["windowfocus", "--sync", &window]).unwrap();
+        (viewer, Hands { screen: &screen, window })
+    };
+    let size = |hands: &Hands<'_>| {
+        let found = screen.xdotool(&["getwindowgeometry", "--shell", &hands.window]).unwrap();
+        let of = |name: &str| -> u32 {
+            let line = found.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.parse().unwrap()
+        };
+        [of("WIDTH="), of("HEIGHT=")]
+    };
+    let close = |mut viewer: Viewer, hands: &Hands<'_>| {
+        hands.keys(&["Escape"]);
+        assert!(viewer.wait());
+        let text = fs::read_to_string(config.join("settings.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["view"].clone()
+    };
+    let (viewer, hands) = open(&["--backend", "soft", "--size", "320x240"]);
+    assert_ne!(close(viewer, &hands)["backend"], "soft", "the command line is no choice");
+    // A single object is orbited at first.
+    let (viewer, hands) = open(&["--backend", "soft", "--size", "320x240"]);
+    hands.keys(&["2", "k"]);
+    hands.wait_for("switched to wgpu");
+    screen.xdotool(&["windowsize", "--sync", &hands.window, "400", "260"]).unwrap();
+    screen.xdotool(&["mousemove", "--window", &hands.window, "200", "130", "click", "4"]).unwrap();
+    hands.wait_for("(×1.");
+    let view = close(viewer, &hands);
+    assert_eq!(view["window"], serde_json::json!([400, 260]), "{view}");
+    let (viewer, hands) = open(&[]);
+    hands.wait_for("wgpu: ");
+    hands.wait_for("(×1.");
+    assert_eq!(size(&hands), [400, 260]);
+    assert_eq!(close(viewer, &hands), view);
+    let (viewer, hands) = open(&["--size", "300x200", "--backend", "soft"]);
+    hands.wait_for("| soft");
+    assert_eq!(size(&hands), [300, 200]);
+    assert_eq!(close(viewer, &hands), view);
+}

@@ -51,6 +51,11 @@ impl Contents {
         *self = Self { has_failed: true, ..Self::default() };
     }
 
+    /// Whether the renderer failed to draw, and nothing was opened since.
+    pub(super) const fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
     /// Shows a message, or hides it. Returns whether that changes anything.
     pub(super) fn set_message(&mut self, message: Option<&Message>) -> bool {
         let message = message.filter(|_| !self.has_failed);

@@ -26,16 +26,21 @@ pub(super) struct Input {
     /// Last position of the pointer, in pixels.
     pointer: PhysicalPosition<f64>,
     is_pointed_at: bool,
-}
-
-impl Default for Input {
-    fn default() -> Self {
-        let pointer = PhysicalPosition::new(-1.0, -1.0);
-        Self { egui: None, pointer, is_pointed_at: false }
-    }
+    /// Scale of text and panels, besides that of the screen.
+    text_scale: f32,
 }
 
 impl Input {
+    pub(super) const fn new(text_scale: f32) -> Self {
+        let pointer = PhysicalPosition::new(-1.0, -1.0);
+        Self { egui: None, pointer, is_pointed_at: false, text_scale }
+    }
+
+    /// Sets the scale of text and panels, besides that of the screen.
+    pub(super) const fn set_text_scale(&mut self, scale: f32) {
+        self.text_scale = scale;
+    }
+
     /// Stores the pointer's position, also while no panel is open.
     pub(super) const fn track(&mut self, event: &WindowEvent) {
         if let WindowEvent::CursorMoved { position, .. } = event {
@@ -113,6 +118,7 @@ impl Input {
         show: impl FnMut(&Context),
     ) -> FullOutput {
         let egui = self.egui.get_or_insert_with(|| state(window));
+        egui.egui_ctx().set_zoom_factor(self.text_scale);
         let input = egui.take_egui_input(window);
         let mut output = egui.egui_ctx().clone().run_pass(input, show);
         if let Some(icon) = cursor {
@@ -149,6 +155,8 @@ pub(super) const fn is_of_keys_or_pointer(event: &WindowEvent) -> bool {
 fn state(window: &Window) -> State {
     let context = Context::default();
     context.set_theme(egui::Theme::Dark);
+    // The panel sets the scale.
+    context.options_mut(|options| options.zoom_with_keyboard = false);
     context.all_styles_mut(|style| {
         style.animation_time = 0.0;
         // Statistics change too fast to copy; non-selectable labels are cheaper.

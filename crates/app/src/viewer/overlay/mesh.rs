@@ -119,6 +119,11 @@ impl Canvas {
         (self.has_new_marks, self.has_white) = (true, false);
     }
 
+    /// Drops the marks. The renderer has to draw none of them.
+    pub(super) fn drop_marks(&mut self) {
+        (self.marks, self.has_new_marks) = (Marks::default(), false);
+    }
+
     /// Whether a layout waits to be tessellated.
     pub(super) const fn has_layout(&self) -> bool {
         self.layout.is_some()

@@ -10,8 +10,8 @@ use drystone_pool::{PoolRange, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use egui::{
-    Align2, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, Sense, Shape, Slider,
-    Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
+    Align2, Checkbox, CollapsingHeader, Color32, ComboBox, Context, Image, Popup, ScrollArea,
+    Sense, Shape, Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
 
@@ -91,15 +91,15 @@ pub(crate) struct Panels {
     is_target_wrong: bool,
 }
 
-/// Width of the panel in points; the map of the pool has as many pixels.
+/// Smallest and first width of the panel, in points; the map of the pool has as many pixels.
 const WIDTH: f32 = 248.0;
 const MAP_ROWS: usize = 8;
 /// Height of the plot of frame times, in points.
 const PLOT_HEIGHT: f32 = 54.0;
 /// Milliseconds of a frame at 60 and at 30 frames per second.
 const MARKS: [f32; 2] = [16.7, 33.3];
-/// Margin of the panel to the window's height, in points, with its title.
-const MARGIN: f32 = 60.0;
+/// Height of the window that the panel does not scroll in: its title, its tabs and margins, in points.
+const MARGIN: f32 = 90.0;
 /// Minimum time between two drawings of the map.
 const MAP_INTERVAL: Duration = Duration::from_millis(250);
 /// Drawing the map takes at most one part in this many of the time.
@@ -126,25 +126,27 @@ impl Panels {
         Window::new("drystone")
             .default_pos([8.0, 8.0])
             .default_width(WIDTH)
-            .resizable(false)
-            .vscroll(true)
-            .default_height(height)
-            .max_height(height)
+            .resizable([true, false])
+            .min_width(WIDTH)
             .show(context, |ui| {
-                ui.set_width(WIDTH);
-                ui.spacing_mut().item_spacing.y = 2.0;
+                ui.set_width(ui.available_width());
                 ui.horizontal(|ui| {
                     ui.selectable_value(&mut self.tab, Tab::Scene, "Scene");
                     ui.selectable_value(&mut self.tab, Tab::Performance, "Performance");
                 });
-                match self.tab {
-                    Tab::Scene => self.scene(ui, facts, actions),
-                    Tab::Performance => {
-                        section(ui, "Frames", |ui| figures(ui, facts, times));
-                        section(ui, "Pool", |ui| self.pool(ui, facts));
-                        section(ui, "Drawing", |ui| switches(ui, facts, actions));
+                // The window would keep the height of a window that was once small.
+                let scroll = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+                scroll.auto_shrink([false, true]).show(ui, |ui| {
+                    ui.spacing_mut().item_spacing.y = 2.0;
+                    match self.tab {
+                        Tab::Scene => self.scene(ui, facts, actions),
+                        Tab::Performance => {
+                            section(ui, "Frames", |ui| figures(ui, facts, times));
+                            section(ui, "Pool", |ui| self.pool(ui, facts));
+                            section(ui, "Drawing", |ui| switches(ui, facts, actions));
+                        }
                     }
-                }
+                });
             });
     }
 
@@ -163,6 +165,7 @@ impl Panels {
         });
         section(ui, "Light and air", |ui| air::show(ui, facts, actions));
         section(ui, "Quality", |ui| quality::show(ui, facts, actions));
+        section(ui, "Window", |ui| window(ui, facts.settings, actions));
     }
 
     /// Shows the pool's memory and its map.
@@ -191,8 +194,8 @@ impl Panels {
             let wait = MAP_INTERVAL.max(start.elapsed() * MAP_SHARE);
             self.map_drawn = Some((start, wait));
         }
-        let size = [WIDTH as usize, pool_map::height(MAP_ROWS)].map(|side| side as f32);
-        let (area, _) = ui.allocate_exact_size(size.into(), Sense::hover());
+        let size = vec2(ui.available_width(), pool_map::height(MAP_ROWS) as f32);
+        let (area, _) = ui.allocate_exact_size(size, Sense::hover());
         self.is_map_shown = ui.is_rect_visible(area);
         if let Some(map) = &self.map {
             Image::new((map.id(), area.size())).paint_at(ui, area);
@@ -207,7 +210,7 @@ impl Panels {
         line(ui, "flying speed", facts.speed_text.as_deref().unwrap_or("–"));
         ui.horizontal(|ui| {
             let edit = egui::TextEdit::singleline(&mut self.target);
-            let written = ui.add(edit.hint_text("x,y,z").desired_width(120.0));
+            let written = ui.add(edit.hint_text("x,y,z").desired_width(96.0));
             let is_entered =
                 written.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
             if ui.button("Go").clicked() || is_entered {
@@ -215,8 +218,10 @@ impl Panels {
                 self.is_target_wrong = point.is_err();
                 actions.extend(point.ok().map(Action::Go));
             }
-            if ui.button("Home").clicked() {
-                actions.push(Action::Home);
+            for (name, action) in [("Home", Action::Home), ("Fit", Action::Fit)] {
+                if ui.button(name).clicked() {
+                    actions.push(action);
+                }
             }
         });
         if self.is_target_wrong {
@@ -268,7 +273,8 @@ fn figures(ui: &mut Ui, facts: &Facts<'_>, times: &Times) {
 
 /// Plots the last frames and shows their percentiles.
 fn plot(ui: &mut Ui, times: &FrameTimes) {
-    let (response, painter) = ui.allocate_painter(vec2(WIDTH, PLOT_HEIGHT), Sense::hover());
+    let (response, painter) =
+        ui.allocate_painter(vec2(ui.available_width(), PLOT_HEIGHT), Sense::hover());
     let area = response.rect;
     painter.rect_filled(area, 2.0, Color32::from_black_alpha(120));
     let percentiles = times.percentiles();
@@ -303,9 +309,13 @@ fn shortened(path: &str) -> String {
 
 /// Shows buttons and links to open files.
 fn files(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
-    if ui.button("File…").clicked() {
-        actions.push(Action::OpenDialog);
-    }
+    ui.horizontal(|ui| {
+        for (name, action) in [("File…", Action::OpenDialog), ("Load again", Action::Reload)] {
+            if ui.button(name).clicked() {
+                actions.push(action);
+            }
+        }
+    });
     for (rank, RecentFile { path, .. }) in settings.recent.iter().enumerate() {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let whole = output::plain(&path.to_string_lossy());
@@ -391,6 +401,28 @@ fn mouse(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     let slider = Slider::new(&mut speed, slowest..=fastest).logarithmic(true);
     if ui.add(slider.text("mouse speed")).changed() {
         actions.push(Action::MouseSpeed(speed));
+    }
+}
+
+/// Shows the scale of text and panels, and a button for full screen.
+fn window(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
+    const SCALES: [f32; 6] = [0.75, 1.0, 1.25, 1.5, 2.0, 3.0];
+    let percent = |scale: f32| format!("{:.0} %", 100.0 * scale);
+    let mut scale = settings.view.text_scale;
+    ui.horizontal(|ui| {
+        let list = ComboBox::from_id_salt("text size").selected_text(percent(scale)).width(70.0);
+        list.show_ui(ui, |ui| {
+            for other in SCALES {
+                ui.selectable_value(&mut scale, other, percent(other));
+            }
+        });
+        ui.label("text size");
+        if ui.button("Full screen").clicked() {
+            actions.push(Action::FullScreen);
+        }
+    });
+    if scale != settings.view.text_scale {
+        actions.push(Action::TextScale(scale));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Time of day, haze, tint, wireframe.
 
-use egui::{Slider, Ui};
+use egui::{Button, Slider, Ui};
 
 use super::{Action, Facts, switch};
 
@@ -11,11 +11,7 @@ const HAZE_DISTANCES: [f32; 2] = [32.0, 65_536.0];
 
 /// Shows the section.
 pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
-    let mut hour = facts.hour.unwrap_or(AFTERNOON);
-    let time = Slider::new(&mut hour, 0.0..=24.0).custom_formatter(|hour, _| clock(hour));
-    if ui.add(time.text("time of day")).changed() {
-        actions.push(Action::Hour(hour));
-    }
+    time(ui, facts.hour, actions);
     let [nearest, farthest] = HAZE_DISTANCES;
     let mut distance = slider_distance(facts.view.atmosphere.haze_end);
     let haze = Slider::new(&mut distance, nearest..=farthest).logarithmic(true).fixed_decimals(0);
@@ -29,6 +25,21 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     for (name, is_on, action, is_of_voxels) in switches {
         switch(ui, facts, (name, is_on, is_of_voxels), || actions.push(action));
     }
+}
+
+/// Shows the time of day, and a button for the default light.
+fn time(ui: &mut Ui, chosen: Option<f32>, actions: &mut Vec<Action>) {
+    let mut hour = chosen.unwrap_or(AFTERNOON);
+    ui.horizontal(|ui| {
+        let slider = Slider::new(&mut hour, 0.0..=24.0).custom_formatter(|hour, _| clock(hour));
+        if ui.add(slider.text("time")).changed() {
+            actions.push(Action::Hour(Some(hour)));
+        }
+        let default = ui.add_enabled(chosen.is_some(), Button::new("Reset"));
+        if default.on_hover_text("the default light: a clear afternoon").clicked() {
+            actions.push(Action::Hour(None));
+        }
+    });
 }
 
 /// Returns the haze distance `end` as the slider shows it: within its range and in whole voxels.

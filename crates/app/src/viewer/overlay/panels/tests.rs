@@ -61,7 +61,18 @@ fn pass(
     facts: &Facts<'_>,
     events: Vec<Event>,
 ) -> Vec<Action> {
-    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(SIZE[0], SIZE[1]));
+    pass_in(SIZE, context, panels, facts, events)
+}
+
+/// Shows the panel in a window of a size.
+fn pass_in(
+    [width, height]: [f32; 2],
+    context: &Context,
+    panels: &mut Panels,
+    facts: &Facts<'_>,
+    events: Vec<Event>,
+) -> Vec<Action> {
+    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
     let input = RawInput { screen_rect: Some(screen), events, ..RawInput::default() };
     let (mut actions, times) = (Vec::new(), Times::default());
     let output = context.run_pass(input, |context| {
@@ -113,6 +124,9 @@ fn every_switch_can_be_reached() {
         Action::Edit,
         Action::Help,
         Action::Home,
+        Action::Fit,
+        Action::Reload,
+        Action::FullScreen,
         Action::Screenshot,
         Action::OpenDialog,
         Action::OpenRecent(0),
@@ -239,6 +253,25 @@ fn entered_coordinates_move_the_camera() {
         }
         assert_eq!((gone, panels.is_target_wrong), (expected, expected.is_none()), "{words}");
     }
+}
+
+/// The panel is as high as its contents again after the window was low.
+#[test]
+fn the_panel_grows_with_the_window() {
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let (facts, mut panels) = (facts(&materials, &settings, true), Panels::default());
+    let mut height = |window: f32| {
+        for _ in 0..4 {
+            pass_in([600.0, window], &context, &mut panels, &facts, vec![]);
+        }
+        let layer = context.layer_id_at(pos2(100.0, 50.0)).expect("the panel");
+        context.memory(|memory| memory.area_rect(layer.id)).expect("the panel").height()
+    };
+    let first = height(1000.0);
+    assert!(first > 400.0, "{first}");
+    let low = height(200.0);
+    assert!(low <= 200.0, "{low}");
+    assert_eq!(height(1000.0), first);
 }
 
 /// Escape closes only a list that is open.
