@@ -1,10 +1,12 @@
-//! Editing voxels: ray casts, edits and undo history.
+//! Editing voxels: ray casts, edits, copies and undo history.
 
 // First, so that the documentation of an edit begins with its constructor.
 mod filling;
 
 mod change;
+mod clipboard;
 mod history;
+mod operation;
 mod parts;
 mod ray;
 #[cfg(test)]
@@ -13,6 +15,7 @@ mod tests;
 use drystone_voxel::{Chunk, ChunkPos};
 
 pub use change::Edit;
+pub use clipboard::{Clipboard, Copying, PasteAir, Placement};
 pub use filling::Filling;
 pub use history::EditHistory;
 pub use parts::{EditDirection, EditParts};

@@ -7,11 +7,13 @@ mod generate;
 mod lod;
 mod moving;
 mod open;
+mod orientation;
 mod shape;
 mod world;
 
 pub use edit::{
-    Edit, EditDirection, EditHistory, EditParts, Filling, VoxelAccess, VoxelHit, VoxelRay,
+    Clipboard, Copying, Edit, EditDirection, EditHistory, EditParts, Filling, PasteAir, Placement,
+    VoxelAccess, VoxelHit, VoxelRay,
 };
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{
@@ -20,5 +22,6 @@ pub use lod::{
 };
 pub use moving::{CraterLand, MovingConfig, MovingKind, MovingWorld};
 pub use open::{OpenOptions, Opened, open, open_voxels};
+pub use orientation::{Axis, Orientation};
 pub use shape::VoxelShape;
 pub use world::World;

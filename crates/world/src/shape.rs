@@ -2,6 +2,8 @@ use std::ops::Range;
 
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, LocalPos, Material, VoxelBox, VoxelPos};
 
+use crate::orientation::Axis;
+
 #[cfg(test)]
 mod tests;
 
@@ -116,6 +118,31 @@ impl VoxelShape {
         let VoxelBox { min, max } = self.bounds()?;
         let last = VoxelPos::new(max.x - 1, max.y - 1, max.z - 1);
         Some(ChunkBox { min: min.split(side).0, max: last.split(side).0 })
+    }
+
+    /// Returns the mirror image of the shape: the plane goes through the middle of the voxels whose
+    /// coordinate on `axis` is `through`. Clipped to the coordinate range; `None` if all of it or the
+    /// centre of a sphere is outside.
+    pub fn mirrored(&self, axis: Axis, through: i32) -> Option<Self> {
+        let axis = axis as usize;
+        let image = |c: i32| 2 * i64::from(through) - i64::from(c);
+        let with = |voxel: VoxelPos, c: i32| {
+            let mut at = voxel.to_array();
+            at[axis] = c;
+            VoxelPos::new(at[0], at[1], at[2])
+        };
+        match *self {
+            Self::Box(VoxelBox { min, max }) => {
+                let ends = [max, min].map(|end| image(end.to_array()[axis]) + 1);
+                let [low, high] = ends.map(|c| c.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+                let image = Self::Box(VoxelBox { min: with(min, low), max: with(max, high) });
+                image.bounds().map(|_| image)
+            }
+            Self::Sphere { center, radius_voxels } => {
+                let c = i32::try_from(image(center.to_array()[axis])).ok()?;
+                Some(Self::Sphere { center: with(center, c), radius_voxels })
+            }
+        }
     }
 
     /// Sets the voxels of the shape that lie in `chunk`, which is at `position`.

@@ -1,8 +1,6 @@
 use drystone_formats::SourceError;
 use drystone_voxel::{Chunk, ChunkPos, LocalPos, Material, VoxelBox, VoxelPos};
 
-use crate::shape::VoxelShape;
-
 /// A set of changed voxels, each with its material before and after.
 ///
 /// # Cost
@@ -44,6 +42,12 @@ pub(super) struct Run {
     len: u32,
     before: Material,
     after: Material,
+}
+
+/// Row of voxels along X that a change modifies.
+pub(super) struct Row<'a> {
+    pub(super) start: VoxelPos,
+    pub(super) voxels: &'a mut [Material],
 }
 
 impl Edit {
@@ -194,31 +198,36 @@ pub(super) fn too_large(found: u64, limit: u64, unit: &'static str) -> SourceErr
 }
 
 impl ChunkEdit {
-    /// Returns the change that fills a shape in a chunk, or `None` if nothing changes.
-    pub(super) fn filling(
+    /// Returns the change of all voxels of a chunk from one material to another.
+    pub(super) fn of_whole(position: ChunkPos, side: u32, [before, after]: [Material; 2]) -> Self {
+        Self { position, runs: vec![Run { start: 0, len: side.pow(3), before, after }] }
+    }
+
+    /// Returns the change of a chunk whose rows `change` modifies, or `None` if nothing changes. `change`
+    /// returns whether it may have changed the row.
+    pub(super) fn of_rows(
         position: ChunkPos,
         before: &Chunk,
-        shape: &VoxelShape,
-        after: Material,
+        mut change: impl FnMut(&mut Row<'_>) -> bool,
     ) -> Option<Self> {
         let (side, origin) = (before.side(), position.origin(before.side()));
-        if before.uniform() == Some(after) {
-            return None;
-        }
-        if let (Some(before), true) = (before.uniform(), shape.covers_chunk(position, side)) {
-            let runs = vec![Run { start: 0, len: side.pow(3), before, after }];
-            return Some(Self { position, runs });
-        }
         let mut runs: Vec<Run> = Vec::new();
+        let mut changed = [Material::AIR; Chunk::MAX_SIDE as usize];
         before.for_each_row(|y, z, row| {
-            let Some(within) = shape.row(origin.y + y as i32, origin.z + z as i32) else { return };
-            let local = |x: i32| x.saturating_sub(origin.x).clamp(0, side as i32) as usize;
-            let [start, end] = [within.start, within.end].map(local);
-            let first = side * (y + side * z) + start as u32;
-            let part = row.get(start..end.max(start)).unwrap_or_default();
-            for (index, &before) in (first..).zip(part).filter(|(_, before)| **before != after) {
+            let Some(voxels) = changed.get_mut(..row.len()) else { return };
+            voxels.copy_from_slice(row);
+            let start = VoxelPos::new(origin.x, origin.y + y as i32, origin.z + z as i32);
+            if !change(&mut Row { start, voxels }) {
+                return;
+            }
+            let first = side * (y + side * z);
+            let pairs = row.iter().zip(voxels.iter());
+            for (index, (&before, &after)) in (first..).zip(pairs).filter(|(_, it)| it.0 != it.1) {
                 match runs.last_mut() {
-                    Some(run) if (run.start + run.len, run.before) == (index, before) => {
+                    Some(run)
+                        if (run.start + run.len, run.before, run.after)
+                            == (index, before, after) =>
+                    {
                         run.len += 1;
                     }
                     _ => runs.push(Run { start: index, len: 1, before, after }),

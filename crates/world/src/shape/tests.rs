@@ -1,3 +1,5 @@
+use drystone_testing::Random;
+
 use super::*;
 
 fn cube(low: [i32; 3], high: [i32; 3]) -> VoxelBox {
@@ -185,4 +187,29 @@ fn chunks_are_covered_voxel_by_voxel() {
     let last = VoxelPos::new(i32::MAX, 0, 0).split(4).0;
     assert!(!end.covers_chunk(last, 4));
     assert!(end.covers_chunk(ChunkPos::new(last.x - 1, 0, 0), 4));
+}
+
+/// A voxel is in the mirror image exactly if its own mirror image is in the shape.
+#[test]
+fn mirror_images_hold_the_images_of_the_voxels() {
+    let mut random = Random::new(21);
+    for round in 0..60 {
+        let center = VoxelPos::new(random.below(9) - 4, random.below(9), 1);
+        let shape = match round % 2 {
+            0 => VoxelShape::Sphere { center, radius_voxels: random.below(4) as u32 },
+            _ => VoxelShape::Box(VoxelBox { min: center, max: VoxelPos::new(6, 12, 4) }),
+        };
+        let axis = [Axis::X, Axis::Y, Axis::Z][random.below(3) as usize];
+        let through = random.below(7) - 3;
+        let image = shape.mirrored(axis, through).unwrap();
+        for n in 0..41_i32.pow(3) {
+            let mut at = [n % 41 - 20, n / 41 % 41 - 20, n / 1681 - 20];
+            let in_image = image.contains(VoxelPos::new(at[0], at[1], at[2]));
+            at[axis as usize] = 2 * through - at[axis as usize];
+            let in_shape = shape.contains(VoxelPos::new(at[0], at[1], at[2]));
+            assert_eq!(in_image, in_shape, "{shape:?} {axis:?} {through} {at:?}");
+        }
+    }
+    let far = VoxelShape::voxel(VoxelPos::new(i32::MIN, 0, 0));
+    assert_eq!(far.mirrored(Axis::X, 5), None, "outside the coordinate range");
 }
