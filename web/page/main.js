@@ -1,5 +1,6 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
 import init, { Edits, NamedFiles, Page, key_list, script_keys } from './drystone_web.js';
+import { chosenBackend, findLack } from './device.js';
 import { bytesOf, sorted, whyNot } from './files.js';
 import { listen } from './input.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
@@ -397,18 +398,6 @@ function listKeys() {
   }));
 }
 
-/// Returns why WebGPU is missing; empty if it is there.
-async function findLack() {
-  if (new URLSearchParams(location.search).get('backend') === 'soft') return 'The address contains backend=soft';
-  const gpu = navigator.gpu;
-  if (!gpu && !window.isSecureContext) {
-    return `Browsers provide WebGPU only to pages from https:// and localhost, not from ${location.origin}`;
-  }
-  if (!gpu) return 'This browser has no WebGPU';
-  const adapter = await gpu.requestAdapter().catch(() => null);
-  return adapter ? '' : 'This browser finds no graphics device for WebGPU';
-}
-
 async function start() {
   [lack] = await Promise.all([findLack(), init()]);
   listKeys();
@@ -424,7 +413,8 @@ async function start() {
     opened = generated(WORLD);
     return opened(size);
   });
-  if (page && (refusal || lack)) showMessage([refusal, notice()].filter(Boolean).join('. '));
+  const { wrong } = chosenBackend();
+  if (page && (refusal || wrong || lack)) showMessage([refusal, wrong, notice()].filter(Boolean).join('. '));
 }
 
 // Asks before the page is closed with unsaved edits.

@@ -11,8 +11,8 @@
 //! few milliseconds each.
 //!
 //! # Limits
-//! - Without WebGPU, the software rasteriser draws on the page's thread. Moving pictures have a lower
-//!   resolution then, so that there are about 20 a second.
+//! - Without WebGPU, or with WebGPU in software, the software rasteriser draws on the page's thread.
+//!   Moving pictures have a lower resolution then, so that there are about 20 a second.
 //! - Edits stay in memory until they are saved. Many edits are first written to a file of edits,
 //!   which is in memory too. Saving writes its bytes to a file, or downloads them.
 //! - Opens one region file of a Minecraft world at a time.

@@ -38,6 +38,40 @@ export const cpu = {
     await page.locator('#close').click();
     check(!await message(page), 'the message stays');
   }),
+  async 'where WebGPU runs in software the CPU draws, unless the address chooses WebGPU'(browser, url) {
+    for (const [backend, device, text] of [
+      ['auto', 'soft: ', 'This browser runs WebGPU in software (swiftshader), which is slower: the CPU draws, at a lower resolution while the picture moves.'],
+      ['webgpu', ' on wgpu: webgpu', ''],
+      ['best', 'soft: ', 'backend=best: a backend is auto, soft or webgpu. This browser runs WebGPU in software'],
+    ]) {
+      const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams({ ...WORLD, backend })}`, () => {});
+      const seen = await message(page);
+      check(text ? seen.includes(text) : !seen, `${backend}: ${seen}`);
+      check((await words(page)).toLowerCase().includes(device), `${backend}: ${await words(page)}`);
+      await agree(page, `cpu-choice-${backend}`, expected('cpu-choice', [...generated, '--levels', 'on']));
+      check(errors.length === 0, errors.join('\n'));
+      await close();
+    }
+  },
+  async 'a device is software by its name or as a fallback, in the words of all browsers'(browser, url) {
+    const { page, close } = await open(browser, `${url}?${new URLSearchParams({ ...WORLD, backend: 'soft' })}`, () => {});
+    const names = await page.evaluate(async () => {
+      const { softwareName } = await import('./device.js');
+      return [
+        { info: { vendor: 'google', architecture: 'swiftshader', isFallbackAdapter: true } },
+        { info: { vendor: 'mesa', description: 'llvmpipe (LLVM 15.0.6, 256 bits)' } },
+        { info: { vendor: 'microsoft', description: 'Microsoft Basic Render Driver' } },
+        { info: { vendor: 'x', isFallbackAdapter: true } },
+        { isFallbackAdapter: true },
+        { info: { vendor: 'nvidia', architecture: 'ampere', isFallbackAdapter: false } },
+        { info: { vendor: '', architecture: '', description: '' } },
+        {},
+      ].map(softwareName);
+    });
+    const right = ['swiftshader', 'llvmpipe (LLVM 15.0.6, 256 bits)', 'Microsoft Basic Render Driver', 'x', 'its fallback', '', '', ''];
+    check(names.join() === right.join(), names.join());
+    await close();
+  },
   'without WebGPU keys and the mouse move the camera, and Home returns': without(async (page) => {
     await drop(page, 'ball.vox', ballFile());
     const before = await picture(page, 'cpu-home');

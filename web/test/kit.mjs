@@ -191,6 +191,14 @@ export const generated = Object.entries(WORLD).flatMap(([key, value]) => [`--${k
 export const ball = join(pictures, 'ball.vox');
 writeFileSync(ball, ballFile());
 
+/// Returns an address that chooses WebGPU, unless it chooses a backend: the tests have a software device, for
+/// which a page chooses the CPU.
+const withBackend = (url) => {
+  const address = new URL(url);
+  if (!address.searchParams.has('backend')) address.searchParams.set('backend', 'webgpu');
+  return address.href;
+};
+
 /// Opens a page, and records its errors. `options` are those of a browser context.
 export async function open(browser, url, script, options = {}) {
   const context = await browser.newContext({ viewport: SIZE, deviceScaleFactor: 1, hasTouch: true, ...options });
@@ -205,7 +213,7 @@ export async function open(browser, url, script, options = {}) {
   await page.addInitScript(script);
   // Without the file picker, saving downloads. Tests that need a picker mock it.
   await page.addInitScript(() => { delete window.showSaveFilePicker; });
-  await page.goto(url);
+  await page.goto(withBackend(url));
   await ready(page);
   return { page, errors, close: () => context.close() };
 }
