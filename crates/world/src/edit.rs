@@ -14,7 +14,7 @@ mod tests;
 
 use drystone_voxel::{Chunk, ChunkPos};
 
-pub use change::Edit;
+pub use change::{Edit, EditSummary};
 pub use clipboard::{Clipboard, Copying, PasteAir, Placement};
 pub use filling::Filling;
 pub use history::EditHistory;

@@ -12,8 +12,8 @@ mod shape;
 mod world;
 
 pub use edit::{
-    Clipboard, Copying, Edit, EditDirection, EditHistory, EditParts, Filling, PasteAir, Placement,
-    VoxelAccess, VoxelHit, VoxelRay,
+    Clipboard, Copying, Edit, EditDirection, EditHistory, EditParts, EditSummary, Filling,
+    PasteAir, Placement, VoxelAccess, VoxelHit, VoxelRay,
 };
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{

@@ -29,6 +29,15 @@ pub struct Edit {
     pub(super) chunks: Vec<ChunkEdit>,
 }
 
+/// Extent of an edit and the material that it sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EditSummary {
+    /// Number of changed voxels.
+    pub voxel_count: u64,
+    /// Material that all changed voxels get; `None` for no voxels or several materials.
+    pub material: Option<Material>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ChunkEdit {
     pub(super) position: ChunkPos,
@@ -75,6 +84,20 @@ impl Edit {
     /// Number of changed voxels.
     pub fn voxel_count(&self) -> u64 {
         self.runs().map(|(_, run)| u64::from(run.len)).sum()
+    }
+
+    /// Summarises the edit for a list of edits.
+    ///
+    /// # Cost
+    /// O(runs).
+    pub fn summary(&self) -> EditSummary {
+        let mut runs = self.runs().map(|(_, run)| run);
+        let Some(first) = runs.next() else { return EditSummary::default() };
+        let start = (u64::from(first.len), Some(first.after));
+        let (voxel_count, material) = runs.fold(start, |(count, material), run| {
+            (count + u64::from(run.len), material.filter(|it| *it == run.after))
+        });
+        EditSummary { voxel_count, material }
     }
 
     /// Size in memory, in bytes.

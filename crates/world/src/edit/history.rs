@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::Edit;
+use super::{Edit, EditSummary};
 
 /// An undo history: edits that can be undone and redone.
 ///
@@ -30,10 +30,17 @@ use super::Edit;
 pub struct EditHistory {
     limit_bytes: usize,
     /// Applied edits, newest last.
-    done: VecDeque<Arc<Edit>>,
+    done: VecDeque<Entry>,
     /// Undone edits. The last one is redone first.
-    undone: Vec<Arc<Edit>>,
+    undone: Vec<Entry>,
     size_bytes: usize,
+}
+
+/// Edit with its summary, which takes time to find.
+#[derive(Clone, Debug)]
+struct Entry {
+    edit: Arc<Edit>,
+    summary: EditSummary,
 }
 
 impl EditHistory {
@@ -50,11 +57,11 @@ impl EditHistory {
     pub fn set_limit_bytes(&mut self, limit_bytes: usize) {
         self.limit_bytes = limit_bytes;
         while self.size_bytes > self.limit_bytes && self.done.len() > 1 {
-            self.size_bytes -= self.done.pop_front().map_or(0, |oldest| oldest.size_bytes());
+            self.size_bytes -= self.done.pop_front().map_or(0, |oldest| oldest.edit.size_bytes());
         }
         while self.size_bytes > self.limit_bytes && !self.undone.is_empty() {
             // The edit that was undone first is redone last.
-            self.size_bytes -= self.undone.remove(0).size_bytes();
+            self.size_bytes -= self.undone.remove(0).edit.size_bytes();
         }
         self.drop_oldest_over_limit();
     }
@@ -62,19 +69,24 @@ impl EditHistory {
     fn drop_oldest_over_limit(&mut self) {
         while self.size_bytes > self.limit_bytes {
             let Some(oldest) = self.done.pop_front() else { break };
-            self.size_bytes -= oldest.size_bytes();
+            self.size_bytes -= oldest.edit.size_bytes();
         }
     }
 
     /// Records an applied edit. Undone edits are dropped and can no longer be redone.
+    ///
+    /// # Cost
+    /// O(runs) for the summary.
     pub fn push(&mut self, edit: impl Into<Arc<Edit>>) {
         let edit = edit.into();
         if edit.is_empty() {
             return;
         }
-        self.size_bytes -= self.undone.drain(..).map(|edit| edit.size_bytes()).sum::<usize>();
+        self.size_bytes -=
+            self.undone.drain(..).map(|entry| entry.edit.size_bytes()).sum::<usize>();
         self.size_bytes += edit.size_bytes();
-        self.done.push_back(edit);
+        let summary = edit.summary();
+        self.done.push_back(Entry { edit, summary });
         self.drop_oldest_over_limit();
     }
 
@@ -100,16 +112,28 @@ impl EditHistory {
     /// [inverse](Edit::inverse).
     pub fn step_back(&mut self) -> Option<Arc<Edit>> {
         let newest = self.done.pop_back()?;
-        self.undone.push(Arc::clone(&newest));
-        Some(newest)
+        let edit = Arc::clone(&newest.edit);
+        self.undone.push(newest);
+        Some(edit)
     }
 
     /// Steps forward and returns the edit that was undone last, or `None` if nothing can be redone.
     /// Apply it.
     pub fn step_forward(&mut self) -> Option<Arc<Edit>> {
         let next = self.undone.pop()?;
-        self.done.push_back(Arc::clone(&next));
-        Some(next)
+        let edit = Arc::clone(&next.edit);
+        self.done.push_back(next);
+        Some(edit)
+    }
+
+    /// Returns summaries of the edits that can be undone, the newest first.
+    pub fn undo_list(&self) -> impl ExactSizeIterator<Item = EditSummary> {
+        self.done.iter().rev().map(|entry| entry.summary)
+    }
+
+    /// Returns summaries of the edits that can be redone, the next one first.
+    pub fn redo_list(&self) -> impl ExactSizeIterator<Item = EditSummary> {
+        self.undone.iter().rev().map(|entry| entry.summary)
     }
 
     /// Number of edits that can be undone.

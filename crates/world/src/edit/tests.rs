@@ -148,6 +148,31 @@ fn shape(random: &mut Random) -> VoxelShape {
     }
 }
 
+/// Lists begin with the edit that is undone or redone next.
+#[test]
+fn edits_are_listed_in_the_order_of_undo_and_redo() {
+    let mut world = World::new("a list", MaterialTable::new());
+    let mut history = EditHistory::new(1 << 20);
+    let corner = VoxelPos::new(-1, -1, -1);
+    for (radius, material) in [(1, 1), (2, 2), (0, 0)] {
+        let shape = VoxelShape::cube(corner, radius);
+        let edit = Edit::fill(&world, &shape, Material(material)).unwrap();
+        world.apply(&edit);
+        history.push(edit);
+    }
+    let listed = |voxel_count, material| EditSummary { voxel_count, material: Some(material) };
+    let all = [listed(27, Material(1)), listed(125, Material(2)), listed(1, Material::AIR)];
+    assert!(history.undo_list().eq(all.into_iter().rev()));
+    assert_eq!(history.redo_list().len(), 0);
+    let undone = [history.undo(), history.undo()].map(Option::unwrap);
+    undone.iter().for_each(|edit| world.apply(edit));
+    assert!(history.undo_list().eq([all[0]]));
+    assert!(history.redo_list().eq(all[1..].iter().copied()));
+    // The inverse of the second edit sets two materials.
+    assert_eq!(undone[1].summary(), EditSummary { voxel_count: 125, material: None });
+    assert_eq!(Edit::default().summary(), EditSummary::default());
+}
+
 /// Keeps a copy of the world after each edit that can be undone or redone.
 #[test]
 fn undo_and_redo_restore_the_world() {
