@@ -248,9 +248,10 @@ impl Viewer {
         }
     }
 
-    /// Moves the marks to the pointer, and draws a frame if they change.
+    /// Moves the marks to the pointer, and draws a frame if they change. A frame that is requested
+    /// moves them anyway: some mice report their place a thousand times a second.
     fn move_marks(&mut self) {
-        if self.update_marks() {
+        if !self.screen.awaits_frame() && self.update_marks() {
             self.screen.redraw();
         }
     }

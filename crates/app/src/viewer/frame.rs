@@ -31,6 +31,7 @@ impl Viewer {
     /// Draws one frame; requests the next one while anything moves.
     pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
+        self.screen.begin_frame();
         self.session.advance(now);
         if let Some(benchmark) = self.benchmark.as_mut().filter(|_| !self.reader.awaits_first) {
             let turn = benchmark.begin_frame(&mut self.overlay);

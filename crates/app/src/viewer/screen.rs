@@ -21,6 +21,7 @@ pub(super) struct Screen {
     surface: Option<SoftSurface>,
     /// Whether a device is or was open.
     pub(super) was_shown: bool,
+    awaits_frame: bool,
     /// Whether the last frame was drawn, but not presented.
     pub(super) is_hidden: bool,
     /// Number of consecutive attempts to open a failing device again.
@@ -127,10 +128,21 @@ impl Screen {
     }
 
     /// Requests a frame.
-    pub(super) fn redraw(&self) {
+    pub(super) fn redraw(&mut self) {
         if let Some(window) = &self.window {
             window.request_redraw();
+            self.awaits_frame = true;
         }
+    }
+
+    /// Whether a frame is requested that has not begun.
+    pub(super) const fn awaits_frame(&self) -> bool {
+        self.awaits_frame
+    }
+
+    /// Notes that a frame begins.
+    pub(super) const fn begin_frame(&mut self) {
+        self.awaits_frame = false;
     }
 
     /// Returns the window; `None` before it is opened.

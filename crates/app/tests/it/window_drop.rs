@@ -100,10 +100,20 @@ fn files_dropped_on_the_window_are_opened() {
     held.drop_them();
     wait_for_title(&screen, &window, "red.vox");
     assert!(is_of(&screen.settled(&folder.join("gone.png")), 1));
-    // Only the first of several files is opened.
-    drag(&[&several, &green, &left]).drop_them();
+    // Only the first of twenty files is opened.
+    let many: Vec<&PathBuf> = [&several].into_iter().chain([&green, &left].repeat(10)).collect();
+    drag(&many).drop_them();
     wait_for_title(&screen, &window, "several");
     assert!(is_of(&screen.settled(&folder.join("several.png")), 0));
+    // A folder without a world, and a file of no known kind, are refused by name, and the scene stays.
+    let [no_world, text] = ["no world", "text.txt"].map(|name| folder.join(name));
+    fs::create_dir(&no_world).unwrap();
+    fs::write(&text, "some words").unwrap();
+    for (refused, why) in [(&no_world, "no world: a folder without"), (&text, "text.txt: not a")] {
+        drag(&[refused]).drop_them();
+        wait_for_title(&screen, &window, why);
+        assert!(is_of(&screen.settled(&folder.join("refused.png")), 0), "{why}");
+    }
     // A file held over the window without a drop is not read; it would be blue.
     drag(&[&left]).leave();
     assert!(is_of(&screen.settled(&folder.join("left.png")), 0));

@@ -133,6 +133,11 @@ impl Filling {
         Ok(true)
     }
 
+    /// Returns the fraction of the chunks that were processed, 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        self.done_count as f32 / self.chunks.len().max(1) as f32
+    }
+
     fn finish(mut self, voxels: &dyn VoxelAccess) -> Result<Edit, SourceError> {
         while self.step(voxels)? {}
         Ok(self.into_edit())

@@ -44,6 +44,11 @@ impl EditParts {
         Self { edit, direction, order, next: 0 }
     }
 
+    /// Returns the fraction of the edit that was returned in parts, 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        self.next as f32 / self.order.len().max(1) as f32
+    }
+
     /// Returns the whole edit.
     pub const fn edit(&self) -> &Arc<Edit> {
         &self.edit
