@@ -60,10 +60,15 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage 
     if (CONTROL_KEYS.includes(event.code) && event.target.closest?.('button, input, select')) return;
     // Selected text of the page is copied instead.
     if (own === 'copy') {
-      if (getSelection()?.isCollapsed ?? true) navigator.clipboard?.writeText(page().camera_options()).catch(() => {});
+      if (!(getSelection()?.isCollapsed ?? true)) return;
+      if (act((it) => it.key(chord, 'down'))) event.preventDefault();
+      else navigator.clipboard?.writeText(page().camera_options()).catch(() => {});
     } else if (own === 'help') toggleCard();
     else if (own === 'panels') dataset.bare = dataset.bare !== 'true';
-    else if (own === 'escape') showCard(false);
+    else if (own === 'escape') {
+      if (card.hidden) act((it) => it.key(chord, 'down'));
+      showCard(false);
+    }
     else if (act((it) => it.key(chord, event.repeat ? 'repeat' : 'down'))) event.preventDefault();
     if (page()?.is_editing()) freePointer();
   });

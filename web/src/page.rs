@@ -136,6 +136,7 @@ impl Page {
         };
         match keys::action(Host::Page, chord, phase) {
             Some(action) if action.is_of_brush() && !self.is_editing() => Ok(false),
+            Some(Action::Escape) => Ok(self.session.drop_selection()),
             Some(action) => self.apply(action),
             None => Ok(false),
         }
@@ -324,7 +325,7 @@ pub fn script_keys() -> Vec<String> {
             Action::Save => "save",
             Action::Help => "help",
             Action::Panels => "panels",
-            Action::CopyCamera => "copy",
+            Action::Copy => "copy",
             Action::Escape => "escape",
             _ => return None,
         };

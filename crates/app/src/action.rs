@@ -1,10 +1,10 @@
 use std::str::FromStr;
 
 use drystone_render::Samples;
-use drystone_world::VoxelRay;
+use drystone_world::{Axis, PasteAir, VoxelRay};
 use glam::DVec3;
 
-use crate::scene::{BackendKind, Brush, EditAction, RendererKind};
+use crate::scene::{BackendKind, Brush, EditAction, EditTool, RendererKind};
 use crate::{FlightKey, ViewSide};
 
 /// Way in which a camera moves.
@@ -129,6 +129,24 @@ pub enum Action {
     Grow(i32),
     /// Steps through the materials.
     StepMaterial(i32),
+    /// Changes to the next mirror of the brush.
+    NextMirror,
+    /// Changes what clicks do while editing, or back to the brush.
+    Tool(EditTool),
+    /// Copies the selected voxels; without a selection, the camera.
+    Copy,
+    /// Copies the selected voxels and removes them.
+    Cut,
+    /// Fills the selection with the material of the brush.
+    FillSelection,
+    /// Removes the selected voxels.
+    EmptySelection,
+    /// Turns the copied voxels by quarter turns about an axis.
+    TurnCopy(Axis, i32),
+    /// Mirrors the copied voxels along an axis.
+    MirrorCopy(Axis),
+    /// Sets what copied air does where it is placed.
+    PasteAir(PasteAir),
     /// Undoes the last edit.
     Undo,
     /// Redoes the last undone edit.
@@ -193,6 +211,18 @@ impl Action {
 
     /// Whether the action belongs to editing, and does nothing while that is off.
     pub const fn is_of_brush(self) -> bool {
-        matches!(self, Self::NextForm | Self::Grow(_) | Self::StepMaterial(_))
+        let is_of_copy = matches!(
+            self,
+            Self::Cut | Self::TurnCopy(..) | Self::MirrorCopy(_) | Self::PasteAir(_)
+        );
+        let is_of_selection = matches!(
+            self,
+            Self::FillSelection | Self::EmptySelection | Self::Tool(EditTool::Replace)
+        );
+        let is_of_brush = matches!(
+            self,
+            Self::NextForm | Self::Grow(_) | Self::StepMaterial(_) | Self::NextMirror
+        );
+        is_of_copy || is_of_selection || is_of_brush
     }
 }

@@ -1,6 +1,7 @@
 //! The key table: which key triggers which action, and what it does in words. The window and the
 //! web page translate their events by this table, and print their lists of keys from it.
 
+use crate::scene::EditTool;
 use crate::{Action, CameraKind, FlightKey, ViewSide};
 
 /// Program that handles keys.
@@ -188,8 +189,8 @@ const TABLE: &[KeyRow] = &[
     KeyRow::both("Home", "back to the start", &[("Home", Action::Home)]),
     KeyRow::both(
         "Ctrl+C",
-        "copy the camera, as options for drystone shot",
-        &[("Ctrl+c", Action::CopyCamera)],
+        "copy the selection; without one, the camera, as options for drystone shot",
+        &[("Ctrl+c", Action::Copy)],
     ),
     KeyRow::window(
         "Ctrl+O",
@@ -229,6 +230,33 @@ const TABLE: &[KeyRow] = &[
         "previous or next material",
         &[("Comma", Action::StepMaterial(-1)), ("Period", Action::StepMaterial(1))],
     ),
+    KeyRow::both(
+        "Ctrl+B",
+        "select a box by two clicks, then [ ] change its height; again for the brush",
+        &[("Ctrl+b", Action::Tool(EditTool::Select))],
+    ),
+    KeyRow::both("Ctrl+X", "cut: copy the selection and remove it", &[("Ctrl+x", Action::Cut)]),
+    KeyRow::both(
+        "Ctrl+V",
+        "place the copy by clicks; , . turn it, [ ] tip it over, B mirrors it",
+        &[("Ctrl+v", Action::Tool(EditTool::Paste))],
+    ),
+    KeyRow::both("Delete", "empty the selection", &[("Delete", Action::EmptySelection)]),
+    KeyRow::both(
+        "Enter",
+        "fill the selection with the material of the brush",
+        &[("Enter", Action::FillSelection)],
+    ),
+    KeyRow::both(
+        "Ctrl+H",
+        "replace the material of the next clicked voxel in the selection by that of the brush",
+        &[("Ctrl+h", Action::Tool(EditTool::Replace))],
+    ),
+    KeyRow::both(
+        "\\",
+        "mirror the brush: click the middle; again for the other axis, both, none",
+        &[("Backslash", Action::NextMirror)],
+    ),
     KeyRow::both("Ctrl+Z", "undo", &[("Ctrl+z", Action::Undo)]),
     KeyRow::both(
         "Ctrl+Y",
@@ -247,12 +275,12 @@ const TABLE: &[KeyRow] = &[
     ),
     KeyRow::window(
         "Escape",
-        "release the mouse, stop editing, or close",
+        "release the mouse, drop the selection, stop editing, or close",
         &[("Escape", Action::Escape)],
     ),
     KeyRow::page(
         "Escape",
-        "release the mouse, or close a message or this list",
+        "release the mouse, close a message or this list, or drop the selection",
         &[("Escape", Action::Escape)],
     ),
 ];

@@ -37,7 +37,8 @@ pub(crate) use default_view::{FOV_Y, Framing};
 pub use drystone_world::Meshing;
 pub(crate) use editor::hit_distance;
 pub use editor::{
-    Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, Edited, Editor, SaveState,
+    Brush, BrushForm, EditAction, EditError, EditSaver, EditStep, EditTool, Edited, Editor, Mirror,
+    MirrorPlanes, SaveState, Selection,
 };
 pub(crate) use haze::{HAZE_BEGINS, edge_haze, haze_towards};
 pub(crate) use land::land_floor;

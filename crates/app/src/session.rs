@@ -96,8 +96,9 @@ impl Session {
     /// Shows other content, and returns the session before. The brush keeps form and size.
     pub fn replace(&mut self, content: Content, options: &SessionOptions) -> Self {
         let before = std::mem::replace(self, Self::new(content, options));
-        let (brush, material) = (before.editing.editor.brush, self.editing.editor.brush.material);
-        self.editing.editor.brush = Brush { material, ..brush };
+        let (brush, own) = (before.editing.editor.brush, self.editing.editor.brush);
+        let (material, mirror) = (own.material, own.mirror);
+        self.editing.editor.brush = Brush { material, mirror, ..brush };
         self.editing.changes = before.editing.changes + 1;
         before
     }
@@ -191,10 +192,13 @@ impl Session {
             Action::Renderer(kind) => self.switch_renderer(kind)?,
             Action::NextRenderer => self.next_renderer()?,
             Action::Edit => self.switch_editing(),
+            Action::Copy if !self.editing.has_selection() => return Ok(Some(Action::CopyCamera)),
+            Action::Copy => self.edit(EditStep::Edit, Editor::copy),
+            Action::Tool(tool) => self.switch_tool(tool),
             action if action.is_of_brush() => self.change_brush(action),
             Action::Brush(brush) => self.editing.editor.brush = brush,
             Action::Click(edit, ray) => {
-                self.edit(EditStep::Edit, |editor, scene| editor.act(scene, edit, &ray));
+                self.edit(EditStep::Edit, |editor, scene| editor.click(scene, edit, &ray));
             }
             Action::Undo => self.edit(EditStep::Undo, Editor::undo),
             Action::Redo => self.edit(EditStep::Redo, Editor::redo),

@@ -234,13 +234,14 @@ impl Viewer {
         }
     }
 
-    /// Leaves the innermost state: captured mouse, list, help, editing, window.
+    /// Leaves the innermost state: captured mouse, list, help, selection, editing, window.
     fn escape(&mut self, event_loop: &ActiveEventLoop) {
         if self.pointer.is_captured {
             self.capture_mouse(false);
         } else if self.overlay.close_lists() {
         } else if self.overlay.shows_help() {
             self.overlay.switch_help();
+        } else if self.session.drop_selection() {
         } else if self.session.editing().is_on() {
             self.act(event_loop, Action::Edit);
         } else {

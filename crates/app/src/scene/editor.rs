@@ -1,121 +1,27 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use drystone_formats::SourceError;
-use drystone_render::{Camera, RenderError};
+use drystone_render::Camera;
 use drystone_voxel::{Material, VoxelBox};
 use drystone_world::{Edit, EditHistory, VoxelRay, VoxelShape};
 
-use super::outline::{OutlineLine, OutlinePart, outline};
+use super::outline::{OutlineLine, outline};
 use super::{Size, VoxelScene};
 
 mod aim;
 mod brush;
 mod job;
+mod results;
 mod saver;
+mod selecting;
+mod selection;
 
 pub(crate) use aim::hit_distance;
-pub use brush::{Brush, BrushForm};
+pub use brush::{Brush, BrushForm, Mirror, MirrorPlanes};
 use job::{Job, Outcome, Task};
+pub use results::{EditAction, EditError, EditStep, Edited};
 pub use saver::{EditSaver, SaveState};
-
-/// Action on the voxels that a ray hits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditAction {
-    /// Replaces them with air.
-    Remove,
-    /// Places the brush's material next to the hit voxel.
-    Place,
-    /// Sets the brush's material to that of the hit voxel.
-    Pick,
-}
-
-/// Result of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edited {
-    /// Number of changed voxels.
-    Voxels(u64),
-    /// New material of the brush.
-    Picked(Material),
-    /// The ray hits no voxel.
-    OutOfReach,
-    /// The ray may hit a voxel, but beyond the reach of the scene.
-    TooFar,
-    /// Nothing changed: the voxels have that material already or lie outside the world, or there is
-    /// nothing to undo or redo.
-    Nothing,
-    /// Started; [`Editor::update`] continues it, after all edits that were started before.
-    Begun,
-    /// Refused, since too many edits are waiting.
-    Busy,
-}
-
-/// Kind of a finished action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditStep {
-    /// Edit, or pick of a material.
-    Edit,
-    /// Undo of an edit.
-    Undo,
-    /// Redo of an edit.
-    Redo,
-}
-
-impl Edited {
-    /// Describes the result of `step` in words, such as "3 voxels changed".
-    pub fn words(&self, step: EditStep) -> String {
-        let done = match step {
-            EditStep::Edit => "changed",
-            EditStep::Undo => "undone",
-            EditStep::Redo => "redone",
-        };
-        match self {
-            Self::Voxels(1) => format!("1 voxel {done}"),
-            Self::Voxels(count) => format!("{count} voxels {done}"),
-            Self::Picked(_) => "picked".into(),
-            Self::OutOfReach => "nothing to edit under the pointer".into(),
-            Self::TooFar => "too far away to edit; move closer".into(),
-            Self::Nothing if step == EditStep::Edit => {
-                "nothing changed: the voxels have this material already, or lie outside the world"
-                    .into()
-            }
-            Self::Nothing => match step {
-                EditStep::Redo => "nothing to redo".into(),
-                EditStep::Edit | EditStep::Undo => "nothing to undo".into(),
-            },
-            Self::Begun => "editing …".into(),
-            Self::Busy => "too many edits are waiting; try again in a moment".into(),
-        }
-    }
-}
-
-/// Error of an edit.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EditError {
-    /// Too large.
-    #[error(transparent)]
-    World(#[from] SourceError),
-    /// The memory limit for unsaved edits is reached.
-    #[error(
-        "out of memory for this edit: {} MiB of unsaved edits, limit {} MiB", mib(*held_bytes), mib(*limit_bytes)
-    )]
-    Full {
-        /// Bytes of unsaved edits in memory.
-        held_bytes: usize,
-        /// Estimated bytes that this edit would add.
-        more_bytes: usize,
-        /// Limit in bytes.
-        limit_bytes: usize,
-    },
-    /// The edit was applied, but could not be shown.
-    #[error("the edit was applied but not all of it is shown: {0}")]
-    Render(#[from] RenderError),
-}
-
-fn mib(bytes: usize) -> usize {
-    bytes.div_ceil(1 << 20)
-}
+pub use selection::{EditTool, Selection};
 
 /// Edits a scene by rays from the camera, with a brush, a history and saving. Independent of any
 /// window; a viewer maps keys and clicks to it.
@@ -160,10 +66,12 @@ fn mib(bytes: usize) -> usize {
 pub struct Editor {
     /// Brush for the next actions.
     pub brush: Brush,
+    /// Selected box and copied voxels.
+    pub selection: Selection,
     history: EditHistory,
     saver: EditSaver,
     touched: Option<VoxelBox>,
-    /// Limit for the bytes of unsaved edits and history together.
+    /// Limit for the bytes of unsaved edits, history and copied voxels together.
     limit_bytes: Option<usize>,
     /// Action in progress, and waiting ones.
     job: Option<Job>,
@@ -181,13 +89,14 @@ impl Editor {
     /// Creates an editor whose edits `saver` saves.
     pub fn new(saver: EditSaver) -> Self {
         let (brush, history) = (Brush::default(), EditHistory::default());
+        let selection = Selection::default();
         let (touched, limit_bytes, job, queue) = (None, None, None, VecDeque::new());
-        Self { brush, history, saver, touched, limit_bytes, job, queue }
+        Self { brush, selection, history, saver, touched, limit_bytes, job, queue }
     }
 
-    /// Limits the memory for unsaved edits and history together, in bytes. At the limit, the oldest
-    /// history is dropped first; after that, edits are refused until they are
-    /// [saved](EditSaver::save).
+    /// Limits the memory for unsaved edits, history and copied voxels together, in bytes. At the limit,
+    /// the oldest history is dropped first; after that, edits are refused until they are
+    /// [saved](EditSaver::save). Copied voxels may take half of it.
     #[must_use]
     pub fn with_memory(self, limit_bytes: usize) -> Self {
         Self { limit_bytes: Some(limit_bytes), ..self }
@@ -242,15 +151,15 @@ impl Editor {
         self.enqueue(scene, Task::Act { action, ray: *ray, brush: self.brush })
     }
 
-    /// Returns the outlines of the voxel that the ray hits and of the brush around it, in a picture
-    /// of the camera. Empty if it hits none nearby.
+    /// Returns the outlines of the selected box, of the voxel that the ray hits, and of the brush around
+    /// it or the box to place beside it, in a picture of the camera.
     ///
     /// # Cost
-    /// One ray to the voxel, and up to 108 short ones.
+    /// One ray to the voxel, and up to 500 short ones.
     pub fn outline(
         &self,
         scene: &VoxelScene,
-        ray: &VoxelRay,
+        ray: Option<&VoxelRay>,
         (camera, size): (&Camera, Size),
     ) -> Vec<OutlineLine> {
         /// Farther voxels are smaller than their lines, and a ray to them may read many chunks.
@@ -258,13 +167,9 @@ impl Editor {
         let mut lines = Vec::new();
         let (data, view) = (scene.data(), (camera, size));
         let reach = scene.reach_voxels().min(REACH);
-        if let Ok(hit) = aim::aim(data, scene.bounds(), reach, ray) {
-            let voxel = VoxelShape::voxel(hit.voxel);
-            let brush = self.brush.shape_at(hit.voxel);
-            if brush != voxel {
-                outline(&mut lines, (&brush, OutlinePart::Brush), data, view);
-            }
-            outline(&mut lines, (&voxel, OutlinePart::Voxel), data, view);
+        let hit = ray.and_then(|ray| aim::aim(data, scene.bounds(), reach, ray).ok());
+        for (shape, part) in self.outlined(hit.as_ref()) {
+            outline(&mut lines, (&shape, part), data, view);
         }
         lines
     }
@@ -344,7 +249,7 @@ impl Editor {
     /// # Errors
     /// [`EditError::Full`]; the history is unchanged then.
     fn reserve_memory(&mut self, edit: &Edit) -> Result<(), EditError> {
-        let Some(limit_bytes) = self.limit_bytes else { return Ok(()) };
+        let Some(limit_bytes) = self.edit_bytes() else { return Ok(()) };
         if self.saver.accepts_edits() {
             self.history.set_limit_bytes(limit_bytes);
             return Ok(());
@@ -359,9 +264,15 @@ impl Editor {
         Ok(())
     }
 
+    /// Returns the limit for edits and history: what the copied voxels leave.
+    fn edit_bytes(&self) -> Option<usize> {
+        let copied = self.selection.clipboard().map_or(0, |it| it.size_bytes());
+        self.limit_bytes.map(|limit| limit.saturating_sub(copied))
+    }
+
     /// Enforces the limit after an edit.
     fn enforce_limit(&mut self) {
-        if let Some(limit_bytes) = self.limit_bytes {
+        if let Some(limit_bytes) = self.edit_bytes() {
             let rest = limit_bytes.saturating_sub(self.saver.held_bytes());
             self.history.set_limit_bytes(rest);
         }

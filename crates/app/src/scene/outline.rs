@@ -1,4 +1,4 @@
-//! Outlines of voxels and brushes, as lines of the picture.
+//! Outlines of voxels, brushes and selections, as lines of the picture.
 
 use drystone_render::{Camera, Projection};
 use drystone_voxel::{VoxelBox, VoxelPos};
@@ -25,6 +25,10 @@ pub enum OutlinePart {
     Voxel,
     /// The brush around it.
     Brush,
+    /// The selected box.
+    Selection,
+    /// The box of copied voxels that a click would place.
+    Paste,
 }
 
 /// Largest number of pieces of an edge. Each piece is visible or hidden as a whole.

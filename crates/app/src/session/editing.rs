@@ -1,13 +1,13 @@
-use drystone_voxel::VoxelPos;
-use drystone_world::EditHistory;
+use drystone_voxel::{Material, VoxelPos};
+use drystone_world::{Axis, EditHistory};
 use glam::DVec3;
 
-use super::{MessageKind, NO_VOXELS, Session, Stage};
+use super::{MessageKind, NO_VOXELS, Session, Stage, messages};
 use crate::Action;
 use crate::Content;
 use crate::keys::Host;
 use crate::scene::{
-    Brush, EditError, EditSaver, EditStep, Edited, Editor, OutlineLine, VoxelScene,
+    Brush, EditError, EditSaver, EditStep, EditTool, Edited, Editor, OutlineLine, VoxelScene,
 };
 
 /// Editor of a session, and whether clicks edit.
@@ -39,6 +39,11 @@ impl Editing {
     /// Whether clicks edit.
     pub const fn is_on(&self) -> bool {
         self.is_on
+    }
+
+    /// Whether clicks edit, and a box is selected.
+    pub(super) const fn has_selection(&self) -> bool {
+        self.is_on && self.editor.selection.bounds().is_some()
     }
 
     /// Returns the number of edits and attempts to save. It differs after each of them.
@@ -83,15 +88,16 @@ impl Session {
             return self.say(NO_VOXELS);
         }
         self.editing.is_on = !self.editing.is_on;
+        self.editing.editor.selection.set_tool(EditTool::Brush);
         self.set_message(String::new());
     }
 
-    /// Returns the outlines of the voxel under a point of the picture, in pixels from the top left,
-    /// and of the brush around it. Empty while clicks do not edit.
+    /// Returns the outlines of the selection, of the voxel under a point of the picture, in pixels from the
+    /// top left, and of what a click changes there. Empty while clicks do not edit.
     ///
     /// # Cost
     /// That of [`Editor::outline`].
-    pub fn outline(&mut self, at: [f64; 2]) -> Vec<OutlineLine> {
+    pub fn outline(&mut self, at: Option<[f64; 2]>) -> Vec<OutlineLine> {
         let Some(scene) = self.stage.as_mut().and_then(Stage::voxel_scene) else {
             return Vec::new();
         };
@@ -99,14 +105,103 @@ impl Session {
             return Vec::new();
         }
         let (camera, view) = (&self.camera, self.camera.view());
-        self.editing.editor.outline(scene, &camera.ray(at), (&view.camera, camera.size()))
+        let ray = at.map(|at| camera.ray(at));
+        self.editing.editor.outline(scene, ray.as_ref(), (&view.camera, camera.size()))
     }
 
-    /// Changes the brush while editing.
+    /// Changes what clicks do. Selecting and placing begin to edit.
+    pub(super) fn switch_tool(&mut self, tool: EditTool) {
+        let selection = &self.editing.editor.selection;
+        let begins = tool == EditTool::Select
+            || (tool == EditTool::Paste && selection.clipboard().is_some());
+        if !self.editing.is_on && begins {
+            self.switch_editing();
+        }
+        if self.editing.is_on {
+            let done = self.editing.editor.switch_tool(tool);
+            self.set_words(&done);
+        }
+    }
+
+    /// Leaves the tool of the selection, or else drops the selection. Returns whether there was any of
+    /// both.
+    pub fn drop_selection(&mut self) -> bool {
+        let was_any = self.editing.is_on && self.editing.editor.selection.cancel();
+        if was_any {
+            self.set_words(&Edited::Tool(EditTool::Brush));
+        }
+        was_any
+    }
+
+    /// Shows the result of a change of tool, brush or selection.
+    fn set_words(&mut self, done: &Edited) {
+        let words = match done {
+            Edited::Tool(EditTool::Brush) => messages::brush_text(self),
+            _ => None,
+        };
+        let words = words.map(|brush| format!("brush: {brush}"));
+        self.set_message(words.unwrap_or_else(|| done.words(EditStep::Edit)));
+    }
+
+    /// Changes brush, selection or copy while editing. With the tools of the selection, keys of the brush
+    /// change what that tool shows.
     pub(super) fn change_brush(&mut self, action: Action) {
+        if !self.editing.is_on {
+            return;
+        }
+        let selection = &self.editing.editor.selection;
+        let action = match (selection.tool(), action) {
+            (EditTool::Paste, Action::NextForm) => Action::MirrorCopy(Axis::X),
+            (EditTool::Paste, Action::Grow(by)) => Action::TurnCopy(Axis::X, by),
+            (EditTool::Paste, Action::StepMaterial(by)) => Action::TurnCopy(Axis::Y, by),
+            (_, action) => action,
+        };
+        let material = self.editing.editor.brush.material;
+        match action {
+            Action::Cut => self.edit(EditStep::Cut, Editor::cut),
+            Action::FillSelection => {
+                self.edit(EditStep::Edit, |editor, scene| editor.fill_selection(scene, material));
+            }
+            Action::EmptySelection => self
+                .edit(EditStep::Edit, |editor, scene| editor.fill_selection(scene, Material::AIR)),
+            Action::NextMirror => {
+                let done = self.editing.editor.next_mirror();
+                self.set_words(&done);
+            }
+            Action::Grow(by)
+                if selection.tool() == EditTool::Select && selection.bounds().is_some() =>
+            {
+                self.editing.editor.selection.raise(by);
+                let size = self.editing.editor.selection.bounds().map(|it| it.size_voxels());
+                size.into_iter().for_each(|size| self.set_words(&Edited::Selected(size)));
+            }
+            Action::TurnCopy(..) | Action::MirrorCopy(_) | Action::PasteAir(_) => {
+                self.change_copy(action);
+            }
+            action => self.change_form(action),
+        }
+    }
+
+    /// Turns or mirrors the copied voxels, or sets what their air does.
+    fn change_copy(&mut self, action: Action) {
+        let selection = &mut self.editing.editor.selection;
+        match action {
+            Action::TurnCopy(axis, quarter_turns) => selection.turn(axis, quarter_turns),
+            Action::MirrorCopy(axis) => selection.mirror(axis),
+            Action::PasteAir(air) => selection.air = air,
+            _ => {}
+        }
+        let words = match selection.paste_size() {
+            Some([x, y, z]) => format!("copy of {x} x {y} x {z} voxels: click to place"),
+            None => Edited::NothingCopied.words(EditStep::Edit),
+        };
+        self.set_message(words);
+    }
+
+    /// Changes form, size or material of the brush.
+    fn change_form(&mut self, action: Action) {
         let brush = &mut self.editing.editor.brush;
         match action {
-            _ if !self.editing.is_on => {}
             Action::NextForm => brush.next_form(),
             Action::Grow(by) => brush.grow(by),
             Action::StepMaterial(by) => {
@@ -162,6 +257,7 @@ impl Session {
 
     pub(super) fn finish_step(&mut self, step: EditStep, done: Result<Edited, EditError>) {
         let words = match &done {
+            Ok(done @ Edited::Tool(_)) => return self.set_words(done),
             Ok(done) => done.words(step),
             Err(error) => self.editing.words(error, self.host),
         };

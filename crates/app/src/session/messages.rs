@@ -181,7 +181,7 @@ pub(super) fn mode_text(session: &mut Session, action: Action) -> Option<String>
 }
 
 /// Describes the brush in words.
-fn brush_text(session: &mut Session) -> Option<String> {
+pub(super) fn brush_text(session: &mut Session) -> Option<String> {
     let brush = session.editing.editor.brush;
     session.materials().map(|materials| brush.describe(materials))
 }

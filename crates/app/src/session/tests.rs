@@ -8,6 +8,7 @@ use glam::DVec3;
 mod cameras;
 mod cubes;
 mod messages;
+mod selection;
 
 use super::*;
 use crate::scene::{BrushForm, EditAction, MemoryBudget, OpenDevice, SaveState, Shade};

@@ -24,6 +24,7 @@ pub(super) fn facts<'a>(
     let editing = session.editing();
     let (is_on, editor) = (editing.is_on(), editing.editor());
     let (brush, history) = (editor.brush, editor.history());
+    let selection = editor.selection.clone();
     let (can_undo, can_redo) = (history.undo_count() > 0, history.redo_count() > 0);
     let (drawn, costs) = (session.drawn(), session.costs().copied());
     let drawing = session.stage()?.renderer();
@@ -35,6 +36,7 @@ pub(super) fn facts<'a>(
     let edit = session.stage().and_then(Stage::voxel_scene).map(|scene| EditFacts {
         is_on,
         brush,
+        selection,
         can_undo,
         can_redo,
         save_text,

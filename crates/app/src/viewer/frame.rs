@@ -177,7 +177,7 @@ impl Viewer {
         let crosshair = self.pointer.is_captured.then_some(middle);
         let is_free = crosshair.is_none() && !self.overlay.is_pointed_at();
         let at = self.pointer.place_inside().filter(|_| is_free);
-        let lines = at.map_or_else(Vec::new, |at| self.session.outline(at));
+        let lines = self.session.outline(at);
         self.overlay.set_marks(Marks { crosshair, lines, scale })
     }
 

@@ -11,6 +11,7 @@ mod drag;
 mod editing;
 mod editing_memory;
 mod editing_parts;
+mod editing_selection;
 mod edits_kept;
 mod export;
 mod far_land;

@@ -1,5 +1,5 @@
 use drystone_voxel::{Material, MaterialTable, VoxelPos};
-use drystone_world::VoxelShape;
+use drystone_world::{Axis, VoxelShape};
 
 /// Shape and material of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,31 @@ pub struct Brush {
     pub radius_voxels: u32,
     /// Material to place. Default: the first that is not air.
     pub material: Material,
+    /// Planes across which each edit is mirrored. Default: none.
+    pub mirror: Mirror,
+}
+
+/// Mirror of a brush: upright planes through the middle of a voxel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mirror {
+    /// Which planes there are.
+    pub planes: MirrorPlanes,
+    /// Voxel that they go through.
+    pub through: VoxelPos,
+}
+
+/// Planes of a mirror.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MirrorPlanes {
+    /// None.
+    #[default]
+    None,
+    /// Across the X axis: east and west change places.
+    X,
+    /// Across the Z axis: north and south change places.
+    Z,
+    /// Across both.
+    Both,
 }
 
 /// Form of a brush.
@@ -27,7 +52,8 @@ pub enum BrushForm {
 
 impl Default for Brush {
     fn default() -> Self {
-        Self { form: BrushForm::Voxel, radius_voxels: 2, material: Material(1) }
+        let mirror = Mirror::default();
+        Self { form: BrushForm::Voxel, radius_voxels: 2, material: Material(1), mirror }
     }
 }
 
@@ -54,6 +80,23 @@ impl Brush {
             BrushForm::Cube => VoxelShape::cube(center, radius_voxels),
             BrushForm::Ball => VoxelShape::Sphere { center, radius_voxels },
         }
+    }
+
+    /// Returns the brush's shape around a voxel and its mirror images.
+    pub fn shapes_at(&self, center: VoxelPos) -> Vec<VoxelShape> {
+        let mut shapes = vec![self.shape_at(center)];
+        let Mirror { planes, through } = self.mirror;
+        let mut mirror = |axis, through| {
+            let images = shapes.iter().filter_map(|shape| shape.mirrored(axis, through));
+            shapes.extend(images.collect::<Vec<_>>());
+        };
+        if matches!(planes, MirrorPlanes::X | MirrorPlanes::Both) {
+            mirror(Axis::X, through.x);
+        }
+        if matches!(planes, MirrorPlanes::Z | MirrorPlanes::Both) {
+            mirror(Axis::Z, through.z);
+        }
+        shapes
     }
 
     /// Changes to the next form: voxel, cube, ball.
@@ -83,10 +126,16 @@ impl Brush {
     pub fn describe(&self, materials: &MaterialTable) -> String {
         let name = materials.get(self.material).map_or("nothing", |kind| kind.name.as_str());
         let across = 2 * self.radius_voxels + 1;
+        let mirror = match self.mirror.planes {
+            MirrorPlanes::None => "",
+            MirrorPlanes::X => ", mirrored along X",
+            MirrorPlanes::Z => ", mirrored along Z",
+            MirrorPlanes::Both => ", mirrored along X and Z",
+        };
         match self.form {
-            BrushForm::Voxel => format!("voxel of {name}"),
-            BrushForm::Cube => format!("cube of {across} {name}"),
-            BrushForm::Ball => format!("ball of {across} {name}"),
+            BrushForm::Voxel => format!("voxel of {name}{mirror}"),
+            BrushForm::Cube => format!("cube of {across} {name}{mirror}"),
+            BrushForm::Ball => format!("ball of {across} {name}{mirror}"),
         }
     }
 }

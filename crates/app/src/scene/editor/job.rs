@@ -1,11 +1,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drystone_voxel::{Chunk, Material};
-use drystone_world::{Edit, EditDirection, EditParts, Filling, VoxelRay, VoxelShape};
+use drystone_voxel::{Chunk, Material, VoxelBox};
+use drystone_world::{
+    Copying, Edit, EditDirection, EditParts, Filling, Orientation, PasteAir, Placement, VoxelRay,
+    VoxelShape,
+};
 use web_time::Instant;
 
 use super::aim::aim;
+use super::selection::placed_at;
 use super::{Brush, EditAction, EditError, EditStep, Edited, Editor, VoxelScene};
 
 /// Requested action.
@@ -13,16 +17,38 @@ use super::{Brush, EditAction, EditError, EditStep, Edited, Editor, VoxelScene};
 pub(super) enum Task {
     Act { action: EditAction, ray: VoxelRay, brush: Brush },
     Fill { shape: VoxelShape, material: Material },
+    Replace { shape: VoxelShape, materials: [Material; 2] },
+    Copy { bounds: VoxelBox, mode: CopyMode },
+    Paste { ray: VoxelRay, orientation: Orientation, air: PasteAir },
     Undo,
     Redo,
+}
+
+/// Whether copied voxels are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CopyMode {
+    Copy,
+    Cut,
 }
 
 impl Task {
     const fn step(&self) -> EditStep {
         match self {
-            Self::Act { .. } | Self::Fill { .. } => EditStep::Edit,
+            Self::Act { .. } | Self::Fill { .. } | Self::Replace { .. } | Self::Paste { .. } => {
+                EditStep::Edit
+            }
+            Self::Copy { mode, .. } => mode.step(),
             Self::Undo => EditStep::Undo,
             Self::Redo => EditStep::Redo,
+        }
+    }
+}
+
+impl CopyMode {
+    const fn step(self) -> EditStep {
+        match self {
+            Self::Copy => EditStep::Edit,
+            Self::Cut => EditStep::Cut,
         }
     }
 }
@@ -31,7 +57,9 @@ impl Task {
 #[derive(Debug)]
 pub(super) enum Job {
     /// Finds the voxels that will change; nothing has changed yet.
-    Finding(Filling),
+    Finding { filling: Filling, step: EditStep },
+    /// Copies voxels.
+    Copying { copying: Copying, bounds: VoxelBox, mode: CopyMode },
     /// Sets parts, which are shown together after the last one.
     Setting { parts: EditParts, step: EditStep },
 }
@@ -58,7 +86,17 @@ impl Editor {
     ) -> Result<Edited, EditError> {
         let (step, next) = match task {
             Task::Act { action, ray, brush } => return self.start_act(scene, action, &ray, &brush),
-            Task::Fill { shape, material } => return self.start_fill(scene, &shape, material),
+            Task::Fill { shape, material } => {
+                return self.start_fill(scene, &[shape], material, EditStep::Edit);
+            }
+            Task::Replace { shape, materials } => {
+                let filling = Filling::replacing(Chunk::SIDE, &shape, materials)?;
+                return self.start_filling(scene, filling, EditStep::Edit);
+            }
+            Task::Copy { bounds, mode } => return self.start_copy(scene, bounds, mode),
+            Task::Paste { ray, orientation, air } => {
+                return self.start_paste(scene, &ray, orientation, air);
+            }
             Task::Undo => (EditStep::Undo, self.history.step_back()),
             Task::Redo => (EditStep::Redo, self.history.step_forward()),
         };
@@ -90,7 +128,7 @@ impl Editor {
                 None => return Ok(Edited::Nothing),
             },
         };
-        self.start_fill(scene, &brush.shape_at(center), material)
+        self.start_fill(scene, &brush.shapes_at(center), material, EditStep::Edit)
     }
 
     /// Sets a picked material on the brush and on waiting actions, as long as they still have the
@@ -111,16 +149,90 @@ impl Editor {
     fn start_fill(
         &mut self,
         scene: &mut VoxelScene,
-        shape: &VoxelShape,
+        shapes: &[VoxelShape],
         material: Material,
+        step: EditStep,
     ) -> Result<Edited, EditError> {
-        let mut filling = Filling::new(Chunk::SIDE, shape, material)?;
+        let filling = Filling::of_shapes(Chunk::SIDE, shapes, material)?;
+        self.start_filling(scene, filling, step)
+    }
+
+    fn start_filling(
+        &mut self,
+        scene: &mut VoxelScene,
+        mut filling: Filling,
+        step: EditStep,
+    ) -> Result<Edited, EditError> {
         if filling.chunk_count() > Self::CHUNKS_AT_ONCE as u64 {
-            self.job = Some(Job::Finding(filling));
+            self.job = Some(Job::Finding { filling, step });
             return Ok(Edited::Begun);
         }
         while filling.step(scene.data())? {}
-        self.start_setting(scene, Arc::new(filling.into_edit()), EditStep::Edit)
+        self.start_setting(scene, Arc::new(filling.into_edit()), step)
+    }
+
+    fn start_paste(
+        &mut self,
+        scene: &mut VoxelScene,
+        ray: &VoxelRay,
+        orientation: Orientation,
+        air: PasteAir,
+    ) -> Result<Edited, EditError> {
+        let hit = match aim(scene.data(), scene.bounds(), scene.reach_voxels(), ray) {
+            Ok(hit) => hit,
+            Err(none) => return Ok(none),
+        };
+        let Some(clipboard) = self.selection.clipboard() else { return Ok(Edited::NothingCopied) };
+        let size = orientation.size(clipboard.size_voxels());
+        let Some(at) = placed_at(&hit, size) else { return Ok(Edited::Nothing) };
+        let placement = Placement { at, orientation, air };
+        let filling = Filling::pasting(Chunk::SIDE, clipboard, placement)?;
+        self.start_filling(scene, filling, EditStep::Edit)
+    }
+
+    fn start_copy(
+        &mut self,
+        scene: &mut VoxelScene,
+        bounds: VoxelBox,
+        mode: CopyMode,
+    ) -> Result<Edited, EditError> {
+        let mut copying = Copying::new(Chunk::SIDE, bounds)?;
+        if copying.chunk_count() > Self::CHUNKS_AT_ONCE as u64 {
+            self.job = Some(Job::Copying { copying, bounds, mode });
+            return Ok(Edited::Begun);
+        }
+        while copying.step(scene.data()) {}
+        self.finish_copy(scene, copying, bounds, mode)
+    }
+
+    fn finish_copy(
+        &mut self,
+        scene: &mut VoxelScene,
+        copying: Copying,
+        bounds: VoxelBox,
+        mode: CopyMode,
+    ) -> Result<Edited, EditError> {
+        self.check_copy(&copying)?;
+        let clipboard = copying.into_clipboard();
+        let count = clipboard.solid_count();
+        self.selection.set_clipboard(clipboard);
+        match mode {
+            CopyMode::Copy => Ok(Edited::Copied(count)),
+            CopyMode::Cut => {
+                let shape = VoxelShape::Box(bounds);
+                self.start_fill(scene, &[shape], Material::AIR, mode.step())
+            }
+        }
+    }
+
+    /// Checks that copied voxels take at most half of the memory for edits.
+    fn check_copy(&self, copying: &Copying) -> Result<(), EditError> {
+        match self.limit_bytes.map(|limit| limit / 2) {
+            Some(limit_bytes) if copying.size_bytes() > limit_bytes => {
+                Err(EditError::LargeCopy { limit_bytes })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn start_setting(
@@ -147,7 +259,7 @@ impl Editor {
         }
         let shown = match step {
             EditStep::Undo => scene.apply_edit(&edit.inverse()),
-            EditStep::Edit | EditStep::Redo => scene.apply_edit(&edit),
+            EditStep::Edit | EditStep::Redo | EditStep::Cut => scene.apply_edit(&edit),
         };
         self.touch(&edit);
         let count = self.note_set(&edit, step);
@@ -157,7 +269,7 @@ impl Editor {
     /// Records that all of an edit is set; returns the number of its voxels.
     fn note_set(&mut self, edit: &Arc<Edit>, step: EditStep) -> u64 {
         self.saver.take(edit);
-        if step == EditStep::Edit {
+        if matches!(step, EditStep::Edit | EditStep::Cut) {
             self.history.push(Arc::clone(edit));
         }
         self.enforce_limit();
@@ -197,15 +309,25 @@ impl Editor {
     /// Executes the next part of a job.
     fn step(&mut self, scene: &mut VoxelScene, job: Job) -> Option<Outcome> {
         match job {
-            Job::Finding(mut filling) => match filling.step(scene.data()) {
-                Ok(true) => self.job = Some(Job::Finding(filling)),
+            Job::Finding { mut filling, step } => match filling.step(scene.data()) {
+                Ok(true) => self.job = Some(Job::Finding { filling, step }),
                 Ok(false) => {
                     let edit = Arc::new(filling.into_edit());
-                    let started = self.start_setting(scene, edit, EditStep::Edit);
-                    return if_done(EditStep::Edit, started);
+                    return if_done(step, self.start_setting(scene, edit, step));
                 }
-                Err(error) => return Some((EditStep::Edit, Err(error.into()))),
+                Err(error) => return Some((step, Err(error.into()))),
             },
+            Job::Copying { mut copying, bounds, mode } => {
+                if let Err(error) = self.check_copy(&copying) {
+                    return Some((mode.step(), Err(error)));
+                }
+                if copying.step(scene.data()) {
+                    self.job = Some(Job::Copying { copying, bounds, mode });
+                } else {
+                    let done = self.finish_copy(scene, copying, bounds, mode);
+                    return if_done(mode.step(), done);
+                }
+            }
             Job::Setting { mut parts, step } => match parts.next() {
                 Some(part) => {
                     scene.apply_part(&part);

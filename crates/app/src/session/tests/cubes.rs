@@ -209,7 +209,10 @@ fn cubes_beside_glass_and_of_large_brushes_equal_those_of_new_scenes() {
             (BrushForm::Voxel, 1)
         };
         let material = Material(1 + random.below(3_u16));
-        apply(&mut session, Action::Brush(Brush { form, radius_voxels, material }));
+        apply(
+            &mut session,
+            Action::Brush(Brush { form, radius_voxels, material, ..Brush::default() }),
+        );
         counts.set([0; 2]);
         click(&mut session, &mut random);
         settle(&mut session);

@@ -55,7 +55,7 @@ fn refusals_are_problems_and_are_not_replaced_by_the_mode() {
 #[test]
 fn only_what_a_click_would_edit_is_outlined() {
     let mut session = session(Host::Window);
-    let (floor, sky) = ([50.0, 28.0], [1.0, 1.0]);
+    let (floor, sky) = (Some([50.0, 28.0]), Some([1.0, 1.0]));
     assert!(session.outline(floor).is_empty(), "clicks do not edit");
     session.apply(Action::Edit).unwrap();
     let voxel = session.outline(floor);

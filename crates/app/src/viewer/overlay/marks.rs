@@ -38,6 +38,8 @@ impl Marks {
                 let color = match line.part {
                     OutlinePart::Voxel => [1.0, 1.0, 1.0],
                     OutlinePart::Brush => [1.0, 0.8, 0.3],
+                    OutlinePart::Selection => [0.35, 0.85, 1.0],
+                    OutlinePart::Paste => [0.5, 1.0, 0.5],
                 };
                 self.line(&mut overlay, line.ends, color, if is_hidden { FAINT } else { 1.0 });
             }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use drystone::{
     Action, CameraKind, Costs,
-    scene::{BackendKind, Brush, RendererKind},
+    scene::{BackendKind, Brush, RendererKind, Selection},
 };
 use drystone_pool::{PoolRange, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
@@ -28,6 +28,7 @@ use crate::{
 mod air;
 mod edit;
 mod quality;
+mod selection;
 
 /// Data that the panels show.
 pub(crate) struct Facts<'a> {
@@ -61,6 +62,7 @@ pub(crate) struct Facts<'a> {
 pub(crate) struct EditFacts<'a> {
     pub(crate) is_on: bool,
     pub(crate) brush: Brush,
+    pub(crate) selection: Selection,
     pub(crate) materials: &'a MaterialTable,
     pub(crate) can_undo: bool,
     pub(crate) can_redo: bool,

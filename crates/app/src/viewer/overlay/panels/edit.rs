@@ -4,7 +4,7 @@ use drystone::scene::{Brush, BrushForm};
 use drystone_voxel::{Material, MaterialTable};
 use egui::{Color32, ComboBox, Sense, Slider, Ui, vec2};
 
-use super::{Action, EditFacts};
+use super::{Action, EditFacts, selection};
 use crate::output;
 
 /// Maximum number of materials in the list; keys step through all of them.
@@ -12,7 +12,7 @@ const LISTED: usize = 256;
 
 /// Shows the section.
 pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>) {
-    let EditFacts { is_on, brush, materials, can_undo, can_redo, save_text } = facts;
+    let EditFacts { is_on, brush, materials, can_undo, can_redo, save_text, .. } = facts;
     let mut is_editing = *is_on;
     if ui.checkbox(&mut is_editing, "edit with the mouse").clicked() {
         actions.push(Action::Edit);
@@ -33,6 +33,7 @@ pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>
     if new != *brush {
         actions.push(Action::Brush(new));
     }
+    selection::show(ui, facts, actions);
     ui.horizontal(|ui| {
         let buttons = [
             ("Undo", *can_undo, Action::Undo),

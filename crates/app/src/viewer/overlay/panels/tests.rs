@@ -1,7 +1,8 @@
 //! Clicks all over the panel.
 
-use drystone::scene::BrushForm;
+use drystone::scene::{BrushForm, EditTool};
 use drystone_render::Camera;
+use drystone_voxel::VoxelPos;
 use egui::{Event, Modifiers, PointerButton, RawInput, Rect};
 
 use super::*;
@@ -25,6 +26,7 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
     let edit = EditFacts {
         is_on,
         brush: Brush { form: BrushForm::Ball, ..Brush::default() },
+        selection: Selection::default(),
         materials,
         can_undo: true,
         can_redo: true,
@@ -288,4 +290,34 @@ fn an_open_list_can_be_closed() {
     assert!(close_lists(&context));
     pass(&context, &mut panels, &facts, vec![]);
     assert!(!Popup::is_any_open(&context) && !close_lists(&context));
+}
+
+/// While clicks edit, all controls of selection, copy and mirror can be clicked.
+#[test]
+fn controls_of_the_selection_can_be_reached_while_editing() {
+    let (materials, settings, context) = (materials(), settings(), Context::default());
+    let mut facts = facts(&materials, &settings, true);
+    let clicked = |facts: &Facts<'_>| {
+        let clicked = |at| click(&context, &mut Panels::default(), facts, at);
+        points().filter(|at| at[1] < 620.0).flat_map(clicked).collect::<Vec<Action>>()
+    };
+    let tools = [Action::Tool(EditTool::Select), Action::NextMirror];
+    let edits = [
+        Action::FillSelection,
+        Action::EmptySelection,
+        Action::Tool(EditTool::Replace),
+        Action::Copy,
+        Action::Cut,
+    ];
+    let done = clicked(&facts);
+    assert!(tools.iter().all(|action| done.contains(action)), "{done:?}");
+    assert!(!edits.iter().any(|action| done.contains(action)), "nothing is selected");
+    let corner = VoxelPos::new(1, 2, 3);
+    if let Some(edit) = &mut facts.edit {
+        edit.selection.select(corner, corner);
+    }
+    let done = clicked(&facts);
+    for action in edits {
+        assert!(done.contains(&action), "{action:?} cannot be clicked");
+    }
 }
