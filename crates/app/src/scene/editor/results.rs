@@ -29,7 +29,7 @@ pub enum Edited {
     /// Nothing changed: the voxels have that material already or lie outside the world, or there is
     /// nothing to undo or redo.
     Nothing,
-    /// Started; [`Editor::update`] continues it, after all edits that were started before.
+    /// Started; [`Editor::update`](super::Editor::update) continues it, after all edits that were started before.
     Begun,
     /// Refused, since too many edits are waiting.
     Busy,
