@@ -151,6 +151,8 @@ pub enum Action {
     Undo,
     /// Redoes the last undone edit.
     Redo,
+    /// Undoes a negative number of edits, or redoes a positive one.
+    History(i32),
     /// Saves the edits.
     Save,
     /// Toggles levels of detail.

@@ -202,6 +202,7 @@ impl Session {
             }
             Action::Undo => self.edit(EditStep::Undo, Editor::undo),
             Action::Redo => self.edit(EditStep::Redo, Editor::redo),
+            Action::History(steps) => self.step_history(steps),
             action => return Ok(self.camera.apply(action)),
         }
         Ok(None)
@@ -396,9 +397,10 @@ impl Session {
         self.change.is_some()
     }
 
-    /// Returns the progress of a change that takes long enough to be shown.
+    /// Returns the progress of a change or edit that takes long enough to be shown.
     pub fn progress(&self) -> Option<&Arc<Progress>> {
-        self.change.as_ref().and_then(Change::visible_progress)
+        let of_change = self.change.as_ref().and_then(Change::visible_progress);
+        of_change.or_else(|| self.editing.visible_progress())
     }
 
     /// Returns the statistics of the last frame.

@@ -219,6 +219,11 @@ impl Editor {
         self.job.is_some() || !self.queue.is_empty()
     }
 
+    /// Returns the finished fraction of the action in progress, 0 to 1; `None` if there is none.
+    pub fn fraction(&self) -> Option<f32> {
+        self.job.as_ref().map(Job::fraction)
+    }
+
     /// Continues actions in progress for about `time`. Returns the result of the first one that
     /// finishes.
     ///

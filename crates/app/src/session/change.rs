@@ -42,7 +42,7 @@ pub struct Changed {
 }
 
 /// Time before a progress bar appears, so that short changes do not flicker.
-const BAR_AFTER: Duration = Duration::from_millis(150);
+pub(super) const BAR_AFTER: Duration = Duration::from_millis(150);
 const NO_AO_ON_CUBES: &str =
     "the instanced renderer stores no ambient occlusion; use the pool or the naive renderer";
 

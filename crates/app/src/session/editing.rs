@@ -1,14 +1,17 @@
+use std::sync::Arc;
+
 use drystone_voxel::{Material, VoxelPos};
 use drystone_world::{Axis, EditHistory};
 use glam::DVec3;
+use web_time::Instant;
 
-use super::{MessageKind, NO_VOXELS, Session, Stage, messages};
+use super::{MessageKind, NO_VOXELS, Session, Stage, change::BAR_AFTER, messages};
 use crate::Action;
-use crate::Content;
 use crate::keys::Host;
 use crate::scene::{
     Brush, EditError, EditSaver, EditStep, EditTool, Edited, Editor, OutlineLine, VoxelScene,
 };
+use crate::{Content, Progress};
 
 /// Editor of a session, and whether clicks edit.
 pub struct Editing {
@@ -17,6 +20,8 @@ pub struct Editing {
     pub(super) is_on: bool,
     /// Number of edits and attempts to save.
     pub(super) changes: u64,
+    /// Progress of an edit that takes several frames, and its start.
+    progress: Option<(Arc<Progress>, Instant)>,
 }
 
 impl Editing {
@@ -28,7 +33,20 @@ impl Editing {
         if let Some(data) = content.voxels() {
             editor.brush = Brush::of(data.materials());
         }
-        Self { editor, is_on: false, changes: 0 }
+        Self { editor, is_on: false, changes: 0, progress: None }
+    }
+
+    /// Returns the progress of an edit that takes long enough to be shown.
+    pub(super) fn visible_progress(&self) -> Option<&Arc<Progress>> {
+        let (progress, begun) = self.progress.as_ref()?;
+        (begun.elapsed() > BAR_AFTER).then_some(progress)
+    }
+
+    /// Records the progress of the edit.
+    fn note_progress(&mut self) {
+        let Some(fraction) = self.editor.fraction() else { return self.progress = None };
+        let begin = || (Arc::new(Progress::new("editing")), Instant::now());
+        self.progress.get_or_insert_with(begin).0.set_fraction(fraction);
     }
 
     /// Returns the editor.
@@ -225,12 +243,23 @@ impl Session {
         }
     }
 
+    /// Undoes a negative number of edits, or redoes a positive one.
+    pub(super) fn step_history(&mut self, steps: i32) {
+        for _ in 0..steps.unsigned_abs() {
+            match steps < 0 {
+                true => self.edit(EditStep::Undo, Editor::undo),
+                false => self.edit(EditStep::Redo, Editor::redo),
+            }
+        }
+    }
+
     /// Continues an edit that takes several frames.
     pub(super) fn continue_editing(&mut self) {
         let Some(scene) = self.stage.as_mut().and_then(Stage::voxel_scene) else { return };
         if let Some((step, done)) = self.editing.editor.update(scene, Editor::FRAME_TIME) {
             self.finish_step(step, done);
         }
+        self.editing.note_progress();
         if let Some(stage) = &mut self.stage {
             stage.hold(self.editing.editor.is_busy());
         }
@@ -244,6 +273,7 @@ impl Session {
         }
         let scene = self.stage.as_mut().and_then(Stage::voxel_scene)?;
         let done = self.editing.editor.finish(scene).transpose()?;
+        self.editing.note_progress();
         let error = done.as_ref().err().map(EditError::to_string);
         self.finish_step(EditStep::Edit, done);
         error

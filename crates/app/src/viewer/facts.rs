@@ -4,7 +4,7 @@ use drystone::{CameraKind, Session, Stage, scene::BackendKind};
 use drystone_pool::VertexPool;
 
 use super::{
-    overlay::{EditFacts, Facts},
+    overlay::{EditFacts, Facts, LISTED},
     status::Status,
 };
 use crate::settings::Settings;
@@ -25,7 +25,8 @@ pub(super) fn facts<'a>(
     let (is_on, editor) = (editing.is_on(), editing.editor());
     let (brush, history) = (editor.brush, editor.history());
     let selection = editor.selection.clone();
-    let (can_undo, can_redo) = (history.undo_count() > 0, history.redo_count() > 0);
+    let undo_list = history.undo_list().take(LISTED).collect();
+    let redo_list = history.redo_list().take(LISTED).collect();
     let (drawn, costs) = (session.drawn(), session.costs().copied());
     let drawing = session.stage()?.renderer();
     let (held, cull) = (drawing.held(), drawing.cull());
@@ -37,8 +38,8 @@ pub(super) fn facts<'a>(
         is_on,
         brush,
         selection,
-        can_undo,
-        can_redo,
+        undo_list,
+        redo_list,
         save_text,
         materials: scene.data().materials(),
     });

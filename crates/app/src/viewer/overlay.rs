@@ -38,7 +38,7 @@ use input::Input;
 pub(super) use marks::Marks;
 use mesh::Canvas;
 pub(crate) use mesh::Textures;
-pub(super) use panels::{EditFacts, Facts};
+pub(super) use panels::{EditFacts, Facts, LISTED};
 use schedule::Schedule;
 
 /// Panels over the scene.

@@ -238,10 +238,13 @@ fn a_world_shows_an_edit_as_a_whole() {
     let mut editor = editor_of(&scene);
     let ball = VoxelShape::Sphere { center: VoxelPos::new(64, 60, 64), radius_voxels: 40 };
     assert_eq!(editor.fill(&mut scene, &ball, Material(1)).unwrap(), Edited::Begun);
-    let mut frames = 0;
+    let (mut frames, mut fraction) = (0, 0.0);
     let (step, done) = loop {
         let done = editor.update(&mut scene, Duration::ZERO);
         assert!(scene.picture(&view()).unwrap().0 == before, "in frame {frames}");
+        let now = editor.fraction().unwrap_or(1.0);
+        assert!((fraction..=1.0).contains(&now), "after {fraction}: {now}");
+        fraction = now;
         if let Some(done) = done {
             break done;
         }
@@ -250,6 +253,7 @@ fn a_world_shows_an_edit_as_a_whole() {
     };
     assert!(matches!((step, done), (EditStep::Edit, Ok(Edited::Voxels(count))) if count > 100_000));
     assert!(frames > 40, "only {frames} frames");
+    assert_eq!((fraction, editor.fraction()), (1.0, None));
     // All parts show in the same frame.
     let fresh = fresh_picture(&scene);
     assert!(fresh != before);

@@ -205,6 +205,11 @@ impl Copying {
         self.clipboard.size_bytes
     }
 
+    /// Returns the fraction of the chunks that were processed, 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        self.done_count as f32 / self.chunk_count().max(1) as f32
+    }
+
     /// Returns the voxels copied so far.
     pub fn into_clipboard(mut self) -> Clipboard {
         self.clipboard.chunks.shrink_to_fit();

@@ -72,6 +72,17 @@ impl Job {
         };
         Self::Setting { parts: EditParts::new(edit, direction), step }
     }
+
+    /// Returns the finished fraction of the action, 0 to 1. Finding voxels is half of an edit.
+    pub(super) fn fraction(&self) -> f32 {
+        match self {
+            Self::Finding { filling, .. } => filling.fraction() / 2.0,
+            Self::Copying { copying, mode: CopyMode::Copy, .. } => copying.fraction(),
+            Self::Copying { copying, mode: CopyMode::Cut, .. } => copying.fraction() / 2.0,
+            Self::Setting { parts, step: EditStep::Undo | EditStep::Redo } => parts.fraction(),
+            Self::Setting { parts, .. } => (1.0 + parts.fraction()) / 2.0,
+        }
+    }
 }
 
 /// Result of an action that was started.

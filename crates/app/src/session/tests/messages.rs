@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::CameraKind;
-use crate::scene::OutlinePart;
+use crate::scene::{EditAction, OutlinePart};
 
 /// Executes an action and returns the line on the picture, with its kind.
 fn said(session: &mut Session, action: Action) -> (String, MessageKind) {
@@ -34,6 +34,33 @@ fn new_modes_are_shown_in_words_of_the_key_table() {
     assert_eq!(said(&mut session, Action::Turn([1.0; 2])), result("editing ended"));
     session.execute(Action::Bloom).unwrap();
     assert_eq!(said(&mut session, Action::ReleaseAll), result("editing ended"));
+}
+
+/// Steps of the history undo and redo several edits.
+#[test]
+fn several_edits_are_undone_and_redone_at_once() {
+    let mut session = session(Host::Window);
+    let first = picture(&mut session);
+    apply(&mut session, Action::Edit);
+    for at in [[50.0, 28.0], [40.0, 30.0], [60.0, 30.0]] {
+        let ray = session.camera().ray(at);
+        apply(&mut session, Action::Click(EditAction::Remove, ray));
+    }
+    settle(&mut session);
+    let edited = picture(&mut session);
+    let counts = |session: &Session| {
+        let history = session.editing().editor().history();
+        [history.undo_count(), history.redo_count()]
+    };
+    assert_eq!(counts(&session), [3, 0]);
+    apply(&mut session, Action::History(-3));
+    settle(&mut session);
+    assert!(edited != first && picture(&mut session) == first);
+    apply(&mut session, Action::History(2));
+    assert_eq!(counts(&session), [2, 1]);
+    apply(&mut session, Action::History(1));
+    settle(&mut session);
+    assert!(picture(&mut session) == edited);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use drystone::{
 use drystone_pool::{PoolRange, PoolStats};
 use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
+use drystone_world::EditSummary;
 use egui::{
     Align2, Checkbox, CollapsingHeader, Color32, ComboBox, Context, Image, Popup, ScrollArea,
     Sense, Shape, Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
@@ -27,8 +28,12 @@ use crate::{
 
 mod air;
 mod edit;
+mod history;
 mod quality;
 mod selection;
+mod swatches;
+
+pub(crate) use history::LISTED;
 
 /// Data that the panels show.
 pub(crate) struct Facts<'a> {
@@ -64,8 +69,10 @@ pub(crate) struct EditFacts<'a> {
     pub(crate) brush: Brush,
     pub(crate) selection: Selection,
     pub(crate) materials: &'a MaterialTable,
-    pub(crate) can_undo: bool,
-    pub(crate) can_redo: bool,
+    /// Edits that can be undone, the newest first, and that can be redone, the next one first; at
+    /// most [`LISTED`] of each.
+    pub(crate) undo_list: Vec<EditSummary>,
+    pub(crate) redo_list: Vec<EditSummary>,
     /// State of saving, in words.
     pub(crate) save_text: String,
 }
@@ -91,6 +98,8 @@ pub(crate) struct Panels {
     /// Text of the coordinate field.
     target: String,
     is_target_wrong: bool,
+    /// Part of the name of a material that the user searches.
+    material_query: String,
 }
 
 /// Smallest and first width of the panel, in points; the map of the pool has as many pixels.
@@ -158,7 +167,9 @@ impl Panels {
             files(ui, facts.settings, actions);
         });
         if let Some(edit) = &facts.edit {
-            section(ui, "Edit", |ui| edit::show(ui, edit, actions));
+            section(ui, "Edit", |ui| {
+                edit::show(ui, edit, &mut self.material_query, actions);
+            });
         }
         section(ui, "Camera", |ui| {
             cameras(ui, facts, actions);

@@ -2,7 +2,7 @@
 
 use drystone::scene::{BrushForm, EditTool};
 use drystone_render::Camera;
-use drystone_voxel::VoxelPos;
+use drystone_voxel::{Material, VoxelPos};
 use egui::{Event, Modifiers, PointerButton, RawInput, Rect};
 
 use super::*;
@@ -28,8 +28,8 @@ fn facts<'a>(materials: &'a MaterialTable, settings: &'a Settings, is_on: bool) 
         brush: Brush { form: BrushForm::Ball, ..Brush::default() },
         selection: Selection::default(),
         materials,
-        can_undo: true,
-        can_redo: true,
+        undo_list: vec![EditSummary { voxel_count: 27, material: Some(Material(1)) }; 3],
+        redo_list: vec![EditSummary { voxel_count: 1, material: None }],
         save_text: "saved".into(),
     };
     let mut drawn = DrawStats::default();
@@ -144,10 +144,11 @@ fn every_switch_can_be_reached() {
         Action::Samples(Samples::Eight),
         Action::MeasureCosts,
     ];
+    let steps = [1, -1, -2, -3].map(Action::History);
     let edits = [Action::Undo, Action::Redo, Action::Save];
     let expected = kinds.map(Action::Renderer).into_iter().chain(switches).chain(buttons);
     let backends = [BackendKind::Wgpu, BackendKind::Soft].map(Action::Backend);
-    for action in expected.chain(air).chain(edits).chain(backends) {
+    for action in expected.chain(air).chain(edits).chain(steps).chain(backends) {
         assert!(done.contains(&action), "{action:?} cannot be clicked");
     }
     let is_cube = |it: &Action| matches!(it, Action::Brush(it) if it.form == BrushForm::Cube);
