@@ -66,7 +66,7 @@ fn edits(test: &str, options: &[&str]) {
     focus(&screen, &window);
     // A letter with Ctrl that is not a shortcut does not act as the plain letter.
     ["ctrl+e", "e", "b", "b", "bracketright"].into_iter().for_each(key);
-    wait_for_title(&screen, &window, "edit: ball of 7");
+    wait_for_title(&screen, &window, "edit: ball of stone, 7 wide");
     click("1");
     wait_for_title(&screen, &window, "voxels changed");
     let removed = picture("removed.png");

@@ -115,9 +115,36 @@ fn what_a_click_edits_is_outlined() {
     for key in ["b", "b", "bracketright"] {
         screen.xdotool(&["key", key]).unwrap();
     }
-    wait_for_title(&screen, &window, "edit: ball of 7");
+    wait_for_title(&screen, &window, "edit: ball of stone, 7 wide");
     outlined(2 * voxel, "ball.png");
     assert!(screen.settled(&folder.join("left.png")) == bare, "the pointer left the window");
+    // All backends outline the same pixels, apart from steps of slanted lines.
+    let mut masks = Vec::new();
+    for (number, backend) in ["soft", "wgpu: ", "gl: "].into_iter().enumerate() {
+        if number > 0 {
+            screen.xdotool(&["key", "k"]).unwrap();
+            wait_for_title(&screen, &window, &format!("switched to {backend}"));
+        }
+        let bare = screen.settled(&folder.join(format!("bare-{number}.png")));
+        screen.xdotool(&["mousemove", "--window", &window, "320", "200"]).unwrap();
+        let (start, path) = (Instant::now(), folder.join(format!("ball-{number}.png")));
+        let mask = loop {
+            let seen = screen.screenshot(&path);
+            let all = (0..400).flat_map(|y| (0..640).map(move |x| (x, y)));
+            let mask: Vec<bool> = all.map(|(x, y)| bare.pixel(x, y) != seen.pixel(x, y)).collect();
+            if mask.contains(&true) && screen.screenshot(&path) == seen {
+                break mask;
+            }
+            assert!(start.elapsed() < MAX_WAIT, "no outline: see {}", path.display());
+        };
+        masks.push(mask);
+    }
+    let outlined = masks[0].iter().filter(|it| **it).count();
+    assert!(outlined > 2 * voxel, "{outlined}");
+    for mask in &masks[1..] {
+        let others = mask.iter().zip(&masks[0]).filter(|(one, other)| one != other).count();
+        assert!(100 * others <= 3 * outlined, "{others} of {outlined}");
+    }
     screen.xdotool(&["key", "e", "key", "Escape"]).unwrap();
     assert!(viewer.wait());
 }

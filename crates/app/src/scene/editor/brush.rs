@@ -122,7 +122,7 @@ impl Brush {
         }
     }
 
-    /// Describes the brush in words, such as "ball of 5 stone".
+    /// Describes the brush in words, such as "ball of stone, 5 wide".
     pub fn describe(&self, materials: &MaterialTable) -> String {
         let name = materials.get(self.material).map_or("nothing", |kind| kind.name.as_str());
         let across = 2 * self.radius_voxels + 1;
@@ -134,8 +134,8 @@ impl Brush {
         };
         match self.form {
             BrushForm::Voxel => format!("voxel of {name}{mirror}"),
-            BrushForm::Cube => format!("cube of {across} {name}{mirror}"),
-            BrushForm::Ball => format!("ball of {across} {name}{mirror}"),
+            BrushForm::Cube => format!("cube of {name}, {across} wide{mirror}"),
+            BrushForm::Ball => format!("ball of {name}, {across} wide{mirror}"),
         }
     }
 }
@@ -155,11 +155,11 @@ mod tests {
         brush.next_form();
         brush.grow(1);
         brush.step_material(&materials, -1);
-        assert_eq!(brush.describe(&materials), "cube of 7 water");
+        assert_eq!(brush.describe(&materials), "cube of water, 7 wide");
         brush.step_material(&materials, 1);
         brush.next_form();
         brush.grow(-9);
-        assert_eq!(brush.describe(&materials), "ball of 1 stone");
+        assert_eq!(brush.describe(&materials), "ball of stone, 1 wide");
         brush.grow(1_000);
         assert_eq!(brush.radius_voxels, Brush::MAX_RADIUS);
         brush.next_form();

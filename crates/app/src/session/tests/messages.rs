@@ -27,7 +27,7 @@ fn new_modes_are_shown_in_words_of_the_key_table() {
     let (faster, _) = said(&mut session, Action::Wheel(3.0, [0.0; 2]));
     assert!(faster.starts_with("flying, ") && faster.contains('×'), "{faster}");
     assert_eq!(said(&mut session, Action::Edit), result("editing: voxel of stone"));
-    assert_eq!(said(&mut session, Action::NextForm), result("brush: cube of 5 stone"));
+    assert_eq!(said(&mut session, Action::NextForm), result("brush: cube of stone, 5 wide"));
     assert_eq!(said(&mut session, Action::Undo), result("nothing to undo"));
     assert_eq!(said(&mut session, Action::Edit), result("editing ended"));
     // Without a new mode, the last message stays.
