@@ -1,12 +1,16 @@
 // Opens files, and downloads edits.
+import { DROP, isModel, listed, pathFrom } from './choosing.js';
+import { NamedFiles, Page } from './drystone_web.js';
 
 /// Limit for all files together, in bytes. A program has 4 GiB. While files are read, there are up to
 /// three copies, two of them in the program, next to the current world.
 const MAX_FILES_BYTES = 1 << 30;
-/// Names of polygon models. Other files may belong to one: materials, buffers and textures.
-const MODEL = /\.(obj|gltf|glb)$/i;
 /// First bytes of a stored world.
 const STORED = 'redb';
+/// First bytes of all other files with a signature: voxels, binary glTF, PNG and TIFF.
+const SIGNATURES = [STORED, 'VOX ', 'glTF', '\x89PNG', 'II*\0', 'MM\0*'];
+/// Names of files without a signature.
+const NAMED = /\.(vox|qb|mca|png|tiff?|hgt|obj|gltf|glb|drystone)$/i;
 /// Time limit for checking a file, in milliseconds: a constant part, and a part per MiB.
 const CHECK_MS = 60_000;
 const CHECK_MS_PER_MIB = 1_000;
@@ -32,25 +36,31 @@ const checked = (file) => new Promise((done, fail) => {
   worker.postMessage(file);
 });
 
-const isStored = async (file) => (await file.slice(0, STORED.length).text()) === STORED;
+/// Returns the first four bytes of a file, as characters.
+const headOf = async (file) => String.fromCharCode(...new Uint8Array(await file.slice(0, 4).arrayBuffer()));
+
+const isStored = async (file) => await headOf(file) === STORED;
+
+const isKnown = async (file) => NAMED.test(file.name) || SIGNATURES.includes(await headOf(file));
 
 const SEVERAL = 'Several files: drop one world, or a world together with its edits, or a model together with its files';
 
 /// Returns why files cannot be opened, judging by their names, number and size; false if they can.
 export function whyNot(files) {
-  const models = files.filter(({ name }) => MODEL.test(name));
+  const models = files.filter(isModel);
   if (models.length > 1) return `Several models: drop ${models[0].name} or ${models[1].name}, each with its files`;
-  if (files.length > 2 && models.length === 0) return SEVERAL;
+  const main = models.length > 0 ? models : files;
+  const empty = main.find((file) => file.size === 0);
+  if (empty) return `${empty.name}: the file is empty. If it is still being copied or downloaded, open it again afterwards`;
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  const names = files.map((file) => file.name).join(', ');
-  const how = files.length === 1 ? names : 'WORLD --edits EDITS';
-  return size > MAX_FILES_BYTES && `${names}: ${size} bytes, at most ${MAX_FILES_BYTES} are supported here. Use the viewer: drystone ${how}`;
+  const how = files.length === 1 ? files[0].name : 'WORLD --edits EDITS';
+  return size > MAX_FILES_BYTES && `${listed(files)}: ${size} bytes, at most ${MAX_FILES_BYTES} are supported here. Use the viewer: drystone ${how}`;
 }
 
 /// Returns which of the files is a world or a model, which contains edits, and which are `others`, which
 /// belong to the model. Throws a message on errors.
 export async function sorted(files) {
-  const world = files.find(({ name }) => MODEL.test(name));
+  const world = files.find(isModel);
   if (world) {
     const others = files.filter((file) => file !== world);
     for (const file of others) {
@@ -60,6 +70,7 @@ export async function sorted(files) {
   }
   const found = { others: [] };
   for (const file of files) {
+    if (!await isKnown(file)) throw `${file.name}: not a file that can be opened here. ${DROP}`;
     const kind = await isStored(file) && await checked(file) ? 'edits' : 'world';
     if (found[kind]) throw SEVERAL;
     found[kind] = file;
@@ -68,6 +79,18 @@ export async function sorted(files) {
 }
 
 export const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
+
+/// Returns a function that opens a world, or a model and the files that it names.
+export const worldOf = (file, others) => async (size, edits) => {
+  const named = new NamedFiles();
+  for (const other of others) named.add(pathFrom(other, file), await bytesOf(other));
+  const bytes = await bytesOf(file);
+  try {
+    return Page.file(...size, file.name, bytes, named, edits);
+  } finally {
+    named.free();
+  }
+};
 
 /// Address of the last download. It keeps the bytes in memory.
 let last = null;

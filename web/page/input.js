@@ -7,6 +7,11 @@ const NOTCH_PIXELS = 100;
 /// Mouse buttons that a tap stands for while editing, with their labels.
 const TAPS = [[0, 'Tap removes'], [2, 'Tap places'], [1, 'Tap picks']];
 
+/// Calls `work` before the page sleeps: releases of pointers are then not reported.
+const onSleep = (work) => document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') work();
+});
+
 export function listen(host) {
   listenToKeys(host);
   listenToMouse(host);
@@ -128,6 +133,7 @@ function listenToMouse({ canvas, act, page, scale }) {
     }
   });
   canvas.addEventListener('pointercancel', () => { press = null; });
+  onSleep(() => { press = null; });
   canvas.addEventListener('dblclick', (event) => {
     if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(scale, event)));
   });
@@ -196,6 +202,7 @@ function listenToFingers({ canvas, act, page, scale }, tap) {
     if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(scale, event)));
     isTap = false;
   };
+  onSleep(() => fingers.clear());
   canvas.addEventListener('pointerup', lift);
   canvas.addEventListener('pointercancel', lift);
 }
@@ -237,6 +244,10 @@ function listenToStick({ find, act }) {
     move(event);
   });
   stick.addEventListener('pointermove', move);
+  onSleep(() => {
+    finger = null;
+    hold(0, 0);
+  });
   for (const end of ['pointerup', 'pointercancel', 'lostpointercapture']) {
     stick.addEventListener(end, (event) => {
       if (event.pointerId !== finger) return;
@@ -246,9 +257,7 @@ function listenToStick({ find, act }) {
   }
 }
 
-const folderWords = (name) => `${name}: a folder. Drop the files in it: of a model all together, of a Minecraft world one from its folder region, such as r.0.0.mca. The viewer opens the whole folder: drystone ${name}`;
-
-function listenToFiles({ find, openFiles, say, ask }) {
+function listenToFiles({ find, openFiles, openFolders, ask }) {
   const veil = find('veil');
   const input = find('file');
   find('open').addEventListener('click', () => input.click());
@@ -269,8 +278,8 @@ function listenToFiles({ find, openFiles, say, ask }) {
     veil.hidden = true;
     if (!isFile(event)) return;
     event.preventDefault();
-    const folder = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).find((entry) => entry?.isDirectory);
-    if (folder) say(folderWords(folder.name));
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    if (entries.some((entry) => entry.isDirectory)) openFolders(entries);
     else if (event.dataTransfer.files.length > 0) openFiles([...event.dataTransfer.files]);
   });
   new ResizeObserver(ask).observe(document.body);

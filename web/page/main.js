@@ -1,10 +1,13 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
-import init, { Edits, NamedFiles, Page, key_list, script_keys } from './drystone_web.js';
+import init, { Edits, key_list, script_keys } from './drystone_web.js';
+import { WORLD, generated } from './address.js';
+import { chosen, filesIn, isModel, listed } from './choosing.js';
 import { chosenBackend, findLack } from './device.js';
-import { bytesOf, sorted, whyNot } from './files.js';
+import { bytesOf, sorted, whyNot, worldOf } from './files.js';
 import { listen } from './input.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { saveEdits } from './saving.js';
+import { listenToSleep, visible } from './sleep.js';
 
 const find = (name) => document.getElementById(name);
 /// The canvas that receives events, and that WebGPU draws to.
@@ -12,9 +15,6 @@ const canvas = document.querySelector('canvas');
 /// The canvas over it for pictures of the CPU. A canvas cannot change from WebGPU to pictures.
 const plain = document.getElementById('plain');
 
-/// Default world. The address can override it with the names of the command line's options:
-/// ?chunks=32x4x32&seed=3&relief=128
-const WORLD = { chunks: '32x4x32', seed: '3', relief: '128' };
 /// Delays before each attempt to open a lost device again, in milliseconds. After the last attempt the
 /// page reports an error.
 const REOPEN_DELAYS_MS = [0, 500, 2000, 5000];
@@ -22,6 +22,9 @@ const REOPEN_DELAYS_MS = [0, 500, 2000, 5000];
 const CALM_MS = 5000;
 /// Largest number of pixels of the CPU on a side of a CSS pixel.
 const MAX_CPU_SCALE = 2;
+/// Time without frames after which the keys that were held count as released: the machine has slept. In
+/// milliseconds.
+const MAX_GAP_MS = 5000;
 /// Interval of the status line, in milliseconds.
 const WORDS_MS = 250;
 
@@ -36,6 +39,7 @@ let isEdited = false;
 // Why the CPU draws; empty if WebGPU does.
 let lack = '';
 let isRequested = false;
+let requestedAt = 0;
 let reopened = 0;
 let faultAt = 0;
 let reported = null;
@@ -90,6 +94,7 @@ const pixels = () =>
 const requestFrame = () => {
   if (!isRequested) {
     isRequested = true;
+    requestedAt = performance.now();
     document.body.dataset.settled = false;
     requestAnimationFrame(frame);
   }
@@ -105,6 +110,7 @@ function frame(now) {
   const begun = performance.now();
   let more;
   try {
+    if (begun - requestedAt > MAX_GAP_MS) page.release_all();
     page.resize(...pixels());
     more = page.frame();
     if (now - faultAt > CALM_MS) reopened = 0;
@@ -182,6 +188,8 @@ async function recover(error) {
     } else {
       showMessage(`${fault}; opening the device again`, 'device');
       await pause(REOPEN_DELAYS_MS[reopened]);
+      // Browsers may refuse devices to hidden pages.
+      await visible();
       // If the program stopped meanwhile, that is already reported.
       if (isStopped) return;
       reopened += 1;
@@ -279,15 +287,43 @@ async function show(words, open) {
 
 const LOST = 'Unsaved edits will be lost (Ctrl+S saves them). Open another file?';
 
-/// Opens a world, a world with edits, or the current world with edits.
-async function openFiles(files) {
-  const names = files.map((file) => file.name).join(', ');
-  if (!page) {
-    const isRefused = document.body.dataset.state === 'refused';
-    showMessage(isRefused ? `${names}: not opened, because of the error below`
-      : `Another file is still being opened. Drop ${names} again afterwards`);
-    return;
+/// Whether files can be opened now. If not, a message says why.
+function canOpen(names) {
+  if (page) return true;
+  const isRefused = document.body.dataset.state === 'refused';
+  showMessage(isRefused ? `${names}: not opened, because of the error below`
+    : `Another file is still being opened. Drop ${names} again afterwards`);
+  return false;
+}
+
+/// Opens what can be opened of folders and files, given as entries of a file system.
+async function openFolders(entries) {
+  const from = listed(entries);
+  if (!canOpen(from)) return;
+  showMessage(`Looking through ${from} …`, 'folder');
+  try {
+    const { files, notice } = chosen(await filesIn(entries), from);
+    hideMessage('folder');
+    await openFiles(files, notice);
+  } catch (error) {
+    if (isBroken(error)) throw error;
+    showMessage(`${error}`);
   }
+}
+
+/// Opens a world, a world with edits, or the current world with edits. Of many files, chooses what to open.
+async function openFiles(all, notice = '') {
+  let files = all;
+  if (!canOpen(listed(files))) return;
+  if (files.length > 2 && !files.some(isModel)) {
+    try {
+      ({ files, notice } = chosen(files, `${files.length} files`));
+    } catch (error) {
+      showMessage(`${error}`);
+      return;
+    }
+  }
+  const names = listed(files);
   const why = whyNot(files);
   if (why) {
     showMessage(why);
@@ -303,20 +339,10 @@ async function openFiles(files) {
     if (!world) it.look_from(old);
     return it;
   });
-  if (isShown) opened = open;
+  if (!isShown) return;
+  opened = open;
+  if (notice) showMessage([find('message').textContent, notice].filter(Boolean).join('. '));
 }
-
-/// Returns a function that opens a world, or a model and the files that it names.
-const worldOf = (file, others) => async (size, edits) => {
-  const named = new NamedFiles();
-  for (const other of others) named.add(other.name, await bytesOf(other));
-  const bytes = await bytesOf(file);
-  try {
-    return Page.file(...size, file.name, bytes, named, edits);
-  } finally {
-    named.free();
-  }
-};
 
 /// Saves the edits of the current page, or of the last page after a fatal error.
 async function save() {
@@ -366,25 +392,6 @@ const act = (work) => {
   return done;
 };
 
-/// Parses a decimal number with at most `bits` bits. Throws `why` with the largest number for other texts.
-const wholeOf = (text, bits, why) => {
-  const end = 1n << BigInt(bits);
-  if (!/^[0-9]+$/.test(text) || BigInt(text) >= end) throw `${why} from 0 to ${end - 1n}`;
-  return BigInt(text);
-};
-
-/// Returns a function that opens the generated world of an address. Throws a message if the address is
-/// not valid.
-const generated = ({ seed, chunks, relief }) => {
-  const sides = chunks.split('x');
-  const isSize = `chunks=${chunks}: a size is three numbers, such as ${WORLD.chunks}`;
-  if (sides.length !== 3) throw isSize;
-  const size = Uint32Array.from(sides, (side) => Number(wholeOf(side, 32, `${isSize}, each`)));
-  const height = Number(wholeOf(relief, 32, `relief=${relief}: a relief is a number`));
-  const number = wholeOf(seed, 64, `seed=${seed}: a seed is a number`);
-  return (pixels, edits) => Page.generated(...pixels, number, size, height, edits);
-};
-
 /// Returns the pairs of a list.
 const pairs = (list) => list.flatMap((one, at) => (at % 2 === 0 ? [[one, list[at + 1]]] : []));
 
@@ -422,6 +429,9 @@ window.addEventListener('beforeunload', (event) => { if (hasEdits()) event.preve
 // A panic in an async function does not reach its caller.
 window.addEventListener('error', ({ error }) => { if (isBroken(error)) stop(); });
 window.addEventListener('unhandledrejection', ({ reason }) => { if (isBroken(reason)) stop(); });
+// While the page sleeps, the release of keys is not reported. Afterwards, a frame finds a lost device.
+listenToSleep(() => act((it) => it.release_all()), requestFrame);
+plain.addEventListener('contextrestored', requestFrame);
 const closeMessage = () => {
   showMessage('');
   canvas.focus();
@@ -429,5 +439,5 @@ const closeMessage = () => {
 find('close').addEventListener('click', closeMessage);
 find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
-listen({ canvas, find, act, scale, ask: requestFrame, openFiles, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
+listen({ canvas, find, act, scale, ask: requestFrame, openFiles, openFolders, save, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -1,6 +1,7 @@
 // Switches for samples, shadows and ambient occlusion, and the measurement of their costs.
 import { cost_method } from './drystone_web.js';
 import { keepKeys } from './input.js';
+import { sleepCount } from './sleep.js';
 
 const COSTS = ['samples-cost', 'shadows-cost', 'occlusion-cost'];
 
@@ -79,9 +80,10 @@ export class Rounds {
     this.isOpen = true;
     try {
       if (!page.begin_round() || !await this.#isIdle(page, isCurrent)) return;
-      const begun = performance.now();
+      const [begun, slept] = [performance.now(), sleepCount()];
       page.draw_round();
-      if (await this.#isIdle(page, isCurrent)) page.end_round(performance.now() - begun);
+      // A round without an end is repeated.
+      if (await this.#isIdle(page, isCurrent) && sleepCount() === slept) page.end_round(performance.now() - begun);
     } finally {
       this.isOpen = false;
     }

@@ -21,19 +21,21 @@ impl NamedFiles {
         Self::default()
     }
 
-    /// Adds a file.
+    /// Adds a file, by its path from the model's folder, or by its name if the path is unknown.
     pub fn add(&mut self, name: String, bytes: Vec<u8>) {
         self.0.push((name, bytes));
     }
 }
 
 impl NamedFiles {
-    /// Returns a file by the path that a model names. Browsers report names without folders, so the last
-    /// part of the path selects the file.
+    /// Returns a file by the path that a model names. Without folders, browsers report names alone: then the
+    /// last part of the path selects the file.
     fn find(&self, path: &str) -> Option<&[u8]> {
-        let name = Path::new(path).file_name()?;
-        let (_, bytes) = self.0.iter().find(|(it, _)| name == it.as_str())?;
-        Some(bytes)
+        let path = Path::new(path.strip_prefix("./").unwrap_or(path));
+        let name = path.file_name()?;
+        let by_path = self.0.iter().find(|(it, _)| path == Path::new(it));
+        let by_name = || self.0.iter().find(|(it, _)| Path::new(it).file_name() == Some(name));
+        by_path.or_else(by_name).map(|(_, bytes)| bytes.as_slice())
     }
 }
 

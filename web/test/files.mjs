@@ -63,16 +63,6 @@ export const files = {
     await ready(page);
     check((await words(page)).includes('ball.vox'), await words(page));
   },
-  async 'folders are reported'(page) {
-    const before = await picture(page, 'folder-before');
-    await page.evaluate(() => {
-      DataTransferItem.prototype.webkitGetAsEntry = () => ({ isDirectory: true, name: 'my save' });
-    });
-    await dropAll(page, [['my save', 'x']]);
-    await expectMessage(page, 'my save: a folder');
-    await page.evaluate(() => { document.body.dataset.settled = 'true'; });
-    await same(page, before, await picture(page, 'folder-after'), 'a folder changes the picture');
-  },
   async 'files that are too large together are refused'(page) {
     const reasons = await page.evaluate(async () => {
       const { whyNot } = await import('./files.js');

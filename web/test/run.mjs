@@ -12,6 +12,7 @@ import { cpu } from './cpu.mjs';
 import { devices } from './devices.mjs';
 import { edits } from './edits.mjs';
 import { files } from './files.mjs';
+import { folders } from './folders.mjs';
 import { ARGUMENTS, WORLD, check, dist, message, noteDevices, open, pictures, words } from './kit.mjs';
 import { moves } from './moves.mjs';
 import { pages } from './pages.mjs';
@@ -20,11 +21,12 @@ import { picking } from './picking.mjs';
 import { saving } from './saving.mjs';
 import { serve } from './serve.mjs';
 import { sittings } from './sittings.mjs';
+import { sleep } from './sleep.mjs';
 
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
 
 /// Tests that start with a page of the small world.
-const TESTS = { ...moves, ...files, ...edits, ...saving, ...picking, ...devices, ...sittings, ...bar };
+const TESTS = { ...moves, ...files, ...folders, ...sleep, ...edits, ...saving, ...picking, ...devices, ...sittings, ...bar };
 
 /// Time limit of a test. A test that exceeds it ends the run.
 const TEST_LIMIT_MS = 600_000;
