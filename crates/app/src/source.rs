@@ -140,15 +140,19 @@ pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
     Ok(world)
 }
 
-fn note_warnings(model: &Model, options: &SceneOptions) {
-    // An axis that only a comment tells may be wrong.
+/// Returns a line about the axis of a model if it was turned by a guess, which may be wrong.
+pub(crate) fn guessed_axis(model: &Model) -> Option<String> {
     let is_turned = model.up.is_guess() && model.up.axis != UpAxis::Y;
-    if is_turned || options.verbose {
-        output::note(&format!(
-            "{}: up is {}; --up changes it",
-            output::plain(&model.name),
-            model.up
-        ));
+    is_turned.then(|| axis_text(model))
+}
+
+fn axis_text(model: &Model) -> String {
+    format!("{}: up is {}; --up changes it", output::plain(&model.name), model.up)
+}
+
+fn note_warnings(model: &Model, options: &SceneOptions) {
+    if guessed_axis(model).is_some() || options.verbose {
+        output::note(&axis_text(model));
     }
     if options.verbose {
         for ModelWarning { kind, count, first_location, .. } in model.warnings.iter() {

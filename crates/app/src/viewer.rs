@@ -59,6 +59,8 @@ use status::{Feedback, Status};
 struct Opened {
     options: SceneOptions,
     content: Content,
+    /// Line about the content for the user.
+    note: Option<String>,
 }
 
 /// Whether this session has a display to open a window on.
@@ -138,7 +140,7 @@ struct Preferences {
 
 impl Viewer {
     fn new(opened: Opened, save: SaveArgs, settings: Settings, requests: WindowRequests) -> Self {
-        let Opened { options, content } = opened;
+        let Opened { options, content, note } = opened;
         let mut viewer = Self {
             status: Status::new(content.name()),
             session: Session::new(content, &session_options(&options)),
@@ -157,6 +159,7 @@ impl Viewer {
             ending: Ending::default(),
         };
         viewer.note_source();
+        viewer.show_note(note);
         viewer
     }
 

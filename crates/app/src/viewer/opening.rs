@@ -104,7 +104,8 @@ impl Viewer {
         };
         let name = shown_name(options.source.path.as_deref());
         let content = Content::empty(&name, options.detail.memory_budget().into());
-        let mut viewer = Self::new(Opened { options, content }, save, settings, requests);
+        let mut viewer =
+            Self::new(Opened { options, content, note: None }, save, settings, requests);
         viewer.reader.await_first(name, progress, receiver);
         viewer
     }
@@ -232,6 +233,11 @@ impl Viewer {
         self.after_action();
     }
 
+    /// Shows a line about the content, in place of the hint at the start.
+    pub(super) fn show_note(&mut self, note: Option<String>) {
+        note.into_iter().for_each(|line| self.session.messages().show(MessageKind::Problem, line));
+    }
+
     /// Whether `path` is the current file.
     fn shows(&self, path: &Path) -> bool {
         let real = |path: &Path| fs::canonicalize(path).ok();
@@ -247,7 +253,7 @@ impl Viewer {
         if !self.may_leave() {
             return self.screen.redraw();
         }
-        let Opened { options, content } = opened;
+        let Opened { options, content, note } = opened;
         let mut options = switched(options, &self.current_options());
         if !is_first {
             // For the first file, no renderer was chosen in the viewer.
@@ -277,6 +283,7 @@ impl Viewer {
             }
             Err(error) => self.stop(event_loop, error),
         }
+        self.show_note(note);
     }
 }
 

@@ -53,6 +53,10 @@ impl Opened {
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
+        let note = match &opened {
+            drystone_world::Opened::Model(model) => source::guessed_axis(model),
+            drystone_world::Opened::Voxels(_) => None,
+        };
         let content = source::read(opened, &options, progress)?.in_pieces();
         if !options.drawing.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &content);
@@ -60,7 +64,7 @@ impl Opened {
         if options.detail.ao == OcclusionKind::Auto && !settings.ambient_occlusion {
             options.detail.ao = OcclusionKind::Off;
         }
-        Ok(Self { options, content })
+        Ok(Self { options, content, note })
     }
 }
 
