@@ -231,7 +231,7 @@ impl ChunkEdit {
     pub(super) fn of_rows(
         position: ChunkPos,
         before: &Chunk,
-        mut change: impl FnMut(&mut Row<'_>) -> bool,
+        change: &mut dyn FnMut(&mut Row<'_>) -> bool,
     ) -> Option<Self> {
         let (side, origin) = (before.side(), position.origin(before.side()));
         let mut runs: Vec<Run> = Vec::new();

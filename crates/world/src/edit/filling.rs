@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use drystone_formats::SourceError;
-use drystone_voxel::{ChunkPos, Material};
+use drystone_voxel::{ChunkBox, ChunkPos, Material};
 
 use super::VoxelAccess;
 use super::change::{Edit, too_large};
@@ -29,10 +29,10 @@ use crate::shape::VoxelShape;
 #[derive(Clone, Debug)]
 pub struct Filling {
     operation: Operation,
-    /// Chunks that it may change, sorted.
-    chunks: Vec<ChunkPos>,
-    /// Number of chunks that were processed.
-    done_count: usize,
+    /// Boxes of chunks that it may change.
+    boxes: Vec<ChunkBox>,
+    /// Number of chunks that were processed, box by box.
+    done_count: u64,
     edit: Edit,
     run_count: u64,
 }
@@ -83,29 +83,17 @@ impl Filling {
     }
 
     fn of(side: u32, operation: Operation) -> Result<Self, SourceError> {
-        let boxes = operation.chunks(side);
-        let count = |sides: [u64; 3]| sides.into_iter().fold(1, u64::saturating_mul);
-        let counts = boxes.iter().map(|all| count(all.size_chunks()));
-        let chunk_count = counts.fold(0, u64::saturating_add);
-        if chunk_count > Edit::MAX_CHUNKS {
-            return Err(too_large(chunk_count, Edit::MAX_CHUNKS, "chunks"));
+        let (boxes, edit) = (operation.chunks(side), Edit { side, chunks: Vec::new() });
+        let filling = Self { operation, boxes, done_count: 0, edit, run_count: 0 };
+        match filling.chunk_count() {
+            count if count > Edit::MAX_CHUNKS => Err(too_large(count, Edit::MAX_CHUNKS, "chunks")),
+            _ => Ok(filling),
         }
-        let positions = boxes.iter().flat_map(|all| {
-            let [_, y, z] = all.size_chunks();
-            let steps = move |n: u64| [n / (y * z), n / z % y, n % z].map(|by| by as i32);
-            let min = all.min;
-            (0..count(all.size_chunks())).filter_map(move |n| min.offset(steps(n)))
-        });
-        let mut chunks: Vec<ChunkPos> = positions.collect();
-        chunks.sort_unstable();
-        chunks.dedup();
-        let edit = Edit { side, chunks: Vec::new() };
-        Ok(Self { operation, chunks, done_count: 0, edit, run_count: 0 })
     }
 
-    /// Number of chunks to process in total.
-    pub const fn chunk_count(&self) -> u64 {
-        self.chunks.len() as u64
+    /// Number of chunks to process in total. Those of several shapes count for each.
+    pub fn chunk_count(&self) -> u64 {
+        self.boxes.iter().map(count).fold(0, u64::saturating_add)
     }
 
     /// Processes the next chunk. Returns false if there is none.
@@ -117,8 +105,11 @@ impl Filling {
     /// # Errors
     /// [`SourceError::TooLarge`] past [`Edit::MAX_RUNS`].
     pub fn step(&mut self, voxels: &dyn VoxelAccess) -> Result<bool, SourceError> {
-        let Some(&position) = self.chunks.get(self.done_count) else { return Ok(false) };
+        let Some(position) = self.next_chunk() else { return Ok(false) };
         self.done_count += 1;
+        let Err(place) = self.edit.chunks.binary_search_by_key(&position, |it| it.position) else {
+            return Ok(true);
+        };
         let Some(before) = voxels.chunk_at(position) else { return Ok(true) };
         if before.side() != self.edit.side {
             return Ok(true);
@@ -128,14 +119,28 @@ impl Filling {
             if self.run_count > Edit::MAX_RUNS {
                 return Err(too_large(self.run_count, Edit::MAX_RUNS, "runs of voxels"));
             }
-            self.edit.chunks.push(change);
+            self.edit.chunks.insert(place, change);
         }
         Ok(true)
     }
 
     /// Returns the fraction of the chunks that were processed, 0 to 1.
     pub fn fraction(&self) -> f32 {
-        self.done_count as f32 / self.chunks.len().max(1) as f32
+        self.done_count as f32 / self.chunk_count().max(1) as f32
+    }
+
+    /// Returns the next chunk, in the order of positions within a box.
+    fn next_chunk(&self) -> Option<ChunkPos> {
+        let mut left = self.done_count;
+        let is_done = |all: &&ChunkBox| {
+            let is_done = left >= count(all);
+            left -= if is_done { count(all) } else { 0 };
+            is_done
+        };
+        let all = self.boxes.iter().skip_while(is_done).next()?;
+        let [_, y, z] = all.size_chunks();
+        let steps = [left / (y * z), left / z % y, left % z];
+        all.min.offset(steps.map(|by| by as i32))
     }
 
     fn finish(mut self, voxels: &dyn VoxelAccess) -> Result<Edit, SourceError> {
@@ -148,6 +153,11 @@ impl Filling {
         self.edit.chunks.shrink_to_fit();
         self.edit
     }
+}
+
+/// Number of chunks in a box.
+fn count(all: &ChunkBox) -> u64 {
+    all.size_chunks().into_iter().fold(1, u64::saturating_mul)
 }
 
 impl Edit {

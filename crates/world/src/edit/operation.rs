@@ -40,27 +40,31 @@ impl Operation {
             (Self::Fill { shapes, material }, Some(uniform)) if shapes.iter().any(whole) => {
                 Some(ChunkEdit::of_whole(position, side, [uniform, *material]))
             }
-            (Self::Fill { shapes, material }, _) => ChunkEdit::of_rows(position, before, |row| {
-                shapes.iter().fold(false, |changed, shape| {
-                    let part = within(shape, row);
-                    part.fill(*material);
-                    changed | !part.is_empty()
+            (Self::Fill { shapes, material }, _) => {
+                ChunkEdit::of_rows(position, before, &mut |row| {
+                    shapes.iter().fold(false, |changed, shape| {
+                        let part = within(shape, row);
+                        part.fill(*material);
+                        changed | !part.is_empty()
+                    })
                 })
-            }),
+            }
             (Self::Replace { from, .. }, Some(uniform)) if uniform != *from => None,
             (Self::Replace { shape, from, to }, Some(_)) if from != to && whole(shape) => {
                 Some(ChunkEdit::of_whole(position, side, [*from, *to]))
             }
-            (Self::Replace { shape, from, to }, _) => ChunkEdit::of_rows(position, before, |row| {
-                let part = within(shape, row);
-                part.iter_mut().filter(|voxel| *voxel == from).for_each(|voxel| *voxel = *to);
-                !part.is_empty()
-            }),
+            (Self::Replace { shape, from, to }, _) => {
+                ChunkEdit::of_rows(position, before, &mut |row| {
+                    let part = within(shape, row);
+                    part.iter_mut().filter(|voxel| *voxel == from).for_each(|voxel| *voxel = *to);
+                    !part.is_empty()
+                })
+            }
             (Self::Paste { clipboard, placement }, _) => {
                 let mut reader = Reader::new(clipboard);
                 let size = clipboard.size_voxels();
                 let shape = VoxelShape::Box(placement.bounds(size));
-                ChunkEdit::of_rows(position, before, |row| {
+                ChunkEdit::of_rows(position, before, &mut |row| {
                     paste(&mut reader, placement, (&shape, size), row)
                 })
             }
