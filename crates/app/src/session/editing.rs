@@ -92,8 +92,8 @@ impl Editing {
                     if can_save { "press Ctrl+S to save them" } else { "raise the memory limit" };
                 format!("{error}: {advice}")
             }
-            (_, Host::Page) => error.to_string(),
-            (_, Host::Window) => String::new(),
+            (EditError::Render(_), Host::Window) => String::new(),
+            _ => error.to_string(),
         }
     }
 }

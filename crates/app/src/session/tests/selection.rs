@@ -100,6 +100,26 @@ fn a_selection_is_filled_replaced_cut_and_emptied_by_keys() {
     assert!(get(&mut session, [6, 0, 9]).is_air());
 }
 
+/// A box that is too large changes nothing, and the message says what to do.
+#[test]
+fn boxes_that_are_too_large_are_refused_with_advice() {
+    let mut session = session(Host::Window);
+    press(&mut session, "Ctrl+b");
+    for x in [4.0, 8.0] {
+        click(&mut session, x, 9.0);
+    }
+    apply(&mut session, Action::Grow(1 << 24));
+    for (key, advice) in
+        [("Ctrl+c", "select a smaller box"), ("Enter", "edit a smaller part"), ("Ctrl+x", "box")]
+    {
+        press(&mut session, key);
+        assert!(session.message().contains(advice), "{key}: {}", session.message());
+        assert_eq!(session.messages().line(Instant::now()).unwrap().kind, MessageKind::Problem);
+    }
+    assert_eq!(get(&mut session, [6, 0, 9]), Material(1));
+    assert_eq!(session.editing().editor().history().undo_count(), 0);
+}
+
 /// After the first press, a click sets the middle; then each edit sets both sides.
 #[test]
 fn a_mirrored_brush_edits_both_sides() {
