@@ -144,6 +144,18 @@ function listenToMouse({ canvas, act, page, scale }) {
   }, { passive: false });
 }
 
+/// Buttons that press a key of the table.
+const keyButtons = () => document.querySelectorAll('[data-key]');
+
+/// Shows the buttons whose keys have an effect while the page edits. Pass no page while it does not.
+export function showKeyButtons(page) {
+  const has = page && page.selection();
+  for (const button of keyButtons()) {
+    const { needs } = button.dataset;
+    button.hidden = !page || (has & needs) !== Number(needs);
+  }
+}
+
 function listenToTools({ find, act, page, save, canvas }) {
   let tap = 0;
   find('edit').addEventListener('click', () => {
@@ -151,6 +163,12 @@ function listenToTools({ find, act, page, save, canvas }) {
     if (page()?.is_editing()) freePointer();
     canvas.focus();
   });
+  for (const button of keyButtons()) {
+    button.addEventListener('click', () => {
+      act((it) => it.key(button.dataset.key, 'down'));
+      canvas.focus();
+    });
+  }
   find('undo').addEventListener('click', () => act((it) => it.undo()));
   find('save').addEventListener('click', () => {
     save();

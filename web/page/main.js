@@ -4,7 +4,8 @@ import { WORLD, generated } from './address.js';
 import { chosen, filesIn, isModel, listed } from './choosing.js';
 import { chosenBackend, findLack } from './device.js';
 import { bytesOf, sorted, whyNot, worldOf } from './files.js';
-import { listen } from './input.js';
+import { listen, showKeyButtons } from './input.js';
+import { listenToMarks } from './marks.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { saveEdits } from './saving.js';
 import { listenToSleep, visible } from './sleep.js';
@@ -113,6 +114,7 @@ function frame(now) {
     if (begun - requestedAt > MAX_GAP_MS) page.release_all();
     page.resize(...pixels());
     more = page.frame();
+    drawMarks();
     if (now - faultAt > CALM_MS) reopened = 0;
   } catch (error) {
     recover(error);
@@ -372,6 +374,7 @@ const showTools = () => {
   find('edit').setAttribute('aria-pressed', isEditing);
   find('undo').hidden = !isEditing;
   find('save').hidden = !isEditing && !isEdited;
+  showKeyButtons(isEditing && page);
   find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
   document.body.dataset.flies = Boolean(page) && !page.is_orbiting();
@@ -439,5 +442,6 @@ const closeMessage = () => {
 find('close').addEventListener('click', closeMessage);
 find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
-listen({ canvas, find, act, scale, ask: requestFrame, openFiles, openFolders, save, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
+const drawMarks = listenToMarks({ canvas, find, page: () => page, scale, size: pixels });
+listen({ canvas, find, act, scale, ask: requestFrame, openFiles, openFolders, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -7,7 +7,7 @@ use std::time::Duration;
 use drystone::{
     Action, CameraKind, Fit, Session, SessionOptions, ViewOptions,
     keys::{self, Host, KeyPhase},
-    scene::{EditAction, RendererKind, Size},
+    scene::{EditAction, EditTool, RendererKind, Size},
 };
 use drystone_formats::MemoryFile;
 use drystone_render::Cull;
@@ -200,6 +200,28 @@ impl Page {
             _ => return Ok(false),
         };
         self.apply(Action::Click(edit, self.session.camera().ray([x, y])))
+    }
+
+    /// Returns the outlines of the selection and of what a click at a position would change; at NaN, of the
+    /// selection alone. Each line is five numbers: both ends in pixels from the top left, and its kind, the
+    /// rank in `OutlinePart`, with one half added if voxels hide it.
+    pub fn outline(&mut self, x: f64, y: f64) -> Vec<f32> {
+        let at = (!x.is_nan()).then_some([x, y]);
+        let lines = self.session.outline(at);
+        let numbers = lines.iter().flat_map(|line| {
+            let [[x, y], [to_x, to_y]] = line.ends;
+            let kind = f32::from(line.part as u8) + if line.is_hidden { 0.5 } else { 0.0 };
+            [x, y, to_x, to_y, kind]
+        });
+        numbers.collect()
+    }
+
+    /// Returns the sum of: 1 if a box is selected, 2 if voxels are copied, and 4 while clicks place them.
+    pub fn selection(&self) -> u32 {
+        let selection = &self.session.editing().editor().selection;
+        let is_placing = selection.tool() == EditTool::Paste;
+        let bits = [selection.bounds().is_some(), selection.clipboard().is_some(), is_placing];
+        (0..).zip(bits).map(|(bit, is_set)| u32::from(is_set) << bit).sum()
     }
 
     /// Sets the position of the sun by the hour, 0 to 24.

@@ -1,0 +1,46 @@
+// Marks: draws the outlines of the selection and of what a click would edit, over the picture.
+
+/// Colours of the kinds of lines: voxel, brush, selection, copy.
+const COLORS = ['#fff', '#ffcc4d', '#59d9ff', '#80ff80'];
+/// Opacity of lines that voxels hide.
+const FAINT = 0.3;
+/// Widths of a line and of the dark line below it, in CSS pixels.
+const WIDTHS = [1.6, 4];
+
+/// Follows the mouse. Returns a function that draws the marks of the current page.
+export function listenToMarks({ canvas, find, page, scale, size }) {
+  const marks = find('marks');
+  const context = marks.getContext('2d');
+  let at = [NaN, NaN];
+  let isEmpty = true;
+  const draw = () => {
+    const lines = page()?.is_editing() ? page().outline(...at) : [];
+    if (isEmpty && lines.length === 0) return;
+    isEmpty = lines.length === 0;
+    // This clears the canvas, too.
+    [marks.width, marks.height] = size();
+    // Hidden lines are below visible ones.
+    for (const isHidden of [true, false]) {
+      for (let line = 0; line < lines.length; line += 5) {
+        const [x, y, toX, toY, kind] = lines.slice(line, line + 5);
+        if ((kind % 1 > 0) !== isHidden) continue;
+        context.globalAlpha = isHidden ? FAINT : 1;
+        context.beginPath();
+        context.moveTo(x, y);
+        context.lineTo(toX, toY);
+        for (const [color, width] of [['#0008', WIDTHS[1]], [COLORS[Math.floor(kind)], WIDTHS[0]]]) {
+          [context.strokeStyle, context.lineWidth] = [color, width * scale()];
+          context.stroke();
+        }
+      }
+    }
+  };
+  const move = (event) => {
+    if (event.pointerType === 'touch') return;
+    at = event.type === 'pointermove' ? [event.offsetX * scale(), event.offsetY * scale()] : [NaN, NaN];
+    draw();
+  };
+  canvas.addEventListener('pointermove', move);
+  canvas.addEventListener('pointerleave', move);
+  return draw;
+}
