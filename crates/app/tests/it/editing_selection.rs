@@ -221,3 +221,25 @@ fn large_copies_are_begun_and_those_beyond_the_memory_are_refused() {
     assert!(matches!(editor.copy(&mut scene), Err(EditError::World(_))));
     assert!(matches!(editor.fill_selection(&mut scene, Material(1)), Err(EditError::World(_))));
 }
+
+/// An edit that would fit is refused if copied voxels take the rest of the memory.
+#[test]
+fn copies_count_against_the_memory_for_edits() {
+    let data = unsaved();
+    let mut scene = scene_of(&data, BackendKind::Soft);
+    let mut editor = Editor::new(EditSaver::new(Arc::clone(&data))).with_memory(1 << 20);
+    editor.selection.select(VoxelPos::new(0, 10, 0), VoxelPos::new(100, 63, 100));
+    editor.copy(&mut scene).unwrap();
+    editor.finish(&mut scene).unwrap();
+    let bytes = editor.selection.clipboard().unwrap().size_bytes();
+    assert!((64 << 10..512 << 10).contains(&bytes), "{bytes}");
+    let mut voxels = (0..96).map(|n| VoxelPos::new(n % 6 * 32, n / 36 * 32, n / 6 % 6 * 32));
+    let full = voxels.find(|&at| {
+        editor.selection.select(at, at);
+        matches!(editor.fill_selection(&mut scene, Material(4)), Err(EditError::Full { .. }))
+    });
+    let full = full.expect("the memory is full");
+    let mut plain = Editor::new(EditSaver::new(data)).with_memory(1 << 20);
+    plain.selection.select(full, full);
+    assert!(plain.fill_selection(&mut scene, Material(4)).is_ok());
+}

@@ -99,7 +99,7 @@ impl Filling {
     /// Processes the next chunk. Returns false if there is none.
     ///
     /// # Cost
-    /// One call of [`VoxelAccess::chunk_at`], and O(voxels of the chunk), about 1 ns each, or 10 ns to
+    /// One call of [`VoxelAccess::chunk_at`], and O(voxels of the chunk), about 1 ns each, or 20 ns to
     /// paste. A chunk of one material inside the shape takes constant time.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl Edit {
     /// omitted.
     ///
     /// # Cost
-    /// O(voxels of the box and rows of its chunks), about 10 ns each.
+    /// O(voxels of the box and rows of its chunks), about 20 ns each.
     ///
     /// # Errors
     /// Errors of [`fill`](Self::fill).
