@@ -7,6 +7,7 @@ use glam::DVec3;
 
 mod cameras;
 mod cubes;
+mod devices;
 mod messages;
 mod selection;
 
