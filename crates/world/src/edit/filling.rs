@@ -132,12 +132,11 @@ impl Filling {
     /// Returns the next chunk, in the order of positions within a box.
     fn next_chunk(&self) -> Option<ChunkPos> {
         let mut left = self.done_count;
-        let is_done = |all: &&ChunkBox| {
-            let is_done = left >= count(all);
-            left -= if is_done { count(all) } else { 0 };
-            is_done
-        };
-        let all = self.boxes.iter().skip_while(is_done).next()?;
+        let all = self.boxes.iter().find(|all| {
+            let is_in_it = left < count(all);
+            left -= if is_in_it { 0 } else { count(all) };
+            is_in_it
+        })?;
         let [_, y, z] = all.size_chunks();
         let steps = [left / (y * z), left / z % y, left % z];
         all.min.offset(steps.map(|by| by as i32))
