@@ -20,7 +20,7 @@ const MAX_FILES = 4_000;
 const MAX_LISTED = 3;
 
 /// What can be opened, as part of a message.
-export const DROP = 'Drop a MagicaVoxel (.vox), Qubicle (.qb), Minecraft region (.mca), height map (16-bit .png, .tif, .hgt) or stored world (.drystone) file, or a model (.obj, .gltf, .glb) together with its files';
+export const OPENS = 'Open a MagicaVoxel (.vox), Qubicle (.qb), Minecraft region (.mca), height map (16-bit .png, .tif, .hgt) or stored world (.drystone) file, or a model (.obj, .gltf, .glb) together with its files';
 
 export const isModel = ({ name }) => MODEL.test(name);
 
@@ -43,7 +43,7 @@ export async function filesIn(entries) {
   for (let count = 0; waiting.length > 0; count += 1) {
     const entry = waiting.shift();
     if (count >= MAX_ENTRIES || files.length >= MAX_FILES) {
-      throw `${entries[0].name}: the folder has too many files to look through. Drop a folder in it, or the file`;
+      throw `${entries[0].name}: the folder has too many files to look through. Drop a folder in it, or a file`;
     }
     const path = entry.fullPath.replace(/^\//, '');
     if (entry.isDirectory) {
@@ -70,12 +70,12 @@ const farness = (path) => {
 /// Returns the `files` to open together, and a `notice` about others. `from` names the folder, or says how
 /// many files there are. Throws a message on what to do if it is not clear what to open.
 export function chosen(files, from) {
-  const nothing = `${from}: nothing in it can be opened. ${DROP}`;
+  const nothing = `${from}: nothing in it can be opened. ${OPENS}`;
   const of = (pattern) => files.filter((file) => pattern.test(file.name));
   const regions = files.filter((file) => REGION.test(pathOf(file)) && !WITHOUT_BLOCKS.test(pathOf(file)) && file.size > 0)
     .toSorted((a, b) => farness(pathOf(a)) - farness(pathOf(b)));
   if (regions.length > 0) {
-    const notice = `${from}: ${regions[0].name} is shown, 1 of ${regions.length} regions. Drop another file to see its region. The desktop viewer opens all regions of a folder together`;
+    const notice = `${from}: ${regions[0].name} is shown, 1 of ${regions.length} regions. Open another file to see its region. The desktop viewer opens all regions of a folder together`;
     return { files: [regions[0]], notice: regions.length > 1 ? notice : '' };
   }
   const [models, worlds] = [of(MODEL), of(WORLD)];
@@ -89,7 +89,7 @@ export function chosen(files, from) {
   }
   const isPair = worlds.length === 2 && models.length === 0 && of(EDITS).length === 1;
   if (isPair || (worlds.length === 1 && models.length === 0)) return { files: worlds, notice: '' };
-  throw `${from}: ${models.length + worlds.length} of the files can be opened: ${listed([...models, ...worlds])}. Drop one of them, a model together with its files, or a world together with its edits`;
+  throw `${from}: ${models.length + worlds.length} of the files can be opened: ${listed([...models, ...worlds])}. Open one of them, a model together with its files, or a world together with its edits`;
 }
 
 /// Returns the path of a file from the folder of another.

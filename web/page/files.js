@@ -1,5 +1,5 @@
 // Opens files, and downloads edits.
-import { DROP, isModel, listed, pathFrom } from './choosing.js';
+import { OPENS, isModel, listed, pathFrom } from './choosing.js';
 import { NamedFiles, Page } from './drystone_web.js';
 
 /// Limit for all files together, in bytes. A program has 4 GiB. While files are read, there are up to
@@ -70,7 +70,7 @@ export async function sorted(files) {
   }
   const found = { others: [] };
   for (const file of files) {
-    if (!await isKnown(file)) throw `${file.name}: not a file that can be opened here. ${DROP}`;
+    if (!await isKnown(file)) throw `${file.name}: not a file that can be opened here. ${OPENS}`;
     const kind = await isStored(file) && await checked(file) ? 'edits' : 'world';
     if (found[kind]) throw SEVERAL;
     found[kind] = file;

@@ -72,7 +72,7 @@ export const folders = {
     });
     await dropPaths(page, path);
     await ready(page);
-    await expectMessage(page, 'My save: r.0.0.mca is shown, 1 of 3 regions. Drop another file to see its region.');
+    await expectMessage(page, 'My save: r.0.0.mca is shown, 1 of 3 regions. Open another file to see its region.');
     await agree(page, 'folder-region', expected('folder-region', [region.from, '--levels', 'off']));
     await page.locator('#close').click();
     check(!await message(page), 'the message stays');
@@ -80,8 +80,8 @@ export const folders = {
   async 'a folder that cannot be opened says what to drop, and the picture stays'(page) {
     const before = await picture(page, 'folder-before');
     const cases = [
-      [{ 'a/notes.txt': 'some words', 'b/photo.jpg': 'x' }, 'nothing in it can be opened. Drop a MagicaVoxel (.vox)'],
-      [{ 'a.obj': 'x', 'b.glb': 'x', 'c.vox': 'x', 'd.vox': 'x', 'e.qb': 'x' }, '5 of the files can be opened: refused/a.obj, refused/b.glb, refused/c.vox and 2 more. Drop one of them'],
+      [{ 'a/notes.txt': 'some words', 'b/photo.jpg': 'x' }, 'nothing in it can be opened. Open a MagicaVoxel (.vox)'],
+      [{ 'a.obj': 'x', 'b.glb': 'x', 'c.vox': 'x', 'd.vox': 'x', 'e.qb': 'x' }, '5 of the files can be opened: refused/a.obj, refused/b.glb, refused/c.vox and 2 more. Open one of them'],
       [{ 'empty.vox': '' }, 'empty.vox: the file is empty.'],
       [{ 'icon.png': 'x', 'photo.png': 'x' }, 'nothing in it can be opened'],
     ];
@@ -100,8 +100,8 @@ export const folders = {
     const before = await picture(page, 'twenty-before');
     const twenty = (name, content = 'some words') => [...Array(20).keys()].map((n) => [name(n), content]);
     const cases = [
-      [twenty((n) => `notes-${n}.txt`), '20 files: nothing in it can be opened. Drop a MagicaVoxel'],
-      [twenty((n) => `many-${n}.vox`), '20 files: 20 of the files can be opened: many-0.vox, many-1.vox, many-2.vox and 17 more. Drop one of them'],
+      [twenty((n) => `notes-${n}.txt`), '20 files: nothing in it can be opened. Open a MagicaVoxel'],
+      [twenty((n) => `many-${n}.vox`), '20 files: 20 of the files can be opened: many-0.vox, many-1.vox, many-2.vox and 17 more. Open one of them'],
       [twenty((n) => `empty-${n}.obj`, ''), 'Several models: drop empty-0.obj or empty-1.obj'],
     ];
     for (const [files, why] of cases) {
@@ -116,7 +116,7 @@ export const folders = {
   async 'unknown and empty files are refused with what to do, and the picture stays'(page) {
     const before = await picture(page, 'unknown-before');
     const cases = [
-      ['thesis.pdf', '%PDF-1.7 some words', 'thesis.pdf: not a file that can be opened here. Drop a MagicaVoxel (.vox)'],
+      ['thesis.pdf', '%PDF-1.7 some words', 'thesis.pdf: not a file that can be opened here. Open a MagicaVoxel (.vox)'],
       ['photo.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2]), 'photo.jpg: not a file that can be opened here'],
       ['no extension', 'x', 'no extension: not a file'],
       ['empty.vox', '', 'empty.vox: the file is empty. If it is still being copied or downloaded, open it again afterwards'],

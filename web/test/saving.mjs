@@ -118,7 +118,7 @@ export const saving = {
     // No file is opened, so no frame follows.
     await page.evaluate(() => { document.getElementById('message').textContent = ''; });
     await dropGroups(page, [[['a.vox', ballFile()], ['b.vox', ballFile()], [name, bytes]]]);
-    await expectMessage(page, 'Drop one of them');
+    await expectMessage(page, 'Open one of them');
     await page.evaluate(() => { document.body.dataset.settled = 'true'; });
     // The edits of the current world still count as saved.
     check(!await needsConfirmation(page), 'confirmation for saved edits');
