@@ -12,7 +12,10 @@
 //!
 //! # Limits
 //! - Without WebGPU, or with WebGPU in software, the software rasteriser draws on the page's thread.
-//!   Moving pictures have a lower resolution then, so that there are about 20 a second.
+//!   Moving pictures have a lower resolution then, so that there are about 20 a second. While meshes are
+//!   made, frames alternate between meshes and pictures. A still picture of the full size is one task.
+//! - There are no threads: Rust's standard library for this target is built without atomics, so it
+//!   would have to be built from source with a nightly compiler.
 //! - Edits stay in memory until they are saved. Many edits are first written to a file of edits,
 //!   which is in memory too. Saving writes its bytes to a file, or downloads them.
 //! - Opens one region file of a Minecraft world at a time.

@@ -113,10 +113,13 @@ impl Page {
         }
         self.choose()?;
         let moves = self.session.camera().is_moving();
-        let followed = self.session.follow(if moves { WORK_MOVING } else { WORK_STILL });
-        let is_shown = followed
-            .and_then(|_| self.screen.draw(&mut self.session))
-            .map_err(|error| error.to_string())?;
+        let time = if moves || self.screen.has_waited() { WORK_MOVING } else { WORK_STILL };
+        let begun = Instant::now();
+        self.session.follow(time).map_err(|error| error.to_string())?;
+        if self.screen.waits(begun.elapsed()) {
+            return Ok(true);
+        }
+        let is_shown = self.screen.draw(&mut self.session).map_err(|error| error.to_string())?;
         Ok(self.session.is_active() || !is_shown)
     }
 

@@ -117,6 +117,33 @@ export const cpu = {
     check(Math.min(...widths) >= SIZE.width / 4, `a moving picture is too small: ${widths}`);
     check((await sizeOf(page)).width === SIZE.width, 'the last picture is small');
   }),
+  async 'while the CPU makes meshes for long, every other frame draws a picture'(browser, url) {
+    const record = () => {
+      // A clock that runs fast: the time for meshes ends after a few of them.
+      const now = performance.now.bind(performance);
+      performance.now = () => 20 * now();
+      window.frames = [];
+      let pictures = 0;
+      const put = CanvasRenderingContext2D.prototype.putImageData;
+      CanvasRenderingContext2D.prototype.putImageData = function (...all) {
+        pictures += 1;
+        put.apply(this, all);
+      };
+      const request = window.requestAnimationFrame;
+      window.requestAnimationFrame = (work) => request((at) => {
+        const before = pictures;
+        work(at);
+        if (work.name === 'frame' && document.body.dataset.state === 'ready') window.frames.push(pictures - before);
+      });
+    };
+    const { page, errors, close } = await open(browser, `${url}?backend=soft`, record);
+    const drew = await page.evaluate(() => window.frames.join(''));
+    console.log(`  pictures of the frames: ${drew}`);
+    check(drew.includes('0101'), 'frames make meshes and draw at once');
+    check(!/00.*1/.test(drew.slice(0, -8)), 'pictures wait twice');
+    check(errors.length === 0, errors.join('\n'));
+    await close();
+  },
   async 'without WebGPU the finest screens have 2 x 2 pixels in a CSS pixel, and clicks hit what they show'(browser, url) {
     const fine = { viewport: { width: 320, height: 240 }, deviceScaleFactor: 3 };
     const { page, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, hideGpu, fine);

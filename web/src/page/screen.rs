@@ -1,5 +1,7 @@
 //! Canvas of a page: WebGPU draws to it, or it receives pictures of the software rasteriser.
 
+use std::time::Duration;
+
 use drystone::{
     Resolution, Session,
     scene::{OpenDevice, Size, open_soft, open_window_async},
@@ -8,6 +10,10 @@ use drystone_render::{Camera, Image, RenderError, WindowTarget};
 use wasm_bindgen::{Clamped, JsValue};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 use web_time::Instant;
+
+/// Time for meshes after which the CPU draws its picture in the next frame. The two together would keep the
+/// page from answering for twice as long.
+const LONG_WORK: Duration = Duration::from_millis(10);
 
 /// Path of pictures to the page.
 #[derive(Default)]
@@ -24,6 +30,8 @@ struct CpuScreen {
     camera: Option<Camera>,
     /// Size of the last picture.
     size: Size,
+    /// Whether the last frame made meshes, and drew no picture.
+    has_waited: bool,
 }
 
 impl Screen {
@@ -47,7 +55,7 @@ impl Screen {
     ) -> Result<(), RenderError> {
         let size = session.camera().size();
         let resolution = Resolution::default();
-        self.cpu = Some(CpuScreen { context, resolution, camera: None, size });
+        self.cpu = Some(CpuScreen { context, resolution, camera: None, size, has_waited: false });
         show(session, open_soft(size)?)
     }
 
@@ -62,6 +70,19 @@ impl Screen {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the picture of the last frame waits for this frame.
+    pub(super) fn has_waited(&self) -> bool {
+        self.cpu.as_ref().is_some_and(|screen| screen.has_waited)
+    }
+
+    /// Whether the picture of this frame has to wait for the next frame, because the CPU has made meshes
+    /// for this time. Pictures never wait twice in a row.
+    pub(super) fn waits(&mut self, worked: Duration) -> bool {
+        let Some(screen) = &mut self.cpu else { return false };
+        screen.has_waited = !screen.has_waited && worked > LONG_WORK;
+        screen.has_waited
     }
 
     /// Draws a picture. Returns false if another has to follow: none was shown, or one of a lower
