@@ -137,6 +137,9 @@ fn a_mirrored_brush_edits_both_sides() {
     press(&mut session, "Backslash");
     click(&mut session, 5.0, 12.0);
     assert_eq!(session.message(), "4 voxels changed");
+    for [x, z] in [[5, 12], [11, 12], [5, 6], [11, 6]] {
+        assert!(get(&mut session, [x, 0, z]).is_air(), "{x} {z}");
+    }
     press(&mut session, "Backslash");
     assert_eq!(session.message(), "brush: voxel of stone");
 }
