@@ -147,12 +147,14 @@ function listenToMouse({ canvas, act, page, scale }) {
 /// Buttons that press a key of the table.
 const keyButtons = () => document.querySelectorAll('[data-key]');
 
-/// Shows the buttons whose keys have an effect while the page edits. Pass no page while it does not.
+/// Enables the buttons whose keys have an effect now, and marks the one of the current tool. No button
+/// moves while one edits: a second click never hits another one.
 export function showKeyButtons(page) {
-  const has = page && page.selection();
+  const has = page.selection();
   for (const button of keyButtons()) {
-    const { needs } = button.dataset;
-    button.hidden = !page || (has & needs) !== Number(needs);
+    const { needs, tool } = button.dataset;
+    button.disabled = (has & needs) !== Number(needs ?? 0);
+    if (tool) button.setAttribute('aria-pressed', (has & tool) !== 0);
   }
 }
 

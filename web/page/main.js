@@ -374,7 +374,8 @@ const showTools = () => {
   find('edit').setAttribute('aria-pressed', isEditing);
   find('undo').hidden = !isEditing;
   find('save').hidden = !isEditing && !isEdited;
-  showKeyButtons(isEditing && page);
+  find('edits').hidden = !isEditing;
+  if (isEditing) showKeyButtons(page);
   find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
   document.body.dataset.flies = Boolean(page) && !page.is_orbiting();

@@ -219,11 +219,16 @@ impl Page {
         numbers.collect()
     }
 
-    /// Returns the sum of: 1 if a box is selected, 2 if voxels are copied, and 4 while clicks place them.
+    /// Returns the sum of: 1 if a box is selected, 2 if voxels are copied, and 4 while clicks place them,
+    /// 8 while they select, 16 while they replace.
     pub fn selection(&self) -> u32 {
         let selection = &self.session.editing().editor().selection;
-        let is_placing = selection.tool() == EditTool::Paste;
-        let bits = [selection.bounds().is_some(), selection.clipboard().is_some(), is_placing];
+        let is_it = |tool| selection.tool() == tool;
+        let [places, selects, replaces] =
+            [EditTool::Paste, EditTool::Select, EditTool::Replace].map(is_it);
+        let (is_selected, is_copied) =
+            (selection.bounds().is_some(), selection.clipboard().is_some());
+        let bits = [is_selected, is_copied, places, selects, replaces];
         (0..).zip(bits).map(|(bit, is_set)| u32::from(is_set) << bit).sum()
     }
 

@@ -15,6 +15,37 @@ export const edits = {
     await page.keyboard.press('Control+KeyZ');
     await same(page, before, await picture(page, 'edit-undone'), 'undo is not complete');
   },
+  async 'a box is selected, copied and placed'(page) {
+    await drop(page, 'ball.vox', ballFile());
+    const before = await picture(page, 'select-before');
+    const [x, y] = [SIZE.width / 2, SIZE.height / 2];
+    const says = (text) => page.waitForFunction((it) => document.getElementById('words').textContent.includes(it), text);
+    await page.keyboard.press('KeyE');
+    const places = () => page.evaluate(() => [...document.querySelectorAll('#tools button, #edits button')]
+      .map((it) => it.getBoundingClientRect().x).join());
+    const first = await places();
+    const press = (key) => page.click(`button[data-key="${key}"]`);
+    await press('Ctrl+b');
+    await says('click the first corner');
+    await page.mouse.click(x, y);
+    await says('opposite');
+    await page.mouse.click(x + 40, y);
+    await says('voxels selected');
+    await page.keyboard.press('Control+KeyC');
+    await says('copied');
+    await press('Ctrl+v');
+    await says('click to place');
+    check(await places() === first, 'buttons move while one edits');
+    await page.mouse.click(x, y);
+    await says('changed');
+    const placed = await picture(page, 'select-placed');
+    await differ(page, before, placed, 0.0005, 'nothing is placed');
+    await page.keyboard.press('Control+KeyZ');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('KeyE');
+    await same(page, before, await picture(page, 'select-undone'), 'undo is not complete');
+  },
   async 'unsaved edits need a confirmation before they are lost'(page) {
     await drop(page, 'ball.vox', ballFile());
     const dialogs = [];

@@ -94,7 +94,7 @@ impl Options {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Open a window and fly through SOURCE (keys: H in the window, or --keys)
+    /// Open a window and fly through SOURCE (keys: H in the window, or drystone view --keys)
     View(ViewArguments),
     /// Draw SOURCE to a PNG
     Shot(ShotOptions),

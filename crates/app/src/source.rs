@@ -2,6 +2,8 @@
 
 mod unnamed;
 
+#[cfg(feature = "window")]
+use std::any::Any;
 use std::{fs::OpenOptions, path::Path};
 
 use drystone::{Content, Progress};
@@ -55,7 +57,7 @@ pub(crate) fn open_edited(source: &SourceOptions, edits: &EditsArgs) -> Result<O
             Box::new(EditedSource::open(voxels, &options)?)
         }
         None => {
-            unnamed::note_existing(voxels.as_ref(), source);
+            unnamed::existing(voxels.as_ref(), source).iter().for_each(|line| output::note(line));
             voxels
         }
     }))
@@ -97,7 +99,7 @@ pub(crate) fn open_to_edit(scene: &SceneOptions, save: &SaveArgs) -> Result<Open
     }
     if let Some(path) = path.filter(|path| StoredWorld::is_stored(path) && is_writable(path)) {
         let world = StoredLater::open(path, policy)?;
-        unnamed::note_existing(&world, &scene.source);
+        unnamed::existing(&world, &scene.source).iter().for_each(|line| output::note(line));
         return with_edits(Box::new(world), policy);
     }
     match open_edited(&scene.source, &scene.edits)? {
@@ -140,8 +142,22 @@ pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
     Ok(world)
 }
 
+/// Returns a line about what the user may not expect of an opened source: edits in a file that the
+/// options do not name, or a guessed axis.
+#[cfg(feature = "window")]
+pub(crate) fn surprise(opened: &Opened, scene: &SceneOptions) -> Option<String> {
+    let voxels = match opened {
+        Opened::Model(model) => return guessed_axis(model),
+        Opened::Voxels(voxels) => voxels.as_ref(),
+    };
+    let source: &dyn Any = voxels;
+    let edited = source.downcast_ref::<EditedSource>();
+    let voxels = edited.map_or(voxels, EditedSource::source);
+    scene.edits.edits.is_none().then(|| unnamed::existing(voxels, &scene.source)).flatten()
+}
+
 /// Returns a line about the axis of a model if it was turned by a guess, which may be wrong.
-pub(crate) fn guessed_axis(model: &Model) -> Option<String> {
+fn guessed_axis(model: &Model) -> Option<String> {
     let is_turned = model.up.is_guess() && model.up.axis != UpAxis::Y;
     is_turned.then(|| axis_text(model))
 }

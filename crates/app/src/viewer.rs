@@ -247,6 +247,10 @@ impl Viewer {
         } else if self.session.drop_selection() {
         } else if self.session.editing().is_on() {
             self.act(event_loop, Action::Edit);
+        } else if self.saving.discards(self.session.saver()) {
+            // Escape alone, pressed again and again to leave something, must not lose edits.
+            self.session
+                .say("edits are not saved: Ctrl+S saves them, closing the window discards them");
         } else {
             self.close(event_loop);
         }
@@ -281,11 +285,6 @@ impl Viewer {
             Err(error @ RenderError::Lost { .. }) => self.recover(event_loop, error),
             Err(error) => self.session.say(format!("cannot take a picture: {error}")),
         }
-    }
-
-    /// Retries a failed save, and prints a new problem.
-    fn update_saving(&mut self) {
-        self.saving.update(&mut self.session, self.reader.save.read_only);
     }
 
     /// Releases held buttons and the mouse, and shows whether clicks edit.

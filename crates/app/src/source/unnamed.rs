@@ -8,7 +8,7 @@ use std::{
 use drystone_formats::{Source, SourceError};
 use drystone_store::{EditedSource, StoredWorld};
 
-use crate::{cli::SourceOptions, output};
+use crate::cli::SourceOptions;
 
 /// Saves the edits in a new file by calling `save` with its path, and returns the path. The file
 /// lies next to the source; for a generated world, or if that folder is not writable, in the
@@ -37,16 +37,13 @@ pub(crate) fn save_in_new_file(
     }
 }
 
-/// Prints a note if there are edits of the source in a file that was not named by `--edits`.
-pub(super) fn note_existing(opened: &dyn Source, source: &SourceOptions) {
+/// Returns a line about edits of the source in a file that was not named by `--edits`, if there is one.
+pub(super) fn existing(opened: &dyn Source, source: &SourceOptions) -> Option<String> {
     let start = start_of(source);
     let there = names(&start).take_while(|path| path.is_file());
-    if let Some(path) = there.filter(|path| EditedSource::is_saved_in(opened, path)).last() {
-        let path = path.display();
-        output::note(&format!(
-            "edits of this source exist in {path}; to load them: --edits {path}"
-        ));
-    }
+    let path = there.filter(|path| EditedSource::is_saved_in(opened, path)).last()?;
+    let path = path.display();
+    Some(format!("edits of this source exist in {path}; to load them: --edits {path}"))
 }
 
 /// Returns the path without the suffix of edit files.

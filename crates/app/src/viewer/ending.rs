@@ -118,6 +118,11 @@ impl Viewer {
         event_loop.exit();
     }
 
+    /// Retries a failed save, and prints a new problem.
+    pub(super) fn update_saving(&mut self) {
+        self.saving.update(&mut self.session, self.reader.save.read_only);
+    }
+
     /// Saves now.
     pub(super) fn save(&mut self) {
         self.session.finish_editing();

@@ -53,10 +53,7 @@ impl Opened {
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
-        let note = match &opened {
-            drystone_world::Opened::Model(model) => source::guessed_axis(model),
-            drystone_world::Opened::Voxels(_) => None,
-        };
+        let note = source::surprise(&opened, &options);
         let content = source::read(opened, &options, progress)?.in_pieces();
         if !options.drawing.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &content);

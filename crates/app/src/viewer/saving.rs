@@ -231,6 +231,12 @@ impl Saving {
         Some(why)
     }
 
+    /// Whether closing the window now would discard edits, after a warning.
+    pub(super) fn discards(&self, saver: &EditSaver) -> bool {
+        let is_unsaved = matches!(saver.state(), SaveState::NotSaved | SaveState::Failed(_));
+        is_unsaved && self.warned == Some(Leaving::Close)
+    }
+
     /// Returns the state of saving for the title.
     pub(super) fn title(&self, saver: &EditSaver) -> String {
         match saver.state() {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use drystone_render::Image;
+use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask};
 
 use crate::program::{binary, scratch};
 
@@ -55,6 +56,17 @@ impl Screen {
     pub(crate) fn xdotool(&self, words: &[&str]) -> Option<String> {
         let output = self.command("xdotool").args(words).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Asks a window to close, as its button does.
+    pub(crate) fn quit(&self, window: &str) {
+        let (connection, _) = x11rb::connect(Some(self.display())).expect("a connection");
+        let [protocols, delete] = ["WM_PROTOCOLS", "WM_DELETE_WINDOW"].map(|name| {
+            connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom
+        });
+        let window: u32 = window.parse().unwrap();
+        let event = ClientMessageEvent::new(32, window, protocols, [delete, 0, 0, 0, 0]);
+        connection.send_event(false, window, EventMask::NO_EVENT, event).unwrap().check().unwrap();
     }
 
     pub(crate) fn screenshot(&self, path: &Path) -> Image {

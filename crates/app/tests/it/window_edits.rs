@@ -143,8 +143,12 @@ fn the_viewer_does_not_lose_edits_silently() {
     screen.xdotool(&["key", "Escape", "key", "Escape"]).unwrap();
     let line = lines.next().unwrap();
     assert!(line.contains("close again to discard the edits"), "{line}");
-    assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer stays open");
+    // Escape alone never discards edits.
     screen.xdotool(&["key", "Escape"]).unwrap();
+    let line = lines.next().unwrap();
+    assert!(line.contains("closing the window discards them"), "{line}");
+    assert!(viewer.0.try_wait().unwrap().is_none(), "the viewer stays open");
+    screen.quit(&window);
     assert_eq!(viewer.exit_code(), Some(1));
     assert!(lines.last().is_some_and(|line| line.contains("not saved")));
 }

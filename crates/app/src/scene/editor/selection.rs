@@ -24,10 +24,10 @@ impl EditTool {
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Brush => "clicks edit with the brush",
-            Self::Select => "select: click a corner; right click takes the air before it",
+            Self::Select => "select: click the first corner; right click takes the air before it",
             Self::Paste => "click to place; , . turns, [ ] tips over, B mirrors, Escape ends",
             Self::Replace => "replace: click a voxel of the material to replace",
-            Self::Mirror => "mirror: click the voxel in the middle",
+            Self::Mirror => "mirror: click the voxel to mirror the brush about",
         }
     }
 }

@@ -38,7 +38,7 @@ fn a_wall_is_selected_copied_turned_and_placed_by_keys() {
         assert_eq!(press(&mut session, "Ctrl+v"), None);
         assert!(!session.editing().is_on(), "nothing is copied");
         press(&mut session, "Ctrl+b");
-        assert!(session.editing().is_on() && session.message().contains("click a corner"));
+        assert!(session.editing().is_on() && session.message().contains("click the first corner"));
         assert_eq!(press(&mut session, "Ctrl+c"), Some(Action::CopyCamera), "nothing is selected");
         click(&mut session, 2.0, 3.0);
         assert!(session.message().contains("opposite"), "{}", session.message());
@@ -126,7 +126,7 @@ fn a_mirrored_brush_edits_both_sides() {
     let mut session = session(Host::Window);
     apply(&mut session, Action::Edit);
     press(&mut session, "Backslash");
-    assert!(session.message().contains("click the voxel in the middle"));
+    assert!(session.message().contains("click the voxel to mirror"));
     click(&mut session, 8.0, 9.0);
     assert_eq!(session.message(), "brush: voxel of stone, mirrored along X");
     click(&mut session, 5.0, 12.0);

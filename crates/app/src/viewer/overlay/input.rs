@@ -159,6 +159,9 @@ fn state(window: &Window) -> State {
     context.options_mut(|options| options.zoom_with_keyboard = false);
     context.all_styles_mut(|style| {
         style.animation_time = 0.0;
+        // Names of materials follow the pointer.
+        style.interaction.tooltip_delay = 0.2;
+        style.interaction.show_tooltips_only_when_still = false;
         // Statistics change too fast to copy; non-selectable labels are cheaper.
         style.interaction.selectable_labels = false;
         style.visuals.window_shadow = egui::Shadow::NONE;

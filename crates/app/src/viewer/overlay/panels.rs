@@ -11,8 +11,8 @@ use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use drystone_world::EditSummary;
 use egui::{
-    Align2, Checkbox, CollapsingHeader, Color32, ComboBox, Context, Image, Popup, ScrollArea,
-    Sense, Shape, Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
+    Align2, Button, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, ScrollArea, Sense,
+    Shape, Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
 };
 use glam::DVec3;
 
@@ -32,6 +32,7 @@ mod history;
 mod quality;
 mod selection;
 mod swatches;
+mod window;
 
 pub(crate) use history::LISTED;
 
@@ -178,7 +179,7 @@ impl Panels {
         });
         section(ui, "Light and air", |ui| air::show(ui, facts, actions));
         section(ui, "Quality", |ui| quality::show(ui, facts, actions));
-        section(ui, "Window", |ui| window(ui, facts.settings, actions));
+        section(ui, "Window", |ui| window::show(ui, facts.settings, actions));
     }
 
     /// Shows the pool's memory and its map.
@@ -375,20 +376,17 @@ fn switches(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     }
 }
 
-/// Shows the kinds of the camera, and buttons for the list of keys and for a picture.
+/// Shows the kinds of the camera.
 fn cameras(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let kinds =
             [("orbit", CameraKind::Orbit), ("fly", CameraKind::Fly), ("walk", CameraKind::Walk)];
         for (name, kind) in kinds {
             let is_it = facts.camera_kind == kind;
-            if ui.selectable_label(is_it, name).clicked() && !is_it {
+            let can = kind != CameraKind::Walk || facts.edit.is_some();
+            let button = ui.add_enabled(can, Button::selectable(is_it, name));
+            if button.clicked() && !is_it {
                 actions.push(Action::Camera(kind));
-            }
-        }
-        for (name, action) in [("Keys", Action::Help), ("Picture", Action::Screenshot)] {
-            if ui.button(name).clicked() {
-                actions.push(action);
             }
         }
     });
@@ -414,28 +412,6 @@ fn mouse(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
     let slider = Slider::new(&mut speed, slowest..=fastest).logarithmic(true);
     if ui.add(slider.text("mouse speed")).changed() {
         actions.push(Action::MouseSpeed(speed));
-    }
-}
-
-/// Shows the scale of text and panels, and a button for full screen.
-fn window(ui: &mut Ui, settings: &Settings, actions: &mut Vec<Action>) {
-    const SCALES: [f32; 6] = [0.75, 1.0, 1.25, 1.5, 2.0, 3.0];
-    let percent = |scale: f32| format!("{:.0} %", 100.0 * scale);
-    let mut scale = settings.view.text_scale;
-    ui.horizontal(|ui| {
-        let list = ComboBox::from_id_salt("text size").selected_text(percent(scale)).width(70.0);
-        list.show_ui(ui, |ui| {
-            for other in SCALES {
-                ui.selectable_value(&mut scale, other, percent(other));
-            }
-        });
-        ui.label("text size");
-        if ui.button("Full screen").clicked() {
-            actions.push(Action::FullScreen);
-        }
-    });
-    if scale != settings.view.text_scale {
-        actions.push(Action::TextScale(scale));
     }
 }
 

@@ -31,6 +31,7 @@ pub(super) fn show(ui: &mut Ui, facts: &Facts<'_>, actions: &mut Vec<Action>) {
 fn time(ui: &mut Ui, chosen: Option<f32>, actions: &mut Vec<Action>) {
     let mut hour = chosen.unwrap_or(AFTERNOON);
     ui.horizontal(|ui| {
+        ui.spacing_mut().slider_width = 84.0;
         let slider = Slider::new(&mut hour, 0.0..=24.0).custom_formatter(|hour, _| clock(hour));
         if ui.add(slider.text("time")).changed() {
             actions.push(Action::Hour(Some(hour)));

@@ -28,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>
             }
         }
         let all = undo_list.len() as i32;
-        if ui.selectable_label(all == 0, "before these edits").clicked() && all > 0 {
+        if ui.selectable_label(all == 0, "start").clicked() && all > 0 {
             actions.push(Action::History(-all));
         }
     });

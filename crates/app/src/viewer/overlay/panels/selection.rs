@@ -36,7 +36,7 @@ pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>
         actions,
         &[
             ("Fill", is_selected, false, Action::FillSelection),
-            ("Empty", is_selected, false, Action::EmptySelection),
+            ("Clear", is_selected, false, Action::EmptySelection),
             ("Replace …", is_selected, tool == EditTool::Replace, Action::Tool(EditTool::Replace)),
         ],
     );
@@ -62,7 +62,7 @@ pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>
             ],
         );
         let mut replaces = selection.air == PasteAir::Replaces;
-        if ui.checkbox(&mut replaces, "copied air removes voxels").clicked() {
+        if ui.checkbox(&mut replaces, "paste empty voxels too").clicked() {
             let air = if replaces { PasteAir::Replaces } else { PasteAir::Skipped };
             actions.push(Action::PasteAir(air));
         }

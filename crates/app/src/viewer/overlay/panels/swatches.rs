@@ -8,8 +8,8 @@ use crate::output;
 /// Side of a colour, and the space to the next one, in points.
 const SIDE: f32 = 18.0;
 const SPACE: f32 = 3.0;
-/// Number of rows that are visible at once.
-const ROWS: usize = 4;
+/// Number of rows that are visible at once. A part of a row shows that there are more.
+const ROWS: f32 = 4.6;
 /// Number of materials from which they can be searched.
 const SEARCHED: usize = 24;
 
@@ -41,16 +41,23 @@ pub(super) fn show(
     }
     let columns = (((ui.available_width() + SPACE) / (SIDE + SPACE)) as usize).max(1);
     let rows = found.len().div_ceil(columns);
-    let height = |rows: usize| rows as f32 * (SIDE + SPACE);
-    let scroll = ScrollArea::vertical().id_salt("materials").max_height(height(rows.min(ROWS)));
+    let height = rows as f32 * (SIDE + SPACE);
+    let most = ROWS * (SIDE + SPACE);
+    let scroll = ScrollArea::vertical().id_salt("materials").max_height(height.min(most));
     scroll.auto_shrink([false, true]).show(ui, |ui| {
-        let size = vec2(ui.available_width(), height(rows));
+        let size = vec2(ui.available_width(), height);
         let (area, response) = ui.allocate_exact_size(size, Sense::click());
         let at = |index: usize| {
             let [column, row] = [index % columns, index / columns].map(|it| it as f32);
             let corner = area.min + vec2(column, row) * (SIDE + SPACE);
             Rect::from_min_size(corner, vec2(SIDE, SIDE))
         };
+        let shown = ui.scope_id().with("shown");
+        let is_new = ui.data(|data| data.get_temp::<u16>(shown)) != Some(material.0);
+        if let (true, Some(index)) = (is_new, found.index_of(*material)) {
+            ui.data_mut(|data| data.insert_temp(shown, material.0));
+            ui.scroll_to_rect(at(index), None);
+        }
         // Only the visible rows are painted.
         let seen = ui.clip_rect();
         let row = |y: f32| ((y - area.top()) / (SIDE + SPACE)).max(0.0) as usize;
@@ -92,6 +99,13 @@ impl Found {
         match self {
             Self::All(count) => *count,
             Self::Some(found) => found.len(),
+        }
+    }
+
+    fn index_of(&self, material: Material) -> Option<usize> {
+        match self {
+            Self::All(count) => usize::from(material.0).checked_sub(1).filter(|it| it < count),
+            Self::Some(found) => found.iter().position(|it| *it == material),
         }
     }
 
