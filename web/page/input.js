@@ -6,6 +6,8 @@ const CLICK_PIXELS = 4;
 const NOTCH_PIXELS = 100;
 /// Mouse buttons that a tap stands for while editing, with their labels.
 const TAPS = [[0, 'Tap removes'], [2, 'Tap places'], [1, 'Tap picks']];
+/// What a tap does with other tools than the brush: bits of `Page.selection`, and a label.
+const TOOL_TAPS = [[4, 'Tap pastes'], [8, 'Tap selects'], [16, 'Tap replaces']];
 
 /// Calls `work` before the page sleeps: releases of pointers are then not reported.
 const onSleep = (work) => document.addEventListener('visibilitychange', () => {
@@ -60,7 +62,10 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage 
       if (own) save();
       return;
     }
-    if (own === 'escape' && !find('bar').hidden) closeMessage();
+    if (own === 'escape' && !find('bar').hidden) {
+      closeMessage();
+      return;
+    }
     if (!page()) return;
     if (CONTROL_KEYS.includes(event.code) && event.target.closest?.('button, input, select')) return;
     // Selected text of the page is copied instead.
@@ -151,6 +156,9 @@ const keyButtons = () => document.querySelectorAll('[data-key]');
 /// moves while one edits: a second click never hits another one.
 export function showKeyButtons(page) {
   const has = page.selection();
+  const tap = document.getElementById('tap');
+  const tool = TOOL_TAPS.find(([bit]) => has & bit);
+  tap.textContent = tool ? tool[1] : TAPS[tap.dataset.tap ?? 0][1];
   for (const button of keyButtons()) {
     const { needs, tool } = button.dataset;
     button.disabled = (has & needs) !== Number(needs ?? 0);
@@ -179,7 +187,8 @@ function listenToTools({ find, act, page, save, canvas }) {
   find('rescue').addEventListener('click', save);
   find('tap').addEventListener('click', () => {
     tap = (tap + 1) % TAPS.length;
-    find('tap').textContent = TAPS[tap][1];
+    find('tap').dataset.tap = tap;
+    if (page()) showKeyButtons(page());
   });
   return () => TAPS[tap][0];
 }

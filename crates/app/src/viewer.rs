@@ -165,8 +165,7 @@ impl Viewer {
 
     fn resize(&mut self, event_loop: &ActiveEventLoop, size: PhysicalSize<u32>) {
         let PhysicalSize { width: width @ 1.., height: height @ 1.. } = size else { return };
-        let opened = self.options.camera.size;
-        self.preferences.settings.view.note_window(self.screen.state(), opened);
+        self.preferences.settings.view.note_window(self.screen.state(), self.screen.first_size);
         match self.session.resize(Size { width, height }) {
             Ok(()) => self.screen.redraw(),
             Err(error) => self.recover(event_loop, error),
@@ -417,14 +416,12 @@ impl ApplicationHandler<WindowRequest> for Viewer {
                 self.screen.redraw();
             }
             WindowRequest::Read(path) => self.read(path),
-            WindowRequest::FileChanged(name) => {
-                self.session.say(format!("{name} has changed on disk: F5 loads it again"));
-                self.screen.redraw();
-            }
+            WindowRequest::FileChanged(name) => self.file_changed(&name),
             WindowRequest::Fail(error) => self.stop(event_loop, error),
             WindowRequest::Show(opened) => self.show(event_loop, *opened),
             WindowRequest::NotRead(problem) => {
                 self.reader.end();
+                self.reader.watch(self.options.source.path.as_deref());
                 self.session.say(problem);
                 self.screen.redraw();
             }

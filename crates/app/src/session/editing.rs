@@ -245,6 +245,10 @@ impl Session {
 
     /// Undoes a negative number of edits, or redoes a positive one.
     pub(super) fn step_history(&mut self, steps: i32) {
+        // The list on the screen may be older than the edits in progress.
+        if self.editing.editor.is_busy() {
+            return self.say("wait until the edit is done");
+        }
         for _ in 0..steps.unsigned_abs() {
             match steps < 0 {
                 true => self.edit(EditStep::Undo, Editor::undo),

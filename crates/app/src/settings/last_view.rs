@@ -31,6 +31,9 @@ pub(crate) struct LastView {
     window: Option<[u32; 2]>,
     /// Whether the window was maximized.
     pub(crate) is_maximized: bool,
+    /// Whether the user has changed the size of this window.
+    #[serde(skip)]
+    is_resized: bool,
     /// Scale of text and panels, within [`TEXT_SCALES`].
     pub(crate) text_scale: f32,
     /// Hour of the day; `None` for the default light.
@@ -62,6 +65,7 @@ impl Default for LastView {
             backend: BackendKind::Auto,
             window: None,
             is_maximized: false,
+            is_resized: false,
             text_scale: 1.0,
             hour: None,
             speed: 1.0,
@@ -78,6 +82,9 @@ impl LastView {
         self.text_scale = self.text_scale.clamp(smallest, largest);
         self.hour = self.hour.map(|hour| hour.clamp(0.0, 24.0));
         self.speed = Flight::limited_factor(self.speed);
+        if self.object_camera == CameraKind::Walk {
+            self.object_camera = CameraKind::Orbit;
+        }
         self.window = self.window.map(|sides| sides.map(|side| side.clamp(MIN_SIDE, MAX_SIDE)));
     }
 
@@ -101,6 +108,8 @@ impl LastView {
         match action {
             Action::Hour(hour) => self.hour = hour,
             Action::Camera(_) | Action::Walk => match camera.default_kind() {
+                // Not every object can be walked on.
+                CameraKind::Orbit if camera.kind() == CameraKind::Walk => {}
                 CameraKind::Orbit => self.object_camera = camera.kind(),
                 CameraKind::Fly | CameraKind::Walk => self.world_camera = camera.kind(),
             },
@@ -109,18 +118,16 @@ impl LastView {
         }
     }
 
-    /// Remembers the window, which was opened with a size.
-    pub(crate) fn note_window(&mut self, window: WindowState, opened: Size) {
-        self.is_maximized = match window {
-            WindowState::Normal(Size { width, height }) => {
-                if (width, height) != (opened.width, opened.height) {
-                    self.window = Some([width, height]);
-                }
-                false
+    /// Remembers the window, once its user changes the size that it was opened with.
+    pub(crate) fn note_window(&mut self, window: WindowState, opened: Option<Size>) {
+        match window {
+            WindowState::Normal(size) if self.is_resized || Some(size) != opened => {
+                (self.is_resized, self.is_maximized) = (true, false);
+                self.window = Some([size.width, size.height]);
             }
-            WindowState::Maximized => true,
-            WindowState::Other => self.is_maximized,
-        };
+            WindowState::Maximized => (self.is_resized, self.is_maximized) = (true, true),
+            WindowState::Normal(_) | WindowState::Other => {}
+        }
     }
 
     /// Whether the size of a window is remembered.
@@ -183,16 +190,21 @@ mod tests {
 
     #[test]
     fn only_a_changed_normal_window_is_remembered() {
-        let opened = Size { width: 1280, height: 720 };
-        let mut view = LastView::default();
-        view.note_window(WindowState::Normal(opened), opened);
+        // As on a screen whose text is scaled.
+        let first = Size { width: 2560, height: 1440 };
+        let (opened, small) = (Some(first), Size { width: 640, height: 480 });
+        let before = LastView { is_maximized: true, ..LastView::default() };
+        let mut view = before;
+        view.note_window(WindowState::Normal(first), opened);
         view.note_window(WindowState::Other, opened);
-        assert_eq!(view, LastView::default());
-        view.note_window(WindowState::Normal(Size { width: 640, height: 480 }), opened);
+        assert_eq!(view, before, "the size on the command line changes nothing");
+        view.note_window(WindowState::Normal(small), opened);
         view.note_window(WindowState::Maximized, opened);
         assert_eq!((view.window, view.is_maximized), (Some([640, 480]), true));
         view.note_window(WindowState::Other, opened);
         assert!(view.is_maximized, "full screen does not end it");
+        view.note_window(WindowState::Normal(first), opened);
+        assert_eq!((view.window, view.is_maximized), (Some([2560, 1440]), false), "back again");
     }
 
     #[test]

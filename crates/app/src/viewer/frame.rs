@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use drystone::{
-    Action, ChangeTarget, Changed, Session,
+    Action, CameraKind, ChangeTarget, Changed, Session,
     scene::{BackendKind, SaveState, Size},
 };
 use drystone_render::{Cull, DrawStats, RenderError, View};
@@ -285,7 +285,13 @@ impl Viewer {
         }
         let kind = view.camera(self.session.camera().default_kind());
         let kind = kind.filter(|_| camera.eye.is_none() && camera.from.is_none());
-        for action in [Some(Action::Speed(view.speed())), kind.map(Action::Camera)] {
+        self.restore_flight(kind);
+    }
+
+    /// Sets the last speed of flight, and a kind of camera.
+    pub(super) fn restore_flight(&mut self, kind: Option<CameraKind>) {
+        let speed = self.preferences.settings.view.speed();
+        for action in [Some(Action::Speed(speed)), kind.map(Action::Camera)] {
             // A lost device is noticed by the next frame.
             let _ = action.map(|action| self.session.execute(action));
         }
@@ -380,13 +386,8 @@ impl Viewer {
         true
     }
 
-    /// Returns the result of the last action and the state of saving.
+    /// Returns the state of saving. Results of actions are on the picture.
     fn save_text(&mut self) -> String {
-        let mut words = self.session.message().to_owned();
-        let saving = self.saving.title(self.session.saver());
-        if !words.is_empty() && !saving.is_empty() {
-            words += " | ";
-        }
-        words + saving.trim_end_matches(" | ")
+        self.saving.title(self.session.saver()).trim_matches([' ', '|']).to_owned()
     }
 }

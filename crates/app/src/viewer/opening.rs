@@ -6,7 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use drystone::{Content, Haze, MessageKind, SessionOptions, keys::Host, scene::RendererKind};
+use drystone::{
+    CameraKind, Content, Haze, MessageKind, SessionOptions, keys::Host, scene::RendererKind,
+};
 use drystone_formats::VoxFile;
 use drystone_store::{EditedSource, StoredWorld};
 use winit::event_loop::ActiveEventLoop;
@@ -150,18 +152,34 @@ impl Viewer {
         }
     }
 
+    /// Says that another program has changed the file.
+    pub(super) fn file_changed(&mut self, name: &str) {
+        let advice = match self.session.saver().edits_file() {
+            None => ": F5 loads it again",
+            Some(_) => "; the edits belong to what is shown",
+        };
+        self.session.say(format!("{name} has changed on disk{advice}"));
+        self.screen.redraw();
+    }
+
     /// Starts a thread that reads the file again; it is shown from the same camera.
     pub(super) fn reload(&mut self) {
         if self.options.source.path.is_none() {
             return self.session.say("this world comes from no file");
         }
-        // A second reader could not open edits that this program writes.
-        if self.session.saver().edits_file().is_some() {
-            return self
-                .session
-                .say("this file has edits; close the window and open it again, which keeps them");
+        if let Some(name) = self.reader.loading() {
+            return self.session.say(format!("wait until {name} is loaded"));
         }
-        if self.reader.loading().is_none() && self.may_leave() {
+        if self.options.source.path.as_deref().is_some_and(StoredWorld::is_stored) {
+            return self.session.say("this world is already open");
+        }
+        // Edits belong to the content that they were made in.
+        if let Some(edits) = self.session.saver().edits_file() {
+            let edits = edits.display();
+            let line = format!("not loaded again: the edits in {edits} belong to what is shown");
+            return self.session.say(line);
+        }
+        if self.may_leave() {
             self.reader.start(self.current_options(), self.settings());
         }
     }
@@ -263,6 +281,7 @@ impl Viewer {
         // The old device is closed first: a window has one device at a time.
         let before = self.session.replace(content, &session_options(&options));
         let is_same = is_same_file(&options, &self.options) && !is_first;
+        let walks = before.camera().kind() == CameraKind::Walk;
         if is_same {
             self.session.look_from(&before);
         }
@@ -272,9 +291,12 @@ impl Viewer {
         self.note_source();
         self.reader.watch(self.options.source.path.as_deref());
         let opened = self.open_device(event_loop);
-        if opened.is_ok() && !is_same {
-            self.restore_camera();
+        match (&opened, is_same) {
+            (Ok(()), false) => self.restore_camera(),
+            (Ok(()), true) => self.restore_flight(walks.then_some(CameraKind::Walk)),
+            (Err(_), _) => {}
         }
+        self.overlay.content_changed();
         match opened {
             Ok(()) if is_first => self.show_hint(),
             Ok(()) => {

@@ -138,6 +138,11 @@ impl Overlay {
         self.request_if(is_open)
     }
 
+    /// Forgets what concerned the content before.
+    pub(super) fn content_changed(&mut self) {
+        self.contents.content_changed();
+    }
+
     /// Removes the pointer from the panels while the scene has it captured.
     pub(super) fn lose_pointer(&mut self) {
         self.input.lose_pointer();

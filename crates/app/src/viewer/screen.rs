@@ -17,6 +17,8 @@ use crate::{AppError, settings::WindowState};
 #[derive(Default)]
 pub(super) struct Screen {
     window: Option<Arc<Window>>,
+    /// Size that the window was opened with.
+    pub(super) first_size: Option<Size>,
     /// Software surface, if the GPU does not draw to the window.
     surface: Option<SoftSurface>,
     /// Whether a device is or was open.
@@ -46,6 +48,7 @@ impl Screen {
             .create_window(attributes)
             .map_err(|error| AppError::Window(error.to_string()))?;
         self.window = Some(Arc::new(window));
+        self.first_size = self.size();
         Ok(())
     }
 

@@ -176,5 +176,9 @@ fn a_file_that_changes_on_disk_is_loaded_again() {
     fs::write(&block, &bytes[..bytes.len() / 2]).unwrap();
     reload("block.vox: ");
     assert!(screen.settled(&folder.join("damaged.png")) == green, "the scene stays");
+    // Written to its end, it is announced again.
+    write_block(&block, [20, 20, 250]);
+    reload("commands");
+    assert!(is_of(&screen.settled_unlike(&green, &folder.join("blue.png")), 2));
     close(&screen, viewer);
 }

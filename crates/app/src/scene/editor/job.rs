@@ -225,10 +225,14 @@ impl Editor {
     ) -> Result<Edited, EditError> {
         self.check_copy(&copying)?;
         let clipboard = copying.into_clipboard();
-        let count = clipboard.solid_count();
+        let (voxels, unreadable_chunks) = (clipboard.solid_count(), clipboard.unreadable_count());
         self.selection.set_clipboard(clipboard);
+        self.enforce_limit();
         match mode {
-            CopyMode::Copy => Ok(Edited::Copied(count)),
+            CopyMode::Copy if unreadable_chunks > 0 => {
+                Ok(Edited::CopiedInPart { voxels, unreadable_chunks })
+            }
+            CopyMode::Copy => Ok(Edited::Copied(voxels)),
             CopyMode::Cut => {
                 let shape = VoxelShape::Box(bounds);
                 self.start_fill(scene, &[shape], Material::AIR, mode.step())

@@ -35,6 +35,14 @@ pub enum Edited {
     Busy,
     /// Number of copied voxels that are not air.
     Copied(u64),
+    /// Number of copied voxels that are not air, and of chunks that could not be read. Where those were,
+    /// pasting changes nothing.
+    CopiedInPart {
+        /// Number of voxels.
+        voxels: u64,
+        /// Number of chunks.
+        unreadable_chunks: usize,
+    },
     /// The first corner of a selection is set; the second one follows the pointer.
     Corner,
     /// Voxels along each axis of the new selection.
@@ -91,6 +99,10 @@ impl Edited {
             Self::Copied(count) => {
                 format!("copied {}: Ctrl+V, then click to place", voxels(*count))
             }
+            Self::CopiedInPart { voxels: count, unreadable_chunks } => format!(
+                "copied {}, without {unreadable_chunks} chunks that cannot be read: Ctrl+V, then click to place",
+                voxels(*count)
+            ),
             Self::Corner => "first corner: click the opposite one".into(),
             Self::Selected([x, y, z]) => format!(
                 "{x} x {y} x {z} voxels selected: Ctrl+C copies, Delete empties, Enter fills, [ ] change the height"

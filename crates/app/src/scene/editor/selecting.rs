@@ -2,7 +2,7 @@ use drystone_voxel::Material;
 use drystone_world::{VoxelHit, VoxelRay, VoxelShape};
 
 use super::aim::aim;
-use super::job::{CopyMode, Task};
+use super::job::{CopyMode, Job, Task};
 use super::{EditAction, EditError, EditTool, Edited, Editor, MirrorPlanes, VoxelScene};
 use crate::scene::outline::OutlinePart;
 
@@ -55,6 +55,7 @@ impl Editor {
     pub fn switch_tool(&mut self, tool: EditTool) -> Edited {
         let new = if self.selection.tool() == tool { EditTool::Brush } else { tool };
         match new {
+            EditTool::Paste if self.is_copying() => Edited::Busy,
             EditTool::Paste if self.selection.clipboard().is_none() => Edited::NothingCopied,
             EditTool::Replace if self.selection.bounds().is_none() => Edited::NothingSelected,
             _ => {
@@ -108,6 +109,12 @@ impl Editor {
     /// Errors of [`copy`](Self::copy), and nothing is removed then; or errors of [`fill`](Self::fill).
     pub fn cut(&mut self, scene: &mut VoxelScene) -> Result<Edited, EditError> {
         self.enqueue_copy(scene, CopyMode::Cut)
+    }
+
+    /// Whether a copy is in progress or waiting.
+    fn is_copying(&self) -> bool {
+        let is_copy = |task: &Task| matches!(task, Task::Copy { .. });
+        matches!(self.job, Some(Job::Copying { .. })) || self.queue.iter().any(is_copy)
     }
 
     fn enqueue_copy(

@@ -68,6 +68,7 @@ fn a_lost_device_changes_nothing_in_any_mode() {
         let at = Some([50.0, 28.0]);
         assert_eq!(lost.outline(at), expected.outline(at), "{name}");
         assert_eq!(lost.camera().kind(), expected.camera().kind(), "{name}");
+        assert_eq!(lost.camera().speed_factor(), expected.camera().speed_factor(), "{name}");
         assert_eq!(lost.camera().view(), expected.camera().view(), "{name}");
         let states = [&lost, &expected].map(|it| it.editing().editor().save_state());
         assert_eq!(states[0], states[1], "{name}");

@@ -36,6 +36,11 @@ impl Contents {
         Self { shows_panels, ..Self::default() }
     }
 
+    /// Forgets what concerned the content before.
+    pub(super) fn content_changed(&mut self) {
+        self.panels.content_changed();
+    }
+
     pub(super) const fn switch_panels(&mut self) {
         self.shows_panels = !self.shows_panels;
         self.has_failed = false;

@@ -124,6 +124,11 @@ impl Panels {
         self.is_map_shown && self.map_drawn.is_none_or(is_old)
     }
 
+    /// Forgets the search for a material of the content before.
+    pub(super) fn content_changed(&mut self) {
+        self.material_query.clear();
+    }
+
     /// Shows the panel; adds the user's actions to `actions`.
     pub(super) fn show(
         &mut self,

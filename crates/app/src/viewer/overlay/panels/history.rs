@@ -27,9 +27,11 @@ pub(super) fn show(ui: &mut Ui, facts: &EditFacts<'_>, actions: &mut Vec<Action>
                 actions.push(Action::History(steps));
             }
         }
-        let all = undo_list.len() as i32;
-        if ui.selectable_label(all == 0, "start").clicked() && all > 0 {
-            actions.push(Action::History(-all));
+        let all = undo_list.len();
+        if all == LISTED {
+            ui.weak("earlier edits: Undo");
+        } else if ui.selectable_label(all == 0, "start").clicked() && all > 0 {
+            actions.push(Action::History(-(all as i32)));
         }
     });
 }

@@ -54,12 +54,16 @@ pub(super) fn show(
         };
         let shown = ui.scope_id().with("shown");
         let is_new = ui.data(|data| data.get_temp::<u16>(shown)) != Some(material.0);
-        if let (true, Some(index)) = (is_new, found.index_of(*material)) {
-            ui.data_mut(|data| data.insert_temp(shown, material.0));
-            ui.scroll_to_rect(at(index), None);
-        }
         // Only the visible rows are painted.
         let seen = ui.clip_rect();
+        // The grid, if it is in view at all, scrolls to a newly chosen material.
+        if let (true, Some(index)) = (is_new && seen.height() > SIDE, found.index_of(*material)) {
+            if seen.expand(1.0).contains_rect(at(index)) {
+                ui.data_mut(|data| data.insert_temp(shown, material.0));
+            } else {
+                ui.scroll_to_rect(at(index), None);
+            }
+        }
         let row = |y: f32| ((y - area.top()) / (SIDE + SPACE)).max(0.0) as usize;
         let [first, end] = [row(seen.top()), row(seen.bottom()) + 1].map(|row| row * columns);
         let ring = |width, color| Stroke::new(width, color);

@@ -287,7 +287,7 @@ fn an_open_list_can_be_closed() {
         click(&context, &mut panels, &facts, *at);
         Popup::is_any_open(&context)
     };
-    assert!(points().find(opens).is_some(), "no list of materials");
+    assert!(points().find(opens).is_some(), "no list of text sizes");
     assert!(close_lists(&context));
     pass(&context, &mut panels, &facts, vec![]);
     assert!(!Popup::is_any_open(&context) && !close_lists(&context));
