@@ -23,19 +23,26 @@ export const edits = {
     await page.keyboard.press('KeyE');
     const places = () => page.evaluate(() => [...document.querySelectorAll('#tools button, #edits button')]
       .map((it) => it.getBoundingClientRect().x).join());
+    await page.waitForSelector('#edits:not([hidden])');
     const first = await places();
     const press = (key) => page.click(`button[data-key="${key}"]`);
     await press('Ctrl+b');
     await says('click the first corner');
     await page.mouse.click(x, y);
     await says('opposite');
+    const isMarked = () => page.evaluate(() => {
+      const marks = document.getElementById('marks');
+      return marks.getContext('2d').getImageData(0, 0, marks.width, marks.height).data.some((it) => it > 0);
+    });
+    check(await isMarked(), 'the box is not outlined');
     await page.mouse.click(x + 40, y);
     await says('voxels selected');
     await page.keyboard.press('Control+KeyC');
     await says('copied');
     await press('Ctrl+v');
     await says('click to place');
-    check(await places() === first, 'buttons move while one edits');
+    const later = await places();
+    check(later === first, `buttons move while one edits: ${first}, then ${later}`);
     await page.mouse.click(x, y);
     await says('changed');
     const placed = await picture(page, 'select-placed');

@@ -47,7 +47,7 @@ export const drawn = (page) => page.evaluate(() =>
 /// Hides or shows the elements over the canvas. The page's policy allows no style elements.
 const bare = (page, isBare) => page.evaluate((isBare) => {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync('#words, #top, #stick { visibility: hidden }');
+  sheet.replaceSync('#words, #top, #stick, #marks { visibility: hidden }');
   document.adoptedStyleSheets = isBare ? [sheet] : [];
 }, isBare);
 
