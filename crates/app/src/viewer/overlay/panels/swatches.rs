@@ -44,6 +44,18 @@ pub(super) fn show(
     let height = rows as f32 * (SIDE + SPACE);
     let most = ROWS * (SIDE + SPACE);
     let scroll = ScrollArea::vertical().id_salt("materials").max_height(height.min(most));
+    // A newly chosen material is scrolled to, and again if its row changes.
+    let shown = ui.scope_id().with("shown material");
+    let key = (material.0, columns);
+    let is_new = ui.data(|data| data.get_temp(shown)) != Some(key);
+    let scroll = match found.index_of(*material).filter(|_| is_new) {
+        Some(index) => {
+            ui.data_mut(|data| data.insert_temp(shown, key));
+            let above = (index / columns) as f32 - (ROWS - 1.0) / 2.0;
+            scroll.vertical_scroll_offset(above.max(0.0) * (SIDE + SPACE))
+        }
+        None => scroll,
+    };
     scroll.auto_shrink([false, true]).show(ui, |ui| {
         let size = vec2(ui.available_width(), height);
         let (area, response) = ui.allocate_exact_size(size, Sense::click());
@@ -52,18 +64,8 @@ pub(super) fn show(
             let corner = area.min + vec2(column, row) * (SIDE + SPACE);
             Rect::from_min_size(corner, vec2(SIDE, SIDE))
         };
-        let shown = ui.scope_id().with("shown");
-        let is_new = ui.data(|data| data.get_temp::<u16>(shown)) != Some(material.0);
         // Only the visible rows are painted.
         let seen = ui.clip_rect();
-        // The grid, if it is in view at all, scrolls to a newly chosen material.
-        if let (true, Some(index)) = (is_new && seen.height() > SIDE, found.index_of(*material)) {
-            if seen.expand(1.0).contains_rect(at(index)) {
-                ui.data_mut(|data| data.insert_temp(shown, material.0));
-            } else {
-                ui.scroll_to_rect(at(index), None);
-            }
-        }
         let row = |y: f32| ((y - area.top()) / (SIDE + SPACE)).max(0.0) as usize;
         let [first, end] = [row(seen.top()), row(seen.bottom()) + 1].map(|row| row * columns);
         let ring = |width, color| Stroke::new(width, color);
