@@ -16,7 +16,9 @@ use crate::cli::{HeightMapArgs, SourceOptions, Up};
 mod by_name;
 mod last_view;
 
-pub(crate) use last_view::{LastView, WindowState};
+pub(crate) use last_view::LastView;
+#[cfg(feature = "window")]
+pub(crate) use last_view::WindowState;
 
 /// Saved settings of the viewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
