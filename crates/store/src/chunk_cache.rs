@@ -4,18 +4,11 @@ use drystone_voxel::{Chunk, ChunkPos, NodePos};
 use hashbrown::HashMap;
 
 use crate::epochs::Epochs;
+use crate::recent::Recent;
 
-/// Recently used chunks, within a limit in bytes.
-///
-/// The cache has two generations. A requested chunk moves to the young generation. When that uses
-/// half of the limit, it becomes the old generation and the previous one is dropped. Chunks in use
-/// therefore stay, unused ones leave after at most two turns, and nothing has to be searched.
+/// Recently used chunks, within a limit in bytes. Chunks in use stay, and unused ones leave.
 pub struct ChunkCache {
-    limit_bytes: usize,
-    young: HashMap<NodePos, Chunk>,
-    young_bytes: usize,
-    old: HashMap<NodePos, Chunk>,
-    old_bytes: usize,
+    recent: Recent<NodePos, Chunk>,
     epochs: Epochs,
     /// Nodes that could not be read, or only without some of their parts.
     broken: HashMap<NodePos, Broken>,
@@ -35,26 +28,12 @@ const MAX_BROKEN: usize = 4_096;
 impl ChunkCache {
     /// Creates an empty cache.
     pub fn new(limit_bytes: usize) -> Self {
-        Self {
-            limit_bytes,
-            young: HashMap::new(),
-            young_bytes: 0,
-            old: HashMap::new(),
-            old_bytes: 0,
-            epochs: Epochs::default(),
-            broken: HashMap::new(),
-        }
+        Self { recent: Recent::new(limit_bytes), epochs: Epochs::default(), broken: HashMap::new() }
     }
 
-    /// Sets the limit in bytes. Generations that exceed half of it are dropped.
+    /// Sets the limit in bytes. Beyond it, some chunks are dropped at once.
     pub fn set_limit_bytes(&mut self, limit_bytes: usize) {
-        self.limit_bytes = limit_bytes;
-        if self.old_bytes > limit_bytes / 2 {
-            (self.old, self.old_bytes) = (HashMap::new(), 0);
-        }
-        if self.young_bytes > limit_bytes / 2 {
-            (self.young, self.young_bytes) = (HashMap::new(), 0);
-        }
+        self.recent.set_limit_bytes(limit_bytes);
     }
 
     /// Returns a node that could not be read completely, until its next attempt is due. The outer
@@ -111,43 +90,23 @@ impl ChunkCache {
 
     /// Returns a chunk that shares its voxels with the stored one.
     pub fn get(&mut self, node: NodePos) -> Option<Chunk> {
-        if let Some(chunk) = self.young.get(&node) {
-            return Some(chunk.clone());
-        }
-        let chunk = self.old.remove(&node)?;
-        self.old_bytes -= entry_bytes(&chunk);
-        self.insert(node, chunk.clone());
-        Some(chunk)
+        self.recent.get(node)
     }
 
     /// Stores a chunk, or replaces the stored one. A chunk over half of the limit is not stored.
     pub fn insert(&mut self, node: NodePos, chunk: Chunk) {
-        self.remove(node);
         let bytes = entry_bytes(&chunk);
-        if self.young_bytes + bytes > self.limit_bytes / 2 && !self.young.is_empty() {
-            self.old = std::mem::take(&mut self.young);
-            self.old_bytes = std::mem::take(&mut self.young_bytes);
-        }
-        if bytes > self.limit_bytes / 2 {
-            return;
-        }
-        self.young_bytes += bytes;
-        self.young.insert(node, chunk);
+        self.recent.insert(node, chunk, bytes);
     }
 
     /// Removes the chunk of a node.
     pub fn remove(&mut self, node: NodePos) {
-        if let Some(removed) = self.young.remove(&node) {
-            self.young_bytes -= entry_bytes(&removed);
-        }
-        if let Some(removed) = self.old.remove(&node) {
-            self.old_bytes -= entry_bytes(&removed);
-        }
+        self.recent.remove(node);
     }
 
     /// Size of the stored chunks, in bytes.
     pub fn size_bytes(&self) -> usize {
-        self.young_bytes + self.old_bytes
+        self.recent.size_bytes()
     }
 }
 

@@ -8,7 +8,7 @@ use drystone_voxel::{
 };
 
 use crate::chunk_cache::ChunkCache;
-use crate::stored::{DATABASE, StoreOptions, StoredLater, StoredWorld};
+use crate::stored::{StoreOptions, StoredLater, StoredWorld, is_damaged_part};
 
 mod numbers;
 mod options;
@@ -222,7 +222,7 @@ impl EditedSource {
         for child in node.children().into_iter().flatten().filter(|&it| self.is_edited(it)) {
             let before = self.original(child)?;
             let after = match self.with_edits(child) {
-                Err(SourceError::BadStored { location, .. }) if location != DATABASE => continue,
+                Err(error) if is_damaged_part(&error) => continue,
                 after => after?,
             };
             update_parent(&mut chunk, child.index_in_parent(), [&before, &after], self.materials());

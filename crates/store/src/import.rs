@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use twox_hash::XxHash3_64;
 
-use crate::stored::{CommitPolicy, DATABASE, StoreOptions, StoredWorld, remove_leftovers};
+use crate::publish::remove_leftovers;
+use crate::stored::{CommitPolicy, StoreOptions, StoredWorld, is_damaged_part};
 
 mod slabs;
 #[cfg(test)]
@@ -225,7 +226,7 @@ fn read(
         match chunk {
             Ok(chunk) if chunk.is_empty() => {}
             Ok(chunk) => chunks.push((at, chunk)),
-            Err(SourceError::BadStored { location, .. }) if location != DATABASE => lost += 1,
+            Err(error) if is_damaged_part(&error) => lost += 1,
             Err(error) => return Err(error),
         }
     }
@@ -267,7 +268,7 @@ impl Mark {
 }
 
 /// Returns a checksum that differs between sources, without reading all chunks.
-fn fingerprint(source: &dyn Source) -> u64 {
+pub(crate) fn fingerprint(source: &dyn Source) -> u64 {
     let mut text = format!("{}\n{:?}\n", source.identity(), source.extent());
     text += &source.chunk_count().to_string();
     for (_, kind) in source.materials().iter() {

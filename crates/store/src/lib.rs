@@ -3,9 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod chunk_cache;
+mod codec;
 mod edited;
 mod epochs;
 mod import;
+mod publish;
+mod recent;
 mod stored;
 
 pub use chunk_cache::ChunkCache;

@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 use drystone_formats::{MemoryFile, SourceError, WorldFile};
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
+use crate::codec;
+
 mod batch;
 mod check;
 mod committer;
@@ -15,38 +17,30 @@ mod id;
 mod index;
 mod later;
 mod levels;
-mod looks;
 mod meta;
 mod nodes;
 mod not_closed;
 mod open;
 mod options;
-mod packed;
 mod pages;
-mod publish;
-mod record;
 mod salvage;
 mod source;
 mod summary;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
-mod zstd;
 
 use batch::{Batch, IMPORT, of_one_side};
 pub use check::WorldCheck;
 use committer::CommitMode;
 use contents::Contents;
-pub(crate) use database::DATABASE;
-use database::{Access, Store, damaged};
+use database::{Access, DATABASE, Store, damaged};
 pub use later::StoredLater;
 use levels::Levels;
-pub(crate) use meta::is_same_kind;
 pub use not_closed::NotClosed;
 use open::{Meta, NewWorld, check_signature, has_signature, read_index, read_meta};
 use options::CACHE_BYTES;
 pub use options::{CommitPolicy, StoreAccess, StoreOptions};
-pub(crate) use publish::remove_leftovers;
 pub use summary::StoredSummary;
 
 /// A voxel world in one file. Committed chunks survive a kill at any moment, and a power failure if
@@ -244,7 +238,7 @@ impl StoredWorld {
     /// [`OtherMaterials`](SourceError::OtherMaterials) unless `materials` begins with the materials
     /// that the world was opened with. For other errors see [`put`](Self::put).
     pub fn put_materials(&self, materials: &MaterialTable) -> Result<(), SourceError> {
-        if !meta::begins_with(materials, &self.materials) {
+        if !codec::materials::begins_with(materials, &self.materials) {
             return Err(SourceError::OtherMaterials { path: self.path().into() });
         }
         self.contents.put(Batch { materials: Some(materials.clone()), ..Batch::default() })
@@ -332,8 +326,8 @@ impl StoredWorld {
     /// Progress of an unfinished import; `None` if there is none.
     pub(crate) fn import_progress(&self) -> Result<Option<Vec<u8>>, SourceError> {
         let Some(bytes) = self.contents.meta(IMPORT)? else { return Ok(None) };
-        let opened = meta::opened(&bytes).map(<[u8]>::to_vec);
-        opened.map(Some).ok_or_else(|| damaged(self.path(), "import", WRONG_SUM))
+        let opened = codec::opened(&bytes).map(<[u8]>::to_vec);
+        opened.map(Some).ok_or_else(|| damaged(self.path(), "import", codec::WRONG_SUM))
     }
 
     /// Whether another process may write the file while it is open for reading here.
@@ -418,7 +412,14 @@ impl StoredWorld {
     }
 }
 
-const WRONG_SUM: &str = "its checksum is wrong";
+/// Whether an error concerns only a part of a stored world, so that the rest can be read.
+pub(crate) fn is_damaged_part(error: &SourceError) -> bool {
+    match error {
+        SourceError::BadStored { location, .. } => location != DATABASE,
+        _ => false,
+    }
+}
+
 const MISSING: &str = "it is missing from its group";
 
 /// The path with `.` and `ending` appended.

@@ -1,6 +1,6 @@
 use drystone_voxel::{Chunk, Material, MaterialKind, MaterialTable};
 
-use crate::stored::is_same_kind;
+use crate::codec::materials::is_same_kind;
 
 /// Maps the materials of a source to those of a file of edits. The numbers are the same, except for
 /// one number that marks emptied chunks.

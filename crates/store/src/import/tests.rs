@@ -217,7 +217,7 @@ impl Source for Damaged {
         let place = match left {
             Ok(_) if position.x + position.z != 3 => return self.source.chunk(position),
             Ok(_) => "chunk".into(),
-            Err(_) => DATABASE.into(),
+            Err(_) => "database".into(),
         };
         Err(SourceError::BadStored {
             path: PathBuf::new(),

@@ -10,15 +10,15 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use twox_hash::XxHash3_64;
 use web_time::SystemTime;
 
+use crate::codec::{looks, materials, record, sealed};
+
 use super::database::{INDEX, META, Store, damaged};
 use super::group::{Group, GroupPos, SLOTS};
 use super::id;
 use super::index::{Index, RegionPos, region_of};
-use super::looks;
-use super::meta::{Head, VERSION, materials_to_bytes, sealed};
+use super::meta::{Head, VERSION};
 use super::nodes::{nodes_above, stored_position};
 use super::pages::{CHUNKS, Cut, LEVELS, OLD_LEVELS, ValuesMut};
-use super::record;
 
 /// Keys of the metadata table.
 pub(super) const HEAD: &str = "world";
@@ -212,7 +212,7 @@ pub(super) fn put_materials(
     table: &mut Table<'_, &'static str, &'static [u8]>,
     materials: &MaterialTable,
 ) -> Result<(), redb::Error> {
-    table.insert(MATERIALS, materials_to_bytes(materials).as_slice())?;
+    table.insert(MATERIALS, materials::to_bytes(materials).as_slice())?;
     if let Some(looks) = looks::to_bytes(materials) {
         table.insert(LOOKS, looks.as_slice())?;
     }

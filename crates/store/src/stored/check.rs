@@ -8,7 +8,8 @@ use super::open::{NewWorld, check_signature};
 use super::options::StoreOptions;
 use super::salvage;
 use super::survey::Survey;
-use super::{StoredWorld, id, publish, with_suffix};
+use super::{StoredWorld, id, with_suffix};
+use crate::publish;
 
 /// Result of checking a stored world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use super::index::Index;
 use super::meta::Head;
 use super::nodes::{location_of_node, stored_position};
 use super::options::CommitPolicy;
-use super::{MISSING, location_of, record};
+use super::{MISSING, location_of};
+use crate::codec::record;
 
 /// Chunks of an open world: pending changes, and the file below them.
 pub(super) struct Contents {

@@ -3,7 +3,7 @@
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
 
 use super::group::{Group, GroupPos, SLOTS};
-use super::{looks, meta, record};
+use crate::codec::{looks, opened, record, sealed};
 
 /// Encodes a chunk as a record.
 pub fn write_record(chunk: &Chunk) -> Vec<u8> {
@@ -23,13 +23,13 @@ pub fn read_record(bytes: &[u8]) -> Result<Chunk, &'static str> {
 /// # Errors
 /// Bytes that violate the format.
 pub fn read_looks(materials: &MaterialTable, bytes: &[u8]) -> Result<MaterialTable, &'static str> {
-    looks::read(materials, &meta::sealed(bytes.to_vec()))
+    looks::read(materials, &sealed(bytes.to_vec()))
 }
 
 /// Encodes the face colours and emission of materials, without a checksum; empty if there are none.
 pub fn write_looks(materials: &MaterialTable) -> Vec<u8> {
     let bytes = looks::to_bytes(materials).unwrap_or_default();
-    meta::opened(&bytes).unwrap_or_default().to_vec()
+    opened(&bytes).unwrap_or_default().to_vec()
 }
 
 /// Parses a value of arbitrary bytes as the group of chunk 0,0,0. Returns the records with

@@ -3,7 +3,7 @@ use std::ops::Range;
 use drystone_voxel::ChunkPos;
 use twox_hash::XxHash3_64;
 
-use super::record::MAX_RECORD_BYTES;
+use crate::codec::record::MAX_RECORD_BYTES;
 
 /// Position of a group: 2 × 2 × 2 chunks that are stored as one value, in units of two chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,7 +4,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::meta::{opened, sealed};
+use crate::codec::{opened, sealed};
 
 /// Generates a random id for a new world. Moving or copying the file keeps the id.
 #[cfg(not(target_arch = "wasm32"))]

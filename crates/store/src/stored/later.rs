@@ -9,11 +9,13 @@ use drystone_formats::{EditStore, Saving, Source, SourceError, WorldFile};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 use web_time::Instant;
 
+use super::StoredWorld;
 use super::batch::WRITER;
-use super::meta::{self, Head};
+use super::meta::Head;
 use super::open::NewWorld;
 use super::options::{CommitPolicy, StoreAccess, StoreOptions};
-use super::{StoredWorld, publish};
+use crate::codec::materials;
+use crate::publish;
 
 #[cfg(test)]
 mod tests;
@@ -220,7 +222,7 @@ impl StoredLater {
         let world = StoredWorld::open(path, &self.policy.into())?;
         let is_new = world.revision() == 0
             && world.name == self.name
-            && meta::begins_with(&self.materials, &world.materials);
+            && materials::begins_with(&self.materials, &world.materials);
         if is_new { Ok(world) } else { Err(SourceError::ChangedElsewhere { path: path.into() }) }
     }
 

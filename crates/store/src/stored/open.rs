@@ -8,9 +8,11 @@ use redb::{ReadableTable, WriteTransaction};
 
 use super::batch::{HEAD, ID, IMPORT, LOOKS, MATERIALS, put_materials};
 use super::database::{INDEX, META, Store, damaged};
+use super::id;
 use super::index::Index;
-use super::meta::{self, Head, VERSION};
-use super::{WRONG_SUM, id, looks, publish};
+use super::meta::{Head, VERSION};
+use crate::codec::{WRONG_SUM, looks, materials, sealed};
+use crate::publish;
 
 /// Metadata of a world without chunks, to be written into a new file.
 pub(super) struct NewWorld<'a> {
@@ -59,7 +61,7 @@ impl<'a> NewWorld<'a> {
             table.insert(ID, id::to_bytes(id).as_slice())?;
         }
         if let Some(import) = &self.import {
-            table.insert(IMPORT, meta::sealed(import.clone()).as_slice())?;
+            table.insert(IMPORT, sealed(import.clone()).as_slice())?;
         }
         Ok(())
     }
@@ -131,7 +133,7 @@ pub(super) fn read_meta(store: &Store) -> Result<Meta, SourceError> {
     }
     let head = Head::of_bytes(&head).ok_or_else(|| damaged(path, "head", WRONG_SUM))?;
     let id = id.map(|id| id::of_bytes(&id).ok_or_else(|| damaged(path, "id", WRONG_SUM)));
-    let materials = materials.as_deref().and_then(meta::materials_of_bytes);
+    let materials = materials.as_deref().and_then(materials::of_bytes);
     let materials = materials.ok_or_else(|| damaged(path, "materials", WRONG_SUM))?;
     let materials = match looks {
         Some(looks) => looks::read(&materials, &looks)

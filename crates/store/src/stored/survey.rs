@@ -9,11 +9,12 @@ use super::batch::{HEAD, ID, LOOKS, MATERIALS};
 use super::database::{Access, INDEX, META, Store};
 use super::group::{Group, GroupPos, SLOTS};
 use super::index::Index;
-use super::meta::{self, Head, VERSION};
+use super::meta::{Head, VERSION};
 use super::nodes::{location_of_node, node_at_stored_position};
 use super::options::CACHE_BYTES;
 use super::pages::{CHUNKS, LEVELS, Values};
-use super::{MISSING, WRONG_SUM, id, location_of, looks, record};
+use super::{MISSING, id, location_of};
+use crate::codec::{WRONG_SUM, looks, materials, record};
 
 /// Result of reading a whole file, including one that is damaged.
 pub(super) struct Survey {
@@ -142,7 +143,7 @@ impl Survey {
             });
         }
         self.head = Head::of_bytes(&head);
-        self.materials = meta::materials_of_bytes(&materials);
+        self.materials = materials::of_bytes(&materials);
         let read_id = id.as_deref().map(id::of_bytes);
         self.id = read_id.map(|id| id.unwrap_or_else(id::random));
         let parts = [

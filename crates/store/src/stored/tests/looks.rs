@@ -3,8 +3,8 @@
 use drystone_voxel::{Face, MaterialKind, MaterialTexture, Shape, ShapeBox, ShapeKind};
 
 use super::super::batch::LOOKS;
-use super::super::meta::sealed;
 use super::*;
+use crate::codec::sealed;
 
 /// Face colours and emission are beside the materials; a file without them has no such value.
 #[test]

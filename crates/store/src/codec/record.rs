@@ -9,9 +9,9 @@ use super::zstd::Zstd;
 /// Bodies up to this length, in bytes, are not worth compressing.
 const PLAIN_BYTES: usize = 48;
 /// Longest body, in bytes: one material and one run per voxel.
-const MAX_BODY_BYTES: usize = 7 + VOXELS * (2 + 1 + 2 + 1);
+pub(crate) const MAX_BODY_BYTES: usize = 7 + VOXELS * (2 + 1 + 2 + 1);
 /// Longest record, in bytes. Incompressible bodies are written uncompressed.
-pub(super) const MAX_RECORD_BYTES: usize = 1 + MAX_BODY_BYTES;
+pub(crate) const MAX_RECORD_BYTES: usize = 1 + MAX_BODY_BYTES;
 const VOXELS: usize = (Chunk::SIDE as usize).pow(3);
 
 /// First byte of a record.
@@ -47,7 +47,7 @@ impl Packer {
 ///
 /// # Cost
 /// Below 3 ms for a chunk of terrain, including generating the chunk and its LOD chunks.
-pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
+pub(crate) fn encode(chunk: &Chunk) -> Vec<u8> {
     PACKER.with_borrow_mut(|Packer { zstd, body }| {
         body.clear();
         write_body(chunk, body);
@@ -64,7 +64,7 @@ pub(super) fn encode(chunk: &Chunk) -> Vec<u8> {
 ///
 /// # Cost
 /// About 15 µs for a chunk of terrain. Memory: the longest body, once per thread.
-pub(super) fn decode(record: &[u8]) -> Result<Chunk, &'static str> {
+pub(crate) fn decode(record: &[u8]) -> Result<Chunk, &'static str> {
     match record.split_first() {
         Some((&PLAIN, body)) => read_body(body),
         Some((&ZSTD, packed)) => PACKER.with_borrow_mut(|Packer { zstd, body }| {
@@ -77,7 +77,8 @@ pub(super) fn decode(record: &[u8]) -> Result<Chunk, &'static str> {
     }
 }
 
-fn write_body(chunk: &Chunk, body: &mut Vec<u8>) {
+/// Appends the body of a record.
+pub(crate) fn write_body(chunk: &Chunk, body: &mut Vec<u8>) {
     let mut chunk = chunk.snapshot();
     chunk.compact();
     body.push(BRICKS);
@@ -133,7 +134,8 @@ fn by_frequency(runs: &[(u32, Material)]) -> (Vec<Material>, HashMap<Material, u
     (materials, numbers)
 }
 
-fn read_body(body: &[u8]) -> Result<Chunk, &'static str> {
+/// Decodes the body of a record from arbitrary bytes, or returns what is wrong with them.
+pub(crate) fn read_body(body: &[u8]) -> Result<Chunk, &'static str> {
     const SHORT: &str = "it ends too early";
     let (&kind, rest) = body.split_first().ok_or(SHORT)?;
     if kind == BRICKS {

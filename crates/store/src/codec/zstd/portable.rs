@@ -4,12 +4,12 @@ use ruzstd::decoding::FrameDecoder;
 /// before it has checked more.
 const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
-pub(in super::super) struct Zstd {
+pub(crate) struct Zstd {
     decoder: FrameDecoder,
 }
 
 impl Zstd {
-    pub(in super::super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_WINDOW_BYTES);
         Self { decoder }
@@ -18,13 +18,19 @@ impl Zstd {
     /// Never compresses. The encoder of ruzstd panics on some valid data, and a panic ends a page
     /// with all unsaved edits. A page stores only a few edited chunks; native programs compress
     /// them when they write them again.
-    pub(in super::super) const fn pack(&mut self, _body: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) const fn pack(&mut self, _body: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Never compresses, see [`pack`](Self::pack).
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) const fn pack_at(&mut self, _level: i32, _bytes: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
     /// Decompresses arbitrary bytes into an empty `body`, which never exceeds its capacity; `None`
     /// if that fails.
-    pub(in super::super) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
+    pub(crate) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
         // The decoder would decode zero frames to an empty body.
         (!packed.is_empty()).then(|| self.decoder.decode_all_to_vec(packed, body).ok())?
     }

@@ -12,7 +12,7 @@ const PLAIN_BYTES: usize = 16 << 10;
 const MAX_BYTES: usize = 16 << 20;
 
 /// Compresses a long value; `None` if it stays as it is.
-pub(super) fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
     if bytes.len() <= PLAIN_BYTES || bytes.len() > MAX_BYTES {
         return None;
     }
@@ -21,7 +21,7 @@ pub(super) fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decompresses what [`pack`] compressed; `None` for other bytes.
-pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
     let (len, packed) = bytes.split_first_chunk()?;
     let len = u32::from_le_bytes(*len) as usize;
     if len > MAX_BYTES {

@@ -7,6 +7,6 @@ mod native;
 mod portable;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(super) use native::Zstd;
+pub(crate) use native::Zstd;
 #[cfg(target_arch = "wasm32")]
-pub(super) use portable::Zstd;
+pub(crate) use portable::Zstd;

@@ -8,8 +8,7 @@ use drystone_voxel::{
     Face, Material, MaterialKind, MaterialTable, MaterialTexture, Shape, ShapeBox, ShapeKind,
 };
 
-use super::meta::{opened, sealed};
-use super::{WRONG_SUM, packed};
+use super::{WRONG_SUM, long, opened, sealed};
 
 /// Version of the value without shapes and textures, its first byte.
 const VERSION: u8 = 1;
@@ -40,7 +39,7 @@ const INVALID: &str = "it is not a list of face colours, emissions, shapes, flui
 ///
 /// The textures of the table are their number (2 bytes), and for each the binary logarithm of its side
 /// and its texels. Only the version with textures has them.
-pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
+pub(crate) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
     // Others have no effect.
     let has_fluid = |(material, kind): (Material, &MaterialKind)| {
         kind.fluid.is_some() && materials.fluid(material) == kind.fluid
@@ -80,7 +79,7 @@ pub(super) fn to_bytes(materials: &MaterialTable) -> Option<Vec<u8>> {
             bytes.extend(fluid.iter().flat_map(|fluid| fluid.0.to_le_bytes()));
         }
     }
-    if let Some(packed) = packed::pack(&bytes) {
+    if let Some(packed) = long::pack(&bytes) {
         bytes = [&[PACKED_VERSION], packed.as_slice()].concat();
     }
     (bytes.len() > 1).then(|| sealed(bytes))
@@ -101,7 +100,7 @@ fn textures_to_bytes(materials: &MaterialTable) -> Vec<u8> {
 /// Decompresses a compressed value; the others stay as they are.
 fn unpacked(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     match bytes.split_first() {
-        Some((&PACKED_VERSION, packed)) => packed::unpack(packed).map(Cow::Owned),
+        Some((&PACKED_VERSION, packed)) => long::unpack(packed).map(Cow::Owned),
         _ => Some(bytes.into()),
     }
 }
@@ -111,7 +110,7 @@ fn unpacked(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
 /// # Errors
 /// Bytes that are damaged, that a later version wrote, or that name a material that is not in the
 /// table.
-pub(super) fn read(materials: &MaterialTable, bytes: &[u8]) -> Result<MaterialTable, &'static str> {
+pub(crate) fn read(materials: &MaterialTable, bytes: &[u8]) -> Result<MaterialTable, &'static str> {
     let mut table = MaterialTable::new();
     let bytes = unpacked(opened(bytes).ok_or(WRONG_SUM)?).ok_or(INVALID)?;
     let mut looks = parse(&bytes, &mut table)?;

@@ -138,7 +138,7 @@ fn long_looks_are_compressed() {
     }
     // What is compressed is never itself compressed.
     let zeros = vec![PACKED_VERSION; 1 << 16];
-    let twice = [&[PACKED_VERSION], packed::pack(&zeros).unwrap().as_slice()].concat();
+    let twice = [&[PACKED_VERSION], long::pack(&zeros).unwrap().as_slice()].concat();
     assert_eq!(read(&twice), Err(NEWER));
 }
 

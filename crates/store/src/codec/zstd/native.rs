@@ -7,13 +7,13 @@ const LEVEL: i32 = 13;
 /// bodies are almost noise: higher levels gain little and need megabytes per thread.
 const LONG_BODY: (usize, i32) = (16 << 10, 3);
 
-pub(in super::super) struct Zstd {
+pub(crate) struct Zstd {
     compressor: CCtx<'static>,
     decompressor: DCtx<'static>,
 }
 
 impl Zstd {
-    pub(in super::super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut compressor = CCtx::create();
         // Omitted fields are redundant: the caller has the length and its own checksum.
         for parameter in [
@@ -30,19 +30,24 @@ impl Zstd {
         Self { compressor, decompressor: DCtx::create() }
     }
 
-    /// Compresses `body`; `None` if the result is not shorter.
-    pub(in super::super) fn pack(&mut self, body: &[u8]) -> Option<Vec<u8>> {
+    /// Compresses the body of a chunk; `None` if the result is not shorter.
+    pub(crate) fn pack(&mut self, body: &[u8]) -> Option<Vec<u8>> {
         let level = if body.len() > LONG_BODY.0 { LONG_BODY.1 } else { LEVEL };
-        // Constant within its bounds, see `new`.
+        self.pack_at(level, body)
+    }
+
+    /// Compresses bytes with a level of zstd; `None` if the result is not shorter.
+    pub(crate) fn pack_at(&mut self, level: i32, bytes: &[u8]) -> Option<Vec<u8>> {
+        // The callers' levels are constants within the bounds, see `new`.
         let _ = self.compressor.set_parameter(CParameter::CompressionLevel(level));
-        let mut packed = Vec::with_capacity(zstd_safe::compress_bound(body.len()));
-        self.compressor.compress2(&mut packed, body).ok()?;
-        (packed.len() < body.len()).then_some(packed)
+        let mut packed = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
+        self.compressor.compress2(&mut packed, bytes).ok()?;
+        (packed.len() < bytes.len()).then_some(packed)
     }
 
     /// Decompresses arbitrary bytes into an empty `body`, which never exceeds its capacity; `None`
     /// if that fails.
-    pub(in super::super) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
+    pub(crate) fn unpack(&mut self, packed: &[u8], body: &mut Vec<u8>) -> Option<()> {
         // Writes at most the capacity.
         self.decompressor.decompress(body, packed).ok().map(drop)
     }

@@ -8,7 +8,7 @@ use tempfile::{Builder, TempPath};
 
 /// Creates an empty hidden file beside `path`, with the number of this process in its name. The
 /// file is removed on drop. Removes such files of processes that were killed.
-pub(super) fn reserve(path: &Path) -> Result<TempPath> {
+pub(crate) fn reserve(path: &Path) -> Result<TempPath> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     remove_leftovers(path);
     let mut prefix = OsString::from(".");
@@ -25,7 +25,7 @@ pub(super) fn reserve(path: &Path) -> Result<TempPath> {
 /// # Errors
 /// [`Unwritable`](SourceError::Unwritable) if the file exists or cannot be created, and the errors
 /// of `fill`.
-pub(super) fn create(
+pub(crate) fn create(
     path: &Path,
     fill: impl FnOnce(&Path) -> std::result::Result<(), SourceError>,
 ) -> std::result::Result<(), SourceError> {
@@ -43,11 +43,19 @@ pub(super) fn create(
 }
 
 /// Checks that a file can be created at `path`, by creating a temporary one beside it.
-pub(super) fn can_make(path: &Path) -> Result<()> {
+pub(crate) fn can_make(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
     }
     reserve(path).map(drop)
+}
+
+/// Renames the file `new` to `path`, in place of an older file. A program that has the older one open keeps
+/// reading it.
+pub(crate) fn rename_over(new: TempPath, path: &Path) -> Result<()> {
+    new.persist(path)?;
+    sync_names(path);
+    Ok(())
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -99,7 +107,7 @@ fn name(new: TempPath, path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// `AlreadyExists` if `kept` exists.
-pub(super) fn replace(new: TempPath, path: &Path, kept: &Path) -> Result<()> {
+pub(crate) fn replace(new: TempPath, path: &Path, kept: &Path) -> Result<()> {
     match fs::hard_link(path, kept) {
         Ok(()) => {}
         Err(error) if has_links(&error) => return Err(error),
