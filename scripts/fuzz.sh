@@ -57,7 +57,7 @@ targets() {
 limits() {
     case "$1" in
     textures) echo "-max_len=4000 -malloc_limit_mb=64 -timeout=10" ;;
-    model_obj | stored_chunk) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10" ;;
+    model_obj | stored_chunk | packed_directory | packed_header | packed_record) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10" ;;
     model_gltf) echo "-max_len=4000 -malloc_limit_mb=32 -timeout=10 -dict=fuzz/model_gltf.dict" ;;
     height_map) echo "-max_len=4000 -malloc_limit_mb=128 -timeout=10" ;;
     minecraft) echo "-max_len=13000 -malloc_limit_mb=128 -timeout=10" ;;

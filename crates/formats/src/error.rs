@@ -71,6 +71,19 @@ pub enum SourceError {
         /// Description of the problem.
         problem: String,
     },
+    /// A packed world is damaged or incomplete.
+    #[error(
+        "{}: {location}: {problem}; copy or download the file again, or pack the world again",
+        path.display()
+    )]
+    BadPacked {
+        /// The file, or its address.
+        path: PathBuf,
+        /// The chunk, or the part of the file.
+        location: String,
+        /// Description of the problem.
+        problem: String,
+    },
     /// The stored world is already open for writing, in another process or in this one.
     #[error(
         "{}: another program has this world open for writing; close it there, or copy the file",

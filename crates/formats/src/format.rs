@@ -16,33 +16,39 @@ pub enum Format {
     HeightMap,
     /// A world in this project's own format: `StoredWorld` in `drystone-store`.
     Stored,
+    /// A world in one file for reading in ranges: `PackedWorld` in `drystone-store`.
+    Packed,
     /// Wavefront OBJ or glTF: [`Model`](crate::Model).
     Model,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::MagicaVoxel,
         Self::Qubicle,
         Self::Minecraft,
         Self::HeightMap,
         Self::Stored,
+        Self::Packed,
         Self::Model,
     ];
 
     /// The first bytes of every stored world.
     pub const STORED_SIGNATURE: [u8; 4] = *b"redb";
 
+    /// The first bytes of every packed world.
+    pub const PACKED_SIGNATURE: [u8; 8] = *b"\x89DSW\r\n\x1a\n";
+
     /// Whether this build reads files of the format: whether one of its features is enabled.
-    /// `drystone-store` reads stored worlds.
+    /// `drystone-store` reads stored and packed worlds.
     pub const fn is_enabled(self) -> bool {
         match self {
             Self::MagicaVoxel => cfg!(feature = "vox"),
             Self::Qubicle => cfg!(feature = "qb"),
             Self::Minecraft => cfg!(feature = "minecraft"),
             Self::HeightMap => cfg!(feature = "height-map"),
-            Self::Stored => true,
+            Self::Stored | Self::Packed => true,
             Self::Model => cfg!(any(feature = "gltf", feature = "obj")),
         }
     }
@@ -60,6 +66,7 @@ impl Format {
                 (false, false) => "height maps (.hgt)",
             },
             Self::Stored => "stored worlds (.drystone)",
+            Self::Packed => "packed worlds (.dsw)",
             Self::Model => match (cfg!(feature = "obj"), cfg!(feature = "gltf")) {
                 (true, false) => "polygon models (.obj)",
                 (false, true) => "polygon models (.gltf, .glb)",

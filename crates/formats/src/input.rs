@@ -83,6 +83,7 @@ impl Format {
             #[cfg(feature = "height-map")]
             Self::HeightMap => !Self::Model.has_name(path) && HeightMap::is_height_map(head, path),
             Self::Stored => head.starts_with(&Self::STORED_SIGNATURE),
+            Self::Packed => head.starts_with(&Self::PACKED_SIGNATURE),
             _ => {
                 let _ = path;
                 false

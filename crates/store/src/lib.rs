@@ -7,6 +7,7 @@ mod codec;
 mod edited;
 mod epochs;
 mod import;
+mod packed;
 mod publish;
 mod recent;
 mod stored;
@@ -14,6 +15,11 @@ mod stored;
 pub use chunk_cache::ChunkCache;
 pub use edited::{EditAccess, EditOptions, EditedSource};
 pub use import::{ImportOptions, ImportProgress, import};
+#[doc(hidden)]
+pub use packed::fuzzed as fuzzed_packed;
+pub use packed::{
+    ByteRanges, LocalRanges, PackOptions, PackProgress, PackedLevel, PackedWorld, pack,
+};
 #[doc(hidden)]
 pub use stored::fuzzed;
 pub use stored::{

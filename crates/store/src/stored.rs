@@ -412,10 +412,11 @@ impl StoredWorld {
     }
 }
 
-/// Whether an error concerns only a part of a stored world, so that the rest can be read.
+/// Whether an error concerns only a part of a stored or packed world, so that the rest can be read.
 pub(crate) fn is_damaged_part(error: &SourceError) -> bool {
     match error {
         SourceError::BadStored { location, .. } => location != DATABASE,
+        SourceError::BadPacked { .. } => true,
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use drystone_formats::{
 };
 #[cfg(feature = "vox")]
 use drystone_formats::{VoxFile, VoxOptions};
-use drystone_store::{StoreOptions, StoredWorld};
+use drystone_store::{PackedWorld, StoreOptions, StoredWorld};
 
 #[cfg(all(test, feature = "vox"))]
 mod tests;
@@ -155,6 +155,10 @@ fn open_format(
         (Format::Stored, Input::Bytes { bytes, name }) => {
             let file = MemoryFile::of_bytes(name, bytes.to_vec(), usize::MAX);
             StoredWorld::open(&file, &StoreOptions::read_only()).map(boxed)
+        }
+        (Format::Packed, Input::Path(path)) => PackedWorld::open(path).map(boxed),
+        (Format::Packed, Input::Bytes { bytes, name }) => {
+            PackedWorld::read(Box::new(bytes.to_vec()), name).map(boxed)
         }
         (Format::Model, _) => return None,
         _ => Err(unreadable(input).unwrap_or_else(|| SourceError::Unsupported {

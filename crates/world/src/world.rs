@@ -312,7 +312,9 @@ pub(crate) fn read_chunks(
         .inspect(|_| on_chunk())
         .map(|(position, made)| match made {
             // The source lists it in its faults.
-            Err(SourceError::BadStored { .. }) => Ok((position, None)),
+            Err(SourceError::BadStored { .. } | SourceError::BadPacked { .. }) => {
+                Ok((position, None))
+            }
             made => made.map(|chunk| (position, Some(chunk))),
         })
         .collect()

@@ -3,6 +3,8 @@
 
 mod edited_kill;
 mod edits_of_files;
+mod packed_hostile;
+mod packed_kill;
 mod programs;
 mod stored_child;
 mod stored_counts;

@@ -1,7 +1,7 @@
-//! Memory of an import.
+//! Memory of an import, and of packing.
 
 use drystone_formats::{Source, SourceError};
-use drystone_store::{ImportOptions, import};
+use drystone_store::{ImportOptions, PackOptions, import, pack};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTable};
 
 use crate::stored_child::{Folder, command, order, peak_bytes};
@@ -65,19 +65,31 @@ fn child_imports() {
 }
 
 #[test]
+fn child_packs() {
+    let Some((path, count)) = order() else { return };
+    let options = PackOptions::default().with_memory_bytes(LIMIT_BYTES);
+    let progress = pack(&Noise::new(count), &path, &options, &mut |_| {}).unwrap();
+    assert_eq!(progress.lost, 0);
+    println!("imported {} peak {}", progress.total, peak_bytes().unwrap_or_default());
+}
+
+#[test]
 fn a_source_of_ten_times_the_limit_stays_within_it() {
     let folder = Folder::new();
-    let count = 10 * LIMIT_BYTES / CHUNK_BYTES;
-    let path = folder.file("noise.drystone");
-    let output = command("stored_memory::child_imports", &path, count).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}");
-    let line = text.lines().find_map(|line| line.split_once("imported ")).unwrap().1;
-    let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [imported, peak] = numbers[..] else { panic!("{line}") };
-    assert!(imported >= count);
-    if peak == 0 {
-        println!("skipped: this system does not say how much memory a process had");
+    for (test, name) in [("child_imports", "noise.drystone"), ("child_packs", "noise.dsw")] {
+        let count = 10 * LIMIT_BYTES / CHUNK_BYTES;
+        let test = format!("stored_memory::{test}");
+        let output = command(&test, &folder.file(name), count).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}");
+        let line = text.lines().find_map(|line| line.split_once("imported ")).unwrap().1;
+        let numbers: Vec<u64> =
+            line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [imported, peak] = numbers[..] else { panic!("{line}") };
+        assert!(imported >= count);
+        if peak == 0 {
+            println!("skipped: this system does not say how much memory a process had");
+        }
+        assert!(peak < LIMIT_BYTES, "{test}: {} MiB of {}", peak >> 20, LIMIT_BYTES >> 20);
     }
-    assert!(peak < LIMIT_BYTES, "{} MiB of {}", peak >> 20, LIMIT_BYTES >> 20);
 }

@@ -1,6 +1,8 @@
 //! Reads bytes as chunks of a stored world, for tests and fuzzers. Any input must give valid chunks or
 //! an error.
 
+pub(crate) mod packed;
+
 use drystone_store::fuzzed;
 use drystone_voxel::{Chunk, MaterialTable};
 

@@ -1,0 +1,160 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use drystone_formats::{Source, SourceError};
+use drystone_voxel::NodePos;
+use rayon::prelude::*;
+use web_time::Instant;
+
+use crate::import::fingerprint;
+
+mod cell;
+mod cells;
+mod finish;
+mod pyramid;
+mod spools;
+mod used;
+
+use cell::Cell;
+use cells::Cells;
+use pyramid::Pyramid;
+use spools::{Begun, Spools};
+
+/// Options of [`pack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PackOptions {
+    /// Memory in bytes, in addition to that of the source. At least one part of 8³ chunks is processed at
+    /// a time, which takes 8 MiB for land and 48 MiB for noise. Default: 256 MiB.
+    pub memory_bytes: u64,
+}
+
+impl Default for PackOptions {
+    fn default() -> Self {
+        Self { memory_bytes: 256 << 20 }
+    }
+}
+
+impl PackOptions {
+    /// Replaces [`memory_bytes`](Self::memory_bytes).
+    #[must_use]
+    pub const fn with_memory_bytes(mut self, memory_bytes: u64) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+}
+
+/// Progress of [`pack`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PackProgress {
+    /// Number of processed chunk positions, including those of an earlier run.
+    pub done: u64,
+    /// Number of all chunk positions.
+    pub total: u64,
+    /// Number of positions that an earlier run had processed.
+    pub resumed: u64,
+    /// Number of chunks that could not be read and were omitted, including those of an earlier run.
+    /// [`Source::faults`] lists them.
+    pub lost: u64,
+}
+
+/// Level of the nodes that are packed at a time: 8³ chunks.
+const CELL_LEVEL: u8 = 3;
+/// Memory of a cell in bytes, if its chunks are noise.
+const CELL_BYTES: u64 = 48 << 20;
+/// Time between two points from which a killed run is resumed.
+const SAVE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Writes a source of any size as a [packed world](super::PackedWorld), with all levels of detail. The same
+/// source gives the same bytes, whatever the number of threads and interruptions.
+///
+/// Records are collected in the folder `path` + `.part`, one file a level. A stopped or killed run resumes
+/// from there. At the end they are joined, and the new file replaces an older one under its name.
+///
+/// ```text
+///  source ─► cells of 8³ chunks, along the curve ─► levels 0 to 2 ─┬─► records of each level ─► file
+///                                                                  └─► upper levels ──┘
+/// ```
+///
+/// # Cost
+/// The source's time, and about 0.5 ms per chunk of land, on all cores. Memory: as set in the options.
+/// A source that does not fill its box takes 12 bytes more per chunk. Disk: twice the size of the file.
+///
+/// # Errors
+/// * A folder of an interrupted run of another source.
+/// * An error of the source, except damaged chunks of a stored or packed world, which are omitted.
+/// * A full disk, or a world with more than 98 million groups of chunks.
+///
+/// What was done stays, and the next call resumes.
+pub fn pack(
+    source: &dyn Source,
+    path: &Path,
+    options: &PackOptions,
+    each: &mut dyn FnMut(&PackProgress),
+) -> Result<PackProgress, SourceError> {
+    pack_saving(source, path, options, SAVE_INTERVAL, each)
+}
+
+fn pack_saving(
+    source: &dyn Source,
+    path: &Path,
+    options: &PackOptions,
+    save_interval: Duration,
+    each: &mut dyn FnMut(&PackProgress),
+) -> Result<PackProgress, SourceError> {
+    let cells = Cells::of(source);
+    let mut spools = Spools::open(path, fingerprint(source))?;
+    let mut pyramid = Pyramid::new(source.extent().map_or(0, |extent| extent.top_level()));
+    let mut at = Begun::default();
+    if let Some((begun, state)) = spools.resume()? {
+        let restored = pyramid.restore(&state);
+        restored.ok_or_else(|| spools.refused("another version began it"))?;
+        at = begun;
+    }
+    let (total, resumed) = (cells.position_count(), at.done);
+    let progress = |at: &Begun| PackProgress { done: at.done, total, resumed, lost: at.lost };
+    let at_once =
+        (options.memory_bytes / CELL_BYTES).clamp(1, 4 * rayon::current_num_threads() as u64);
+    let mut cells = cells.skip(at.cells as usize);
+    let mut saved = Instant::now();
+    loop {
+        let batch: Vec<_> = cells.by_ref().take(at_once as usize).collect();
+        if batch.is_empty() {
+            break;
+        }
+        at.cells += batch.len() as u64;
+        at.done += batch.iter().map(|cell| cell.positions.len() as u64).sum::<u64>();
+        let made: Vec<_> = batch.into_par_iter().map(|cell| Cell::make(source, &cell)).collect();
+        for cell in made {
+            let cell = cell?;
+            at.lost += cell.lost;
+            pyramid.add(cell, source.materials(), &mut spools)?;
+        }
+        if saved.elapsed() >= save_interval {
+            spools.save(at, &pyramid.to_bytes())?;
+            saved = Instant::now();
+        }
+        each(&progress(&at));
+    }
+    spools.save(at, &pyramid.to_bytes())?;
+    pyramid.complete(source.materials(), &mut spools)?;
+    finish::finish(source, &pyramid, spools)?;
+    Ok(progress(&at))
+}
+
+/// A node of [`CELL_LEVEL`] and the positions of its chunks, sorted along the curve.
+struct CellPositions {
+    node: NodePos,
+    positions: Vec<drystone_voxel::ChunkPos>,
+}
+
+/// The folder in which the records of a file are collected.
+fn folder_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests;

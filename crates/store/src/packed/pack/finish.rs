@@ -1,0 +1,107 @@
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use drystone_formats::{Source, SourceError};
+use twox_hash::XxHash3_64;
+
+use super::pyramid::Pyramid;
+use super::spools::Spools;
+use crate::codec::zstd::Zstd;
+use crate::packed::directory::{MAX_PAGE_ENTRIES, PageInfo};
+use crate::packed::header::{Header, MAX_PAGES};
+use crate::packed::materials_to_bytes;
+use crate::publish::{rename_over, reserve};
+
+/// Number of groups in a page of the directory, if there are not too many pages.
+const PAGE_ENTRIES: usize = 512;
+
+/// Joins all levels to the packed world and removes the folder.
+pub(super) fn finish(
+    source: &dyn Source,
+    pyramid: &Pyramid,
+    mut spools: Spools,
+) -> Result<(), SourceError> {
+    let path = spools.path.clone();
+    let unwritable = |problem| SourceError::Unwritable { path: path.clone(), problem };
+    let levels: Vec<u8> = spools.levels().filter(|&level| level <= pyramid.top_level()).collect();
+    let counts: Vec<u64> = levels.iter().map(|&level| spools.entry_count(level)).collect();
+    let page_entries = page_entries(&counts).ok_or_else(|| SourceError::TooLarge {
+        what: path.display().to_string(),
+        found: counts.iter().sum(),
+        limit: MAX_PAGES as u64 * u64::from(MAX_PAGE_ENTRIES),
+        unit: "groups of chunks",
+        advice: "pack parts of the world",
+    })?;
+    let mut directory = tempfile::tempfile().map_err(unwritable)?;
+    let (mut pages, mut zstd) = (Vec::new(), Zstd::new());
+    for &level in &levels {
+        spools.for_each_entries(level, page_entries, |entries| {
+            if let Some((info, page)) = PageInfo::encode(entries, &mut zstd) {
+                directory.write_all(&page)?;
+                pages.push(info);
+            }
+            Ok(())
+        })?;
+    }
+    let materials = materials_to_bytes(&pyramid.used.table(source.materials()));
+    let header = Header {
+        name: name_of(source),
+        extent: pyramid.extent,
+        chunk_count: pyramid.chunk_count,
+        materials: (materials.len() as u64, XxHash3_64::oneshot(&materials)),
+        pages,
+    };
+    let new = reserve(&path).map_err(unwritable)?;
+    let mut write = || {
+        let mut file = OpenOptions::new().write(true).open(&new)?;
+        file.write_all(&header.to_bytes())?;
+        file.write_all(&materials)?;
+        append(&mut directory, &mut file)?;
+        levels.iter().try_for_each(|&level| spools.copy_records(level, &mut file))?;
+        file.sync_all()
+    };
+    write().map_err(unwritable)?;
+    rename_over(new, &path).map_err(unwritable)?;
+    spools.remove();
+    Ok(())
+}
+
+/// The source's name without folders, which concern only the machine that packs.
+fn name_of(source: &dyn Source) -> String {
+    let name = Path::new(source.name()).file_name();
+    name.map_or_else(|| source.name().into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn append(from: &mut File, to: &mut File) -> io::Result<()> {
+    from.seek(SeekFrom::Start(0))?;
+    io::copy(from, to).map(drop)
+}
+
+/// Number of groups in a page, so that the header has room for all pages of all levels. `None` if even the
+/// largest pages are too many.
+fn page_entries(counts: &[u64]) -> Option<usize> {
+    let page_count = |entries: u64| counts.iter().map(|count| count.div_ceil(entries)).sum::<u64>();
+    let mut sizes = std::iter::successors(Some(PAGE_ENTRIES as u64), |entries| Some(entries * 2));
+    sizes
+        .find(|&entries| {
+            page_count(entries) <= MAX_PAGES as u64 || entries > MAX_PAGE_ENTRIES.into()
+        })
+        .filter(|&entries| entries <= MAX_PAGE_ENTRIES.into())
+        .map(|entries| entries as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_grow_with_the_world_until_the_header_is_full() {
+        assert_eq!(page_entries(&[]), Some(512));
+        assert_eq!(page_entries(&[1; 25]), Some(512));
+        assert_eq!(page_entries(&[512 * 1_500]), Some(512));
+        assert_eq!(page_entries(&[512 * 1_500, 1]), Some(1_024));
+        assert_eq!(page_entries(&[65_536 * 1_499, 65_536]), Some(65_536));
+        assert_eq!(page_entries(&[65_536 * 1_500, 1]), None);
+    }
+}
