@@ -9,6 +9,7 @@ mod scene;
 #[cfg(test)]
 mod tests;
 mod values;
+mod worlds;
 
 use std::{
     ffi::OsString,
@@ -22,7 +23,7 @@ use clap::{
     parser::ValueSource,
 };
 use drystone::keys::{self, Host};
-use drystone_formats::{Model, ModelOptions, VoxOptions, VoxelModel};
+use drystone_formats::{Model, ModelOptions, VoxOptions};
 use drystone_store::CommitPolicy;
 use drystone_world::{GeneratorConfig, MovingConfig, MovingKind, OpenOptions};
 
@@ -39,12 +40,13 @@ pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
 pub(crate) use scene::{LevelsKind, OcclusionKind, SceneOptions};
 pub(crate) use values::{Up, point};
 use values::{chunks, distance, seconds};
+pub(crate) use worlds::{CheckArguments, CopyArguments, ImportArguments, PackArguments};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
 /// SOURCE is a MagicaVoxel file (.vox), a Qubicle file (.qb), a Minecraft Java world (.mca, a save
-/// folder), a height map (.png, .tif, .hgt), a stored world (.drystone) or a polygon model (.obj,
-/// .gltf, .glb).
+/// folder), a height map (.png, .tif, .hgt), a stored world (.drystone), a packed world (.dsw) or a
+/// polygon model (.obj, .gltf, .glb).
 /// Without SOURCE, a world is generated. Without a command, SOURCE is shown in a window, or drawn to
 /// drystone.png if there is no display.
 #[derive(Debug, Parser)]
@@ -69,6 +71,7 @@ impl Options {
                 Command::Info(_)
                 | Command::PoolMap(_)
                 | Command::Import(_)
+                | Command::Pack(_)
                 | Command::Export(_)
                 | Command::Check(_),
             ) => None,
@@ -84,7 +87,8 @@ impl Options {
             Some(Command::Fly(fly)) => &fly.scene.memory,
             Some(Command::Info(info)) => &info.memory,
             Some(Command::PoolMap(map)) => &map.memory,
-            Some(Command::Import(import)) => &import.memory,
+            Some(Command::Import(import)) => &import.copy.memory,
+            Some(Command::Pack(pack)) => &pack.copy.memory,
             Some(Command::Export(export)) => &export.memory,
             Some(Command::Check(check)) => &check.memory,
             None => &self.scene.memory,
@@ -105,9 +109,12 @@ pub(crate) enum Command {
     Info(InfoOptions),
     /// Copy SOURCE into a stored world; an interrupted import continues where it stopped
     Import(ImportArguments),
+    /// Write SOURCE as a packed world: one file that viewers read in parts, from a disk or a web server;
+    /// an interrupted run continues where it stopped
+    Pack(PackArguments),
     /// Write SOURCE as a mesh or voxel file for other programs: .glb, .obj, .ply, .stl, .vox
     Export(ExportArguments),
-    /// Verify every checksum of a stored world
+    /// Verify every checksum of a stored or packed world
     Check(CheckArguments),
     /// Draw the layout of the vertex pool to an SVG or PNG: live ranges by mesh, waiting and free
     /// ranges. For a polygon model: vertices and indices
@@ -291,42 +298,6 @@ pub(crate) struct InfoOptions {
 /// Returns the list of keys as it stands below the options.
 fn keys_help() -> String {
     format!("Keys:\n{}", keys::text(Host::Window).trim_end())
-}
-
-#[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
-pub(crate) struct ImportArguments {
-    #[command(flatten)]
-    pub(crate) source: SourceOptions,
-    #[command(flatten)]
-    pub(crate) edits: EditsArgs,
-    /// Stored world to write, usually named NAME.drystone
-    #[arg(value_name = "WORLD")]
-    pub(crate) world: PathBuf,
-    /// Polygon models: voxels along the longest side
-    #[arg(long, value_name = "N", requires = "path", value_parser = clap::value_parser!(u32).range(1..=i64::from(VoxelModel::MAX_VOXELS)))]
-    pub(crate) voxels: Option<u32>,
-    /// Memory limit of the import in MiB, without the memory of the source itself
-    #[arg(long = "memory", value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
-    pub(crate) memory_mib: u32,
-    #[command(flatten)]
-    pub(crate) memory: MemoryOptions,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CheckArguments {
-    /// Stored world to verify
-    #[arg(value_name = "WORLD")]
-    pub(crate) world: PathBuf,
-    /// Replace the file by a repaired one without the damaged chunks; the damaged file is kept
-    /// under its name with .damaged appended
-    #[arg(long)]
-    pub(crate) repair: bool,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) memory: MemoryOptions,
 }
 
 /// Reason to exit without running a command.

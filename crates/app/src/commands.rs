@@ -1,10 +1,12 @@
 //! Commands, one module each.
 
 mod check;
+mod chunk_bar;
 mod export;
 mod fly;
 mod import;
 mod info;
+mod pack;
 mod pool_map;
 mod shot;
 
@@ -47,6 +49,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Fly(options)) => fly::run(&options),
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
+        Some(Command::Pack(options)) => pack::run(&options),
         Some(Command::Export(options)) => export::run(&options),
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),

@@ -18,6 +18,8 @@ pub(crate) enum AppError {
     Render(#[from] RenderError),
     #[error("{0}: {count} faults; to repair: drystone check --repair {0}", world.display())]
     Damaged { world: PathBuf, count: usize },
+    #[error("{}: {count} faults; copy or download the file again, or pack the world again", world.display())]
+    DamagedPacked { world: PathBuf, count: usize },
     #[error("{}: a polygon model has to be converted to voxels; set the resolution: --voxels N", model.display())]
     NoVoxels { model: PathBuf },
     #[error("edits were not saved: {0}")]

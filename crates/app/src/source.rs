@@ -7,7 +7,7 @@ use std::any::Any;
 use std::{fs::OpenOptions, path::Path};
 
 use drystone::{Content, Progress};
-use drystone_formats::{Format, Input, Model, ModelWarning, Source, UpAxis};
+use drystone_formats::{Format, Input, Model, ModelWarning, Source, UpAxis, VoxelModel};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
 };
@@ -15,7 +15,7 @@ use drystone_world::{GeneratedWorld, GeneratorConfig, MovingWorld, Opened, World
 
 use crate::{
     AppError,
-    cli::{EditsArgs, SaveArgs, SceneOptions, SourceOptions},
+    cli::{CopyArguments, EditsArgs, SaveArgs, SceneOptions, SourceOptions},
     output,
 };
 
@@ -76,6 +76,15 @@ pub(crate) fn open_voxels(
         Opened::Model(_) => {
             Err(AppError::NoVoxels { model: source.path.clone().unwrap_or_default() })
         }
+    }
+}
+
+/// Opens the source of a copy, and converts a polygon model if its size in voxels is given.
+pub(crate) fn open_as_voxels(copy: &CopyArguments) -> Result<Box<dyn Source>, AppError> {
+    let Some(voxels) = copy.voxels else { return open_voxels(&copy.source, &copy.edits) };
+    match open_edited(&copy.source, &copy.edits)? {
+        Opened::Voxels(source) => Ok(source),
+        Opened::Model(model) => Ok(Box::new(VoxelModel::new(&model, voxels)?)),
     }
 }
 

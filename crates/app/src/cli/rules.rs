@@ -67,12 +67,17 @@ pub(super) fn conflict(options: &Options) -> Option<&'static str> {
         let is_changed = map.placement != PlacementKind::Ranges || map.holes > 0 || map.defragment;
         return (is_changed && map.source.model_path().is_some()).then_some(NO_CHANGES_OF_MODELS);
     }
-    if let Some(Command::Import(import)) = &options.command {
-        let has_both = import.edits.edits.is_some() && import.source.model_path().is_some();
-        if import.voxels.is_some() && import.source.model_path().is_none() {
+    let copy = match &options.command {
+        Some(Command::Import(import)) => Some(&import.copy),
+        Some(Command::Pack(pack)) => Some(&pack.copy),
+        _ => None,
+    };
+    if let Some(copy) = copy {
+        let is_of_model = copy.source.model_path().is_some();
+        if copy.voxels.is_some() && !is_of_model {
             return Some(NO_VOXELS);
         }
-        return has_both.then_some(NO_EDITS_OF_MODELS);
+        return (copy.edits.edits.is_some() && is_of_model).then_some(NO_EDITS_OF_MODELS);
     }
     if let Some(Command::Export(export)) = &options.command {
         return export_conflict(export);

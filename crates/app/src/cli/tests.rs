@@ -103,10 +103,13 @@ fn valid_arguments_are_parsed() {
         panic!("refused")
     };
     let Some(Command::Import(import)) = import.command else { panic!("no import") };
-    assert_eq!((import.source.path, import.memory_mib), (Some(PathBuf::from("a.vox")), 64));
+    assert_eq!(
+        (import.copy.source.path, import.copy.memory_mib),
+        (Some(PathBuf::from("a.vox")), 64)
+    );
     let Ok(import) = parsed("drystone import --chunks 2x4x2 b.drystone") else { panic!("refused") };
     let Some(Command::Import(import)) = import.command else { panic!("no import") };
-    assert_eq!((import.source.path, import.source.chunks), (None, Some([2, 4, 2])));
+    assert_eq!((import.copy.source.path, import.copy.source.chunks), (None, Some([2, 4, 2])));
     assert_eq!(import.world, PathBuf::from("b.drystone"));
     let Ok(bare) = parsed("drystone a.vox --edits e.drystone --commit-seconds 0.25") else {
         panic!("refused")
@@ -189,16 +192,16 @@ fn import_operands_stand_anywhere_among_the_options() {
         "--voxels 9 -- a.obj b.drystone",
     ] {
         let import = import(&format!("drystone import {words}"));
-        assert_eq!(import.source.path, Some(PathBuf::from("a.obj")), "{words}");
+        assert_eq!(import.copy.source.path, Some(PathBuf::from("a.obj")), "{words}");
         assert_eq!(
-            (import.world, import.voxels),
+            (import.world, import.copy.voxels),
             (PathBuf::from("b.drystone"), Some(9)),
             "{words}"
         );
     }
     for words in ["--seed 4 b.drystone", "b.drystone --seed 7 --chunks 2x4x2"] {
         let import = import(&format!("drystone import {words}"));
-        assert_eq!((import.source.path, import.world), (None, PathBuf::from("b.drystone")));
+        assert_eq!((import.copy.source.path, import.world), (None, PathBuf::from("b.drystone")));
     }
     let odd = import("drystone import a.vox -- --voxels");
     assert_eq!(odd.world, PathBuf::from("--voxels"));

@@ -1,13 +1,21 @@
-use drystone_store::{StoredWorld, WorldCheck};
+use drystone_formats::{Format, Input};
+use drystone_store::{PackedWorld, StoredWorld, WorldCheck};
 use serde_json::json;
 
 use crate::{AppError, cli::CheckArguments, output};
 
-/// Verifies a stored world, and repairs it with `--repair`.
+/// Verifies a stored or packed world, and repairs a stored one with `--repair`.
 pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
-    let (found, kept) = match options.repair {
-        true => StoredWorld::repair(&options.world)?,
-        false => (StoredWorld::check(&options.world)?, None),
+    let is_packed = Format::of(Input::Path(&options.world)) == Some(Format::Packed);
+    let (found, kept) = match (is_packed, options.repair) {
+        (true, true) => {
+            let problem =
+                "a packed world cannot be repaired: copy or download it again, or pack it again";
+            return Err(AppError::File { path: options.world.clone(), problem: problem.into() });
+        }
+        (true, false) => (PackedWorld::check(&options.world)?, None),
+        (false, true) => StoredWorld::repair(&options.world)?,
+        (false, false) => (StoredWorld::check(&options.world)?, None),
     };
     let WorldCheck { chunks, values, levels, damage, lost, .. } = &found;
     let kept = kept.map(|path| path.display().to_string());
@@ -41,6 +49,9 @@ pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
     output::print(&text)?;
     match (damage.len(), kept) {
         (0, _) | (_, Some(_)) => Ok(()),
+        (count, None) if is_packed => {
+            Err(AppError::DamagedPacked { world: options.world.clone(), count })
+        }
         (count, None) => Err(AppError::Damaged { world: options.world.clone(), count }),
     }
 }

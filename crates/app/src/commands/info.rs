@@ -1,4 +1,5 @@
 mod model;
+mod packed;
 mod shapes;
 mod stored;
 
@@ -9,9 +10,10 @@ use drystone::{Framed, ViewOptions};
 use drystone_formats::{
     EditStore, HeightMap, HeightMapSummary, MinecraftWorld, Source, Voids, VoxFile,
 };
-use drystone_store::{EditedSource, StoredWorld};
+use drystone_store::{EditedSource, PackedWorld, StoredWorld};
 use drystone_world::Opened;
 use model::ModelReport;
+use packed::PackedReport;
 use serde_json::{Value, json};
 use shapes::ShapeReport;
 use stored::StoredReport;
@@ -43,6 +45,10 @@ pub(crate) fn run(options: &InfoOptions) -> Result<(), AppError> {
         let summary = world.summary()?;
         source::note_faults(world.name(), &world.faults());
         let report = StoredReport { world, summary };
+        return print(options, || report.to_json(), || report.to_string());
+    }
+    if let Some(world) = any.downcast_ref::<PackedWorld>() {
+        let report = PackedReport(world);
         return print(options, || report.to_json(), || report.to_string());
     }
     let world = source::load_world(source.as_ref())?;

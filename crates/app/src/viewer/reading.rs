@@ -259,7 +259,7 @@ impl Reader {
     /// Opens a file dialog in a thread.
     pub(super) fn ask_for_file(&self) {
         let requests = self.requests.clone();
-        let title = "Open a .vox, .qb, .mca, height map, polygon model or stored world";
+        let title = "Open a .vox, .qb, .mca, height map, polygon model, stored or packed world";
         let (dialog, start) = (AsyncFileDialog::new().set_title(title).pick_file(), Instant::now());
         thread::spawn(move || {
             let request = match pollster::block_on(dialog) {

@@ -1,0 +1,67 @@
+//! Commands on files of whole worlds.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use drystone_formats::VoxelModel;
+
+use super::{EditsArgs, MemoryOptions, SourceOptions};
+
+/// A source that is copied into a file.
+#[derive(Debug, Args)]
+pub(crate) struct CopyArguments {
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    #[command(flatten)]
+    pub(crate) edits: EditsArgs,
+    /// Polygon models: voxels along the longest side
+    #[arg(long, value_name = "N", requires = "path", value_parser = clap::value_parser!(u32).range(1..=i64::from(VoxelModel::MAX_VOXELS)))]
+    pub(crate) voxels: Option<u32>,
+    /// Memory limit in MiB, without the memory of the source itself
+    #[arg(long = "memory", value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(64..=1_048_576))]
+    pub(crate) memory_mib: u32,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+}
+
+impl CopyArguments {
+    /// Returns the limit for memory in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        u64::from(self.memory_mib) << 20
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct ImportArguments {
+    #[command(flatten)]
+    pub(crate) copy: CopyArguments,
+    /// Stored world to write, usually named NAME.drystone
+    #[arg(value_name = "WORLD")]
+    pub(crate) world: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PackArguments {
+    #[command(flatten)]
+    pub(crate) copy: CopyArguments,
+    /// Packed world to write; an older file under this name is replaced
+    #[arg(short, long, value_name = "FILE.dsw")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Stored or packed world to verify
+    #[arg(value_name = "WORLD")]
+    pub(crate) world: PathBuf,
+    /// Replace a stored world by a repaired one without the damaged chunks; the damaged file is kept
+    /// under its name with .damaged appended
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+}

@@ -1,0 +1,47 @@
+use std::path::Path;
+
+use drystone_formats::Source;
+use drystone_store::{PackOptions, PackProgress, PackedWorld, pack};
+
+use super::chunk_bar::ChunkBar;
+use crate::{AppError, cli::PackArguments, output, source};
+
+/// Writes a source as a packed world; continues a run that was interrupted.
+pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
+    let path = &options.output;
+    if options.copy.source.path.as_ref().is_some_and(|source| is_same_file(source, path)) {
+        let problem = "is the source itself; name another file".into();
+        return Err(AppError::File { path: path.clone(), problem });
+    }
+    let source = source::open_as_voxels(&options.copy)?;
+    let mut bar = ChunkBar::new();
+    let mut show =
+        |progress: &PackProgress| bar.show(progress.done, progress.total, progress.resumed);
+    let limits = PackOptions::default().with_memory_bytes(options.copy.memory_bytes());
+    let packed = pack(source.as_ref(), path, &limits, &mut show);
+    bar.finish();
+    let progress = packed?;
+    source::note_faults(source.name(), &source.faults());
+    output::print(&line(&PackedWorld::open(path)?, path, &progress))
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Returns the summary line.
+fn line(world: &PackedWorld, path: &Path, progress: &PackProgress) -> String {
+    let resumed = match progress.resumed {
+        0 => String::new(),
+        resumed => format!(", {resumed} of {} chunks from an earlier run", progress.total),
+    };
+    let lost = match progress.lost {
+        0 => String::new(),
+        lost => format!(", {lost} damaged chunks left out"),
+    };
+    let [file, name] = [&path.display().to_string(), world.name()].map(output::plain);
+    let (chunks, bytes, checksum) = (world.chunk_count(), world.file_bytes(), world.checksum());
+    format!(
+        "{file}: {chunks} chunks of {name}, {bytes} bytes, checksum {checksum:032x}{resumed}{lost}\n"
+    )
+}
