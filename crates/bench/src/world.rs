@@ -2,12 +2,16 @@
 //! of 16 km × 16 km for the thread that shows it.
 //!
 //! Each case has a metric with its own name:
-//! - `load` reads, verifies and decompresses every chunk of a generated world in random order, on
-//!   one thread.
+//! - `load` opens a generated world, and reads, verifies and decompresses every chunk in random order,
+//!   on one thread. Its file is in the page cache. `load-first` does so for one chunk of each group of
+//!   eight, so that nothing of an earlier chunk helps.
 //! - `disk` is the size of the compacted file per chunk, LOD chunks included. `value` counts only
 //!   the values of chunks, before the database rounds them up.
 //! - `memory` is the size per loaded chunk.
-//! - `import` reads a Minecraft region into a stored world, on all cores. Requires `DRYSTONE_DATA`.
+//! - `import` reads a Minecraft region into a stored or packed world, on all cores. Requires
+//!   `DRYSTONE_DATA`.
+//!
+//! `drystone` is a stored world, `packed` a packed one of the same source.
 //!
 //! - `edit` sets one visible voxel where eight chunks meet, at positions that were edited before,
 //!   and makes the commands of the frame.
@@ -27,14 +31,19 @@ mod undrawn;
 mod vast;
 
 use std::{
+    cell::RefCell,
+    collections::HashSet,
     fs,
     hint::black_box,
     path::{Path, PathBuf},
     time::Instant,
 };
 
-use drystone_formats::{MinecraftWorld, Source};
-use drystone_store::{ImportOptions, StoredWorld, import as import_into};
+use drystone_formats::{MinecraftWorld, Source, SourceError};
+use drystone_store::{
+    ImportOptions, PackOptions, PackedWorld, StoredWorld, import as import_into, pack as pack_into,
+};
+use drystone_voxel::ChunkPos;
 use drystone_world::World;
 
 use self::input::{Input, Shuffled, checksum, checksum_of};
@@ -45,21 +54,36 @@ use crate::{
 };
 
 const NAME: &str = "drystone";
+const PACKED: &str = "packed";
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let options = run.options;
     if ["load", "disk", "memory"].into_iter().any(|case| options.selects(case)) {
         let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).by(NAME);
         let input = &input.map_err(|failure| run.error("load", failure))?;
-        let mut order = Shuffled::new(input);
-        run.case("load", || Ok(one(|| load(input, &mut order))))?;
-        run.case("disk", || Ok(one(|| disk(input))))?;
+        let order = RefCell::new(Shuffled::new(input));
+        let stored = || Ok(Box::new(input.open()?) as Box<dyn Source>);
+        let packed = || Ok(Box::new(PackedWorld::open(&input.packed_path)?) as Box<dyn Source>);
+        run.case("load", || {
+            Ok(vec![
+                Contender::new(NAME, || load(input, &order, stored)),
+                Contender::new(PACKED, || load(input, &order, packed)),
+            ])
+        })?;
+        run.case("disk", || {
+            let packed = Contender::new(PACKED, || packed_disk(input));
+            Ok(vec![Contender::new(NAME, || disk(input)), packed])
+        })?;
         run.case("memory", || Ok(one(|| memory(input))))?;
     }
     match region() {
         Some(region) => run.case("import", || {
             let expected = checksum(&MinecraftWorld::open(&region)?)?;
-            Ok(one(move || import(&region, expected)))
+            let (from, packed_from) = (region.clone(), region.clone());
+            Ok(vec![
+                Contender::new(NAME, move || import(&from, expected)),
+                Contender::new(PACKED, move || pack(&packed_from, expected)),
+            ])
         })?,
         None => eprintln!("world: import is skipped: DRYSTONE_DATA has no r.0.0.mca"),
     }
@@ -82,10 +106,15 @@ fn region() -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-fn load(input: &Input, order: &mut Shuffled) -> Round {
-    let world = input.open()?;
+fn load(
+    input: &Input,
+    order: &RefCell<Shuffled>,
+    open: impl Fn() -> Result<Box<dyn Source>, SourceError>,
+) -> Round {
+    let mut order = order.borrow_mut();
     let positions = order.next();
-    // First pass: reads the pages from the disk, and compares every voxel.
+    // First pass: brings the file into the page cache, and compares every voxel.
+    let world = open()?;
     let mut checksum = 0_u64;
     for &at in positions {
         checksum = checksum.wrapping_add(checksum_of(at, &world.chunk(at)?));
@@ -93,16 +122,28 @@ fn load(input: &Input, order: &mut Shuffled) -> Round {
     if checksum != input.checksum {
         return Err("the voxels differ from the source".into());
     }
-    let start = Instant::now();
-    let mut solid_count = 0;
-    for &at in positions {
-        solid_count += u64::from(black_box(world.chunk(at)?).solid_count());
-    }
-    let time_us = elapsed_ns(start) / 1e3 / positions.len() as f64;
+    drop(world);
+    let timed = |positions: &[ChunkPos]| -> Result<(f64, u64), SourceError> {
+        let start = Instant::now();
+        let world = open()?;
+        let mut solid_count = 0;
+        for &at in positions {
+            solid_count += u64::from(black_box(world.chunk(at)?).solid_count());
+        }
+        Ok((elapsed_ns(start) / 1e3 / positions.len() as f64, solid_count))
+    };
+    let (all_us, solid_count) = timed(positions)?;
     if solid_count != input.solid_count {
         return Err(format!("{solid_count} voxels, not {}", input.solid_count).into());
     }
-    Ok(vec![Figure::new("load", "us/chunk", time_us)])
+    let mut groups = HashSet::new();
+    let is_first = |at: &&ChunkPos| groups.insert([at.x >> 1, at.y >> 1, at.z >> 1]);
+    let firsts: Vec<ChunkPos> = positions.iter().filter(is_first).copied().collect();
+    let (first_us, _) = timed(&firsts)?;
+    Ok(vec![
+        Figure::new("load", "us/chunk", all_us),
+        Figure::new("load-first", "us/chunk", first_us),
+    ])
 }
 
 fn disk(input: &Input) -> Round {
@@ -114,6 +155,16 @@ fn disk(input: &Input) -> Round {
     let each = bytes as f64 / input.chunk_count as f64;
     let value = check.value_bytes as f64 / input.chunk_count as f64;
     Ok(vec![Figure::new("disk", "bytes/chunk", each), Figure::new("value", "bytes/chunk", value)])
+}
+
+fn packed_disk(input: &Input) -> Round {
+    let check = PackedWorld::check(&input.packed_path)?;
+    if check.chunks != input.chunk_count || !check.damage.is_empty() {
+        return Err(format!("{check:?}").into());
+    }
+    let bytes = fs::metadata(&input.packed_path)?.len();
+    let each = bytes as f64 / input.chunk_count as f64;
+    Ok(vec![Figure::new("disk", "bytes/chunk", each)])
 }
 
 fn memory(input: &Input) -> Round {
@@ -138,5 +189,19 @@ fn import(region: &Path, expected: u64) -> Round {
     if checksum(&world)? != expected {
         return Err("the voxels differ from the source".into());
     }
+    Ok(vec![Figure::new("import", "us/chunk", time_us)])
+}
+
+fn pack(region: &Path, expected: u64) -> Round {
+    let file = input::Scratch::new("pack");
+    let source = MinecraftWorld::open(region)?;
+    let start = Instant::now();
+    pack_into(&source, &file.0, &PackOptions::default(), &mut |_| {})?;
+    let elapsed_ns = elapsed_ns(start);
+    let world = PackedWorld::open(&file.0)?;
+    if checksum(&world)? != expected {
+        return Err("the voxels differ from the source".into());
+    }
+    let time_us = elapsed_ns / 1e3 / world.chunk_count().max(1) as f64;
     Ok(vec![Figure::new("import", "us/chunk", time_us)])
 }

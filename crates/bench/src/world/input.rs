@@ -1,7 +1,7 @@
 use std::{fs, path::PathBuf};
 
 use drystone_formats::{Source, SourceError};
-use drystone_store::{ImportOptions, StoreOptions, StoredWorld, import};
+use drystone_store::{ImportOptions, PackOptions, StoreOptions, StoredWorld, import, pack};
 use drystone_voxel::{Chunk, ChunkPos};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
@@ -26,14 +26,15 @@ impl Drop for Scratch {
     }
 }
 
-/// A generated world that was imported into a compacted file.
+/// A generated world that was imported into a compacted file, and packed into another.
 pub(super) struct Input {
     pub(super) path: PathBuf,
+    pub(super) packed_path: PathBuf,
     pub(super) chunk_count: u64,
     pub(super) solid_count: u64,
     /// Checksum of all voxels of the source.
     pub(super) checksum: u64,
-    _file: Scratch,
+    _files: [Scratch; 2],
 }
 
 impl Input {
@@ -47,7 +48,11 @@ impl Input {
         let chunk_count = world.chunk_count();
         world.close().map_err(|failed| failed.error)?;
         StoredWorld::compact(&file.0)?;
-        Ok(Self { path: file.0.clone(), chunk_count, solid_count, checksum, _file: file })
+        let packed = Scratch::new("packed");
+        pack(&source, &packed.0, &PackOptions::default(), &mut |_| {})?;
+        let (path, packed_path) = (file.0.clone(), packed.0.clone());
+        let _files = [file, packed];
+        Ok(Self { path, packed_path, chunk_count, solid_count, checksum, _files })
     }
 
     pub(super) fn open(&self) -> Result<StoredWorld, SourceError> {
