@@ -1,5 +1,7 @@
 //! Changes of backend in one window.
 
+use std::io::{BufRead, BufReader};
+
 use crate::{
     pictures::STRAY,
     program::{binary, scratch},
@@ -47,4 +49,33 @@ fn a_change_of_backend_keeps_edits_and_history() {
     // The edit is not saved, so closing warns once.
     (0..2).for_each(|_| screen.quit(&window));
     assert!(viewer.wait());
+}
+
+/// The backend of the last window cannot start on this screen: the viewer says so, draws with another one,
+/// and chooses by itself the next time.
+#[test]
+fn a_remembered_backend_that_fails_is_replaced() {
+    let test = "a_remembered_backend_that_fails_is_replaced";
+    let Some(screen) = screen(test) else { return };
+    let folder = scratch(test);
+    let file = folder.join("settings.json");
+    let settings = serde_json::json!({ "shows_panels": false, "view": { "backend": "gl" } });
+    std::fs::write(&file, settings.to_string()).unwrap();
+    let mut command = screen.command(binary());
+    command.args(["view", "--chunks", "3x4x3", "--size", "64x48"]).current_dir(&folder);
+    command.env("DRYSTONE_CONFIG", &folder);
+    // No driver for OpenGL is found.
+    command.env("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json").env("EGL_PLATFORM", "none");
+    let mut viewer = Viewer(command.stderr(std::process::Stdio::piped()).spawn().unwrap());
+    let window = window_of(&screen, &mut viewer);
+    wait_for_title(&screen, &window, "gl, used last time, failed");
+    focus(&screen, &window);
+    screen.xdotool(&["key", "Escape"]).unwrap();
+    assert!(viewer.wait());
+    let lines = BufReader::new(viewer.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.into_iter().find(|line| line.contains("used last time")).expect("a line");
+    assert!(line.contains("; using wgpu") || line.contains("; using soft"), "{line}");
+    let saved: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(saved["view"]["backend"], "auto");
 }
