@@ -1,25 +1,39 @@
-//! Overlay triangles, drawn over the picture in order, pixel by pixel.
+//! Overlay triangles, drawn over the picture in order, band by band in parallel.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
+use super::{
+    bins::BAND_ROWS,
+    threads,
+    triangle::Edges,
+    viewport::{SUBPIXEL_BITS, SUBPIXELS},
+};
 use crate::{
     error::RenderError,
     image::Image,
-    overlay::{Overlay, OverlayCorner, OverlayPatch},
+    overlay::{Overlay, OverlayCorner, OverlayPart, OverlayPatch},
 };
 
-/// Corners snap to this fraction (1/n) of a pixel, as on GPUs.
-const STEPS: f32 = 256.0;
-/// Farther corners are clamped to this coordinate, in snapped steps, so that sums of products stay
+/// Farther corners are clamped to this coordinate, in sub-pixels, so that sums of products stay
 /// exact.
 const FARTHEST: f32 = (1 << 24) as f32;
+/// Maximum number of triangles in a group. Bands test rows of groups, then rows of triangles.
+const GROUP: usize = 32;
 
 /// An overlay and its textures.
 #[derive(Default)]
 pub(super) struct SoftOverlay {
     overlay: Overlay,
+    groups: Vec<Group>,
     sizes: HashMap<u64, [u32; 2]>,
     textures: HashMap<u64, Texture>,
+}
+
+/// Consecutive triangles of a part, and the rows that they touch at most.
+struct Group {
+    part: usize,
+    indices: Range<usize>,
+    rows: Range<usize>,
 }
 
 struct Texture {
@@ -42,28 +56,65 @@ impl SoftOverlay {
         }
         overlay.freed.iter().for_each(|texture| drop(self.textures.remove(texture)));
         self.overlay = Overlay { patches: Vec::new(), ..overlay.clone() };
+        self.groups.clear();
+        for (part, OverlayPart { indices, .. }) in overlay.parts.iter().enumerate() {
+            let range = indices.start as usize..indices.end as usize;
+            for start in range.clone().step_by(3 * GROUP) {
+                let indices = start..range.end.min(start + 3 * GROUP);
+                let corners = overlay.indices[indices.clone()].iter();
+                let rows = rows(corners.map(|&index| overlay.corners[index as usize].at[1]));
+                self.groups.push(Group { part, indices, rows });
+            }
+        }
         Ok(())
     }
 
     /// Draws the overlay over a picture.
     pub(super) fn paint(&self, image: &mut Image) {
+        if self.groups.is_empty() {
+            return;
+        }
         let size = [image.width(), image.height()];
         let width = image.width() as usize;
         let colors: &mut [[u8; 4]] = bytemuck::cast_slice_mut(image.rgba_mut());
-        let Overlay { corners, indices, parts, .. } = &self.overlay;
-        for part in parts {
+        let mut bands: Vec<_> = colors.chunks_mut(width * BAND_ROWS).collect();
+        threads::for_each(&mut bands, |band, colors| {
+            self.paint_band(band * BAND_ROWS, colors, size);
+        });
+    }
+
+    /// Draws the overlay over some rows of a picture of this `size`.
+    fn paint_band(&self, first_row: usize, colors: &mut [[u8; 4]], size: [u32; 2]) {
+        let end = first_row + colors.len() / size[0] as usize;
+        let is_seen = |rows: &Range<usize>| rows.start < end && first_row < rows.end;
+        let mut band = Band { first_row, width: size[0] as usize, colors };
+        for group in self.groups.iter().filter(|group| is_seen(&group.rows)) {
+            let part = &self.overlay.parts[group.part];
             let Some(texture) = self.textures.get(&part.texture) else { continue };
-            let Some(clip) = part.clip_within(size) else { continue };
-            let indices = &indices[part.indices.start as usize..part.indices.end as usize];
-            for triangle in indices.chunks_exact(3) {
-                let corners = [0, 1, 2].map(|i| corners[triangle[i] as usize]);
-                fill(corners, clip.map(i64::from), texture, |x, y, own| {
-                    let pixel = &mut colors[y * width + x];
-                    *pixel = over(own, *pixel);
-                });
+            let Some([left, top, right, bottom]) = part.clip_within(size) else { continue };
+            let rows = first_row.max(top as usize)..end.min(bottom as usize);
+            let clip = [left as i32..right as i32, rows.start as i32..rows.end as i32];
+            for indices in self.overlay.indices[group.indices.clone()].chunks_exact(3) {
+                let corners = [0, 1, 2].map(|i| self.overlay.corners[indices[i] as usize]);
+                if is_seen(&rows_of(corners)) {
+                    Triangle::new(corners)
+                        .iter()
+                        .for_each(|it| it.paint(&clip, texture, &mut band));
+                }
             }
         }
     }
+}
+
+fn rows_of(corners: [OverlayCorner; 3]) -> Range<usize> {
+    rows(corners.into_iter().map(|corner| corner.at[1]))
+}
+
+/// Returns the rows between the coordinates, and those that snapping can add.
+fn rows(ys: impl Iterator<Item = f32>) -> Range<usize> {
+    let (low, high) = ys.fold((f32::MAX, f32::MIN), |(low, high), y| (low.min(y), high.max(y)));
+    // The casts saturate.
+    (low - 1.0) as usize..(high + 2.0) as usize
 }
 
 impl Texture {
@@ -118,51 +169,121 @@ fn over(own: [f32; 4], below: [u8; 4]) -> [u8; 4] {
     })
 }
 
-/// Calls `paint` with each pixel within `clip` whose centre the triangle covers, and the colour
-/// there. A centre on an edge belongs to the triangle with that edge at its left or top.
-fn fill(
-    mut corners: [OverlayCorner; 3],
-    [left, top, right, bottom]: [i64; 4],
-    texture: &Texture,
-    mut paint: impl FnMut(usize, usize, [f32; 4]),
-) {
-    let snapped = |corner: &OverlayCorner| {
-        corner.at.map(|at| (at * STEPS).round().clamp(-FARTHEST, FARTHEST) as i64)
-    };
-    let mut at = [0, 1, 2].map(|i| snapped(&corners[i]));
-    let mut area = edge(at[0], at[1], at[2]);
-    if area < 0 {
-        (at, corners, area) = ([at[0], at[2], at[1]], [corners[0], corners[2], corners[1]], -area);
-    }
-    if area == 0 {
-        return;
-    }
-    let step = STEPS as i64;
-    let bound = |axis: usize, low: i64, high: i64| {
-        let (least, most) = (at.iter().map(|c| c[axis]).min(), at.iter().map(|c| c[axis]).max());
-        let first = least.unwrap_or_default().div_euclid(step);
-        low.max(first)..high.min(most.unwrap_or_default().div_euclid(step) + 1)
-    };
-    let (xs, ys) = (bound(0, left, right), bound(1, top, bottom));
-    let sides = [(at[1], at[2]), (at[2], at[0]), (at[0], at[1])];
-    let least = sides.map(|(from, to)| i64::from(!is_left_or_top(from, to)));
-    let is_plain = corners.iter().all(|it| (it.uv, it.color) == (corners[0].uv, corners[0].color));
-    let colors = corners.map(|corner| color(&corner.color));
-    let shade = |parts: [f32; 3]| {
-        let uv = [0, 1].map(|axis| sum([0, 1, 2].map(|i| corners[i].uv[axis] * parts[i])));
-        let texel = texture.sample(uv);
-        [0, 1, 2, 3].map(|c| sum([0, 1, 2].map(|i| colors[i][c] * parts[i])) * texel[c])
-    };
-    let plain = is_plain.then(|| shade([1.0, 0.0, 0.0]));
-    for y in ys {
-        for x in xs.clone() {
-            let middle = [x * step + step / 2, y * step + step / 2];
-            let weights = sides.map(|(from, to)| edge(from, to, middle));
-            if (0..3).all(|i| weights[i] >= least[i]) {
-                let parts = || weights.map(|weight| weight as f32 / area as f32);
-                paint(x as usize, y as usize, plain.unwrap_or_else(|| shade(parts())));
-            }
+/// Some rows of a picture.
+struct Band<'a> {
+    first_row: usize,
+    width: usize,
+    colors: &'a mut [[u8; 4]],
+}
+
+/// A triangle on the grid of sub-pixels, clockwise in a picture, whose rows go down. A centre on an
+/// edge belongs to the triangle with that edge at its left or top.
+struct Triangle {
+    corners: [OverlayCorner; 3],
+    at: [[i32; 2]; 3],
+    /// Twice the area.
+    area: i64,
+}
+
+impl Triangle {
+    /// Returns `None` if its area is zero.
+    fn new(mut corners: [OverlayCorner; 3]) -> Option<Self> {
+        let snapped = |corner: &OverlayCorner| {
+            corner.at.map(|at| {
+                (at * SUBPIXELS as f32).round().clamp(-FARTHEST, FARTHEST) as i32 - SUBPIXELS / 2
+            })
+        };
+        let mut at = [0, 1, 2].map(|i| snapped(&corners[i]));
+        let mut area = edge(at[0], at[1], at[2]);
+        if area < 0 {
+            (at, corners, area) =
+                ([at[0], at[2], at[1]], [corners[0], corners[2], corners[1]], -area);
         }
+        (area > 0).then_some(Self { corners, at, area })
+    }
+
+    /// Blends the triangle over the pixels of a band that lie within `clip`.
+    fn paint(&self, clip: &[Range<i32>; 2], texture: &Texture, band: &mut Band<'_>) {
+        let bound = |axis: usize| {
+            let [a, b, c] = self.at.map(|at| at[axis] >> SUBPIXEL_BITS);
+            let Range { start, end } = clip[axis];
+            start.max(a.min(b).min(c))..end.min(a.max(b).max(c) + 1)
+        };
+        let [columns, rows] = [bound(0), bound(1)];
+        if columns.is_empty() {
+            return;
+        }
+        let shade = Shade::new(self, texture);
+        let plain = shade.plain();
+        // Edge `i` is the one opposite to corner `i`.
+        let [x, y] = [0, 1].map(|axis| [1, 2, 0].map(|i| self.at[i][axis]));
+        let mut edges = Edges::new(x, y, [columns.start, rows.start]);
+        for y in rows {
+            let xs = edges.row(columns.len() as i64);
+            if !xs.is_empty() {
+                let first = columns.start + xs.start as i32;
+                let start = (y as usize - band.first_row) * band.width + first as usize;
+                let colors = &mut band.colors[start..start + (xs.end - xs.start) as usize];
+                match plain {
+                    Some(own) => colors.iter_mut().for_each(|color| *color = over(own, *color)),
+                    None => {
+                        let at = [first << SUBPIXEL_BITS, y << SUBPIXEL_BITS];
+                        shade.paint(self.weights(at), edges.across, colors);
+                    }
+                }
+            }
+            edges.step_down();
+        }
+    }
+
+    /// Returns the weights of the corners at a point; their sum is the area.
+    fn weights(&self, point: [i32; 2]) -> [i64; 3] {
+        let [a, b, c] = self.at;
+        [edge(b, c, point), edge(c, a, point), edge(a, b, point)]
+    }
+}
+
+/// Colours of a triangle.
+struct Shade<'a> {
+    corners: &'a [OverlayCorner; 3],
+    colors: [[f32; 4]; 3],
+    area: f32,
+    texture: &'a Texture,
+    /// Texel of all pixels, if they have the same one.
+    texel: Option<[f32; 4]>,
+}
+
+impl<'a> Shade<'a> {
+    fn new(Triangle { corners, area, .. }: &'a Triangle, texture: &'a Texture) -> Self {
+        // Interpolation of other equal coordinates is not exact.
+        let is_same = corners.iter().all(|corner| corner.uv == [0.0; 2]);
+        let texel = is_same.then(|| texture.sample([0.0; 2]));
+        let colors = corners.map(|corner| color(&corner.color));
+        Self { corners, colors, area: *area as f32, texture, texel }
+    }
+
+    /// Returns the colour of all pixels, if they have the same one.
+    fn plain(&self) -> Option<[f32; 4]> {
+        let [first, others @ ..] = self.corners;
+        let is_plain = others.iter().all(|it| (it.uv, it.color) == (first.uv, first.color));
+        is_plain.then(|| self.color([1.0, 0.0, 0.0]))
+    }
+
+    /// Blends a row of pixels. `weights` are those of the first pixel.
+    fn paint(&self, mut weights: [i64; 3], steps: [i64; 3], colors: &mut [[u8; 4]]) {
+        for color in colors {
+            *color = over(self.color(weights.map(|weight| weight as f32 / self.area)), *color);
+            weights = [0, 1, 2].map(|i| weights[i] + steps[i]);
+        }
+    }
+
+    fn color(&self, parts: [f32; 3]) -> [f32; 4] {
+        let corners = self.corners;
+        let texel = self.texel.unwrap_or_else(|| {
+            let uv = [0, 1].map(|axis| sum([0, 1, 2].map(|i| corners[i].uv[axis] * parts[i])));
+            self.texture.sample(uv)
+        });
+        [0, 1, 2, 3].map(|c| sum([0, 1, 2].map(|i| self.colors[i][c] * parts[i])) * texel[c])
     }
 }
 
@@ -170,15 +291,10 @@ fn sum(parts: [f32; 3]) -> f32 {
     parts.iter().sum()
 }
 
-/// Twice the area of the triangle `a`, `b`, `c`: positive for clockwise triangles in a picture,
-/// whose rows go down.
-const fn edge(a: [i64; 2], b: [i64; 2], c: [i64; 2]) -> i64 {
+/// Twice the area of the triangle `a`, `b`, `c`: positive for clockwise triangles in a picture.
+fn edge(a: [i32; 2], b: [i32; 2], c: [i32; 2]) -> i64 {
+    let [a, b, c] = [a, b, c].map(|at| at.map(i64::from));
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
-/// Whether an edge of a clockwise triangle is its top, or on its left.
-const fn is_left_or_top(from: [i64; 2], to: [i64; 2]) -> bool {
-    to[1] < from[1] || (to[1] == from[1] && to[0] > from[0])
 }
 
 #[cfg(test)]

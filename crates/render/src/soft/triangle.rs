@@ -11,7 +11,7 @@ use super::shade::center;
 use super::viewport::{MAX_SAMPLES, SUBPIXEL_BITS, SUBPIXELS, Snapped, Viewport};
 
 /// Up to this width, testing each pixel of a row is faster than dividing.
-const MAX_WALKED_PIXELS: i32 = 8;
+const MAX_WALKED_PIXELS: i64 = 8;
 
 /// A triangle that faces the camera and can cover pixels.
 pub(super) struct Triangle {
@@ -128,10 +128,9 @@ impl Triangle {
         let columns = pixels(self.x, viewport.width, 0);
         let own = self.rows(viewport);
         let (top, bottom) = (own.start.max(rows.start), own.end.min(rows.end));
-        let mut edges = self.edges(columns.start, top);
-        let walks = columns.len() as i32 <= MAX_WALKED_PIXELS;
+        let mut edges = Edges::new(self.x, self.y, [columns.start, top]);
         for y in top..bottom {
-            let xs = edges.row(columns.len() as i64, walks);
+            let xs = edges.row(columns.len() as i64);
             if xs.start < xs.end {
                 let [from, to] = [xs.start, xs.end].map(|x| columns.start + x as i32);
                 fill(self.span(y, from, to));
@@ -152,8 +151,7 @@ impl Triangle {
         let columns = pixels(self.x, viewport.width, viewport.reach);
         let (own, width) = (self.rows(viewport), columns.len() as i64);
         let (top, bottom) = (own.start.max(rows.start), own.end.min(rows.end));
-        let mut edges = self.edges(columns.start, top);
-        let walks = columns.len() as i32 <= MAX_WALKED_PIXELS;
+        let mut edges = Edges::new(self.x, self.y, [columns.start, top]);
         let [step_across, step_down] = self.depth_steps;
         let mut sample_depths = [0.0; MAX_SAMPLES];
         for (depth, [x, y]) in sample_depths.iter_mut().zip(samples) {
@@ -162,7 +160,7 @@ impl Triangle {
         for y in top..bottom {
             let mut runs = Runs::default();
             for (sample, &offset) in samples.iter().enumerate() {
-                runs.set(sample, self.moved(&edges, offset).row(width, walks));
+                runs.set(sample, edges.moved(offset).row(width));
             }
             edges.step_down();
             if runs.first >= runs.end {
@@ -182,18 +180,6 @@ impl Triangle {
         }
     }
 
-    /// The edge functions at an offset in sub-pixels from the position of `edges`.
-    #[inline]
-    fn moved(&self, edges: &Edges, [x, y]: [i32; 2]) -> Edges {
-        let [x, y] = [x, y].map(i64::from);
-        // The changes per pixel are those per sub-pixel, shifted.
-        let at = [0, 1, 2].map(|i| {
-            let (across, down) = (edges.across[i] >> SUBPIXEL_BITS, edges.down[i] >> SUBPIXEL_BITS);
-            edges.at[i] + across * x + down * y
-        });
-        Edges { at, ..*edges }
-    }
-
     #[inline]
     fn span(&self, y: i32, from: i32, to: i32) -> Span {
         let across = ((from << SUBPIXEL_BITS) - self.x[0]) as f32;
@@ -205,25 +191,6 @@ impl Triangle {
             depth: self.depth + step_across * across + step_down * down,
             depth_step: step_across * SUBPIXELS as f32,
         }
-    }
-
-    /// The edge functions at a pixel's centre.
-    #[inline]
-    fn edges(&self, x: i32, y: i32) -> Edges {
-        let [x, y] = [x, y].map(|at| i64::from(at << SUBPIXEL_BITS));
-        let mut edges = Edges { at: [0; 3], across: [0; 3], down: [0; 3] };
-        for i in 0..3 {
-            let next = (i + 1) % 3;
-            let [ax, ay] = [i64::from(self.x[i]), i64::from(self.y[i])];
-            let [dx, dy] = [i64::from(self.x[next]) - ax, i64::from(self.y[next]) - ay];
-            // Centres on left edges (which rise) and top edges (which run right) are inside; on
-            // others outside.
-            let owns_ties = dy < 0 || dy == 0 && dx > 0;
-            edges.at[i] = dx * (y - ay) - dy * (x - ax) - i64::from(!owns_ties);
-            edges.across[i] = -dy << SUBPIXEL_BITS;
-            edges.down[i] = dx << SUBPIXEL_BITS;
-        }
-        edges
     }
 }
 
@@ -270,15 +237,47 @@ impl Runs {
 
 /// For each edge, the side of a pixel's centre (not negative: inside), and its change per pixel
 /// across and down.
-struct Edges {
+pub(super) struct Edges {
     at: [i64; 3],
-    across: [i64; 3],
+    pub(super) across: [i64; 3],
     down: [i64; 3],
 }
 
 impl Edges {
+    /// The edge functions at a pixel's centre. Edge `i` runs from corner `i` to the next one;
+    /// `x` and `y` are sub-pixels from the centre of the first pixel, clockwise with y down.
     #[inline]
-    fn step_down(&mut self) {
+    pub(super) fn new(x: [i32; 3], y: [i32; 3], pixel: [i32; 2]) -> Self {
+        let [px, py] = pixel.map(|at| i64::from(at << SUBPIXEL_BITS));
+        let mut edges = Self { at: [0; 3], across: [0; 3], down: [0; 3] };
+        for i in 0..3 {
+            let next = (i + 1) % 3;
+            let [ax, ay] = [i64::from(x[i]), i64::from(y[i])];
+            let [dx, dy] = [i64::from(x[next]) - ax, i64::from(y[next]) - ay];
+            // Centres on left edges (which rise) and top edges (which run right) are inside; on
+            // others outside.
+            let owns_ties = dy < 0 || dy == 0 && dx > 0;
+            edges.at[i] = dx * (py - ay) - dy * (px - ax) - i64::from(!owns_ties);
+            edges.across[i] = -dy << SUBPIXEL_BITS;
+            edges.down[i] = dx << SUBPIXEL_BITS;
+        }
+        edges
+    }
+
+    /// The edge functions at an offset in sub-pixels.
+    #[inline]
+    fn moved(&self, [x, y]: [i32; 2]) -> Self {
+        let [x, y] = [x, y].map(i64::from);
+        // The changes per pixel are those per sub-pixel, shifted.
+        let at = [0, 1, 2].map(|i| {
+            let (across, down) = (self.across[i] >> SUBPIXEL_BITS, self.down[i] >> SUBPIXEL_BITS);
+            self.at[i] + across * x + down * y
+        });
+        Self { at, ..*self }
+    }
+
+    #[inline]
+    pub(super) fn step_down(&mut self) {
         for i in 0..3 {
             self.at[i] += self.down[i];
         }
@@ -286,8 +285,8 @@ impl Edges {
 
     /// The covered pixels of a row of `width`.
     #[inline]
-    fn row(&self, width: i64, walks: bool) -> Range<i64> {
-        if walks { self.walk(width) } else { self.divide(width) }
+    pub(super) fn row(&self, width: i64) -> Range<i64> {
+        if width <= MAX_WALKED_PIXELS { self.walk(width) } else { self.divide(width) }
     }
 
     /// The covered pixels of a row of `width`, by testing each pixel.

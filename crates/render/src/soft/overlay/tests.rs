@@ -23,7 +23,78 @@ fn painted(corners: Vec<OverlayCorner>, indices: Vec<u32>) -> Image {
     image
 }
 
+/// Draws the overlay pixel by pixel over the whole picture, without spans, groups and bands.
+fn painted_plainly(overlay: &SoftOverlay, image: &mut Image) {
+    let size = [image.width(), image.height()];
+    for part in &overlay.overlay.parts {
+        let Some([left, top, right, bottom]) = part.clip_within(size) else { continue };
+        let indices = &overlay.overlay.indices[part.indices.start as usize..][..part.indices.len()];
+        for triangle in indices.chunks_exact(3) {
+            let corners = [0, 1, 2].map(|i| overlay.overlay.corners[triangle[i] as usize]);
+            let Some(triangle) = Triangle::new(corners) else { continue };
+            let [a, b, c] = triangle.at;
+            let sides = [(b, c), (c, a), (a, b)];
+            let is_left_or_top = |(from, to): ([i32; 2], [i32; 2])| {
+                to[1] < from[1] || (to[1] == from[1] && to[0] > from[0])
+            };
+            for (y, x) in (top..bottom).flat_map(|y| (left..right).map(move |x| (y, x))) {
+                let weights = triangle.weights([x, y].map(|at| at as i32 * SUBPIXELS));
+                if (0..3).all(|i| weights[i] >= i64::from(!is_left_or_top(sides[i]))) {
+                    let colors = triangle.corners.map(|corner| color(&corner.color));
+                    let parts = weights.map(|weight| weight as f32 / triangle.area as f32);
+                    let of = |values: [f32; 3]| sum([0, 1, 2].map(|i| values[i] * parts[i]));
+                    let uv = [0, 1].map(|axis| of(triangle.corners.map(|it| it.uv[axis])));
+                    let texel = overlay.textures[&part.texture].sample(uv);
+                    let own = [0, 1, 2, 3].map(|i| of(colors.map(|color| color[i])) * texel[i]);
+                    let [first, others @ ..] = triangle.corners;
+                    let is_plain =
+                        others.iter().all(|it| (it.uv, it.color) == (first.uv, first.color));
+                    let plain = overlay.textures[&part.texture].sample(first.uv);
+                    let plain = [0, 1, 2, 3].map(|i| colors[0][i] * plain[i]);
+                    let at = (y * size[0] + x) as usize * 4;
+                    let below = &mut image.rgba_mut()[at..at + 4];
+                    let mixed = over(
+                        if is_plain { plain } else { own },
+                        [below[0], below[1], below[2], below[3]],
+                    );
+                    below.copy_from_slice(&mixed);
+                }
+            }
+        }
+    }
+}
+
+/// Corners of triangles around a picture of 40 by 50 pixels; many have the same colour or the same
+/// texel, as those of panels.
+fn corners() -> impl Strategy<Value = Vec<OverlayCorner>> {
+    let at = [-9.0_f32..60.0, -9.0_f32..60.0];
+    let uv = prop_oneof![Just([0.0; 2]), [0.0_f32..1.0, 0.0_f32..1.0]];
+    let color = prop_oneof![Just([9, 80, 70, 160]), Just([90, 90, 90, 255]), any::<[u8; 4]>()];
+    let corner = (at, uv, color).prop_map(|(at, uv, color)| OverlayCorner { at, uv, color });
+    prop::collection::vec(corner, 12)
+}
+
 proptest! {
+    #[test]
+    fn bands_and_spans_are_equal_to_drawing_pixel_by_pixel(
+        corners in corners(), indices in prop::collection::vec(0_u32..12, 3 * GROUP + 30),
+        texels in prop::collection::vec(any::<u8>(), 4 * 4 * 3), clip in [0_u32..30, 0_u32..30],
+    ) {
+        let texture = OverlayPatch { texture: 7, at: None, size: [4, 3], rgba: texels };
+        let clips = [[clip[0], clip[1], 35, 44], [0, 0, 99, 99]];
+        let middle = indices.len() as u32 - 15;
+        let ranges = [0..middle, middle..indices.len() as u32];
+        let parts = ranges.into_iter().zip(clips);
+        let parts = parts.map(|(indices, clip)| OverlayPart { texture: 7, clip, indices }).collect();
+        let (patches, freed) = (vec![texture], Vec::new());
+        let mut overlay = SoftOverlay::default();
+        overlay.set(&Overlay { patches, freed, corners, indices, parts }).unwrap();
+        let [mut image, mut plainly] = [(); 2].map(|()| Image::new(40, 50, [30, 200, 90, 255]));
+        overlay.paint(&mut image);
+        painted_plainly(&overlay, &mut plainly);
+        prop_assert!(image == plainly);
+    }
+
     /// A square that is cut from its middle in any way covers each pixel once.
     #[test]
     fn triangles_that_share_edges_cover_each_pixel_once(
