@@ -1,5 +1,6 @@
 //! The command line: commands, options and their help texts.
 
+mod edits;
 mod export;
 mod fly;
 mod height_map;
@@ -15,7 +16,6 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     str::FromStr,
-    time::Duration,
 };
 
 use clap::{
@@ -24,10 +24,10 @@ use clap::{
 };
 use drystone::keys::{self, Host};
 use drystone_formats::{Model, ModelOptions, VoxOptions};
-use drystone_store::CommitPolicy;
 use drystone_world::{GeneratorConfig, MovingConfig, MovingKind, OpenOptions};
 
 use crate::allocator::AllocatorKind;
+pub(crate) use edits::{EditsArgs, SaveArgs, SavedEdits};
 pub(crate) use export::ExportArguments;
 pub(crate) use fly::{CameraPathKind, FlyOptions};
 pub(crate) use height_map::HeightMapArgs;
@@ -39,7 +39,7 @@ pub(crate) use scene::Tint;
 pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
 pub(crate) use scene::{LevelsKind, OcclusionKind, SceneOptions};
 pub(crate) use values::{Up, point};
-use values::{chunks, distance, seconds};
+use values::{chunks, distance};
 pub(crate) use worlds::{CheckArguments, CopyArguments, ImportArguments, PackArguments};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
@@ -221,38 +221,6 @@ impl SourceOptions {
     /// Returns the path of the source if it is a polygon model.
     pub(crate) fn model_path(&self) -> Option<&Path> {
         self.path.as_deref().filter(|path| Model::is_model(path))
-    }
-}
-
-/// Option that names the file for edits of a source that is not a stored world.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct EditsArgs {
-    /// Stored world with the edits of SOURCE; SOURCE itself is not changed. The viewer creates the
-    /// file if it does not exist
-    #[arg(long, value_name = "FILE.drystone")]
-    pub(crate) edits: Option<PathBuf>,
-}
-
-/// Options for saving edits in the viewer.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct SaveArgs {
-    /// Open stored worlds read-only: edits are not saved
-    #[arg(long)]
-    pub(crate) read_only: bool,
-    /// Longest time in seconds before an edit is written to disk; edits in between share one commit
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
-    pub(crate) commit_seconds: Duration,
-    /// Write edits to disk early once the edited chunks reach this size in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=4_096))]
-    pub(crate) commit_mib: u64,
-}
-
-impl SaveArgs {
-    /// Returns when edits are written to disk.
-    pub(crate) fn policy(&self) -> CommitPolicy {
-        CommitPolicy::default()
-            .with_max_delay(self.commit_seconds)
-            .with_max_bytes(self.commit_mib << 20)
     }
 }
 

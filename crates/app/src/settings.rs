@@ -11,7 +11,7 @@ use drystone::scene::RendererKind;
 use drystone_render::replace_file;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{HeightMapArgs, SourceOptions, Up};
+use crate::cli::{HeightMapArgs, SavedEdits, SceneOptions, SourceOptions, Up};
 
 mod by_name;
 mod last_view;
@@ -182,6 +182,14 @@ impl Settings {
         let first = self.recent.len().min(1);
         self.recent.splice(first..first, new);
         self.recent.truncate(MAX_RECENT);
+    }
+
+    /// Sets the choices of the last window in the options, unless the command line sets them, and the
+    /// file that had the edits of their source.
+    pub(crate) fn set_options(&self, options: &mut SceneOptions) {
+        self.view.set_options(options);
+        let known = options.source.path.as_deref().map(|path| self.recent_file(path));
+        options.edits.saved = SavedEdits::Newest(known.and_then(|file| file.edits));
     }
 
     /// Returns the entry of a file, or a new one without options.

@@ -1,12 +1,11 @@
 //! Opening of the sources that options name, for all commands and the window.
 
+mod saved_edits;
 mod unnamed;
 
-#[cfg(feature = "window")]
-use std::any::Any;
 use std::{fs::OpenOptions, path::Path};
 
-use drystone::{Content, Progress};
+use drystone::{Content, MessageKind, Progress};
 use drystone_formats::{Format, Input, Model, ModelWarning, Source, UpAxis, VoxelModel};
 use drystone_store::{
     CommitPolicy, EditAccess, EditOptions, EditedSource, StoredLater, StoredWorld,
@@ -15,7 +14,7 @@ use drystone_world::{GeneratedWorld, GeneratorConfig, MovingWorld, Opened, World
 
 use crate::{
     AppError,
-    cli::{CopyArguments, EditsArgs, SaveArgs, SceneOptions, SourceOptions},
+    cli::{CopyArguments, EditsArgs, SaveArgs, SavedEdits, SceneOptions, SourceOptions},
     output,
 };
 
@@ -88,33 +87,52 @@ pub(crate) fn open_as_voxels(copy: &CopyArguments) -> Result<Box<dyn Source>, Ap
     }
 }
 
-/// Opens the source that the options name for editing. A stored world that is writable takes the
-/// edits itself, or a file next to it if another process has it open. For any other source the
-/// edits go to the file of `--edits`. Files are opened read-only until the first edit.
-pub(crate) fn open_to_edit(scene: &SceneOptions, save: &SaveArgs) -> Result<Opened, AppError> {
+/// Line for the user of the viewer.
+pub(crate) type Note = (MessageKind, String);
+
+/// Opens the source that the options name for editing, and returns a line about what the user may not
+/// expect of it. A stored world that is writable takes the edits itself, or a file next to it if
+/// another process has it open. For any other source the edits go to the file of `--edits`, or else
+/// to the file that has its saved edits. Files are opened read-only until the first edit.
+pub(crate) fn open_to_edit(
+    scene: &SceneOptions,
+    save: &SaveArgs,
+) -> Result<(Opened, Option<Note>), AppError> {
     let policy = scene.detail.memory_budget().commit_policy(save.policy());
-    if save.read_only {
-        return open_edited(&scene.source, &scene.edits);
-    }
-    let path = scene.source.path.as_deref();
     if let Some(edits) = &scene.edits.edits {
+        let access = if save.read_only { EditAccess::Read } else { EditAccess::OnEdit };
+        let options = EditOptions::at(edits).with_policy(policy).with_access(access);
         return Ok(match open(&scene.source)? {
             Opened::Voxels(source) => {
-                let options = EditOptions::at(edits).with_policy(policy);
-                Opened::Voxels(Box::new(EditedSource::open(source, &options)?))
+                (Opened::Voxels(Box::new(EditedSource::open(source, &options)?)), None)
             }
-            model => model,
+            model => (model, None),
         });
     }
-    if let Some(path) = path.filter(|path| StoredWorld::is_stored(path) && is_writable(path)) {
-        let world = StoredLater::open(path, policy)?;
-        unnamed::existing(&world, &scene.source).iter().for_each(|line| output::note(line));
-        return with_edits(Box::new(world), policy);
+    let (edited, note) = saved_edits::open(scene, save, policy)?;
+    note.iter().for_each(|(_, line)| output::note(line));
+    if let Some(edited) = edited {
+        return Ok((Opened::Voxels(Box::new(edited)), note));
     }
-    match open_edited(&scene.source, &scene.edits)? {
-        Opened::Voxels(source) => with_edits(source, policy),
-        model => Ok(model),
-    }
+    let path = scene.source.path.as_deref().filter(|_| !save.read_only);
+    let source: Box<dyn Source> = match path {
+        Some(path) if StoredWorld::is_stored(path) && is_writable(path) => {
+            Box::new(StoredLater::open(path, policy)?)
+        }
+        _ => match open(&scene.source)? {
+            Opened::Voxels(source) => source,
+            Opened::Model(model) => {
+                let note = guessed_axis(&model).map(|line| (MessageKind::Problem, line));
+                return Ok((Opened::Model(model), note));
+            }
+        },
+    };
+    // A frame of an animation that was not opened by itself.
+    let is_unasked = scene.edits.saved == SavedEdits::Ignored;
+    let line = is_unasked.then(|| unnamed::existing(source.as_ref(), &scene.source)).flatten();
+    let note = note.or(line.map(|line| (MessageKind::Problem, line)));
+    let opened = if save.read_only { Opened::Voxels(source) } else { with_edits(source, policy)? };
+    Ok((opened, note))
 }
 
 /// Wraps the source so that edits can be saved to a file later.
@@ -149,20 +167,6 @@ pub(crate) fn load_world(source: &dyn Source) -> Result<World, AppError> {
     let (world, faults) = drystone::load_world(source)?;
     note_faults(source.name(), &faults);
     Ok(world)
-}
-
-/// Returns a line about what the user may not expect of an opened source: edits in a file that the
-/// options do not name, or a guessed axis.
-#[cfg(feature = "window")]
-pub(crate) fn surprise(opened: &Opened, scene: &SceneOptions) -> Option<String> {
-    let voxels = match opened {
-        Opened::Model(model) => return guessed_axis(model),
-        Opened::Voxels(voxels) => voxels.as_ref(),
-    };
-    let source: &dyn Any = voxels;
-    let edited = source.downcast_ref::<EditedSource>();
-    let voxels = edited.map_or(voxels, EditedSource::source);
-    scene.edits.edits.is_none().then(|| unnamed::existing(voxels, &scene.source)).flatten()
 }
 
 /// Returns a line about the axis of a model if it was turned by a guess, which may be wrong.

@@ -40,6 +40,7 @@ use crate::{
     cli::{SaveArgs, SceneOptions},
     output,
     settings::{Settings, SettingsFile},
+    source::Note,
 };
 use clipboard::Copies;
 use ending::{Ending, open_event_loop};
@@ -60,7 +61,7 @@ struct Opened {
     options: SceneOptions,
     content: Content,
     /// Line about the content for the user.
-    note: Option<String>,
+    note: Option<Note>,
 }
 
 /// Whether this session has a display to open a window on.
@@ -82,19 +83,20 @@ pub(crate) fn run(
     let mut settings_file = SettingsFile::of_user();
     let (settings, problem) = settings_file.read();
     problem.iter().for_each(|line| output::note(line));
-    let mut options = options.clone();
+    let (mut options, mut save) = (options.clone(), save.clone());
     // Times of a benchmark depend on its command line alone.
-    if frames.is_none() {
-        settings.view.set_options(&mut options);
+    match frames {
+        None => settings.set_options(&mut options),
+        Some(_) => save.no_edits = true,
     }
     let is_verbose = options.verbose;
-    let first = First::read(options, save, &settings)?;
+    let first = First::read(options, &save, &settings)?;
     let event_loop = open_event_loop()?;
     event_loop.set_control_flow(ControlFlow::Wait);
     let requests = WindowRequests::to(event_loop.create_proxy());
     let ended = Ended::default();
     signals::listen(requests.clone(), ended.clone());
-    let mut viewer = Viewer::begin(first, save.clone(), settings, requests);
+    let mut viewer = Viewer::begin(first, save, settings, requests);
     viewer.ending.ended = ended;
     viewer.benchmark = frames.map(FrameBenchmark::new);
     // A benchmark does not change the settings.
@@ -263,9 +265,11 @@ impl Viewer {
         }
     }
 
-    /// Shows the most useful keys, unless the user has seen the list of keys.
+    /// Shows the most useful keys, unless the user has seen the list of keys or reads a line about the
+    /// content.
     fn show_hint(&mut self) {
-        if self.benchmark.is_none() && !self.preferences.settings.knows_keys {
+        let shows_line = self.session.messages().line(Instant::now()).is_some();
+        if self.benchmark.is_none() && !self.preferences.settings.knows_keys && !shows_line {
             self.session.messages().add(MessageKind::Hint, keys::hint(Host::Window));
         }
     }

@@ -1,8 +1,9 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use drystone::{Haze, scene::RendererKind};
 use drystone_formats::{ExportFormat, ExportNodes, FaceColors, UpAxis};
 use drystone_render::Cull;
+use drystone_store::CommitPolicy;
 use drystone_voxel::{VoxelBox, VoxelPos};
 use glam::DVec3;
 

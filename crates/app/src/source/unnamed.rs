@@ -37,11 +37,23 @@ pub(crate) fn save_in_new_file(
     }
 }
 
+/// Returns the files in which edits of the source may be saved: those next to it, the newest first, then
+/// those in the current folder.
+pub(super) fn files(source: &SourceOptions) -> Vec<PathBuf> {
+    let start = start_of(source);
+    let here = PathBuf::from(start.file_name().unwrap_or_default());
+    let starts = [&start, &here].into_iter().take(if here == start { 1 } else { 2 });
+    let files = starts.flat_map(|start| {
+        let there: Vec<_> = names(start).take_while(|path| path.is_file()).collect();
+        there.into_iter().rev()
+    });
+    files.collect()
+}
+
 /// Returns a line about edits of the source in a file that was not named by `--edits`, if there is one.
 pub(super) fn existing(opened: &dyn Source, source: &SourceOptions) -> Option<String> {
-    let start = start_of(source);
-    let there = names(&start).take_while(|path| path.is_file());
-    let path = there.filter(|path| EditedSource::is_saved_in(opened, path)).last()?;
+    let mut files = files(source).into_iter();
+    let path = files.find(|path| EditedSource::is_saved_in(opened, path))?;
     let path = path.display();
     Some(format!("edits of this source exist in {path}; to load them: --edits {path}"))
 }

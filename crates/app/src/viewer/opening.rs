@@ -23,9 +23,10 @@ use super::{
 use crate::{
     cli::{
         CameraArgs, DetailArgs, DrawingArgs, EditsArgs, LevelsKind, LookArgs, OcclusionKind,
-        SaveArgs, SceneOptions,
+        SaveArgs, SavedEdits, SceneOptions,
     },
     settings::{RecentFile, Settings},
+    source::Note,
 };
 
 /// Returns the options that a file was `read` with, updated by the switches that were used in the
@@ -66,7 +67,7 @@ pub(super) fn options_for(
             ..shown.detail
         },
         source,
-        edits: EditsArgs { edits: file.edits },
+        edits: EditsArgs { edits: None, saved: SavedEdits::Newest(file.edits) },
         camera: CameraArgs { eye: None, look: None, from: None, ..shown.camera },
         ..shown.clone()
     }
@@ -132,9 +133,14 @@ impl Viewer {
     /// Adds the current file to the recent files, with its options and the file of its edits.
     pub(super) fn note_source(&mut self) {
         let SceneOptions { source, edits, .. } = &self.options;
+        let known = match &edits.saved {
+            SavedEdits::Newest(known) => known.as_deref(),
+            SavedEdits::Ignored => None,
+        };
         let made = self.session.saver().edits_file();
         if let Some(path) = &source.path {
-            let file = RecentFile::new(path, source, made.as_deref().or(edits.edits.as_deref()));
+            let edits = made.as_deref().or(edits.edits.as_deref()).or(known);
+            let file = RecentFile::new(path, source, edits);
             self.preferences.settings.opened(file);
         }
     }
@@ -197,13 +203,17 @@ impl Viewer {
             return self.session.say("only animated .vox files have frames");
         }
         if self.session.saver().edits_file().is_some() || self.options.edits.edits.is_some() {
-            return self.session.say("this frame has edits; open another one with --frame N");
+            return self
+                .session
+                .say("this frame has edits; --frame N --no-edits opens another one");
         }
         if self.reader.loading().is_some() || !self.may_leave() {
             return;
         }
         let frame = i64::from(self.options.source.frame) + i64::from(by);
         let mut options = self.current_options();
+        // A frame with edits could not be left by steps.
+        options.edits.saved = SavedEdits::Ignored;
         options.source.frame = frame.rem_euclid(i64::from(count)) as u32;
         self.reader.start(options, self.settings());
     }
@@ -224,10 +234,7 @@ impl Viewer {
             return;
         }
         self.note_source();
-        let mut file = self.preferences.settings.recent_file(&path);
-        // With `--read-only`, a file of edits is not created.
-        let read_only = self.reader.save.read_only;
-        file.edits = file.edits.filter(|edits| !read_only || edits.exists());
+        let file = self.preferences.settings.recent_file(&path);
         let shown = self.current_options();
         let options = options_for(file, &shown, self.reader.levels);
         if let Some(problem) = options.conflict() {
@@ -252,8 +259,8 @@ impl Viewer {
     }
 
     /// Shows a line about the content, in place of the hint at the start.
-    pub(super) fn show_note(&mut self, note: Option<String>) {
-        note.into_iter().for_each(|line| self.session.messages().show(MessageKind::Problem, line));
+    pub(super) fn show_note(&mut self, note: Option<Note>) {
+        note.into_iter().for_each(|(kind, line)| self.session.messages().show(kind, line));
     }
 
     /// Whether `path` is the current file.

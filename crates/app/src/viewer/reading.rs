@@ -42,8 +42,8 @@ impl Opened {
         progress: &Progress,
     ) -> Result<Self, AppError> {
         on_reader_threads(|| {
-            let opened = source::open_to_edit(&options, save)?;
-            Self::read_opened(opened, options, settings, progress)
+            let (opened, note) = source::open_to_edit(&options, save)?;
+            Ok(Self { note, ..Self::read_opened(opened, options, settings, progress)? })
         })
     }
 
@@ -53,7 +53,6 @@ impl Opened {
         settings: &Settings,
         progress: &Progress,
     ) -> Result<Self, AppError> {
-        let note = source::surprise(&opened, &options);
         let content = source::read(opened, &options, progress)?.in_pieces();
         if !options.drawing.is_renderer_explicit {
             options = with_renderer(options, settings.renderer, &content);
@@ -61,7 +60,7 @@ impl Opened {
         if options.detail.ao == OcclusionKind::Auto && !settings.ambient_occlusion {
             options.detail.ao = OcclusionKind::Off;
         }
-        Ok(Self { options, content, note })
+        Ok(Self { options, content, note: None })
     }
 }
 

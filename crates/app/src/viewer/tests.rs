@@ -20,7 +20,7 @@ use winit::error::EventLoopError;
 use super::{Opened, Viewer, WindowRequests, opening::options_for, reading::First};
 use crate::{
     AppError,
-    cli::{self, LevelsKind},
+    cli::{self, LevelsKind, SavedEdits},
     settings::Settings,
 };
 
@@ -115,7 +115,7 @@ fn a_file_is_remembered_with_the_edits_that_were_saved() {
         &viewer.options,
         LevelsKind::Auto,
     );
-    assert_eq!(again.edits.edits, Some(edits));
+    assert_eq!(again.edits.saved, SavedEdits::Newest(Some(edits)));
     drop(viewer);
     fs::remove_dir_all(folder).unwrap();
 }

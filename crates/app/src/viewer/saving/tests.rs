@@ -90,7 +90,7 @@ struct Opened {
 
 impl Opened {
     fn new(options: &cli::Options) -> Self {
-        let opened = open_to_edit(&options.scene, &options.save).unwrap();
+        let (opened, _) = open_to_edit(&options.scene, &options.save).unwrap();
         let drystone_world::Opened::Voxels(source) = opened else { panic!("a model") };
         Self::of(source)
     }
