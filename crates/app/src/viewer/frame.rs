@@ -383,6 +383,10 @@ impl Viewer {
             self.screen.redraw();
         }
         actions.into_iter().for_each(|action| self.act(event_loop, action));
+        for key in self.overlay.take_held_keys() {
+            let action = self.pointer.key(&key);
+            self.act_and_redraw(event_loop, action);
+        }
         true
     }
 

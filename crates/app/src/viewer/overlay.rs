@@ -28,7 +28,10 @@ use std::{
 use drystone::{Action, Message, Progress};
 use drystone_render::Overlay as Triangles;
 use egui::CursorIcon;
-use winit::{event::WindowEvent, window::Window};
+use winit::{
+    event::{KeyEvent, WindowEvent},
+    window::Window,
+};
 
 use contents::Contents;
 pub(super) use frame_times::Percentiles;
@@ -130,6 +133,12 @@ impl Overlay {
         let result = self.input.take_event(window, event);
         self.request_if(result.repaint);
         result
+    }
+
+    /// Takes the keys that were pressed right after a click on the panels, once it is known that no text
+    /// field takes them.
+    pub(super) fn take_held_keys(&mut self) -> Vec<KeyEvent> {
+        self.input.take_held_keys()
     }
 
     /// Closes open lists of the panels. Returns whether there were any.

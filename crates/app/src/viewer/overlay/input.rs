@@ -4,7 +4,7 @@ use egui::{Context, CursorIcon, FullOutput, PlatformOutput};
 use egui_winit::State;
 use winit::{
     dpi::PhysicalPosition,
-    event::{ElementState, WindowEvent},
+    event::{ElementState, KeyEvent, WindowEvent},
     window::Window,
 };
 
@@ -31,10 +31,39 @@ pub(super) struct Input {
 }
 
 impl Input {
+    held: Held<KeyEvent>,
     pub(super) const fn new(text_scale: f32) -> Self {
         let pointer = PhysicalPosition::new(-1.0, -1.0);
-        Self { egui: None, pointer, is_pointed_at: false, text_scale }
+        let held = Held { is_clicked: false, keys: Vec::new() };
+        Self { egui: None, pointer, is_pointed_at: false, held, text_scale }
     }
+/// Keys that follow a click on the panels before egui has handled it. Until then it is unknown
+/// whether the click was on a text field, which takes them.
+struct Held<K> {
+    is_clicked: bool,
+    keys: Vec<(K, ElementState)>,
+}
+
+impl<K> Held<K> {
+    /// Whether the panels were clicked since the last pass.
+    const fn holds(&self) -> bool {
+        self.is_clicked
+    }
+
+    /// Handles the end of a pass: a text field with the focus has taken presses. Releases remain, so
+    /// that no key stays pressed.
+    fn end_pass(&mut self, is_taken: bool) {
+        self.is_clicked = false;
+        self.keys.retain(|(_, state)| !is_taken || *state == ElementState::Released);
+    }
+
+    /// Takes the keys that no text field has taken, once that is known.
+    fn take(&mut self) -> Vec<K> {
+        let keys = if self.is_clicked { Vec::new() } else { std::mem::take(&mut self.keys) };
+        keys.into_iter().map(|(key, _)| key).collect()
+    }
+}
+
 
     /// Sets the scale of text and panels, besides that of the screen.
     pub(super) const fn set_text_scale(&mut self, scale: f32) {
@@ -56,6 +85,14 @@ impl Input {
                 let is_used = self.key(window, event);
                 let is_taken = is_used && key.state == ElementState::Pressed;
                 EventResult { is_taken, repaint: is_used }
+            }
+            WindowEvent::KeyboardInput { event: key, is_synthetic, .. } if self.held.holds() => {
+                // Keys held while the window gets the focus are ignored.
+                if !is_synthetic || key.state == ElementState::Released {
+                    self.event(window, event);
+                    self.held.keys.push((key.clone(), key.state));
+                }
+                EventResult { is_taken: true, repaint: true }
             }
             WindowEvent::CursorMoved { .. }
             | WindowEvent::MouseInput { state: ElementState::Pressed, .. }
@@ -88,6 +125,9 @@ impl Input {
 
     /// Passes a key to the panels while a text field has the focus. Returns whether the key was
     /// used.
+        let pressed = ElementState::Pressed;
+        let is_press = matches!(event, WindowEvent::MouseInput { state, .. } if *state == pressed);
+        self.held.is_clicked |= is_press && self.is_pointed_at;
     fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
         let Some(egui) = &mut self.egui else { return false };
         if !egui.egui_ctx().text_edit_focused() {
@@ -100,6 +140,12 @@ impl Input {
     /// Closes open lists of the panels. Returns whether there were any.
     pub(super) fn close_lists(&self) -> bool {
         self.context().is_some_and(panels::close_lists)
+    }
+
+    /// Takes the keys that were pressed right after a click on the panels, if no text field has taken
+    /// them.
+    pub(super) fn take_held_keys(&mut self) -> Vec<KeyEvent> {
+        self.held.take()
     }
 
     /// Removes the pointer from the panels while the scene has it captured.
@@ -126,6 +172,7 @@ impl Input {
             let cursor_icon = if self.is_pointed_at { platform.cursor_icon } else { icon };
             egui.handle_platform_output(window, PlatformOutput { cursor_icon, ..platform });
         }
+        self.held.end_pass(egui.egui_ctx().text_edit_focused());
         output
     }
 
@@ -180,4 +227,22 @@ fn is_over(egui: &State, at: PhysicalPosition<f64>) -> bool {
     let scale = context.pixels_per_point();
     let at = egui::pos2(at.x as f32 / scale, at.y as f32 / scale);
     context.layer_id_at(at).is_some_and(|layer| layer.order != egui::Order::Background)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A click on a text field and keys come in the same frame.
+    #[test]
+    fn keys_right_after_a_click_wait_for_the_panels() {
+        let (down, up) = (ElementState::Pressed, ElementState::Released);
+        for (is_taken, expected) in [(false, vec!["h down", "h up"]), (true, vec!["h up"])] {
+            let mut held = Held { is_clicked: true, keys: vec![("h down", down), ("h up", up)] };
+            assert!(held.holds() && held.take().is_empty(), "egui has not seen the click");
+            held.end_pass(is_taken);
+            assert!(!held.holds(), "the text field has the focus, or nothing has");
+            assert_eq!((held.take(), held.take().len()), (expected, 0));
+        }
+    }
 }
