@@ -1,5 +1,7 @@
 //! Events of the window as input of the panels.
 
+use std::num::NonZeroUsize;
+
 use egui::{Context, CursorIcon, FullOutput, PlatformOutput};
 use egui_winit::State;
 use winit::{
@@ -9,6 +11,9 @@ use winit::{
 };
 
 use super::panels;
+
+/// Maximum number of layouts for one picture.
+const MAX_PASSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
 /// Result of passing an event to the panels.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,17 +31,11 @@ pub(super) struct Input {
     /// Last position of the pointer, in pixels.
     pointer: PhysicalPosition<f64>,
     is_pointed_at: bool,
+    held: Held<KeyEvent>,
     /// Scale of text and panels, besides that of the screen.
     text_scale: f32,
 }
 
-impl Input {
-    held: Held<KeyEvent>,
-    pub(super) const fn new(text_scale: f32) -> Self {
-        let pointer = PhysicalPosition::new(-1.0, -1.0);
-        let held = Held { is_clicked: false, keys: Vec::new() };
-        Self { egui: None, pointer, is_pointed_at: false, held, text_scale }
-    }
 /// Keys that follow a click on the panels before egui has handled it. Until then it is unknown
 /// whether the click was on a text field, which takes them.
 struct Held<K> {
@@ -64,6 +63,12 @@ impl<K> Held<K> {
     }
 }
 
+impl Input {
+    pub(super) const fn new(text_scale: f32) -> Self {
+        let pointer = PhysicalPosition::new(-1.0, -1.0);
+        let held = Held { is_clicked: false, keys: Vec::new() };
+        Self { egui: None, pointer, is_pointed_at: false, held, text_scale }
+    }
 
     /// Sets the scale of text and panels, besides that of the screen.
     pub(super) const fn set_text_scale(&mut self, scale: f32) {
@@ -81,11 +86,6 @@ impl<K> Held<K> {
     /// button stays pressed.
     pub(super) fn take_event(&mut self, window: &Window, event: &WindowEvent) -> EventResult {
         match event {
-            WindowEvent::KeyboardInput { event: key, .. } => {
-                let is_used = self.key(window, event);
-                let is_taken = is_used && key.state == ElementState::Pressed;
-                EventResult { is_taken, repaint: is_used }
-            }
             WindowEvent::KeyboardInput { event: key, is_synthetic, .. } if self.held.holds() => {
                 // Keys held while the window gets the focus are ignored.
                 if !is_synthetic || key.state == ElementState::Released {
@@ -93,6 +93,11 @@ impl<K> Held<K> {
                     self.held.keys.push((key.clone(), key.state));
                 }
                 EventResult { is_taken: true, repaint: true }
+            }
+            WindowEvent::KeyboardInput { event: key, .. } => {
+                let is_used = self.key(window, event);
+                let is_taken = is_used && key.state == ElementState::Pressed;
+                EventResult { is_taken, repaint: is_used }
             }
             WindowEvent::CursorMoved { .. }
             | WindowEvent::MouseInput { state: ElementState::Pressed, .. }
@@ -120,14 +125,14 @@ impl<K> Held<K> {
         let repaint = response.repaint && !is_elsewhere && !is_own;
         // egui's answer on presses is from its last pass; the pointer may have left since.
         let is_held = egui.egui_ctx().egui_is_using_pointer();
+        let pressed = ElementState::Pressed;
+        let is_press = matches!(event, WindowEvent::MouseInput { state, .. } if *state == pressed);
+        self.held.is_clicked |= is_press && self.is_pointed_at;
         EventResult { is_taken: is_held || self.is_pointed_at, repaint }
     }
 
     /// Passes a key to the panels while a text field has the focus. Returns whether the key was
     /// used.
-        let pressed = ElementState::Pressed;
-        let is_press = matches!(event, WindowEvent::MouseInput { state, .. } if *state == pressed);
-        self.held.is_clicked |= is_press && self.is_pointed_at;
     fn key(&mut self, window: &Window, event: &WindowEvent) -> bool {
         let Some(egui) = &mut self.egui else { return false };
         if !egui.egui_ctx().text_edit_focused() {
@@ -137,15 +142,15 @@ impl<K> Held<K> {
         true
     }
 
-    /// Closes open lists of the panels. Returns whether there were any.
-    pub(super) fn close_lists(&self) -> bool {
-        self.context().is_some_and(panels::close_lists)
-    }
-
     /// Takes the keys that were pressed right after a click on the panels, if no text field has taken
     /// them.
     pub(super) fn take_held_keys(&mut self) -> Vec<KeyEvent> {
         self.held.take()
+    }
+
+    /// Closes open lists of the panels. Returns whether there were any.
+    pub(super) fn close_lists(&self) -> bool {
+        self.context().is_some_and(panels::close_lists)
     }
 
     /// Removes the pointer from the panels while the scene has it captured.
@@ -167,12 +172,12 @@ impl<K> Held<K> {
         egui.egui_ctx().set_zoom_factor(self.text_scale);
         let input = egui.take_egui_input(window);
         let mut output = egui.egui_ctx().clone().run_pass(input, show);
+        self.held.end_pass(egui.egui_ctx().text_edit_focused());
         if let Some(icon) = cursor {
             let platform = std::mem::take(&mut output.platform_output);
             let cursor_icon = if self.is_pointed_at { platform.cursor_icon } else { icon };
             egui.handle_platform_output(window, PlatformOutput { cursor_icon, ..platform });
         }
-        self.held.end_pass(egui.egui_ctx().text_edit_focused());
         output
     }
 
@@ -198,12 +203,22 @@ pub(super) const fn is_of_keys_or_pointer(event: &WindowEvent) -> bool {
     )
 }
 
-/// Creates egui's state for the window: dark theme, no animations.
+/// Creates egui's state for the window.
 fn state(window: &Window) -> State {
+    let context = panel_context();
+    let (id, scale) = (context.viewport_id(), window.scale_factor() as f32);
+    let side = drystone_render::Overlay::MAX_TEXTURE_SIDE as usize;
+    State::new(context, id, window, Some(scale), window.theme(), Some(side))
+}
+
+/// Creates egui's context of the panels: dark theme, no animations.
+pub(super) fn panel_context() -> Context {
     let context = Context::default();
     context.set_theme(egui::Theme::Dark);
     // The panel sets the scale.
     context.options_mut(|options| options.zoom_with_keyboard = false);
+    // One to measure a new window, one for its columns, one to draw.
+    context.options_mut(|options| options.max_passes = MAX_PASSES);
     context.all_styles_mut(|style| {
         style.animation_time = 0.0;
         // Names of materials follow the pointer.
@@ -216,9 +231,7 @@ fn state(window: &Window) -> State {
         let fill = style.visuals.window_fill;
         style.visuals.window_fill = fill.gamma_multiply(0.92);
     });
-    let (id, scale) = (context.viewport_id(), window.scale_factor() as f32);
-    let side = drystone_render::Overlay::MAX_TEXTURE_SIDE as usize;
-    State::new(context, id, window, Some(scale), window.theme(), Some(side))
+    context
 }
 
 /// Whether the pointer is over a panel.
