@@ -12,7 +12,7 @@ use super::{
     frame_times::Times,
     keys_window::KeysWindow,
     message,
-    panels::{Facts, Panels},
+    panels::{self, Facts, Panels},
 };
 use crate::output;
 
@@ -115,7 +115,8 @@ impl Contents {
             show_progress(context, progress, since.elapsed());
         }
         if let Some(message) = &self.message {
-            message::show(context, message, self.progress.is_some());
+            let panel = facts.and_then(|_| panels::area(context));
+            message::show(context, message, self.progress.is_some(), panel);
         }
         was_help_closed
     }

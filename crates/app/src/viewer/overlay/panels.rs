@@ -11,8 +11,9 @@ use drystone_render::{Cull, DrawStats, HeldStats, Samples, SlotPolicy, View};
 use drystone_voxel::MaterialTable;
 use drystone_world::EditSummary;
 use egui::{
-    Align2, Button, Checkbox, CollapsingHeader, Color32, Context, Image, Popup, ScrollArea, Sense,
-    Shape, Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window, pos2, vec2,
+    Align2, Button, Checkbox, CollapsingHeader, Color32, Context, Id, Image, Popup, Rect,
+    ScrollArea, Sense, Shape, Slider, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Window,
+    pos2, vec2,
 };
 use glam::DVec3;
 
@@ -141,6 +142,7 @@ impl Panels {
         // A map that is folded or scrolled out of view is not drawn.
         self.is_map_shown = false;
         Window::new("drystone")
+            .id(panel_id())
             .default_pos([8.0, 8.0])
             .default_width(WIDTH)
             .resizable([true, false])
@@ -247,6 +249,15 @@ impl Panels {
             ui.colored_label(ui.visuals().warn_fg_color, "enter three numbers, such as 10,90,-4");
         }
     }
+}
+
+fn panel_id() -> Id {
+    Id::unique("panel")
+}
+
+/// Returns the rectangle of the panel, once it was shown.
+pub(super) fn area(context: &Context) -> Option<Rect> {
+    context.memory(|memory| memory.area_rect(panel_id()))
 }
 
 /// Closes open lists; returns whether there were any.
