@@ -254,7 +254,9 @@ impl Editor {
     /// # Errors
     /// [`EditError::Full`]; the history is unchanged then.
     fn reserve_memory(&mut self, edit: &Edit) -> Result<(), EditError> {
-        let Some(limit_bytes) = self.edit_bytes() else { return Ok(()) };
+        let (Some(all_bytes), Some(limit_bytes)) = (self.limit_bytes, self.edit_bytes()) else {
+            return Ok(());
+        };
         if self.saver.accepts_edits() {
             self.history.set_limit_bytes(limit_bytes);
             return Ok(());
@@ -262,7 +264,8 @@ impl Editor {
         let held_bytes = self.saver.held_bytes();
         let more_bytes = self.saver.more_bytes(edit);
         if held_bytes + more_bytes > limit_bytes {
-            return Err(EditError::Full { held_bytes, more_bytes, limit_bytes });
+            let (copied_bytes, limit_bytes) = (self.copied_bytes(), all_bytes);
+            return Err(EditError::Full { held_bytes, copied_bytes, more_bytes, limit_bytes });
         }
         // The edit itself becomes a part of the history.
         self.history.set_limit_bytes(limit_bytes - held_bytes - more_bytes + edit.size_bytes());
@@ -271,8 +274,11 @@ impl Editor {
 
     /// Returns the limit for edits and history: what the copied voxels leave.
     fn edit_bytes(&self) -> Option<usize> {
-        let copied = self.selection.clipboard().map_or(0, |it| it.size_bytes());
-        self.limit_bytes.map(|limit| limit.saturating_sub(copied))
+        self.limit_bytes.map(|limit| limit.saturating_sub(self.copied_bytes()))
+    }
+
+    fn copied_bytes(&self) -> usize {
+        self.selection.clipboard().map_or(0, |it| it.size_bytes())
     }
 
     /// Enforces the limit after an edit.

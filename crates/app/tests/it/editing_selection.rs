@@ -234,11 +234,16 @@ fn copies_count_against_the_memory_for_edits() {
     let bytes = editor.selection.clipboard().unwrap().size_bytes();
     assert!((64 << 10..512 << 10).contains(&bytes), "{bytes}");
     let mut voxels = (0..96).map(|n| VoxelPos::new(n % 6 * 32, n / 36 * 32, n / 6 % 6 * 32));
-    let full = voxels.find(|&at| {
+    let full = voxels.find_map(|at| {
         editor.selection.select(at, at);
-        matches!(editor.fill_selection(&mut scene, Material(4)), Err(EditError::Full { .. }))
+        match editor.fill_selection(&mut scene, Material(4)) {
+            Err(error @ EditError::Full { .. }) => Some((at, error.to_string())),
+            _ => None,
+        }
     });
-    let full = full.expect("the memory is full");
+    let (full, words) = full.expect("the memory is full");
+    let expected = "1 MiB of unsaved edits and 1 MiB of copied voxels, limit 1 MiB";
+    assert!(words.contains(expected), "{words}");
     let mut plain = Editor::new(EditSaver::new(data)).with_memory(1 << 20);
     plain.selection.select(full, full);
     assert!(plain.fill_selection(&mut scene, Material(4)).is_ok());

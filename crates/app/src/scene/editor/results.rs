@@ -130,13 +130,16 @@ pub enum EditError {
     /// Too large.
     #[error(transparent)]
     World(#[from] SourceError),
-    /// The memory limit for unsaved edits is reached.
+    /// The memory limit for unsaved edits and copied voxels is reached.
     #[error(
-        "out of memory for this edit: {} MiB of unsaved edits, limit {} MiB", mib(*held_bytes), mib(*limit_bytes)
+        "out of memory for this edit: {} MiB of unsaved edits{}, limit {} MiB",
+        mib(*held_bytes), copies(*copied_bytes), mib(*limit_bytes)
     )]
     Full {
         /// Bytes of unsaved edits in memory.
         held_bytes: usize,
+        /// Bytes of copied voxels.
+        copied_bytes: usize,
         /// Estimated bytes that this edit would add.
         more_bytes: usize,
         /// Limit in bytes.
@@ -156,5 +159,10 @@ pub enum EditError {
 }
 
 fn mib(bytes: usize) -> usize {
+/// Returns the memory of copied voxels in words, if there are any.
+fn copies(bytes: usize) -> String {
+    if bytes == 0 { String::new() } else { format!(" and {} MiB of copied voxels", mib(bytes)) }
+}
+
     bytes.div_ceil(1 << 20)
 }
