@@ -186,12 +186,10 @@ impl Session {
                 let done = self.editing.editor.next_mirror();
                 self.set_words(&done);
             }
-            Action::Grow(by)
-                if selection.tool() == EditTool::Select && selection.bounds().is_some() =>
-            {
+            Action::Grow(by) if selection.tool() == EditTool::Select => {
                 self.editing.editor.selection.raise(by);
-                let size = self.editing.editor.selection.bounds().map(|it| it.size_voxels());
-                size.into_iter().for_each(|size| self.set_words(&Edited::Selected(size)));
+                let done = self.editing.editor.selection.step();
+                self.set_words(&done);
             }
             Action::TurnCopy(..) | Action::MirrorCopy(_) | Action::PasteAir(_) => {
                 self.change_copy(action);

@@ -40,8 +40,14 @@ fn a_wall_is_selected_copied_turned_and_placed_by_keys() {
         press(&mut session, "Ctrl+b");
         assert!(session.editing().is_on() && session.message().contains("click the first corner"));
         assert_eq!(press(&mut session, "Ctrl+c"), Some(Action::CopyCamera), "nothing is selected");
+        let brush = session.editing().editor().brush;
+        press(&mut session, "BracketRight");
+        assert!(session.message().contains("click the first corner"), "{}", session.message());
         click(&mut session, 2.0, 3.0);
         assert!(session.message().contains("opposite"), "{}", session.message());
+        press(&mut session, "BracketRight");
+        assert!(session.message().contains("opposite"), "{}", session.message());
+        assert_eq!(session.editing().editor().brush, brush, "it is not shown");
         click(&mut session, 6.0, 3.0);
         assert!(session.message().starts_with("5 x 1 x 1 voxels selected: Ctrl+C copies"));
         press(&mut session, "BracketRight");
