@@ -217,6 +217,28 @@ fn large_copies_are_begun_and_those_beyond_the_memory_are_refused() {
     assert_eq!((solid(&data), editor.history().undo_count()), (count, 0), "nothing is removed");
     assert!(editor.selection.clipboard().is_none());
 
+    // A paste that waits for a refused copy places nothing, also not what was copied before.
+    editor.selection.select(bounds.min, bounds.min);
+    editor.copy(&mut scene).unwrap();
+    let small = Arc::clone(editor.selection.clipboard().unwrap());
+    editor.selection.select(bounds.min, VoxelPos::new(150, 100, 150));
+    assert_eq!(editor.copy(&mut scene).unwrap(), Edited::Begun);
+    for x in [90, 91] {
+        assert_eq!(editor.paste(&mut scene, &down(x, 90)).unwrap(), Edited::Begun);
+    }
+    let refused = editor.finish(&mut scene).unwrap_err().to_string();
+    assert!(refused.contains("nothing is copied or placed"), "{refused}");
+    assert_eq!((solid(&data), editor.history().undo_count()), (count, 0), "nothing is placed");
+    assert!(Arc::ptr_eq(editor.selection.clipboard().unwrap(), &small));
+    // A paste after the next copy is its own.
+    editor.copy(&mut scene).unwrap();
+    editor.selection.select(bounds.min, bounds.min);
+    editor.copy(&mut scene).unwrap();
+    editor.paste(&mut scene, &down(90, 90)).unwrap();
+    assert!(editor.finish(&mut scene).is_err());
+    assert_eq!(editor.history().undo_count(), 1);
+    editor.undo(&mut scene).unwrap();
+
     editor.selection.select(VoxelPos::new(0, 0, 0), VoxelPos::new(1 << 20, 1 << 20, 1 << 20));
     assert!(matches!(editor.copy(&mut scene), Err(EditError::World(_))));
     assert!(matches!(editor.fill_selection(&mut scene, Material(1)), Err(EditError::World(_))));

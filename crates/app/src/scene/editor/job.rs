@@ -207,7 +207,11 @@ impl Editor {
         bounds: VoxelBox,
         mode: CopyMode,
     ) -> Result<Edited, EditError> {
-        let mut copying = Copying::new(Chunk::SIDE, bounds)?;
+        let copying = Copying::new(Chunk::SIDE, bounds);
+        if copying.is_err() {
+            self.drop_pastes();
+        }
+        let mut copying = copying?;
         if copying.chunk_count() > Self::CHUNKS_AT_ONCE as u64 {
             self.job = Some(Job::Copying { copying, bounds, mode });
             return Ok(Edited::Begun);
@@ -241,13 +245,24 @@ impl Editor {
     }
 
     /// Checks that copied voxels take at most half of the memory for edits.
-    fn check_copy(&self, copying: &Copying) -> Result<(), EditError> {
+    fn check_copy(&mut self, copying: &Copying) -> Result<(), EditError> {
         match self.limit_bytes.map(|limit| limit / 2) {
             Some(limit_bytes) if copying.size_bytes() > limit_bytes => {
+                self.drop_pastes();
                 Err(EditError::LargeCopy { limit_bytes })
             }
             _ => Ok(()),
         }
+    }
+
+    /// Removes the waiting pastes of a copy that is refused, up to the next copy. They would place what
+    /// was copied before.
+    fn drop_pastes(&mut self) {
+        let mut is_next = false;
+        self.queue.retain(|task| {
+            is_next |= matches!(task, Task::Copy { .. });
+            is_next || !matches!(task, Task::Paste { .. })
+        });
     }
 
     fn start_setting(

@@ -147,7 +147,8 @@ pub enum EditError {
     },
     /// A copy would take more than its part of the memory for edits.
     #[error(
-        "out of memory for this copy: it takes more than {} MiB; select a smaller box", mib(*limit_bytes)
+        "out of memory for this copy: it takes more than {} MiB, so nothing is copied or placed; select a \
+         smaller box", mib(*limit_bytes)
     )]
     LargeCopy {
         /// Limit in bytes.
@@ -158,11 +159,11 @@ pub enum EditError {
     Render(#[from] RenderError),
 }
 
-fn mib(bytes: usize) -> usize {
 /// Returns the memory of copied voxels in words, if there are any.
 fn copies(bytes: usize) -> String {
     if bytes == 0 { String::new() } else { format!(" and {} MiB of copied voxels", mib(bytes)) }
 }
 
+fn mib(bytes: usize) -> usize {
     bytes.div_ceil(1 << 20)
 }
