@@ -424,8 +424,7 @@ impl ApplicationHandler<WindowRequest> for Viewer {
             WindowRequest::Fail(error) => self.stop(event_loop, error),
             WindowRequest::Show(opened) => self.show(event_loop, *opened),
             WindowRequest::NotRead(problem) => {
-                self.reader.end();
-                self.reader.watch(self.options.source.path.as_deref());
+                self.reader.end_failed(self.options.source.path.as_deref());
                 self.session.say(problem);
                 self.screen.redraw();
             }

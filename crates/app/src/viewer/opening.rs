@@ -15,7 +15,7 @@ use winit::event_loop::ActiveEventLoop;
 
 use super::{
     Opened, Viewer,
-    reading::{First, shown_name, with_renderer},
+    reading::{First, with_renderer},
     saving::Saving,
     signals::WindowRequests,
     status::{Status, file_name},
@@ -97,19 +97,18 @@ impl Viewer {
         settings: Settings,
         requests: WindowRequests,
     ) -> Self {
-        let (options, progress, receiver) = match first {
-            First::Ready(opened) => {
+        let (options, loading, receiver) = match first {
+            First::Ready(opened, before) => {
                 let mut viewer = Self::new(*opened, save, settings, requests);
-                viewer.reader.watch(viewer.options.source.path.as_deref());
+                viewer.reader.watch(viewer.options.source.path.as_deref(), before);
                 return viewer;
             }
-            First::Later(options, progress, receiver) => (*options, progress, receiver),
+            First::Later(options, loading, receiver) => (*options, loading, receiver),
         };
-        let name = shown_name(options.source.path.as_deref());
-        let content = Content::empty(&name, options.detail.memory_budget().into());
+        let content = Content::empty(&loading.name, options.detail.memory_budget().into());
         let mut viewer =
             Self::new(Opened { options, content, note: None }, save, settings, requests);
-        viewer.reader.await_first(name, progress, receiver);
+        viewer.reader.await_first(loading, receiver);
         viewer
     }
 
@@ -133,11 +132,11 @@ impl Viewer {
     /// Adds the current file to the recent files, with its options and the file of its edits.
     pub(super) fn note_source(&mut self) {
         let SceneOptions { source, edits, .. } = &self.options;
+        let made = self.session.saver().edits_file();
         let known = match &edits.saved {
             SavedEdits::Newest(known) => known.as_deref(),
             SavedEdits::Ignored => None,
         };
-        let made = self.session.saver().edits_file();
         if let Some(path) = &source.path {
             let edits = made.as_deref().or(edits.edits.as_deref()).or(known);
             let file = RecentFile::new(path, source, edits);
@@ -212,9 +211,9 @@ impl Viewer {
         }
         let frame = i64::from(self.options.source.frame) + i64::from(by);
         let mut options = self.current_options();
+        options.source.frame = frame.rem_euclid(i64::from(count)) as u32;
         // A frame with edits could not be left by steps.
         options.edits.saved = SavedEdits::Ignored;
-        options.source.frame = frame.rem_euclid(i64::from(count)) as u32;
         self.reader.start(options, self.settings());
     }
 
@@ -272,7 +271,7 @@ impl Viewer {
 
     /// Shows loaded content in place of the current one.
     pub(super) fn show(&mut self, event_loop: &ActiveEventLoop, opened: Opened) {
-        self.reader.end();
+        let before = self.reader.end();
         let is_first = mem::replace(&mut self.reader.awaits_first, false);
         // Edits made while it was read.
         if !self.may_leave() {
@@ -286,17 +285,17 @@ impl Viewer {
         }
         self.status = Status::new(content.name());
         // The old device is closed first: a window has one device at a time.
-        let before = self.session.replace(content, &session_options(&options));
+        let last = self.session.replace(content, &session_options(&options));
         let is_same = is_same_file(&options, &self.options) && !is_first;
-        let walks = before.camera().kind() == CameraKind::Walk;
+        let walks = last.camera().kind() == CameraKind::Walk;
         if is_same {
-            self.session.look_from(&before);
+            self.session.look_from(&last);
         }
-        drop(before);
+        drop(last);
         (self.options, self.saving) = (options, Saving::new());
         self.end_editing();
         self.note_source();
-        self.reader.watch(self.options.source.path.as_deref());
+        self.reader.watch(self.options.source.path.as_deref(), before);
         let opened = self.open_device(event_loop);
         match (&opened, is_same) {
             (Ok(()), false) => self.restore_camera(),

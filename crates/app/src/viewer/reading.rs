@@ -20,7 +20,7 @@ use rfd::AsyncFileDialog;
 use super::Opened;
 use super::{
     signals::{WindowRequest, WindowRequests},
-    watch::FileWatch,
+    watch::{FileWatch, Stamp},
 };
 use crate::{
     AppError,
@@ -101,10 +101,10 @@ pub(super) fn with_renderer(
 
 /// Initial state of the viewer.
 pub(super) enum First {
-    /// Content to show.
-    Ready(Box<Opened>),
+    /// Content to show, and its file before it was read.
+    Ready(Box<Opened>, Option<Stamp>),
     /// A thread still reads what these options name.
-    Later(Box<SceneOptions>, Arc<Progress>, Receiver<Result<Opened, AppError>>),
+    Later(Box<SceneOptions>, Loading, Receiver<Result<Opened, AppError>>),
 }
 
 /// Time to wait for the first file before a window opens. Shorter, its progress bar would only
@@ -123,18 +123,16 @@ impl First {
     ) -> Result<Self, AppError> {
         let (sender, receiver) = mpsc::channel();
         let (thread_options, save, settings) = (options.clone(), save.clone(), settings.clone());
-        let progress = Arc::new(reading(options.source.path.as_deref()));
-        let thread_progress = Arc::clone(&progress);
+        let loading = Loading::begin(options.source.path.as_deref());
+        let thread_progress = Arc::clone(&loading.progress);
         thread::spawn(move || {
             let read = Opened::read(thread_options, &save, &settings, &thread_progress);
             // If the program has ended, the content is dropped.
             let _ = sender.send(read);
         });
         match receiver.recv_timeout(MAX_WAIT) {
-            Ok(read) => Ok(Self::Ready(Box::new(read?))),
-            Err(RecvTimeoutError::Timeout) => {
-                Ok(Self::Later(Box::new(options), progress, receiver))
-            }
+            Ok(read) => Ok(Self::Ready(Box::new(read?), loading.before)),
+            Err(RecvTimeoutError::Timeout) => Ok(Self::Later(Box::new(options), loading, receiver)),
             Err(RecvTimeoutError::Disconnected) => Err(AppError::NotRead(READER_FAILED.into())),
         }
     }
@@ -154,13 +152,8 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Returns the name of the content for display.
-pub(super) fn shown_name(path: Option<&Path>) -> String {
+fn shown_name(path: Option<&Path>) -> String {
     path.map_or("the world".into(), name_of)
-}
-
-/// Returns progress with the file's name.
-fn reading(path: Option<&Path>) -> Progress {
-    Progress::new(format!("reading {}", shown_name(path)))
 }
 
 /// Starts threads that read files and send them to the viewer.
@@ -180,8 +173,20 @@ pub(super) struct Reader {
 
 /// File that a thread reads.
 pub(super) struct Loading {
-    name: String,
+    pub(super) name: String,
     progress: Arc<Progress>,
+    path: Option<PathBuf>,
+    /// The file before it was read.
+    before: Option<Stamp>,
+}
+
+impl Loading {
+    /// Describes the file, before a thread reads it.
+    fn begin(path: Option<&Path>) -> Self {
+        let name = shown_name(path);
+        let progress = Arc::new(Progress::new(format!("reading {name}")));
+        Self { name, progress, path: path.map(Into::into), before: path.and_then(Stamp::of) }
+    }
 }
 
 impl Reader {
@@ -199,11 +204,10 @@ impl Reader {
     /// Sends the first file to the viewer once it is read.
     pub(super) fn await_first(
         &mut self,
-        name: String,
-        progress: Arc<Progress>,
+        loading: Loading,
         receiver: Receiver<Result<Opened, AppError>>,
     ) {
-        self.loading = Some(Loading { name, progress });
+        self.loading = Some(loading);
         self.awaits_first = true;
         let requests = self.requests.clone();
         thread::spawn(move || {
@@ -218,10 +222,9 @@ impl Reader {
 
     /// Starts a thread that reads the content and sends it to the viewer.
     pub(super) fn start(&mut self, options: SceneOptions, settings: Settings) {
-        let path = options.source.path.as_deref();
-        let progress = Arc::new(reading(path));
-        let name = shown_name(path);
-        self.loading = Some(Loading { name, progress: Arc::clone(&progress) });
+        let loading = Loading::begin(options.source.path.as_deref());
+        let progress = Arc::clone(&loading.progress);
+        self.loading = Some(loading);
         let (save, requests) = (self.save.clone(), self.requests.clone());
         thread::spawn(move || {
             // The thread shares only its progress with the viewer.
@@ -237,19 +240,27 @@ impl Reader {
         });
     }
 
-    /// Records that the file was read, or that reading failed.
-    pub(super) fn end(&mut self) {
-        self.loading = None;
+    /// Records that the file was read. Returns its state before.
+    pub(super) fn end(&mut self) -> Option<Stamp> {
+        self.loading.take().and_then(|loading| loading.before)
     }
 
-    /// Watches a file that is shown now, in place of the last one. Stored worlds are not watched:
-    /// this program writes them itself.
-    pub(super) fn watch(&mut self, path: Option<&Path>) {
+    /// Records that reading failed. The file that is still shown is watched again if it was that one;
+    /// a watch ends with its report.
+    pub(super) fn end_failed(&mut self, shown: Option<&Path>) {
+        if let Some(loading) = self.loading.take().filter(|it| it.path.as_deref() == shown) {
+            self.watch(shown, loading.before);
+        }
+    }
+
+    /// Watches a file that is shown now, in place of the last one, for changes since the state `before`
+    /// it was read. Stored worlds are not watched: this program writes them itself.
+    pub(super) fn watch(&mut self, path: Option<&Path>, before: Option<Stamp>) {
         let path = path.filter(|path| !StoredWorld::is_stored(path));
         let requests = self.requests.clone();
         self.watch = path.map_or_else(FileWatch::default, |path| {
             let name = name_of(path);
-            FileWatch::start(path.into(), FileWatch::INTERVAL, move || {
+            FileWatch::start(path.into(), before, FileWatch::INTERVAL, move || {
                 requests.send(WindowRequest::FileChanged(name));
             })
         });

@@ -48,7 +48,8 @@ fn edited(source_path: &Path) -> Viewer {
     let edit = Edit::fill(tree.data(), &shape, Material(1)).unwrap();
     tree.apply_part(&edit);
     let content = Content::Voxels(data, MemoryBudget::default().into());
-    let first = First::Ready(Box::new(Opened { options: parsed.scene, content, note: None }));
+    let opened = Opened { options: parsed.scene, content, note: None };
+    let first = First::Ready(Box::new(opened), None);
     let requests = WindowRequests::new(|_| false);
     let mut viewer = Viewer::begin(first, parsed.save, Settings::default(), requests);
     viewer.session.saver().take(&edit);
