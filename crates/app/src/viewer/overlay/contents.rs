@@ -22,8 +22,7 @@ pub(super) struct Contents {
     panels: Panels,
     shows_panels: bool,
     keys: KeysWindow,
-    /// Current long operation, and its start.
-    progress: Option<(Arc<Progress>, Instant)>,
+    progress: Option<Running>,
     /// Text on edits that the panels show.
     edits_text: String,
     message: Option<Message>,
@@ -79,12 +78,12 @@ impl Contents {
     /// Shows the progress of a long operation, or hides it. Returns whether that changes anything.
     pub(super) fn set_progress(&mut self, progress: Option<&Arc<Progress>>) -> bool {
         let is_shown = match (&self.progress, progress) {
-            (Some((shown, _)), Some(progress)) => Arc::ptr_eq(shown, progress),
+            (Some(shown), Some(progress)) => Arc::ptr_eq(&shown.progress, progress),
             (None, None) => true,
             _ => false,
         };
         if !is_shown {
-            self.progress = progress.map(|progress| (Arc::clone(progress), Instant::now()));
+            self.progress = progress.map(Running::new);
         }
         !is_shown
     }
@@ -111,8 +110,8 @@ impl Contents {
             self.panels.show(context, facts, times, actions);
         }
         let was_help_closed = self.keys.show(context);
-        if let Some((progress, since)) = &self.progress {
-            show_progress(context, progress, since.elapsed());
+        if let Some(running) = &mut self.progress {
+            running.show(context);
         }
         if let Some(message) = &self.message {
             let panel = facts.and_then(|_| panels::area(context));
@@ -147,26 +146,61 @@ impl Contents {
     }
 }
 
-/// Shows an operation and its progress; the bar runs in a loop while the total is unknown.
-fn show_progress(context: &Context, progress: &Progress, time: Duration) {
-    /// Period of the bar while the total is unknown, and interval of its steps, in seconds.
-    const ROUND: f32 = 2.0;
-    const STEP: f32 = 0.1;
-    const WIDTH: f32 = 320.0;
-    let seconds = time.as_secs_f32();
-    let name = output::plain(&progress.name());
-    let (fraction, text) = match progress.fraction() {
-        Some(fraction) => (fraction, format!("{name}: {:.0} %", 100.0 * fraction)),
-        None => (seconds / ROUND % 1.0, format!("{name}: {seconds:.0} s")),
-    };
-    Window::new("reading")
-        .title_bar(false)
-        .resizable(false)
-        .anchor(Align2::CENTER_BOTTOM, [0.0, -24.0])
-        .show(context, |ui| {
-            ui.add(ProgressBar::new(fraction).desired_width(WIDTH).text(text));
-        });
-    context.request_repaint_after(Duration::from_secs_f32(STEP));
+/// Long operation that is shown.
+struct Running {
+    progress: Arc<Progress>,
+    /// Name of its current part, and the start of that.
+    part: (String, Instant),
+}
+
+impl Running {
+    fn new(progress: &Arc<Progress>) -> Self {
+        Self { progress: Arc::clone(progress), part: (progress.name(), Instant::now()) }
+    }
+
+    /// Shows the operation and its progress; the bar runs in a loop while the total is unknown.
+    fn show(&mut self, context: &Context) {
+        /// Period of the bar while the total is unknown, and interval of its steps, in seconds.
+        const ROUND: f32 = 2.0;
+        const STEP: f32 = 0.1;
+        const WIDTH: f32 = 320.0;
+        let name = self.progress.name();
+        if self.part.0 != name {
+            self.part = (name, Instant::now());
+        }
+        let (name, time) = (output::plain(&self.part.0), self.part.1.elapsed());
+        let seconds = time.as_secs_f32();
+        let (fraction, text) = match self.progress.fraction() {
+            Some(fraction) => {
+                let left = time_left(time, fraction).unwrap_or_default();
+                (fraction, format!("{name}: {:.0} %{left}", 100.0 * fraction))
+            }
+            None => (seconds / ROUND % 1.0, format!("{name}: {seconds:.0} s")),
+        };
+        Window::new("reading")
+            .title_bar(false)
+            .resizable(false)
+            .anchor(Align2::CENTER_BOTTOM, [0.0, -24.0])
+            .show(context, |ui| {
+                ui.add(ProgressBar::new(fraction).desired_width(WIDTH).text(text));
+            });
+        context.request_repaint_after(Duration::from_secs_f32(STEP));
+    }
+}
+
+/// Returns the time left of an operation in words, if the rest takes as long as what is done. `None` while
+/// that says little.
+fn time_left(time: Duration, fraction: f32) -> Option<String> {
+    const MIN_TIME: Duration = Duration::from_secs(1);
+    const MIN_FRACTION: f32 = 0.02;
+    if time < MIN_TIME || fraction < MIN_FRACTION {
+        return None;
+    }
+    let seconds = (time.as_secs_f32() * (1.0 / fraction - 1.0)).ceil();
+    Some(match seconds < 90.0 {
+        true => format!(", {seconds:.0} s left"),
+        false => format!(", {:.0} min left", seconds / 60.0),
+    })
 }
 
 #[cfg(test)]
@@ -190,5 +224,21 @@ mod tests {
         contents.switch_help();
         contents.hide_all();
         assert!(!contents.is_open() && !contents.shows_help());
+    }
+    #[test]
+    fn the_time_left_is_that_of_the_current_part() {
+        let left = |seconds, fraction| time_left(Duration::from_secs(seconds), fraction);
+        assert_eq!(left(3, 0.25).as_deref(), Some(", 9 s left"));
+        assert_eq!(left(60, 0.25).as_deref(), Some(", 3 min left"));
+        assert_eq!((left(0, 0.5), left(9, 0.01)), (None, None), "too early to tell");
+        let progress = Arc::new(Progress::new("reading"));
+        let mut running = Running::new(&progress);
+        running.part.1 -= Duration::from_secs(60);
+        progress.begin("meshing", 4);
+        progress.step();
+        let context = Context::default();
+        let pass = context.run_pass(Default::default(), |context| running.show(context));
+        pass.drop_without_applying_deltas();
+        assert!(running.part.0 == "meshing" && running.part.1.elapsed() < Duration::from_secs(59));
     }
 }
