@@ -144,7 +144,20 @@ build() {
     # Comments on lines of their own are a quarter of the scripts' compressed size.
     sed -i.bak -E '/^[[:space:]]*(\/\/|\/\*\*|\*( |\/|$))/d' "$DIST"/*.js
     rm "$DIST"/*.bak
+    check_scripts
     check_size
+}
+
+# Fails if a script is not valid: the removal of comments does not parse them.
+check_scripts() {
+    if ! command -v node >/dev/null; then
+        echo "skipped: the syntax of the scripts is not checked, because Node is missing" >&2
+        return
+    fi
+    local file
+    for file in "$DIST"/*.js; do
+        node --input-type=module --check <"$file" || cannot "$file is not valid without its comments"
+    done
 }
 
 # Fails if the page is not built. Serving does not need the build tools.
@@ -196,10 +209,10 @@ need_node() {
 
 # Builds the page, then runs web/test.
 run_tests() {
+    need_node
     build
     local browser
     browser=$(find_browser) || cannot "no Chromium runs"
-    need_node
     # The same features as in `make test`, so that the crates are not built twice.
     cargo test --quiet --locked --workspace --no-run --test it --target-dir "$NATIVE"
     CHROMIUM=$browser NODE_TOOLS=$PWD/$TOOLS DRYSTONE=$NATIVE/debug/drystone \
