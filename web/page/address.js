@@ -1,5 +1,4 @@
 // The generated world that the address describes.
-import { Page } from './drystone_web.js';
 
 /// Default world. The address can override it with the names of the command line's options:
 /// ?chunks=32x4x32&seed=3&relief=128
@@ -12,8 +11,7 @@ const wholeOf = (text, bits, why) => {
   return BigInt(text);
 };
 
-/// Returns a function that opens the generated world of an address. Throws a message if the address is
-/// not valid.
+/// Returns the generated world of an address, for `openPage`. Throws a message if the address is not valid.
 export const generated = ({ seed, chunks, relief }) => {
   const sides = chunks.split('x');
   const isSize = `chunks=${chunks}: a size is three numbers, such as ${WORLD.chunks}`;
@@ -21,5 +19,5 @@ export const generated = ({ seed, chunks, relief }) => {
   const size = Uint32Array.from(sides, (side) => Number(wholeOf(side, 32, `${isSize}, each`)));
   const height = Number(wholeOf(relief, 32, `relief=${relief}: a relief is a number`));
   const number = wholeOf(seed, 64, `seed=${seed}: a seed is a number`);
-  return (pixels, edits) => Page.generated(...pixels, number, size, height, edits);
+  return { generated: [number, size, height] };
 };

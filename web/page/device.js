@@ -36,3 +36,16 @@ export async function findLack() {
   const name = backend === 'webgpu' ? '' : softwareName(adapter);
   return name && `This browser runs WebGPU in software (${name}), which is slower`;
 }
+
+/// Returns the canvas to which `Page.open_cpu` draws. Throws a message if the browser has none.
+export function pictureCanvas(canvas) {
+  const context = canvas.getContext('2d', { alpha: false });
+  if (!context) throw 'This browser has no canvas to draw to';
+  return {
+    isRemote: false,
+    show(rgba, width, height) {
+      if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+      context.putImageData(new ImageData(rgba, width, height), 0, 0);
+    },
+  };
+}

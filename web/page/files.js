@@ -1,6 +1,5 @@
 // Opens files, and downloads edits.
 import { OPENS, isModel, listed, pathFrom } from './choosing.js';
-import { NamedFiles, Page } from './drystone_web.js';
 
 /// Limit for all files together, in bytes. A program has 4 GiB. While files are read, there are up to
 /// three copies, two of them in the program, next to the current world.
@@ -78,19 +77,8 @@ export async function sorted(files) {
   return found;
 }
 
-export const bytesOf = async (file) => new Uint8Array(await file.arrayBuffer());
-
-/// Returns a function that opens a world, or a model and the files that it names.
-export const worldOf = (file, others) => async (size, edits) => {
-  const named = new NamedFiles();
-  for (const other of others) named.add(pathFrom(other, file), await bytesOf(other));
-  const bytes = await bytesOf(file);
-  try {
-    return Page.file(...size, file.name, bytes, named, edits);
-  } finally {
-    named.free();
-  }
-};
+/// Returns a world, or a model and the files that it names, for `openPage`.
+export const worldOf = (file, others) => ({ file, others: others.map((other) => [pathFrom(other, file), other]) });
 
 /// Address of the last download. It keeps the bytes in memory.
 let last = null;

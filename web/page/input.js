@@ -1,4 +1,5 @@
 // Input: forwards key, mouse, touch and file events of the browser to the page.
+import { handles_key, key_list, script_keys } from './drystone_web.js';
 
 /// Largest movement of a click, in pixels. A larger one is a drag.
 const CLICK_PIXELS = 4;
@@ -27,7 +28,7 @@ export function listen(host) {
 const letterOf = ({ key, code }) => (/^[\x20-\x7e]$/.test(key) ? key : code.replace(/^Key/, '')).toLowerCase();
 
 /// Releases the pointer for editing. Some browsers, mainly on phones, have no pointer lock.
-const freePointer = () => document.exitPointerLock?.();
+export const freePointer = () => document.exitPointerLock?.();
 
 /// Returns the name of a pressed key in the key table.
 const chordOf = (event) => {
@@ -43,6 +44,19 @@ export const keepKeys = (event) => {
 /// Keys that a control with the focus handles.
 const CONTROL_KEYS = ['Space', 'Enter', 'NumpadEnter'];
 
+/// Returns the pairs of a list.
+const pairs = (list) => list.flatMap((one, at) => (at % 2 === 0 ? [[one, list[at + 1]]] : []));
+
+/// Fills the list of keys. Returns what the script does for a key, by its chord.
+export function listKeys(find) {
+  find('keys').replaceChildren(...pairs(key_list()).map(([keys, help]) => {
+    const row = document.createElement('tr');
+    row.append(...[['th', keys], ['td', help]].map(([kind, text]) => Object.assign(document.createElement(kind), { textContent: text })));
+    return row;
+  }));
+  return Object.fromEntries(pairs(script_keys()));
+}
+
 function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage }) {
   const card = find('card');
   const { dataset } = document.body;
@@ -51,6 +65,12 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage 
     find('help').setAttribute('aria-expanded', isShown);
   };
   const toggleCard = () => showCard(card.hidden);
+  /// Presses a key of the page. Returns whether it has an effect.
+  const press = (chord, phase) => {
+    const isHandled = handles_key(chord, phase, page().selection());
+    act((it) => it.key(chord, phase));
+    return isHandled;
+  };
   find('help').addEventListener('click', toggleCard);
   window.addEventListener('keydown', (event) => {
     if (event.altKey) return;
@@ -71,16 +91,15 @@ function listenToKeys({ canvas, find, act, page, save, scriptKeys, closeMessage 
     // Selected text of the page is copied instead.
     if (own === 'copy') {
       if (!(getSelection()?.isCollapsed ?? true)) return;
-      if (act((it) => it.key(chord, 'down'))) event.preventDefault();
+      if (press(chord, 'down')) event.preventDefault();
       else navigator.clipboard?.writeText(page().camera_options()).catch(() => {});
     } else if (own === 'help') toggleCard();
     else if (own === 'panels') dataset.bare = dataset.bare !== 'true';
     else if (own === 'escape') {
-      if (card.hidden) act((it) => it.key(chord, 'down'));
+      if (card.hidden) press(chord, 'down');
       showCard(false);
     }
-    else if (act((it) => it.key(chord, event.repeat ? 'repeat' : 'down'))) event.preventDefault();
-    if (page()?.is_editing()) freePointer();
+    else if (press(chord, event.repeat ? 'repeat' : 'down')) event.preventDefault();
   });
   window.addEventListener('keyup', (event) => {
     // While Meta is down, some systems do not report the release of other keys.
@@ -125,22 +144,20 @@ function listenToMouse({ canvas, act, page, scale }) {
       press.isDrag ||= far > CLICK_PIXELS;
     }
     if (!isLocked && !press?.isDrag) return;
-    const pans = press?.button === 1 || (press?.button === 2 && page().is_orbiting() && !page().is_editing());
-    if (pans) act((it) => it.pan(event.movementX * scale(), event.movementY * scale()));
-    else act((it) => it.turn(event.movementX, event.movementY));
+    act((it) => it.mouse(press?.button ?? -1, event.movementX, event.movementY, scale()));
   });
   canvas.addEventListener('pointerup', (event) => {
     if (!isMouse(event) || press?.button !== event.button) return;
     const { isDrag, button } = press;
     press = null;
-    if (!isDrag && page()?.is_editing() && document.pointerLockElement !== canvas) {
+    if (!isDrag && document.pointerLockElement !== canvas) {
       act((it) => it.click(button, ...positionOf(scale, event)));
     }
   });
   canvas.addEventListener('pointercancel', () => { press = null; });
   onSleep(() => { press = null; });
   canvas.addEventListener('dblclick', (event) => {
-    if (page()?.is_orbiting() && !page().is_editing()) act((it) => it.focus(...positionOf(scale, event)));
+    act((it) => it.focus(...positionOf(scale, event)));
   });
   canvas.addEventListener('wheel', (event) => {
     event.preventDefault();
@@ -170,7 +187,6 @@ function listenToTools({ find, act, page, save, canvas }) {
   let tap = 0;
   find('edit').addEventListener('click', () => {
     act((it) => it.key('KeyE', 'down'));
-    if (page()?.is_editing()) freePointer();
     canvas.focus();
   });
   for (const button of keyButtons()) {
@@ -228,7 +244,7 @@ function listenToFingers({ canvas, act, page, scale }, tap) {
   });
   const lift = (event) => {
     if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;
-    if (isTap && page()?.is_editing()) act((it) => it.click(tap(), ...positionOf(scale, event)));
+    if (isTap) act((it) => it.click(tap(), ...positionOf(scale, event)));
     isTap = false;
   };
   onSleep(() => fingers.clear());

@@ -1,14 +1,17 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
-import init, { Edits, key_list, script_keys } from './drystone_web.js';
+import init from './drystone_web.js';
 import { WORLD, generated } from './address.js';
 import { chosen, filesIn, isModel, listed } from './choosing.js';
-import { chosenBackend, findLack } from './device.js';
-import { bytesOf, sorted, whyNot, worldOf } from './files.js';
-import { listen, showKeyButtons } from './input.js';
+import { chosenBackend, findLack, pictureCanvas } from './device.js';
+import { sorted, whyNot, worldOf } from './files.js';
+import { freePointer, listKeys, listen, showKeyButtons } from './input.js';
 import { listenToMarks } from './marks.js';
+import { forgetDamage, hideMessage, showMessage, showStatus } from './messages.js';
+import { openPage } from './opening.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
+import { startRemote } from './remote.js';
 import { saveEdits } from './saving.js';
-import { listenToSleep, visible } from './sleep.js';
+import { listenToSleep, painted, visible } from './sleep.js';
 
 const find = (name) => document.getElementById(name);
 /// The canvas that receives events, and that WebGPU draws to.
@@ -26,24 +29,31 @@ const MAX_CPU_SCALE = 2;
 /// Time without frames after which the keys that were held count as released: the machine has slept. In
 /// milliseconds.
 const MAX_GAP_MS = 5000;
+/// Time between pictures of a screen, in milliseconds.
+const SCREEN_MS = 16;
 /// Interval of the status line, in milliseconds.
 const WORDS_MS = 250;
 
 /// The current page; `null` while another is opened.
 let page = null;
-// Function that opened it, with size and edits as arguments, to open it again with edits.
+// The world that it shows, without edits; see `openPage`.
 let opened = null;
+// The program, which opens pages: on this thread, or in a worker if the CPU draws.
+let program = { open: openPage };
 // The last page after a fatal error: its edits can still be saved.
 let rescued = null;
 // Whether the page had unsaved edits at the last check: while a device is opened, it cannot be called.
 let isEdited = false;
 // Why the CPU draws; empty if WebGPU does.
 let lack = '';
+// Why the CPU draws on this thread; empty if it does not.
+let loneliness = '';
+// Whether a frame is scheduled or drawn, and whether another has to follow.
+let isScheduled = false;
 let isRequested = false;
 let requestedAt = 0;
 let reopened = 0;
 let faultAt = 0;
-let reported = null;
 let worstMs = 0;
 let wordsAt = 0;
 const rounds = new Rounds();
@@ -51,22 +61,6 @@ const rounds = new Rounds();
 let scriptKeys = {};
 
 const setState = (name) => { document.body.dataset.state = name; };
-
-// Source of the current message, such as 'saving'.
-let source = null;
-
-const showMessage = (text, by = null) => {
-  find('message').textContent = text;
-  find('bar').hidden = !text;
-  source = by;
-};
-
-/// Removes the message of these sources. Damage is then reported again.
-const hideMessage = (...by) => {
-  if (!by.includes(source)) return;
-  showMessage('');
-  reported = null;
-};
 
 /// Whether there are unsaved edits.
 const hasEdits = () => {
@@ -77,7 +71,7 @@ const hasEdits = () => {
 
 /// Shows a fatal error. Edits of the page `lost` can still be saved, if given.
 const refuse = (reason, lost = null) => {
-  hideMessage('device', 'waiting', 'saving');
+  hideMessage('device', 'waiting', 'saving', 'worker');
   [page, rescued] = [null, lost];
   find('rescue').hidden = !lost || !hasEdits();
   setState('refused');
@@ -93,58 +87,59 @@ const pixels = () =>
   [canvas.clientWidth, canvas.clientHeight].map((side) => Math.max(1, Math.round(side * scale())));
 
 const requestFrame = () => {
-  if (!isRequested) {
-    isRequested = true;
-    requestedAt = performance.now();
-    document.body.dataset.settled = false;
-    requestAnimationFrame(frame);
-  }
+  isRequested = true;
+  document.body.dataset.settled = false;
+  if (isScheduled) return;
+  isScheduled = true;
+  requestedAt = performance.now();
+  requestAnimationFrame(frame);
 };
 
-function frame(now) {
+async function frame(now) {
   isRequested = false;
-  if (!page) return;
-  if (rounds.isOpen) {
-    requestFrame();
-    return;
+  let more = false;
+  try {
+    more = page && (rounds.isOpen || await drawFrame(page, now));
+  } finally {
+    isScheduled = false;
   }
+  if (!more && !isRequested) return;
+  // A worker that is slower than the screen draws the next picture at once.
+  if (page?.remote && performance.now() - now > SCREEN_MS && document.visibilityState === 'visible') {
+    [isScheduled, requestedAt] = [true, performance.now()];
+    frame(requestedAt);
+  } else {
+    requestFrame();
+  }
+}
+
+/// Draws a frame. Returns whether another one should follow.
+async function drawFrame(it, now) {
   const begun = performance.now();
   let more;
   try {
-    if (begun - requestedAt > MAX_GAP_MS) page.release_all();
-    page.resize(...pixels());
-    more = page.frame();
-    drawMarks();
+    if (begun - requestedAt > MAX_GAP_MS) it.release_all();
+    it.resize(...pixels());
+    more = await it.frame();
+    if (page !== it) return false;
+    await drawMarks();
     if (now - faultAt > CALM_MS) reopened = 0;
   } catch (error) {
-    recover(error);
-    return;
+    fail(it, error);
+    return false;
   }
+  if (page !== it) return false;
   worstMs = Math.max(worstMs, performance.now() - begun);
-  document.body.dataset.settled = !more && page.is_settled();
-  hasEdits();
+  showTools();
   if (now - wordsAt >= WORDS_MS || !more) {
-    const state = page.state();
-    // Screen readers announce changes.
-    if (find('state').textContent !== state) find('state').textContent = state;
-    find('stats').textContent = ` | ${worstMs.toFixed(1)} ms | ${page.statistics()}`;
+    showStatus(it, worstMs);
+    // After a change during the frame, the switches show what the user chose.
+    if (!isRequested) showQuality(find, it);
     [wordsAt, worstMs] = [now, 0];
-    reportDamage();
-    showQuality(find, page);
   }
-  if (page.is_measuring()) {
-    const it = page;
-    rounds.next(it, () => page === it).catch((error) => { if (page === it) recover(error); });
-  }
-  if (more) requestFrame();
-}
-
-/// Reports damage, if there is more than before.
-function reportDamage() {
-  const damage = page.damage() ?? null;
-  if (damage === reported) return;
-  reported = damage;
-  if (damage) showMessage(damage);
+  if (it.is_measuring()) rounds.next(it, () => page === it).catch((error) => fail(it, error));
+  document.body.dataset.settled = !more && !isRequested && it.is_settled();
+  return more;
 }
 
 /// Whether the program has panicked. Then it must not be called again.
@@ -162,19 +157,32 @@ const stop = () => {
   refuse(`${BROKEN}${gone}`);
 };
 
+/// Handles an error of a page, or of the worker.
+function fail(it, error) {
+  if (isBroken(error)) stop();
+  else if (page === it) recover(error);
+}
+
 /// Opens a device for a page: WebGPU, or the CPU if it is missing.
 async function openDevice(it) {
-  if (lack) {
-    const context = plain.getContext('2d', { alpha: false });
-    if (!context) throw 'This browser has no canvas to draw to';
-    it.open_cpu(context);
-  } else {
-    await it.open_gpu(canvas);
-  }
+  if (lack) await it.open_cpu(pictureCanvas(plain));
+  else await it.open_gpu(canvas);
   plain.hidden = !lack;
 }
 
-const notice = () => lack && `${lack}: the CPU draws, at a lower resolution while the picture moves.`;
+/// Starts the worker if the CPU draws. Without a worker, it draws on this thread. `loaded` resolves when the
+/// program is loaded.
+async function startWorker(loaded = null) {
+  if (!lack || program.end) return;
+  try {
+    program = await startRemote(loaded, { fail, hasEdits });
+  } catch (error) {
+    console.warn(`${error}`);
+    loneliness = ` Inputs wait for pictures, because this browser starts no worker: ${error}.`;
+  }
+}
+
+const notice = () => lack && `${lack}: the CPU draws, at a lower resolution while the picture moves.${loneliness}`;
 
 /// Opens a lost device again, with several attempts. Only the meshes were lost, not the world. The CPU
 /// draws if WebGPU fails.
@@ -199,7 +207,7 @@ async function recover(error) {
     try {
       await openDevice(lost);
       // The quality was chosen for the device that is lost.
-      if (!wasLacking && lack) lost.set_quality('1', 'off');
+      if (!wasLacking && lack) await lost.set_quality('1', 'off');
       isOpen = true;
     } catch (again) {
       fault = again;
@@ -232,8 +240,6 @@ const setSun = (it) => { if (find('sun').dataset.isSet) it.set_hour(find('sun').
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-
 /// Opens a device for a page, and returns the page. If the first device cannot be opened, the CPU draws,
 /// and `open` makes the page again: its content may be lost with the device.
 async function drawable(it, old, open) {
@@ -246,8 +252,9 @@ async function drawable(it, old, open) {
     if (old || lack) throw error;
     console.warn(`${error}`);
     lack = 'This browser opens no graphics device for WebGPU';
+    await startWorker();
   }
-  return drawable(await open(...pixels()), old, open);
+  return drawable(await open(pixels()), old, open);
 }
 
 /// Replaces the current page by the one that `open` returns. If that fails, the current page continues,
@@ -261,12 +268,12 @@ async function show(words, open) {
   showMessage('');
   await painted();
   try {
-    const it = await open(...pixels());
-    page = await drawable(it, old, open);
-    setSun(page);
-    wrong = setQuality(page, old);
+    const it = await drawable(await open(pixels()), old, open);
+    setSun(it);
+    wrong = await setQuality(it, old);
     old?.free();
-    reported = null;
+    page = it;
+    forgetDamage();
     isShown = true;
   } catch (error) {
     if (isBroken(error) || !old) {
@@ -333,16 +340,16 @@ async function openFiles(all, notice = '') {
   }
   if (page.is_edited() && !window.confirm(LOST)) return;
   const old = page;
-  let open = opened;
-  const isShown = await show(`Reading ${names} …`, async (...size) => {
+  let shown = opened;
+  const isShown = await show(`Reading ${names} …`, async (size) => {
     const { world, edits, others } = await sorted(files);
-    if (world) open = worldOf(world, others);
-    const it = await open(size, edits && new Edits(edits.name, await bytesOf(edits)));
+    if (world) shown = worldOf(world, others);
+    const it = await program.open(size, shown, edits);
     if (!world) it.look_from(old);
     return it;
   });
   if (!isShown) return;
-  opened = open;
+  opened = shown;
   if (notice) showMessage([find('message').textContent, notice].filter(Boolean).join('. '));
 }
 
@@ -375,7 +382,10 @@ const showTools = () => {
   find('undo').hidden = !isEditing;
   find('save').hidden = !isEditing && !isEdited;
   find('edits').hidden = !isEditing;
-  if (isEditing) showKeyButtons(page);
+  if (isEditing) {
+    showKeyButtons(page);
+    freePointer();
+  }
   find('tap').hidden = !isEditing || !matchMedia('(pointer: coarse)').matches;
   canvas.style.cursor = isEditing ? 'crosshair' : 'default';
   document.body.dataset.flies = Boolean(page) && !page.is_orbiting();
@@ -383,46 +393,37 @@ const showTools = () => {
 
 /// Calls `work` with the page and requests a frame. Recovers from errors.
 const act = (work) => {
-  if (!page) return undefined;
-  let done;
+  const it = page;
+  if (!it) return;
   try {
-    done = work(page);
+    Promise.resolve(work(it)).catch((error) => fail(it, error));
   } catch (error) {
-    recover(error);
-    return undefined;
+    fail(it, error);
+    return;
   }
   showTools();
   requestFrame();
-  return done;
 };
 
-/// Returns the pairs of a list.
-const pairs = (list) => list.flatMap((one, at) => (at % 2 === 0 ? [[one, list[at + 1]]] : []));
-
-/// Fills the list of keys, and reads which of them this script handles.
-function listKeys() {
-  scriptKeys = Object.fromEntries(pairs(script_keys()));
-  find('keys').replaceChildren(...pairs(key_list()).map(([keys, help]) => {
-    const row = document.createElement('tr');
-    row.append(...[['th', keys], ['td', help]].map(([kind, text]) => Object.assign(document.createElement(kind), { textContent: text })));
-    return row;
-  }));
-}
-
 async function start() {
-  [lack] = await Promise.all([findLack(), init()]);
-  listKeys();
+  const loaded = init();
+  const decided = findLack().then((it) => {
+    lack = it;
+    return startWorker(loaded);
+  });
+  await Promise.all([loaded, decided]);
+  scriptKeys = listKeys(find);
   let refusal = '';
-  await show('Generating a world …', async (...size) => {
+  await show('Generating a world …', async (size) => {
     try {
       opened = generated({ ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) });
-      return await opened(size);
+      return await program.open(size, opened);
     } catch (error) {
       if (isBroken(error)) throw error;
       refusal = `${error}. The default world is shown instead`;
     }
     opened = generated(WORLD);
-    return opened(size);
+    return program.open(size, opened);
   });
   const { wrong } = chosenBackend();
   if (page && (refusal || wrong || lack)) showMessage([refusal, wrong, notice()].filter(Boolean).join('. '));
@@ -443,6 +444,6 @@ const closeMessage = () => {
 find('close').addEventListener('click', closeMessage);
 find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
-const drawMarks = listenToMarks({ canvas, find, page: () => page, scale, size: pixels });
+const drawMarks = listenToMarks({ canvas, find, page: () => page, scale, size: pixels, fail: (error) => fail(page, error) });
 listen({ canvas, find, act, scale, ask: requestFrame, openFiles, openFolders, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -7,14 +7,29 @@ const FAINT = 0.3;
 /// Widths of a line and of the dark line below it, in CSS pixels.
 const WIDTHS = [1.6, 4];
 
-/// Follows the mouse. Returns a function that draws the marks of the current page.
-export function listenToMarks({ canvas, find, page, scale, size }) {
+/// Follows the mouse. Returns a function that draws the marks of the current page. `fail` receives errors.
+export function listenToMarks({ canvas, find, page, scale, size, fail }) {
   const marks = find('marks');
   const context = marks.getContext('2d');
   let at = [NaN, NaN];
   let isEmpty = true;
-  const draw = () => {
-    const lines = page()?.is_editing() ? page().outline(...at) : [];
+  // Whether lines are requested from the page, and whether the mouse has moved meanwhile.
+  let isWaiting = false;
+  let isStale = false;
+  const draw = async () => {
+    isStale = true;
+    if (isWaiting) return;
+    isWaiting = true;
+    try {
+      while (isStale) {
+        isStale = false;
+        paint(page()?.is_editing() ? await page().outline(...at) : []);
+      }
+    } finally {
+      isWaiting = false;
+    }
+  };
+  const paint = (lines) => {
     if (isEmpty && lines.length === 0) return;
     isEmpty = lines.length === 0;
     // This clears the canvas, too.
@@ -38,7 +53,7 @@ export function listenToMarks({ canvas, find, page, scale, size }) {
   const move = (event) => {
     if (event.pointerType === 'touch') return;
     at = event.type === 'pointermove' ? [event.offsetX * scale(), event.offsetY * scale()] : [NaN, NaN];
-    draw();
+    draw().catch(fail);
   };
   canvas.addEventListener('pointermove', move);
   canvas.addEventListener('pointerleave', move);

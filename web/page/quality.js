@@ -40,7 +40,7 @@ export function showQuality(find, page) {
 
 /// Sets the quality of a new page: as the last page has it, as the address says, or what the device
 /// affords. Returns a message if the address is not valid.
-export function setQuality(page, old) {
+export async function setQuality(page, old) {
   if (old) {
     page.copy_quality(old);
     return '';
@@ -51,7 +51,7 @@ export function setQuality(page, old) {
     return '';
   }
   try {
-    page.set_quality(address.get('samples') ?? '1', address.get('shadows') ?? 'off');
+    await page.set_quality(address.get('samples') ?? '1', address.get('shadows') ?? 'off');
     return '';
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError) throw error;
@@ -79,11 +79,11 @@ export class Rounds {
   async next(page, isCurrent) {
     this.isOpen = true;
     try {
-      if (!page.begin_round() || !await this.#isIdle(page, isCurrent)) return;
+      if (!await page.begin_round() || !await this.#isIdle(page, isCurrent)) return;
       const [begun, slept] = [performance.now(), sleepCount()];
-      page.draw_round();
+      await page.draw_round();
       // A round without an end is repeated.
-      if (await this.#isIdle(page, isCurrent) && sleepCount() === slept) page.end_round(performance.now() - begun);
+      if (await this.#isIdle(page, isCurrent) && sleepCount() === slept) await page.end_round(performance.now() - begun);
     } finally {
       this.isOpen = false;
     }
@@ -92,7 +92,7 @@ export class Rounds {
   /// Waits until the device has drawn everything. Returns false if the page was replaced meanwhile.
   async #isIdle(page, isCurrent) {
     while (isCurrent()) {
-      if (page.is_idle()) return true;
+      if (await page.is_idle()) return true;
       await turn();
     }
     return false;

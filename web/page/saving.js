@@ -37,10 +37,10 @@ async function write(it, file, bytes) {
 
 /// Records the save in the page. The page may be closed by now, or busy with opening a device. Then its
 /// edits count as not saved, and closing asks once more.
-function record(it, file) {
+async function record(it, file) {
   try {
-    if (file) it.saved(file.name);
-    else it.handed_over();
+    if (file) await it.saved(file.name);
+    else await it.handed_over();
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError) throw error;
   }
@@ -52,12 +52,12 @@ export async function saveEdits(it) {
   if (isSaving) return 'The last save is still in progress. Save again afterwards';
   isSaving = true;
   try {
-    const bytes = it.save();
+    const bytes = await it.save();
     if (!bytes) return '';
     const file = await pick(it);
     if (file) await write(it, file, bytes);
     else download(it.next_name(), bytes);
-    record(it, file);
+    await record(it, file);
     return '';
   } catch (error) {
     if (error instanceof WebAssembly.RuntimeError) throw error;

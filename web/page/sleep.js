@@ -15,6 +15,9 @@ export const visible = () => new Promise((done) => {
   look();
 });
 
+/// Returns after the page was painted.
+export const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
 /// Calls `sleep` before the page sleeps, and `wake` afterwards.
 export function listenToSleep(sleep, wake) {
   const slept = () => {

@@ -2,19 +2,25 @@
 //! touch control it as in the desktop viewer.
 //!
 //! ```text
-//!  page/main.js: events, files ─► Page ─► Session ─┬► wgpu ─► canvas
-//!        ▲  requestAnimationFrame ──┘               └► software rasteriser ─► 2D canvas
-//!        └── status text
+//!  page/main.js: events, files ─┬► Page ─► Session ─► wgpu ─► canvas
+//!        ▲                      └► page/remote.js ─► page/worker.js: Page ─► Session ─┐
+//!        └── status text, pictures ◄────────── messages ◄───────── software rasteriser
 //! ```
 //! The script of the page (`page/main.js`) forwards events and shows text. The `Session` decides what
-//! the events do, as in the window; this crate has the bindings. The page has no threads: meshes of a large world are made during the frames, a
-//! few milliseconds each.
+//! the events do, as in the window; this crate has the bindings. Meshes of a large world are made during
+//! the frames, a few milliseconds each.
+//!
+//! A WebGPU device draws on the page's thread. If the CPU draws, the program runs in a worker, so that events
+//! never wait for a picture. `page/remote.js` has the methods of [`Page`], which send messages: the script
+//! does not depend on where a page is. Each answer has a picture, and everything that the page shows.
 //!
 //! # Limits
-//! - Without WebGPU, or with WebGPU in software, the software rasteriser draws on the page's thread.
-//!   Moving pictures have a lower resolution then, so that there are about 20 a second. While meshes are
-//!   made, frames alternate between meshes and pictures. A still picture of the full size is one task.
-//! - There are no threads: Rust's standard library for this target is built without atomics, so it
+//! - Without WebGPU, or with WebGPU in software, the software rasteriser draws. Moving pictures have a
+//!   lower resolution then, so that there are about 20 a second. While meshes are made, frames alternate
+//!   between meshes and pictures.
+//! - It draws on the page's thread, and events wait for pictures, if the browser starts no worker, or if a
+//!   WebGPU device is lost for good: the world and its edits are in the memory of the page's program.
+//! - A program has one thread: Rust's standard library for this target is built without atomics, so it
 //!   would have to be built from source with a nightly compiler.
 //! - Edits stay in memory until they are saved. Many edits are first written to a file of edits,
 //!   which is in memory too. Saving writes its bytes to a file, or downloads them.
@@ -29,4 +35,4 @@ mod page;
 
 pub use check::check;
 pub use model::NamedFiles;
-pub use page::{Edits, Page, cost_method, key_list, script_keys};
+pub use page::{Edits, Page, cost_method, handles_key, key_list, module, script_keys};

@@ -13,14 +13,14 @@ use drystone_formats::MemoryFile;
 use drystone_render::Cull;
 use drystone_world::GeneratorConfig;
 use wasm_bindgen::prelude::*;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+use web_sys::HtmlCanvasElement;
 use web_time::Instant;
 
 use crate::model::NamedFiles;
 use crate::opening::{EditsFile, Opened};
 pub use quality::cost_method;
 use saving::SaveProgress;
-use screen::Screen;
+use screen::{PictureCanvas, Screen};
 
 /// Limit for edits in memory, in bytes, including those that can be undone.
 const MAX_EDIT_BYTES: usize = 128 << 20;
@@ -29,6 +29,14 @@ const WORK_MOVING: Duration = Duration::from_millis(6);
 /// Time for meshing per frame while the camera is still: missing meshes matter more than a steady
 /// frame rate.
 const WORK_STILL: Duration = Duration::from_millis(40);
+
+/// Time for meshing per frame in a worker while the camera is still. It delays no events of the page, only
+/// their effect. Longer times are for fewer pictures of a part of the world.
+const WORK_REMOTE: Duration = Duration::from_millis(100);
+
+/// Bits of [`Page::selection`]: a box is selected; clicks edit.
+const SELECTED: u32 = 1;
+const EDITS: u32 = 32;
 
 /// A world in a canvas. Positions and sizes are in pixels of the screen.
 ///
@@ -93,10 +101,10 @@ impl Page {
         opened.map_err(|error| error.to_string())
     }
 
-    /// Opens the software rasteriser, which draws on the CPU to a 2D canvas.
-    pub fn open_cpu(&mut self, context: CanvasRenderingContext2d) -> Result<(), String> {
+    /// Opens the software rasteriser, which draws on the CPU and passes its pictures to `canvas`.
+    pub fn open_cpu(&mut self, canvas: PictureCanvas) -> Result<(), String> {
         self.session.detach();
-        self.screen.open_cpu(&mut self.session, context).map_err(|error| error.to_string())
+        self.screen.open_cpu(&mut self.session, canvas).map_err(|error| error.to_string())
     }
 
     /// Copies the camera of another page.
@@ -113,7 +121,11 @@ impl Page {
         }
         self.choose()?;
         let moves = self.session.camera().is_moving();
-        let time = if moves || self.screen.has_waited() { WORK_MOVING } else { WORK_STILL };
+        let time = match moves || self.screen.has_waited() {
+            true => WORK_MOVING,
+            false if self.screen.is_remote() => WORK_REMOTE,
+            false => WORK_STILL,
+        };
         let begun = Instant::now();
         self.session.follow(time).map_err(|error| error.to_string())?;
         if self.screen.waits(begun.elapsed()) {
@@ -129,40 +141,32 @@ impl Page {
         resized.map_err(|error| error.to_string())
     }
 
-    /// Handles a key: a chord of the key table, and `down`, `repeat` or `up`. Returns whether the
-    /// key has a function here.
-    pub fn key(&mut self, chord: &str, phase: &str) -> Result<bool, String> {
-        let phase = match phase {
-            "down" => KeyPhase::Down,
-            "repeat" => KeyPhase::Repeat,
-            _ => KeyPhase::Up,
-        };
-        match keys::action(Host::Page, chord, phase) {
-            Some(action) if action.is_of_brush() && !self.is_editing() => Ok(false),
-            Some(Action::Escape) => Ok(self.session.drop_selection()),
-            Some(action) => self.apply(action),
-            None => Ok(false),
+    /// Handles a key: a chord of the key table, and `down`, `repeat` or `up`.
+    pub fn key(&mut self, chord: &str, phase: &str) -> Result<(), String> {
+        match keys::action(Host::Page, chord, phase_of(phase)) {
+            Some(action) if action.is_of_brush() && !self.is_editing() => {}
+            Some(Action::Escape) => drop(self.session.drop_selection()),
+            Some(action) => self.apply(action)?,
+            None => {}
         }
+        Ok(())
     }
 
     /// Releases all keys.
-    pub fn release_all(&mut self) -> Result<bool, String> {
+    pub fn release_all(&mut self) -> Result<(), String> {
         self.apply(Action::ReleaseAll)
     }
 
-    /// Turns the camera by a movement of the mouse.
-    pub fn turn(&mut self, x: f64, y: f64) -> Result<bool, String> {
-        self.apply(Action::Turn([x, y]))
+    /// Moves the camera by a movement of the mouse, in CSS pixels with `scale` pixels of the screen on a
+    /// side. `button` is held, or -1: the middle button pans, in an orbit the right one too, all others turn.
+    pub fn mouse(&mut self, button: i16, x: f64, y: f64, scale: f64) -> Result<(), String> {
+        let pans = button == 1 || (button == 2 && self.is_orbiting() && !self.is_editing());
+        self.apply(if pans { Action::Pan([x * scale, y * scale]) } else { Action::Turn([x, y]) })
     }
 
     /// Turns the camera by a movement of one finger, which the scene follows.
-    pub fn drag(&mut self, x: f64, y: f64) -> Result<bool, String> {
+    pub fn drag(&mut self, x: f64, y: f64) -> Result<(), String> {
         self.apply(Action::Drag([x, y]))
-    }
-
-    /// Moves the camera as if the scene were dragged.
-    pub fn pan(&mut self, x: f64, y: f64) -> Result<bool, String> {
-        self.apply(Action::Pan([x, y]))
     }
 
     /// Moves the camera by two fingers with their centre at a position: `x` and `y` are their
@@ -174,18 +178,21 @@ impl Page {
         x: f64,
         y: f64,
         spread: f64,
-    ) -> Result<bool, String> {
+    ) -> Result<(), String> {
         self.apply(Action::Pan([x, y]))?;
         self.apply(Action::Zoom(spread, [at_x, at_y]))
     }
 
     /// Handles the wheel at a position. Positive `notches` are upwards.
-    pub fn wheel(&mut self, notches: f64, x: f64, y: f64) -> Result<bool, String> {
+    pub fn wheel(&mut self, notches: f64, x: f64, y: f64) -> Result<(), String> {
         self.apply(Action::Wheel(notches, [x, y]))
     }
 
-    /// Handles a double click at a position.
-    pub fn focus(&mut self, x: f64, y: f64) -> Result<bool, String> {
+    /// Handles a double click at a position, which centres it in an orbit. While editing, clicks edit.
+    pub fn focus(&mut self, x: f64, y: f64) -> Result<(), String> {
+        if self.is_editing() || !self.is_orbiting() {
+            return Ok(());
+        }
         self.apply(Action::Focus([x, y]))
     }
 
@@ -194,13 +201,14 @@ impl Page {
         self.session.camera().kind() == CameraKind::Orbit
     }
 
-    /// Handles a click at a position, measured from the top left.
-    pub fn click(&mut self, button: i16, x: f64, y: f64) -> Result<bool, String> {
+    /// Handles a click at a position, measured from the top left. It has an effect only while editing.
+    pub fn click(&mut self, button: i16, x: f64, y: f64) -> Result<(), String> {
         let edit = match button {
+            _ if !self.is_editing() => return Ok(()),
             0 => EditAction::Remove,
             1 => EditAction::Pick,
             2 => EditAction::Place,
-            _ => return Ok(false),
+            _ => return Ok(()),
         };
         self.apply(Action::Click(edit, self.session.camera().ray([x, y])))
     }
@@ -220,7 +228,7 @@ impl Page {
     }
 
     /// Returns the sum of: 1 if a box is selected, 2 if voxels are copied, and 4 while clicks place them,
-    /// 8 while they select, 16 while they replace.
+    /// 8 while they select, 16 while they replace, 32 while they edit at all.
     pub fn selection(&self) -> u32 {
         let selection = &self.session.editing().editor().selection;
         let is_it = |tool| selection.tool() == tool;
@@ -228,12 +236,12 @@ impl Page {
             [EditTool::Paste, EditTool::Select, EditTool::Replace].map(is_it);
         let (is_selected, is_copied) =
             (selection.bounds().is_some(), selection.clipboard().is_some());
-        let bits = [is_selected, is_copied, places, selects, replaces];
+        let bits = [is_selected, is_copied, places, selects, replaces, self.is_editing()];
         (0..).zip(bits).map(|(bit, is_set)| u32::from(is_set) << bit).sum()
     }
 
     /// Sets the position of the sun by the hour, 0 to 24.
-    pub fn set_hour(&mut self, hour: f32) -> Result<bool, String> {
+    pub fn set_hour(&mut self, hour: f32) -> Result<(), String> {
         self.apply(Action::Hour(Some(hour)))
     }
 
@@ -243,7 +251,7 @@ impl Page {
     }
 
     /// Undoes the last edit.
-    pub fn undo(&mut self) -> Result<bool, String> {
+    pub fn undo(&mut self) -> Result<(), String> {
         self.apply(Action::Undo)
     }
 
@@ -326,18 +334,18 @@ impl Page {
         Self { session, screen, file, progress, notice, chooses: false }
     }
 
-    /// Executes an action. Returns false for actions that the script executes.
-    fn apply(&mut self, action: Action) -> Result<bool, String> {
+    /// Executes an action. Has no effect for actions that the script executes.
+    fn apply(&mut self, action: Action) -> Result<(), String> {
         // The user has chosen.
         self.chooses &= !matches!(
             action,
             Action::Samples(_) | Action::NextSamples | Action::Shadows | Action::Occlusion
         );
-        let rest = self.session.apply(action).map_err(|error| error.to_string())?;
+        self.session.apply(action).map_err(|error| error.to_string())?;
         self.write_if_large();
         // A page has no log; the message says the same.
         self.session.take_notes();
-        Ok(rest.is_none())
+        Ok(())
     }
 }
 
@@ -350,18 +358,47 @@ pub fn key_list() -> Vec<String> {
 /// Returns the chords that the script handles itself, each followed by what it does.
 #[wasm_bindgen]
 pub fn script_keys() -> Vec<String> {
-    let named = keys::bindings(Host::Page).filter_map(|(chord, action)| {
-        let name = match action {
-            Action::Save => "save",
-            Action::Help => "help",
-            Action::Panels => "panels",
-            Action::Copy => "copy",
-            Action::Escape => "escape",
-            _ => return None,
-        };
-        Some([chord.to_owned(), name.to_owned()])
-    });
+    let named = keys::bindings(Host::Page)
+        .filter_map(|(chord, action)| Some([chord.to_owned(), script_name(action)?.to_owned()]));
     named.flatten().collect()
+}
+
+/// Returns the name of an action that the script executes.
+const fn script_name(action: Action) -> Option<&'static str> {
+    Some(match action {
+        Action::Save => "save",
+        Action::Help => "help",
+        Action::Panels => "panels",
+        Action::Copy => "copy",
+        Action::Escape => "escape",
+        _ => return None,
+    })
+}
+
+/// Whether a page with this [`selection`](Page::selection) handles a key of [`Page::key`], so that the browser
+/// must not.
+#[wasm_bindgen]
+pub fn handles_key(chord: &str, phase: &str, selection: u32) -> bool {
+    let is_set = |bits| selection & bits == bits;
+    keys::action(Host::Page, chord, phase_of(phase)).is_some_and(|action| match action {
+        Action::Copy => is_set(EDITS | SELECTED),
+        action if action.is_of_brush() => is_set(EDITS),
+        action => script_name(action).is_none(),
+    })
+}
+
+fn phase_of(name: &str) -> KeyPhase {
+    match name {
+        "down" => KeyPhase::Down,
+        "repeat" => KeyPhase::Repeat,
+        _ => KeyPhase::Up,
+    }
+}
+
+/// Returns the compiled program, with which a worker starts.
+#[wasm_bindgen]
+pub fn module() -> JsValue {
+    wasm_bindgen::module()
 }
 
 /// A file of edits that was opened together with a world.

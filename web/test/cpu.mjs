@@ -2,7 +2,7 @@
 // page.
 
 import { join } from 'node:path';
-import { SIZE, WORLD, agree, ball, check, differ, downloaded, drop, edit, expected, expectMessage, generated, hold, message, open, picture, pictures, ready, same, waitForStatus, words } from './kit.mjs';
+import { SIZE, WORLD, agree, ball, check, differ, downloaded, drawer, drop, edit, expected, expectMessage, generated, hold, message, open, picture, pictures, ready, same, waitForStatus, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
@@ -14,9 +14,23 @@ const sizeOf = (page) => page.evaluate(() => {
   return { width, height };
 });
 
+/// Runs where the program was loaded: records the widths of pictures in `pictures`. Each takes `slowMs` longer.
+export const recordPictures = (Page) => {
+  Object.assign(globalThis, { pictures: [], slowMs: 0 });
+  const { open_cpu: open } = Page.prototype;
+  Page.prototype.open_cpu = function (canvas) {
+    const show = (rgba, width, height) => {
+      canvas.show(rgba, width, height);
+      globalThis.pictures.push(width);
+      for (const end = performance.now() + globalThis.slowMs; performance.now() < end;);
+    };
+    return open.call(this, { isRemote: canvas.isRemote, show });
+  };
+};
+
 /// Opens the small world without WebGPU, and checks that nothing is logged as an error.
 const without = (test) => async (browser, url) => {
-  const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, hideGpu);
+  const { page, errors, close } = await open(browser, `${url}?${new URLSearchParams(WORLD)}`, hideGpu, { program: recordPictures });
   await test(page);
   check(errors.length === 0, errors.join('\n'));
   await close();
@@ -99,45 +113,33 @@ export const cpu = {
   'on a slow CPU moving pictures are small, and still ones have the full size': without(async (page) => {
     await drop(page, 'ball.vox', ballFile());
     check((await sizeOf(page)).width === SIZE.width, 'a still picture is small');
-    await page.evaluate(() => {
-      const put = CanvasRenderingContext2D.prototype.putImageData;
-      window.drawn = [];
-      CanvasRenderingContext2D.prototype.putImageData = function (...all) {
-        put.apply(this, all);
-        window.drawn.push(this.canvas.width);
-        for (const end = performance.now() + 45; performance.now() < end;);
-      };
-    });
+    await drawer(page).evaluate(() => Object.assign(globalThis, { pictures: [], slowMs: 45 }));
     const before = await picture(page, 'cpu-slow');
     await hold(page, ['KeyW'], before, 0.02);
     await page.keyboard.press('Home');
     await same(page, before, await picture(page, 'cpu-slow-again'), 'a still picture is coarse');
-    const widths = await page.evaluate(() => window.drawn);
+    const widths = await drawer(page).evaluate(() => globalThis.pictures);
     check(Math.min(...widths) < SIZE.width * 0.9, `no moving picture is small: ${widths}`);
     check(Math.min(...widths) >= SIZE.width / 4, `a moving picture is too small: ${widths}`);
     check((await sizeOf(page)).width === SIZE.width, 'the last picture is small');
   }),
   async 'while the CPU makes meshes for long, every other frame draws a picture'(browser, url) {
-    const record = () => {
+    const record = `(Page) => {
       // A clock that runs fast: the time for meshes ends after a few of them.
       const now = performance.now.bind(performance);
       performance.now = () => 20 * now();
-      window.frames = [];
-      let pictures = 0;
-      const put = CanvasRenderingContext2D.prototype.putImageData;
-      CanvasRenderingContext2D.prototype.putImageData = function (...all) {
-        pictures += 1;
-        put.apply(this, all);
+      (${recordPictures})(Page);
+      globalThis.frames = [];
+      const { frame } = Page.prototype;
+      Page.prototype.frame = function () {
+        const before = pictures.length;
+        const more = frame.call(this);
+        frames.push(pictures.length - before);
+        return more;
       };
-      const request = window.requestAnimationFrame;
-      window.requestAnimationFrame = (work) => request((at) => {
-        const before = pictures;
-        work(at);
-        if (work.name === 'frame' && document.body.dataset.state === 'ready') window.frames.push(pictures - before);
-      });
-    };
-    const { page, errors, close } = await open(browser, `${url}?backend=soft`, record);
-    const drew = await page.evaluate(() => window.frames.join(''));
+    }`;
+    const { page, errors, close } = await open(browser, `${url}?backend=soft`, () => {}, { program: record });
+    const drew = await drawer(page).evaluate(() => globalThis.frames.join(''));
     console.log(`  pictures of the frames: ${drew}`);
     check(drew.includes('0101'), 'frames make meshes and draw at once');
     check(!/00.*1/.test(drew.slice(0, -8)), 'pictures wait twice');

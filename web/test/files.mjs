@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS, agree, ball, check, data, differ, drop, dropAll, dropGroups, dropTogether, dropped, expected, message, picture, pictures, ready, same, expectMessage, stored, words } from './kit.mjs';
+import { PATIENCE_MS, agree, ball, check, data, differ, drop, dropAll, dropGroups, dropTogether, dropped, expected, message, picture, pictures, ready, same, expectMessage, stored, waitForStatus, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
@@ -136,7 +136,7 @@ Object.assign(files, {
     check(!await message(page), await message(page));
     await agree(page, 'helmet', expected('helmet', [join(folder, 'FlightHelmet.gltf')]));
     await page.keyboard.press('KeyE');
-    check((await words(page)).includes('polygon models cannot be edited'), await words(page));
+    await waitForStatus(page, 'polygon models cannot be edited');
   },
 });
 

@@ -191,16 +191,20 @@ export const generated = Object.entries(WORLD).flatMap(([key, value]) => [`--${k
 export const ball = join(pictures, 'ball.vox');
 writeFileSync(ball, ballFile());
 
-/// Returns an address that chooses WebGPU, unless it chooses a backend: the tests have a software device, for
-/// which a page chooses the CPU.
+/// Returns an address that chooses WebGPU, or `BACKEND`, unless it chooses a backend: the tests have a software
+/// device, for which a page chooses the CPU.
 const withBackend = (url) => {
   const address = new URL(url);
-  if (!address.searchParams.has('backend')) address.searchParams.set('backend', 'webgpu');
+  if (!address.searchParams.has('backend')) address.searchParams.set('backend', process.env.BACKEND ?? 'webgpu');
   return address.href;
 };
 
-/// Opens a page, and records its errors. `options` are those of a browser context.
-export async function open(browser, url, script, options = {}) {
+/// Returns the worker that draws, or the page if its own thread draws.
+export const drawer = (page) => page.workers().find((worker) => worker.url().endsWith('/worker.js')) ?? page;
+
+/// Opens a page, and records its errors. `options` are those of a browser context. `program` runs after the
+/// program was loaded, in the page and in the worker, with the class `Page`.
+export async function open(browser, url, script, { program, ...options } = {}) {
   const context = await browser.newContext({ viewport: SIZE, deviceScaleFactor: 1, hasTouch: true, ...options });
   const page = await context.newPage();
   const errors = [];
@@ -210,6 +214,12 @@ export async function open(browser, url, script, options = {}) {
     if (line.type() === 'error' || isRefused) errors.push(line.text());
   });
   page.on('pageerror', (error) => errors.push(`${error}`));
+  if (program) {
+    await context.route('**/drystone_web.js', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: `${await response.text()}\n(${program})(Page);` });
+    });
+  }
   await page.addInitScript(script);
   // Without the file picker, saving downloads. Tests that need a picker mock it.
   await page.addInitScript(() => { delete window.showSaveFilePicker; });

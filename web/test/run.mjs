@@ -3,6 +3,7 @@
 //   DRYSTONE       the command line, which draws the expected pictures (default target/debug/drystone)
 //   DRYSTONE_DATA  a folder of real inputs; if unset, their tests are skipped
 //   CHROMIUM       the browser (default /usr/bin/chromium)
+//   BACKEND        the backend of tests that choose none (default webgpu); some tests lose WebGPU devices
 //   ONLY           runs only tests with this text in their names (default all)
 
 import { createRequire } from 'node:module';
@@ -22,6 +23,7 @@ import { saving } from './saving.mjs';
 import { serve } from './serve.mjs';
 import { sittings } from './sittings.mjs';
 import { sleep } from './sleep.mjs';
+import { worker } from './worker.mjs';
 
 const { chromium } = createRequire(join(process.env.NODE_TOOLS ?? process.cwd(), 'x.js'))('playwright-core');
 
@@ -80,7 +82,7 @@ const server = await serve(dist);
 const browser = await launch();
 const only = process.env.ONLY ?? '';
 try {
-  for (const [name, test] of Object.entries({ ...pages, ...cpu, ...phone }).filter(([name]) => name.includes(only))) {
+  for (const [name, test] of Object.entries({ ...pages, ...cpu, ...worker, ...phone }).filter(([name]) => name.includes(only))) {
     await run(name, () => test(browser, server.url));
   }
   for (const [name, test] of Object.entries(TESTS).filter(([name]) => name.includes(only))) {

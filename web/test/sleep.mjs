@@ -1,6 +1,6 @@
 // Tests of a page that sleeps: a hidden or frozen tab, or a suspended machine. Each starts with the small world.
 
-import { PATIENCE_MS, check, differ, drop, edit, hold, loseDevices, needsConfirmation, picture, same } from './kit.mjs';
+import { PATIENCE_MS, check, differ, drawer, drop, edit, hold, loseDevices, needsConfirmation, picture, same } from './kit.mjs';
 import { ballFile } from './vox.mjs';
 
 /// Hides or shows the tab, as the browser reports it.
@@ -29,14 +29,14 @@ const skip = (page, ms) => page.evaluate((ms) => {
 }, ms);
 
 /// Returns the camera as options of the program.
-const camera = (page) => page.evaluate(() => window.shown.camera_options());
+const camera = (page) => drawer(page).evaluate(() => globalThis.shown.camera_options());
 
 /// Records the object of the page that draws.
-const recordPage = (page) => page.evaluate(async () => {
-  const { Page } = await import('./drystone_web.js');
+const recordPage = (page) => drawer(page).evaluate(async () => {
+  const { Page } = await import(new URL('./drystone_web.js', location.href));
   const { frame } = Page.prototype;
   Page.prototype.frame = function () {
-    window.shown = this;
+    globalThis.shown = this;
     return frame.call(this);
   };
 });

@@ -68,7 +68,7 @@ impl Page {
     }
 
     /// Begins to measure what the switches cost; the rounds follow.
-    pub fn measure(&mut self) -> Result<bool, String> {
+    pub fn measure(&mut self) -> Result<(), String> {
         self.apply(Action::MeasureCosts)
     }
 
@@ -113,7 +113,7 @@ impl Page {
         if !self.chooses || self.session.is_measuring() || !self.session.is_settled() {
             return Ok(());
         }
-        let Some(costs) = self.session.costs().copied() else { return self.measure().map(drop) };
+        let Some(costs) = self.session.costs().copied() else { return self.measure() };
         self.chooses = false;
         self.session.set_message(String::new());
         let off = costs.too_expensive(MAX_PICTURE_MS);

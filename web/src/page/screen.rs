@@ -6,9 +6,9 @@ use drystone::{
     Resolution, Session,
     scene::{OpenDevice, Size, open_soft, open_window_async},
 };
-use drystone_render::{Camera, Image, RenderError, WindowTarget};
-use wasm_bindgen::{Clamped, JsValue};
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+use drystone_render::{Camera, RenderError, WindowTarget};
+use wasm_bindgen::{Clamped, prelude::*};
+use web_sys::HtmlCanvasElement;
 use web_time::Instant;
 
 /// Time for meshes after which the CPU draws its picture in the next frame. The two together would keep the
@@ -22,9 +22,28 @@ pub(crate) struct Screen {
     cpu: Option<CpuScreen>,
 }
 
+#[wasm_bindgen]
+extern "C" {
+    /// Canvas of the script for pictures of the CPU.
+    pub type PictureCanvas;
+
+    /// Whether the canvas is of another thread, which handles events.
+    #[wasm_bindgen(method, getter, js_name = isRemote)]
+    fn is_remote(this: &PictureCanvas) -> bool;
+
+    /// Shows a picture, given as RGBA. The bytes are valid only during the call.
+    #[wasm_bindgen(method, catch)]
+    fn show(
+        this: &PictureCanvas,
+        rgba: Clamped<&[u8]>,
+        width: u32,
+        height: u32,
+    ) -> Result<(), JsValue>;
+}
+
 /// A canvas for pictures of the CPU.
 struct CpuScreen {
-    context: CanvasRenderingContext2d,
+    canvas: PictureCanvas,
     resolution: Resolution,
     /// Camera of the last picture.
     camera: Option<Camera>,
@@ -51,11 +70,11 @@ impl Screen {
     pub(super) fn open_cpu(
         &mut self,
         session: &mut Session,
-        context: CanvasRenderingContext2d,
+        canvas: PictureCanvas,
     ) -> Result<(), RenderError> {
         let size = session.camera().size();
         let resolution = Resolution::default();
-        self.cpu = Some(CpuScreen { context, resolution, camera: None, size, has_waited: false });
+        self.cpu = Some(CpuScreen { canvas, resolution, camera: None, size, has_waited: false });
         show(session, open_soft(size)?)
     }
 
@@ -70,6 +89,11 @@ impl Screen {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the pictures are for another thread, which handles events.
+    pub(super) fn is_remote(&self) -> bool {
+        self.cpu.as_ref().is_some_and(|screen| screen.canvas.is_remote())
     }
 
     /// Whether the picture of the last frame waits for this frame.
@@ -134,26 +158,12 @@ impl CpuScreen {
         stage.renderer().resize(size.width, size.height)?;
         self.size = size;
         if let Some((picture, _)) = session.picture()? {
-            self.show(&picture).map_err(|error| RenderError::Device {
-                during: "showing the picture",
-                reason: format!("{error:?}"),
+            let rgba = Clamped(picture.rgba());
+            self.canvas.show(rgba, picture.width(), picture.height()).map_err(|error| {
+                RenderError::Device { during: "showing the picture", reason: format!("{error:?}") }
             })?;
         }
         self.resolution.drawn(begun.elapsed());
         Ok(!self.resolution.is_reduced())
-    }
-
-    /// Copies a picture to the canvas, which the browser enlarges to its size on the screen.
-    fn show(&self, picture: &Image) -> Result<(), JsValue> {
-        let (width, height) = (picture.width(), picture.height());
-        if let Some(canvas) = self.context.canvas()
-            && (canvas.width(), canvas.height()) != (width, height)
-        {
-            canvas.set_width(width);
-            canvas.set_height(height);
-        }
-        let bytes = Clamped(picture.rgba());
-        let pixels = ImageData::new_with_u8_clamped_array_and_sh(bytes, width, height)?;
-        self.context.put_image_data(&pixels, 0.0, 0.0)
     }
 }

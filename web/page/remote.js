@@ -1,0 +1,165 @@
+// Pages of the worker: the program runs there, and the page's thread sends messages; see worker.js.
+import { module } from './drystone_web.js';
+import { hideMessage, showMessage } from './messages.js';
+import { READS } from './opening.js';
+
+/// Methods without a result. Their errors are reported later.
+const SENDS = [
+  'choose_quality', 'click', 'copy_quality', 'drag', 'fingers', 'focus', 'free', 'key', 'look_from', 'measure', 'mouse', 'release_all',
+  'resize', 'set_hour', 'undo', 'wheel',
+];
+/// Methods with a result, which is a promise.
+const CALLS = ['begin_round', 'draw_round', 'end_round', 'frame', 'handed_over', 'is_idle', 'outline', 'save', 'saved', 'set_quality'];
+/// Methods that may edit.
+const EDITS = ['click', 'key', 'undo'];
+/// Time limit for the start of the worker with a loaded program, in milliseconds.
+const START_MS = 30_000;
+/// Time without an answer that is reported, in milliseconds. A picture takes a hundredth of it; files may
+/// take longer.
+const SILENCE_MS = 20_000;
+
+/// A page in the worker, with the methods of `Page`. Methods that read return what the last answer reported.
+export class RemotePage {
+  /// What the last answer reported, by the names of methods.
+  seen = {};
+  /// Number of the last message that may have edited, and of the last one that was answered.
+  edited = 0;
+  answered = 0;
+
+  constructor(remote, id) {
+    Object.assign(this, { remote, id });
+  }
+
+  /// Draws on the CPU from now on, to a canvas of the page's thread.
+  open_cpu(canvas) {
+    this.canvas = canvas;
+    return this.remote.call(this, 'open_cpu', []);
+  }
+
+  /// Whether edits are not saved. An edit that the worker has not answered counts.
+  is_edited() {
+    return this.seen.is_edited || (this.edited > this.answered && this.seen.is_editing);
+  }
+}
+
+for (const name of READS) RemotePage.prototype[name] ??= function () { return this.seen[name]; };
+for (const name of SENDS) {
+  RemotePage.prototype[name] = function (...words) {
+    const count = this.remote.send(this, name, words);
+    if (EDITS.includes(name)) this.edited = count;
+  };
+}
+for (const name of CALLS) RemotePage.prototype[name] = function (...words) { return this.remote.call(this, name, words); };
+
+/// The program in a worker.
+class Remote {
+  #worker;
+  #host;
+  #pages = new Map();
+  #calls = new Map();
+  #count = 0;
+  #silence = 0;
+  #isSilent = false;
+
+  /// `host.fail` receives errors with their pages; `host.hasEdits` returns whether edits are not saved.
+  constructor(worker, host) {
+    [this.#worker, this.#host] = [worker, host];
+    worker.addEventListener('message', ({ data }) => this.#answer(data));
+    worker.addEventListener('error', ({ message }) => this.#stop(message));
+  }
+
+  /// Opens a world; see `openPage`.
+  async open(size, world, edits) {
+    const page = new RemotePage(this, this.#count + 1);
+    this.#pages.set(page.id, page);
+    try {
+      await this.call(page, 'open', [size, world, edits]);
+    } catch (error) {
+      this.#pages.delete(page.id);
+      throw error;
+    }
+    return page;
+  }
+
+  /// Calls a method, and returns a promise of its result.
+  call(page, name, words) {
+    return new Promise((done, fail) => {
+      this.#calls.set(this.send(page, name, words, true), { done, fail });
+      this.#listen();
+    });
+  }
+
+  /// Calls a method without a result. Returns the number of the message.
+  send({ id }, name, words, isCall = false) {
+    this.#count += 1;
+    const plain = words.map((word) => (word instanceof RemotePage ? { id: word.id } : word));
+    this.#worker.postMessage({ count: this.#count, id, name, words: plain, isCall });
+    if (name === 'free') this.#pages.delete(id);
+    return this.#count;
+  }
+
+  /// Ends the worker. Calls fail that it has not answered.
+  end(error) {
+    this.#worker.terminate();
+    for (const { fail } of this.#calls.values()) fail(error);
+    this.#calls.clear();
+    this.#listen();
+  }
+
+  #answer({ count, id, value, seen, picture, fault, isBroken }) {
+    const [page, call] = [this.#pages.get(id), this.#calls.get(count)];
+    this.#calls.delete(count);
+    this.#listen();
+    if (isBroken) return this.#stop(fault);
+    if (page && seen) Object.assign(page, { seen, answered: count });
+    try {
+      if (page && picture) page.canvas.show(picture.rgba, picture.width, picture.height);
+    } catch (error) {
+      return call.fail(error);
+    }
+    if (!fault) return call?.done(value);
+    return call ? call.fail(fault) : this.#host.fail(page, fault);
+  }
+
+  /// Reports that the program has stopped.
+  #stop(reason) {
+    const error = new WebAssembly.RuntimeError(reason);
+    this.end(error);
+    this.#host.fail(null, error);
+  }
+
+  /// Waits for the next answer.
+  #listen() {
+    clearTimeout(this.#silence);
+    if (this.#isSilent) this.#setSilent(false);
+    if (this.#calls.size > 0) this.#silence = setTimeout(() => this.#setSilent(true), SILENCE_MS);
+  }
+
+  #setSilent(isSilent) {
+    this.#isSilent = isSilent;
+    hideMessage('worker');
+    const loss = this.#host.hasEdits() ? ', which loses unsaved edits' : '';
+    const seconds = SILENCE_MS / 1e3;
+    if (isSilent) showMessage(`The program has not answered for ${seconds} s. Wait until it continues, or reload the page${loss}.`, 'worker');
+  }
+}
+
+/// Starts a worker with the program, once it is `loaded`. Throws the reason if the browser starts none.
+export const startRemote = (loaded, host) => new Promise((done, fail) => {
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+  let limit = 0;
+  const end = (reason) => {
+    clearTimeout(limit);
+    worker.onmessage = null;
+    worker.onerror = null;
+    if (!reason) return done(new Remote(worker, host));
+    worker.terminate();
+    return fail(reason);
+  };
+  worker.onmessage = ({ data: { reason } }) => end(reason);
+  worker.onerror = ({ message }) => end(message ?? 'the worker cannot be loaded');
+  Promise.resolve(loaded).then(() => {
+    limit = setTimeout(() => end(`the worker has not started after ${START_MS / 1e3} s`), START_MS);
+    worker.postMessage(module());
+  }).catch((error) => end(`${error}`));
+});

@@ -1,0 +1,47 @@
+// Worker that draws on the CPU, so that the page's thread does not wait for pictures; see remote.js.
+import init from './drystone_web.js';
+import { READS, openPage } from './opening.js';
+
+const pages = new Map();
+let picture = null;
+
+/// Keeps the last picture until it is sent. Its bytes are in the program's memory, which cannot be sent.
+const canvas = {
+  isRemote: true,
+  show(rgba, width, height) { picture = { rgba: rgba.slice(), width, height }; },
+};
+
+/// Calls a method of a page. Arguments that are pages are named by their numbers.
+async function call(id, name, words) {
+  if (name === 'open') return void pages.set(id, await openPage(...words));
+  const page = pages.get(id);
+  if (name === 'open_cpu') return page.open_cpu(canvas);
+  if (name !== 'free') return page[name](...words.map((word) => pages.get(word?.id) ?? word));
+  pages.delete(id);
+  return page.free();
+}
+
+/// Answers a message. Messages without `isCall` are answered only if they fail.
+async function answer({ count, id, name, words, isCall }) {
+  try {
+    const value = await call(id, name, words);
+    if (!isCall) return;
+    const page = pages.get(id);
+    const seen = Object.fromEntries(READS.map((read) => [read, page[read]()]));
+    const buffers = [value, picture?.rgba].filter(ArrayBuffer.isView).map((view) => view.buffer);
+    self.postMessage({ count, id, value, seen, picture }, buffers);
+    picture = null;
+  } catch (error) {
+    self.postMessage({ count, id, fault: `${error}`, isBroken: error instanceof WebAssembly.RuntimeError });
+  }
+}
+
+self.addEventListener('message', async ({ data: module }) => {
+  try {
+    await init({ module_or_path: module });
+    self.addEventListener('message', ({ data }) => answer(data));
+    self.postMessage({});
+  } catch (error) {
+    self.postMessage({ reason: `${error}` });
+  }
+}, { once: true });
