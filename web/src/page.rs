@@ -145,7 +145,9 @@ impl Page {
     pub fn key(&mut self, chord: &str, phase: &str) -> Result<(), String> {
         match keys::action(Host::Page, chord, phase_of(phase)) {
             Some(action) if action.is_of_brush() && !self.is_editing() => {}
-            Some(Action::Escape) => drop(self.session.drop_selection()),
+            Some(Action::Escape) => {
+                self.session.drop_selection();
+            }
             Some(action) => self.apply(action)?,
             None => {}
         }
