@@ -5,7 +5,7 @@ const MODEL = /\.(obj|gltf|glb)$/i;
 /// Names of files that a model may name.
 const PART = /\.(mtl|bin|png|jpe?g|webp|bmp|tga)$/i;
 /// Names of files with voxels or heights. A picture may be a height map.
-const WORLD = /\.(vox|qb|drystone|tiff?|hgt)$/i;
+const WORLD = /\.(vox|qb|drystone|dsw|tiff?|hgt)$/i;
 const PICTURE = /\.png$/i;
 const EDITS = /\.edits(-\d+)?( \(\d+\))?\.drystone$/i;
 /// Names of a Minecraft world's regions, by their position. Folders next to theirs have files with the same
@@ -20,7 +20,7 @@ const MAX_FILES = 4_000;
 const MAX_LISTED = 3;
 
 /// What can be opened, as part of a message.
-export const OPENS = 'Open a MagicaVoxel (.vox), Qubicle (.qb), Minecraft region (.mca), height map (16-bit .png, .tif, .hgt) or stored world (.drystone) file, or a model (.obj, .gltf, .glb) together with its files';
+export const OPENS = 'Open a MagicaVoxel (.vox), Qubicle (.qb), Minecraft region (.mca), height map (16-bit .png, .tif, .hgt), stored world (.drystone) or packed world (.dsw) file, or a model (.obj, .gltf, .glb) together with its files';
 
 export const isModel = ({ name }) => MODEL.test(name);
 

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PATIENCE_MS, agree, ball, check, data, differ, drop, dropAll, dropGroups, dropTogether, dropped, expected, message, picture, pictures, ready, same, expectMessage, stored, waitForStatus, words } from './kit.mjs';
+import { PATIENCE_MS, agree, ball, check, data, differ, drop, dropAll, dropGroups, dropTogether, dropped, expected, message, packed, picture, pictures, ready, same, expectMessage, stored, waitForStatus, words } from './kit.mjs';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
 
@@ -13,6 +13,17 @@ export const files = {
   },
   async 'a dropped stored world looks as in the software rasteriser'(page) {
     await dropped(page, stored('ball', ball), 'stored');
+  },
+  async 'a dropped packed world looks as in the software rasteriser, and a damaged one is reported'(page) {
+    const file = packed('packed', '--chunks', '6x4x6');
+    await dropped(page, file, 'packed');
+    const bytes = readFileSync(file);
+    await drop(page, 'cut.dsw', bytes.subarray(0, bytes.length - 9));
+    await expectMessage(page, 'it is cut off');
+    bytes[99] ^= 1;
+    await drop(page, 'changed.dsw', bytes);
+    await expectMessage(page, 'header: its checksum is wrong');
+    check((await words(page)).includes('packed.dsw'), await words(page));
   },
   async 'damaged stored worlds are reported and the page continues'(page) {
     const whole = readFileSync(stored('damaged', '--chunks', '6x4x6'));

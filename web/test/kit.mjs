@@ -142,6 +142,14 @@ export function stored(name, ...words) {
   return file;
 }
 
+/// Packs an input and returns the path of the packed world.
+export function packed(name, ...words) {
+  const file = join(pictures, `${name}.dsw`);
+  const made = spawnSync(drystone, ['pack', ...words, '-o', file], { encoding: 'utf8' });
+  check(made.status === 0, `drystone pack: ${made.error ?? made.stderr}`);
+  return file;
+}
+
 /// Returns the number of commits of a stored world.
 export function commits(file) {
   const done = spawnSync(drystone, ['info', '--json', file], { encoding: 'utf8' });

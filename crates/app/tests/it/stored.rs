@@ -1,4 +1,4 @@
-//! Stored worlds through the commands that import, show and check them.
+//! Stored and packed worlds through the commands that write, show and check them.
 
 use std::{fs, path::Path};
 
@@ -25,8 +25,13 @@ fn import(source: &[&str], world: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Checks that a stored world has the picture and the counts of its source.
-fn is_the_same_stored(source: &[&str], folder: &Path) {
+fn pack(source: &[&str], world: &Path) {
+    let output = run(&[&["pack"], source, &["-o", path(world)]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Checks that a stored and a packed world have the picture and the counts of their source.
+fn is_the_same_in_files(source: &[&str], folder: &Path) {
     let world = folder.join("world.drystone");
     import(source, &world);
     let checked = json(&["check", path(&world), "--json"]);
@@ -38,13 +43,20 @@ fn is_the_same_stored(source: &[&str], folder: &Path) {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Image::load_png(&picture).unwrap()
     };
+    let packed = folder.join("world.dsw");
+    pack(source, &packed);
+    assert_eq!(json(&["check", path(&packed), "--json"])["chunks"], checked["chunks"]);
     let (direct, stored) = (shot(source, "direct.png"), shot(&[path(&world)], "stored.png"));
     assert_eq!(direct.difference(&stored, 0).unwrap().pixels, 0);
+    assert_eq!(direct.difference(&shot(&[path(&packed)], "packed.png"), 0).unwrap().pixels, 0);
+    let coarse = |file: &Path, name| shot(&[path(file), "--levels", "on"], name);
+    let (stored, packed) = (coarse(&world, "stored.png"), coarse(&packed, "packed.png"));
+    assert_eq!(stored.difference(&packed, 0).unwrap().pixels, 0, "levels of detail");
 }
 
 #[test]
 fn a_generated_world_is_stored_and_shown_alike() {
-    is_the_same_stored(&["--chunks", "3x4x3", "--seed", "9"], &scratch("stored-generated"));
+    is_the_same_in_files(&["--chunks", "3x4x3", "--seed", "9"], &scratch("stored-generated"));
 }
 
 #[test]
@@ -52,7 +64,7 @@ fn a_minecraft_world_is_stored_and_shown_alike() {
     let Some(region) = data("a_minecraft_world_is_stored_and_shown_alike", "r.0.0.mca") else {
         return;
     };
-    is_the_same_stored(&[path(&region)], &scratch("stored-minecraft"));
+    is_the_same_in_files(&[path(&region)], &scratch("stored-minecraft"));
 }
 
 #[test]
@@ -60,7 +72,7 @@ fn an_elevation_model_is_stored_and_shown_alike() {
     let test = "an_elevation_model_is_stored_and_shown_alike";
     let Some(map) = data(test, "jacksboro-dem-16bit.png") else { return };
     let to_scale = ["--metres-per-sample", "75x93", "--vertical-scale", "2"];
-    is_the_same_stored(&[&[path(&map)], &to_scale[..]].concat(), &scratch("stored-elevation"));
+    is_the_same_in_files(&[&[path(&map)], &to_scale[..]].concat(), &scratch("stored-elevation"));
 }
 
 #[test]
@@ -78,6 +90,50 @@ fn a_model_is_stored_as_voxels() {
         ["shot", path(&world), "--backend", "soft", "--size", "320x180", "-o", path(&picture)];
     assert!(run(&words).status.success());
     assert!(picture.exists());
+}
+
+/// A packed world with one changed byte shows all other chunks. It is reported, and not repaired.
+#[test]
+fn a_damaged_packed_world_is_reported() {
+    let folder = scratch("packed-damaged");
+    let world = folder.join("world.dsw");
+    pack(&["--chunks", "4x4x4"], &world);
+    let info = json(&["info", path(&world), "--json"]);
+    assert_eq!(info["levels"].as_array().unwrap().len(), 2, "{info}");
+    let mut bytes = fs::read(&world).unwrap();
+    assert_eq!(info["file_bytes"], bytes.len());
+    let end = bytes.len();
+    bytes[end - 40] ^= 1;
+    fs::write(&world, &bytes).unwrap();
+    let output = run(&["check", path(&world)]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("record of level 0") && text.contains("its checksum is wrong"), "{text}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("pack the world again") && !text.contains("--repair"), "{text}");
+    let line = one_line(&run(&["check", path(&world), "--repair"]), 1);
+    assert!(line.contains("cannot be repaired"), "{line}");
+    let picture = folder.join("a.png");
+    let words =
+        ["shot", path(&world), "--backend", "soft", "--size", "64x64", "-o", path(&picture)];
+    let output = run(&words);
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("world.dsw: level 0, chunk"), "{text}");
+}
+
+#[test]
+fn a_world_is_not_packed_onto_itself() {
+    let folder = scratch("packed-itself");
+    let world = folder.join("world.dsw");
+    pack(&["--chunks", "2x3x2"], &world);
+    let before = fs::read(&world).unwrap();
+    let line = one_line(&run(&["pack", path(&world), "-o", path(&world)]), 1);
+    assert!(line.contains("is the source itself"), "{line}");
+    assert_eq!(fs::read(&world).unwrap(), before);
+    let line = one_line(&run(&["pack", "nothing.vox", "-o", path(&world)]), 1);
+    assert!(line.contains("nothing.vox: cannot be read"), "{line}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no folder of records");
 }
 
 /// A damaged world is reported with exit code 1, and repaired without its damaged parts.

@@ -59,6 +59,17 @@ impl MaterialKind {
         Self { name, color, faces, emission: 0, shape, fluid, cut_out: false, textures }
     }
 
+    /// Creates a placeholder: a material that no voxel has, and that only keeps the numbers of those after it. It
+    /// is black, without a name. Its opacity counts for [partial materials](crate::MaterialTable::filled_to).
+    pub fn placeholder(opacity: u8) -> Self {
+        Self::new("", [0, 0, 0, opacity])
+    }
+
+    /// Whether this is a [placeholder](Self::placeholder). Lists of materials leave it out.
+    pub fn is_placeholder(&self) -> bool {
+        self.name.is_empty() && self.color[..3] == [0; 3]
+    }
+
     /// Sets a colour for each face direction, in the order of [`Face::ALL`].
     #[must_use]
     pub fn with_faces(mut self, faces: [[u8; 3]; Face::COUNT]) -> Self {

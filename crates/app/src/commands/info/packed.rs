@@ -17,7 +17,7 @@ impl PackedReport<'_> {
 
     /// Number of materials that chunks can contain.
     fn material_count(&self) -> usize {
-        self.0.materials().iter().skip(1).filter(|(_, kind)| !kind.name.is_empty()).count()
+        self.0.materials().iter().skip(1).filter(|(_, kind)| !kind.is_placeholder()).count()
     }
 
     pub(super) fn to_json(&self) -> Value {

@@ -67,9 +67,11 @@ impl Brush {
     /// # Cost
     /// O(materials).
     pub fn of(materials: &MaterialTable) -> Self {
-        let mut named = materials.iter().filter(|(_, kind)| kind.name == "stone");
+        let mut stone = materials.iter().filter(|(_, kind)| kind.name == "stone");
+        let mut listed = materials.iter().skip(1).filter(|(_, kind)| !kind.is_placeholder());
         let plain = Self::default();
-        Self { material: named.next().map_or(plain.material, |(material, _)| material), ..plain }
+        let found = stone.next().or_else(|| listed.next());
+        Self { material: found.map_or(plain.material, |(material, _)| material), ..plain }
     }
 
     /// Returns the brush's shape around a voxel.
@@ -113,12 +115,18 @@ impl Brush {
         self.radius_voxels = self.radius_voxels.saturating_add_signed(by).min(Self::MAX_RADIUS);
     }
 
-    /// Steps through the materials of the palette, with wrap-around and without air.
+    /// Steps through the materials of the palette, with wrap-around and without air and placeholders.
     pub fn step_material(&mut self, materials: &MaterialTable, by: i32) {
         let count = materials.len() as i64 - 1;
-        if count > 0 {
-            let index = i64::from(self.material.0) - 1 + i64::from(by);
-            self.material = Material(index.rem_euclid(count) as u16 + 1);
+        let step = i64::from(by.signum());
+        let mut index = i64::from(self.material.0) - 1 + i64::from(by);
+        for _ in 0..count {
+            let material = Material(index.rem_euclid(count) as u16 + 1);
+            if materials.get(material).is_some_and(|kind| !kind.is_placeholder()) {
+                self.material = material;
+                return;
+            }
+            index += step;
         }
     }
 
@@ -142,6 +150,8 @@ impl Brush {
 
 #[cfg(test)]
 mod tests {
+    use drystone_voxel::MaterialKind;
+
     use super::*;
 
     #[test]
@@ -170,6 +180,22 @@ mod tests {
         }
         assert_eq!(Brush::of(&later).describe(&later), "voxel of stone");
         assert_eq!(Brush::of(&MaterialTable::new()), Brush::default());
+        let mut packed = MaterialTable::new();
+        for kind in [
+            MaterialKind::placeholder(255),
+            MaterialKind::new("grass", [1, 2, 3, 255]),
+            MaterialKind::placeholder(90),
+            MaterialKind::new("sand", [1, 2, 3, 255]),
+        ] {
+            packed.insert_kind(kind).unwrap();
+        }
+        let mut brush = Brush::of(&packed);
+        for (by, material) in [(0, 2), (1, 4), (1, 2), (-1, 4), (-1, 2)] {
+            if by != 0 {
+                brush.step_material(&packed, by);
+            }
+            assert_eq!(brush.material, Material(material));
+        }
         // An empty palette has no other material.
         let mut brush = Brush::default();
         brush.step_material(&MaterialTable::new(), 1);

@@ -47,8 +47,7 @@ impl UsedMaterials {
         self.bits[usize::from(material.0) / 64] >> (material.0 % 64) & 1 != 0
     }
 
-    /// Returns a table in which all other materials have no name and no properties but their opacity. Numbers
-    /// keep their meaning, those of [partial materials](MaterialTable::filled_to) too, which depend on all
+    /// Returns a table in which all other materials are placeholders of their opacity. Numbers keep their meaning, those of [partial materials](MaterialTable::filled_to) too, which depend on all
     /// translucent materials.
     pub(super) fn table(&self, materials: &MaterialTable) -> MaterialTable {
         let mut used = self.clone();
@@ -71,7 +70,7 @@ impl UsedMaterials {
         for (material, kind) in materials.iter().skip(1) {
             let kind = match is_used((material, kind)) {
                 true => kind.clone(),
-                false => MaterialKind::new("", [0, 0, 0, kind.color[3]]),
+                false => MaterialKind::placeholder(kind.color[3]),
             };
             table.insert_kind(kind);
         }

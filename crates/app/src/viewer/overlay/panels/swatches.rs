@@ -123,16 +123,17 @@ impl Found {
     }
 }
 
-/// Returns the materials whose names contain `query`, in any case.
+/// Returns the materials whose names contain `query`, in any case. Placeholders are left out.
 fn found(materials: &MaterialTable, query: &str) -> Found {
     let query = query.trim().to_lowercase();
-    if query.is_empty() {
+    let mut listed = materials.iter().skip(1);
+    if query.is_empty() && !listed.any(|(_, kind)| kind.is_placeholder()) {
         return Found::All(materials.len().saturating_sub(1));
     }
-    let named = materials
-        .iter()
-        .filter(|(material, kind)| !material.is_air() && kind.name.to_lowercase().contains(&query));
-    Found::Some(named.map(|(material, _)| material).collect())
+    let listed = materials.iter().skip(1).filter(|(_, kind)| {
+        !kind.is_placeholder() && (query.is_empty() || kind.name.to_lowercase().contains(&query))
+    });
+    Found::Some(listed.map(|(material, _)| material).collect())
 }
 
 fn name(materials: &MaterialTable, material: Material) -> String {
@@ -150,16 +151,21 @@ mod tests {
 
     #[test]
     fn materials_are_found_by_parts_of_their_names() {
+        use drystone_voxel::MaterialKind;
+
         let mut materials = MaterialTable::new();
         for name in ["Stone", "oak planks", "stone stairs"] {
             materials.insert(name, [1, 2, 3, 255]).unwrap();
         }
-        let all = |query: &str| {
-            let found = found(&materials, query);
+        let all = |materials: &MaterialTable, query: &str| {
+            let found = found(materials, query);
             (0..found.len()).map(|index| found.get(index).unwrap().0).collect::<Vec<_>>()
         };
-        assert_eq!(all(""), [1, 2, 3]);
-        assert_eq!(all(" STONE "), [1, 3]);
-        assert!(all("glass").is_empty());
+        assert_eq!(all(&materials, ""), [1, 2, 3]);
+        assert_eq!(all(&materials, " STONE "), [1, 3]);
+        assert!(all(&materials, "glass").is_empty());
+        materials.insert_kind(MaterialKind::placeholder(255)).unwrap();
+        materials.insert("glass", [1, 2, 3, 90]).unwrap();
+        assert_eq!((all(&materials, ""), all(&materials, "glass")), (vec![1, 2, 3, 5], vec![5]));
     }
 }
