@@ -22,9 +22,9 @@ pub(crate) struct EditsArgs {
 /// Edits that the viewer loads if `--edits` names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SavedEdits {
-    /// Those of this file, else the newest ones that can be read.
+    /// Edits of this file, else the newest ones that can be read.
     Newest(Option<PathBuf>),
-    /// None.
+    /// No edits.
     Ignored,
 }
 

@@ -187,8 +187,7 @@ impl Session {
                 self.set_words(&done);
             }
             Action::Grow(by) if selection.tool() == EditTool::Select => {
-                self.editing.editor.selection.raise(by);
-                let done = self.editing.editor.selection.step();
+                let done = self.editing.editor.raise_selection(by);
                 self.set_words(&done);
             }
             Action::TurnCopy(..) | Action::MirrorCopy(_) | Action::PasteAir(_) => {

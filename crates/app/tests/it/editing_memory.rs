@@ -33,7 +33,7 @@ fn edit_until_full(editor: &mut Editor, scene: &mut VoxelScene, twin: &mut World
         let edit = Edit::fill(&*twin, &shape, Material(2)).unwrap();
         match editor.fill(scene, &shape, Material(2)) {
             Ok(Edited::Voxels(count)) => assert_eq!(count, edit.voxel_count()),
-            Err(EditError::Full { held_bytes, more_bytes, limit_bytes }) => {
+            Err(EditError::Full { held_bytes, more_bytes, limit_bytes, .. }) => {
                 assert_eq!((limit_bytes, held_bytes), (LIMIT_BYTES, editor.saver().held_bytes()));
                 assert!(held_bytes + more_bytes > limit_bytes && held_bytes <= limit_bytes);
                 assert!(n > 8, "{n}");

@@ -51,6 +51,17 @@ impl Editor {
         selected.map_or(Edited::Corner, |bounds| Edited::Selected(bounds.size_voxels()))
     }
 
+    /// Moves the upper side of the selected box. Returns how far the selection is: the box, its first
+    /// corner, or the tool.
+    pub(crate) fn raise_selection(&mut self, voxels: i32) -> Edited {
+        self.selection.raise(voxels);
+        match (self.selection.bounds(), self.selection.bounds_to(None)) {
+            (Some(bounds), _) => Edited::Selected(bounds.size_voxels()),
+            (None, Some(_)) => Edited::Corner,
+            (None, None) => Edited::Tool(EditTool::Select),
+        }
+    }
+
     /// Changes what clicks do, or back to the brush if they do that already.
     pub fn switch_tool(&mut self, tool: EditTool) -> Edited {
         let new = if self.selection.tool() == tool { EditTool::Brush } else { tool };

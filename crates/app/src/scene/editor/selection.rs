@@ -3,8 +3,6 @@ use std::sync::Arc;
 use drystone_voxel::{VoxelBox, VoxelPos};
 use drystone_world::{Axis, Clipboard, Orientation, PasteAir, Placement, VoxelHit};
 
-use super::Edited;
-
 /// Effect of clicks while editing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EditTool {
@@ -76,15 +74,6 @@ impl Selection {
     pub fn bounds_to(&self, voxel: Option<VoxelPos>) -> Option<VoxelBox> {
         let Some(corner) = self.corner else { return self.bounds };
         Some(VoxelBox::of(corner).union(VoxelBox::of(voxel.unwrap_or(corner))))
-    }
-
-    /// Returns how far the selection of a box is, for a message: the box, its first corner, or the tool.
-    pub(crate) fn step(&self) -> Edited {
-        match (self.bounds, self.corner) {
-            (Some(bounds), _) => Edited::Selected(bounds.size_voxels()),
-            (None, Some(_)) => Edited::Corner,
-            (None, None) => Edited::Tool(EditTool::Select),
-        }
     }
 
     /// Takes a clicked corner. Returns the box after the second.
