@@ -7,9 +7,9 @@ const MAX_FILES_BYTES = 1 << 30;
 /// First bytes of a stored world.
 const STORED = 'redb';
 /// First bytes of all other files with a signature: voxels, binary glTF, PNG and TIFF.
-const SIGNATURES = [STORED, 'VOX ', 'glTF', '\x89PNG', 'II*\0', 'MM\0*'];
+const SIGNATURES = [STORED, 'VOX ', 'glTF', '\x89PNG', '\x89DSW', 'II*\0', 'MM\0*'];
 /// Names of files without a signature.
-const NAMED = /\.(vox|qb|mca|png|tiff?|hgt|obj|gltf|glb|drystone)$/i;
+const NAMED = /\.(vox|qb|mca|png|tiff?|hgt|obj|gltf|glb|drystone|dsw)$/i;
 /// Time limit for checking a file, in milliseconds: a constant part, and a part per MiB.
 const CHECK_MS = 60_000;
 const CHECK_MS_PER_MIB = 1_000;
