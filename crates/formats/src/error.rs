@@ -147,8 +147,8 @@ pub enum SourceError {
         /// Why the write failed.
         problem: String,
     },
-    /// An import into this stored world cannot be resumed.
-    #[error("{}: {problem}; give the world another name, or remove the file", path.display())]
+    /// An interrupted import or packing cannot be resumed.
+    #[error("{}: {problem}; choose another name, or remove this to begin again", path.display())]
     NotResumed {
         /// The file.
         path: PathBuf,

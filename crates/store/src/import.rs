@@ -148,7 +148,7 @@ pub fn import(
     options: &ImportOptions,
     each: &mut dyn FnMut(&ImportProgress),
 ) -> Result<(StoredWorld, ImportProgress), SourceError> {
-    let slabs = Slabs::of(source);
+    let slabs = Slabs::of(source)?;
     let mark = Mark { source: fingerprint(source), done: 0, lost: 0 };
     let Shares { threads, max_bytes } =
         Shares::of(options.memory_bytes, rayon::current_num_threads());
@@ -231,6 +231,20 @@ fn read(
         }
     }
     Ok((chunks, lost))
+}
+
+/// The positions of all chunks of a source, which counts `count` of them.
+///
+/// # Errors
+/// A source that lists fewer, because its list is damaged.
+pub(crate) fn positions_of(source: &dyn Source, count: u64) -> Result<Vec<ChunkPos>, SourceError> {
+    let positions = source.chunk_positions();
+    if positions.len() as u64 == count {
+        return Ok(positions);
+    }
+    let problem = format!("only {} of {count} chunks are listed", positions.len());
+    let (path, location) = (source.name().into(), "directory".into());
+    Err(SourceError::BadPacked { path, location, problem })
 }
 
 /// Merges voxels that were edited before the import into an imported chunk. The stored chunk was

@@ -36,7 +36,7 @@ pub use ranges::{ByteRanges, LocalRanges};
 /// ```
 /// A record holds the eight children of a node, compressed together. The header describes all directory
 /// pages, so that any chunk is found with at most one read before that of its record. Checksums cover
-/// every byte, and the header's [`checksum`](Self::checksum) covers all other checksums.
+/// everything, and the header's [`checksum`](Self::checksum) covers all other checksums.
 ///
 /// [The format](https://github.com/drystone-rs/drystone/blob/main/docs/packed-world.md) is documented for
 /// other programs.
@@ -223,7 +223,12 @@ impl PackedWorld {
         }
         let bytes = self.read_range(self.parsed.page_range(index))?;
         let info = &self.parsed.header.pages[index];
+        let next = self.parsed.header.pages.get(index + 1).map(|next| next.first);
         let page = info.decode(&bytes, self.parsed.offsets[index].1);
+        let page = page.and_then(|page| match (page.last(), next) {
+            (Some(last), Some(next)) if last >= next => Err("its groups are not in order"),
+            _ => Ok(page),
+        });
         let location = || format!("directory page {index} (level {})", info.first.level);
         let page = page.map_err(|problem| damaged(&self.path, &location(), problem))?;
         let (page, size_bytes) = (Arc::new(page), 0);
@@ -307,13 +312,19 @@ impl Source for PackedWorld {
         true
     }
 
-    /// Exact, unless a page of the directory is damaged or the node is above the highest packed level.
+    /// Exact, unless a page of the directory is damaged. Above the highest packed level, nodes that overlap
+    /// the world's box are not air.
     fn is_air(&self, node: NodePos) -> bool {
-        let Some(top) = self.parsed.header.pages.first() else { return true };
+        let (Some(top), Some(extent)) = (self.parsed.header.pages.first(), self.extent()) else {
+            return true;
+        };
+        if node.level > top.first.level {
+            return !extent.at_level(node.level).contains(node.chunk);
+        }
         let (key, index) = GroupKey::of(node);
         let is_air =
             |entry: Option<(Entry, _)>| entry.is_none_or(|(entry, _)| entry.mask >> index & 1 == 0);
-        node.level <= top.first.level && self.entry(key).is_ok_and(is_air)
+        self.entry(key).is_ok_and(is_air)
     }
 
     fn faults(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use drystone_formats::Source;
+use drystone_formats::{Format, Input, Source};
 use drystone_store::{PackOptions, PackProgress, PackedWorld, pack};
 
 use super::chunk_bar::ChunkBar;
@@ -9,9 +9,8 @@ use crate::{AppError, cli::PackArguments, output, source};
 /// Writes a source as a packed world; continues a run that was interrupted.
 pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
     let path = &options.output;
-    if options.copy.source.path.as_ref().is_some_and(|source| is_same_file(source, path)) {
-        let problem = "is the source itself; name another file".into();
-        return Err(AppError::File { path: path.clone(), problem });
+    if let Some(problem) = refusal(options) {
+        return Err(AppError::File { path: path.clone(), problem: problem.into() });
     }
     let source = source::open_as_voxels(&options.copy)?;
     let mut bar = ChunkBar::new();
@@ -23,6 +22,22 @@ pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
     let progress = packed?;
     source::note_faults(source.name(), &source.faults());
     output::print(&line(&PackedWorld::open(path)?, path, &progress))
+}
+
+/// Returns the reason why the output cannot be replaced, if there is one.
+fn refusal(options: &PackArguments) -> Option<&'static str> {
+    let path = &options.output;
+    let is_output =
+        |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| is_same_file(it, path));
+    if is_output(&options.copy.source.path) {
+        return Some("is the source itself; name another file");
+    }
+    if is_output(&options.copy.edits.edits) {
+        return Some("has the edits; name another file");
+    }
+    let is_other = path.is_file() && Format::of(Input::Path(path)) != Some(Format::Packed);
+    let is_other = is_other && path.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    is_other.then_some("exists and is not a packed world; name another file, or remove this one")
 }
 
 fn is_same_file(a: &Path, b: &Path) -> bool {

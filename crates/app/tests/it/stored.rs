@@ -123,7 +123,7 @@ fn a_damaged_packed_world_is_reported() {
 }
 
 #[test]
-fn a_world_is_not_packed_onto_itself() {
+fn a_pack_replaces_neither_its_source_nor_other_files() {
     let folder = scratch("packed-itself");
     let world = folder.join("world.dsw");
     pack(&["--chunks", "2x3x2"], &world);
@@ -131,9 +131,16 @@ fn a_world_is_not_packed_onto_itself() {
     let line = one_line(&run(&["pack", path(&world), "-o", path(&world)]), 1);
     assert!(line.contains("is the source itself"), "{line}");
     assert_eq!(fs::read(&world).unwrap(), before);
+    let edits = folder.join("edits.drystone");
+    import(&["--chunks", "1x1x1"], &edits);
+    let words = ["pack", path(&world), "--edits", path(&edits), "-o", path(&edits)];
+    let line = one_line(&run(&words), 1);
+    assert!(line.contains("has the edits"), "{line}");
+    let line = one_line(&run(&["pack", path(&world), "-o", path(&edits)]), 1);
+    assert!(line.contains("is not a packed world"), "{line}");
     let line = one_line(&run(&["pack", "nothing.vox", "-o", path(&world)]), 1);
     assert!(line.contains("nothing.vox: cannot be read"), "{line}");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no folder of records");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no folder of records");
 }
 
 /// A damaged world is reported with exit code 1, and repaired without its damaged parts.

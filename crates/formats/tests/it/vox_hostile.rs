@@ -278,7 +278,7 @@ fn other_files_are_no_vox_files() {
     };
     let supported = "supported: MagicaVoxel files (.vox), Qubicle files (.qb), Minecraft Java \
                      worlds (.mca, save folders), height maps (.png, .tif, .hgt), stored worlds (.drystone), \
-                     polygon models (.obj, .gltf, .glb)";
+                     packed worlds (.dsw), polygon models (.obj, .gltf, .glb)";
     let cases = [
         (folder.clone(), format!("a folder, not a file; {supported}")),
         (at("empty.vox", b""), format!("an empty file; {supported}")),

@@ -1,6 +1,8 @@
 use drystone_voxel::{ChunkBox, ChunkPos};
 
-use drystone_formats::Source;
+use drystone_formats::{Source, SourceError};
+
+use super::positions_of;
 
 /// Chunk positions of a source in slabs of 8 × 2 × 8. A slab covers whole groups of stored chunks
 /// and most of a column. Slabs are returned column by column, lowest first.
@@ -23,7 +25,10 @@ const SIDE_LOG2: [u32; 3] = [3, 1, 3];
 impl Slabs {
     /// Uses a box for a source that fills it, since its positions may be too many for a list. Uses
     /// a list for other sources.
-    pub(super) fn of(source: &dyn Source) -> Self {
+    ///
+    /// # Errors
+    /// A source whose list of chunks is damaged.
+    pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
         const MANY: u64 = 1 << 16;
         let count = source.chunk_count();
         let volume =
@@ -31,8 +36,11 @@ impl Slabs {
         let dense = source
             .extent()
             .filter(|all| count > MANY && volume(all).is_some_and(|volume| volume / 4 <= count));
-        let positions = dense.map_or_else(|| list(source.chunk_positions()), Positions::Box);
-        Self { positions, next: 0 }
+        let positions = match dense {
+            Some(all) => Positions::Box(all),
+            None => list(positions_of(source, count)?),
+        };
+        Ok(Self { positions, next: 0 })
     }
 
     /// Number of all positions.

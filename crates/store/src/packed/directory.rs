@@ -5,7 +5,7 @@ use drystone_voxel::Material;
 use twox_hash::XxHash3_64;
 
 use super::group::MAX_RECORD_BYTES;
-use super::key::{GroupKey, RANK_BITS};
+use super::key::GroupKey;
 use super::varint;
 use crate::codec::zstd::Zstd;
 
@@ -13,7 +13,7 @@ use crate::codec::zstd::Zstd;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: GroupKey,
-    /// A bit for each chunk that is not air. Never 0.
+    /// A bit for each chunk that is present. Never 0.
     pub(crate) mask: u8,
     pub(crate) content: EntryContent,
 }
@@ -39,7 +39,7 @@ impl Entry {
 /// Maximum number of groups in a page of the directory. Bounds the memory for a damaged page.
 pub(crate) const MAX_PAGE_ENTRIES: u32 = 1 << 16;
 /// Longest entry before compression, in bytes: rank, mask, length, checksum.
-const MAX_ENTRY_BYTES: usize = 14 + 1 + varint::MAX_U32_BYTES + 8;
+pub(crate) const MAX_ENTRY_BYTES: usize = 14 + 1 + varint::MAX_U32_BYTES + 8;
 /// First byte of a page.
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
@@ -69,8 +69,8 @@ pub(crate) struct Page {
 }
 
 impl PageInfo {
-    /// Encodes a page and describes it. `entries` are sorted, of one level, at least one and at most
-    /// [`MAX_PAGE_ENTRIES`].
+    /// Encodes a page and describes it. `entries` are of one level, at least one and at most
+    /// [`MAX_PAGE_ENTRIES`]. Returns `None` if they are not sorted.
     ///
     /// A page lists the ranks of all groups, each as its distance from the one before, then all masks, the
     /// lengths of all records (0 without one), the materials of groups without a record, and the checksums
@@ -79,8 +79,10 @@ impl PageInfo {
         let first = entries.first()?.key;
         let mut plain = Vec::new();
         let mut last = first.rank;
-        for entry in entries {
-            varint::put(entry.key.rank - last, &mut plain);
+        for (index, entry) in entries.iter().enumerate() {
+            let step =
+                entry.key.rank.checked_sub(last).filter(|step| (*step > 0) == (index > 0))?;
+            varint::put(step, &mut plain);
             last = entry.key.rank;
         }
         plain.extend(entries.iter().map(|entry| entry.mask));
@@ -155,7 +157,7 @@ impl PageInfo {
             }
             rank = rank
                 .checked_add(step)
-                .filter(|it| it >> RANK_BITS == 0)
+                .filter(|&rank| GroupKey { level, rank }.is_valid())
                 .ok_or("a group is outside")?;
             ranks.push(rank);
         }
@@ -189,8 +191,7 @@ impl PageInfo {
                     .next()
                     .map(|it| EntryContent::Record { len, checksum: u64::from_le_bytes(*it) }),
             };
-            let is_empty = mask == 0 || content == Some(EntryContent::Uniform(Material::AIR));
-            let content = content.filter(|_| !is_empty).ok_or("an empty group")?;
+            let content = content.filter(|_| mask != 0).ok_or("an empty group")?;
             entries.push(Entry { key: GroupKey { level, rank }, mask, content });
             offsets.push(end);
             end = end.saturating_add(len.into());
@@ -208,6 +209,11 @@ impl Page {
     pub(crate) fn find(&self, key: GroupKey) -> Option<(Entry, Range<u64>)> {
         let index = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
         Some((self.entries[index], self.offsets[index]..self.offsets[index + 1]))
+    }
+
+    /// The last group.
+    pub(crate) fn last(&self) -> Option<GroupKey> {
+        self.entries.last().map(|entry| entry.key)
     }
 
     /// Returns all groups with the ranges of their records in the file.

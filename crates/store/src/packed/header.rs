@@ -1,9 +1,9 @@
 use drystone_formats::Format;
-use drystone_voxel::{ChunkBox, ChunkPos, NodePos};
+use drystone_voxel::{ChunkBox, ChunkPos};
 use twox_hash::XxHash3_128;
 
-use super::directory::{MAX_PAGE_ENTRIES, PageInfo};
-use super::key::{GROUP_CHUNKS, GroupKey, RANK_BITS};
+use super::directory::{MAX_ENTRY_BYTES, MAX_PAGE_ENTRIES, PageInfo};
+use super::key::{GROUP_CHUNKS, GroupKey};
 use super::varint;
 
 /// First bytes of every packed world. As in PNG, they reveal a transfer that changed line ends or the
@@ -146,9 +146,10 @@ impl ParsedHeader {
         }
         let are_sorted = header.pages.is_sorted_by(|a, b| a.first < b.first);
         let are_valid = header.pages.iter().all(|page| {
-            let is_level =
-                page.first.level <= NodePos::MAX_LEVEL && page.first.rank >> RANK_BITS == 0;
-            is_level && (1..=MAX_PAGE_ENTRIES).contains(&page.count) && page.page_bytes > 0
+            let max_bytes = 1 + u64::from(page.count) * MAX_ENTRY_BYTES as u64;
+            (1..=MAX_PAGE_ENTRIES).contains(&page.count)
+                && (1..=max_bytes).contains(&page.page_bytes.into())
+                && page.first.is_valid()
         });
         if !are_sorted || !are_valid {
             return Err("its directory pages are not in order");

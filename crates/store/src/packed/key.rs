@@ -16,8 +16,6 @@ pub(crate) struct GroupKey {
 
 /// Number of chunks in a group.
 pub(crate) const GROUP_CHUNKS: usize = NodePos::CHILDREN;
-/// Number of bits of a rank: 32 for each axis.
-pub(crate) const RANK_BITS: u32 = 96;
 
 impl GroupKey {
     /// The group of a chunk, and the chunk's index in it.
@@ -25,6 +23,11 @@ impl GroupKey {
         let ChunkPos { x, y, z } = node.chunk;
         let rank = rank_of(ChunkPos::new(x >> 1, y >> 1, z >> 1));
         (Self { level: node.level, rank }, node.index_in_parent())
+    }
+
+    /// Whether all chunks of the group have positions, at a level that exists.
+    pub(crate) fn is_valid(self) -> bool {
+        self.level <= NodePos::MAX_LEVEL && Self::of(self.chunk(0)).0 == self
     }
 
     /// The chunk with an index below [`GROUP_CHUNKS`].
@@ -104,7 +107,10 @@ mod tests {
                 assert_eq!(position_of(rank_of(position)), position);
                 let (key, index) = GroupKey::of(NodePos::new(3, position));
                 assert_eq!(key.chunk(index), NodePos::new(3, position));
-                assert!(key.rank >> RANK_BITS == 0);
+                assert!(key.is_valid());
+                assert!(!GroupKey { rank: key.rank | 1 << 96, ..key }.is_valid());
+                assert!(!GroupKey { rank: key.rank ^ 1 << 92, ..key }.is_valid(), "31 bits");
+                assert!(!GroupKey { level: 25, ..key }.is_valid());
             }
         }
         let rank = |x, y, z| rank_of(ChunkPos::new(x, y, z));

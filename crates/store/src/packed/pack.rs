@@ -1,12 +1,15 @@
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
 use drystone_voxel::NodePos;
 use rayon::prelude::*;
+use twox_hash::XxHash3_64;
 use web_time::Instant;
 
 use crate::import::fingerprint;
+use crate::stored::StoredWorld;
 
 mod cell;
 mod cells;
@@ -25,13 +28,16 @@ use spools::{Begun, Spools};
 #[non_exhaustive]
 pub struct PackOptions {
     /// Memory in bytes, in addition to that of the source. At least one part of 8³ chunks is processed at
-    /// a time, which takes 8 MiB for land and 48 MiB for noise. Default: 256 MiB.
+    /// a time, which takes 8 MiB for land and 48 MiB for noise. More parts are processed at a time, each by one
+    /// core, for each 48 MiB. Default: 256 MiB.
     pub memory_bytes: u64,
+    /// Time between two states from which a killed run is resumed. Default: 5 s.
+    pub save_interval: Duration,
 }
 
 impl Default for PackOptions {
     fn default() -> Self {
-        Self { memory_bytes: 256 << 20 }
+        Self { memory_bytes: 256 << 20, save_interval: Duration::from_secs(5) }
     }
 }
 
@@ -40,6 +46,13 @@ impl PackOptions {
     #[must_use]
     pub const fn with_memory_bytes(mut self, memory_bytes: u64) -> Self {
         self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// Replaces [`save_interval`](Self::save_interval).
+    #[must_use]
+    pub const fn with_save_interval(mut self, save_interval: Duration) -> Self {
+        self.save_interval = save_interval;
         self
     }
 }
@@ -63,9 +76,6 @@ pub struct PackProgress {
 const CELL_LEVEL: u8 = 3;
 /// Memory of a cell in bytes, if its chunks are noise.
 const CELL_BYTES: u64 = 48 << 20;
-/// Time between two points from which a killed run is resumed.
-const SAVE_INTERVAL: Duration = Duration::from_secs(5);
-
 /// Writes a source of any size as a [packed world](super::PackedWorld), with all levels of detail. The same
 /// source gives the same bytes, whatever the number of threads and interruptions.
 ///
@@ -78,7 +88,8 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(5);
 /// ```
 ///
 /// # Cost
-/// The source's time, and about 0.5 ms per chunk of land, on all cores. Memory: as set in the options.
+/// The source's time, and about 0.5 ms per chunk of land, on as many cores as the memory allows. Memory: as set in
+/// the options.
 /// A source that does not fill its box takes 12 bytes more per chunk. Disk: twice the size of the file.
 ///
 /// # Errors
@@ -93,18 +104,8 @@ pub fn pack(
     options: &PackOptions,
     each: &mut dyn FnMut(&PackProgress),
 ) -> Result<PackProgress, SourceError> {
-    pack_saving(source, path, options, SAVE_INTERVAL, each)
-}
-
-fn pack_saving(
-    source: &dyn Source,
-    path: &Path,
-    options: &PackOptions,
-    save_interval: Duration,
-    each: &mut dyn FnMut(&PackProgress),
-) -> Result<PackProgress, SourceError> {
-    let cells = Cells::of(source);
-    let mut spools = Spools::open(path, fingerprint(source))?;
+    let cells = Cells::of(source)?;
+    let mut spools = Spools::open(path, state_of(source))?;
     let mut pyramid = Pyramid::new(source.extent().map_or(0, |extent| extent.top_level()));
     let mut at = Begun::default();
     if let Some((begun, state)) = spools.resume()? {
@@ -131,7 +132,7 @@ fn pack_saving(
             at.lost += cell.lost;
             pyramid.add(cell, source.materials(), &mut spools)?;
         }
-        if saved.elapsed() >= save_interval {
+        if saved.elapsed() >= options.save_interval {
             spools.save(at, &pyramid.to_bytes())?;
             saved = Instant::now();
         }
@@ -147,6 +148,15 @@ fn pack_saving(
 struct CellPositions {
     node: NodePos,
     positions: Vec<drystone_voxel::ChunkPos>,
+}
+
+/// A number that changes with the state of a source, and with the version of this crate, which may encode
+/// otherwise. A stored world may be edited between two runs.
+fn state_of(source: &dyn Source) -> u64 {
+    let any: &dyn Any = source;
+    let revision = any.downcast_ref::<StoredWorld>().map_or(0, StoredWorld::revision);
+    let text = format!("{} {revision} {}", fingerprint(source), env!("CARGO_PKG_VERSION"));
+    XxHash3_64::oneshot(text.as_bytes())
 }
 
 /// The folder in which the records of a file are collected.

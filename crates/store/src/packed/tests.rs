@@ -120,3 +120,20 @@ fn any_chunk_is_found_with_two_reads() {
         assert_eq!(reads.swap(0, Ordering::Relaxed), 0, "of a recent record");
     }
 }
+
+/// A directory page that fails to be read must not make an import that lacks its chunks succeed.
+#[test]
+fn an_import_of_a_world_without_a_part_of_its_list_fails() {
+    let bytes = world();
+    let whole = opened(&bytes).unwrap();
+    let last = whole.parsed.header.pages.len() - 1;
+    let mut wrong = bytes.clone();
+    wrong[whole.parsed.page_range(last).start as usize + 3] ^= 1;
+    let damaged = opened(&wrong).unwrap();
+    let folder = TempDir::new().unwrap();
+    let (stored, packed) = (folder.path().join("a.drystone"), folder.path().join("b.dsw"));
+    let error = crate::import(&damaged, &stored, &Default::default(), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("only 0 of"), "{error}");
+    let error = pack(&damaged, &packed, &PackOptions::default(), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("only 0 of"), "{error}");
+}

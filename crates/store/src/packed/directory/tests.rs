@@ -1,20 +1,23 @@
 use super::*;
 use crate::packed::key::GroupKey;
 
+/// Rank of the group at the origin.
+const FIRST: u128 = 0b111 << 93;
+
 fn entries() -> Vec<Entry> {
-    let key = |rank| GroupKey { level: 3, rank };
+    let key = |rank| GroupKey { level: 3, rank: FIRST + rank };
     let record =
         |len| EntryContent::Record { len, checksum: u64::from(len).wrapping_mul(0x9e37_79b9) };
     let uniform = |material| EntryContent::Uniform(Material(material));
     let mut all = vec![
         Entry { key: key(7), mask: 1, content: record(1) },
         Entry { key: key(8), mask: 255, content: uniform(9) },
-        Entry { key: key(1 << 90), mask: 128, content: record(MAX_RECORD_BYTES as u32) },
-        Entry { key: key((1 << 90) + 1), mask: 3, content: uniform(65_535) },
+        Entry { key: key(1 << 80), mask: 128, content: record(MAX_RECORD_BYTES as u32) },
+        Entry { key: key((1 << 80) + 1), mask: 3, content: uniform(65_535) },
     ];
     all.extend((0..600_u32).map(|at| {
         let content = if at % 3 == 0 { uniform(5) } else { record(at + 1) };
-        Entry { key: key((1 << 91) + u128::from(at * at)), mask: 255, content }
+        Entry { key: key((1 << 81) + u128::from(at * at)), mask: 255, content }
     }));
     all
 }
@@ -33,10 +36,13 @@ fn pages_are_read_back_with_the_ranges_of_their_records() {
             offset += entry.record_bytes();
         }
         assert_eq!((page.iter().count(), offset - 1_000), (count, info.record_bytes));
-        assert_eq!(page.find(GroupKey { level: 3, rank: 9 }), None);
-        assert_eq!(page.find(GroupKey { level: 2, rank: 7 }), None);
+        assert_eq!(page.find(GroupKey { level: 3, rank: FIRST + 9 }), None);
+        assert_eq!(page.find(GroupKey { level: 2, rank: FIRST + 7 }), None);
     }
     assert!(PageInfo::encode(&[], &mut Zstd::new()).is_none());
+    for wrong in [[entries[1], entries[0]], [entries[0]; 2]] {
+        assert!(PageInfo::encode(&wrong, &mut Zstd::new()).is_none(), "not in order");
+    }
 }
 
 #[test]
@@ -70,7 +76,11 @@ fn a_group_takes_few_bytes() {
                 len: 8_000 + at % 777,
                 checksum: u64::from(at).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             };
-            Entry { key: GroupKey { level: 0, rank: (at + at / 9).into() }, mask: 255, content }
+            Entry {
+                key: GroupKey { level: 0, rank: FIRST + u128::from(at + at / 9) },
+                mask: 255,
+                content,
+            }
         })
         .collect();
     let (info, bytes) = PageInfo::encode(&entries, &mut Zstd::new()).unwrap();

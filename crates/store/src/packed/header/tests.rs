@@ -1,10 +1,13 @@
 use super::*;
 
+/// Rank of the group at the origin.
+const FIRST: u128 = 0b111 << 93;
+
 fn header() -> Header {
     let page = |level, rank, count| PageInfo {
         first: GroupKey { level, rank },
         count,
-        page_bytes: 900 + count,
+        page_bytes: 20 + count,
         checksum: rank as u64 ^ 77,
         record_bytes: 1 << 33,
     };
@@ -13,7 +16,7 @@ fn header() -> Header {
         extent: Some(ChunkBox { min: ChunkPos::new(-7, 0, i32::MIN), max: ChunkPos::new(9, 2, 4) }),
         chunk_count: 700,
         materials: (1_234, 99),
-        pages: vec![page(2, 1 << 95, 1), page(0, 5, 512), page(0, 1 << 80, 44)],
+        pages: vec![page(2, FIRST + 7, 1), page(0, FIRST + 5, 512), page(0, FIRST + (1 << 80), 44)],
     }
 }
 
@@ -26,18 +29,19 @@ fn headers_are_read_back_with_offsets_from_lengths() {
     assert_eq!(parsed.header, header());
     assert_eq!(parsed.materials_range(), len..len + 1_234);
     let pages = len + 1_234;
-    assert_eq!(parsed.page_range(0), pages..pages + 901);
-    assert_eq!(parsed.page_range(1), pages + 901..pages + 901 + 1_412);
-    assert_eq!(parsed.front_bytes(), pages + 901 + 1_412 + 944);
+    assert_eq!(parsed.page_range(0), pages..pages + 21);
+    assert_eq!(parsed.page_range(1), pages + 21..pages + 21 + 532);
+    assert_eq!(parsed.front_bytes(), pages + 21 + 532 + 64);
     let records = parsed.front_bytes();
     assert_eq!(parsed.offsets[2].1, records + 2 * (1 << 33));
     assert_eq!(parsed.file_bytes, records + 3 * (1 << 33));
-    let key = |level, rank| parsed.page_of(GroupKey { level, rank });
+    let key = |level, rank| parsed.page_of(GroupKey { level, rank: FIRST + rank });
+    let before = (1 << 80) - 1;
     assert_eq!(
-        [key(2, 1 << 95), key(0, 4), key(0, 5), key(0, (1 << 80) - 1)],
+        [key(2, 7), key(0, 4), key(0, 5), key(0, before)],
         [Some(0), None, Some(1), Some(1)]
     );
-    assert_eq!([key(0, 1 << 94), key(3, 0), key(1, 1 << 95)], [Some(2), None, None]);
+    assert_eq!([key(0, 1 << 90), key(3, 0), key(1, 9)], [Some(2), None, None]);
 }
 
 #[test]
@@ -73,6 +77,8 @@ fn impossible_claims_are_refused() {
     assert!(refused(|it| it.pages[0].first.level = 25));
     assert!(refused(|it| it.pages[0].first.rank = 1 << 96));
     assert!(refused(|it| it.pages[0].page_bytes = 0));
+    assert!(refused(|it| it.pages[0].page_bytes = 30));
+    assert!(refused(|it| it.pages[0].first.rank ^= 1 << 92));
     assert!(refused(|it| it.materials.0 = u64::MAX));
     assert!(refused(|it| it.materials.0 = 1 << 40));
     assert!(refused(
@@ -84,9 +90,9 @@ fn impossible_claims_are_refused() {
 #[test]
 fn the_largest_header_fits() {
     let page = |at: usize| PageInfo {
-        first: GroupKey { level: 24, rank: (1 << 95) + at as u128 },
+        first: GroupKey { level: 24, rank: FIRST + at as u128 },
         count: MAX_PAGE_ENTRIES,
-        page_bytes: u32::MAX,
+        page_bytes: MAX_PAGE_ENTRIES * MAX_ENTRY_BYTES as u32,
         checksum: u64::MAX,
         record_bytes: 1 << 52,
     };

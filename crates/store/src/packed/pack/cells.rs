@@ -1,7 +1,8 @@
-use drystone_formats::Source;
+use drystone_formats::{Source, SourceError};
 use drystone_voxel::{ChunkBox, ChunkPos, NodePos};
 
 use super::{CELL_LEVEL, CellPositions};
+use crate::import::positions_of;
 use crate::packed::key::{position_of, rank_of};
 
 /// Chunk positions of a source in cells of 8³ chunks, sorted along the curve.
@@ -18,7 +19,10 @@ const MANY: u64 = 1 << 16;
 impl Cells {
     /// Uses a box for a source that fills it, since its positions may be too many for a list. Uses a list
     /// for other sources.
-    pub(super) fn of(source: &dyn Source) -> Self {
+    ///
+    /// # Errors
+    /// A source whose list of chunks is damaged.
+    pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
         let count = source.chunk_count();
         let volume =
             |all: &ChunkBox| all.size_chunks().into_iter().try_fold(1_u64, u64::checked_mul);
@@ -26,11 +30,11 @@ impl Cells {
             .extent()
             .filter(|all| count > MANY && volume(all).is_some_and(|volume| volume / 4 <= count));
         match dense {
-            Some(all) => Self::Box { all, nodes: sorted(roots(all)) },
+            Some(all) => Ok(Self::Box { all, nodes: sorted(roots(all)) }),
             None => {
-                let mut positions = source.chunk_positions();
-                positions.sort_by_cached_key(|position| rank_of(*position));
-                Self::List { positions, next: 0 }
+                let mut positions = positions_of(source, count)?;
+                positions.sort_unstable_by_key(|position| rank_of(*position));
+                Ok(Self::List { positions, next: 0 })
             }
         }
     }

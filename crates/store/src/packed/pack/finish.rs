@@ -16,6 +16,9 @@ use crate::publish::{rename_over, reserve};
 /// Number of groups in a page of the directory, if there are not too many pages.
 const PAGE_ENTRIES: usize = 512;
 
+/// A source that lists other chunks than in an earlier run.
+const NOT_SORTED: &str = "the source has changed meanwhile; remove this folder to begin again";
+
 /// Joins all levels to the packed world and removes the folder.
 pub(super) fn finish(
     source: &dyn Source,
@@ -33,15 +36,14 @@ pub(super) fn finish(
         unit: "groups of chunks",
         advice: "pack parts of the world",
     })?;
-    let mut directory = tempfile::tempfile().map_err(unwritable)?;
+    let mut directory = spools.directory_file()?;
     let (mut pages, mut zstd) = (Vec::new(), Zstd::new());
     for &level in &levels {
         spools.for_each_entries(level, page_entries, |entries| {
-            if let Some((info, page)) = PageInfo::encode(entries, &mut zstd) {
-                directory.write_all(&page)?;
-                pages.push(info);
-            }
-            Ok(())
+            let encoded = PageInfo::encode(entries, &mut zstd);
+            let (info, page) = encoded.ok_or_else(|| io::Error::other(NOT_SORTED))?;
+            pages.push(info);
+            directory.write_all(&page)
         })?;
     }
     let materials = materials_to_bytes(&pyramid.used.table(source.materials()));

@@ -1,4 +1,4 @@
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,11 @@ pub(super) struct Begun {
     pub(super) lost: u64,
 }
 
+/// Files of the folder, besides those of the levels.
+const LOCK: &str = "lock";
+const PROGRESS: &str = "progress";
+const PROGRESS_NEW: &str = "progress.new";
+const DIRECTORY: &str = "directory";
 /// Length of an entry in a file, in bytes: rank, mask, length of the record (0 without one), and its checksum
 /// or the material.
 const ENTRY_BYTES: usize = 16 + 1 + 4 + 8;
@@ -65,9 +70,10 @@ impl Spools {
         }
         fs::create_dir_all(&folder).map_err(unwritable)?;
         let mut options = OpenOptions::new();
-        let lock = options.create(true).truncate(false).write(true).open(folder.join("lock"));
+        let lock = options.create(true).truncate(false).write(true).open(folder.join(LOCK));
         let lock = lock.map_err(unwritable)?;
-        if lock.try_lock().is_err() {
+        // File systems without locks do not protect against a second run.
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             return Err(SourceError::InUse { path: folder });
         }
         let levels = std::iter::repeat_with(|| None).take(LEVELS).collect();
@@ -80,7 +86,7 @@ impl Spools {
     /// # Errors
     /// An earlier run had another source, or its files cannot be read.
     pub(super) fn resume(&mut self) -> Result<Option<(Begun, Vec<u8>)>, SourceError> {
-        let path = self.folder.join("progress");
+        let path = self.folder.join(PROGRESS);
         let saved = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -89,7 +95,7 @@ impl Spools {
         let mut rest =
             opened(&saved).ok_or_else(|| self.refused("its progress file is damaged"))?;
         if take_u64(&mut rest) != Some(self.fingerprint) {
-            let problem = "it was begun with another source, or this source has changed";
+            let problem = "it was begun with another source or version, or this source has changed";
             return Err(self.refused(problem));
         }
         let (begun, lens) =
@@ -130,9 +136,9 @@ impl Spools {
             cut.map_err(|problem| SourceError::Unwritable { path, problem })
         };
         Ok(Level {
-            records: open(format!("level-{level}"), record_bytes)?,
+            records: open(records_name(level.into()), record_bytes)?,
             record_bytes,
-            entries: open(format!("level-{level}-entries"), entry_count * ENTRY_BYTES as u64)?,
+            entries: open(entries_name(level.into()), entry_count * ENTRY_BYTES as u64)?,
             entry_count,
         })
     }
@@ -171,11 +177,11 @@ impl Spools {
         }
         bytes.extend(state);
         let written = self.sync().and_then(|()| {
-            let new = self.folder.join("progress.new");
+            let new = self.folder.join(PROGRESS_NEW);
             let mut file = File::create(&new)?;
             file.write_all(&sealed(bytes))?;
             file.sync_all()?;
-            fs::rename(&new, self.folder.join("progress"))
+            fs::rename(&new, self.folder.join(PROGRESS))
         });
         written.map_err(|problem| self.unwritable(problem))
     }
@@ -251,12 +257,38 @@ impl Spools {
         if copied == files.record_bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Removes the folder. What cannot be removed stays, and does not matter.
-    pub(super) fn remove(self) {
-        let folder = self.folder.clone();
-        drop(self);
-        let _ = fs::remove_dir_all(folder);
+    /// Creates an empty file for the directory.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub(super) fn directory_file(&self) -> Result<File, SourceError> {
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(true).read(true).write(true);
+        options.open(self.folder.join(DIRECTORY)).map_err(|problem| self.unwritable(problem))
     }
+
+    /// Removes the files of this run and the folder, if nothing else is in it.
+    pub(super) fn remove(mut self) {
+        let folder = self.folder.clone();
+        // What cannot be removed stays, and does no harm.
+        let remove = |name: &str| _ = fs::remove_file(folder.join(name));
+        self.levels.clear();
+        [PROGRESS, PROGRESS_NEW, DIRECTORY].iter().for_each(|name| remove(name));
+        for level in 0..LEVELS {
+            [records_name(level), entries_name(level)].iter().for_each(|name| remove(name));
+        }
+        drop(self);
+        remove(LOCK);
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+fn records_name(level: usize) -> String {
+    format!("level-{level}")
+}
+
+fn entries_name(level: usize) -> String {
+    format!("level-{level}-entries")
 }
 
 fn entry_of(level: u8, bytes: &[u8; ENTRY_BYTES]) -> Entry {

@@ -1,16 +1,23 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
+use drystone_voxel::{
+    Chunk, ChunkBox, ChunkPos, Material, MaterialKind, MaterialTable, NodePos, Shape, ShapeBox,
+    ShapeKind,
+};
 use drystone_world::{GeneratedWorld, GeneratorConfig};
 use tempfile::TempDir;
 
 use super::*;
 use crate::packed::PackedWorld;
 use crate::{ImportOptions, StoredWorld, import};
+
+/// Options with which each cell is a step, and saved.
+fn small_steps() -> PackOptions {
+    PackOptions::default().with_memory_bytes(0).with_save_interval(Duration::ZERO)
+}
 
 fn land(size_chunks: [u32; 3]) -> GeneratedWorld {
     let config = GeneratorConfig::default().with_seed(5).with_size_chunks(size_chunks);
@@ -157,8 +164,8 @@ fn the_same_source_gives_the_same_bytes_with_any_threads_and_interruptions() {
     loop {
         runs += 1;
         let source = failing(source, 700);
-        let options = PackOptions::default().with_memory_bytes(0);
-        match pack_saving(&source, &path, &options, Duration::ZERO, &mut |_| {}) {
+        let options = small_steps();
+        match pack(&source, &path, &options, &mut |_| {}) {
             Err(SourceError::Stopped { .. }) => assert!(!path.exists() && runs < count),
             Err(error) => panic!("{error}"),
             Ok(progress) => {
@@ -180,9 +187,9 @@ fn a_killed_run_resumes_from_the_last_saved_state() {
     packed(source, &path, 1);
     let expected = fs::read(&path).unwrap();
     let path = folder.path().join("b.dsw");
-    let options = PackOptions::default().with_memory_bytes(0);
+    let options = small_steps();
     let half = failing(source, source.chunk_count() / 2);
-    pack_saving(&half, &path, &options, Duration::ZERO, &mut |_| {}).unwrap_err();
+    pack(&half, &path, &options, &mut |_| {}).unwrap_err();
     for entry in fs::read_dir(folder_of(&path)).unwrap() {
         let entry = entry.unwrap();
         if entry.file_name().to_string_lossy().starts_with("level") {
@@ -201,9 +208,9 @@ fn a_run_of_another_source_or_process_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.dsw");
     let source = leaked(land([18, 4, 18]));
-    let options = PackOptions::default().with_memory_bytes(0);
+    let options = small_steps();
     let half = failing(source, source.chunk_count() / 2);
-    pack_saving(&half, &path, &options, Duration::ZERO, &mut |_| {}).unwrap_err();
+    pack(&half, &path, &options, &mut |_| {}).unwrap_err();
     let error = pack(&land([17, 4, 18]), &path, &options, &mut |_| {}).unwrap_err();
     assert!(matches!(error, SourceError::NotResumed { .. }), "{error}");
     let progress = folder_of(&path).join("progress");
@@ -212,6 +219,9 @@ fn a_run_of_another_source_or_process_is_refused() {
     fs::write(&progress, bytes).unwrap();
     let error = pack(source, &path, &options, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("progress file is damaged"), "{error}");
+    fs::write(&progress, crate::codec::sealed(b"another version's progress".to_vec())).unwrap();
+    let error = pack(source, &path, &options, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("another source or version"), "{error}");
     let spools = Spools::open(&folder.path().join("b.dsw"), 1).unwrap();
     let error = pack(source, &folder.path().join("b.dsw"), &options, &mut |_| {}).unwrap_err();
     assert!(matches!(error, SourceError::InUse { .. }), "{error}");
@@ -266,6 +276,62 @@ fn worlds_of_any_shape_are_packed() {
         let folder = TempDir::new().unwrap();
         assert_equals_stored(&dots(&positions), &folder);
     }
+}
+
+/// Thin blocks are left out of LOD voxels, so that a LOD chunk may be air above chunks that are not.
+#[test]
+fn plants_above_all_else_are_packed_twice() {
+    let mut table = MaterialTable::new();
+    let part = ShapeBox { min: [6, 0, 6], max: [10, 16, 10] };
+    let shape = Shape::new(vec![part], ShapeKind::Opaque).unwrap();
+    let torch = MaterialKind::new("torch", [255, 200, 0, 255]).with_shape(shape);
+    assert_eq!(table.insert_kind(torch), Some(Material(1)));
+    let torches = Dots(dots(&[[0, 0, 0], [9, 9, 9], [17, 0, 0]]).0, table);
+    let folder = TempDir::new().unwrap();
+    let (world, _) = assert_equals_stored(&torches, &folder);
+    assert!(
+        world.coarse_chunk(NodePos::new(3, ChunkPos::new(1, 1, 1))).unwrap().unwrap().is_empty()
+    );
+    let again = folder.path().join("again.dsw");
+    packed(&world, &again, 2);
+    assert_eq!(PackedWorld::open(&again).unwrap().chunk_count(), 3);
+    // Above the highest level only the box decides.
+    let above = |x| world.is_air(NodePos::new(20, ChunkPos::new(x, 0, 0)));
+    assert_eq!([above(0), above(1)], [false, true]);
+}
+
+/// A stored world that is edited between two runs.
+#[test]
+fn a_run_of_an_edited_world_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let (path, stored) = (folder.path().join("a.dsw"), folder.path().join("a.drystone"));
+    let source = dots(&[[0, 0, 0], [100, 0, 0]]);
+    let (world, _) = import(&source, &stored, &ImportOptions::default(), &mut |_| {}).unwrap();
+    // Where the folder would become the file.
+    fs::create_dir(&path).unwrap();
+    pack(&world, &path, &small_steps(), &mut |_| {}).unwrap_err();
+    fs::remove_dir(&path).unwrap();
+    let mut spools = Spools::open(&path, state_of(&world)).unwrap();
+    spools.save(Begun::default(), &Pyramid::new(0).to_bytes()).unwrap();
+    drop(spools);
+    let edited = Chunk::new(Chunk::SIDE, Material(1));
+    world.put([(ChunkPos::new(0, 0, 0), edited)]).unwrap();
+    world.flush().unwrap();
+    let error = pack(&world, &path, &small_steps(), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, SourceError::NotResumed { .. }), "{error}");
+}
+
+/// Files of others in the folder stay.
+#[test]
+fn only_the_own_files_are_removed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.dsw");
+    fs::create_dir(folder_of(&path)).unwrap();
+    let other = folder_of(&path).join("notes.txt");
+    fs::write(&other, "mine").unwrap();
+    pack(&dots(&[[0, 0, 0]]), &path, &small_steps(), &mut |_| {}).unwrap();
+    assert_eq!(fs::read_dir(folder_of(&path)).unwrap().count(), 1);
+    assert_eq!(fs::read(other).unwrap(), b"mine");
 }
 
 #[test]
