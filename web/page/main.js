@@ -236,7 +236,7 @@ function setAside() {
 }
 
 /// Sets the sun to the slider's hour, if the user has moved it.
-const setSun = (it) => { if (find('sun').dataset.isSet) it.set_hour(find('sun').valueAsNumber); };
+const setSun = (it) => find('sun').dataset.isSet && it.set_hour(find('sun').valueAsNumber);
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -269,7 +269,7 @@ async function show(words, open) {
   await painted();
   try {
     const it = await drawable(await open(pixels()), old, open);
-    setSun(it);
+    await setSun(it);
     wrong = await setQuality(it, old);
     old?.free();
     page = it;

@@ -7,7 +7,7 @@ const FAINT = 0.3;
 /// Widths of a line and of the dark line below it, in CSS pixels.
 const WIDTHS = [1.6, 4];
 
-/// Follows the mouse. Returns a function that draws the marks of the current page. `fail` receives errors.
+/// Follows the mouse. Returns a function that draws the marks of the current page once. `fail` receives errors.
 export function listenToMarks({ canvas, find, page, scale, size, fail }) {
   const marks = find('marks');
   const context = marks.getContext('2d');
@@ -19,15 +19,14 @@ export function listenToMarks({ canvas, find, page, scale, size, fail }) {
   const draw = async () => {
     isStale = true;
     if (isWaiting) return;
-    isWaiting = true;
+    [isWaiting, isStale] = [true, false];
     try {
-      while (isStale) {
-        isStale = false;
-        paint(page()?.is_editing() ? await page().outline(...at) : []);
-      }
+      paint(page()?.is_editing() ? await page().outline(...at) : []);
     } finally {
       isWaiting = false;
     }
+    // A frame does not wait for this: the mouse may move in every drawing of the marks.
+    if (isStale) draw().catch(fail);
   };
   const paint = (lines) => {
     if (isEmpty && lines.length === 0) return;

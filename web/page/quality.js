@@ -42,12 +42,12 @@ export function showQuality(find, page) {
 /// affords. Returns a message if the address is not valid.
 export async function setQuality(page, old) {
   if (old) {
-    page.copy_quality(old);
+    await page.copy_quality(old);
     return '';
   }
   const address = new URLSearchParams(location.search);
   if (!address.has('samples') && !address.has('shadows')) {
-    page.choose_quality();
+    await page.choose_quality();
     return '';
   }
   try {

@@ -5,18 +5,24 @@ import { READS } from './opening.js';
 
 /// Methods without a result. Their errors are reported later.
 const SENDS = [
-  'choose_quality', 'click', 'copy_quality', 'drag', 'fingers', 'focus', 'free', 'key', 'look_from', 'measure', 'mouse', 'release_all',
-  'resize', 'set_hour', 'undo', 'wheel',
+  'click', 'drag', 'fingers', 'focus', 'free', 'key', 'look_from', 'measure', 'mouse', 'release_all', 'resize', 'undo', 'wheel',
 ];
 /// Methods with a result, which is a promise.
-const CALLS = ['begin_round', 'draw_round', 'end_round', 'frame', 'handed_over', 'is_idle', 'outline', 'save', 'saved', 'set_quality'];
-/// Methods that may edit.
+const CALLS = [
+  'begin_round', 'choose_quality', 'copy_quality', 'draw_round', 'end_round', 'frame', 'handed_over', 'is_idle', 'outline', 'save', 'saved',
+  'set_hour', 'set_quality',
+];
+/// Methods that may edit, other than releases of keys.
 const EDITS = ['click', 'key', 'undo'];
+/// The key that begins editing.
+const EDIT_KEY = 'KeyE';
 /// Time limit for the start of the worker with a loaded program, in milliseconds.
 const START_MS = 30_000;
 /// Time without an answer that is reported, in milliseconds. A picture takes a hundredth of it; files may
 /// take longer.
 const SILENCE_MS = 20_000;
+/// Delay of a timer after which the machine or the page has slept, and so has the worker, in milliseconds.
+const SLEPT_MS = 5_000;
 
 /// A page in the worker, with the methods of `Page`. Methods that read return what the last answer reported.
 export class RemotePage {
@@ -25,6 +31,8 @@ export class RemotePage {
   /// Number of the last message that may have edited, and of the last one that was answered.
   edited = 0;
   answered = 0;
+  /// Number of the first message without an answer that may begin editing.
+  began = Infinity;
 
   constructor(remote, id) {
     Object.assign(this, { remote, id });
@@ -38,7 +46,7 @@ export class RemotePage {
 
   /// Whether edits are not saved. An edit that the worker has not answered counts.
   is_edited() {
-    return this.seen.is_edited || (this.edited > this.answered && this.seen.is_editing);
+    return this.seen.is_edited || (this.edited > this.answered && (this.seen.is_editing || this.edited > this.began));
   }
 }
 
@@ -46,7 +54,9 @@ for (const name of READS) RemotePage.prototype[name] ??= function () { return th
 for (const name of SENDS) {
   RemotePage.prototype[name] = function (...words) {
     const count = this.remote.send(this, name, words);
-    if (EDITS.includes(name)) this.edited = count;
+    if (!EDITS.includes(name) || words[1] === 'up') return;
+    this.edited = count;
+    if (words[0] === EDIT_KEY) this.began = Math.min(this.began, count);
   };
 }
 for (const name of CALLS) RemotePage.prototype[name] = function (...words) { return this.remote.call(this, name, words); };
@@ -66,6 +76,9 @@ class Remote {
     [this.#worker, this.#host] = [worker, host];
     worker.addEventListener('message', ({ data }) => this.#answer(data));
     worker.addEventListener('error', ({ message }) => this.#stop(message));
+    // The event does not name the call. Calls are answered in their order.
+    const fault = 'The browser cannot receive the answer of the program';
+    worker.addEventListener('messageerror', () => this.#answer({ count: this.#calls.keys().next().value, fault }));
   }
 
   /// Opens a world; see `openPage`.
@@ -103,15 +116,15 @@ class Remote {
     this.#worker.terminate();
     for (const { fail } of this.#calls.values()) fail(error);
     this.#calls.clear();
-    this.#listen();
+    this.#endSilence();
   }
 
   #answer({ count, id, value, seen, picture, fault, isBroken }) {
     const [page, call] = [this.#pages.get(id), this.#calls.get(count)];
     this.#calls.delete(count);
-    this.#listen();
+    this.#endSilence();
     if (isBroken) return this.#stop(fault);
-    if (page && seen) Object.assign(page, { seen, answered: count });
+    if (page && seen) Object.assign(page, { seen, answered: count, began: page.began > count ? page.began : Infinity });
     try {
       if (page && picture) page.canvas.show(picture.rgba, picture.width, picture.height);
     } catch (error) {
@@ -128,11 +141,23 @@ class Remote {
     this.#host.fail(null, error);
   }
 
-  /// Waits for the next answer.
+  /// Waits for the next answer, unless it waits already.
   #listen() {
+    if (this.#calls.size === 0 || this.#silence) return;
+    const begun = performance.now();
+    this.#silence = setTimeout(() => {
+      if (performance.now() - begun < SILENCE_MS + SLEPT_MS) return this.#setSilent(true);
+      this.#silence = 0;
+      return this.#listen();
+    }, SILENCE_MS);
+  }
+
+  /// Notes an answer, and waits for the next one.
+  #endSilence() {
     clearTimeout(this.#silence);
+    this.#silence = 0;
     if (this.#isSilent) this.#setSilent(false);
-    if (this.#calls.size > 0) this.#silence = setTimeout(() => this.#setSilent(true), SILENCE_MS);
+    this.#listen();
   }
 
   #setSilent(isSilent) {
@@ -148,18 +173,18 @@ class Remote {
 export const startRemote = (loaded, host) => new Promise((done, fail) => {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
   let limit = 0;
-  const end = (reason) => {
+  const end = (isStarted, reason) => {
     clearTimeout(limit);
     worker.onmessage = null;
     worker.onerror = null;
-    if (!reason) return done(new Remote(worker, host));
+    if (isStarted) return done(new Remote(worker, host));
     worker.terminate();
     return fail(reason);
   };
-  worker.onmessage = ({ data: { reason } }) => end(reason);
-  worker.onerror = ({ message }) => end(message ?? 'the worker cannot be loaded');
+  worker.onmessage = ({ data: { isStarted, reason } }) => end(isStarted, reason);
+  worker.onerror = ({ message }) => end(false, message || 'the worker cannot be loaded');
   Promise.resolve(loaded).then(() => {
-    limit = setTimeout(() => end(`the worker has not started after ${START_MS / 1e3} s`), START_MS);
+    limit = setTimeout(() => end(false, `the worker has not started after ${START_MS / 1e3} s`), START_MS);
     worker.postMessage(module());
-  }).catch((error) => end(`${error}`));
+  }).catch((error) => end(false, `${error}`));
 });

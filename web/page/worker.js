@@ -40,8 +40,8 @@ self.addEventListener('message', async ({ data: module }) => {
   try {
     await init({ module_or_path: module });
     self.addEventListener('message', ({ data }) => answer(data));
-    self.postMessage({});
+    self.postMessage({ isStarted: true });
   } catch (error) {
-    self.postMessage({ reason: `${error}` });
+    self.postMessage({ isStarted: false, reason: `${error}` });
   }
 }, { once: true });

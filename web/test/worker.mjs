@@ -28,17 +28,22 @@ const inWorker = (test, script = () => {}) => async (browser, url) => {
   await close();
 };
 
-/// Replaces `Page.frame` in the worker by one that panics, or that does not return until `goOn` is called.
+/// Replaces `Page.frame` in the worker by one that panics, or that does not return until `goOn`.
 const breakFrames = (page, how) => drawer(page).evaluate(async (how) => {
   const { Page } = await import(new URL('./drystone_web.js', location.href));
   const { frame } = Page.prototype;
-  Page.prototype.frame = async function () {
-    if (how === 'panic') throw new WebAssembly.RuntimeError('unreachable');
-    await new Promise((done) => { globalThis.goOn = done; });
-    Page.prototype.frame = frame;
-    return frame.call(this);
-  };
+  globalThis.stuck = new Promise((stick) => {
+    Page.prototype.frame = async function () {
+      if (how === 'panic') throw new WebAssembly.RuntimeError('unreachable');
+      await new Promise(stick);
+      Page.prototype.frame = frame;
+      return frame.call(this);
+    };
+  });
 }, how);
+
+/// Lets a frame return, once it has begun.
+const goOn = (page) => drawer(page).evaluate(async () => (await globalThis.stuck)());
 
 const refused = async (page, ...texts) => {
   await page.waitForFunction(() => document.body.dataset.state === 'refused', null, { timeout: PATIENCE_MS });
@@ -147,6 +152,17 @@ export const worker = {
           terminate() {}
         };
       }, 'has not started after 30 s'],
+      nameless: [() => {
+        window.Worker = class extends EventTarget {
+          constructor() {
+            super();
+            setTimeout(() => this.onerror(new ErrorEvent('error')));
+          }
+
+          postMessage() {}
+          terminate() {}
+        };
+      }, 'the worker cannot be loaded'],
     };
     for (const [name, [script, why]] of Object.entries(cases)) {
       const { page, close } = await open(browser, address(url), script);
@@ -186,19 +202,43 @@ export const worker = {
     const before = await picture(page, 'silent-before');
     await breakFrames(page, 'wait');
     await page.keyboard.press('ArrowLeft');
-    await page.waitForFunction(() => document.getElementById('message').textContent.includes('has not answered for 20 s. Wait until it continues, or reload the page, which loses unsaved edits'));
+    await page.waitForFunction(() => window.silence);
+    // The machine sleeps for an hour.
+    await page.evaluate(() => {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 3_600_000;
+      window.silence();
+    });
+    check(!await message(page), `after a sleep: ${await message(page)}`);
+    await page.evaluate(() => window.silence());
+    await expectMessage(page, 'has not answered for 20 s. Wait until it continues, or reload the page, which loses unsaved edits');
     await page.keyboard.press('KeyH');
     check(await page.locator('#card').isVisible(), 'the page does not answer');
     await page.keyboard.press('KeyH');
     check(await needsConfirmation(page), 'unsaved edits need no confirmation');
-    await drawer(page).evaluate(() => globalThis.goOn());
+    // In this test the worker answers other calls than the one for a frame.
+    const shown = await page.evaluate(() => {
+      window.dispatchEvent(new KeyboardEvent('keydown', { code: 'KeyS', key: 's', ctrlKey: true, cancelable: true }));
+      return document.getElementById('message').textContent;
+    });
+    check(shown.includes('has not answered'), `a call ends the message: "${shown}"`);
+    await goOn(page);
     await ready(page);
     check(!await message(page), await message(page));
     await page.keyboard.press('Home');
     await same(page, before, await picture(page, 'silent-after'), 'Home does not return to the start');
   }, () => {
-    const later = window.setTimeout;
-    window.setTimeout = (work, ms) => later(work, ms === 20_000 ? 500 : ms);
+    // The test ends the time limit of an answer.
+    const { setTimeout: later, clearTimeout: clear } = window;
+    window.setTimeout = (work, ms) => {
+      if (ms !== 20_000) return later(work, ms);
+      window.silence = work;
+      return -1;
+    };
+    window.clearTimeout = (id) => {
+      if (id === -1) window.silence = null;
+      else clear(id);
+    };
   }),
   'an edit that the worker has not made yet counts as unsaved': inWorker(async (page) => {
     await drop(page, 'ball.vox', ballFile());
@@ -209,9 +249,69 @@ export const worker = {
     // A click beside the ball, which edits nothing.
     await page.mouse.click(SIZE.width - 10, SIZE.height / 2);
     check(await needsConfirmation(page), 'no confirmation while a click is not answered');
-    await drawer(page).evaluate(() => globalThis.goOn());
+    await goOn(page);
     await ready(page);
     check(!await needsConfirmation(page), 'confirmation without edits after the answer');
+    await page.keyboard.press('KeyE');
+    await ready(page);
+    await breakFrames(page, 'wait');
+    await page.keyboard.press('KeyE');
+    check(!await needsConfirmation(page), 'confirmation because editing begins');
+    await page.mouse.click(SIZE.width - 10, SIZE.height / 2);
+    check(await needsConfirmation(page), 'no confirmation while the beginning of editing is not answered');
+    await goOn(page);
+    await ready(page);
+    check(!await needsConfirmation(page), 'confirmation without edits after the second answer');
+  }),
+  'pictures are drawn while the mouse moves faster than outlines': inWorker(async (page) => {
+    await drop(page, 'ball.vox', ballFile());
+    await page.keyboard.press('KeyE');
+    await waitForStatus(page, 'edit: ');
+    await ready(page);
+    await page.evaluate(async () => {
+      const { RemotePage } = await import('./remote.js');
+      const { outline } = RemotePage.prototype;
+      RemotePage.prototype.outline = function (...at) {
+        document.querySelector('canvas').dispatchEvent(new PointerEvent('pointermove', { pointerType: 'mouse' }));
+        return outline.apply(this, at);
+      };
+    });
+    await page.keyboard.press('ArrowLeft');
+    await ready(page);
+  }),
+  'a file whose quality cannot be set is refused with the reason': inWorker(async (page) => {
+    const before = await picture(page, 'quality-before');
+    await drawer(page).evaluate(async () => {
+      const { Page } = await import(new URL('./drystone_web.js', location.href));
+      Page.prototype.copy_quality = () => { throw 'no quality'; };
+    });
+    await drop(page, 'ball.vox', ballFile());
+    await expectMessage(page, 'no quality');
+    await same(page, before, await picture(page, 'quality-after'), 'the file is shown');
+  }),
+  'a save whose answer cannot be received fails, and can be repeated': inWorker(async (page) => {
+    await drop(page, 'ball.vox', ballFile());
+    await edit(page);
+    await drawer(page).evaluate(async () => {
+      const { Page } = await import(new URL('./drystone_web.js', location.href));
+      const { save } = Page.prototype;
+      Page.prototype.save = function () {
+        Page.prototype.save = save;
+        return new Promise(() => {});
+      };
+    });
+    await page.keyboard.press('Control+KeyS');
+    await page.evaluate(() => window.worker.dispatchEvent(new MessageEvent('messageerror')));
+    await page.waitForFunction(() => document.getElementById('message').textContent.includes('cannot receive the answer of the program. The edits are still here, not saved'));
+    await downloaded(page, () => page.keyboard.press('Control+KeyS'));
+  }, () => {
+    const { Worker } = window;
+    window.Worker = class extends Worker {
+      constructor(...all) {
+        super(...all);
+        window.worker = this;
+      }
+    };
   }),
   'the worker opens files with their edits, keeps the camera, and saves what it edits': inWorker(async (page) => {
     await drop(page, 'ball.vox', ballFile());
