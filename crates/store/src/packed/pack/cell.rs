@@ -84,7 +84,10 @@ impl Cell {
         let encoded = group::encode(chunks)?;
         let key = GroupKey::of(node.children()?[0]).0;
         self.groups.push((key, encoded));
-        downsample(Chunk::SIDE, chunks.each_ref().map(Option::as_ref), source.materials())
+        let parent =
+            downsample(Chunk::SIDE, chunks.each_ref().map(Option::as_ref), source.materials())?;
+        self.used.add_chunk(&parent);
+        Some(parent)
     }
 }
 

@@ -88,7 +88,10 @@ impl Pyramid {
         }
         let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Option::as_ref), materials);
         match parent {
-            Some(parent) => self.add_node(key.chunk(0).parent(), parent, materials, spools),
+            Some(parent) => {
+                self.used.add_chunk(&parent);
+                self.add_node(key.chunk(0).parent(), parent, materials, spools)
+            }
             None => Ok(()),
         }
     }

@@ -62,6 +62,11 @@ fn assert_equals_stored(source: &dyn Source, folder: &TempDir) -> (PackedWorld, 
         let found = world.coarse_chunk(node).unwrap().unwrap();
         assert!(found == expected, "{node:?}");
         assert!(!world.is_air(node));
+        let table = stored.materials();
+        for (_, material) in found.iter_solid().filter(|(_, it)| table.get(*it).is_some()) {
+            let whole = table.whole(material);
+            assert_eq!(world.materials().get(whole), table.get(whole), "{material:?} in {node:?}");
+        }
         let beside =
             NodePos::new(node.level, ChunkPos::new(node.chunk.x, node.chunk.y + 1, node.chunk.z));
         assert_eq!(world.is_air(beside), stored.is_air(beside), "{beside:?}");

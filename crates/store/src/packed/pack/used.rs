@@ -14,7 +14,7 @@ impl Default for UsedMaterials {
 }
 
 impl UsedMaterials {
-    /// Adds the materials of a chunk of level 0. LOD chunks have no others.
+    /// Adds the materials of a chunk. A LOD chunk may have others than the chunks below it.
     pub(super) fn add_chunk(&mut self, chunk: &Chunk) {
         if let Some(material) = chunk.uniform() {
             self.insert(material);
@@ -51,10 +51,11 @@ impl UsedMaterials {
     /// translucent materials.
     pub(super) fn table(&self, materials: &MaterialTable) -> MaterialTable {
         let mut used = self.clone();
-        for (material, kind) in materials.iter() {
-            if self.contains(material) {
-                kind.fluid.into_iter().for_each(|fluid| used.insert(fluid));
-            }
+        for material in (0..=u16::MAX).map(Material).filter(|material| self.contains(*material)) {
+            let whole = materials.whole(material);
+            used.insert(whole);
+            let fluid = materials.get(whole).and_then(|kind| kind.fluid);
+            fluid.into_iter().for_each(|fluid| used.insert(fluid));
         }
         let is_used = |(material, _): (Material, &MaterialKind)| used.contains(material);
         let is_textured =
@@ -81,6 +82,16 @@ impl UsedMaterials {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A LOD chunk has partial materials, of others than the chunks below it perhaps.
+    #[test]
+    fn partial_materials_use_their_whole_one() {
+        let mut table = MaterialTable::new();
+        let water = table.insert("water", [1, 2, 3, 90]).unwrap();
+        let mut used = UsedMaterials::default();
+        used.add_chunk(&Chunk::new(Chunk::SIDE, table.filled_to(water, 5)));
+        assert_eq!(used.table(&table).get(water).unwrap().name, "water");
+    }
 
     #[test]
     fn unused_materials_lose_their_names_and_the_others_keep_their_numbers() {
