@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::{Chunk, ChunkPos, Face};
+use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Face};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use twox_hash::XxHash3_64;
@@ -231,6 +231,17 @@ fn read(
         }
     }
     Ok((chunks, lost))
+}
+
+/// The box of a source that has `count` chunks and fills at least a quarter of it. Its positions may be too many
+/// for a list. `None` for other sources, and for few chunks.
+pub(crate) fn dense_box(source: &dyn Source, count: u64) -> Option<ChunkBox> {
+    const MANY: u64 = 1 << 16;
+    let is_dense = |all: &ChunkBox| {
+        let volume = all.size_chunks().into_iter().try_fold(1_u64, u64::checked_mul);
+        volume.is_some_and(|volume| volume / 4 <= count)
+    };
+    source.extent().filter(|all| count > MANY && is_dense(all))
 }
 
 /// The positions of all chunks of a source, which counts `count` of them.

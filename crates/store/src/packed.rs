@@ -38,8 +38,7 @@ pub use ranges::{ByteRanges, LocalRanges};
 /// pages, so that any chunk is found with at most one read before that of its record. Checksums cover
 /// everything, and the header's [`checksum`](Self::checksum) covers all other checksums.
 ///
-/// [The format](https://github.com/drystone-rs/drystone/blob/main/docs/packed-world.md) is documented for
-/// other programs.
+/// `docs/packed-world.md` in the repository describes the format for other programs.
 ///
 /// # Cost
 /// Opening reads at most 64 KiB, and the materials if they are beyond. A chunk costs one read and 0.1 ms,

@@ -2,7 +2,7 @@ use drystone_voxel::{ChunkBox, ChunkPos};
 
 use drystone_formats::{Source, SourceError};
 
-use super::positions_of;
+use super::{dense_box, positions_of};
 
 /// Chunk positions of a source in slabs of 8 × 2 × 8. A slab covers whole groups of stored chunks
 /// and most of a column. Slabs are returned column by column, lowest first.
@@ -29,14 +29,8 @@ impl Slabs {
     /// # Errors
     /// A source whose list of chunks is damaged.
     pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
-        const MANY: u64 = 1 << 16;
         let count = source.chunk_count();
-        let volume =
-            |all: &ChunkBox| all.size_chunks().into_iter().try_fold(1_u64, u64::checked_mul);
-        let dense = source
-            .extent()
-            .filter(|all| count > MANY && volume(all).is_some_and(|volume| volume / 4 <= count));
-        let positions = match dense {
+        let positions = match dense_box(source, count) {
             Some(all) => Positions::Box(all),
             None => list(positions_of(source, count)?),
         };

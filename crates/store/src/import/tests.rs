@@ -262,9 +262,9 @@ impl Source for Wide {
         panic!("they are too many to be listed")
     }
 
-    fn extent(&self) -> Option<drystone_voxel::ChunkBox> {
+    fn extent(&self) -> Option<ChunkBox> {
         let (min, max) = (ChunkPos::new(-150, 0, 0), ChunkPos::new(149, 1, 149));
-        Some(drystone_voxel::ChunkBox { min, max })
+        Some(ChunkBox { min, max })
     }
 
     fn chunk_count(&self) -> u64 {

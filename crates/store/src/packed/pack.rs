@@ -76,6 +76,7 @@ pub struct PackProgress {
 const CELL_LEVEL: u8 = 3;
 /// Memory of a cell in bytes, if its chunks are noise.
 const CELL_BYTES: u64 = 48 << 20;
+
 /// Writes a source of any size as a [packed world](super::PackedWorld), with all levels of detail. The same
 /// source gives the same bytes, whatever the number of threads and interruptions.
 ///
@@ -88,9 +89,9 @@ const CELL_BYTES: u64 = 48 << 20;
 /// ```
 ///
 /// # Cost
-/// The source's time, and about 0.5 ms per chunk of land, on as many cores as the memory allows. Memory: as set in
-/// the options.
-/// A source that does not fill its box takes 12 bytes more per chunk. Disk: twice the size of the file.
+/// The source's time, and about 0.5 ms per chunk of land, on as many cores as the memory allows. Memory: as
+/// set in the options. A source that does not fill its box takes 12 bytes more per chunk. Disk: twice the
+/// size of the file.
 ///
 /// # Errors
 /// * A folder of an interrupted run of another source.

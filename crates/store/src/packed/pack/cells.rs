@@ -2,7 +2,7 @@ use drystone_formats::{Source, SourceError};
 use drystone_voxel::{ChunkBox, ChunkPos, NodePos};
 
 use super::{CELL_LEVEL, CellPositions};
-use crate::import::positions_of;
+use crate::import::{dense_box, positions_of};
 use crate::packed::key::{position_of, rank_of};
 
 /// Chunk positions of a source in cells of 8³ chunks, sorted along the curve.
@@ -13,9 +13,6 @@ pub(super) enum Cells {
     List { positions: Vec<ChunkPos>, next: usize },
 }
 
-/// Number of chunks above which a source that fills its box is not listed.
-const MANY: u64 = 1 << 16;
-
 impl Cells {
     /// Uses a box for a source that fills it, since its positions may be too many for a list. Uses a list
     /// for other sources.
@@ -24,12 +21,7 @@ impl Cells {
     /// A source whose list of chunks is damaged.
     pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
         let count = source.chunk_count();
-        let volume =
-            |all: &ChunkBox| all.size_chunks().into_iter().try_fold(1_u64, u64::checked_mul);
-        let dense = source
-            .extent()
-            .filter(|all| count > MANY && volume(all).is_some_and(|volume| volume / 4 <= count));
-        match dense {
+        match dense_box(source, count) {
             Some(all) => Ok(Self::Box { all, nodes: sorted(roots(all)) }),
             None => {
                 let mut positions = positions_of(source, count)?;
