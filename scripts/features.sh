@@ -3,12 +3,15 @@
 # it adds. With `--pairs`, each pair of features of a crate compiles.
 #
 #   features.sh           each feature alone; part of `make test`
+#   features.sh --all     the same, with the tests marked by `++`, which take long to compile; part of
+#                         `make release-check`
 #   features.sh --pairs   each pair too, and all together; part of `make release-check`
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 # A crate, and its features. The tests run too with those that have a `+`; if words follow, only the
-# tests whose names contain them. With the others they are the tests of fewer features.
+# tests whose names contain them. With the others they are the tests of fewer features. A `++` is a `+`
+# with `--all` only: `make test` runs the same tests with all features.
 readonly CRATES=(
     "drystone-alloc: serde+json"
     "drystone-memory: alloc+ std allocator-api2"
@@ -17,8 +20,9 @@ readonly CRATES=(
     "drystone-pool: serde+json"
     "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json textures tiff+ vox+"
     "drystone-world: gltf minecraft png serde+json textures tiff vox"
-    "drystone-render: gl+gl:: png+png rayon serde+json soft+soft:: wgpu+wgpu_device::"
-    "drystone: cli+ gpu+ window"
+    "drystone-store: remote"
+    "drystone-render: gl++gl:: png+png rayon serde+json soft++soft:: wgpu++wgpu_device::"
+    "drystone: cli++ gpu++ remote window"
 )
 
 # Prints what is linted and tested of a package: the library and programs, and integration tests of
@@ -44,8 +48,11 @@ alone() {
     arguments=(--locked --quiet -p "$1" --no-default-features --features "${2%%+*}" "${targets[@]}")
     run clippy "${arguments[@]}" -- -D warnings
     case $2 in
+    *++*) [ "$mode" = --all ] || return 0 ;;
+    esac
+    case ${2/++/+} in
     *+) run test "${arguments[@]}" ;;
-    *+*) run test "${arguments[@]}" "${2#*+}" ;;
+    *+*) run test "${arguments[@]}" "${2##*+}" ;;
     esac
 }
 
@@ -63,10 +70,11 @@ pairs() {
     run clippy --locked --quiet -p "$package" --all-features --lib --bins -- -D warnings
 }
 
+readonly mode=${1:-}
 for row in "${CRATES[@]}"; do
     package=${row%%:*}
     read -ra features <<<"${row#*: }"
-    if [ "${1:-}" = --pairs ]; then
+    if [ "$mode" = --pairs ]; then
         pairs "$package" "${features[@]%%+*}"
     else
         for feature in "" "${features[@]}"; do

@@ -79,7 +79,8 @@ advisories() {
     deny "${options[@]}" check advisories
 }
 
-check features bash scripts/features.sh --pairs
+check features bash scripts/features.sh --all
+check pairs bash scripts/features.sh --pairs
 check packages cargo package --locked --workspace --exclude drystone-bench \
     --exclude drystone-testing --exclude drystone-tidy
 check documentation documentation
