@@ -17,6 +17,14 @@ pub enum SourceError {
         /// The error that the operating system reports.
         problem: std::io::Error,
     },
+    /// The file at an address cannot be received.
+    #[error("{}: cannot be received: {problem}", path.display())]
+    NotReceived {
+        /// The address.
+        path: PathBuf,
+        /// Description of what happened and what to do.
+        problem: String,
+    },
     /// The file cannot be created or written.
     #[error(
         "{}: cannot be written: {problem}; check the folder and the permissions, or name another \

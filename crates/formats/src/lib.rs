@@ -16,6 +16,7 @@
     allow(dead_code, reason = "formats share helpers, and no format uses all")
 )]
 
+mod arrivals;
 mod error;
 #[cfg(feature = "export")]
 mod export;
@@ -41,6 +42,7 @@ mod vox;
 #[cfg(feature = "model")]
 mod voxelize;
 
+pub use arrivals::{ArrivalFailure, ArrivalState, Arrivals};
 pub use error::SourceError;
 #[cfg(feature = "export")]
 pub use export::{

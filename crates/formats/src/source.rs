@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, MaterialTable, NodePos};
 
+use crate::arrivals::Arrivals;
 use crate::error::SourceError;
 use crate::memory_file::MemoryFile;
 
@@ -147,6 +148,12 @@ pub trait Source: Any + Send + Sync {
 
     /// Returns the motion of a source whose chunks change by themselves. `None` if they never do.
     fn motion(&self) -> Option<&dyn Motion> {
+        None
+    }
+
+    /// Returns the requests of nodes that come over a network. `None` if every node can be read at once.
+    /// Where there are some, reading a missing node waits for it, or fails where waiting is not possible.
+    fn arrivals(&self) -> Option<&dyn Arrivals> {
         None
     }
 

@@ -2,7 +2,9 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use drystone_formats::{EditStore, Motion, SeparateEdits, Source, SourceError, WorldFile};
+use drystone_formats::{
+    Arrivals, EditStore, Motion, SeparateEdits, Source, SourceError, WorldFile,
+};
 use drystone_voxel::{
     Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTable, NodePos, downsample_block,
 };
@@ -10,6 +12,7 @@ use drystone_voxel::{
 use crate::chunk_cache::ChunkCache;
 use crate::stored::{StoreOptions, StoredLater, StoredWorld, is_damaged_part};
 
+mod arrivals;
 mod numbers;
 mod options;
 mod saving;
@@ -366,6 +369,10 @@ impl Source for EditedSource {
 
     fn motion(&self) -> Option<&dyn Motion> {
         self.source.motion()
+    }
+
+    fn arrivals(&self) -> Option<&dyn Arrivals> {
+        self.source.arrivals().is_some().then_some(self)
     }
 
     fn faults(&self) -> Vec<String> {

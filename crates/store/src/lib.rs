@@ -9,7 +9,9 @@ mod epochs;
 mod import;
 mod packed;
 mod publish;
+mod ranges;
 mod recent;
+mod remote;
 mod stored;
 
 pub use chunk_cache::ChunkCache;
@@ -17,9 +19,13 @@ pub use edited::{EditAccess, EditOptions, EditedSource};
 pub use import::{ImportOptions, ImportProgress, import};
 #[doc(hidden)]
 pub use packed::fuzzed as fuzzed_packed;
-pub use packed::{
-    ByteRanges, LocalRanges, PackOptions, PackProgress, PackedLevel, PackedWorld, pack,
-};
+pub use packed::{PackOptions, PackProgress, PackedLevel, PackedWorld, pack};
+pub use ranges::{ArrivingRanges, ByteRanges, LocalRanges};
+#[doc(hidden)]
+pub use remote::simulated as simulated_network;
+#[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
+pub use remote::{RemoteOptions, open_remote};
+pub use remote::{RemoteRanges, RemoteRequests, RemoteStep, is_address};
 #[doc(hidden)]
 pub use stored::fuzzed;
 pub use stored::{

@@ -3,12 +3,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use drystone_formats::{Source, SourceError};
+use drystone_formats::{Arrivals, Source, SourceError};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 
 use crate::codec::{looks, materials};
+use crate::ranges::{ByteRanges, LocalRanges};
 use crate::recent::Recent;
 
+mod arrivals;
 mod check;
 mod directory;
 #[doc(hidden)]
@@ -17,15 +19,14 @@ mod group;
 mod header;
 mod key;
 mod pack;
-mod ranges;
 mod varint;
 
+use arrivals::Received;
 use directory::{Entry, EntryContent, Page};
 use group::Chunks;
 use header::{HeaderError, MAX_HEADER_BYTES, ParsedHeader, VERSION};
 use key::{GROUP_CHUNKS, GroupKey};
 pub use pack::{PackOptions, PackProgress, pack};
-pub use ranges::{ByteRanges, LocalRanges};
 
 /// A world in one file that never changes, made for parts to be read from anywhere: a disk, a web server,
 /// or memory. [`pack`] writes it.
@@ -70,6 +71,8 @@ pub struct PackedWorld {
     pages: Mutex<Recent<usize, Arc<Page>>>,
     groups: Mutex<Recent<GroupKey, Arc<Chunks>>>,
     faults: Mutex<Vec<String>>,
+    /// Parts that came over a network.
+    received: Mutex<Received>,
 }
 
 /// A level of detail in a packed world.
@@ -112,7 +115,7 @@ impl PackedWorld {
     /// Errors of [`open`](Self::open).
     pub fn read(bytes: Box<dyn ByteRanges>, name: impl AsRef<Path>) -> Result<Self, SourceError> {
         let path = name.as_ref().to_path_buf();
-        let unreadable = |problem| SourceError::Unreadable { path: path.clone(), problem };
+        let unreadable = |problem| unreadable(&path, bytes.as_ref(), problem);
         let size = bytes.size().map_err(unreadable)?;
         let front = bytes.read(0..size.min(MAX_HEADER_BYTES as u64)).map_err(unreadable)?;
         let parsed = ParsedHeader::parse(&front).map_err(|error| header_error(&path, error))?;
@@ -138,6 +141,7 @@ impl PackedWorld {
             pages: Mutex::new(Recent::new(PAGE_CACHE_BYTES)),
             groups: Mutex::new(Recent::new(GROUP_CACHE_BYTES)),
             faults: Mutex::default(),
+            received: Mutex::default(),
         })
     }
 
@@ -197,9 +201,16 @@ impl PackedWorld {
         let chunks = match entry.content {
             EntryContent::Uniform(material) => group::uniform(entry.mask, material),
             EntryContent::Record { .. } => {
-                let record = self.read_range(range)?;
-                decoded(entry, &record)
-                    .map_err(|problem| damaged(&self.path, &location_of(node), problem))?
+                let received = lock(&self.received).records.get(key);
+                let record = match received {
+                    Some(record) => record,
+                    None => self.read_range(range.clone())?.into(),
+                };
+                match decoded(entry, &record) {
+                    Ok(chunks) => chunks,
+                    Err(_) if self.is_requested_again(&range) => return self.load(node),
+                    Err(problem) => return Err(damaged(&self.path, &location_of(node), problem)),
+                }
             }
         };
         let chunk = chunks[index].clone();
@@ -217,13 +228,27 @@ impl PackedWorld {
     }
 
     fn page(&self, index: usize) -> Result<Arc<Page>, SourceError> {
+        loop {
+            match self.read_page(index) {
+                Err(SourceError::BadPacked { .. })
+                    if self.is_requested_again(&self.parsed.page_range(index)) => {}
+                page => return page,
+            }
+        }
+    }
+
+    fn read_page(&self, index: usize) -> Result<Arc<Page>, SourceError> {
         if let Some(page) = lock(&self.pages).get(index) {
             return Ok(page);
         }
-        let bytes = self.read_range(self.parsed.page_range(index))?;
+        self.decoded_page(index, &self.read_range(self.parsed.page_range(index))?)
+    }
+
+    /// Decodes a page of the directory, and keeps it.
+    fn decoded_page(&self, index: usize, bytes: &[u8]) -> Result<Arc<Page>, SourceError> {
         let info = &self.parsed.header.pages[index];
         let next = self.parsed.header.pages.get(index + 1).map(|next| next.first);
-        let page = info.decode(&bytes, self.parsed.offsets[index].1);
+        let page = info.decode(bytes, self.parsed.offsets[index].1);
         let page = page.and_then(|page| match (page.last(), next) {
             (Some(last), Some(next)) if last >= next => Err("its groups are not in order"),
             _ => Ok(page),
@@ -237,9 +262,8 @@ impl PackedWorld {
     }
 
     fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        let unreadable =
-            |problem: io::Error| SourceError::Unreadable { path: self.path.clone(), problem };
-        self.bytes.read(range).map_err(unreadable)
+        let bytes = self.bytes.as_ref();
+        bytes.read(range).map_err(|problem| unreadable(&self.path, bytes, problem))
     }
 
     /// Stores the text of an error for [`faults`](Source::faults).
@@ -311,8 +335,8 @@ impl Source for PackedWorld {
         true
     }
 
-    /// Exact, unless a page of the directory is damaged. Above the highest packed level, nodes that overlap
-    /// the world's box are not air.
+    /// Exact, unless a page of the directory is damaged or has not arrived. Above the highest packed level,
+    /// nodes that overlap the world's box are not air.
     fn is_air(&self, node: NodePos) -> bool {
         let (Some(top), Some(extent)) = (self.parsed.header.pages.first(), self.extent()) else {
             return true;
@@ -321,9 +345,14 @@ impl Source for PackedWorld {
             return !extent.at_level(node.level).contains(node.chunk);
         }
         let (key, index) = GroupKey::of(node);
+        let Some(page) = self.parsed.page_of(key) else { return true };
         let is_air =
-            |entry: Option<(Entry, _)>| entry.is_none_or(|(entry, _)| entry.mask >> index & 1 == 0);
-        self.entry(key).is_ok_and(is_air)
+            |page: Arc<Page>| page.find(key).is_none_or(|(entry, _)| entry.mask >> index & 1 == 0);
+        self.page_here(page).is_ok_and(is_air)
+    }
+
+    fn arrivals(&self) -> Option<&dyn Arrivals> {
+        self.bytes.arriving().is_some().then_some(self)
     }
 
     fn faults(&self) -> Vec<String> {
@@ -378,6 +407,15 @@ fn header_error(path: &Path, error: HeaderError) -> SourceError {
         HeaderError::Other => SourceError::Unsupported { path, found: "not a packed world".into() },
         HeaderError::Newer(found) => SourceError::NewerStored { path, found, known: VERSION },
         HeaderError::Damaged(problem) => damaged(&path, "header", problem),
+    }
+}
+
+/// The error of bytes that cannot be read or received.
+fn unreadable(path: &Path, bytes: &dyn ByteRanges, problem: io::Error) -> SourceError {
+    let path = path.to_path_buf();
+    match bytes.arriving() {
+        Some(_) => SourceError::NotReceived { path, problem: problem.to_string() },
+        None => SourceError::Unreadable { path, problem },
     }
 }
 

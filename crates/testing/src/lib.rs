@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+pub mod http;
 
 use std::sync::LazyLock;
 

@@ -6,6 +6,8 @@ mod edits_of_files;
 mod packed_hostile;
 mod packed_kill;
 mod programs;
+#[cfg(feature = "remote")]
+mod remote_http;
 mod stored_child;
 mod stored_counts;
 mod stored_damage;

@@ -3,6 +3,8 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::Path;
 
+use drystone_formats::ArrivalState;
+
 /// A sequence of bytes that is read in parts: a file, an object of a web server, or memory.
 ///
 /// Any thread may read. The bytes do not change while they are read; if they do, the checksums of a packed
@@ -20,6 +22,28 @@ pub trait ByteRanges: Send + Sync {
     /// When the range is not inside of the bytes ([`UnexpectedEof`](ErrorKind::UnexpectedEof)), or cannot
     /// be read.
     fn read(&self, range: Range<u64>) -> io::Result<Vec<u8>>;
+
+    /// Returns the requests of bytes that come over a network, for callers that must not wait. `None`
+    /// if [`read`](Self::read) never waits for a network.
+    fn arriving(&self) -> Option<&dyn ArrivingRanges> {
+        None
+    }
+}
+
+/// Bytes that come over a network after they were requested.
+pub trait ArrivingRanges {
+    /// Reads a range, if all of it is here.
+    fn read_here(&self, range: &Range<u64>) -> Option<Vec<u8>>;
+
+    /// Requests ranges, the most urgent first. They replace those of the previous call, which are
+    /// cancelled unless they are among the new ones.
+    fn request(&self, ranges: &[Range<u64>]);
+
+    /// Drops a range whose bytes were wrong, so that it is requested again, from its origin.
+    fn discard(&self, range: Range<u64>);
+
+    /// Returns the state of the connection.
+    fn state(&self) -> ArrivalState;
 }
 
 /// A local file. It is kept open, so that a file that replaces it is not seen.
@@ -39,7 +63,7 @@ impl LocalRanges {
 }
 
 /// Length of a range that is read from memory or a file with `size` bytes.
-fn checked_len(range: &Range<u64>, size: u64) -> io::Result<usize> {
+pub(crate) fn checked_len(range: &Range<u64>, size: u64) -> io::Result<usize> {
     let len = range.end.checked_sub(range.start).filter(|_| range.end <= size);
     len.and_then(|len| usize::try_from(len).ok()).ok_or_else(|| ErrorKind::UnexpectedEof.into())
 }

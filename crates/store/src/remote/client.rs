@@ -1,0 +1,416 @@
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use drystone_formats::{ArrivalFailure, SourceError};
+use futures_util::StreamExt;
+use hashbrown::HashMap;
+use object_store::aws::AmazonS3Builder;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
+};
+use object_store::http::HttpBuilder;
+use object_store::path::Path;
+use object_store::{
+    ClientOptions, Error, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
+};
+use reqwest::redirect::Policy;
+use tokio::sync::Notify;
+
+use super::disk_cache::DiskCache;
+use super::{RemoteRanges, RemoteRequests, RemoteStep};
+use crate::packed::PackedWorld;
+
+/// Options for opening a packed world at an address.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RemoteOptions {
+    /// Folder for parts of files that were read before, shared by all processes. `None`: nothing is
+    /// stored.
+    pub cache_folder: Option<PathBuf>,
+    /// Limit for that folder, in bytes. The parts that were not read for the longest time are deleted.
+    pub max_cache_bytes: u64,
+    /// Limit for received parts in memory, in bytes.
+    pub memory_bytes: usize,
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        Self { cache_folder: None, max_cache_bytes: 1 << 30, memory_bytes: 32 << 20 }
+    }
+}
+
+impl RemoteOptions {
+    /// Replaces [`cache_folder`](Self::cache_folder).
+    #[must_use]
+    pub fn with_cache_folder(mut self, cache_folder: Option<PathBuf>) -> Self {
+        self.cache_folder = cache_folder;
+        self
+    }
+
+    /// Replaces [`max_cache_bytes`](Self::max_cache_bytes).
+    #[must_use]
+    pub const fn with_max_cache_bytes(mut self, max_cache_bytes: u64) -> Self {
+        self.max_cache_bytes = max_cache_bytes;
+        self
+    }
+
+    /// Replaces [`memory_bytes`](Self::memory_bytes).
+    #[must_use]
+    pub const fn with_memory_bytes(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+}
+
+/// Length of the first request: the longest header.
+const FRONT_BYTES: u64 = 64 << 10;
+/// Time limit for a connection, and for the silence of a server.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Time for which opening is tried again after failures that may pass.
+const OPEN_PATIENCE: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 5;
+/// Time between two attempts to open.
+const OPEN_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Time limit for the first answer.
+const OPEN_LIMIT: Duration = Duration::from_secs(30);
+/// Longest reason of a failure, in letters.
+const MAX_TEXT: usize = 200;
+const NO_RANGES: &str = "the server cannot send parts of files (no range requests)";
+const NOT_FOUND: &str = "the server has no such file (404)";
+const DENIED: &str = "the server denies access (401 or 403)";
+
+/// Opens the packed world at an address: `https://`, `http://`, or `s3://BUCKET/KEY`. For the latter,
+/// credentials, region and endpoint come from the usual environment variables, such as `AWS_ACCESS_KEY_ID`,
+/// `AWS_REGION` and `AWS_ENDPOINT`.
+///
+/// A thread reads the file in parts, until the world is dropped. No request leaves for another server:
+/// redirects to others are refused, and without a key in the environment, requests to object stores are
+/// not signed. A file that is replaced while it is read is reported, and not read further.
+///
+/// # Cost
+/// One request of 64 KiB. A failure that may pass is tried again for 10 s.
+///
+/// # Errors
+/// An address that cannot be reached or has no such file, a server that cannot send parts of files, and the
+/// errors of [`PackedWorld::open`].
+pub fn open_remote(address: &str, options: &RemoteOptions) -> Result<PackedWorld, SourceError> {
+    // Messages name the address without what may be secret in it.
+    let shown = address.split(['?', '#']).next().unwrap_or_default();
+    let shown = match (shown.split_once("://"), shown.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        _ => shown.to_owned(),
+    };
+    let failed = |problem: String| unreachable(&shown, problem);
+    let remote = Remote::new(address).map_err(failed)?;
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let options = options.clone();
+    let run = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => return drop(sender.send(Err(error.to_string()))),
+        };
+        runtime.block_on(async move {
+            let (meta, front) = match remote.open().await {
+                Ok(opened) => opened,
+                Err(failure) => return drop(sender.send(Err(failure.problem))),
+            };
+            let limit = options.max_cache_bytes;
+            let folder = options.cache_folder;
+            let disk = folder.map(|folder| DiskCache::open(&folder, limit, meta.size, &front));
+            let (ranges, requests) = RemoteRanges::new(meta.size, &front, options.memory_bytes);
+            if sender.send(Ok(ranges)).is_ok() {
+                drive(Arc::new(Download { remote, meta, disk, requests })).await;
+            }
+        });
+    };
+    let thread = std::thread::Builder::new().name("network".into()).spawn(run);
+    thread.map_err(|error| failed(error.to_string()))?;
+    let ended = || "the thread of the network has ended".to_owned();
+    let ranges = receiver.recv().unwrap_or_else(|_| Err(ended())).map_err(failed)?;
+    PackedWorld::read(Box::new(ranges), address)
+}
+
+fn unreachable(address: &str, problem: String) -> SourceError {
+    SourceError::NotReceived { path: address.into(), problem }
+}
+
+/// A file on a server.
+struct Remote {
+    store: Box<dyn ObjectStore>,
+    path: Path,
+}
+
+impl Remote {
+    fn new(address: &str) -> Result<Self, String> {
+        let url = reqwest::Url::parse(address).map_err(|error| format!("no address: {error}"))?;
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err("addresses with ? or # are not supported".into());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("addresses with a name or password are not supported".into());
+        }
+        let client = ClientOptions::new()
+            .with_connect_timeout(CONNECT_LIMIT)
+            .with_timeout_disabled()
+            .with_allow_http(true);
+        // Requests are repeated by the planner, which knows whether they are still wanted.
+        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+        let store: Result<Box<dyn ObjectStore>, Error> = match url.scheme() {
+            "s3" => {
+                // Without a key, the library would request one at other addresses.
+                let has_key = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
+                let store = AmazonS3Builder::from_env()
+                    .with_url(address)
+                    .with_skip_signature(!has_key)
+                    .with_client_options(client)
+                    .with_retry(retry)
+                    .with_http_connector(Connector);
+                store.build().map(|store| Box::new(store) as _)
+            }
+            _ => {
+                let mut base = url.clone();
+                base.set_path("/");
+                let store = HttpBuilder::new()
+                    .with_url(base)
+                    .with_client_options(client)
+                    .with_retry(retry)
+                    .with_http_connector(Connector);
+                store.build().map(|store| Box::new(store) as _)
+            }
+        };
+        let store = store.map_err(|error| text_of(&error))?;
+        let path = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
+        Ok(Self { store, path })
+    }
+
+    /// Reads the start of the file.
+    async fn open(&self) -> Result<(ObjectMeta, Vec<u8>), ArrivalFailure> {
+        let start = Instant::now();
+        loop {
+            let get = tokio::time::timeout(OPEN_LIMIT, self.get(0..FRONT_BYTES, None, &|| {}));
+            let slow = || Err(ArrivalFailure::lasting("the server is too slow"));
+            match get.await.unwrap_or_else(|_| slow()) {
+                Err(failure)
+                    if !failure.is_final
+                        && ![NOT_FOUND, DENIED, NO_RANGES].contains(&failure.problem.as_str())
+                        && start.elapsed() < OPEN_PATIENCE =>
+                {
+                    tokio::time::sleep(OPEN_INTERVAL).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Requests a range, and returns what is known about the file with the bytes. The range may end
+    /// after the file. Calls `heard` when a part has come.
+    async fn get(
+        &self,
+        range: std::ops::Range<u64>,
+        meta: Option<&ObjectMeta>,
+        heard: &(dyn Fn() + Sync),
+    ) -> Result<(ObjectMeta, Vec<u8>), ArrivalFailure> {
+        let max_bytes = (range.end - range.start) as usize;
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range)),
+            // A weak tag never matches.
+            if_match: meta.and_then(|meta| meta.e_tag.clone()).filter(|tag| !tag.starts_with("W/")),
+            ..GetOptions::default()
+        };
+        let result =
+            self.store.get_opts(&self.path, options).await.map_err(|it| failure_of(&it))?;
+        let found = result.meta.clone();
+        let is_same = |meta: &ObjectMeta| meta.size == found.size && meta.e_tag == found.e_tag;
+        if !meta.is_none_or(is_same) {
+            return Err(replaced());
+        }
+        let mut stream = result.into_stream();
+        let mut bytes = Vec::new();
+        while let Some(part) = stream.next().await {
+            heard();
+            bytes.extend_from_slice(&part.map_err(|error| failure_of(&error))?);
+            if bytes.len() > max_bytes {
+                return Err(ArrivalFailure::passing("the server has sent more than was requested"));
+            }
+        }
+        Ok((found, bytes))
+    }
+}
+
+/// Makes clients that do not leave the host of the address.
+#[derive(Debug)]
+struct Connector;
+
+impl HttpConnector for Connector {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        // Installed once in a process; another provider does as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .connect_timeout(CONNECT_LIMIT)
+            .read_timeout(CONNECT_LIMIT)
+            .redirect(Policy::custom(|attempt| {
+                let is_allowed = attempt.previous().first().is_some_and(|first| {
+                    attempt.previous().len() < MAX_REDIRECTS && is_same_server(first, attempt.url())
+                });
+                if is_allowed { attempt.follow() } else { attempt.stop() }
+            }))
+            .build();
+        let client =
+            client.map_err(|source| Error::Generic { store: "HTTP", source: source.into() });
+        client.map(|client| HttpClient::new(Client(client)))
+    }
+}
+
+/// A client that does not read the content of answers that refuse: it may be endless.
+#[derive(Debug)]
+struct Client(reqwest::Client);
+
+impl HttpService for Client {
+    fn call<'a, 'b>(
+        &'a self,
+        request: HttpRequest,
+    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        Box::pin(async move {
+            let response = HttpService::call(&self.0, request).await?;
+            if response.status().is_success() {
+                return Ok(response);
+            }
+            let (parts, _) = response.into_parts();
+            Ok(HttpResponse::from_parts(parts, Vec::new().into()))
+        })
+    }
+}
+
+/// Whether two addresses are of the same server: scheme, host and port are equal, or both have the usual
+/// port and the second is encrypted.
+fn is_same_server(first: &reqwest::Url, other: &reqwest::Url) -> bool {
+    let is_equal = first.scheme() == other.scheme() && first.port() == other.port();
+    let is_encrypted =
+        first.port().is_none() && other.port().is_none() && other.scheme() == "https";
+    first.host_str() == other.host_str() && (is_equal || is_encrypted)
+}
+
+/// A file with its requests, shared by all tasks.
+struct Download {
+    remote: Remote,
+    meta: ObjectMeta,
+    disk: Option<DiskCache>,
+    requests: RemoteRequests,
+}
+
+impl Download {
+    /// Takes the wanted blocks that are on the disk.
+    fn take_cached(&self) {
+        let Some(disk) = &self.disk else { return };
+        for block in self.requests.wanted_blocks() {
+            if let Some(bytes) = disk.read(block) {
+                self.requests.cached(block, &bytes);
+            }
+        }
+    }
+
+    /// Answers a request from the server.
+    async fn answer(&self, id: u64, range: std::ops::Range<u64>) {
+        let heard = || self.requests.heard(id);
+        match self.remote.get(range.clone(), Some(&self.meta), &heard).await {
+            Ok((_, bytes)) => {
+                if let Some(disk) = &self.disk {
+                    disk.write(&range, &bytes);
+                }
+                self.requests.received(id, &bytes);
+            }
+            Err(failure) => self.requests.failed(id, failure),
+        }
+    }
+}
+
+/// Reports the end of the thread to those that wait for it, even after a panic.
+struct Ending(RemoteRequests);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end("the thread of the network has ended; open the world again");
+    }
+}
+
+/// Carries out requests until nothing reads the file any more.
+async fn drive(download: Arc<Download>) {
+    let _ending = Ending(download.requests.clone());
+    let changed = Arc::new(Notify::new());
+    let wake = Arc::clone(&changed);
+    download.requests.on_change(move || wake.notify_one());
+    let mut running: HashMap<u64, tokio::task::AbortHandle> = HashMap::new();
+    while !download.requests.is_closed() {
+        download.take_cached();
+        while let Some(step) = download.requests.next() {
+            match step {
+                RemoteStep::Send { id, range } => {
+                    let (download, changed) = (Arc::clone(&download), Arc::clone(&changed));
+                    let task = tokio::spawn(async move {
+                        download.answer(id, range).await;
+                        changed.notify_one();
+                    });
+                    running.insert(id, task.abort_handle());
+                }
+                RemoteStep::Cancel(id) => {
+                    if let Some(task) = running.remove(&id) {
+                        task.abort();
+                    }
+                }
+            }
+        }
+        running.retain(|_, task| !task.is_finished());
+        match download.requests.wake_after() {
+            Some(time) => drop(tokio::time::timeout(time, changed.notified()).await),
+            None => changed.notified().await,
+        }
+    }
+}
+
+fn replaced() -> ArrivalFailure {
+    ArrivalFailure::lasting("the file was replaced while it was read; open it again")
+}
+
+/// Returns what a failure means for the user, and whether it can pass.
+fn failure_of(error: &Error) -> ArrivalFailure {
+    match error {
+        Error::Precondition { .. } => replaced(),
+        Error::NotFound { .. } => ArrivalFailure::passing(NOT_FOUND),
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+            ArrivalFailure::passing(DENIED)
+        }
+        error => {
+            let text = text_of(error);
+            let no_ranges = ["non-partial response", "Range request not supported"];
+            if no_ranges.iter().any(|words| text.contains(words)) {
+                return ArrivalFailure::passing(NO_RANGES);
+            }
+            let Some((_, status)) = text.split_once("status code: ") else {
+                return ArrivalFailure::passing(text);
+            };
+            let status: String = status.chars().take(3).collect();
+            ArrivalFailure::passing(match status.starts_with('3') {
+                true => "the server redirects elsewhere; open the address there".into(),
+                false => format!("the server answers with status {status}"),
+            })
+        }
+    }
+}
+
+/// Returns the innermost reason of an error, which names no address.
+fn text_of(error: &dyn std::error::Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    let text = inner.to_string();
+    text.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
+}
