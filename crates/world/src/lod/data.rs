@@ -17,6 +17,7 @@ use super::node_grid::{NodeGrid, is_representable};
 use crate::edit::VoxelAccess;
 use crate::world::{bounds_of, read_chunks};
 
+mod arrivals;
 pub(super) mod edit;
 mod edits;
 mod lod_voxels;
@@ -50,6 +51,8 @@ pub struct LodData {
     faults: Mutex<HashMap<NodePos, String>>,
     /// Materials of LOD voxels, which have no holes. `None` if no material of the source has any.
     lod_materials: Option<MaterialTable>,
+    /// Nodes that were read before their data had come over a network.
+    wished: Mutex<Vec<NodePos>>,
     pub(super) clock: Clock,
 }
 
@@ -85,18 +88,20 @@ impl LodData {
             edits: RwLock::default(),
             editing: Mutex::default(),
             faults: Mutex::default(),
+            wished: Mutex::default(),
             clock: Clock::start(),
         }
     }
 
     /// Returns the chunk at `node`. It is air outside the world and where the source failed.
-    /// Failures are listed by [`faults`](Self::faults).
+    /// Failures are listed by [`faults`](Self::faults). Waits for a chunk that comes over a network, except in
+    /// browsers, where it is air until it has come.
     ///
     /// # Cost
     /// A lookup if the chunk was used recently. Otherwise the source's time. At a level that the
     /// source does not make: the time for the eight children, plus 0.2 ms.
     pub fn chunk(&self, node: NodePos) -> Chunk {
-        self.readable_chunk(node).unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))
+        self.awaited_chunk(node).unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))
     }
 
     /// Returns the voxel of level 0 at `voxel`.

@@ -129,6 +129,11 @@ impl NodeMesher {
         }
     }
 
+    /// Returns the offsets of the nodes that a mesh also needs.
+    pub(super) const fn neighbors(&self) -> &'static [[i32; 3]] {
+        self.options.neighbors()
+    }
+
     /// Makes the mesh of a node with all skirts.
     #[cfg(test)]
     pub(super) fn mesh(&mut self, data: &LodData, node: NodePos) -> NodeMesh {

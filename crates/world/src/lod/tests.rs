@@ -17,6 +17,7 @@ use crate::edit::Edit;
 use crate::generate::{GeneratedWorld, GeneratorConfig};
 use crate::shape::VoxelShape;
 
+mod arrivals;
 mod closing;
 mod edits;
 mod epochs;

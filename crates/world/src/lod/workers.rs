@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use drystone_formats::SourceError;
 use drystone_mesh::FaceSet;
-use drystone_voxel::NodePos;
+use drystone_voxel::{MesherOptions, NodePos};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
@@ -57,6 +57,8 @@ struct Jobs {
     meshing: Meshing,
 }
 
+/// Interval between two checks for data that comes over a network.
+const ARRIVAL_INTERVAL: Duration = Duration::from_millis(5);
 /// Number of meshes that may always wait: those of one split.
 const MIN_WAITING_MESHES: usize = NodePos::CHILDREN;
 
@@ -86,9 +88,12 @@ impl Workers {
         Ok(Self { shared: Arc::new(shared), threads, active_threads: Arc::default() })
     }
 
-    /// Replaces all requests by these nodes, highest priority last. Threads stop when about
-    /// `free_bytes` bytes of finished meshes wait here.
+    /// Replaces all requests by these nodes, highest priority last. Nodes whose data comes over a network
+    /// and is not here have it requested instead. Threads stop when about `free_bytes` bytes of finished
+    /// meshes wait here.
     pub(super) fn request(&self, requests: Vec<NodePos>, free_bytes: usize) {
+        let options = MesherOptions::from(lock(&self.shared.jobs).meshing);
+        let requests = self.shared.data.arrived(requests, options.neighbors());
         let mut jobs = lock(&self.shared.jobs);
         (jobs.requests, jobs.free_bytes) = (requests, free_bytes);
         self.start_threads(jobs);
@@ -152,12 +157,15 @@ impl Workers {
         std::mem::take(&mut jobs.finished)
     }
 
-    /// Waits at most `time` until a mesh is finished. Without threads, makes one mesh instead.
+    /// Waits at most `time` until a mesh is finished, or data may have come over a network. Without
+    /// threads, makes one mesh instead.
     pub(super) fn wait(&self, time: Duration) {
         if self.threads.is_none() {
             self.work();
             return;
         }
+        let is_remote = self.shared.data.source().arrivals().is_some();
+        let time = if is_remote { time.min(ARRIVAL_INTERVAL) } else { time };
         let jobs = lock(&self.shared.jobs);
         let is_waiting = |jobs: &mut Jobs| jobs.finished.is_empty();
         drop(self.shared.is_finished.wait_timeout_while(jobs, time, is_waiting));
@@ -224,6 +232,11 @@ impl Shared {
     }
 
     fn make(&self, node: NodePos, mesher: &mut NodeMesher) {
+        // Without its data, a mesh would have holes. The next update requests the data.
+        if self.data.is_any_absent(node, mesher.neighbors()) {
+            lock(&self.jobs).running.remove(&node);
+            return;
+        }
         // A node whose source panics is not requested again. The other nodes are still made.
         let finished =
             catch_unwind(AssertUnwindSafe(|| mesher.remesh(&self.data, node, self.skirts, None)));

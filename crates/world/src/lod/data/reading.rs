@@ -23,13 +23,24 @@ impl LoadedChunk {
 }
 
 impl LodData {
-    /// Returns the chunk at `node`, or `None` if the source failed.
+    /// Returns the chunk at `node`, or `None` if the source failed or the chunk has not arrived.
     pub(crate) fn readable_chunk(&self, node: NodePos) -> Option<Chunk> {
         self.load(node).map(|made| made.chunk)
     }
 
-    /// Returns the chunk at `node` and whether it is complete, or `None` if the source failed.
+    /// Returns the chunk at `node`, or `None` if the source failed. Waits for chunks that come over a network,
+    /// except in browsers, where they count as failed.
+    pub(super) fn awaited_chunk(&self, node: NodePos) -> Option<Chunk> {
+        self.load_with(node, !cfg!(target_arch = "wasm32")).map(|made| made.chunk)
+    }
+
+    /// Returns the chunk at `node` and whether it is complete, or `None` if the source failed or the chunk
+    /// has not arrived.
     pub(in crate::lod) fn load(&self, node: NodePos) -> Option<LoadedChunk> {
+        self.load_with(node, false)
+    }
+
+    fn load_with(&self, node: NodePos, waits: bool) -> Option<LoadedChunk> {
         if !self.is_inside(node) {
             return Some(LoadedChunk::whole(Chunk::new(Chunk::SIDE, Material::AIR)));
         }
@@ -47,12 +58,15 @@ impl LodData {
                 }
                 cache.epoch(node)
             };
+            if !waits && self.is_absent(node) {
+                return None;
+            }
             // An incomplete chunk is read again after a while.
             let remember = |chunk: Option<Chunk>| {
                 let until = self.clock.now() + Self::RETRY_AFTER;
                 lock(&self.cache).insert_broken(node, chunk, epoch, until);
             };
-            let made = match self.make(node) {
+            let made = match self.make(node, waits) {
                 Ok(made) => made,
                 Err(error) => {
                     self.note_fault(node, &error);
@@ -74,7 +88,7 @@ impl LodData {
         }
     }
 
-    fn make(&self, node: NodePos) -> Result<LoadedChunk, SourceError> {
+    fn make(&self, node: NodePos, waits: bool) -> Result<LoadedChunk, SourceError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         if self.is_source_air(node) {
             return Ok(LoadedChunk::whole(air()));
@@ -88,7 +102,7 @@ impl LodData {
             return made.map(LoadedChunk::whole);
         }
         let Some(children) = node.children() else { return Ok(LoadedChunk::whole(air())) };
-        let chunks = children.map(|child| self.load(child));
+        let chunks = children.map(|child| self.load_with(child, waits));
         let is_whole = chunks.iter().all(|made| made.as_ref().is_some_and(|made| made.is_whole));
         let chunks = chunks.map(|made| made.map_or_else(air, |made| made.chunk));
         let parent = downsample(Chunk::SIDE, chunks.each_ref().map(Some), self.materials());
@@ -108,7 +122,7 @@ impl LodData {
     }
 
     /// Whether the source has only air in the chunks that a node covers.
-    fn is_source_air(&self, node: NodePos) -> bool {
+    pub(super) fn is_source_air(&self, node: NodePos) -> bool {
         let is_filled = |filled: &RwLock<HashSet<NodePos>>| {
             filled.read().unwrap_or_else(PoisonError::into_inner).contains(&node)
         };
@@ -120,7 +134,7 @@ impl LodData {
     }
 
     /// Subtracts the number of source chunks that a node still needs from `left`. Returns false if
-    /// `left` is too small.
+    /// `left` is too small, or if one has to come over a network.
     pub(in crate::lod) fn charge_chunks(&self, node: NodePos, left: &mut usize) -> bool {
         let is_here = !self.is_inside(node)
             || self.read_edits().get(node).is_some()
@@ -129,6 +143,9 @@ impl LodData {
             || self.is_source_air(node);
         if is_here {
             return true;
+        }
+        if self.is_absent(node) {
+            return false;
         }
         match node.children().filter(|_| node.level > 0 && !self.source.makes_levels()) {
             Some(children) => children.into_iter().all(|child| self.charge_chunks(child, left)),

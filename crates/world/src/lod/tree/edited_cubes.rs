@@ -54,7 +54,8 @@ impl LodTree {
     ) -> Result<(), E> {
         for (&node, cubes) in cubes {
             sink.set_cubes(node, cubes)?;
-            self.shown.set_air(node, self.data.chunk(node).is_empty());
+            self.shown
+                .set_air(node, self.data.readable_chunk(node).is_none_or(|chunk| chunk.is_empty()));
         }
         Ok(())
     }
