@@ -13,7 +13,7 @@ use drystone_voxel::{MaterialTable, NodePos};
 use drystone_world::{LodConfig, LodData, Opened, World};
 
 use crate::Progress;
-use crate::scene::{Capacity, MemoryBudget, ModelScene, ModelTriangles, Shade, VoxelScene};
+use crate::scene::{self, Capacity, MemoryBudget, ModelScene, ModelTriangles, Shade, VoxelScene};
 
 /// Content without a renderer.
 pub enum Content {
@@ -160,6 +160,9 @@ impl Content {
         };
         if has_levels {
             let data = LodData::new(source, options.limits.cache_bytes);
+            // The camera needs these chunks first, on a thread that must not wait for a network.
+            let land = data.extent().map(scene::land_chunks).unwrap_or_default();
+            data.fetch(&land.into_iter().map(NodePos::from).collect::<Vec<_>>());
             return Ok(Self::Voxels(Arc::new(data), options.limits));
         }
         progress.begin(format!("reading {}", source.name()), source.chunk_count());

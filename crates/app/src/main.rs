@@ -2,10 +2,12 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(feature = "window"), allow(dead_code, reason = "only the window uses it"))]
 
+mod address;
 mod allocator;
 mod cli;
 mod commands;
 mod error;
+mod folders;
 mod output;
 mod report;
 mod samples;

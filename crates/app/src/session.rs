@@ -210,11 +210,11 @@ impl Session {
 
     /// Advances camera, haze and edits to `now`.
     pub fn advance(&mut self, now: Instant) {
-        let time = now.saturating_duration_since(self.pace.last);
-        self.pace.last = now;
+        let time = now.saturating_duration_since(std::mem::replace(&mut self.pace.last, now));
         let corners = self.editing.grown(self.camera.corners());
         let stopped = self.camera.travel(time, self.stage.as_mut(), corners);
         stopped.into_iter().for_each(|words| self.say(words));
+        self.messages.watch_connection(self.stage.as_ref().and_then(Stage::data), now);
         self.continue_editing();
     }
 

@@ -11,7 +11,11 @@ use drystone::scene::RendererKind;
 use drystone_render::replace_file;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{HeightMapArgs, SavedEdits, SceneOptions, SourceOptions, Up};
+use crate::{
+    address,
+    cli::{HeightMapArgs, SavedEdits, SceneOptions, SourceOptions, Up},
+    folders::user_folder,
+};
 
 mod by_name;
 mod last_view;
@@ -57,8 +61,6 @@ pub(crate) struct RecentFile {
 impl RecentFile {
     /// Creates an entry with the file's options and the file of its edits.
     pub(crate) fn new(path: &Path, options: &SourceOptions, edits: Option<&Path>) -> Self {
-        // Absolute paths do not depend on the folder of the next start.
-        let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let SourceOptions { merge, source_up: up, height_map, .. } = options.clone();
         Self { path: absolute(path), edits: edits.map(absolute), merge, up, height_map }
     }
@@ -194,8 +196,8 @@ impl Settings {
 
     /// Returns the entry of a file, or a new one without options.
     pub(crate) fn recent_file(&self, path: &Path) -> RecentFile {
-        let absolute = path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let known = self.recent.iter().find(|file| file.path == absolute).cloned();
+        let path_known = absolute(path);
+        let known = self.recent.iter().find(|file| file.path == path_known).cloned();
         known.unwrap_or_else(|| RecentFile::of(path.to_path_buf()))
     }
 
@@ -309,20 +311,17 @@ fn rename_aside(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Returns a path that does not depend on the folder of the next start. Addresses stay as they are.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    let is_file = address::of(path).is_none();
+    let absolute = is_file.then(|| path::absolute(path).ok()).flatten();
+    absolute.unwrap_or_else(|| path.to_path_buf())
+}
+
 /// Returns the folder of settings; `None` to save none.
 fn folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    if let Some(named) = variable(FOLDER) {
-        return (!named.as_os_str().is_empty()).then_some(named);
-    }
-    let set = |name| variable(name).filter(|path| path.is_absolute());
-    let folder = if cfg!(windows) {
-        set("APPDATA")?
-    } else if cfg!(target_os = "macos") {
-        set("HOME")?.join("Library/Application Support")
-    } else {
-        set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?
-    };
-    Some(folder.join("drystone"))
+    let mac = "Library/Application Support";
+    user_folder(variable, [FOLDER, "APPDATA", mac, "XDG_CONFIG_HOME", ".config"])
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use drystone_store::{
 use drystone_world::{GeneratedWorld, GeneratorConfig, MovingWorld, Opened, World};
 
 use crate::{
-    AppError,
+    AppError, address,
     cli::{CopyArguments, EditsArgs, SaveArgs, SavedEdits, SceneOptions, SourceOptions},
     output,
 };
@@ -23,6 +23,9 @@ pub(crate) use unnamed::save_in_new_file;
 
 /// Opens the source that the options name; generates a world if they name none.
 pub(crate) fn open(options: &SourceOptions) -> Result<Opened, AppError> {
+    if let Some(address) = options.path.as_deref().and_then(address::of) {
+        return Ok(Opened::Voxels(Box::new(address::open(address)?)));
+    }
     if let Some(path) = &options.path {
         let is_other = |format| format != Format::MagicaVoxel;
         if options.frame > 0 && Format::of(Input::Path(path)).is_some_and(is_other) {

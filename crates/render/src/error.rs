@@ -51,6 +51,12 @@ pub enum RenderError {
         /// The driver's message, and the purpose of the bytes.
         reason: String,
     },
+    /// A part of the world that comes over a network was not received.
+    #[error("the picture is incomplete, because parts of the world were not received: {reason}")]
+    NotReceived {
+        /// The reason.
+        reason: String,
+    },
     /// The GPU cannot cull meshes; the CPU does.
     #[error("{backend} does not cull on the GPU ({reason}); the CPU does it instead")]
     NoCulling {

@@ -2,18 +2,23 @@ use drystone_formats::{Format, Input};
 use drystone_store::{PackedWorld, StoredWorld, WorldCheck};
 use serde_json::json;
 
-use crate::{AppError, cli::CheckArguments, output};
+use crate::{AppError, address, cli::CheckArguments, output};
 
 /// Verifies a stored or packed world, and repairs a stored one with `--repair`.
 pub(crate) fn run(options: &CheckArguments) -> Result<(), AppError> {
-    let is_packed = Format::of(Input::Path(&options.world)) == Some(Format::Packed);
+    let address = address::of(&options.world);
+    let is_packed =
+        address.is_some() || Format::of(Input::Path(&options.world)) == Some(Format::Packed);
     let (found, kept) = match (is_packed, options.repair) {
         (true, true) => {
             let problem =
                 "a packed world cannot be repaired: copy or download it again, or pack it again";
             return Err(AppError::File { path: options.world.clone(), problem: problem.into() });
         }
-        (true, false) => (PackedWorld::check(&options.world)?, None),
+        (true, false) => match address {
+            Some(address) => (address::open(address)?.verify()?, None),
+            None => (PackedWorld::check(&options.world)?, None),
+        },
         (false, true) => StoredWorld::repair(&options.world)?,
         (false, false) => (StoredWorld::check(&options.world)?, None),
     };

@@ -21,24 +21,17 @@ pub(crate) fn land_floor(
     side: u32,
     chunk: impl Fn(ChunkPos) -> Option<Chunk>,
 ) -> Option<f64> {
-    let ChunkBox { min, max } = extent;
-    if i64::from(max.y) - i64::from(min.y) >= MAX_HEIGHT_CHUNKS {
-        return None;
-    }
     let mut columns = Vec::new();
-    for x in spread(min.x, max.x) {
-        for z in spread(min.z, max.z) {
-            let mut sampled = SAMPLES.map(|_| Column::default());
-            for y in (min.y..=max.y).rev() {
-                let Some(chunk) = chunk(ChunkPos::new(x, y, z)).filter(|it| !it.is_empty()) else {
-                    continue;
-                };
-                for (column, at) in sampled.iter_mut().zip(SAMPLES) {
-                    column.add(&chunk, at.map(|quarters| side * quarters / 4), y * side as i32);
-                }
+    for of_column in land_chunks(extent).chunk_by(|a, b| [a.x, a.z] == [b.x, b.z]) {
+        let mut sampled = SAMPLES.map(|_| Column::default());
+        for &position in of_column {
+            let Some(chunk) = chunk(position).filter(|it| !it.is_empty()) else { continue };
+            let y = position.y * side as i32;
+            for (column, at) in sampled.iter_mut().zip(SAMPLES) {
+                column.add(&chunk, at.map(|quarters| side * quarters / 4), y);
             }
-            columns.extend(sampled.into_iter().filter(|column| column.count > 0));
         }
+        columns.extend(sampled.into_iter().filter(|column| column.count > 0));
     }
     let bottom = columns.iter().map(|column| column.bottom).min()?;
     let solid = columns.iter().filter(|column| column.is_solid(bottom)).count();
@@ -48,6 +41,17 @@ pub(crate) fn land_floor(
     let mut tops: Vec<i32> = columns.iter().map(|column| column.top).collect();
     tops.sort_unstable();
     tops.get((tops.len() as f64 * BELOW_FLOOR) as usize).copied().map(f64::from)
+}
+
+/// Returns the chunks that [`land_floor`] reads, column by column, from the top down. None of a block that is
+/// too high.
+pub(crate) fn land_chunks(ChunkBox { min, max }: ChunkBox) -> Vec<ChunkPos> {
+    if i64::from(max.y) - i64::from(min.y) >= MAX_HEIGHT_CHUNKS {
+        return Vec::new();
+    }
+    let columns = spread(min.x, max.x).flat_map(|x| spread(min.z, max.z).map(move |z| [x, z]));
+    let heights = move || (min.y..=max.y).rev();
+    columns.flat_map(|[x, z]| heights().map(move |y| ChunkPos::new(x, y, z))).collect()
 }
 
 /// Columns that are sampled in a chunk, in quarters of its side.

@@ -16,6 +16,7 @@ use web_time::Instant;
 use super::Capacity;
 
 mod coarsening;
+mod settling;
 mod shown_meshes;
 
 use coarsening::Coarsening;
@@ -83,11 +84,6 @@ pub fn material_textures(materials: &MaterialTable) -> QuadTextures {
     }
     textures
 }
-
-/// Time to wait for a mesh before the next check.
-const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Time for which this thread makes meshes before the next update, which plans all nodes again.
-const WORK_TIME: Duration = Duration::from_millis(10);
 
 impl VoxelScene {
     /// Initial capacity with the maximum number of meshes, for
@@ -225,59 +221,6 @@ impl VoxelScene {
             if self.tree.is_waiting() {
                 self.tree.wait(time.saturating_sub(start.elapsed()));
             }
-        }
-    }
-
-    /// Updates the meshes until all that `view` needs is there, or as much as fits in memory,
-    /// however long it takes. Calls `progress` after each step.
-    ///
-    /// # Errors
-    /// Errors of [`update`](Self::update); and if not even the coarsest meshes of the whole world
-    /// fit.
-    pub fn settle(
-        &mut self,
-        view: &View,
-        size: super::Size,
-        progress: impl FnMut(&LodTree),
-    ) -> Result<(), RenderError> {
-        self.camera = lod_camera(view, size);
-        self.finish(progress)
-    }
-
-    /// Updates the meshes as [`settle`](Self::settle) does, for the view of the last update: edits
-    /// and changes of meshing that are not shown yet.
-    ///
-    /// # Errors
-    /// Errors of [`settle`](Self::settle).
-    pub fn finish(&mut self, mut progress: impl FnMut(&LodTree)) -> Result<(), RenderError> {
-        loop {
-            let factor = self.coarsening();
-            self.update_tree()?;
-            progress(&self.tree);
-            if self.tree.is_settled() && self.coarsening() == factor {
-                return Ok(());
-            }
-            if self.coarsening.is_hopeless() {
-                let whole = self.tree.is_whole();
-                return whole
-                    .then_some(())
-                    .ok_or_else(|| out_of_memory("showing the world at its coarsest level"));
-            }
-            if self.tree.is_waiting() {
-                self.work();
-            }
-        }
-    }
-
-    /// Makes some meshes on this thread, or waits for those that other threads make.
-    fn work(&mut self) {
-        let start = Instant::now();
-        let mut has_worked = false;
-        while start.elapsed() < WORK_TIME && self.tree.work() {
-            has_worked = true;
-        }
-        if !has_worked {
-            self.tree.wait(CHECK_INTERVAL);
         }
     }
 

@@ -1,7 +1,10 @@
 //! Messages to the user: a text for a status line, and a line on the picture that fades.
 
+mod connection;
+
 use std::time::Duration;
 
+use connection::Connection;
 use drystone_render::{Cull, View};
 use web_time::Instant;
 
@@ -17,6 +20,7 @@ pub struct Messages {
     line: Option<Message>,
     /// Lines for the log that were not taken yet.
     pub(super) notes: Vec<String>,
+    connection: Connection,
 }
 
 /// Line on the picture. It stays for a while, then fades.

@@ -1,6 +1,7 @@
 //! Files of edits without `--edits`: `SOURCE.edits.drystone`.
 
 use std::{
+    fs::DirEntry,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
@@ -8,7 +9,7 @@ use std::{
 use drystone_formats::{Source, SourceError};
 use drystone_store::{EditedSource, StoredWorld};
 
-use crate::cli::SourceOptions;
+use crate::{address, cli::SourceOptions};
 
 /// Saves the edits in a new file by calling `save` with its path, and returns the path. The file
 /// lies next to the source; for a generated world, or if that folder is not writable, in the
@@ -43,11 +44,28 @@ pub(super) fn files(source: &SourceOptions) -> Vec<PathBuf> {
     let start = start_of(source);
     let here = PathBuf::from(start.file_name().unwrap_or_default());
     let starts = [&start, &here].into_iter().take(if here == start { 1 } else { 2 });
-    let files = starts.flat_map(|start| {
-        let there: Vec<_> = names(start).take_while(|path| path.is_file()).collect();
-        there.into_iter().rev()
-    });
-    files.collect()
+    starts.flat_map(|start| numbered(start)).collect()
+}
+
+/// Returns the edit files with a start that exist, the highest number first. Numbers may be missing.
+fn numbered(start: &Path) -> Vec<PathBuf> {
+    let folder = start.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = folder.unwrap_or(Path::new(".")).read_dir() else { return Vec::new() };
+    let file = start.file_name().unwrap_or_default();
+    let number = |entry: std::io::Result<DirEntry>| {
+        let name = entry.ok()?.file_name();
+        let rest = name.as_encoded_bytes().strip_prefix(file.as_encoded_bytes())?;
+        let rest = std::str::from_utf8(rest).ok()?.strip_suffix(StoredWorld::EXTENSION)?;
+        match rest {
+            ".edits." => Some(1),
+            rest => rest.strip_prefix(".edits-")?.strip_suffix('.')?.parse().ok(),
+        }
+    };
+    let mut numbers: Vec<u32> = entries.filter_map(number).collect();
+    numbers.sort_unstable_by(|a, b| b.cmp(a));
+    // Other spellings of a number, such as `02`, are not names of edit files.
+    numbers.dedup();
+    numbers.into_iter().map(|it| name_of(start, it)).filter(|path| path.is_file()).collect()
 }
 
 /// Returns a line about edits of the source in a file that was not named by `--edits`, if there is one.
@@ -63,6 +81,8 @@ fn start_of(source: &SourceOptions) -> PathBuf {
     let kind = source.moving().map_or("generated", |config| config.kind.name());
     let Some(path) = &source.path else { return format!("{kind}-{}", source.seed).into() };
     match path.file_name() {
+        // Edits of a world at an address are saved in the current folder.
+        Some(name) if address::of(path).is_some() => name.into(),
         // Drops what follows the name, as in `save/.`.
         Some(name) => path.with_file_name(name),
         // A path that ends in `..`.
@@ -72,15 +92,17 @@ fn start_of(source: &SourceOptions) -> PathBuf {
 
 /// Returns the possible names of edit files, in the order they are tried.
 fn names(start: &Path) -> impl Iterator<Item = PathBuf> {
-    (1_u32..).map(|number| {
-        let mut name = start.as_os_str().to_owned();
-        match number {
-            1 => name.push(".edits."),
-            _ => name.push(format!(".edits-{number}.")),
-        }
-        name.push(StoredWorld::EXTENSION);
-        name.into()
-    })
+    (1_u32..).map(|number| name_of(start, number))
+}
+
+fn name_of(start: &Path, number: u32) -> PathBuf {
+    let mut name = start.as_os_str().to_owned();
+    match number {
+        1 => name.push(".edits."),
+        _ => name.push(format!(".edits-{number}.")),
+    }
+    name.push(StoredWorld::EXTENSION);
+    name.into()
 }
 
 /// Whether the error says that the folder is not writable.
@@ -109,6 +131,8 @@ mod tests {
     #[test]
     fn unnamed_edit_files_lie_next_to_the_source() {
         assert_eq!(path_of(&["--seed", "77"]), Path::new("generated-77.edits.drystone"));
+        let address = "https://example.org/worlds/alps.dsw";
+        assert_eq!(path_of(&[address]), Path::new("alps.dsw.edits.drystone"));
         let folder = std::env::temp_dir().join(format!("drystone-beside-{}", std::process::id()));
         fs::create_dir_all(folder.join("save")).unwrap();
         let expected = |name: &str| folder.join(name);

@@ -21,11 +21,12 @@ use super::{
     status::{Status, file_name},
 };
 use crate::{
+    address,
     cli::{
         CameraArgs, DetailArgs, DrawingArgs, EditsArgs, LevelsKind, LookArgs, OcclusionKind,
         SaveArgs, SavedEdits, SceneOptions,
     },
-    settings::{RecentFile, Settings},
+    settings::{self, RecentFile, Settings},
     source::Note,
 };
 
@@ -147,11 +148,12 @@ impl Viewer {
     /// Reads the previous file.
     pub(super) fn read_previous(&mut self) {
         let now = self.options.source.path.as_ref();
-        let now = now.and_then(|path| std::path::absolute(path).ok());
+        let now = now.map(|path| settings::absolute(path));
         let recent = || self.preferences.settings.recent.iter().map(|file| &file.path);
         let others = || recent().filter(|path| Some(*path) != now.as_ref());
         // If all are missing, reading one reports the error.
-        match others().find(|path| path.exists()).or_else(|| others().next()) {
+        let is_there = |path: &&PathBuf| address::of(path).is_some() || path.exists();
+        match others().find(is_there).or_else(|| others().next()) {
             Some(path) => self.read(path.clone()),
             None => self.session.say("there is no previous file"),
         }

@@ -23,7 +23,7 @@ use super::{
     watch::{FileWatch, Stamp},
 };
 use crate::{
-    AppError,
+    AppError, address,
     cli::{LevelsKind, OcclusionKind, SaveArgs, SceneOptions},
     settings::Settings,
     source,
@@ -254,9 +254,10 @@ impl Reader {
     }
 
     /// Watches a file that is shown now, in place of the last one, for changes since the state `before`
-    /// it was read. Stored worlds are not watched: this program writes them itself.
+    /// it was read. Stored worlds are not watched: this program writes them itself. A file at an address
+    /// that changes is reported by its source.
     pub(super) fn watch(&mut self, path: Option<&Path>, before: Option<Stamp>) {
-        let path = path.filter(|path| !StoredWorld::is_stored(path));
+        let path = path.filter(|path| address::of(path).is_none() && !StoredWorld::is_stored(path));
         let requests = self.requests.clone();
         self.watch = path.map_or_else(FileWatch::default, |path| {
             let name = name_of(path);

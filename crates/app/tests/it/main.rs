@@ -38,6 +38,8 @@ mod pictures;
 mod pool_map;
 mod program;
 mod remeshed;
+#[cfg(feature = "remote")]
+mod remote;
 mod sampled_pictures;
 mod stored;
 mod window;

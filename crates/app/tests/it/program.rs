@@ -11,10 +11,11 @@ pub(crate) fn binary() -> PathBuf {
         .map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_drystone")), PathBuf::from)
 }
 
-/// Returns a command with these arguments, without a display.
+/// Returns a command with these arguments, without a display, which stores nothing in the user's folders.
 pub(crate) fn drystone(words: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(words).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    command.env("DRYSTONE_CACHE", "");
     command
 }
 

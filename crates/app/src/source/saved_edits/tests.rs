@@ -179,3 +179,34 @@ fn the_remembered_file_of_edits_is_loaded_first() {
     assert_eq!(material(source.as_ref()), 1);
     assert!(says(&note, MessageKind::Problem, &["opened without edits", "no folder"]), "{note:?}");
 }
+
+#[test]
+fn a_missing_number_does_not_hide_later_edits() {
+    let folder = Folder::new("gap");
+    folder.save_edit("w.drystone", "w.drystone.edits.drystone", 2);
+    folder.save_edit("w.drystone", "w.drystone.edits-10.drystone", 0);
+    fs::write(folder.path("w.drystone.edits-x.drystone"), "something else").unwrap();
+    assert_eq!(folder.seen(&[]).0, 0);
+}
+
+/// Two windows show the same edits. Only the first one can save to their file; edits of the second one
+/// are refused, and it writes nothing on its own.
+#[test]
+fn edits_that_another_window_writes_to_are_shown_and_not_replaced() {
+    let folder = Folder::new("two-windows");
+    folder.save_edit("w.drystone", "w.drystone.edits.drystone", 2);
+    let path = folder.path("w.drystone.edits.drystone");
+    let first = StoredWorld::open(&path, &StoreOptions::default()).unwrap();
+    let (source, note) = folder.open(&[], SavedEdits::default());
+    assert!(says(&note, MessageKind::Hint, &["edits loaded from"]), "{note:?}");
+    assert_eq!(material(source.as_ref()), 2);
+    let store = source.edit_store().unwrap();
+    let edit = vec![(ChunkPos::default(), Chunk::new(Chunk::SIDE, Material(0)))];
+    let refused = store.put_edited(edit.clone()).and_then(|()| store.flush()).unwrap_err();
+    assert!(refused.to_string().contains("another program"), "{refused}");
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2, "no other file of edits");
+    drop(first);
+    store.put_edited(edit).and_then(|()| store.flush()).unwrap();
+    drop(source);
+    assert_eq!(folder.seen(&[]).0, 0);
+}
