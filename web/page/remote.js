@@ -68,6 +68,8 @@ class Remote {
   #pages = new Map();
   #calls = new Map();
   #count = 0;
+  /// Number of the call whose answer comes next.
+  #begun = 0;
   #silence = 0;
   #isSilent = false;
 
@@ -76,9 +78,8 @@ class Remote {
     [this.#worker, this.#host] = [worker, host];
     worker.addEventListener('message', ({ data }) => this.#answer(data));
     worker.addEventListener('error', ({ message }) => this.#stop(message));
-    // The event does not name the call. Calls are answered in their order.
     const fault = 'The browser cannot receive the answer of the program';
-    worker.addEventListener('messageerror', () => this.#answer({ count: this.#calls.keys().next().value, fault }));
+    worker.addEventListener('messageerror', () => this.#answer({ count: this.#begun, fault }));
   }
 
   /// Opens a world; see `openPage`.
@@ -119,7 +120,11 @@ class Remote {
     this.#endSilence();
   }
 
-  #answer({ count, id, value, seen, picture, fault, isBroken }) {
+  #answer({ count, id, value, seen, picture, fault, isBroken, begins }) {
+    if (begins) {
+      this.#begun = count;
+      return undefined;
+    }
     const [page, call] = [this.#pages.get(id), this.#calls.get(count)];
     this.#calls.delete(count);
     this.#endSilence();

@@ -29,6 +29,8 @@ async function answer({ count, id, name, words, isCall }) {
     const page = pages.get(id);
     const seen = Object.fromEntries(READS.map((read) => [read, page[read]()]));
     const buffers = [value, picture?.rgba].filter(ArrayBuffer.isView).map((view) => view.buffer);
+    // An answer that cannot be received does not name its call.
+    self.postMessage({ count, begins: true });
     self.postMessage({ count, id, value, seen, picture }, buffers);
     picture = null;
   } catch (error) {
@@ -36,6 +38,10 @@ async function answer({ count, id, name, words, isCall }) {
   }
 }
 
+// Answers of servers come between messages.
+self.addEventListener('unhandledrejection', ({ reason }) => {
+  self.postMessage({ fault: `${reason}`, isBroken: reason instanceof WebAssembly.RuntimeError });
+});
 self.addEventListener('message', async ({ data: module }) => {
   try {
     await init({ module_or_path: module });
