@@ -40,6 +40,8 @@ pub(crate) use scene::{CameraArgs, DetailArgs, DrawingArgs, LookArgs};
 pub(crate) use scene::{LevelsKind, OcclusionKind, SceneOptions};
 pub(crate) use values::{Up, point};
 use values::{chunks, distance};
+#[cfg(feature = "remote")]
+pub(crate) use worlds::ServeArguments;
 pub(crate) use worlds::{CheckArguments, CopyArguments, ImportArguments, PackArguments};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
@@ -75,6 +77,8 @@ impl Options {
                 | Command::Export(_)
                 | Command::Check(_),
             ) => None,
+            #[cfg(feature = "remote")]
+            Some(Command::Serve(_)) => None,
             None => Some(&self.scene),
         }
     }
@@ -91,6 +95,8 @@ impl Options {
             Some(Command::Pack(pack)) => &pack.copy.memory,
             Some(Command::Export(export)) => &export.memory,
             Some(Command::Check(check)) => &check.memory,
+            #[cfg(feature = "remote")]
+            Some(Command::Serve(serve)) => &serve.memory,
             None => &self.scene.memory,
         }
     }
@@ -116,6 +122,9 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Verify every checksum of a stored or packed world
     Check(CheckArguments),
+    /// Serve a packed world or a folder to viewers and browsers, for trying them on this machine
+    #[cfg(feature = "remote")]
+    Serve(ServeArguments),
     /// Draw the layout of the vertex pool to an SVG or PNG: live ranges by mesh, waiting and free
     /// ranges. For a polygon model: vertices and indices
     PoolMap(PoolMapOptions),

@@ -8,6 +8,8 @@ mod import;
 mod info;
 mod pack;
 mod pool_map;
+#[cfg(feature = "remote")]
+mod serve;
 mod shot;
 
 use std::{
@@ -50,6 +52,8 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
         Some(Command::Pack(options)) => pack::run(&options),
+        #[cfg(feature = "remote")]
+        Some(Command::Serve(options)) => serve::run(&options),
         Some(Command::Export(options)) => export::run(&options),
         Some(Command::Check(options)) => check::run(&options),
         Some(Command::PoolMap(options)) => pool_map::run(&options),

@@ -50,6 +50,22 @@ pub(crate) struct PackArguments {
     pub(crate) output: PathBuf,
 }
 
+#[cfg(feature = "remote")]
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Packed world, or folder with worlds and pages
+    #[arg(value_name = "FILE|FOLDER")]
+    pub(crate) path: PathBuf,
+    /// Port; 0 takes a free one
+    #[arg(long, value_name = "NUMBER", default_value_t = 8000)]
+    pub(crate) port: u16,
+    /// Address of this machine; 0.0.0.0 serves to the whole network
+    #[arg(long, value_name = "ADDRESS", default_value_t = std::net::Ipv4Addr::LOCALHOST.into())]
+    pub(crate) host: std::net::IpAddr,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     /// Stored or packed world to verify

@@ -224,7 +224,10 @@ impl Remote {
         let result =
             self.store.get_opts(&self.path, options).await.map_err(|it| failure_of(&it))?;
         let found = result.meta.clone();
-        let is_same = |meta: &ObjectMeta| meta.size == found.size && meta.e_tag == found.e_tag;
+        let is_same = |meta: &ObjectMeta| {
+            let is_dated = meta.e_tag.is_some() || meta.last_modified == found.last_modified;
+            meta.size == found.size && meta.e_tag == found.e_tag && is_dated
+        };
         if !meta.is_none_or(is_same) {
             return Err(replaced());
         }
