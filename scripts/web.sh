@@ -21,7 +21,7 @@ readonly TOOLS=target/tools
 readonly PLAYWRIGHT=1.65.1
 # Required by playwright-core.
 readonly OLDEST_NODE=20
-readonly MAX_BYTES=1800000
+readonly MAX_BYTES=1840000
 readonly RUSTUP_SECONDS=120
 readonly DEFAULT_PORT=8000
 

@@ -1,4 +1,4 @@
-// The generated world that the address describes.
+// The world that the address describes: a generated one, or a packed world at another address.
 
 /// Default world. The address can override it with the names of the command line's options:
 /// ?chunks=32x4x32&seed=3&relief=128
@@ -20,4 +20,37 @@ export const generated = ({ seed, chunks, relief }) => {
   const height = Number(wholeOf(relief, 32, `relief=${relief}: a relief is a number`));
   const number = wholeOf(seed, 64, `seed=${seed}: a seed is a number`);
   return { generated: [number, size, height] };
+};
+
+/// Parses a point of an address, such as `1,2.5,3`. Throws a message.
+const pointOf = (name, text) => {
+  const point = text.split(',').map((part) => (part.trim() ? Number(part) : NaN));
+  if (point.length !== 3 || !point.every(Number.isFinite)) throw `${name}=${text}: a point is three numbers, such as 10,80,-5`;
+  return point;
+};
+
+/// Returns the world that an address describes, for `openPage`. `world` is the address of a packed world; `eye` and
+/// `look` are the camera and the point that it looks at, as the options of the command line. Throws a message if
+/// something is not valid.
+export const described = ({ world, eye, look, ...options }) => {
+  if (!eye !== !look) throw 'eye and look: a camera needs both';
+  const view = eye ? [...pointOf('eye', eye), ...pointOf('look', look)] : [];
+  if (!world) return { ...generated({ ...WORLD, ...options }), view };
+  const { href, protocol } = new URL(world, location.href);
+  if (!/^https?:$/.test(protocol)) throw `world=${world}: an address begins with https:// or http://`;
+  return { remote: href, view };
+};
+
+/// Returns the address of this page with a world and a camera, as options of the command line. `null` for a world
+/// from a file, which has no address.
+export const linkOf = ({ generated: numbers, remote }, camera) => {
+  if (!numbers && !remote) return null;
+  const [seed, chunks, relief] = numbers ?? [];
+  const [, eye, look] = /--eye (\S+) --look (\S+)/.exec(camera) ?? [];
+  const words = remote ? { world: remote } : { chunks: chunks.join('x'), seed, relief };
+  const link = new URL(location.pathname, location.href);
+  // Commas and slashes stay readable.
+  const query = Object.entries({ ...words, eye, look }).filter(([, word]) => word !== undefined);
+  link.search = query.map(([name, word]) => `${name}=${encodeURIComponent(word).replaceAll(/%(2C|2F|3A)/g, decodeURIComponent)}`).join('&');
+  return link.href;
 };

@@ -1,6 +1,6 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
 import init from './drystone_web.js';
-import { WORLD, generated } from './address.js';
+import { WORLD, described, generated } from './address.js';
 import { chosen, filesIn, isModel, listed } from './choosing.js';
 import { chosenBackend, findLack, pictureCanvas } from './device.js';
 import { sorted, whyNot, worldOf } from './files.js';
@@ -10,7 +10,7 @@ import { forgetDamage, hideMessage, showMessage, showStatus } from './messages.j
 import { openPage } from './opening.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { startRemote } from './remote.js';
-import { saveEdits } from './saving.js';
+import { copyLink, saveEdits } from './saving.js';
 import { listenToSleep, painted, visible } from './sleep.js';
 
 const find = (name) => document.getElementById(name);
@@ -49,8 +49,7 @@ let lack = '';
 // Why the CPU draws on this thread; empty if it does not.
 let loneliness = '';
 // Whether a frame is scheduled or drawn, and whether another has to follow.
-let isScheduled = false;
-let isRequested = false;
+let [isScheduled, isRequested] = [false, false];
 let requestedAt = 0;
 let reopened = 0;
 let faultAt = 0;
@@ -71,7 +70,7 @@ const hasEdits = () => {
 
 /// Shows a fatal error. Edits of the page `lost` can still be saved, if given.
 const refuse = (reason, lost = null) => {
-  hideMessage('device', 'waiting', 'saving', 'worker');
+  hideMessage('connection', 'device', 'waiting', 'saving', 'worker');
   [page, rescued] = [null, lost];
   find('rescue').hidden = !lost || !hasEdits();
   setState('refused');
@@ -414,9 +413,10 @@ async function start() {
   await Promise.all([loaded, decided]);
   scriptKeys = listKeys(find);
   let refusal = '';
-  await show('Generating a world …', async (size) => {
+  const isRemote = new URLSearchParams(location.search).has('world');
+  await show(isRemote ? 'Receiving the world …' : 'Generating a world …', async (size) => {
     try {
-      opened = generated({ ...WORLD, ...Object.fromEntries(new URLSearchParams(location.search)) });
+      opened = described(Object.fromEntries(new URLSearchParams(location.search)));
       return await program.open(size, opened);
     } catch (error) {
       if (isBroken(error)) throw error;
@@ -442,6 +442,7 @@ const closeMessage = () => {
   canvas.focus();
 };
 find('close').addEventListener('click', closeMessage);
+find('link').addEventListener('click', () => page && copyLink(opened, page.camera_options()));
 find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
 const drawMarks = listenToMarks({ canvas, find, page: () => page, scale, size: pixels, fail: (error) => fail(page, error) });

@@ -6,6 +6,11 @@ const find = (name) => document.getElementById(name);
 let source = null;
 // Damage that was reported last.
 let reported = null;
+// Problem of the connection that was shown last, and when requests began to fail.
+let said = '';
+let failing = null;
+/// Time for which requests fail until that is shown, in milliseconds.
+const SAID_AFTER_MS = 2000;
 
 export const showMessage = (text, by = null) => {
   find('message').textContent = text;
@@ -27,11 +32,27 @@ export function showStatus(page, worstMs) {
   // Screen readers announce changes.
   if (find('state').textContent !== state) find('state').textContent = state;
   find('stats').textContent = ` | ${worstMs.toFixed(1)} ms | ${page.statistics()}`;
+  showConnection(page.connection() ?? '');
   const damage = page.damage() ?? null;
   if (damage === reported) return;
   reported = damage;
   if (damage) showMessage(damage);
 }
+
+/// Shows a problem of the connection while it lasts, unless another message is shown or the user has closed it. A
+/// request that fails once is repeated without a word.
+const showConnection = (problem) => {
+  if (!problem) {
+    [failing, said] = [null, ''];
+    hideMessage('connection');
+    return;
+  }
+  failing ??= performance.now();
+  const isFree = source === 'connection' || !find('message').textContent;
+  if (problem === said || !isFree || performance.now() - failing < SAID_AFTER_MS) return;
+  said = problem;
+  showMessage(problem, 'connection');
+};
 
 /// Forgets the damage of the last page.
 export const forgetDamage = () => { reported = null; };

@@ -1,5 +1,7 @@
 // Saves edits: to a file that the user picks, if the browser supports that, else as a download.
+import { linkOf } from './address.js';
 import { download } from './files.js';
+import { showMessage } from './messages.js';
 
 const TYPES = [{ description: 'edits', accept: { 'application/octet-stream': ['.drystone'] } }];
 const STILL_HERE = 'The edits are still here, not saved.';
@@ -64,5 +66,21 @@ export async function saveEdits(it) {
     return `${error}. ${STILL_HERE}`;
   } finally {
     isSaving = false;
+  }
+}
+
+/// Copies the address of a world with the camera, as options of the command line. Shows it where the browser does not
+/// allow to copy.
+export async function copyLink(world, camera) {
+  const link = linkOf(world, camera);
+  if (!link) {
+    showMessage('A world from a file has no link. On a web server, a packed world has one: ?world=ADDRESS');
+    return;
+  }
+  try {
+    await navigator.clipboard.writeText(link);
+    showMessage('The link was copied, with the camera');
+  } catch {
+    showMessage(link);
   }
 }

@@ -30,9 +30,11 @@
 
 mod check;
 mod model;
+mod network;
 mod opening;
 mod page;
 
 pub use check::check;
 pub use model::NamedFiles;
+pub use network::{RemoteWorld, Requests, front_needed};
 pub use page::{Edits, Page, cost_method, handles_key, key_list, module, script_keys};

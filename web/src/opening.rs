@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use drystone::{Content, LevelsFor, LoadError, LoadOptions, LodLimits, Progress, scene::Shade};
 use drystone_formats::{Input, MemoryFile, Source, WorldFile};
-use drystone_store::{CommitPolicy, EditOptions, EditedSource, StoredWorld};
+use drystone_store::{CommitPolicy, EditOptions, EditedSource, PackedWorld, StoredWorld};
 use drystone_world::{
     self as world, GeneratedWorld, GeneratorConfig, LodConfig, OpenOptions, open_voxels,
 };
@@ -50,6 +50,18 @@ impl Opened {
         let file = EditsFile::of(edits, &format!("generated-{}", config.seed));
         let source = GeneratedWorld::new(config).map_err(|error| error.to_string())?;
         Self::read(Box::new(source), file, LevelsFor::All)
+    }
+
+    /// Opens the packed world at an address with levels of detail.
+    pub(crate) fn remote(
+        world: PackedWorld,
+        address: &str,
+        edits: Option<MemoryFile>,
+    ) -> Result<Self, String> {
+        let path = address.split(['?', '#']).next().unwrap_or(address);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let file = EditsFile::of(edits, name);
+        Self::read(Box::new(world), file, LevelsFor::All)
     }
 
     /// Opens the world or model in the bytes of a file. A model may name `others`.

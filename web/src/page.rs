@@ -61,13 +61,15 @@ pub struct Page {
 
 #[wasm_bindgen]
 impl Page {
-    /// Opens a generated world. `chunks` are the numbers of chunks along each axis.
+    /// Opens a generated world. `chunks` are the numbers of chunks along each axis. `view` is the camera's
+    /// position and the point that it looks at, six numbers, or empty for the whole world.
     pub fn generated(
         width: u32,
         height: u32,
         seed: u64,
         chunks: Vec<u32>,
         relief: u32,
+        view: &[f64],
         edits: Option<Edits>,
     ) -> Result<Page, String> {
         log_panics();
@@ -77,7 +79,7 @@ impl Page {
             .with_size_chunks(size_chunks)
             .with_relief_voxels(relief);
         let opened = Opened::generated(config, edits.map(|it| it.0))?;
-        Ok(Self::of(opened, sized(width, height)))
+        Ok(Self::of(opened, sized(width, height), view))
     }
 
     /// Opens a file. A polygon model may name `others`.
@@ -91,7 +93,7 @@ impl Page {
     ) -> Result<Page, String> {
         log_panics();
         let opened = Opened::of_file(&bytes, &name, others, edits.map(|it| it.0))?;
-        Ok(Self::of(opened, sized(width, height)))
+        Ok(Self::of(opened, sized(width, height), &[]))
     }
 
     /// Opens a WebGPU device that draws to the canvas.
@@ -322,11 +324,13 @@ impl Page {
 }
 
 impl Page {
-    fn of(opened: Opened, size: Size) -> Self {
+    pub(crate) fn of(opened: Opened, size: Size, view: &[f64]) -> Self {
         let Opened { content, file, notice } = opened;
+        let point = |at: usize| Some(<[f64; 3]>::try_from(view.get(at..at + 3)?).ok()?.into());
+        let (eye, target) = (point(0), point(3));
         let options = SessionOptions {
             host: Host::Page,
-            view: ViewOptions { fit: Fit::Fill, ..ViewOptions::new(size) },
+            view: ViewOptions { eye, target, fit: Fit::Fill, ..ViewOptions::new(size) },
             renderer: RendererKind::default(),
             cull: Cull::Cpu,
             max_edit_bytes: MAX_EDIT_BYTES,
@@ -405,7 +409,7 @@ pub fn module() -> JsValue {
 
 /// A file of edits that was opened together with a world.
 #[wasm_bindgen]
-pub struct Edits(MemoryFile);
+pub struct Edits(pub(crate) MemoryFile);
 
 #[wasm_bindgen]
 impl Edits {
@@ -426,11 +430,11 @@ extern "C" {
 }
 
 /// Logs panics to the console. A panic ends the program.
-fn log_panics() {
+pub(crate) fn log_panics() {
     std::panic::set_hook(Box::new(|info| log_error(&info.to_string())));
 }
 
 /// Returns a size of at least one pixel. A canvas that is not laid out yet has no size.
-fn sized(width: u32, height: u32) -> Size {
+pub(crate) fn sized(width: u32, height: u32) -> Size {
     Size { width: width.max(1), height: height.max(1) }
 }

@@ -19,6 +19,7 @@ import { moves } from './moves.mjs';
 import { pages } from './pages.mjs';
 import { phone } from './phone.mjs';
 import { picking } from './picking.mjs';
+import { remote } from './remote.mjs';
 import { saving } from './saving.mjs';
 import { serve } from './serve.mjs';
 import { sittings } from './sittings.mjs';
@@ -82,7 +83,7 @@ const server = await serve(dist);
 const browser = await launch();
 const only = process.env.ONLY ?? '';
 try {
-  for (const [name, test] of Object.entries({ ...pages, ...cpu, ...worker, ...phone }).filter(([name]) => name.includes(only))) {
+  for (const [name, test] of Object.entries({ ...pages, ...cpu, ...worker, ...phone, ...remote }).filter(([name]) => name.includes(only))) {
     await run(name, () => test(browser, server.url));
   }
   for (const [name, test] of Object.entries(TESTS).filter(([name]) => name.includes(only))) {

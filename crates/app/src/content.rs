@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::{MaterialTable, NodePos};
+use drystone_voxel::{ChunkBox, MaterialTable, NodePos};
 use drystone_world::{LodConfig, LodData, Opened, World};
 
 use crate::Progress;
@@ -161,8 +161,7 @@ impl Content {
         if has_levels {
             let data = LodData::new(source, options.limits.cache_bytes);
             // The camera needs these chunks first, on a thread that must not wait for a network.
-            let land = data.extent().map(scene::land_chunks).unwrap_or_default();
-            data.fetch(&land.into_iter().map(NodePos::from).collect::<Vec<_>>());
+            data.fetch(&Self::first_nodes(data.extent()));
             return Ok(Self::Voxels(Arc::new(data), options.limits));
         }
         progress.begin(format!("reading {}", source.name()), source.chunk_count());
@@ -170,6 +169,12 @@ impl Content {
         let count = data.read_all(|| progress.step())?;
         check_damage(&data.faults(), count)?;
         Ok(Self::Voxels(Arc::new(data), options.limits.full_detail()))
+    }
+
+    /// Returns the nodes that the default camera needs of a world at levels of detail in this box, before
+    /// any is shown. If they come over a network, request them together.
+    pub fn first_nodes(extent: Option<ChunkBox>) -> Vec<NodePos> {
+        extent.map(scene::land_chunks).unwrap_or_default().into_iter().map(NodePos::from).collect()
     }
 
     /// Returns a world without voxels.

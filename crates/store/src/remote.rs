@@ -7,7 +7,7 @@ use drystone_formats::{ArrivalFailure, ArrivalState};
 use hashbrown::HashSet;
 use web_time::Instant;
 
-use crate::ranges::{ArrivingRanges, ByteRanges, checked_len};
+use crate::ranges::{ArrivingRanges, BLOCK_BYTES, ByteRanges, checked_len};
 use crate::recent::Recent;
 
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
@@ -22,7 +22,7 @@ mod tests;
 
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
 pub use client::{RemoteOptions, open_remote};
-use planner::{BLOCK_BYTES, Planner, Step};
+use planner::{Planner, Step};
 
 /// The bytes of a remote file, in memory as far as they were received: the side of a program that reads.
 /// [`RemoteRequests`] is the side of the network.

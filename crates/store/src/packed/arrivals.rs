@@ -1,14 +1,16 @@
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
-use drystone_formats::{ArrivalState, Arrivals, Source};
+use drystone_formats::{ArrivalState, Arrivals, Source, SourceError};
 use drystone_voxel::NodePos;
 use hashbrown::{HashMap, HashSet};
 
 use super::directory::{EntryContent, Page};
+use super::header::{MAX_HEADER_BYTES, ParsedHeader};
 use super::key::GroupKey;
-use super::{PackedWorld, group, lock};
-use crate::ranges::ArrivingRanges;
+use super::{PackedWorld, group, header_error, lock};
+use crate::ranges::{ArrivingRanges, BLOCK_BYTES};
 use crate::recent::Recent;
 
 /// Number of times that wrong bytes are requested again before they are reported as damage.
@@ -33,6 +35,20 @@ impl Default for Received {
 }
 
 impl PackedWorld {
+    /// Returns the length of a whole file, and the length of its start that [`read`](Self::read) needs at
+    /// least, from its first 64 KiB. For files that come over a network, where `read` must not wait.
+    ///
+    /// # Errors
+    /// A file of another format or a newer version, or a damaged header. `name` is for messages.
+    pub fn lengths_of(front: &[u8], name: impl AsRef<Path>) -> Result<[u64; 2], SourceError> {
+        let parsed =
+            ParsedHeader::parse(front).map_err(|error| header_error(name.as_ref(), error))?;
+        let needed = parsed.materials_range().end.max(MAX_HEADER_BYTES as u64);
+        // Only whole blocks of a remote file can be read.
+        let needed = needed.next_multiple_of(BLOCK_BYTES).min(parsed.file_bytes);
+        Ok([parsed.file_bytes, needed])
+    }
+
     /// Returns the bytes that have to arrive before a group can be read: a page of the directory, or its
     /// record. `None` if it can be read.
     fn missing_bytes(&self, key: GroupKey) -> Option<Range<u64>> {

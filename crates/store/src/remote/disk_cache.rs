@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use tempfile::NamedTempFile;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-use super::planner::BLOCK_BYTES;
+use crate::ranges::BLOCK_BYTES;
 
 /// Parts of a remote file on the disk, in a folder that all processes share.
 ///

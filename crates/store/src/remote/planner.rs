@@ -4,8 +4,8 @@ use std::time::Duration;
 use drystone_formats::ArrivalFailure;
 use hashbrown::HashSet;
 
-/// Length of a block, in bytes. Files are requested and cached in blocks.
-pub(super) const BLOCK_BYTES: u64 = 16 << 10;
+use crate::ranges::BLOCK_BYTES;
+
 /// Maximum length of a request. Blocks that lie within this length become one request.
 const MAX_REQUEST_BLOCKS: u64 = 16;
 /// Maximum number of requests at once.

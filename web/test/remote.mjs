@@ -1,0 +1,94 @@
+// Tests of worlds at addresses: of another server than the page, which may fail. Each opens its own page.
+
+import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { PATIENCE_MS, agree, check, expectMessage, expected, message, open, packed, ready } from './kit.mjs';
+
+const WORDS = ['--seed', '9', '--chunks', '32x4x32'];
+
+/// Errors of a page other than those of requests that fail.
+const others = (errors) => errors.filter((line) => !/Failed to load resource|CORS|ERR_/.test(line)).join('\n');
+
+const says = (page, words) => page.waitForFunction((words) => document.getElementById('message').textContent.includes(words), words, { timeout: PATIENCE_MS });
+
+/// Serves a file at every path. `server.status` is that of answers, 206 for parts; `server.allowed` is whether pages of
+/// other servers may read them.
+async function serveFile(file) {
+  const bytes = readFileSync(file);
+  const state = { status: 206, allowed: true, count: 0 };
+  const server = createServer((request, response) => {
+    state.count += 1;
+    const [, start, last] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
+    const headers = state.allowed ? { 'access-control-allow-origin': '*' } : {};
+    if (state.status !== 206) return response.writeHead(state.status, headers).end('no');
+    const part = bytes.subarray(Number(start), Number(last) + 1);
+    return response.writeHead(206, { ...headers, 'content-range': `bytes ${start}-${Number(start) + part.length - 1}/${bytes.length}` }).end(part);
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const address = `http://127.0.0.1:${server.address().port}/worlds/a.dsw`;
+  return Object.assign(state, { address, close: () => { server.close(); server.closeAllConnections(); } });
+}
+
+/// Opens a page of a packed world at an address.
+const withWorld = (test, words = {}) => async (browser, url) => {
+  const file = packed('remote', ...WORDS);
+  const server = await serveFile(file);
+  Object.assign(server, words);
+  const address = (more = {}) => `${url}?${new URLSearchParams({ world: server.address, backend: 'soft', ...more })}`;
+  const { page, errors, close } = await open(browser, address(), () => {}, { permissions: ['clipboard-read', 'clipboard-write'] });
+  try {
+    await test({ page, errors, server, file, address });
+  } finally {
+    await close();
+    server.close();
+  }
+};
+
+export const remote = {
+  'a world at an address looks as the file in the software rasteriser': withWorld(async ({ page, errors, server, file }) => {
+    check(!await message(page) || (await message(page)).includes('CPU draws'), await message(page));
+    await agree(page, 'remote-soft', expected('remote', [file, '--levels', 'on']));
+    check(server.count > 1, `${server.count} requests`);
+    check(errors.length === 0, errors.join('\n'));
+    // The link opens the same picture.
+    await page.locator('#help').click();
+    await page.locator('#link').click();
+    await says(page, 'link was copied');
+    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    check(link.searchParams.get('world') === server.address && link.searchParams.get('eye').split(',').length === 3, link.href);
+    link.searchParams.set('backend', 'soft');
+    await page.goto(link.href);
+    await ready(page);
+    await agree(page, 'remote-link', expected('remote', [file, '--levels', 'on']));
+  }),
+  'an address that cannot be read is reported, and the default world shown': withWorld(async ({ page, errors, server, address }) => {
+    await expectMessage(page, 'the server has no such file (404)');
+    await expectMessage(page, 'The default world is shown instead');
+    for (const [change, words] of [[{ status: 200 }, 'parts of files'], [{ status: 206, allowed: false }, 'CORS']]) {
+      Object.assign(server, change);
+      await page.goto(address());
+      await ready(page);
+      await expectMessage(page, words);
+    }
+    await page.goto(address({ world: 'ftp://a' }));
+    await ready(page);
+    await expectMessage(page, 'begins with https://');
+    await page.goto(address({ eye: '1,2,3' }));
+    await ready(page);
+    await expectMessage(page, 'a camera needs both');
+    check(!others(errors), others(errors));
+  }, { status: 404 }),
+  'a server that fails for a while is reported, and the picture completed afterwards': withWorld(async ({ page, errors, server, file }) => {
+    Object.assign(server, { status: 500 });
+    // Closer to the ground, where more is needed.
+    await page.keyboard.down('KeyW');
+    await says(page, 'status 500');
+    await page.keyboard.up('KeyW');
+    Object.assign(server, { status: 206 });
+    await page.waitForFunction(() => !document.getElementById('message').textContent.includes('status 500'), null, { timeout: PATIENCE_MS });
+    await ready(page);
+    await page.keyboard.press('Home');
+    await agree(page, 'remote-again', expected('remote', [file, '--levels', 'on']));
+    check(!others(errors), others(errors));
+  }),
+};
