@@ -39,8 +39,8 @@ export function showStatus(page, worstMs) {
   if (damage) showMessage(damage);
 }
 
-/// Shows a problem of the connection while it lasts, unless another message is shown or the user has closed it. A
-/// request that fails once is repeated without a word.
+/// Shows a problem of the connection while it lasts, once, unless a message of another source is shown. A request that
+/// fails once is repeated without a word.
 const showConnection = (problem) => {
   if (!problem) {
     [failing, said] = [null, ''];
@@ -48,7 +48,7 @@ const showConnection = (problem) => {
     return;
   }
   failing ??= performance.now();
-  const isFree = source === 'connection' || !find('message').textContent;
+  const isFree = source === null || source === 'connection';
   if (problem === said || !isFree || performance.now() - failing < SAID_AFTER_MS) return;
   said = problem;
   showMessage(problem, 'connection');
