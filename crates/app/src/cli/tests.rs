@@ -311,6 +311,7 @@ fn the_manual_lists_exactly_the_keys_of_window_and_page() {
 }
 
 /// Options and commands that clap itself adds are in the manual by hand.
+#[cfg(feature = "remote")]
 #[test]
 fn the_manual_lists_exactly_the_commands_and_options() {
     let Some(manual) = manual() else { return };
