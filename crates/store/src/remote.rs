@@ -22,7 +22,8 @@ mod tests;
 
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
 pub use client::{RemoteOptions, open_remote};
-use planner::{Planner, Step};
+use planner::Planner;
+pub use planner::RemoteStep;
 
 /// The bytes of a remote file, in memory as far as they were received: the side of a program that reads.
 /// [`RemoteRequests`] is the side of the network.
@@ -52,20 +53,6 @@ pub struct RemoteRanges {
 #[derive(Clone)]
 pub struct RemoteRequests {
     shared: Arc<Shared>,
-}
-
-/// Next action of a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RemoteStep {
-    /// Request this range of bytes.
-    Send {
-        /// Number of the request, for its answer.
-        id: u64,
-        /// The range, at most 256 KiB.
-        range: Range<u64>,
-    },
-    /// Cancel the request with this number. Its answer is ignored.
-    Cancel(u64),
 }
 
 struct Shared {
@@ -168,10 +155,9 @@ impl RemoteRanges {
             if let Some(failure) = state.planner.failure.as_ref().filter(is_over) {
                 break Some(failure.clone());
             }
-            let open: Vec<u64> = missing.iter().copied().chain(ahead.clone()).collect();
-            let open = open.into_iter().filter(|&block| state.blocks.get(block).is_none());
-            let open: Vec<u64> = open.collect();
-            state.planner.set_urgent(reader, open.into_iter());
+            let State { planner, blocks, .. } = &mut *state;
+            let open = missing.iter().copied().chain(ahead.clone());
+            planner.set_urgent(reader, open.filter(|&block| blocks.get(block).is_none()));
             state.notify();
             state = self
                 .shared
@@ -190,17 +176,12 @@ impl RemoteRequests {
         let now = self.shared.now();
         let mut state = self.shared.lock();
         let step = state.planner.next(now)?;
-        Some(match step {
-            Step::Send { id, range } => {
-                state.request_count += 1;
-                RemoteStep::Send { id, range }
-            }
-            Step::Cancel(id) => {
-                // A silent request may have failed.
-                self.shared.changed.notify_all();
-                RemoteStep::Cancel(id)
-            }
-        })
+        match step {
+            RemoteStep::Send { .. } => state.request_count += 1,
+            // A silent request may have failed.
+            RemoteStep::Cancel(_) => self.shared.changed.notify_all(),
+        }
+        Some(step)
     }
 
     /// Returns the time after which [`next`](Self::next) has to be called even if nothing happens.
@@ -351,8 +332,10 @@ impl ArrivingRanges for RemoteRanges {
         let len = checked_len(range, self.shared.file_bytes).ok()?;
         let mut state = self.shared.lock();
         let blocks: Option<Vec<_>> = blocks_of(range).map(|it| state.blocks.get(it)).collect();
+        let blocks = blocks?;
+        drop(state);
         let mut bytes = vec![0; len];
-        for (block, found) in blocks_of(range).zip(blocks?) {
+        for (block, found) in blocks_of(range).zip(blocks) {
             copy_block(block, &found, range, &mut bytes);
         }
         Some(bytes)

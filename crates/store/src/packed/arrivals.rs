@@ -28,6 +28,15 @@ pub(super) struct Received {
     attempts: HashMap<u64, u32>,
 }
 
+/// Reason why a page of the directory cannot be used now.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unread {
+    /// Its bytes have not come.
+    Missing,
+    /// Its bytes are wrong.
+    Damaged,
+}
+
 impl Default for Received {
     fn default() -> Self {
         Self { records: Recent::new(RECORD_BYTES), attempts: HashMap::new() }
@@ -59,10 +68,8 @@ impl PackedWorld {
         let index = self.parsed.page_of(key)?;
         let page = match self.page_here(index) {
             Ok(page) => page,
-            Err(is_damaged) => {
-                let range = self.parsed.page_range(index);
-                return if is_damaged { self.discarded(bytes, range) } else { Some(range) };
-            }
+            Err(Unread::Missing) => return Some(self.parsed.page_range(index)),
+            Err(Unread::Damaged) => return self.discarded(bytes, self.parsed.page_range(index)),
         };
         let (entry, record) = page.find(key)?;
         let EntryContent::Record { checksum, .. } = entry.content else { return None };
@@ -80,15 +87,16 @@ impl PackedWorld {
         None
     }
 
-    /// Returns a page of the directory without waiting for a network. The error says whether its bytes are
-    /// here, but damaged.
-    pub(super) fn page_here(&self, index: usize) -> Result<Arc<Page>, bool> {
-        let Some(bytes) = self.bytes.arriving() else { return self.page(index).map_err(|_| true) };
+    /// Returns a page of the directory without waiting for a network.
+    pub(super) fn page_here(&self, index: usize) -> Result<Arc<Page>, Unread> {
+        let Some(bytes) = self.bytes.arriving() else {
+            return self.page(index).map_err(|_| Unread::Damaged);
+        };
         if let Some(page) = lock(&self.pages).get(index) {
             return Ok(page);
         }
-        let found = bytes.read_here(&self.parsed.page_range(index)).ok_or(false)?;
-        let page = self.decoded_page(index, &found).map_err(|_| true)?;
+        let found = bytes.read_here(&self.parsed.page_range(index)).ok_or(Unread::Missing)?;
+        let page = self.decoded_page(index, &found).map_err(|_| Unread::Damaged)?;
         lock(&self.received).attempts.remove(&self.parsed.page_range(index).start);
         Ok(page)
     }

@@ -52,12 +52,17 @@ struct Running {
     is_urgent: bool,
 }
 
-/// Next action of the caller.
+/// Next action of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Request a range of bytes.
-    Send { id: u64, range: Range<u64> },
-    /// Cancel a request. Its answer is ignored.
+pub enum RemoteStep {
+    /// Request this range of bytes.
+    Send {
+        /// Number of the request, for its answer.
+        id: u64,
+        /// The range, at most 256 KiB.
+        range: Range<u64>,
+    },
+    /// Cancel the request with this number. Its answer is ignored.
     Cancel(u64),
 }
 
@@ -108,7 +113,7 @@ impl Planner {
     }
 
     /// Returns what to do now, until it returns `None`.
-    pub(super) fn next(&mut self, now: Duration) -> Option<Step> {
+    pub(super) fn next(&mut self, now: Duration) -> Option<RemoteStep> {
         let is_silent = self.silent_since.is_some_and(|since| now.saturating_sub(since) >= SILENCE);
         let is_slow = |it: &Running| now.saturating_sub(it.sent_at) >= MAX_TIME;
         let late = self.running.iter().position(|it| is_silent || is_slow(it));
@@ -122,12 +127,12 @@ impl Planner {
             if self.running.is_empty() {
                 self.silent_since = None;
             }
-            return Some(Step::Cancel(id));
+            return Some(RemoteStep::Cancel(id));
         }
         let is_needed =
             |it: &Running| it.is_urgent || it.blocks.clone().any(|it| self.wanted.contains(&it));
         if let Some(at) = self.running.iter().position(|it| !is_needed(it)) {
-            return Some(Step::Cancel(self.running.swap_remove(at).id));
+            return Some(RemoteStep::Cancel(self.running.swap_remove(at).id));
         }
         let is_lost = self.failure.as_ref().is_some_and(|failure| failure.is_final);
         let limit = if self.failures > 0 { 1 } else { MAX_REQUESTS };
@@ -141,7 +146,7 @@ impl Planner {
         let id = self.next_id;
         self.silent_since.get_or_insert(now);
         self.running.push(Running { id, blocks: blocks.clone(), sent_at: now, is_urgent });
-        Some(Step::Send { id, range: self.bytes_of(&blocks) })
+        Some(RemoteStep::Send { id, range: self.bytes_of(&blocks) })
     }
 
     /// Returns when [`next`](Self::next) has something to do again, if nothing else happens.

@@ -14,11 +14,11 @@ fn sent(planner: &mut Planner, now: Duration) -> Vec<(u64, Range<u64>)> {
     let steps = std::iter::from_fn(|| planner.next(now));
     steps
         .map(|step| match step {
-            Step::Send { id, range } => {
+            RemoteStep::Send { id, range } => {
                 assert!(range.end <= FILE_BYTES && range.start % BLOCK_BYTES == 0);
                 (id, range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES))
             }
-            Step::Cancel(id) => panic!("{id} is cancelled"),
+            RemoteStep::Cancel(id) => panic!("{id} is cancelled"),
         })
         .collect()
 }
@@ -61,7 +61,7 @@ fn requests_that_are_no_longer_wanted_are_cancelled_and_their_answers_ignored() 
     let mut planner = planner(&[10, 500]);
     let requests = sent(&mut planner, NOW);
     planner.request(vec![500]);
-    assert_eq!(planner.next(NOW), Some(Step::Cancel(requests[0].0)));
+    assert_eq!(planner.next(NOW), Some(RemoteStep::Cancel(requests[0].0)));
     assert_eq!(planner.next(NOW), None);
     assert_eq!(planner.received(requests[0].0, NOW), None);
     planner.failed(requests[0].0, NOW, refused());
@@ -105,7 +105,7 @@ fn a_silent_request_is_cancelled_and_sent_again() {
     assert_eq!(planner.wake_at(), Some(Duration::from_secs(19)));
     assert_eq!(planner.next(Duration::from_secs(18)), None);
     let now = Duration::from_secs(19);
-    assert_eq!(planner.next(now), Some(Step::Cancel(id)));
+    assert_eq!(planner.next(now), Some(RemoteStep::Cancel(id)));
     assert!(planner.failure.as_ref().unwrap().problem.contains("sent nothing for 10 s"));
     assert_eq!(planner.next(now), None);
     assert_eq!(ranges(&mut planner, now + FIRST_DELAY), [[10, 11]]);
@@ -122,7 +122,7 @@ fn a_silent_server_is_noticed_although_requests_are_cancelled() {
             assert!(planner.failure.is_none(), "{second} s: {step:?}");
         }
     }
-    assert!(matches!(planner.next(SILENCE), Some(Step::Cancel(_))));
+    assert!(matches!(planner.next(SILENCE), Some(RemoteStep::Cancel(_))));
     assert!(planner.failure.is_some());
 }
 
