@@ -31,9 +31,9 @@ pub(super) struct Received {
 /// Reason why a page of the directory cannot be used now.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unread {
-    /// Its bytes have not come.
+    /// The bytes have not come.
     Missing,
-    /// Its bytes are wrong.
+    /// The bytes are wrong.
     Damaged,
 }
 
