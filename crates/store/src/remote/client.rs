@@ -29,7 +29,8 @@ pub struct RemoteOptions {
     /// Folder for parts of files that were read before, shared by all processes. `None`: nothing is
     /// stored.
     pub cache_folder: Option<PathBuf>,
-    /// Limit for that folder, in bytes. The parts that were not read for the longest time are deleted.
+    /// Limit for that folder, in bytes. The parts that were not read for the longest time are deleted when the
+    /// file is opened, and after each 64 MiB or eighth of the limit that this process has written.
     pub max_cache_bytes: u64,
     /// Limit for received parts in memory, in bytes.
     pub memory_bytes: usize,
