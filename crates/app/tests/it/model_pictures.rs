@@ -2,6 +2,7 @@
 //! of `pictures`.
 
 use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex};
 
 use drystone::scene::{ModelScene, ModelTriangles};
 use drystone_render::{
@@ -11,7 +12,7 @@ use drystone_render::{
 
 use crate::{
     model_cases::{ModelCase, model_cases},
-    pictures::{HEIGHT, WIDTH, compare, naive, pool, soft},
+    pictures::{HEIGHT, References, WIDTH, compare, naive, pool, reference, soft},
 };
 
 fn pictures(case: &ModelCase, renderer: Box<dyn Renderer>) -> Vec<Image> {
@@ -26,9 +27,10 @@ fn pictures(case: &ModelCase, renderer: Box<dyn Renderer>) -> Vec<Image> {
 }
 
 fn agree(contender: &str, open: impl Fn() -> Box<dyn Renderer>) {
+    static REFERENCES: References = LazyLock::new(Mutex::default);
     let mut wrong = Vec::new();
     for case in model_cases() {
-        let expected = pictures(&case, pool(soft(), 0));
+        let expected = reference(&REFERENCES, &case.name, || pictures(&case, pool(soft(), 0)));
         let actual = pictures(&case, open());
         for (index, (want, got)) in expected.iter().zip(&actual).enumerate() {
             wrong.extend(compare(&case.name, index, contender, want, got));

@@ -15,6 +15,8 @@
 //! [`ROUNDED`] of the pixels may differ by more than the tolerance of `pictures`, and of models at
 //! most [`STRAY_ON_MODELS`] away from silhouettes.
 
+use std::sync::{LazyLock, Mutex};
+
 use drystone::scene::{ModelScene, quad_count};
 use drystone_render::{
     Access, Api, Cull, Device, GlConfig, GlDevice, Image, Output, RenderError, Renderer, Samples,
@@ -25,8 +27,8 @@ use crate::{
     model_cases::{ModelCase, model_cases},
     picture_cases::{Case, cases},
     pictures::{
-        HEIGHT, SILHOUETTE, STRAY, WIDTH, all_cases, compare_within, culled, culls, instanced,
-        naive, pictures, pool, soft,
+        HEIGHT, References, SILHOUETTE, STRAY, WIDTH, all_cases, compare_within, culled, culls,
+        instanced, naive, pictures, pool, reference, soft,
     },
 };
 
@@ -56,10 +58,12 @@ fn sampled(mut renderer: Box<dyn Renderer>) -> Box<dyn Renderer> {
 
 /// Draws the cases with the renderer that `open` returns for a number of quads.
 fn agree_on(cases: Vec<Case>, contender: &str, open: impl Fn(u64) -> Box<dyn Renderer>) {
+    static REFERENCES: References = LazyLock::new(Mutex::default);
     let mut wrong = Vec::new();
     for case in cases {
         let quads = quad_count(&case.quads());
-        let expected = pictures(&case, &case.views, sampled(pool(soft(), quads)));
+        let draw = || pictures(&case, &case.views, sampled(pool(soft(), quads)));
+        let expected = reference(&REFERENCES, case.name, draw);
         let actual = pictures(&case, &case.views, sampled(open(quads)));
         for (index, (want, got)) in expected.iter().zip(&actual).enumerate() {
             let name = format!("{contender}-sampled");
@@ -76,9 +80,11 @@ fn model_pictures(case: &ModelCase, renderer: Box<dyn Renderer>) -> Vec<Image> {
 
 /// Draws all models with the renderer that `open` returns.
 fn models_agree(contender: &str, open: impl Fn() -> Box<dyn Renderer>) {
+    static REFERENCES: References = LazyLock::new(Mutex::default);
     let mut wrong = Vec::new();
     for case in model_cases() {
-        let expected = model_pictures(&case, pool(soft(), 0));
+        let draw = || model_pictures(&case, pool(soft(), 0));
+        let expected = reference(&REFERENCES, &case.name, draw);
         let actual = model_pictures(&case, open());
         for (index, (want, got)) in expected.iter().zip(&actual).enumerate() {
             let name = format!("{contender}-sampled");
@@ -162,16 +168,15 @@ fn larger(case: &Case, views: &[View], scale: u32, samples: Samples) -> Vec<Imag
 
 /// Mean of each square of pixels.
 pub(crate) fn reduced(picture: &Image, scale: u32) -> Vec<f64> {
-    let mut means = Vec::new();
-    for (y, x) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (y, x))) {
-        let mut sums = [0.0; 3];
-        for (dy, dx) in (0..scale).flat_map(|dy| (0..scale).map(move |dx| (dy, dx))) {
-            let pixel = picture.pixel(x * scale + dx, y * scale + dy);
-            (0..3).for_each(|channel| sums[channel] += f64::from(pixel[channel]));
+    let (width, scale) = (WIDTH as usize, scale as usize);
+    let mut sums = vec![0; width * HEIGHT as usize * 3];
+    for (y, row) in picture.rgba().chunks_exact(width * scale * 4).enumerate() {
+        for (x, pixel) in row.chunks_exact(4).enumerate() {
+            let at = (y / scale * width + x / scale) * 3;
+            (0..3).for_each(|channel| sums[at + channel] += u32::from(pixel[channel]));
         }
-        means.extend(sums.map(|sum| sum / f64::from(scale * scale)));
     }
-    means
+    sums.iter().map(|&sum| f64::from(sum) / (scale * scale) as f64).collect()
 }
 
 /// Root of the mean square of the differences of channels.
