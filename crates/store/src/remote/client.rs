@@ -71,10 +71,9 @@ const FRONT_BYTES: u64 = 64 << 10;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Time for which opening is tried again after failures that may pass.
 const OPEN_PATIENCE: Duration = Duration::from_secs(10);
-const MAX_REDIRECTS: usize = 5;
 /// Time between two attempts to open.
 const OPEN_INTERVAL: Duration = Duration::from_millis(500);
-
+const MAX_REDIRECTS: usize = 5;
 /// Time limit for the first answer.
 const OPEN_LIMIT: Duration = Duration::from_secs(30);
 /// Longest reason of a failure, in letters.
@@ -82,6 +81,9 @@ const MAX_TEXT: usize = 200;
 const NO_RANGES: &str = "the server cannot send parts of files (no range requests)";
 const NOT_FOUND: &str = "the server has no such file (404)";
 const DENIED: &str = "the server denies access (401 or 403)";
+const REDIRECTS: &str = "the server redirects elsewhere; open the address there";
+/// Failures that end opening at once, although they may pass.
+const CLEAR_FAILURES: [&str; 4] = [NO_RANGES, NOT_FOUND, DENIED, REDIRECTS];
 
 /// Opens the packed world at an address: `https://`, `http://`, or `s3://BUCKET/KEY`. For the latter,
 /// credentials, region and endpoint come from the usual environment variables, such as `AWS_ACCESS_KEY_ID`,
@@ -197,7 +199,7 @@ impl Remote {
             match get.await.unwrap_or_else(|_| slow()) {
                 Err(failure)
                     if !failure.is_final
-                        && ![NOT_FOUND, DENIED, NO_RANGES].contains(&failure.problem.as_str())
+                        && !CLEAR_FAILURES.contains(&failure.problem.as_str())
                         && start.elapsed() < OPEN_PATIENCE =>
                 {
                     tokio::time::sleep(OPEN_INTERVAL).await;
@@ -402,7 +404,7 @@ fn failure_of(error: &Error) -> ArrivalFailure {
             };
             let status: String = status.chars().take(3).collect();
             ArrivalFailure::passing(match status.starts_with('3') {
-                true => "the server redirects elsewhere; open the address there".into(),
+                true => REDIRECTS.into(),
                 false => format!("the server answers with status {status}"),
             })
         }
