@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# Checks that features add up: each feature alone passes the lints, and the unit tests that
+# Checks that features add up: each feature alone passes the lints, and with `--all` the unit tests that
 # it adds. With `--pairs`, each pair of features of a crate compiles.
 #
-#   features.sh           each feature alone; part of `make test`
-#   features.sh --all     the same, with the tests marked by `++`, which take long to compile; part of
-#                         `make release-check`
+#   features.sh           lints of each feature alone, and tests that only run without others; part of
+#                         `make test`, which runs the other tests with all features at once
+#   features.sh --all     the tests too; part of `make release-check`
 #   features.sh --pairs   each pair too, and all together; part of `make release-check`
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 # A crate, and its features. The tests run too with those that have a `+`; if words follow, only the
 # tests whose names contain them. With the others they are the tests of fewer features. A `++` is a `+`
-# with `--all` only: `make test` runs the same tests with all features.
+# with `--all` only.
 readonly CRATES=(
-    "drystone-alloc: serde+json"
+    "drystone-alloc: serde++json"
     "drystone-memory: alloc+ std allocator-api2"
-    "drystone-mesh: bytemuck serde+json triangulate"
-    "drystone-voxel: bytemuck mint+ serde+ std"
-    "drystone-pool: serde+json"
-    "drystone-formats: export gltf height-map minecraft+ model obj+ png qb serde+json textures tiff+ vox+"
-    "drystone-world: gltf minecraft png serde+json textures tiff vox"
+    "drystone-mesh: bytemuck serde++json triangulate"
+    "drystone-voxel: bytemuck mint++ serde++ std"
+    "drystone-pool: serde++json"
+    "drystone-formats: export gltf height-map minecraft++ model obj++ png qb serde++json textures tiff++ vox++"
+    "drystone-world: gltf minecraft png serde++json textures tiff vox"
     "drystone-store: remote"
-    "drystone-render: gl++gl:: png+png rayon serde+json soft++soft:: wgpu++wgpu_device::"
+    "drystone-render: gl++gl:: png++png rayon serde++json soft++soft:: wgpu++wgpu_device::"
     "drystone: cli++ gpu++ remote window"
 )
 
