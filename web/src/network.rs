@@ -43,7 +43,7 @@ impl RemoteWorld {
     /// Whether everything is here that a page reads before its first picture. Requests what is not.
     pub fn is_ready(&self) -> bool {
         let mut missing = Vec::new();
-        for node in Content::first_nodes(self.world.extent()) {
+        for node in Content::first_nodes(&self.world) {
             self.world.missing(node, &mut missing);
         }
         self.world.request(&missing);

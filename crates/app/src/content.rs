@@ -9,11 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::{ChunkBox, MaterialTable, NodePos};
+use drystone_voxel::{MaterialTable, NodePos};
 use drystone_world::{LodConfig, LodData, Opened, World};
 
 use crate::Progress;
-use crate::scene::{self, Capacity, MemoryBudget, ModelScene, ModelTriangles, Shade, VoxelScene};
+use crate::scene::{
+    Capacity, LandChunks, MemoryBudget, ModelScene, ModelTriangles, Shade, VoxelScene,
+};
 
 /// Content without a renderer.
 pub enum Content {
@@ -161,7 +163,7 @@ impl Content {
         if has_levels {
             let data = LodData::new(source, options.limits.cache_bytes);
             // The camera needs these chunks first, on a thread that must not wait for a network.
-            data.fetch(&Self::first_nodes(data.extent()));
+            data.fetch(&Self::first_nodes(data.source()));
             return Ok(Self::Voxels(Arc::new(data), options.limits));
         }
         progress.begin(format!("reading {}", source.name()), source.chunk_count());
@@ -171,10 +173,15 @@ impl Content {
         Ok(Self::Voxels(Arc::new(data), options.limits.full_detail()))
     }
 
-    /// Returns the nodes that the default camera needs of a world at levels of detail in this box, before
-    /// any is shown. If they come over a network, request them together.
-    pub fn first_nodes(extent: Option<ChunkBox>) -> Vec<NodePos> {
-        extent.map(scene::land_chunks).unwrap_or_default().into_iter().map(NodePos::from).collect()
+    /// Returns the nodes that the default camera needs of a world at levels of detail, before any is shown.
+    /// If they come over a network, request them together.
+    pub fn first_nodes(source: &dyn Source) -> Vec<NodePos> {
+        Self::land(source).map(|land| land.nodes()).unwrap_or_default()
+    }
+
+    /// Returns the chunks from which the height of a land is sampled; `None` of an empty source.
+    pub(crate) fn land(source: &dyn Source) -> Option<LandChunks> {
+        Some(LandChunks::new(source.extent()?, source.makes_levels()))
     }
 
     /// Returns a world without voxels.

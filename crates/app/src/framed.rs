@@ -3,12 +3,12 @@
 use std::{fmt, str::FromStr};
 
 use drystone_render::{Atmosphere, Camera, Projection, Samples, View};
-use drystone_voxel::{Chunk, ChunkBox, ChunkPos};
+use drystone_voxel::{Chunk, ChunkBox, NodePos};
 use drystone_world::World;
 use glam::DVec3;
 
 use crate::Content;
-use crate::scene::{self, DefaultView, Framing, ModelTransform, Side, Size, land_floor};
+use crate::scene::{self, DefaultView, Framing, LandChunks, ModelTransform, Side, Size};
 
 /// Camera and look of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,7 +166,8 @@ impl Framed {
     ///
     /// # Cost
     /// Without levels of detail, the cost of [`LodData::bounds`](drystone_world::LodData::bounds).
-    /// With them, reads at most 25 columns of at most 64 chunks.
+    /// With them, reads at most 25 columns of at most 64 chunks; if the source has all levels, of a level of
+    /// at most 64 chunks in width.
     pub fn new(content: &Content) -> Self {
         match content {
             Content::Voxels(data, limits) => {
@@ -175,8 +176,9 @@ impl Framed {
                     true => scene::level_corners(data),
                     false => scene::tight_corners(data.bounds()),
                 };
-                let chunk = |position: ChunkPos| Some(data.chunk(position.into()));
-                let floor = data.extent().and_then(|it| land_floor(it, Chunk::SIDE, chunk));
+                let chunk = |node: NodePos| Some(data.chunk(node));
+                let land = Content::land(data.source());
+                let floor = land.and_then(|land| land.floor(Chunk::SIDE, chunk));
                 let framing = Framing::of_voxels(corners).above(floor);
                 Self { framing, transform: None, has_edge_haze: has_levels }
             }
@@ -189,9 +191,9 @@ impl Framed {
     /// # Cost
     /// The cost of [`World::bounds`].
     pub fn of_world(world: &World) -> Self {
-        let chunk = |position| world.chunk(position).cloned();
-        let extent = ChunkBox::around(world.positions());
-        let floor = extent.and_then(|it| land_floor(it, world.side(), chunk));
+        let chunk = |node: NodePos| world.chunk(node.chunk).cloned();
+        let land = ChunkBox::around(world.positions()).map(|it| LandChunks::new(it, false));
+        let floor = land.and_then(|land| land.floor(world.side(), chunk));
         let framing = Framing::of_voxels(scene::corners(world)).above(floor);
         Self { framing, transform: None, has_edge_haze: false }
     }

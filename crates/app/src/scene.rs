@@ -41,7 +41,7 @@ pub use editor::{
     MirrorPlanes, SaveState, Selection,
 };
 pub(crate) use haze::{HAZE_BEGINS, edge_haze, haze_towards};
-pub(crate) use land::{land_chunks, land_floor};
+pub(crate) use land::LandChunks;
 pub use memory::MemoryBudget;
 pub use model::{ModelTransform, ModelTriangles, PartTriangles, Shade};
 pub use model_scene::ModelScene;

@@ -1,4 +1,4 @@
-use drystone_voxel::{Material, MaterialTable, VoxelPos};
+use drystone_voxel::{ChunkPos, Material, MaterialTable, VoxelPos};
 use std::sync::Arc;
 
 use drystone_world::LodData;

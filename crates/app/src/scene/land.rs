@@ -1,57 +1,84 @@
 //! The surface of a solid block of land.
 
-use drystone_voxel::{Chunk, ChunkBox, ChunkPos, LocalPos};
+use drystone_voxel::{Chunk, ChunkBox, ChunkPos, LocalPos, NodePos};
 
 /// Most chunks along each horizontal axis whose columns are sampled. More would take longer to read:
 /// at levels of detail, chunks are read only for this.
 const CHUNKS_ALONG: i32 = 5;
 /// Highest block whose columns are sampled, in chunks.
 const MAX_HEIGHT_CHUNKS: i64 = 64;
+/// Widest world whose columns are sampled at full detail, and of any level that is used, in chunks.
+const MAX_WIDTH_CHUNKS: u64 = 64;
+/// Distance from the bottom of a block at which its columns begin at most, in voxels.
+const NEAR_BOTTOM: i32 = 8;
 /// Part of the columns whose top is below the floor. They are gorges and wells.
 const BELOW_FLOOR: f64 = 0.05;
 
-/// Returns the height, in voxels, at which the surface of a solid block of land begins: a low
-/// percentile of the heights of its columns, from samples. `None` if the chunks are no solid block:
-/// three in four columns have to begin near its bottom, and to be mostly solid.
-///
-/// # Cost
-/// Reads at most 25 columns of at most 64 chunks.
-pub(crate) fn land_floor(
-    extent: ChunkBox,
-    side: u32,
-    chunk: impl Fn(ChunkPos) -> Option<Chunk>,
-) -> Option<f64> {
-    let mut columns = Vec::new();
-    for of_column in land_chunks(extent).chunk_by(|a, b| [a.x, a.z] == [b.x, b.z]) {
-        let mut sampled = SAMPLES.map(|_| Column::default());
-        for &position in of_column {
-            let Some(chunk) = chunk(position).filter(|it| !it.is_empty()) else { continue };
-            let y = position.y * side as i32;
-            for (column, at) in sampled.iter_mut().zip(SAMPLES) {
-                column.add(&chunk, at.map(|quarters| side * quarters / 4), y);
-            }
-        }
-        columns.extend(sampled.into_iter().filter(|column| column.count > 0));
-    }
-    let bottom = columns.iter().map(|column| column.bottom).min()?;
-    let solid = columns.iter().filter(|column| column.is_solid(bottom)).count();
-    if solid * 4 < columns.len() * 3 {
-        return None;
-    }
-    let mut tops: Vec<i32> = columns.iter().map(|column| column.top).collect();
-    tops.sort_unstable();
-    tops.get((tops.len() as f64 * BELOW_FLOOR) as usize).copied().map(f64::from)
+/// The chunks from which the height of a land is sampled: some columns of it, at full detail or, in a wide
+/// world that has them, of larger voxels.
+pub(crate) struct LandChunks {
+    level: u8,
+    /// All chunks of the level.
+    bounds: ChunkBox,
 }
 
-/// Returns the chunks that [`land_floor`] reads, column by column, from the top down. None of a block that is
-/// too high.
-pub(crate) fn land_chunks(ChunkBox { min, max }: ChunkBox) -> Vec<ChunkPos> {
-    if i64::from(max.y) - i64::from(min.y) >= MAX_HEIGHT_CHUNKS {
-        return Vec::new();
+impl LandChunks {
+    /// Chooses the level of a world of `extent`. `has_levels` is whether its source has all levels of detail:
+    /// otherwise they would have to be made.
+    pub(crate) fn new(extent: ChunkBox, has_levels: bool) -> Self {
+        let [width, _, depth] = extent.size_chunks();
+        let is_enough = |level: &u8| width.max(depth) >> level <= MAX_WIDTH_CHUNKS;
+        let level = (0..NodePos::MAX_LEVEL).find(is_enough).filter(|_| has_levels).unwrap_or(0);
+        Self { level, bounds: extent.at_level(level) }
     }
-    let columns = spread(min.x, max.x).flat_map(|x| spread(min.z, max.z).map(move |z| [x, z]));
-    let heights = move || (min.y..=max.y).rev();
-    columns.flat_map(|[x, z]| heights().map(move |y| ChunkPos::new(x, y, z))).collect()
+
+    /// Returns the chunks, column by column, from the top down. None of a block that is too high.
+    ///
+    /// # Cost
+    /// At most 25 columns of at most 64 chunks.
+    pub(crate) fn nodes(&self) -> Vec<NodePos> {
+        let ChunkBox { min, max } = self.bounds;
+        if i64::from(max.y) - i64::from(min.y) >= MAX_HEIGHT_CHUNKS {
+            return Vec::new();
+        }
+        let columns = spread(min.x, max.x).flat_map(|x| spread(min.z, max.z).map(move |z| [x, z]));
+        let heights = move || (min.y..=max.y).rev();
+        let node = |x, y, z| NodePos { level: self.level, chunk: ChunkPos::new(x, y, z) };
+        columns.flat_map(|[x, z]| heights().map(move |y| node(x, y, z))).collect()
+    }
+
+    /// Returns the height, in voxels, at which the surface of a solid block of land begins: a low
+    /// percentile of the heights of its columns, from samples. `None` if the chunks are no solid block:
+    /// three in four columns have to begin near its bottom, and to be mostly solid. `side` is that of the
+    /// chunks that `chunk` returns.
+    ///
+    /// # Cost
+    /// Reads all [`nodes`](Self::nodes).
+    pub(crate) fn floor(&self, side: u32, chunk: impl Fn(NodePos) -> Option<Chunk>) -> Option<f64> {
+        let is_same = |a: &NodePos, b: &NodePos| [a.chunk.x, a.chunk.z] == [b.chunk.x, b.chunk.z];
+        let mut columns = Vec::new();
+        for of_column in self.nodes().chunk_by(is_same) {
+            let mut sampled = SAMPLES.map(|_| Column::default());
+            for &node in of_column {
+                let Some(chunk) = chunk(node).filter(|it| !it.is_empty()) else { continue };
+                let y = node.chunk.y * side as i32;
+                for (column, at) in sampled.iter_mut().zip(SAMPLES) {
+                    column.add(&chunk, at.map(|quarters| side * quarters / 4), y);
+                }
+            }
+            columns.extend(sampled.into_iter().filter(|column| column.count > 0));
+        }
+        let bottom = columns.iter().map(|column| column.bottom).min()?;
+        let near = (NEAR_BOTTOM >> self.level).max(1);
+        let solid = columns.iter().filter(|column| column.is_solid(bottom + near)).count();
+        if solid * 4 < columns.len() * 3 {
+            return None;
+        }
+        let mut tops: Vec<i32> = columns.iter().map(|column| column.top).collect();
+        tops.sort_unstable();
+        let floor = tops.get((tops.len() as f64 * BELOW_FLOOR) as usize)?;
+        Some(f64::from(*floor) * f64::from(1_u32 << self.level))
+    }
 }
 
 /// Columns that are sampled in a chunk, in quarters of its side.
@@ -89,24 +116,23 @@ impl Column {
         }
     }
 
-    /// Whether the column begins at the bottom of a block and has at most some caves.
-    fn is_solid(&self, bottom: i32) -> bool {
-        /// Distance from the bottom of the block, in voxels.
-        const NEAR: i32 = 8;
-        self.bottom - bottom <= NEAR && 2 * self.count > self.top - self.bottom
+    /// Whether the column begins at or below a height and has at most some caves.
+    fn is_solid(&self, highest_bottom: i32) -> bool {
+        self.bottom <= highest_bottom && 2 * self.count > self.top - self.bottom
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use drystone_formats::Source;
     use drystone_voxel::{Material, MaterialTable, VoxelPos};
-    use drystone_world::World;
+    use drystone_world::{GeneratedWorld, GeneratorConfig, LodData, World};
 
     use super::*;
 
     fn floor(world: &World) -> Option<f64> {
         let extent = ChunkBox::around(world.positions())?;
-        land_floor(extent, world.side(), |position| world.chunk(position).cloned())
+        LandChunks::new(extent, false).floor(world.side(), |node| world.chunk(node.chunk).cloned())
     }
 
     /// Returns a world whose columns are solid from `range`.
@@ -133,6 +159,20 @@ mod tests {
         let floor = floor(&land).unwrap() as i32;
         let [low, high] = [0.01, 0.2].map(|part| tops[(tops.len() as f64 * part) as usize]);
         assert!((low..=high).contains(&floor), "{low} to {high}: {floor}");
+    }
+
+    /// A wide world that has levels is sampled at one of at most 64 chunks in width, to nearly the same floor.
+    #[test]
+    fn wide_worlds_are_sampled_at_a_level() {
+        let config = GeneratorConfig::default().with_size_chunks([200, 4, 130]);
+        let source = GeneratedWorld::new(config).unwrap();
+        let extent = source.extent().unwrap();
+        let [fine, coarse] = [false, true].map(|has_levels| LandChunks::new(extent, has_levels));
+        assert_eq!([fine.level, coarse.level], [0, 2]);
+        assert_eq!([fine.nodes().len(), coarse.nodes().len()], [100, 25]);
+        let data = LodData::new(Box::new(source), 64 << 20);
+        let floors = [fine, coarse].map(|it| it.floor(32, |node| Some(data.chunk(node))).unwrap());
+        assert!((floors[0] - floors[1]).abs() <= 12.0, "{floors:?}");
     }
 
     #[test]
