@@ -378,6 +378,7 @@ const showTools = () => {
   hasEdits();
   const isEditing = page?.is_editing() ?? false;
   find('edit').setAttribute('aria-pressed', isEditing);
+  find('edit').disabled = page && !(page.selection() & 64);
   find('undo').hidden = !isEditing;
   find('save').hidden = !isEditing && !isEdited;
   find('edits').hidden = !isEditing;

@@ -232,7 +232,7 @@ impl Page {
     }
 
     /// Returns the sum of: 1 if a box is selected, 2 if voxels are copied, and 4 while clicks place them,
-    /// 8 while they select, 16 while they replace, 32 while they edit at all.
+    /// 8 while they select, 16 while they replace, 32 while they edit at all, 64 if there are voxels to edit.
     pub fn selection(&self) -> u32 {
         let selection = &self.session.editing().editor().selection;
         let is_it = |tool| selection.tool() == tool;
@@ -240,7 +240,8 @@ impl Page {
             [EditTool::Paste, EditTool::Select, EditTool::Replace].map(is_it);
         let (is_selected, is_copied) =
             (selection.bounds().is_some(), selection.clipboard().is_some());
-        let bits = [is_selected, is_copied, places, selects, replaces, self.is_editing()];
+        let (is_editing, has_voxels) = (self.is_editing(), !self.session.is_model());
+        let bits = [is_selected, is_copied, places, selects, replaces, is_editing, has_voxels];
         (0..).zip(bits).map(|(bit, is_set)| u32::from(is_set) << bit).sum()
     }
 

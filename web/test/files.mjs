@@ -111,6 +111,7 @@ const SQUARE = {
 
 Object.assign(files, {
   async 'a model opens together with the files that it names, and missing ones are listed'(page) {
+    check(await page.locator('#edit').isEnabled(), 'a world cannot be edited');
     const all = Object.entries(SQUARE);
     await dropTogether(page, all.toReversed());
     check(!await message(page), await message(page));
@@ -119,6 +120,7 @@ Object.assign(files, {
     writeFileSync(join(pictures, 'square.obj'), SQUARE['square.obj']);
     writeFileSync(join(pictures, 'parts/square.mtl'), SQUARE['square.mtl']);
     await agree(page, 'square', expected('square', [join(pictures, 'square.obj')]));
+    check(await page.locator('#edit').isDisabled(), 'a model can be edited');
     await drop(page, ...all[0]);
     await expectMessage(page, 'square.obj: 1 material files that cannot be read, 1 undefined materials, shown in grey. Missing: parts/square.mtl. Open these files together with the model');
     await differ(page, red, await picture(page, 'square-grey'), 0.01, 'the square has a colour without its material file');
