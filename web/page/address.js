@@ -1,4 +1,5 @@
-// The world that the address describes: a generated one, or a packed world at another address.
+// The world that the address describes: a generated one, or a packed world at another address. A published site has
+// a packed world of its own.
 
 /// Default world. The address can override it with the names of the command line's options:
 /// ?chunks=32x4x32&seed=3&relief=128
@@ -29,6 +30,18 @@ const pointOf = (name, text) => {
   return point;
 };
 
+/// Returns the options of a published site, `world`, `eye` and `look`. Elsewhere there are none.
+const site = () => Object.fromEntries(new URLSearchParams(document.querySelector('meta[name=world]').content));
+
+/// Returns the options of this page: those of its address, and below them those of its site, if the address
+/// names no other world.
+export const options = () => {
+  const own = Object.fromEntries(new URLSearchParams(location.search));
+  if (['world', ...Object.keys(WORLD)].some((name) => name in own)) return own;
+  const { eye, look, ...rest } = site();
+  return own.eye || own.look ? { ...rest, ...own } : { ...site(), ...own };
+};
+
 /// Returns the world that an address describes, for `openPage`. `world` is the address of a packed world; `eye` and
 /// `look` are the camera and the point that it looks at, as the options of the command line. Throws a message if
 /// something is not valid.
@@ -47,7 +60,8 @@ export const linkOf = ({ generated: numbers, remote }, camera) => {
   if (!numbers && !remote) return null;
   const [seed, chunks, relief] = numbers ?? [];
   const [, eye, look] = /--eye (\S+) --look (\S+)/.exec(camera) ?? [];
-  const words = remote ? { world: remote } : { chunks: chunks.join('x'), seed, relief };
+  const isOfSite = remote && site().world && new URL(site().world, location.href).href === remote;
+  const words = isOfSite ? {} : remote ? { world: remote } : { chunks: chunks.join('x'), seed, relief };
   const link = new URL(location.pathname, location.href);
   // Commas and slashes stay readable.
   const query = Object.entries({ ...words, eye, look }).filter(([, word]) => word !== undefined);

@@ -1,6 +1,6 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
 import init from './drystone_web.js';
-import { WORLD, described, generated } from './address.js';
+import { WORLD, described, generated, options } from './address.js';
 import { chosen, filesIn, isModel, listed } from './choosing.js';
 import { chosenBackend, findLack, pictureCanvas } from './device.js';
 import { sorted, whyNot, worldOf } from './files.js';
@@ -414,10 +414,9 @@ async function start() {
   await Promise.all([loaded, decided]);
   scriptKeys = listKeys(find);
   let refusal = '';
-  const isRemote = new URLSearchParams(location.search).has('world');
-  await show(isRemote ? 'Receiving the world …' : 'Generating a world …', async (size) => {
+  await show(options().world ? 'Receiving the world …' : 'Generating a world …', async (size) => {
     try {
-      opened = described(Object.fromEntries(new URLSearchParams(location.search)));
+      opened = described(options());
       return await program.open(size, opened);
     } catch (error) {
       if (isBroken(error)) throw error;

@@ -1,6 +1,6 @@
 // Shared by all tests: the browser's arguments, pictures, dropped files; see run.mjs.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { compare } from './pictures.mjs';
@@ -148,6 +148,18 @@ export function packed(name, ...words) {
   const made = spawnSync(drystone, ['pack', ...words, '-o', file], { encoding: 'utf8' });
   check(made.status === 0, `drystone pack: ${made.error ?? made.stderr}`);
   return file;
+}
+
+/// Publishes an input with this page, and serves the site until `close`. Returns its address and the path of its world.
+export async function published(name, ...words) {
+  const site = join(pictures, name);
+  rmSync(site, { recursive: true, force: true });
+  const made = spawnSync(drystone, ['publish', ...words, '--page', dist, '-o', site], { encoding: 'utf8' });
+  check(made.status === 0, `drystone publish: ${made.error ?? made.stderr}`);
+  const server = spawn(drystone, ['serve', site, '--port', '0']);
+  const line = await new Promise((done) => server.stdout.once('data', (text) => done(`${text}`)));
+  const [url] = /http:\S+/.exec(line);
+  return { url, world: join(site, 'world.dsw'), close: () => server.kill() };
 }
 
 /// Returns the number of commits of a stored world.

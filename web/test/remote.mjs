@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
-import { PATIENCE_MS, agree, check, expectMessage, expected, message, open, packed, ready } from './kit.mjs';
+import { PATIENCE_MS, agree, check, expectMessage, expected, message, open, packed, published, ready } from './kit.mjs';
 
 const WORDS = ['--seed', '9', '--chunks', '32x4x32'];
 
@@ -78,6 +78,31 @@ export const remote = {
     await expectMessage(page, 'a camera needs both');
     check(!others(errors), others(errors));
   }, { status: 404 }),
+  'a published site shows its world from its camera': async (browser) => {
+    const camera = ['--eye', '300,150,420', '--look', '512,60,512'];
+    const site = await published('site', '--title', 'Hills & <lakes>', ...camera, ...WORDS);
+    const { page, errors, close } = await open(browser, `${site.url}?backend=soft`, () => {}, { permissions: ['clipboard-read', 'clipboard-write'] });
+    try {
+      check(await page.title() === 'Hills & <lakes>', await page.title());
+      await agree(page, 'site', expected('site', [site.world, '--levels', 'on', ...camera]));
+      // The link has the camera, and the world of the site without naming it.
+      await page.locator('#help').click();
+      await page.locator('#link').click();
+      await says(page, 'link was copied');
+      const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+      check(link.origin === new URL(site.url).origin && !link.searchParams.has('world') && link.searchParams.has('eye'), link.href);
+      // A camera and a world of the address have precedence.
+      const above = ['--eye', '512,400,512', '--look', '520,60,520'];
+      await page.goto(`${site.url}?backend=soft&eye=${above[1]}&look=${above[3]}`);
+      await agree(page, 'site-above', expected('site-above', [site.world, '--levels', 'on', ...above]));
+      await page.goto(`${site.url}?backend=soft&chunks=4x4x4`);
+      await agree(page, 'site-generated', expected('site-generated', ['--chunks', '4x4x4', '--levels', 'on']));
+      check(errors.length === 0, errors.join('\n'));
+    } finally {
+      await close();
+      site.close();
+    }
+  },
   'a server that fails for a while is reported, and what is missing is received afterwards': withWorld(async ({ page, errors, server }) => {
     Object.assign(server, { status: 500 });
     // Closer to the ground, where more is needed.

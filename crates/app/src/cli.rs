@@ -42,7 +42,9 @@ pub(crate) use values::{Up, point};
 use values::{chunks, distance};
 #[cfg(feature = "remote")]
 pub(crate) use worlds::ServeArguments;
-pub(crate) use worlds::{CheckArguments, CopyArguments, ImportArguments, PackArguments};
+pub(crate) use worlds::{
+    CheckArguments, CopyArguments, ImportArguments, PackArguments, PublishArguments,
+};
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
 ///
@@ -74,6 +76,7 @@ impl Options {
                 | Command::PoolMap(_)
                 | Command::Import(_)
                 | Command::Pack(_)
+                | Command::Publish(_)
                 | Command::Export(_)
                 | Command::Check(_),
             ) => None,
@@ -93,6 +96,7 @@ impl Options {
             Some(Command::PoolMap(map)) => &map.memory,
             Some(Command::Import(import)) => &import.copy.memory,
             Some(Command::Pack(pack)) => &pack.copy.memory,
+            Some(Command::Publish(publish)) => &publish.copy.memory,
             Some(Command::Export(export)) => &export.memory,
             Some(Command::Check(check)) => &check.memory,
             #[cfg(feature = "remote")]
@@ -118,6 +122,8 @@ pub(crate) enum Command {
     /// Write SOURCE as a packed world: one file that viewers read in parts, from a disk or a web server;
     /// an interrupted run continues where it stopped
     Pack(PackArguments),
+    /// Write SOURCE as a packed world together with the web page that shows it, in a folder for any web server
+    Publish(PublishArguments),
     /// Write SOURCE as a mesh or voxel file for other programs: .glb, .obj, .ply, .stl, .vox
     Export(ExportArguments),
     /// Verify every checksum of a stored or packed world

@@ -8,6 +8,7 @@ mod import;
 mod info;
 mod pack;
 mod pool_map;
+mod publish;
 #[cfg(feature = "remote")]
 mod serve;
 mod shot;
@@ -52,6 +53,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
         Some(Command::Pack(options)) => pack::run(&options),
+        Some(Command::Publish(options)) => publish::run(&options),
         #[cfg(feature = "remote")]
         Some(Command::Serve(options)) => serve::run(&options),
         Some(Command::Export(options)) => export::run(&options),

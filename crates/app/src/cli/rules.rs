@@ -70,6 +70,7 @@ pub(super) fn conflict(options: &Options) -> Option<&'static str> {
     let copy = match &options.command {
         Some(Command::Import(import)) => Some(&import.copy),
         Some(Command::Pack(pack)) => Some(&pack.copy),
+        Some(Command::Publish(publish)) => Some(&publish.copy),
         _ => None,
     };
     if let Some(copy) = copy {

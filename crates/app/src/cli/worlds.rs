@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use drystone_formats::VoxelModel;
 
-use super::{EditsArgs, MemoryOptions, SourceOptions};
+use glam::DVec3;
+
+use super::{EditsArgs, MemoryOptions, SourceOptions, point};
 
 /// A source that is copied into a file.
 #[derive(Debug, Args)]
@@ -48,6 +50,27 @@ pub(crate) struct PackArguments {
     /// Packed world to write; an older file under this name is replaced
     #[arg(short, long, value_name = "FILE.dsw")]
     pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PublishArguments {
+    #[command(flatten)]
+    pub(crate) copy: CopyArguments,
+    /// Folder to write; an older site in it is replaced, other files are kept
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+    /// Title of the page (default: the name of the source)
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// First position of the camera, in voxels (default: chosen by the page)
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true, requires = "look")]
+    pub(crate) eye: Option<DVec3>,
+    /// Target point of the first camera
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true, requires = "eye")]
+    pub(crate) look: Option<DVec3>,
+    /// Folder of the built page (default: `page` beside this program, or web/dist, where `make web` builds it)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) page: Option<PathBuf>,
 }
 
 #[cfg(feature = "remote")]

@@ -4,35 +4,44 @@ use drystone_formats::{Format, Input, Source};
 use drystone_store::{PackOptions, PackProgress, PackedWorld, pack};
 
 use super::chunk_bar::ChunkBar;
-use crate::{AppError, cli::PackArguments, output, source};
+use crate::{
+    AppError,
+    cli::{CopyArguments, PackArguments},
+    output, source,
+};
 
-/// Writes a source as a packed world; continues a run that was interrupted.
+/// Writes a source as a packed world, and prints a summary.
 pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
     let path = &options.output;
-    if let Some(problem) = refusal(options) {
-        return Err(AppError::File { path: path.clone(), problem: problem.into() });
+    let progress = write(&options.copy, path)?;
+    output::print(&line(&PackedWorld::open(path)?, path, &progress))
+}
+
+/// Writes a source as a packed world; continues a run that was interrupted.
+pub(super) fn write(copy: &CopyArguments, path: &Path) -> Result<PackProgress, AppError> {
+    if let Some(problem) = refusal(copy, path) {
+        return Err(AppError::File { path: path.into(), problem: problem.into() });
     }
-    let source = source::open_as_voxels(&options.copy)?;
+    let source = source::open_as_voxels(copy)?;
     let mut bar = ChunkBar::new();
     let mut show =
         |progress: &PackProgress| bar.show(progress.done, progress.total, progress.resumed);
-    let limits = PackOptions::default().with_memory_bytes(options.copy.memory_bytes());
+    let limits = PackOptions::default().with_memory_bytes(copy.memory_bytes());
     let packed = pack(source.as_ref(), path, &limits, &mut show);
     bar.finish();
     let progress = packed?;
     source::note_faults(source.name(), &source.faults());
-    output::print(&line(&PackedWorld::open(path)?, path, &progress))
+    Ok(progress)
 }
 
 /// Returns the reason why the output cannot be replaced, if there is one.
-fn refusal(options: &PackArguments) -> Option<&'static str> {
-    let path = &options.output;
+fn refusal(copy: &CopyArguments, path: &Path) -> Option<&'static str> {
     let is_output =
         |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| is_same_file(it, path));
-    if is_output(&options.copy.source.path) {
+    if is_output(&copy.source.path) {
         return Some("is the source itself; name another file");
     }
-    if is_output(&options.copy.edits.edits) {
+    if is_output(&copy.edits.edits) {
         return Some("has the edits; name another file");
     }
     let is_other = path.is_file() && Format::of(Input::Path(path)) != Some(Format::Packed);
@@ -40,7 +49,8 @@ fn refusal(options: &PackArguments) -> Option<&'static str> {
     is_other.then_some("exists and is not a packed world; name another file, or remove this one")
 }
 
-fn is_same_file(a: &Path, b: &Path) -> bool {
+/// Whether both exist and are the same file.
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 

@@ -37,6 +37,7 @@ mod picture_cases;
 mod pictures;
 mod pool_map;
 mod program;
+mod publish;
 mod remeshed;
 #[cfg(feature = "remote")]
 mod remote;
