@@ -39,7 +39,7 @@ export const options = () => {
   const own = Object.fromEntries(new URLSearchParams(location.search));
   if (['world', ...Object.keys(WORLD)].some((name) => name in own)) return own;
   const { eye, look, ...rest } = site();
-  return own.eye || own.look ? { ...rest, ...own } : { ...site(), ...own };
+  return own.eye || own.look ? { ...rest, ...own } : { ...rest, eye, look, ...own };
 };
 
 /// Returns the world that an address describes, for `openPage`. `world` is the address of a packed world; `eye` and

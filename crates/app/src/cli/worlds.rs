@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use drystone_formats::VoxelModel;
-
 use glam::DVec3;
 
 use super::{EditsArgs, MemoryOptions, SourceOptions, point};

@@ -1,7 +1,9 @@
 //! Sites: a packed world and the page that shows it, in a folder for any web server.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +17,10 @@ use crate::{AppError, address, cli::PublishArguments, output};
 
 const WORLD: &str = "world.dsw";
 const INDEX: &str = "index.html";
+/// Folder where the page is built.
+const BUILT: &str = "web/dist";
+const NOT_BUILT: &str = "the page is not built; run make web in drystone's sources, or name the folder of a \
+    built page with --page";
 /// Parts of the page that are replaced.
 const NO_TITLE: &str = "<title>drystone</title>";
 const NO_WORLD: &str = "<meta name=\"world\" content=\"\">";
@@ -58,19 +64,20 @@ fn write_world(options: &PublishArguments, path: &Path) -> Result<(), AppError> 
         return Ok(());
     }
     PackedWorld::open(source)?;
-    let copied = replace_file(path, |part| match fs::copy(source, part) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    });
-    copied.map_err(|problem| AppError::File { path: path.into(), problem })
+    // With the permissions of a new file: web servers may not read a private one.
+    replace(path, |part| io::copy(&mut File::open(source)?, &mut File::create(part)?).map(drop))
 }
 
 /// Writes a file of the page, and returns its length.
 fn write(path: &Path, bytes: &[u8]) -> Result<usize, AppError> {
-    let written =
-        replace_file(path, |part| fs::write(part, bytes).map_err(|error| error.to_string()));
-    written.map_err(|problem| AppError::File { path: path.into(), problem })?;
+    replace(path, |part| fs::write(part, bytes))?;
     Ok(bytes.len())
+}
+
+/// Replaces a file by what `write` writes.
+fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), AppError> {
+    let written = replace_file(path, |part| write(part).map_err(|error| error.to_string()));
+    written.map_err(|problem| failed(path, problem))
 }
 
 fn failed(path: &Path, error: impl ToString) -> AppError {
@@ -103,19 +110,14 @@ impl Page {
     fn read(named: Option<&Path>) -> Result<Self, AppError> {
         let folder = match named {
             Some(folder) => folder.to_owned(),
-            None => usual_folders().into_iter().find(|it| it.join(INDEX).is_file()).ok_or_else(
-                || AppError::File {
-                    path: "web/dist".into(),
-                    problem: "the page is not built; run make web in drystone's sources, or name \
-                        the folder of a built page with --page"
-                        .into(),
-                },
-            )?,
+            None => usual_folder().ok_or_else(|| failed(Path::new(BUILT), NOT_BUILT))?,
         };
         let start = folder.join(INDEX);
         let text = fs::read_to_string(&start).map_err(|error| failed(&start, error))?;
         if ![NO_TITLE, NO_WORLD].iter().all(|part| text.contains(part)) {
-            return Err(failed(&start, "is not drystone's page as make web builds it"));
+            let problem =
+                "is not drystone's page as make web builds it; name its folder with --page";
+            return Err(failed(&start, problem));
         }
         let mut files = Vec::new();
         for entry in fs::read_dir(&folder).map_err(|error| failed(&folder, error))? {
@@ -162,9 +164,10 @@ impl Page {
     }
 }
 
-/// Returns the folders where the page may be: beside this program, and where it is built.
-fn usual_folders() -> Vec<PathBuf> {
+/// Returns the folder of the page, if it is beside this program, or where it is built.
+fn usual_folder() -> Option<PathBuf> {
     let program = env::current_exe().ok();
     let beside = program.and_then(|it| Some(it.parent()?.join("page")));
-    beside.into_iter().chain([PathBuf::from("web/dist")]).collect()
+    let mut folders = beside.into_iter().chain([PathBuf::from(BUILT)]);
+    folders.find(|folder| folder.join(INDEX).is_file())
 }

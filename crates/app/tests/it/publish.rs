@@ -53,13 +53,18 @@ fn a_site_has_the_packed_world_the_page_and_what_it_shows() {
     );
     assert_eq!(start, world_of_site);
 
-    // A packed world is copied, and a site can be published again from its own world. Other files stay.
+    // A packed world is copied, with the permissions of other files, and a site can be published again from its own world. Other files stay.
     fs::write(site.join("CNAME"), "a.org").unwrap();
+    fs::remove_file(site.join("world.dsw")).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&packed, std::os::unix::fs::PermissionsExt::from_mode(0o400)).unwrap();
     for source in [&packed, &site.join("world.dsw")] {
         let start = publish(&made, &site, &[text(source)]);
         assert!(!start.contains("eye=") && start.contains(checksum), "{start}");
         assert!(fs::read(site.join("world.dsw")).unwrap() == world);
         assert_eq!(fs::read_dir(&site).unwrap().count(), 4);
+        let permissions = |name: &str| fs::metadata(site.join(name)).unwrap().permissions();
+        assert_eq!(permissions("world.dsw"), permissions("main.js"));
     }
 }
 
