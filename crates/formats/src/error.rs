@@ -163,6 +163,16 @@ pub enum SourceError {
         /// Why the import cannot be resumed.
         problem: &'static str,
     },
+    /// Parts of a packed world cannot be joined.
+    #[error("{}: {problem}; {advice}", path.display())]
+    NotMerged {
+        /// The part, or the file that is written.
+        path: PathBuf,
+        /// Description of the problem.
+        problem: String,
+        /// Advice for the user.
+        advice: &'static str,
+    },
     /// The file holds edits of another source.
     #[error(
         "{}: holds {found}, not edits of {source_name}; open it with its own source and the same \

@@ -65,7 +65,8 @@ pub use model::{
 #[cfg(feature = "qb")]
 pub use qb::QbFile;
 pub use source::{
-    EditDestination, EditStore, MAX_LOADED_CHUNKS, Motion, Saving, SeparateEdits, Source, WorldFile,
+    EditDestination, EditStore, MAX_LOADED_CHUNKS, Motion, Saving, SeparateEdits, Source,
+    TILE_CHUNKS, Tiles, WorldFile,
 };
 #[cfg(any(feature = "export", feature = "model"))]
 pub use up_axis::UpAxis;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::error::SourceError;
 use crate::identity;
-use crate::source::Source;
+use crate::source::{Source, TILE_CHUNKS, Tiles};
 
 mod biomes;
 mod blocks;
@@ -71,21 +71,22 @@ pub struct MinecraftWorld {
     materials: MaterialTable,
     blocks: &'static Blocks,
     regions: BTreeMap<[i32; 2], Region>,
-    found: OnceLock<Found>,
+    /// Chunks of each region, once they are found.
+    found: BTreeMap<[i32; 2], OnceLock<Found>>,
     cache: Cache,
     faults: Faults,
 }
 
-/// Result of the first pass over all columns.
-#[derive(Debug)]
+/// Result of the first pass over the columns of a region.
+#[derive(Debug, Default)]
 struct Found {
-    /// Positions of all chunks that can hold voxels, sorted.
+    /// Positions of all chunks that can hold voxels.
     positions: Vec<ChunkPos>,
     biomes: BiomeProblems,
 }
 
 /// Side of a region, in stacks of chunks.
-const REGION_STACKS: i32 = 16;
+const REGION_STACKS: i32 = TILE_CHUNKS;
 /// Maximum distance of a region from the origin, in regions, so that all voxel coordinates are
 /// valid.
 const MAX_REGION: i32 = 1 << 21;
@@ -147,35 +148,39 @@ impl MinecraftWorld {
         // The total length changes when a world is played, and rarely equals another world's.
         let bytes: u64 = regions.values().map(Region::size_bytes).sum();
         let count = regions.len();
+        let found = regions.keys().map(|&at| (at, OnceLock::new())).collect();
         Self {
             name,
             identity: format!("Minecraft world \"{file}\" 1, {bytes} bytes in {count} regions"),
             materials,
             blocks,
             regions,
-            found: OnceLock::new(),
+            found,
             cache: Cache::new(Self::CACHE_BYTES),
             faults: Faults::default(),
         }
     }
 
-    fn find(&self) -> Found {
-        let rows: Vec<_> = self
-            .regions
-            .values()
-            .flat_map(|region| (0..REGION_STACKS).map(move |x| (region, x)))
-            .collect();
-        let rows: Vec<_> = rows.into_par_iter().map(|(region, x)| self.row(region, x)).collect();
-        let (mut positions, mut biomes) = (Vec::new(), BiomeProblems::default());
+    /// Returns the chunks of a region. `None` if there is no region.
+    fn find(&self, at: [i32; 2]) -> Option<&Found> {
+        let (region, found) = (self.regions.get(&at)?, self.found.get(&at)?);
+        if let Some(found) = found.get() {
+            return Some(found);
+        }
+        // Not inside `get_or_init`: a thread that waits for parallel work can be given other work,
+        // which may request the positions too and would deadlock.
+        let rows: Vec<_> =
+            (0..REGION_STACKS).into_par_iter().map(|x| self.row(region, x)).collect();
+        let mut all = Found::default();
         for (stacks, problems) in rows {
-            biomes.merge(problems);
+            all.biomes.merge(problems);
             for ([x, z], heights) in stacks {
                 let set = (0..Heights::BITS).filter(|bit| heights >> bit & 1 != 0);
-                positions.extend(set.map(|bit| ChunkPos::new(x, bit as i32 + LOWEST, z)));
+                let positions = set.map(|bit| ChunkPos::new(x, bit as i32 + LOWEST, z));
+                all.positions.extend(positions);
             }
         }
-        positions.sort_unstable();
-        Found { positions, biomes }
+        Some(found.get_or_init(|| all))
     }
 
     /// Used heights of a region's stacks at `x`, each with the stack's position in the world, and
@@ -260,13 +265,11 @@ impl Source for MinecraftWorld {
     }
 
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        if let Some(found) = self.found.get() {
-            return found.positions.clone();
-        }
-        // Not inside `get_or_init`: a thread that waits for parallel work can be given other work,
-        // which may request the positions too and would deadlock.
-        let found = self.find();
-        self.found.get_or_init(|| found).positions.clone()
+        let regions: Vec<_> = self.regions.keys().copied().collect();
+        let found = regions.par_iter().filter_map(|&at| self.find(at));
+        let mut positions: Vec<_> = found.flat_map_iter(|it| &it.positions).copied().collect();
+        positions.sort_unstable();
+        positions
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
@@ -285,7 +288,25 @@ impl Source for MinecraftWorld {
 
     fn faults(&self) -> Vec<String> {
         let mut faults = self.faults.all();
-        faults.extend(self.found.get().iter().flat_map(|it| it.biomes.messages(&self.name)));
+        let mut biomes = BiomeProblems::default();
+        let found = self.found.values().filter_map(OnceLock::get);
+        found.for_each(|it| biomes.merge(it.biomes.clone()));
+        faults.extend(biomes.messages(&self.name));
         faults
+    }
+
+    fn tiles(&self) -> Option<&dyn Tiles> {
+        Some(self)
+    }
+}
+
+/// Each region is a tile.
+impl Tiles for MinecraftWorld {
+    fn tile_positions(&self) -> Vec<[i32; 2]> {
+        self.regions.keys().copied().collect()
+    }
+
+    fn chunk_positions_in(&self, tile: [i32; 2]) -> Vec<ChunkPos> {
+        self.find(tile).map(|it| it.positions.clone()).unwrap_or_default()
     }
 }

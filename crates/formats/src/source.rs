@@ -120,6 +120,12 @@ pub trait Source: Any + Send + Sync {
         false
     }
 
+    /// Returns the highest level at which this source makes or stores all LOD chunks, so that one is read without
+    /// those below it. 0 if it has none, or may lack some.
+    fn coarsest_level(&self) -> u8 {
+        if self.makes_levels() { NodePos::MAX_LEVEL } else { 0 }
+    }
+
     /// Whether all chunks that `node` covers are certainly all air, so that they need not be read.
     /// False if that is unknown.
     fn is_air(&self, node: NodePos) -> bool {
@@ -157,12 +163,31 @@ pub trait Source: Any + Send + Sync {
         None
     }
 
+    /// Returns the tiles of a source that can list the chunks of a part without reading the rest. `None` if it
+    /// lists all at once.
+    fn tiles(&self) -> Option<&dyn Tiles> {
+        None
+    }
+
     /// Returns a line for each damaged part found so far. The rest of the source can still be read.
     /// Call this after reading the chunks.
     fn faults(&self) -> Vec<String> {
         Vec::new()
     }
 }
+
+/// The tiles of a source: squares of [`TILE_CHUNKS`] chunks along X and Z, of all heights.
+/// Several machines share a large world by its tiles.
+pub trait Tiles {
+    /// Returns the X and Z of all tiles that may contain voxels, in tiles, each once.
+    fn tile_positions(&self) -> Vec<[i32; 2]>;
+
+    /// Returns the position of every chunk of a tile that may not be all air, each once. Reads no other tile.
+    fn chunk_positions_in(&self, tile: [i32; 2]) -> Vec<ChunkPos>;
+}
+
+/// Side of [`Tiles`], in chunks: that of a region file of Minecraft.
+pub const TILE_CHUNKS: i32 = 16;
 
 /// Motion of a source whose chunks change by themselves, frame by frame.
 pub trait Motion {

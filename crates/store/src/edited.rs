@@ -359,6 +359,10 @@ impl Source for EditedSource {
         self.source.makes_levels()
     }
 
+    fn coarsest_level(&self) -> u8 {
+        self.source.coarsest_level()
+    }
+
     fn has_exact_air(&self) -> bool {
         self.source.has_exact_air()
     }

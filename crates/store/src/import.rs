@@ -294,8 +294,12 @@ impl Mark {
 
 /// Returns a checksum that differs between sources, without reading all chunks.
 pub(crate) fn fingerprint(source: &dyn Source) -> u64 {
-    let mut text = format!("{}\n{:?}\n", source.identity(), source.extent());
-    text += &source.chunk_count().to_string();
+    fingerprint_of(source, &format!("{:?}\n{}", source.extent(), source.chunk_count()))
+}
+
+/// Returns the fingerprint of some chunks of a source, which `chunks` describes.
+pub(crate) fn fingerprint_of(source: &dyn Source, chunks: &str) -> u64 {
+    let mut text = format!("{}\n{chunks}", source.identity());
     for (_, kind) in source.materials().iter() {
         text += &format!("\n{} {:?}", kind.name, kind.color);
         if kind.faces.is_some() || kind.emission != 0 {

@@ -19,7 +19,9 @@ pub use edited::{EditAccess, EditOptions, EditedSource};
 pub use import::{ImportOptions, ImportProgress, import};
 #[doc(hidden)]
 pub use packed::fuzzed as fuzzed_packed;
-pub use packed::{PackOptions, PackProgress, PackedLevel, PackedWorld, pack};
+pub use packed::{
+    MergeProgress, PackOptions, PackPart, PackProgress, PackedLevel, PackedWorld, merge, pack,
+};
 pub use ranges::{ArrivingRanges, ByteRanges, LocalRanges};
 #[doc(hidden)]
 pub use remote::simulated as simulated_network;

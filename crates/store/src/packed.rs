@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use drystone_formats::{Arrivals, Source, SourceError};
 use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Material, MaterialTable, NodePos};
 
-use crate::codec::{looks, materials};
 use crate::ranges::{ByteRanges, LocalRanges};
 use crate::recent::Recent;
 
@@ -19,6 +18,8 @@ mod group;
 mod header;
 mod key;
 mod pack;
+mod part;
+mod table;
 mod varint;
 
 use arrivals::Received;
@@ -26,7 +27,8 @@ use directory::{Entry, EntryContent, Page};
 use group::Chunks;
 use header::{HeaderError, MAX_HEADER_BYTES, ParsedHeader, VERSION};
 use key::{GROUP_CHUNKS, GroupKey};
-pub use pack::{PackOptions, PackProgress, pack};
+pub use pack::{MergeProgress, PackOptions, PackProgress, merge, pack};
+pub use part::PackPart;
 
 /// A world in one file that never changes, made for parts to be read from anywhere: a disk, a web server,
 /// or memory. [`pack`] writes it.
@@ -131,7 +133,7 @@ impl PackedWorld {
             Some(materials) => materials.to_vec(),
             None => bytes.read(start..end).map_err(unreadable)?,
         };
-        let materials = materials_of(&materials, parsed.header.materials.1)
+        let materials = table::of_bytes(&materials, parsed.header.materials.1)
             .map_err(|problem| damaged(&path, "materials", problem))?;
         Ok(Self {
             path,
@@ -159,6 +161,11 @@ impl PackedWorld {
     /// with the same one have the same content. It detects damage, but does not protect against forgery.
     pub const fn checksum(&self) -> u128 {
         self.parsed.checksum
+    }
+
+    /// The part of a world that the file has. `None` if it has a whole world.
+    pub fn part(&self) -> Option<PackPart> {
+        self.parsed.header.part.map(|it| it.part)
     }
 
     /// Length of the file, in bytes.
@@ -244,8 +251,19 @@ impl PackedWorld {
         self.decoded_page(index, &self.read_range(self.parsed.page_range(index))?)
     }
 
+    /// Reads a page of the directory without keeping it.
+    fn uncached_page(&self, index: usize) -> Result<Page, SourceError> {
+        self.parsed_page(index, &self.read_range(self.parsed.page_range(index))?)
+    }
+
     /// Decodes a page of the directory, and keeps it.
     fn decoded_page(&self, index: usize, bytes: &[u8]) -> Result<Arc<Page>, SourceError> {
+        let page = Arc::new(self.parsed_page(index, bytes)?);
+        lock(&self.pages).insert(index, Arc::clone(&page), page.size_bytes());
+        Ok(page)
+    }
+
+    fn parsed_page(&self, index: usize, bytes: &[u8]) -> Result<Page, SourceError> {
         let info = &self.parsed.header.pages[index];
         let next = self.parsed.header.pages.get(index + 1).map(|next| next.first);
         let page = info.decode(bytes, self.parsed.offsets[index].1);
@@ -254,11 +272,7 @@ impl PackedWorld {
             _ => Ok(page),
         });
         let location = || format!("directory page {index} (level {})", info.first.level);
-        let page = page.map_err(|problem| damaged(&self.path, &location(), problem))?;
-        let (page, size_bytes) = (Arc::new(page), 0);
-        let size_bytes = size_bytes + page.size_bytes();
-        lock(&self.pages).insert(index, Arc::clone(&page), size_bytes);
-        Ok(page)
+        page.map_err(|problem| damaged(&self.path, &location(), problem))
     }
 
     fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
@@ -323,12 +337,15 @@ impl Source for PackedWorld {
 
     /// The packed LOD chunk. Nodes above the highest packed level are made by the caller.
     fn coarse_chunk(&self, node: NodePos) -> Option<Result<Chunk, SourceError>> {
-        let top_level = self.parsed.header.pages.first()?.first.level;
-        if node.level > top_level {
+        if node.level > self.coarsest_level() {
             return None;
         }
         let chunk = self.load(node).inspect_err(|error| self.note(error));
         Some(chunk.map(|chunk| chunk.unwrap_or_else(|| Chunk::new(Chunk::SIDE, Material::AIR))))
+    }
+
+    fn coarsest_level(&self) -> u8 {
+        self.parsed.header.pages.first().map_or(0, |top| top.first.level)
     }
 
     fn has_exact_air(&self) -> bool {
@@ -374,30 +391,6 @@ fn decoded(entry: Entry, record: &[u8]) -> Result<Chunks, &'static str> {
             group::decode(entry.mask, record)
         }
         EntryContent::Record { .. } => Err(crate::codec::WRONG_SUM),
-    }
-}
-
-/// Encodes the materials that are in use, with their numbers: the length of the table (4 bytes), the table, and
-/// the properties beside it. Both are encoded as in a stored world.
-fn materials_to_bytes(materials: &MaterialTable) -> Vec<u8> {
-    let table = materials::to_bytes(materials);
-    let looks = looks::to_bytes(materials).unwrap_or_default();
-    [(table.len() as u32).to_le_bytes().as_slice(), &table, &looks].concat()
-}
-
-fn materials_of(bytes: &[u8], checksum: u64) -> Result<MaterialTable, &'static str> {
-    if twox_hash::XxHash3_64::oneshot(bytes) != checksum {
-        return Err(crate::codec::WRONG_SUM);
-    }
-    let split = || {
-        let (len, rest) = bytes.split_first_chunk()?;
-        rest.split_at_checked(u32::from_le_bytes(*len) as usize)
-    };
-    let (table, properties) = split().ok_or("they end too early")?;
-    let table = materials::of_bytes(table).ok_or("their table is damaged")?;
-    match properties {
-        [] => Ok(table),
-        properties => looks::read(&table, properties),
     }
 }
 

@@ -45,7 +45,7 @@ impl ColumnProblems {
 }
 
 /// Number of columns by problem with their biomes. Such columns are read, in the default tint.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct BiomeProblems(BTreeMap<String, u64>);
 
 impl BiomeProblems {

@@ -4,6 +4,7 @@ use twox_hash::XxHash3_128;
 
 use super::directory::{MAX_ENTRY_BYTES, MAX_PAGE_ENTRIES, PageInfo};
 use super::key::{GROUP_CHUNKS, GroupKey};
+use super::part::{PackPart, PartInfo};
 use super::varint;
 
 /// First bytes of every packed world. As in PNG, they reveal a transfer that changed line ends or the
@@ -35,6 +36,8 @@ pub(crate) struct Header {
     pub(crate) materials: (u64, u64),
     /// All pages of the directory, sorted by their groups.
     pub(crate) pages: Vec<PageInfo>,
+    /// `None` for a whole world.
+    pub(crate) part: Option<PartInfo>,
 }
 
 /// A header that was read, and what is derived from it.
@@ -83,6 +86,11 @@ impl Header {
             varint::put(page.page_bytes.into(), &mut body);
             varint::put(page.record_bytes.into(), &mut body);
             body.extend(page.checksum.to_le_bytes());
+        }
+        if let Some(PartInfo { part, source }) = self.part {
+            varint::put(part.index().into(), &mut body);
+            varint::put(part.count().into(), &mut body);
+            body.extend(source.to_le_bytes());
         }
         let len = (PREFIX_BYTES + body.len()) as u32;
         let mut bytes = SIGNATURE.to_vec();
@@ -232,7 +240,16 @@ fn read(body: &[u8]) -> Option<Header> {
         });
     }
     let name = std::str::from_utf8(name).ok()?.to_owned();
-    rest.is_empty().then_some(Header { name, extent, chunk_count, materials, pages })
+    let part = if rest.is_empty() { None } else { Some(read_part(&mut rest)?) };
+    rest.is_empty().then_some(Header { name, extent, chunk_count, materials, pages, part })
+}
+
+fn read_part(rest: &mut &[u8]) -> Option<PartInfo> {
+    let index = varint::take(rest)?.try_into().ok()?;
+    let part = PackPart::new(index, varint::take(rest)?.try_into().ok()?)?;
+    let (source, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(PartInfo { part, source: u64::from_le_bytes(*source) })
 }
 
 #[cfg(test)]

@@ -8,18 +8,22 @@ use rayon::prelude::*;
 use twox_hash::XxHash3_64;
 use web_time::Instant;
 
-use crate::import::fingerprint;
+use super::part::{PackPart, PartInfo};
+use crate::import::{fingerprint, fingerprint_of};
 use crate::stored::StoredWorld;
 
 mod cell;
 mod cells;
 mod finish;
+mod merge;
 mod pyramid;
 mod spools;
 mod used;
 
 use cell::Cell;
 use cells::Cells;
+use finish::Finished;
+pub use merge::{MergeProgress, merge};
 use pyramid::Pyramid;
 use spools::{Begun, Spools};
 
@@ -33,11 +37,13 @@ pub struct PackOptions {
     pub memory_bytes: u64,
     /// Time between two states from which a killed run is resumed. Default: 5 s.
     pub save_interval: Duration,
+    /// The part of the world that is packed. `None`, the default, packs all of it.
+    pub part: Option<PackPart>,
 }
 
 impl Default for PackOptions {
     fn default() -> Self {
-        Self { memory_bytes: 256 << 20, save_interval: Duration::from_secs(5) }
+        Self { memory_bytes: 256 << 20, save_interval: Duration::from_secs(5), part: None }
     }
 }
 
@@ -53,6 +59,13 @@ impl PackOptions {
     #[must_use]
     pub const fn with_save_interval(mut self, save_interval: Duration) -> Self {
         self.save_interval = save_interval;
+        self
+    }
+
+    /// Replaces [`part`](Self::part).
+    #[must_use]
+    pub const fn with_part(mut self, part: Option<PackPart>) -> Self {
+        self.part = part;
         self
     }
 }
@@ -105,9 +118,9 @@ pub fn pack(
     options: &PackOptions,
     each: &mut dyn FnMut(&PackProgress),
 ) -> Result<PackProgress, SourceError> {
-    let cells = Cells::of(source)?;
-    let mut spools = Spools::open(path, state_of(source))?;
-    let mut pyramid = Pyramid::new(source.extent().map_or(0, |extent| extent.top_level()));
+    let cells = Cells::of(source, options.part)?;
+    let mut spools = Spools::open(path, state_of(source, options.part))?;
+    let mut pyramid = Pyramid::new(cells.extent().map_or(0, |extent| extent.top_level()));
     let mut at = Begun::default();
     if let Some((begun, state)) = spools.resume()? {
         let restored = pyramid.restore(&state);
@@ -141,7 +154,15 @@ pub fn pack(
     }
     spools.save(at, &pyramid.to_bytes())?;
     pyramid.complete(source.materials(), &mut spools)?;
-    finish::finish(source, &pyramid, spools)?;
+    let finished = Finished {
+        name: finish::name_of(source),
+        extent: pyramid.extent,
+        top_level: pyramid.top_level(),
+        chunk_count: pyramid.chunk_count,
+        materials: pyramid.used.table(source.materials()),
+        part: options.part.map(|part| PartInfo::new(part, source)),
+    };
+    finish::finish(finished, spools)?;
     Ok(progress(&at))
 }
 
@@ -153,10 +174,15 @@ struct CellPositions {
 
 /// A number that changes with the state of a source, and with the version of this crate, which may encode
 /// otherwise. A stored world may be edited between two runs.
-fn state_of(source: &dyn Source) -> u64 {
+fn state_of(source: &dyn Source, part: Option<PackPart>) -> u64 {
     let any: &dyn Any = source;
     let revision = any.downcast_ref::<StoredWorld>().map_or(0, StoredWorld::revision);
-    let text = format!("{} {revision} {}", fingerprint(source), env!("CARGO_PKG_VERSION"));
+    let source = match part {
+        None => fingerprint(source),
+        // Without the list of all chunks.
+        Some(part) => fingerprint_of(source, &format!("{part:?}")),
+    };
+    let text = format!("{source} {revision} {}", env!("CARGO_PKG_VERSION"));
     XxHash3_64::oneshot(text.as_bytes())
 }
 

@@ -17,6 +17,7 @@ fn header() -> Header {
         chunk_count: 700,
         materials: (1_234, 99),
         pages: vec![page(2, FIRST + 7, 1), page(0, FIRST + 5, 512), page(0, FIRST + (1 << 80), 44)],
+        part: None,
     }
 }
 
@@ -102,6 +103,7 @@ fn the_largest_header_fits() {
         chunk_count: 0,
         materials: (1 << 20, u64::MAX),
         pages: (0..MAX_PAGES).map(page).collect(),
+        part: Some(PartInfo { part: PackPart::new(1, PackPart::MAX_COUNT).unwrap(), source: 7 }),
     };
     let bytes = header.to_bytes();
     assert!(bytes.len() <= MAX_HEADER_BYTES, "{}", bytes.len());

@@ -4,6 +4,7 @@ use drystone_voxel::{ChunkBox, ChunkPos, NodePos};
 use super::{CELL_LEVEL, CellPositions};
 use crate::import::{dense_box, positions_of};
 use crate::packed::key::{position_of, rank_of};
+use crate::packed::part::{PackPart, positions_of_part};
 
 /// Chunk positions of a source in cells of 8³ chunks, sorted along the curve.
 pub(super) enum Cells {
@@ -19,15 +20,27 @@ impl Cells {
     ///
     /// # Errors
     /// A source whose list of chunks is damaged.
-    pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
+    pub(super) fn of(source: &dyn Source, part: Option<PackPart>) -> Result<Self, SourceError> {
+        if let Some(part) = part {
+            return Ok(Self::list(positions_of_part(source, part)?));
+        }
         let count = source.chunk_count();
         match dense_box(source, count) {
             Some(all) => Ok(Self::Box { all, nodes: sorted(roots(all)) }),
-            None => {
-                let mut positions = positions_of(source, count)?;
-                positions.sort_unstable_by_key(|position| rank_of(*position));
-                Ok(Self::List { positions, next: 0 })
-            }
+            None => Ok(Self::list(positions_of(source, count)?)),
+        }
+    }
+
+    fn list(mut positions: Vec<ChunkPos>) -> Self {
+        positions.sort_unstable_by_key(|position| rank_of(*position));
+        Self::List { positions, next: 0 }
+    }
+
+    /// A box around all positions. `None` if there are none.
+    pub(super) fn extent(&self) -> Option<ChunkBox> {
+        match self {
+            Self::Box { all, .. } => Some(*all),
+            Self::List { positions, .. } => ChunkBox::around(positions.iter().copied()),
         }
     }
 

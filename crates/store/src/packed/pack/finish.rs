@@ -3,14 +3,15 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use drystone_formats::{Source, SourceError};
+use drystone_voxel::{ChunkBox, MaterialTable};
 use twox_hash::XxHash3_64;
 
-use super::pyramid::Pyramid;
 use super::spools::Spools;
 use crate::codec::zstd::Zstd;
 use crate::packed::directory::{MAX_PAGE_ENTRIES, PageInfo};
 use crate::packed::header::{Header, MAX_PAGES};
-use crate::packed::materials_to_bytes;
+use crate::packed::part::PartInfo;
+use crate::packed::table;
 use crate::publish::{rename_over, reserve};
 
 /// Number of groups in a page of the directory, if there are not too many pages.
@@ -19,15 +20,24 @@ const PAGE_ENTRIES: usize = 512;
 /// A source that lists other chunks than in an earlier run.
 const NOT_SORTED: &str = "the source has changed meanwhile; remove this folder to begin again";
 
+/// Content of a packed world, beside its records.
+pub(super) struct Finished {
+    pub(super) name: String,
+    /// Smallest box around all chunks.
+    pub(super) extent: Option<ChunkBox>,
+    /// Highest level that is written.
+    pub(super) top_level: u8,
+    /// Number of chunks of level 0 that are not air.
+    pub(super) chunk_count: u64,
+    pub(super) materials: MaterialTable,
+    pub(super) part: Option<PartInfo>,
+}
+
 /// Joins all levels to the packed world and removes the folder.
-pub(super) fn finish(
-    source: &dyn Source,
-    pyramid: &Pyramid,
-    mut spools: Spools,
-) -> Result<(), SourceError> {
+pub(super) fn finish(finished: Finished, mut spools: Spools) -> Result<(), SourceError> {
     let path = spools.path.clone();
     let unwritable = |problem| SourceError::Unwritable { path: path.clone(), problem };
-    let levels: Vec<u8> = spools.levels().filter(|&level| level <= pyramid.top_level()).collect();
+    let levels: Vec<u8> = spools.levels().filter(|&level| level <= finished.top_level).collect();
     let counts: Vec<u64> = levels.iter().map(|&level| spools.entry_count(level)).collect();
     let page_entries = page_entries(&counts).ok_or_else(|| SourceError::TooLarge {
         what: path.display().to_string(),
@@ -46,13 +56,14 @@ pub(super) fn finish(
             directory.write_all(&page)
         })?;
     }
-    let materials = materials_to_bytes(&pyramid.used.table(source.materials()));
+    let materials = table::to_bytes(&finished.materials);
     let header = Header {
-        name: name_of(source),
-        extent: pyramid.extent,
-        chunk_count: pyramid.chunk_count,
+        name: finished.name,
+        extent: finished.extent,
+        chunk_count: finished.chunk_count,
         materials: (materials.len() as u64, XxHash3_64::oneshot(&materials)),
         pages,
+        part: finished.part,
     };
     let new = reserve(&path).map_err(unwritable)?;
     let mut write = || {
@@ -70,7 +81,7 @@ pub(super) fn finish(
 }
 
 /// The source's name without folders, which concern only the machine that packs.
-fn name_of(source: &dyn Source) -> String {
+pub(super) fn name_of(source: &dyn Source) -> String {
     let name = Path::new(source.name()).file_name();
     name.map_or_else(|| source.name().into(), |name| name.to_string_lossy().into_owned())
 }

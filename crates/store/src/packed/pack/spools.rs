@@ -144,23 +144,42 @@ impl Spools {
     }
 
     /// Appends a group. Groups of a level come in the order of the curve.
+    ///
+    /// # Errors
+    /// When the disk is full.
     pub(super) fn put(&mut self, key: GroupKey, encoded: &Encoded) -> Result<(), SourceError> {
+        let (record, content) = match &encoded.content {
+            Content::Uniform(material) => (&[][..], EntryContent::Uniform(*material)),
+            Content::Record(record) => {
+                let (len, checksum) = (record.len() as u32, group::checksum(key, record));
+                (record.as_slice(), EntryContent::Record { len, checksum })
+            }
+        };
+        self.put_entry(Entry { key, mask: encoded.mask, content }, record)
+    }
+
+    /// Appends a group like [`put`](Self::put), with its record as it is in a file.
+    ///
+    /// # Errors
+    /// When the disk is full.
+    pub(super) fn put_entry(&mut self, entry: Entry, record: &[u8]) -> Result<(), SourceError> {
+        let Entry { key, mask, content } = entry;
         if self.levels[usize::from(key.level)].is_none() {
             self.levels[usize::from(key.level)] = Some(self.level_files(key.level, 0, 0)?);
         }
         let Some(level) = &mut self.levels[usize::from(key.level)] else { return Ok(()) };
-        let (record, word) = match &encoded.content {
-            Content::Uniform(material) => (&[][..], u64::from(material.0)),
-            Content::Record(record) => (record.as_slice(), group::checksum(key, record)),
+        let (len, word) = match content {
+            EntryContent::Uniform(material) => (0, u64::from(material.0)),
+            EntryContent::Record { len, checksum } => (len, checksum),
         };
-        let mut entry = key.rank.to_le_bytes().to_vec();
-        entry.push(encoded.mask);
-        entry.extend((record.len() as u32).to_le_bytes());
-        entry.extend(word.to_le_bytes());
+        let mut bytes = key.rank.to_le_bytes().to_vec();
+        bytes.push(mask);
+        bytes.extend(len.to_le_bytes());
+        bytes.extend(word.to_le_bytes());
         level.record_bytes += record.len() as u64;
         level.entry_count += 1;
         let written =
-            level.records.write_all(record).and_then(|()| level.entries.write_all(&entry));
+            level.records.write_all(record).and_then(|()| level.entries.write_all(&bytes));
         written.map_err(|problem| self.unwritable(problem))
     }
 

@@ -15,11 +15,11 @@ use crate::packed::PackedWorld;
 use crate::{ImportOptions, StoredWorld, import};
 
 /// Options with which each cell is a step, and saved.
-fn small_steps() -> PackOptions {
+pub(super) fn small_steps() -> PackOptions {
     PackOptions::default().with_memory_bytes(0).with_save_interval(Duration::ZERO)
 }
 
-fn land(size_chunks: [u32; 3]) -> GeneratedWorld {
+pub(super) fn land(size_chunks: [u32; 3]) -> GeneratedWorld {
     let config = GeneratorConfig::default().with_seed(5).with_size_chunks(size_chunks);
     GeneratedWorld::new(config.with_relief_voxels(160)).unwrap()
 }
@@ -111,7 +111,7 @@ fn packed_files_equal_the_stored_ones() {
 }
 
 /// A source that fails after some chunks, as a disk that is pulled out, and counts calls.
-struct Failing<'a> {
+pub(super) struct Failing<'a> {
     source: &'a GeneratedWorld,
     left: AtomicU64,
 }
@@ -146,11 +146,11 @@ impl Source for Failing<'static> {
     }
 }
 
-fn failing(source: &'static GeneratedWorld, left: u64) -> Failing<'static> {
+pub(super) fn failing(source: &'static GeneratedWorld, left: u64) -> Failing<'static> {
     Failing { source, left: AtomicU64::new(left) }
 }
 
-fn leaked(source: GeneratedWorld) -> &'static GeneratedWorld {
+pub(super) fn leaked(source: GeneratedWorld) -> &'static GeneratedWorld {
     Box::leak(Box::new(source))
 }
 
@@ -236,7 +236,7 @@ fn a_run_of_another_source_or_process_is_refused() {
 }
 
 /// Chunks at given positions, each of one voxel.
-struct Dots(Vec<ChunkPos>, MaterialTable);
+pub(super) struct Dots(Vec<ChunkPos>, MaterialTable);
 
 impl Source for Dots {
     fn name(&self) -> &str {
@@ -260,7 +260,7 @@ impl Source for Dots {
     }
 }
 
-fn dots(positions: &[[i32; 3]]) -> Dots {
+pub(super) fn dots(positions: &[[i32; 3]]) -> Dots {
     let mut table = MaterialTable::new();
     table.insert("stone", [1, 2, 3, 255]).unwrap();
     let mut positions: Vec<_> = positions.iter().map(|&[x, y, z]| ChunkPos::new(x, y, z)).collect();
@@ -283,15 +283,20 @@ fn worlds_of_any_shape_are_packed() {
     }
 }
 
-/// Thin blocks are left out of LOD voxels, so that a LOD chunk may be air above chunks that are not.
-#[test]
-fn plants_above_all_else_are_packed_twice() {
+/// Chunks of one thin block each.
+pub(super) fn torches(positions: &[[i32; 3]]) -> Dots {
     let mut table = MaterialTable::new();
     let part = ShapeBox { min: [6, 0, 6], max: [10, 16, 10] };
     let shape = Shape::new(vec![part], ShapeKind::Opaque).unwrap();
     let torch = MaterialKind::new("torch", [255, 200, 0, 255]).with_shape(shape);
     assert_eq!(table.insert_kind(torch), Some(Material(1)));
-    let torches = Dots(dots(&[[0, 0, 0], [9, 9, 9], [17, 0, 0]]).0, table);
+    Dots(dots(positions).0, table)
+}
+
+/// Thin blocks are left out of LOD voxels, so that a LOD chunk may be air above chunks that are not.
+#[test]
+fn plants_above_all_else_are_packed_twice() {
+    let torches = torches(&[[0, 0, 0], [9, 9, 9], [17, 0, 0]]);
     let folder = TempDir::new().unwrap();
     let (world, _) = assert_equals_stored(&torches, &folder);
     assert!(
@@ -316,7 +321,7 @@ fn a_run_of_an_edited_world_is_refused() {
     fs::create_dir(&path).unwrap();
     pack(&world, &path, &small_steps(), &mut |_| {}).unwrap_err();
     fs::remove_dir(&path).unwrap();
-    let mut spools = Spools::open(&path, state_of(&world)).unwrap();
+    let mut spools = Spools::open(&path, state_of(&world, None)).unwrap();
     spools.save(Begun::default(), &Pyramid::new(0).to_bytes()).unwrap();
     drop(spools);
     let edited = Chunk::new(Chunk::SIDE, Material(1));
