@@ -31,7 +31,7 @@ const pointOf = (name, text) => {
 };
 
 /// Returns the options of a published site, `world`, `eye` and `look`. Elsewhere there are none.
-const site = () => Object.fromEntries(new URLSearchParams(document.querySelector('meta[name=world]').content));
+const site = () => Object.fromEntries(new URLSearchParams(document.querySelector('meta[name=world]')?.content ?? ''));
 
 /// Returns the options of this page: those of its address, and below them those of its site, if the address
 /// names no other world.

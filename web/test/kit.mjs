@@ -1,7 +1,7 @@
 // Shared by all tests: the browser's arguments, pictures, dropped files; see run.mjs.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { compare } from './pictures.mjs';
 import { ballFile } from './vox.mjs';
@@ -156,10 +156,15 @@ export async function published(name, ...words) {
   rmSync(site, { recursive: true, force: true });
   const made = spawnSync(drystone, ['publish', ...words, '--page', dist, '-o', site], { encoding: 'utf8' });
   check(made.status === 0, `drystone publish: ${made.error ?? made.stderr}`);
-  const server = spawn(drystone, ['serve', site, '--port', '0']);
-  const line = await new Promise((done) => server.stdout.once('data', (text) => done(`${text}`)));
+  const server = spawn(drystone, ['serve', site, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise((done, failed) => {
+    server.once('error', failed);
+    server.once('exit', (code) => failed(new Error(`drystone serve ended with ${code}`)));
+    server.stdout.once('data', (text) => done(`${text}`));
+  });
   const [url] = /http:\S+/.exec(line);
-  return { url, world: join(site, 'world.dsw'), close: () => server.kill() };
+  const world = readdirSync(site).find((name) => name.endsWith('.dsw'));
+  return { url, world: join(site, world), close: () => server.kill() };
 }
 
 /// Returns the number of commits of a stored world.

@@ -81,8 +81,11 @@ export const remote = {
   'a published site shows its world from its camera': async (browser) => {
     const camera = ['--eye', '300,150,420', '--look', '512,60,512'];
     const site = await published('site', '--title', 'Hills & <lakes>', ...camera, ...WORDS);
-    const { page, errors, close } = await open(browser, `${site.url}?backend=soft`, () => {}, { permissions: ['clipboard-read', 'clipboard-write'] });
+    let close = () => {};
     try {
+      const opened = await open(browser, `${site.url}?backend=soft`, () => {}, { permissions: ['clipboard-read', 'clipboard-write'] });
+      const { page, errors } = opened;
+      ({ close } = opened);
       check(await page.title() === 'Hills & <lakes>', await page.title());
       await agree(page, 'site', expected('site', [site.world, '--levels', 'on', ...camera]));
       // The link has the camera, and the world of the site without naming it.

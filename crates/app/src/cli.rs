@@ -43,7 +43,7 @@ use values::{chunks, distance};
 #[cfg(feature = "remote")]
 pub(crate) use worlds::ServeArguments;
 pub(crate) use worlds::{
-    CheckArguments, CopyArguments, ImportArguments, PackArguments, PublishArguments,
+    CheckArguments, CopyArguments, ImportArguments, MergeArguments, PackArguments, PublishArguments,
 };
 
 /// Packs thousands of changing meshes into a few GPU buffers and draws them with one call.
@@ -76,6 +76,7 @@ impl Options {
                 | Command::PoolMap(_)
                 | Command::Import(_)
                 | Command::Pack(_)
+                | Command::Merge(_)
                 | Command::Publish(_)
                 | Command::Export(_)
                 | Command::Check(_),
@@ -96,6 +97,7 @@ impl Options {
             Some(Command::PoolMap(map)) => &map.memory,
             Some(Command::Import(import)) => &import.copy.memory,
             Some(Command::Pack(pack)) => &pack.copy.memory,
+            Some(Command::Merge(merge)) => &merge.memory,
             Some(Command::Publish(publish)) => &publish.copy.memory,
             Some(Command::Export(export)) => &export.memory,
             Some(Command::Check(check)) => &check.memory,
@@ -122,6 +124,8 @@ pub(crate) enum Command {
     /// Write SOURCE as a packed world: one file that viewers read in parts, from a disk or a web server;
     /// an interrupted run continues where it stopped
     Pack(PackArguments),
+    /// Join the parts of a world that pack --part wrote, on any machines, to one packed world
+    Merge(MergeArguments),
     /// Write SOURCE as a packed world together with the web page that shows it, in a folder for any web server
     Publish(PublishArguments),
     /// Write SOURCE as a mesh or voxel file for other programs: .glb, .obj, .ply, .stl, .vox

@@ -53,6 +53,7 @@ pub(crate) fn run(options: Options) -> Result<(), AppError> {
         Some(Command::Info(options)) => info::run(&options),
         Some(Command::Import(options)) => import::run(&options),
         Some(Command::Pack(options)) => pack::run(&options),
+        Some(Command::Merge(options)) => pack::merge(&options),
         Some(Command::Publish(options)) => publish::run(&options),
         #[cfg(feature = "remote")]
         Some(Command::Serve(options)) => serve::run(&options),

@@ -5,6 +5,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::ValueEnum;
 use drystone::scene::Side;
 use drystone_formats::UpAxis;
+use drystone_store::PackPart;
 use drystone_voxel::VoxelPos;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,19 @@ pub(crate) fn point(text: &str) -> Result<DVec3, String> {
         Ok(&[x, y, z]) if [x, y, z].iter().all(|c| c.abs() < BOUND) => Ok(DVec3::new(x, y, z)),
         _ => Err("a point is X,Y,Z in voxels, such as 10,40.5,-3".into()),
     }
+}
+
+/// Parses a part of a world: its number, and the number of all parts.
+pub(super) fn part(text: &str) -> Result<PackPart, String> {
+    let numbers = text.split_once('/').map(|(index, count)| (index.parse(), count.parse()));
+    let part = match numbers {
+        Some((Ok(index), Ok(count))) => PackPart::new(index, count),
+        _ => None,
+    };
+    let most = PackPart::MAX_COUNT;
+    part.ok_or_else(|| {
+        format!("a part is I/N, such as 3/8 for the third of 8; at most {most} parts")
+    })
 }
 
 pub(super) fn voxel_box(text: &str) -> Result<[VoxelPos; 2], String> {

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use drystone_formats::VoxelModel;
+use drystone_store::PackPart;
 use glam::DVec3;
 
-use super::{EditsArgs, MemoryOptions, SourceOptions, point};
+use super::{EditsArgs, MemoryOptions, SourceOptions, point, values::part};
 
 /// A source that is copied into a file.
 #[derive(Debug, Args)]
@@ -49,6 +50,21 @@ pub(crate) struct PackArguments {
     /// Packed world to write; an older file under this name is replaced
     #[arg(short, long, value_name = "FILE.dsw")]
     pub(crate) output: PathBuf,
+    /// Pack only part I of N, from 1; merge joins all parts
+    #[arg(long, value_name = "I/N", value_parser = part, alias = "shard")]
+    pub(crate) part: Option<PackPart>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// All parts of a world, in any order
+    #[arg(value_name = "PART.dsw", required = true)]
+    pub(crate) parts: Vec<PathBuf>,
+    /// Packed world to write; an older file under this name is replaced
+    #[arg(short, long, value_name = "FILE.dsw")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) memory: MemoryOptions,
 }
 
 #[derive(Debug, Args)]

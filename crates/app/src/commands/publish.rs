@@ -1,21 +1,29 @@
 //! Sites: a packed world and the page that shows it, in a folder for any web server.
 
 use std::{
+    any::Any,
     env,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
 
-use drystone_formats::{Format, Input, Source};
+use drystone_formats::Source;
 use drystone_render::replace_file;
-use drystone_store::PackedWorld;
+use drystone_store::{PackProgress, PackedWorld};
 use glam::DVec3;
 
 use super::pack;
-use crate::{AppError, address, cli::PublishArguments, output};
+use crate::{
+    AppError, address,
+    cli::{CopyArguments, PublishArguments},
+    output, source,
+};
 
-const WORLD: &str = "world.dsw";
+/// Start of the file names of worlds. A checksum follows.
+const WORLD: &str = "world-";
+/// Name of a world that is being packed, whose checksum is not known yet.
+const NEW_WORLD: &str = ".world.dsw";
 const INDEX: &str = "index.html";
 /// Folder where the page is built.
 const BUILT: &str = "web/dist";
@@ -25,18 +33,16 @@ const NOT_BUILT: &str = "the page is not built; run make web in drystone's sourc
 const NO_TITLE: &str = "<title>drystone</title>";
 const NO_WORLD: &str = "<meta name=\"world\" content=\"\">";
 /// Part of a page that was published.
-const HAS_WORLD: &str = "<meta name=\"world\" content=\"world=";
+const HAS_WORLD: &str = "<meta name=\"world\" content=\"world=world-";
 
-/// Writes a site, and prints a summary. Its start page is written last, so that an interrupted run leaves no
-/// page without a world.
+/// Writes a site, and prints a summary. Its start page is written last, so that an interrupted run leaves an older
+/// site as it was.
 pub(crate) fn run(options: &PublishArguments) -> Result<(), AppError> {
     let site = &options.output;
     let page = Page::read(options.page.as_deref())?;
-    page.check_output(site)?;
+    let older = page.check_output(site)?;
     fs::create_dir_all(site).map_err(|error| failed(site, error))?;
-    let path = site.join(WORLD);
-    write_world(options, &path)?;
-    let world = PackedWorld::open(&path)?;
+    let (world, progress) = write_world(&options.copy, site)?;
     let mut page_bytes = 0;
     for (name, bytes) in &page.files {
         page_bytes += write(&site.join(name), bytes)?;
@@ -44,28 +50,47 @@ pub(crate) fn run(options: &PublishArguments) -> Result<(), AppError> {
     let title = options.title.as_deref().unwrap_or(world.name());
     let index = page.index(title, &query(&world, options.eye.zip(options.look)));
     page_bytes += write(&site.join(INDEX), index.as_bytes())?;
-    let (chunks, bytes) = (world.chunk_count(), world.file_bytes());
+    if let Some(older) = older.filter(|it| *it != file_name(&world)) {
+        // It does no harm where it cannot be removed.
+        let _ = fs::remove_file(site.join(older));
+    }
+    let (chunks, bytes, lost) = (world.chunk_count(), world.file_bytes(), pack::lost(&progress));
     let [folder, name] = [&site.display().to_string(), world.name()].map(output::plain);
     output::print(&format!(
-        "{folder}: {chunks} chunks of {name}, {bytes} bytes, and the page, {page_bytes} bytes\n\
-         drystone serve {folder}\n"
+        "{folder}: {chunks} chunks of {name}, {bytes} bytes{lost}, and the page, {page_bytes} bytes\n\
+         drystone serve \"{folder}\"\n"
     ))
 }
 
-/// Writes the packed world of a site. A packed world without new edits is copied.
-fn write_world(options: &PublishArguments, path: &Path) -> Result<(), AppError> {
-    let copy = &options.copy;
-    let source = copy.source.path.as_deref().filter(|_| copy.edits.edits.is_none());
-    let is_packed = |source: &&Path| {
-        address::of(source).is_none() && Format::of(Input::Path(source)) == Some(Format::Packed)
+/// Writes the packed world of a site. A packed world on this machine is copied.
+fn write_world(copy: &CopyArguments, site: &Path) -> Result<(PackedWorld, PackProgress), AppError> {
+    let source = source::open_as_voxels(copy)?;
+    let any: &dyn Any = source.as_ref();
+    let packed = any.downcast_ref::<PackedWorld>().filter(|it| address::of(it.path()).is_none());
+    let Some(packed) = packed else {
+        let path = site.join(NEW_WORLD);
+        let progress = pack::write(source.as_ref(), copy, None, &path)?;
+        let named = site.join(file_name(&PackedWorld::open(&path)?));
+        fs::rename(&path, &named).map_err(|error| failed(&named, error))?;
+        return Ok((PackedWorld::open(&named)?, progress));
     };
-    let Some(source) = source.filter(is_packed) else { return pack::write(copy, path).map(drop) };
-    if pack::is_same_file(source, path) {
-        return Ok(());
+    let path = site.join(file_name(packed));
+    if packed.part().is_some() {
+        return Err(failed(packed.path(), "is a part of a world; merge all parts before"));
     }
-    PackedWorld::open(source)?;
-    // With the permissions of a new file: web servers may not read a private one.
-    replace(path, |part| io::copy(&mut File::open(source)?, &mut File::create(part)?).map(drop))
+    if !pack::is_same_file(packed.path(), &path) {
+        // With the permissions of a new file: web servers may not read a private one.
+        replace(&path, |new| {
+            io::copy(&mut File::open(packed.path())?, &mut File::create(new)?).map(drop)
+        })?;
+    }
+    Ok((PackedWorld::open(&path)?, PackProgress::default()))
+}
+
+/// Returns the file name of a world in a site. The checksum gives every content an address of its own, so that
+/// no cache mixes two of them, and an older page keeps its world until the new one is complete.
+fn file_name(world: &PackedWorld) -> String {
+    format!("{WORLD}{:032x}.{}", world.checksum(), PackedWorld::EXTENSION)
 }
 
 /// Writes a file of the page, and returns its length.
@@ -84,12 +109,11 @@ fn failed(path: &Path, error: impl ToString) -> AppError {
     AppError::File { path: path.into(), problem: error.to_string() }
 }
 
-/// Returns the options of a site. The checksum gives every content an address of its own, so that no cache
-/// mixes two of them.
+/// Returns the options of a site.
 fn query(world: &PackedWorld, camera: Option<(DVec3, DVec3)>) -> String {
     let point = |DVec3 { x, y, z }| format!("{x},{y},{z}");
     let camera = camera.map(|(eye, look)| format!("&eye={}&look={}", point(eye), point(look)));
-    format!("world={WORLD}%3Fv%3D{:032x}{}", world.checksum(), camera.unwrap_or_default())
+    format!("world={}{}", file_name(world), camera.unwrap_or_default())
 }
 
 /// Replaces what has a meaning in HTML.
@@ -115,16 +139,15 @@ impl Page {
         let start = folder.join(INDEX);
         let text = fs::read_to_string(&start).map_err(|error| failed(&start, error))?;
         if ![NO_TITLE, NO_WORLD].iter().all(|part| text.contains(part)) {
-            let problem =
-                "is not drystone's page as make web builds it; name its folder with --page";
+            let problem = "is not a page that this version's make web built; build it again, or \
+                name its folder with --page";
             return Err(failed(&start, problem));
         }
         let mut files = Vec::new();
         for entry in fs::read_dir(&folder).map_err(|error| failed(&folder, error))? {
             let path = entry.map_err(|error| failed(&folder, error))?.path();
             let name = path.file_name().unwrap_or_default();
-            let is_other =
-                name == INDEX || name == WORLD || name.to_string_lossy().starts_with('.');
+            let is_other = name == INDEX || name.to_string_lossy().starts_with('.');
             if path.is_file() && !is_other {
                 let bytes = fs::read(&path).map_err(|error| failed(&path, error))?;
                 files.push((name.into(), bytes));
@@ -134,15 +157,24 @@ impl Page {
         Ok(Self { files, start: text })
     }
 
-    /// Fails if the folder has files that are not of a site and would be overwritten.
-    fn check_output(&self, site: &Path) -> Result<(), AppError> {
+    /// Returns the file name of the world of an older site, if the folder has one. Fails if the folder has files
+    /// that are not of a site and would be overwritten.
+    fn check_output(&self, site: &Path) -> Result<Option<String>, AppError> {
         let start = site.join(INDEX);
         match fs::read_to_string(&start) {
-            Ok(text) if text.contains(HAS_WORLD) => return Ok(()),
-            Ok(_) => {
-                return Err(failed(&start, "is not of a published world; name another folder"));
+            Ok(text) => {
+                let named = text.split_once(HAS_WORLD).map(|(_, rest)| rest);
+                let end = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+                let name = named
+                    .map(|rest| format!("{WORLD}{}", &rest[..end(rest).unwrap_or(rest.len())]));
+                return match name {
+                    Some(name) => Ok(Some(name)),
+                    None => Err(failed(&start, "is not of a published world; name another folder")),
+                };
             }
-            Err(_) if start.exists() => return Err(failed(&start, "cannot be read")),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed(&start, error));
+            }
             Err(_) => {}
         }
         // Equal files are of a run that was interrupted.
@@ -152,7 +184,7 @@ impl Page {
         };
         match self.files.iter().find(is_other) {
             Some((name, _)) => Err(failed(&site.join(name), "exists; name another folder")),
-            None => Ok(()),
+            None => Ok(None),
         }
     }
 

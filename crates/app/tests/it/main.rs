@@ -25,6 +25,7 @@ mod level_pictures;
 mod levels;
 mod light;
 mod memory;
+mod merging;
 mod minecraft;
 mod model_cases;
 mod model_pictures;

@@ -25,7 +25,7 @@ fn publish(page: &Path, site: &Path, words: &[&str]) -> String {
     let done = run(&[&["publish"], words, &folders].concat());
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let printed = String::from_utf8(done.stdout).unwrap();
-    assert!(printed.contains(&format!("drystone serve {}", site.display())), "{printed}");
+    assert!(printed.contains(&format!("drystone serve \"{}\"", site.display())), "{printed}");
     fs::read_to_string(site.join("index.html")).unwrap()
 }
 
@@ -41,31 +41,46 @@ fn a_site_has_the_packed_world_the_page_and_what_it_shows() {
     let title = ["--title", "Hills & <lakes>"];
     let start = publish(&made, &site, &[&SMALL[..], &title, &camera].concat());
     let world = fs::read(&packed).unwrap();
-    assert!(fs::read(site.join("world.dsw")).unwrap() == world);
     assert_eq!(fs::read_to_string(site.join("main.js")).unwrap(), "let page;");
     assert_eq!(fs::read_dir(&site).unwrap().count(), 3);
     let info = run(&["info", "--json", text(&packed)]).stdout;
     let info: serde_json::Value = serde_json::from_slice(&info).unwrap();
     let checksum = info["checksum"].as_str().unwrap();
+    let in_site = site.join(format!("world-{checksum}.dsw"));
+    assert!(fs::read(&in_site).unwrap() == world);
     let world_of_site = format!(
-        "<title>Hills &amp; &lt;lakes&gt;</title>\n<meta name=\"world\" content=\"world=world.dsw\
-         %3Fv%3D{checksum}&amp;eye=-1,20.5,3&amp;look=10,4,3\">\n<p>page</p>\n"
+        "<title>Hills &amp; &lt;lakes&gt;</title>\n<meta name=\"world\" content=\"world=world-{checksum}\
+         .dsw&amp;eye=-1,20.5,3&amp;look=10,4,3\">\n<p>page</p>\n"
     );
     assert_eq!(start, world_of_site);
 
-    // A packed world is copied, with the permissions of other files, and a site can be published again from its own world. Other files stay.
+    // A packed world is copied, with the permissions of other files. A site can be published again from its own
+    // world. Other files stay, packed worlds too.
     fs::write(site.join("CNAME"), "a.org").unwrap();
-    fs::remove_file(site.join("world.dsw")).unwrap();
+    fs::copy(&packed, site.join("world.dsw")).unwrap();
+    fs::remove_file(&in_site).unwrap();
     #[cfg(unix)]
     fs::set_permissions(&packed, std::os::unix::fs::PermissionsExt::from_mode(0o400)).unwrap();
-    for source in [&packed, &site.join("world.dsw")] {
+    for source in [&packed, &in_site] {
         let start = publish(&made, &site, &[text(source)]);
         assert!(!start.contains("eye=") && start.contains(checksum), "{start}");
-        assert!(fs::read(site.join("world.dsw")).unwrap() == world);
-        assert_eq!(fs::read_dir(&site).unwrap().count(), 4);
-        let permissions = |name: &str| fs::metadata(site.join(name)).unwrap().permissions();
-        assert_eq!(permissions("world.dsw"), permissions("main.js"));
+        assert!(fs::read(&in_site).unwrap() == world);
+        assert_eq!(fs::read_dir(&site).unwrap().count(), 5);
+        let permissions = |path: &Path| fs::metadata(path).unwrap().permissions();
+        assert_eq!(permissions(&in_site), permissions(&site.join("main.js")));
     }
+
+    // Another world replaces the world of the site, and nothing else.
+    let start = publish(&made, &site, &["--chunks", "2x2x2"]);
+    assert!(!start.contains(checksum) && !in_site.exists());
+    assert_eq!(fs::read_dir(&site).unwrap().count(), 5);
+    assert!(fs::read(site.join("world.dsw")).unwrap() == world);
+    let part = folder.join("part.dsw");
+    let words = ["pack", "--part", "1/2", "-o", text(&part)];
+    assert!(run(&[&words, &SMALL[..]].concat()).status.success());
+    let folders = ["publish", text(&part), "--page", text(&made), "-o", text(&site)];
+    let line = one_line(&run(&folders), 1);
+    assert!(line.contains("merge all parts"), "{line}");
 }
 
 #[test]
@@ -77,11 +92,15 @@ fn nothing_is_overwritten_but_an_older_site() {
         let folders = ["publish", "--page", text(page), "-o", text(&site)];
         let line = one_line(&run(&[&folders, &SMALL[..]].concat()), 1);
         assert!(line.contains(words), "{line}");
-        assert!(!site.join("world.dsw").exists());
+        let worlds = fs::read_dir(&site).into_iter().flatten().flatten();
+        assert_eq!(
+            worlds.filter(|it| it.path().extension().is_some_and(|it| it == "dsw")).count(),
+            0
+        );
     };
     refused(&folder, "index.html");
     fs::write(folder.join("index.html"), "<title>Mine</title>").unwrap();
-    refused(&folder, "is not drystone's page");
+    refused(&folder, "make web built");
     fs::create_dir(&site).unwrap();
     fs::write(site.join("main.js"), "let mine;").unwrap();
     refused(&made, "main.js: exists");

@@ -27,6 +27,7 @@ impl PackedReport<'_> {
             "file": self.0.path().display().to_string(),
             "version": self.0.version(),
             "checksum": format!("{:032x}", self.0.checksum()),
+            "part": self.0.part().map(|part| [part.index(), part.count()]),
             "chunks": self.0.chunk_count(),
             "size_chunks": self.0.extent().map_or([0; 3], |extent| extent.size_chunks()),
             "file_bytes": self.0.file_bytes(),
@@ -44,6 +45,9 @@ impl fmt::Display for PackedReport<'_> {
         writeln!(f, "{}", plain(self.0.name()))?;
         writeln!(f, "  file      {}", plain(&self.0.path().display().to_string()))?;
         writeln!(f, "  version   {}, checksum {:032x}", self.0.version(), self.0.checksum())?;
+        if let Some(part) = self.0.part() {
+            writeln!(f, "  part      {} of {}", part.index(), part.count())?;
+        }
         writeln!(f, "  size      {x} x {y} x {z} chunks")?;
         writeln!(f, "  chunks    {}", self.0.chunk_count())?;
         let (bytes, front) = (self.0.file_bytes(), self.0.front_bytes());
