@@ -179,9 +179,10 @@ impl Content {
         Self::land(source).map(|land| land.nodes()).unwrap_or_default()
     }
 
-    /// Returns the chunks from which the height of a land is sampled; `None` of an empty source.
+    /// Returns the chunks from which the height of a land is sampled at levels of detail; `None` of an empty
+    /// source.
     pub(crate) fn land(source: &dyn Source) -> Option<LandChunks> {
-        Some(LandChunks::new(source.extent()?, source.makes_levels()))
+        Some(LandChunks::new(source.extent()?, source.coarsest_level()))
     }
 
     /// Returns a world without voxels.

@@ -177,7 +177,10 @@ impl Framed {
                     false => scene::tight_corners(data.bounds()),
                 };
                 let chunk = |node: NodePos| Some(data.chunk(node));
-                let land = Content::land(data.source());
+                let land = match has_levels {
+                    true => Content::land(data.source()),
+                    false => data.source().extent().map(|it| LandChunks::new(it, 0)),
+                };
                 let floor = land.and_then(|land| land.floor(Chunk::SIDE, chunk));
                 let framing = Framing::of_voxels(corners).above(floor);
                 Self { framing, transform: None, has_edge_haze: has_levels }
@@ -192,7 +195,7 @@ impl Framed {
     /// The cost of [`World::bounds`].
     pub fn of_world(world: &World) -> Self {
         let chunk = |node: NodePos| world.chunk(node.chunk).cloned();
-        let land = ChunkBox::around(world.positions()).map(|it| LandChunks::new(it, false));
+        let land = ChunkBox::around(world.positions()).map(|it| LandChunks::new(it, 0));
         let floor = land.and_then(|land| land.floor(world.side(), chunk));
         let framing = Framing::of_voxels(scene::corners(world)).above(floor);
         Self { framing, transform: None, has_edge_haze: false }

@@ -23,12 +23,12 @@ pub(crate) struct LandChunks {
 }
 
 impl LandChunks {
-    /// Chooses the level of a world of `extent`. `has_levels` is whether its source has all levels of detail:
-    /// otherwise they would have to be made.
-    pub(crate) fn new(extent: ChunkBox, has_levels: bool) -> Self {
+    /// Chooses the level of a world of `extent`, at most `max_level`: levels that its source does not have would
+    /// have to be made.
+    pub(crate) fn new(extent: ChunkBox, max_level: u8) -> Self {
         let [width, _, depth] = extent.size_chunks();
         let is_enough = |level: &u8| width.max(depth) >> level <= MAX_WIDTH_CHUNKS;
-        let level = (0..NodePos::MAX_LEVEL).find(is_enough).filter(|_| has_levels).unwrap_or(0);
+        let level = (0..max_level).find(is_enough).unwrap_or(max_level);
         Self { level, bounds: extent.at_level(level) }
     }
 
@@ -132,7 +132,7 @@ mod tests {
 
     fn floor(world: &World) -> Option<f64> {
         let extent = ChunkBox::around(world.positions())?;
-        LandChunks::new(extent, false).floor(world.side(), |node| world.chunk(node.chunk).cloned())
+        LandChunks::new(extent, 0).floor(world.side(), |node| world.chunk(node.chunk).cloned())
     }
 
     /// Returns a world whose columns are solid from `range`.
@@ -167,8 +167,9 @@ mod tests {
         let config = GeneratorConfig::default().with_size_chunks([200, 4, 130]);
         let source = GeneratedWorld::new(config).unwrap();
         let extent = source.extent().unwrap();
-        let [fine, coarse] = [false, true].map(|has_levels| LandChunks::new(extent, has_levels));
+        let [fine, coarse] = [0, 7].map(|max_level| LandChunks::new(extent, max_level));
         assert_eq!([fine.level, coarse.level], [0, 2]);
+        assert_eq!(LandChunks::new(extent, 1).level, 1);
         assert_eq!([fine.nodes().len(), coarse.nodes().len()], [100, 25]);
         let data = LodData::new(Box::new(source), 64 << 20);
         let floors = [fine, coarse].map(|it| it.floor(32, |node| Some(data.chunk(node))).unwrap());

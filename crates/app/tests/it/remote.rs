@@ -6,8 +6,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use drystone::Content;
+use drystone_formats::Source;
 use drystone_render::Image;
+use drystone_store::{PackOptions, PackedWorld, pack};
 use drystone_testing::http::{Answer, FileServer, Line};
+use drystone_voxel::{Material, MaterialTable, VoxelPos};
+use drystone_world::World;
 
 use crate::program::{drystone, one_line, run, scratch};
 
@@ -174,4 +179,19 @@ fn a_server_stops_when_it_is_interrupted() {
     assert!(killed.success());
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
     assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+/// The default camera of a wide packed world needs chunks of a level, which are few, not those of full detail.
+#[test]
+fn a_wide_packed_world_is_framed_from_a_level() {
+    let folder = scratch("remote-wide");
+    let mut world = World::new("wide", MaterialTable::new());
+    for x in [0, 3_200] {
+        world.set(VoxelPos::new(x, 0, 0), Material(1));
+    }
+    let file = folder.join("wide.dsw");
+    pack(&world, &file, &PackOptions::default(), &mut |_| {}).unwrap();
+    let packed = PackedWorld::open(&file).unwrap();
+    let level = |source: &dyn Source| Content::first_nodes(source)[0].level;
+    assert_eq!([level(&world), level(&packed)], [0, 1]);
 }
