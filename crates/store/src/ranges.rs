@@ -6,7 +6,7 @@ use std::path::Path;
 use drystone_formats::ArrivalState;
 
 /// Length of a block, in bytes. Files that come over a network are requested and cached in blocks.
-pub(crate) const BLOCK_BYTES: u64 = 16 << 10;
+pub(crate) const BLOCK_BYTES: u64 = 4 << 10;
 
 /// A sequence of bytes that is read in parts: a file, an object of a web server, or memory.
 ///

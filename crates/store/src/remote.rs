@@ -33,8 +33,8 @@ pub use planner::RemoteStep;
 ///                                       ▲               ▲                   │
 ///                                  recent blocks ◄──────┴─ received, failed ┘
 /// ```
-/// The file is requested in blocks of 16 KiB. Wanted blocks within 256 KiB become one request, at most eight
-/// requests wait for answers, and those that are no longer wanted are cancelled. Failed requests are
+/// The file is requested in blocks of 4 KiB. Wanted blocks with at most one block between them become one
+/// request of at most 256 KiB, at most eight requests wait for answers, and those that are no longer wanted are cancelled. Failed requests are
 /// repeated with delays of 0.25 to 8 s.
 ///
 /// # Cost
@@ -83,7 +83,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// Number of blocks that a waiting reader requests ahead. Many callers read a file from its start to its
 /// end.
-const AHEAD_BLOCKS: u64 = 8;
+const AHEAD_BLOCKS: u64 = 32;
 
 /// Whether a text is the address of a remote file: `https://`, `http://` or `s3://`.
 pub fn is_address(text: &str) -> bool {
@@ -233,7 +233,7 @@ impl RemoteRequests {
     }
 
     /// Returns the numbers of the blocks that are wanted and may be in a cache of the client, most urgent
-    /// first. Block `n` begins at byte `n` · 16 KiB.
+    /// first. Block `n` begins at byte `n` · 4 KiB.
     pub fn wanted_blocks(&self) -> Vec<u64> {
         let state = self.shared.lock();
         state.planner.order().filter(|block| !state.distrusted.contains(block)).collect()

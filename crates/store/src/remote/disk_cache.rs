@@ -14,7 +14,7 @@ use crate::ranges::BLOCK_BYTES;
 
 /// Parts of a remote file on the disk, in a folder that all processes share.
 ///
-/// Each file is a segment of 16 blocks: their checksums, 0 for those that are not there, then the blocks.
+/// Each file is a segment of 64 blocks: their checksums, 0 for those that are not there, then the blocks.
 /// A segment is replaced as a whole, so that readers and writers of several processes do not disturb each
 /// other. Failures are ignored: the part is then received again.
 pub(super) struct DiskCache {
@@ -27,10 +27,10 @@ pub(super) struct DiskCache {
     /// Bytes written since the size of the folder was last checked.
     written: AtomicU64,
     /// Blocks of each segment that are there, a bit each, as far as that is known.
-    known: Mutex<HashMap<u64, u16>>,
+    known: Mutex<HashMap<u64, u64>>,
 }
 
-const SEGMENT_BLOCKS: u64 = 16;
+const SEGMENT_BLOCKS: u64 = 64;
 const SUMS_BYTES: usize = 8 * SEGMENT_BLOCKS as usize;
 /// Number of bytes after which the size of the folder is checked.
 const CHECK_BYTES: u64 = 64 << 20;
@@ -38,7 +38,7 @@ const CHECK_BYTES: u64 = 64 << 20;
 const MARK_AFTER: Duration = Duration::from_secs(3_600);
 
 /// The blocks of a segment. `None`: not there.
-type Segment = [Option<Vec<u8>>; SEGMENT_BLOCKS as usize];
+type Segment = Vec<Option<Vec<u8>>>;
 
 impl DiskCache {
     /// Opens the parts of a file of this length that starts with `front`. Deletes the least recently used
@@ -60,7 +60,7 @@ impl DiskCache {
         if known.is_some_and(|mask| mask >> at & 1 == 0) {
             return None;
         }
-        let segment = self.read_segment(index).unwrap_or_default();
+        let segment = self.read_segment(index).unwrap_or_else(no_blocks);
         self.known().insert(index, mask_of(&segment));
         segment.into_iter().nth(at)?
     }
@@ -71,7 +71,7 @@ impl DiskCache {
         let mut blocks = (first..).zip(bytes.chunks(BLOCK_BYTES as usize)).peekable();
         while let Some(&(block, _)) = blocks.peek() {
             let index = block / SEGMENT_BLOCKS;
-            let mut segment = self.read_segment(index).unwrap_or_default();
+            let mut segment = self.read_segment(index).unwrap_or_else(no_blocks);
             while let Some((block, bytes)) = blocks.next_if(|it| it.0 / SEGMENT_BLOCKS == index) {
                 segment[(block % SEGMENT_BLOCKS) as usize] = Some(bytes.to_vec());
             }
@@ -84,7 +84,7 @@ impl DiskCache {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<u64, u16>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -96,7 +96,7 @@ impl DiskCache {
         let mut file = File::open(self.path_of(index)).ok()?;
         let mut sums = [0; SUMS_BYTES];
         file.read_exact(&mut sums).ok()?;
-        let mut segment = Segment::default();
+        let mut segment = no_blocks();
         for (at, sum) in sums.chunks_exact(8).enumerate() {
             let sum = u64::from_le_bytes(sum.try_into().ok()?);
             if sum == 0 {
@@ -117,7 +117,7 @@ impl DiskCache {
         Some(segment)
     }
 
-    fn write_segment(&self, index: u64, segment: &Segment) -> io::Result<()> {
+    fn write_segment(&self, index: u64, segment: &[Option<Vec<u8>>]) -> io::Result<()> {
         let sums = segment.iter().map(|block| block.as_deref().map_or(0, sum_of).to_le_bytes());
         let mut bytes: Vec<u8> = sums.flatten().collect();
         segment.iter().flatten().for_each(|block| bytes.extend_from_slice(block));
@@ -167,9 +167,13 @@ fn shrink(root: &Path, max_bytes: u64) {
     }
 }
 
+fn no_blocks() -> Segment {
+    vec![None; SEGMENT_BLOCKS as usize]
+}
+
 /// Returns the blocks of a segment that are there, a bit each.
-fn mask_of(segment: &Segment) -> u16 {
-    let bits = (0_u16..).zip(segment).filter(|(_, block)| block.is_some());
+fn mask_of(segment: &[Option<Vec<u8>>]) -> u64 {
+    let bits = (0_u64..).zip(segment).filter(|(_, block)| block.is_some());
     bits.fold(0, |mask, (at, _)| mask | 1 << at)
 }
 
@@ -184,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    const FILE_BYTES: u64 = 40 * BLOCK_BYTES + 100;
+    const FILE_BYTES: u64 = 100 * BLOCK_BYTES + 100;
 
     fn content() -> Vec<u8> {
         (0..FILE_BYTES).map(|at| ((at * 31) >> 7) as u8).collect()
@@ -207,7 +211,7 @@ mod tests {
     fn blocks_are_read_back_by_another_process_and_damage_is_not() {
         let root = TempDir::new().unwrap();
         let cache = DiskCache::open(root.path(), 1 << 30, FILE_BYTES, b"front");
-        let written = [14 * BLOCK_BYTES..18 * BLOCK_BYTES, 40 * BLOCK_BYTES..FILE_BYTES];
+        let written = [62 * BLOCK_BYTES..66 * BLOCK_BYTES, 100 * BLOCK_BYTES..FILE_BYTES];
         for range in &written {
             assert_eq!(read(&cache, range), None);
             cache.write(range, &bytes_of(range));
@@ -216,13 +220,13 @@ mod tests {
         for range in &written {
             assert_eq!(read(&other, range), Some(bytes_of(range)));
         }
-        assert_eq!(read(&other, &(13 * BLOCK_BYTES..18 * BLOCK_BYTES)), None, "a part");
+        assert_eq!(read(&other, &(61 * BLOCK_BYTES..66 * BLOCK_BYTES)), None, "a part");
         let changed = DiskCache::open(root.path(), 1 << 30, FILE_BYTES, b"another front");
         assert_eq!(read(&changed, &written[0]), None, "another file at the address");
         // Every damaged or cut segment is ignored.
         let path = other.path_of(0);
         let whole = fs::read(&path).unwrap();
-        let range = 14 * BLOCK_BYTES..16 * BLOCK_BYTES;
+        let range = 62 * BLOCK_BYTES..64 * BLOCK_BYTES;
         for at in (0..whole.len()).step_by(97) {
             let mut wrong = whole.clone();
             wrong[at] ^= 4;

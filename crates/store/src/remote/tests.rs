@@ -187,13 +187,13 @@ fn readers_wait_for_their_bytes() {
 fn a_block_that_was_wrong_is_not_taken_from_a_cache() {
     let bytes = vec![7; 100_000];
     let (ranges, requests) = RemoteRanges::new(bytes.len() as u64, &[], CACHE_BYTES);
-    let range = 20_000..30_000;
+    let range = BLOCK_BYTES + 100..2 * BLOCK_BYTES;
     ranges.request(std::slice::from_ref(&range));
     assert_eq!(requests.wanted_blocks(), [1]);
     requests.cached(1, &bytes[..100]);
     assert_eq!(requests.wanted_blocks(), [1], "not the whole block");
-    requests.cached(1, &bytes[..16_384]);
-    assert_eq!(ranges.read_here(&range), Some(bytes[..10_000].to_vec()));
+    requests.cached(1, &bytes[..BLOCK_BYTES as usize]);
+    assert_eq!(ranges.read_here(&range), Some(bytes[100..BLOCK_BYTES as usize].to_vec()));
     ranges.discard(range.clone());
     ranges.request(std::slice::from_ref(&range));
     assert!(requests.wanted_blocks().is_empty());

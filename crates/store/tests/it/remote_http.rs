@@ -72,10 +72,16 @@ fn what_cannot_be_opened_is_said() {
     let refused = std::thread::spawn(move || open_remote(&dead, &RemoteOptions::default()));
     let problem = |answer: Answer| {
         server.set_answer(answer);
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), server.request_count());
         let error = open(&server).unwrap_err().to_string();
         assert!(error.contains("http://127.0.0.1:"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(30), "{error}");
+        // Only what may pass is tried again.
+        let requests = server.request_count() - before;
+        assert!(
+            if error.contains("500") { requests > 1 } else { requests == 1 },
+            "{requests}: {error}"
+        );
         error
     };
     let has = |error: String, words: &str| assert!(error.contains(words), "{error}");

@@ -33,13 +33,15 @@ fn refused() -> ArrivalFailure {
 }
 
 #[test]
-fn neighbors_within_256_kib_become_one_request() {
-    assert_eq!(ranges(&mut planner(&[7, 5, 21, 30, 6]), NOW), [[6, 22], [5, 6], [30, 31]]);
-    assert_eq!(ranges(&mut planner(&[30, 7, 19, 5]), NOW), [[19, 31], [5, 8]]);
-    assert_eq!(ranges(&mut planner(&[0, 15]), NOW), [[0, 16]]);
-    assert_eq!(ranges(&mut planner(&[0, 16]), NOW), [[0, 1], [16, 17]]);
-    let all: Vec<u64> = (0..40).collect();
-    assert_eq!(ranges(&mut planner(&all), NOW), [[0, 16], [16, 32], [32, 40]]);
+fn neighbors_become_one_request_of_at_most_256_kib() {
+    // A block between wanted ones is received too.
+    assert_eq!(ranges(&mut planner(&[7, 5, 10, 30, 8]), NOW), [[5, 11], [30, 31]]);
+    assert_eq!(ranges(&mut planner(&[7, 4, 11, 8]), NOW), [[7, 9], [4, 5], [11, 12]]);
+    assert_eq!(ranges(&mut planner(&[30, 28, 26, 23]), NOW), [[26, 31], [23, 24]]);
+    let all: Vec<u64> = (0..160).collect();
+    assert_eq!(ranges(&mut planner(&all), NOW), [[0, 64], [64, 128], [128, 160]]);
+    let every_second: Vec<u64> = (0..40).map(|it| 2 * it).collect();
+    assert_eq!(ranges(&mut planner(&every_second), NOW), [[0, 63], [64, 79]]);
     // The last block is short.
     assert_eq!(ranges(&mut planner(&[1000]), NOW), [[1000, 1001]]);
 }
