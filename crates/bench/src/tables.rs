@@ -89,6 +89,11 @@ pub const TABLES: &[TableEntry] = &[
         "stored worlds: reading, importing, size on disk and in memory; large worlds: edits, a flight",
         world::run,
     ),
+    table(
+        "remote",
+        "a world of 16 km × 16 km on a web server behind a slow line, beside the same file on this machine",
+        world::remote::run,
+    ),
 ];
 
 /// Returns the table of this name.

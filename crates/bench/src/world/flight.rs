@@ -23,13 +23,10 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     if !CASES.iter().any(|(case, _)| run.options.selects(case)) {
         return Ok(());
     }
-    let flight = fly(run.options.size(60, 2));
-    let mut flight = flight.map_err(|failure| run.error("frame", failure))?;
-    flight.times_us.sort_by(f64::total_cmp);
-    let last = flight.times_us.len().saturating_sub(1);
-    let time = |part: usize| flight.times_us.get(last * part / 100).copied().unwrap_or_default();
-    let values =
-        [time(50), time(99), time(100), flight.max.meshes.into(), flight.max.commands.into()];
+    let flight = vast::scene().and_then(|scene| fly(scene, run.options.size(60, 2)));
+    let flight = flight.map_err(|failure| run.error("frame", failure))?;
+    let [p50, p99, max] = [50, 99, 100].map(|part| flight.time_us(part));
+    let values = [p50, p99, max, flight.max.meshes.into(), flight.max.commands.into()];
     for ((case, unit), value) in CASES.into_iter().zip(values) {
         if run.options.selects(case) {
             run.push_once(case, NAME, Figure::new(case, unit, value));
@@ -38,11 +35,19 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-struct Flight {
-    /// Samples, one per frame.
+pub(super) struct Flight {
+    /// CPU times of frames, in ascending order.
     times_us: Vec<f64>,
     /// Largest value of a frame.
     max: DrawStats,
+}
+
+impl Flight {
+    /// Returns the time of a frame that this percentage of the frames do not exceed.
+    pub(super) fn time_us(&self, percent: usize) -> f64 {
+        let last = self.times_us.len().saturating_sub(1);
+        self.times_us.get(last * percent / 100).copied().unwrap_or_default()
+    }
 }
 
 /// Returns the camera after `time` seconds. It flies twenty seconds at 100 m/s in bends and twenty
@@ -67,8 +72,8 @@ fn camera_at(time: f64) -> [DVec3; 2] {
     [position, position + ahead - DVec3::new(0.0, 0.25, 0.0)]
 }
 
-fn fly(seconds: u32) -> Result<Flight, Failure> {
-    let mut scene = vast::scene()?;
+/// Flies in real time, and checks what is shown in the end.
+pub(super) fn fly(mut scene: VoxelScene, seconds: u32) -> Result<Flight, Failure> {
     let count = seconds * FRAMES_PER_SECOND;
     let mut flight = Flight { times_us: Vec::new(), max: DrawStats::default() };
     let start = Instant::now();
@@ -93,6 +98,7 @@ fn fly(seconds: u32) -> Result<Flight, Failure> {
         return Err("nothing was drawn".into());
     }
     check(&mut scene, &view, seconds >= 60)?;
+    flight.times_us.sort_by(f64::total_cmp);
     Ok(flight)
 }
 

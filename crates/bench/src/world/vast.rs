@@ -11,14 +11,22 @@ use crate::Failure;
 /// Size of the pictures, which are not drawn, in pixels.
 pub(super) const SIZE: Size = Size { width: 1280, height: 720 };
 /// Size of the chunk cache in bytes, as in the viewer.
-const CACHE_BYTES: usize = 256 << 20;
+pub(super) const CACHE_BYTES: usize = 256 << 20;
 
-/// A generated world of 16 km × 16 km × 512 voxels, in a pool that draws nothing.
-pub(super) fn scene() -> Result<VoxelScene, Failure> {
+/// A generated world of 16 km × 16 km × 512 voxels.
+pub(super) fn source() -> Result<GeneratedWorld, Failure> {
     let config =
         GeneratorConfig::default().with_size_chunks([512, 16, 512]).with_relief_voxels(512);
-    let source = GeneratedWorld::new(config)?;
-    let data = Arc::new(LodData::new(Box::new(source), CACHE_BYTES));
+    Ok(GeneratedWorld::new(config)?)
+}
+
+/// The world in a pool that draws nothing.
+pub(super) fn scene() -> Result<VoxelScene, Failure> {
+    scene_of(Arc::new(LodData::new(Box::new(source()?), CACHE_BYTES)))
+}
+
+/// A world in a pool that draws nothing.
+pub(super) fn scene_of(data: Arc<LodData>) -> Result<VoxelScene, Failure> {
     let tree = LodTree::new(data, LodConfig::default())?;
     let device = Undrawn::new(SIZE.width, SIZE.height)?;
     let capacity = VoxelScene::CAPACITY;

@@ -7,6 +7,8 @@ use crate::repository::{Package, TextFile};
 /// are not restricted.
 const ARROWS: &[(&str, &[&str])] = &[
     ("alloc", &[]),
+    // Tests of any crate may use it, and benchmarks, which are not published either.
+    ("testing", &[]),
     ("memory", &[]),
     ("mesh", &["alloc"]),
     ("voxel", &["memory", "mesh"]),
@@ -19,11 +21,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("app", &["alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render"]),
     (
         "bench",
-        &["alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render", "app"],
+        &[
+            "alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render",
+            "app", "testing",
+        ],
     ),
     ("tidy", &[]),
-    // Only tests may use it, those of any crate.
-    ("testing", &[]),
 ];
 
 /// Compares the packages with the table. The manifests among `files` provide line numbers.
