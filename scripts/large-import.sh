@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Packs a world as a Slurm job array on two simulated nodes of this machine, loses a node in the middle, and
+# compares the merged file with that of one process. Needs root, and Debian's slurm-wlm and munge. Takes about
+# two minutes.
+#
+#   large-import.sh [OPTIONS OF THE SOURCE]      such as: large-import.sh saves/Home
+#   DRYSTONE      the program; if unset, it is built
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+readonly PARTS=6
+readonly LOST_NODE=n2
+# Longest time for all jobs, in seconds.
+readonly PATIENCE=600
+
+fail() {
+    echo "large-import: $*" >&2
+    exit 1
+}
+
+for program in munged slurmctld slurmd sbatch squeue scontrol; do
+    command -v "$program" >/dev/null || fail "$program is missing; install slurm-wlm and munge"
+done
+[ "$(id -u)" -eq 0 ] || fail "only root can start slurmd"
+
+source=("$@")
+[ "${#source[@]}" -gt 0 ] || source=(--chunks 64x16x64 --relief 512)
+drystone=${DRYSTONE:-$PWD/target/release/drystone}
+[ -n "${DRYSTONE:-}" ] || cargo build --locked --release -p drystone || exit 1
+
+work=$(mktemp -d) || exit 1
+stop_all() {
+    local file
+    for file in "$work"/*.pid; do
+        [ -e "$file" ] && kill -9 "$(cat "$file")" 2>/dev/null
+    done
+    pkill -9 -f "$work" 2>/dev/null
+    rm -rf "$work"
+}
+trap stop_all EXIT
+
+# A cluster of this machine alone: ports and files of its own, and nodes that are given up after ten seconds.
+host=$(hostname)
+export SLURM_CONF=$work/slurm.conf
+cat >"$SLURM_CONF" <<CONF
+ClusterName=large-import
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=16817
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge.socket,cred_expire=5
+StateSaveLocation=$work/state
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdSpoolDir=$work/spool-%n
+SlurmdPidFile=$work/%n.pid
+SlurmdLogFile=$work/%n.log
+SlurmdTimeout=10
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+JobRequeue=1
+NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=17001 CPUs=1
+NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=17002 CPUs=1
+PartitionName=all Nodes=n1,n2 Default=YES State=UP
+CONF
+mkdir "$work/state" "$work/spool-n1" "$work/spool-n2" "$work/parts"
+dd if=/dev/urandom of="$work/munge.key" bs=1024 count=1 status=none
+chmod 400 "$work/munge.key"
+# The folder of the socket may be readable by all.
+chmod 755 "$work"
+munged --force --socket="$work/munge.socket" --key-file="$work/munge.key" --pid-file="$work/munged.pid" \
+    --log-file="$work/munged.log" --seed-file="$work/munged.seed" || fail "munged does not start"
+slurmctld || fail "slurmctld does not start"
+for node in n1 n2; do
+    slurmd -N "$node" || fail "slurmd of $node does not start"
+done
+
+cat >"$work/pack.sh" <<JOB
+#!/bin/bash
+export RAYON_NUM_THREADS=1
+exec "$drystone" pack ${source[*]@Q} --part "\$SLURM_ARRAY_TASK_ID/$PARTS" -o "$work/parts/part-\$SLURM_ARRAY_TASK_ID.dsw"
+JOB
+log=(--output "$work/job-%A-%a.log")
+array=$(sbatch --parsable --requeue "${log[@]}" --array="1-$PARTS" "$work/pack.sh") || exit 1
+merge=$(sbatch --parsable --dependency="afterok:$array" --output "$work/merge.log" \
+    --wrap "'$drystone' merge '$work'/parts/part-*.dsw -o '$work/joined.dsw'") || exit 1
+echo "array $array packs $PARTS parts, job $merge merges them"
+
+# Waits until a part is being packed on the node that will be lost.
+deadline=$((SECONDS + PATIENCE))
+part=
+while [ -z "$part" ] || [ ! -e "$work/parts/part-$part.dsw.part" ]; do
+    [ $SECONDS -lt $deadline ] || fail "no part is packed on $LOST_NODE: $(squeue)"
+    read -r part job < <(squeue --noheader --states=RUNNING --nodelist=$LOST_NODE --format='%K %A')
+    sleep 0.1
+done
+# The node loses its power: its daemon, and all that it runs.
+kill -9 "$(cat "$work/$LOST_NODE.pid")"
+pkill -9 -f "slurmstepd: \[$job\."
+pkill -9 -f -- "--part $part/$PARTS -o $work"
+[ ! -e "$work/parts/part-$part.dsw" ] || fail "part $part was complete before its node was lost"
+echo "lost $LOST_NODE with part $part"
+
+while [ -n "$(squeue --noheader)" ]; do
+    [ $SECONDS -lt $deadline ] || fail "the jobs do not end: $(squeue)"
+    sleep 1
+done
+grep -E "$LOST_NODE not responding|[Rr]equeu" "$work/slurmctld.log" | sed 's/^/slurmctld: /'
+grep -q "[Rr]equeu" "$work/slurmctld.log" || fail "Slurm has not run part $part again"
+cat "$work"/job-*.log "$work/merge.log"
+
+"$drystone" pack "${source[@]}" -o "$work/whole.dsw" || exit 1
+cmp "$work/whole.dsw" "$work/joined.dsw" || fail "the merged file differs"
+echo "large-import: the merged file equals that of one process, $(stat -c %s "$work/joined.dsw") bytes"
