@@ -272,6 +272,12 @@ impl Source for MinecraftWorld {
         positions
     }
 
+    fn chunk_count(&self) -> u64 {
+        let regions: Vec<_> = self.regions.keys().copied().collect();
+        let found = regions.par_iter().filter_map(|&at| self.find(at));
+        found.map(|it| it.positions.len() as u64).sum()
+    }
+
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         let stack_at = [position.x, position.z];
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::NodePos;
+use drystone_voxel::{ChunkBox, NodePos};
 use rayon::prelude::*;
 use twox_hash::XxHash3_64;
 use web_time::Instant;
@@ -103,7 +103,7 @@ const CELL_BYTES: u64 = 48 << 20;
 ///
 /// # Cost
 /// The source's time, and about 0.5 ms per chunk of land, on as many cores as the memory allows. Memory: as
-/// set in the options. A source that does not fill its box takes 12 bytes more per chunk. Disk: twice the
+/// set in the options. A part, and a source that does not fill its box, takes 12 bytes more per chunk. Disk: twice the
 /// size of the file.
 ///
 /// # Errors
@@ -119,7 +119,10 @@ pub fn pack(
     each: &mut dyn FnMut(&PackProgress),
 ) -> Result<PackProgress, SourceError> {
     let cells = Cells::of(source, options.part)?;
-    let mut spools = Spools::open(path, state_of(source, options.part))?;
+    let part = options.part.zip(cells.tiles());
+    let part = part.map(|(part, tiles)| PartInfo { part, source: version_of(source, tiles) });
+    let chunks = (cells.extent(), cells.position_count());
+    let mut spools = Spools::open(path, state_of(source, part.map(|part| (part, chunks))))?;
     let mut pyramid = Pyramid::new(cells.extent().map_or(0, |extent| extent.top_level()));
     let mut at = Begun::default();
     if let Some((begun, state)) = spools.resume()? {
@@ -160,7 +163,7 @@ pub fn pack(
         top_level: pyramid.top_level(),
         chunk_count: pyramid.chunk_count,
         materials: pyramid.used.table(source.materials()),
-        part: options.part.map(|part| PartInfo::new(part, source)),
+        part,
     };
     finish::finish(finished, spools)?;
     Ok(progress(&at))
@@ -174,15 +177,19 @@ struct CellPositions {
 
 /// A number that changes with the state of a source, and with the version of this crate, which may encode
 /// otherwise. A stored world may be edited between two runs.
-fn state_of(source: &dyn Source, part: Option<PackPart>) -> u64 {
+fn state_of(source: &dyn Source, part: Option<(PartInfo, (Option<ChunkBox>, u64))>) -> u64 {
+    match part {
+        None => version_of(source, fingerprint(source)),
+        // Without the list of all chunks.
+        Some(part) => version_of(source, fingerprint_of(source, &format!("{part:?}"))),
+    }
+}
+
+/// A number that changes with the state of a source and the version of this crate. `chunks` describes its chunks.
+fn version_of(source: &dyn Source, chunks: u64) -> u64 {
     let any: &dyn Any = source;
     let revision = any.downcast_ref::<StoredWorld>().map_or(0, StoredWorld::revision);
-    let source = match part {
-        None => fingerprint(source),
-        // Without the list of all chunks.
-        Some(part) => fingerprint_of(source, &format!("{part:?}")),
-    };
-    let text = format!("{source} {revision} {}", env!("CARGO_PKG_VERSION"));
+    let text = format!("{} {chunks} {revision} {}", source.identity(), env!("CARGO_PKG_VERSION"));
     XxHash3_64::oneshot(text.as_bytes())
 }
 

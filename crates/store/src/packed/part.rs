@@ -19,8 +19,8 @@ pub struct PackPart {
 }
 
 impl PackPart {
-    /// Maximum number of parts of a world.
-    pub const MAX_COUNT: u32 = 65_536;
+    /// Maximum number of parts of a world. Each is an open file while they are merged.
+    pub const MAX_COUNT: u32 = 1_000;
 
     /// Creates part `index` of `count`. The first index is 1. `None` if the index is 0 or above `count`, or the
     /// count above [`MAX_COUNT`](Self::MAX_COUNT).
@@ -44,34 +44,31 @@ impl PackPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PartInfo {
     pub(crate) part: PackPart,
-    /// Checksum of the identity of the source, which all parts have.
+    /// Checksum of the source's state and of how it is divided, which all parts have.
     pub(crate) source: u64,
-}
-
-impl PartInfo {
-    pub(crate) fn new(part: PackPart, source: &dyn Source) -> Self {
-        Self { part, source: XxHash3_64::oneshot(source.identity().as_bytes()) }
-    }
 }
 
 /// A tile's X and Z, in tiles.
 type Tile = [i32; 2];
 
-/// Returns the positions of the chunks in the tiles of a part. Only those tiles are read, if the source has tiles.
+/// Returns the positions of the chunks in the tiles of a part, and a checksum of all tiles. Only those of the part
+/// are read, if the source has tiles.
 ///
 /// # Errors
 /// A source whose list of chunks is damaged.
 pub(crate) fn positions_of_part(
     source: &dyn Source,
     part: PackPart,
-) -> Result<Vec<ChunkPos>, SourceError> {
+) -> Result<(Vec<ChunkPos>, u64), SourceError> {
     let all = All::of(source)?;
     let mut tiles = all.tiles();
     tiles.sort_unstable_by_key(|[x, z]| rank_of(ChunkPos::new(*x, 0, *z)));
     tiles.dedup();
     let end = |index: u32| tiles.len() as u64 * u64::from(index) / u64::from(part.count);
     let range = end(part.index - 1) as usize..end(part.index) as usize;
-    Ok(all.positions(&tiles[range].iter().copied().collect()))
+    let bytes: Vec<u8> = tiles.iter().flatten().flat_map(|c| c.to_le_bytes()).collect();
+    let positions = all.positions(&tiles[range].iter().copied().collect());
+    Ok((positions, XxHash3_64::oneshot(&bytes)))
 }
 
 /// Chunk positions of a whole source.

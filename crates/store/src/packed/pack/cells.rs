@@ -10,8 +10,9 @@ use crate::packed::part::{PackPart, positions_of_part};
 pub(super) enum Cells {
     /// All positions of a box, without a list, and the nodes that are left, last first.
     Box { all: ChunkBox, nodes: Vec<NodePos> },
-    /// Listed positions sorted along the curve, and the index of the next one.
-    List { positions: Vec<ChunkPos>, next: usize },
+    /// Listed positions sorted along the curve, and the index of the next one. Of a part, also a checksum of
+    /// the tiles of the whole source.
+    List { positions: Vec<ChunkPos>, next: usize, tiles: Option<u64> },
 }
 
 impl Cells {
@@ -22,18 +23,27 @@ impl Cells {
     /// A source whose list of chunks is damaged.
     pub(super) fn of(source: &dyn Source, part: Option<PackPart>) -> Result<Self, SourceError> {
         if let Some(part) = part {
-            return Ok(Self::list(positions_of_part(source, part)?));
+            let (positions, tiles) = positions_of_part(source, part)?;
+            return Ok(Self::list(positions, Some(tiles)));
         }
         let count = source.chunk_count();
         match dense_box(source, count) {
             Some(all) => Ok(Self::Box { all, nodes: sorted(roots(all)) }),
-            None => Ok(Self::list(positions_of(source, count)?)),
+            None => Ok(Self::list(positions_of(source, count)?, None)),
         }
     }
 
-    fn list(mut positions: Vec<ChunkPos>) -> Self {
+    fn list(mut positions: Vec<ChunkPos>, tiles: Option<u64>) -> Self {
         positions.sort_unstable_by_key(|position| rank_of(*position));
-        Self::List { positions, next: 0 }
+        Self::List { positions, next: 0, tiles }
+    }
+
+    /// Checksum of the tiles of the whole source, of a part.
+    pub(super) fn tiles(&self) -> Option<u64> {
+        match self {
+            Self::Box { .. } => None,
+            Self::List { tiles, .. } => *tiles,
+        }
     }
 
     /// A box around all positions. `None` if there are none.
@@ -95,7 +105,7 @@ impl Iterator for Cells {
                 let positions = positions.filter(|position| all.contains(*position)).collect();
                 return Some(CellPositions { node, positions });
             },
-            Self::List { positions, next } => {
+            Self::List { positions, next, .. } => {
                 let rest = positions.get(*next..)?;
                 let cell = |position: &ChunkPos| NodePos::from(*position).ancestor(CELL_LEVEL);
                 let node = cell(rest.first()?);
@@ -130,7 +140,7 @@ mod tests {
             }
             positions.sort_by_cached_key(|position| rank_of(*position));
             let boxed = Cells::Box { all, nodes: sorted(roots(all)) };
-            let listed = Cells::List { positions: positions.clone(), next: 0 };
+            let listed = Cells::List { positions: positions.clone(), next: 0, tiles: None };
             assert_eq!(boxed.position_count(), listed.position_count());
             let all_of = |cells: Cells| -> Vec<(NodePos, Vec<ChunkPos>)> {
                 cells.map(|cell| (cell.node, cell.positions)).collect()

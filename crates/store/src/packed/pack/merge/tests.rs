@@ -3,12 +3,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use drystone_formats::Source;
-use drystone_voxel::ChunkPos;
+use drystone_voxel::{ChunkPos, Material};
 use tempfile::TempDir;
 
 use super::super::tests::{dots, failing, land, leaked, small_steps, torches};
 use super::super::{PackOptions, pack};
 use super::*;
+use crate::packed::header::ParsedHeader;
+use crate::{ImportOptions, import};
 
 /// Packs one part, and opens it.
 fn part(source: &dyn Source, folder: &TempDir, index: u32, count: u32) -> PackedWorld {
@@ -80,10 +82,29 @@ fn parts_of_a_minecraft_world_have_the_bytes_of_one_run() {
     }
     let open = || drystone_formats::MinecraftWorld::open(folder.path()).unwrap();
     assert_parts_equal_the_whole(&open(), &[2]);
-    // A part does not need the chunks of the others.
-    fs::write(folder.path().join("r.0.0.mca"), fs::read(&region).unwrap().repeat(0)).unwrap();
-    let own = TempDir::new().unwrap();
-    assert!(part(&open(), &own, 1, 2).chunk_count() > 0);
+    // A part does not read the regions of the others.
+    fs::write(folder.path().join("r.0.0.mca"), [1; 100]).unwrap();
+    let (own, world) = (TempDir::new().unwrap(), open());
+    assert!(part(&world, &own, 1, 2).chunk_count() > 0);
+    assert_eq!(world.faults(), Vec::<String>::new());
+    assert_eq!(part(&world, &own, 2, 2).chunk_count(), 0);
+    assert_eq!(world.faults().len(), 1);
+}
+
+/// An edit of a stored world between two parts may move chunks from one to another.
+#[test]
+fn parts_of_different_states_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let source = dots(&[[0, 0, 0], [100, 0, 0]]);
+    let stored = folder.path().join("a.drystone");
+    let (world, _) = import(&source, &stored, &ImportOptions::default(), &mut |_| {}).unwrap();
+    let first = part(&world, &folder, 1, 2);
+    let edited = Chunk::new(Chunk::SIDE, Material(1));
+    world.put([(ChunkPos::new(-100, 0, 0), edited)]).unwrap();
+    world.flush().unwrap();
+    let parts = [first, part(&world, &folder, 2, 2)];
+    let error = merge(&parts, &folder.path().join("b.dsw"), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("another state"), "{error}");
 }
 
 #[test]
@@ -112,15 +133,24 @@ fn parts_that_do_not_belong_together_are_refused() {
     pack(&source, &whole, &PackOptions::default(), &mut |_| {}).unwrap();
     let other = TempDir::new().unwrap();
     let elsewhere = dots(&[[-100, 0, 0], [-50, 0, 0], [0, 0, 0]]);
+    let taller = dots(&[[0, 1, 0], [100, 0, 0], [200, 0, 0]]);
     let three = |at| part(&source, &folder, at, 3);
+    // The chunks of the first part in a file that says that it is the third.
+    let mut bytes = fs::read(three(1).path()).unwrap();
+    let mut header = ParsedHeader::parse(&bytes).unwrap().header;
+    header.part.as_mut().unwrap().part = PackPart::new(3, 3).unwrap();
+    let front = header.to_bytes();
+    bytes[..front.len()].copy_from_slice(&front);
+    let relabelled = PackedWorld::read(Box::new(bytes), "third.dsw").unwrap();
     for (parts, expected) in [
         (vec![], "no parts are given"),
         (vec![PackedWorld::open(&whole).unwrap()], "has a whole world, not a part of one"),
         (vec![three(2)], "2 of 3 parts are missing: 1, 3"),
         (vec![three(1), part(&source, &folder, 1, 2)], "is one of 2 parts"),
         (vec![three(1), part(&land([2, 2, 2]), &other, 2, 3)], "has another world than"),
-        (vec![three(1), part(&elsewhere, &other, 1, 3)], "is part 1 with other content than"),
-        (vec![three(1), three(2), part(&elsewhere, &other, 3, 3)], "chunk 0,0,0 is also in"),
+        (vec![three(1), part(&elsewhere, &other, 1, 3)], "another state of it"),
+        (vec![three(1), part(&taller, &other, 1, 3)], "is part 1 with other content than"),
+        (vec![three(1), three(2), relabelled], "chunk 0,0,0 is also in"),
         (
             vec![part(&source, &folder, 1, 40)],
             "39 of 40 parts are missing: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …",
