@@ -1,5 +1,5 @@
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::ranges::BLOCK_BYTES;
 
 /// Parts of a remote file on the disk, in a folder that all processes share.
 ///
-/// Each file is a segment of 64 blocks: their checksums, 0 for those that are not there, then the blocks.
+/// Each file is a segment of 16 blocks: their checksums, 0 for those that are not there, then the blocks.
 /// A segment is replaced as a whole, so that readers and writers of several processes do not disturb each
 /// other. Failures are ignored: the part is then received again.
 pub(super) struct DiskCache {
@@ -27,10 +27,10 @@ pub(super) struct DiskCache {
     /// Bytes written since the size of the folder was last checked.
     written: AtomicU64,
     /// Blocks of each segment that are there, a bit each, as far as that is known.
-    known: Mutex<HashMap<u64, u64>>,
+    known: Mutex<HashMap<u64, u16>>,
 }
 
-const SEGMENT_BLOCKS: u64 = 64;
+const SEGMENT_BLOCKS: u64 = 16;
 const SUMS_BYTES: usize = 8 * SEGMENT_BLOCKS as usize;
 /// Number of bytes after which the size of the folder is checked.
 const CHECK_BYTES: u64 = 64 << 20;
@@ -38,7 +38,7 @@ const CHECK_BYTES: u64 = 64 << 20;
 const MARK_AFTER: Duration = Duration::from_secs(3_600);
 
 /// The blocks of a segment. `None`: not there.
-type Segment = Vec<Option<Vec<u8>>>;
+type Segment = [Option<Vec<u8>>; SEGMENT_BLOCKS as usize];
 
 impl DiskCache {
     /// Opens the parts of a file of this length that starts with `front`. Deletes the least recently used
@@ -60,9 +60,35 @@ impl DiskCache {
         if known.is_some_and(|mask| mask >> at & 1 == 0) {
             return None;
         }
-        let segment = self.read_segment(index).unwrap_or_else(no_blocks);
-        self.known().insert(index, mask_of(&segment));
-        segment.into_iter().nth(at)?
+        let opened = self.open_segment(index);
+        let sums = opened.as_ref().map_or([0; SEGMENT_BLOCKS as usize], |it| it.1);
+        self.known().insert(index, mask_of(&sums.map(|sum| sum != 0)));
+        let (mut file, _) = opened.filter(|_| sums[at] != 0)?;
+        let before = sums[..at].iter().filter(|sum| **sum != 0).count() as u64;
+        file.seek(SeekFrom::Start(SUMS_BYTES as u64 + before * BLOCK_BYTES)).ok()?;
+        self.read_block(&mut file, block, sums[at])
+    }
+
+    /// Opens a segment, and returns the checksums of its blocks.
+    fn open_segment(&self, index: u64) -> Option<(File, [u64; SEGMENT_BLOCKS as usize])> {
+        let path = self.path_of(index);
+        let mut file = File::open(&path).ok()?;
+        let mut sums = [[0; 8]; SEGMENT_BLOCKS as usize];
+        file.read_exact(sums.as_flattened_mut()).ok()?;
+        let is_old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > MARK_AFTER);
+        if file.metadata().and_then(|it| it.modified()).is_ok_and(is_old) {
+            let marked = File::options().write(true).open(&path);
+            let _ = marked.and_then(|file| file.set_modified(SystemTime::now()));
+        }
+        Some((file, sums.map(u64::from_le_bytes)))
+    }
+
+    /// Reads the next block of a segment. `None` if it is cut off or damaged.
+    fn read_block(&self, file: &mut File, block: u64, sum: u64) -> Option<Vec<u8>> {
+        let rest = self.file_bytes.checked_sub(block * BLOCK_BYTES)?;
+        let mut bytes = vec![0; rest.min(BLOCK_BYTES) as usize];
+        file.read_exact(&mut bytes).ok()?;
+        (sum_of(&bytes) == sum).then_some(bytes)
     }
 
     /// Adds a range of whole blocks. They replace those that are there.
@@ -71,20 +97,23 @@ impl DiskCache {
         let mut blocks = (first..).zip(bytes.chunks(BLOCK_BYTES as usize)).peekable();
         while let Some(&(block, _)) = blocks.peek() {
             let index = block / SEGMENT_BLOCKS;
-            let mut segment = self.read_segment(index).unwrap_or_else(no_blocks);
+            let mut segment = self.read_segment(index).unwrap_or_default();
             while let Some((block, bytes)) = blocks.next_if(|it| it.0 / SEGMENT_BLOCKS == index) {
                 segment[(block % SEGMENT_BLOCKS) as usize] = Some(bytes.to_vec());
             }
             // A part that cannot be stored is received again.
             let is_stored = self.write_segment(index, &segment).is_ok();
-            self.known().insert(index, if is_stored { mask_of(&segment) } else { 0 });
+            self.known().insert(
+                index,
+                if is_stored { mask_of(&segment.each_ref().map(Option::is_some)) } else { 0 },
+            );
         }
         if self.written.load(Ordering::Relaxed) > CHECK_BYTES.min(self.max_bytes / 8) {
             self.shrink_later();
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<u64, u64>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<u64, u16>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -93,31 +122,15 @@ impl DiskCache {
     }
 
     fn read_segment(&self, index: u64) -> Option<Segment> {
-        let mut file = File::open(self.path_of(index)).ok()?;
-        let mut sums = [0; SUMS_BYTES];
-        file.read_exact(&mut sums).ok()?;
-        let mut segment = no_blocks();
-        for (at, sum) in sums.chunks_exact(8).enumerate() {
-            let sum = u64::from_le_bytes(sum.try_into().ok()?);
-            if sum == 0 {
-                continue;
-            }
-            let start = (index * SEGMENT_BLOCKS + at as u64) * BLOCK_BYTES;
-            let mut bytes = vec![0; self.file_bytes.checked_sub(start)?.min(BLOCK_BYTES) as usize];
-            file.read_exact(&mut bytes).ok()?;
-            segment[at] = (sum_of(&bytes) == sum).then_some(bytes);
-        }
-        let is_old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > MARK_AFTER);
-        if file.metadata().and_then(|it| it.modified()).is_ok_and(is_old) {
-            let _ = File::options()
-                .write(true)
-                .open(self.path_of(index))
-                .and_then(|file| file.set_modified(SystemTime::now()));
+        let (mut file, sums) = self.open_segment(index)?;
+        let mut segment = Segment::default();
+        for (block, sum) in (index * SEGMENT_BLOCKS..).zip(sums).filter(|(_, sum)| *sum != 0) {
+            segment[(block % SEGMENT_BLOCKS) as usize] = self.read_block(&mut file, block, sum);
         }
         Some(segment)
     }
 
-    fn write_segment(&self, index: u64, segment: &[Option<Vec<u8>>]) -> io::Result<()> {
+    fn write_segment(&self, index: u64, segment: &Segment) -> io::Result<()> {
         let sums = segment.iter().map(|block| block.as_deref().map_or(0, sum_of).to_le_bytes());
         let mut bytes: Vec<u8> = sums.flatten().collect();
         segment.iter().flatten().for_each(|block| bytes.extend_from_slice(block));
@@ -167,13 +180,9 @@ fn shrink(root: &Path, max_bytes: u64) {
     }
 }
 
-fn no_blocks() -> Segment {
-    vec![None; SEGMENT_BLOCKS as usize]
-}
-
 /// Returns the blocks of a segment that are there, a bit each.
-fn mask_of(segment: &[Option<Vec<u8>>]) -> u64 {
-    let bits = (0_u64..).zip(segment).filter(|(_, block)| block.is_some());
+fn mask_of(present: &[bool]) -> u16 {
+    let bits = (0_u16..).zip(present).filter(|(_, present)| **present);
     bits.fold(0, |mask, (at, _)| mask | 1 << at)
 }
 
@@ -224,7 +233,7 @@ mod tests {
         let changed = DiskCache::open(root.path(), 1 << 30, FILE_BYTES, b"another front");
         assert_eq!(read(&changed, &written[0]), None, "another file at the address");
         // Every damaged or cut segment is ignored.
-        let path = other.path_of(0);
+        let path = other.path_of(3);
         let whole = fs::read(&path).unwrap();
         let range = 62 * BLOCK_BYTES..64 * BLOCK_BYTES;
         for at in (0..whole.len()).step_by(97) {
