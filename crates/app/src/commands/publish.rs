@@ -22,6 +22,8 @@ use crate::{
 
 /// Start of the file names of worlds. A checksum follows.
 const WORLD: &str = "world-";
+/// Number of hexadecimal digits of the checksum.
+const SUM_DIGITS: usize = 32;
 /// Name of a world that is being packed, whose checksum is not known yet.
 const NEW_WORLD: &str = ".world.dsw";
 const INDEX: &str = "index.html";
@@ -50,9 +52,12 @@ pub(crate) fn run(options: &PublishArguments) -> Result<(), AppError> {
     let title = options.title.as_deref().unwrap_or(world.name());
     let index = page.index(title, &query(&world, options.eye.zip(options.look)));
     page_bytes += write(&site.join(INDEX), index.as_bytes())?;
-    if let Some(older) = older.filter(|it| *it != file_name(&world)) {
-        // It does no harm where it cannot be removed.
-        let _ = fs::remove_file(site.join(older));
+    if let Some(older) = older.filter(|it| *it != file_name(&world)).map(|it| site.join(it)) {
+        let is_source = |path: &PathBuf| pack::is_same_file(path, &older);
+        if !options.copy.source.path.as_ref().is_some_and(is_source) {
+            // It does no harm where it cannot be removed.
+            let _ = fs::remove_file(older);
+        }
     }
     let (chunks, bytes, lost) = (world.chunk_count(), world.file_bytes(), pack::lost(&progress));
     let [folder, name] = [&site.display().to_string(), world.name()].map(output::plain);
@@ -66,8 +71,11 @@ pub(crate) fn run(options: &PublishArguments) -> Result<(), AppError> {
 fn write_world(copy: &CopyArguments, site: &Path) -> Result<(PackedWorld, PackProgress), AppError> {
     let source = source::open_as_voxels(copy)?;
     let any: &dyn Any = source.as_ref();
-    let packed = any.downcast_ref::<PackedWorld>().filter(|it| address::of(it.path()).is_none());
-    let Some(packed) = packed else {
+    let packed = any.downcast_ref::<PackedWorld>();
+    if let Some(part) = packed.filter(|it| it.part().is_some()) {
+        return Err(failed(part.path(), "is a part of a world; merge all parts before"));
+    }
+    let Some(packed) = packed.filter(|it| address::of(it.path()).is_none()) else {
         let path = site.join(NEW_WORLD);
         let progress = pack::write(source.as_ref(), copy, None, &path)?;
         let named = site.join(file_name(&PackedWorld::open(&path)?));
@@ -75,9 +83,6 @@ fn write_world(copy: &CopyArguments, site: &Path) -> Result<(PackedWorld, PackPr
         return Ok((PackedWorld::open(&named)?, progress));
     };
     let path = site.join(file_name(packed));
-    if packed.part().is_some() {
-        return Err(failed(packed.path(), "is a part of a world; merge all parts before"));
-    }
     if !pack::is_same_file(packed.path(), &path) {
         // With the permissions of a new file: web servers may not read a private one.
         replace(&path, |new| {
@@ -164,9 +169,9 @@ impl Page {
         match fs::read_to_string(&start) {
             Ok(text) => {
                 let named = text.split_once(HAS_WORLD).map(|(_, rest)| rest);
-                let end = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-                let name = named
-                    .map(|rest| format!("{WORLD}{}", &rest[..end(rest).unwrap_or(rest.len())]));
+                let is_sum = |sum: &&str| sum.bytes().all(|it| it.is_ascii_hexdigit());
+                let sum = named.and_then(|rest| rest.get(..SUM_DIGITS)).filter(is_sum);
+                let name = sum.map(|sum| format!("{WORLD}{sum}.{}", PackedWorld::EXTENSION));
                 return match name {
                     Some(name) => Ok(Some(name)),
                     None => Err(failed(&start, "is not of a published world; name another folder")),
