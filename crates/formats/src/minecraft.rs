@@ -56,7 +56,8 @@ use stack::{Heights, LOWEST, Stack, StackSource};
 /// named [`UNKNOWN`](Self::UNKNOWN). Air-like and
 /// invisible blocks such as barriers are air.
 ///
-/// Damaged columns are skipped and listed in [`Source::faults`]; the others are readable. Unknown
+/// Damaged columns are skipped and listed in [`Source::faults`]; the others are readable. A region file that
+/// the system cannot read is listed too, and its chunks are errors. Unknown
 /// and damaged biomes are counted there, and have the colours of plains.
 ///
 /// # Cost
@@ -162,15 +163,20 @@ impl MinecraftWorld {
     }
 
     /// Returns the chunks of a region. `None` if there is no region.
-    fn find(&self, at: [i32; 2]) -> Option<&Found> {
-        let (region, found) = (self.regions.get(&at)?, self.found.get(&at)?);
+    ///
+    /// # Errors
+    /// A region file that the system cannot read. The next call tries again.
+    fn find(&self, at: [i32; 2]) -> Result<Option<&Found>, SourceError> {
+        let (Some(region), Some(found)) = (self.regions.get(&at), self.found.get(&at)) else {
+            return Ok(None);
+        };
         if let Some(found) = found.get() {
-            return Some(found);
+            return Ok(Some(found));
         }
         // Not inside `get_or_init`: a thread that waits for parallel work can be given other work,
         // which may request the positions too and would deadlock.
-        let rows: Vec<_> =
-            (0..REGION_STACKS).into_par_iter().map(|x| self.row(region, x)).collect();
+        let rows = (0..REGION_STACKS).into_par_iter().map(|x| self.row(region, x));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let mut all = Found::default();
         for (stacks, problems) in rows {
             all.biomes.merge(problems);
@@ -180,45 +186,56 @@ impl MinecraftWorld {
                 all.positions.extend(positions);
             }
         }
-        Some(found.get_or_init(|| all))
+        Ok(Some(found.get_or_init(|| all)))
+    }
+
+    /// The chunks of all regions. Unreadable ones are omitted and added to the faults.
+    fn find_all(&self) -> Vec<&Found> {
+        let regions: Vec<_> = self.regions.keys().copied().collect();
+        let find = |at| {
+            self.find(at).unwrap_or_else(|problem| {
+                self.faults.add(&[problem]);
+                None
+            })
+        };
+        regions.into_par_iter().filter_map(find).collect()
     }
 
     /// Used heights of a region's stacks at `x`, each with the stack's position in the world, and
     /// problems with their biomes.
-    fn row(&self, region: &Region, x: i32) -> (Vec<([i32; 2], Heights)>, BiomeProblems) {
+    fn row(&self, region: &Region, x: i32) -> Result<Row, SourceError> {
         let (mut faults, mut biomes) = (Vec::new(), BiomeProblems::default());
         let mut row = Vec::new();
-        match region.open() {
-            Err(problem) => {
-                faults.push(SourceError::Unreadable { path: region.name.clone().into(), problem });
-            }
-            Ok(mut open) => row.extend((0..REGION_STACKS).map(|z| {
+        if let Some(mut open) = region.open_undamaged(&mut faults)? {
+            for z in 0..REGION_STACKS {
                 let source = StackSource { x: x as usize, z: z as usize };
                 let heights =
-                    source.heights(&mut open, region, self.blocks, &mut faults, &mut biomes);
+                    source.heights(&mut open, region, self.blocks, &mut faults, &mut biomes)?;
                 let at = region.at.map(|at| at * REGION_STACKS);
-                ([at[0] + x, at[1] + z], heights)
-            })),
+                row.push(([at[0] + x, at[1] + z], heights));
+            }
         }
         self.faults.add(&faults);
-        (row, biomes)
+        Ok((row, biomes))
     }
 
     /// Reads the stack of chunks at `x`, `z`.
-    fn read(&self, region: &Region, [x, z]: [i32; 2]) -> Stack {
+    fn read(&self, region: &Region, [x, z]: [i32; 2]) -> Result<Stack, SourceError> {
         let mut faults = Vec::new();
         let [x, z] = [x, z].map(|side| side.rem_euclid(REGION_STACKS) as usize);
-        let stack = match region.open() {
-            Ok(mut open) => StackSource { x, z }.read(&mut open, region, self.blocks, &mut faults),
-            Err(problem) => {
-                faults.push(SourceError::Unreadable { path: region.name.clone().into(), problem });
-                Stack::default()
+        let stack = match region.open_undamaged(&mut faults)? {
+            Some(mut open) => {
+                StackSource { x, z }.read(&mut open, region, self.blocks, &mut faults)?
             }
+            None => Stack::default(),
         };
         self.faults.add(&faults);
-        stack
+        Ok(stack)
     }
 }
+
+/// Stacks with their used heights, and problems with their biomes.
+type Row = (Vec<([i32; 2], Heights)>, BiomeProblems);
 
 /// Name of the save folder that contains the regions, independent of how the path is written.
 fn folder_name(path: &Path) -> String {
@@ -232,9 +249,13 @@ fn regions_in(folder: &Path) -> Result<Vec<Region>, SourceError> {
     for part in REGION_FOLDERS {
         let within = if part.is_empty() { PathBuf::from(folder) } else { folder.join(part) };
         let Ok(entries) = fs::read_dir(&within) else { continue };
-        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let regions: Vec<Region> =
-            paths.filter_map(|path| Some(Region::file(&path, region_position(&path)?))).collect();
+        let mut regions = Vec::new();
+        for entry in entries {
+            let path = entry
+                .map_err(|problem| SourceError::Unreadable { path: within.clone(), problem })?;
+            let path = path.path();
+            regions.extend(region_position(&path).map(|at| Region::file(&path, at)));
+        }
         if !regions.is_empty() {
             return Ok(regions);
         }
@@ -265,17 +286,14 @@ impl Source for MinecraftWorld {
     }
 
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        let regions: Vec<_> = self.regions.keys().copied().collect();
-        let found = regions.par_iter().filter_map(|&at| self.find(at));
-        let mut positions: Vec<_> = found.flat_map_iter(|it| &it.positions).copied().collect();
+        let found = self.find_all();
+        let mut positions: Vec<_> = found.iter().flat_map(|it| &it.positions).copied().collect();
         positions.sort_unstable();
         positions
     }
 
     fn chunk_count(&self) -> u64 {
-        let regions: Vec<_> = self.regions.keys().copied().collect();
-        let found = regions.par_iter().filter_map(|&at| self.find(at));
-        found.map(|it| it.positions.len() as u64).sum()
+        self.find_all().iter().map(|it| it.positions.len() as u64).sum()
     }
 
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
@@ -285,11 +303,11 @@ impl Source for MinecraftWorld {
         else {
             return Ok(air());
         };
-        Ok(self.cache.with(
+        self.cache.with(
             stack_at,
             || self.read(region, stack_at),
             |stack| stack.chunks.get(&position.y).cloned().unwrap_or_else(air),
-        ))
+        )
     }
 
     fn faults(&self) -> Vec<String> {
@@ -312,7 +330,7 @@ impl Tiles for MinecraftWorld {
         self.regions.keys().copied().collect()
     }
 
-    fn chunk_positions_in(&self, tile: [i32; 2]) -> Vec<ChunkPos> {
-        self.find(tile).map(|it| it.positions.clone()).unwrap_or_default()
+    fn chunk_positions_in(&self, tile: [i32; 2]) -> Result<Vec<ChunkPos>, SourceError> {
+        Ok(self.find(tile)?.map(|it| it.positions.clone()).unwrap_or_default())
     }
 }

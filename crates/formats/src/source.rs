@@ -178,12 +178,15 @@ pub trait Source: Any + Send + Sync {
 
 /// The tiles of a source: squares of [`TILE_CHUNKS`] chunks along X and Z, of all heights.
 /// Several machines share a large world by its tiles.
-pub trait Tiles {
+pub trait Tiles: Send + Sync {
     /// Returns the X and Z of all tiles that may contain voxels, in tiles, each once.
     fn tile_positions(&self) -> Vec<[i32; 2]>;
 
     /// Returns the position of every chunk of a tile that may not be all air, each once. Reads no other tile.
-    fn chunk_positions_in(&self, tile: [i32; 2]) -> Vec<ChunkPos>;
+    ///
+    /// # Errors
+    /// When the tile cannot be read now, as from a disk that fails.
+    fn chunk_positions_in(&self, tile: [i32; 2]) -> Result<Vec<ChunkPos>, SourceError>;
 }
 
 /// Side of [`Tiles`], in chunks: that of a region file of Minecraft.

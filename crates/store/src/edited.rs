@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use drystone_formats::{
-    Arrivals, EditStore, Motion, SeparateEdits, Source, SourceError, WorldFile,
+    Arrivals, EditStore, Motion, SeparateEdits, Source, SourceError, Tiles, WorldFile,
 };
 use drystone_voxel::{
     Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTable, NodePos, downsample_block,
@@ -18,6 +18,7 @@ mod options;
 mod saving;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use numbers::Numbers;
 pub use options::{EditAccess, EditOptions};
@@ -377,6 +378,10 @@ impl Source for EditedSource {
 
     fn arrivals(&self) -> Option<&dyn Arrivals> {
         self.source.arrivals().is_some().then_some(self)
+    }
+
+    fn tiles(&self) -> Option<&dyn Tiles> {
+        self.source.tiles().is_some().then_some(self)
     }
 
     fn faults(&self) -> Vec<String> {

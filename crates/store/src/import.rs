@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use drystone_formats::{Source, SourceError};
-use drystone_voxel::{Chunk, ChunkBox, ChunkPos, Face};
+use drystone_voxel::{Chunk, ChunkPos, Face};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use twox_hash::XxHash3_64;
@@ -231,31 +231,6 @@ fn read(
         }
     }
     Ok((chunks, lost))
-}
-
-/// The box of a source that has `count` chunks and fills at least a quarter of it. Its positions may be too many
-/// for a list. `None` for other sources, and for few chunks.
-pub(crate) fn dense_box(source: &dyn Source, count: u64) -> Option<ChunkBox> {
-    const MANY: u64 = 1 << 16;
-    let is_dense = |all: &ChunkBox| {
-        let volume = all.size_chunks().into_iter().try_fold(1_u64, u64::checked_mul);
-        volume.is_some_and(|volume| volume / 4 <= count)
-    };
-    source.extent().filter(|all| count > MANY && is_dense(all))
-}
-
-/// The positions of all chunks of a source, which counts `count` of them.
-///
-/// # Errors
-/// A source that lists fewer, because its list is damaged.
-pub(crate) fn positions_of(source: &dyn Source, count: u64) -> Result<Vec<ChunkPos>, SourceError> {
-    let positions = source.chunk_positions();
-    if positions.len() as u64 == count {
-        return Ok(positions);
-    }
-    let problem = format!("only {} of {count} chunks are listed", positions.len());
-    let (path, location) = (source.name().into(), "directory".into());
-    Err(SourceError::BadPacked { path, location, problem })
 }
 
 /// Merges voxels that were edited before the import into an imported chunk. The stored chunk was

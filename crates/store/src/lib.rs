@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod chunk_cache;
+mod chunk_list;
 mod codec;
 mod edited;
 mod epochs;

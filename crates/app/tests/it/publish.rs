@@ -75,6 +75,12 @@ fn a_site_has_the_packed_world_the_page_and_what_it_shows() {
     assert!(!start.contains(checksum) && !in_site.exists());
     assert_eq!(fs::read_dir(&site).unwrap().count(), 5);
     assert!(fs::read(site.join("world.dsw")).unwrap() == world);
+    // The source is never removed, whatever it is named.
+    let (_, named) = start.split_once("content=\"world=").unwrap();
+    let named = site.join(named.split_once('"').unwrap().0);
+    fs::copy(site.join("world.dsw"), &named).unwrap();
+    publish(&made, &site, &[text(&named)]);
+    assert!(named.exists() && fs::read(&in_site).unwrap() == world);
     let part = folder.join("part.dsw");
     let words = ["pack", "--part", "1/2", "-o", text(&part)];
     assert!(run(&[&words, &SMALL[..]].concat()).status.success());

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::stack::Stack;
 
 /// Cache of stacks with a limit in bytes, which evicts the least recently used. Threads that
-/// request a stack that is being read wait for it.
+/// request a stack that is being read wait for it. After a failed read, each of them reads.
 ///
 /// # Cost
 /// O(1), or O(stacks) if a stack must be evicted.
@@ -21,9 +21,12 @@ struct Entries {
     clock: u64,
 }
 
+/// A stack, once it was read. Locked while it is read.
+type Slot = Arc<Mutex<Option<Arc<Stack>>>>;
+
 #[derive(Debug)]
 struct Entry {
-    stack: Arc<OnceLock<Stack>>,
+    stack: Slot,
     /// Zero until the stack was read.
     size_bytes: usize,
     last_use: u64,
@@ -35,13 +38,16 @@ impl Cache {
     }
 
     /// Calls `on` with the stack at `position`. If it is not cached, `read` reads it first.
-    pub(super) fn with<T>(
+    ///
+    /// # Errors
+    /// Those of `read`. Nothing is cached then.
+    pub(super) fn with<T, E>(
         &self,
         position: [i32; 2],
-        read: impl FnOnce() -> Stack,
+        read: impl FnOnce() -> Result<Stack, E>,
         on: impl FnOnce(&Stack) -> T,
-    ) -> T {
-        let stack = self.locked(|entries| {
+    ) -> Result<T, E> {
+        let entry = self.locked(|entries| {
             entries.clock += 1;
             let last_use = entries.clock;
             let entry = entries.by_position.entry(position).or_insert_with(|| Entry {
@@ -52,17 +58,26 @@ impl Cache {
             entry.last_use = last_use;
             Arc::clone(&entry.stack)
         });
-        let mut size_bytes = None;
-        let held = stack.get_or_init(|| {
-            let stack = read();
-            size_bytes = Some(stack.size_bytes());
-            stack
-        });
-        let result = on(held);
-        if let Some(size_bytes) = size_bytes {
-            self.locked(|entries| entries.hold(position, size_bytes, self.budget_bytes));
+        // Nothing is stored under the lock before it is complete.
+        let mut held = entry.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stack) = &*held {
+            let stack = Arc::clone(stack);
+            drop(held);
+            return Ok(on(&stack));
         }
-        result
+        let stack = match read() {
+            Ok(stack) => Arc::new(stack),
+            Err(error) => {
+                self.locked(|entries| entries.forget(position, &entry));
+                return Err(error);
+            }
+        };
+        *held = Some(Arc::clone(&stack));
+        drop(held);
+        let result = on(&stack);
+        let size_bytes = stack.size_bytes();
+        self.locked(|entries| entries.hold(position, size_bytes, self.budget_bytes));
+        Ok(result)
     }
 
     /// Size of all cached stacks, in bytes.
@@ -78,10 +93,17 @@ impl Cache {
 }
 
 impl Entries {
+    /// Removes an entry that could not be read.
+    fn forget(&mut self, position: [i32; 2], stack: &Slot) {
+        if self.by_position.get(&position).is_some_and(|entry| Arc::ptr_eq(&entry.stack, stack)) {
+            self.by_position.remove(&position);
+        }
+    }
+
     fn hold(&mut self, position: [i32; 2], size_bytes: usize, budget_bytes: usize) {
         if let Some(entry) = self.by_position.get_mut(&position) {
+            self.used_bytes = self.used_bytes - entry.size_bytes + size_bytes;
             entry.size_bytes = size_bytes;
-            self.used_bytes += size_bytes;
         }
         while self.used_bytes > budget_bytes {
             let read = self.by_position.iter().filter(|(_, entry)| entry.size_bytes > 0);
@@ -118,9 +140,9 @@ mod tests {
         let request = |n: u16| {
             let read = || {
                 read_count.set(read_count.get() + 1);
-                stack(n)
+                Ok::<_, ()>(stack(n))
             };
-            assert_eq!(cache.with([n.into(), 0], read, stored_number), n);
+            assert_eq!(cache.with([n.into(), 0], read, stored_number), Ok(n));
             assert!(cache.used_bytes() <= 3 * one_bytes);
             read_count.take()
         };
@@ -134,9 +156,19 @@ mod tests {
     fn a_stack_larger_than_the_budget_is_returned_but_not_cached() {
         let cache = Cache::new(1);
         for n in [1, 2, 1] {
-            assert_eq!(cache.with([n.into(), 0], || stack(n), stored_number), n);
+            assert_eq!(cache.with([n.into(), 0], || Ok::<_, ()>(stack(n)), stored_number), Ok(n));
             assert_eq!(cache.used_bytes(), 0);
         }
+    }
+
+    #[test]
+    fn a_failed_read_is_not_cached() {
+        let cache = Cache::new(usize::MAX);
+        assert_eq!(cache.with([1, 0], || Err("failed"), stored_number), Err("failed"));
+        assert_eq!(cache.locked(|entries| entries.by_position.len()), 0);
+        assert_eq!(cache.with([1, 0], || Ok::<_, &str>(stack(1)), stored_number), Ok(1));
+        assert_eq!(cache.with([1, 0], || Err("failed"), stored_number), Ok(1));
+        assert_eq!(cache.used_bytes(), stack(1).size_bytes());
     }
 
     /// Many threads request a few stacks. Each stack is read once, and all results are correct.
@@ -151,9 +183,9 @@ mod tests {
                     for n in (0..200).map(|i| 1 + (i + thread) % 8) {
                         let read = || {
                             read_count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                            stack(n)
+                            Ok::<_, ()>(stack(n))
                         };
-                        assert_eq!(cache.with([n.into(), 0], read, stored_number), n);
+                        assert_eq!(cache.with([n.into(), 0], read, stored_number), Ok(n));
                     }
                 });
             }

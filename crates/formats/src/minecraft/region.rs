@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::faults::damaged;
 use super::unpack::{MAX_COLUMN_BYTES, unpack};
+use crate::error::SourceError;
 use crate::fault::Fault;
 
 /// Side of a region, in columns.
@@ -103,6 +104,40 @@ impl Region {
         }
         Ok(OpenRegion { region: self, reader, size_bytes, table, left_bytes: MAX_OPEN_BYTES })
     }
+
+    /// Opens the file. Returns `None` for damaged tables, which are added to `faults`.
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub(super) fn open_undamaged(
+        &self,
+        faults: &mut Vec<SourceError>,
+    ) -> Result<Option<OpenRegion<'_>>, SourceError> {
+        let unreadable =
+            |problem| SourceError::Unreadable { path: self.name.clone().into(), problem };
+        match self.open() {
+            Ok(open) => Ok(Some(open)),
+            Err(problem) if is_damage(&problem) => {
+                faults.push(unreadable(problem));
+                Ok(None)
+            }
+            Err(problem) => Err(unreadable(problem)),
+        }
+    }
+
+    /// A failed read of a column: damage, or an error of the system.
+    fn failed(&self, problem: io::Error) -> Fault {
+        if is_damage(&problem) {
+            return Fault::from(problem);
+        }
+        Fault::Other(SourceError::Unreadable { path: self.name.clone().into(), problem })
+    }
+}
+
+/// Whether an error means damage of the file. Others are of the system, such as a disk that fails.
+fn is_damage(problem: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, UnexpectedEof};
+    matches!(problem.kind(), InvalidInput | UnexpectedEof)
 }
 
 /// Opens a plain file. Refuses devices and pipes, which could block the reader.
@@ -119,7 +154,7 @@ impl OpenRegion<'_> {
     ///
     /// # Errors
     /// An offset beyond the file or of another column, a wrong length, damaged data, or too much
-    /// decompressed data in this region.
+    /// decompressed data in this region. [`Fault::Other`] for errors of the system.
     pub(super) fn column(&mut self, x: usize, z: usize) -> Result<Option<Vec<u8>>, Fault> {
         let entry = 4 * (x + SIDE_COLUMNS as usize * z);
         let Some(&[a, b, c, sectors]) = self.table.get(entry..).and_then(<[u8]>::first_chunk)
@@ -140,9 +175,11 @@ impl OpenRegion<'_> {
             )));
         }
         self.expect_first(entry, sector)?;
-        self.reader.seek(SeekFrom::Start(start))?;
         let mut header = [0; COLUMN_HEADER_BYTES as usize];
-        self.reader.read_exact(&mut header)?;
+        self.reader
+            .seek(SeekFrom::Start(start))
+            .and_then(|_| self.reader.read_exact(&mut header))
+            .map_err(|problem| self.region.failed(problem))?;
         let [a, b, c, d, method] = header;
         // The length includes the byte of the method.
         let length = u64::from(u32::from_be_bytes([a, b, c, d])).checked_sub(1);
@@ -155,7 +192,8 @@ impl OpenRegion<'_> {
         };
         let packed = if method & EXTERNAL == 0 {
             let mut packed = vec![0; length as usize];
-            self.reader.read_exact(&mut packed)?;
+            let read = self.reader.read_exact(&mut packed);
+            read.map_err(|problem| self.region.failed(problem))?;
             packed
         } else {
             self.external(x, z)?
@@ -208,7 +246,10 @@ impl OpenRegion<'_> {
             file.take(MAX_EXTERNAL_BYTES + 1).read_to_end(&mut bytes)?;
             Ok::<_, io::Error>(bytes)
         };
-        let bytes = read().map_err(|problem| Fault::from(problem).within(&name))?;
+        let bytes = read().map_err(|problem| match problem.kind() {
+            io::ErrorKind::NotFound => Fault::from(problem).within(&name),
+            _ => self.region.failed(problem).within(&name),
+        })?;
         if bytes.len() as u64 > MAX_EXTERNAL_BYTES {
             return Err(damaged(format!("{name}: more than {MAX_EXTERNAL_BYTES} bytes")));
         }

@@ -39,13 +39,16 @@ pub(super) struct StackSource {
 impl StackSource {
     /// Calls `on` with the data of each of the four columns that exist, and its position among the
     /// four. Adds damage to `faults` and continues.
+    ///
+    /// # Errors
+    /// Errors of the system.
     fn columns(
         self,
         region: &mut OpenRegion<'_>,
         at: &Region,
         faults: &mut Vec<SourceError>,
         mut on: impl FnMut(&[u8], [usize; 2]) -> Result<(), Fault>,
-    ) {
+    ) -> Result<(), SourceError> {
         for [x, z] in [[0, 0], [1, 0], [0, 1], [1, 1]] {
             let column = [SECTIONS * self.x + x, SECTIONS * self.z + z];
             let read = match region.column(column[0], column[1]) {
@@ -53,16 +56,24 @@ impl StackSource {
                 Ok(Some(bytes)) => on(&bytes, [x, z]),
                 Err(fault) => Err(fault),
             };
-            if let Err(fault) = read {
-                let [x, z] = at.column_at(column[0], column[1]);
-                let fault = fault.at(format_args!("column {x}, {z}"));
-                faults.push(fault.in_file(Format::Minecraft, &at.name));
+            match read {
+                Ok(()) => {}
+                Err(Fault::Other(problem)) => return Err(problem),
+                Err(fault) => {
+                    let [x, z] = at.column_at(column[0], column[1]);
+                    let fault = fault.at(format_args!("column {x}, {z}"));
+                    faults.push(fault.in_file(Format::Minecraft, &at.name));
+                }
             }
         }
+        Ok(())
     }
 
     /// Heights at which the stack can hold voxels, according to the palettes of its sections. Adds
     /// problems with the biomes of columns that can hold voxels to `biomes`.
+    ///
+    /// # Errors
+    /// Errors of the system.
     pub(super) fn heights(
         self,
         region: &mut OpenRegion<'_>,
@@ -70,7 +81,7 @@ impl StackSource {
         blocks: &Blocks,
         faults: &mut Vec<SourceError>,
         biomes: &mut BiomeProblems,
-    ) -> Heights {
+    ) -> Result<Heights, SourceError> {
         let mut heights = 0;
         self.columns(region, at, faults, |bytes, _| {
             let column = Column::parse(bytes, blocks)?;
@@ -84,18 +95,21 @@ impl StackSource {
                 biomes.add(column.biome_problems);
             }
             checked
-        });
-        heights
+        })?;
+        Ok(heights)
     }
 
     /// Reads and unpacks the stack.
+    ///
+    /// # Errors
+    /// Errors of the system.
     pub(super) fn read(
         self,
         region: &mut OpenRegion<'_>,
         at: &Region,
         blocks: &Blocks,
         faults: &mut Vec<SourceError>,
-    ) -> Stack {
+    ) -> Result<Stack, SourceError> {
         let mut chunks: BTreeMap<i32, Vec<Material>> = BTreeMap::new();
         let mut voxels = Box::new([Material::AIR; SECTION_VOXELS]);
         self.columns(region, at, faults, |bytes, [x, z]| {
@@ -108,14 +122,14 @@ impl StackSource {
                 put(chunk, &voxels, [x, section.y.rem_euclid(SECTIONS as i32) as usize, z]);
             }
             column.check_states()
-        });
+        })?;
         let whole = |voxels: Vec<Material>| Chunk::from_voxels(Chunk::SIDE, &voxels);
         let chunks = chunks
             .into_iter()
             .filter_map(|(y, voxels)| Some((y, whole(voxels)?)))
             .filter(|(_, chunk)| !chunk.is_empty())
             .collect();
-        Stack { chunks }
+        Ok(Stack { chunks })
     }
 }
 

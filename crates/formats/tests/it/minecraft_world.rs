@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use drystone_formats::{Format as FileFormat, Input, MinecraftWorld, Source};
-use drystone_voxel::VoxelPos;
+use drystone_formats::{Format as FileFormat, Input, MinecraftWorld, Source, SourceError};
+use drystone_voxel::{ChunkPos, VoxelPos};
 
 use crate::minecraft_bytes::{Format, column, numbered, pack, region, section};
 use crate::world::{World, without_state};
@@ -177,6 +177,29 @@ fn a_save_folder_is_one_world() {
         faults.len() == 1 && faults[0].contains("column -1, -33: c.-1.-33.mcc: cannot be read"),
         "{faults:?}"
     );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A region that the system cannot read is an error, not air, and is read once that has passed.
+#[test]
+fn an_unreadable_region_is_an_error() {
+    let folder = folder("unreadable");
+    let [here, away] = ["region/r.0.0.mca", "away"].map(|name| folder.join(name));
+    let stone = column(Format::Flat, vec![section(Format::Flat, 0, &["minecraft:stone"], |_| 0)]);
+    std::fs::write(&here, region(&[([0, 0], 2, &stone), ([31, 31], 2, &stone)])).unwrap();
+    let source = MinecraftWorld::open(&folder).unwrap();
+    let tiles = source.tiles().unwrap();
+    let at = ChunkPos::new(0, 0, 0);
+    let is_unreadable = |error: &SourceError| matches!(error, SourceError::Unreadable { path, .. } if path.ends_with("r.0.0.mca"));
+    std::fs::rename(&here, &away).unwrap();
+    assert!(is_unreadable(&source.chunk(at).unwrap_err()));
+    assert!(is_unreadable(&tiles.chunk_positions_in([0, 0]).unwrap_err()));
+    assert!(source.chunk_positions().is_empty());
+    assert_eq!(source.faults().len(), 1, "{:?}", source.faults());
+    std::fs::rename(&away, &here).unwrap();
+    assert!(!source.chunk(at).unwrap().is_empty());
+    assert_eq!(tiles.chunk_positions_in([0, 0]).unwrap(), [at, ChunkPos::new(15, 0, 15)]);
+    assert_eq!(tiles.chunk_positions_in([1, 0]).unwrap(), []);
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -2,7 +2,7 @@ use drystone_voxel::{ChunkBox, ChunkPos};
 
 use drystone_formats::{Source, SourceError};
 
-use super::{dense_box, positions_of};
+use crate::chunk_list::ChunkList;
 
 /// Chunk positions of a source in slabs of 8 × 2 × 8. A slab covers whole groups of stored chunks
 /// and most of a column. Slabs are returned column by column, lowest first.
@@ -23,16 +23,12 @@ enum Positions {
 const SIDE_LOG2: [u32; 3] = [3, 1, 3];
 
 impl Slabs {
-    /// Uses a box for a source that fills it, since its positions may be too many for a list. Uses
-    /// a list for other sources.
-    ///
     /// # Errors
-    /// A source whose list of chunks is damaged.
+    /// A source whose list of chunks is damaged or cannot be read.
     pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
-        let count = source.chunk_count();
-        let positions = match dense_box(source, count) {
-            Some(all) => Positions::Box(all),
-            None => list(positions_of(source, count)?),
+        let positions = match ChunkList::of(source)? {
+            ChunkList::Box(all) => Positions::Box(all),
+            ChunkList::List(positions) => list(positions),
         };
         Ok(Self { positions, next: 0 })
     }

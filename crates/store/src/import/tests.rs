@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::ThreadId;
 
 use drystone_formats::{HeightMap, HeightMapOptions, Model, ModelOptions, VoxelModel};
-use drystone_voxel::{LocalPos, Material, MaterialTable};
+use drystone_voxel::{ChunkBox, LocalPos, Material, MaterialTable};
 use drystone_world::{GeneratedWorld, GeneratorConfig, World};
 
 use super::*;

@@ -5,7 +5,7 @@ use drystone_voxel::{ChunkBox, ChunkPos};
 use twox_hash::XxHash3_64;
 
 use super::key::rank_of;
-use crate::import::{dense_box, positions_of};
+use crate::chunk_list::{ChunkList, positions_in_tiles};
 
 /// A part of a world. Several processes [`pack`](crate::pack) a part each, and [`merge`](crate::merge) joins
 /// them.
@@ -55,7 +55,7 @@ type Tile = [i32; 2];
 /// are read, if the source has tiles.
 ///
 /// # Errors
-/// A source whose list of chunks is damaged.
+/// A source whose list of chunks is damaged or cannot be read.
 pub(crate) fn positions_of_part(
     source: &dyn Source,
     part: PackPart,
@@ -67,15 +67,14 @@ pub(crate) fn positions_of_part(
     let end = |index: u32| tiles.len() as u64 * u64::from(index) / u64::from(part.count);
     let range = end(part.index - 1) as usize..end(part.index) as usize;
     let bytes: Vec<u8> = tiles.iter().flatten().flat_map(|c| c.to_le_bytes()).collect();
-    let positions = all.positions(&tiles[range].iter().copied().collect());
+    let positions = all.positions(&tiles[range])?;
     Ok((positions, XxHash3_64::oneshot(&bytes)))
 }
 
 /// Chunk positions of a whole source.
 enum All<'a> {
     Tiles(&'a dyn Tiles),
-    Box(ChunkBox),
-    List(Vec<ChunkPos>),
+    Chunks(ChunkList),
 }
 
 impl<'a> All<'a> {
@@ -83,33 +82,34 @@ impl<'a> All<'a> {
         if let Some(tiles) = source.tiles() {
             return Ok(Self::Tiles(tiles));
         }
-        let count = source.chunk_count();
-        match dense_box(source, count) {
-            Some(all) => Ok(Self::Box(all)),
-            None => Ok(Self::List(positions_of(source, count)?)),
-        }
+        ChunkList::of(source).map(Self::Chunks)
     }
 
     /// All tiles, some more than once.
     fn tiles(&self) -> Vec<Tile> {
         match self {
             Self::Tiles(tiles) => tiles.tile_positions(),
-            Self::Box(all) => {
+            Self::Chunks(ChunkList::Box(all)) => {
                 let [min, max] = [tile_of(all.min), tile_of(all.max)];
                 let row = |x| (min[1]..=max[1]).map(move |z| [x, z]);
                 (min[0]..=max[0]).flat_map(row).collect()
             }
-            Self::List(positions) => positions.iter().map(|at| tile_of(*at)).collect(),
+            Self::Chunks(ChunkList::List(positions)) => {
+                positions.iter().map(|at| tile_of(*at)).collect()
+            }
         }
     }
 
     /// The positions in tiles.
-    fn positions(&self, tiles: &HashSet<Tile>) -> Vec<ChunkPos> {
+    fn positions(&self, tiles: &[Tile]) -> Result<Vec<ChunkPos>, SourceError> {
         match self {
-            Self::Tiles(all) => tiles.iter().flat_map(|it| all.chunk_positions_in(*it)).collect(),
-            Self::Box(all) => tiles.iter().flat_map(|it| positions_in(all, *it)).collect(),
-            Self::List(all) => {
-                all.iter().copied().filter(|at| tiles.contains(&tile_of(*at))).collect()
+            Self::Tiles(all) => positions_in_tiles(*all, tiles),
+            Self::Chunks(ChunkList::Box(all)) => {
+                Ok(tiles.iter().flat_map(|it| positions_in(all, *it)).collect())
+            }
+            Self::Chunks(ChunkList::List(all)) => {
+                let tiles: HashSet<Tile> = tiles.iter().copied().collect();
+                Ok(all.iter().copied().filter(|at| tiles.contains(&tile_of(*at))).collect())
             }
         }
     }

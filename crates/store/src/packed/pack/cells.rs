@@ -2,7 +2,7 @@ use drystone_formats::{Source, SourceError};
 use drystone_voxel::{ChunkBox, ChunkPos, NodePos};
 
 use super::{CELL_LEVEL, CellPositions};
-use crate::import::{dense_box, positions_of};
+use crate::chunk_list::ChunkList;
 use crate::packed::key::{position_of, rank_of};
 use crate::packed::part::{PackPart, positions_of_part};
 
@@ -16,21 +16,17 @@ pub(super) enum Cells {
 }
 
 impl Cells {
-    /// Uses a box for a source that fills it, since its positions may be too many for a list. Uses a list
-    /// for other sources.
-    ///
     /// # Errors
-    /// A source whose list of chunks is damaged.
+    /// A source whose list of chunks is damaged or cannot be read.
     pub(super) fn of(source: &dyn Source, part: Option<PackPart>) -> Result<Self, SourceError> {
         if let Some(part) = part {
             let (positions, tiles) = positions_of_part(source, part)?;
             return Ok(Self::list(positions, Some(tiles)));
         }
-        let count = source.chunk_count();
-        match dense_box(source, count) {
-            Some(all) => Ok(Self::Box { all, nodes: sorted(roots(all)) }),
-            None => Ok(Self::list(positions_of(source, count)?, None)),
-        }
+        Ok(match ChunkList::of(source)? {
+            ChunkList::Box(all) => Self::Box { all, nodes: sorted(roots(all)) },
+            ChunkList::List(positions) => Self::list(positions, None),
+        })
     }
 
     fn list(mut positions: Vec<ChunkPos>, tiles: Option<u64>) -> Self {

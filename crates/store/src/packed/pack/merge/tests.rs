@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use drystone_formats::Source;
+use drystone_formats::{EditStore, Source};
 use drystone_voxel::{ChunkPos, Material};
 use tempfile::TempDir;
 
@@ -10,7 +10,7 @@ use super::super::tests::{dots, failing, land, leaked, small_steps, torches};
 use super::super::{PackOptions, pack};
 use super::*;
 use crate::packed::header::ParsedHeader;
-use crate::{ImportOptions, import};
+use crate::{EditOptions, EditedSource, ImportOptions, import};
 
 /// Packs one part, and opens it.
 fn part(source: &dyn Source, folder: &TempDir, index: u32, count: u32) -> PackedWorld {
@@ -89,6 +89,46 @@ fn parts_of_a_minecraft_world_have_the_bytes_of_one_run() {
     assert_eq!(world.faults(), Vec::<String>::new());
     assert_eq!(part(&world, &own, 2, 2).chunk_count(), 0);
     assert_eq!(world.faults().len(), 1);
+    // Nor does one of a world with edits, whose chunks are in the parts.
+    let edited =
+        EditedSource::open(Box::new(open()), &EditOptions::at(&own.path().join("e"))).unwrap();
+    let edits = [[-400, -9, 3], [-1, 70, 0], [0, 1, 15], [16, 0, 0]];
+    let edits = edits.map(|[x, y, z]| (ChunkPos::new(x, y, z), Chunk::new(32, Material(1))));
+    edited.put_edited(edits.to_vec()).unwrap();
+    assert!(part(&edited, &own, 1, 4).chunk_positions() == [edits[0].0]);
+    assert!(part(&edited, &own, 2, 4).chunk_positions().contains(&edits[1].0));
+    assert_eq!(edited.faults(), Vec::<String>::new());
+    assert!(part(&edited, &own, 3, 4).chunk_positions() == [edits[2].0]);
+    assert!(part(&edited, &own, 4, 4).chunk_positions() == [edits[3].0]);
+    assert_eq!(edited.faults().len(), 1);
+    let tiles = edited.tiles().unwrap();
+    let listed = tiles.tile_positions().into_iter();
+    let mut listed =
+        listed.flat_map(|it| tiles.chunk_positions_in(it).unwrap()).collect::<Vec<_>>();
+    listed.sort_unstable();
+    assert!(listed == edited.chunk_positions());
+}
+
+/// A region that the system cannot read is not packed or imported as air.
+#[test]
+fn an_unreadable_region_ends_packing_and_importing() {
+    let folder = TempDir::new().unwrap();
+    let [own, output] = ["r.0.0.mca", "out"].map(|name| folder.path().join(name));
+    fs::write(&own, [0; 8192]).unwrap();
+    fs::write(folder.path().join("r.1.0.mca"), [0; 8192]).unwrap();
+    let world = drystone_formats::MinecraftWorld::open(folder.path()).unwrap();
+    fs::remove_file(&own).unwrap();
+    let options = PackOptions::default();
+    let first = options.with_part(PackPart::new(1, 2));
+    for (what, result) in [
+        ("packed", pack(&world, &output, &options, &mut |_| {}).map(drop)),
+        ("part", pack(&world, &output, &first, &mut |_| {}).map(drop)),
+        ("imported", import(&world, &output, &ImportOptions::default(), &mut |_| {}).map(drop)),
+    ] {
+        let error = result.expect_err(what).to_string();
+        assert!(error.contains("r.0.0.mca: cannot be read"), "{what}: {error}");
+    }
+    part(&world, &folder, 2, 2);
 }
 
 /// An edit of a stored world between two parts may move chunks from one to another.
