@@ -25,6 +25,14 @@ pub enum SourceError {
         /// Description of what happened and what to do.
         problem: String,
     },
+    /// A file cannot be copied to an address.
+    #[error("{}: cannot be uploaded: {problem}", path.display())]
+    NotSent {
+        /// The address.
+        path: PathBuf,
+        /// Description of what happened and what to do.
+        problem: String,
+    },
     /// The file cannot be created or written.
     #[error(
         "{}: cannot be written: {problem}; check the folder and the permissions, or name another \

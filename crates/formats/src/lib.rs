@@ -55,7 +55,7 @@ pub use height_map::{HeightMap, HeightMapOptions, HeightMapSummary, Voids};
 pub use input::Input;
 pub use memory_file::MemoryFile;
 #[cfg(feature = "minecraft")]
-pub use minecraft::MinecraftWorld;
+pub use minecraft::{MinecraftWorld, RegionFiles};
 #[cfg(feature = "model")]
 pub use model::{
     AlphaMode, Model, ModelBounds, ModelImage, ModelMaterial, ModelOptions, ModelPart,

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use rayon::prelude::*;
@@ -16,6 +16,7 @@ mod cache;
 mod colors;
 mod column;
 mod faults;
+mod files;
 mod indices;
 mod leaves;
 mod looks;
@@ -31,6 +32,7 @@ mod wet;
 use blocks::Blocks;
 use cache::Cache;
 use faults::{BiomeProblems, Faults};
+pub use files::RegionFiles;
 use region::Region;
 use stack::{Heights, LOWEST, Stack, StackSource};
 
@@ -91,12 +93,13 @@ const REGION_STACKS: i32 = TILE_CHUNKS;
 /// Maximum distance of a region from the origin, in regions, so that all voxel coordinates are
 /// valid.
 const MAX_REGION: i32 = 1 << 21;
-/// Folders of a save that can hold the regions, in search order.
-const REGION_FOLDERS: [&str; 3] = ["region", "dimensions/minecraft/overworld/region", ""];
 
 impl MinecraftWorld {
     /// Material name of unknown blocks.
     pub const UNKNOWN: &str = "unknown block";
+
+    /// Folders of a save that can hold the regions, in search order.
+    pub const REGION_FOLDERS: [&str; 3] = ["region", "dimensions/minecraft/overworld/region", ""];
 
     /// Memory limit of the cache of chunks, in bytes.
     pub const CACHE_BYTES: usize = 64 << 20;
@@ -128,6 +131,27 @@ impl MinecraftWorld {
         region.open().map_err(unreadable)?;
         let file = identity::file_name(&name);
         Ok(Self::of(name, &file, [region]))
+    }
+
+    /// Opens a world whose region files are elsewhere. `name` is its display name, and ends with the folder's
+    /// name, which [`Source::identity`] contains.
+    ///
+    /// # Errors
+    /// No region file in the list.
+    pub fn open_files(name: &str, files: Arc<dyn RegionFiles>) -> Result<Self, SourceError> {
+        let regions: Vec<Region> = files
+            .list()
+            .into_iter()
+            .filter_map(|file| {
+                let at = region_position(Path::new(&file.0))?;
+                Some(Region::elsewhere(&files, name, file, at))
+            })
+            .collect();
+        if regions.is_empty() {
+            return Err(no_regions(Path::new(name)));
+        }
+        let folder = name.trim_end_matches('/').trim_end_matches("/region");
+        Ok(Self::of(name.into(), &identity::file_name(folder), regions))
     }
 
     /// Parses the bytes of one region file as `r.0.0.mca`. `name` is used in messages.
@@ -246,7 +270,7 @@ fn folder_name(path: &Path) -> String {
 
 /// The region files in a folder.
 fn regions_in(folder: &Path) -> Result<Vec<Region>, SourceError> {
-    for part in REGION_FOLDERS {
+    for part in MinecraftWorld::REGION_FOLDERS {
         let within = if part.is_empty() { PathBuf::from(folder) } else { folder.join(part) };
         let Ok(entries) = fs::read_dir(&within) else { continue };
         let mut regions = Vec::new();
@@ -260,8 +284,12 @@ fn regions_in(folder: &Path) -> Result<Vec<Region>, SourceError> {
             return Ok(regions);
         }
     }
+    Err(no_regions(folder))
+}
+
+fn no_regions(folder: &Path) -> SourceError {
     let found = "a folder without Minecraft's regions (region/r.X.Z.mca)".into();
-    Err(SourceError::Unsupported { path: folder.into(), found })
+    SourceError::Unsupported { path: folder.into(), found }
 }
 
 /// Position of a region according to its file name, `r.X.Z.mca`.

@@ -27,7 +27,7 @@ pub use ranges::{ArrivingRanges, ByteRanges, LocalRanges};
 #[doc(hidden)]
 pub use remote::simulated as simulated_network;
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
-pub use remote::{RemoteOptions, open_remote};
+pub use remote::{RemoteFolder, RemoteOptions, download, is_replaceable, open_remote, upload};
 pub use remote::{RemoteRanges, RemoteRequests, RemoteStep, is_address};
 #[doc(hidden)]
 pub use stored::fuzzed;

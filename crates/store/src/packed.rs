@@ -106,9 +106,17 @@ impl PackedWorld {
     /// # Errors
     /// A file that cannot be read, is of another format or a newer version, is cut off, or damaged.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
+        Self::open_as(path, path)
+    }
+
+    /// Opens a local file. `name` is for messages, such as the address from which the file was copied.
+    ///
+    /// # Errors
+    /// Errors of [`open`](Self::open).
+    pub fn open_as(path: &Path, name: &Path) -> Result<Self, SourceError> {
         let ranges = LocalRanges::open(path)
             .map_err(|problem| SourceError::Unreadable { path: path.into(), problem })?;
-        Self::read(Box::new(ranges), path)
+        Self::read(Box::new(ranges), name)
     }
 
     /// Opens a packed world whose bytes are read in ranges. `name` is for messages.

@@ -14,16 +14,26 @@ use crate::recent::Recent;
 mod client;
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
 mod disk_cache;
+#[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
+mod folder;
 mod planner;
+#[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
+mod server;
 #[doc(hidden)]
 pub mod simulated;
 #[cfg(test)]
 mod tests;
+#[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
+mod transfer;
 
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
 pub use client::{RemoteOptions, open_remote};
+#[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
+pub use folder::RemoteFolder;
 use planner::Planner;
 pub use planner::RemoteStep;
+#[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
+pub use transfer::{download, is_replaceable, upload};
 
 /// The bytes of a remote file, in memory as far as they were received: the side of a program that reads.
 /// [`RemoteRequests`] is the side of the network.

@@ -18,6 +18,7 @@
 
 mod bytes;
 pub mod http;
+pub mod objects;
 
 use std::sync::LazyLock;
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::faults::damaged;
+use super::files::RegionFiles;
 use super::unpack::{MAX_COLUMN_BYTES, unpack};
 use crate::error::SourceError;
 use crate::fault::Fault;
@@ -33,7 +34,6 @@ const MAX_OPEN_BYTES: usize = 4 * MAX_COLUMN_BYTES;
 ///  │ and sectors  │        │                          │         │
 ///  └──────────────┴────────┴──────────────────────────┴─────────┴──
 /// ```
-#[derive(Debug)]
 pub(super) struct Region {
     /// Name of the file, for messages.
     pub(super) name: String,
@@ -42,10 +42,10 @@ pub(super) struct Region {
     bytes: Bytes,
 }
 
-#[derive(Debug)]
 enum Bytes {
     File(PathBuf),
     Memory(Arc<[u8]>),
+    Elsewhere { files: Arc<dyn RegionFiles>, file: String, size_bytes: u64 },
 }
 
 /// An open region, with the offsets of its columns.
@@ -71,9 +71,21 @@ impl Region {
         Self { name: name.into(), at: [0, 0], bytes: Bytes::Memory(bytes.into()) }
     }
 
+    /// `folder` is the display name of the folder that has the file.
+    pub(super) fn elsewhere(
+        files: &Arc<dyn RegionFiles>,
+        folder: &str,
+        (file, size_bytes): (String, u64),
+        at: [i32; 2],
+    ) -> Self {
+        let name = format!("{}/{file}", folder.trim_end_matches('/'));
+        Self { name, at, bytes: Bytes::Elsewhere { files: Arc::clone(files), file, size_bytes } }
+    }
+
     /// Size of the file, in bytes; 0 if unknown.
     pub(super) fn size_bytes(&self) -> u64 {
         match &self.bytes {
+            Bytes::Elsewhere { size_bytes, .. } => *size_bytes,
             Bytes::File(path) => std::fs::metadata(path).map_or(0, |data| data.len()),
             Bytes::Memory(bytes) => bytes.len() as u64,
         }
@@ -85,12 +97,14 @@ impl Region {
     /// Errors of the system, and a file that ends within its tables. An empty file has no columns;
     /// the game creates such files.
     pub(super) fn open(&self) -> io::Result<OpenRegion<'_>> {
+        let of_file = |path: &Path| -> io::Result<(Box<dyn ReadSeek>, u64)> {
+            let file = open_plain(path)?;
+            let size_bytes = file.metadata()?.len();
+            Ok((Box::new(file), size_bytes))
+        };
         let (mut reader, size_bytes): (Box<dyn ReadSeek>, u64) = match &self.bytes {
-            Bytes::File(path) => {
-                let file = open_plain(path)?;
-                let size_bytes = file.metadata()?.len();
-                (Box::new(file), size_bytes)
-            }
+            Bytes::File(path) => of_file(path)?,
+            Bytes::Elsewhere { files, file, .. } => of_file(&files.copy(file)?)?,
             Bytes::Memory(bytes) => (Box::new(io::Cursor::new(&bytes[..])), bytes.len() as u64),
         };
         let mut table = Vec::new();
@@ -146,6 +160,12 @@ fn open_plain(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
     }
     File::open(path)
+}
+
+impl std::fmt::Debug for Region {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Region").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl OpenRegion<'_> {
@@ -235,14 +255,18 @@ impl OpenRegion<'_> {
 
     /// Reads the column's own file, beside the region's.
     fn external(&self, x: usize, z: usize) -> Result<Vec<u8>, Fault> {
-        let Bytes::File(path) = &self.region.bytes else {
-            return Err(damaged("stored in a file of its own, which is not available"));
-        };
         let [x, z] = self.region.column_at(x, z);
         let name = format!("c.{x}.{z}.mcc");
+        let path = match &self.region.bytes {
+            Bytes::File(path) => Ok(path.with_file_name(&name)),
+            Bytes::Elsewhere { files, .. } => files.copy(&name),
+            Bytes::Memory(_) => {
+                return Err(damaged("stored in a file of its own, which is not available"));
+            }
+        };
         let read = || {
             let mut bytes = Vec::new();
-            let file = open_plain(&path.with_file_name(&name))?;
+            let file = open_plain(&path?)?;
             file.take(MAX_EXTERNAL_BYTES + 1).read_to_end(&mut bytes)?;
             Ok::<_, io::Error>(bytes)
         };

@@ -1,24 +1,15 @@
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drystone_formats::{ArrivalFailure, SourceError};
 use futures_util::StreamExt;
 use hashbrown::HashMap;
-use object_store::aws::AmazonS3Builder;
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
-};
-use object_store::http::HttpBuilder;
-use object_store::path::Path;
-use object_store::{
-    ClientOptions, Error, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
-};
-use reqwest::redirect::Policy;
+use object_store::{GetOptions, GetRange, ObjectMeta, RetryConfig};
 use tokio::sync::Notify;
 
 use super::disk_cache::DiskCache;
+use super::server::{DENIED, NO_RANGES, NOT_FOUND, REDIRECTS, Server, failure_of, replaced, shown};
 use super::{RemoteRanges, RemoteRequests, RemoteStep};
 use crate::packed::PackedWorld;
 
@@ -67,21 +58,14 @@ impl RemoteOptions {
 
 /// Length of the first request: the longest header.
 const FRONT_BYTES: u64 = 64 << 10;
-/// Time limit for a connection, and for the silence of a server.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Time limit for the silence of a server.
+const SILENCE_LIMIT: Duration = Duration::from_secs(10);
 /// Time for which opening is tried again after failures that may pass.
 const OPEN_PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two attempts to open.
 const OPEN_INTERVAL: Duration = Duration::from_millis(500);
-const MAX_REDIRECTS: usize = 5;
 /// Time limit for the first answer.
 const OPEN_LIMIT: Duration = Duration::from_secs(30);
-/// Longest reason of a failure, in letters.
-const MAX_TEXT: usize = 200;
-const NO_RANGES: &str = "the server cannot send parts of files (no range requests)";
-const NOT_FOUND: &str = "the server has no such file (404)";
-const DENIED: &str = "the server denies access (401 or 403)";
-const REDIRECTS: &str = "the server redirects elsewhere; open the address there";
 /// Failures that end opening at once, although they may pass.
 const CLEAR_FAILURES: [&str; 4] = [NO_RANGES, NOT_FOUND, DENIED, REDIRECTS];
 
@@ -100,14 +84,10 @@ const CLEAR_FAILURES: [&str; 4] = [NO_RANGES, NOT_FOUND, DENIED, REDIRECTS];
 /// An address that cannot be reached or has no such file, a server that cannot send parts of files, and the
 /// errors of [`PackedWorld::open`].
 pub fn open_remote(address: &str, options: &RemoteOptions) -> Result<PackedWorld, SourceError> {
-    // Messages name the address without what may be secret in it.
-    let shown = address.split(['?', '#']).next().unwrap_or_default();
-    let shown = match (shown.split_once("://"), shown.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        _ => shown.to_owned(),
-    };
-    let failed = |problem: String| unreachable(&shown, problem);
-    let remote = Remote::new(address).map_err(failed)?;
+    let failed = |problem: String| unreachable(&shown(address), problem);
+    // Requests are repeated by the planner, which knows whether they are still wanted.
+    let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+    let remote = Remote(Server::new(address, retry, SILENCE_LIMIT).map_err(failed)?);
     let (sender, receiver) = std::sync::mpsc::channel();
     let options = options.clone();
     let run = move || {
@@ -142,54 +122,9 @@ fn unreachable(address: &str, problem: String) -> SourceError {
 }
 
 /// A file on a server.
-struct Remote {
-    store: Box<dyn ObjectStore>,
-    path: Path,
-}
+struct Remote(Server);
 
 impl Remote {
-    fn new(address: &str) -> Result<Self, String> {
-        let url = reqwest::Url::parse(address).map_err(|error| format!("no address: {error}"))?;
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err("addresses with ? or # are not supported".into());
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err("addresses with a name or password are not supported".into());
-        }
-        let client = ClientOptions::new()
-            .with_connect_timeout(CONNECT_LIMIT)
-            .with_timeout_disabled()
-            .with_allow_http(true);
-        // Requests are repeated by the planner, which knows whether they are still wanted.
-        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-        let store: Result<Box<dyn ObjectStore>, Error> = match url.scheme() {
-            "s3" => {
-                // Without a key, the library would request one at other addresses.
-                let has_key = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
-                let store = AmazonS3Builder::from_env()
-                    .with_url(address)
-                    .with_skip_signature(!has_key)
-                    .with_client_options(client)
-                    .with_retry(retry)
-                    .with_http_connector(Connector);
-                store.build().map(|store| Box::new(store) as _)
-            }
-            _ => {
-                let mut base = url.clone();
-                base.set_path("/");
-                let store = HttpBuilder::new()
-                    .with_url(base)
-                    .with_client_options(client)
-                    .with_retry(retry)
-                    .with_http_connector(Connector);
-                store.build().map(|store| Box::new(store) as _)
-            }
-        };
-        let store = store.map_err(|error| text_of(&error))?;
-        let path = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
-        Ok(Self { store, path })
-    }
-
     /// Reads the start of the file.
     async fn open(&self) -> Result<(ObjectMeta, Vec<u8>), ArrivalFailure> {
         let start = Instant::now();
@@ -225,7 +160,7 @@ impl Remote {
             ..GetOptions::default()
         };
         let result =
-            self.store.get_opts(&self.path, options).await.map_err(|it| failure_of(&it))?;
+            self.0.store.get_opts(&self.0.path, options).await.map_err(|it| failure_of(&it))?;
         let found = result.meta.clone();
         let is_same = |meta: &ObjectMeta| {
             let is_dated = meta.e_tag.is_some() || meta.last_modified == found.last_modified;
@@ -245,63 +180,6 @@ impl Remote {
         }
         Ok((found, bytes))
     }
-}
-
-/// Makes clients that do not leave the host of the address.
-#[derive(Debug)]
-struct Connector;
-
-impl HttpConnector for Connector {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Installed once in a process; another provider does as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .read_timeout(CONNECT_LIMIT)
-            .redirect(Policy::custom(|attempt| {
-                let is_allowed = attempt.previous().first().is_some_and(|first| {
-                    attempt.previous().len() < MAX_REDIRECTS && is_same_server(first, attempt.url())
-                });
-                if is_allowed { attempt.follow() } else { attempt.stop() }
-            }))
-            .build();
-        let client =
-            client.map_err(|source| Error::Generic { store: "HTTP", source: source.into() });
-        client.map(|client| HttpClient::new(Client(client)))
-    }
-}
-
-/// A client that does not read the content of answers that refuse: it may be endless.
-#[derive(Debug)]
-struct Client(reqwest::Client);
-
-impl HttpService for Client {
-    fn call<'a, 'b>(
-        &'a self,
-        request: HttpRequest,
-    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'b>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
-        Box::pin(async move {
-            let response = HttpService::call(&self.0, request).await?;
-            if response.status().is_success() {
-                return Ok(response);
-            }
-            let (parts, _) = response.into_parts();
-            Ok(HttpResponse::from_parts(parts, Vec::new().into()))
-        })
-    }
-}
-
-/// Whether two addresses are of the same server: scheme, host and port are equal, or both have the usual
-/// port and the second is encrypted.
-fn is_same_server(first: &reqwest::Url, other: &reqwest::Url) -> bool {
-    let is_equal = first.scheme() == other.scheme() && first.port() == other.port();
-    let is_encrypted =
-        first.port().is_none() && other.port().is_none() && other.scheme() == "https";
-    first.host_str() == other.host_str() && (is_equal || is_encrypted)
 }
 
 /// A file with its requests, shared by all tasks.
@@ -379,44 +257,4 @@ async fn drive(download: Arc<Download>) {
             None => changed.notified().await,
         }
     }
-}
-
-fn replaced() -> ArrivalFailure {
-    ArrivalFailure::lasting("the file was replaced while it was read; open it again")
-}
-
-/// Returns what a failure means for the user, and whether it can pass.
-fn failure_of(error: &Error) -> ArrivalFailure {
-    match error {
-        Error::Precondition { .. } => replaced(),
-        Error::NotFound { .. } => ArrivalFailure::passing(NOT_FOUND),
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            ArrivalFailure::passing(DENIED)
-        }
-        error => {
-            let text = text_of(error);
-            let no_ranges = ["non-partial response", "Range request not supported"];
-            if no_ranges.iter().any(|words| text.contains(words)) {
-                return ArrivalFailure::passing(NO_RANGES);
-            }
-            let Some((_, status)) = text.split_once("status code: ") else {
-                return ArrivalFailure::passing(text);
-            };
-            let status: String = status.chars().take(3).collect();
-            ArrivalFailure::passing(match status.starts_with('3') {
-                true => REDIRECTS.into(),
-                false => format!("the server answers with status {status}"),
-            })
-        }
-    }
-}
-
-/// Returns the innermost reason of an error, which names no address.
-fn text_of(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    let text = inner.to_string();
-    text.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
 }

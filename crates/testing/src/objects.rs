@@ -1,0 +1,228 @@
+//! An object store on this machine that speaks as much of S3 as the tests need.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// An object store on a free port of this machine. Serves requests that are signed, with any key, as long as the
+/// process runs. Objects have names such as `bucket/folder/name`.
+pub struct ObjectServer {
+    shared: Arc<Mutex<Shared>>,
+    port: u16,
+}
+
+#[derive(Default)]
+struct Shared {
+    objects: BTreeMap<String, Vec<u8>>,
+    /// Pieces of objects that are being uploaded, by the number of the upload.
+    uploads: Vec<BTreeMap<u32, Vec<u8>>>,
+    /// Method and status of requests that will be refused.
+    refusals: Vec<(String, u16)>,
+    /// Method and target of all requests.
+    requests: Vec<String>,
+}
+
+/// A request: method, target and content.
+struct Request {
+    method: String,
+    name: String,
+    query: String,
+    range: Option<String>,
+    body: Vec<u8>,
+}
+
+impl ObjectServer {
+    /// Starts a server.
+    ///
+    /// # Errors
+    /// If no port can be opened.
+    pub fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::<Mutex<Shared>>::default();
+        let of_listener = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&of_listener);
+                // A client may close its connection at any time.
+                thread::spawn(move || drop(serve(&shared, stream)));
+            }
+        });
+        Ok(Self { shared, port })
+    }
+
+    /// Returns the environment variables of programs that use this server.
+    pub fn variables(&self) -> [(&'static str, String); 5] {
+        [
+            ("AWS_ENDPOINT", format!("http://127.0.0.1:{}", self.port)),
+            ("AWS_ALLOW_HTTP", "true".into()),
+            ("AWS_ACCESS_KEY_ID", "key".into()),
+            ("AWS_SECRET_ACCESS_KEY", "secret".into()),
+            ("AWS_REGION", "us-east-1".into()),
+        ]
+    }
+
+    /// Stores an object.
+    pub fn put(&self, name: &str, bytes: Vec<u8>) {
+        lock(&self.shared).objects.insert(name.into(), bytes);
+    }
+
+    /// Returns an object, if there is one.
+    pub fn get(&self, name: &str) -> Option<Vec<u8>> {
+        lock(&self.shared).objects.get(name).cloned()
+    }
+
+    /// Refuses the next `count` requests with this method.
+    pub fn refuse(&self, method: &str, status: u16, count: usize) {
+        let refusals = std::iter::repeat_n((method.into(), status), count);
+        lock(&self.shared).refusals.extend(refusals);
+    }
+
+    /// Returns method and target of all requests since the last call.
+    pub fn take_requests(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.shared).requests)
+    }
+}
+
+fn serve(shared: &Mutex<Shared>, stream: TcpStream) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut stream = stream;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let mut words = line.split(' ').map(str::to_owned);
+        let [method, target] = [words.next().unwrap_or_default(), words.next().unwrap_or_default()];
+        let (mut range, mut len, mut is_signed) = (None, 0, false);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            match name.to_ascii_lowercase().as_str() {
+                "range" => range = Some(value.to_owned()),
+                "content-length" => len = value.parse().unwrap_or_default(),
+                "authorization" => is_signed = value.starts_with("AWS4-HMAC-SHA256"),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; len];
+        reader.read_exact(&mut body)?;
+        let (name, query) = target.split_once('?').unwrap_or((&target, ""));
+        let [name, query] = [name.trim_start_matches('/'), query].map(str::to_owned);
+        let is_head = method == "HEAD";
+        let request = Request { method, name, query, range, body };
+        let (status, headers, body) = match is_signed {
+            true => lock(shared).answer(request, &target),
+            false => (403, String::new(), Vec::new()),
+        };
+        let len = body.len();
+        let modified = "Last-Modified: Fri, 27 Nov 2026 20:00:00 GMT";
+        write!(
+            stream,
+            "HTTP/1.1 {status} X\r\nContent-Length: {len}\r\n{modified}\r\n{headers}\r\n"
+        )?;
+        if !is_head {
+            stream.write_all(&body)?;
+        }
+    }
+}
+
+/// Status, headers and content of an answer.
+type Answer = (u16, String, Vec<u8>);
+
+impl Shared {
+    fn answer(&mut self, request: Request, target: &str) -> Answer {
+        self.requests.push(format!("{} {target}", request.method));
+        let refused = self.refusals.iter().position(|(method, _)| *method == request.method);
+        if let Some(refused) = refused {
+            return (self.refusals.remove(refused).1, String::new(), Vec::new());
+        }
+        let text = |text: String| (200, String::new(), text.into_bytes());
+        let value = |key: &str| {
+            let pairs = request.query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.clone().find(|(name, _)| *name == key).map(|(_, value)| value.replace("%2F", "/"))
+        };
+        let upload = value("uploadId").and_then(|id| id.parse::<usize>().ok());
+        let tag = "ETag: \"1\"\r\n".to_owned();
+        match (request.method.as_str(), upload) {
+            ("GET", _) if value("list-type").is_some() => {
+                text(self.list(&request.name, &value("prefix").unwrap_or_default()))
+            }
+            ("GET" | "HEAD", _) => match self.objects.get(&request.name) {
+                None => (404, String::new(), Vec::new()),
+                Some(bytes) => part_of(bytes, request.range.as_deref()),
+            },
+            ("PUT", Some(upload)) => {
+                let number = value("partNumber").and_then(|it| it.parse().ok()).unwrap_or_default();
+                self.uploads[upload].insert(number, request.body);
+                (200, tag, Vec::new())
+            }
+            ("PUT", None) => {
+                self.objects.insert(request.name, request.body);
+                (200, tag, Vec::new())
+            }
+            ("POST", None) => {
+                self.uploads.push(BTreeMap::new());
+                let id = self.uploads.len() - 1;
+                let tag = "InitiateMultipartUploadResult";
+                text(format!("<{tag}><UploadId>{id}</UploadId></{tag}>"))
+            }
+            ("POST", Some(upload)) => {
+                let bytes =
+                    std::mem::take(&mut self.uploads[upload]).into_values().collect::<Vec<_>>();
+                self.objects.insert(request.name, bytes.concat());
+                let tag = "CompleteMultipartUploadResult";
+                text(format!("<{tag}><ETag>\"1\"</ETag></{tag}>"))
+            }
+            ("DELETE", Some(upload)) => {
+                self.uploads[upload].clear();
+                (204, String::new(), Vec::new())
+            }
+            _ => (405, String::new(), Vec::new()),
+        }
+    }
+
+    /// Lists the objects of a bucket below a folder, without those of its folders.
+    fn list(&self, bucket: &str, folder: &str) -> String {
+        let mut text = String::from("<ListBucketResult><IsTruncated>false</IsTruncated>");
+        for (name, bytes) in &self.objects {
+            let Some((own_bucket, key)) = name.split_once('/') else { continue };
+            let rest = key.strip_prefix(folder).filter(|rest| !rest.contains('/'));
+            if own_bucket == bucket && rest.is_some() {
+                let _ = write!(
+                    text,
+                    "<Contents><Key>{key}</Key><LastModified>2026-11-27T20:00:00.000Z</LastModified>\
+                     <ETag>\"1\"</ETag><Size>{}</Size></Contents>",
+                    bytes.len()
+                );
+            }
+        }
+        text + "</ListBucketResult>"
+    }
+}
+
+/// Answers with an object, or a range of it.
+fn part_of(bytes: &[u8], range: Option<&str>) -> Answer {
+    let tag = "ETag: \"1\"\r\n";
+    let wanted = range.and_then(|it| it.strip_prefix("bytes=")?.split_once('-'));
+    let wanted = wanted.and_then(|(start, last)| Some((start.parse().ok()?, last.parse().ok()?)));
+    let Some((start, last)): Option<(usize, usize)> = wanted else {
+        return (200, tag.into(), bytes.to_vec());
+    };
+    let last = last.min(bytes.len().saturating_sub(1));
+    match bytes.get(start..=last) {
+        Some(part) => {
+            let all = bytes.len();
+            (206, format!("{tag}Content-Range: bytes {start}-{last}/{all}\r\n"), part.to_vec())
+        }
+        None => (416, String::new(), Vec::new()),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
