@@ -24,7 +24,7 @@ pub(crate) use unnamed::save_in_new_file;
 /// Opens the source that the options name; generates a world if they name none.
 pub(crate) fn open(options: &SourceOptions) -> Result<Opened, AppError> {
     if let Some(address) = options.path.as_deref().and_then(address::of) {
-        return Ok(Opened::Voxels(Box::new(address::open(address)?)));
+        return Ok(Opened::Voxels(address::open_source(address)?));
     }
     if let Some(path) = &options.path {
         let is_other = |format| format != Format::MagicaVoxel;

@@ -46,7 +46,8 @@ impl ChunkBar {
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
+/// Returns the style of a bar.
+pub(super) fn style(template: &str) -> ProgressStyle {
     // Templates are constant; an invalid one falls back to the library's default.
     let style = ProgressStyle::with_template(template);
     style.unwrap_or_else(|_| ProgressStyle::default_bar())

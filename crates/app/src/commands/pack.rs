@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
 
-use drystone_formats::{Format, Input, Source};
+use drystone_formats::Source;
 use drystone_store::{MergeProgress, PackOptions, PackPart, PackProgress, PackedWorld, pack};
+
+use tempfile::TempDir;
 
 use super::chunk_bar::ChunkBar;
 use crate::{
@@ -10,38 +12,51 @@ use crate::{
     output, source,
 };
 
+mod output_file;
+
+use output_file::Output;
+
 /// Writes a source as a packed world, and prints a summary.
 pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
     let path = &options.output;
     if let Some(problem) = refusal(&options.copy, path) {
         return Err(AppError::File { path: path.into(), problem: problem.into() });
     }
+    let output = Output::new(path)?;
     let source = source::open_as_voxels(&options.copy)?;
-    let progress = write(source.as_ref(), &options.copy, options.part, path)?;
-    output::print(&line(&PackedWorld::open(path)?, path, &progress))
+    let progress = write(source.as_ref(), &options.copy, options.part, &output.file)?;
+    finish(&output, &progress)
 }
 
 /// Joins parts of a world, and prints a summary.
 pub(crate) fn merge(options: &MergeArguments) -> Result<(), AppError> {
     let path = &options.output;
-    let problem = match options.parts.iter().any(|part| is_same_file(part, path)) {
-        true => Some("is one of the parts; name another file"),
-        false => other_file(path),
-    };
-    if let Some(problem) = problem {
-        return Err(AppError::File { path: path.into(), problem: problem.into() });
+    if options.parts.iter().any(|part| is_same_file(part, path)) {
+        let problem = "is one of the parts; name another file".into();
+        return Err(AppError::File { path: path.into(), problem });
     }
-    let parts = options.parts.iter().map(|part| match address::of(part) {
-        Some(address) => address::open(address),
-        None => PackedWorld::open(part),
+    let output = Output::new(path)?;
+    let copies = TempDir::with_prefix("drystone-parts-")?;
+    let parts = options.parts.iter().zip(0_usize..).map(|(part, index)| {
+        let Some(address) = address::of(part) else { return PackedWorld::open(part) };
+        let copy = copies.path().join(format!("{index}.{}", PackedWorld::EXTENSION));
+        address::download(address, &copy)?;
+        PackedWorld::open_as(&copy, part)
     });
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let mut bar = ChunkBar::new();
     let mut show = |progress: &MergeProgress| bar.show(progress.done, progress.total, 0);
-    let merged = drystone_store::merge(&parts, path, &mut show);
+    let merged = drystone_store::merge(&parts, &output.file, &mut show);
     bar.finish();
     merged?;
-    output::print(&line(&PackedWorld::open(path)?, path, &PackProgress::default()))
+    finish(&output, &PackProgress::default())
+}
+
+/// Brings a complete file to its place, and prints a summary.
+fn finish(output: &Output<'_>, progress: &PackProgress) -> Result<(), AppError> {
+    let summary = line(&PackedWorld::open(&output.file)?, output.named, progress);
+    output.finish()?;
+    output::print(&summary)
 }
 
 /// Writes a source, or a part of it, as a packed world; continues a run that was interrupted.
@@ -62,7 +77,7 @@ pub(super) fn write(
     Ok(progress)
 }
 
-/// Returns the reason why the output cannot be replaced, if there is one.
+/// Returns the reason why the output is needed for the input, if it is.
 fn refusal(copy: &CopyArguments, path: &Path) -> Option<&'static str> {
     let is_output =
         |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| is_same_file(it, path));
@@ -72,18 +87,14 @@ fn refusal(copy: &CopyArguments, path: &Path) -> Option<&'static str> {
     if is_output(&copy.edits.edits) {
         return Some("has the edits; name another file");
     }
-    other_file(path)
+    None
 }
 
-/// Returns the reason why a file cannot be replaced, if it is not a packed world.
-fn other_file(path: &Path) -> Option<&'static str> {
-    let is_other = path.is_file() && Format::of(Input::Path(path)) != Some(Format::Packed);
-    let is_other = is_other && path.metadata().is_ok_and(|metadata| metadata.len() > 0);
-    is_other.then_some("exists and is not a packed world; name another file, or remove this one")
-}
-
-/// Whether both exist and are the same file.
+/// Whether both exist and are the same file, or are the same address.
 pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    if address::of(a).is_some() {
+        return a == b;
+    }
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 

@@ -34,6 +34,8 @@ mod model_shot;
 mod model_textures;
 mod models;
 mod moving;
+#[cfg(feature = "remote")]
+mod object_store;
 mod picture_cases;
 mod pictures;
 mod pool_map;

@@ -1,0 +1,101 @@
+//! Worlds that are packed from and to an object store.
+
+use std::{fs, path::Path, process::Output};
+
+use drystone_testing::objects::ObjectServer;
+
+use crate::program::{data_or_skip, drystone, one_line, scratch};
+
+/// Runs the program in a folder, with the variables of the object store.
+fn run(server: &ObjectServer, folder: &Path, words: &[&str]) -> Output {
+    let mut command = drystone(words);
+    command.envs(server.variables()).current_dir(folder).output().unwrap()
+}
+
+fn printed(done: &Output) -> String {
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout.clone()).unwrap()
+}
+
+const SMALL: [&str; 2] = ["--chunks", "3x2x3"];
+
+#[test]
+fn parts_of_a_bucket_are_joined_to_the_file_of_one_process() {
+    let Some(region) = data_or_skip("parts_of_a_bucket", "r.0.0.mca") else { return };
+    let (server, folder) = (ObjectServer::start().unwrap(), scratch("object-store"));
+    fs::create_dir_all(folder.join("Home/region")).unwrap();
+    let bytes = fs::read(region).unwrap();
+    for name in ["r.0.0.mca", "r.-1.0.mca"] {
+        fs::write(folder.join("Home/region").join(name), &bytes).unwrap();
+        server.put(&format!("worlds/saves/Home/region/{name}"), bytes.clone());
+    }
+    server.put("worlds/saves/Home/level.dat", vec![0]);
+    for (part, region) in [("1/2", "r.-1.0.mca"), ("2/2", "r.0.0.mca")] {
+        let output = format!("s3://worlds/part-{}.dsw", &part[..1]);
+        // A failure that passes is not seen.
+        server.refuse("GET", 503, 1);
+        let words = ["pack", "s3://worlds/saves/Home", "--part", part, "-o", &output];
+        let line = printed(&run(&server, &folder, &words));
+        assert!(line.starts_with(&format!("{output}: 120 chunks of Home")), "{line}");
+        // A worker receives its own region, once.
+        let mut received = server.take_requests();
+        received.retain(|it| it.starts_with("GET") && it.contains(".mca"));
+        assert_eq!(received, [format!("GET /worlds/saves/Home/region/{region}")]);
+    }
+    let parts = ["s3://worlds/part-1.dsw", "s3://worlds/part-2.dsw"];
+    let merge = [&["merge", "-o", "s3://worlds/home.dsw"], &parts[..]].concat();
+    printed(&run(&server, &folder, &merge));
+    printed(&run(&server, &folder, &["pack", "Home", "-o", "home.dsw"]));
+    assert!(server.get("worlds/home.dsw").unwrap() == fs::read(folder.join("home.dsw")).unwrap());
+    // Nothing is left on this machine.
+    let left = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name());
+    assert_eq!(
+        left.collect::<std::collections::BTreeSet<_>>(),
+        ["Home".into(), "home.dsw".into()].into()
+    );
+    // The world is shown from there, too.
+    let info = printed(&run(&server, &folder, &["info", "s3://worlds/home.dsw"]));
+    assert!(info.contains("chunks    240"), "{info}");
+}
+
+#[test]
+fn what_an_object_store_refuses_is_said_before_the_work() {
+    let (server, folder) = (ObjectServer::start().unwrap(), scratch("object-store-refused"));
+    server.put("worlds/notes.txt", b"notes, not a packed world".to_vec());
+    let refused = |words: &[&str]| one_line(&run(&server, &folder, words), 1);
+    let pack = |to: &str| refused(&[&["pack", "-o", to], &SMALL[..]].concat());
+    let line = pack("s3://worlds/notes.txt");
+    assert!(line.contains("notes.txt: exists and is not a packed world"), "{line}");
+    let line = pack("https://127.0.0.1/a.dsw");
+    assert!(line.contains("only object stores can be written"), "{line}");
+    server.refuse("POST", 403, 1);
+    let line = pack("s3://worlds/a.dsw");
+    assert!(line.contains("a.dsw: cannot be uploaded: the server denies access"), "{line}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    let line = refused(&["merge", "s3://worlds/none.dsw", "-o", "a.dsw"]);
+    assert!(line.contains("none.dsw: cannot be received: the server has no such file"), "{line}");
+    let line = refused(&["info", "s3://worlds/saves"]);
+    assert!(line.contains("s3://worlds/saves: a folder without Minecraft's regions"), "{line}");
+    for words in [
+        ["merge", "s3://worlds/a.dsw", "-o", "s3://worlds/a.dsw"],
+        ["pack", "s3://worlds/a.dsw", "-o", "s3://worlds/a.dsw"],
+    ] {
+        let line = refused(&words);
+        assert!(line.contains("name another file"), "{line}");
+    }
+    assert_eq!(server.get("worlds/notes.txt").unwrap(), b"notes, not a packed world");
+    assert_eq!(server.get("worlds/a.dsw"), None);
+
+    // The complete file stays if it cannot be uploaded.
+    server.refuse("PUT", 403, 1);
+    let line = pack("s3://worlds/a.dsw");
+    assert!(
+        line.contains("denies access (401 or 403); the complete file stays in a.dsw.upload"),
+        "{line}"
+    );
+    let kept = fs::read(folder.join("a.dsw.upload")).unwrap();
+    let packed = [&["pack", "-o", "s3://worlds/a.dsw"], &SMALL[..]].concat();
+    printed(&run(&server, &folder, &packed));
+    assert!(server.get("worlds/a.dsw").unwrap() == kept);
+    assert!(!folder.join("a.dsw.upload").exists());
+}
