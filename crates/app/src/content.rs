@@ -35,6 +35,8 @@ pub struct LodLimits {
     pub vertex_bytes: u64,
     /// Limit for cached voxels at levels of detail, in bytes. Full detail has no limit.
     pub cache_bytes: usize,
+    /// Limit for what the source keeps because it was read recently, in bytes.
+    pub source_bytes: usize,
 }
 
 impl LodLimits {
@@ -83,7 +85,8 @@ impl LodLimits {
 impl From<MemoryBudget> for LodLimits {
     fn from(budget: MemoryBudget) -> Self {
         let (vertex_bytes, cache_bytes) = (budget.vertex_bytes(), budget.cache_bytes());
-        Self { config: budget.level_config(), vertex_bytes, cache_bytes }
+        let source_bytes = budget.source_bytes();
+        Self { config: budget.level_config(), vertex_bytes, cache_bytes, source_bytes }
     }
 }
 
@@ -155,6 +158,7 @@ impl Content {
         options: &LoadOptions,
         progress: &Progress,
     ) -> Result<Self, LoadError> {
+        source.limit_memory(options.limits.source_bytes);
         let has_levels = match options.levels {
             LevelsFor::All => true,
             LevelsFor::MoreChunksThan(count) => source.chunk_count() > count,
@@ -251,5 +255,49 @@ fn check_damage(faults: &[String], count: usize) -> Result<(), LoadError> {
             Err(LoadError::AllDamaged { first: first.clone(), count: faults.len() })
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use drystone_formats::SourceError;
+    use drystone_voxel::{Chunk, ChunkPos, Material};
+
+    use super::*;
+    use crate::scene::MemoryBudget;
+
+    /// An empty source that remembers its limit.
+    struct Limited(MaterialTable, Arc<AtomicUsize>);
+
+    impl Source for Limited {
+        fn name(&self) -> &str {
+            "limited"
+        }
+        fn materials(&self) -> &MaterialTable {
+            &self.0
+        }
+        fn chunk_positions(&self) -> Vec<ChunkPos> {
+            Vec::new()
+        }
+        fn chunk(&self, _: ChunkPos) -> Result<Chunk, SourceError> {
+            Ok(Chunk::new(Chunk::SIDE, Material::AIR))
+        }
+        fn limit_memory(&self, bytes: usize) {
+            self.1.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_source_is_told_its_share_of_the_memory() {
+        let budget = MemoryBudget::new(512 << 20);
+        for levels in [LevelsFor::All, LevelsFor::None] {
+            let options = LoadOptions { levels, limits: budget.into(), shade: Shade::default() };
+            let told = Arc::<AtomicUsize>::default();
+            let source = Box::new(Limited(MaterialTable::new(), Arc::clone(&told)));
+            Content::read_voxels(source, &options, &Progress::default()).unwrap();
+            assert_eq!(told.load(Ordering::Relaxed), 32 << 20);
+        }
     }
 }

@@ -347,6 +347,10 @@ impl Source for MinecraftWorld {
         faults
     }
 
+    fn limit_memory(&self, bytes: usize) {
+        self.cache.set_budget(bytes.min(Self::CACHE_BYTES));
+    }
+
     fn tiles(&self) -> Option<&dyn Tiles> {
         Some(self)
     }

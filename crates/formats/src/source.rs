@@ -163,6 +163,12 @@ pub trait Source: Any + Send + Sync {
         None
     }
 
+    /// Sets the limit in bytes for what this source keeps in memory because it was read recently. Sources that keep
+    /// nothing, or everything, ignore it.
+    fn limit_memory(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
     /// Returns the tiles of a source that can list the chunks of a part without reading the rest. `None` if it
     /// lists all at once.
     fn tiles(&self) -> Option<&dyn Tiles> {

@@ -380,6 +380,10 @@ impl Source for EditedSource {
         self.source.arrivals().is_some().then_some(self)
     }
 
+    fn limit_memory(&self, bytes: usize) {
+        self.source.limit_memory(bytes);
+    }
+
     fn tiles(&self) -> Option<&dyn Tiles> {
         self.source.tiles().is_some().then_some(self)
     }

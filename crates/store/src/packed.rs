@@ -17,6 +17,7 @@ pub mod fuzzed;
 mod group;
 mod header;
 mod key;
+mod memory;
 mod pack;
 mod part;
 mod table;
@@ -27,6 +28,7 @@ use directory::{Entry, EntryContent, Page};
 use group::Chunks;
 use header::{HeaderError, MAX_HEADER_BYTES, ParsedHeader, VERSION};
 use key::{GROUP_CHUNKS, GroupKey};
+use memory::{CHUNK_CACHE_BYTES, PAGE_CACHE_BYTES};
 pub use pack::{MergeProgress, PackOptions, PackProgress, merge, pack};
 pub use part::PackPart;
 
@@ -46,7 +48,7 @@ pub use part::PackPart;
 /// # Cost
 /// Opening reads at most 64 KiB, and the materials if they are beyond. A chunk costs one read and 0.1 ms,
 /// for all eight chunks of its record. Memory: at most 32 MiB of recently used directory pages, and as
-/// much of decoded chunks.
+/// much of decoded chunks, unless [`limit_memory`](Source::limit_memory) sets another limit.
 ///
 /// # Examples
 /// ```
@@ -89,11 +91,6 @@ pub struct PackedLevel {
     pub record_bytes: u64,
 }
 
-/// Limit for recently used directory pages, in bytes.
-const PAGE_CACHE_BYTES: usize = 32 << 20;
-/// Limit for recently decoded chunks, in bytes. Callers that need a chunk mostly need the others of its
-/// record next.
-const GROUP_CACHE_BYTES: usize = 32 << 20;
 /// Maximum number of damaged parts that are listed.
 const MAX_FAULTS: usize = 1_000;
 
@@ -149,7 +146,7 @@ impl PackedWorld {
             parsed,
             materials,
             pages: Mutex::new(Recent::new(PAGE_CACHE_BYTES)),
-            groups: Mutex::new(Recent::new(GROUP_CACHE_BYTES)),
+            groups: Mutex::new(Recent::new(CHUNK_CACHE_BYTES)),
             faults: Mutex::default(),
             received: Mutex::default(),
         })
@@ -378,6 +375,10 @@ impl Source for PackedWorld {
 
     fn arrivals(&self) -> Option<&dyn Arrivals> {
         self.bytes.arriving().is_some().then_some(self)
+    }
+
+    fn limit_memory(&self, bytes: usize) {
+        self.limit_caches(bytes);
     }
 
     fn faults(&self) -> Vec<String> {

@@ -45,6 +45,9 @@ pub trait ArrivingRanges {
     /// Drops a range whose bytes were wrong, so that it is requested again, from its origin.
     fn discard(&self, range: Range<u64>);
 
+    /// Sets the limit for received bytes in memory.
+    fn limit_memory(&self, bytes: usize);
+
     /// Returns the state of the connection.
     fn state(&self) -> ArrivalState;
 }

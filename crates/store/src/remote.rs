@@ -76,6 +76,7 @@ struct Shared {
 
 struct State {
     planner: Planner,
+    limit_bytes: usize,
     blocks: Recent<u64, Arc<[u8]>>,
     /// Blocks whose bytes were wrong. They are not taken from a cache of the client.
     distrusted: HashSet<u64>,
@@ -124,6 +125,7 @@ impl RemoteRanges {
         }
         let state = State {
             planner: Planner::new(file_bytes),
+            limit_bytes: cache_bytes,
             blocks,
             distrusted: HashSet::new(),
             next_reader: 0,
@@ -284,6 +286,17 @@ impl Shared {
 }
 
 impl State {
+    fn set_limit_bytes(&mut self, bytes: usize) {
+        self.limit_bytes = bytes;
+        self.blocks.set_limit_bytes(bytes);
+    }
+
+    /// Maximum number of blocks that may be wanted at once. More than half of the limit would be dropped before they
+    /// are read.
+    fn max_wanted_blocks(&self) -> usize {
+        (self.limit_bytes / 4 / BLOCK_BYTES as usize).max(1)
+    }
+
     fn notify(&self) {
         if let Some(wake) = &self.on_change {
             wake();
@@ -356,6 +369,8 @@ impl ArrivingRanges for RemoteRanges {
         let mut blocks: Vec<u64> = ranges.iter().flat_map(blocks_of).collect();
         let mut seen = HashSet::with_capacity(blocks.len());
         blocks.retain(|&block| seen.insert(block) && state.blocks.get(block).is_none());
+        // The rest follows when these are here: callers repeat their requests.
+        blocks.truncate(state.max_wanted_blocks());
         state.planner.request(blocks);
         state.notify();
     }
@@ -366,6 +381,10 @@ impl ArrivingRanges for RemoteRanges {
             state.blocks.remove(block);
             state.distrusted.insert(block);
         }
+    }
+
+    fn limit_memory(&self, bytes: usize) {
+        self.shared.lock().set_limit_bytes(bytes);
     }
 
     fn state(&self) -> ArrivalState {

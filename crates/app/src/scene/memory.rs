@@ -10,6 +10,9 @@ const WRITING: u64 = 1;
 /// Reserve without a limit of its own.
 const REST: u64 = 1;
 const _: () = assert!(VERTICES + CACHE + WAITING + EDITS + WRITING + REST == SIXTEENTHS);
+/// Memory of the source, in addition to the budget.
+const SOURCE: u64 = 1;
+const MIN_SOURCE_BYTES: usize = 8 << 20;
 /// While a batch is written, up to four more may wait and as many be written.
 const BATCHES: u64 = 8;
 
@@ -29,7 +32,7 @@ const BATCHES: u64 = 8;
 ///
 /// # Limits
 /// A process takes [`BASE_BYTES`](Self::BASE_BYTES) in addition: the program, its picture, working
-/// memory of threads, and memory of the source.
+/// memory of threads, and memory of the source, which is at most a further sixteenth or 8 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
     bytes: u64,
@@ -43,6 +46,9 @@ impl MemoryBudget {
     /// Bytes that a process takes in addition to its budget, with the software rasteriser and up to
     /// four threads.
     pub const BASE_BYTES: u64 = 64 << 20;
+
+    /// Bytes that a process takes in addition for a world at an address: the network client and its requests.
+    pub const NETWORK_BYTES: u64 = 16 << 20;
 
     /// Creates a budget of this many bytes, at least [`MIN_BYTES`](Self::MIN_BYTES).
     pub const fn new(bytes: u64) -> Self {
@@ -67,6 +73,11 @@ impl MemoryBudget {
     /// Returns the bytes for recently used chunks.
     pub fn cache_bytes(self) -> usize {
         to_usize(self.share(CACHE))
+    }
+
+    /// Returns the bytes for what a source keeps because it was read recently.
+    pub fn source_bytes(self) -> usize {
+        to_usize(self.share(SOURCE)).max(MIN_SOURCE_BYTES)
     }
 
     /// Returns the bytes for meshes that are not shown yet.

@@ -10,12 +10,12 @@ use super::stack::Stack;
 /// O(1), or O(stacks) if a stack must be evicted.
 #[derive(Debug)]
 pub(super) struct Cache {
-    budget_bytes: usize,
     entries: Mutex<Entries>,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
+    budget_bytes: usize,
     by_position: HashMap<[i32; 2], Entry>,
     used_bytes: usize,
     clock: u64,
@@ -34,7 +34,15 @@ struct Entry {
 
 impl Cache {
     pub(super) fn new(budget_bytes: usize) -> Self {
-        Self { budget_bytes, entries: Mutex::default() }
+        Self { entries: Mutex::new(Entries { budget_bytes, ..Entries::default() }) }
+    }
+
+    /// Changes the limit in bytes.
+    pub(super) fn set_budget(&self, bytes: usize) {
+        self.locked(|entries| {
+            entries.budget_bytes = bytes;
+            entries.evict();
+        });
     }
 
     /// Calls `on` with the stack at `position`. If it is not cached, `read` reads it first.
@@ -76,7 +84,7 @@ impl Cache {
         drop(held);
         let result = on(&stack);
         let size_bytes = stack.size_bytes();
-        self.locked(|entries| entries.hold(position, size_bytes, self.budget_bytes));
+        self.locked(|entries| entries.hold(position, size_bytes));
         Ok(result)
     }
 
@@ -100,12 +108,16 @@ impl Entries {
         }
     }
 
-    fn hold(&mut self, position: [i32; 2], size_bytes: usize, budget_bytes: usize) {
+    fn hold(&mut self, position: [i32; 2], size_bytes: usize) {
         if let Some(entry) = self.by_position.get_mut(&position) {
             self.used_bytes = self.used_bytes - entry.size_bytes + size_bytes;
             entry.size_bytes = size_bytes;
         }
-        while self.used_bytes > budget_bytes {
+        self.evict();
+    }
+
+    fn evict(&mut self) {
+        while self.used_bytes > self.budget_bytes {
             let read = self.by_position.iter().filter(|(_, entry)| entry.size_bytes > 0);
             let Some((&at, _)) = read.min_by_key(|(_, entry)| entry.last_use) else { break };
             self.used_bytes -= self.by_position.remove(&at).map_or(0, |entry| entry.size_bytes);

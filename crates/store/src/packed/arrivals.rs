@@ -9,19 +9,18 @@ use hashbrown::{HashMap, HashSet};
 use super::directory::{EntryContent, Page};
 use super::header::{MAX_HEADER_BYTES, ParsedHeader};
 use super::key::GroupKey;
+use super::memory::RECORD_CACHE_BYTES;
 use super::{PackedWorld, group, header_error, lock};
 use crate::ranges::{ArrivingRanges, BLOCK_BYTES};
 use crate::recent::Recent;
 
 /// Number of times that wrong bytes are requested again before they are reported as damage.
 const MAX_ATTEMPTS: u32 = 4;
-/// Limit for verified records that were not read yet, in bytes.
-const RECORD_BYTES: usize = 16 << 20;
 
 /// Parts that came over a network. Wrong bytes are requested again before anything
 /// reads them, so that a fault on the way is not taken for damage of the file.
 pub(super) struct Received {
-    /// Records with the right checksum. Their bytes are kept, because those of the same place may be
+    /// Records with the right checksum that were not read yet. Their bytes are kept, because those of the same place may be
     /// dropped with wrong ones beside them.
     pub(super) records: Recent<GroupKey, Arc<[u8]>>,
     /// Number of attempts by the start of each range whose bytes were wrong.
@@ -39,7 +38,7 @@ pub(super) enum Unread {
 
 impl Default for Received {
     fn default() -> Self {
-        Self { records: Recent::new(RECORD_BYTES), attempts: HashMap::new() }
+        Self { records: Recent::new(RECORD_CACHE_BYTES), attempts: HashMap::new() }
     }
 }
 

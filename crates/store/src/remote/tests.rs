@@ -201,3 +201,27 @@ fn a_block_that_was_wrong_is_not_taken_from_a_cache() {
     requests.received(id, &bytes[sent.start as usize..sent.end as usize]);
     assert!(ranges.read_here(&range).is_some());
 }
+
+/// Readers that are slower than the line get everything once, however little memory there is.
+#[test]
+fn little_memory_does_not_repeat_requests() {
+    const LIMIT_BYTES: usize = 128 << 10;
+    const READ_AT_ONCE: usize = 2;
+    let bytes: Vec<u8> = (0..1_000_000_u32).map(|at| (at >> 8) as u8).collect();
+    let len = bytes.len() as u64;
+    let (mut server, ranges) = SimulatedServer::new(bytes, 0, CACHE_BYTES, LINK);
+    ranges.limit_memory(LIMIT_BYTES);
+    let parts = (0..len).step_by(10_000).map(|start| start..(start + 9_000).min(len));
+    let mut open: Vec<Range<u64>> = parts.collect();
+    while !open.is_empty() {
+        for _ in 0..READ_AT_ONCE {
+            let here = open.iter().position(|range| ranges.read_here(range).is_some());
+            here.map(|here| open.remove(here));
+        }
+        ranges.request(&open);
+        server.pass(Duration::from_millis(20), &mut |_| Fault::None);
+        assert!(server.now() < Duration::from_secs(60), "{} parts are left", open.len());
+    }
+    let received = ranges.state().received_bytes;
+    assert!(received <= len + len / 10, "{received} bytes of {len}");
+}
