@@ -17,6 +17,8 @@ readonly PATIENCE=600
 readonly S3S_VERSION=0.14.1
 readonly S3S_FOLDER=$PWD/target/s3s-fs
 readonly S3_PORT=18014
+# A name that no other run uses, by which its processes are found.
+readonly BUCKET=worlds-$$
 
 fail() {
     echo "large-import: $*" >&2
@@ -77,7 +79,7 @@ NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=17001 CPUs=1
 NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=17002 CPUs=1
 PartitionName=all Nodes=n1,n2 Default=YES State=UP
 CONF
-mkdir "$work/state" "$work/spool-n1" "$work/spool-n2" "$work/jobs" "$work/objects" "$work/objects/worlds"
+mkdir "$work/state" "$work/spool-n1" "$work/spool-n2" "$work/jobs" "$work/objects" "$work/objects/$BUCKET"
 dd if=/dev/urandom of="$work/munge.key" bs=1024 count=1 status=none
 chmod 400 "$work/munge.key"
 # The folder of the socket may be readable by all.
@@ -96,27 +98,32 @@ export AWS_ACCESS_KEY_ID=large-import AWS_SECRET_ACCESS_KEY=no-secret
     "$work/objects" >"$work/store.log" 2>&1 &
 echo $! >"$work/store.pid"
 disown
+for _ in $(seq 50); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$S3_PORT") 2>/dev/null && break
+    sleep 0.1
+done
+kill -0 "$(cat "$work/store.pid")" || fail "the object store does not start: $(cat "$work/store.log")"
 parts=()
 for part in $(seq "$PARTS"); do
-    parts+=("s3://worlds/part-$part.dsw")
+    parts+=("s3://$BUCKET/part-$part.dsw")
 done
 
 cat >"$work/pack.sh" <<JOB
 #!/bin/bash
 export RAYON_NUM_THREADS=1
 cd "$work/jobs" || exit 1
-exec "$drystone" pack ${source[*]@Q} --part "\$SLURM_ARRAY_TASK_ID/$PARTS" -o "s3://worlds/part-\$SLURM_ARRAY_TASK_ID.dsw"
+exec "$drystone" pack ${source[*]@Q} --part "\$SLURM_ARRAY_TASK_ID/$PARTS" -o "s3://$BUCKET/part-\$SLURM_ARRAY_TASK_ID.dsw"
 JOB
 log=(--output "$work/job-%A-%a.log")
 array=$(sbatch --parsable --requeue "${log[@]}" --array="1-$PARTS" "$work/pack.sh") || exit 1
 merge=$(sbatch --parsable --dependency="afterok:$array" --output "$work/merge.log" \
-    --wrap "cd '$work/jobs' && '$drystone' merge ${parts[*]} -o s3://worlds/joined.dsw") || exit 1
+    --wrap "cd '$work/jobs' && '$drystone' merge ${parts[*]} -o s3://$BUCKET/joined.dsw") || exit 1
 echo "array $array packs $PARTS parts, job $merge merges them"
 
 # Waits until a part is being packed on the node that will be lost.
 deadline=$((SECONDS + PATIENCE))
 part=
-while [ -z "$part" ] || [ ! -e "$work/jobs/part-$part.dsw.upload.part" ]; do
+while [ -z "$part" ] || [ ! -e "$work/jobs/part-$part.dsw."*.upload.part ]; do
     [ $SECONDS -lt $deadline ] || fail "no part is packed on $LOST_NODE: $(squeue)"
     read -r part job < <(squeue --noheader --states=RUNNING --nodelist=$LOST_NODE --format='%K %A')
     sleep 0.1
@@ -124,8 +131,8 @@ done
 # The node loses its power: its daemon, and all that it runs.
 kill -9 "$(cat "$work/$LOST_NODE.pid")"
 pkill -9 -f "slurmstepd: \[$job\."
-pkill -9 -f -- "--part $part/$PARTS -o s3://worlds"
-[ ! -e "$work/objects/worlds/part-$part.dsw" ] || fail "part $part was complete before its node was lost"
+pkill -9 -f -- "--part $part/$PARTS -o s3://$BUCKET"
+[ ! -e "$work/objects/$BUCKET/part-$part.dsw" ] || fail "part $part was complete before its node was lost"
 echo "lost $LOST_NODE with part $part"
 
 while [ -n "$(squeue --noheader)" ]; do
@@ -137,7 +144,7 @@ grep -q "[Rr]equeu" "$work/slurmctld.log" || fail "Slurm has not run part $part 
 cat "$work"/job-*.log "$work/merge.log"
 
 "$drystone" pack "${source[@]}" -o "$work/whole.dsw" || exit 1
-joined=$work/objects/worlds/joined.dsw
+joined=$work/objects/$BUCKET/joined.dsw
 cmp "$work/whole.dsw" "$joined" || fail "the merged file differs"
 [ -z "$(ls "$work/jobs")" ] || fail "the jobs left files: $(ls "$work/jobs")"
 echo "large-import: the merged file in the object store equals that of one process, $(stat -c %s "$joined") bytes"

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -133,20 +134,24 @@ impl MinecraftWorld {
         Ok(Self::of(name, &file, [region]))
     }
 
-    /// Opens a world whose region files are elsewhere. `name` is its display name, and ends with the folder's
-    /// name, which [`Source::identity`] contains.
+    /// Opens a world whose region files are elsewhere, in one of [`REGION_FOLDERS`](Self::REGION_FOLDERS). `name`
+    /// is its display name, and ends with the save's name, which [`Source::identity`] contains.
     ///
     /// # Errors
     /// No region file in the list.
-    pub fn open_files(name: &str, files: Arc<dyn RegionFiles>) -> Result<Self, SourceError> {
-        let regions: Vec<Region> = files
-            .list()
-            .into_iter()
-            .filter_map(|file| {
-                let at = region_position(Path::new(&file.0))?;
-                Some(Region::elsewhere(&files, name, file, at))
-            })
-            .collect();
+    pub fn open_files(
+        name: &str,
+        folder: &str,
+        files: Arc<dyn RegionFiles>,
+    ) -> Result<Self, SourceError> {
+        let shown = [name.trim_end_matches('/'), folder].join("/");
+        let region = |file: (String, u64)| {
+            let at = region_position(Path::new(&file.0))?;
+            // Nothing else may be in a name that comes from elsewhere.
+            let is_plain = file.0 == format!("r.{}.{}.mca", at[0], at[1]);
+            is_plain.then(|| Region::elsewhere(&files, &shown, file, at))
+        };
+        let regions: Vec<Region> = files.list().into_iter().filter_map(region).collect();
         if regions.is_empty() {
             return Err(no_regions(Path::new(name)));
         }
@@ -197,6 +202,8 @@ impl MinecraftWorld {
         if let Some(found) = found.get() {
             return Ok(Some(found));
         }
+        // One thread finds out that the file cannot be read, not one for each row.
+        drop(region.open_undamaged(&mut Vec::new())?);
         // Not inside `get_or_init`: a thread that waits for parallel work can be given other work,
         // which may request the positions too and would deadlock.
         let rows = (0..REGION_STACKS).into_par_iter().map(|x| self.row(region, x));
@@ -272,12 +279,19 @@ fn folder_name(path: &Path) -> String {
 fn regions_in(folder: &Path) -> Result<Vec<Region>, SourceError> {
     for part in MinecraftWorld::REGION_FOLDERS {
         let within = if part.is_empty() { PathBuf::from(folder) } else { folder.join(part) };
-        let Ok(entries) = fs::read_dir(&within) else { continue };
+        let unreadable = |problem| SourceError::Unreadable { path: within.clone(), problem };
+        let entries = match fs::read_dir(&within) {
+            Ok(entries) => entries,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                continue;
+            }
+            Err(error) => return Err(unreadable(error)),
+        };
         let mut regions = Vec::new();
         for entry in entries {
-            let path = entry
-                .map_err(|problem| SourceError::Unreadable { path: within.clone(), problem })?;
-            let path = path.path();
+            let path = entry.map_err(unreadable)?.path();
             regions.extend(region_position(&path).map(|at| Region::file(&path, at)));
         }
         if !regions.is_empty() {

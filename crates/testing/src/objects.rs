@@ -19,8 +19,8 @@ struct Shared {
     objects: BTreeMap<String, Vec<u8>>,
     /// Pieces of objects that are being uploaded, by the number of the upload.
     uploads: Vec<BTreeMap<u32, Vec<u8>>>,
-    /// Method and status of requests that will be refused.
-    refusals: Vec<(String, u16)>,
+    /// Method, part of the target, and status of requests that will be refused, each once.
+    refusals: Vec<(&'static str, &'static str, u16)>,
     /// Method and target of all requests.
     requests: Vec<String>,
 }
@@ -75,10 +75,9 @@ impl ObjectServer {
         lock(&self.shared).objects.get(name).cloned()
     }
 
-    /// Refuses the next `count` requests with this method.
-    pub fn refuse(&self, method: &str, status: u16, count: usize) {
-        let refusals = std::iter::repeat_n((method.into(), status), count);
-        lock(&self.shared).refusals.extend(refusals);
+    /// Refuses the next request with this method whose target contains `part`.
+    pub fn refuse(&self, method: &'static str, part: &'static str, status: u16) {
+        lock(&self.shared).refusals.push((method, part, status));
     }
 
     /// Returns method and target of all requests since the last call.
@@ -137,9 +136,11 @@ type Answer = (u16, String, Vec<u8>);
 impl Shared {
     fn answer(&mut self, request: Request, target: &str) -> Answer {
         self.requests.push(format!("{} {target}", request.method));
-        let refused = self.refusals.iter().position(|(method, _)| *method == request.method);
-        if let Some(refused) = refused {
-            return (self.refusals.remove(refused).1, String::new(), Vec::new());
+        let is_refused = |(method, part, _): &(&str, &str, u16)| {
+            request.method == *method && target.contains(part)
+        };
+        if let Some(refused) = self.refusals.iter().position(is_refused) {
+            return (self.refusals.remove(refused).2, String::new(), Vec::new());
         }
         let text = |text: String| (200, String::new(), text.into_bytes());
         let value = |key: &str| {

@@ -5,16 +5,22 @@ use drystone_store::{PackedWorld, RemoteFolder};
 
 /// Opens what is at an address: a packed world, or a folder of an object store with Minecraft's regions.
 pub(crate) fn open_source(address: &str) -> Result<Box<dyn Source>, SourceError> {
-    let is_folder = address.starts_with("s3://") && !address.ends_with(PackedWorld::EXTENSION);
-    let Some(folder) = is_folder.then(|| open_folder(address)) else {
-        return super::open(address).map(|world| Box::new(world) as _);
-    };
-    let problem = match folder {
-        Ok(world) => return Ok(Box::new(world)),
-        Err(problem) => problem,
-    };
-    // The name of a packed world may end in anything.
-    super::open(address).map(|world| Box::new(world) as _).map_err(|_| problem)
+    if address.starts_with("s3://") && !address.ends_with(PackedWorld::EXTENSION) {
+        match open_folder(address) {
+            Ok(world) => return Ok(Box::new(world)),
+            // The name of a packed world may end in anything.
+            Err(no_regions @ SourceError::Unsupported { .. }) => {
+                return match super::open(address) {
+                    Ok(world) => Ok(Box::new(world)),
+                    Err(SourceError::NotReceived { .. }) => Err(no_regions),
+                    Err(problem) => Err(problem),
+                };
+            }
+            // The right to list may be missing.
+            Err(_) => {}
+        }
+    }
+    super::open(address).map(|world| Box::new(world) as _)
 }
 
 /// Opens the Minecraft world in a folder of an object store. Region files are copied to the folder for temporary
@@ -23,7 +29,7 @@ fn open_folder(address: &str) -> Result<MinecraftWorld, SourceError> {
     let mut last = None;
     for folder in MinecraftWorld::REGION_FOLDERS {
         let files = RemoteFolder::open(address, folder, &env::temp_dir())?;
-        match MinecraftWorld::open_files(address, Arc::new(Regions(files))) {
+        match MinecraftWorld::open_files(address, folder, Arc::new(Regions(files))) {
             Ok(world) => return Ok(world),
             Err(problem) => last = Some(problem),
         }

@@ -128,6 +128,11 @@ impl Content {
             Self::Model(model) => return export_model(model, path, options, each),
             Self::Voxels { data, level, bounds } => (data, *level, *bounds),
         };
+        // The list of all chunks leaves out tiles that cannot be read.
+        if let Some(tiles) = data.source().tiles() {
+            let listed = |tile| tiles.chunk_positions_in(tile).map(drop);
+            tiles.tile_positions().into_iter().try_for_each(listed)?;
+        }
         let mut chunks = data.chunk_positions();
         chunks.iter_mut().for_each(|chunk| *chunk = NodePos::from(*chunk).ancestor(level).chunk);
         chunks.sort_unstable();

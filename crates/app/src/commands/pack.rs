@@ -1,6 +1,9 @@
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
-use drystone_formats::Source;
+use drystone_formats::{Source, SourceError};
 use drystone_store::{MergeProgress, PackOptions, PackPart, PackProgress, PackedWorld, pack};
 
 use tempfile::TempDir;
@@ -18,11 +21,10 @@ use output_file::Output;
 
 /// Writes a source as a packed world, and prints a summary.
 pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
-    let path = &options.output;
-    if let Some(problem) = refusal(&options.copy, path) {
-        return Err(AppError::File { path: path.into(), problem: problem.into() });
+    let output = Output::new(&options.output)?;
+    if let Some(problem) = refusal(&options.copy, &output) {
+        return Err(AppError::File { path: options.output.clone(), problem: problem.into() });
     }
-    let output = Output::new(path)?;
     let source = source::open_as_voxels(&options.copy)?;
     let progress = write(source.as_ref(), &options.copy, options.part, &output.file)?;
     finish(&output, &progress)
@@ -30,15 +32,19 @@ pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
 
 /// Joins parts of a world, and prints a summary.
 pub(crate) fn merge(options: &MergeArguments) -> Result<(), AppError> {
-    let path = &options.output;
-    if options.parts.iter().any(|part| is_same_file(part, path)) {
+    let output = Output::new(&options.output)?;
+    if options.parts.iter().any(|part| output.is(part)) {
         let problem = "is one of the parts; name another file".into();
-        return Err(AppError::File { path: path.into(), problem });
+        return Err(AppError::File { path: options.output.clone(), problem });
     }
-    let output = Output::new(path)?;
-    let copies = TempDir::with_prefix("drystone-parts-")?;
+    let is_remote = options.parts.iter().any(|part| address::of(part).is_some());
+    let unwritable = |problem| SourceError::Unwritable { path: env::temp_dir(), problem };
+    let copies = is_remote.then(|| TempDir::with_prefix("drystone-copies-")).transpose();
+    let copies = copies.map_err(unwritable)?;
     let parts = options.parts.iter().zip(0_usize..).map(|(part, index)| {
-        let Some(address) = address::of(part) else { return PackedWorld::open(part) };
+        let (Some(address), Some(copies)) = (address::of(part), &copies) else {
+            return PackedWorld::open(part);
+        };
         let copy = copies.path().join(format!("{index}.{}", PackedWorld::EXTENSION));
         address::download(address, &copy)?;
         PackedWorld::open_as(&copy, part)
@@ -78,16 +84,12 @@ pub(super) fn write(
 }
 
 /// Returns the reason why the output is needed for the input, if it is.
-fn refusal(copy: &CopyArguments, path: &Path) -> Option<&'static str> {
-    let is_output =
-        |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| is_same_file(it, path));
+fn refusal(copy: &CopyArguments, output: &Output<'_>) -> Option<&'static str> {
+    let is_output = |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| output.is(it));
     if is_output(&copy.source.path) {
         return Some("is the source itself; name another file");
     }
-    if is_output(&copy.edits.edits) {
-        return Some("has the edits; name another file");
-    }
-    None
+    is_output(&copy.edits.edits).then_some("has the edits; name another file")
 }
 
 /// Whether both exist and are the same file, or are the same address.

@@ -266,3 +266,18 @@ fn worlds_larger_than_the_memory_are_streamed() {
         fs::remove_file(file).unwrap();
     }
 }
+
+/// A region that the system cannot read is not exported as air.
+#[cfg(unix)]
+#[test]
+fn an_unreadable_region_ends_the_export() {
+    let folder = scratch("export-unreadable");
+    fs::write(folder.join("r.0.0.mca"), [0; 8192]).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("r.1.0.mca")).unwrap();
+    let [world, output] = ["", "a.obj"].map(|name| folder.join(name).display().to_string());
+    let done = run(&["export", &world, "-o", &output]);
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("r.1.0.mca: cannot be read"), "{errors}");
+    assert!(!folder.join("a.obj").exists());
+}

@@ -32,15 +32,20 @@ fn parts_of_a_bucket_are_joined_to_the_file_of_one_process() {
     server.put("worlds/saves/Home/level.dat", vec![0]);
     for (part, region) in [("1/2", "r.-1.0.mca"), ("2/2", "r.0.0.mca")] {
         let output = format!("s3://worlds/part-{}.dsw", &part[..1]);
-        // A failure that passes is not seen.
-        server.refuse("GET", 503, 1);
+        // Failures that pass are not seen.
+        for (method, part) in [("GET", "list-type"), ("GET", ".mca"), ("PUT", ".dsw")] {
+            server.refuse(method, part, 503);
+        }
         let words = ["pack", "s3://worlds/saves/Home", "--part", part, "-o", &output];
         let line = printed(&run(&server, &folder, &words));
         assert!(line.starts_with(&format!("{output}: 120 chunks of Home")), "{line}");
-        // A worker receives its own region, once.
+        // A worker receives its own region, once, after the failure.
         let mut received = server.take_requests();
         received.retain(|it| it.starts_with("GET") && it.contains(".mca"));
-        assert_eq!(received, [format!("GET /worlds/saves/Home/region/{region}")]);
+        assert_eq!(
+            received,
+            [const { "GET /worlds/saves/Home/region/" }; 2].map(|it| format!("{it}{region}"))
+        );
     }
     let parts = ["s3://worlds/part-1.dsw", "s3://worlds/part-2.dsw"];
     let merge = [&["merge", "-o", "s3://worlds/home.dsw"], &parts[..]].concat();
@@ -68,7 +73,7 @@ fn what_an_object_store_refuses_is_said_before_the_work() {
     assert!(line.contains("notes.txt: exists and is not a packed world"), "{line}");
     let line = pack("https://127.0.0.1/a.dsw");
     assert!(line.contains("only object stores can be written"), "{line}");
-    server.refuse("POST", 403, 1);
+    server.refuse("POST", "a.dsw", 403);
     let line = pack("s3://worlds/a.dsw");
     assert!(line.contains("a.dsw: cannot be uploaded: the server denies access"), "{line}");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
@@ -86,16 +91,37 @@ fn what_an_object_store_refuses_is_said_before_the_work() {
     assert_eq!(server.get("worlds/notes.txt").unwrap(), b"notes, not a packed world");
     assert_eq!(server.get("worlds/a.dsw"), None);
 
-    // The complete file stays if it cannot be uploaded.
-    server.refuse("PUT", 403, 1);
+    for to in ["s3://worlds", "s3://worlds/", "s3://worlds/folder/"] {
+        let line = pack(to);
+        assert!(line.contains("names no object"), "{line}");
+    }
+
+    // The complete file stays if it cannot be uploaded. It is not lost when it is used.
+    server.refuse("PUT", "a.dsw", 403);
     let line = pack("s3://worlds/a.dsw");
     assert!(
-        line.contains("denies access (401 or 403); the complete file stays in a.dsw.upload"),
+        line.contains("denies access (401 or 403); the complete file stays in a.dsw."),
         "{line}"
     );
-    let kept = fs::read(folder.join("a.dsw.upload")).unwrap();
-    let packed = [&["pack", "-o", "s3://worlds/a.dsw"], &SMALL[..]].concat();
-    printed(&run(&server, &folder, &packed));
+    let files = || fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
+    let [file] = files().try_into().unwrap();
+    let line = refused(&["pack", file.to_str().unwrap(), "-o", "s3://worlds/a.dsw"]);
+    assert!(line.contains("is the source itself"), "{line}");
+    let kept = fs::read(&file).unwrap();
+    let packed = |to| printed(&run(&server, &folder, &[&["pack", "-o", to], &SMALL[..]].concat()));
+    packed("s3://worlds/folder/a.dsw");
+    assert!(fs::read(&file).unwrap() == kept);
+    packed("s3://worlds/a.dsw");
     assert!(server.get("worlds/a.dsw").unwrap() == kept);
-    assert!(!folder.join("a.dsw.upload").exists());
+    assert_eq!(files(), Vec::<std::path::PathBuf>::new());
+    fs::write(&file, "notes").unwrap();
+    let line = pack("s3://worlds/a.dsw");
+    assert!(line.contains(".upload: exists and is not a packed world"), "{line}");
+
+    // An empty object is replaced, and the right to cancel uploads is not needed.
+    fs::remove_file(&file).unwrap();
+    server.put("worlds/empty.dsw", Vec::new());
+    server.refuse("DELETE", "empty", 403);
+    packed("s3://worlds/empty.dsw");
+    assert!(server.get("worlds/empty.dsw").unwrap() == kept);
 }

@@ -84,7 +84,7 @@ impl Cache {
         drop(held);
         let result = on(&stack);
         let size_bytes = stack.size_bytes();
-        self.locked(|entries| entries.hold(position, size_bytes));
+        self.locked(|entries| entries.hold(position, &entry, size_bytes));
         Ok(result)
     }
 
@@ -108,10 +108,12 @@ impl Entries {
         }
     }
 
-    fn hold(&mut self, position: [i32; 2], size_bytes: usize) {
-        if let Some(entry) = self.by_position.get_mut(&position) {
-            self.used_bytes = self.used_bytes - entry.size_bytes + size_bytes;
+    /// Counts a stack that was read, unless its entry was replaced meanwhile.
+    fn hold(&mut self, position: [i32; 2], stack: &Slot, size_bytes: usize) {
+        let entry = self.by_position.get_mut(&position);
+        if let Some(entry) = entry.filter(|entry| Arc::ptr_eq(&entry.stack, stack)) {
             entry.size_bytes = size_bytes;
+            self.used_bytes += size_bytes;
         }
         self.evict();
     }

@@ -127,8 +127,7 @@ impl Region {
         &self,
         faults: &mut Vec<SourceError>,
     ) -> Result<Option<OpenRegion<'_>>, SourceError> {
-        let unreadable =
-            |problem| SourceError::Unreadable { path: self.name.clone().into(), problem };
+        let unreadable = |problem| self.unreadable(self.name.clone().into(), problem);
         match self.open() {
             Ok(open) => Ok(Some(open)),
             Err(problem) if is_damage(&problem) => {
@@ -139,12 +138,21 @@ impl Region {
         }
     }
 
-    /// A failed read of a column: damage, or an error of the system.
-    fn failed(&self, problem: io::Error) -> Fault {
-        if is_damage(&problem) {
-            return Fault::from(problem);
+    /// A failed read of a column in the file `path`: damage, or an error of the system.
+    fn failed(&self, path: impl Into<PathBuf>, problem: io::Error) -> Fault {
+        match is_damage(&problem) {
+            true => Fault::from(problem),
+            false => Fault::Other(self.unreadable(path.into(), problem)),
         }
-        Fault::Other(SourceError::Unreadable { path: self.name.clone().into(), problem })
+    }
+
+    fn unreadable(&self, path: PathBuf, problem: io::Error) -> SourceError {
+        match self.bytes {
+            Bytes::Elsewhere { .. } => {
+                SourceError::NotReceived { path, problem: problem.to_string() }
+            }
+            _ => SourceError::Unreadable { path, problem },
+        }
     }
 }
 
@@ -199,7 +207,7 @@ impl OpenRegion<'_> {
         self.reader
             .seek(SeekFrom::Start(start))
             .and_then(|_| self.reader.read_exact(&mut header))
-            .map_err(|problem| self.region.failed(problem))?;
+            .map_err(|problem| self.region.failed(&self.region.name, problem))?;
         let [a, b, c, d, method] = header;
         // The length includes the byte of the method.
         let length = u64::from(u32::from_be_bytes([a, b, c, d])).checked_sub(1);
@@ -213,7 +221,7 @@ impl OpenRegion<'_> {
         let packed = if method & EXTERNAL == 0 {
             let mut packed = vec![0; length as usize];
             let read = self.reader.read_exact(&mut packed);
-            read.map_err(|problem| self.region.failed(problem))?;
+            read.map_err(|problem| self.region.failed(&self.region.name, problem))?;
             packed
         } else {
             self.external(x, z)?
@@ -272,7 +280,10 @@ impl OpenRegion<'_> {
         };
         let bytes = read().map_err(|problem| match problem.kind() {
             io::ErrorKind::NotFound => Fault::from(problem).within(&name),
-            _ => self.region.failed(problem).within(&name),
+            _ => {
+                let path = Path::new(&self.region.name).with_file_name(&name);
+                self.region.failed(path, problem).within(&name)
+            }
         })?;
         if bytes.len() as u64 > MAX_EXTERNAL_BYTES {
             return Err(damaged(format!("{name}: more than {MAX_EXTERNAL_BYTES} bytes")));

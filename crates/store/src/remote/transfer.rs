@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drystone_formats::{Format, SourceError};
 use futures_util::StreamExt;
-use object_store::{Error, ObjectStoreExt, RetryConfig, WriteMultipart, path};
+use object_store::{BackoffConfig, Error, ObjectStoreExt, RetryConfig, WriteMultipart, path};
 use tokio::runtime::Runtime;
 
 use super::server::{Server, failure_of, shown};
@@ -14,19 +14,28 @@ const SIGNATURE: [u8; 8] = Format::PACKED_SIGNATURE;
 /// Start of the addresses of object stores.
 pub(super) const OBJECT_STORE: &str = "s3://";
 /// Time limit for the silence of a server, also while it takes a piece of an upload.
-const SILENCE_LIMIT: Duration = Duration::from_secs(120);
+const SILENCE_LIMIT: Duration = Duration::from_secs(300);
+/// Time for which failures that may pass are tried again: of files, and of what is asked before the work.
+pub(super) const PATIENCE: Duration = Duration::from_secs(180);
+pub(super) const SHORT_PATIENCE: Duration = Duration::from_secs(10);
+/// Delays between attempts.
+const BACKOFF: BackoffConfig = BackoffConfig {
+    init_backoff: Duration::from_millis(500),
+    max_backoff: Duration::from_secs(15),
+    base: 2.0,
+};
 /// Length of the pieces of an upload, in bytes. Object stores take at most 10,000 pieces, of at least 5 MiB.
 const PIECE_BYTES: u64 = 8 << 20;
 const MAX_PIECES: u64 = 9_000;
-/// Maximum number of pieces under way.
-const MAX_PIECES_AT_ONCE: usize = 4;
+/// Maximum number of pieces under way. Each has to arrive within [`SILENCE_LIMIT`].
+const MAX_PIECES_AT_ONCE: usize = 3;
 
 /// Copies a file to an object store, `s3://BUCKET/KEY`, and calls `each` with the number of bytes that were
 /// handed over. The object appears when it is complete, and replaces an older one. Credentials, region and
 /// endpoint come from the same environment variables as those of [`open_remote`](crate::open_remote).
 ///
 /// # Cost
-/// Memory: five pieces of 8 MiB, or of 1/9000 of the file if that is more.
+/// Memory: four pieces of 8 MiB, or of 1/9000 of the file if that is more.
 ///
 /// # Errors
 /// A file that cannot be read, the address of a web server, and a store that cannot be reached or refuses.
@@ -37,7 +46,7 @@ pub fn upload(file: &Path, address: &str, each: &mut dyn FnMut(u64)) -> Result<(
     let unreadable = |problem| SourceError::Unreadable { path: file.into(), problem };
     let input = File::open(file).map_err(unreadable)?;
     let size = input.metadata().map_err(unreadable)?.len();
-    let transfer = Transfer::new(address).map_err(failed)?;
+    let transfer = Transfer::new(address, PATIENCE).map_err(failed)?;
     let sent = transfer.runtime.block_on(transfer.send(input, size, each));
     sent.map_err(|error| match error {
         NotSent::Input(problem) => unreadable(problem),
@@ -55,7 +64,10 @@ pub fn is_replaceable(address: &str) -> Result<bool, SourceError> {
     let failed = |problem| not_sent(address, problem);
     check_writable(address)?;
     let Transfer { runtime, server: Server { store, path } } =
-        Transfer::new(address).map_err(failed)?;
+        Transfer::new(address, SHORT_PATIENCE).map_err(failed)?;
+    if path.as_ref().is_empty() || address.ends_with('/') {
+        return Err(failed(format!("names no object, {OBJECT_STORE}BUCKET/KEY")));
+    }
     let checked = runtime.block_on(async {
         match store.get_range(&path, 0..SIGNATURE.len() as u64).await {
             Ok(start) if start != SIGNATURE[..] => return Ok(false),
@@ -65,9 +77,14 @@ pub fn is_replaceable(address: &str) -> Result<bool, SourceError> {
                 | Error::PermissionDenied { .. }
                 | Error::Unauthenticated { .. },
             ) => {}
+            // The range is not in an empty object.
+            Err(error) if failure_of(&error).problem.contains("416") => {}
             Err(error) => return Err(error),
         }
-        store.put_multipart(&path).await?.abort().await.map(|()| true)
+        let mut upload = store.put_multipart(&path).await?;
+        // The right to cancel may be missing.
+        let _ = upload.abort().await;
+        Ok(true)
     });
     checked.map_err(|error| failed(failure_of(&error).problem))
 }
@@ -91,7 +108,7 @@ fn not_sent(address: &str, problem: String) -> SourceError {
 /// pass are tried again for three minutes.
 pub fn download(address: &str, file: &Path) -> Result<(), SourceError> {
     let failed = |problem| SourceError::NotReceived { path: shown(address).into(), problem };
-    let transfer = Transfer::new(address).map_err(failed)?;
+    let transfer = Transfer::new(address, PATIENCE).map_err(failed)?;
     let received = transfer.receive(&transfer.server.path, file, None);
     received.map_err(|problem| failed(problem.to_string()))
 }
@@ -109,8 +126,12 @@ enum NotSent {
 }
 
 impl Transfer {
-    pub(super) fn new(address: &str) -> Result<Self, String> {
-        let server = Server::new(address, RetryConfig::default(), SILENCE_LIMIT)?;
+    /// Prepares requests to an address. Failures that may pass are tried again for a time.
+    pub(super) fn new(address: &str, patience: Duration) -> Result<Self, String> {
+        // The time ends the attempts, not their number.
+        let (backoff, max_retries) = (BACKOFF, usize::MAX);
+        let retry = RetryConfig { backoff, max_retries, retry_timeout: patience };
+        let server = Server::new(address, retry, SILENCE_LIMIT)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { runtime: runtime.map_err(|error| error.to_string())?, server })
     }
@@ -175,11 +196,15 @@ impl Transfer {
             if expected_bytes.is_some_and(|expected| expected != size) {
                 return Err(io::Error::other("the file was replaced meanwhile; begin again"));
             }
-            let mut output = File::create(file)?;
+            // An error of this machine must not look like one of the object.
+            let unwritable = |problem: io::Error| {
+                io::Error::other(format!("{} cannot be written: {problem}", file.display()))
+            };
+            let mut output = File::create(file).map_err(unwritable)?;
             let (mut parts, mut done) = (found.into_stream(), 0);
             while let Some(part) = parts.next().await {
                 let part = part.map_err(io_error)?;
-                output.write_all(&part)?;
+                output.write_all(&part).map_err(unwritable)?;
                 done += part.len() as u64;
             }
             match done == size {

@@ -1,11 +1,13 @@
 use std::{
     fs,
+    hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
 };
 
 use drystone_formats::{Format, Input, SourceError};
 use indicatif::ProgressBar;
 
+use super::is_same_file;
 use crate::{AppError, address, commands::chunk_bar};
 
 /// The packed world that a command writes: a file, or an object in an object store. The latter is first written to
@@ -18,7 +20,7 @@ pub(super) struct Output<'a> {
 }
 
 /// End of the names of files that will be uploaded.
-const UPLOAD: &str = ".upload";
+const UPLOAD: &str = "upload";
 const OTHER: &str = "exists and is not a packed world; name another file, or remove this one";
 
 impl<'a> Output<'a> {
@@ -33,9 +35,20 @@ impl<'a> Output<'a> {
         if !address::is_replaceable(address)? {
             return Err(failed(named, OTHER));
         }
-        let mut file = named.file_name().unwrap_or_default().to_owned();
-        file.push(UPLOAD);
-        Ok(Self { named, file: file.into() })
+        // Objects of the same name in other folders have files of their own.
+        let mut hasher = DefaultHasher::new();
+        address.hash(&mut hasher);
+        let name = address.rsplit('/').next().unwrap_or_default();
+        let file = PathBuf::from(format!("{name}.{:08x}.{UPLOAD}", hasher.finish() as u32));
+        match is_other_file(&file) {
+            true => Err(failed(&file, OTHER)),
+            false => Ok(Self { named, file }),
+        }
+    }
+
+    /// Whether a file that is read is written, so that it would be lost.
+    pub(super) fn is(&self, input: &Path) -> bool {
+        is_same_file(input, self.named) || is_same_file(input, &self.file)
     }
 
     /// Copies the complete file to the address, if one was named, and removes it here. If that fails, the file stays.
