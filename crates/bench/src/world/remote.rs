@@ -7,6 +7,10 @@
 //!   all detail that the camera resolves. The picture equals that of the local file.
 //! - `flight` is the flight of table `world`. `p50` and `p99` are CPU times of the thread that draws.
 //!
+//! - `viewers` are 1,000 viewers of one server without a limit of its line, one after the other, each with a camera
+//!   at a random place above the land. `first-…` are their means until they see a picture without a hole, and
+//!   `fine-…` those of every twentieth until everything is shown in all detail that the camera resolves.
+//!
 //! `received` is the content that the server has sent meanwhile, and `requests` the number of its answers.
 //! Packing takes minutes; `DRYSTONE_PACKED` names a file that was written by
 //! `drystone pack --chunks 512x16x512 --relief 512 -o FILE` before.
@@ -26,7 +30,10 @@ use drystone::{
 use drystone_formats::Source;
 use drystone_render::{Image, PoolRenderer, SoftDevice, View};
 use drystone_store::{PackOptions, PackedWorld, RemoteOptions, open_remote, pack};
-use drystone_testing::http::{FileServer, Line};
+use drystone_testing::{
+    Random,
+    http::{FileServer, Line},
+};
 use drystone_world::{LodData, LodTree};
 use glam::DVec3;
 
@@ -62,6 +69,12 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
         };
         Ok(places.map(contender).into())
     })?;
+    if run.options.selects("viewers") {
+        let figures = viewers(&input.path, run.options.size(1_000, 40));
+        for figure in figures.map_err(|failure| run.error("viewers", failure))? {
+            run.push_once("viewers", Place::Remote.name(), figure);
+        }
+    }
     if !run.options.selects("flight") {
         return Ok(());
     }
@@ -225,6 +238,50 @@ fn same((picture, figures): (Image, Vec<Figure>), expected: &Image) -> Round {
         true => Ok(figures),
         false => Err(format!("{different} pixels differ from the local world").into()),
     }
+}
+
+/// Costs of viewers at random places. No one has a cache.
+fn viewers(path: &PathBuf, count: u32) -> Round {
+    const FINE_EVERY: u32 = 20;
+    const EDGE: f64 = 1_000.0;
+    let server = FileServer::start(fs::read(path)?, None)?;
+    let sent = || [server.sent_bytes(), server.request_count()];
+    let mut random = Random::new(26);
+    let (mut first, mut fine) = ([0; 2], [0; 2]);
+    for viewer in 0..count {
+        let before = sent();
+        let options = RemoteOptions::default();
+        let world = Box::new(open_remote(&server.address("world.dsw"), &options)?);
+        let extent = world.extent().ok_or("the world is empty")?;
+        let [width, _, depth] = extent.size_chunks().map(|chunks| (chunks * 32) as f64);
+        let mut share = || f64::from(random.below(1_000_u32)) / 1e3;
+        let [x, z] = [width, depth].map(|side| EDGE + (side - 2.0 * EDGE) * share());
+        let eye = DVec3::new(x, 450.0, z);
+        let (sin, cos) = (share() * std::f64::consts::TAU).sin_cos();
+        let target = eye + DVec3::new(1_000.0 * cos, -120.0, 1_000.0 * sin);
+        let data = Arc::new(LodData::new(world, MemoryBudget::default().cache_bytes()));
+        let view = vast::view(&data, eye, target);
+        let mut scene = vast::scene_of(data)?;
+        let add = |sums: &mut [u64; 2]| {
+            sums.iter_mut().zip(sent()).zip(before).for_each(|((sum, now), old)| *sum += now - old);
+        };
+        update(&mut scene, &view, LodTree::is_whole)?;
+        add(&mut first);
+        if scene.draw(&view)?.quads == 0 {
+            return Err("nothing is shown".into());
+        }
+        if viewer % FINE_EVERY == 0 {
+            update(&mut scene, &view, LodTree::is_settled)?;
+            add(&mut fine);
+        }
+    }
+    let mean = |sum: u64, count: u32| sum as f64 / f64::from(count);
+    Ok(vec![
+        Figure::new("first-received", "bytes", mean(first[0], count)),
+        Figure::new("first-requests", "count", mean(first[1], count)),
+        Figure::new("fine-received", "bytes", mean(fine[0], count / FINE_EVERY)),
+        Figure::new("fine-requests", "count", mean(fine[1], count / FINE_EVERY)),
+    ])
 }
 
 fn fly(opening: &Opening<'_>, seconds: u32) -> Round {
