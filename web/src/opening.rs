@@ -12,6 +12,8 @@ use crate::model::{NamedFiles, is_model, read_model};
 /// Largest number of chunks that are read whole and shown in full detail. Larger sources are shown
 /// with levels of detail.
 const CHUNKS_IN_MEMORY: u64 = 1_024;
+/// Limit for what a world at an address keeps because it was received or read, in bytes.
+const MAX_SOURCE_BYTES: usize = 112 << 20;
 /// Cache for voxels of levels of detail, in bytes.
 const LEVELS_CACHE_BYTES: usize = 128 << 20;
 /// Limit for vertices on the GPU, in bytes. Browsers do not report the size of GPU memory.
@@ -103,7 +105,8 @@ impl Opened {
 fn load_options(levels: LevelsFor) -> LoadOptions {
     let config = LodConfig::default().with_threads(0).with_waiting_bytes(16 << 20);
     let (vertex_bytes, cache_bytes) = (MAX_VERTEX_BYTES, LEVELS_CACHE_BYTES);
-    let limits = LodLimits { config, vertex_bytes, cache_bytes };
+    let source_bytes = MAX_SOURCE_BYTES;
+    let limits = LodLimits { config, vertex_bytes, cache_bytes, source_bytes };
     LoadOptions { levels, limits, shade: Shade::default() }
 }
 

@@ -75,6 +75,9 @@ impl ObjectServer {
         lock(&self.shared).objects.get(name).cloned()
     }
 
+    /// Status of [`refuse`](Self::refuse) for an answer that is cut in the middle.
+    pub const CUT: u16 = 0;
+
     /// Refuses the next request with this method whose target contains `part`.
     pub fn refuse(&self, method: &'static str, part: &'static str, status: u16) {
         lock(&self.shared).refusals.push((method, part, status));
@@ -114,9 +117,11 @@ fn serve(shared: &Mutex<Shared>, stream: TcpStream) -> io::Result<()> {
         let [name, query] = [name.trim_start_matches('/'), query].map(str::to_owned);
         let is_head = method == "HEAD";
         let request = Request { method, name, query, range, body };
-        let (status, headers, body) = match is_signed {
-            true => lock(shared).answer(request, &target),
-            false => (403, String::new(), Vec::new()),
+        let refusal = lock(shared).take_refusal(&request.method, &target);
+        let is_cut = refusal == Some(ObjectServer::CUT);
+        let (status, headers, body) = match refusal.filter(|_| !is_cut) {
+            None if is_signed => lock(shared).answer(request),
+            status => (status.unwrap_or(403), String::new(), Vec::new()),
         };
         let len = body.len();
         let modified = "Last-Modified: Fri, 27 Nov 2026 20:00:00 GMT";
@@ -124,6 +129,9 @@ fn serve(shared: &Mutex<Shared>, stream: TcpStream) -> io::Result<()> {
             stream,
             "HTTP/1.1 {status} X\r\nContent-Length: {len}\r\n{modified}\r\n{headers}\r\n"
         )?;
+        if is_cut {
+            return stream.write_all(&body[..len / 2]);
+        }
         if !is_head {
             stream.write_all(&body)?;
         }
@@ -134,14 +142,16 @@ fn serve(shared: &Mutex<Shared>, stream: TcpStream) -> io::Result<()> {
 type Answer = (u16, String, Vec<u8>);
 
 impl Shared {
-    fn answer(&mut self, request: Request, target: &str) -> Answer {
-        self.requests.push(format!("{} {target}", request.method));
-        let is_refused = |(method, part, _): &(&str, &str, u16)| {
-            request.method == *method && target.contains(part)
-        };
-        if let Some(refused) = self.refusals.iter().position(is_refused) {
-            return (self.refusals.remove(refused).2, String::new(), Vec::new());
-        }
+    /// Notes a request, and returns the status that refuses it, if one does.
+    fn take_refusal(&mut self, method: &str, target: &str) -> Option<u16> {
+        self.requests.push(format!("{method} {target}"));
+        let is_refused =
+            |(refused, part, _): &(&str, &str, u16)| *refused == method && target.contains(part);
+        let refused = self.refusals.iter().position(is_refused)?;
+        Some(self.refusals.remove(refused).2)
+    }
+
+    fn answer(&mut self, request: Request) -> Answer {
         let text = |text: String| (200, String::new(), text.into_bytes());
         let value = |key: &str| {
             let pairs = request.query.split('&').filter_map(|pair| pair.split_once('='));
@@ -210,7 +220,8 @@ impl Shared {
 fn part_of(bytes: &[u8], range: Option<&str>) -> Answer {
     let tag = "ETag: \"1\"\r\n";
     let wanted = range.and_then(|it| it.strip_prefix("bytes=")?.split_once('-'));
-    let wanted = wanted.and_then(|(start, last)| Some((start.parse().ok()?, last.parse().ok()?)));
+    let last = |text: &str| if text.is_empty() { Ok(usize::MAX) } else { text.parse() };
+    let wanted = wanted.and_then(|(start, end)| Some((start.parse().ok()?, last(end).ok()?)));
     let Some((start, last)): Option<(usize, usize)> = wanted else {
         return (200, tag.into(), bytes.to_vec());
     };

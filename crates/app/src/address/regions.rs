@@ -6,19 +6,16 @@ use drystone_store::{PackedWorld, RemoteFolder};
 /// Opens what is at an address: a packed world, or a folder of an object store with Minecraft's regions.
 pub(crate) fn open_source(address: &str) -> Result<Box<dyn Source>, SourceError> {
     if address.starts_with("s3://") && !address.ends_with(PackedWorld::EXTENSION) {
-        match open_folder(address) {
+        let no_folder = match open_folder(address) {
             Ok(world) => return Ok(Box::new(world)),
-            // The name of a packed world may end in anything.
-            Err(no_regions @ SourceError::Unsupported { .. }) => {
-                return match super::open(address) {
-                    Ok(world) => Ok(Box::new(world)),
-                    Err(SourceError::NotReceived { .. }) => Err(no_regions),
-                    Err(problem) => Err(problem),
-                };
-            }
-            // The right to list may be missing.
-            Err(_) => {}
-        }
+            Err(problem) => problem,
+        };
+        // The name of a packed world may end in anything.
+        return match super::open(address) {
+            Ok(world) => Ok(Box::new(world)),
+            Err(SourceError::NotReceived { .. }) => Err(no_folder),
+            Err(problem) => Err(problem),
+        };
     }
     super::open(address).map(|world| Box::new(world) as _)
 }

@@ -25,6 +25,7 @@ pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
     if let Some(problem) = refusal(&options.copy, &output) {
         return Err(AppError::File { path: options.output.clone(), problem: problem.into() });
     }
+    output.refuse_other_file()?;
     let source = source::open_as_voxels(&options.copy)?;
     let progress = write(source.as_ref(), &options.copy, options.part, &output.file)?;
     finish(&output, &progress)
@@ -37,6 +38,7 @@ pub(crate) fn merge(options: &MergeArguments) -> Result<(), AppError> {
         let problem = "is one of the parts; name another file".into();
         return Err(AppError::File { path: options.output.clone(), problem });
     }
+    output.refuse_other_file()?;
     let is_remote = options.parts.iter().any(|part| address::of(part).is_some());
     let unwritable = |problem| SourceError::Unwritable { path: env::temp_dir(), problem };
     let copies = is_remote.then(|| TempDir::with_prefix("drystone-copies-")).transpose();

@@ -12,7 +12,7 @@ const REST: u64 = 1;
 const _: () = assert!(VERTICES + CACHE + WAITING + EDITS + WRITING + REST == SIXTEENTHS);
 /// Memory of the source, in addition to the budget.
 const SOURCE: u64 = 1;
-const MIN_SOURCE_BYTES: usize = 8 << 20;
+const MIN_SOURCE_BYTES: usize = 16 << 20;
 /// While a batch is written, up to four more may wait and as many be written.
 const BATCHES: u64 = 8;
 
@@ -32,7 +32,7 @@ const BATCHES: u64 = 8;
 ///
 /// # Limits
 /// A process takes [`BASE_BYTES`](Self::BASE_BYTES) in addition: the program, its picture, working
-/// memory of threads, and memory of the source, which is at most a further sixteenth or 8 MiB.
+/// memory of threads, and memory of the source, which is at most a further sixteenth or 16 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
     bytes: u64,

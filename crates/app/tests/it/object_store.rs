@@ -36,15 +36,16 @@ fn parts_of_a_bucket_are_joined_to_the_file_of_one_process() {
         for (method, part) in [("GET", "list-type"), ("GET", ".mca"), ("PUT", ".dsw")] {
             server.refuse(method, part, 503);
         }
+        server.refuse("GET", ".mca", ObjectServer::CUT);
         let words = ["pack", "s3://worlds/saves/Home", "--part", part, "-o", &output];
         let line = printed(&run(&server, &folder, &words));
         assert!(line.starts_with(&format!("{output}: 120 chunks of Home")), "{line}");
-        // A worker receives its own region, once, after the failure.
+        // A worker receives its own region, once, after two failures.
         let mut received = server.take_requests();
         received.retain(|it| it.starts_with("GET") && it.contains(".mca"));
         assert_eq!(
             received,
-            [const { "GET /worlds/saves/Home/region/" }; 2].map(|it| format!("{it}{region}"))
+            [const { "GET /worlds/saves/Home/region/" }; 3].map(|it| format!("{it}{region}"))
         );
     }
     let parts = ["s3://worlds/part-1.dsw", "s3://worlds/part-2.dsw"];

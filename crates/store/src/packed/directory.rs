@@ -222,9 +222,12 @@ impl Page {
         self.entries.iter().copied().zip(ranges)
     }
 
+    /// Memory of a group, in bytes.
+    pub(crate) const ENTRY_BYTES: usize = size_of::<Entry>() + size_of::<u64>();
+
     /// Memory of the page, in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.entries.len() * size_of::<Entry>() + self.offsets.len() * size_of::<u64>()
+        self.entries.len() * Self::ENTRY_BYTES
     }
 }
 

@@ -1,3 +1,4 @@
+use super::directory::Page;
 use super::{PackedWorld, lock};
 
 /// Memory of a packed world for what was read, in sevenths: decoded pages of the directory, decoded chunks, and
@@ -12,7 +13,10 @@ const _: () = assert!(PAGES + CHUNKS + BLOCKS + RECORDS == SEVENTHS);
 /// Default limit, in bytes.
 const DEFAULT_BYTES: usize = 112 << 20;
 /// Smallest limit, in bytes. Records have up to half a MiB, and eight requests are under way.
-const MIN_BYTES: usize = 8 << 20;
+const MIN_BYTES: usize = 16 << 20;
+/// Number of the largest pages that fit at least. A cache keeps nothing above half of its limit, and requests are
+/// for at most a quarter.
+const MIN_PAGES: usize = 4;
 
 pub(super) const PAGE_CACHE_BYTES: usize = DEFAULT_BYTES / SEVENTHS * PAGES;
 pub(super) const CHUNK_CACHE_BYTES: usize = DEFAULT_BYTES / SEVENTHS * CHUNKS;
@@ -22,11 +26,15 @@ impl PackedWorld {
     /// Sets the limit for all that is kept because it was read or received, in bytes.
     pub(super) fn limit_caches(&self, bytes: usize) {
         let seventh = bytes.max(MIN_BYTES) / SEVENTHS;
-        lock(&self.pages).set_limit_bytes(seventh * PAGES);
+        let pages = &self.parsed.header.pages;
+        let decoded = pages.iter().map(|page| page.count as usize * Page::ENTRY_BYTES).max();
+        let encoded = pages.iter().map(|page| page.page_bytes as usize).max();
+        let at_least = |page: Option<usize>| MIN_PAGES * page.unwrap_or_default();
+        lock(&self.pages).set_limit_bytes((seventh * PAGES).max(at_least(decoded)));
         lock(&self.groups).set_limit_bytes(seventh * CHUNKS);
         lock(&self.received).records.set_limit_bytes(seventh * RECORDS);
         if let Some(arriving) = self.bytes.arriving() {
-            arriving.limit_memory(seventh * BLOCKS);
+            arriving.limit_memory((seventh * BLOCKS).max(at_least(encoded)));
         }
     }
 }

@@ -92,11 +92,11 @@ impl RemoteFolder {
         };
         let failures = copied.failures.load(Ordering::Relaxed);
         let mut state = lock(&copied.state);
-        if copied.failures.load(Ordering::Relaxed) != failures {
-            // Another thread has failed while this one waited.
-            return Err(io::Error::other(state.problem.clone()));
-        }
         if !state.is_here || !copied.path.exists() {
+            if copied.failures.load(Ordering::Relaxed) != failures {
+                // Another thread has failed while this one waited.
+                return Err(io::Error::other(state.problem.clone()));
+            }
             state.is_here = false;
             let size = self.files.iter().find(|(listed, _)| listed == name).map(|(_, size)| *size);
             let object = self.folder.clone().join(name);

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use drystone_formats::{Format, SourceError};
 use futures_util::StreamExt;
-use object_store::{BackoffConfig, Error, ObjectStoreExt, RetryConfig, WriteMultipart, path};
+use object_store::{
+    BackoffConfig, Error, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStoreExt, RetryConfig,
+    WriteMultipart, path,
+};
 use tokio::runtime::Runtime;
 
 use super::server::{Server, failure_of, shown};
@@ -13,8 +16,9 @@ use super::server::{Server, failure_of, shown};
 const SIGNATURE: [u8; 8] = Format::PACKED_SIGNATURE;
 /// Start of the addresses of object stores.
 pub(super) const OBJECT_STORE: &str = "s3://";
-/// Time limit for the silence of a server, also while it takes a piece of an upload.
-const SILENCE_LIMIT: Duration = Duration::from_secs(300);
+/// Time limit for the silence of a server, also while it takes a piece of an upload. Below [`PATIENCE`], so that the
+/// request is tried again.
+const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 /// Time for which failures that may pass are tried again: of files, and of what is asked before the work.
 pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 pub(super) const SHORT_PATIENCE: Duration = Duration::from_secs(10);
@@ -27,15 +31,16 @@ const BACKOFF: BackoffConfig = BackoffConfig {
 /// Length of the pieces of an upload, in bytes. Object stores take at most 10,000 pieces, of at least 5 MiB.
 const PIECE_BYTES: u64 = 8 << 20;
 const MAX_PIECES: u64 = 9_000;
+const REPLACED: &str = "the file was replaced meanwhile; begin again";
 /// Maximum number of pieces under way. Each has to arrive within [`SILENCE_LIMIT`].
-const MAX_PIECES_AT_ONCE: usize = 3;
+const MAX_PIECES_AT_ONCE: usize = 2;
 
 /// Copies a file to an object store, `s3://BUCKET/KEY`, and calls `each` with the number of bytes that were
 /// handed over. The object appears when it is complete, and replaces an older one. Credentials, region and
 /// endpoint come from the same environment variables as those of [`open_remote`](crate::open_remote).
 ///
 /// # Cost
-/// Memory: four pieces of 8 MiB, or of 1/9000 of the file if that is more.
+/// Memory: three pieces of 8 MiB, or of 1/9000 of the file if that is more.
 ///
 /// # Errors
 /// A file that cannot be read, the address of a web server, and a store that cannot be reached or refuses.
@@ -131,7 +136,7 @@ impl Transfer {
         // The time ends the attempts, not their number.
         let (backoff, max_retries) = (BACKOFF, usize::MAX);
         let retry = RetryConfig { backoff, max_retries, retry_timeout: patience };
-        let server = Server::new(address, retry, SILENCE_LIMIT)?;
+        let server = Server::new(address, retry, SILENCE_LIMIT.min(patience))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { runtime: runtime.map_err(|error| error.to_string())?, server })
     }
@@ -190,28 +195,65 @@ impl Transfer {
         file: &Path,
         expected_bytes: Option<u64>,
     ) -> io::Result<()> {
+        // An error of this machine must not look like one of the object.
+        let unwritable = |problem: io::Error| {
+            io::Error::other(format!("{} cannot be written: {problem}", file.display()))
+        };
+        let mut output = File::create(file).map_err(unwritable)?;
+        let mut found: Option<ObjectMeta> = None;
+        let mut done = 0;
         self.runtime.block_on(async {
-            let found = self.server.store.get(object).await.map_err(io_error)?;
-            let size = found.meta.size;
-            if expected_bytes.is_some_and(|expected| expected != size) {
-                return Err(io::Error::other("the file was replaced meanwhile; begin again"));
-            }
-            // An error of this machine must not look like one of the object.
-            let unwritable = |problem: io::Error| {
-                io::Error::other(format!("{} cannot be written: {problem}", file.display()))
-            };
-            let mut output = File::create(file).map_err(unwritable)?;
-            let (mut parts, mut done) = (found.into_stream(), 0);
-            while let Some(part) = parts.next().await {
-                let part = part.map_err(io_error)?;
-                output.write_all(&part).map_err(unwritable)?;
-                done += part.len() as u64;
-            }
-            match done == size {
-                true => Ok(()),
-                false => Err(io::Error::other(format!("{done} of {size} bytes have come"))),
+            loop {
+                let before = done;
+                let result = self.request(object, done, found.as_ref()).await?;
+                let size = result.meta.size;
+                if expected_bytes.is_some_and(|expected| expected != size) {
+                    return Err(io::Error::other(REPLACED));
+                }
+                found.get_or_insert_with(|| result.meta.clone());
+                let mut parts = result.into_stream();
+                let failure = loop {
+                    match parts.next().await {
+                        None => break None,
+                        Some(Err(error)) => break Some(io_error(error)),
+                        Some(Ok(part)) => {
+                            output.write_all(&part).map_err(unwritable)?;
+                            done += part.len() as u64;
+                        }
+                    }
+                };
+                match failure {
+                    None if done == size => return Ok(()),
+                    // What has come is not requested again.
+                    _ if before < done && done < size => {}
+                    Some(failure) => return Err(failure),
+                    None => {
+                        return Err(io::Error::other(format!("{done} of {size} bytes have come")));
+                    }
+                }
             }
         })
+    }
+
+    /// Requests an object from a byte on, which must be the one that was `found` before.
+    async fn request(
+        &self,
+        object: &path::Path,
+        start: u64,
+        found: Option<&ObjectMeta>,
+    ) -> io::Result<GetResult> {
+        let range = found.map(|_| GetRange::Offset(start));
+        let options = GetOptions { range, ..GetOptions::default() };
+        let result = self.server.store.get_opts(object, options).await.map_err(io_error)?;
+        let is_same = |found: &ObjectMeta| {
+            let meta = &result.meta;
+            (found.size, &found.e_tag, found.last_modified)
+                == (meta.size, &meta.e_tag, meta.last_modified)
+        };
+        match found.is_none_or(is_same) {
+            true => Ok(result),
+            false => Err(io::Error::other(REPLACED)),
+        }
     }
 }
 

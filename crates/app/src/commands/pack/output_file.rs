@@ -24,13 +24,10 @@ const UPLOAD: &str = "upload";
 const OTHER: &str = "exists and is not a packed world; name another file, or remove this one";
 
 impl<'a> Output<'a> {
-    /// Fails if there is another file than a packed world, or if an object store cannot be reached.
+    /// Fails if the address cannot be written, or has another object than a packed world.
     pub(super) fn new(named: &'a Path) -> Result<Self, AppError> {
         let Some(address) = address::of(named) else {
-            return match is_other_file(named) {
-                true => Err(failed(named, OTHER)),
-                false => Ok(Self { named, file: named.into() }),
-            };
+            return Ok(Self { named, file: named.into() });
         };
         if !address::is_replaceable(address)? {
             return Err(failed(named, OTHER));
@@ -40,9 +37,14 @@ impl<'a> Output<'a> {
         address.hash(&mut hasher);
         let name = address.rsplit('/').next().unwrap_or_default();
         let file = PathBuf::from(format!("{name}.{:08x}.{UPLOAD}", hasher.finish() as u32));
-        match is_other_file(&file) {
-            true => Err(failed(&file, OTHER)),
-            false => Ok(Self { named, file }),
+        Ok(Self { named, file })
+    }
+
+    /// Fails if there is another file than a packed world.
+    pub(super) fn refuse_other_file(&self) -> Result<(), AppError> {
+        match is_other_file(&self.file) {
+            true => Err(failed(&self.file, OTHER)),
+            false => Ok(()),
         }
     }
 

@@ -21,14 +21,19 @@ impl LodData {
     }
 
     /// Waits until the data of nodes that come over a network is here, or a request fails. All of it is
-    /// requested at once, so that it comes sooner than chunk by chunk. Does nothing in browsers, which
-    /// cannot wait.
+    /// requested at once, so that it comes sooner than chunk by chunk. Of more data than the source keeps in memory,
+    /// the first is gone at the end. Does nothing in browsers, which cannot wait.
     pub fn fetch(&self, nodes: &[NodePos]) {
         let arrivals = self.source.arrivals().filter(|_| !cfg!(target_arch = "wasm32"));
         let Some(arrivals) = arrivals else { return };
+        let mut open = nodes.to_vec();
         loop {
             let mut missing = Vec::new();
-            nodes.iter().for_each(|&node| self.add_missing(arrivals, node, &mut missing));
+            open.retain(|&node| {
+                let before = missing.len();
+                self.add_missing(arrivals, node, &mut missing);
+                missing.len() > before
+            });
             if missing.is_empty() || arrivals.state().failure.is_some() {
                 return;
             }
