@@ -42,6 +42,10 @@ export const options = () => {
   return own.eye || own.look ? { ...rest, ...own } : { ...rest, eye, look, ...own };
 };
 
+/// Whether this page shows the world of its site, so that no other world may be shown instead.
+export const isSite = () => [site().world, options().world].every(Boolean)
+  && new URL(options().world, location.href).href === new URL(site().world, location.href).href;
+
 /// Returns the world that an address describes, for `openPage`. `world` is the address of a packed world; `eye` and
 /// `look` are the camera and the point that it looks at, as the options of the command line. Throws a message if
 /// something is not valid.

@@ -1,6 +1,6 @@
 // Forwards events of the browser to the crate, which handles them; see src/lib.rs.
 import init from './drystone_web.js';
-import { WORLD, described, generated, options } from './address.js';
+import { WORLD, described, generated, isSite, options } from './address.js';
 import { chosen, filesIn, isModel, listed } from './choosing.js';
 import { chosenBackend, findLack, pictureCanvas } from './device.js';
 import { sorted, whyNot, worldOf } from './files.js';
@@ -419,7 +419,7 @@ async function start() {
       opened = described(options());
       return await program.open(size, opened);
     } catch (error) {
-      if (isBroken(error)) throw error;
+      if (isBroken(error) || isSite()) throw error;
       refusal = `${error}. The default world is shown instead`;
     }
     opened = generated(WORLD);

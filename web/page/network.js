@@ -3,10 +3,11 @@ import { RemoteWorld, front_needed } from './drystone_web.js';
 
 /// Length of the longest header of a packed world, in bytes.
 const FRONT_BYTES = 65536;
-/// Time limit for the first answer, time for which requests fail until opening is given up, and between two looks at
-/// them, in milliseconds.
+/// Time limit for the first answer, time for which requests fail until opening is given up, between two requests for
+/// the first answer, and between two looks at requests, in milliseconds.
 const FIRST_MS = 30_000;
 const PATIENCE_MS = 10_000;
+const AGAIN_MS = 500;
 const LOOK_MS = 10;
 
 const NO_PARTS = 'the server cannot send parts of files (no range requests)';
@@ -47,14 +48,21 @@ async function receive(address, start, end, { signal, heard = () => {} } = {}) {
   return { bytes: bytes.subarray(0, length), tag: response.headers.get('etag') ?? response.headers.get('last-modified') };
 }
 
-/// Receives the start of a file. Throws a message if that takes too long.
+/// Receives the start of a file. Asks again for a while if the server answers that it fails. Throws a message if
+/// that takes too long.
 async function receiveFront(address, end) {
   const slow = new AbortController();
   const limit = setTimeout(() => slow.abort(), FIRST_MS);
   try {
-    return await receive(address, 0, end, { signal: slow.signal });
-  } catch (problem) {
-    throw slow.signal.aborted ? `the server has not answered for ${FIRST_MS / 1e3} s` : problem;
+    for (const begun = performance.now();;) {
+      try {
+        return await receive(address, 0, end, { signal: slow.signal });
+      } catch (problem) {
+        const mayPass = /status (429|5..)$/.test(problem) && performance.now() - begun < PATIENCE_MS;
+        if (!mayPass) throw slow.signal.aborted ? `the server has not answered for ${FIRST_MS / 1e3} s` : problem;
+        await new Promise((done) => setTimeout(done, AGAIN_MS));
+      }
+    }
   } finally {
     clearTimeout(limit);
   }

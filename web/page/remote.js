@@ -123,7 +123,7 @@ class Remote {
   #answer({ count, id, value, seen, picture, fault, isBroken, begins }) {
     if (begins) {
       this.#begun = count;
-      return undefined;
+      return this.#endSilence();
     }
     const [page, call] = [this.#pages.get(id), this.#calls.get(count)];
     this.#calls.delete(count);

@@ -2,6 +2,9 @@
 import init from './drystone_web.js';
 import { READS, openPage } from './opening.js';
 
+/// Time between two notes that a world is still being opened, in milliseconds.
+const ALIVE_MS = 5_000;
+
 const pages = new Map();
 let picture = null;
 
@@ -23,6 +26,8 @@ async function call(id, name, words) {
 
 /// Answers a message. Messages without `isCall` are answered only if they fail.
 async function answer({ count, id, name, words, isCall }) {
+  // A server may be slower than the program may be silent.
+  const alive = name === 'open' && words[1].remote && setInterval(() => self.postMessage({ count, begins: true }), ALIVE_MS);
   try {
     const value = await call(id, name, words);
     if (!isCall) return;
@@ -35,6 +40,8 @@ async function answer({ count, id, name, words, isCall }) {
     picture = null;
   } catch (error) {
     self.postMessage({ count, id, fault: `${error}`, isBroken: error instanceof WebAssembly.RuntimeError });
+  } finally {
+    clearInterval(alive);
   }
 }
 

@@ -1,7 +1,7 @@
 // Tests of worlds at addresses: of another server than the page, which may fail. Each opens its own page.
 
 import { createServer } from 'node:http';
-import { readFileSync } from 'node:fs';
+import { readFileSync, unlinkSync } from 'node:fs';
 import { PATIENCE_MS, agree, check, expectMessage, expected, message, open, packed, published, ready } from './kit.mjs';
 
 const WORDS = ['--seed', '9', '--chunks', '32x4x32'];
@@ -12,12 +12,19 @@ const others = (errors) => errors.filter((line) => !/Failed to load resource|COR
 const says = (page, words) => page.waitForFunction((words) => document.getElementById('message').textContent.includes(words), words, { timeout: PATIENCE_MS });
 
 /// Serves a file at every path. `server.status` is that of answers, 206 for parts; `server.allowed` is whether pages of
-/// other servers may read them.
+/// other servers may read them. `server.delayMs` delays the next answer, and `server.failures` are the next ones.
 async function serveFile(file) {
   const bytes = readFileSync(file);
-  const state = { status: 206, allowed: true, count: 0 };
-  const server = createServer((request, response) => {
+  const state = { status: 206, allowed: true, count: 0, delayMs: 0, failures: 0 };
+  const server = createServer(async (request, response) => {
     state.count += 1;
+    const { delayMs } = state;
+    state.delayMs = 0;
+    await new Promise((done) => setTimeout(done, delayMs));
+    if (state.failures > 0) {
+      state.failures -= 1;
+      return response.writeHead(503, { 'access-control-allow-origin': '*' }).end('no');
+    }
     const [, start, last] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
     const headers = state.allowed ? { 'access-control-allow-origin': '*' } : {};
     if (state.status !== 206) return response.writeHead(state.status, headers).end('no');
@@ -30,12 +37,12 @@ async function serveFile(file) {
 }
 
 /// Opens a page of a packed world at an address.
-const withWorld = (test, words = {}) => async (browser, url) => {
+const withWorld = (test, words = {}, script = () => {}) => async (browser, url) => {
   const file = packed('remote', ...WORDS);
   const server = await serveFile(file);
   Object.assign(server, words);
   const address = (more = {}) => `${url}?${new URLSearchParams({ world: server.address, backend: 'soft', ...more })}`;
-  const { page, errors, close } = await open(browser, address(), () => {}, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page, errors, close } = await open(browser, address(), script, { permissions: ['clipboard-read', 'clipboard-write'] });
   try {
     await test({ page, errors, server, file, address });
   } finally {
@@ -78,6 +85,37 @@ export const remote = {
     await expectMessage(page, 'a camera needs both');
     check(!others(errors), others(errors));
   }, { status: 404 }),
+  // The delay is longer than the program may be silent.
+  'a slow server is waited for, and one that fails at first is asked again': withWorld(async ({ page, errors, server, file }) => {
+    const said = await page.evaluate(() => window.said);
+    check(said.includes('CPU draws') && !said.includes('has not answered'), said);
+    server.failures = 2;
+    await page.reload();
+    await agree(page, 'remote-slow', expected('remote-slow', [file, '--levels', 'on']));
+    check(server.failures === 0 && !(await message(page)).includes('default world'), await message(page));
+    check(!others(errors), others(errors));
+  }, { delayMs: 22_000 }, () => {
+    window.said = '';
+    document.addEventListener('DOMContentLoaded', () => {
+      const shown = document.getElementById('message');
+      new MutationObserver(() => { window.said += shown.textContent; }).observe(shown, { childList: true, subtree: true, characterData: true });
+    });
+  }),
+  'a site without its world shows no other one': async (browser) => {
+    const site = await published('site-empty', ...WORDS);
+    let close = () => {};
+    try {
+      unlinkSync(site.world);
+      const opened = await open(browser, `${site.url}?backend=soft`, () => {});
+      ({ close } = opened);
+      const reason = await opened.page.locator('#reason').textContent();
+      check(reason.includes('the server has no such file (404)'), reason);
+      check(await opened.page.locator('#refused').isVisible(), 'the page shows something else');
+    } finally {
+      await close();
+      site.close();
+    }
+  },
   'a published site shows its world from its camera': async (browser) => {
     const camera = ['--eye', '300,150,420', '--look', '512,60,512'];
     const site = await published('site', '--title', 'Hills & <lakes>', ...camera, ...WORDS);
