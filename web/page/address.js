@@ -46,12 +46,23 @@ export const options = () => {
 export const isSite = () => [site().world, options().world].every(Boolean)
   && new URL(options().world, location.href).href === new URL(site().world, location.href).href;
 
+/// Returns a camera and the point that it looks at; nothing if they are not given. Throws a message if they are wrong,
+/// other than in a link to a site, which shows its world from its default camera then.
+const viewOf = (eye, look) => {
+  try {
+    if (!eye !== !look) throw 'eye and look: a camera needs both';
+    return eye ? [...pointOf('eye', eye), ...pointOf('look', look)] : [];
+  } catch (problem) {
+    if (!isSite()) throw problem;
+    return [];
+  }
+};
+
 /// Returns the world that an address describes, for `openPage`. `world` is the address of a packed world; `eye` and
 /// `look` are the camera and the point that it looks at, as the options of the command line. Throws a message if
 /// something is not valid.
 export const described = ({ world, eye, look, ...options }) => {
-  if (!eye !== !look) throw 'eye and look: a camera needs both';
-  const view = eye ? [...pointOf('eye', eye), ...pointOf('look', look)] : [];
+  const view = viewOf(eye, look);
   if (!world) return { ...generated({ ...WORLD, ...options }), view };
   const { href, protocol } = new URL(world, location.href);
   if (!/^https?:$/.test(protocol)) throw `world=${world}: an address begins with https:// or http://`;

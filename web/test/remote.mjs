@@ -136,6 +136,9 @@ export const remote = {
       const above = ['--eye', '512,400,512', '--look', '520,60,520'];
       await page.goto(`${site.url}?backend=soft&eye=${above[1]}&look=${above[3]}`);
       await agree(page, 'site-above', expected('site-above', [site.world, '--levels', 'on', ...above]));
+      // A wrong camera does not hide the world.
+      await page.goto(`${site.url}?backend=soft&eye=1,2,3`);
+      await agree(page, 'site-default', expected('site-default', [site.world, '--levels', 'on']));
       await page.goto(`${site.url}?backend=soft&chunks=4x4x4`);
       await agree(page, 'site-generated', expected('site-generated', ['--chunks', '4x4x4', '--levels', 'on']));
       check(errors.length === 0, errors.join('\n'));
