@@ -43,8 +43,12 @@ export const options = () => {
 };
 
 /// Whether this page shows the world of its site, so that no other world may be shown instead.
-export const isSite = () => [site().world, options().world].every(Boolean)
-  && new URL(options().world, location.href).href === new URL(site().world, location.href).href;
+export const isSite = () => {
+  const words = [site().world, options().world];
+  if (!words.every((word) => word && URL.canParse(word, location.href))) return false;
+  const [own, shown] = words.map((word) => new URL(word, location.href).href);
+  return own === shown;
+};
 
 /// Returns a camera and the point that it looks at; nothing if they are not given. Throws a message if they are wrong,
 /// other than in a link to a site, which shows its world from its default camera then.
