@@ -34,7 +34,7 @@ pub(crate) fn run(options: &PackArguments) -> Result<(), AppError> {
 /// Joins parts of a world, and prints a summary.
 pub(crate) fn merge(options: &MergeArguments) -> Result<(), AppError> {
     let output = Output::new(&options.output)?;
-    if options.parts.iter().any(|part| output.is(part)) {
+    if options.parts.iter().any(|part| output.replaces(part)) {
         let problem = "is one of the parts; name another file".into();
         return Err(AppError::File { path: options.output.clone(), problem });
     }
@@ -85,9 +85,9 @@ pub(super) fn write(
     Ok(progress)
 }
 
-/// Returns the reason why the output is needed for the input, if it is.
+/// Returns the reason why writing the output would replace an input, if it would.
 fn refusal(copy: &CopyArguments, output: &Output<'_>) -> Option<&'static str> {
-    let is_output = |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| output.is(it));
+    let is_output = |other: &Option<PathBuf>| other.as_ref().is_some_and(|it| output.replaces(it));
     if is_output(&copy.source.path) {
         return Some("is the source itself; name another file");
     }

@@ -94,7 +94,7 @@ fn what_an_object_store_refuses_is_said_before_the_work() {
 
     for to in ["s3://worlds", "s3://worlds/", "s3://worlds/folder/"] {
         let line = pack(to);
-        assert!(line.contains("names no object"), "{line}");
+        assert!(line.contains("this is a folder; name an object, s3://BUCKET/KEY"), "{line}");
     }
 
     // The complete file stays if it cannot be uploaded. It is not lost when it is used.

@@ -46,16 +46,14 @@ const MAX_PIECES_AT_ONCE: usize = 2;
 /// A file that cannot be read, the address of a web server, and a store that cannot be reached or refuses.
 /// Failures that may pass are tried again for three minutes.
 pub fn upload(file: &Path, address: &str, each: &mut dyn FnMut(u64)) -> Result<(), SourceError> {
-    let failed = |problem| not_sent(address, problem);
-    check_writable(address)?;
+    let transfer = Transfer::to(address, PATIENCE)?;
     let unreadable = |problem| SourceError::Unreadable { path: file.into(), problem };
     let input = File::open(file).map_err(unreadable)?;
     let size = input.metadata().map_err(unreadable)?.len();
-    let transfer = Transfer::new(address, PATIENCE).map_err(failed)?;
     let sent = transfer.runtime.block_on(transfer.send(input, size, each));
     sent.map_err(|error| match error {
         NotSent::Input(problem) => unreadable(problem),
-        NotSent::Store(error) => failed(failure_of(&error).problem),
+        NotSent::Store(error) => not_sent(address, failure_of(&error).problem),
     })
 }
 
@@ -66,13 +64,8 @@ pub fn upload(file: &Path, address: &str, each: &mut dyn FnMut(u64)) -> Result<(
 /// # Errors
 /// The address of a web server, and a store that cannot be reached or denies uploads.
 pub fn is_replaceable(address: &str) -> Result<bool, SourceError> {
-    let failed = |problem| not_sent(address, problem);
-    check_writable(address)?;
     let Transfer { runtime, server: Server { store, path } } =
-        Transfer::new(address, SHORT_PATIENCE).map_err(failed)?;
-    if path.as_ref().is_empty() || address.ends_with('/') {
-        return Err(failed(format!("names no object, {OBJECT_STORE}BUCKET/KEY")));
-    }
+        Transfer::to(address, SHORT_PATIENCE)?;
     let checked = runtime.block_on(async {
         match store.get_range(&path, 0..SIGNATURE.len() as u64).await {
             Ok(start) if start != SIGNATURE[..] => return Ok(false),
@@ -91,15 +84,7 @@ pub fn is_replaceable(address: &str) -> Result<bool, SourceError> {
         let _ = upload.abort().await;
         Ok(true)
     });
-    checked.map_err(|error| failed(failure_of(&error).problem))
-}
-
-fn check_writable(address: &str) -> Result<(), SourceError> {
-    if address.starts_with(OBJECT_STORE) {
-        return Ok(());
-    }
-    let problem = format!("only object stores can be written, {OBJECT_STORE}BUCKET/KEY");
-    Err(not_sent(address, problem))
+    checked.map_err(|error| not_sent(address, failure_of(&error).problem))
 }
 
 fn not_sent(address: &str, problem: String) -> SourceError {
@@ -139,6 +124,25 @@ impl Transfer {
         let server = Server::new(address, retry, SILENCE_LIMIT.min(patience))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { runtime: runtime.map_err(|error| error.to_string())?, server })
+    }
+
+    /// Prepares an upload, as [`new`](Self::new) does.
+    ///
+    /// # Errors
+    /// The address of a web server, of a bucket or of a folder.
+    fn to(address: &str, patience: Duration) -> Result<Self, SourceError> {
+        let failed = |problem: &str| {
+            not_sent(address, format!("{problem}; name an object, {OBJECT_STORE}BUCKET/KEY"))
+        };
+        if !address.starts_with(OBJECT_STORE) {
+            return Err(failed("only object stores can be written"));
+        }
+        let transfer =
+            Self::new(address, patience).map_err(|problem| not_sent(address, problem))?;
+        match transfer.server.path.as_ref().is_empty() || address.ends_with('/') {
+            true => Err(failed("this is a folder")),
+            false => Ok(transfer),
+        }
     }
 
     async fn send(

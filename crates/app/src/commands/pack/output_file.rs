@@ -48,8 +48,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether a file that is read is written, so that it would be lost.
-    pub(super) fn is(&self, input: &Path) -> bool {
+    /// Whether writing the output would replace this input.
+    pub(super) fn replaces(&self, input: &Path) -> bool {
         is_same_file(input, self.named) || is_same_file(input, &self.file)
     }
 
