@@ -1,12 +1,15 @@
 use std::path::Path;
+use std::{fs, slice};
 
 use drystone_voxel::{Chunk, ChunkPos, MaterialTable};
+use rayon::prelude::*;
 
 use crate::error::SourceError;
 use crate::fault::Fault;
+use crate::faults::Faults;
 use crate::file::read_file;
 use crate::identity;
-use crate::source::Source;
+use crate::source::{Source, Tiles};
 
 mod axis;
 mod cover;
@@ -16,32 +19,41 @@ mod geo_tiff;
 mod grey_png;
 mod grid;
 mod hgt;
+mod mosaic;
 mod options;
+mod place;
 mod relief;
+mod samples;
 #[cfg(feature = "tiff")]
 mod tags;
 
 use grid::Decoded;
+use mosaic::Mosaic;
 pub use options::{HeightMapOptions, Voids};
 use relief::Relief;
+use samples::Samples;
 
-/// A height map: a grey picture (`.png`), a GeoTIFF (`.tif`), or a tile of the Shuttle Radar
-/// Topography Mission (`.hgt`).
+/// A height map: a grey picture (`.png`), a GeoTIFF (`.tif`), a tile of the Shuttle Radar
+/// Topography Mission (`.hgt`), or a folder of such GeoTIFFs and tiles.
 ///
 /// ```text
 ///  bytes ─decode─► heights in metres ─► columns of voxels ─► ground by height and slope
 ///                  (kept in memory)     (for each requested chunk)
 /// ```
+/// * **Folders.** Files of one grid are one map of any size. Their positions are read from tags of GeoTIFFs and from
+///   the names of tiles, when the folder is opened. A file is decoded when its samples are needed, and kept while the
+///   [limit](Source::limit_memory) permits. Several programs import parts of such a map by its [`Tiles`].
 /// * **Axes.** The first row is the north: X points east, Z south, Y up. The north-western corner
 ///   is at X 0, Z 0; Y 0 is 0 metres.
 /// * **Scale.** [`HeightMapOptions`] defines the distance of samples and the size of voxels. If
 ///   voxels are smaller than samples, heights between samples are interpolated linearly. If they
 ///   are larger, a column has the mean height of the ground that it covers. If both are equal, a
 ///   column is one sample. A voxel is solid if the ground reaches its middle.
-/// * **Ground.** Solid down to 4 voxels below the lowest point of the map, which closes the body.
+/// * **Ground.** Solid down to 4 voxels below the lowest point of the map, which closes the body. In a folder, of each
+///   square of 16 × 16 chunks.
 ///   Ground at or below sea level has at least one voxel of water on it.
 /// * **Voids.** Columns without a height are holes, or with [`Voids::Filled`] have the mean height
-///   of their neighbours. [`HeightMapSummary`] counts the voids.
+///   of their neighbours in their file. [`HeightMapSummary`] counts the voids.
 ///
 /// Surface material for a sea level of 0 m and a snow line of 2500 m:
 ///
@@ -61,7 +73,7 @@ use relief::Relief;
 ///
 /// # Limits
 /// * 1 GiB per file; 2²⁷ samples of 4 bytes of memory each, and no more than the file can hold;
-///   2²⁴ voxels per side; 2²⁴ chunks.
+///   2²⁴ voxels per side; 2²⁴ chunks, if it is no folder.
 /// * PNG: one channel of 8 or 16 bits, with or without transparency. One step of grey is 1 m.
 /// * SRTM: tiles of 1201², 3601² and 1801 × 3601 samples.
 /// * TIFF: the first picture of a file. One channel of integers with 8, 16 or 32 bits or floats
@@ -74,6 +86,16 @@ pub struct HeightMap {
     summary: HeightMapSummary,
     materials: MaterialTable,
     relief: Relief,
+    faults: Faults,
+}
+
+/// A map whose scale is not chosen yet.
+struct Read {
+    samples: Samples,
+    format: String,
+    /// Distance of samples eastwards and southwards, in metres.
+    scale: Option<[f64; 2]>,
+    identity: String,
 }
 
 /// Metadata and scale of a height map.
@@ -90,10 +112,10 @@ pub struct HeightMapSummary {
     pub metres_per_voxel: f64,
     /// Factor by which heights are exaggerated.
     pub vertical_scale: f64,
-    /// Lowest and highest sample, in metres; `None` if all are void.
+    /// Lowest and highest sample, in metres; `None` if all are void, and of a folder, whose files are not read yet.
     pub range_metres: Option<[f32; 2]>,
-    /// Number of samples without a height.
-    pub void_count: u64,
+    /// Number of samples without a height. `None` of a folder.
+    pub void_count: Option<u64>,
     /// Treatment of voids.
     pub voids: Voids,
 }
@@ -128,6 +150,18 @@ impl Format {
     }
 }
 
+impl Format {
+    fn decode(self, bytes: &[u8], name: &str) -> Result<Decoded, Fault> {
+        match self {
+            #[cfg(feature = "png")]
+            Self::Png => grey_png::decode(bytes),
+            #[cfg(feature = "tiff")]
+            Self::Tiff => geo_tiff::decode(bytes),
+            Self::Hgt => hgt::decode(bytes, name),
+        }
+    }
+}
+
 /// Advice for a picture that is no height map.
 const CONVERT: &str = "save it as one channel of grey, 8 or 16 bits per sample";
 
@@ -135,22 +169,41 @@ impl HeightMap {
     /// Maximum size of a file, in bytes.
     pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-    /// Whether a file with this name and these first bytes is a height map.
+    /// Whether a file with this name and these first bytes is a height map, or a folder is one.
     pub(crate) fn is_height_map(head: &[u8], name: &Path) -> bool {
-        Format::of(head, name).is_some()
+        if head.is_empty() && name.is_dir() {
+            Mosaic::is_mosaic(name)
+        } else {
+            Format::of(head, name).is_some()
+        }
     }
 
-    /// Opens and reads a file.
+    /// Opens and reads a file, or opens a folder of `.hgt` and `.tif` files.
     ///
     /// # Errors
     /// A file that cannot be read, is no height map, is too large or damaged, or options for which
     /// the result is too large. The message names the file, the location in it if known, and what
-    /// to do.
+    /// to do. In a folder, also files that do not belong to one map.
     pub fn open(path: &Path, options: &HeightMapOptions) -> Result<Self, SourceError> {
+        let name = path.display().to_string();
+        if path.is_dir() {
+            let files = Mosaic::open(path, options.voids)?;
+            let folder = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+            let (identity, format) =
+                (files.identity(&folder.display().to_string()), files.format());
+            let scale = files.place.metres_per_sample(files.size()[1]);
+            let read = Read { samples: Samples::Files(files), format, scale, identity };
+            return Self::build(read, &name, options)
+                .map_err(|fault| fault.in_file(crate::format::Format::HeightMap, &name));
+        }
+        Self::parse(&Self::read(path)?, &name, options)
+    }
+
+    /// Reads the bytes of a file.
+    fn read(path: &Path) -> Result<Vec<u8>, SourceError> {
         let kind = "a height map (.png, .tif, .hgt)";
-        // `parse` checks the signature, since there are several.
-        let bytes = read_file(path, b"", kind, Self::MAX_FILE_BYTES, "take a smaller part of it")?;
-        Self::parse(&bytes, &path.display().to_string(), options)
+        // The decoders check the signature, since there are several.
+        read_file(path, b"", kind, Self::MAX_FILE_BYTES, "take a smaller part of it")
     }
 
     /// Parses the bytes of a file. `name` is used in messages. Its extension identifies `.hgt`
@@ -182,47 +235,60 @@ impl HeightMap {
                 found: format!("not a height map: it begins with \"{start}\""),
             });
         };
-        Self::build(bytes, format, name, options)
-            .map_err(|fault| fault.in_file(crate::format::Format::HeightMap, name))
+        let build = || {
+            let Decoded { mut grid, format, metres_per_sample: scale } =
+                format.decode(bytes, name)?;
+            let (range_metres, void_count) = (grid.range(), grid.void_count());
+            if options.voids == Voids::Filled {
+                grid.fill_voids();
+            }
+            let identity = identity::of_bytes("height map", name, bytes);
+            let read = Read { samples: Samples::Image(grid), format, scale, identity };
+            let mut map = Self::build(read, name, options)?;
+            (map.summary.range_metres, map.summary.void_count) = (range_metres, Some(void_count));
+            Ok(map)
+        };
+        options
+            .check()
+            .and_then(|()| build())
+            .map_err(|fault: Fault| fault.in_file(crate::format::Format::HeightMap, name))
     }
 
-    fn build(
-        bytes: &[u8],
-        format: Format,
-        name: &str,
-        options: &HeightMapOptions,
-    ) -> Result<Self, Fault> {
+    fn build(read: Read, name: &str, options: &HeightMapOptions) -> Result<Self, Fault> {
         options.check()?;
-        let Decoded { mut grid, format, metres_per_sample } = match format {
-            #[cfg(feature = "png")]
-            Format::Png => grey_png::decode(bytes)?,
-            #[cfg(feature = "tiff")]
-            Format::Tiff => geo_tiff::decode(bytes)?,
-            Format::Hgt => hgt::decode(bytes, name)?,
-        };
+        let Read { samples, format, scale, identity } = read;
         let default = [HeightMapOptions::METRES_PER_SAMPLE; 2];
-        let metres_per_sample = options.metres_per_sample.or(metres_per_sample).unwrap_or(default);
+        let metres_per_sample = options.metres_per_sample.or(scale).unwrap_or(default);
         let [east, south] = metres_per_sample;
         let metres_per_voxel = options.metres_per_voxel.unwrap_or(east.min(south));
         let summary = HeightMapSummary {
             format,
-            size_samples: grid.size(),
+            size_samples: samples.size(),
             metres_per_sample,
             metres_per_voxel,
             vertical_scale: options.vertical_scale,
-            range_metres: grid.range(),
-            void_count: grid.void_count(),
+            range_metres: None,
+            void_count: None,
             voids: options.voids,
         };
-        if options.voids == Voids::Filled {
-            grid.fill_voids();
-        }
         let mut materials = MaterialTable::new();
-        let relief =
-            Relief::new(grid, metres_per_sample, metres_per_voxel, options, &mut materials)?;
-        let identity = identity::of_bytes("height map", name, bytes);
-        let (name, identity) = (name.into(), format!("{identity}, {}", options.identity()));
-        Ok(Self { name, identity, summary, materials, relief })
+        let relief = Relief::new(
+            name,
+            samples,
+            metres_per_sample,
+            metres_per_voxel,
+            options,
+            &mut materials,
+        )?;
+        let identity = format!("{identity}, {}", options.identity());
+        Ok(Self {
+            name: name.into(),
+            identity,
+            summary,
+            materials,
+            relief,
+            faults: Faults::default(),
+        })
     }
 
     /// Metadata and scale of the file.
@@ -244,12 +310,44 @@ impl Source for HeightMap {
         &self.materials
     }
 
+    /// Unreadable parts of a folder are omitted and added to the faults.
     fn chunk_positions(&self) -> Vec<ChunkPos> {
-        self.relief.chunk_positions()
+        let squares = self.relief.squares().into_par_iter();
+        let read = |at| {
+            self.relief
+                .positions_in(at)
+                .inspect_err(|error| self.faults.add(slice::from_ref(error)))
+        };
+        let mut positions: Vec<_> = squares.filter_map(|at| read(at).ok()).flatten_iter().collect();
+        positions.sort_unstable();
+        positions
     }
 
     /// Builds the chunk at `position` from the samples of its columns.
     fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
-        Ok(self.relief.chunk(position))
+        self.relief.chunk(position)
+    }
+
+    fn limit_memory(&self, bytes: usize) {
+        self.relief.limit_memory(bytes);
+    }
+
+    fn tiles(&self) -> Option<&dyn Tiles> {
+        Some(self)
+    }
+
+    fn faults(&self) -> Vec<String> {
+        self.faults.all()
+    }
+}
+
+/// Squares of the map.
+impl Tiles for HeightMap {
+    fn tile_positions(&self) -> Vec<[i32; 2]> {
+        self.relief.squares()
+    }
+
+    fn chunk_positions_in(&self, tile: [i32; 2]) -> Result<Vec<ChunkPos>, SourceError> {
+        self.relief.positions_in(tile)
     }
 }

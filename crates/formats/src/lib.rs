@@ -17,10 +17,14 @@
 )]
 
 mod arrivals;
+#[cfg(any(feature = "height-map", feature = "minecraft"))]
+mod cache;
 mod error;
 #[cfg(feature = "export")]
 mod export;
 mod fault;
+#[cfg(any(feature = "height-map", feature = "minecraft"))]
+mod faults;
 mod file;
 mod format;
 #[cfg(feature = "height-map")]

@@ -7,21 +7,22 @@ use std::sync::{Arc, OnceLock};
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 use rayon::prelude::*;
 
+use crate::cache::Cache;
 use crate::error::SourceError;
+use crate::faults::Faults;
 use crate::identity;
 use crate::source::{Source, TILE_CHUNKS, Tiles};
 
 mod biomes;
 mod blocks;
-mod cache;
 mod colors;
 mod column;
-mod faults;
 mod files;
 mod indices;
 mod leaves;
 mod looks;
 mod nbt;
+mod problems;
 mod region;
 mod section;
 mod shapes;
@@ -31,9 +32,8 @@ mod unpack;
 mod wet;
 
 use blocks::Blocks;
-use cache::Cache;
-use faults::{BiomeProblems, Faults};
 pub use files::RegionFiles;
+use problems::BiomeProblems;
 use region::Region;
 use stack::{Heights, LOWEST, Stack, StackSource};
 
@@ -77,7 +77,7 @@ pub struct MinecraftWorld {
     regions: BTreeMap<[i32; 2], Region>,
     /// Chunks of each region, once they are found.
     found: BTreeMap<[i32; 2], OnceLock<Found>>,
-    cache: Cache,
+    cache: Cache<[i32; 2], Stack>,
     faults: Faults,
 }
 
@@ -302,7 +302,7 @@ fn regions_in(folder: &Path) -> Result<Vec<Region>, SourceError> {
 }
 
 fn no_regions(folder: &Path) -> SourceError {
-    let found = "a folder without Minecraft's regions (region/r.X.Z.mca)".into();
+    let found = "a folder without Minecraft's regions (region/r.X.Z.mca) or height maps".into();
     SourceError::Unsupported { path: folder.into(), found }
 }
 
@@ -345,11 +345,8 @@ impl Source for MinecraftWorld {
         else {
             return Ok(air());
         };
-        self.cache.with(
-            stack_at,
-            || self.read(region, stack_at),
-            |stack| stack.chunks.get(&position.y).cloned().unwrap_or_else(air),
-        )
+        let stack = self.cache.get(stack_at, || self.read(region, stack_at))?;
+        Ok(stack.chunks.get(&position.y).cloned().unwrap_or_else(air))
     }
 
     fn faults(&self) -> Vec<String> {

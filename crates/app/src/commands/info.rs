@@ -133,14 +133,16 @@ fn heights_json(summary: &HeightMapSummary) -> Value {
 fn heights_text(summary: &HeightMapSummary) -> String {
     let [width, height] = summary.size_samples;
     let [east, south] = summary.metres_per_sample;
-    let range = summary
-        .range_metres
-        .map_or_else(|| "no heights".to_owned(), |[low, high]| format!("{low} to {high} m"));
+    let found = match (summary.range_metres, summary.void_count) {
+        (Some([low, high]), Some(voids)) => format!("; {low} to {high} m; {voids} voids"),
+        (None, Some(voids)) => format!("; no heights; {voids} voids"),
+        // A folder is not read whole.
+        (_, None) => "; voids".into(),
+    };
     format!(
-        "  heights   {}: {width} x {height} samples, {east:.3} x {south:.3} m apart; {range}; \
-         {} voids, {}\n  scale     {:.3} m per voxel, heights times {}\n",
+        "  heights   {}: {width} x {height} samples, {east:.3} x {south:.3} m apart{found} are {}\n  \
+         scale     {:.3} m per voxel, heights times {}\n",
         summary.format,
-        summary.void_count,
         voids_are(summary.voids),
         summary.metres_per_voxel,
         summary.vertical_scale,

@@ -66,3 +66,38 @@ fn parts_of_several_processes_are_joined_to_the_file_of_one() {
         assert!(line.contains("3/8 for the third of 8"), "{line}");
     }
 }
+
+#[test]
+fn parts_of_a_folder_of_height_maps_are_joined_to_the_file_of_one() {
+    let folder = scratch("merging-heights");
+    let maps = folder.join("maps");
+    fs::create_dir(&maps).unwrap();
+    for (name, base) in [("N47E011.hgt", 0), ("N47E012.hgt", 1_200)] {
+        let height = |n: usize| ((n % 1_201 + base) / 2 + n / 1_201) as i16;
+        let tile: Vec<u8> = (0..1_201 * 1_201).flat_map(|n| height(n).to_be_bytes()).collect();
+        fs::write(maps.join(name), tile).unwrap();
+    }
+    let scale = ["--metres-per-voxel", "150"];
+    let info = printed(&[&["info", text(&maps)], &scale[..]].concat());
+    assert!(info.contains("2 files, SRTM: 2401 x 1201 samples, 62.67"), "{info}");
+    assert!(info.contains("m apart; voids are holes\n"), "{info}");
+    let (whole, joined) = (folder.join("whole.dsw"), folder.join("joined.dsw"));
+    printed(&[&["pack", text(&maps), "-o", text(&whole)], &scale[..]].concat());
+    let parts: Vec<PathBuf> = (1..=3).map(|it| folder.join(format!("part-{it}.dsw"))).collect();
+    for (index, path) in parts.iter().enumerate() {
+        let part = format!("{}/3", index + 1);
+        let own = ["pack", text(&maps), "--part", &part, "-o", text(path)];
+        printed(&[&own, &scale[..]].concat());
+        let info = printed(&["info", text(path)]);
+        assert!(!info.contains(" 0 chunks"), "{info}");
+    }
+    let parts: Vec<&str> = parts.iter().map(|it| text(it)).collect();
+    printed(&[&["merge", "-o", text(&joined)], &parts[..]].concat());
+    assert!(fs::read(&joined).unwrap() == fs::read(&whole).unwrap());
+
+    // A file that is cut off is no land of height 0.
+    let cut = maps.join("N47E012.hgt");
+    fs::write(&cut, [0; 9]).unwrap();
+    let line = one_line(&run(&["pack", text(&maps), "-o", text(&joined)]), 1);
+    assert!(line.contains("N47E012.hgt: file: 9 bytes, not the size of a tile"), "{line}");
+}

@@ -43,6 +43,11 @@ impl Axis {
         self.columns
     }
 
+    /// Number of samples that `columns` columns cover, and one more on both sides.
+    pub(super) fn samples_in(&self, columns: usize) -> f64 {
+        columns as f64 * self.samples_per_column + 2.0
+    }
+
     /// Samples and weights of a column; `None` outside the map.
     pub(super) fn taps(&self, column: i64) -> Option<Taps> {
         if !(0..i64::from(self.columns)).contains(&column) {

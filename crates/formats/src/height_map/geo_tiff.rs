@@ -2,7 +2,7 @@
 
 mod scale;
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tiff::ColorType;
@@ -11,13 +11,15 @@ use tiff::tags::Tag;
 
 use super::CONVERT;
 use super::grid::{Decoded, Grid};
+use super::place::Head;
 use super::tags;
 use crate::fault::{Fault, GET_AGAIN};
+use scale::Scale;
 
 /// Maximum size of a decoded strip or tile, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
 
-pub(super) type File<'a> = Decoder<Cursor<&'a [u8]>>;
+type File<'a> = Decoder<Cursor<&'a [u8]>>;
 
 /// Whether a file has a TIFF signature, of either byte order, with offsets of 4 or 8 bytes.
 pub(super) fn is_tiff(start: &[u8]) -> bool {
@@ -28,9 +30,26 @@ pub(super) fn is_tiff(start: &[u8]) -> bool {
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Fault> {
     // The crate promises not to panic. If it panics nevertheless, the file is reported as damaged
     // instead of ending the program.
-    tags::check(bytes)?;
-    catch_unwind(AssertUnwindSafe(|| read(bytes)))
-        .unwrap_or_else(|_| Err(Fault::new("picture", "the decoder panicked", GET_AGAIN)))
+    tags::check(&mut Cursor::new(bytes), bytes.len() as u64)?;
+    catch_unwind(AssertUnwindSafe(|| read(bytes))).unwrap_or_else(|_| Err(panicked()))
+}
+
+/// Reads the size and the position of the first picture of a file of `file_bytes` bytes.
+pub(super) fn head(mut file: impl Read + Seek, file_bytes: u64) -> Result<Head, Fault> {
+    tags::check(&mut file, file_bytes)?;
+    let read = || {
+        let in_header = |problem| bad("header", &problem);
+        file.rewind().map_err(|problem| in_header(problem.into()))?;
+        let mut decoder = Decoder::new(file).map_err(in_header)?;
+        let (width, height) = decoder.dimensions().map_err(in_header)?;
+        let place = Scale::of(&mut decoder).and_then(|scale| scale.place);
+        Ok(Head { size: [width, height].map(|side| side as usize), place })
+    };
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(panicked()))
+}
+
+fn panicked() -> Fault {
+    Fault::new("picture", "the decoder panicked", GET_AGAIN)
 }
 
 fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
@@ -54,7 +73,8 @@ fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
     };
     Grid::check_claim([width, height], u64::from(bits / 8), bytes.len(), ratio(&mut decoder))?;
     let nodata = nodata(&mut decoder);
-    let metres_per_sample = scale::metres_per_sample(&mut decoder, height);
+    let scale = Scale::of(&mut decoder);
+    let metres_per_sample = scale.and_then(|scale| scale.metres_per_sample(height));
     let (metres, kind) = samples(&mut decoder, [width, height], nodata)?;
     let grid = Grid::new(width as usize, metres);
     Ok(Decoded { grid, format: format!("TIFF, {kind}"), metres_per_sample })

@@ -3,6 +3,7 @@ use std::ops::Range;
 use crate::fault::{Fault, GET_AGAIN};
 
 /// Heights in metres, row by row from north to south, each row from west to east. Voids are NaN.
+#[derive(Clone)]
 pub(super) struct Grid {
     width: usize,
     height: usize,

@@ -1,6 +1,7 @@
 //! Converts heights to voxels.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
@@ -8,7 +9,12 @@ use super::axis::{Axis, Taps};
 use super::cover::Cover;
 use super::grid::Grid;
 use super::options::HeightMapOptions;
+use super::samples::{Samples, Window};
+use crate::cache::{Cache, SizeBytes};
+use crate::error::SourceError;
 use crate::fault::Fault;
+use crate::format::Format;
+use crate::source::TILE_CHUNKS;
 
 const SIDE: i32 = Chunk::SIDE as i32;
 /// Columns of a chunk plus one on each side, to compute slopes.
@@ -23,9 +29,14 @@ const MAX_HEIGHT_VOXELS: f64 = (1 << 24) as f64;
 /// fill the memory.
 const MAX_CHUNKS: u64 = 1 << 24;
 
+/// Side of a square of columns whose ground has one base, in chunks: that of a tile.
+const SQUARE_CHUNKS: u32 = TILE_CHUNKS as u32;
+/// Memory for squares, in bytes.
+const SQUARES_BYTES: usize = 16 << 20;
+
 /// Heights, and their conversion to voxels.
 pub(super) struct Relief {
-    grid: Grid,
+    samples: Samples,
     /// The axes eastwards and southwards.
     axes: [Axis; 2],
     voxel_metres: f64,
@@ -33,20 +44,40 @@ pub(super) struct Relief {
     sea_metres: f64,
     /// First voxel above the water.
     sea_top: i32,
+    /// Lowest solid voxel of an image. The squares of a map of many files have their own.
+    base: Option<i32>,
+    /// Name for messages.
+    name: String,
+    cover: Cover,
+    squares: Cache<[u32; 2], Square>,
+}
+
+/// A square of columns.
+struct Square {
     /// Lowest solid voxel.
     base: i32,
-    cover: Cover,
+    /// Layers of chunks that can hold a voxel, for each column of chunks, Z fastest. They are empty for those of
+    /// voids and outside the map.
+    layers: Vec<Range<i32>>,
+}
+
+impl SizeBytes for Square {
+    fn size_bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(self.layers.as_slice())
+    }
 }
 
 impl Relief {
+    /// `name` is for messages.
     pub(super) fn new(
-        grid: Grid,
+        name: &str,
+        samples: Samples,
         sample_metres: [f64; 2],
         voxel_metres: f64,
         options: &HeightMapOptions,
         materials: &mut MaterialTable,
     ) -> Result<Self, Fault> {
-        let [width, height] = grid.size();
+        let [width, height] = samples.size();
         let axis = |samples, metres: f64| {
             Axis::new(samples, metres, voxel_metres).ok_or_else(|| {
                 let problem = format!("more than {} voxels wide", Axis::MAX_COLUMNS);
@@ -54,40 +85,56 @@ impl Relief {
             })
         };
         let axes = [axis(width, sample_metres[0])?, axis(height, sample_metres[1])?];
+        if let Samples::Files(_) = samples {
+            let patch = axes.map(|axis| axis.samples_in(PATCH));
+            if patch[0] * patch[1] > Grid::MAX_SAMPLES as f64 {
+                let problem = "voxels of too many samples";
+                return Err(Fault::new("size", problem, "use fewer metres per voxel"));
+            }
+        }
         let voxels_per_metre = options.vertical_scale / voxel_metres;
         let cover = Cover::new(materials, options);
         let sea_metres = options.sea_level_metres;
+        let squares = Cache::new(SQUARES_BYTES);
         let mut relief = Self {
-            grid,
+            samples,
             axes,
             voxel_metres,
             voxels_per_metre,
             sea_metres,
             sea_top: 0,
-            base: 0,
+            base: None,
+            name: name.into(),
             cover,
+            squares,
         };
-        relief.set_levels()?;
+        match &relief.samples {
+            Samples::Files(_) => {
+                relief.check_height(relief.sea_metres)?;
+                relief.sea_top = relief.voxels(relief.sea_metres);
+            }
+            Samples::Image(grid) => {
+                let range = grid.range();
+                relief.set_levels(range)?;
+            }
+        }
         Ok(relief)
     }
 
-    /// Computes the heights of sea and base, and checks limits.
-    fn set_levels(&mut self) -> Result<(), Fault> {
-        let Some([low, high]) = self.grid.range().map(|range| range.map(f64::from)) else {
+    /// Computes the heights of sea and base of an image, and checks limits.
+    fn set_levels(&mut self, range: Option<[f32; 2]>) -> Result<(), Fault> {
+        let Some([low, high]) = range.map(|range| range.map(f64::from)) else {
             return Ok(());
         };
         let has_sea = low <= self.sea_metres;
         for metres in [low, high, if has_sea { self.sea_metres } else { low }] {
-            if (metres * self.voxels_per_metre).abs() > MAX_HEIGHT_VOXELS {
-                let problem =
-                    format!("{metres} metres are more than {MAX_HEIGHT_VOXELS} voxels high");
-                return Err(Fault::new("heights", problem, "use more metres per voxel"));
-            }
+            self.check_height(metres)?;
         }
         self.sea_top = if has_sea { self.voxels(self.sea_metres) } else { i32::MIN };
-        self.base = self.bed(low) - BASE_VOXELS;
+        let base = self.bed(low) - BASE_VOXELS;
+        self.base = Some(base);
         let top = self.voxels(high).max(self.sea_top);
-        let layers = chunks(self.base..top).len() as u64;
+        let layers = chunks(base..top).len() as u64;
         let [east, south] = self.axes.map(|axis| u64::from(axis.columns().div_ceil(Chunk::SIDE)));
         let found = east * south * layers;
         if found > MAX_CHUNKS {
@@ -97,8 +144,21 @@ impl Relief {
         Ok(())
     }
 
+    /// The error of a height in a file that was not read before.
+    fn fault(&self, fault: Fault) -> SourceError {
+        fault.in_file(Format::HeightMap, &self.name)
+    }
+
+    fn check_height(&self, metres: f64) -> Result<(), Fault> {
+        if (metres * self.voxels_per_metre).abs() <= MAX_HEIGHT_VOXELS {
+            return Ok(());
+        }
+        let problem = format!("{metres} metres are more than {MAX_HEIGHT_VOXELS} voxels high");
+        Err(Fault::new("heights", problem, "use more metres per voxel"))
+    }
+
     /// Number of columns of voxels eastwards and southwards.
-    pub(super) fn columns(&self) -> [u32; 2] {
+    fn columns(&self) -> [u32; 2] {
         self.axes.map(|axis| axis.columns())
     }
 
@@ -116,12 +176,12 @@ impl Relief {
     }
 
     /// Height of a column in metres; NaN outside the map, and if more than half of it is void.
-    fn metres(&self, [x, z]: [Option<&Taps>; 2]) -> f64 {
+    fn metres(window: &Window<'_>, [x, z]: [Option<&Taps>; 2]) -> f64 {
         let (Some(x), Some(z)) = (x, z) else { return f64::NAN };
         let mut sum = 0.0;
         let mut known = 0.0;
         for (row, south) in z.range().zip(&z.weights) {
-            let samples = self.grid.row(row, x.range());
+            let samples = window.row(row, x.range());
             for (metres, east) in samples.iter().zip(&x.weights) {
                 if !metres.is_nan() {
                     sum += east * south * f64::from(*metres);
@@ -134,69 +194,157 @@ impl Relief {
     }
 
     /// Heights of a chunk's columns and of those around it, X fastest.
-    fn patch(&self, origin: [i32; 2]) -> Vec<f64> {
+    fn patch(&self, chunk: [u32; 2]) -> Result<Vec<f64>, SourceError> {
+        let window = self.window(chunk)?;
         let taps = |axis: usize| -> Vec<Option<Taps>> {
-            let first = i64::from(origin[axis]) - 1;
+            let first = i64::from(chunk[axis] * Chunk::SIDE) - 1;
             (0..PATCH as i64).map(|n| self.axes[axis].taps(first + n)).collect()
         };
         let (east, south) = (taps(0), taps(1));
         let row = |z: &Option<Taps>| -> Vec<f64> {
-            east.iter().map(|x| self.metres([x.as_ref(), z.as_ref()])).collect()
+            east.iter().map(|x| Self::metres(&window, [x.as_ref(), z.as_ref()])).collect()
         };
-        south.iter().flat_map(row).collect()
+        Ok(south.iter().flat_map(row).collect())
     }
 
-    /// Positions of all chunks that can hold a voxel, sorted.
-    pub(super) fn chunk_positions(&self) -> Vec<ChunkPos> {
-        let [east, south] = self.columns().map(|columns| columns.div_ceil(Chunk::SIDE));
-        let mut positions = Vec::new();
-        for x in 0..east {
-            let columns = self.axes[0].samples_of(x * Chunk::SIDE..(x + 1) * Chunk::SIDE);
-            for z in 0..south {
-                let rows = self.axes[1].samples_of(z * Chunk::SIDE..(z + 1) * Chunk::SIDE);
-                let Some([low, high]) = self.grid.range_in(columns.clone(), rows) else {
-                    continue;
-                };
-                // Column heights are means of samples, so they are within the samples' range.
-                let mut top = self.voxels(high.into());
-                if f64::from(low) <= self.sea_metres {
-                    top = top.max(self.sea_top);
-                }
-                let layers = chunks(self.base..top);
-                positions.extend(layers.map(|y| ChunkPos::new(x as i32, y, z as i32)));
-            }
+    /// Samples of a chunk's columns and of those around it.
+    fn window(&self, chunk: [u32; 2]) -> Result<Window<'_>, SourceError> {
+        let [columns, rows] = self.samples_around(chunk, 1);
+        self.samples.window(columns, rows)
+    }
+
+    /// Columns and rows of the samples of a chunk's columns of voxels, and of `more` columns on each side.
+    fn samples_around(&self, chunk: [u32; 2], more: u32) -> [Range<usize>; 2] {
+        let range = |axis: usize| {
+            let first = chunk[axis] * Chunk::SIDE;
+            self.axes[axis].samples_of(first.saturating_sub(more)..first + Chunk::SIDE + more)
+        };
+        [range(0), range(1)]
+    }
+
+    /// Sets the limit for what is kept of files, in bytes.
+    pub(super) fn limit_memory(&self, bytes: usize) {
+        if let Samples::Files(files) = &self.samples {
+            files.limit_memory(bytes);
         }
+    }
+
+    /// Positions of all squares that can hold a voxel.
+    pub(super) fn squares(&self) -> Vec<[i32; 2]> {
+        let [east, south] = self.columns().map(|it| it.div_ceil(SQUARE_CHUNKS * Chunk::SIDE));
+        let all = (0..east).flat_map(|x| (0..south).map(move |z| [x, z]));
+        let touched = all.filter(|&at| match &self.samples {
+            Samples::Image(_) => true,
+            Samples::Files(files) => {
+                let range = |axis: usize| {
+                    let side = SQUARE_CHUNKS * Chunk::SIDE;
+                    self.axes[axis].samples_of(at[axis] * side..(at[axis] + 1) * side)
+                };
+                files.touches(&range(0), &range(1))
+            }
+        });
+        touched.map(|at| at.map(|side| side as i32)).collect()
+    }
+
+    /// Positions of all chunks of a square that can hold a voxel, sorted.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is damaged.
+    pub(super) fn positions_in(&self, square: [i32; 2]) -> Result<Vec<ChunkPos>, SourceError> {
+        let (Ok(x), Ok(z)) = (u32::try_from(square[0]), u32::try_from(square[1])) else {
+            return Ok(Vec::new());
+        };
+        let found = self.square([x, z])?;
+        let columns = chunks_of([x, z]).zip(&found.layers);
+        let positions = columns.flat_map(|([x, z], layers)| {
+            layers.clone().map(move |y| ChunkPos::new(x as i32, y, z as i32))
+        });
+        let mut positions: Vec<ChunkPos> = positions.collect();
         positions.sort_unstable();
-        positions
+        Ok(positions)
+    }
+
+    fn square(&self, at: [u32; 2]) -> Result<Arc<Square>, SourceError> {
+        self.squares.get(at, || self.read_square(at))
+    }
+
+    fn read_square(&self, at: [u32; 2]) -> Result<Square, SourceError> {
+        let count = (SQUARE_CHUNKS * SQUARE_CHUNKS) as usize;
+        let (mut ranges, mut low) = (Vec::with_capacity(count), None);
+        for chunk in chunks_of(at) {
+            let mut range = None;
+            if self.is_inside(chunk) {
+                let window = self.window(chunk)?;
+                let [columns, rows] = self.samples_around(chunk, 0);
+                range = window.range_in(columns, rows);
+                // Ground that is next to the square has no gap below.
+                let [columns, rows] = self.samples_around(chunk, 1);
+                let around = window.range_in(columns, rows).map(|[low, _]| f64::from(low));
+                low = low.into_iter().chain(around).reduce(f64::min);
+            }
+            ranges.push(range);
+        }
+        // Column heights are means of samples, so they are within the samples' range.
+        let metres = |range: &[f32; 2]| range.map(f64::from);
+        for range in ranges.iter().flatten().map(metres) {
+            range
+                .into_iter()
+                .try_for_each(|it| self.check_height(it))
+                .map_err(|fault| self.fault(fault))?;
+        }
+        let base = self.base.or_else(|| low.map(|low| self.bed(low) - BASE_VOXELS)).unwrap_or(0);
+        let layers = |range: &Option<[f32; 2]>| {
+            let Some([low, high]) = range.as_ref().map(metres) else { return 0..0 };
+            let sea = if low <= self.sea_metres { self.sea_top } else { i32::MIN };
+            chunks(base..self.voxels(high).max(sea))
+        };
+        Ok(Square { base, layers: ranges.iter().map(layers).collect() })
+    }
+
+    fn is_inside(&self, chunk: [u32; 2]) -> bool {
+        let ends = self.columns().map(|columns| columns.div_ceil(Chunk::SIDE));
+        chunk.iter().zip(ends).all(|(at, end)| *at < end)
     }
 
     /// Builds the chunk at `position`; all air outside the map.
-    pub(super) fn chunk(&self, position: ChunkPos) -> Chunk {
-        let inside = |c: i32, columns: u32| {
-            u32::try_from(c).is_ok_and(|c| c < columns.div_ceil(Chunk::SIDE))
-        };
-        let [east, south] = self.columns();
+    ///
+    /// # Errors
+    /// A file that cannot be read or is damaged.
+    pub(super) fn chunk(&self, position: ChunkPos) -> Result<Chunk, SourceError> {
         let air = || Chunk::new(Chunk::SIDE, Material::AIR);
         let high = i64::from(position.y) * i64::from(SIDE);
-        if !inside(position.x, east) || !inside(position.z, south) || high.abs() > 1 << 30 {
-            return air();
+        let (Ok(x), Ok(z)) = (u32::try_from(position.x), u32::try_from(position.z)) else {
+            return Ok(air());
+        };
+        if !self.is_inside([x, z]) || high.abs() > 1 << 30 {
+            return Ok(air());
         }
+        let base = match self.base {
+            Some(base) => base,
+            None => self.square([x / SQUARE_CHUNKS, z / SQUARE_CHUNKS])?.base,
+        };
         let origin = position.origin(Chunk::SIDE);
-        let patch = self.patch([origin.x, origin.z]);
+        let patch = self.patch([x, z])?;
         let mut voxels = vec![Material::AIR; (SIDE * SIDE * SIDE) as usize];
         for z in 0..SIDE as usize {
             for x in 0..SIDE as usize {
                 let around = Around::new(&patch, x + 1, z + 1);
-                self.fill_column(&around, origin.y, |y, material| {
+                self.fill_column(&around, base, origin.y, |y, material| {
                     voxels[x + SIDE as usize * (y + SIDE as usize * z)] = material;
                 });
             }
         }
-        Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or_else(air)
+        Ok(Chunk::from_voxels(Chunk::SIDE, &voxels).unwrap_or_else(air))
     }
 
     /// Fills one column with ground and water. `set` receives a height inside the chunk.
-    fn fill_column(&self, around: &Around, low: i32, mut set: impl FnMut(usize, Material)) {
+    fn fill_column(
+        &self,
+        around: &Around,
+        base: i32,
+        low: i32,
+        mut set: impl FnMut(usize, Material),
+    ) {
         if around.here.is_nan() {
             return;
         }
@@ -213,13 +361,19 @@ impl Relief {
         let top = bed - (bed - lowest_neighbour).max(1);
         let dirt = top - DIRT_VOXELS;
         let slope = around.slope(self.voxel_metres);
-        fill(self.base..dirt, self.cover.stone);
-        fill(dirt.max(self.base)..top, self.cover.dirt);
-        fill(top.max(self.base)..bed, self.cover.top(around.here, slope));
+        fill(base..dirt, self.cover.stone);
+        fill(dirt.max(base)..top, self.cover.dirt);
+        fill(top.max(base)..bed, self.cover.top(around.here, slope));
         if around.here <= self.sea_metres {
             fill(bed..self.sea_top, self.cover.water);
         }
     }
+}
+
+/// The columns of chunks of a square, Z fastest.
+fn chunks_of(square: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
+    let [x, z] = square.map(|at| at * SQUARE_CHUNKS..(at + 1) * SQUARE_CHUNKS);
+    x.flat_map(move |x| z.clone().map(move |z| [x, z]))
 }
 
 /// Range of chunks that a range of voxels touches.

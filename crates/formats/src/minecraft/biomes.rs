@@ -1,8 +1,8 @@
 use drystone_voxel::Material;
 
-use super::faults::ColumnProblems;
 use super::indices::apart;
 use super::nbt::{Nbt, tag};
+use super::problems::ColumnProblems;
 use super::tint::{Tint, Tints};
 use crate::fault::Fault;
 

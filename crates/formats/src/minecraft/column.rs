@@ -2,9 +2,9 @@ use drystone_voxel::Material;
 
 use super::biomes::Biomes;
 use super::blocks::Blocks;
-use super::faults::{ColumnProblems, damaged, unknown};
 use super::looks::Variant;
 use super::nbt::{Nbt, tag};
+use super::problems::{ColumnProblems, damaged, unknown};
 use crate::fault::Fault;
 
 /// Maximum number of sections: more than there are heights. Limits files that repeat a section.

@@ -1,4 +1,4 @@
-use super::faults::damaged;
+use super::problems::damaged;
 use crate::fault::Fault;
 
 /// Maximum nesting of compounds and lists, as in the game.

@@ -3,8 +3,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::faults::damaged;
 use super::files::RegionFiles;
+use super::problems::damaged;
 use super::unpack::{MAX_COLUMN_BYTES, unpack};
 use crate::error::SourceError;
 use crate::fault::Fault;

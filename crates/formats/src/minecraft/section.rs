@@ -3,8 +3,8 @@ use drystone_voxel::Material;
 use super::biomes::Biomes;
 use super::blocks::Blocks;
 use super::column::{Packed, SECTION_VOXELS, Section};
-use super::faults::damaged;
 use super::indices::{apart, spanning};
+use super::problems::damaged;
 use super::tint::Tints;
 use crate::fault::Fault;
 

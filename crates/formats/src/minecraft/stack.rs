@@ -4,8 +4,9 @@ use drystone_voxel::{Chunk, Material};
 
 use super::blocks::Blocks;
 use super::column::{Column, SECTION_VOXELS};
-use super::faults::BiomeProblems;
+use super::problems::BiomeProblems;
 use super::region::{OpenRegion, Region};
+use crate::cache::SizeBytes;
 use crate::error::SourceError;
 use crate::fault::Fault;
 use crate::format::Format;
@@ -133,9 +134,9 @@ impl StackSource {
     }
 }
 
-impl Stack {
+impl SizeBytes for Stack {
     /// Memory of the chunks and their table, in bytes.
-    pub(super) fn size_bytes(&self) -> usize {
+    fn size_bytes(&self) -> usize {
         let chunk = |chunk: &Chunk| size_of::<(i32, Chunk)>() + chunk.size_bytes();
         size_of::<Self>() + self.chunks.values().map(chunk).sum::<usize>()
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use twox_hash::XxHash32;
 
-use super::faults::{damaged, unknown};
+use super::problems::{damaged, unknown};
 use crate::fault::Fault;
 
 /// Maximum decompressed size of a column, in bytes. Ordinary columns take a hundredth.

@@ -37,7 +37,10 @@ fn eight_bits_and_transparency_are_read() {
     let pairs = [0, 40, 255, 255, 0, 50, 0, 0, 0, 60, 0, 1];
     let bytes = png_of([3, 1], ColorType::GrayscaleAlpha, BitDepth::Sixteen, &pairs);
     let map = HeightMap::parse(&bytes, "a.png", &metre_by_metre()).unwrap();
-    assert_eq!((map.summary().void_count, map.summary().range_metres), (1, Some([40.0, 60.0])));
+    assert_eq!(
+        (map.summary().void_count, map.summary().range_metres),
+        (Some(1), Some([40.0, 60.0]))
+    );
     let voids = World::load(&map).unwrap();
     assert_eq!([0, 1, 2].map(|x| top(&voids, x, 0, 0, 99)), [Some(40), None, Some(60)]);
     let filled = metre_by_metre().with_voids(Voids::Filled);
@@ -146,7 +149,7 @@ fn the_real_elevation_model_is_to_scale() {
     let map = HeightMap::open(&path, &options).unwrap();
     assert_eq!(map.summary().size_samples, [403, 344]);
     assert_eq!(map.summary().range_metres, Some([236.0, 1076.0]));
-    assert_eq!((map.summary().void_count, map.summary().metres_per_voxel), (0, 75.0));
+    assert_eq!((map.summary().void_count, map.summary().metres_per_voxel), (Some(0), 75.0));
     let shown = World::load(&map).unwrap();
     let sample = |row: usize, x: usize| f64::from(rows[row][x]);
     // 344 samples of 93 m in voxels of 75 m.

@@ -32,6 +32,7 @@ mod gltf_bytes;
 #[cfg(feature = "gltf")]
 mod gltf_hostile;
 #[cfg(feature = "height-map")]
+mod height_folder;
 mod height_helpers;
 #[cfg(all(feature = "png", feature = "tiff"))]
 mod height_hostile;

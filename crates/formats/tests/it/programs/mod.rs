@@ -78,8 +78,8 @@ pub(crate) fn height_map(bytes: &[u8]) -> bool {
     };
     let summary = map.summary();
     let [width, height] = summary.size_samples;
-    assert!(width > 0 && height > 0 && summary.void_count <= (width * height) as u64);
-    assert_eq!(summary.range_metres.is_none(), summary.void_count == (width * height) as u64);
+    assert!(width > 0 && height > 0 && summary.void_count <= Some((width * height) as u64));
+    assert_eq!(summary.range_metres.is_none(), summary.void_count == Some((width * height) as u64));
     // A few samples over thousands of kilometres make a long list.
     if width * height > 1 << 12 || summary.metres_per_sample.iter().any(|metres| *metres > 1e4) {
         return true;
