@@ -28,7 +28,7 @@ pub use ranges::{ArrivingRanges, ByteRanges, LocalRanges};
 pub use remote::simulated as simulated_network;
 #[cfg(all(feature = "remote", not(target_arch = "wasm32")))]
 pub use remote::{RemoteFolder, RemoteOptions, download, is_replaceable, open_remote, upload};
-pub use remote::{RemoteRanges, RemoteRequests, RemoteStep, is_address};
+pub use remote::{RemoteRanges, RemoteRequests, RemoteStep, is_address, is_object_address};
 #[doc(hidden)]
 pub use stored::fuzzed;
 pub use stored::{

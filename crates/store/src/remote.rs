@@ -96,9 +96,16 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// end.
 const AHEAD_BLOCKS: u64 = 32;
 
-/// Whether a text is the address of a remote file: `https://`, `http://` or `s3://`.
+/// Whether a text is the address of a remote file: on a web server (`https://`, `http://`), or in an
+/// [object store](is_object_address).
 pub fn is_address(text: &str) -> bool {
-    ["https://", "http://", "s3://"].iter().any(|scheme| text.starts_with(scheme))
+    ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme)) || is_object_address(text)
+}
+
+/// Whether a text is an address in an object store: one that speaks S3 (`s3://BUCKET/KEY`), Google Cloud Storage
+/// (`gs://BUCKET/KEY`), or Azure Blob Storage (`az://CONTAINER/KEY`). Only their files are listed and written.
+pub fn is_object_address(text: &str) -> bool {
+    ["s3://", "gs://", "az://"].iter().any(|scheme| text.starts_with(scheme))
 }
 
 impl RemoteRanges {

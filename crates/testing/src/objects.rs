@@ -1,4 +1,5 @@
-//! An object store on this machine that speaks as much of S3 as the tests need.
+//! An object store on this machine that speaks as much of S3, Google Cloud Storage and Azure Blob Storage as the tests
+//! need.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,6 +20,8 @@ struct Shared {
     objects: BTreeMap<String, Vec<u8>>,
     /// Pieces of objects that are being uploaded, by the number of the upload.
     uploads: Vec<BTreeMap<u32, Vec<u8>>>,
+    /// Pieces of objects that are being uploaded to Azure, by their names.
+    blocks: BTreeMap<String, Vec<u8>>,
     /// Method, part of the target, and status of requests that will be refused, each once.
     refusals: Vec<(&'static str, &'static str, u16)>,
     /// Method and target of all requests.
@@ -55,9 +58,15 @@ impl ObjectServer {
     }
 
     /// Returns the environment variables of programs that use this server.
-    pub fn variables(&self) -> [(&'static str, String); 5] {
+    pub fn variables(&self) -> [(&'static str, String); 10] {
+        let address = format!("http://127.0.0.1:{}", self.port);
         [
-            ("AWS_ENDPOINT", format!("http://127.0.0.1:{}", self.port)),
+            ("AZURE_STORAGE_ENDPOINT", address.clone()),
+            ("AZURE_STORAGE_ACCOUNT_NAME", "account".into()),
+            ("AZURE_STORAGE_ACCOUNT_KEY", "a2V5".into()),
+            ("GOOGLE_BASE_URL", address.clone()),
+            ("GOOGLE_BEARER_TOKEN", "token".into()),
+            ("AWS_ENDPOINT", address),
             ("AWS_ALLOW_HTTP", "true".into()),
             ("AWS_ACCESS_KEY_ID", "key".into()),
             ("AWS_SECRET_ACCESS_KEY", "secret".into()),
@@ -107,14 +116,19 @@ fn serve(shared: &Mutex<Shared>, stream: TcpStream) -> io::Result<()> {
             match name.to_ascii_lowercase().as_str() {
                 "range" => range = Some(value.to_owned()),
                 "content-length" => len = value.parse().unwrap_or_default(),
-                "authorization" => is_signed = value.starts_with("AWS4-HMAC-SHA256"),
+                "authorization" => {
+                    let kinds = ["AWS4-HMAC-SHA256 ", "Bearer token", "SharedKey account:"];
+                    is_signed = kinds.iter().any(|kind| value.starts_with(kind));
+                }
                 _ => {}
             }
         }
         let mut body = vec![0; len];
         reader.read_exact(&mut body)?;
         let (name, query) = target.split_once('?').unwrap_or((&target, ""));
-        let [name, query] = [name.trim_start_matches('/'), query].map(str::to_owned);
+        // Google's client writes all dots like this.
+        let name = name.trim_start_matches('/').replace("%2E", ".");
+        let query = query.to_owned();
         let is_head = method == "HEAD";
         let request = Request { method, name, query, range, body };
         let refusal = lock(shared).take_refusal(&request.method, &target);
@@ -171,6 +185,18 @@ impl Shared {
                 let number = value("partNumber").and_then(|it| it.parse().ok()).unwrap_or_default();
                 self.uploads[upload].insert(number, request.body);
                 (200, tag, Vec::new())
+            }
+            ("PUT", None) if value("comp").as_deref() == Some("block") => {
+                let id = value("blockid").unwrap_or_default().replace("%3D", "=");
+                self.blocks.insert(id, request.body);
+                (201, String::new(), Vec::new())
+            }
+            ("PUT", None) if value("comp").is_some() => {
+                let list = String::from_utf8_lossy(&request.body);
+                let ids = list.split(['<', '>']).filter_map(|id| self.blocks.remove(id));
+                let bytes = ids.collect::<Vec<_>>().concat();
+                self.objects.insert(request.name, bytes);
+                (201, tag, Vec::new())
             }
             ("PUT", None) => {
                 self.objects.insert(request.name, request.body);

@@ -5,7 +5,7 @@ use drystone_store::{PackedWorld, RemoteFolder};
 
 /// Opens what is at an address: a packed world, or a folder of an object store with Minecraft's regions.
 pub(crate) fn open_source(address: &str) -> Result<Box<dyn Source>, SourceError> {
-    if address.starts_with("s3://") && !address.ends_with(PackedWorld::EXTENSION) {
+    if drystone_store::is_object_address(address) && !address.ends_with(PackedWorld::EXTENSION) {
         let no_folder = match open_folder(address) {
             Ok(world) => return Ok(Box::new(world)),
             Err(problem) => problem,

@@ -47,7 +47,7 @@ pub(crate) struct ImportArguments {
 pub(crate) struct PackArguments {
     #[command(flatten)]
     pub(crate) copy: CopyArguments,
-    /// Packed world to write, a file or s3://BUCKET/KEY; an older one under this name is replaced
+    /// Packed world to write, a file or an object such as s3://BUCKET/KEY; an older one under this name is replaced
     #[arg(short, long, value_name = "FILE.dsw")]
     pub(crate) output: PathBuf,
     /// Pack only part I of N, from 1; merge joins all parts
@@ -60,7 +60,7 @@ pub(crate) struct MergeArguments {
     /// All parts of a world, files or addresses, in any order
     #[arg(value_name = "PART.dsw", required = true)]
     pub(crate) parts: Vec<PathBuf>,
-    /// Packed world to write, a file or s3://BUCKET/KEY; an older one under this name is replaced
+    /// Packed world to write, a file or an object such as s3://BUCKET/KEY; an older one under this name is replaced
     #[arg(short, long, value_name = "FILE.dsw")]
     pub(crate) output: PathBuf,
     #[command(flatten)]

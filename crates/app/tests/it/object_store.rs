@@ -94,7 +94,7 @@ fn what_an_object_store_refuses_is_said_before_the_work() {
 
     for to in ["s3://worlds", "s3://worlds/", "s3://worlds/folder/"] {
         let line = pack(to);
-        assert!(line.contains("this is a folder; name an object, s3://BUCKET/KEY"), "{line}");
+        assert!(line.contains("this is a folder; name an object, such as s3://"), "{line}");
     }
 
     // The complete file stays if it cannot be uploaded. It is not lost when it is used.
@@ -125,4 +125,44 @@ fn what_an_object_store_refuses_is_said_before_the_work() {
     server.refuse("DELETE", "empty", 403);
     packed("s3://worlds/empty.dsw");
     assert!(server.get("worlds/empty.dsw").unwrap() == kept);
+}
+
+#[test]
+fn other_clouds_are_written_and_read_too() {
+    let (server, folder) = (ObjectServer::start().unwrap(), scratch("object-store-clouds"));
+    printed(&run(&server, &folder, &[&["pack", "-o", "a.dsw"], &SMALL[..]].concat()));
+    let expected = fs::read(folder.join("a.dsw")).unwrap();
+    for (scheme, name) in [("gs", "worlds/gs.dsw"), ("az", "worlds/az.dsw")] {
+        let address = format!("{scheme}://{name}");
+        printed(&run(&server, &folder, &[&["pack", "-o", &address], &SMALL[..]].concat()));
+        assert!(server.get(name) == Some(expected.clone()), "{:?}", server.take_requests());
+        let info = printed(&run(&server, &folder, &["info", &address]));
+        assert!(info.contains("chunks    "), "{info}");
+        let none = format!("{scheme}://worlds/none.dsw");
+        let line = one_line(&run(&server, &folder, &["merge", &none, "-o", "b.dsw"]), 1);
+        assert!(
+            line.contains("none.dsw: cannot be received: the server has no such file"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn without_a_key_requests_are_not_signed_and_go_nowhere_else() {
+    let (server, folder) = (ObjectServer::start().unwrap(), scratch("object-store-no-key"));
+    for scheme in ["s3", "gs", "az"] {
+        let address = format!("{scheme}://worlds/a.dsw");
+        let mut command = drystone(&["info", &address]);
+        let is_place = |name: &str| {
+            ["ENDPOINT", "ACCOUNT_NAME", "BASE_URL", "REGION", "ALLOW_HTTP"]
+                .iter()
+                .any(|end| name.ends_with(end))
+        };
+        let places = server.variables().into_iter().filter(|(name, _)| is_place(name));
+        let done = command.envs(places).current_dir(&folder).output().unwrap();
+        // The server refuses what is not signed.
+        let line = one_line(&done, 1);
+        assert!(line.contains("the server denies access"), "{line}");
+        assert!(!server.take_requests().is_empty());
+    }
 }

@@ -69,9 +69,9 @@ const OPEN_LIMIT: Duration = Duration::from_secs(30);
 /// Failures that end opening at once, although they may pass.
 const CLEAR_FAILURES: [&str; 4] = [NO_RANGES, NOT_FOUND, DENIED, REDIRECTS];
 
-/// Opens the packed world at an address: `https://`, `http://`, or `s3://BUCKET/KEY`. For the latter,
-/// credentials, region and endpoint come from the usual environment variables, such as `AWS_ACCESS_KEY_ID`,
-/// `AWS_REGION` and `AWS_ENDPOINT`.
+/// Opens the packed world at an [address](crate::is_address). For object stores, keys, region and endpoint
+/// come from the usual environment variables, such as `AWS_ACCESS_KEY_ID`, `AWS_REGION` and `AWS_ENDPOINT`, and
+/// those that begin with `GOOGLE_` and `AZURE_`.
 ///
 /// A thread reads the file in parts, until the world is dropped. No request leaves for another server:
 /// redirects to others are refused, and without a key in the environment, requests to object stores are

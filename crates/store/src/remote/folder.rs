@@ -8,10 +8,11 @@ use hashbrown::HashMap;
 use object_store::path;
 use tempfile::TempDir;
 
+use super::is_object_address;
 use super::server::{failure_of, shown};
-use super::transfer::{OBJECT_STORE, PATIENCE, SHORT_PATIENCE, Transfer};
+use super::transfer::{PATIENCE, SHORT_PATIENCE, Transfer};
 
-/// The files in a folder of an object store, `s3://BUCKET/FOLDER`, with copies on this machine of those that
+/// The files in a folder of an object store, such as `s3://BUCKET/FOLDER`, with copies on this machine of those that
 /// are needed. Used from many threads.
 pub struct RemoteFolder {
     transfer: Transfer,
@@ -52,10 +53,9 @@ impl RemoteFolder {
     /// An address that cannot be reached or is of no object store, and a folder `work` that cannot be written.
     pub fn open(address: &str, folder: &str, work: &Path) -> Result<Self, SourceError> {
         let failed = |problem| SourceError::NotReceived { path: shown(address).into(), problem };
-        if !address.starts_with(OBJECT_STORE) {
-            let problem =
-                format!("only object stores list their files, {OBJECT_STORE}BUCKET/FOLDER");
-            return Err(failed(problem));
+        if !is_object_address(address) {
+            let problem = "only object stores list their files, such as s3://BUCKET/FOLDER";
+            return Err(failed(problem.into()));
         }
         let unwritable = |problem| SourceError::Unwritable { path: work.into(), problem };
         let copies = TempDir::with_prefix_in("drystone-copies-", work).map_err(unwritable)?;

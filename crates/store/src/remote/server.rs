@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use drystone_formats::ArrivalFailure;
 use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
 };
+use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ClientOptions, Error, ObjectStore, RetryConfig};
@@ -21,6 +23,27 @@ pub(super) const NO_RANGES: &str = "the server cannot send parts of files (no ra
 pub(super) const NOT_FOUND: &str = "the server has no such file (404)";
 pub(super) const DENIED: &str = "the server denies access (401 or 403)";
 pub(super) const REDIRECTS: &str = "the server redirects elsewhere; open the address there";
+
+/// Environment variables with keys for Google Cloud Storage and for Azure.
+const GOOGLE_KEYS: [&str; 6] = [
+    "SERVICE_ACCOUNT",
+    "GOOGLE_SERVICE_ACCOUNT",
+    "GOOGLE_SERVICE_ACCOUNT_PATH",
+    "GOOGLE_SERVICE_ACCOUNT_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_BEARER_TOKEN",
+];
+const AZURE_KEYS: [&str; 9] = [
+    "AZURE_STORAGE_ACCOUNT_KEY",
+    "AZURE_STORAGE_ACCESS_KEY",
+    "AZURE_STORAGE_SAS_KEY",
+    "AZURE_STORAGE_SAS_TOKEN",
+    "AZURE_STORAGE_TOKEN",
+    "AZURE_STORAGE_CLIENT_ID",
+    "AZURE_CLIENT_ID",
+    "AZURE_FEDERATED_TOKEN_FILE",
+    "AZURE_USE_AZURE_CLI",
+];
 
 /// A web server or object store, and a path on it. No request leaves for another server.
 pub(super) struct Server {
@@ -49,16 +72,35 @@ impl Server {
             .with_connect_timeout(CONNECT_LIMIT)
             .with_timeout_disabled()
             .with_allow_http(true);
+        let connector = Connector { silence };
+        // Without a key, the library would request one at other addresses.
+        let has = |names: &[&str]| names.iter().any(|name| std::env::var_os(name).is_some());
         let store: Result<Box<dyn ObjectStore>, Error> = match url.scheme() {
             "s3" => {
-                // Without a key, the library would request one at other addresses.
-                let has_key = std::env::var_os("AWS_ACCESS_KEY_ID").is_some();
                 let store = AmazonS3Builder::from_env()
                     .with_url(address)
-                    .with_skip_signature(!has_key)
+                    .with_skip_signature(!has(&["AWS_ACCESS_KEY_ID"]))
                     .with_client_options(client)
                     .with_retry(retry)
-                    .with_http_connector(Connector { silence });
+                    .with_http_connector(connector);
+                store.build().map(|store| Box::new(store) as _)
+            }
+            "gs" => {
+                let store = GoogleCloudStorageBuilder::from_env()
+                    .with_url(address)
+                    .with_skip_signature(!has(&GOOGLE_KEYS))
+                    .with_client_options(client)
+                    .with_retry(retry)
+                    .with_http_connector(connector);
+                store.build().map(|store| Box::new(store) as _)
+            }
+            "az" => {
+                let store = MicrosoftAzureBuilder::from_env()
+                    .with_url(address)
+                    .with_skip_signature(!has(&AZURE_KEYS))
+                    .with_client_options(client)
+                    .with_retry(retry)
+                    .with_http_connector(connector);
                 store.build().map(|store| Box::new(store) as _)
             }
             _ => {
@@ -68,7 +110,7 @@ impl Server {
                     .with_url(base)
                     .with_client_options(client)
                     .with_retry(retry)
-                    .with_http_connector(Connector { silence });
+                    .with_http_connector(connector);
                 store.build().map(|store| Box::new(store) as _)
             }
         };

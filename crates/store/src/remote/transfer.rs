@@ -11,11 +11,11 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
+use super::is_object_address;
 use super::server::{Server, failure_of, shown};
 
 const SIGNATURE: [u8; 8] = Format::PACKED_SIGNATURE;
 /// Start of the addresses of object stores.
-pub(super) const OBJECT_STORE: &str = "s3://";
 /// Time limit for the silence of a server, also while it takes a piece of an upload. Below [`PATIENCE`], so that the
 /// request is tried again.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ const REPLACED: &str = "the file was replaced meanwhile; begin again";
 /// Maximum number of pieces under way. Each has to arrive within [`SILENCE_LIMIT`].
 const MAX_PIECES_AT_ONCE: usize = 2;
 
-/// Copies a file to an object store, `s3://BUCKET/KEY`, and calls `each` with the number of bytes that were
+/// Copies a file to an object store, such as `s3://BUCKET/KEY`, and calls `each` with the number of bytes that were
 /// handed over. The object appears when it is complete, and replaces an older one. Credentials, region and
 /// endpoint come from the same environment variables as those of [`open_remote`](crate::open_remote).
 ///
@@ -132,9 +132,9 @@ impl Transfer {
     /// The address of a web server, of a bucket or of a folder.
     fn to(address: &str, patience: Duration) -> Result<Self, SourceError> {
         let failed = |problem: &str| {
-            not_sent(address, format!("{problem}; name an object, {OBJECT_STORE}BUCKET/KEY"))
+            not_sent(address, format!("{problem}; name an object, such as s3://BUCKET/KEY"))
         };
-        if !address.starts_with(OBJECT_STORE) {
+        if !is_object_address(address) {
             return Err(failed("only object stores can be written"));
         }
         let transfer =
