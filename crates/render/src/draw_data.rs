@@ -28,8 +28,8 @@ pub struct DrawData {
     /// Side of the mesh's box, in units: the mesh lies within `origin` to `origin + extent`. A
     /// chunk of `side` voxels has `side << level`.
     pub extent: u32,
-    /// Order of blended meshes at one distance in one cell of the grid, 0 to 7, such as the parts
-    /// of one mesh. Higher ranks are drawn first.
+    /// Order of meshes at one distance in one cell of the grid, 0 to 15, such as the parts of one mesh.
+    /// Of blended ones, higher ranks are drawn first, of opaque ones lower ranks.
     pub sort_rank: u32,
 }
 

@@ -285,13 +285,16 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
         let visibility = Visibility::new(&view.camera, width as f32 / height.max(1) as f32);
         let frame = view.frame(width, height);
         self.sort_quads(view, &visibility)?;
-        let (mut opaque, mut models, mut blended) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut opaque, mut others) = (Vec::new(), Vec::new());
+        let (mut models, mut blended) = (Vec::new(), Vec::new());
         for (_, mesh) in &self.meshes {
             if view.cull_frustum && !visibility.in_view(&mesh.bounds) {
                 continue;
             }
             match mesh.layer {
                 Layer::Opaque if mesh.indices.is_some() => models.push(mesh.batch()),
+                // At one depth, the first face is seen.
+                Layer::Opaque if mesh.bounds.sort_rank > 0 => others.push(mesh.batch()),
                 Layer::Opaque => opaque.push(mesh.batch()),
                 // Blended models are drawn after blended quads.
                 Layer::Blended => {
@@ -300,6 +303,7 @@ impl<D: Device> Renderer for NaiveRenderer<D> {
                 }
             }
         }
+        opaque.extend(others);
         opaque.extend(models);
         blended.sort_by_key(|(key, _)| *key);
         let blended: Vec<_> = blended.into_iter().map(|(_, batch)| batch).collect();

@@ -134,20 +134,17 @@ impl Visibility {
         self.orthographic.then_some(self.parallel_faces)
     }
 
-    /// Sort key of blended meshes: farthest first. Ties are broken by grid cell, then by extent and
-    /// [`DrawData::sort_rank`], so that every renderer blends alike.
+    /// Sort key of opaque meshes: nearest first. Ties are broken by grid cell, then by extent and
+    /// [`DrawData::sort_rank`], so that pictures do not depend on the order in which meshes were added: of two
+    /// faces at one depth, the first one drawn is seen.
+    pub fn opaque_key(&self, mesh: &DrawData) -> u64 {
+        sort_key(self.distance(mesh), tie_of(mesh))
+    }
+
+    /// Sort key of blended meshes: farthest first. Ties are broken as those of opaque ones, so that every renderer
+    /// blends alike.
     pub fn blend_key(&self, mesh: &DrawData) -> u64 {
-        /// Bits of each grid coordinate in the key, beside the distance.
-        const BITS: [u32; 3] = [10, 9, 10];
-        const RANK_BITS: u32 = 3;
-        let extent = mesh.extent.clamp(1, i32::MAX as u32) as i32;
-        let tie = (0..3).fold(0, |tie, axis| {
-            let cell = mesh.origin[axis].div_euclid(extent) as u32;
-            tie << BITS[axis] | cell & ((1 << BITS[axis]) - 1)
-        });
-        let rank = mesh.extent.wrapping_add(mesh.sort_rank) & ((1 << RANK_BITS) - 1);
-        let tie = tie << RANK_BITS | rank;
-        !sort_key(self.distance(mesh), tie)
+        !self.opaque_key(mesh)
     }
 
     /// Position of the camera in voxels of the mesh from the mesh's origin. An orthographic camera is
@@ -169,6 +166,20 @@ impl Visibility {
             .map(|axis| (i64::from(mesh.origin[axis]) - i64::from(self.camera_voxel[axis])) as f32);
         Vec3::from_array(low) - self.camera_fraction
     }
+}
+
+/// Grid cell, extent and rank of a mesh, as far as 32 bits have them.
+fn tie_of(mesh: &DrawData) -> u32 {
+    /// Bits of each grid coordinate.
+    const BITS: [u32; 3] = [9, 9, 10];
+    const RANK_BITS: u32 = 4;
+    let extent = mesh.extent.clamp(1, i32::MAX as u32) as i32;
+    let cell = (0..3).fold(0, |cell, axis| {
+        let at = mesh.origin[axis].div_euclid(extent) as u32;
+        cell << BITS[axis] | at & ((1 << BITS[axis]) - 1)
+    });
+    let rank = mesh.extent.wrapping_add(mesh.sort_rank) & ((1 << RANK_BITS) - 1);
+    cell << RANK_BITS | rank
 }
 
 /// Maps a number to a positive one and preserves the order. The bits of positive floats sort like

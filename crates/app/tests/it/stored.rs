@@ -51,10 +51,10 @@ fn is_the_same_in_files(source: &[&str], folder: &Path) {
     assert_eq!(direct.difference(&shot(&[path(&packed)], "packed.png"), 0).unwrap().pixels, 0);
     let coarse = |file: &Path, name| shot(&[path(file), "--levels", "on"], name);
     let (stored, packed) = (coarse(&world, "stored.png"), coarse(&packed, "packed.png"));
-    // Threads finish meshes in any order, which decides between faces at one depth. Two pictures of one file
-    // differ as much.
+    // Threads decide which buffer has a mesh, and buffers are drawn one after the other. That decides between faces
+    // of two chunks at one depth.
     let pixels = stored.difference(&packed, 0).unwrap().pixels;
-    assert!(pixels < 320 * 180 / 200, "levels of detail: {pixels} pixels");
+    assert!(pixels < 320 * 180 / 2_000, "levels of detail: {pixels} pixels");
 }
 
 #[test]

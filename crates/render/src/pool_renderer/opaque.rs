@@ -1,7 +1,6 @@
 use drystone_mesh::Quad;
 use drystone_pool::{
     DrawList, Grouping, HiddenCommands, ListConfig, MeshHandle, PartSet, PoolError, VertexPool,
-    sort_key,
 };
 #[cfg(feature = "wgpu")]
 use drystone_wgpu::CullTable;
@@ -114,7 +113,7 @@ impl Opaque {
         };
         let parts = |data: &DrawData| visible_parts(data, view, visibility);
         if view.sort_opaque {
-            list.mask_and_sort(pool, |data| (parts(data), sort_key(visibility.distance(data), 0)));
+            list.mask_and_sort(pool, |data| (parts(data), visibility.opaque_key(data)));
         } else {
             list.mask(pool, |mesh| parts(mesh));
         }

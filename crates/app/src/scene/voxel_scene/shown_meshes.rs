@@ -15,6 +15,9 @@ pub(super) struct ShownMeshes {
     max_quads: u64,
 }
 
+/// Rank of shapes above that of their body or skirt, which are below it.
+const SHAPES_RANK: u32 = 8;
+
 /// Reason that a mesh is not shown.
 pub(super) enum Refused {
     /// The memory limit is reached.
@@ -56,8 +59,7 @@ impl ShownMeshes {
         self.quads < self.max_quads / 2
     }
 
-    /// Returns the draw data of a body or a skirt. Each part of a node has a rank of its own in the
-    /// blending order.
+    /// Returns the draw data of a body or a skirt, with a rank of its own.
     fn draw_data((node, skirt): (NodePos, Option<Face>)) -> DrawData {
         DrawData {
             origin: node.origin().to_array(),
@@ -93,12 +95,13 @@ impl ShownMeshes {
         let mut meshes = old;
         let draw_data = Self::draw_data(part);
         let layers = [
-            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque),
-            (&mut meshes.shapes, Layer::Opaque, &mesh.shapes),
-            (&mut meshes.blended, Layer::Blended, &mesh.translucent),
+            (&mut meshes.opaque, Layer::Opaque, &mesh.opaque, 0),
+            (&mut meshes.shapes, Layer::Opaque, &mesh.shapes, SHAPES_RANK),
+            (&mut meshes.blended, Layer::Blended, &mesh.translucent, 0),
         ];
         let mut result = Ok(());
-        for (id, layer, quads) in layers {
+        for (id, layer, quads, more) in layers {
+            let draw_data = DrawData { sort_rank: draw_data.sort_rank + more, ..draw_data };
             let data = MeshData { quads: quads.quads(), counts: quads.counts(), draw_data, layer };
             result = result.and_then(|()| self.update_mesh(id, &data));
         }
