@@ -1,15 +1,21 @@
 //! Table `meshing`: converts voxels to quads, compared with the best meshers.
 //!
-//! Every contender gets each chunk in its own input format, which is prepared before the clock
-//! starts. drystone and `classic` get a padded chunk. `drystone-array`, `block-mesh` and
-//! `block-mesh-bgm` get one array of padded voxels, the same bytes. `binary-greedy-meshing` gets
-//! padded voxels and both bit masks. The metric `fill` is the cost of filling drystone's padded
-//! chunk from a world. Every mesh is compared with one quad per face, by area per face direction
-//! and material. The case `boxes` divides solid voxels into boxes.
+//! Two kinds of contenders, each of which begins with the same bytes as the others of its kind:
+//!
+//! - **From an array.** `drystone-array`, `block-mesh` and `block-mesh-bgm` get one array of padded voxels.
+//!   `classic` gets a padded chunk. `binary-greedy-meshing` gets padded voxels and both bit masks, which its users
+//!   keep beside the voxels. `drystone-array-ao` adds ambient occlusion.
+//! - **From a stored chunk** and its neighbours. `drystone` fills its padded chunk and meshes it. `…-chunk` are
+//!   the peers: the cheapest gather into their own layout is part of the time.
+//!
+//! `drystone-padded` is the second half of `drystone`, and the metric `fill` the first one. Every mesh is compared
+//! with one quad per face, by area per face direction and material. The case `boxes` divides solid voxels into
+//! boxes.
 
 mod areas;
 mod boxes;
 mod fill;
+mod gather;
 mod input;
 mod ours;
 mod peers;
@@ -23,8 +29,9 @@ use drystone_voxel::{GreedyMesher, MesherOptions, PaddedChunk};
 
 use self::{
     areas::Areas,
+    gather::{GatheredBlocks, GatheredColumns},
     input::Input,
-    ours::{Array, Classic, Greedy},
+    ours::{Array, Classic, Greedy, Stored},
     peers::{BinaryGreedy, BlockMesh},
     scenes::Scene,
 };
@@ -117,34 +124,46 @@ fn run_case<const P: u32, const N: usize>(
     inputs: &[Input],
 ) -> Result<(), Error> {
     let new = |name, mesher| contender(name, mesher, case, inputs);
-    let bgm = |name, mesh| {
-        new(name, Box::new(BlockMesh::<P, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh)))
-    };
+    let bgm = |mesh| BlockMesh::<P, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh);
+    let buffer = || GreedyQuadsBuffer::new((P * P * P) as usize);
+    let ao = || GreedyMesher::with_options(MesherOptions::default().with_ambient_occlusion());
     run.case(case.name, || {
         let mut contenders = vec![
-            new("drystone", Box::new(Greedy::new(GreedyMesher::new(), Input::padded))),
-            new("drystone-array", Box::<Array>::default()),
+            new("drystone", Box::<Stored>::default()),
+            new("drystone-padded", Box::new(Greedy::new(GreedyMesher::new(), Input::padded))),
+            new("drystone-array", Box::new(Array::new(GreedyMesher::new()))),
         ];
         if case.uniform {
             contenders.push(new(
                 "drystone-scan",
                 Box::new(Greedy::new(GreedyMesher::new(), Input::unknown)),
             ));
+        } else {
+            contenders.push(new("drystone-array-ao", Box::new(Array::new(ao()))));
         }
         if case.shaded {
-            let options = MesherOptions::default().with_ambient_occlusion();
-            let mesher = GreedyMesher::with_options(options);
-            contenders.push(new("drystone-ao", Box::new(Greedy::new(mesher, Input::padded))));
-            contenders.push(bgm("block-mesh-bgm", binary_greedy_quads));
-            contenders.push(bgm("block-mesh-bgm-ao", binary_greedy_quads_ao_safe));
+            contenders.push(new("drystone-ao", Box::new(Greedy::new(ao(), Input::padded))));
+            contenders.push(new("block-mesh-bgm", Box::new(bgm(binary_greedy_quads))));
+            contenders.push(new("block-mesh-bgm-ao", Box::new(bgm(binary_greedy_quads_ao_safe))));
             return Ok(contenders);
         }
-        let buffer = GreedyQuadsBuffer::new((P * P * P) as usize);
+        let table = inputs[0].materials();
+        let bgm_chunk = BlockMesh::<P, BinaryGreedyQuadsBuffer, _>::new(
+            Default::default(),
+            binary_greedy_quads,
+        );
+        let block_mesh_chunk = BlockMesh::<P, _, _>::new(buffer(), greedy_quads);
         contenders.extend([
-            bgm("block-mesh-bgm", binary_greedy_quads),
-            new("block-mesh", Box::new(BlockMesh::<P, _>::new(buffer, greedy_quads))),
+            new("block-mesh-bgm", Box::new(bgm(binary_greedy_quads))),
+            new("block-mesh", Box::new(BlockMesh::<P, _>::new(buffer(), greedy_quads))),
             new("binary-greedy-meshing", Box::<BinaryGreedy<N>>::default()),
             new("classic", Box::<Classic>::default()),
+            new("block-mesh-bgm-chunk", Box::new(GatheredBlocks::new(bgm_chunk, table))),
+            new("block-mesh-chunk", Box::new(GatheredBlocks::new(block_mesh_chunk, table))),
+            new(
+                "binary-greedy-meshing-chunk",
+                Box::new(GatheredColumns::<N>::new(BinaryGreedy::default(), table)),
+            ),
         ]);
         Ok(contenders)
     })?;

@@ -65,7 +65,7 @@ impl Input {
 #[derive(Clone, Copy)]
 pub(super) struct BlockVoxel {
     pub(super) material: u16,
-    visibility: VoxelVisibility,
+    pub(super) visibility: VoxelVisibility,
 }
 
 impl BlockVoxel {
@@ -111,6 +111,7 @@ impl drystone_voxel::Voxel for BlockVoxel {
 
 /// A chunk in the format of `binary-greedy-meshing`: Z changes fastest, then X, then Y, with a word
 /// of bits per column. The crate requires its users to store these words next to the voxels.
+#[derive(Default)]
 pub(super) struct Columns {
     pub(super) voxels: Vec<u16>,
     pub(super) opaque: Box<[u64]>,

@@ -36,11 +36,39 @@ impl Mesher for Greedy {
     }
 }
 
-/// drystone's mesher over the voxels of `block-mesh`, in place.
+/// drystone's mesher over a stored chunk and its neighbours.
 #[derive(Default)]
+pub(super) struct Stored {
+    padded: PaddedChunk,
+    mesher: GreedyMesher,
+    mesh: ChunkMesh,
+}
+
+impl Mesher for Stored {
+    fn mesh(&mut self, input: &Input) {
+        input.fill(&mut self.padded);
+        self.mesher.mesh(&self.padded, input.materials(), &mut self.mesh);
+    }
+
+    fn quad_count(&self) -> usize {
+        self.mesh.len()
+    }
+
+    fn add_areas(&self, _: &Input, areas: &mut Areas) {
+        areas.add_quads(self.mesh.iter().map(|(quad, _)| quad));
+    }
+}
+
+/// drystone's mesher over the voxels of `block-mesh`, in place.
 pub(super) struct Array {
     mesher: GreedyMesher,
     mesh: ChunkMesh,
+}
+
+impl Array {
+    pub(super) fn new(mesher: GreedyMesher) -> Self {
+        Self { mesher, mesh: ChunkMesh::new() }
+    }
 }
 
 impl Mesher for Array {
