@@ -73,9 +73,9 @@ const CLEAR_FAILURES: [&str; 4] = [NO_RANGES, NOT_FOUND, DENIED, REDIRECTS];
 /// come from the usual environment variables, such as `AWS_ACCESS_KEY_ID`, `AWS_REGION` and `AWS_ENDPOINT`, and
 /// those that begin with `GOOGLE_` and `AZURE_`.
 ///
-/// A thread reads the file in parts, until the world is dropped. No request leaves for another server:
-/// redirects to others are refused, and without a key in the environment, requests to object stores are
-/// not signed. A file that is replaced while it is read is reported, and not read further.
+/// A thread reads the file in parts, until the world is dropped. No request leaves for another server,
+/// except to the issuer of tokens for a key in the environment: redirects to others are refused. Without a key,
+/// requests to object stores are not signed. A file that is replaced while it is read is reported, and not read further.
 ///
 /// # Cost
 /// One request of 64 KiB. A failure that may pass is tried again for 10 s.

@@ -1,5 +1,6 @@
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use drystone_formats::ArrivalFailure;
@@ -8,10 +9,10 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
-use object_store::{ClientOptions, Error, ObjectStore, RetryConfig};
+use object_store::{ClientOptions, Error, ObjectStore, RetryConfig, StaticCredentialProvider};
 use reqwest::redirect::Policy;
 
 /// Time limit for a connection.
@@ -24,28 +25,37 @@ pub(super) const NOT_FOUND: &str = "the server has no such file (404)";
 pub(super) const DENIED: &str = "the server denies access (401 or 403)";
 pub(super) const REDIRECTS: &str = "the server redirects elsewhere; open the address there";
 
-/// Environment variables with keys for Google Cloud Storage and for Azure.
-const GOOGLE_KEYS: [&str; 6] = [
-    "SERVICE_ACCOUNT",
-    "GOOGLE_SERVICE_ACCOUNT",
-    "GOOGLE_SERVICE_ACCOUNT_PATH",
-    "GOOGLE_SERVICE_ACCOUNT_KEY",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-    "GOOGLE_BEARER_TOKEN",
+/// Environment variables with a key for each store. One set of all of its variables suffices.
+const AWS_KEYS: &[&[&str]] = &[&["AWS_ACCESS_KEY_ID"]];
+const GOOGLE_KEYS: &[&[&str]] = &[
+    &["SERVICE_ACCOUNT"],
+    &["GOOGLE_SERVICE_ACCOUNT"],
+    &["GOOGLE_SERVICE_ACCOUNT_PATH"],
+    &["GOOGLE_SERVICE_ACCOUNT_KEY"],
+    &["GOOGLE_APPLICATION_CREDENTIALS"],
+    &["GOOGLE_BEARER_TOKEN"],
 ];
-const AZURE_KEYS: [&str; 9] = [
-    "AZURE_STORAGE_ACCOUNT_KEY",
-    "AZURE_STORAGE_ACCESS_KEY",
-    "AZURE_STORAGE_SAS_KEY",
-    "AZURE_STORAGE_SAS_TOKEN",
-    "AZURE_STORAGE_TOKEN",
-    "AZURE_STORAGE_CLIENT_ID",
-    "AZURE_CLIENT_ID",
-    "AZURE_FEDERATED_TOKEN_FILE",
-    "AZURE_USE_AZURE_CLI",
+const AZURE_KEYS: &[&[&str]] = &[
+    &["AZURE_STORAGE_ACCOUNT_KEY"],
+    &["AZURE_STORAGE_ACCESS_KEY"],
+    &["AZURE_STORAGE_MASTER_KEY"],
+    &["AZURE_STORAGE_SAS_KEY"],
+    &["AZURE_STORAGE_SAS_TOKEN"],
+    &["AZURE_STORAGE_TOKEN"],
+    &["AZURE_STORAGE_USE_EMULATOR"],
+    &["AZURE_USE_AZURE_CLI"],
+    &["AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET"],
+    &["AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE"],
 ];
 
-/// A web server or object store, and a path on it. No request leaves for another server.
+/// Whether the environment has a key.
+fn has_key(keys: &[&[&str]]) -> bool {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    keys.iter().any(|all| all.iter().all(is_set))
+}
+
+/// A web server or object store, and a path on it. No request leaves for another server, except one
+/// that issues tokens for a key of the environment.
 pub(super) struct Server {
     pub(super) store: Box<dyn ObjectStore>,
     pub(super) path: Path,
@@ -74,21 +84,25 @@ impl Server {
             .with_allow_http(true);
         let connector = Connector { silence };
         // Without a key, the library would request one at other addresses.
-        let has = |names: &[&str]| names.iter().any(|name| std::env::var_os(name).is_some());
         let store: Result<Box<dyn ObjectStore>, Error> = match url.scheme() {
             "s3" => {
                 let store = AmazonS3Builder::from_env()
                     .with_url(address)
-                    .with_skip_signature(!has(&["AWS_ACCESS_KEY_ID"]))
+                    .with_skip_signature(!has_key(AWS_KEYS))
                     .with_client_options(client)
                     .with_retry(retry)
                     .with_http_connector(connector);
                 store.build().map(|store| Box::new(store) as _)
             }
             "gs" => {
-                let store = GoogleCloudStorageBuilder::from_env()
-                    .with_url(address)
-                    .with_skip_signature(!has(&GOOGLE_KEYS))
+                let mut store = GoogleCloudStorageBuilder::from_env().with_url(address);
+                if !has_key(GOOGLE_KEYS) {
+                    // Keeps the library from reading keys of other programs in the user's folder.
+                    let none = GcpCredential { bearer: String::new() };
+                    let none = Arc::new(StaticCredentialProvider::new(none));
+                    store = store.with_credentials(none).with_skip_signature(true);
+                }
+                let store = store
                     .with_client_options(client)
                     .with_retry(retry)
                     .with_http_connector(connector);
@@ -97,7 +111,7 @@ impl Server {
             "az" => {
                 let store = MicrosoftAzureBuilder::from_env()
                     .with_url(address)
-                    .with_skip_signature(!has(&AZURE_KEYS))
+                    .with_skip_signature(!has_key(AZURE_KEYS))
                     .with_client_options(client)
                     .with_retry(retry)
                     .with_http_connector(connector);
