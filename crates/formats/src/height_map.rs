@@ -24,6 +24,7 @@ mod options;
 mod place;
 mod relief;
 mod samples;
+mod square;
 #[cfg(feature = "tiff")]
 mod tags;
 
@@ -53,7 +54,7 @@ use samples::Samples;
 ///   square of 16 × 16 chunks.
 ///   Ground at or below sea level has at least one voxel of water on it.
 /// * **Voids.** Columns without a height are holes, or with [`Voids::Filled`] have the mean height
-///   of their neighbours in their file. [`HeightMapSummary`] counts the voids.
+///   of their neighbours in their file, where no other file of a folder has a height. [`HeightMapSummary`] counts the voids.
 ///
 /// Surface material for a sea level of 0 m and a snow line of 2500 m:
 ///
@@ -73,7 +74,7 @@ use samples::Samples;
 ///
 /// # Limits
 /// * 1 GiB per file; 2²⁷ samples of 4 bytes of memory each, and no more than the file can hold;
-///   2²⁴ voxels per side; 2²⁴ chunks, if it is no folder.
+///   2²⁴ voxels per side; 2²⁴ chunks. A folder: 2²² squares of 512² columns, 2²⁰ chunks in each.
 /// * PNG: one channel of 8 or 16 bits, with or without transparency. One step of grey is 1 m.
 /// * SRTM: tiles of 1201², 3601² and 1801 × 3601 samples.
 /// * TIFF: the first picture of a file. One channel of integers with 8, 16 or 32 bits or floats

@@ -74,6 +74,29 @@ impl Axis {
         Some(Taps { first, weights: (first..past).map(|n| covered(n) / all).collect() })
     }
 
+    /// Columns that have some of these samples, which are clamped to the map.
+    pub(super) fn columns_of(&self, samples: Range<usize>) -> Range<u32> {
+        let step = self.samples_per_column;
+        // A column between two samples interpolates.
+        let near = if step <= 1.0 { 0.5 } else { 0.0 };
+        let first = ((samples.start as f64 - near) / step).floor().max(0.0) as u32;
+        let past = ((samples.end as f64 + near) / step).ceil() as u32;
+        let is_covered = |column: u32| {
+            self.taps(column.into()).is_some_and(|taps| {
+                taps.range().start < samples.end && taps.range().end > samples.start
+            })
+        };
+        // Rounding may add columns at the ends.
+        let (mut first, mut past) = (first.min(self.columns), past.min(self.columns));
+        while first < past && !is_covered(first) {
+            first += 1;
+        }
+        while first < past && !is_covered(past - 1) {
+            past -= 1;
+        }
+        first..past
+    }
+
     /// Range of samples of the columns `columns`, which are clamped to the map and must not be
     /// empty then.
     pub(super) fn samples_of(&self, columns: Range<u32>) -> Range<usize> {

@@ -41,7 +41,7 @@ pub(super) fn head(mut file: impl Read + Seek, file_bytes: u64) -> Result<Head, 
         let in_header = |problem| bad("header", &problem);
         file.rewind().map_err(|problem| in_header(problem.into()))?;
         let mut decoder = Decoder::new(file).map_err(in_header)?;
-        let (width, height) = decoder.dimensions().map_err(in_header)?;
+        let [width, height] = size_of_samples(&mut decoder, file_bytes)?;
         let place = Scale::of(&mut decoder).and_then(|scale| scale.place);
         Ok(Head { size: [width, height].map(|side| side as usize), place })
     };
@@ -62,16 +62,7 @@ fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
     let at = |location: &'static str| move |problem| bad(location, &problem);
     let decoder = Decoder::new(Cursor::new(bytes)).map_err(at("header"))?;
     let mut decoder = decoder.with_limits(limits());
-    let (width, height) = decoder.dimensions().map_err(at("header"))?;
-    let bits = match decoder.colortype().map_err(at("header"))? {
-        ColorType::Gray(bits @ (8 | 16 | 32 | 64)) => bits,
-        ColorType::Gray(bits) => {
-            let problem = format!("{bits} bits per sample");
-            return Err(Fault::new("header", problem, CONVERT));
-        }
-        _ => return Err(Fault::new("header", "a colour picture, not a height map", CONVERT)),
-    };
-    Grid::check_claim([width, height], u64::from(bits / 8), bytes.len(), ratio(&mut decoder))?;
+    let [width, height] = size_of_samples(&mut decoder, bytes.len() as u64)?;
     let nodata = nodata(&mut decoder);
     let scale = Scale::of(&mut decoder);
     let metres_per_sample = scale.and_then(|scale| scale.metres_per_sample(height));
@@ -80,8 +71,28 @@ fn read(bytes: &[u8]) -> Result<Decoded, Fault> {
     Ok(Decoded { grid, format: format!("TIFF, {kind}"), metres_per_sample })
 }
 
+/// Returns the number of samples across and down. Checks that a file of this length can have them.
+fn size_of_samples<R: Read + Seek>(
+    decoder: &mut Decoder<R>,
+    file_bytes: u64,
+) -> Result<[u32; 2], Fault> {
+    let in_header = |problem| bad("header", &problem);
+    let (width, height) = decoder.dimensions().map_err(in_header)?;
+    let bits = match decoder.colortype().map_err(in_header)? {
+        ColorType::Gray(bits @ (8 | 16 | 32 | 64)) => bits,
+        ColorType::Gray(bits) => {
+            let problem = format!("{bits} bits per sample");
+            return Err(Fault::new("header", problem, CONVERT));
+        }
+        _ => return Err(Fault::new("header", "a colour picture, not a height map", CONVERT)),
+    };
+    let ratio = ratio(decoder);
+    Grid::check_claim([width, height], u64::from(bits / 8), file_bytes as usize, ratio)?;
+    Ok([width, height])
+}
+
 /// Maximum expansion of the file's compression method: bytes from one byte of the file.
-fn ratio(decoder: &mut File) -> u64 {
+fn ratio<R: Read + Seek>(decoder: &mut Decoder<R>) -> u64 {
     match decoder.find_tag_unsigned::<u16>(Tag::Compression) {
         // Uncompressed.
         Ok(None | Some(1)) => 1,

@@ -34,6 +34,7 @@ pub(super) fn head(file_bytes: u64, name: &str) -> Result<Head, Fault> {
         // The first and last samples of a row are one degree apart.
         step: [width, height].map(|side| 1.0 / (side - 1) as f64),
         unit: Unit::Degrees,
+        system: None,
     });
     Ok(Head { size: [width, height], place })
 }

@@ -18,6 +18,8 @@ pub(super) struct Place {
     /// Distance of samples eastwards and southwards, in units.
     pub(super) step: [f64; 2],
     pub(super) unit: Unit,
+    /// Number of the coordinate system in the register of EPSG, if it is known.
+    pub(super) system: Option<u16>,
 }
 
 /// Unit of coordinates.
@@ -62,14 +64,14 @@ mod tests {
     fn degrees_have_the_length_of_their_latitude() {
         let place = |north, south| {
             let (first, step) = ([11.0, north], [1.0, south]);
-            Place { first, step, unit: Unit::Degrees }.metres_per_sample(3)
+            Place { first, step, unit: Unit::Degrees, system: None }.metres_per_sample(3)
         };
         let [east, south] = place(61.0, 1.0).unwrap();
         assert!((east - 55_660.0).abs() < 1.0 && south == 111_132.0);
         assert_eq!(place(48.0, 140.0), None);
         assert_eq!(place(48.0, -1.0), None);
         let (first, step) = ([0.0; 2], [2.0, 4.0]);
-        let feet = Place { first, step, unit: Unit::Metres(0.3048) };
+        let feet = Place { first, step, unit: Unit::Metres(0.3048), system: None };
         assert_eq!(feet.metres_per_sample(9), Some([0.6096, 1.2192]));
     }
 }

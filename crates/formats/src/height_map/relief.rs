@@ -1,5 +1,6 @@
 //! Converts heights to voxels.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,14 +8,15 @@ use drystone_voxel::{Chunk, ChunkPos, Material, MaterialTable};
 
 use super::axis::{Axis, Taps};
 use super::cover::Cover;
-use super::grid::Grid;
 use super::options::HeightMapOptions;
 use super::samples::{Samples, Window};
-use crate::cache::{Cache, SizeBytes};
+use super::square::{
+    MAX_SQUARE_CHUNKS, MAX_SQUARE_SAMPLES, SQUARE_CHUNKS, SQUARE_VOXELS, Square, chunks_of, reached,
+};
+use crate::cache::Cache;
 use crate::error::SourceError;
 use crate::fault::Fault;
 use crate::format::Format;
-use crate::source::TILE_CHUNKS;
 
 const SIDE: i32 = Chunk::SIDE as i32;
 /// Columns of a chunk plus one on each side, to compute slopes.
@@ -29,8 +31,8 @@ const MAX_HEIGHT_VOXELS: f64 = (1 << 24) as f64;
 /// fill the memory.
 const MAX_CHUNKS: u64 = 1 << 24;
 
-/// Side of a square of columns whose ground has one base, in chunks: that of a tile.
-const SQUARE_CHUNKS: u32 = TILE_CHUNKS as u32;
+/// Most samples of the columns of a chunk in files.
+const MAX_PATCH_SAMPLES: f64 = (1 << 24) as f64;
 /// Memory for squares, in bytes.
 const SQUARES_BYTES: usize = 16 << 20;
 
@@ -49,22 +51,9 @@ pub(super) struct Relief {
     /// Name for messages.
     name: String,
     cover: Cover,
+    /// Squares that files reach into.
+    reached: BTreeSet<[u32; 2]>,
     squares: Cache<[u32; 2], Square>,
-}
-
-/// A square of columns.
-struct Square {
-    /// Lowest solid voxel.
-    base: i32,
-    /// Layers of chunks that can hold a voxel, for each column of chunks, Z fastest. They are empty for those of
-    /// voids and outside the map.
-    layers: Vec<Range<i32>>,
-}
-
-impl SizeBytes for Square {
-    fn size_bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(self.layers.as_slice())
-    }
 }
 
 impl Relief {
@@ -87,7 +76,7 @@ impl Relief {
         let axes = [axis(width, sample_metres[0])?, axis(height, sample_metres[1])?];
         if let Samples::Files(_) = samples {
             let patch = axes.map(|axis| axis.samples_in(PATCH));
-            if patch[0] * patch[1] > Grid::MAX_SAMPLES as f64 {
+            if patch[0] * patch[1] > MAX_PATCH_SAMPLES {
                 let problem = "voxels of too many samples";
                 return Err(Fault::new("size", problem, "use fewer metres per voxel"));
             }
@@ -95,6 +84,10 @@ impl Relief {
         let voxels_per_metre = options.vertical_scale / voxel_metres;
         let cover = Cover::new(materials, options);
         let sea_metres = options.sea_level_metres;
+        let reached = match &samples {
+            Samples::Files(files) => reached(files, &axes)?,
+            Samples::Image(_) => BTreeSet::new(),
+        };
         let squares = Cache::new(SQUARES_BYTES);
         let mut relief = Self {
             samples,
@@ -106,6 +99,7 @@ impl Relief {
             base: None,
             name: name.into(),
             cover,
+            reached,
             squares,
         };
         match &relief.samples {
@@ -215,9 +209,14 @@ impl Relief {
 
     /// Columns and rows of the samples of a chunk's columns of voxels, and of `more` columns on each side.
     fn samples_around(&self, chunk: [u32; 2], more: u32) -> [Range<usize>; 2] {
+        self.samples_of(chunk, Chunk::SIDE, more)
+    }
+
+    /// Columns and rows of the samples of `side` columns of voxels from a chunk on, and of `more` on each side.
+    fn samples_of(&self, chunk: [u32; 2], side: u32, more: u32) -> [Range<usize>; 2] {
         let range = |axis: usize| {
             let first = chunk[axis] * Chunk::SIDE;
-            self.axes[axis].samples_of(first.saturating_sub(more)..first + Chunk::SIDE + more)
+            self.axes[axis].samples_of(first.saturating_sub(more)..first + side + more)
         };
         [range(0), range(1)]
     }
@@ -231,19 +230,11 @@ impl Relief {
 
     /// Positions of all squares that can hold a voxel.
     pub(super) fn squares(&self) -> Vec<[i32; 2]> {
-        let [east, south] = self.columns().map(|it| it.div_ceil(SQUARE_CHUNKS * Chunk::SIDE));
-        let all = (0..east).flat_map(|x| (0..south).map(move |z| [x, z]));
-        let touched = all.filter(|&at| match &self.samples {
-            Samples::Image(_) => true,
-            Samples::Files(files) => {
-                let range = |axis: usize| {
-                    let side = SQUARE_CHUNKS * Chunk::SIDE;
-                    self.axes[axis].samples_of(at[axis] * side..(at[axis] + 1) * side)
-                };
-                files.touches(&range(0), &range(1))
-            }
-        });
-        touched.map(|at| at.map(|side| side as i32)).collect()
+        if let Samples::Files(_) = self.samples {
+            return self.reached.iter().map(|at| at.map(|side| side as i32)).collect();
+        }
+        let [east, south] = self.columns().map(|it| it.div_ceil(SQUARE_VOXELS) as i32);
+        (0..east).flat_map(|x| (0..south).map(move |z| [x, z])).collect()
     }
 
     /// Positions of all chunks of a square that can hold a voxel, sorted.
@@ -254,6 +245,10 @@ impl Relief {
         let (Ok(x), Ok(z)) = (u32::try_from(square[0]), u32::try_from(square[1])) else {
             return Ok(Vec::new());
         };
+        let ends = self.columns().map(|columns| columns.div_ceil(SQUARE_VOXELS));
+        if x >= ends[0] || z >= ends[1] {
+            return Ok(Vec::new());
+        }
         let found = self.square([x, z])?;
         let columns = chunks_of([x, z]).zip(&found.layers);
         let positions = columns.flat_map(|([x, z], layers)| {
@@ -271,10 +266,19 @@ impl Relief {
     fn read_square(&self, at: [u32; 2]) -> Result<Square, SourceError> {
         let count = (SQUARE_CHUNKS * SQUARE_CHUNKS) as usize;
         let (mut ranges, mut low) = (Vec::with_capacity(count), None);
+        // One window reads each file once.
+        let whole = at.map(|side| side * SQUARE_CHUNKS);
+        let all = match self.samples_of(whole, SQUARE_VOXELS, 1) {
+            [columns, rows] if columns.len() * rows.len() <= MAX_SQUARE_SAMPLES => {
+                Some(self.samples.window(columns, rows)?)
+            }
+            _ => None,
+        };
         for chunk in chunks_of(at) {
             let mut range = None;
             if self.is_inside(chunk) {
-                let window = self.window(chunk)?;
+                let own = if all.is_none() { Some(self.window(chunk)?) } else { None };
+                let Some(window) = own.as_ref().or(all.as_ref()) else { continue };
                 let [columns, rows] = self.samples_around(chunk, 0);
                 range = window.range_in(columns, rows);
                 // Ground that is next to the square has no gap below.
@@ -298,7 +302,14 @@ impl Relief {
             let sea = if low <= self.sea_metres { self.sea_top } else { i32::MIN };
             chunks(base..self.voxels(high).max(sea))
         };
-        Ok(Square { base, layers: ranges.iter().map(layers).collect() })
+        let layers: Vec<_> = ranges.iter().map(layers).collect();
+        let found: usize = layers.iter().map(ExactSizeIterator::len).sum();
+        if self.base.is_none() && found > MAX_SQUARE_CHUNKS {
+            let problem = format!("the columns around chunk {whole:?} have {found} chunks");
+            let advice = "use more metres per voxel, or declare the value of voids in the file";
+            return Err(self.fault(Fault::new("heights", problem, advice)));
+        }
+        Ok(Square { base, layers })
     }
 
     fn is_inside(&self, chunk: [u32; 2]) -> bool {
@@ -368,12 +379,6 @@ impl Relief {
             fill(bed..self.sea_top, self.cover.water);
         }
     }
-}
-
-/// The columns of chunks of a square, Z fastest.
-fn chunks_of(square: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
-    let [x, z] = square.map(|at| at * SQUARE_CHUNKS..(at + 1) * SQUARE_CHUNKS);
-    x.flat_map(move |x| z.clone().map(move |z| [x, z]))
 }
 
 /// Range of chunks that a range of voxels touches.

@@ -48,8 +48,19 @@ impl Land {
     }
 }
 
-/// A GeoTIFF. The middle of its first sample is at `first`.
+/// A GeoTIFF of metres. The middle of its first sample is at `first`.
 fn tiff(width: usize, samples: &[i16], first: [f64; 2], step: [f64; 2]) -> Vec<u8> {
+    tiff_of(width, samples, first, step, &[1, 1, 0, 1, 1024, 0, 1, 1])
+}
+
+/// A GeoTIFF with these keys.
+fn tiff_of(
+    width: usize,
+    samples: &[i16],
+    first: [f64; 2],
+    step: [f64; 2],
+    keys: &[u16],
+) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
     let mut encoder = TiffEncoder::new(&mut file).unwrap();
     let height = samples.len() / width;
@@ -59,7 +70,7 @@ fn tiff(width: usize, samples: &[i16], first: [f64; 2], step: [f64; 2]) -> Vec<u
     let corner = [first[0] - step[0] / 2.0, first[1] + step[1] / 2.0];
     let tie = [0.0, 0.0, 0.0, corner[0], corner[1], 0.0];
     tags.write_tag(Tag::ModelTiepointTag, &tie[..]).unwrap();
-    tags.write_tag(Tag::GeoKeyDirectoryTag, &[1_u16, 1, 0, 1, 1024, 0, 1, 1][..]).unwrap();
+    tags.write_tag(Tag::GeoKeyDirectoryTag, keys).unwrap();
     tags.write_tag(Tag::GdalNodata, "-9999").unwrap();
     image.write_data(samples).unwrap();
     file.into_inner()
@@ -181,7 +192,8 @@ fn tiles_share_their_edges_and_leave_out_what_no_file_has() {
         open(folder.path(), &HeightMapOptions::default()).summary().metres_per_sample;
     assert!((east - 92.767 * 0.688_355).abs() < 0.01 && (south - 92.61).abs() < 0.01);
     let name = folder.path().file_name().unwrap().to_str().unwrap();
-    let identity = format!("height maps \"{name}\" 1, 8654406 bytes in 3 files, 2401 x 3601");
+    let identity =
+        format!("height maps \"{name}\" 1, 8654406 bytes in 3 files, 2401 x 3601 samples, ");
     assert!(map.identity().starts_with(&identity), "{}", map.identity());
 }
 
@@ -200,7 +212,7 @@ fn voids_are_filled_within_a_file() {
     };
     // A void of one file has the height of the other.
     assert_eq!(tops(Voids::Holes), [Some(5), None, Some(8), Some(9), None]);
-    assert_eq!(tops(Voids::Filled), [Some(5), Some(5), Some(5), Some(9), Some(9)]);
+    assert_eq!(tops(Voids::Filled), [Some(5), Some(5), Some(8), Some(9), Some(9)]);
 }
 
 #[test]
@@ -212,11 +224,11 @@ fn files_that_are_not_one_map_are_refused() {
     let flat = |first, step| tiff(2, &[1, 2, 3, 4], first, step);
     write("a.tif", &flat([0.0, 0.0], [1.0; 2]));
     for (bytes, problem) in [
-        (flat([2.5, 0.0], [1.0; 2]), "it begins 2.50 samples from the first one, between samples"),
+        (flat([2.5, 0.0], [1.0; 2]), "it begins 2.50 samples from the first file, between samples"),
         (flat([2.0, 0.0], [1.0, 1.5]), "its samples are 1.5 apart, those of the first file 1"),
         (flat([1e300, 0.0], [1.0; 2]), "it begins 1000000"),
         (flat([0.0, 0.0], [f64::NAN; 2]), "a height map without a position"),
-        (flat([0.0, 0.0], [-1.0, 1.0]), "its samples are -1 apart"),
+        (flat([0.0, 0.0], [-1.0, 1.0]), "a height map without a position"),
         (b"II*\0".to_vec(), "header: "),
         (Vec::new(), "header: "),
     ] {
@@ -227,7 +239,7 @@ fn files_that_are_not_one_map_are_refused() {
     }
     fs::remove_file(folder.path().join("b.tif")).unwrap();
     write("N47E011.hgt", &[0; 1201 * 1201 * 2]);
-    assert!(error(folder.path()).contains("its unit is not that of the other files"));
+    assert!(error(folder.path()).contains("its coordinates are not those of the first file"));
     fs::remove_file(folder.path().join("N47E011.hgt")).unwrap();
     write("here.hgt", &[0; 1201 * 1201 * 2]);
     assert!(error(folder.path()).contains("here.hgt: a height map without a position"));
@@ -271,9 +283,67 @@ fn a_damaged_file_is_an_error_of_its_chunks_only() {
 fn voxels_of_too_many_samples_are_refused() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("a.tif"), tiff(2, &[1, 2], [0.0; 2], [1.0; 2])).unwrap();
-    let options = HeightMapOptions::default().with_metres_per_voxel(Some(400.0));
+    let options = HeightMapOptions::default().with_metres_per_voxel(Some(150.0));
     let error = HeightMap::open(folder.path(), &options).err().unwrap().to_string();
     assert!(error.contains("voxels of too many samples; use fewer metres per voxel"), "{error}");
-    let options = HeightMapOptions::default().with_metres_per_voxel(Some(300.0));
+    let options = HeightMapOptions::default().with_metres_per_voxel(Some(100.0));
     assert!(!open(folder.path(), &options).chunk_positions().is_empty());
+}
+
+/// Files far apart, and heights that are voids without a declaration, take no memory for what is between.
+#[test]
+fn extreme_files_are_refused_or_cost_little() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("a.tif", &tiff(2, &[10, 20], [0.0; 2], [1.0; 2]));
+    write("b.tif", &tiff(2, &[10, 20], [16_000_000.0, -16_000_000.0], [1.0; 2]));
+    let map = open(folder.path(), &HeightMapOptions::default());
+    assert_eq!(map.tile_positions(), [[0, 0], [31_250, 31_250]]);
+    assert_eq!(map.chunk_positions().len(), 2);
+    assert_eq!(map.chunk_positions_in([1 << 28, 0]).unwrap(), []);
+    let fine = HeightMapOptions::default().with_metres_per_voxel(Some(0.01));
+    assert!(HeightMap::open(folder.path(), &fine).is_err(), "too many columns");
+    fs::remove_file(folder.path().join("b.tif")).unwrap();
+    // A void of -30000 m beside 10 m, in voxels of 1 cm.
+    write("a.tif", &tiff(600, &[&[10; 599][..], &[-30_000]].concat(), [0.0; 2], [1.0; 2]));
+    let map = open(folder.path(), &fine);
+    let worst = *map.tile_positions().last().unwrap();
+    let message = map.chunk_positions_in(worst).unwrap_err().to_string();
+    assert!(message.contains("declare the value of voids in the file"), "{message}");
+    assert!(!map.chunk_positions_in([0, 0]).unwrap().is_empty());
+    // A head that claims more samples than a file can hold.
+    let mut bytes = tiff(2, &[1, 2], [5.0, 0.0], [1.0; 2]);
+    let at = bytes.windows(4).position(|tag| tag == [0, 1, 4, 0]).unwrap() + 8;
+    bytes[at..at + 4].copy_from_slice(&(1_u32 << 24).to_le_bytes());
+    write("b.tif", &bytes);
+    assert!(error(folder.path()).contains("b.tif: header: "), "{}", error(folder.path()));
+}
+
+#[test]
+fn a_save_of_minecraft_with_a_picture_stays_one() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("map.tif"), tiff(1, &[1], [0.0; 2], [1.0; 2])).unwrap();
+    let format = || Format::of(Input::Path(folder.path()));
+    assert_eq!(format(), Some(Format::HeightMap));
+    fs::create_dir(folder.path().join("region")).unwrap();
+    assert_eq!(format(), Some(Format::Minecraft));
+}
+
+#[test]
+fn another_coordinate_system_is_refused_and_other_content_is_another_map() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("a.tif", &tiff(2, &[10, 20], [0.0; 2], [1.0; 2]));
+    let identity = || open(folder.path(), &HeightMapOptions::default()).identity();
+    let before = identity();
+    write("a.tif", &tiff(2, &[10, 21], [0.0; 2], [1.0; 2]));
+    assert_ne!(identity(), before);
+    for (name, system) in [("b.tif", 25_832), ("c.tif", 25_833)] {
+        let keys = [1_u16, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, system];
+        write(name, &tiff_of(2, &[10, 20], [2.0, 0.0], [1.0; 2], &keys));
+    }
+    let first = folder.path().join("a.tif");
+    fs::rename(folder.path().join("b.tif"), first).unwrap();
+    let message = error(folder.path());
+    assert!(message.contains("c.tif: header: its coordinates are not those"), "{message}");
 }

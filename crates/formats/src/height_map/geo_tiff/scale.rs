@@ -11,6 +11,8 @@ use super::super::place::{Place, Unit};
 const MODEL_TYPE: u16 = 1024;
 const RASTER_TYPE: u16 = 1025;
 const LINEAR_UNITS: u16 = 3076;
+/// Numbers of coordinate systems: projected ones, and those of degrees.
+const SYSTEMS: [u16; 2] = [3072, 2048];
 const GEOGRAPHIC: u16 = 2;
 const POINTS: u16 = 2;
 /// Lengths of GeoTIFF's other units in metres: foot, US survey foot.
@@ -37,11 +39,13 @@ impl Scale {
             }
         };
         let step = [east, south];
+        let system = SYSTEMS.into_iter().find_map(|id| key(&keys, id));
         let tie = file.get_tag_f64_vec(Tag::ModelTiepointTag).unwrap_or_default();
         // A tie point is the corner of a sample, or its middle.
         let middle = if key(&keys, RASTER_TYPE) == Some(POINTS) { 0.0 } else { 0.5 };
-        let first = first_of(&tie, step, middle);
-        Some(Self { step, unit, place: first.map(|first| Place { first, step, unit }) })
+        let first = first_of(&tie, step, middle).filter(|_| east > 0.0 && south > 0.0);
+        let place = first.map(|first| Place { first, step, unit, system });
+        Some(Self { step, unit, place })
     }
 
     /// Distance of samples eastwards and southwards, in metres, in the middle of `rows` rows.
@@ -49,7 +53,7 @@ impl Scale {
         let Self { step, unit, place } = *self;
         let without = || match unit {
             Unit::Degrees => None,
-            Unit::Metres(_) => Some(Place { first: [0.0; 2], step, unit }),
+            Unit::Metres(_) => Some(Place { first: [0.0; 2], step, unit, system: None }),
         };
         place.or_else(without)?.metres_per_sample(rows as usize)
     }
