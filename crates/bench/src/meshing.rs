@@ -1,6 +1,6 @@
 //! Table `meshing`: converts voxels to quads, compared with the best meshers.
 //!
-//! Two kinds of contenders, each of which begins with the same bytes as the others of its kind:
+//! There are two kinds of contenders. All of a kind begin with the same bytes:
 //!
 //! - **From an array.** `drystone-array`, `block-mesh` and `block-mesh-bgm` get one array of padded voxels.
 //!   `classic` gets a padded chunk. `binary-greedy-meshing` gets padded voxels and both bit masks, which its users
