@@ -188,6 +188,9 @@ impl HeightMap {
     pub fn open(path: &Path, options: &HeightMapOptions) -> Result<Self, SourceError> {
         let name = path.display().to_string();
         if path.is_dir() {
+            options
+                .check()
+                .map_err(|fault| fault.in_file(crate::format::Format::HeightMap, &name))?;
             let files = Mosaic::open(path, options.voids)?;
             let folder = fs::canonicalize(path).unwrap_or_else(|_| path.into());
             let (identity, format) =
@@ -256,7 +259,6 @@ impl HeightMap {
     }
 
     fn build(read: Read, name: &str, options: &HeightMapOptions) -> Result<Self, Fault> {
-        options.check()?;
         let Read { samples, format, scale, identity } = read;
         let default = [HeightMapOptions::METRES_PER_SAMPLE; 2];
         let metres_per_sample = options.metres_per_sample.or(scale).unwrap_or(default);

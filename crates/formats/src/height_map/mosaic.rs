@@ -43,11 +43,11 @@ pub(super) struct Mosaic {
     /// Checksum of names, lengths and some content.
     checksum: u64,
     voids: Voids,
-    cache: Cache<usize, Samples>,
+    cache: Cache<usize, DecodedFile>,
 }
 
 /// Samples of a decoded file.
-struct Samples {
+struct DecodedFile {
     grid: Grid,
     /// Samples with filled voids.
     filled: Option<Grid>,
@@ -63,7 +63,7 @@ struct File {
     size: [usize; 2],
 }
 
-impl SizeBytes for Samples {
+impl SizeBytes for DecodedFile {
     fn size_bytes(&self) -> usize {
         let [width, height] = self.grid.size();
         let grids = 1 + usize::from(self.filled.is_some());
@@ -161,11 +161,8 @@ impl Mosaic {
             #[cfg(feature = "png")]
             Format::Png => "PNG",
         };
-        let mut kinds: Vec<_> = self.files.iter().map(|file| kind(file.format)).collect();
-        kinds.dedup();
-        kinds.sort_unstable();
-        kinds.dedup();
-        format!("{count} files, {}", kinds.join(" and "))
+        let kinds: BTreeSet<_> = self.files.iter().map(|file| kind(file.format)).collect();
+        format!("{count} files, {}", Vec::from_iter(kinds).join(" and "))
     }
 
     /// Returns a text that differs between mosaics of other files; see [`identity`].
@@ -183,7 +180,7 @@ impl Mosaic {
         let samples = |file: &File| file.size[0].saturating_mul(file.size[1]);
         let most = self.files.iter().map(samples).max().unwrap_or(0);
         let grids = if self.voids == Voids::Filled { 2 } else { 1 };
-        let file_bytes = most.saturating_mul(grids * size_of::<f32>()) + size_of::<Samples>();
+        let file_bytes = most.saturating_mul(grids * size_of::<f32>()) + size_of::<DecodedFile>();
         self.cache.set_budget(bytes.max(MIN_FILES.saturating_mul(file_bytes)));
     }
 
@@ -234,7 +231,7 @@ impl Mosaic {
         Ok(Grid::new(width, metres))
     }
 
-    fn decode(&self, file: &File) -> Result<Samples, SourceError> {
+    fn decode(&self, file: &File) -> Result<DecodedFile, SourceError> {
         let name = shown(&file.path);
         let bytes = HeightMap::read(&file.path)?;
         let Decoded { grid, .. } =
@@ -249,7 +246,7 @@ impl Mosaic {
             filled.fill_voids();
             filled
         });
-        Ok(Samples { grid, filled })
+        Ok(DecodedFile { grid, filled })
     }
 }
 
