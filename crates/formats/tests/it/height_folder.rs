@@ -347,3 +347,15 @@ fn another_coordinate_system_is_refused_and_other_content_is_another_map() {
     let message = error(folder.path());
     assert!(message.contains("c.tif: header: its coordinates are not those"), "{message}");
 }
+
+/// A square is solid down to the ground of its neighbours, so that a cliff at its border has no gap.
+#[test]
+fn a_cliff_between_squares_is_closed() {
+    let folder = TempDir::new().unwrap();
+    let row = [[300; 512], [10; 512]].concat();
+    fs::write(folder.path().join("a.tif"), tiff(1024, &row, [0.0; 2], [1.0; 2])).unwrap();
+    let map = open(folder.path(), &HeightMapOptions::default());
+    let cliff = &columns(&map, [15, 0], 0..=9)[31];
+    assert!(cliff[10..300].iter().all(|it| *it != 0), "the last column of the first square");
+    assert!(cliff[300..].iter().all(|it| *it == 0));
+}
