@@ -35,6 +35,8 @@ fn opening_a_folder_without_regions_is_an_error() {
     let folder = std::env::temp_dir().join(format!("drystone-folder-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let error = open_voxels(&folder, &OpenOptions::default()).err().unwrap().to_string();
-    assert!(error.contains("a folder without Minecraft's regions (region/r.X.Z.mca); supported: "));
+    assert!(error.contains(
+        "a folder without Minecraft's regions (region/r.X.Z.mca) or height maps; supported: "
+    ));
     fs::remove_dir(&folder).unwrap();
 }
