@@ -44,8 +44,11 @@ pub(super) struct Screen {
     rims: HashMap<(NodePos, Face), Vec<Quad>>,
     /// Maximum number of quads. `None`: no limit.
     max_quads: Option<usize>,
-    /// Nodes whose bodies were refused. Their removal is allowed too.
-    refused: HashSet<NodePos>,
+    /// Refuses one of three skirts.
+    refuses_skirts: Option<Random>,
+    /// Bodies and skirts that were refused. A sink may have stored a part of them, so the tree has to
+    /// remove or replace them.
+    refused: HashSet<(NodePos, Option<Face>)>,
     /// Roots that were covered after some update. They must stay covered.
     covered: RefCell<HashSet<NodePos>>,
 }
@@ -74,17 +77,17 @@ impl NodeSink for Screen {
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
         let Some(mesh) = mesh else {
-            let was_refused = self.refused.remove(&node);
+            let was_refused = self.refused.remove(&(node, None));
             assert!(self.bodies.remove(&node).is_some() || was_refused, "{node:?} is not shown");
             return Ok(());
         };
         let quads: Vec<Quad> = mesh.iter().map(|(quad, _)| quad).collect();
         let taken = self.take(self.bodies.get(&node).map_or(0, Vec::len), quads.len());
         if taken.is_err() {
-            self.refused.insert(node);
+            self.refused.insert((node, None));
             return taken;
         }
-        self.refused.remove(&node);
+        self.refused.remove(&(node, None));
         self.bodies.insert(node, quads);
         Ok(())
     }
@@ -96,13 +99,20 @@ impl NodeSink for Screen {
         skirt: Option<&ChunkMesh>,
     ) -> Result<(), Full> {
         let Some(skirt) = skirt else {
-            assert!(self.skirts.remove(&(node, face)).is_some(), "{node:?} has no skirt {face:?}");
+            let was_refused = self.refused.remove(&(node, Some(face)));
+            let was_shown = self.skirts.remove(&(node, face)).is_some();
+            assert!(was_shown || was_refused, "{node:?} has no skirt {face:?}");
             self.rims.remove(&(node, face));
             return Ok(());
         };
         assert!(self.bodies.contains_key(&node), "a skirt of {node:?}, which is not shown");
         let [old, old_rim] = [&self.skirts, &self.rims].map(|it| it.get(&(node, face)));
-        self.take(old.map_or(0, Vec::len) + old_rim.map_or(0, Vec::len), skirt.len())?;
+        let taken = self.take(old.map_or(0, Vec::len) + old_rim.map_or(0, Vec::len), skirt.len());
+        if taken.is_err() || self.refuses_skirts.as_mut().is_some_and(|it| it.below(3) == 0) {
+            self.refused.insert((node, Some(face)));
+            return Err(Full);
+        }
+        self.refused.remove(&(node, Some(face)));
         self.skirts.insert((node, face), skirt.opaque.quads().to_vec());
         self.rims.insert((node, face), skirt.translucent.quads().to_vec());
         Ok(())
@@ -188,6 +198,7 @@ pub(super) fn settle(tree: &mut LodTree, camera: &LodCamera, screen: &mut Screen
         tree.update(camera, screen).unwrap();
         if tree.is_settled() {
             check(tree, screen, 5);
+            assert!(screen.refused.is_empty(), "{:?}", screen.refused);
             return updates;
         }
         check(tree, screen, 97);

@@ -69,7 +69,7 @@ impl NodeSink for Ranges {
 
     fn set_body(&mut self, node: NodePos, mesh: Option<&ChunkMesh>) -> Result<(), Full> {
         if let Err(full) = self.set((node, None), mesh) {
-            self.screen.refused.insert(node);
+            self.screen.refused.insert((node, None));
             return Err(full);
         }
         self.screen.set_body(node, mesh)
@@ -81,7 +81,11 @@ impl NodeSink for Ranges {
         face: Face,
         skirt: Option<&ChunkMesh>,
     ) -> Result<(), Full> {
-        self.set((node, Some(face)), skirt)?;
+        let part = (node, Some(face));
+        if let Err(full) = self.set(part, skirt) {
+            self.screen.refused.insert(part);
+            return Err(full);
+        }
         self.screen.set_skirt(node, face, skirt)
     }
 }
@@ -97,6 +101,7 @@ fn follow(tree: &mut LodTree, camera: &LodCamera, ranges: &mut Ranges) -> bool {
         check_cover(tree, &ranges.screen);
         ranges.complete_frame();
         if tree.is_settled() {
+            assert!(ranges.screen.refused.is_empty(), "{:?}", ranges.screen.refused);
             return true;
         }
         let now: HashSet<NodePos> = tree.shown().collect();
@@ -184,4 +189,23 @@ fn a_refused_merge_is_retried_and_hides_nothing() {
     ranges.max_range = u32::MAX;
     assert!(follow(&mut tree, &FAR_AWAY, &mut ranges));
     assert!(tree.shown().all(|node| node.level == tree.data().top_level()));
+}
+
+/// A sink may have stored a part of a skirt that it refuses. The tree removes it when the skirt is no longer
+/// needed.
+#[test]
+fn nothing_is_left_of_refused_skirts() {
+    let mut tree = tree(generated(SIZE_CHUNKS), unlimited());
+    let mut screen = Screen { refuses_skirts: Some(Random::new(3)), ..Screen::default() };
+    let mut refused = 0;
+    for camera in corners().iter().cycle().take(6) {
+        for _ in 0..20 {
+            refused += u32::from(tree.update(camera, &mut screen).is_err());
+            check_cover(&tree, &screen);
+            (0..8).for_each(|_| _ = tree.work());
+        }
+    }
+    assert!(refused > 50, "{refused}");
+    screen.refuses_skirts = None;
+    settle(&mut tree, &corners()[0], &mut screen);
 }

@@ -114,6 +114,11 @@ impl<'a, S: NodeSink> Apply<'a, S> {
                 Err(error) => {
                     self.note(Err(error));
                     self.tree.shown.touch(node);
+                    if is_shown {
+                        // The sink may have stored a part of it.
+                        let skirts = FaceSet::EMPTY.with(face);
+                        drop(self.remove(node, Removal { has_body: false, skirts }));
+                    }
                 }
             }
         }
