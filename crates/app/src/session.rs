@@ -435,9 +435,9 @@ impl Session {
 
     /// Whether the next frame differs without input: something moves, or is still being made.
     pub fn is_active(&self) -> bool {
-        let is_moving = self.stage.as_ref().is_some_and(Stage::is_moving);
-        let is_moving = is_moving || self.camera.is_moving() || self.camera.is_haze_moving();
-        is_moving || self.is_measuring() || !self.is_settled()
+        let is_active = self.stage.as_ref().is_some_and(Stage::is_active) || self.is_measuring();
+        let is_active = is_active || self.change.is_some() || self.editing.editor().is_busy();
+        is_active || self.camera.is_moving() || self.camera.is_haze_moving()
     }
 
     /// Whether all meshes of the view are shown, and no edit or change is in progress.

@@ -218,6 +218,11 @@ impl Shown {
         self.voxels().is_some_and(|voxels| !voxels.scene.tree().is_settled())
     }
 
+    /// Whether all missing meshes need data that never comes.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.voxels().is_some_and(|voxels| voxels.scene.tree().is_cut_off())
+    }
+
     /// Whether a part could not be read and is retried by drawing.
     pub(crate) fn is_broken(&self) -> bool {
         self.voxels().is_some_and(|voxels| voxels.scene.tree().is_broken())

@@ -213,8 +213,14 @@ impl Stage {
         self.scene.lags() || self.next.is_some()
     }
 
+    /// Whether the next frame differs without input: voxels change by themselves, or more meshes come.
+    pub fn is_active(&self) -> bool {
+        let is_cut_off = self.scene.is_cut_off() && self.next.is_none();
+        self.is_moving() || (self.lags() && !is_cut_off)
+    }
+
     /// Whether the voxels change by themselves.
-    pub fn is_moving(&self) -> bool {
+    fn is_moving(&self) -> bool {
         self.data().is_some_and(|data| data.source().motion().is_some())
     }
 

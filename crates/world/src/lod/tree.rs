@@ -25,6 +25,7 @@ pub(super) mod plan;
 mod progress;
 mod rereads;
 pub(super) mod shown_nodes;
+mod state;
 #[cfg(test)]
 mod tests;
 mod waiting_meshes;
@@ -37,7 +38,7 @@ use pending_edits::PendingEdits;
 use plan::{Plan, Planner};
 use progress::Progress;
 use rereads::Rereads;
-use shown_nodes::{LodCount, ShownNodes};
+use shown_nodes::ShownNodes;
 use waiting_meshes::WaitingMeshes;
 
 /// Shows a world of any size, with fine nodes near the camera and coarse nodes far away. With a
@@ -204,59 +205,6 @@ impl LodTree {
     /// Returns the configuration.
     pub const fn config(&self) -> &LodConfig {
         &self.config
-    }
-
-    /// Whether the last update left nothing to do and nothing to wait for.
-    pub fn is_settled(&self) -> bool {
-        // Unreadable data is not waited for, unless the source can be read again.
-        self.plan.requests.is_settled()
-            && self.progress.is_settled()
-            && self.shown.is_settled()
-            && !self.rereads.is_recovering()
-            && !self.edits.is_waiting()
-    }
-
-    /// Whether the last update requested meshes that are not finished. [`wait`](Self::wait) waits
-    /// for one.
-    pub fn is_waiting(&self) -> bool {
-        !self.plan.requests.is_empty()
-    }
-
-    /// Whether shown nodes cover the whole world.
-    pub fn is_whole(&self) -> bool {
-        self.nodes.is_whole()
-    }
-
-    /// Number of shown nodes whose meshes still have to be made with the current
-    /// [meshing](Self::set_meshing).
-    pub fn outdated_count(&self) -> usize {
-        self.shown.outdated.len()
-    }
-
-    /// Whether a shown node could not be read completely. Updates try again every
-    /// [`RETRY_AFTER`](LodData::RETRY_AFTER).
-    pub const fn is_broken(&self) -> bool {
-        self.rereads.is_broken
-    }
-
-    /// Returns all shown nodes, in no particular order.
-    pub fn shown(&self) -> impl Iterator<Item = NodePos> {
-        self.shown.nodes.keys().copied()
-    }
-
-    /// Returns the shown nodes that are not all air, in no particular order.
-    pub fn shown_solid(&self) -> impl Iterator<Item = NodePos> {
-        self.shown.solid()
-    }
-
-    /// Returns what is shown by level, finest level first. Levels without shown nodes are omitted.
-    pub fn counts(&self) -> Vec<LodCount> {
-        self.shown.counts(self.nodes.grid.top_level)
-    }
-
-    /// Size of the finished meshes that are not shown yet, in bytes.
-    pub fn waiting_bytes(&self) -> usize {
-        self.waiting.size_bytes + self.edits.size_bytes()
     }
 }
 

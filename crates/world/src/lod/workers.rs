@@ -171,6 +171,12 @@ impl Workers {
         drop(self.shared.is_finished.wait_timeout_while(jobs, time, is_waiting));
     }
 
+    /// Whether nothing is requested that can be made, being made or waiting to be taken.
+    pub(super) fn is_idle(&self) -> bool {
+        let jobs = lock(&self.shared.jobs);
+        jobs.requests.is_empty() && jobs.running.is_empty() && jobs.finished.is_empty()
+    }
+
     /// Waits until no thread is working: nothing is requested, or the limit is reached.
     pub(super) fn wait_until_idle(&self) {
         let count = lock(&self.active_threads.count);

@@ -149,3 +149,27 @@ fn edits_wait_for_the_voxels_that_they_change() {
     drop(tree);
     std::fs::remove_file(path).unwrap();
 }
+
+/// When the file was replaced, a tree says that no update changes anything any more, so that no frames follow.
+#[test]
+fn a_world_whose_file_was_replaced_is_cut_off() {
+    let (mut server, source) = server(packed("replaced"));
+    let mut tree = tree(source, unlimited());
+    let mut screen = Screen::default();
+    let at = camera([40.0, 60.0, 40.0], 150.0);
+    let mut fault = |number| if number < 3 { Fault::None } else { Fault::Replaced };
+    let mut frames = 0;
+    while !tree.is_cut_off() {
+        frame(&mut tree, &at, &mut screen, (&mut server, FRAME), &mut fault);
+        frames += 1;
+        assert!(frames < 10_000 && !tree.is_settled(), "{tree:?}");
+    }
+    // A frame without work has passed, so more of them change nothing.
+    let shown: HashSet<NodePos> = tree.shown().collect();
+    let sent = server.sent_count;
+    for _ in 0..100 {
+        frame(&mut tree, &at, &mut screen, (&mut server, FRAME), &mut fault);
+        assert!(tree.is_cut_off() && !tree.is_settled());
+    }
+    assert_eq!((tree.shown().collect::<HashSet<_>>(), server.sent_count), (shown, sent));
+}
