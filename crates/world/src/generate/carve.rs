@@ -3,11 +3,11 @@
 //! Three-dimensional noise is expensive. It is sampled at few points ([`Lattice`]), and only where
 //! it can change the result.
 
-use super::carver::{CAVE_WIDTH, Carver, MOUTH, is_within};
+use super::carver::{CAVE_WIDTH, Carver, MOUTH, Roof, is_within};
 use super::column::Column;
 use super::grid::{ABOVE, BELOW, Grid, SIDE};
 use super::land::Land;
-use super::lattice::Lattice;
+use super::lattice::{Lattice, between_edges};
 use super::terrain::Terrain;
 
 /// Cave noise of a chunk.
@@ -18,23 +18,21 @@ struct Caves {
 }
 
 impl Caves {
+    /// Samples the second noise only around cells in which the first one allows a cave.
     fn new(carver: &Carver, grid: Grid, top: f32) -> Self {
-        let noises = [0, 1].map(|which| {
-            Lattice::sample(grid, f32::NEG_INFINITY..=top, 1.0, |p| carver.cave_noise(which, p))
-        });
         let widest = CAVE_WIDTH * MOUTH.max(1.0);
         let nearest = |[low, high]: [f32; 2]| low.max(-high).max(0.0);
-        let [a, b] = [&noises[0], &noises[1]].map(Lattice::spans);
-        let may_be = a
-            .into_iter()
-            .zip(b)
-            .map(|(a, b)| is_within([nearest(a), nearest(b)], widest))
-            .collect();
-        Self { noises, may_be }
-    }
-
-    fn at(&self, position: [i32; 3], moved: [f32; 3], width: f32) -> bool {
-        is_within([0, 1].map(|which| self.noises[which].at(position, moved)), width)
+        let heights = f32::NEG_INFINITY..=top;
+        let first = Lattice::sample(grid, heights.clone(), 1.0, |p| carver.cave_noise(0, p));
+        let near: Vec<f32> = first.spans().into_iter().map(nearest).collect();
+        let is_near = near.iter().map(|&near| is_within([near, 0.0], widest)).collect();
+        let is_needed = first.corners_of(is_near);
+        let is_needed = |point: usize| is_needed[point];
+        let second =
+            Lattice::sample_where(grid, heights, 1.0, is_needed, |p| carver.cave_noise(1, p));
+        let pairs = near.into_iter().zip(second.spans());
+        let may_be = pairs.map(|(a, b)| is_within([a, nearest(b)], widest)).collect();
+        Self { noises: [first, second], may_be }
     }
 }
 
@@ -138,20 +136,37 @@ impl<'a> Maker<'a> {
     /// Returns the solid rows of a column that are caves. A LOD voxel is a cave if its lowest and
     /// its highest unit are.
     fn cave_rows(&self, caves: &Caves, column: &Column, [x, z]: [i32; 2], solid: u64) -> u64 {
-        let sea = self.terrain.sea_level();
-        let carver = self.terrain.carver();
-        let is_cave = |position: [i32; 3], upward: f32| {
-            let unit = (upward * self.grid.units as f32) as i64;
-            let height = (self.grid.height(position[1]) + unit) as i32;
-            let width = carver.cave_width(column, sea, height);
-            width > 0.0 && caves.at(position, [self.aside, upward, self.aside], width)
-        };
-        (0..64 - solid.leading_zeros() as i32)
-            .map(|row| ([x, row - BELOW, z], row))
-            .filter(|(position, _)| caves.may_be[caves.noises[0].cell(*position)])
-            .filter(|(position, _)| is_cave(*position, 0.0))
-            .filter(|(position, _)| self.grid.units == 1 || is_cave(*position, self.upward))
-            .fold(0, |rows, (_, row)| rows | 1 << row)
+        let roof = Roof::of(column, self.terrain.sea_level());
+        let [first, second] = &caves.noises;
+        let step = first.step();
+        let part = |c: i32, moved: f32| (c.rem_euclid(step) as f32 + moved) / step as f32;
+        let [along_x, along_z] = [x, z].map(|c| part(c, self.aside));
+        let end = 64 - solid.leading_zeros() as i32;
+        let (mut rows, mut row) = (0, 0);
+        while row < end {
+            let y = row - BELOW;
+            // The first row of the next cell.
+            let next = (row + step - y.rem_euclid(step)).min(end);
+            let cell = first.cell([x, y, z]);
+            if caves.may_be[cell] {
+                let [a, b] = [first, second].map(|noise| noise.edges(cell, along_x));
+                let is_cave = |y: i32, upward: f32| {
+                    let unit = (upward * self.grid.units as f32) as i64;
+                    let width = roof.cave_width((self.grid.height(y) + unit) as i32);
+                    let along_y = part(y, upward);
+                    let at = |edges: [f32; 4]| between_edges(edges, along_y, along_z);
+                    width > 0.0 && at(a).abs() < width && is_within([at(a), at(b)], width)
+                };
+                for row in row..next {
+                    let y = row - BELOW;
+                    let is_it =
+                        is_cave(y, 0.0) && (self.grid.units == 1 || is_cave(y, self.upward));
+                    rows |= u64::from(is_it) << row;
+                }
+            }
+            row = next;
+        }
+        rows
     }
 }
 
@@ -204,7 +219,8 @@ mod tests {
                 let [x, y, z] = [i % 32, i / 32 % 37 - BELOW, i / (32 * 37) % 32];
                 let at = [0, 1, 2].map(|axis| grid.origin[axis] as i32 + [x, y, z][axis]);
                 let [fx, fz] = [at[0] as f32, at[2] as f32];
-                let column = terrain.with_slope(terrain.column(fx, fz), fx, fz);
+                let slope = terrain.slope([fx, fz]);
+                let column = Column { slope, ..terrain.columns(&[[fx, fz]])[0] };
                 assert_eq!(&column, land.column(x, z));
                 let cave = carver.cave_at(&column, sea, at);
                 let reach = column.overhang * noise.at([x, y, z], [0.0; 3]);

@@ -1,11 +1,9 @@
 //! The noises of cliffs and caves.
 
-use fastnoise_lite::{FastNoiseLite, FractalType};
-
 use super::column::{Column, smooth_step};
 use super::grid::noise_coordinate;
-use super::hash::noise;
 use super::lattice::{STEP, between};
+use super::noise::{LANES, Lanes, Noise, lanes};
 
 /// Largest absolute value of the noise inside a cave.
 pub(super) const CAVE_WIDTH: f32 = 0.14;
@@ -21,18 +19,16 @@ const CAVE_UNITS: f32 = 2.0;
 
 /// The three-dimensional noises.
 pub(super) struct Carver {
-    cliffs: FastNoiseLite,
-    caves: [FastNoiseLite; 2],
+    cliffs: Noise,
+    caves: [Noise; 2],
     scale: f32,
 }
 
 impl Carver {
     pub(super) fn new(seed: u64, scale: f32) -> Self {
         let scale = scale.max(0.5);
-        let mut cliffs = noise(seed, 20, 30.0 * scale);
-        cliffs.set_fractal_type(Some(FractalType::FBm));
-        cliffs.set_fractal_octaves(Some(2));
-        let caves = [21, 22].map(|purpose| noise(seed, purpose, 62.0 * scale));
+        let cliffs = Noise::new(seed, 20, 30.0 * scale, 2);
+        let caves = [21, 22].map(|purpose| Noise::new(seed, purpose, 62.0 * scale, 1));
         Self { cliffs, caves, scale }
     }
 
@@ -45,41 +41,56 @@ impl Carver {
         units == 1 || units as f32 <= CLIFF_UNITS * self.scale
     }
 
-    pub(super) fn cliff_noise(&self, [x, y, z]: [f32; 3]) -> f32 {
-        self.cliffs.get_noise_3d(x, y, z)
+    pub(super) fn cliff_noise(&self, points: &[Lanes; 3]) -> Lanes {
+        self.cliffs.solid(points)
     }
 
     /// Returns the cave noise, scaled so that caves are wider than high.
-    pub(super) fn cave_noise(&self, which: usize, [x, y, z]: [f32; 3]) -> f32 {
-        self.caves[which].get_noise_3d(x, y * 1.7, z)
-    }
-
-    /// Returns the largest absolute value of both noises inside a cave at height `y`.
-    pub(super) fn cave_width(&self, column: &Column, sea: i32, y: i32) -> f32 {
-        // Near the surface, caves open only on slopes, and never into water.
-        let depth = column.ground - y as f32;
-        let roof = smooth_step(ROOF * 0.4, ROOF * 1.6, depth);
-        let dry = smooth_step(3.0, 9.0, column.ground - sea as f32);
-        let open = smooth_step(0.45, 0.95, column.slope) * dry;
-        if y > 2 { CAVE_WIDTH * (MOUTH * open).max(roof) } else { 0.0 }
+    pub(super) fn cave_noise(&self, which: usize, [x, y, z]: &[Lanes; 3]) -> Lanes {
+        self.caves[which].solid(&[*x, y.map(|y| y * 1.7), *z])
     }
 
     /// Whether a single voxel is in a cave. The result is the same as in the chunk.
     pub(super) fn cave_at(&self, column: &Column, sea: i32, [x, y, z]: [i32; 3]) -> bool {
-        let width = self.cave_width(column, sea, y);
+        let width = Roof::of(column, sea).cave_width(y);
         if width <= 0.0 {
             return false;
         }
-        let noises = [0, 1].map(|which| {
-            let low = [x, y, z].map(|c| c.div_euclid(STEP) * STEP);
-            let corner = |i: usize| {
-                let at = |axis: usize| low[axis] + STEP * (i as i32 >> axis & 1);
-                let [x, z] = [at(0), at(2)].map(|c| noise_coordinate(c.into()));
-                self.cave_noise(which, [x, at(1) as f32, z])
-            };
-            between(std::array::from_fn(corner), [x, y, z].map(fraction))
+        let low = [x, y, z].map(|c| c.div_euclid(STEP) * STEP);
+        let corners: [[f32; 3]; LANES] = std::array::from_fn(|i| {
+            let at = |axis: usize| low[axis] + STEP * (i as i32 >> axis & 1);
+            let [x, z] = [at(0), at(2)].map(|c| noise_coordinate(c.into()));
+            [x, at(1) as f32, z]
         });
+        let corners = lanes(&corners);
+        let noises =
+            [0, 1].map(|which| between(self.cave_noise(which, &corners), [x, y, z].map(fraction)));
         is_within(noises, width)
+    }
+}
+
+/// What limits the width of caves below a column.
+#[derive(Clone, Copy)]
+pub(super) struct Roof {
+    ground: f32,
+    /// Factor on the width of caves that open at the surface.
+    mouth: f32,
+}
+
+impl Roof {
+    /// Near the surface, caves open only on slopes, and never into water.
+    pub(super) fn of(column: &Column, sea: i32) -> Self {
+        let dry = smooth_step(3.0, 9.0, column.ground - sea as f32);
+        let open = smooth_step(0.45, 0.95, column.slope) * dry;
+        Self { ground: column.ground, mouth: MOUTH * open }
+    }
+
+    /// Returns the largest absolute value of both noises inside a cave at height `y`; 0 without caves.
+    pub(super) fn cave_width(self, y: i32) -> f32 {
+        let depth = self.ground - y as f32;
+        let roof =
+            if depth < ROOF * 1.6 { smooth_step(ROOF * 0.4, ROOF * 1.6, depth) } else { 1.0 };
+        if y > 2 { CAVE_WIDTH * self.mouth.max(roof) } else { 0.0 }
     }
 }
 

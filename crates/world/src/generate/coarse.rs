@@ -35,7 +35,10 @@ pub(super) fn chunk(
     end_units: [i64; 3],
 ) -> Chunk {
     let inside = inside(grid, end_units);
-    let maker = Maker { cover: Cover { terrain, palette }, land, grid, inside };
+    let cover = Cover { terrain, palette };
+    let middle = |y| grid.height(y as i32) + grid.units / 2;
+    let scaled = std::array::from_fn(|y| cover.scaled(i64::from(middle(y) as i32)));
+    let maker = Maker { cover, land, grid, inside, scaled };
     if maker.is_above_all() {
         return Chunk::new(Chunk::SIDE, Material::AIR);
     }
@@ -66,6 +69,8 @@ struct Maker<'a> {
     grid: Grid,
     /// Number of voxels along each axis that lie in the world.
     inside: [i32; 3],
+    /// [Scaled](Cover::scaled) height of the middle of each row.
+    scaled: [f32; SIDE as usize],
 }
 
 impl Maker<'_> {
@@ -139,9 +144,12 @@ impl Maker<'_> {
     /// Returns the visible material of a solid voxel below `depth` other solid voxels.
     fn ground(&self, column: &Column, [x, y, z]: [i32; 3], depth: u32) -> Material {
         let units = self.grid.units;
-        let [mx, mz] = self.grid.middle(x, z);
         // The exposed material is that of the surface in the middle of the square.
         let open = column.ground.ceil() as i64 - 1;
+        if i64::from(depth) * units >= COVER.into() && self.grid.height(y) + units / 2 <= open {
+            return self.cover.rock(column, self.scaled[y as usize]);
+        }
+        let [mx, mz] = self.grid.middle(x, z);
         let within = if depth == 0 { units - 1 } else { units / 2 };
         let height = (self.grid.height(y) + within).min(open);
         let depth = (i64::from(depth) * units).min(COVER.into());

@@ -27,8 +27,9 @@ impl Cover<'_> {
         // Floors and walls of caves and deep ground are rock.
         let buried = column.ground - column.overhang - height as f32;
         if depth >= COVER || buried > 5.0 {
-            return self.rock(column, height);
+            return self.rock(column, self.scaled(height.into()));
         }
+        let rock = || self.rock(column, self.scaled(height.into()));
         let sea = self.terrain.sea_level();
         let beach = sea + 2 + i32::from(column.wetness < 0.0);
         if height < beach && column.slope < STEEP {
@@ -38,14 +39,14 @@ impl Cover<'_> {
         let steep = column.slope > STEEP || (column.overhang > 1.5 && column.slope > 0.8);
         let snow_line = self.terrain.snow_line(column) + self.ragged([x, z]);
         if height as f32 > snow_line && column.slope < 2.2 {
-            return if depth < 2 { palette.snow } else { self.rock(column, height) };
+            return if depth < 2 { palette.snow } else { rock() };
         }
         // Scree lies between the trees and the snow.
         let scree = height as f32 > snow_line - 7.0 * self.terrain.scale;
         match (steep, scree, depth) {
-            (true, ..) => self.rock(column, height),
+            (true, ..) => rock(),
             (_, true, 0) if column.slope > 0.7 => palette.gravel,
-            (_, true, 1..) => self.rock(column, height),
+            (_, true, 1..) => rock(),
             (_, _, 0) => self.turf(column),
             _ => palette.dirt,
         }
@@ -56,15 +57,20 @@ impl Cover<'_> {
         Dice::at(self.terrain.seed, 3, x >> 1, z >> 1).unit() * 3.0 - 1.5
     }
 
-    /// Returns the layer of rock, which is tilted with the land.
-    fn rock(&self, column: &Column, height: i32) -> Material {
-        let layer = (height as f32 / self.terrain.scale.max(0.5) + column.wetness * 9.0) as i32;
+    /// Returns the layer of rock at a [scaled](Self::scaled) height. Layers are tilted with the land.
+    pub(super) fn rock(&self, column: &Column, scaled: f32) -> Material {
+        let layer = (scaled + column.wetness * 9.0) as i32;
         match layer.rem_euclid(19) {
             0..3 => self.palette.dark_stone,
             9..11 => self.palette.light_stone,
             13 => self.palette.dark_stone,
             _ => self.palette.stone,
         }
+    }
+
+    /// Returns a height in the unit of layers of rock.
+    pub(super) fn scaled(&self, height: i64) -> f32 {
+        height as f32 / self.terrain.scale.max(0.5)
     }
 
     fn turf(&self, column: &Column) -> Material {

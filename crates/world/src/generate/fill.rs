@@ -30,7 +30,9 @@ pub(super) fn chunk(
         return Chunk::new(Chunk::SIDE, Material::AIR);
     }
     let origin = position.origin(Chunk::SIDE).to_array();
-    let maker = Maker { cover: Cover { terrain, palette }, land, origin };
+    let cover = Cover { terrain, palette };
+    let scaled = std::array::from_fn(|y| cover.scaled(low + y as i64));
+    let maker = Maker { cover, land, origin, scaled };
     let carved = Carved::new(terrain, land, grid);
     let mut voxels = vec![Material::AIR; (SIDE * SIDE * SIDE) as usize];
     for i in 0..SIDE * SIDE {
@@ -56,6 +58,8 @@ struct Maker<'a> {
     land: &'a Land,
     /// Lowest voxel of the chunk.
     origin: [i32; 3],
+    /// [Scaled](Cover::scaled) height of each row.
+    scaled: [f32; SIDE as usize],
 }
 
 impl Maker<'_> {
@@ -69,8 +73,11 @@ impl Maker<'_> {
             let here = rows >> (y + BELOW);
             let material = if here & 1 != 0 {
                 // Number of solid voxels directly above, within the computed rows.
-                let depth = (here >> 1).trailing_ones().min(COVER);
-                self.cover.ground(column, self.world([x, y, z]), depth)
+                let depth = (here >> 1).trailing_ones();
+                match depth {
+                    COVER.. => self.cover.rock(column, self.scaled[y as usize]),
+                    _ => self.cover.ground(column, self.world([x, y, z]), depth),
+                }
             } else if height <= sea && height as f32 >= column.ground {
                 self.cover.palette.water
             } else {

@@ -61,10 +61,10 @@ impl Land {
 fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 2;
     let position = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c));
-    let all: Vec<Column> = (0..wide * wide)
-        .map(|i| (position(grid.origin[0], i % wide - 1), position(grid.origin[2], i / wide - 1)))
-        .map(|(x, z)| terrain.column(x, z))
+    let points: Vec<[f32; 2]> = (0..wide * wide)
+        .map(|i| [position(grid.origin[0], i % wide - 1), position(grid.origin[2], i / wide - 1)])
         .collect();
+    let all = terrain.columns(&points);
     let at = |x: i32, z: i32| all[(x + 1 + wide * (z + 1)) as usize];
     (0..SIDE * SIDE)
         .map(|i| (i % SIDE, i / SIDE))
@@ -81,28 +81,31 @@ fn columns(terrain: &Terrain, grid: Grid) -> Vec<Column> {
 fn squares(terrain: &Terrain, grid: Grid) -> Vec<Column> {
     let wide = SIDE + 1;
     let position = |origin: i64, c: i32| noise_coordinate(origin + i64::from(c) * grid.units);
-    let corners: Vec<f32> = (0..wide * wide)
-        .map(|i| (position(grid.origin[0], i % wide), position(grid.origin[2], i / wide)))
-        .map(|(x, z)| terrain.ground(x, z))
+    let points: Vec<[f32; 2]> = (0..wide * wide)
+        .map(|i| [position(grid.origin[0], i % wide), position(grid.origin[2], i / wide)])
         .collect();
-    (0..SIDE * SIDE)
-        .map(|i| (i % SIDE, i / SIDE))
-        .map(|(x, z)| {
-            let [mx, mz] = grid.middle(x, z).map(noise_coordinate);
-            let at = |x: i32, z: i32| corners[(x + wide * z) as usize];
-            let corners = [at(x, z), at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)];
-            let middle = terrain.column(mx, mz);
-            let slope = if grid.units as f32 <= SLOPE_UNITS * terrain.scale.max(0.5) {
-                slope_between(corners, grid.units as f32)
-            } else {
-                let ground = |dx: f32, dz: f32| terrain.ground(mx + dx, mz + dz);
-                let sides = [middle.ground, ground(1.0, 0.0), middle.ground, ground(0.0, 1.0)];
-                slope(sides, 1.0)
-            };
-            let highest = highest(corners, middle.ground, grid.units as f32);
-            Column { slope, highest, ..middle }
-        })
-        .collect()
+    let corners = terrain.grounds(&points);
+    let points: Vec<[f32; 2]> =
+        (0..SIDE * SIDE).map(|i| grid.middle(i % SIDE, i / SIDE).map(noise_coordinate)).collect();
+    let middles = terrain.columns(&points);
+    // Large squares have the slope in their middle, small ones that of their corners.
+    let has_own_slope = grid.units as f32 > SLOPE_UNITS * terrain.scale.max(0.5);
+    let beside = |dx: f32, dz: f32| {
+        let moved: Vec<_> = points.iter().map(|[x, z]| [x + dx, z + dz]).collect();
+        terrain.grounds(&moved)
+    };
+    let beside = has_own_slope.then(|| [beside(1.0, 0.0), beside(0.0, 1.0)]);
+    let mut columns = middles;
+    for (i, column) in columns.iter_mut().enumerate() {
+        let first = i % SIDE as usize + wide as usize * (i / SIDE as usize);
+        let corners = [0, 1, wide as usize, wide as usize + 1].map(|more| corners[first + more]);
+        column.slope = match &beside {
+            Some([x, z]) => slope([column.ground, x[i], column.ground, z[i]], 1.0),
+            None => slope_between(corners, grid.units as f32),
+        };
+        column.highest = highest(corners, column.ground, grid.units as f32);
+    }
+    columns
 }
 
 /// Returns the slope of a square from its corners, indexed by `x + 2 * z`.

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::grid::{ABOVE, Grid, SIDE, noise_coordinate};
+use super::noise::{LANES, Lanes, lanes};
 
 /// Distance of two points in voxels of level 0.
 pub(super) const STEP: i32 = 4;
@@ -27,7 +28,19 @@ impl Lattice {
         grid: Grid,
         heights: RangeInclusive<f32>,
         outside: f32,
-        value: impl Fn([f32; 3]) -> f32,
+        value: impl Fn(&[Lanes; 3]) -> Lanes,
+    ) -> Self {
+        Self::sample_where(grid, heights, outside, |_| true, value)
+    }
+
+    /// Samples the noise as [`sample`](Self::sample) does, but only at points for whose index `is_needed`
+    /// returns true.
+    pub(super) fn sample_where(
+        grid: Grid,
+        heights: RangeInclusive<f32>,
+        outside: f32,
+        is_needed: impl Fn(usize) -> bool,
+        value: impl Fn(&[Lanes; 3]) -> Lanes,
     ) -> Self {
         let step = if grid.units == 1 { STEP } else { 2 };
         let across = (SIDE / step + 1) as usize;
@@ -36,17 +49,34 @@ impl Lattice {
         let position = |axis: usize, i: usize| grid.origin[axis] + apart * i as i64;
         let at = |axis: usize, i: usize| noise_coordinate(position(axis, i));
         let mut points = vec![outside; across * up * across];
-        for (layer, k) in points.chunks_exact_mut(across * up).zip(0..) {
-            for (row, j) in layer.chunks_exact_mut(across).zip(0..) {
-                let y = position(1, j) as f32 - apart as f32;
-                let near =
-                    y + apart as f32 >= *heights.start() && y - apart as f32 <= *heights.end();
-                for (point, i) in row.iter_mut().zip(0..).filter(|_| near) {
-                    *point = value([at(0, i), y, at(2, k)]);
+        let (mut places, mut positions) = ([0; LANES], [[0.0; 3]; LANES]);
+        let mut count = 0;
+        let mut flush = |places: &[usize], positions: &[[f32; 3]]| {
+            let values = value(&lanes(positions));
+            places.iter().zip(values).for_each(|(&place, value)| points[place] = value);
+        };
+        for row in 0..up * across {
+            let (j, k) = (row % up, row / up);
+            let y = position(1, j) as f32 - apart as f32;
+            let near = y + apart as f32 >= *heights.start() && y - apart as f32 <= *heights.end();
+            for i in (0..across).filter(|i| near && is_needed(row * across + i)) {
+                (places[count], positions[count]) = (row * across + i, [at(0, i), y, at(2, k)]);
+                count += 1;
+                if count == LANES {
+                    flush(&places, &positions);
+                    count = 0;
                 }
             }
         }
+        if count > 0 {
+            flush(&places[..count], &positions[..count]);
+        }
         Self { step, across, up, points }
+    }
+
+    /// Distance of two points in voxels.
+    pub(super) const fn step(&self) -> i32 {
+        self.step
     }
 
     /// Returns the first corner of the cell that contains a position in the chunk.
@@ -73,25 +103,54 @@ impl Lattice {
         between(self.corners(self.cell(position)), [0, 1, 2].map(part))
     }
 
+    /// Returns the values at the edges of a cell that run along Y, at a fraction of the cell along X.
+    pub(super) fn edges(&self, first: usize, x: f32) -> [f32; 4] {
+        let corners = self.corners(first);
+        std::array::from_fn(|i| line(corners[2 * i], corners[2 * i + 1], x))
+    }
+
     /// Returns the minimum and maximum in each cell, indexed by its first corner. Entries of points
     /// that begin no cell are meaningless.
     pub(super) fn spans(&self) -> Vec<[f32; 2]> {
-        let last = self.points.len() - (1 + self.across + self.across * self.up);
-        (0..last)
-            .map(|first| {
-                let corners = self.corners(first);
-                let (low, high) = (f32::INFINITY, f32::NEG_INFINITY);
-                [corners.into_iter().fold(low, f32::min), corners.into_iter().fold(high, f32::max)]
-            })
-            .collect()
+        let mut spans: Vec<[f32; 2]> = self.points.iter().map(|&value| [value; 2]).collect();
+        for offset in self.offsets() {
+            for at in 0..spans.len() - offset {
+                let ([low, high], [other_low, other_high]) = (spans[at], spans[at + offset]);
+                spans[at] = [low.min(other_low), high.max(other_high)];
+            }
+        }
+        spans
     }
+
+    /// Returns whether each point is a corner of a cell for which `is_it` is true. `is_it` is indexed by the
+    /// cells' first corners.
+    pub(super) fn corners_of(&self, mut is_it: Vec<bool>) -> Vec<bool> {
+        for offset in self.offsets() {
+            for at in (offset..is_it.len()).rev() {
+                is_it[at] |= is_it[at - offset];
+            }
+        }
+        is_it
+    }
+
+    /// Distances of the next points along X, Y and Z in the list of points.
+    const fn offsets(&self) -> [usize; 3] {
+        [1, self.across, self.across * self.up]
+    }
+}
+
+fn line(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}
+
+/// Interpolates a value inside a cell from its edges along Y and the fractions along Y and Z.
+pub(super) fn between_edges([a, b, c, d]: [f32; 4], y: f32, z: f32) -> f32 {
+    line(line(a, b, y), line(c, d, y), z)
 }
 
 /// Interpolates a value inside a cell from the fractions along each axis.
 pub(super) fn between(c: [f32; 8], [x, y, z]: [f32; 3]) -> f32 {
-    let line = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    let along_x: [f32; 4] = std::array::from_fn(|i| line(c[2 * i], c[2 * i + 1], x));
-    line(line(along_x[0], along_x[1], y), line(along_x[2], along_x[3], y), z)
+    between_edges(std::array::from_fn(|i| line(c[2 * i], c[2 * i + 1], x)), y, z)
 }
 
 #[cfg(test)]
@@ -104,7 +163,10 @@ mod tests {
     /// span.
     #[test]
     fn neighbours_read_the_same_noise() {
-        let noise = |[x, y, z]: [f32; 3]| (x * 0.31).sin() + (y * 0.17).cos() * (z * 0.23).sin();
+        let noise = |[x, y, z]: &[Lanes; 3]| {
+            let at = |l: usize| (x[l] * 0.31).sin() + (y[l] * 0.17).cos() * (z[l] * 0.23).sin();
+            std::array::from_fn(at)
+        };
         for level in [0, 1, 3] {
             let lattice = |x, y, z| {
                 let grid = Grid::new(NodePos::new(level, ChunkPos::new(x, y, z)));

@@ -1,8 +1,9 @@
-use fastnoise_lite::{DomainWarpType, FastNoiseLite, FractalType};
+use fastnoise_lite::{DomainWarpType, FastNoiseLite};
 
 use super::carver::Carver;
 use super::column::{Column, slope, smooth_step};
 use super::hash::noise;
+use super::noise::{LANES, Lanes, Noise, lanes};
 
 /// Relief for which the constants of this module are chosen, in voxels. Other reliefs scale them.
 const RELIEF: f32 = 128.0;
@@ -29,24 +30,20 @@ pub(super) struct Terrain {
     /// Height of the highest water voxel. Land at the same height is the shore.
     sea_level: i32,
     warp: FastNoiseLite,
-    continent: FastNoiseLite,
-    ridges: FastNoiseLite,
-    detail: FastNoiseLite,
-    cliffs: FastNoiseLite,
-    wetness: FastNoiseLite,
+    continent: Noise,
+    ridges: Noise,
+    detail: Noise,
+    cliffs: Noise,
+    wetness: Noise,
     carver: Carver,
 }
 
 impl Terrain {
     pub(super) fn new(seed: u64, relief_voxels: u32) -> Self {
         let scale = relief_voxels as f32 / RELIEF;
-        let noise = |purpose: u64, width: f32, octaves: i32, fractal: FractalType| {
-            let mut noise = noise(seed, purpose, width * scale);
-            noise.set_fractal_type(Some(fractal));
-            noise.set_fractal_octaves(Some(octaves));
-            noise
-        };
-        let mut warp = noise(1, 120.0, 1, FractalType::None);
+        let octaves = |purpose, width, octaves| Noise::new(seed, purpose, width * scale, octaves);
+        let mut warp = noise(seed, 1, 120.0 * scale);
+        warp.set_fractal_octaves(Some(1));
         warp.set_domain_warp_type(Some(DomainWarpType::OpenSimplex2));
         warp.set_domain_warp_amp(Some(26.0 * scale));
         Self {
@@ -54,11 +51,11 @@ impl Terrain {
             scale,
             sea_level: aligned_surface(SEA * scale) - 1,
             warp,
-            continent: noise(2, 250.0, 4, FractalType::FBm),
-            ridges: noise(3, 270.0, 3, FractalType::Ridged),
-            detail: noise(4, 46.0, 3, FractalType::FBm),
-            cliffs: noise(5, 110.0, 2, FractalType::FBm),
-            wetness: noise(6, 95.0, 3, FractalType::FBm),
+            continent: octaves(2, 250.0, 4),
+            ridges: octaves(3, 270.0, 3).ridged(),
+            detail: octaves(4, 46.0, 3),
+            cliffs: octaves(5, 110.0, 2),
+            wetness: octaves(6, 95.0, 3),
             carver: Carver::new(seed, scale),
         }
     }
@@ -68,45 +65,66 @@ impl Terrain {
         &self.carver
     }
 
-    /// Computes everything but the slope, which needs neighbours.
-    pub(super) fn column(&self, x: f32, z: f32) -> Column {
-        let (ground, overhang) = self.ground_and_overhang(x, z);
-        Column { ground, highest: ground, overhang, wetness: self.wetness(x, z), slope: 0.0 }
-    }
-
-    /// Returns the wetness from −1 (dry) to 1 (wet).
-    pub(super) fn wetness(&self, x: f32, z: f32) -> f32 {
-        self.wetness.get_noise_2d(x, z)
-    }
-
-    /// Returns the ground of a column alone, in about 80% of the time.
-    pub(super) fn ground(&self, x: f32, z: f32) -> f32 {
-        self.ground_and_overhang(x, z).0
-    }
-
-    fn ground_and_overhang(&self, x: f32, z: f32) -> (f32, f32) {
-        let (wx, wz) = self.warp.domain_warp_2d(x, z);
-        let land = self.continent.get_noise_2d(wx, wz) + 0.16;
-        let detail = self.detail.get_noise_2d(x, z);
-        let mountains = smooth_step(0.1, 0.62, land);
-
-        let plain = if land < 0.0 { land * 62.0 } else { land * 26.0 };
-        let hills = if mountains > 0.0 {
-            let ridge = (self.ridges.get_noise_2d(wx, wz) + 1.0) * 0.5;
-            mountains * ridge * ridge * 82.0
-        } else {
-            0.0
+    /// Computes everything of these columns but the slope, which needs neighbours.
+    pub(super) fn columns(&self, points: &[[f32; 2]]) -> Vec<Column> {
+        let column = |(ground, overhang, wetness)| Column {
+            ground,
+            highest: ground,
+            overhang,
+            wetness,
+            slope: 0.0,
         };
-        let rough = detail * (2.5 + 3.5 * mountains);
-        let above_sea = soften(plain + hills + rough);
-        // Cliffs lift the land in steps, but not near water, so that lakes stay closed.
-        let dry = smooth_step(4.0, 12.0, above_sea);
-        if dry == 0.0 {
-            return (self.height(above_sea), 0.0);
+        for_each_eight(points, |points| {
+            let (grounds, wetness) =
+                (self.grounds_and_overhangs(points), self.wetness.flat(points));
+            std::array::from_fn(|l| {
+                let (ground, overhang) = grounds[l];
+                column((ground, overhang, wetness[l]))
+            })
+        })
+    }
+
+    /// Returns the wetness at each point, from −1 (dry) to 1 (wet).
+    pub(super) fn wetness(&self, points: &[[f32; 2]]) -> Vec<f32> {
+        for_each_eight(points, |points| self.wetness.flat(points))
+    }
+
+    /// Returns the ground of columns alone, in about 80% of the time.
+    pub(super) fn grounds(&self, points: &[[f32; 2]]) -> Vec<f32> {
+        for_each_eight(points, |points| {
+            self.grounds_and_overhangs(points).map(|(ground, _)| ground)
+        })
+    }
+
+    fn grounds_and_overhangs(&self, points: &[Lanes; 2]) -> [(f32, f32); LANES] {
+        let mut warped = *points;
+        for l in 0..LANES {
+            (warped[0][l], warped[1][l]) = self.warp.domain_warp_2d(points[0][l], points[1][l]);
         }
-        let cliffs = smooth_step(0.14, 0.42, self.cliffs.get_noise_2d(wx, wz));
-        let stepped = above_sea + cliffs * dry * (terrace(above_sea, 15.0) - above_sea) * 0.9;
-        (self.height(stepped), cliffs * dry * 9.0 * self.scale)
+        let land = self.continent.flat(&warped).map(|land| land + 0.16);
+        let detail = self.detail.flat(points);
+        let mountains = land.map(|land| smooth_step(0.1, 0.62, land));
+        let ridges = needed(mountains, || self.ridges.flat(&warped));
+        let above_sea: Lanes = std::array::from_fn(|l| {
+            let (land, mountains) = (land[l], mountains[l]);
+            let plain = if land < 0.0 { land * 62.0 } else { land * 26.0 };
+            let ridge = (ridges[l] + 1.0) * 0.5;
+            let hills = if mountains > 0.0 { mountains * ridge * ridge * 82.0 } else { 0.0 };
+            let rough = detail[l] * (2.5 + 3.5 * mountains);
+            soften(plain + hills + rough)
+        });
+        // Cliffs lift the land in steps, but not near water, so that lakes stay closed.
+        let dry = above_sea.map(|height| smooth_step(4.0, 12.0, height));
+        let cliffs = needed(dry, || self.cliffs.flat(&warped));
+        std::array::from_fn(|l| {
+            let (above_sea, dry) = (above_sea[l], dry[l]);
+            if dry == 0.0 {
+                return (self.height(above_sea), 0.0);
+            }
+            let cliffs = smooth_step(0.14, 0.42, cliffs[l]);
+            let lifted = cliffs * dry * (terrace(above_sea, 15.0) - above_sea) * 0.9;
+            (self.height(above_sea + lifted), cliffs * dry * 9.0 * self.scale)
+        })
     }
 
     /// Returns the height in voxels of a height above the sea that is not scaled.
@@ -114,11 +132,11 @@ impl Terrain {
         self.sea_level as f32 + above_sea * self.scale
     }
 
-    /// Computes the slope of a column.
-    pub(super) fn with_slope(&self, column: Column, x: f32, z: f32) -> Column {
-        let ground = |dx: f32, dz: f32| self.ground(x + dx, z + dz);
-        let sides = [ground(-1.0, 0.0), ground(1.0, 0.0), ground(0.0, -1.0), ground(0.0, 1.0)];
-        Column { slope: slope(sides, 2.0), ..column }
+    /// Computes the slope at a point.
+    pub(super) fn slope(&self, [x, z]: [f32; 2]) -> f32 {
+        let sides = [[x - 1.0, z], [x + 1.0, z], [x, z - 1.0], [x, z + 1.0]];
+        let grounds = self.grounds_and_overhangs(&lanes(&sides));
+        slope([0, 1, 2, 3].map(|side| grounds[side].0), 2.0)
     }
 
     /// Returns a height above all ground, cliffs and trees.
@@ -141,6 +159,20 @@ impl Terrain {
     pub(super) fn tree_line(&self) -> f32 {
         self.height(TREE_LINE)
     }
+}
+
+/// Calls a function with all points, eight at a time, and returns the results.
+fn for_each_eight<T>(points: &[[f32; 2]], results: impl Fn(&[Lanes; 2]) -> [T; LANES]) -> Vec<T> {
+    let mut all = Vec::with_capacity(points.len());
+    for points in points.chunks(LANES) {
+        all.extend(results(&lanes(points)).into_iter().take(points.len()));
+    }
+    all
+}
+
+/// Returns a noise if any of its weights is not 0.
+fn needed(weights: Lanes, noise: impl FnOnce() -> Lanes) -> Lanes {
+    if weights.iter().any(|weight| *weight > 0.0) { noise() } else { [0.0; LANES] }
 }
 
 /// Returns the height of the water surface: near the voxel above `sea`, and a multiple of a large

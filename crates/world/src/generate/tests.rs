@@ -1,6 +1,7 @@
 use drystone_voxel::{LocalPos, VoxelPos};
 
 use super::lattice::Lattice;
+use super::noise::LANES;
 use super::tree::{Part, trees_near};
 use super::*;
 use crate::world::World;
@@ -212,8 +213,9 @@ fn far_land_is_as_detailed_as_near_land() {
             assert!(same < 10, "{same} of {} columns like the next, {node:?}", 31 * 31);
             let taken = std::cell::RefCell::new(std::collections::HashSet::new());
             Lattice::sample(Grid::new(node), 0.0..=100.0, 0.0, |[x, _, z]| {
-                taken.borrow_mut().insert([x.to_bits(), z.to_bits()]);
-                0.0
+                let places = x.iter().zip(z).map(|(x, z)| [x.to_bits(), z.to_bits()]);
+                taken.borrow_mut().extend(places);
+                [0.0; LANES]
             });
             assert_eq!(taken.borrow().len(), if level == 0 { 9 * 9 } else { 17 * 17 }, "{node:?}");
         }

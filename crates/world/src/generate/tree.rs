@@ -61,10 +61,16 @@ pub(super) fn trees_near(
         let (low, high) = (low[axis].saturating_sub(REACH), high[axis].saturating_add(REACH));
         low.div_euclid(CELL)..=high.div_euclid(CELL)
     };
-    cells(1)
-        .flat_map(|z| cells(0).map(move |x| (x, z)))
-        .filter_map(|(x, z)| tree_in(terrain, palette, x, z))
-        .collect()
+    let cells = cells(1).flat_map(|z| cells(0).map(move |x| (x, z)));
+    let all: Vec<Seedling> = cells.map(|(x, z)| Seedling::of_cell(terrain.seed, x, z)).collect();
+    let points = |seedlings: &[Seedling]| seedlings.iter().map(Seedling::point).collect::<Vec<_>>();
+    // Cheap conditions come first.
+    let wetness = terrain.wetness(&points(&all));
+    let wet = all.into_iter().zip(wetness).filter(|(it, wetness)| it.chance <= forest(*wetness));
+    let seedlings: Vec<Seedling> = wet.map(|(it, _)| it).collect();
+    let columns = terrain.columns(&points(&seedlings));
+    let seedlings = seedlings.into_iter().zip(columns);
+    seedlings.filter_map(|(it, column)| it.grow(terrain, palette, column)).collect()
 }
 
 /// Position of a cell's possible tree, with the random numbers that select it.
@@ -83,27 +89,26 @@ impl Seedling {
         let chance = dice.unit();
         Self { x, z, chance, dice }
     }
-}
 
-/// Returns the tree of a cell, if there is one.
-fn tree_in(terrain: &Terrain, palette: &Palette, cell_x: i32, cell_z: i32) -> Option<Tree> {
-    let Seedling { x, z, chance, mut dice } = Seedling::of_cell(terrain.seed, cell_x, cell_z);
-    let [fx, fz] = [x, z].map(|c| noise_coordinate(c.into()));
-    // Cheap conditions come first.
-    if chance > forest(terrain.wetness(fx, fz)) {
-        return None;
+    /// Point at which noise is sampled.
+    fn point(&self) -> [f32; 2] {
+        [self.x, self.z].map(|c| noise_coordinate(c.into()))
     }
-    let column = terrain.column(fx, fz);
-    if chance > density(terrain, &column) {
-        return None;
+
+    /// Returns the tree that grows on this column, if there is one.
+    fn grow(mut self, terrain: &Terrain, palette: &Palette, column: Column) -> Option<Tree> {
+        if self.chance > density(terrain, &column) {
+            return None;
+        }
+        let column = Column { slope: terrain.slope(self.point()), ..column };
+        let (root, sea) = (column.ground.ceil() as i32, terrain.sea_level());
+        let Self { x, z, .. } = self;
+        let hollow = |depth: i32| terrain.carver().cave_at(&column, sea, [x, root - depth, z]);
+        if column.slope > STEEPEST || hollow(1) || hollow(2) {
+            return None;
+        }
+        Some(Tree::grow(terrain, palette, &column, [x, root, z], &mut self.dice))
     }
-    let column = terrain.with_slope(column, fx, fz);
-    let (root, sea) = (column.ground.ceil() as i32, terrain.sea_level());
-    let hollow = |depth: i32| terrain.carver().cave_at(&column, sea, [x, root - depth, z]);
-    if column.slope > STEEPEST || hollow(1) || hollow(2) {
-        return None;
-    }
-    Some(Tree::grow(terrain, palette, &column, [x, root, z], &mut dice))
 }
 
 /// Returns the share of cells with a tree at this wetness, on good ground.
