@@ -7,8 +7,10 @@ const CLICK_PIXELS = 4;
 const NOTCH_PIXELS = 100;
 /// Mouse buttons that a tap stands for while editing, with their labels.
 const TAPS = [[0, 'Tap removes'], [2, 'Tap places'], [1, 'Tap picks']];
+/// Largest distance between the two taps of a paste, in CSS pixels.
+const NEAR_PIXELS = 30;
 /// What a tap does with other tools than the brush: bits of `Page.selection`, and a label.
-const TOOL_TAPS = [[4, 'Tap pastes'], [8, 'Tap selects'], [16, 'Tap replaces']];
+const TOOL_TAPS = [[4, 'Tap twice: paste'], [8, 'Tap selects'], [16, 'Tap replaces']];
 
 /// Calls `work` before the page sleeps: releases of pointers are then not reported.
 const onSleep = (work) => document.addEventListener('visibilitychange', () => {
@@ -210,9 +212,19 @@ function listenToTools({ find, act, page, save, canvas }) {
 }
 
 /// Touch: one finger turns, two fingers move and pinch, a tap edits.
-function listenToFingers({ canvas, act, page, scale }, tap) {
+function listenToFingers({ canvas, act, page, scale, point }, tap) {
   const fingers = new Map();
   let isTap = false;
+  // Where the copy is shown that a second tap pastes.
+  let aim = null;
+  const tapAt = (at) => {
+    const pastes = (page()?.selection() ?? 0) & TOOL_TAPS[0][0];
+    const isNear = pastes && aim && Math.hypot(at[0] - aim[0], at[1] - aim[1]) <= NEAR_PIXELS * scale();
+    const to = aim ?? at;
+    aim = pastes && !isNear ? at : null;
+    point(aim ?? [NaN, NaN]);
+    if (!aim) act((it) => it.click(tap(), ...(isNear ? to : at)));
+  };
   /// Returns the centre of two fingers and their distance.
   const pair = () => {
     const [[ax, ay], [bx, by]] = fingers.values();
@@ -244,7 +256,7 @@ function listenToFingers({ canvas, act, page, scale }, tap) {
   });
   const lift = (event) => {
     if (!fingers.delete(event.pointerId) || event.type !== 'pointerup') return;
-    if (isTap) act((it) => it.click(tap(), ...positionOf(scale, event)));
+    if (isTap) tapAt(positionOf(scale, event));
     isTap = false;
   };
   onSleep(() => fingers.clear());

@@ -6,7 +6,7 @@ import { chosenBackend, findLack, pictureCanvas } from './device.js';
 import { sorted, whyNot, worldOf } from './files.js';
 import { freePointer, listKeys, listen, showKeyButtons } from './input.js';
 import { listenToMarks } from './marks.js';
-import { forgetDamage, hideMessage, showMessage, showStatus } from './messages.js';
+import { forgetDamage, hideMessage, showMessage, showStatus, withoutKeys } from './messages.js';
 import { openPage } from './opening.js';
 import { Rounds, listenToQuality, setQuality, showQuality } from './quality.js';
 import { startRemote } from './remote.js';
@@ -121,7 +121,7 @@ async function drawFrame(it, now) {
     it.resize(...pixels());
     more = await it.frame();
     if (page !== it) return false;
-    await drawMarks();
+    await marks.draw();
     if (now - faultAt > CALM_MS) reopened = 0;
   } catch (error) {
     fail(it, error);
@@ -337,7 +337,7 @@ async function openFiles(all, notice = '') {
     showMessage(why);
     return;
   }
-  if (page.is_edited() && !window.confirm(LOST)) return;
+  if (page.is_edited() && !window.confirm(withoutKeys(LOST))) return;
   const old = page;
   let shown = opened;
   const isShown = await show(`Reading ${names} …`, async (size) => {
@@ -445,6 +445,6 @@ find('close').addEventListener('click', closeMessage);
 find('link').addEventListener('click', () => page && copyLink(opened, page.camera_options()));
 find('reload').addEventListener('click', () => location.reload());
 listenToQuality({ find, act, canvas });
-const drawMarks = listenToMarks({ canvas, find, page: () => page, scale, size: pixels, fail: (error) => fail(page, error) });
-listen({ canvas, find, act, scale, ask: requestFrame, openFiles, openFolders, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
+const marks = listenToMarks({ canvas, find, page: () => page, scale, size: pixels, fail: (error) => fail(page, error) });
+listen({ canvas, find, act, scale, point: marks.point, ask: requestFrame, openFiles, openFolders, save, say: showMessage, closeMessage, page: () => page, scriptKeys: () => scriptKeys });
 start().catch((error) => { if (isBroken(error)) stop(); else refuse(`${error}`); });

@@ -7,7 +7,8 @@ const FAINT = 0.3;
 /// Widths of a line and of the dark line below it, in CSS pixels.
 const WIDTHS = [1.6, 4];
 
-/// Follows the mouse. Returns a function that draws the marks of the current page once. `fail` receives errors.
+/// Follows the mouse. Returns functions: `draw` draws the marks of the current page once, and `point` moves them
+/// to a position in pixels of pictures, for screens without a mouse. `fail` receives errors.
 export function listenToMarks({ canvas, find, page, scale, size, fail }) {
   const marks = find('marks');
   const context = marks.getContext('2d');
@@ -49,12 +50,15 @@ export function listenToMarks({ canvas, find, page, scale, size, fail }) {
       }
     }
   };
+  const point = (to) => {
+    at = to;
+    draw().catch(fail);
+  };
   const move = (event) => {
     if (event.pointerType === 'touch') return;
-    at = event.type === 'pointermove' ? [event.offsetX * scale(), event.offsetY * scale()] : [NaN, NaN];
-    draw().catch(fail);
+    point(event.type === 'pointermove' ? [event.offsetX * scale(), event.offsetY * scale()] : [NaN, NaN]);
   };
   canvas.addEventListener('pointermove', move);
   canvas.addEventListener('pointerleave', move);
-  return draw;
+  return { draw, point };
 }

@@ -12,8 +12,31 @@ let failing = null;
 /// Time for which requests fail until that is shown, in milliseconds.
 const SAID_AFTER_MS = 2000;
 
+/// Words of the state that name keys, and those for screens without a keyboard.
+const TOUCH_WORDS = [
+  ['Delete empties', 'Clear empties'], ['Enter fills', 'Fill fills'], ['[ ]', '− +'], [', . turns', '‹ › turn'],
+  ['B mirrors, Escape ends', 'Brush mirrors'], ['; right click takes the air before it', ''], ['click', 'tap'],
+];
+
+const isTouched = () => matchMedia('(pointer: coarse)').matches;
+
+/// Replaces shortcuts by the labels of their buttons, on screens without a keyboard.
+export const withoutKeys = (text) => {
+  if (!isTouched()) return text;
+  const labelOf = (key, letter) => (letter === 'S' ? find('save') : document.querySelector(`[data-key="Ctrl+${letter.toLowerCase()}"]`))?.textContent ?? key;
+  return text.replace(/Ctrl\+([A-Z])/g, labelOf);
+};
+
+/// Returns the state in words for screens without a keyboard. The name of the world stays as it is.
+const touchState = (state) => {
+  if (!isTouched()) return state;
+  const [name, ...parts] = state.split(' | ');
+  const spoken = parts.map((part) => TOUCH_WORDS.reduce((all, [keys, label]) => all.replaceAll(keys, label), withoutKeys(part)));
+  return [name, ...spoken].join(' | ');
+};
+
 export const showMessage = (text, by = null) => {
-  find('message').textContent = text;
+  find('message').textContent = withoutKeys(text);
   find('bar').hidden = !text;
   source = by;
 };
@@ -28,7 +51,7 @@ export const hideMessage = (...by) => {
 /// Shows the state and the statistics of a page, the time of its slowest frame, and damage if there is more
 /// than before.
 export function showStatus(page, worstMs) {
-  const state = page.state();
+  const state = touchState(page.state());
   // Screen readers announce changes.
   if (find('state').textContent !== state) find('state').textContent = state;
   find('stats').textContent = ` | ${worstMs.toFixed(1)} ms | ${page.statistics()}`;

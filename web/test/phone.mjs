@@ -75,6 +75,44 @@ export const phone = {
     await drop(page, 'ball.vox', ballFile());
     check(!await page.locator('#stick').isVisible(), 'the joystick is shown in an orbit');
   }),
+  'on a phone messages name buttons, and a copy is shown before a second tap places it': onPhone(async (page) => {
+    await drop(page, 'ball.vox', ballFile());
+    const before = await picture(page, 'phone-copy-before');
+    const says = (text) => page.waitForFunction((it) => document.getElementById('words').textContent.includes(it), text);
+    const noKeys = async () => check(!/Ctrl|click|Delete|Enter/.test(await words(page)), await words(page));
+    const tapAt = (x, y) => page.touchscreen.tap(x, y);
+    const press = (key) => page.locator(`button[data-key="${key}"]`).tap();
+    const [x, y] = [SCREEN.width / 2, SCREEN.height / 2];
+    await page.locator('#edit').tap();
+    await press('Ctrl+b');
+    await says('tap the first corner');
+    await tapAt(x, y);
+    await says('tap the opposite one');
+    await tapAt(x + 20, y);
+    await says('Copy copies, Clear empties, Fill fills');
+    await noKeys();
+    await press('Ctrl+c');
+    await says('Paste, then tap to place');
+    await noKeys();
+    await press('Ctrl+v');
+    await says('tap to place');
+    await noKeys();
+    await tapAt(x, y);
+    await page.screenshot({ path: join(pictures, 'phone-copy.png') });
+    const isMarked = () => page.evaluate(() => {
+      const marks = document.getElementById('marks');
+      return marks.getContext('2d').getImageData(0, 0, marks.width, marks.height).data.some((it) => it > 0);
+    });
+    check(await isMarked(), 'the copy is not outlined');
+    await same(page, before, await picture(page, 'phone-copy-shown'), 'the first tap places it');
+    // Elsewhere, a tap moves the outline.
+    await tapAt(x, y - 60);
+    await same(page, before, await picture(page, 'phone-copy-moved'), 'a tap elsewhere places it');
+    await tapAt(x, y);
+    await tapAt(x + 5, y + 5);
+    await says('changed');
+    await differ(page, before, await picture(page, 'phone-copy-placed'), 0.0005, 'nothing is placed');
+  }),
   'a pinch moves a flying camera to the pinch': onPhone(async (page, touch) => {
     const before = await picture(page, 'pinch-before');
     await touch('touchStart', [[180, 300], [200, 300]]);
