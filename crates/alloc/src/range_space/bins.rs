@@ -99,6 +99,27 @@ impl Bins {
         }
     }
 
+    /// Gives the place of one node in its list to another, if the gap of the other belongs to the same bin.
+    /// Returns whether it does. The other node must be in no list.
+    #[inline]
+    pub(super) fn replace<O: Offset>(&mut self, nodes: &mut Nodes<O>, old: u32, new: u32) -> bool {
+        let bin = bin_of(nodes[old].gap.into());
+        if bin_of(nodes[new].gap.into()) != bin {
+            return false;
+        }
+        let (prev, next) = (nodes[old].bin_prev, nodes[old].bin_next);
+        let node = &mut nodes[new];
+        (node.bin_prev, node.bin_next) = (prev, next);
+        if next != NONE {
+            nodes[next].bin_prev = new;
+        }
+        match prev {
+            NONE => self.heads[bin] = new,
+            prev => nodes[prev].bin_next = new,
+        }
+        true
+    }
+
     /// Removes the gap after a node from its list.
     #[inline]
     pub(super) fn remove<O: Offset>(&mut self, nodes: &mut Nodes<O>, at: u32) {

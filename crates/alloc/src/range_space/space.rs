@@ -350,20 +350,20 @@ impl<O: Offset> RangeSpace<O> {
     /// start.
     #[inline]
     pub(super) fn attach(&mut self, at: u32, before: u32, pad: O) {
-        self.bins.remove(&mut self.nodes, before);
         let size = self.nodes[at].size;
         let node = &mut self.nodes[before];
         let offset = node.end() + pad;
         let gap = node.gap - pad - size;
         let next = core::mem::replace(&mut node.next, at);
-        node.gap = O::default();
         self.nodes[next].prev = at;
         let node = &mut self.nodes[at];
-        (node.offset, node.prev, node.next) = (offset, before, next);
-        self.set_gap(at, gap);
-        if pad > O::default() {
-            self.set_gap(before, pad);
+        (node.offset, node.gap, node.prev, node.next) = (offset, gap, before, next);
+        // What is left of a large gap usually stays in its list.
+        if !self.bins.replace(&mut self.nodes, before, at) {
+            self.bins.remove(&mut self.nodes, before);
+            self.set_gap(at, gap);
         }
+        self.set_gap(before, pad);
     }
 
     /// Removes a range from the space and joins the gaps on both sides. Returns its size.
