@@ -96,9 +96,8 @@ impl Session {
     /// Shows other content, and returns the session before. The brush keeps form and size.
     pub fn replace(&mut self, content: Content, options: &SessionOptions) -> Self {
         let before = std::mem::replace(self, Self::new(content, options));
-        let (brush, own) = (before.editing.editor.brush, self.editing.editor.brush);
-        let (material, mirror) = (own.material, own.mirror);
-        self.editing.editor.brush = Brush { material, mirror, ..brush };
+        let Brush { material, mirror, .. } = self.editing.editor.brush;
+        self.editing.editor.brush = Brush { material, mirror, ..before.editing.editor.brush };
         self.editing.changes = before.editing.changes + 1;
         before
     }
@@ -435,7 +434,8 @@ impl Session {
 
     /// Whether the next frame differs without input: something moves, or is still being made.
     pub fn is_active(&self) -> bool {
-        let is_active = self.stage.as_ref().is_some_and(Stage::is_active) || self.is_measuring();
+        let is_active = |stage: &Stage| stage.is_active(self.messages.has_said_end());
+        let is_active = self.stage.as_ref().is_some_and(is_active) || self.is_measuring();
         let is_active = is_active || self.change.is_some() || self.editing.editor().is_busy();
         is_active || self.camera.is_moving() || self.camera.is_haze_moving()
     }

@@ -137,9 +137,8 @@ impl Planner {
         if let Some(at) = self.running.iter().position(|it| !is_needed(it)) {
             return Some(RemoteStep::Cancel(self.running.swap_remove(at).id));
         }
-        let is_lost = self.failure.as_ref().is_some_and(|failure| failure.is_final);
         let limit = if self.failures > 0 { 1 } else { MAX_REQUESTS };
-        if is_lost || now < self.retry_at || self.running.len() >= limit {
+        if self.is_lost() || now < self.retry_at || self.running.len() >= limit {
             return None;
         }
         let first = self.order().find(|&block| self.is_open(block))?;
@@ -157,8 +156,7 @@ impl Planner {
         let silence = self.silent_since.filter(|_| !self.running.is_empty());
         let ends = self.running.iter().map(|it| it.sent_at + MAX_TIME);
         let has_open = || self.wanted.iter().any(|&block| self.is_open(block));
-        let is_final = self.failure.as_ref().is_some_and(|failure| failure.is_final);
-        let retry = (self.failures > 0 && !is_final && has_open()).then_some(self.retry_at);
+        let retry = (self.failures > 0 && !self.is_lost() && has_open()).then_some(self.retry_at);
         let retry = retry.filter(|_| self.running.is_empty());
         ends.chain(silence.map(|since| since + SILENCE)).chain(retry).min()
     }
@@ -182,8 +180,11 @@ impl Planner {
         let at = self.running.iter().position(|it| it.id == id)?;
         let Running { blocks, .. } = self.running.swap_remove(at);
         self.silent_since = (!self.running.is_empty()).then_some(now);
-        (self.failures, self.failure, self.retry_at) = (0, None, Duration::ZERO);
-        self.failing_since = None;
+        // A final failure stays: no further request is sent.
+        if !self.is_lost() {
+            (self.failures, self.failure, self.retry_at) = (0, None, Duration::ZERO);
+            self.failing_since = None;
+        }
         self.arrived(&blocks);
         Some(blocks)
     }
@@ -217,10 +218,14 @@ impl Planner {
             self.retry_at = now + delay;
             self.failures += 1;
         }
-        let is_lost = self.failure.as_ref().is_some_and(|failure| failure.is_final);
-        if !is_lost {
+        if !self.is_lost() {
             self.failure = Some(failure);
         }
+    }
+
+    /// Whether the connection has failed for good.
+    fn is_lost(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.is_final)
     }
 
     /// Whether a block is wanted and not requested yet.

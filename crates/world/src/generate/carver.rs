@@ -69,7 +69,7 @@ impl Carver {
     }
 }
 
-/// What limits the width of caves below a column.
+/// Limits of the width of caves below a column.
 #[derive(Clone, Copy)]
 pub(super) struct Roof {
     ground: f32,

@@ -4,6 +4,11 @@
 //! takes two to three times as long: here, the compiler uses SIMD instructions, as no branch depends on a
 //! point. Source of the algorithm: K. Spencer, "OpenSimplex2", as in FastNoise Lite by J. Peck.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "a loop over lanes by number is compiled to SIMD instructions, whatever else it indexes"
+)]
+
 use super::hash::mix;
 
 /// Number of points that are computed together.
@@ -97,7 +102,7 @@ const fn hash(seed: i32, point: i32) -> i32 {
 
 /// Sines of 7.5° and of every 15° more, up to 82.5°.
 const SINES: [f32; 6] =
-    [0.130_526_19, 0.382_683_43, 0.608_761_43, 0.793_353_34, 0.923_879_53, 0.991_444_86];
+    [0.130_526_19, 0.382_683_43, 0.608_761_4, 0.793_353_3, 0.923_879_5, 0.991_444_9];
 
 /// Sine of 7.5° plus `steps` times 15°.
 const fn sine(steps: usize) -> f32 {
@@ -256,7 +261,7 @@ impl Cubic {
     }
 
     /// Moves to the lattice whose points are in the middles of the first one's cubes.
-    fn to_second(&mut self) {
+    fn move_to_second(&mut self) {
         for l in 0..LANES {
             for axis in 0..3 {
                 self.far[axis][l] = 0.5 - self.far[axis][l];
@@ -326,7 +331,7 @@ fn solid_octave(seed: i32, points: &[Lanes; 3]) -> Lanes {
     let mut value = [0.0; LANES];
     let mut cubic = Cubic::new(points);
     cubic.add_to(&mut value, seed);
-    cubic.to_second();
+    cubic.move_to_second();
     cubic.add_to(&mut value, !seed);
     value.map(|value| value * 32.694_283)
 }

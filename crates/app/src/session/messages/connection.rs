@@ -14,6 +14,8 @@ pub(super) struct Connection {
     failing_since: Option<Instant>,
     /// The problem that was said.
     said: Option<String>,
+    /// Whether that one is final.
+    has_said_end: bool,
 }
 
 /// Time for which requests fail before that is said. A single one that fails is repeated without a word.
@@ -24,6 +26,11 @@ impl Messages {
     /// it has passed.
     pub(in crate::session) fn watch_connection(&mut self, data: Option<&LodData>, now: Instant) {
         self.note_arrivals(data.and_then(LodData::arrival_state), now);
+    }
+
+    /// Whether the connection has failed for good, and that was shown.
+    pub(in crate::session) const fn has_said_end(&self) -> bool {
+        self.connection.has_said_end
     }
 
     fn note_arrivals(&mut self, state: Option<ArrivalState>, now: Instant) {
@@ -41,6 +48,7 @@ impl Messages {
         if !failure.is_final && now.saturating_duration_since(since) < SAID_AFTER {
             return;
         }
+        self.connection.has_said_end = failure.is_final;
         let text = match failure.is_final {
             true => format!("nothing more is received: {}", failure.problem),
             false => format!("nothing is received: {}; trying again", failure.problem),

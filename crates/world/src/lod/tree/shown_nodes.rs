@@ -202,7 +202,12 @@ impl ShownNodes {
 
     /// Whether the sink shows exactly what it should.
     pub(super) fn is_settled(&self) -> bool {
-        self.touched.is_empty() && self.removals.is_empty() && self.outdated.is_empty()
+        !self.has_pending() && self.outdated.is_empty()
+    }
+
+    /// Whether the next update has skirts to check, or meshes to remove.
+    pub(super) fn has_pending(&self) -> bool {
+        !self.touched.is_empty() || !self.removals.is_empty()
     }
 
     /// Returns the nodes that are not all air, in no particular order.

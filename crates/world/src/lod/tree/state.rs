@@ -3,7 +3,7 @@ use drystone_voxel::NodePos;
 use super::LodTree;
 use super::shown_nodes::LodCount;
 
-/// What is shown, and what is missing.
+/// Queries of shown and missing nodes.
 impl LodTree {
     /// Whether the last update left nothing to do and nothing to wait for.
     pub fn is_settled(&self) -> bool {
@@ -21,13 +21,16 @@ impl LodTree {
         !self.plan.requests.is_empty()
     }
 
-    /// Whether every missing mesh needs data that never comes, because its source has failed for good.
-    /// Then updates for the same camera change nothing.
+    /// Whether every missing mesh needs data that never comes, because its source has failed for good,
+    /// and nothing else is in progress. Then updates for the same camera change nothing.
     pub fn is_cut_off(&self) -> bool {
-        let failure = self.data.arrival_state().and_then(|state| state.failure);
-        failure.is_some_and(|failure| failure.is_final)
+        let Some(state) = self.data.arrival_state() else { return false };
+        state.failure.is_some_and(|failure| failure.is_final)
+            && state.waiting_requests == 0
             && self.is_waiting()
             && self.workers.is_idle()
+            && self.progress.is_settled()
+            && !self.shown.has_pending()
             && !self.edits.is_waiting()
     }
 
