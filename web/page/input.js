@@ -217,6 +217,11 @@ function listenToFingers({ canvas, act, page, scale, point }, tap) {
   let isTap = false;
   // Where the copy is shown that a second tap pastes.
   let aim = null;
+  const forget = () => {
+    if (aim) point([NaN, NaN]);
+    aim = null;
+  };
+  document.querySelectorAll('#tools button, #edits button').forEach((button) => button.addEventListener('click', forget));
   const tapAt = (at) => {
     const pastes = (page()?.selection() ?? 0) & TOOL_TAPS[0][0];
     const isNear = pastes && aim && Math.hypot(at[0] - aim[0], at[1] - aim[1]) <= NEAR_PIXELS * scale();
@@ -231,7 +236,10 @@ function listenToFingers({ canvas, act, page, scale, point }, tap) {
     return { x: (ax + bx) / 2, y: (ay + by) / 2, spread: Math.hypot(ax - bx, ay - by) };
   };
   canvas.addEventListener('pointerdown', (event) => {
-    if (event.pointerType !== 'touch') return;
+    if (event.pointerType !== 'touch') {
+      aim = null;
+      return;
+    }
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, positionOf(scale, event));
     isTap = fingers.size === 1;

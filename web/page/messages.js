@@ -6,11 +6,8 @@ const find = (name) => document.getElementById(name);
 let source = null;
 // Damage that was reported last.
 let reported = null;
-// Problem of the connection that was shown last, and when requests began to fail.
+// Problem of the connection that was shown last.
 let said = '';
-let failing = null;
-/// Time for which requests fail until that is shown, in milliseconds.
-const SAID_AFTER_MS = 2000;
 
 /// Words of the state that name keys, and those for screens without a keyboard.
 const TOUCH_WORDS = [
@@ -62,17 +59,15 @@ export function showStatus(page, worstMs) {
   if (damage) showMessage(damage);
 }
 
-/// Shows a problem of the connection while it lasts, once, unless a message of another source is shown. A request that
-/// fails once is repeated without a word.
+/// Shows a problem of the connection while it lasts, once, unless a message of another source is shown.
 const showConnection = (problem) => {
   if (!problem) {
-    [failing, said] = [null, ''];
+    said = '';
     hideMessage('connection');
     return;
   }
-  failing ??= performance.now();
   const isFree = source === null || source === 'connection';
-  if (problem === said || !isFree || performance.now() - failing < SAID_AFTER_MS) return;
+  if (problem === said || !isFree) return;
   said = problem;
   showMessage(problem, 'connection');
 };

@@ -1,13 +1,18 @@
+use std::time::Duration;
+
 use drystone::Content;
 use drystone_formats::{ArrivalFailure, Arrivals, Source};
 use drystone_store::{PackedWorld, RemoteRanges, RemoteRequests, RemoteStep};
 use wasm_bindgen::prelude::*;
+use web_time::Instant;
 
 use crate::opening::Opened;
 use crate::page::{Edits, Page, log_panics, sized};
 
 /// Limit for received parts of a world in memory, in bytes.
 const RECEIVED_BYTES: usize = 32 << 20;
+/// Time for which requests fail until that is said.
+const SAID_AFTER: Duration = Duration::from_secs(2);
 
 /// Returns the length of the start of a packed world that [`RemoteWorld`] needs, from its first 64 KiB.
 #[wasm_bindgen]
@@ -72,11 +77,19 @@ impl Page {
         Ok(Self::of(opened, sized(width, height), view))
     }
 
-    /// Returns a problem of the connection to a world at an address, while it lasts.
+    /// Returns a problem of the connection to a world at an address, while it lasts. A problem that may pass
+    /// is returned after two seconds: a single request that fails is repeated without a word.
     pub fn connection(&mut self) -> Option<String> {
         let state = self.session.stage()?.data()?.arrival_state()?;
         let is_wanted = self.session.lags();
-        let failure = state.failure.filter(|failure| failure.is_final || is_wanted)?;
+        let Some(failure) = state.failure.filter(|failure| failure.is_final || is_wanted) else {
+            self.failing_since = None;
+            return None;
+        };
+        let since = *self.failing_since.get_or_insert_with(Instant::now);
+        if !failure.is_final && since.elapsed() < SAID_AFTER {
+            return None;
+        }
         let next = if failure.is_final { "Reload the page" } else { "Trying again" };
         Some(format!("Nothing is received: {}. {next}", failure.problem))
     }

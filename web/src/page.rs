@@ -57,6 +57,8 @@ pub struct Page {
     notice: String,
     /// Whether the page still has to find out which switches the device affords.
     pub(crate) chooses: bool,
+    /// Since when requests of a world at an address have failed.
+    pub(crate) failing_since: Option<Instant>,
 }
 
 #[wasm_bindgen]
@@ -338,7 +340,7 @@ impl Page {
         };
         let session = Session::new(content, &options);
         let (screen, progress) = (Screen::default(), SaveProgress::default());
-        Self { session, screen, file, progress, notice, chooses: false }
+        Self { session, screen, file, progress, notice, chooses: false, failing_since: None }
     }
 
     /// Executes an action. Has no effect for actions that the script executes.
