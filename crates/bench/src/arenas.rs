@@ -9,6 +9,7 @@ mod scope;
 mod small;
 #[allow(unsafe_code)]
 mod stack;
+pub(crate) mod threads;
 
 use std::path::PathBuf;
 

@@ -10,6 +10,7 @@ pub(crate) mod culling;
 mod frames;
 pub(crate) mod lists;
 pub(crate) mod mask_order;
+pub(crate) mod million;
 pub(crate) mod noise;
 mod scene;
 pub(crate) mod still;

@@ -108,6 +108,14 @@ fn cpu_ns(_: CpuClock) -> f64 {
     elapsed_ns(*START)
 }
 
+/// Returns the resident bytes of this process that are not mapped from a file, or `None` if the
+/// system does not report them.
+pub(crate) fn resident_bytes() -> Option<f64> {
+    let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Anonymous:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1024.0)
+}
+
 /// Runs `work` and returns its result and its time in nanoseconds.
 #[inline]
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {

@@ -1,6 +1,8 @@
 use crate::{
     Error, Options, Run, Table, arenas,
-    drawing::{bucket_size, changing, cubes, culling, lists, mask_order, noise, still, switches},
+    drawing::{
+        bucket_size, changing, cubes, culling, lists, mask_order, million, noise, still, switches,
+    },
     meshing, polygons, pool_table, spaces, world,
 };
 
@@ -42,6 +44,7 @@ const fn table(
 pub const TABLES: &[TableEntry] = &[
     table("spaces", "allocating in a buffer: indices, ranges, handles", spaces::run),
     table("arenas", "memory allocators: arenas, pools, small objects", arenas::run),
+    table("threads", "general allocators used by 1, 2 and 4 threads", arenas::threads::run),
     table(
         "pool",
         "the vertex pool without a GPU: insert and remove, churn, defragmentation",
@@ -57,6 +60,11 @@ pub const TABLES: &[TableEntry] = &[
     ),
     table("noise", "chunks of moving coherent noise, all meshed before every frame", noise::run),
     table("small-meshes", "20,250 meshes of 8 quads: the cost per mesh", still::run_small),
+    table(
+        "million",
+        "1,000,000 meshes of 8 quads in a small picture: the CPU's cost",
+        million::run,
+    ),
     table(
         "mask-order",
         "selecting and sorting draw commands, in CPU time and in frames",
@@ -88,6 +96,11 @@ pub const TABLES: &[TableEntry] = &[
         "world",
         "stored worlds: reading, importing, size on disk and in memory; large worlds: edits, a flight",
         world::run,
+    ),
+    table(
+        "flight-memory",
+        "vertex memory during a flight of ten minutes over a large world",
+        world::memory::run,
     ),
     table(
         "remote",

@@ -27,6 +27,7 @@
 mod edit;
 mod flight;
 mod input;
+pub(crate) mod memory;
 pub(crate) mod remote;
 mod undrawn;
 mod vast;

@@ -215,7 +215,7 @@ impl Stage {
 
     /// Whether the next frame differs without input: voxels change by themselves, or more meshes come.
     /// `has_said_end`: whether it was said that nothing more is received.
-    pub fn is_active(&self, has_said_end: bool) -> bool {
+    pub(super) fn is_active(&self, has_said_end: bool) -> bool {
         let is_cut_off = has_said_end && self.scene.is_cut_off() && self.next.is_none();
         self.is_moving() || (self.lags() && !is_cut_off)
     }

@@ -23,7 +23,7 @@ const CASE: &str = "global";
 const PARSES: usize = 15;
 const QUICK_PARSES: usize = 3;
 
-const CONTENDERS: &[&str] = &[
+pub(super) const CONTENDERS: &[&str] = &[
     "drystone",
     "drystone-default",
     "malloc",
@@ -81,14 +81,14 @@ fn round(program: &Path, file: &Path, parses: usize) -> Round {
 }
 
 /// Returns the path of a contender's binary, next to this one.
-fn program(contender: &str) -> std::io::Result<PathBuf> {
+pub(super) fn program(contender: &str) -> std::io::Result<PathBuf> {
     let name = format!("global-{contender}{}", std::env::consts::EXE_SUFFIX);
     Ok(std::env::current_exe()?.with_file_name(name))
 }
 
 /// Builds the contenders' binaries if they are missing or older than this one. `cargo run` builds
 /// only this one.
-fn build() -> Result<(), Failure> {
+pub(super) fn build() -> Result<(), Failure> {
     let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let binary = std::env::current_exe()?;
     let newest = changed(&binary).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -165,16 +165,24 @@ const SMALL_QUADS: u32 = 8;
 
 /// Creates 20,250 meshes of 8 quads, each of one face direction, and a view of all of them.
 pub(super) fn small_meshes() -> (Meshes<'static>, View) {
-    let cells = 0..SMALL_CELLS.pow(3);
-    let list = cells.flat_map(|cell| Face::ALL.map(|face| small_mesh(cell, face))).collect();
-    let max = DVec3::splat(f64::from(SMALL_CELLS * SMALL_CELL_VOXELS));
+    many_small_meshes(SMALL_CELLS.pow(3) as usize * Face::COUNT)
+}
+
+/// Creates this number of meshes of 8 quads in a cube of cells, each of one face direction, and a view of
+/// all of them.
+pub(super) fn many_small_meshes(count: usize) -> (Meshes<'static>, View) {
+    let cells = count.div_ceil(Face::COUNT) as i32;
+    let side = (1..).find(|side: &i32| side.pow(3) >= cells).unwrap_or(1);
+    let meshes = (0..cells).flat_map(|cell| Face::ALL.map(|face| small_mesh(side, cell, face)));
+    let list = meshes.take(count).collect();
+    let max = DVec3::splat(f64::from(side * SMALL_CELL_VOXELS));
     let palette = [[0; 4]].into_iter().chain(COLORS.iter().copied()).collect();
     (Meshes { palette, list }, view_of_all(max))
 }
 
 /// Places unit squares as steps, away from those of the cell's other directions.
-fn small_mesh(cell: i32, face: Face) -> Mesh<'static> {
-    let index = [1, SMALL_CELLS, SMALL_CELLS * SMALL_CELLS].map(|n| cell / n % SMALL_CELLS);
+fn small_mesh(cells_per_side: i32, cell: i32, face: Face) -> Mesh<'static> {
+    let index = [1, cells_per_side, cells_per_side.pow(2)].map(|n| cell / n % cells_per_side);
     let origin = index.map(|i| i * SMALL_CELL_VOXELS);
     let material = 1 + face.index() as u16 % COLORS.len() as u16;
     let quads = (0..SMALL_QUADS).map(|step| {

@@ -35,6 +35,15 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             churn_contender::<RangeAlloc>(options),
         ])
     })?;
+    run.case("ranges-fill", || {
+        Ok(vec![
+            fill_contender::<RangeSpace>(options),
+            fill_contender::<Wide>(options),
+            fill_contender::<OffsetAllocator<u32>>(options),
+            #[cfg(feature = "peers")]
+            fill_contender::<super::vma::Vma>(options),
+        ])
+    })?;
     run.case("ranges-fail", || {
         Ok(vec![
             fail_contender::<RangeSpace>(options),
@@ -162,6 +171,33 @@ fn churn_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static>
             None => state.insert(Steady::new(capacity, 5)?),
         };
         steady.churn_round(pairs)
+    })
+}
+
+/// Measures filling a new space up to the steady state, without its creation: offset-allocator's table has
+/// a fixed size. The sizes are the same for all contenders.
+fn fill_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static> {
+    let capacity = options.size(CAPACITY, QUICK_CAPACITY);
+    let mut random = Random::new(8);
+    let mut left = u64::from(capacity) * FULL_PERCENT / 100;
+    let sizes: Vec<u32> = std::iter::from_fn(|| {
+        let size = random_size(&mut random, &SIZES);
+        left = left.checked_sub(size.into())?;
+        Some(size)
+    })
+    .collect();
+    Contender::new(R::NAME, move || {
+        let mut handles = Vec::with_capacity(sizes.len());
+        let mut space = R::with_capacity(capacity, sizes.len() as u32);
+        let start = Instant::now();
+        for &size in &sizes {
+            handles.push(space.allocate(size).ok_or("full at less than the steady state")?);
+        }
+        let time = Figure::time_since(start, sizes.len());
+        let turnover =
+            Turnover::new(sizes.clone(), Random::new(1), |random| random_size(random, &SIZES));
+        Steady { space, capacity, handles, sizes: turnover }.checked_end()?;
+        Ok(vec![time])
     })
 }
 

@@ -25,9 +25,20 @@ pub(super) fn scene() -> Result<VoxelScene, Failure> {
     scene_of(Arc::new(LodData::new(Box::new(source()?), CACHE_BYTES)))
 }
 
+/// The world in a pool that draws nothing. Only the caller makes meshes.
+pub(super) fn scene_without_threads() -> Result<VoxelScene, Failure> {
+    let data = Arc::new(LodData::new(Box::new(source()?), CACHE_BYTES));
+    let config = LodConfig::default().with_threads(0);
+    scene_with(data, config)
+}
+
 /// A world in a pool that draws nothing.
 pub(super) fn scene_of(data: Arc<LodData>) -> Result<VoxelScene, Failure> {
-    let tree = LodTree::new(data, LodConfig::default())?;
+    scene_with(data, LodConfig::default())
+}
+
+fn scene_with(data: Arc<LodData>, config: LodConfig) -> Result<VoxelScene, Failure> {
+    let tree = LodTree::new(data, config)?;
     let device = Undrawn::new(SIZE.width, SIZE.height)?;
     let capacity = VoxelScene::CAPACITY;
     let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)?;

@@ -144,3 +144,16 @@ fn switches_are_drawn_on_and_off() {
         assert!(median(&rows, "none", "maps") == 0.0, "{case}");
     }
 }
+
+/// The pictures of both renderers are compared, and after replacements with those of new ones.
+#[test]
+fn million_has_its_cases() {
+    for case in ["still", "moving", "replaced"] {
+        let Some(rows) = rows("million", case) else { return };
+        for contender in ["pool-wgpu", "pool-wgpu-culled"] {
+            let figures =
+                ["beyond-empty", "submit", "draw"].map(|metric| median(&rows, contender, metric));
+            assert!(figures[1] > 0.0 && figures[1] < figures[2], "{contender}: {figures:?}");
+        }
+    }
+}

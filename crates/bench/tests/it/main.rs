@@ -225,7 +225,8 @@ fn global_has_the_classes_of_a_recorded_run() {
         classes.filter(|(_, slots)| *slots > 2000).collect()
     };
     let recorded = frequent(&parse(env!("CARGO_BIN_EXE_global-record")));
-    let stored = frequent(include_str!("../../src/arenas/global/drystone.rs"));
+    let code = include_str!("../../src/arenas/global/drystone.rs");
+    let stored = frequent(code.split("const THREAD_CLASSES").next().unwrap());
     let sizes = |classes: &[(usize, usize)]| classes.iter().map(|it| it.0).collect::<Vec<_>>();
     assert_eq!((sizes(&recorded), recorded.len()), (sizes(&stored), 5));
     for (recorded, stored) in recorded.iter().zip(&stored) {
@@ -278,5 +279,22 @@ fn culling_compares_cpu_and_gpu() {
     assert!(figure(by_gpu, "quads") < figure(by_cpu, "quads"));
     for contender in [by_cpu, by_gpu] {
         assert!(figure(contender, "draw") > 0.0 && figure(contender, "submit") > 0.0);
+    }
+}
+
+/// Each process checks the content of all of its objects.
+#[test]
+fn threads_share_an_allocator() {
+    for program in [env!("CARGO_BIN_EXE_global-drystone"), env!("CARGO_BIN_EXE_global-malloc")] {
+        for (work, threads) in [("larson", "2"), ("handoff", "1"), ("handoff", "4"), ("churn", "2")]
+        {
+            let output =
+                Command::new(program).args(["threads", work, threads, "20000"]).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let steps = threads.parse::<u64>().unwrap() * 20_000;
+            assert_eq!(json["steps"].as_u64(), Some(steps), "{work} {threads}");
+            assert!(json["cpu_ns"].as_u64().unwrap() > 0, "{work} {threads}");
+        }
     }
 }

@@ -22,8 +22,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "bench",
         &[
-            "alloc", "memory", "mesh", "voxel", "pool", "formats", "store", "world", "render",
-            "app", "testing",
+            "alloc", "memory", "mesh", "voxel", "pool", "wgpu", "formats", "store", "world",
+            "render", "app", "testing",
         ],
     ),
     ("tidy", &[]),

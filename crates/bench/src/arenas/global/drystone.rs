@@ -28,8 +28,23 @@ const CLASSES: [SlotClass; 12] = [
     SlotClass::new(256, 3),
 ];
 
+/// Classes for the work of threads: its sizes, with more slots than four threads and their caches use.
+const THREAD_CLASSES: [SlotClass; 9] = {
+    const SLOTS: usize = 12_000;
+    let sizes = [16, 24, 32, 48, 64, 96, 128, 192, 256];
+    let mut classes = [SlotClass::new(0, SLOTS); 9];
+    let mut at = 0;
+    while at < classes.len() {
+        classes[at] = SlotClass::new(sizes[at], SLOTS);
+        at += 1;
+    }
+    classes
+};
+
 fn main() -> ExitCode {
-    if let Err(error) = ALLOCATOR.enable(&SmallObjectsConfig { classes: &CLASSES }) {
+    let has_threads = std::env::args().nth(1).is_some_and(|work| work == "threads");
+    let classes = if has_threads { &THREAD_CLASSES[..] } else { &CLASSES };
+    if let Err(error) = ALLOCATOR.enable(&SmallObjectsConfig { classes }) {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }

@@ -1,5 +1,5 @@
 //! Process of the case `global`: parses a document into a tree and frees it, several times, and
-//! prints the time and the memory.
+//! prints the time and the memory. Also process of the table `threads`, which has other work.
 //!
 //! Each binary consists of this module and a global allocator.
 
@@ -9,6 +9,7 @@ use std::{hint::black_box, process::ExitCode, time::Duration};
 mod document;
 #[allow(unsafe_code)]
 mod program;
+mod threads;
 #[allow(unsafe_code)]
 #[path = "../small/tree.rs"]
 mod tree;
@@ -19,7 +20,8 @@ use self::{
     tree::{Contents, Tree},
 };
 
-/// Runs `FILE COUNT`: parses the file `COUNT` times and prints a line of JSON.
+/// Runs `FILE COUNT`: parses the file `COUNT` times and prints a line of JSON. With `threads WORK COUNT
+/// STEPS`, a number of threads does some work.
 pub(crate) fn main() -> ExitCode {
     match run() {
         Ok(line) => {
@@ -35,6 +37,9 @@ pub(crate) fn main() -> ExitCode {
 
 fn run() -> Result<String, String> {
     let mut arguments = std::env::args().skip(1);
+    if std::env::args().nth(1).as_deref() == Some("threads") {
+        return run_threads(&arguments.skip(1).collect::<Vec<_>>());
+    }
     let (Some(file), Some(count)) = (arguments.next(), arguments.next()) else {
         return Err("usage: FILE COUNT".to_owned());
     };
@@ -69,6 +74,35 @@ fn run() -> Result<String, String> {
     Ok(format!(
         "{{\"ns\": {ns}, \"objects\": {objects}, \"resident_bytes\": {resident}, \"peak_bytes\": {peak}}}"
     ))
+}
+
+/// Runs the work of threads, and prints a line of JSON: the CPU time of all threads, the time by the clock,
+/// the number of steps, and the memory.
+fn run_threads(arguments: &[String]) -> Result<String, String> {
+    let [work, threads, steps] = arguments else {
+        return Err("usage: threads WORK COUNT STEPS".to_owned());
+    };
+    let number = |text: &str| text.parse::<usize>().map_err(|_| format!("{text} is not a number"));
+    let (start, cpu_start) = (std::time::Instant::now(), process_time());
+    let done = threads::run(work, number(threads)?, number(steps)?)?;
+    let (wall, cpu) = (start.elapsed().as_nanos(), (process_time() - cpu_start).as_nanos());
+    let resident = bytes_of("smaps_rollup", "Anonymous:");
+    let steps = done.check()?;
+    Ok(format!(
+        "{{\"ns\": {wall}, \"cpu_ns\": {cpu}, \"steps\": {steps}, \"resident_bytes\": {resident}}}"
+    ))
+}
+
+/// Returns the CPU time of all threads of this process.
+#[cfg(unix)]
+fn process_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn process_time() -> Duration {
+    now()
 }
 
 /// Returns the CPU time of this thread, so that other load on the machine does not count.

@@ -14,7 +14,7 @@ use crate::{
     Contender, Error, Failure, Figure, Options, Run,
     arenas::document_path,
     error::By,
-    rounds::{Round, timed},
+    rounds::{Round, resident_bytes, timed},
 };
 
 /// Number of live objects in a quick run. A full run has the number of the document.
@@ -104,7 +104,7 @@ fn read(text: &str, contents: &Contents) -> Figure {
 fn memory_round(name: &str, churn: &Churn, classes: &Classes, options: &Options) -> Round {
     let overhead = open(name, classes, MEMORY_BYTES)?.overhead(churn)?;
     let mut figures = vec![Figure::new("overhead", "bytes/object", overhead)];
-    if resident::bytes().is_some() {
+    if resident_bytes().is_some() {
         let resident = resident::measure_in_process(CASES[2], name, options)?;
         figures.push(resident_figure(resident));
     }

@@ -13,14 +13,6 @@ pub(super) fn requested_contender() -> Option<&'static str> {
     NAME.as_deref()
 }
 
-/// Returns the resident bytes of this process that are not mapped from a file, or `None` if the
-/// system does not report them.
-pub(super) fn bytes() -> Option<f64> {
-    let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;
-    let line = rollup.lines().find_map(|line| line.strip_prefix("Anonymous:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1024.0)
-}
-
 /// Starts this program again to measure one contender in a new process.
 pub(super) fn measure_in_process(
     case: &str,

@@ -8,12 +8,11 @@ use super::{
     allocator::{Allocator, trim},
     churn::{Churn, Live},
     document::Reader,
-    resident,
     tree::{Contents, Objects, Tree},
 };
 use crate::{
     Failure, Figure,
-    rounds::{Round, timed},
+    rounds::{Round, resident_bytes, timed},
 };
 
 /// Work that does not depend on the type of the allocator. The loops inside are compiled for each
@@ -106,7 +105,7 @@ impl<A: Allocator> Work for A {
     }
 
     fn resident(&mut self, churn: &Churn) -> Result<f64, Failure> {
-        let resident = || resident::bytes().ok_or("the system does not report resident memory");
+        let resident = || resident_bytes().ok_or("the system does not report resident memory");
         let mut live = churn.allocate_live();
         trim();
         let before = resident()?;
