@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use drystone::Content;
-use drystone_formats::{ArrivalFailure, Arrivals, Source};
+use drystone_formats::{ArrivalFailure, Arrivals};
 use drystone_store::{PackedWorld, RemoteRanges, RemoteRequests, RemoteStep};
 use wasm_bindgen::prelude::*;
 use web_time::Instant;
