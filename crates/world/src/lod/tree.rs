@@ -143,6 +143,8 @@ impl LodTree {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         self.progress.begin(self.nodes.is_whole());
+        self.progress.received_bytes =
+            self.data.arrival_state().map_or(0, |state| state.received_bytes);
         self.collect_finished();
         self.reread_damaged();
         let mut apply = Apply::new(self, sink);

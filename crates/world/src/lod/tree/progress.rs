@@ -7,6 +7,8 @@ pub(super) struct Progress {
     /// Number of updates.
     pub(super) frame: u64,
     start: Instant,
+    /// Bytes that had been received over a network when it began.
+    pub(super) received_bytes: u64,
     /// Size of the meshes that it showed.
     pub(super) spent_bytes: usize,
     pub(super) change_count: u32,
@@ -25,6 +27,7 @@ impl Progress {
         Self {
             frame: 0,
             start: Instant::now(),
+            received_bytes: 0,
             spent_bytes: 0,
             change_count: 0,
             merge_count: 0,

@@ -27,6 +27,7 @@ impl LodTree {
         let Some(state) = self.data.arrival_state() else { return false };
         state.failure.is_some_and(|failure| failure.is_final)
             && state.waiting_requests == 0
+            && state.received_bytes == self.progress.received_bytes
             && self.is_waiting()
             && self.workers.is_idle()
             && self.progress.is_settled()
