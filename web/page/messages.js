@@ -11,7 +11,7 @@ let said = '';
 
 /// Words of the state that name keys, and those for screens without a keyboard.
 const TOUCH_WORDS = [
-  ['Delete empties', 'Clear empties'], ['Enter fills', 'Fill fills'], ['[ ]', '− +'], [', . turns', '‹ › turn'],
+  ['Delete empties', 'Clear empties'], ['Enter fills', 'Fill fills'], ['[ ] tips', '− + tip'], ['[ ]', '− +'], ['click to place', 'tap twice to place'], [', . turns', '‹ › turn'],
   ['B mirrors, Escape ends', 'Brush mirrors'], ['; right click takes the air before it', ''], ['click', 'tap'],
 ];
 

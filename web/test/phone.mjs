@@ -92,10 +92,10 @@ export const phone = {
     await says('Copy copies, Clear empties, Fill fills');
     await noKeys();
     await press('Ctrl+c');
-    await says('Paste, then tap to place');
+    await says('Paste, then tap twice to place');
     await noKeys();
     await press('Ctrl+v');
-    await says('tap to place');
+    await says('tap twice to place');
     await noKeys();
     await tapAt(x, y);
     await page.screenshot({ path: join(pictures, 'phone-copy.png') });

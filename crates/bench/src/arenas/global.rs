@@ -60,12 +60,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
 
 /// Runs one process and returns its figures.
 fn round(program: &Path, file: &Path, parses: usize) -> Round {
-    let output = Command::new(program).arg(file).arg(parses.to_string()).output();
-    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().into());
-    }
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let json = output_of(Command::new(program).arg(file).arg(parses.to_string()))?;
     let number = |name: &str| json[name].as_f64().filter(|number| *number > 0.0);
     let ns = number("ns").ok_or("the process printed no time")?;
     let objects = number("objects").ok_or("the tree is empty")?;
@@ -78,6 +73,16 @@ fn round(program: &Path, file: &Path, parses: usize) -> Round {
         figures.extend(number(name).map(|bytes| Figure::new(metric, "bytes", bytes)));
     }
     Ok(figures)
+}
+
+/// Runs a process and returns the JSON that it prints.
+pub(super) fn output_of(command: &mut Command) -> Result<serde_json::Value, Failure> {
+    let program = command.get_program().display().to_string();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 /// Returns the path of a contender's binary, next to this one.

@@ -11,7 +11,7 @@
 
 use std::{path::Path, process::Command};
 
-use super::global::{CONTENDERS, build, program};
+use super::global::{CONTENDERS, build, output_of, program};
 use crate::{Contender, Error, Failure, Figure, Run, error::By, rounds::Round};
 
 const WORKS: [&str; 3] = ["larson", "handoff", "churn"];
@@ -47,12 +47,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
 
 /// Runs one process and returns its figures.
 fn round(program: &Path, arguments: &[String]) -> Round {
-    let output = Command::new(program).arg("threads").args(arguments).output();
-    let output = output.map_err(|error| format!("{}: {error}", program.display()))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().into());
-    }
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let json = output_of(Command::new(program).arg("threads").args(arguments))?;
     let number = |name: &str| json[name].as_f64().filter(|number| *number > 0.0);
     let steps = number("steps").ok_or("the process did nothing")?;
     let mut figures = Vec::new();

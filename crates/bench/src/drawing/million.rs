@@ -94,8 +94,8 @@ fn check_replaced(
     meshes: &Meshes<'_>,
     view: &View,
 ) -> Result<(), Failure> {
-    for ((name, cull), (_, scene)) in CONTENDERS.into_iter().zip(scenes) {
-        let mut new = Scene::open(cull, meshes).by(name)?;
+    for (name, scene) in scenes {
+        let mut new = Scene::open(scene.cull, meshes).by(name)?;
         for (&id, &like) in new.ids.iter().zip(&scene.content) {
             new.full.replace(id, &meshes.list[like].data())?;
         }
@@ -144,6 +144,7 @@ fn table_bytes(meshes: &Meshes<'_>) -> Result<f64, Failure> {
 
 /// A renderer with the meshes, and one without any.
 struct Scene {
+    cull: Cull,
     full: Box<dyn Renderer>,
     empty: Box<dyn Renderer>,
     ids: Vec<MeshId>,
@@ -167,7 +168,7 @@ impl Scene {
         let inserted = meshes.list.iter().map(|mesh| full.insert(&mesh.data()));
         let ids = inserted.collect::<Result<_, _>>()?;
         let content = (0..meshes.list.len()).collect();
-        Ok(Self { full, empty, ids, content, random: Random::new(5), frame: 0 })
+        Ok(Self { cull, full, empty, ids, content, random: Random::new(5), frame: 0 })
     }
 
     /// Draws frames with and without the meshes in turn, and measures them.

@@ -67,19 +67,12 @@ impl Terrain {
 
     /// Computes everything of these columns but the slope, which needs neighbours.
     pub(super) fn columns(&self, points: &[[f32; 2]]) -> Vec<Column> {
-        let column = |(ground, overhang, wetness)| Column {
-            ground,
-            highest: ground,
-            overhang,
-            wetness,
-            slope: 0.0,
-        };
         for_each_eight(points, |points| {
             let (grounds, wetness) =
                 (self.grounds_and_overhangs(points), self.wetness.flat(points));
             std::array::from_fn(|l| {
-                let (ground, overhang) = grounds[l];
-                column((ground, overhang, wetness[l]))
+                let ((ground, overhang), wetness) = (grounds[l], wetness[l]);
+                Column { ground, highest: ground, overhang, wetness, slope: 0.0 }
             })
         })
     }

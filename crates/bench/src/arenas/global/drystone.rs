@@ -8,6 +8,8 @@ use std::{alloc::System, process::ExitCode};
 
 use drystone_memory::{GlobalSmallObjects, SlotClass, SmallObjectsConfig};
 
+use process::threads::SIZES;
+
 #[global_allocator]
 static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
 
@@ -29,13 +31,12 @@ const CLASSES: [SlotClass; 12] = [
 ];
 
 /// Classes for the work of threads: its sizes, with more slots than four threads and their caches use.
-const THREAD_CLASSES: [SlotClass; 9] = {
+const THREAD_CLASSES: [SlotClass; SIZES.len()] = {
     const SLOTS: usize = 12_000;
-    let sizes = [16, 24, 32, 48, 64, 96, 128, 192, 256];
-    let mut classes = [SlotClass::new(0, SLOTS); 9];
+    let mut classes = [SlotClass::new(0, SLOTS); SIZES.len()];
     let mut at = 0;
     while at < classes.len() {
-        classes[at] = SlotClass::new(sizes[at], SLOTS);
+        classes[at] = SlotClass::new(SIZES[at], SLOTS);
         at += 1;
     }
     classes

@@ -9,7 +9,7 @@ use std::{hint::black_box, process::ExitCode, time::Duration};
 mod document;
 #[allow(unsafe_code)]
 mod program;
-mod threads;
+pub(crate) mod threads;
 #[allow(unsafe_code)]
 #[path = "../small/tree.rs"]
 mod tree;
@@ -96,8 +96,7 @@ fn run_threads(arguments: &[String]) -> Result<String, String> {
 /// Returns the CPU time of all threads of this process.
 #[cfg(unix)]
 fn process_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    time_of(rustix::time::ClockId::ProcessCPUTime)
 }
 
 #[cfg(not(unix))]
@@ -108,7 +107,12 @@ fn process_time() -> Duration {
 /// Returns the CPU time of this thread, so that other load on the machine does not count.
 #[cfg(unix)]
 fn now() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time_of(rustix::time::ClockId::ThreadCPUTime)
+}
+
+#[cfg(unix)]
+fn time_of(clock: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

@@ -9,47 +9,38 @@
 
 use std::{hint::black_box, sync::mpsc, thread};
 
-/// Objects of each thread, and sizes of objects in bytes: powers of two times 1 or 1.5.
+use drystone_bench::Random;
+
+/// Objects of each thread.
 const OBJECTS: usize = 20_000;
-const SIZES: [usize; 9] = [16, 24, 32, 48, 64, 96, 128, 192, 256];
+/// Sizes of objects in bytes: powers of two times 1 or 1.5.
+pub(crate) const SIZES: [usize; 9] = [16, 24, 32, 48, 64, 96, 128, 192, 256];
 /// New threads that continue with the objects of each thread.
 const GENERATIONS: usize = 10;
 /// Objects that are handed over at once, and batches that wait at most.
 const BATCH: usize = 64;
 const WAITING: usize = 16;
 
-/// A small, fast generator of random numbers (SplitMix64).
-struct Random(u64);
+/// Allocates an object of a random size, and writes all of it.
+fn object(random: &mut Random, mark: u8) -> Box<[u8]> {
+    let size = SIZES[random.below(SIZES.len())];
+    black_box(vec![mark; size].into_boxed_slice())
+}
 
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((u128::from(mixed ^ (mixed >> 31)) * end as u128) >> 64) as usize
+/// Replaces random objects. Returns the number of those with a wrong content.
+fn replace(random: &mut Random, objects: &mut [Box<[u8]>], steps: usize) -> usize {
+    let mut wrong = 0;
+    for _ in 0..steps {
+        let at = random.below(objects.len());
+        let mark = at as u8;
+        wrong += usize::from(objects[at][0] != mark || objects[at].last() != Some(&mark));
+        objects[at] = object(random, mark);
     }
-
-    /// Allocates an object of a random size, and writes all of it.
-    fn object(&mut self, mark: u8) -> Box<[u8]> {
-        let size = SIZES[self.below(SIZES.len())];
-        black_box(vec![mark; size].into_boxed_slice())
-    }
-
-    /// Replaces random objects. Returns the number of those with a wrong content.
-    fn replace(&mut self, objects: &mut [Box<[u8]>], steps: usize) -> usize {
-        let mut wrong = 0;
-        for _ in 0..steps {
-            let at = self.below(objects.len());
-            let mark = at as u8;
-            wrong += usize::from(objects[at][0] != mark || objects[at].last() != Some(&mark));
-            objects[at] = self.object(mark);
-        }
-        wrong
-    }
+    wrong
 }
 
 fn filled(random: &mut Random) -> Vec<Box<[u8]>> {
-    (0..OBJECTS).map(|at| random.object(at as u8)).collect()
+    (0..OBJECTS).map(|at| object(random, at as u8)).collect()
 }
 
 /// Result of some work: the objects that are still live, and the number of wrong ones.
@@ -91,7 +82,7 @@ pub(super) fn run(work: &str, threads: usize, steps: usize) -> Result<Done, Stri
 fn larson(threads: usize, steps: usize) -> (Vec<Vec<Box<[u8]>>>, usize) {
     let mut arrays: Vec<_> = (0..threads)
         .map(|thread| {
-            let mut random = Random(thread as u64);
+            let mut random = Random::new(thread as u64);
             let objects = filled(&mut random);
             (random, objects, 0)
         })
@@ -101,7 +92,7 @@ fn larson(threads: usize, steps: usize) -> (Vec<Vec<Box<[u8]>>>, usize) {
             .into_iter()
             .map(|(mut random, mut objects, mut wrong)| {
                 thread::spawn(move || {
-                    wrong += random.replace(&mut objects, steps / GENERATIONS);
+                    wrong += replace(&mut random, &mut objects, steps / GENERATIONS);
                     (random, objects, wrong)
                 })
             })
@@ -116,9 +107,9 @@ fn churn(threads: usize, steps: usize) -> (Vec<Vec<Box<[u8]>>>, usize) {
     let started: Vec<_> = (0..threads)
         .map(|thread| {
             thread::spawn(move || {
-                let mut random = Random(thread as u64);
+                let mut random = Random::new(thread as u64);
                 let mut objects = filled(&mut random);
-                let wrong = random.replace(&mut objects, steps);
+                let wrong = replace(&mut random, &mut objects, steps);
                 (objects, wrong)
             })
         })
@@ -130,7 +121,7 @@ fn churn(threads: usize, steps: usize) -> (Vec<Vec<Box<[u8]>>>, usize) {
 
 /// Returns a batch of objects with the mark of their place.
 fn batch(random: &mut Random) -> Vec<Box<[u8]>> {
-    (0..BATCH).map(|at| random.object(at as u8)).collect()
+    (0..BATCH).map(|at| object(random, at as u8)).collect()
 }
 
 fn wrong_in(batch: &[Box<[u8]>]) -> usize {
@@ -140,7 +131,7 @@ fn wrong_in(batch: &[Box<[u8]>]) -> usize {
 fn handoff(threads: usize, steps: usize) -> usize {
     let pairs = threads / 2;
     if pairs == 0 {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         return (0..steps / BATCH).map(|_| wrong_in(&batch(&mut random))).sum();
     }
     let batches = steps * threads / pairs / BATCH;
@@ -148,7 +139,7 @@ fn handoff(threads: usize, steps: usize) -> usize {
         .flat_map(|pair| {
             let (sender, receiver) = mpsc::sync_channel::<Vec<Box<[u8]>>>(WAITING);
             let producer = thread::spawn(move || {
-                let mut random = Random(pair as u64);
+                let mut random = Random::new(pair as u64);
                 (0..batches).filter(|_| sender.send(batch(&mut random)).is_err()).count()
             });
             let consumer =
