@@ -123,7 +123,8 @@ fn run_case<const P: u32, const N: usize>(
     case: Case,
     inputs: &[Input],
 ) -> Result<(), Error> {
-    let new = |name, mesher| contender(name, mesher, case, inputs);
+    let uniform_meshes = run.options.size(MIN_UNIFORM_MESHES, MIN_MESHES);
+    let new = |name, mesher| contender(name, mesher, case, (inputs, uniform_meshes));
     let bgm = |mesh| BlockMesh::<P, BinaryGreedyQuadsBuffer>::new(Default::default(), mesh);
     let buffer = || GreedyQuadsBuffer::new((P * P * P) as usize);
     let ao = || GreedyMesher::with_options(MesherOptions::default().with_ambient_occlusion());
@@ -178,9 +179,9 @@ fn contender<'a>(
     name: &str,
     mut mesher: Box<dyn Mesher>,
     case: Case,
-    inputs: &'a [Input],
+    (inputs, uniform_meshes): (&'a [Input], usize),
 ) -> Contender<'a> {
-    let min_meshes = if case.uniform { MIN_UNIFORM_MESHES } else { MIN_MESHES };
+    let min_meshes = if case.uniform { uniform_meshes } else { MIN_MESHES };
     let repeats = min_meshes.div_ceil(inputs.len());
     Contender::new(name, move || {
         let ((), ns) = timed(|| {

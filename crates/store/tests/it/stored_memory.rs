@@ -6,7 +6,7 @@ use drystone_voxel::{Chunk, ChunkBox, ChunkPos, LocalPos, Material, MaterialTabl
 
 use crate::stored_child::{Folder, command, order, peak_bytes};
 
-const LIMIT_BYTES: u64 = 96 << 20;
+const LIMIT_BYTES: u64 = 64 << 20;
 /// Size of each chunk in bytes.
 const CHUNK_BYTES: u64 = 2 * (Chunk::SIDE as u64).pow(3);
 

@@ -48,7 +48,7 @@ fn a_world_from_a_server_is_shown_as_the_local_one() {
     let bytes = packed("same");
     let cameras = [[40.0, 60.0, 40.0], [700.0, 90.0, 650.0], [380.0, 70.0, 90.0]];
     let cameras = cameras.map(|position| camera(position, 150.0));
-    for (seed, meshing) in (0..16).zip(MESHINGS.into_iter().cycle()) {
+    for (seed, meshing) in (0..8).zip(MESHINGS.into_iter().cycle()) {
         let mut expected = Screen::default();
         settle(&mut local(&bytes, unlimited_with(meshing)), &cameras[2], &mut expected);
         let (mut server, source) = server(bytes.clone());

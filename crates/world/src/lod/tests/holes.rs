@@ -192,7 +192,7 @@ fn no_ray_finds_a_hole_between_levels_that_differ() {
 
 const SIZE_CHUNKS: [u32; 3] = [10, 4, 10];
 const SIZE: [f64; 3] = [10.0 * 32.0, 4.0 * 32.0, 10.0 * 32.0];
-const VIEWS: u32 = 1_000;
+const VIEWS: u32 = 400;
 /// Number of views between two jumps of the camera. In between it moves a little.
 const VIEWS_NEARBY: u32 = 10;
 /// Number of rays per view and shown state.

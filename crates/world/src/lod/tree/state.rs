@@ -47,7 +47,7 @@ impl LodTree {
     }
 
     /// Whether a shown node could not be read completely. Updates try again every
-    /// [`RETRY_AFTER`](LodData::RETRY_AFTER).
+    /// [`RETRY_AFTER`](crate::LodData::RETRY_AFTER).
     pub const fn is_broken(&self) -> bool {
         self.rereads.is_broken
     }
