@@ -10,7 +10,7 @@ const TAPS = [[0, 'Tap removes'], [2, 'Tap places'], [1, 'Tap picks']];
 /// Largest distance between the two taps of a paste, in CSS pixels.
 const NEAR_PIXELS = 30;
 /// What a tap does with other tools than the brush: bits of `Page.selection`, and a label.
-const TOOL_TAPS = [[4, 'Tap twice: paste'], [8, 'Tap selects'], [16, 'Tap replaces']];
+const TOOL_TAPS = [[4, 'Tap twice'], [8, 'Tap selects'], [16, 'Tap replaces']];
 
 /// Calls `work` before the page sleeps: releases of pointers are then not reported.
 const onSleep = (work) => document.addEventListener('visibilitychange', () => {
