@@ -27,8 +27,8 @@ export const edits = {
     const first = await places();
     const press = (key) => page.click(`button[data-key="${key}"]`);
     await press('Ctrl+b');
-    // Contexts of the tests have a touch screen, so the words may be those of taps; see phone.mjs.
-    await says('the first corner');
+    // Contexts of the tests have a touch screen.
+    await says('tap the first corner');
     await page.mouse.click(x, y);
     await says('opposite');
     const isMarked = () => page.evaluate(() => {
@@ -41,7 +41,7 @@ export const edits = {
     await page.keyboard.press('Control+KeyC');
     await says('copied');
     await press('Ctrl+v');
-    await says('to place');
+    await says('tap twice to place');
     const later = await places();
     check(later === first, `buttons move while one edits: ${first}, then ${later}`);
     await page.mouse.click(x, y);
@@ -53,6 +53,10 @@ export const edits = {
     await page.keyboard.press('Escape');
     await page.keyboard.press('KeyE');
     await same(page, before, await picture(page, 'select-undone'), 'undo is not complete');
+    await page.evaluate(() => { window.matchMedia = () => ({ matches: false }); });
+    await page.keyboard.press('KeyE');
+    await press('Ctrl+b');
+    await says('click the first corner');
   },
   async 'unsaved edits need a confirmation before they are lost'(page) {
     await drop(page, 'ball.vox', ballFile());
