@@ -33,6 +33,7 @@ mod gltf_bytes;
 mod gltf_hostile;
 #[cfg(feature = "height-map")]
 mod height_folder;
+#[cfg(feature = "height-map")]
 mod height_helpers;
 #[cfg(all(feature = "png", feature = "tiff"))]
 mod height_hostile;
