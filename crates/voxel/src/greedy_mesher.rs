@@ -232,16 +232,8 @@ fn mesh_masked<W: Row>(
     options: MesherOptions,
     sinks: &mut [Sink<'_>; 2],
 ) -> Result<(), Error> {
-    let occlusion = options.ambient_occlusion;
-    let masks = Masks::<W>::new(chunk, table, occlusion, scratch, W::words(memory))?;
-    let voxels = chunk.voxels();
-    if masks.exposed == 0 {
-        return Ok(());
-    }
-    if occlusion {
-        mesh_directions::<true, W>(&masks, voxels, (Axes::SAME, options.steps), sinks);
-    } else {
-        mesh_directions::<false, W>(&masks, voxels, (Axes::SAME, options.steps), sinks);
-    }
+    let shaded = options.ambient_occlusion;
+    let masks = Masks::<W>::new(chunk, table, shaded, scratch, W::words(memory))?;
+    mesh_directions(&masks, chunk.voxels(), (Axes::SAME, options), sinks);
     Ok(())
 }

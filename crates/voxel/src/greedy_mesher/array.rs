@@ -2,8 +2,8 @@ use drystone_memory::Linear;
 
 use super::grid::{Axes, Grid};
 use super::masks::{Cells, Copied, Masks};
-use super::merging::mesh_directions;
-use super::row::{Memory, Row};
+use super::merging::MeshRows;
+use super::row::Memory;
 use super::{GreedyMesher, larger};
 use crate::chunk_mesh::Sink;
 use crate::unit_mesher::mesh_array_unit;
@@ -72,16 +72,16 @@ impl GreedyMesher {
             strides: axes.0.map(|axis| array.strides()[axis]),
             grid: Grid { extents, halo: array.halo() },
         };
-        let options = self.options;
+        let options = (axes, self.options);
         let mut sinks = mesh.sinks();
         // Masks are built before quads, so insufficient scratch is detected while there are no
         // quads.
         let has_wide_keys = loop {
             let scratch = (&self.scratch, &mut self.memory, &mut self.copied);
             let done = match extents.into_iter().max() {
-                Some(..=16) => mesh_rows::<u16, V>(scratch, cells, axes, options, &mut sinks),
-                Some(17..=32) => mesh_rows::<u32, V>(scratch, cells, axes, options, &mut sinks),
-                _ => mesh_rows::<u64, V>(scratch, cells, axes, options, &mut sinks),
+                Some(..=16) => mesh_rows::<u16, V>(scratch, cells, options, &mut sinks),
+                Some(17..=32) => mesh_rows::<u32, V>(scratch, cells, options, &mut sinks),
+                _ => mesh_rows::<u64, V>(scratch, cells, options, &mut sinks),
             };
             if let Ok(has_wide_keys) = done {
                 break has_wide_keys;
@@ -98,25 +98,16 @@ impl GreedyMesher {
 
 /// Merges the faces of cells. Returns whether a key needs more than 16 bits, or an error without quads
 /// if the scratch is too small.
-fn mesh_rows<W: Row, V: Voxel>(
+fn mesh_rows<W: MeshRows, V: Voxel>(
     (scratch, memory, copied): (&Linear<'_>, &mut Memory, &mut Copied),
     cells: Cells<'_, V>,
-    axes: Axes,
-    options: MesherOptions,
+    options: (Axes, MesherOptions),
     sinks: &mut [Sink<'_>; 2],
 ) -> Result<bool, drystone_memory::Error> {
-    let words = (W::words(memory), &mut *copied);
-    let (is_shaded, steps) = (options.ambient_occlusion, options.steps);
-    let masks = Masks::of_cells(cells, is_shaded, scratch, words)?;
-    if masks.exposed == 0 {
-        return Ok(masks.has_wide_keys);
-    }
-    if is_shaded {
-        mesh_directions::<true, W>(&masks, copied.materials(), (axes, steps), sinks);
-    } else {
-        mesh_directions::<false, W>(&masks, copied.materials(), (axes, steps), sinks);
-    }
-    Ok(masks.has_wide_keys)
+    let masks = Masks::of_cells(cells, scratch, (W::words(memory), &mut *copied))?;
+    let has_wide_keys = masks.has_wide_keys;
+    W::mesh(masks, copied.materials(), options, scratch, sinks)?;
+    Ok(has_wide_keys)
 }
 
 /// Checks that the keys of all voxels fit into the material of a quad. The halo is ignored.

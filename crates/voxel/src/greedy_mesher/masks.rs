@@ -159,20 +159,29 @@ impl<'s, W: Row> Masks<'s, W> {
         }
     }
 
-    /// Builds the masks of a caller's cells and copies their merge keys, with `shaded` for ambient
-    /// occlusion. Returns an error if `scratch` is too small.
+    /// Builds the masks of ±Z and some of ±Y of a caller's cells, and copies their merge keys.
+    /// [`completed`](Self::completed) makes the others. Returns an error if `scratch` is too small.
     pub(super) fn of_cells<V: Voxel>(
         cells: Cells<'_, V>,
-        shaded: bool,
         scratch: &'s Linear<'_>,
         (words, copied): (&'s mut Words<W>, &mut Copied),
     ) -> Result<Self, Error> {
         let mut masks = Self::begin(cells.grid, words);
         widest(Scan { masks: &mut masks, copied, cells, scratch })?;
-        if masks.has_translucent {
-            masks.find_clear_of_y();
+        Ok(masks)
+    }
+
+    /// Builds the other masks of a caller's cells, with `shaded` for ambient occlusion. Returns an
+    /// error if `scratch` is too small.
+    pub(super) fn completed(
+        mut self,
+        shaded: bool,
+        scratch: &'s Linear<'_>,
+    ) -> Result<Self, Error> {
+        if self.has_translucent {
+            self.find_clear_of_y();
         }
-        masks.transposed(shaded, scratch)
+        self.transposed(shaded, scratch)
     }
 
     /// Builds the masks of ±X, and those for ambient occlusion, unless no voxel is exposed.

@@ -1,3 +1,4 @@
+use drystone_memory::{Error, Linear};
 use drystone_mesh::{Face, Quad, QuadSink};
 
 use super::ambient_occlusion::{Outside, occlusion_table};
@@ -7,9 +8,9 @@ use super::layer::{Layer, Patch};
 use super::masks::{Layers, Masks};
 use super::row::Row;
 use super::steps::add_steps;
-use crate::Material;
 use crate::chunk_mesh::Sink;
 use crate::simd::{Instructions, Work, widest};
+use crate::{Material, MesherOptions};
 
 /// Number of quads written at a time for single faces, regardless of the actual number. The number
 /// is unpredictable, and a wrong prediction costs more than some stores. In the worst case, random
@@ -26,9 +27,62 @@ const DENSE: u32 = 20;
 /// Maximum number of faces collected before their quads are written.
 const FOUND: usize = 128;
 
+/// Rows whose faces are meshed by code that is not generic. Crates that mesh arrays of their own types
+/// then compile only the reading of these.
+pub(super) trait MeshRows: Row {
+    /// Completes the masks of an array and meshes them. Returns an error without quads if `scratch` is
+    /// too small.
+    fn mesh<'s>(
+        masks: Masks<'s, Self>,
+        voxels: &[Material],
+        options: (Axes, MesherOptions),
+        scratch: &'s Linear<'_>,
+        sinks: &mut [Sink<'_>; 2],
+    ) -> Result<(), Error>;
+}
+
+macro_rules! mesh_rows {
+    ($($word:ty),*) => {$(
+        impl MeshRows for $word {
+            #[inline(never)]
+            fn mesh<'s>(
+                masks: Masks<'s, Self>,
+                voxels: &[Material],
+                (axes, options): (Axes, MesherOptions),
+                scratch: &'s Linear<'_>,
+                sinks: &mut [Sink<'_>; 2],
+            ) -> Result<(), Error> {
+                let masks = masks.completed(options.ambient_occlusion, scratch)?;
+                mesh_directions(&masks, voxels, (axes, options), sinks);
+                Ok(())
+            }
+        }
+    )*};
+}
+
+mesh_rows!(u16, u32, u64);
+
+/// Meshes the faces of masks, in the order of the face directions of `axes`.
+pub(super) fn mesh_directions<W: Row>(
+    masks: &Masks<'_, W>,
+    voxels: &[Material],
+    (axes, options): (Axes, MesherOptions),
+    sinks: &mut [Sink<'_>; 2],
+) {
+    if masks.exposed == 0 {
+        return;
+    }
+    let axes_and_steps = (axes, options.steps);
+    if options.ambient_occlusion {
+        mesh_shaded::<true, W>(masks, voxels, axes_and_steps, sinks);
+    } else {
+        mesh_shaded::<false, W>(masks, voxels, axes_and_steps, sinks);
+    }
+}
+
 /// Meshes the faces of masks, in the order of the face directions of `axes`. Constant directions and
 /// a constant `SHADED` make their part of each quad a constant. `steps` adds them to opaque quads.
-pub(super) fn mesh_directions<const SHADED: bool, W: Row>(
+fn mesh_shaded<const SHADED: bool, W: Row>(
     masks: &Masks<'_, W>,
     voxels: &[Material],
     (axes, steps): (Axes, bool),
