@@ -36,7 +36,7 @@ address_tests() {
     case "$1" in
         drystone-memory) echo "--all-features --lib --test it -- ${OTHERS[*]}" ;;
         drystone-voxel) echo "--lib -- simd::" ;;
-        drystone-render) echo "--lib -- --show-output gl::tests::a_full_ring_spills_and_grows" ;;
+        drystone-render) echo "--no-default-features --features gl --lib -- --show-output gl::tests::a_full_ring_spills_and_grows" ;;
     esac
 }
 readonly ADDRESS_PACKAGES=(drystone-memory drystone-voxel drystone-render)
@@ -68,14 +68,16 @@ is_selected() {
 
 # with_sanitizer KIND PROGRAMS FLAGS PACKAGE TESTS...: builds and runs the tests with a sanitizer. The
 # build has a separate folder, because its output is not compatible with other builds. Naming the
-# target excludes build scripts from the sanitizer. Dependencies are built without optimisation, to
-# save time. A filter that matches no test is a failure.
+# target excludes build scripts from the sanitizer. Dependencies, the meshers and the renderers are built
+# without optimisation, to save time. A filter that matches no test is a failure.
 with_sanitizer() {
     local kind=$1 log status=0
     log=$(mktemp) || return 1
     DRYSTONE_PROGRAMS=$2 RUSTFLAGS="-Zsanitizer=$kind $3" CARGO_PROFILE_DEV_DEBUG=line-tables-only \
         CARGO_INCREMENTAL=0 CARGO_TARGET_DIR="$target_folder/sanitize-$kind" \
         cargo +nightly test --quiet --locked --config 'profile.dev.package."*".opt-level=0' \
+        --config 'profile.dev.package.drystone-voxel.opt-level=0' \
+        --config 'profile.dev.package.drystone-render.opt-level=0' \
         -p "$4" --target "$host" "${@:5}" 2>&1 | tee "$log" || status=1
     if ! grep -q '^test result: ok\. [1-9]' "$log"; then
         note "$4: no test was run"

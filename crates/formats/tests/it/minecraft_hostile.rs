@@ -85,7 +85,7 @@ fn thousands_of_flips_of_bits() {
     let file = every_kind();
     let mut random = Random::new(77);
     let mut damaged_count = 0;
-    for round in 0..4_000 {
+    for round in 0..2_000 {
         let mut damaged = file.clone();
         for _ in 0..=random.below(6) {
             // Half of the changes are in the columns' headers and data.
@@ -103,7 +103,7 @@ fn thousands_of_flips_of_bits() {
         );
         assert!(start.elapsed() < Duration::from_secs(5), "round {round} took long");
     }
-    assert!(damaged_count > 3_000, "{damaged_count}");
+    assert!(damaged_count > 1_500, "{damaged_count}");
 }
 
 /// Uncompressed data has no checksum that would protect its decoder.
@@ -114,7 +114,7 @@ fn thousands_of_flips_of_a_columns_data() {
     let flat = column(Format::Flat, vec![section(Format::Flat, 0, &NAMES, |i| i % 5)]);
     let old = column(Format::Spanning, vec![section(Format::Spanning, 0, &NAMES, |i| i % 5)]);
     for data in [numbers, flat, old] {
-        for _ in 0..2_000 {
+        for _ in 0..1_000 {
             let mut damaged = data.clone();
             for _ in 0..=random.below(4) {
                 let at = random.below(damaged.len().min(400));

@@ -303,13 +303,13 @@ fn close(world: Arc<StoredWorld>) {
 fn all_changes_are_there_after_any_disk_failures() {
     let new = Disk::with_world().bytes();
     let (mut failure_count, mut reached_disk_count) = (0, 0);
-    for seed in 0..10_000 {
+    for seed in 0..4_000 {
         let mut program = Program::new(seed, Disk::of_bytes(new.clone()));
         let run = catch_unwind(AssertUnwindSafe(|| program.run()));
         assert!(run.is_ok(), "program {seed} failed");
         failure_count += program.failure_count;
         reached_disk_count += program.reached_disk_count;
     }
-    assert!(failure_count > 5_000, "{failure_count}");
-    assert!(reached_disk_count > 500, "{reached_disk_count}");
+    assert!(failure_count > 2_000, "{failure_count}");
+    assert!(reached_disk_count > 200, "{reached_disk_count}");
 }

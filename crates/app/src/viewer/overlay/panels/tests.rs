@@ -104,8 +104,8 @@ fn click(
 
 /// Points all over the panel, closer together than any button is large.
 fn points() -> impl Iterator<Item = [f32; 2]> {
-    let rows = (3..SIZE[1] as u16 / 9).map(|row| f32::from(row) * 9.0);
-    rows.flat_map(|y| (1..18_u8).map(move |x| [f32::from(x) * 15.0, y]))
+    let rows = (2..SIZE[1] as u16 / 12).map(|row| f32::from(row) * 12.0);
+    rows.flat_map(|y| (1..14_u8).map(move |x| [f32::from(x) * 20.0, y]))
 }
 
 /// Clicks everywhere trigger every action, except for those already active.
@@ -187,7 +187,7 @@ fn switches_for_voxels_are_disabled_for_a_model() {
     let (materials, settings, context) = (materials(), settings(), Context::default());
     let facts = Facts { edit: None, ..facts(&materials, &settings, false) };
     // The checkboxes are in one column.
-    let column = || points().filter(|at| at[0] == 45.0);
+    let column = || points().filter(|at| at[0] == 40.0);
     let tabs = [Tab::Scene, Tab::Performance].into_iter();
     let places = tabs.flat_map(|tab| column().map(move |at| (tab, at)));
     let clicked = |(tab, at)| click(&context, &mut Panels { tab, ..Panels::default() }, &facts, at);
