@@ -14,17 +14,19 @@ pub(super) struct Outside<'a, W: Row> {
     padded: &'a [W::Padded],
     ends: &'a [W],
     side: usize,
+    /// Ambient occlusion of a face for each set of neighbours.
+    table: &'static [u8; 512],
 }
 
 impl<'a, W: Row> Outside<'a, W> {
-    /// Creates the rows of the layer `beyond`, counted from −1.
+    /// Creates the rows of the layer `beyond`, counted from −1, in front of faces of a direction.
     #[inline(always)]
-    pub(super) fn new(layers: &'a Layers<'_, W>, beyond: isize, side: usize) -> Self {
+    pub(super) fn new(layers: &'a Layers<'_, W>, beyond: isize, side: usize, face: Face) -> Self {
         let first = word_index::<W>(-1, beyond);
         let [rows, ends] = [&*layers.opaque, &*layers.ends];
         let [rows, ends] = [rows, ends].map(|mask| &mask[first..][..stride::<W>()]);
         let padded = &layers.padded[first..][..stride::<W>()];
-        Self { rows, padded, ends, side }
+        Self { rows, padded, ends, side, table: &OCCLUSION[face.index()] }
     }
 
     /// Returns two masks of faces that can join others. In the first, the ambient occlusion is
@@ -63,8 +65,8 @@ impl<'a, W: Row> Outside<'a, W> {
 
     /// Returns the ambient occlusion of the face at a row and bit.
     #[inline(always)]
-    pub(super) fn occlusion(&self, row: u32, bit: u32, table: &[u8; 512]) -> u8 {
-        table[W::around(&self.padded[row as usize..], bit)]
+    pub(super) fn occlusion(&self, row: u32, bit: u32) -> u8 {
+        self.table[W::around(&self.padded[row as usize..], bit)]
     }
 }
 
@@ -86,7 +88,7 @@ impl<W: Row> OutsidePlane<W> {
         opaque: &W::Slice,
     ) -> Self {
         let side = chunk.side() as usize;
-        let [bit_stride, row_stride] = axes(Face::ALL[axis]).map(|axis| voxel_stride(axis, side));
+        let [bit_stride, row_stride] = axes(axis).map(|axis| voxel_stride(axis, side));
         let first = plane * voxel_stride(axis, side);
         let is_opaque = |bit: usize, row: usize| {
             let voxel = chunk.voxels().get(first + bit * bit_stride + row * row_stride);
@@ -106,9 +108,11 @@ impl<W: Row> OutsidePlane<W> {
         Self { rows, padded, ends }
     }
 
-    pub(super) fn outside(&self, side: usize) -> Outside<'_, W> {
+    /// Returns the rows in front of faces of a direction.
+    pub(super) fn outside(&self, side: usize, face: Face) -> Outside<'_, W> {
         let Self { rows, padded, ends } = self;
-        Outside { rows: rows.as_ref(), padded: padded.as_ref(), ends: ends.as_ref(), side }
+        let (rows, padded, ends) = (rows.as_ref(), padded.as_ref(), ends.as_ref());
+        Outside { rows, padded, ends, side, table: &OCCLUSION[face.index()] }
     }
 }
 
@@ -137,10 +141,21 @@ fn alike<W: Row>(a: [&[W::Slice; 2]; 2], b: [&[W::Slice; 2]; 2]) -> W::Slice {
     alike
 }
 
+/// Ambient occlusion of a face for each set of neighbours, by face direction.
+static OCCLUSION: [[u8; 512]; Face::COUNT] = {
+    let mut tables = [[0; 512]; Face::COUNT];
+    let mut index = 0;
+    while index < Face::COUNT {
+        tables[index] = occlusion_table(Face::ALL[index]);
+        index += 1;
+    }
+    tables
+};
+
 /// Returns the ambient occlusion of a face for each set of neighbours, as numbered by
 /// [`Row::around`].
-pub(super) const fn occlusion_table(face: Face) -> [u8; 512] {
-    let bits_are_wide = face.span_axes()[0] == axes(face)[0];
+const fn occlusion_table(face: Face) -> [u8; 512] {
+    let bits_are_wide = face.span_axes()[0] == axes(face.axis())[0];
     let mut table = [0; 512];
     let mut around = 0;
     while around < 512 {

@@ -5,11 +5,10 @@ use drystone_mesh::{Face, Quad};
 use super::grid::{Grid, axes};
 use super::row::Row;
 
-/// Increments of a quad's bits, for one face direction. Constant if the direction is constant.
+/// Increments of a quad's bits, for both face directions along one axis. Constant if the axis is
+/// constant.
 #[derive(Clone, Copy)]
 pub(super) struct QuadSteps {
-    /// Quad of one face at the origin, without a material.
-    pub first: u64,
     /// One bit further in the row.
     pub bit: u64,
     pub row: u64,
@@ -23,16 +22,15 @@ pub(super) struct QuadSteps {
 }
 
 impl QuadSteps {
-    pub(super) const fn of(face: Face) -> Self {
-        let [bit_axis, row_axis] = axes(face);
+    pub(super) const fn of(axis: usize) -> Self {
+        let [bit_axis, row_axis] = axes(axis);
         // The width is along the first axis that spans the face.
-        let bits_are_wide = face.span_axes()[0] == bit_axis;
+        let bits_are_wide = Face::ALL[axis].span_axes()[0] == bit_axis;
         let [wider, higher] = [sized([2, 1]), sized([1, 2])];
         Self {
-            first: Quad::new([0; 3], [1, 1], face, 0).to_bits(),
             bit: step(bit_axis),
             row: step(row_axis),
-            layer: step(face.axis()),
+            layer: step(axis),
             bit_count: if bits_are_wide { wider } else { higher },
             row_count: if bits_are_wide { higher } else { wider },
             material: Quad::new([0; 3], [1, 1], Face::NegX, 1).to_bits(),
@@ -70,10 +68,10 @@ pub(super) struct BitOffset {
 
 impl<W: Row> BitOffsets<W> {
     #[inline(always)]
-    pub(super) fn new(face: Face, grid: &Grid) -> Self {
+    pub(super) fn new(axis: usize, grid: &Grid) -> Self {
         let mut offsets = [BitOffset::default(); 65];
         for (at, offset) in offsets.iter_mut().enumerate().take(64) {
-            *offset = Self::offset(face, grid, at);
+            *offset = Self::offset(axis, grid, at);
         }
         Self { offsets, row: PhantomData }
     }
@@ -81,19 +79,19 @@ impl<W: Row> BitOffsets<W> {
     /// Returns the offsets of bit `at` of a word, 0 to 63. For 64 the result is arbitrary but
     /// valid.
     #[inline(always)]
-    pub(super) fn at(&self, face: Face, grid: &Grid, at: u32) -> BitOffset {
+    pub(super) fn at(&self, axis: usize, grid: &Grid, at: u32) -> BitOffset {
         if W::ROWS == 64 {
             // For a single row, computing is faster than a lookup.
-            Self::offset(face, grid, at as usize % 64)
+            Self::offset(axis, grid, at as usize % 64)
         } else {
             self.offsets[at as usize]
         }
     }
 
     #[inline(always)]
-    fn offset(face: Face, grid: &Grid, at: usize) -> BitOffset {
-        let steps = QuadSteps::of(face);
-        let [bit_stride, row_stride] = axes(face).map(|axis| grid.stride(axis));
+    fn offset(axis: usize, grid: &Grid, at: usize) -> BitOffset {
+        let steps = QuadSteps::of(axis);
+        let [bit_stride, row_stride] = axes(axis).map(|axis| grid.stride(axis));
         let [bit, row] = [at % W::ROWS, at / W::ROWS];
         BitOffset {
             quad: (bit as u64 * steps.bit + row as u64 * steps.row) as u32,

@@ -30,15 +30,15 @@ impl Grid {
     /// Returns the extents along the [`axes`] of bits and of rows of a face direction.
     #[inline(always)]
     pub(super) fn layer_extents(&self, face: Face) -> [usize; 2] {
-        axes(face).map(|axis| self.extents[axis])
+        axes(face.axis()).map(|axis| self.extents[axis])
     }
 }
 
-/// Returns the axes of bits and of rows in the layers of a face direction: Y and Z for ±X, X and Z
-/// for ±Y, X and Y for ±Z.
+/// Returns the axes of bits and of rows in the layers perpendicular to an axis: Y and Z for X, X and Z
+/// for Y, X and Y for Z.
 #[inline(always)]
-pub(super) const fn axes(face: Face) -> [usize; 2] {
-    match face.axis() {
+pub(super) const fn axes(axis: usize) -> [usize; 2] {
+    match axis {
         0 => [1, 2],
         1 => [0, 2],
         _ => [0, 1],

@@ -128,7 +128,7 @@ impl<'s, W: Row> Masks<'s, W> {
     #[inline(never)]
     fn join_bodies(&mut self, chunk: &PaddedChunk, table: &MaterialTable) {
         for (axis, layers) in self.layers.iter_mut().enumerate() {
-            let [bit_axis, row_axis] = axes(Face::ALL[axis]);
+            let [bit_axis, row_axis] = axes(axis);
             let [bit_stride, row_stride, stride] =
                 [bit_axis, row_axis, axis].map(|axis| self.grid.stride(axis));
             let last = self.grid.extents[axis];

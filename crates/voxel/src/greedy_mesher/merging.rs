@@ -1,7 +1,7 @@
 use drystone_memory::{Error, Linear};
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use super::ambient_occlusion::{Outside, occlusion_table};
+use super::ambient_occlusion::Outside;
 use super::face_steps::{BitOffsets, QuadSteps};
 use super::grid::{Axes, Grid, axes};
 use super::layer::{Layer, Patch};
@@ -80,8 +80,9 @@ pub(super) fn mesh_directions<W: Row>(
     }
 }
 
-/// Meshes the faces of masks, in the order of the face directions of `axes`. Constant directions and
-/// a constant `SHADED` make their part of each quad a constant. `steps` adds them to opaque quads.
+/// Meshes the faces of masks, in the order of the face directions of `axes`. A constant axis and a
+/// constant `SHADED` make the increments of each quad constants. Directions are not: they would double
+/// the code. `steps` adds them to opaque quads.
 fn mesh_shaded<const SHADED: bool, W: Row>(
     masks: &Masks<'_, W>,
     voxels: &[Material],
@@ -89,21 +90,20 @@ fn mesh_shaded<const SHADED: bool, W: Row>(
     [opaque, clear]: &mut [Sink<'_>; 2],
 ) {
     for face in Face::ALL {
-        let sinks = [&mut *opaque, &mut *clear];
-        match axes.grid_face(face) {
-            Face::NegX => widest(MeshFace::<0, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
-            Face::NegY => widest(MeshFace::<1, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
-            Face::NegZ => widest(MeshFace::<2, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
-            Face::PosX => widest(MeshFace::<3, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
-            Face::PosY => widest(MeshFace::<4, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
-            Face::PosZ => widest(MeshFace::<5, SHADED, W, _> { masks, voxels, axes, steps, sinks }),
+        let (face, sinks) = (axes.grid_face(face), [&mut *opaque, &mut *clear]);
+        match face.axis() {
+            0 => widest(MeshFace::<0, SHADED, W, _> { masks, voxels, face, axes, steps, sinks }),
+            1 => widest(MeshFace::<1, SHADED, W, _> { masks, voxels, face, axes, steps, sinks }),
+            _ => widest(MeshFace::<2, SHADED, W, _> { masks, voxels, face, axes, steps, sinks }),
         }
     }
 }
 
-struct MeshFace<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
+struct MeshFace<'a, 's, const AXIS: usize, const SHADED: bool, W: Row, S> {
     masks: &'a Masks<'s, W>,
     voxels: &'a [Material],
+    /// Direction along `AXIS`, in the grid.
+    face: Face,
     axes: Axes,
     /// Whether opaque quads have steps.
     steps: bool,
@@ -111,20 +111,20 @@ struct MeshFace<'a, 's, const FACE: usize, const SHADED: bool, W: Row, S> {
     sinks: [&'a mut S; 2],
 }
 
-impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
-    for MeshFace<'_, '_, FACE, SHADED, W, S>
+impl<const AXIS: usize, const SHADED: bool, W: Row, S: QuadSink> Work
+    for MeshFace<'_, '_, AXIS, SHADED, W, S>
 {
     type Output = ();
 
-    /// Meshes the direction `Face::ALL[FACE]`, layer by layer from back to front.
+    /// Meshes the face direction, layer by layer from back to front.
     #[inline(always)]
     fn run<I: Instructions>(mut self) {
-        let face = const { Face::ALL[FACE] };
+        let face = self.face;
         let Masks { grid, has_translucent, ref layers, .. } = *self.masks;
-        let layers = &layers[face.axis()];
-        let offsets = BitOffsets::<W>::new(face, &grid);
+        let layers = &layers[AXIS];
+        let offsets = BitOffsets::<W>::new(AXIS, &grid);
         let [bit_count, row_count] = grid.layer_extents(face);
-        let layer_count = grid.extents[face.axis()];
+        let layer_count = grid.extents[AXIS];
         for step in 0..layer_count {
             let (at, beyond) = if face.is_positive() {
                 (step, step as isize + 1)
@@ -138,15 +138,15 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 if any == W::ZERO {
                     continue;
                 }
-                let outside = SHADED.then(|| Outside::new(layers, beyond, bit_count));
+                let outside = SHADED.then(|| Outside::new(layers, beyond, bit_count, face));
                 let [along, across] =
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
                 let layer = Layer::new(visible, along, across, outside.as_ref());
                 // Capacity for all faces, and for the surplus of a batch.
                 let output = sink.reserve(bit_count * row_count + BATCH);
-                let voxels = LayerVoxels { voxels: self.voxels, grid: &grid, at };
+                let voxels = LayerVoxels { voxels: self.voxels, grid: &grid, face, at };
                 let count =
-                    write_layer::<FACE, SHADED, W, I>(layer, &offsets, voxels, outside, output);
+                    write_layer::<AXIS, SHADED, W, I>(layer, &offsets, voxels, outside, output);
                 if self.steps && kind == 0 {
                     let quads = output.get_mut(..count).unwrap_or_default();
                     add_steps(face, visible.as_ref(), [bit_count, row_count], quads);
@@ -160,26 +160,28 @@ impl<const FACE: usize, const SHADED: bool, W: Row, S: QuadSink> Work
     }
 }
 
-/// Voxels with their halo, and the layer of faces to mesh.
+/// Voxels with their halo, and the layer of faces to mesh: its direction and its place.
 #[derive(Clone, Copy)]
 pub(super) struct LayerVoxels<'a> {
     pub voxels: &'a [Material],
     pub grid: &'a Grid,
+    pub face: Face,
     pub at: usize,
 }
 
-/// Writes the quads of a layer in direction `Face::ALL[FACE]` to `output`. Its length must be the
-/// number of faces plus [`BATCH`]. Returns the number of quads.
+/// Writes the quads of a layer perpendicular to `AXIS` to `output`. Its length must be the number of
+/// faces plus [`BATCH`]. Returns the number of quads.
 #[inline(always)]
-pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row, I: Instructions>(
+pub(super) fn write_layer<const AXIS: usize, const SHADED: bool, W: Row, I: Instructions>(
     mut layer: Layer<W>,
     offsets: &BitOffsets<W>,
     of: LayerVoxels<'_>,
     outside: Option<Outside<'_, W>>,
     output: &mut [Quad],
 ) -> usize {
-    let mut quads = LayerQuads::<FACE, SHADED, W> { of, outside, output, count: 0 };
-    match layer.few_single_rows(of.grid.layer_extents(Face::ALL[FACE])[1]) {
+    let first = Quad::new([0; 3], [1, 1], of.face, 0).to_bits();
+    let mut quads = LayerQuads::<AXIS, SHADED, W> { of, first, outside, output, count: 0 };
+    match layer.few_single_rows(of.grid.layer_extents(of.face)[1]) {
         Some(rows) => quads.push_few(&layer, rows),
         None => quads.push_single::<I>(&layer, offsets),
     }
@@ -187,18 +189,18 @@ pub(super) fn write_layer<const FACE: usize, const SHADED: bool, W: Row, I: Inst
     quads.count
 }
 
-/// Quads of a layer in direction `Face::ALL[FACE]`.
-struct LayerQuads<'a, const FACE: usize, const SHADED: bool, W: Row> {
+/// Quads of a layer perpendicular to `AXIS`.
+struct LayerQuads<'a, const AXIS: usize, const SHADED: bool, W: Row> {
     of: LayerVoxels<'a>,
+    /// Quad of one face at the origin, without a material.
+    first: u64,
     outside: Option<Outside<'a, W>>,
     output: &'a mut [Quad],
     count: usize,
 }
 
-impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED, W> {
-    const FACE: Face = Face::ALL[FACE];
-    const STEPS: QuadSteps = QuadSteps::of(Self::FACE);
-    const OCCLUSION: [u8; 512] = occlusion_table(Self::FACE);
+impl<const AXIS: usize, const SHADED: bool, W: Row> LayerQuads<'_, AXIS, SHADED, W> {
+    const STEPS: QuadSteps = QuadSteps::of(AXIS);
 
     /// Pushes a quad for each single face, if few rows have any. First collects the positions of
     /// the faces, a few per row at a time, then writes all quads. This avoids branches that depend
@@ -240,7 +242,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     #[inline(always)]
     fn push_found(&mut self, found: &[u16]) {
         let LayerVoxels { voxels, grid, .. } = self.of;
-        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| grid.stride(axis));
+        let [bit_stride, row_stride] = axes(AXIS).map(|axis| grid.stride(axis));
         let (first_quad, first_voxel) = (self.quad(0, 0), self.voxel(0, 0));
         let Some(voxels) = voxels.get(first_voxel..) else { return };
         let Some(output) = self.output.get_mut(self.count..) else { return };
@@ -275,7 +277,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     #[inline(always)]
     fn push_dense<I: Instructions>(&mut self, word: u64, row: usize) -> bool {
         let LayerVoxels { voxels, grid, .. } = self.of;
-        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| grid.stride(axis));
+        let [bit_stride, row_stride] = axes(AXIS).map(|axis| grid.stride(axis));
         let (first_quad, steps) = (self.quad(row as u32, 0), Self::STEPS);
         let voxels = voxels.get(self.voxel(row as u32, 0)..).unwrap_or_default();
         let output = self.output.get_mut(self.count..);
@@ -322,7 +324,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
             for quad in batch {
                 // After the last bit, any valid face can be written.
                 let at = word.trailing_zeros();
-                let offset = offsets.at(Self::FACE, grid, at);
+                let offset = offsets.at(AXIS, grid, at);
                 let at = at % u64::BITS;
                 let [row, bit] = [row as u32 + at / W::ROWS as u32, at % W::ROWS as u32];
                 let Some(material) = voxels.get(offset.voxel as usize) else { return };
@@ -362,7 +364,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     #[inline(always)]
     fn ambient_occlusion(outside: Option<&Outside<'_, W>>, row: u32, bit: u32) -> u64 {
         match outside {
-            Some(outside) if SHADED => u64::from(outside.occlusion(row, bit, &Self::OCCLUSION)),
+            Some(outside) if SHADED => u64::from(outside.occlusion(row, bit)),
             _ => 0,
         }
     }
@@ -371,7 +373,7 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     #[inline(always)]
     fn quad(&self, row: u32, bit: u32) -> u64 {
         let steps = Self::STEPS;
-        steps.first
+        self.first
             + self.of.at as u64 * steps.layer
             + u64::from(row) * steps.row
             + u64::from(bit) * steps.bit
@@ -381,9 +383,9 @@ impl<const FACE: usize, const SHADED: bool, W: Row> LayerQuads<'_, FACE, SHADED,
     #[inline(always)]
     fn voxel(&self, row: u32, bit: u32) -> usize {
         let LayerVoxels { grid, at, .. } = self.of;
-        let [bit_stride, row_stride] = axes(Self::FACE).map(|axis| grid.stride(axis));
+        let [bit_stride, row_stride] = axes(AXIS).map(|axis| grid.stride(axis));
         // The halo shifts all positions by one.
-        (at + 1) * grid.stride(Self::FACE.axis())
+        (at + 1) * grid.stride(AXIS)
             + (row as usize + 1) * row_stride
             + (bit as usize + 1) * bit_stride
     }

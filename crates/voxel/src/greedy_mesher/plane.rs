@@ -1,7 +1,5 @@
 use alloc::vec::Vec;
 
-use drystone_mesh::Face;
-
 use super::ambient_occlusion::OutsidePlane;
 use super::face_steps::stride;
 use super::grid::axes;
@@ -25,7 +23,7 @@ impl Rows {
     fn copy<W: Row>(&mut self, chunk: &PaddedChunk, axis: usize, plane: usize) {
         let side = chunk.side() as usize;
         self.voxels.resize(W::ROWS * W::ROWS + 1, Material::AIR);
-        let [bit_stride, row_stride] = axes(Face::ALL[axis]).map(|axis| stride(axis, side));
+        let [bit_stride, row_stride] = axes(axis).map(|axis| stride(axis, side));
         let first = plane * stride(axis, side) + bit_stride + row_stride;
         for (row, to) in self.voxels.chunks_exact_mut(W::ROWS).take(side).enumerate() {
             let Some(from) = chunk.voxels().get(first + row * row_stride..) else { return };

@@ -178,9 +178,9 @@ impl Remesher {
     }
 
     fn rebuild<W: Row>(&mut self, table: &MaterialTable) {
-        widest(RebuildAxis::<0, 3, W>::new(self, table));
-        widest(RebuildAxis::<1, 4, W>::new(self, table));
-        widest(RebuildAxis::<2, 5, W>::new(self, table));
+        widest(RebuildAxis::<0, W>::new(self, table));
+        widest(RebuildAxis::<1, W>::new(self, table));
+        widest(RebuildAxis::<2, W>::new(self, table));
     }
 
     /// Returns the rebuilt layers of a face direction.
@@ -235,9 +235,8 @@ fn bits(planes: Range<usize>) -> u128 {
     if planes.is_empty() { 0 } else { (u128::MAX >> (128 - planes.len())) << planes.start }
 }
 
-/// Builds the layers of the directions `Face::ALL[NEGATIVE]` and `Face::ALL[POSITIVE]`, which have
-/// one axis.
-struct RebuildAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> {
+/// Builds the layers of both face directions along an axis.
+struct RebuildAxis<'a, const AXIS: usize, W: Row> {
     padded: &'a PaddedChunk,
     grid: Grid,
     is_shaded: bool,
@@ -245,67 +244,63 @@ struct RebuildAxis<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row> {
     steps: bool,
     planes: Range<usize>,
     rows: &'a mut [Rows; 2],
+    /// Layers of the negative and of the positive direction.
     rebuilt: [&'a mut [RebuiltLayers; 2]; 2],
     table: &'a MaterialTable,
-    offsets: [BitOffsets<W>; 2],
+    offsets: BitOffsets<W>,
 }
 
-impl<'a, const NEGATIVE: usize, const POSITIVE: usize, W: Row>
-    RebuildAxis<'a, NEGATIVE, POSITIVE, W>
-{
-    const FACES: [Face; 2] = [Face::ALL[NEGATIVE], Face::ALL[POSITIVE]];
+impl<'a, const AXIS: usize, W: Row> RebuildAxis<'a, AXIS, W> {
+    const FACES: [Face; 2] = [Face::ALL[AXIS], Face::ALL[AXIS].opposite()];
 
     fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
         let grid = Grid::cube(all.padded.side());
-        let planes = all.planes(all.padded.side(), all.changed, Self::FACES[0].axis());
+        let planes = all.planes(all.padded.side(), all.changed, AXIS);
         let Remesher { options, padded, rows, rebuilt, .. } = all;
         let (is_shaded, steps) = (options.ambient_occlusion, options.steps);
-        let (negative, positive) = rebuilt.split_at_mut(POSITIVE);
-        let rebuilt = [&mut negative[NEGATIVE], &mut positive[0]];
-        let offsets = Self::FACES.map(|face| BitOffsets::new(face, &grid));
+        let (negative, positive) = rebuilt.split_at_mut(3);
+        let rebuilt = [&mut negative[AXIS], &mut positive[AXIS]];
+        let offsets = BitOffsets::new(AXIS, &grid);
         Self { padded, grid, is_shaded, steps, planes, rows, rebuilt, table, offsets }
     }
 
     /// Builds the layer of a face direction in plane `here`, with plane `beyond` in front of it.
     #[inline(always)]
-    fn rebuild<const FACE: usize, I: Instructions>(
+    fn rebuild<I: Instructions>(
         &mut self,
+        face: Face,
         plane: usize,
         [here, beyond]: [&Plane<W>; 2],
         same: &W::Slice,
     ) {
         let side = self.padded.side() as usize;
-        let of_face = usize::from(FACE == POSITIVE);
         let visible = here.visible(beyond, same);
-        let layers = visible.iter().zip(&mut *self.rebuilt[of_face]);
+        let layers = visible.iter().zip(&mut *self.rebuilt[usize::from(face.is_positive())]);
         for (kind, (visible, rebuilt)) in layers.enumerate() {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
-                let outside = beyond.outside.as_ref().map(|plane| plane.outside(side));
+                let outside = beyond.outside.as_ref().map(|plane| plane.outside(side, face));
                 let (along, across) = (here.along.as_ref(), here.across.as_ref());
                 let layer = Layer::new(visible, along, across, outside.as_ref());
                 let output = rebuilt.quads.reserve(side * side + BATCH);
-                let offsets = &self.offsets[of_face];
-                let voxels = self.padded.voxels();
-                let of = LayerVoxels { voxels, grid: &self.grid, at: plane - 1 };
+                let (offsets, voxels) = (&self.offsets, self.padded.voxels());
+                let of = LayerVoxels { voxels, grid: &self.grid, face, at: plane - 1 };
                 let count = if outside.is_none() {
-                    write_layer::<FACE, false, W, I>(layer, offsets, of, None, output)
+                    write_layer::<AXIS, false, W, I>(layer, offsets, of, None, output)
                 } else {
-                    write_layer::<FACE, true, W, I>(layer, offsets, of, outside, output)
+                    write_layer::<AXIS, true, W, I>(layer, offsets, of, outside, output)
                 };
                 if self.steps && kind == 0 {
                     let quads = output.get_mut(..count).unwrap_or_default();
-                    add_steps(Face::ALL[FACE], visible.as_ref(), [side; 2], quads);
+                    add_steps(face, visible.as_ref(), [side; 2], quads);
                 }
-                rebuilt.quads.commit(Face::ALL[FACE], count);
+                rebuilt.quads.commit(face, count);
             }
             rebuilt.ends.push(rebuilt.quads.len());
         }
     }
 }
 
-impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row> Work
-    for RebuildAxis<'_, NEGATIVE, POSITIVE, W>
-{
+impl<const AXIS: usize, W: Row> Work for RebuildAxis<'_, AXIS, W> {
     type Output = ();
 
     #[inline(always)]
@@ -314,20 +309,21 @@ impl<const NEGATIVE: usize, const POSITIVE: usize, W: Row> Work
             rebuilt.quads.clear();
             rebuilt.ends.clear();
         }
-        let (axis, side) = (Self::FACES[0].axis(), self.padded.side() as usize);
+        let side = self.padded.side() as usize;
         let mut planes = self.planes.clone();
         let Some(first) = planes.next() else { return };
         let [mut last, mut next] = core::mem::take(self.rows);
         let Self { padded, table, is_shaded, .. } = self;
-        let mut before = Plane::<W>::read::<I>(&mut last, padded, table, [axis, first], is_shaded);
+        let mut before = Plane::<W>::read::<I>(&mut last, padded, table, [AXIS, first], is_shaded);
         for plane in planes {
-            let here = Plane::read::<I>(&mut next, padded, table, [axis, plane], is_shaded);
+            let here = Plane::read::<I>(&mut next, padded, table, [AXIS, plane], is_shaded);
             let same = here.same::<I>(&before, [&next, &last], side, table);
+            let [negative, positive] = Self::FACES;
             if plane > 1 {
-                self.rebuild::<POSITIVE, I>(plane - 1, [&before, &here], &same);
+                self.rebuild::<I>(positive, plane - 1, [&before, &here], &same);
             }
             if plane <= side {
-                self.rebuild::<NEGATIVE, I>(plane, [&here, &before], &same);
+                self.rebuild::<I>(negative, plane, [&here, &before], &same);
             }
             before = here;
             core::mem::swap(&mut last, &mut next);

@@ -16,7 +16,7 @@ pub(super) fn add_steps<W: Row>(
     extents: [usize; 2],
     quads: &mut [Quad],
 ) {
-    let [bit_axis, row_axis] = axes(face);
+    let [bit_axis, row_axis] = axes(face.axis());
     let bits_are_wide = face.span_axes()[0] == bit_axis;
     for quad in quads {
         let ([width, height], position) = (quad.size(), quad.position());

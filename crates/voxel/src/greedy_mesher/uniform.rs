@@ -74,7 +74,7 @@ fn border(
 
 /// Returns the voxel at a row and bit of layer `at` of a face direction.
 fn position(face: Face, at: u32, row: u32, bit: u32) -> [u32; 3] {
-    let [bit_axis, row_axis] = axes(face);
+    let [bit_axis, row_axis] = axes(face.axis());
     let mut position = [at; 3];
     position[bit_axis] = bit;
     position[row_axis] = row;
@@ -84,7 +84,7 @@ fn position(face: Face, at: u32, row: u32, bit: u32) -> [u32; 3] {
 /// Returns the quad of a patch in layer `at` of a face direction.
 fn quad(face: Face, at: u32, patch: Patch, material: Material) -> Quad {
     let Patch { row, bit, row_count, bit_count } = patch;
-    let bits_are_wide = face.span_axes()[0] == axes(face)[0];
+    let bits_are_wide = face.span_axes()[0] == axes(face.axis())[0];
     let size = if bits_are_wide { [bit_count, row_count] } else { [row_count, bit_count] };
     Quad::new(position(face, at, row, bit), size, face, material.0)
 }
