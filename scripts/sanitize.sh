@@ -68,7 +68,7 @@ is_selected() {
 
 # with_sanitizer KIND PROGRAMS FLAGS PACKAGE TESTS...: builds and runs the tests with a sanitizer. The
 # build has a separate folder, because its output is not compatible with other builds. Naming the
-# target excludes build scripts from the sanitizer. Dependencies, the meshers and the renderers are built
+# target excludes build scripts from the sanitizer. Most dependencies, the meshers and renderers are built
 # without optimisation, to save time. A filter that matches no test is a failure.
 with_sanitizer() {
     local kind=$1 log status=0

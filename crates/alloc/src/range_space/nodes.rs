@@ -9,8 +9,8 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Node before the first range. It has size 0, is never allocated, and holds the gap at the start
 /// of the space.
 pub(super) const START: u32 = 0;
-/// A full table doubles up to this number of nodes, which take 128 KiB. Then it grows by this number, or
-/// by a sixteenth if that is more. Larger steps reserve memory that no range uses; smaller steps copy
+/// A full table doubles up to this number of nodes: 128 KiB, or 256 KiB for `u64`. Then it grows by this
+/// number, or by a sixteenth if that is more. Larger steps reserve memory that no range uses; smaller steps copy
 /// more often.
 const GROWTH: usize = 4096;
 

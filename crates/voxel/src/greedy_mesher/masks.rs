@@ -34,7 +34,7 @@ pub(super) struct Masks<'s, W: Row> {
 }
 
 /// Masks of a chunk as layers of faces: word `(row + 1) + STRIDE * (layer + 1)`. The bits and rows
-/// of each layer are along the [`axes`](super::grid::axes) of the face direction.
+/// of each layer are along the [`axes`](super::grid::axes) of the axis across it.
 ///
 /// The layout is that of a chunk with [`Row::ROWS`] voxels per side; layers and rows of the halo
 /// come before and after. The two halo voxels at the ends of a row are outside the word, so that 64

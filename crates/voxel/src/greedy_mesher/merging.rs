@@ -27,8 +27,8 @@ const DENSE: u32 = 20;
 /// Maximum number of faces collected before their quads are written.
 const FOUND: usize = 128;
 
-/// Rows whose faces are meshed by code that is not generic. Crates that mesh arrays of their own types
-/// then compile only the reading of these.
+/// Rows whose faces are meshed by code that does not depend on the type of the cells. A crate that meshes
+/// arrays of its own type then compiles only the code that reads its cells.
 pub(super) trait MeshRows: Row {
     /// Completes the masks of an array and meshes them. Returns an error without quads if `scratch` is
     /// too small.
@@ -81,8 +81,8 @@ pub(super) fn mesh_directions<W: Row>(
 }
 
 /// Meshes the faces of masks, in the order of the face directions of `axes`. A constant axis and a
-/// constant `SHADED` make the increments of each quad constants. Directions are not: they would double
-/// the code. `steps` adds them to opaque quads.
+/// constant `SHADED` make the increments of each quad constants. The direction along
+/// the axis is a value: as a constant it would double the code. With `steps`, opaque quads have steps.
 fn mesh_shaded<const SHADED: bool, W: Row>(
     masks: &Masks<'_, W>,
     voxels: &[Material],

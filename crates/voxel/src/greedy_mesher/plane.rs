@@ -10,7 +10,7 @@ use crate::simd::Instructions;
 use crate::{Material, MaterialTable, PaddedChunk};
 
 /// Voxels of one plane of a chunk perpendicular to an axis, row by row, along the
-/// [`axes`](super::grid::axes) of its face directions.
+/// [`axes`](super::grid::axes) of that axis.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// Rows with one voxel per bit of a word, and one voxel after the last.
