@@ -27,10 +27,10 @@ impl Grid {
         }
     }
 
-    /// Returns the extents along the [`axes`] of bits and of rows of a face direction.
+    /// Returns the extents along the [`axes`] of bits and of rows of the layers perpendicular to an axis.
     #[inline(always)]
-    pub(super) fn layer_extents(&self, face: Face) -> [usize; 2] {
-        axes(face.axis()).map(|axis| self.extents[axis])
+    pub(super) fn layer_extents(&self, axis: usize) -> [usize; 2] {
+        axes(axis).map(|axis| self.extents[axis])
     }
 }
 

@@ -3,7 +3,6 @@ mod scan;
 mod transpose;
 
 use drystone_memory::{Error, Linear};
-use drystone_mesh::Face;
 
 pub(super) use self::find::FindAny;
 use self::find::{Find, FindHalo};
@@ -194,7 +193,7 @@ impl<'s, W: Row> Masks<'s, W> {
             for (axis, layers) in self.layers.iter_mut().enumerate() {
                 let count = layers.opaque.len();
                 layers.padded = scratch.alloc_slice_with(count, |_| W::NONE_PADDED)?;
-                let [bit_count, _] = self.grid.layer_extents(Face::ALL[axis]);
+                let [bit_count, _] = self.grid.layer_extents(axis);
                 widest(Pad { layers, side: bit_count });
             }
         }

@@ -123,7 +123,7 @@ impl<const AXIS: usize, const SHADED: bool, W: Row, S: QuadSink> Work
         let Masks { grid, has_translucent, ref layers, .. } = *self.masks;
         let layers = &layers[AXIS];
         let offsets = BitOffsets::<W>::new(AXIS, &grid);
-        let [bit_count, row_count] = grid.layer_extents(face);
+        let [bit_count, row_count] = grid.layer_extents(AXIS);
         let layer_count = grid.extents[AXIS];
         for step in 0..layer_count {
             let (at, beyond) = if face.is_positive() {
@@ -181,7 +181,7 @@ pub(super) fn write_layer<const AXIS: usize, const SHADED: bool, W: Row, I: Inst
 ) -> usize {
     let first = Quad::new([0; 3], [1, 1], of.face, 0).to_bits();
     let mut quads = LayerQuads::<AXIS, SHADED, W> { of, first, outside, output, count: 0 };
-    match layer.few_single_rows(of.grid.layer_extents(of.face)[1]) {
+    match layer.few_single_rows(of.grid.layer_extents(AXIS)[1]) {
         Some(rows) => quads.push_few(&layer, rows),
         None => quads.push_single::<I>(&layer, offsets),
     }

@@ -251,8 +251,6 @@ struct RebuildAxis<'a, const AXIS: usize, W: Row> {
 }
 
 impl<'a, const AXIS: usize, W: Row> RebuildAxis<'a, AXIS, W> {
-    const FACES: [Face; 2] = [Face::ALL[AXIS], Face::ALL[AXIS].opposite()];
-
     fn new(all: &'a mut Remesher, table: &'a MaterialTable) -> Self {
         let grid = Grid::cube(all.padded.side());
         let planes = all.planes(all.padded.side(), all.changed, AXIS);
@@ -318,7 +316,7 @@ impl<const AXIS: usize, W: Row> Work for RebuildAxis<'_, AXIS, W> {
         for plane in planes {
             let here = Plane::read::<I>(&mut next, padded, table, [AXIS, plane], is_shaded);
             let same = here.same::<I>(&before, [&next, &last], side, table);
-            let [negative, positive] = Self::FACES;
+            let (negative, positive) = (Face::ALL[AXIS], Face::ALL[AXIS].opposite());
             if plane > 1 {
                 self.rebuild::<I>(positive, plane - 1, [&before, &here], &same);
             }
