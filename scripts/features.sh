@@ -72,6 +72,13 @@ pairs() {
 }
 
 readonly mode=${1:-}
+case $mode in
+"" | --alone | --all | --pairs) ;;
+*)
+    echo "usage: scripts/features.sh [--alone | --all | --pairs]" >&2
+    exit 2
+    ;;
+esac
 for row in "${CRATES[@]}"; do
     package=${row%%:*}
     read -ra features <<<"${row#*: }"
