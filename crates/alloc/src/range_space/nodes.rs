@@ -9,10 +9,6 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Node before the first range. It has size 0, is never allocated, and holds the gap at the start
 /// of the space.
 pub(super) const START: u32 = 0;
-/// A full table doubles up to this number of nodes: 128 KiB, or 256 KiB for `u64`. Then it grows by this
-/// number, or by a sixteenth if that is more. Larger steps reserve memory that no range uses; smaller steps copy
-/// more often.
-const GROWTH: usize = 4096;
 
 /// A live range and the gap after it. Gaps have no nodes of their own: the node before stores the
 /// size. Two gaps are therefore joined without a search, and a live range costs half a cache line.
@@ -94,11 +90,7 @@ impl<O: Offset> Nodes<O> {
     #[cold]
     fn push_unused(&mut self) -> Option<u32> {
         let at = u32::try_from(self.all.len()).ok().filter(|&at| at != NONE)?;
-        if self.all.len() == self.all.capacity() {
-            let len = self.all.len();
-            let more = (len / 16).max(len.clamp(4, GROWTH));
-            self.all.try_reserve_exact(more).ok()?;
-        }
+        self.all.try_reserve(1).ok()?;
         self.all.push(Node::unused());
         Some(at)
     }

@@ -26,8 +26,8 @@ const MAX_GAP_TRIES: usize = 4;
 /// `allocate` and `free` are O(1), independent of the number of ranges. At most four gaps of the
 /// request's own bin are tried, then two bit scans find a bin whose gaps all fit. If there is no
 /// such bin, the rest of the own bin is searched. Metadata: 32 bytes per live range (64 for `u64`), and
-/// 4 KiB per space. The table of ranges doubles up to 4,096, then grows by 4,096, or by 1/16 if
-/// that is more: just after it grew, up to half of it is unused.
+/// 4 KiB per space. The table of ranges doubles when it is full, so up to half of it is reserved and
+/// not used.
 ///
 /// # Examples
 /// ```

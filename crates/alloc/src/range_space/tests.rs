@@ -177,21 +177,3 @@ fn alignment_ends_with_the_range() {
     let plain = space.allocate(10).unwrap();
     assert_eq!((plain.index(), space.alignment(plain)), (aligned.index(), Some(1)));
 }
-
-/// The table of ranges doubles up to 4,096, then grows by 4,096 or by a sixteenth.
-#[test]
-fn a_table_that_grows_seldom_copies_and_reserves_little() {
-    let mut space = RangeSpace::new(200_000);
-    let empty = space.size_bytes();
-    let (mut copies, mut bytes) = (0, empty);
-    for live in 1..=200_000_usize {
-        space.allocate(1).unwrap();
-        if space.size_bytes() != bytes {
-            bytes = space.size_bytes();
-            copies += 1;
-            let spare = (bytes - empty) / 32 - live;
-            assert!(spare <= live.clamp(4, 4096).max(live / 16), "{live} ranges: {spare} spare");
-        }
-    }
-    assert!(copies <= 50, "{copies} copies");
-}
