@@ -30,7 +30,12 @@ pub use self::{
 };
 
 use self::{pipelines::CullPipelines, pyramid::Pyramid, readback::Readback, region::Region};
-use crate::{error::GpuError, gpu::Gpu, vertices::expect_limit};
+use crate::{
+    error::GpuError,
+    gpu::Gpu,
+    transfers::{Transfers, WriteMode},
+    vertices::expect_limit,
+};
 
 const CULLING: &str = "culling on the GPU";
 const VIEW: &str = "the view for culling";
@@ -100,8 +105,8 @@ impl CullDepth<'_> {
 /// A second view in the same frame needs a second culler.
 ///
 /// # Cost
-/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh, in blocks of 64 meshes. The
-/// GPU reads 76 bytes for each mesh in three or six dispatches for each buffer. Memory: about 110 bytes
+/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh. 16 or more changed meshes are
+/// a submission of their own. The GPU reads 76 bytes for each mesh in three or six dispatches for each buffer. Memory: about 110 bytes
 /// for each mesh, and with depth a third of the bytes of the depth attachment.
 ///
 /// # Examples
@@ -144,6 +149,7 @@ pub struct Culler {
     table: u64,
     /// GPU data of each of the table's buffers.
     regions: Vec<Region>,
+    transfers: Transfers,
     readback: Readback,
     max_counted: u32,
     /// Whether the GPU reads the number of commands in this frame. If not, the maximum number of
@@ -179,6 +185,7 @@ impl Culler {
             view_group,
             table: 0,
             regions: Vec::new(),
+            transfers: Transfers::new(WriteMode::Gathered),
             readback: Readback::default(),
             max_counted: 0,
             is_counted: false,
@@ -279,6 +286,16 @@ impl Culler {
             self.table = table.id();
             self.regions.clear();
         }
+        if let Err(error) = self.upload_records(table) {
+            // Parts of the records may be missing.
+            self.regions.clear();
+            return Err(error);
+        }
+        let view = CullView { clear_rest: (!self.is_counted).into(), ..*view };
+        self.gpu.write(VIEW, &self.view, 0, once(bytemuck::bytes_of(&view)))
+    }
+
+    fn upload_records(&mut self, table: &CullTable) -> Result<(), GpuError> {
         self.regions.truncate(table.buffers());
         for buffer in 0..table.buffers() {
             if self.regions.get(buffer).is_none_or(|region| !region.fits(table, buffer)) {
@@ -288,10 +305,9 @@ impl Culler {
                     None => self.regions.push(region),
                 }
             }
-            self.regions[buffer].upload(&self.gpu, table, buffer)?;
+            self.regions[buffer].upload(&self.gpu, &mut self.transfers, table, buffer)?;
         }
-        let view = CullView { clear_rest: (!self.is_counted).into(), ..*view };
-        self.gpu.write(VIEW, &self.view, 0, once(bytemuck::bytes_of(&view)))
+        self.transfers.flush(&self.gpu)
     }
 
     /// Keeps the view of frames that are encoded but not submitted: the next call of

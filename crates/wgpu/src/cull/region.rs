@@ -10,7 +10,7 @@ use super::{
     table::CullTable,
     view::CullView,
 };
-use crate::{error::GpuError, gpu::Gpu};
+use crate::{error::GpuError, gpu::Gpu, transfers::Transfers};
 
 const INFO: &str = "the numbers of meshes to cull";
 const RECORDS: &str = "the meshes to cull";
@@ -30,7 +30,7 @@ pub(super) struct Region {
     record_capacity: u64,
     command_capacity: u64,
     uploaded: Option<Info>,
-    /// The table's revision at the last upload.
+    /// Revision of the buffer's records at the last upload.
     revision: u64,
 }
 
@@ -125,13 +125,15 @@ impl Region {
         fits(records, self.record_capacity) && fits(commands, self.command_capacity)
     }
 
-    /// Uploads the records that have changed.
+    /// Adds the records that have changed to `transfers`.
     ///
     /// # Errors
-    /// The errors of [`Gpu::write`]. The changes are uploaded again by the next call.
+    /// The errors of [`Transfers::write`]. After one, and after one of these transfers, the region is
+    /// not valid.
     pub(super) fn upload(
         &mut self,
         gpu: &Gpu,
+        transfers: &mut Transfers,
         table: &CullTable,
         buffer: usize,
     ) -> Result<(), GpuError> {
@@ -152,9 +154,9 @@ impl Region {
         for range in table.changed_since(buffer, self.revision) {
             let offset_bytes = (range.start * size_of::<CullRecord>()) as u64;
             let bytes: &[u8] = bytemuck::cast_slice(&table.records(buffer)[range]);
-            gpu.write(RECORDS, &self.records, offset_bytes, once(bytes))?;
+            transfers.write(gpu, &self.records, (RECORDS, offset_bytes), bytes)?;
         }
-        self.revision = table.revision();
+        self.revision = table.revision(buffer);
         Ok(())
     }
 

@@ -1,16 +1,20 @@
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use bytemuck::Pod;
 use drystone_pool::{MeshHandle, MeshRange, PoolConfig, VertexPool};
 
 use super::bounds::{CullBounds, CullRecord, Pattern};
 
-/// Meshes of a pool that the GPU culls: their boxes, ranges and parts. The caller updates it with the
+/// Meshes of one pool that the GPU culls: their boxes, ranges and parts. The caller updates it with the
 /// pool; a [`Culler`](crate::Culler) uploads the changes.
 ///
 /// # Cost
-/// 84 bytes for each range of a mesh and 24 for each slot. A change touches one block of 64 ranges,
-/// which the next frame uploads.
+/// 76 bytes for each range of a mesh and 12 for each slot. The next frame uploads the ranges that have
+/// changed; of more than 4,096 changes, the blocks of 64 ranges that contain one.
 ///
 /// # Examples
 /// ```
@@ -31,22 +35,27 @@ use super::bounds::{CullBounds, CullRecord, Pattern};
 pub struct CullTable {
     /// Unique among all tables, so that a culler can detect which table's records it has.
     id: u64,
-    revision: u64,
     pattern: Pattern,
     buffers: Vec<Records>,
     /// The first piece of each slot's mesh.
     heads: Vec<Link>,
-    /// Handle of each slot's mesh.
-    owners: Vec<Option<MeshHandle>>,
+    /// The other pieces of split meshes, by slot. Never empty.
+    splits: HashMap<u32, Vec<Link>>,
+    /// Id of the pool.
+    pool: u32,
+    /// Generation in the handle of each slot's mesh, 0 without a mesh.
+    generations: Vec<u32>,
 }
 
 /// The records of one buffer, without gaps.
 #[derive(Debug, Default)]
 struct Records {
     records: Vec<CullRecord>,
-    /// The next piece of the same mesh, for each record.
-    next: Vec<Link>,
-    /// The table's revision at the last change of each block of records.
+    /// Number of changes so far.
+    revision: u64,
+    /// Indices of the latest changes, oldest first, at most [`Self::LATEST`].
+    latest: VecDeque<u32>,
+    /// Revision at the last change of each block of records.
     changed: Vec<u64>,
     max_commands: u64,
 }
@@ -63,9 +72,6 @@ impl Link {
 }
 
 impl CullTable {
-    /// Number of records that are uploaded together: 5 KiB.
-    const BLOCK: usize = 64;
-
     /// Creates an empty table for the meshes of a pool with this configuration, which must be that of
     /// the pool's buffers ([`PoolBuffers::pool_config`](crate::PoolBuffers::pool_config)).
     pub fn new(config: &PoolConfig) -> Self {
@@ -78,17 +84,18 @@ impl CullTable {
         let id = NEXT.fetch_add(1, Relaxed);
         Self {
             id,
-            revision: 0,
             pattern,
             buffers: Vec::new(),
             heads: Vec::new(),
-            owners: Vec::new(),
+            splits: HashMap::new(),
+            pool: 0,
+            generations: Vec::new(),
         }
     }
 
     /// Inserts a mesh of the pool, or updates its ranges and its box. Call it after
     /// [`insert`](VertexPool::insert) and [`replace`](VertexPool::replace). Does nothing if the handle
-    /// is stale.
+    /// is stale. A mesh of another pool replaces all meshes of the table.
     ///
     /// # Cost
     /// Constant for each range. A mesh with one range that stays in its buffer keeps its order.
@@ -101,30 +108,44 @@ impl CullTable {
         if pool.data(mesh).is_none() {
             return self.remove(mesh);
         }
+        let (generation, pool_id) = generation(mesh);
+        if self.pool != pool_id {
+            self.clear();
+            self.pool = pool_id;
+        }
         let pieces =
             pool.ranges_of(mesh).map(|MeshRange { buffer, first, part_counts, .. }| {
                 (buffer, CullRecord::new(slot, bounds, first, part_counts))
             });
         self.set_pieces(slot, pieces);
         let at = slot as usize;
-        if self.owners.len() <= at {
-            self.owners.resize(at + 1, None);
+        if self.generations.len() <= at {
+            self.generations.resize(at + 1, 0);
         }
-        self.owners[at] = Some(mesh);
+        self.generations[at] = generation;
     }
 
     /// Removes a mesh. Call it for each mesh that is removed from the pool, before the next frame.
     /// Does nothing if the mesh is not in the table.
     pub fn remove(&mut self, mesh: MeshHandle) {
         if self.contains(mesh) {
-            self.owners[mesh.slot() as usize] = None;
+            self.generations[mesh.slot() as usize] = 0;
             self.remove_pieces(mesh.slot());
         }
     }
 
+    /// Removes all meshes.
+    fn clear(&mut self) {
+        for slot in 0..self.heads.len() {
+            self.remove_pieces(slot as u32);
+        }
+        self.generations.fill(0);
+    }
+
     /// Whether a mesh is in the table.
     pub fn contains(&self, mesh: MeshHandle) -> bool {
-        self.owners.get(mesh.slot() as usize).is_some_and(|&owner| owner == Some(mesh))
+        let (generation, pool) = generation(mesh);
+        self.pool == pool && self.generations.get(mesh.slot() as usize) == Some(&generation)
     }
 
     /// Updates the ranges of the meshes that the pool has just moved. Call it after
@@ -153,23 +174,36 @@ impl CullTable {
         if self.buffers.len() <= buffer as usize {
             self.buffers.resize_with(buffer as usize + 1, Records::default);
         }
-        self.revision += 1;
         let records = &mut self.buffers[buffer as usize];
         let index = records.records.len() as u32;
         records.records.push(record);
-        records.next.push(self.heads[slot]);
         records.max_commands += record.max_commands(self.pattern);
-        records.touch(index as usize, self.revision);
-        self.heads[slot] = Link { buffer, index };
+        records.touch(index as usize);
+        let link = Link { buffer, index };
+        match &mut self.heads[slot] {
+            head if *head == Link::NONE => *head = link,
+            _ => self.splits.entry(record.slot).or_default().push(link),
+        }
     }
 
     /// Removes all pieces of a slot's mesh. Does nothing if the slot is empty.
     pub(crate) fn remove_pieces(&mut self, slot: u32) {
-        while let Some(&head) = self.heads.get(slot as usize).filter(|&&head| head != Link::NONE) {
-            self.heads[slot as usize] =
-                self.buffers[head.buffer as usize].next[head.index as usize];
-            self.remove_record(head);
+        // One by one from the table, because removing a record can move another one of the mesh.
+        while let Some(link) = self.last_piece(slot) {
+            match self.splits.get_mut(&slot) {
+                Some(others) if others.len() > 1 => drop(others.pop()),
+                Some(_) => drop(self.splits.remove(&slot)),
+                None => self.heads[slot as usize] = Link::NONE,
+            }
+            self.remove_record(link);
         }
+    }
+
+    /// The piece of a slot's mesh that was inserted last.
+    fn last_piece(&self, slot: u32) -> Option<Link> {
+        let other = self.splits.get(&slot).and_then(|others| others.last());
+        let head = || self.heads.get(slot as usize).filter(|&&head| head != Link::NONE);
+        other.or_else(head).copied()
     }
 
     /// Replaces the mesh in `slot` with `pieces`, each with its buffer. All records must contain
@@ -200,41 +234,40 @@ impl CullTable {
     fn overwrite(&mut self, buffer: u32, record: CullRecord) -> bool {
         let head = self.heads.get(record.slot as usize).filter(|head| head.buffer == buffer);
         let Some(&Link { index, .. }) = head else { return false };
-        let records = &mut self.buffers[buffer as usize];
-        if records.next[index as usize] != Link::NONE {
+        if self.splits.contains_key(&record.slot) {
             return false;
         }
-        self.revision += 1;
+        let records = &mut self.buffers[buffer as usize];
         let old = std::mem::replace(&mut records.records[index as usize], record);
         let [old, new] = [old, record].map(|record| record.max_commands(self.pattern));
         records.max_commands = records.max_commands - old + new;
-        records.touch(index as usize, self.revision);
+        records.touch(index as usize);
         true
     }
 
     /// Removes a record that no link refers to. The last record moves to its index.
-    fn remove_record(&mut self, Link { buffer, index }: Link) {
-        self.revision += 1;
-        let records = &mut self.buffers[buffer as usize];
-        let last = Link { buffer, index: records.records.len() as u32 - 1 };
-        let gone = records.records.swap_remove(index as usize);
-        records.next.swap_remove(index as usize);
+    fn remove_record(&mut self, link: Link) {
+        let at = link.index as usize;
+        let records = &mut self.buffers[link.buffer as usize];
+        let last = Link { index: records.records.len() as u32 - 1, ..link };
+        let gone = records.records.swap_remove(at);
         records.max_commands -= gone.max_commands(self.pattern);
-        records.changed.truncate(records.records.len().div_ceil(Self::BLOCK));
-        let Some(moved) = records.records.get(index as usize).copied() else { return };
-        records.touch(index as usize, self.revision);
+        records.changed.truncate(records.records.len().div_ceil(Records::BLOCK));
+        let Some(&CullRecord { slot, .. }) = records.records.get(at) else { return };
+        records.touch(at);
         // The link to the last record must refer to its new index.
-        let (mut before, mut link) = (None, self.heads[moved.slot as usize]);
-        while link != last {
-            before = Some(link);
-            link = self.buffers[link.buffer as usize].next[link.index as usize];
+        let others = self.splits.get_mut(&slot).into_iter().flatten();
+        let mut links = others.chain(&mut self.heads[slot as usize..=slot as usize]);
+        if let Some(moved) = links.find(|it| **it == last) {
+            *moved = link;
         }
-        let incoming = match before {
-            None => &mut self.heads[moved.slot as usize],
-            Some(link) => &mut self.buffers[link.buffer as usize].next[link.index as usize],
-        };
-        *incoming = Link { buffer, index };
     }
+}
+
+/// Generation in a mesh's handle, which is never 0, and the id of its pool.
+const fn generation(mesh: MeshHandle) -> (u32, u32) {
+    let (key, pool) = mesh.to_bits();
+    ((key >> 32) as u32, pool)
 }
 
 /// Reading access for the culler.
@@ -248,14 +281,14 @@ impl CullTable {
         self.id
     }
 
-    /// Number that increases with every change.
-    pub(crate) const fn revision(&self) -> u64 {
-        self.revision
+    /// Number that increases with every change of a buffer's records.
+    pub(crate) fn revision(&self, buffer: usize) -> u64 {
+        self.buffers.get(buffer).map_or(0, |records| records.revision)
     }
 
     /// Number of meshes.
     pub fn len(&self) -> usize {
-        self.owners.iter().flatten().count()
+        self.generations.iter().filter(|&&generation| generation != 0).count()
     }
 
     /// Whether the table has no meshes.
@@ -272,7 +305,7 @@ impl CullTable {
     /// Visits every range.
     pub fn validate<V: Pod, D: Pod>(&self, pool: &VertexPool<V, D>) -> Result<(), &'static str> {
         let mut missing: usize = self.buffers.iter().map(|records| records.records.len()).sum();
-        for &mesh in self.owners.iter().flatten() {
+        for mesh in self.meshes() {
             if pool.data(mesh).is_none() {
                 return Err("a mesh was removed from the pool and not from the table");
             }
@@ -288,6 +321,12 @@ impl CullTable {
             missing = missing.saturating_sub(ranges);
         }
         if missing == 0 { Ok(()) } else { Err("the table has ranges of no mesh") }
+    }
+
+    fn meshes(&self) -> impl Iterator<Item = MeshHandle> + '_ {
+        (0_u64..).zip(&self.generations).filter_map(|(slot, &generation)| {
+            MeshHandle::from_bits((u64::from(generation) << 32 | slot, self.pool))
+        })
     }
 
     /// Whether the meshes of a buffer end within this number of elements, in slots below this number.
@@ -317,35 +356,62 @@ impl CullTable {
         self.buffers.get(buffer).map_or(0, |records| records.max_commands)
     }
 
-    /// The ranges of a buffer's records that contain every change since `revision`.
-    pub(crate) fn changed_since(
-        &self,
-        buffer: usize,
-        revision: u64,
-    ) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-        let records = self.buffers.get(buffer);
-        let changed = records.map_or(&[][..], |records| &records.changed);
-        let len = self.records(buffer).len();
-        let mut block = 0;
-        std::iter::from_fn(move || {
-            let is_new = |changed: &u64| *changed > revision;
-            let first = block + changed[block..].iter().position(is_new)?;
-            let count = changed[first..].iter().position(|c| !is_new(c));
-            block = count.map_or(changed.len(), |count| first + count);
-            Some(first * Self::BLOCK..(block * Self::BLOCK).min(len))
-        })
+    /// The ranges of a buffer's records that contain every change since its `revision`: in order, and
+    /// none touches the next.
+    pub(crate) fn changed_since(&self, buffer: usize, revision: u64) -> Vec<Range<usize>> {
+        self.buffers.get(buffer).map_or_else(Vec::new, |records| records.changed_since(revision))
     }
 }
 
 impl Records {
+    /// Number of latest changes that are known one by one.
+    const LATEST: usize = 4096;
+    /// Number of records that are uploaded together if more have changed: 5 KiB.
+    const BLOCK: usize = 64;
+
     /// Marks a record as changed.
-    fn touch(&mut self, index: usize, revision: u64) {
-        let block = index / CullTable::BLOCK;
+    fn touch(&mut self, index: usize) {
+        self.revision += 1;
+        if self.latest.len() == Self::LATEST {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(index as u32);
+        let block = index / Self::BLOCK;
         if self.changed.len() <= block {
             self.changed.resize(block + 1, 0);
         }
-        self.changed[block] = revision;
+        self.changed[block] = self.revision;
     }
+
+    /// See [`CullTable::changed_since`].
+    fn changed_since(&self, revision: u64) -> Vec<Range<usize>> {
+        let len = self.records.len();
+        let count = (self.revision - revision) as usize;
+        if count > self.latest.len() {
+            let blocks = (0..).zip(&self.changed).filter(|(_, changed)| **changed > revision);
+            return joined(blocks.map(|(block, _)| {
+                let first = block * Self::BLOCK;
+                first..(first + Self::BLOCK).min(len)
+            }));
+        }
+        let latest = self.latest.iter().rev().take(count).map(|&index| index as usize);
+        let mut indices: Vec<usize> = latest.filter(|&index| index < len).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        joined(indices.into_iter().map(|index| index..index + 1))
+    }
+}
+
+/// Joins ranges that touch. They must be in order and not overlap.
+fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => all.push(range),
+        }
+    }
+    all
 }
 
 #[cfg(test)]

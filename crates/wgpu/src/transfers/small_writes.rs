@@ -8,8 +8,8 @@ use crate::{error::GpuError, gpu::Gpu};
 const MAX_WRITE_BYTES: usize = 64 << 10;
 /// Maximum size of all gathered writes, in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// Maximum number of gathered writes. With [`MAX_BYTES`], it keeps the number of pieces below the
-/// 65,535 workgroups of a dispatch.
+/// Maximum number of gathered writes. Each adds at most two ranges, because later ones can cut it in
+/// two. With [`MAX_BYTES`], that keeps the number of pieces below the 65,535 workgroups of a dispatch.
 const MAX_WRITES: usize = 16 << 10;
 /// Maximum number of buffers with gathered writes. Meshes in buffers of their own gain nothing.
 const MAX_TARGETS: usize = 8;
@@ -37,20 +37,71 @@ pub(super) struct SmallWrites {
     scatter: Scatter,
 }
 
-/// Gathered writes to one buffer, which do not overlap.
+/// Gathered writes to one buffer.
 #[derive(Debug)]
 struct Target {
     buffer: wgpu::Buffer,
-    /// First byte in `bytes` and number of bytes, by the first byte in the buffer.
-    writes: BTreeMap<u64, (usize, usize)>,
+    /// In the order of the calls.
+    writes: Vec<Write>,
 }
 
-impl Target {
-    fn overlaps(&self, offset_bytes: u64, size: usize) -> bool {
-        let end = offset_bytes + size as u64;
-        let before = self.writes.range(..end).next_back();
-        before.is_some_and(|(first, (_, size))| first + *size as u64 > offset_bytes)
+/// Bytes for a range of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Write {
+    /// First byte in the buffer.
+    to: u64,
+    /// First byte in the gathered bytes.
+    from: usize,
+    size: usize,
+}
+
+impl Write {
+    const fn end(self) -> u64 {
+        self.to + self.size as u64
     }
+
+    /// The part of the write that starts at this byte of the buffer.
+    const fn after(self, to: u64) -> Self {
+        let skipped = (to - self.to) as usize;
+        Self { to, from: self.from + skipped, size: self.size - skipped }
+    }
+
+    /// The part of the write that ends at this byte of the buffer.
+    const fn before(self, end: u64) -> Self {
+        Self { size: (end - self.to) as usize, ..self }
+    }
+}
+
+/// Sorts writes, and cuts away what later ones overwrite.
+fn without_overlaps(writes: &mut Vec<Write>) {
+    let overlap = |pair: &[Write]| pair[0].end() > pair[1].to;
+    if !writes.windows(2).any(overlap) {
+        return;
+    }
+    let mut sorted = writes.clone();
+    sorted.sort_unstable_by_key(|write| write.to);
+    if !sorted.windows(2).any(overlap) {
+        *writes = sorted;
+        return;
+    }
+    let mut kept: BTreeMap<u64, Write> = BTreeMap::new();
+    for &write in &*writes {
+        let overwritten = |kept: &BTreeMap<u64, Write>| {
+            let (_, &old) = kept.range(..write.end()).next_back()?;
+            (old.end() > write.to).then_some(old)
+        };
+        while let Some(old) = overwritten(&kept) {
+            kept.remove(&old.to);
+            if old.to < write.to {
+                kept.insert(old.to, old.before(write.to));
+            }
+            if old.end() > write.end() {
+                kept.insert(write.end(), old.after(write.end()));
+            }
+        }
+        kept.insert(write.to, write);
+    }
+    *writes = kept.into_values().collect();
 }
 
 impl SmallWrites {
@@ -71,28 +122,26 @@ impl SmallWrites {
             && self.scatter.is_supported(gpu)
     }
 
-    /// Gathers a write that [`takes`](Self::takes) allows. Returns whether that is possible before
-    /// the gathered ones are carried out: they must not overlap, and not be
-    /// too many.
+    /// Gathers a write that [`takes`](Self::takes) allows. Returns whether there was room for it beside
+    /// the gathered ones.
     pub(super) fn add(&mut self, buffer: &wgpu::Buffer, offset_bytes: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
         }
         let at = self.targets.iter().position(|target| target.buffer == *buffer);
-        let is_full = self.bytes.len() + bytes.len() > MAX_BYTES
+        if self.bytes.len() + bytes.len() > MAX_BYTES
             || self.count() >= MAX_WRITES
-            || (at.is_none() && self.targets.len() == MAX_TARGETS);
-        let overlaps = at.is_some_and(|at| self.targets[at].overlaps(offset_bytes, bytes.len()));
-        if is_full || overlaps {
+            || (at.is_none() && self.targets.len() == MAX_TARGETS)
+        {
             return false;
         }
         let at = at.unwrap_or_else(|| {
-            self.targets.push(Target { buffer: buffer.clone(), writes: BTreeMap::new() });
+            self.targets.push(Target { buffer: buffer.clone(), writes: Vec::new() });
             self.targets.len() - 1
         });
-        let from = self.bytes.len();
+        let (from, size) = (self.bytes.len(), bytes.len());
         self.bytes.extend_from_slice(bytes);
-        self.targets[at].writes.insert(offset_bytes, (from, bytes.len()));
+        self.targets[at].writes.push(Write { to: offset_bytes, from, size });
         true
     }
 
@@ -109,16 +158,16 @@ impl SmallWrites {
         self.count() >= MIN_WRITES
     }
 
-    /// Writes each gathered range by itself, before all commands that were not submitted yet.
+    /// Makes each gathered write by itself, before all commands that were not submitted yet.
     ///
     /// # Errors
     /// The first error of [`Gpu::write`]. The other ranges are written.
     pub(super) fn write_each(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
         let mut result = Ok(());
         for target in self.targets.drain(..) {
-            for (offset_bytes, (from, size)) in target.writes {
+            for Write { to, from, size } in target.writes {
                 let bytes = &self.bytes[from..from + size];
-                let written = gpu.write("a buffer", &target.buffer, offset_bytes, once(bytes));
+                let written = gpu.write("a buffer", &target.buffer, to, once(bytes));
                 result = result.and(written);
             }
         }
@@ -138,9 +187,10 @@ impl SmallWrites {
     ) -> Result<(), GpuError> {
         let mut tables = Vec::new();
         let mut starts = Vec::with_capacity(self.targets.len());
-        for target in &self.targets {
+        for target in &mut self.targets {
+            without_overlaps(&mut target.writes);
             let start = tables.len();
-            tables.extend(target.writes.iter().flat_map(|(&to, &(from, size))| {
+            tables.extend(target.writes.iter().flat_map(|&Write { to, from, size }| {
                 (0..size).step_by(PIECE_BYTES).map(move |done| {
                     let words = (size - done).min(PIECE_BYTES) / 4;
                     [(to as usize + done) / 4, (from + done) / 4, words, 0].map(|n| n as u32)
@@ -271,4 +321,46 @@ fn pipeline(device: &wgpu::Device) -> wgpu::ComputePipeline {
         compilation_options: Default::default(),
         cache: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_testing::Random;
+
+    use super::*;
+
+    /// Without overlaps, writes in any order leave the bytes that all of them leave in order.
+    #[test]
+    fn writes_without_overlaps_leave_the_same_bytes() {
+        const LEN: usize = 64;
+        let mut random = Random::new(7);
+        let mut cut = 0;
+        for _ in 0..5_000 {
+            let mut writes = Vec::new();
+            let (mut expected, mut from) = ([0; LEN], 1);
+            for _ in 0..random.below(12) {
+                let longest = if random.below(4) == 0 { 40 } else { 6 };
+                let size = 1 + random.below(longest) as usize;
+                let to = random.below((LEN - size) as u32 + 1) as usize;
+                expected[to..to + size].copy_from_slice(&numbers(from, size));
+                writes.push(Write { to: to as u64, from, size });
+                from += size;
+            }
+            let count = writes.len();
+            without_overlaps(&mut writes);
+            cut += usize::from(writes.len() > count);
+            let mut bytes = [0; LEN];
+            for &Write { to, from, size } in &writes {
+                bytes[to as usize..][..size].copy_from_slice(&numbers(from, size));
+            }
+            assert_eq!(bytes, expected);
+            assert!(writes.windows(2).all(|pair| pair[0].end() <= pair[1].to), "{writes:?}");
+            assert!(writes.len() <= 2 * count);
+        }
+        assert!(cut > 100, "{cut}");
+    }
+
+    fn numbers(from: usize, size: usize) -> Vec<usize> {
+        (from..from + size).collect()
+    }
 }

@@ -47,7 +47,9 @@ impl Twin {
             _ => 8,
         };
         let len = self.random.below(longest + 1);
-        (self.random.below(WORDS + 1 - len) as usize, len as usize)
+        // Many at the start, so that gathered ones overlap.
+        let near = if self.random.below(4) == 0 { 64 } else { WORDS };
+        (self.random.below((WORDS + 1 - len).min(near)) as usize, len as usize)
     }
 
     fn write(&mut self) {

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter::once};
 
 use drystone_pool::{MoveBudget, NullBackend};
 use drystone_testing::Random;
@@ -19,20 +19,21 @@ impl CullTable {
     /// Walks the whole structure: every record is reached by its slot's links exactly once.
     fn check(&self) {
         let mut reached = 0;
-        for (slot, &head) in self.heads.iter().enumerate() {
-            let mut link = head;
-            while link != Link::NONE {
-                let records = &self.buffers[link.buffer as usize];
-                assert_eq!(records.records[link.index as usize].slot as usize, slot);
-                link = records.next[link.index as usize];
-                reached += 1;
+        for (slot, &head) in (0..).zip(&self.heads) {
+            let others = self.splits.get(&slot);
+            assert!(others.is_none_or(|others| head != Link::NONE && !others.is_empty()));
+            for link in once(head).chain(others.into_iter().flatten().copied()) {
+                if link != Link::NONE {
+                    let records = &self.buffers[link.buffer as usize].records;
+                    assert_eq!(records[link.index as usize].slot, slot);
+                    reached += 1;
+                }
             }
         }
         let lengths = self.buffers.iter().map(|records| records.records.len());
         assert_eq!(reached, lengths.sum::<usize>());
         for records in &self.buffers {
-            assert_eq!(records.next.len(), records.records.len());
-            assert_eq!(records.changed.len(), records.records.len().div_ceil(Self::BLOCK));
+            assert_eq!(records.changed.len(), records.records.len().div_ceil(Records::BLOCK));
             let most: u64 = records.records.iter().map(|it| it.max_commands(self.pattern)).sum();
             assert_eq!(most, records.max_commands);
         }
@@ -98,7 +99,7 @@ proptest! {
         let mut table = table();
         let mut model: BTreeMap<u32, Vec<(u32, CullRecord)>> = BTreeMap::new();
         let mut mirrors = vec![Vec::new(); 3];
-        let mut synced = 0;
+        let mut synced = [0; 3];
         for (n, op) in ops.into_iter().enumerate() {
             match op {
                 Op::Insert { buffer, slot, counts } => {
@@ -118,10 +119,10 @@ proptest! {
                 }
                 Op::Sync => {
                     for (buffer, mirror) in mirrors.iter_mut().enumerate() {
-                        sync(mirror, &table, buffer, synced);
+                        sync(mirror, &table, buffer, synced[buffer]);
                         prop_assert_eq!(&*mirror, table.records(buffer));
+                        synced[buffer] = table.revision(buffer);
                     }
-                    synced = table.revision();
                 }
             }
             table.check();
@@ -140,39 +141,74 @@ proptest! {
     }
 }
 
+/// First and end of each range of the first buffer's records that has changed.
+fn changed(table: &CullTable, revision: u64) -> Vec<(usize, usize)> {
+    let ranges = table.changed_since(0, revision);
+    ranges.into_iter().map(|range| (range.start, range.end)).collect()
+}
+
 #[test]
-fn unrelated_blocks_do_not_change() {
+fn only_changed_records_are_uploaded() {
     let mut table = table();
     for slot in 0..1000 {
         table.insert_piece(0, record(slot, slot, [1; 6]));
     }
-    let revision = table.revision();
-    assert_eq!(table.changed_since(0, revision).count(), 0);
-    assert!(table.changed_since(0, 0).eq(std::iter::once(0..1000)));
+    let revision = table.revision(0);
+    assert_eq!(changed(&table, revision), []);
+    assert_eq!(changed(&table, 0), [(0, 1000)]);
     table.remove_pieces(70);
-    // The last record has moved to its index, in the second block.
-    assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
+    // The last record has moved to its index.
+    assert_eq!(changed(&table, revision), [(70, 71)]);
     assert_eq!(table.records(0)[70].slot, 999);
     table.remove_pieces(70);
     table.remove_pieces(5000);
     assert_eq!(table.records(0).len(), 999);
+    // The last record changes, and is then removed.
+    let revision = table.revision(0);
+    table.set_pieces(998, once((0, record(998, 7, [2; 6]))));
+    table.remove_pieces(998);
+    assert_eq!(changed(&table, revision), []);
+    for slot in [5, 300, 6, 5] {
+        table.set_pieces(slot, once((0, record(slot, 7, [3; 6]))));
+    }
+    assert_eq!(changed(&table, revision), [(5, 7), (300, 301)]);
 }
 
-/// A mesh that changes and stays in its buffer touches one block, and its neighbours do not move.
+/// Of more changes than are known one by one, whole blocks are uploaded, and no others.
+#[test]
+fn blocks_are_uploaded_after_many_changes() {
+    let mut table = table();
+    for slot in 0..1000 {
+        table.insert_piece(0, record(slot, slot, [1; 6]));
+    }
+    let change = |table: &mut CullTable, slot, n| {
+        table.set_pieces(slot, once((0, record(slot, n, [2; 6]))));
+    };
+    let revision = table.revision(0);
+    for n in 0..Records::LATEST as u32 {
+        change(&mut table, [70, 130, 999][n as usize % 3], n);
+    }
+    assert_eq!(changed(&table, revision), [(70, 71), (130, 131), (999, 1000)]);
+    change(&mut table, 70, 0);
+    assert_eq!(changed(&table, revision), [(64, 192), (960, 1000)]);
+    assert_eq!(changed(&table, table.revision(0) - 1), [(70, 71)]);
+}
+
+/// A mesh that changes and stays in its buffer keeps its record, and its neighbours do not move.
 #[test]
 fn a_mesh_that_stays_in_its_buffer_keeps_its_record() {
     let mut table = table();
     for slot in 0..1000 {
         table.insert_piece(0, record(slot, slot, [1; 6]));
     }
-    let revision = table.revision();
-    let changed = record(70, 5000, [2; 6]);
-    table.set_pieces(70, std::iter::once((0, changed)));
-    assert!(table.changed_since(0, revision).eq(std::iter::once(64..128)));
-    assert_eq!((table.records(0)[70], table.records(0).len()), (changed, 1000));
+    let revision = table.revision(0);
+    let new = record(70, 5000, [2; 6]);
+    table.set_pieces(70, once((0, new)));
+    assert_eq!(changed(&table, revision), [(70, 71)]);
+    assert_eq!((table.records(0)[70], table.records(0).len()), (new, 1000));
     // In another buffer it is appended, and leaves no gap.
-    table.set_pieces(70, std::iter::once((1, changed)));
-    assert_eq!((table.records(0).len(), table.records(1)), (999, &[changed][..]));
+    table.set_pieces(70, once((1, new)));
+    assert_eq!((table.records(0).len(), table.records(1)), (999, &[new][..]));
 }
 
 #[test]
@@ -279,4 +315,24 @@ fn stale_handles_change_nothing() {
     table.remove(old);
     assert!(table.contains(new) && !table.contains(old));
     assert_eq!(table.records(0), expected(&pool, new).iter().map(|it| it.1).collect::<Vec<_>>());
+}
+
+/// A mesh of another pool does not join the meshes of the first one.
+#[test]
+fn a_table_has_meshes_of_one_pool() {
+    let new = || VertexPool::<u64, u32>::new(PoolConfig::default()).unwrap();
+    let (mut first, mut second, mut backend) = (new(), new(), NullBackend::default());
+    let mut table = table();
+    let old = [1, 2].map(|n| first.insert(&[n], &[1], n as u32, &mut backend).unwrap());
+    for mesh in old {
+        table.set(&first, mesh, bounds_of(1));
+    }
+    let mesh = second.insert(&[1], &[1], 4, &mut backend).unwrap();
+    assert_eq!(mesh.slot(), old[0].slot());
+    assert!(!table.contains(mesh));
+    table.set(&second, mesh, bounds_of(4));
+    assert_eq!((table.len(), old.map(|mesh| table.contains(mesh))), (1, [false; 2]));
+    assert_eq!(table.bounds(mesh), Some(bounds_of(4)));
+    assert_eq!(table.records(0).len(), 1);
+    table.validate(&second).unwrap();
 }
