@@ -14,7 +14,13 @@ use winit::{
     event_loop::{ActiveEventLoop, ControlFlow},
 };
 
-use super::{Viewer, facts::facts, frame_benchmark::Clock, overlay::Marks, status::Feedback};
+use super::{
+    Viewer,
+    facts::facts,
+    frame_benchmark::Clock,
+    overlay::Marks,
+    status::{Feedback, Rest},
+};
 use crate::{AppError, cli::DrawingArgs, output};
 
 /// Delay until a check that cannot be done now.
@@ -32,6 +38,7 @@ impl Viewer {
     pub(super) fn frame(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         self.screen.begin_frame();
+        self.end_rest();
         self.session.advance(now);
         if let Some(benchmark) = self.benchmark.as_mut().filter(|_| !self.reader.awaits_first) {
             let turn = benchmark.begin_frame(&mut self.overlay);
@@ -124,11 +131,12 @@ impl Viewer {
             self.screen.redraw();
         }
         let edits = self.edits_text();
+        let text = (edits.as_str(), self.rest());
         let (Some(window), Some(stage)) = (self.screen.window(), self.session.stage()) else {
             return;
         };
-        if self.status.is_due(&edits) {
-            let title = self.status.title(stage.renderer().held(), &edits);
+        if self.status.is_due(text) {
+            let title = self.status.title(stage.renderer().held(), text);
             let first = self.reader.loading().filter(|_| self.reader.awaits_first);
             let title = match self.preferences.feedback {
                 Feedback::Title => {
@@ -144,7 +152,7 @@ impl Viewer {
         }
         // Hidden, changing, or with an outdated title: check again a bit later.
         let is_saving = super::saving::is_saving(&self.session);
-        let is_behind = self.screen.is_hidden || self.status.is_stale(&edits) || is_saving;
+        let is_behind = self.screen.is_hidden || self.status.is_stale(text) || is_saving;
         let later = is_behind.then(|| Instant::now() + CHECK_INTERVAL);
         if self.overlay.set_edits_text(&edits) {
             self.screen.redraw();
@@ -156,6 +164,20 @@ impl Viewer {
         if let Some(next) = wakes.into_iter().flatten().min() {
             event_loop.set_control_flow(ControlFlow::WaitUntil(next));
         }
+    }
+
+    /// Removes the state of rest from a title with statistics, without the delay of other changes.
+    fn end_rest(&mut self) {
+        if self.preferences.feedback == Feedback::Title
+            && let (Some(title), Some(window)) = (self.status.end_rest(), self.screen.window())
+        {
+            window.set_title(title);
+        }
+    }
+
+    fn rest(&self) -> Rest {
+        let awaits = self.screen.awaits_frame() || self.reader.loading().is_some();
+        if awaits || self.session.is_active() { Rest::Drawing } else { Rest::AtRest }
     }
 
     /// Shows the message of the session on the picture, or removes it once it has faded. Returns

@@ -20,6 +20,10 @@ pub(super) struct Status {
     shown_ms: [f64; 2],
     /// Text on edits in the last title.
     edits: String,
+    /// Last title with statistics, without the state of rest.
+    title: String,
+    /// State in the last title.
+    rest: Rest,
     shown: Option<Instant>,
     /// Last title without statistics.
     short_title: Option<String>,
@@ -59,6 +63,23 @@ impl Feedback {
     }
 }
 
+/// Whether frames follow without input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    Drawing,
+    /// The picture stays as it is until the user does something.
+    AtRest,
+}
+
+impl Rest {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Drawing => "",
+            Self::AtRest => " | at rest",
+        }
+    }
+}
+
 /// Minimum time between changes of the title, short enough to follow.
 const TITLE_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -71,6 +92,8 @@ impl Status {
             times: Vec::new(),
             shown_ms: [0.0; 2],
             edits: String::new(),
+            title: String::new(),
+            rest: Rest::Drawing,
             shown: None,
             short_title: None,
             lags: false,
@@ -106,14 +129,14 @@ impl Status {
         [&self.name, &self.backend]
     }
 
-    /// Whether there are frames or edits that the title does not show.
-    pub(super) fn is_stale(&self, edits: &str) -> bool {
-        !self.times.is_empty() || self.edits != edits
+    /// Whether there are frames, edits or a state of rest that the title does not show.
+    pub(super) fn is_stale(&self, text: (&str, Rest)) -> bool {
+        !self.times.is_empty() || (self.edits.as_str(), self.rest) != text
     }
 
     /// Whether the title has to be updated now.
-    pub(super) fn is_due(&self, edits: &str) -> bool {
-        self.is_stale(edits) && self.shown.is_none_or(|shown| shown.elapsed() >= TITLE_INTERVAL)
+    pub(super) fn is_due(&self, text: (&str, Rest)) -> bool {
+        self.is_stale(text) && self.shown.is_none_or(|shown| shown.elapsed() >= TITLE_INTERVAL)
     }
 
     /// Returns the title if it differs from the last one: the name, with a dot for unsaved edits.
@@ -124,11 +147,18 @@ impl Status {
         is_new.then(|| self.short_title.insert(title).clone())
     }
 
-    /// Returns the title with messages and statistics for the frames since the last one; `edits` is
-    /// the text on edits.
-    pub(super) fn title(&mut self, held: HeldStats, edits: &str) -> String {
+    /// Returns the last title without the state of rest, if it had one. Called when a frame begins.
+    pub(super) fn end_rest(&mut self) -> Option<&str> {
+        let rest = std::mem::replace(&mut self.rest, Rest::Drawing);
+        (rest == Rest::AtRest).then_some(&self.title)
+    }
+
+    /// Returns the title with messages and statistics for the frames since the last one. The first
+    /// text is that on edits.
+    pub(super) fn title(&mut self, held: HeldStats, (edits, rest): (&str, Rest)) -> String {
         self.shown = Some(Instant::now());
         edits.clone_into(&mut self.edits);
+        self.rest = rest;
         self.times.sort_unstable();
         if let (Some(middle), Some(worst)) =
             (self.times.get(self.times.len() / 2), self.times.last())
@@ -138,11 +168,12 @@ impl Status {
         self.times.clear();
         let [middle, worst] = self.shown_ms;
         let bytes = held.used_bytes as f64 / f64::from(1 << 20);
-        format!(
+        self.title = format!(
             "drystone | {} | {edits}frame {middle:.1} ms (worst {worst:.1}) | {} commands for {} of {} \
              meshes | {bytes:.1} MiB of vertices | {}",
             self.name, self.drawn.commands, self.drawn.meshes, held.meshes, self.backend,
-        )
+        );
+        format!("{}{}", self.title, rest.text())
     }
 }
 
@@ -153,15 +184,20 @@ mod tests {
     #[test]
     fn a_title_without_new_frames_repeats_the_last_times() {
         let mut status = Status::new("world");
-        assert!(!status.is_stale(""));
+        let (none, saved) = (("", Rest::Drawing), ("saved | ", Rest::Drawing));
+        assert!(!status.is_stale(none));
         status.frame(Duration::from_millis(8), DrawStats::default());
-        assert!(status.is_due(""));
-        let first = status.title(HeldStats::default(), "");
+        assert!(status.is_due(none));
+        let first = status.title(HeldStats::default(), none);
         assert!(first.contains("frame 8.0 ms"), "{first}");
-        assert!(!status.is_stale("") && status.is_stale("saved | "));
-        let second = status.title(HeldStats::default(), "saved | ");
+        assert!(!status.is_stale(none) && status.is_stale(saved));
+        let second = status.title(HeldStats::default(), saved);
         assert_eq!(second, first.replace("frame 8.0", "saved | frame 8.0"));
-        assert!(!status.is_stale("saved | "));
+        assert!(!status.is_stale(saved) && status.is_stale(("saved | ", Rest::AtRest)));
+        let third = status.title(HeldStats::default(), ("saved | ", Rest::AtRest));
+        assert_eq!(third, format!("{second} | at rest"));
+        assert_eq!(status.end_rest(), Some(second.as_str()));
+        assert_eq!(status.end_rest(), None);
     }
 
     #[test]

@@ -9,12 +9,19 @@ use std::{
 };
 
 use drystone_render::Image;
-use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask};
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xproto::{ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask},
+    },
+};
 
 use crate::program::{binary, scratch};
 
 const SCREEN: &str = "800x600x24";
-pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
+/// Far longer than any state is waited for, also while other programs use the processors.
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(240);
 
 /// Virtual screen, closed when dropped.
 pub(crate) struct Screen {
@@ -77,12 +84,13 @@ impl Screen {
         Image::load_png(path).unwrap()
     }
 
-    /// Takes screenshots until two in a row are equal and not blank.
+    /// Takes screenshots until the viewer is at rest, and two in a row are equal and not blank.
     pub(crate) fn settled(&self, path: &Path) -> Image {
         self.settled_where(path, |_| true)
     }
 
-    /// Takes screenshots until two in a row are equal and differ from `before`.
+    /// Takes screenshots until the viewer is at rest, and two in a row are equal and differ from
+    /// `before`.
     pub(crate) fn settled_unlike(&self, before: &Image, path: &Path) -> Image {
         self.settled_where(path, |next| next != before)
     }
@@ -104,17 +112,67 @@ impl Screen {
         let start = Instant::now();
         // While clicks edit, what is under the pointer is outlined.
         self.xdotool(&["mousemove", "799", "599"]).unwrap();
-        let mut last = self.screenshot(path);
+        let mut last = None;
         while start.elapsed() < MAX_WAIT {
-            sleep(Duration::from_millis(400));
+            sleep(Duration::from_millis(200));
+            if !self.is_at_rest() {
+                last = None;
+                continue;
+            }
             let next = self.screenshot(path);
             let blank = next.rgba().chunks_exact(4).all(|pixel| pixel == &next.rgba()[..4]);
-            if !blank && next == last && is_it(&next) {
+            if !blank && last.as_ref() == Some(&next) && is_it(&next) {
                 return next;
             }
-            last = next;
+            last = Some(next);
         }
         panic!("the window never settled: see {}", path.display());
+    }
+
+    /// Whether the viewer has handled all input and says in its title that no frame follows. Without
+    /// statistics in the title, it says nothing about frames.
+    fn is_at_rest(&self) -> bool {
+        let Some(window) = self.xdotool(&["search", "--name", "drystone"]) else { return false };
+        let window = window.lines().next().unwrap_or_default();
+        // The second answer comes after the frame that input before the first one asks for.
+        (0..2).all(|_| self.is_answered(window))
+            && self.xdotool(&["getwindowname", window]).is_some_and(|title| {
+                !title.starts_with("drystone |") || title.ends_with("| at rest")
+            })
+    }
+
+    /// Asks a window whether it responds, as window managers do, and waits for its answer. Windows
+    /// answer after the input that came before.
+    fn is_answered(&self, window: &str) -> bool {
+        let (connection, number) = x11rb::connect(Some(self.display())).expect("a connection");
+        let root = connection.setup().roots[number].root;
+        let listen = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
+        connection.change_window_attributes(root, &listen).unwrap().check().unwrap();
+        let [protocols, ping] = ["WM_PROTOCOLS", "_NET_WM_PING"].map(|name| {
+            connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom
+        });
+        let window: u32 = window.parse().unwrap();
+        let question = [ping, x11rb::CURRENT_TIME, window, 0, 0];
+        let event = ClientMessageEvent::new(32, window, protocols, question);
+        if connection
+            .send_event(false, window, EventMask::NO_EVENT, event)
+            .unwrap()
+            .check()
+            .is_err()
+        {
+            return false;
+        }
+        let start = Instant::now();
+        while start.elapsed() < MAX_WAIT {
+            match connection.poll_for_event().unwrap() {
+                Some(Event::ClientMessage(answer)) if answer.data.as_data32() == question => {
+                    return true;
+                }
+                Some(_) => {}
+                None => sleep(Duration::from_millis(5)),
+            }
+        }
+        false
     }
 }
 

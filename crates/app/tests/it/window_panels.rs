@@ -93,8 +93,8 @@ fn panels(test: &str, options: &[&str]) {
         wait_for_title(&screen, &window, &name);
         assert_eq!(seen_in(&folder.join(name), &switched), 0, "{renderer}");
         key("Tab");
-        let [left, _] =
-            differences(&switched, &other(&switched, &format!("{renderer}-panels.png")));
+        let panels = other(&switched, &format!("{renderer}-panels.png"));
+        let [left, _] = differences(&switched, &panels);
         assert!(left > 50_000, "{renderer}: {left}");
         key("Tab");
     }
