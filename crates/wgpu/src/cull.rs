@@ -105,8 +105,9 @@ impl CullDepth<'_> {
 /// A second view in the same frame needs a second culler.
 ///
 /// # Cost
-/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh. 16 or more changed meshes are
-/// a submission of their own. The GPU reads 76 bytes for each mesh in three or six dispatches for each buffer. Memory: about 110 bytes
+/// The CPU uploads 304 bytes a frame, and 76 bytes for each changed mesh; after more than 4,096 changes in
+/// a buffer, the blocks of 64 meshes that contain one. 16 or more ranges of changed meshes are submitted
+/// by themselves, from a staging buffer of 1 MiB or more. The GPU reads 76 bytes for each mesh in three or six dispatches for each buffer. Memory: about 110 bytes
 /// for each mesh, and with depth a third of the bytes of the depth attachment.
 ///
 /// # Examples
@@ -286,28 +287,39 @@ impl Culler {
             self.table = table.id();
             self.regions.clear();
         }
+        let created = self.create_regions(table);
         if let Err(error) = self.upload_records(table) {
-            // Parts of the records may be missing.
+            // Records can be missing in any of them.
             self.regions.clear();
             return Err(error);
         }
+        created?;
         let view = CullView { clear_rest: (!self.is_counted).into(), ..*view };
         self.gpu.write(VIEW, &self.view, 0, once(bytemuck::bytes_of(&view)))
     }
 
-    fn upload_records(&mut self, table: &CullTable) -> Result<(), GpuError> {
-        self.regions.truncate(table.buffers());
+    /// Creates the regions that are missing or have the wrong size. After an error, that region and those
+    /// of later buffers are missing.
+    fn create_regions(&mut self, table: &CullTable) -> Result<(), GpuError> {
+        let mut old = std::mem::take(&mut self.regions).into_iter();
         for buffer in 0..table.buffers() {
-            if self.regions.get(buffer).is_none_or(|region| !region.fits(table, buffer)) {
-                let region = Region::new(&self.gpu, &self.pipelines, table, buffer)?;
-                match self.regions.get_mut(buffer) {
-                    Some(old) => *old = region,
-                    None => self.regions.push(region),
-                }
-            }
-            self.regions[buffer].upload(&self.gpu, &mut self.transfers, table, buffer)?;
+            let region = match old.next() {
+                Some(region) if region.fits(table, buffer) => region,
+                _ => Region::new(&self.gpu, &self.pipelines, table, buffer)?,
+            };
+            self.regions.push(region);
         }
-        self.transfers.flush(&self.gpu)
+        Ok(())
+    }
+
+    fn upload_records(&mut self, table: &CullTable) -> Result<(), GpuError> {
+        let mut regions = self.regions.iter_mut().enumerate();
+        let uploaded = regions.try_for_each(|(buffer, region)| {
+            region.upload(&self.gpu, &mut self.transfers, table, buffer)
+        });
+        // Also after an error, so that no write waits for a later frame.
+        let flushed = self.transfers.flush(&self.gpu);
+        uploaded.and(flushed)
     }
 
     /// Keeps the view of frames that are encoded but not submitted: the next call of

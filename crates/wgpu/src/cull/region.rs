@@ -128,8 +128,8 @@ impl Region {
     /// Adds the records that have changed to `transfers`.
     ///
     /// # Errors
-    /// The errors of [`Transfers::write`]. After one, and after one of these transfers, the region is
-    /// not valid.
+    /// The errors of [`Transfers::write`]. After one, or after an error of flushing `transfers`, records
+    /// can be missing: create the region again.
     pub(super) fn upload(
         &mut self,
         gpu: &Gpu,

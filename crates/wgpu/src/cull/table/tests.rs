@@ -174,7 +174,7 @@ fn only_changed_records_are_uploaded() {
     assert_eq!(changed(&table, revision), [(5, 7), (300, 301)]);
 }
 
-/// Of more changes than are known one by one, whole blocks are uploaded, and no others.
+/// After more changes than have stored indices, the blocks that contain a change are uploaded.
 #[test]
 fn blocks_are_uploaded_after_many_changes() {
     let mut table = table();
