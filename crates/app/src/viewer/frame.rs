@@ -131,6 +131,9 @@ impl Viewer {
             self.screen.redraw();
         }
         let edits = self.edits_text();
+        if self.overlay.set_edits_text(&edits) {
+            self.screen.redraw();
+        }
         let text = (edits.as_str(), self.rest());
         let (Some(window), Some(stage)) = (self.screen.window(), self.session.stage()) else {
             return;
@@ -154,9 +157,6 @@ impl Viewer {
         let is_saving = super::saving::is_saving(&self.session);
         let is_behind = self.screen.is_hidden || self.status.is_stale(text) || is_saving;
         let later = is_behind.then(|| Instant::now() + CHECK_INTERVAL);
-        if self.overlay.set_edits_text(&edits) {
-            self.screen.redraw();
-        }
         let clicks_at = self.pointer.focus.takes_clicks_at();
         let is_editing = self.session.editing().is_on();
         let clicks_at = clicks_at.filter(|at| is_editing && *at > Instant::now());
@@ -176,8 +176,13 @@ impl Viewer {
     }
 
     fn rest(&self) -> Rest {
-        let awaits = self.screen.awaits_frame() || self.reader.loading().is_some();
-        if awaits || self.session.is_active() { Rest::Drawing } else { Rest::AtRest }
+        let is_busy = self.session.is_active() || self.reader.loading().is_some();
+        let awaits_frame = self.screen.awaits_frame() || self.overlay.wakes_at().is_some();
+        let retries = self.screen.is_hidden || self.status.retry_at.is_some();
+        match is_busy || awaits_frame || retries || self.benchmark.is_some() {
+            true => Rest::Drawing,
+            false => Rest::AtRest,
+        }
     }
 
     /// Shows the message of the session on the picture, or removes it once it has faded. Returns

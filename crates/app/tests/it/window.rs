@@ -129,20 +129,20 @@ impl Screen {
         panic!("the window never settled: see {}", path.display());
     }
 
-    /// Whether the viewer has handled all input and says in its title that no frame follows. Without
-    /// statistics in the title, it says nothing about frames.
+    /// Whether the viewer has handled all input, and its title reports that no frame follows. A title
+    /// without statistics reports nothing, and counts as rest.
     fn is_at_rest(&self) -> bool {
         let Some(window) = self.xdotool(&["search", "--name", "drystone"]) else { return false };
         let window = window.lines().next().unwrap_or_default();
-        // The second answer comes after the frame that input before the first one asks for.
+        // The second answer comes after the frame that input before the first one requests.
         (0..2).all(|_| self.is_answered(window))
             && self.xdotool(&["getwindowname", window]).is_some_and(|title| {
                 !title.starts_with("drystone |") || title.ends_with("| at rest")
             })
     }
 
-    /// Asks a window whether it responds, as window managers do, and waits for its answer. Windows
-    /// answer after the input that came before.
+    /// Sends a ping to a window, as window managers do, and waits for the answer. A window answers after
+    /// it has handled earlier input.
     fn is_answered(&self, window: &str) -> bool {
         let (connection, number) = x11rb::connect(Some(self.display())).expect("a connection");
         let root = connection.setup().roots[number].root;

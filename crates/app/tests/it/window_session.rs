@@ -50,10 +50,11 @@ fn write_settings(folder: &Path, recent: &[&Path]) {
 /// Changes renderers: each draws the picture `seen`, and so do the saved pictures.
 fn renderers_draw_alike(hands: &Hands<'_>, folder: &Path, seen: &Image) {
     for (number, renderer) in ["naive", "instanced", "pool"].into_iter().enumerate() {
-        hands.keys(&["r", "F12"]);
+        hands.keys(&["r"]);
+        let now = hands.screen.settled(&folder.join(format!("9-{renderer}.png")));
+        hands.keys(&["F12"]);
         let name = format!("drystone-{}.png", number + 1);
         hands.wait_for(&name);
-        let now = hands.screen.settled(&folder.join(format!("9-{renderer}.png")));
         assert_eq!(seen.difference(&now, 8).unwrap().away_from_edges, 0, "{renderer}");
         let saved = Image::load_png(&folder.join(name)).unwrap();
         let positions = (0..480).flat_map(|y| (0..640).map(move |x| (x, y)));
