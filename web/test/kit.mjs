@@ -128,10 +128,10 @@ export async function drop(page, name, bytes) {
 }
 
 export const message = (page) => page.locator('#message').textContent();
-export const expectMessage = async (page, words) => {
-  const text = await message(page);
-  check(text.includes(words), `"${text}" does not contain "${words}"`);
-};
+/// Waits for a message with these words: a worker sends its messages later.
+export const expectMessage = (page, words) =>
+  page.waitForFunction((words) => document.getElementById('message').textContent.includes(words), words, { timeout: PATIENCE_MS })
+    .catch(async () => check(false, `"${await message(page)}" does not contain "${words}"`));
 
 /// Imports an input as a stored world and returns its path.
 export function stored(name, ...words) {

@@ -2,14 +2,12 @@
 
 import { createServer } from 'node:http';
 import { readFileSync, unlinkSync } from 'node:fs';
-import { PATIENCE_MS, agree, check, expectMessage, expected, message, open, packed, published, ready } from './kit.mjs';
+import { agree, check, expectMessage, expected, message, open, packed, published, ready } from './kit.mjs';
 
 const WORDS = ['--seed', '9', '--chunks', '32x4x32'];
 
 /// Errors of a page other than those of requests that fail.
 const others = (errors) => errors.filter((line) => !/Failed to load resource|CORS|ERR_/.test(line)).join('\n');
-
-const says = (page, words) => page.waitForFunction((words) => document.getElementById('message').textContent.includes(words), words, { timeout: PATIENCE_MS });
 
 /// Serves a file at every path. `server.status` is that of answers, 206 for parts; `server.allowed` is whether pages of
 /// other servers may read them. `server.delayMs` delays the next answer, and `server.failures` are the next ones.
@@ -60,7 +58,7 @@ export const remote = {
     // The link opens the same picture.
     await page.locator('#help').click();
     await page.locator('#link').click();
-    await says(page, 'link was copied');
+    await expectMessage(page, 'link was copied');
     const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
     check(link.searchParams.get('world') === server.address && link.searchParams.get('eye').split(',').length === 3, link.href);
     link.searchParams.set('backend', 'soft');
@@ -129,7 +127,7 @@ export const remote = {
       // The link has the camera, and the world of the site without naming it.
       await page.locator('#help').click();
       await page.locator('#link').click();
-      await says(page, 'link was copied');
+      await expectMessage(page, 'link was copied');
       const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
       check(link.origin === new URL(site.url).origin && !link.searchParams.has('world') && link.searchParams.has('eye'), link.href);
       // A camera and a world of the address have precedence.
@@ -151,7 +149,7 @@ export const remote = {
     Object.assign(server, { status: 500 });
     // Closer to the ground, where more is needed.
     await page.keyboard.down('KeyW');
-    await says(page, 'status 500');
+    await expectMessage(page, 'status 500');
     await page.keyboard.up('KeyW');
     // Nothing is complete while the server fails.
     check(await page.evaluate(() => document.body.dataset.settled) === 'false', 'the picture is complete');
