@@ -87,6 +87,12 @@ impl<O: Offset> Nodes<O> {
         Some(at)
     }
 
+    /// Reserves memory for this many nodes in total. Returns whether there was enough.
+    pub(super) fn reserve(&mut self, count: usize) -> bool {
+        let more = count.saturating_sub(self.all.len());
+        self.all.try_reserve_exact(more).is_ok()
+    }
+
     #[cold]
     fn push_unused(&mut self) -> Option<u32> {
         let at = u32::try_from(self.all.len()).ok().filter(|&at| at != NONE)?;

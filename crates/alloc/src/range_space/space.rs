@@ -157,6 +157,34 @@ impl<O: Offset> RangeSpace<O> {
         Ok(())
     }
 
+    /// Reserves memory for the metadata of `additional` more live ranges. Until there are more, no call
+    /// allocates or moves metadata, unless ranges are aligned.
+    ///
+    /// # Errors
+    /// `Full` if the heap has not enough memory. Nothing has changed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use drystone_alloc::RangeSpace;
+    ///
+    /// let mut space = RangeSpace::new(1 << 20);
+    /// space.reserve(100)?;
+    /// let size_bytes = space.size_bytes();
+    /// for _ in 0..100 {
+    ///     space.allocate(64)?;
+    /// }
+    /// assert_eq!(space.size_bytes(), size_bytes);
+    /// # Ok::<(), drystone_alloc::Error>(())
+    /// ```
+    pub fn reserve(&mut self, additional: u32) -> Result<(), Error> {
+        // One node is the start.
+        let live = 1 + u64::from(self.live_blocks) + u64::from(additional);
+        match usize::try_from(live) {
+            Ok(live) if self.nodes.reserve(live) => Ok(()),
+            _ => Err(self.stats().full(additional.into())),
+        }
+    }
+
     /// Adds `units` units at the end of the space. No range moves. Afterwards, `units` units can be
     /// allocated.
     ///

@@ -37,11 +37,16 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     })?;
     run.case("ranges-fill", || {
         Ok(vec![
-            fill_contender::<RangeSpace>(options),
-            fill_contender::<Wide>(options),
-            fill_contender::<OffsetAllocator<u32>>(options),
+            fill_contender::<RangeSpace>(RangeSpace::NAME, Memory::Growing, options),
+            fill_contender::<RangeSpace>("drystone-reserved", Memory::Reserved, options),
+            fill_contender::<Wide>(Wide::NAME, Memory::Growing, options),
+            fill_contender::<OffsetAllocator<u32>>(
+                OffsetAllocator::NAME,
+                Memory::Reserved,
+                options,
+            ),
             #[cfg(feature = "peers")]
-            fill_contender::<super::vma::Vma>(options),
+            fill_contender::<super::vma::Vma>(super::vma::Vma::NAME, Memory::Growing, options),
         ])
     })?;
     run.case("ranges-fail", || {
@@ -174,9 +179,22 @@ fn churn_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static>
     })
 }
 
-/// Measures filling a new space up to the steady state, without its creation: offset-allocator's table has
-/// a fixed size. The sizes are the same for all contenders.
-fn fill_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static> {
+/// Memory of the metadata while a space is filled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    /// Reserved before the first range, for all of them.
+    Reserved,
+    Growing,
+}
+
+/// Measures filling a new space up to the steady state: `time` without its creation and the reservation,
+/// `whole` with both. offset-allocator's table has a fixed size and is written by its creation. The sizes
+/// are the same for all contenders.
+fn fill_contender<R: Ranges + 'static>(
+    name: &'static str,
+    memory: Memory,
+    options: &Options,
+) -> Contender<'static> {
     let capacity = options.size(CAPACITY, QUICK_CAPACITY);
     let mut random = Random::new(8);
     let mut left = u64::from(capacity) * FULL_PERCENT / 100;
@@ -186,18 +204,23 @@ fn fill_contender<R: Ranges + 'static>(options: &Options) -> Contender<'static> 
         Some(size)
     })
     .collect();
-    Contender::new(R::NAME, move || {
+    Contender::new(name, move || {
         let mut handles = Vec::with_capacity(sizes.len());
+        let created = Instant::now();
         let mut space = R::with_capacity(capacity, sizes.len() as u32);
+        if memory == Memory::Reserved && !space.reserve(sizes.len() as u32) {
+            return Err("out of memory".into());
+        }
         let start = Instant::now();
         for &size in &sizes {
             handles.push(space.allocate(size).ok_or("full at less than the steady state")?);
         }
         let time = Figure::time_since(start, sizes.len());
+        let whole = Figure::new("whole", "ns/op", elapsed_ns(created) / sizes.len() as f64);
         let turnover =
             Turnover::new(sizes.clone(), Random::new(1), |random| random_size(random, &SIZES));
         Steady { space, capacity, handles, sizes: turnover }.checked_end()?;
-        Ok(vec![time])
+        Ok(vec![time, whole])
     })
 }
 

@@ -11,6 +11,11 @@ pub(super) trait Ranges: Sized {
     const FEWER: usize = 1;
     type Handle: Copy;
     fn with_capacity(capacity: u32, max_ranges: u32) -> Self;
+    /// Reserves memory for the metadata of this many live ranges, if creation has not. Returns whether
+    /// there was enough.
+    fn reserve(&mut self, _ranges: u32) -> bool {
+        true
+    }
     fn allocate(&mut self, size: u32) -> Option<Self::Handle>;
     fn free(&mut self, handle: Self::Handle);
     /// Returns the position of a range of this size.
@@ -26,6 +31,9 @@ impl Ranges for RangeSpace {
     type Handle = RangeHandle;
     fn with_capacity(capacity: u32, _max_ranges: u32) -> Self {
         Self::new(capacity)
+    }
+    fn reserve(&mut self, ranges: u32) -> bool {
+        self.reserve(ranges).is_ok()
     }
     #[inline]
     fn allocate(&mut self, size: u32) -> Option<RangeHandle> {
@@ -52,6 +60,9 @@ impl Ranges for Wide {
     type Handle = RangeHandle;
     fn with_capacity(capacity: u32, _max_ranges: u32) -> Self {
         Self(RangeSpace::with_size(capacity.into()))
+    }
+    fn reserve(&mut self, ranges: u32) -> bool {
+        self.0.reserve(ranges).is_ok()
     }
     #[inline]
     fn allocate(&mut self, size: u32) -> Option<RangeHandle> {
