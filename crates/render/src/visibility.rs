@@ -162,8 +162,9 @@ impl Visibility {
 
     /// The box's lowest corner relative to the camera.
     fn relative(&self, mesh: &DrawData) -> Vec3 {
+        // Differences of 32-bit integers are exact in `f64`, and processors convert several at once.
         let low = [0, 1, 2]
-            .map(|axis| (i64::from(mesh.origin[axis]) - i64::from(self.camera_voxel[axis])) as f32);
+            .map(|axis| (f64::from(mesh.origin[axis]) - f64::from(self.camera_voxel[axis])) as f32);
         Vec3::from_array(low) - self.camera_fraction
     }
 }

@@ -6,9 +6,10 @@
 //! GPU's own time is not measured: a software driver draws on the same cores. `memory` is resident memory of
 //! the process; run that case alone, because memory freed before it is used again and not counted.
 
+use drystone_mesh::Quad;
 use drystone_pool::{NullBackend, PoolConfig, VertexPool};
 use drystone_render::{
-    Api, Cull, MeshId, PoolRenderer, Projection, RenderError, Renderer, View, WgpuDevice,
+    Api, Cull, MeshData, MeshId, PoolRenderer, Projection, RenderError, Renderer, View, WgpuDevice,
 };
 use drystone_wgpu::{CullBounds, CullTable};
 
@@ -184,16 +185,16 @@ impl Scene {
         for _ in 0..FRAMES {
             self.frame += 1;
             let view = if change == Change::Nothing { *view } else { moved(view, self.frame) };
-            let others: Vec<(usize, usize)> = match change {
-                Change::Meshes => (0..replaced).map(|_| self.pair()).collect(),
+            let mut quads = Vec::new();
+            let others = match change {
+                Change::Meshes => self.replacements(meshes, replaced, &mut quads),
                 _ => Vec::new(),
             };
             full.time(
                 self.full.as_mut(),
                 |renderer| {
-                    for &(at, like) in &others {
-                        renderer.replace(self.ids[at], &meshes.list[like].data())?;
-                        self.content[at] = like;
+                    for (id, data) in &others {
+                        renderer.replace(*id, data)?;
                     }
                     renderer.draw(&view).map(drop)
                 },
@@ -208,6 +209,27 @@ impl Scene {
             Figure::new("submit", "us/frame", per_frame_us(full.submit_ns)),
             Figure::new("draw", "us/frame", per_frame_us(full.draw_ns)),
         ])
+    }
+
+    /// Chooses meshes, and others of the list that replace them. Copies the quads of these to `quads`, so
+    /// that they are in the cache as after meshing.
+    fn replacements<'a>(
+        &mut self,
+        meshes: &Meshes<'_>,
+        count: usize,
+        quads: &'a mut Vec<Quad>,
+    ) -> Vec<(MeshId, MeshData<'a>)> {
+        let pairs: Vec<_> = (0..count).map(|_| self.pair()).collect();
+        quads.extend(pairs.iter().flat_map(|&(_, like)| meshes.list[like].data().quads));
+        let mut rest = &quads[..];
+        let replacement = |(at, like): (usize, usize)| {
+            let data = meshes.list[like].data();
+            let (own, others) = rest.split_at(data.quads.len());
+            rest = others;
+            self.content[at] = like;
+            (self.ids[at], MeshData { quads: own, ..data })
+        };
+        pairs.into_iter().map(replacement).collect()
     }
 
     /// Returns the numbers of a mesh and of the one that replaces it.

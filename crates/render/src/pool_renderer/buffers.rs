@@ -45,9 +45,12 @@ impl<G> PoolGeometries<G> {
             self.unwritten.reverse();
             self.unwritten.sort_by_key(|(slot, _)| *slot);
             self.unwritten.dedup_by_key(|(slot, _)| *slot);
+            let data: Vec<DrawData> = self.unwritten.iter().map(|(_, data)| *data).collect();
+            let mut written = 0;
             for run in self.unwritten.chunk_by(|(slot, _), (next, _)| slot + 1 == *next) {
-                let data: Vec<DrawData> = run.iter().map(|(_, data)| *data).collect();
-                device.write(geometry, run[0].0, BufferData::DrawData(&data));
+                let end = written + run.len();
+                device.write(geometry, run[0].0, BufferData::DrawData(&data[written..end]));
+                written = end;
             }
         }
         // Without a geometry there is no table, and no mesh that would need it.

@@ -113,7 +113,11 @@ impl Opaque {
         };
         let parts = |data: &DrawData| visible_parts(data, view, visibility);
         if view.sort_opaque {
-            list.mask_and_sort(pool, |data| (parts(data), visibility.opaque_key(data)));
+            list.mask_and_sort(pool, |data| {
+                let parts = parts(data);
+                // A key costs as much as the mask, and hidden meshes need none.
+                (parts, if parts.is_empty() { 0 } else { visibility.opaque_key(data) })
+            });
         } else {
             list.mask(pool, |mesh| parts(mesh));
         }
