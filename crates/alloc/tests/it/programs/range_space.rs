@@ -17,6 +17,7 @@ enum Op {
     },
     Grow(u64),
     Shrink,
+    Reserve(u8),
     Reset,
     Defragment {
         units: u64,
@@ -34,7 +35,8 @@ impl Op {
             190..=199 => Self::UseStale(bytes.below(usize::MAX)),
             200..=224 => Self::Reallocate { nth: bytes.below(usize::MAX), size: bytes.size() },
             225..=229 => Self::Grow(bytes.size()),
-            230..=234 => Self::Shrink,
+            230..=233 => Self::Shrink,
+            234 => Self::Reserve(bytes.byte()),
             235 => Self::Reset,
             _ => Self::Defragment {
                 units: bytes.size(),
@@ -178,6 +180,11 @@ fn step<O: Offset>(space: &mut RangeSpace<O>, shadow: &mut Shadow<O>, op: &Op) {
                 shadow.owner.clear();
             }
             rewrite(shadow);
+        }
+        Op::Reserve(additional) => {
+            assert_eq!(space.reserve(additional.into()), Ok(()));
+            let live = shadow.live.len() + usize::from(additional);
+            assert!(space.size_bytes() >= live * 8 * size_of::<O>());
         }
         Op::Reset => {
             space.reset();
