@@ -18,12 +18,10 @@ pub(super) struct Status {
     times: Vec<Duration>,
     /// Median and maximum frame time of the last title, in milliseconds.
     shown_ms: [f64; 2],
-    /// Text on edits in the last title.
-    edits: String,
     /// Last title with statistics, without the state of rest.
     title: String,
-    /// State in the last title.
-    rest: Rest,
+    /// Text on edits and state in the last title.
+    text: (String, Rest),
     shown: Option<Instant>,
     /// Last title without statistics.
     short_title: Option<String>,
@@ -91,9 +89,8 @@ impl Status {
             drawn: DrawStats::default(),
             times: Vec::new(),
             shown_ms: [0.0; 2],
-            edits: String::new(),
             title: String::new(),
-            rest: Rest::Drawing,
+            text: (String::new(), Rest::Drawing),
             shown: None,
             short_title: None,
             lags: false,
@@ -131,7 +128,7 @@ impl Status {
 
     /// Whether there are frames, edits or a state of rest that the title does not show.
     pub(super) fn is_stale(&self, text: (&str, Rest)) -> bool {
-        !self.times.is_empty() || (self.edits.as_str(), self.rest) != text
+        !self.times.is_empty() || (self.text.0.as_str(), self.text.1) != text
     }
 
     /// Whether the title has to be updated now.
@@ -149,7 +146,7 @@ impl Status {
 
     /// Returns the last title without the state of rest, if it had one. Called when a frame begins.
     pub(super) fn end_rest(&mut self) -> Option<&str> {
-        let rest = std::mem::replace(&mut self.rest, Rest::Drawing);
+        let rest = std::mem::replace(&mut self.text.1, Rest::Drawing);
         (rest == Rest::AtRest).then_some(&self.title)
     }
 
@@ -157,8 +154,7 @@ impl Status {
     /// text is that on edits.
     pub(super) fn title(&mut self, held: HeldStats, (edits, rest): (&str, Rest)) -> String {
         self.shown = Some(Instant::now());
-        edits.clone_into(&mut self.edits);
-        self.rest = rest;
+        self.text = (edits.to_owned(), rest);
         self.times.sort_unstable();
         if let (Some(middle), Some(worst)) =
             (self.times.get(self.times.len() / 2), self.times.last())

@@ -140,7 +140,6 @@ fn run_session(test: &str, options: &[&str]) {
     hands.wait_for("redone");
     hands.keys(&["ctrl+s"]);
     hands.wait_for("| saved |");
-
     // Back and forth between files: saved edits are there.
     hands.keys(&["p"]);
     hands.wait_for("seed 7");

@@ -329,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    /// Without overlaps, writes in any order leave the bytes that all of them leave in order.
+    /// Writes whose overlaps were cut away leave the bytes that all writes leave in their order.
     #[test]
     fn writes_without_overlaps_leave_the_same_bytes() {
         const LEN: usize = 64;
