@@ -81,6 +81,9 @@ impl<O: Offset> Nodes<O> {
     pub(super) fn take_unused(&mut self) -> Option<u32> {
         let at = self.first_unused;
         if at == NONE {
+            if self.all.len() == self.all.capacity() {
+                self.grow()?;
+            }
             return self.push_unused();
         }
         self.first_unused = self[at].next;
@@ -94,9 +97,13 @@ impl<O: Offset> Nodes<O> {
     }
 
     #[cold]
+    fn grow(&mut self) -> Option<()> {
+        self.all.try_reserve(1).ok()
+    }
+
+    #[inline]
     fn push_unused(&mut self) -> Option<u32> {
         let at = u32::try_from(self.all.len()).ok().filter(|&at| at != NONE)?;
-        self.all.try_reserve(1).ok()?;
         self.all.push(Node::unused());
         Some(at)
     }
