@@ -13,8 +13,8 @@ use super::bounds::{CullBounds, CullRecord, Pattern};
 /// pool; a [`Culler`](crate::Culler) uploads the changes.
 ///
 /// # Cost
-/// 76 bytes for each range of a mesh, 12 for each slot, and up to 16 KiB for each buffer of the pool. Meshes
-/// of several ranges take some 60 more. The next frame uploads the ranges that have changed. After more than
+/// 76 bytes for each range of a mesh, 12 for each slot, and up to 16 KiB for each buffer of the pool. A mesh
+/// of several ranges takes some 60 bytes more. The next frame uploads the ranges that have changed. After more than
 /// 4,096 changes in a buffer, it uploads the blocks of 64 ranges that contain a change.
 ///
 /// # Examples
@@ -40,7 +40,7 @@ pub struct CullTable {
     buffers: Vec<Records>,
     /// The first piece of each slot's mesh.
     heads: Vec<Link>,
-    /// The other pieces of split meshes, by slot. Never empty.
+    /// The other pieces of split meshes, by slot. No list is empty.
     splits: HashMap<u32, Vec<Link>>,
     /// Id of the pool.
     pool: u32,
@@ -52,7 +52,7 @@ pub struct CullTable {
 #[derive(Debug, Default)]
 struct Records {
     records: Vec<CullRecord>,
-    /// Number of changes so far.
+    /// Number of writes of records so far.
     revision: u64,
     /// Indices of the latest changes, oldest first. At most [`Self::LATEST`].
     latest: VecDeque<u32>,
@@ -283,7 +283,7 @@ impl CullTable {
         self.id
     }
 
-    /// Number that increases with every change of a buffer's records.
+    /// Number that increases with every write of a buffer's records. Removing the last record is none.
     pub(crate) fn revision(&self, buffer: usize) -> u64 {
         self.buffers.get(buffer).map_or(0, |records| records.revision)
     }
