@@ -3,20 +3,27 @@
 //!
 //! - Comparing voxels into bits, and transposing squares of bits: compilers do not use the
 //!   instruction that gathers the highest bit of each byte.
+//! - With AVX-512, joins of faces and quads of single faces: compilers neither keep a layer in registers nor
+//!   move selected lanes to the front.
 //! - A build targets the oldest supported processor. [`widest`] runs code that is also compiled for
 //!   newer ones, if the processor supports it.
 
+mod faces;
 mod portable;
 #[cfg(test)]
 mod tests;
 mod transpose;
-// AVX2 code is used only if `std` detects AVX2 at run time.
+mod word;
+// Newer instructions are used only if `std` detects them at run time.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod x86;
 
 use drystone_mesh::Quad;
 
+pub(crate) use self::faces::{Joins, SingleFaces, occupied_rows};
+pub(crate) use self::portable::Portable;
+pub(crate) use self::word::Word;
 use crate::Material;
 
 /// Work that is compiled for the baseline processor and for processors with wide instructions.
@@ -97,6 +104,26 @@ pub(crate) trait Instructions {
     fn transpose_64(rows: &[u64; 64], to: &mut [u64], step: usize) {
         portable::transpose_rows(rows, to, step);
     }
+
+    /// Finds the faces that can join others. The first of `equal` has the voxels with the material of the
+    /// previous one in their row, the second those with the material of the one in the previous row. Of
+    /// `flat`, if given, the first has the faces that can join others in their row, the second those that
+    /// can in other rows. Returns `None` if these instructions have no faster way than a loop.
+    #[inline(always)]
+    fn join<W: Word>(
+        _visible: &W::Slice,
+        _equal: [&[W]; 2],
+        _flat: Option<&[W::Slice; 2]>,
+    ) -> Option<Joins<W>> {
+        None
+    }
+
+    /// Writes a quad for each face, and at most seven more after the last. Returns their number, or `None` if
+    /// these instructions have no fast way, or if there are too few voxels.
+    #[inline(always)]
+    fn write_single<W: Word>(_: &SingleFaces<'_, W>, _: &mut [Quad]) -> Option<usize> {
+        None
+    }
 }
 
 /// Runs the work with the widest instructions that this processor has.
@@ -105,12 +132,14 @@ pub(crate) fn widest<W: Work>(work: W) -> W::Output {
     #[cfg(test)]
     match tests::MAX.get() {
         tests::Limit::All => {}
-        tests::Limit::Portable => return work.run::<portable::Portable>(),
+        tests::Limit::Portable => return work.run::<Portable>(),
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         tests::Limit::Narrow => return work.run::<x86::Narrow>(),
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        tests::Limit::Wide => return x86::wide(work),
     }
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     return x86::widest(work);
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    work.run::<portable::Portable>()
+    work.run::<Portable>()
 }

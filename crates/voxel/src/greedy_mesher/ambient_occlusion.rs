@@ -34,19 +34,40 @@ impl<'a, W: Row> Outside<'a, W> {
     /// mask have equal values, because they share two corners.
     #[inline(always)]
     pub(super) fn flat(&self) -> [W::Slice; 2] {
-        // Simple loops of constant length, which compilers vectorise.
-        let [before, here, behind] = [self.near::<0>(), self.near::<1>(), self.near::<2>()];
-        let low = [
-            corners::<W>(&here[0], &before[1], &before[0]),
-            corners::<W>(&here[2], &before[1], &before[2]),
-        ];
-        let high = [
-            corners::<W>(&here[0], &behind[1], &behind[0]),
-            corners::<W>(&here[2], &behind[1], &behind[2]),
-        ];
+        let [low, high] = self.corners();
         [
             alike::<W>([&low[0], &low[1]], [&high[0], &high[1]]),
             alike::<W>([&low[0], &high[0]], [&low[1], &high[1]]),
+        ]
+    }
+
+    /// Returns the ambient occlusion of all faces: rows for each of its bits.
+    #[inline(always)]
+    pub(super) fn planes(&self, face: Face) -> [W::Slice; 8] {
+        let corners = self.corners();
+        let mut planes = [W::EMPTY; 8];
+        for corner in 0..4 {
+            let [bit, row] = corner_of_layer(face, corner as u32).map(|step| usize::from(step > 0));
+            [planes[2 * corner], planes[2 * corner + 1]] = corners[row][bit];
+        }
+        planes
+    }
+
+    /// Returns the darkness of the corners: of the previous row and the next one, before and after the
+    /// voxel.
+    #[inline(always)]
+    fn corners(&self) -> [[[W::Slice; 2]; 2]; 2] {
+        // Simple loops of constant length, which compilers vectorise.
+        let [before, here, behind] = [self.near::<0>(), self.near::<1>(), self.near::<2>()];
+        [
+            [
+                corners::<W>(&here[0], &before[1], &before[0]),
+                corners::<W>(&here[2], &before[1], &before[2]),
+            ],
+            [
+                corners::<W>(&here[0], &behind[1], &behind[0]),
+                corners::<W>(&here[2], &behind[1], &behind[2]),
+            ],
         ]
     }
 
@@ -155,14 +176,12 @@ static OCCLUSION: [[u8; 512]; Face::COUNT] = {
 /// Returns the ambient occlusion of a face for each set of neighbours, as numbered by
 /// [`Row::around`].
 const fn occlusion_table(face: Face) -> [u8; 512] {
-    let bits_are_wide = face.span_axes()[0] == axes(face.axis())[0];
     let mut table = [0; 512];
     let mut around = 0;
     while around < 512 {
         let mut corner = 0;
         while corner < 4 {
-            let [u, v] = corner_steps(face, corner);
-            let [bit, row] = if bits_are_wide { [u, v] } else { [v, u] };
+            let [bit, row] = corner_of_layer(face, corner);
             // The bit in the middle is the voxel in front of the face.
             let [along, across] = [4 + bit, 4 + 3 * row];
             let between = across + bit;
@@ -174,4 +193,11 @@ const fn occlusion_table(face: Face) -> [u8; 512] {
         around += 1;
     }
     table
+}
+
+/// Returns the steps along bits and rows from a face to one of its corners.
+const fn corner_of_layer(face: Face, corner: u32) -> [i32; 2] {
+    let [u, v] = corner_steps(face, corner);
+    let bits_are_wide = face.span_axes()[0] == axes(face.axis())[0];
+    if bits_are_wide { [u, v] } else { [v, u] }
 }

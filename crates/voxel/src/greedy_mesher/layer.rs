@@ -1,5 +1,6 @@
 use super::ambient_occlusion::Outside;
-use super::row::{Row, occupied};
+use super::row::Row;
+use crate::simd::{Instructions, Joins, occupied_rows};
 
 /// Layer of one face direction as rows of bits: the input of merging.
 ///
@@ -15,18 +16,7 @@ use super::row::{Row, occupied};
 ///
 /// Faces that cannot join any of their four neighbours are found for all rows at once and stored
 /// separately. Each becomes a quad without a data-dependent branch.
-pub(super) struct Layer<W: Row> {
-    /// Bit `b` of row `r`: the face is visible and not part of a quad yet.
-    visible: W::Slice,
-    /// Faces that can join the previous face in their row.
-    joined: W::Slice,
-    /// Faces that can join the face in the previous row.
-    continued: W::Slice,
-    /// Faces that cannot join any other.
-    single: W::Slice,
-    /// Bit `r`: row `r` has visible faces that are not single.
-    occupied: u64,
-}
+pub(super) struct Layer<W: Row>(Joins<W>);
 
 /// Rectangle of faces in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +32,7 @@ impl<W: Row> Layer<W> {
     /// previous face in their row, `across` those with the material of the face in the previous
     /// row. `outside` is required for ambient occlusion.
     #[inline(always)]
-    pub(super) fn new(
+    pub(super) fn new<I: Instructions>(
         visible: &W::Slice,
         along: &[W],
         across: &[W],
@@ -50,51 +40,55 @@ impl<W: Row> Layer<W> {
     ) -> Self {
         // One bounds check for all rows.
         let [along, across] = [along, across].map(|rows| &rows[..W::ROWS]);
-        let mut layer = Self {
-            visible: *visible,
-            joined: W::EMPTY,
-            continued: W::EMPTY,
-            single: W::EMPTY,
-            occupied: 0,
-        };
+        let flat = outside.map(Outside::flat);
+        if let Some(joins) = I::join(visible, [along, across], flat.as_ref()) {
+            return Self(joins);
+        }
+        let mut layer = Self(Joins { visible: *visible, ..Joins::EMPTY });
         for row in 0..W::ROWS {
-            layer.joined[row] = visible[row] & visible[row] << 1 & along[row];
+            layer.0.joined[row] = visible[row] & visible[row] << 1 & along[row];
         }
         for row in 1..W::ROWS {
-            layer.continued[row] = visible[row - 1] & visible[row] & across[row];
+            layer.0.continued[row] = visible[row - 1] & visible[row] & across[row];
         }
-        if let Some(outside) = outside {
-            layer.separate_occlusion(outside);
+        if let Some(flat) = &flat {
+            layer.separate_occlusion(flat);
         }
         layer.extract_single();
         layer
     }
 
+    /// Returns the faces that cannot join any other.
+    #[inline(always)]
+    pub(super) fn single_faces(&self) -> &W::Slice {
+        &self.0.single
+    }
+
     /// Restricts joins to faces with equal shading.
     #[inline(always)]
-    fn separate_occlusion(&mut self, outside: &Outside<'_, W>) {
-        let [along, across] = outside.flat();
+    fn separate_occlusion(&mut self, [along, across]: &[W::Slice; 2]) {
+        let Joins { joined, continued, .. } = &mut self.0;
         for row in 0..W::ROWS {
-            self.joined[row] = self.joined[row] & along[row] & along[row] << 1;
+            joined[row] = joined[row] & along[row] & along[row] << 1;
         }
         for row in 1..W::ROWS {
-            self.continued[row] = self.continued[row] & across[row - 1] & across[row];
+            continued[row] = continued[row] & across[row - 1] & across[row];
         }
     }
 
     #[inline(always)]
     fn extract_single(&mut self) {
-        let mut joins = self.continued;
+        let Joins { visible, joined, continued, single, occupied } = &mut self.0;
+        let mut joins = *continued;
         for row in 1..W::ROWS {
-            joins[row - 1] = joins[row - 1] | self.continued[row];
+            joins[row - 1] = joins[row - 1] | continued[row];
         }
         for row in 0..W::ROWS {
-            let joined = self.joined[row];
-            let joins = joins[row] | joined | joined >> 1;
-            self.single[row] = self.visible[row] & !joins;
-            self.visible[row] = self.visible[row] & joins;
+            let joins = joins[row] | joined[row] | joined[row] >> 1;
+            single[row] = visible[row] & !joins;
+            visible[row] = visible[row] & joins;
         }
-        self.occupied = occupied(self.visible.as_ref());
+        *occupied = occupied_rows(visible.as_ref());
     }
 
     /// Returns a mask of the rows with single faces, if these are fewer than half of `side` rows.
@@ -104,14 +98,14 @@ impl<W: Row> Layer<W> {
         if W::ROWS < 64 {
             return None;
         }
-        let rows = occupied(self.single.as_ref());
+        let rows = occupied_rows(self.0.single.as_ref());
         (2 * (rows.count_ones() as usize) < side).then_some(rows)
     }
 
     /// Returns the single faces of the rows that fill one word, starting at `row`.
     #[inline(always)]
     pub(super) fn single(&self, row: usize) -> u64 {
-        let rows = self.single.as_ref()[row..][..64 / W::ROWS].iter().enumerate();
+        let rows = self.0.single.as_ref()[row..][..64 / W::ROWS].iter().enumerate();
         rows.fold(0, |word, (i, bits)| word | bits.bits() << (W::ROWS * i))
     }
 
@@ -119,11 +113,12 @@ impl<W: Row> Layer<W> {
     /// `emit`. Removes these faces from the layer.
     #[inline(always)]
     pub(super) fn merge(&mut self, mut emit: impl FnMut(Patch)) {
-        while self.occupied != 0 {
-            let row = self.occupied.trailing_zeros() as usize;
-            self.occupied &= self.occupied - 1;
-            let visible = self.visible[row];
-            let joined = visible & visible << 1 & self.joined[row];
+        let layer = &mut self.0;
+        while layer.occupied != 0 {
+            let row = layer.occupied.trailing_zeros() as usize;
+            layer.occupied &= layer.occupied - 1;
+            let visible = layer.visible[row];
+            let joined = visible & visible << 1 & layer.joined[row];
             let mut starts = (visible & !joined).bits();
             let joined = joined.bits();
             while starts != 0 {
@@ -134,8 +129,8 @@ impl<W: Row> Layer<W> {
                 // Adds following rows while the whole run continues there. They cannot be part of
                 // another quad, because a quad reaches a row only through the one above.
                 let mut below = row + 1;
-                while below < W::ROWS && self.continued[below] & run == run {
-                    self.visible[below] = self.visible[below] & !run;
+                while below < W::ROWS && layer.continued[below] & run == run {
+                    layer.visible[below] = layer.visible[below] & !run;
                     below += 1;
                 }
                 emit(Patch { row: row as u32, bit, row_count: (below - row) as u32, bit_count });
@@ -147,6 +142,7 @@ impl<W: Row> Layer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::Portable;
     use alloc::{vec, vec::Vec};
 
     /// Converts a drawing to a row; the leftmost character is the lowest bit.
@@ -165,7 +161,7 @@ mod tests {
     }
 
     fn merged<W: Row>(visible: &W::Slice, along: &[W], across: &[W]) -> Vec<[u32; 4]> {
-        let mut layer = Layer::<W>::new(visible, along, across, None);
+        let mut layer = Layer::<W>::new::<Portable>(visible, along, across, None);
         let mut patches = vec![];
         layer.merge(|p| patches.push([p.row, p.bit, p.row_count, p.bit_count]));
         for row in (0..W::ROWS).step_by(64 / W::ROWS) {
@@ -211,11 +207,11 @@ mod tests {
     fn single_faces_of_several_rows_share_a_word() {
         let mut visible = [0; 16];
         visible.iter_mut().enumerate().for_each(|(row, bits)| *bits = 1 << row);
-        let layer = Layer::<u16>::new(&visible, &[0; 16], &[0; 16], None);
+        let layer = Layer::<u16>::new::<Portable>(&visible, &[0; 16], &[0; 16], None);
         assert_eq!(layer.single(4), 1 << 4 | 1 << (16 + 5) | 1 << (32 + 6) | 1 << (48 + 7));
         let mut visible = [0; 32];
         visible.iter_mut().enumerate().for_each(|(row, bits)| *bits = 1 << row);
-        let layer = Layer::<u32>::new(&visible, &[0; 32], &[0; 32], None);
+        let layer = Layer::<u32>::new::<Portable>(&visible, &[0; 32], &[0; 32], None);
         assert_eq!(layer.single(4), 1 << 4 | 1 << (32 + 5));
     }
 }

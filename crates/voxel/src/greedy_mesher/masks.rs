@@ -1,11 +1,12 @@
+mod compare;
 mod find;
 mod scan;
 mod transpose;
 
 use drystone_memory::{Error, Linear};
 
+use self::find::Find;
 pub(super) use self::find::FindAny;
-use self::find::{Find, FindHalo};
 use self::scan::Scan;
 pub(super) use self::scan::{Cells, Copied};
 use self::transpose::TransposeMasks;
@@ -102,7 +103,7 @@ impl<'s, W: Row> Masks<'s, W> {
         }
         masks.has_translucent = widest(Find { masks: &mut masks, chunk, table });
         if masks.has_translucent {
-            widest(FindHalo { masks: &mut masks, chunk });
+            masks.find_clear_of_y();
         }
         let mut masks = masks.transposed(shaded, scratch)?;
         if masks.has_translucent && masks.exposed != 0 && table.has_bodies() {
@@ -297,8 +298,8 @@ impl<W: Row> Layers<'_, W> {
                 opaque[row] = opaque[row] | cut_out[row] & !covered[row];
             }
         }
-        if has_translucent {
-            let all = Self::rows(self.clear, layer);
+        let all = if has_translucent { Self::rows(self.clear, layer) } else { &[] };
+        if all.iter().fold(W::ZERO, |any, &row| any | row) != W::ZERO {
             // The later of two layers stores whether both are equal.
             let later = beyond.max(layer as isize);
             let same = &self.before[word_index::<W>(0, later)..][..W::ROWS];

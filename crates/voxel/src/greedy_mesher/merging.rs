@@ -9,7 +9,7 @@ use super::masks::{Layers, Masks};
 use super::row::Row;
 use super::steps::add_steps;
 use crate::chunk_mesh::Sink;
-use crate::simd::{Instructions, Work, widest};
+use crate::simd::{Instructions, SingleFaces, Work, widest};
 use crate::{Material, MesherOptions};
 
 /// Number of quads written at a time for single faces, regardless of the actual number. The number
@@ -141,7 +141,7 @@ impl<const AXIS: usize, const SHADED: bool, W: Row, S: QuadSink> Work
                 let outside = SHADED.then(|| Outside::new(layers, beyond, bit_count, face));
                 let [along, across] =
                     [&layers.along, &layers.across].map(|mask| Layers::rows(mask, at));
-                let layer = Layer::new(visible, along, across, outside.as_ref());
+                let layer = Layer::new::<I>(visible, along, across, outside.as_ref());
                 // Capacity for all faces, and for the surplus of a batch.
                 let output = sink.reserve(bit_count * row_count + BATCH);
                 let voxels = LayerVoxels { voxels: self.voxels, grid: &grid, face, at };
@@ -181,9 +181,11 @@ pub(super) fn write_layer<const AXIS: usize, const SHADED: bool, W: Row, I: Inst
 ) -> usize {
     let first = Quad::new([0; 3], [1, 1], of.face, 0).to_bits();
     let mut quads = LayerQuads::<AXIS, SHADED, W> { of, first, outside, output, count: 0 };
-    match layer.few_single_rows(of.grid.layer_extents(AXIS)[1]) {
-        Some(rows) => quads.push_few(&layer, rows),
-        None => quads.push_single::<I>(&layer, offsets),
+    if !quads.push_rows::<I>(&layer) {
+        match layer.few_single_rows(of.grid.layer_extents(AXIS)[1]) {
+            Some(rows) => quads.push_few(&layer, rows),
+            None => quads.push_single::<I>(&layer, offsets),
+        }
     }
     layer.merge(|patch| quads.push(patch));
     quads.count
@@ -201,6 +203,31 @@ struct LayerQuads<'a, const AXIS: usize, const SHADED: bool, W: Row> {
 
 impl<const AXIS: usize, const SHADED: bool, W: Row> LayerQuads<'_, AXIS, SHADED, W> {
     const STEPS: QuadSteps = QuadSteps::of(AXIS);
+
+    /// Pushes a quad for each single face, row by row. Returns false, without a quad, if the instructions
+    /// have no fast way.
+    #[inline(always)]
+    fn push_rows<I: Instructions>(&mut self, layer: &Layer<W>) -> bool {
+        let LayerVoxels { voxels, grid, face, .. } = self.of;
+        let [bit_stride, row_stride] = axes(AXIS).map(|axis| grid.stride(axis));
+        let outside = self.outside.as_ref().filter(|_| SHADED);
+        let faces = SingleFaces::<'_, W> {
+            rows: layer.single_faces(),
+            first: self.quad(0, 0),
+            bit_shift: Self::STEPS.bit.trailing_zeros(),
+            row_shift: Self::STEPS.row.trailing_zeros(),
+            material_shift: Self::STEPS.material.trailing_zeros(),
+            occlusion_shift: Self::STEPS.occlusion.trailing_zeros(),
+            occlusion: outside.map(|outside| outside.planes(face)),
+            voxels: voxels.get(self.voxel(0, 0)..).unwrap_or_default(),
+            bit_stride,
+            row_stride,
+        };
+        let written =
+            I::write_single(&faces, self.output.get_mut(self.count..).unwrap_or_default());
+        self.count += written.unwrap_or(0);
+        written.is_some()
+    }
 
     /// Pushes a quad for each single face, if few rows have any. First collects the positions of
     /// the faces, a few per row at a time, then writes all quads. This avoids branches that depend

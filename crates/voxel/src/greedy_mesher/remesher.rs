@@ -278,7 +278,7 @@ impl<'a, const AXIS: usize, W: Row> RebuildAxis<'a, AXIS, W> {
             if visible.as_ref().iter().any(|&row| row != W::ZERO) {
                 let outside = beyond.outside.as_ref().map(|plane| plane.outside(side, face));
                 let (along, across) = (here.along.as_ref(), here.across.as_ref());
-                let layer = Layer::new(visible, along, across, outside.as_ref());
+                let layer = Layer::new::<I>(visible, along, across, outside.as_ref());
                 let output = rebuilt.quads.reserve(side * side + BATCH);
                 let (offsets, voxels) = (&self.offsets, self.padded.voxels());
                 let of = LayerVoxels { voxels, grid: &self.grid, face, at: plane - 1 };

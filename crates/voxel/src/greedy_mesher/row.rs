@@ -1,47 +1,17 @@
 use alloc::vec::Vec;
-use core::fmt::Debug;
-use core::ops::{BitAnd, BitOr, BitXor, IndexMut, Not, Shl, Shr};
+use core::ops::IndexMut;
 
 use super::grid::Grid;
 use crate::Material;
-use crate::simd::Instructions;
+use crate::simd::{Instructions, Word};
 
-/// Row of voxels as bits: a word of 16, 32 or 64 bits.
-///
-/// A slice has as many rows as a row has bits, so loops over both have constant length. Narrow
-/// words allow more rows per vector instruction.
-pub(super) trait Row:
-    Copy
-    + Debug
-    + PartialEq
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-    + Not<Output = Self>
-    + Shl<usize, Output = Self>
-    + Shr<usize, Output = Self>
-    + 'static
-{
-    /// Number of bits per row, and of rows per slice.
-    const ROWS: usize;
-    const ZERO: Self;
-
+/// Row of voxels as bits, with what the mesher needs of it.
+pub(super) trait Row: Word {
     /// Returns the memory for masks of this row length.
     fn words(memory: &mut Memory) -> &mut Words<Self>;
 
-    /// Slice of rows.
-    type Slice: Copy + IndexMut<usize, Output = Self> + AsRef<[Self]> + AsMut<[Self]>;
-
-    /// Slice without set bits.
-    const EMPTY: Self::Slice;
-
     /// Array with one voxel per bit.
     type Voxels;
-
-    /// Creates a row from the lowest bits.
-    fn from_bits(bits: u64) -> Self;
-
-    fn bits(self) -> u64;
 
     /// Returns the first voxels, if there are enough.
     fn voxels(voxels: &[Material]) -> Option<&Self::Voxels>;
@@ -91,29 +61,12 @@ pub(super) trait Row:
 macro_rules! row {
     ($word:ty, $padded:ty, $words:ident, $equal:ident, $equal_bytes:ident, $transpose:ident) => {
         impl Row for $word {
-            const ROWS: usize = <$word>::BITS as usize;
-            const ZERO: Self = 0;
-
             #[inline(always)]
             fn words(memory: &mut Memory) -> &mut Words<Self> {
                 &mut memory.$words
             }
 
-            type Slice = [$word; Self::ROWS];
-
-            const EMPTY: Self::Slice = [0; Self::ROWS];
-
             type Voxels = [Material; Self::ROWS];
-
-            #[inline(always)]
-            fn from_bits(bits: u64) -> Self {
-                bits as $word
-            }
-
-            #[inline(always)]
-            fn bits(self) -> u64 {
-                self.into()
-            }
 
             #[inline(always)]
             fn voxels(voxels: &[Material]) -> Option<&Self::Voxels> {
@@ -224,12 +177,6 @@ impl<W> Default for Words<W> {
 /// Number of words between adjacent layers.
 pub(super) const fn stride<W: Row>() -> usize {
     W::ROWS + 2
-}
-
-/// Returns a word with one bit for each row that is not zero.
-#[inline(always)]
-pub(super) fn occupied<W: Row>(rows: &[W]) -> u64 {
-    rows.iter().enumerate().fold(0, |bits, (row, &any)| bits | u64::from(any != W::ZERO) << row)
 }
 
 #[cfg(test)]

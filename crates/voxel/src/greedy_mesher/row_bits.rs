@@ -33,10 +33,20 @@ pub(super) fn bits_where_all_equal<W: Row, I: Instructions>(
     if let (Some(row), Some(x), Some(y), Some(z)) = rows {
         return [x, y, z].map(|other| W::equal::<I>(row, other) & low_bits(side));
     }
-    others.map(|other| match (voxels.get(first..), voxels.get(other..)) {
-        (Some(row), Some(other)) => bits_where_equal::<W, I>(row, other, side),
-        _ => W::ZERO,
-    })
+    all_equal_one_by_one(voxels, first, others, side)
+}
+
+/// Fallback for rows that have too few voxels after them.
+#[cold]
+#[inline(never)]
+fn all_equal_one_by_one<W: Row>(
+    voxels: &[Material],
+    first: usize,
+    others: [usize; 3],
+    side: usize,
+) -> [W; 3] {
+    let row = |first: usize| voxels.get(first..).unwrap_or_default();
+    others.map(|other| one_by_one(side, row(first).iter().zip(row(other)).map(|(a, b)| a == b)))
 }
 
 /// Returns which of the first `side` voxels of a row have the given material.
@@ -48,7 +58,7 @@ pub(super) fn bits_where<W: Row, I: Instructions>(
 ) -> W {
     match W::voxels(row) {
         Some(row) => W::equal::<I>(row, &W::all(material)) & low_bits(side),
-        None => one_by_one(side, row.iter().map(|&voxel| voxel == material)),
+        None => one_by_one(side, row.iter().map(move |&voxel| voxel == material)),
     }
 }
 
@@ -127,7 +137,7 @@ pub(super) fn bits_where_class<W: Row, I: Instructions>(
     let class = visibility as u8;
     match W::bytes(row) {
         Some(row) => W::equal_bytes::<I>(row, class) & low_bits(side),
-        None => one_by_one(side, row.iter().map(|&byte| byte == class)),
+        None => one_by_one(side, row.iter().map(move |&byte| byte == class)),
     }
 }
 

@@ -3,6 +3,7 @@ use drystone_mesh::{Face, Quad, QuadSink};
 use super::grid::axes;
 use super::layer::{Layer, Patch};
 use super::steps::add_steps;
+use crate::simd::Portable;
 use crate::{Material, MaterialTable, PaddedChunk, face_is_visible};
 
 const MAX_SIDE: usize = Quad::MAX_SIDE as usize;
@@ -44,7 +45,7 @@ pub(super) fn mesh_uniform(
 fn mesh_border(visible: &[u64; MAX_SIDE], chunk: &PaddedChunk, mut emit: impl FnMut(Patch)) {
     let side = chunk.side();
     let same = &[u64::MAX; MAX_SIDE];
-    let mut layer = Layer::<u64>::new(visible, same, same, None);
+    let mut layer = Layer::<u64>::new::<Portable>(visible, same, same, None);
     for row in 0..side {
         let mut single = layer.single(row as usize);
         while single != 0 {

@@ -1,7 +1,7 @@
 use super::super::row::{Row, stride};
-use super::super::row_bits::{bits_by_run, bits_where_all_equal, solid_bits};
+use super::super::row_bits::{bits_by_run, solid_bits};
 use super::super::translucent::{Few, Translucent};
-use super::{Masks, word_index};
+use super::{Grid, Masks};
 use crate::simd::{Instructions, Work, widest};
 use crate::{Material, MaterialTable, PaddedChunk};
 
@@ -79,29 +79,6 @@ impl<W: Row> Work for SeparateCutOut<'_, '_, W> {
     }
 }
 
-/// Additional masks that are needed if any voxel is translucent.
-pub(super) struct FindHalo<'a, 's, W: Row> {
-    pub masks: &'a mut Masks<'s, W>,
-    pub chunk: &'a PaddedChunk,
-}
-
-impl<W: Row> Work for FindHalo<'_, '_, W> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Instructions>(self) {
-        let Self { masks, chunk } = self;
-        // Outside the border, only voxels matter that can equal a voxel inside without hiding it by
-        // being opaque.
-        let [side, ..] = masks.grid.extents;
-        for i in 0..side {
-            masks.compare::<I>(side, chunk, side, i);
-            masks.compare::<I>(side, chunk, i, side);
-        }
-        masks.find_clear_of_y();
-    }
-}
-
 impl<W: Row> Masks<'_, W> {
     #[inline(always)]
     fn find<S: Translucent, I: Instructions>(
@@ -134,18 +111,18 @@ impl<W: Row> Masks<'_, W> {
         if table.any_cut_out() {
             widest(SeparateCutOut { masks: self, chunk, table });
         }
+        let (grid, has_translucent) = (Grid::cube(side as u32), any != W::ZERO);
+        let keys = (chunk.voxels(), None);
         for z in 0..side {
             let exposed = self.exposed(side, z);
-            for y in 0..side {
-                if exposed[y] != W::ZERO {
-                    self.compare::<I>(side, chunk, y, z);
-                    self.exposed |= 1 << z;
-                } else {
-                    self.layers[2].before[word_index::<W>(y as isize, z as isize)] = W::ZERO;
-                }
-            }
+            let rows = self.rows_to_compare(grid, &exposed, has_translucent, z);
+            self.compare::<false, I>(grid, keys, rows, z);
         }
-        any != W::ZERO
+        if has_translucent {
+            let rows = self.rows_behind(grid);
+            self.compare::<false, I>(grid, keys, rows, side);
+        }
+        has_translucent
     }
 
     /// Reads a slice; 0 is the first slice of the halo. Returns the translucent voxels of any of
@@ -189,24 +166,5 @@ impl<W: Row> Masks<'_, W> {
             across[stride::<W>() * y] = opaque;
         }
         any_clear
-    }
-
-    /// Compares a row with the previous voxels, rows and slices. `y` or `z` may be the halo row
-    /// after the last.
-    #[inline(always)]
-    fn compare<I: Instructions>(&mut self, side: usize, chunk: &PaddedChunk, y: usize, z: usize) {
-        let stride = side + 2;
-        let first = stride * ((y + 1) + stride * (z + 1)) + 1;
-        let others = [first - 1, first - stride, first - stride * stride];
-        let [x, before, slice_before] =
-            bits_where_all_equal::<W, I>(chunk.voxels(), first, others, side);
-        let [_, of_y, of_z] = &mut self.layers;
-        let at = word_index::<W>(y as isize, z as isize);
-        of_z.along[at] = x;
-        of_z.across[at] = before;
-        of_z.before[at] = slice_before;
-        let at = word_index::<W>(z as isize, y as isize);
-        of_y.along[at] = x;
-        of_y.across[at] = slice_before;
     }
 }

@@ -3,7 +3,8 @@ use alloc::vec::Vec;
 use drystone_memory::{Error, Linear};
 
 use super::super::row::{Row, stride};
-use super::super::row_bits::{bits_where_all_equal, bits_where_class};
+use super::super::row_bits::bits_where_class;
+use super::compare::Rows;
 use super::{Grid, Masks, word_index};
 use crate::simd::{Instructions, Work};
 use crate::{Material, Visibility, Voxel};
@@ -87,7 +88,7 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
     /// Scans cells of extents that may be constants, slice by slice.
     #[inline(always)]
     fn scan<I: Instructions>(&mut self, grid: Grid) -> Result<(), Error> {
-        let [nx, ny, nz] = grid.extents;
+        let [nx, _, nz] = grid.extents;
         self.copied.begin::<W>(grid);
         let mut all = Summary::default();
         self.find::<I>(grid, -1, &mut all)?;
@@ -95,36 +96,16 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
         for z in 0..nz {
             self.find::<I>(grid, z as isize + 1, &mut all)?;
             let exposed = self.masks.exposed(nx, z);
-            for y in 0..ny {
-                if exposed[y] != W::ZERO {
-                    self.compare::<I>(grid, all.is_wide(), y, z);
-                    self.masks.exposed |= 1 << z;
-                } else {
-                    let at = word_index::<W>(y as isize, z as isize);
-                    self.masks.layers[2].before[at] = W::ZERO;
-                }
-            }
-            if all.has_translucent() {
-                self.compare_halo::<I>(grid, all.is_wide(), ny, z);
-            }
+            let rows = self.masks.rows_to_compare(grid, &exposed, all.has_translucent(), z);
+            self.compare::<I>(grid, all.is_wide(), rows, z);
         }
         self.masks.has_translucent = all.has_translucent();
         self.masks.has_wide_keys = all.is_wide();
         if all.has_translucent() {
-            (0..ny).for_each(|y| self.compare_halo::<I>(grid, all.is_wide(), y, nz));
+            let rows = self.masks.rows_behind(grid);
+            self.compare::<I>(grid, all.is_wide(), rows, nz);
         }
         Ok(())
-    }
-
-    /// Compares a row of the halo, in which only translucent voxels matter.
-    #[inline(always)]
-    fn compare_halo<I: Instructions>(&mut self, grid: Grid, is_wide: bool, y: usize, z: usize) {
-        let at = word_index::<W>(y as isize, z as isize);
-        if self.masks.layers[2].clear[at] != W::ZERO {
-            self.compare::<I>(grid, is_wide, y, z);
-        } else {
-            self.masks.layers[2].before[at] = W::ZERO;
-        }
     }
 
     /// Reads a slice and finds its opaque, translucent and cut-out voxels.
@@ -194,18 +175,22 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
         let [nx, ny, _] = grid.extents;
         let Copied { low, high, classes, .. } = &*self.copied;
         let of_z = &mut self.masks.layers[2];
+        let is_clear = |class: u8| class == Visibility::Translucent as u8;
         for y in 0..ny + 2 {
             let first = y * grid.stride(1);
             let at = word_index::<W>(y as isize - 1, z);
             let row = &classes[first..];
-            of_z.clear[at] = bits_where_class::<W, I>(&row[1..], Visibility::Translucent, nx);
+            let bits = bits_where_class::<W, I>(&row[1..], Visibility::Translucent, nx);
+            if bits == W::ZERO && !is_clear(row[0]) {
+                continue;
+            }
+            of_z.clear[at] = bits;
             let end = grid.stride(2) * (z + 1) as usize + first + nx + 1;
             let is_same = row[nx] == row[nx + 1]
                 && low[end - 1] == low[end]
                 && (!is_wide || high[end - 1] == high[end]);
-            let is_clear = row[0] == Visibility::Translucent as u8;
-            let bits = u64::from(is_same) << 2 | u64::from(is_clear) << 3;
-            of_z.ends[at] = of_z.ends[at] | W::from_bits(bits);
+            let ends = u64::from(is_same) << 2 | u64::from(is_clear(row[0])) << 3;
+            of_z.ends[at] = of_z.ends[at] | W::from_bits(ends);
         }
     }
 
@@ -259,37 +244,11 @@ impl<W: Row, V: Voxel> Scan<'_, '_, '_, W, V> {
         }
     }
 
-    /// Compares a row with the previous voxels, rows and slices. `y` or `z` may be the halo row
-    /// after the last.
     #[inline(always)]
-    fn compare<I: Instructions>(&mut self, grid: Grid, is_wide: bool, y: usize, z: usize) {
+    fn compare<I: Instructions>(&mut self, grid: Grid, is_wide: bool, rows: Rows<W>, z: usize) {
         let Copied { low, high, .. } = &*self.copied;
-        let [row, slice] = [grid.stride(1), grid.stride(2)];
-        let first = slice * (z + 1) + row * (y + 1) + 1;
-        let others = [first - 1, first - row, first - slice];
-        let [nx, ..] = grid.extents;
-        let mut same = bits_where_all_equal::<W, I>(low, first, others, nx);
-        if is_wide {
-            let high = bits_where_all_equal::<W, I>(high, first, others, nx);
-            same = [0, 1, 2].map(|axis| same[axis] & high[axis]);
-        }
-        let [y, z] = [y, z].map(|c| c as isize);
-        let [_, of_y, of_z] = &mut self.masks.layers;
-        let (at, clear) = (word_index::<W>(y, z), &of_z.clear);
-        let here = clear[at];
-        // Voxels of equal keys are equal only if both are translucent, or neither is.
-        let previous = [
-            here << 1 | of_z.ends[at] >> 3 & W::from_bits(1),
-            clear[word_index::<W>(y - 1, z)],
-            clear[word_index::<W>(y, z - 1)],
-        ];
-        let [x, before, slice_before] = [0, 1, 2].map(|axis| same[axis] & !(here ^ previous[axis]));
-        of_z.along[at] = x;
-        of_z.across[at] = before;
-        of_z.before[at] = slice_before;
-        let at = word_index::<W>(z, y);
-        of_y.along[at] = x;
-        of_y.across[at] = slice_before;
+        let high = is_wide.then_some(high.as_slice());
+        self.masks.compare::<true, I>(grid, (low, high), rows, z);
     }
 }
 
@@ -334,18 +293,18 @@ impl Summary {
 impl<'a, V> Cells<'a, V> {
     /// Returns the rows of a slice, or `None` for a slice of the halo that does not exist.
     #[inline(always)]
-    fn rows(&self, grid: Grid, z: isize) -> Option<Rows<'a, V>> {
+    fn rows(&self, grid: Grid, z: isize) -> Option<CellRows<'a, V>> {
         let [step, row_stride, slice_stride] = self.strides;
         let (halo, [nx, ny, nz]) = (grid.halo.width(), grid.extents);
         let slice = (z + halo as isize) as usize;
         let exists = slice < nz + 2 * halo;
         let cells = self.cells.get(if exists { slice * slice_stride } else { usize::MAX }..)?;
-        Some(Rows { cells, row_stride, step, len: nx + 2 * halo, row_count: ny + 2 * halo })
+        Some(CellRows { cells, row_stride, step, len: nx + 2 * halo, row_count: ny + 2 * halo })
     }
 }
 
 /// Rows of one slice of a caller's cells, with the halo if there is one.
-struct Rows<'a, V> {
+struct CellRows<'a, V> {
     /// Cells from the first one of the slice on.
     cells: &'a [V],
     row_stride: usize,
@@ -356,7 +315,7 @@ struct Rows<'a, V> {
     row_count: usize,
 }
 
-impl<'a, V> Rows<'a, V> {
+impl<'a, V> CellRows<'a, V> {
     /// Returns the cells from the first one of a row on.
     #[inline(always)]
     fn row(&self, row: usize) -> &'a [V] {
