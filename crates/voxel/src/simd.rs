@@ -1,5 +1,5 @@
 //! Code for which the compiler does not select the best instructions. Each function has a portable
-//! reference with equal results.
+//! reference with equal results; that of joins and of single faces is in the mesher, as its way without them.
 //!
 //! - Comparing voxels into bits, and transposing squares of bits: compilers do not use the
 //!   instruction that gathers the highest bit of each byte.
@@ -118,8 +118,9 @@ pub(crate) trait Instructions {
         None
     }
 
-    /// Writes a quad for each face, and at most seven more after the last. Returns their number, or `None` if
-    /// these instructions have no fast way, or if there are too few voxels.
+    /// Writes a quad for each face, and at most [`SingleFaces::MAX_SURPLUS`] more after the last. Returns the
+    /// number of faces. Returns `None` if these instructions have no fast way, or if there are too few voxels
+    /// or too little space; `output` may then be overwritten in part.
     #[inline(always)]
     fn write_single<W: Word>(_: &SingleFaces<'_, W>, _: &mut [Quad]) -> Option<usize> {
         None

@@ -205,9 +205,13 @@ impl<const AXIS: usize, const SHADED: bool, W: Row> LayerQuads<'_, AXIS, SHADED,
     const STEPS: QuadSteps = QuadSteps::of(AXIS);
 
     /// Pushes a quad for each single face, row by row. Returns false, without a quad, if the instructions
-    /// have no fast way.
+    /// have no fast way, or if there are too few voxels behind the last row or too little space.
     #[inline(always)]
     fn push_rows<I: Instructions>(&mut self, layer: &Layer<W>) -> bool {
+        const { assert!(BATCH > SingleFaces::<'_, W>::MAX_SURPLUS) };
+        if SHADED && layer.single_faces().as_ref().iter().all(|&row| row == W::ZERO) {
+            return true;
+        }
         let LayerVoxels { voxels, grid, face, .. } = self.of;
         let [bit_stride, row_stride] = axes(AXIS).map(|axis| grid.stride(axis));
         let outside = self.outside.as_ref().filter(|_| SHADED);

@@ -26,23 +26,34 @@ impl<W: Word> Joins<W> {
     };
 }
 
-/// Faces of a layer to write as quads of one face, row by row.
+/// Faces that become quads of one face each, row by row. Only AVX-512 has a fast way to write them.
+#[cfg_attr(not(all(target_arch = "x86_64", target_feature = "sse2")), allow(dead_code))]
 pub(crate) struct SingleFaces<'a, W: Word> {
     /// Bit `b` of row `r`: there is a face.
     pub rows: &'a W::Slice,
     /// Quad of a face at bit 0 of row 0, with the bits of material 0.
     pub first: u64,
-    /// Shifts of the numbers of bit, row and material, and of the ambient occlusion, in a quad.
+    /// Place of a face's bit in its quad, as a shift.
     pub bit_shift: u32,
+    /// Place of a face's row in its quad, as a shift.
     pub row_shift: u32,
+    /// Place of the material in a quad, as a shift.
     pub material_shift: u32,
+    /// Place of the ambient occlusion in a quad, as a shift.
     pub occlusion_shift: u32,
-    /// Ambient occlusion: rows for each of its bits.
+    /// Rows for each bit of the ambient occlusion.
     pub occlusion: Option<[W::Slice; 8]>,
-    /// Voxels from that of bit 0 of row 0 on, and the distances between voxels of adjacent bits and rows.
+    /// Voxels from that of bit 0 of row 0 on.
     pub voxels: &'a [Material],
+    /// Distance between the voxels of adjacent bits.
     pub bit_stride: usize,
+    /// Distance between the voxels of adjacent rows.
     pub row_stride: usize,
+}
+
+impl<W: Word> SingleFaces<'_, W> {
+    /// Largest number of quads that are written after the last one.
+    pub(crate) const MAX_SURPLUS: usize = 7;
 }
 
 /// Returns a word with one bit for each row that is not zero.

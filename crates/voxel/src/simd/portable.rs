@@ -7,7 +7,6 @@ use super::transpose::{Square, transpose};
 use crate::Material;
 
 /// Instructions that compilers generate from plain loops.
-#[cfg_attr(all(target_arch = "x86_64", target_feature = "sse2"), allow(dead_code))]
 pub(crate) enum Portable {}
 
 impl Instructions for Portable {

@@ -2,7 +2,8 @@ use core::cell::Cell;
 
 use super::*;
 use crate::{
-    ChunkMesh, GreedyMesher, Halo, KeyedMesh, MaterialTable, MesherOptions, PaddedChunk, VoxelArray,
+    ChunkMesh, GreedyMesher, Halo, KeyedMesh, MaterialKind, MaterialTable, MesherOptions,
+    PaddedChunk, VoxelArray,
 };
 use portable::Portable;
 
@@ -83,6 +84,8 @@ fn instructions_equal_their_portable_references() {
         let expected = work.run::<Portable>();
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         assert!(work.run::<x86::Narrow>() == expected, "round {round}");
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        assert!(x86::wide(work) == expected, "round {round}");
         assert!(widest(work) == expected, "round {round}");
     }
 }
@@ -104,6 +107,8 @@ fn selected_quads_are_in_front() {
         let expected = (0..4).filter(|i| mask >> i & 1 != 0).map(|i| Quad::from_bits(quads[i]));
         let expected: std::vec::Vec<Quad> = expected.collect();
         assert_eq!(Select(quads, mask).run::<Portable>()[..expected.len()], expected, "{mask}");
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        assert_eq!(x86::wide(Select(quads, mask))[..expected.len()], expected, "{mask}");
         assert_eq!(widest(Select(quads, mask))[..expected.len()], expected, "{mask}");
     }
 }
@@ -157,30 +162,77 @@ fn scattered(side: u32, seed: u64) -> PaddedChunk {
     })
 }
 
+/// Older instructions, with which meshes must be equal.
+const FEWER: &[Limit] = &[
+    Limit::Portable,
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Limit::Narrow,
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    Limit::Wide,
+];
+
+/// Tests arrays without a halo, of different extents, with permuted axes and keys of 32 bits.
+#[test]
+fn meshes_of_arrays_do_not_depend_on_the_instructions() {
+    let mut state = 1_u64;
+    let cells: std::vec::Vec<u32> = core::iter::repeat_with(|| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let kind = (state >> 33) as u32 % 7;
+        if kind < 4 { kind << 15 } else { 0 }
+    })
+    .take(64 * 64 * 64)
+    .collect();
+    let mut quads = 0;
+    for extents in [[5, 17, 33], [64, 3, 16], [16, 16, 2], [30, 31, 32], [62, 8, 64]] {
+        let [x, y, z] = extents.map(|extent| extent as usize);
+        for strides in [[1, x, x * y], [y * z, 1, y], [z, x * z, 1], [2, 2 * x, 2 * x * y]] {
+            let Ok(array) = VoxelArray::with_strides(&cells, extents, strides, Halo::None) else {
+                continue;
+            };
+            for ambient_occlusion in [false, true] {
+                let options = MesherOptions { ambient_occlusion, ..Default::default() };
+                let meshed = |limit| {
+                    MAX.set(limit);
+                    let mut mesh = KeyedMesh::new();
+                    GreedyMesher::with_options(options).mesh_array_keyed(&array, &mut mesh);
+                    MAX.set(Limit::All);
+                    mesh
+                };
+                let all = meshed(Limit::All);
+                for &limit in FEWER {
+                    let message = std::format!("{limit:?}, {extents:?}, {strides:?}");
+                    assert!(meshed(limit).opaque() == all.opaque(), "{message}");
+                }
+                quads += all.opaque().len();
+            }
+        }
+    }
+    assert!(quads > 100_000, "only {quads} quads");
+}
+
 /// Tests the whole mesher, with and without ambient occlusion, for all row lengths.
 #[test]
 fn meshes_do_not_depend_on_the_instructions() {
-    let fewer = [
-        Limit::Portable,
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        Limit::Narrow,
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        Limit::Wide,
-    ];
     let mut table = MaterialTable::new();
     for opacity in [255, 255, 120, 255, 90] {
         table.insert("material", [9, 9, 9, opacity]).unwrap();
     }
+    let mut with_holes = MaterialTable::new();
+    for opacity in [255, 255, 120, 255, 90] {
+        let kind = MaterialKind::new("material", [9, 9, 9, opacity]);
+        with_holes.insert_kind(if opacity == 255 { kind.with_cut_out() } else { kind }).unwrap();
+    }
     let mut quads = 0;
     for side in [1, 2, 15, 16, 17, 31, 32, 33, 62, 63, 64] {
-        for (seed, is_shaded) in [(1, false), (2, true), (3, true), (4, false)] {
+        for (seed, is_shaded) in [(1, false), (2, true), (3, true), (4, false), (5, true)] {
+            let table = if seed == 5 { &with_holes } else { &table };
             let chunk = if seed < 3 { boxes(side, seed) } else { scattered(side, seed) };
             let meshed = |limit| {
                 MAX.set(limit);
                 let mut mesh = ChunkMesh::new();
                 let options = MesherOptions { ambient_occlusion: is_shaded, ..Default::default() };
                 let mut mesher = GreedyMesher::with_options(options);
-                mesher.mesh(&chunk, &table, &mut mesh);
+                mesher.mesh(&chunk, table, &mut mesh);
                 let array = VoxelArray::new(chunk.voxels(), [side; 3], Halo::One).unwrap();
                 let mut of_array = KeyedMesh::new();
                 mesher.mesh_array_keyed(&array, &mut of_array);
@@ -188,7 +240,7 @@ fn meshes_do_not_depend_on_the_instructions() {
                 (mesh, of_array)
             };
             let all = meshed(Limit::All);
-            for limit in fewer {
+            for &limit in FEWER {
                 let same = meshed(limit);
                 assert!(same.0.iter().eq(all.0.iter()), "{limit:?}, {side}, {seed}");
                 assert!(same.1.opaque() == all.1.opaque(), "array: {limit:?}, {side}, {seed}");

@@ -4,7 +4,9 @@ mod rows;
 mod single_faces;
 
 pub(super) use self::avx2::Narrow;
+#[cfg(feature = "std")]
 use self::avx2::Wide;
+#[cfg(feature = "std")]
 use self::avx512::Widest;
 use super::Work;
 

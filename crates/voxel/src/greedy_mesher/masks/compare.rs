@@ -24,7 +24,7 @@ impl<W: Row> Masks<'_, W> {
         z: usize,
     ) -> Rows<W> {
         let [_, ny, _] = grid.extents;
-        let any = exposed.as_ref().iter().fold(W::ZERO, |any, &row| any | row);
+        let any = exposed.as_ref()[..ny].iter().fold(W::ZERO, |any, &row| any | row);
         self.exposed |= u64::from(any != W::ZERO) << z;
         let mut rows = W::EMPTY_HALO_ROWS;
         for y in 0..W::ROWS {
@@ -91,5 +91,27 @@ impl<W: Row> Masks<'_, W> {
             [along[y], across[y], before[y]] = same;
             (*along_y, *across_y) = (same[0], same[2]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use drystone_memory::{Linear, Region};
+
+    use super::super::super::row::Memory;
+    use super::*;
+    use crate::{MaterialTable, PaddedChunk};
+
+    #[test]
+    fn a_buried_chunk_has_no_exposed_voxels() {
+        let mut table = MaterialTable::new();
+        for name in ["a", "b"] {
+            table.insert(name, [9, 9, 9, 255]).unwrap();
+        }
+        let chunk = PaddedChunk::from_fn(30, |[x, ..]| Material(1 + x as u16 % 2));
+        let (mut memory, scratch) = (Memory::default(), Linear::new(Region::new(&mut [])));
+        let words = u32::words(&mut memory);
+        let masks = Masks::<u32>::new(&chunk, &table, false, &scratch, words).unwrap();
+        assert_eq!(masks.exposed, 0);
     }
 }

@@ -17,13 +17,13 @@ pub(super) enum Widest {}
 impl Instructions for Widest {
     #[inline(always)]
     fn equal_16(a: &[Material; 16], b: &[Material; 16]) -> u16 {
-        // SAFETY: `Widest` is used only if the processor has AVX-512.
+        // SAFETY: `Widest` is used only in `run_widest`, whose instructions the processor has.
         unsafe { equal_16(a, b) }
     }
 
     #[inline(always)]
     fn equal_32(a: &[Material; 32], b: &[Material; 32]) -> u32 {
-        // SAFETY: `Widest` is used only if the processor has AVX-512.
+        // SAFETY: `Widest` is used only in `run_widest`, whose instructions the processor has.
         unsafe { equal_32(a, b) }
     }
 
@@ -39,8 +39,13 @@ impl Instructions for Widest {
 
     #[inline(always)]
     fn equal_bytes_64(bytes: &[u8; 64], value: u8) -> u64 {
-        // SAFETY: `Widest` is used only if the processor has AVX-512.
+        // SAFETY: `Widest` is used only in `run_widest`, whose instructions the processor has.
         unsafe { equal_bytes_64(bytes, value) }
+    }
+
+    #[inline(always)]
+    fn select_4(quads: &[u64; 4], mask: usize, to: &mut [Quad; 4]) {
+        Wide::select_4(quads, mask, to);
     }
 
     #[inline(always)]
@@ -64,13 +69,13 @@ impl Instructions for Widest {
         equal: [&[W]; 2],
         flat: Option<&[W::Slice; 2]>,
     ) -> Option<Joins<W>> {
-        // SAFETY: `Widest` is used only if the processor has AVX-512.
+        // SAFETY: `Widest` is used only in `run_widest`, whose instructions the processor has.
         Some(unsafe { rows::join(visible, equal, flat) })
     }
 
     #[inline(always)]
     fn write_single<W: Word>(faces: &SingleFaces<'_, W>, output: &mut [Quad]) -> Option<usize> {
-        // SAFETY: `Widest` is used only if the processor has AVX-512.
+        // SAFETY: `Widest` is used only in `run_widest`, whose instructions the processor has.
         unsafe {
             match (faces.bit_stride, &faces.occlusion) {
                 (1, None) => single_faces::write::<W, true, false>(faces, output),

@@ -17,20 +17,25 @@ const fn register_count<W: Word>() -> usize {
     (W::ROWS * W::ROWS).div_ceil(512)
 }
 
+/// Whether a row has as many bits as there are rows. The proofs below depend on it.
+const fn is_word<W: Word>() -> bool {
+    matches!(W::ROWS, 16 | 32 | 64) && size_of::<W>() * 8 == W::ROWS
+}
+
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 pub(super) fn load<W: Word>(rows: &[W]) -> Rows {
     let mut all = [_mm512_setzero_si512(); 8];
-    assert!(rows.len() >= W::ROWS && size_of::<W>() * 8 == W::ROWS);
+    assert!(rows.len() >= W::ROWS && is_word::<W>());
     let first: *const __m512i = rows.as_ptr().cast();
     if W::ROWS == 16 {
-        // SAFETY: 16 rows of 2 bytes are the 32 bytes of an unaligned load.
+        // SAFETY: the 16 rows of 2 bytes, asserted above, are the 32 bytes of an unaligned load.
         all[0] = _mm512_zextsi256_si512(unsafe { _mm256_loadu_si256(first.cast()) });
         return all;
     }
     for (i, part) in all.iter_mut().enumerate().take(register_count::<W>()) {
-        // SAFETY: 32 rows of 4 bytes are 2 times, 64 rows of 8 bytes are 8 times the 64 bytes of an
-        // unaligned load.
+        // SAFETY: the rows, asserted above, are 32 of 4 bytes, 2 times the 64 bytes of an unaligned load,
+        // or 64 of 8 bytes, 8 times these.
         *part = unsafe { _mm512_loadu_si512(first.add(i)) };
     }
     all
@@ -40,16 +45,16 @@ pub(super) fn load<W: Word>(rows: &[W]) -> Rows {
 #[inline]
 fn store<W: Word>(from: Rows, rows: &mut W::Slice) {
     let rows = rows.as_mut();
-    assert!(rows.len() == W::ROWS && size_of::<W>() * 8 == W::ROWS);
+    assert!(rows.len() == W::ROWS && is_word::<W>());
     let first: *mut __m512i = rows.as_mut_ptr().cast();
     if W::ROWS == 16 {
-        // SAFETY: 16 rows of 2 bytes are the 32 bytes of an unaligned store.
+        // SAFETY: the 16 rows of 2 bytes, asserted above, are the 32 bytes of an unaligned store.
         unsafe { _mm256_storeu_si256(first.cast(), _mm512_castsi512_si256(from[0])) };
         return;
     }
     for (i, part) in from.into_iter().enumerate().take(register_count::<W>()) {
-        // SAFETY: 32 rows of 4 bytes are 2 times, 64 rows of 8 bytes are 8 times the 64 bytes of an
-        // unaligned store.
+        // SAFETY: the rows, asserted above, are 32 of 4 bytes, 2 times the 64 bytes of an unaligned store,
+        // or 64 of 8 bytes, 8 times these.
         unsafe { _mm512_storeu_si512(first.add(i), part) };
     }
 }
@@ -87,7 +92,8 @@ static BEFORE: [u16; 32] = lanes(31);
 /// Order of 16-bit lanes that puts each one before the lane after it.
 static AFTER: [u16; 32] = lanes(1);
 
-const fn lanes(first: u16) -> [u16; 32] {
+/// Returns 32 numbers in order, beginning with `first`. After 31 follows 0.
+pub(super) const fn lanes(first: u16) -> [u16; 32] {
     let mut lanes = [0; 32];
     let mut i = 0;
     while i < 32 {

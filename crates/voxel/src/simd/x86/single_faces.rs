@@ -12,23 +12,15 @@ use core::arch::x86_64::{
 
 use drystone_mesh::Quad;
 
-use super::rows::{load, occupied};
+use super::rows::{lanes, load, occupied};
 use crate::Material;
 use crate::simd::{SingleFaces, Word};
 
 /// Number of faces that are selected at a time: two rows, one, or half of one.
 const RUN: usize = 32;
 
-/// Numbers from 0 on.
-static NUMBERS: [u16; RUN] = {
-    let mut numbers = [0; RUN];
-    let mut i = 0;
-    while i < RUN {
-        numbers[i] = i as u16;
-        i += 1;
-    }
-    numbers
-};
+/// Numbers of the faces of a run.
+static NUMBERS: [u16; RUN] = lanes(0);
 
 /// Properties that all runs have in common.
 struct Lanes {
@@ -44,7 +36,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Returns `None` if a voxel is too far away for 16 bits.
+    /// Returns `None` if a distance needs more than 16 bits.
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
     #[inline]
     fn new<W: Word>(faces: &SingleFaces<'_, W>) -> Option<Self> {
@@ -60,14 +52,13 @@ impl Lanes {
         let times =
             |lanes, stride: u16| _mm512_mullo_epi16(lanes, _mm512_set1_epi16(stride as i16));
         let row_stride = if W::ROWS == 16 { faces.row_stride } else { 0 };
-        let last_voxel = (W::ROWS.min(RUN) - 1) * faces.bit_stride + row_stride;
+        let [bit_stride, row_stride] =
+            [u16::try_from(faces.bit_stride).ok()?, u16::try_from(row_stride).ok()?];
+        let last_voxel = (W::ROWS.min(RUN) - 1) * usize::from(bit_stride) + usize::from(row_stride);
         u16::try_from(last_voxel).ok()?;
         Some(Self {
             quads: _mm512_or_si512(shifted(bits, faces.bit_shift), shifted(rows, faces.row_shift)),
-            voxels: _mm512_add_epi16(
-                times(bits, faces.bit_stride as u16),
-                times(rows, row_stride as u16),
-            ),
+            voxels: _mm512_add_epi16(times(bits, bit_stride), times(rows, row_stride)),
             last_voxel,
             material_shift: _mm512_set1_epi64(faces.material_shift.into()),
             occlusion_shift: _mm512_set1_epi64(faces.occlusion_shift.into()),
@@ -85,6 +76,8 @@ fn run_of<W: Word>(rows: &W::Slice, run: usize) -> u32 {
     }
 }
 
+/// Implements [`Instructions::write_single`](crate::simd::Instructions::write_single), for voxels that are
+/// adjacent in a row or not, with or without ambient occlusion.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
 #[inline]
 pub(super) fn write<W: Word, const ADJACENT: bool, const SHADED: bool>(
@@ -92,7 +85,6 @@ pub(super) fn write<W: Word, const ADJACENT: bool, const SHADED: bool>(
     output: &mut [Quad],
 ) -> Option<usize> {
     let all = load::<W>(faces.rows.as_ref());
-    // All voxels of the last row, and the second half of what is read for the last bit.
     let last = match occupied::<W>(all) {
         0 => return Some(0),
         rows => rows.ilog2() as usize,
@@ -100,6 +92,7 @@ pub(super) fn write<W: Word, const ADJACENT: bool, const SHADED: bool>(
     let end =
         (last | usize::from(W::ROWS == 16)) * faces.row_stride + (W::ROWS - 1) * faces.bit_stride;
     let lanes = Lanes::new(faces)?;
+    // All voxels of the last rows, and one more, because two are read at a time.
     if faces.voxels.len() < end + 2 {
         return None;
     }
@@ -159,7 +152,8 @@ fn occlusion<W: Word>(planes: &[W::Slice; 8], run: usize) -> __m256i {
     bytes
 }
 
-/// Writes the quads of a run eight at a time, also after the last one. Returns their number.
+/// Writes the quads of a run eight at a time; up to seven more follow the last one. Returns the number of
+/// faces.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512vl,avx512vbmi2")]
 #[inline]
 fn write_run<W: Word, const ADJACENT: bool, const SHADED: bool>(
@@ -182,7 +176,7 @@ fn write_run<W: Word, const ADJACENT: bool, const SHADED: bool>(
         let material = if ADJACENT {
             _mm512_cvtepu16_epi64(_mm512_castsi512_si128(voxels))
         } else {
-            // SAFETY: the indices are lanes of `lanes.voxels`, or 0.
+            // SAFETY: the indices are lanes of `lanes.voxels`, which are at most `last_voxel`, or 0.
             unsafe { gathered(run.voxels, _mm512_castsi512_si128(voxels), lanes.last_voxel) }?
         };
         let material = _mm512_sllv_epi64(material, lanes.material_shift);
@@ -235,7 +229,8 @@ unsafe fn gathered(voxels: &[Material], indices: __m128i, last: usize) -> Option
         return None;
     }
     let indices = _mm256_cvtepu16_epi32(indices);
-    // SAFETY: two materials, 4 bytes, are read at each index, which is at most `last`.
+    // SAFETY: two materials, 4 bytes, are read at each index. It is at most `last`, and the material after
+    // that exists, as tested above.
     let pairs = unsafe { _mm256_i32gather_epi32::<2>(voxels.as_ptr().cast(), indices) };
     Some(_mm512_cvtepu32_epi64(_mm256_and_si256(pairs, _mm256_set1_epi32(0xffff))))
 }
