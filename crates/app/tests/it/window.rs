@@ -10,7 +10,8 @@ use std::{
 
 use drystone_render::Image;
 use x11rb::{
-    connection::Connection as _,
+    connection::Connection,
+    errors::ReplyError,
     protocol::{
         Event,
         xproto::{ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask},
@@ -20,7 +21,7 @@ use x11rb::{
 use crate::program::{binary, scratch};
 
 const SCREEN: &str = "800x600x24";
-/// Far longer than any state is waited for, also while other programs use the processors.
+/// Time limit of a wait. Far longer than waits take, also while other programs use the processors.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(240);
 
 /// Virtual screen, closed when dropped.
@@ -68,12 +69,7 @@ impl Screen {
     /// Asks a window to close, as its button does.
     pub(crate) fn quit(&self, window: &str) {
         let (connection, _) = x11rb::connect(Some(self.display())).expect("a connection");
-        let [protocols, delete] = ["WM_PROTOCOLS", "WM_DELETE_WINDOW"].map(|name| {
-            connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom
-        });
-        let window: u32 = window.parse().unwrap();
-        let event = ClientMessageEvent::new(32, window, protocols, [delete, 0, 0, 0, 0]);
-        connection.send_event(false, window, EventMask::NO_EVENT, event).unwrap().check().unwrap();
+        send(&connection, window, "WM_DELETE_WINDOW").expect("an open window");
     }
 
     pub(crate) fn screenshot(&self, path: &Path) -> Image {
@@ -148,20 +144,8 @@ impl Screen {
         let root = connection.setup().roots[number].root;
         let listen = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
         connection.change_window_attributes(root, &listen).unwrap().check().unwrap();
-        let [protocols, ping] = ["WM_PROTOCOLS", "_NET_WM_PING"].map(|name| {
-            connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom
-        });
-        let window: u32 = window.parse().unwrap();
-        let question = [ping, x11rb::CURRENT_TIME, window, 0, 0];
-        let event = ClientMessageEvent::new(32, window, protocols, question);
-        if connection
-            .send_event(false, window, EventMask::NO_EVENT, event)
-            .unwrap()
-            .check()
-            .is_err()
-        {
-            return false;
-        }
+        // The window may have closed.
+        let Ok(question) = send(&connection, window, "_NET_WM_PING") else { return false };
         let start = Instant::now();
         while start.elapsed() < MAX_WAIT {
             match connection.poll_for_event().unwrap() {
@@ -174,6 +158,17 @@ impl Screen {
         }
         false
     }
+}
+
+/// Sends a window a message of window managers. Returns its data, which an answer repeats.
+fn send(connection: &impl Connection, window: &str, message: &str) -> Result<[u32; 5], ReplyError> {
+    let [protocols, message] = ["WM_PROTOCOLS", message]
+        .map(|name| connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom);
+    let window: u32 = window.parse().unwrap();
+    let data = [message, x11rb::CURRENT_TIME, window, 0, 0];
+    let event = ClientMessageEvent::new(32, window, protocols, data);
+    connection.send_event(false, window, EventMask::NO_EVENT, event)?.check()?;
+    Ok(data)
 }
 
 impl Drop for Screen {
