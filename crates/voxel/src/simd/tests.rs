@@ -213,6 +213,11 @@ fn meshes_of_arrays_do_not_depend_on_the_instructions() {
 /// Tests the whole mesher, with and without ambient occlusion, for all row lengths.
 #[test]
 fn meshes_do_not_depend_on_the_instructions() {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2", feature = "std"))]
+    if !x86::has_widest() {
+        let test = "meshes_do_not_depend_on_the_instructions";
+        std::println!("skipped: {test}: the processor lacks AVX-512");
+    }
     let mut table = MaterialTable::new();
     for opacity in [255, 255, 120, 255, 90] {
         table.insert("material", [9, 9, 9, opacity]).unwrap();

@@ -38,9 +38,10 @@ fn has_wide() -> bool {
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt") && has!("lzcnt")
 }
 
+/// Whether the processor has AVX-512 with VBMI2.
 #[cfg(feature = "std")]
 #[inline]
-fn has_widest() -> bool {
+pub(super) fn has_widest() -> bool {
     use std::is_x86_feature_detected as has;
     let has_512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
     has_wide() && has_512 && has!("avx512vbmi2")
