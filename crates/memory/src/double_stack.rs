@@ -57,7 +57,7 @@ const FREED: usize = 1;
 pub struct DoubleStack<'m> {
     low: LowEnd,
     high: HighEnd,
-    /// Smallest number of free bytes before a block was freed or resized.
+    /// Smallest number of free bytes that there ever was.
     least_free: Cell<usize>,
     pub(super) region: Region<'m>,
 }
@@ -70,7 +70,9 @@ impl<'m> DoubleStack<'m> {
         // which is as long as the stack that owns it. Each end gets the edge of the other as its
         // limit.
         let (low, high) = unsafe { (LowEnd::new(start), HighEnd::new(end)) };
-        Self { low, high, least_free: Cell::new(usize::MAX), region }
+        let stack = Self { low, high, least_free: Cell::new(0), region };
+        stack.least_free.set(stack.remaining());
+        stack
     }
 
     /// Returns the end that grows upwards.
@@ -87,7 +89,6 @@ impl<'m> DoubleStack<'m> {
 
     /// Frees all blocks at both ends and keeps the memory. [`StackEnd::reset`] resets one end.
     pub fn reset(&mut self) {
-        self.record_use();
         self.report_leaks();
         self.low.reset();
         self.high.reset();
@@ -123,15 +124,22 @@ impl<'m> DoubleStack<'m> {
     /// Largest number of bytes that both ends together ever used at once, like
     /// [`used`](Self::used). A region of this size and one word is large enough.
     pub fn high_water(&self) -> usize {
-        self.capacity() - self.least_free.get().min(self.remaining())
+        self.capacity() - self.least_free.get()
     }
 
-    /// Records the bytes in use, before some of them are freed.
+    /// Records the free bytes after a block was allocated or resized.
     #[inline]
     fn record_use(&self) {
+        self.least_free.set(self.least_free.get().min(self.remaining()));
+    }
+
+    #[cold]
+    fn full(&self, layout: Layout) -> Error {
         let free = self.remaining();
-        if free < self.least_free.get() {
-            self.least_free.set(free);
+        Error::Full {
+            requested: layout.size() as u64,
+            largest_free: free.saturating_sub(WORD_BYTES) as u64,
+            total_free: free as u64,
         }
     }
 
@@ -140,6 +148,9 @@ impl<'m> DoubleStack<'m> {
     /// # Errors
     /// The invariant that is violated.
     pub fn validate(&self) -> Result<(), &'static str> {
+        if self.least_free.get() > self.remaining() {
+            return Err("more bytes are in use than at the high-water mark");
+        }
         self.low.validate()?;
         self.high.validate()?;
         match self.low.next() <= self.high.edge() {
@@ -179,16 +190,34 @@ impl StackEnd<'_, '_> {
     /// `Full` if the block would overlap the other end.
     #[inline]
     pub fn allocate(self, layout: Layout) -> Result<NonNull<u8>, Error> {
-        let DoubleStack { low, high, .. } = self.stack;
-        let block =
-            if self.is_low { low.push(layout, high.edge()) } else { high.push(layout, low.next()) };
-        if cfg!(debug_assertions)
-            && let Ok(block) = block
-        {
+        // Where other blocks were before, the high-water mark needs no update.
+        let block = match self.push(layout, self.stack.least_free.get()) {
+            Some(block) => block,
+            None => self.allocate_beyond(layout)?,
+        };
+        if cfg!(debug_assertions) {
             // SAFETY: the block is new, and as large as its layout.
             unsafe { fill_new(block, layout.size()) };
         }
-        block
+        Ok(block)
+    }
+
+    /// Allocates a block. `None` if fewer than `kept_free` bytes would be free afterwards.
+    #[inline]
+    fn push(self, layout: Layout, kept_free: usize) -> Option<NonNull<u8>> {
+        let DoubleStack { low, high, .. } = self.stack;
+        match self.is_low {
+            true => low.push(layout, high.edge().addr().get() - kept_free),
+            false => high.push(layout, low.next().addr().get() + kept_free),
+        }
+    }
+
+    /// Allocates a block after which fewer bytes are free than ever before.
+    #[cold]
+    fn allocate_beyond(self, layout: Layout) -> Result<NonNull<u8>, Error> {
+        let block = self.push(layout, 0).ok_or_else(|| self.stack.full(layout))?;
+        self.stack.record_use();
+        Ok(block)
     }
 
     /// Frees the top block of this end.
@@ -202,7 +231,6 @@ impl StackEnd<'_, '_> {
     ///   be freed instead, which is not detected.
     #[inline]
     pub unsafe fn free(self, block: NonNull<u8>) -> Result<(), Error> {
-        self.stack.record_use();
         if self.is_low { self.stack.low.pop(block) } else { self.stack.high.pop(block) }
     }
 
@@ -229,7 +257,6 @@ impl StackEnd<'_, '_> {
     /// - After success nothing uses the blocks beyond the mark. If blocks below the mark were freed
     ///   and a newer one ends at the mark, this is not detected.
     pub unsafe fn free_to(self, mark: StackMark) -> Result<(), Error> {
-        self.stack.record_use();
         let (start, end) = whole_words(&self.stack.region);
         if mark.is_low != self.is_low || !(start..=end).contains(&mark.at) {
             return Err(Error::NotAllocated);
@@ -242,7 +269,6 @@ impl StackEnd<'_, '_> {
     /// # Safety
     /// - Nothing uses the blocks of this end any more, collections included.
     pub unsafe fn reset(self) {
-        self.stack.record_use();
         let DoubleStack { low, high, .. } = self.stack;
         if self.is_low {
             report_leak(|| Leak::of("stack", low.live_sizes()));
@@ -264,13 +290,14 @@ impl StackEnd<'_, '_> {
     /// - After success nothing uses the block by its old address or size.
     #[inline]
     pub unsafe fn resize(self, block: NonNull<u8>, layout: Layout) -> Result<NonNull<u8>, Error> {
-        self.stack.record_use();
         let DoubleStack { low, high, .. } = self.stack;
-        if self.is_low {
-            low.resize(block, layout, high.edge())
-        } else {
-            high.resize(block, layout, low.next())
-        }
+        let resized = match self.is_low {
+            true => low.resize(block, layout, high.edge().addr().get())?,
+            false => high.resize(block, layout, low.next().addr().get())?,
+        };
+        let resized = resized.ok_or_else(|| self.stack.full(layout))?;
+        self.stack.record_use();
+        Ok(resized)
     }
 
     #[cfg(feature = "allocator-api2")]
@@ -286,7 +313,6 @@ impl StackEnd<'_, '_> {
     #[cfg(feature = "allocator-api2")]
     #[inline]
     pub(super) unsafe fn free_any(self, block: NonNull<u8>, layout: Layout) {
-        self.stack.record_use();
         // SAFETY: guaranteed by the caller.
         unsafe {
             if self.is_low {
@@ -363,15 +389,4 @@ const fn round_up(size_bytes: usize) -> usize {
 fn poison(from: NonNull<u8>, to: NonNull<u8>) {
     // SAFETY: both are in the same region, and nothing uses the bytes between them.
     unsafe { fill_freed(from, to.addr().get() - from.addr().get()) }
-}
-
-#[cold]
-#[inline(never)]
-fn full(requested: usize, from: NonNull<u8>, to: NonNull<u8>) -> Error {
-    let free = to.addr().get() - from.addr().get();
-    Error::Full {
-        requested: requested as u64,
-        largest_free: free.saturating_sub(WORD_BYTES) as u64,
-        total_free: free as u64,
-    }
 }

@@ -2,7 +2,7 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::NonNull;
 
-use super::{FREED, TAGS, WORD_BYTES, full, poison, round_up};
+use super::{FREED, TAGS, WORD_BYTES, poison, round_up};
 use crate::Error;
 
 /// Stack of blocks that grows from high addresses to low ones.
@@ -32,15 +32,14 @@ impl HighEnd {
         Self { end, edge: Cell::new(end), deferred: Cell::new(0) }
     }
 
-    /// Allocates a block that begins, with its header, at `limit` or above.
+    /// Allocates a block that begins, with its header, at the address `limit` or above. `None` if it
+    /// does not fit.
     #[inline]
-    pub(super) fn push(&self, layout: Layout, limit: NonNull<u8>) -> Result<NonNull<u8>, Error> {
+    pub(super) fn push(&self, layout: Layout, limit: usize) -> Option<NonNull<u8>> {
         let edge = self.edge.get();
-        let Some(down) = header_distance(edge, layout, limit) else {
-            return Err(full(layout.size(), limit, edge));
-        };
+        let down = header_distance(edge, layout, limit)?;
         // SAFETY: header and block are between `limit` and the edge.
-        Ok(unsafe { self.set_top(edge, down) })
+        Some(unsafe { self.set_top(edge, down) })
     }
 
     /// Frees the top block, and the blocks below it that were freed out of sequence.
@@ -49,8 +48,10 @@ impl HighEnd {
         if !self.is_top(block) {
             return Err(self.free_error(block));
         }
-        // SAFETY: there is a top.
-        unsafe { self.pop_top() }
+        // Uses the caller's address, which is already in a register, but the provenance of `end`:
+        // so the next call does not wait for the header of this one.
+        // SAFETY: there is a top, whose header is in front of the block.
+        unsafe { self.pop_header(self.end.with_addr(block.addr()).sub(WORD_BYTES)) }
         if self.deferred.get() != 0 {
             self.pop_deferred();
         }
@@ -92,27 +93,26 @@ impl HighEnd {
         }
     }
 
-    /// Changes the layout of the top block. The block moves together with its content.
+    /// Changes the layout of the top block. The block moves together with its content. `Ok(None)` if
+    /// it does not fit above the address `limit`.
     pub(super) fn resize(
         &self,
         block: NonNull<u8>,
         layout: Layout,
-        limit: NonNull<u8>,
-    ) -> Result<NonNull<u8>, Error> {
+        limit: usize,
+    ) -> Result<Option<NonNull<u8>>, Error> {
         if !self.is_top(block) {
             return Err(self.free_error(block));
         }
         // SAFETY: there is a top.
         let above = unsafe { self.above(self.edge.get()) };
         let kept = (above.addr().get() - block.addr().get()).min(layout.size());
-        let Some(down) = header_distance(above, layout, limit) else {
-            return Err(full(layout.size(), limit, self.edge.get()));
-        };
+        let Some(down) = header_distance(above, layout, limit) else { return Ok(None) };
         // SAFETY: header and block are between `limit` and `above`. The content is moved before the
         // header is written, for which there is space in front.
         unsafe {
             above.sub(down).add(WORD_BYTES).copy_from(block, kept);
-            Ok(self.set_top(above, down))
+            Ok(Some(self.set_top(above, down)))
         }
     }
 
@@ -195,21 +195,23 @@ impl HighEnd {
         unsafe { header.add(header.cast::<usize>().read() & !TAGS) }
     }
 
+    /// Removes the top.
+    ///
     /// # Safety
-    /// - There is a top.
+    /// - `header` is that of the top.
     #[inline]
-    unsafe fn pop_top(&self) {
+    unsafe fn pop_header(&self, header: NonNull<u8>) {
         // SAFETY: guaranteed by the caller.
-        let above = unsafe { self.above(self.edge.get()) };
-        poison(self.edge.get(), above);
+        let above = unsafe { self.above(header) };
+        poison(header, above);
         self.edge.set(above);
     }
 
     #[cold]
     fn pop_deferred(&self) {
-        while let Some((_, true)) = self.headers().next() {
-            // SAFETY: the iterator returned a block, so there is a top.
-            unsafe { self.pop_top() }
+        while let Some((header, true)) = self.headers().next() {
+            // SAFETY: the iterator begins with the top.
+            unsafe { self.pop_header(header) }
             self.deferred.set(self.deferred.get() - 1);
         }
     }
@@ -240,16 +242,14 @@ impl HighEnd {
 /// Returns the distance below `edge` of the header of a block of this layout. `None` if it would be
 /// below `limit`.
 #[inline]
-fn header_distance(edge: NonNull<u8>, layout: Layout, limit: NonNull<u8>) -> Option<usize> {
-    let (edge, limit) = (edge.addr().get(), limit.addr().get());
-    let size_bytes = round_up(layout.size());
-    if size_bytes > edge - limit {
-        return None;
+fn header_distance(edge: NonNull<u8>, layout: Layout, limit: usize) -> Option<usize> {
+    let edge = edge.addr().get();
+    let mut down = round_up(layout.size()) + WORD_BYTES;
+    if layout.align() > WORD_BYTES {
+        let block = edge.wrapping_sub(down).wrapping_add(WORD_BYTES);
+        down += block % layout.align();
     }
-    let mask = layout.align().max(WORD_BYTES) - 1;
-    let block = (edge - size_bytes) & !mask;
-    let is_inside = block >= limit && block - limit >= WORD_BYTES;
-    is_inside.then(|| edge - block + WORD_BYTES)
+    (down <= edge - limit).then_some(down)
 }
 
 /// Whether the block is directly behind the header.

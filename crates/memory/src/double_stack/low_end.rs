@@ -2,7 +2,7 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::NonNull;
 
-use super::{FREED, TAGS, WORD_BYTES, empty_stack, full, poison, round_up};
+use super::{FREED, TAGS, WORD_BYTES, empty_stack, poison, round_up};
 use crate::Error;
 
 /// Tag in the footer of a block that does not begin at the end of the previous one. The word in
@@ -48,18 +48,17 @@ impl LowEnd {
         Self { next: Cell::new(start), start }
     }
 
-    /// Allocates a block that ends before `end`.
+    /// Allocates a block that ends, with its footer, before the address `end`. `None` if it does not
+    /// fit.
     #[inline]
-    pub(super) fn push(&self, layout: Layout, end: NonNull<u8>) -> Result<NonNull<u8>, Error> {
+    pub(super) fn push(&self, layout: Layout, end: usize) -> Option<NonNull<u8>> {
         if layout.align() > WORD_BYTES {
             return self.push_aligned(layout, end);
         }
         let next = self.next.get();
-        let Some(size_bytes) = fits(next, 0, layout, end) else {
-            return Err(full(layout.size(), next, end));
-        };
+        let bytes = fits(next, 0, layout, end)?;
         // SAFETY: block and footer are between `next` and `end`.
-        Ok(unsafe { self.set_top(next, 0, size_bytes) })
+        Some(unsafe { self.set_top(next, 0, bytes) })
     }
 
     /// Frees the top block, and the blocks below it that were freed out of sequence.
@@ -114,27 +113,25 @@ impl LowEnd {
     }
 
     /// Changes the layout of the top block and preserves its content. The block moves only if the
-    /// new alignment requires it.
+    /// new alignment requires it. `Ok(None)` if it does not fit before the address `end`.
     pub(super) fn resize(
         &self,
         block: NonNull<u8>,
         layout: Layout,
-        end: NonNull<u8>,
-    ) -> Result<NonNull<u8>, Error> {
+        end: usize,
+    ) -> Result<Option<NonNull<u8>>, Error> {
         let Some(top) = self.blocks().next().filter(|top| top.start == block) else {
             return Err(self.free_error(block));
         };
         let below = top.below;
         let padding = padding(below, layout);
-        let Some(size_bytes) = fits(below, padding, layout, end) else {
-            return Err(full(layout.size(), self.next.get(), end));
-        };
+        let Some(bytes) = fits(below, padding, layout, end) else { return Ok(None) };
         let kept = (top.end.addr().get() - top.start.addr().get()).min(layout.size());
         // SAFETY: block and footer are between `below` and `end`. The content is moved before the
         // footer is written, which is behind it.
         unsafe {
             below.add(padding).copy_from(top.start, kept);
-            Ok(self.set_top(below, padding, size_bytes))
+            Ok(Some(self.set_top(below, padding, bytes)))
         }
     }
 
@@ -216,10 +213,10 @@ impl LowEnd {
     /// Writes the metadata of a new top behind `below`, and returns the block.
     ///
     /// # Safety
-    /// - Padding, block and footer are free memory, which begins at `below`. The sizes are
-    ///   multiples of a word.
+    /// - Padding, block and footer are free memory, which begins at `below`. `bytes` is the size of
+    ///   block and footer. The sizes are multiples of a word.
     #[inline]
-    unsafe fn set_top(&self, below: NonNull<u8>, padding: usize, size_bytes: usize) -> NonNull<u8> {
+    unsafe fn set_top(&self, below: NonNull<u8>, padding: usize, bytes: usize) -> NonNull<u8> {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let block = below.add(padding);
@@ -228,22 +225,20 @@ impl LowEnd {
                 footer_before(block).write(below.as_ptr());
                 footer = tagged(footer, PADDED);
             }
-            let end = block.add(size_bytes);
-            end.cast::<*mut u8>().write(footer);
-            self.next.set(end.add(WORD_BYTES));
+            let next = block.add(bytes);
+            footer_before(next).write(footer);
+            self.next.set(next);
             block
         }
     }
 
     #[inline(never)]
-    fn push_aligned(&self, layout: Layout, end: NonNull<u8>) -> Result<NonNull<u8>, Error> {
+    fn push_aligned(&self, layout: Layout, end: usize) -> Option<NonNull<u8>> {
         let next = self.next.get();
         let padding = padding(next, layout);
-        let Some(size_bytes) = fits(next, padding, layout, end) else {
-            return Err(full(layout.size(), next, end));
-        };
+        let bytes = fits(next, padding, layout, end)?;
         // SAFETY: padding, block and footer are between `next` and `end`.
-        Ok(unsafe { self.set_top(next, padding, size_bytes) })
+        Some(unsafe { self.set_top(next, padding, bytes) })
     }
 
     /// Frees a block with padding in front. Returns an error for a block that is not the top.
@@ -311,15 +306,14 @@ fn padding(next: NonNull<u8>, layout: Layout) -> usize {
     next.addr().get().wrapping_neg() & (layout.align().max(WORD_BYTES) - 1)
 }
 
-/// Returns the size of a block of this layout in bytes, rounded up to whole words. `None` if the
-/// block and its footer do not fit between `next + padding` and `end`.
+/// Returns the size of a block of this layout and its footer in bytes, whole words. `None` if they
+/// do not fit between `next + padding` and `end`.
 #[inline]
-fn fits(next: NonNull<u8>, padding: usize, layout: Layout, end: NonNull<u8>) -> Option<usize> {
-    let size_bytes = round_up(layout.size());
-    let behind = next.addr().get().wrapping_add(padding).wrapping_add(size_bytes);
-    // Negative if the block passes the end. A layout with its padding fits into isize.
-    let free = end.addr().get().wrapping_sub(behind) as isize;
-    (free >= WORD_BYTES as isize).then_some(size_bytes)
+fn fits(next: NonNull<u8>, padding: usize, layout: Layout, end: usize) -> Option<usize> {
+    // Their sum is computed before the address is known: one addition less until `next` is stored.
+    let bytes = round_up(layout.size()) + WORD_BYTES;
+    // No overflow: a layout with its padding fits into isize.
+    (padding + bytes <= end - next.addr().get()).then_some(bytes)
 }
 
 /// Returns the word in front of an address.
