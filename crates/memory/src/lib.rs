@@ -51,7 +51,7 @@ pub use pool::{Pool, PoolBox};
 pub use recorder::{Proposal, ProposalConfig, Record};
 pub use recorder::{Recorder, SizeRecord};
 pub use region::Region;
-pub use scope_stack::{Scope, ScopeStack};
+pub use scope_stack::{Scope, ScopeBox, ScopeStack};
 pub use shared_pool::SharedPool;
 pub use size_lists::{List, SizeLists};
 pub use small_objects::{

@@ -94,6 +94,12 @@ fn run_case<'c, T: Object<'c>>(
                     stack.scope(|scope| in_drystone::<T>(scope, counts, DEPTH))
                 })
             }),
+            Contender::new("drystone-box", || {
+                let mut stack = ScopeStack::new(Region::heap(MEMORY_BYTES)?);
+                time(repeats, counts, || {
+                    stack.scope(|scope| in_drystone_boxes::<T>(scope, counts, DEPTH))
+                })
+            }),
             Contender::new("bump-scope", || {
                 time(repeats, counts, || {
                     bump.scoped(|scope| in_bump_scope::<T>(scope, counts, DEPTH))
@@ -141,6 +147,23 @@ fn in_drystone<'c: 'p, 'p, T: Object<'c> + 'p>(
     black_box(&mut objects);
     if depth > 1 {
         scope.scope(|inner| in_drystone::<T>(inner, counts, depth - 1))?;
+    }
+    objects.iter().for_each(|object| object.leave(counts));
+    Some(())
+}
+
+/// As [`in_drystone`], but the caller owns the objects, as in bump-scope.
+#[inline(never)]
+fn in_drystone_boxes<'c, T: Object<'c>>(
+    scope: &mut Scope<'_, '_>,
+    counts: &'c Counts,
+    depth: usize,
+) -> Option<()> {
+    let mut objects: [_; OBJECTS] =
+        array::from_fn(|number| or_panic(scope.alloc_box(T::new(counts, number))));
+    black_box(&mut objects);
+    if depth > 1 {
+        scope.scope(|inner| in_drystone_boxes::<T>(inner, counts, depth - 1))?;
     }
     objects.iter().for_each(|object| object.leave(counts));
     Some(())

@@ -72,6 +72,26 @@ fn values_of_a_scope_stay_usable_within_it() {
 }
 
 #[test]
+fn boxes_drop_their_values_once_when_their_owner_decides() {
+    let run = |stack: &mut ScopeStack<'_>, notes: &RefCell<Vec<u32>>| {
+        stack.scope(|scope| {
+            let first = scope.alloc_box(Noted(1, notes)).unwrap();
+            let [inner, leaked] = [2, 3].map(|n| scope.alloc_box(Noted(n, notes)).unwrap());
+            scope.alloc(Noted(4, notes)).unwrap();
+            drop(first);
+            let moved = inner.into_inner();
+            assert_eq!((moved.0, leaked.leak().0), (2, 3));
+            let refers = scope.alloc_box(vec![&moved]).unwrap();
+            assert!(scope.alloc_box([0u8; 2000]).is_err() && refers[0].0 == 2);
+            let bomb = scope.alloc_box(Noted(BOMB, notes)).unwrap();
+            scope.scope(|nested| nested.alloc(Noted(5, notes)).is_ok());
+            drop(bomb);
+        });
+    };
+    assert_eq!(dropped(run), (vec![1, 5, BOMB, 2, 4], true));
+}
+
+#[test]
 fn a_panic_drops_only_the_values_made_before() {
     let (notes, panicked) = dropped(|stack, notes| {
         stack.scope(|scope| {
