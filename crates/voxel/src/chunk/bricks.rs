@@ -1,5 +1,6 @@
 use alloc::boxed::Box;
 use alloc::vec;
+use core::ops::Range;
 
 use super::Rows;
 use super::blocks::Block;
@@ -10,6 +11,7 @@ mod bytes;
 mod packing;
 #[cfg(test)]
 mod tests;
+mod unpacking;
 
 use packing::{PLANE_WORDS, numbers_len, planes_of, push};
 
@@ -34,18 +36,12 @@ pub(super) struct Bricks {
 /// Side of a brick in voxels, as a logarithm.
 const BRICK_LOG2: u32 = 2;
 const BRICK: usize = 1 << BRICK_LOG2;
+/// Number of voxels of a brick's layer.
+const LAYER: usize = BRICK * BRICK;
 /// Heads of at least this value are the start of a mixed brick.
 const MIXED: usize = 256;
 /// Maximum number of materials.
 const MAX: usize = 256;
-
-/// Content of a brick, prepared for copying.
-enum Brick<'a> {
-    Uniform(Material),
-    /// First material in each of four lanes, XOR of first and second material, plane.
-    Two(u64, u64, &'a [u16]),
-    Many([Material; 64], &'a [u16]),
-}
 
 impl Bricks {
     /// Returns the side of a cube of `volume` voxels, if bricks support it: 8, 16, 32 or 64.
@@ -127,27 +123,6 @@ impl Bricks {
         self.materials[usize::from(words[byte / 2] >> (byte % 2 * 8) & 0xff)]
     }
 
-    #[inline]
-    fn brick(&self, brick: usize) -> Brick<'_> {
-        let head = usize::from(self.words[brick]);
-        if head < MIXED {
-            return Brick::Uniform(self.materials[head]);
-        }
-        let words = self.mixed(head);
-        let count = usize::from(words[0] & 0xff);
-        let (_, planes) = words.split_at(numbers_len(count));
-        let planes = &planes[..PLANE_WORDS * planes_of(count)];
-        if count == 2 {
-            let [a, b] = [0, 1].map(|index| u64::from(self.material(words, index).0) * LANES);
-            return Brick::Two(a, a ^ b, planes);
-        }
-        let mut materials = [Material::AIR; 64];
-        for (index, to) in materials.iter_mut().enumerate().take(count) {
-            *to = self.material(words, index);
-        }
-        Brick::Many(materials, planes)
-    }
-
     /// Copies consecutive voxels, starting at `first`, to `row`. They may span several rows of the
     /// chunk.
     pub(super) fn copy(&self, first: usize, row: &mut [Material]) {
@@ -198,12 +173,36 @@ impl Bricks {
                     continue;
                 }
                 for (bx, x) in bricks[0].clone() {
-                    let brick = self.brick((bz << across_log2 | by) << across_log2 | bx);
                     let start = to.first + (BRICK * bx + x.start - low[0]);
                     let up = BRICK * by + y.start - low[1];
                     let along = BRICK * bz + z.start - low[2];
                     let start = start + up * to.row_step + along * to.layer_step;
-                    brick.copy([&x, &y, &z], voxels, Rows { first: start, ..to });
+                    let brick = (bz << across_log2 | by) << across_log2 | bx;
+                    let rows = Rows { first: start, ..to };
+                    self.copy_brick(brick, [&x, &y, &z], voxels, rows);
+                }
+            }
+        }
+    }
+
+    /// Copies the voxels of a brick inside the spans.
+    #[inline]
+    fn copy_brick(
+        &self,
+        brick: usize,
+        [x, y, z]: [&Range<usize>; 3],
+        voxels: &mut [Material],
+        to: Rows,
+    ) {
+        let unpacked = self.unpack(brick, z);
+        for (layer, along) in z.clone().zip(0..) {
+            for (row, up) in y.clone().zip(0..) {
+                let start = to.first + up * to.row_step + along * to.layer_step;
+                let row = &unpacked[layer][BRICK * row..][..BRICK];
+                let Some(to) = voxels.get_mut(start..start + x.len()) else { return };
+                match to {
+                    [to] => *to = row[x.start & (BRICK - 1)],
+                    _ => to.copy_from_slice(&row[x.clone()]),
                 }
             }
         }
@@ -214,34 +213,25 @@ impl Bricks {
     fn copy_rows(
         &self,
         brick: usize,
-        [y, z]: [core::ops::Range<usize>; 2],
+        [y, z]: [Range<usize>; 2],
         voxels: &mut [Material],
         to: Rows,
     ) {
         const MAX_ACROSS: usize = 16;
         let across = self.side() / BRICK;
-        let (mut pairs, mut many) = ([Pair::default(); MAX_ACROSS], 0u32);
-        for (n, pair) in pairs.iter_mut().enumerate().take(across) {
-            match self.brick(brick + n).pair() {
-                Some(of_brick) => *pair = of_brick,
-                None => many |= 1 << n,
-            }
+        let mut unpacked = [[[Material::AIR; LAYER]; BRICK]; MAX_ACROSS];
+        for (brick, unpacked) in (brick..).zip(&mut unpacked[..across]) {
+            *unpacked = self.unpack(brick, &z);
         }
-        for (layer, along) in z.clone().zip(0..) {
+        for (layer, along) in z.zip(0..) {
             for (row, up) in y.clone().zip(0..) {
                 let start = to.first + up * to.row_step + along * to.layer_step;
                 let Some(rest) = voxels.get_mut(start..) else { return };
                 let (quads, _) = rest.as_chunks_mut::<BRICK>();
-                let shift = 16 * layer + 4 * row;
-                for (to, pair) in quads.iter_mut().zip(&pairs[..across]) {
-                    *to = pair.row(shift);
+                for (to, brick) in quads.iter_mut().zip(&unpacked[..across]) {
+                    *to = brick[layer].as_chunks().0[row];
                 }
             }
-        }
-        // Then the few bricks with more than two materials.
-        for n in (0..across).filter(|n| many >> n & 1 != 0) {
-            let to = Rows { first: to.first + BRICK * n, ..to };
-            self.brick(brick + n).copy([&(0..BRICK), &y, &z], voxels, to);
         }
     }
 
@@ -307,113 +297,10 @@ impl Bricks {
 
 /// Iterates over the bricks along an axis that intersect a span of voxels, with the range of voxels
 /// in each.
-fn spans(
-    low: usize,
-    size: usize,
-) -> impl Iterator<Item = (usize, core::ops::Range<usize>)> + Clone {
+fn spans(low: usize, size: usize) -> impl Iterator<Item = (usize, Range<usize>)> + Clone {
     let end = low + size;
     (low / BRICK..end.div_ceil(BRICK)).map(move |brick| {
         let first = BRICK * brick;
         (brick, low.max(first) - first..end.min(first + BRICK) - first)
     })
-}
-
-/// Word of four lanes, one per voxel, with 1 in each.
-const LANES: u64 = 0x0001_0001_0001_0001;
-
-/// Lanes of ones for each set bit.
-const SPREAD: [u64; 16] = {
-    let mut spread = [0; 16];
-    let mut bits = 0;
-    while bits < 16 {
-        let mut lane = 0;
-        while lane < 4 {
-            if bits >> lane & 1 != 0 {
-                spread[bits] |= 0xffff << (16 * lane);
-            }
-            lane += 1;
-        }
-        bits += 1;
-    }
-    spread
-};
-
-/// Brick with one or two materials.
-#[derive(Clone, Copy, Default)]
-struct Pair {
-    /// First material in each of four lanes.
-    first: u64,
-    /// XOR of first and second material, in each lane.
-    change: u64,
-    /// Bit per voxel, set for the second material.
-    bits: u64,
-}
-
-impl Pair {
-    /// Returns four voxels along X, from bit `shift` on.
-    #[inline]
-    const fn row(&self, shift: usize) -> [Material; BRICK] {
-        let lanes = self.first ^ self.change & SPREAD[(self.bits >> shift & 15) as usize];
-        [
-            Material(lanes as u16),
-            Material((lanes >> 16) as u16),
-            Material((lanes >> 32) as u16),
-            Material((lanes >> 48) as u16),
-        ]
-    }
-}
-
-impl Brick<'_> {
-    /// Returns the brick as a pair if it has at most two materials.
-    #[inline]
-    fn pair(&self) -> Option<Pair> {
-        match *self {
-            Self::Uniform(material) => {
-                Some(Pair { first: u64::from(material.0) * LANES, ..Pair::default() })
-            }
-            Self::Two(first, change, planes) => {
-                let bits = planes.iter().rev().fold(0, |bits, &word| bits << 16 | u64::from(word));
-                Some(Pair { first, change, bits })
-            }
-            Self::Many(..) => None,
-        }
-    }
-
-    /// Copies the brick's voxels inside the spans.
-    #[inline]
-    fn copy(&self, [x, y, z]: [&core::ops::Range<usize>; 3], voxels: &mut [Material], to: Rows) {
-        for (layer, along) in z.clone().zip(0..) {
-            for (row, up) in y.clone().zip(0..) {
-                let start = to.first + up * to.row_step + along * to.layer_step;
-                let values = self.row(row, layer);
-                let Some(rest) = voxels.get_mut(start..) else { return };
-                match rest.first_chunk_mut::<BRICK>() {
-                    Some(whole) if x.len() == BRICK => *whole = values,
-                    _ => rest.iter_mut().zip(&values[x.clone()]).for_each(|(to, it)| *to = *it),
-                }
-            }
-        }
-    }
-
-    /// Returns four voxels along X.
-    #[inline]
-    fn row(&self, y: usize, z: usize) -> [Material; BRICK] {
-        let nibble = |planes: &[u16], plane: usize| {
-            usize::from(planes[PLANE_WORDS * plane + z] >> (4 * y) & 15)
-        };
-        match self {
-            Self::Uniform(material) => [*material; BRICK],
-            Self::Two(first, change, planes) => {
-                let lanes = first ^ change & SPREAD[nibble(planes, 0)];
-                [0, 16, 32, 48].map(|shift| Material((lanes >> shift) as u16))
-            }
-            Self::Many(materials, planes) => {
-                let count = planes.len() / PLANE_WORDS;
-                let indices = (0..count).fold(0, |indices, plane| {
-                    indices | (SPREAD[nibble(planes, plane)] & LANES) << plane
-                });
-                [0, 16, 32, 48].map(|shift| materials[(indices >> shift) as usize & 63])
-            }
-        }
-    }
 }
