@@ -1,3 +1,5 @@
+use core::array;
+
 use drystone_mesh::Face;
 
 use crate::{MaterialTable, PaddedChunk};
@@ -18,36 +20,7 @@ pub(crate) fn face_occlusion(
     position: [u32; 3],
     face: Face,
 ) -> u8 {
-    occlusion_by(chunk, table, position, face, |_| true)
-}
-
-/// Computes the ambient occlusion of a face on the border as if the neighbour in front of it were
-/// air. Only neighbours across edges and corners darken it.
-pub(crate) fn open_face_occlusion(
-    chunk: &PaddedChunk,
-    table: &MaterialTable,
-    position: [u32; 3],
-    face: Face,
-) -> u8 {
-    let n = chunk.side();
-    let axes = face.span_axes();
-    if axes.into_iter().all(|axis| (1..n - 1).contains(&position[axis])) {
-        return 0;
-    }
-    let is_beside = |at: [u32; 3]| axes.into_iter().any(|axis| !(1..=n).contains(&at[axis]));
-    occlusion_by(chunk, table, position, face, is_beside)
-}
-
-/// Computes the ambient occlusion of a face from those voxels in front of it that `darkens` accepts
-/// by their padded position.
-fn occlusion_by(
-    chunk: &PaddedChunk,
-    table: &MaterialTable,
-    position: [u32; 3],
-    face: Face,
-    darkens: impl Fn([u32; 3]) -> bool,
-) -> u8 {
-    occlusion_of(position, face, |position| table.covers(chunk.get(position)) && darkens(position))
+    occlusion_of(position, face, |position| table.covers(chunk.get(position)))
 }
 
 /// Computes the ambient occlusion of a face from the voxels in front of it. `is_opaque` takes padded
@@ -67,10 +40,21 @@ pub(crate) fn occlusion_of(
         }
         is_opaque(position)
     };
+    let around = array::from_fn(|v| {
+        array::from_fn(|u| [u, v] != [1, 1] && is_opaque([u as i32 - 1, v as i32 - 1]))
+    });
+    occlusion_from(face, around)
+}
+
+/// Computes the ambient occlusion of a face from the voxels around the one in front of it: rows along
+/// the second axis that spans the face, each along the first.
+#[inline]
+pub(crate) fn occlusion_from(face: Face, around: [[bool; 3]; 3]) -> u8 {
+    let at = |[u, v]: [i32; 2]| around[(v + 1) as usize][(u + 1) as usize];
     (0..4).fold(0, |occlusion, corner| {
         let [u, v] = corner_steps(face, corner);
-        let sides = [is_opaque([u, 0]), is_opaque([0, v])];
-        occlusion | darkness(sides, is_opaque([u, v])) << (2 * corner)
+        let sides = [at([u, 0]), at([0, v])];
+        occlusion | darkness(sides, at([u, v])) << (2 * corner)
     })
 }
 

@@ -1,6 +1,8 @@
+use core::array;
+
 use drystone_mesh::{Face, Quad, QuadSink};
 
-use crate::occlusion::open_face_occlusion;
+use crate::occlusion::occlusion_from;
 use crate::{Chunk, ChunkMesh, Material, MaterialTable, MesherOptions, PaddedChunk};
 
 /// Maximum length of a row of a chunk's border.
@@ -62,26 +64,27 @@ pub fn mesh_skirt(
     let first: usize = (0..3).map(|axis| (corner[axis] as usize + 1) * steps[axis]).sum();
     let beyond = if face.is_positive() { first + step } else { first - step };
     let voxels = chunk.voxels();
-    let mut opaque = Opaque { table, last: Material::AIR, is_opaque: false };
-    // Faces still to be covered; air marks none.
-    let mut open = [[Material::AIR; MAX]; MAX];
+    // Faces still to be covered.
+    let mut open = NO_FACES;
     let mut rim = None;
     let mut any = false;
+    let (mut last, mut joint) = ((Material::AIR, Material::AIR), Joint::None);
     for (v, row) in open.iter_mut().enumerate().take(n) {
         let (row_first, row_beyond) = (first + v * v_step, beyond + v * v_step);
         for (u, cell) in row[..n].iter_mut().enumerate() {
             let at = row_first + u * u_step;
-            let (voxel, next) = (voxels[at], voxels[row_beyond + u * u_step]);
-            if opaque.is(voxel) {
-                let is_hidden = next == voxel || opaque.is(next);
-                if is_hidden && !table.is_cut_out(next) {
-                    (*cell, any) = (voxel, true);
-                }
-            } else if table.is_one_body(voxel, next) {
+            let pair = (voxels[at], voxels[row_beyond + u * u_step]);
+            // Adjacent pairs are often equal.
+            if pair != last {
+                (last, joint) = (pair, Joint::of(pair, table));
+            }
+            if joint == Joint::Opaque {
+                (*cell, any) = (SkirtFace::new(pair.0), true);
+            } else if joint == Joint::Body {
                 let neighbors = [at - u_step, at + u_step, at - v_step, at + v_step];
                 let above = at + steps[1];
                 if neighbors.into_iter().any(|at| at != above && voxels[at].is_air()) {
-                    rim.get_or_insert([[Material::AIR; MAX]; MAX])[v][u] = voxel;
+                    rim.get_or_insert(NO_FACES)[v][u] = SkirtFace::new(pair.0);
                 }
             }
         }
@@ -94,7 +97,7 @@ pub fn mesh_skirt(
     }
 }
 
-/// Faces of one side of a chunk, by row and column.
+/// Cells of one side of a chunk, by row and column.
 pub(crate) type Grid<Cell> = [[Cell; MAX]; MAX];
 
 /// One side of a chunk.
@@ -117,54 +120,116 @@ impl Border<'_> {
     }
 
     /// Covers the faces in `open` with quads.
-    fn push_quads(&self, open: &mut Grid<Material>, quads: &mut impl QuadSink) {
+    fn push_quads(&self, open: &mut Grid<SkirtFace>, quads: &mut impl QuadSink) {
         let n = self.chunk.side() as usize;
-        let quad = |u, v, size, material: Material| {
-            // A skirt is the side of a step.
-            let steps = if self.options.steps { Quad::MAX_STEPS } else { 0 };
-            Quad::new(self.position(u, v), size, self.face, material.0).with_steps([steps; 2])
-        };
         if self.options.ambient_occlusion {
-            // Adjacent faces share two corners. So equal ones have a constant value where they join.
-            cover(&mut self.shaded(open), n, |u, v, size, (material, occlusion)| {
-                quads.push(quad(u, v, size, material).with_ambient_occlusion(occlusion));
-            });
-        } else {
-            cover(open, n, |u, v, size, material| quads.push(quad(u, v, size, material)));
+            self.shade(open);
         }
+        // A skirt is the side of a step.
+        let steps = if self.options.steps { Quad::MAX_STEPS } else { 0 };
+        // Adjacent faces share two corners. So equal ones have a constant value where they join.
+        cover(open, n, |u, v, size, face| {
+            let quad = Quad::new(self.position(u, v), size, self.face, face.material());
+            quads.push(quad.with_steps([steps; 2]).with_ambient_occlusion(face.occlusion()));
+        });
     }
 
-    /// Returns the faces in `open` with their ambient occlusion.
-    fn shaded(&self, open: &Grid<Material>) -> Grid<(Material, u8)> {
+    /// Sets the ambient occlusion of the faces at the border of the skirt; all others have none.
+    fn shade(&self, open: &mut Grid<SkirtFace>) {
         let n = self.chunk.side() as usize;
-        let mut shaded = [[(Material::AIR, 0); MAX]; MAX];
-        for (v, u) in (0..n).flat_map(|v| (0..n).map(move |u| (v, u))) {
-            let material = open[v][u];
-            if !material.is_air() {
-                let position = self.position(u, v);
-                let occlusion = open_face_occlusion(self.chunk, self.table, position, self.face);
-                shaded[v][u] = (material, occlusion);
+        let covering = self.covering();
+        let mut shade = |u: usize, v: usize| {
+            let face = &mut open[v][u];
+            let around: [u128; 3] = array::from_fn(|row| covering[v + row] >> u & 0b111);
+            if *face != SkirtFace::NONE && around != [0; 3] {
+                let around = around.map(|row| [0, 1, 2].map(|bit| row >> bit & 1 != 0));
+                *face = face.with_occlusion(occlusion_from(self.face, around));
             }
+        };
+        for at in 0..n {
+            shade(at, 0);
+            shade(at, n - 1);
         }
-        shaded
+        for v in 1..n.saturating_sub(1) {
+            shade(0, v);
+            shade(n - 1, v);
+        }
+    }
+
+    /// Returns the voxels around the side, in the plane in front of it, that darken faces: a bit for
+    /// each column from −1 on, by row from −1 on. Bits inside the side are clear.
+    fn covering(&self) -> [u128; MAX + 2] {
+        let end = self.chunk.side() as usize + 1;
+        let front = if self.face.is_positive() { end as u32 } else { 0 };
+        let [u_axis, v_axis] = self.face.span_axes();
+        let mut covering = [0; MAX + 2];
+        let mut read = |u: usize, v: usize| {
+            let mut at = [front; 3];
+            (at[u_axis], at[v_axis]) = (u as u32, v as u32);
+            covering[v] |= u128::from(self.table.covers(self.chunk.get(at))) << u;
+        };
+        for at in 0..=end {
+            read(at, 0);
+            read(at, end);
+        }
+        for at in 1..end {
+            read(0, at);
+            read(end, at);
+        }
+        covering
     }
 }
 
-/// Cache for the opacity of materials. Adjacent voxels are often equal.
-struct Opaque<'a> {
-    table: &'a MaterialTable,
-    last: Material,
-    is_opaque: bool,
+/// Material and ambient occlusion of a face; air marks none. One word, so that faces are compared
+/// at once.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct SkirtFace(u32);
+
+/// A side without faces.
+const NO_FACES: Grid<SkirtFace> = [[SkirtFace::NONE; MAX]; MAX];
+
+impl SkirtFace {
+    const NONE: Self = Self(0);
+
+    const fn new(material: Material) -> Self {
+        Self(material.0 as u32)
+    }
+
+    const fn with_occlusion(self, occlusion: u8) -> Self {
+        Self(self.0 | (occlusion as u32) << 16)
+    }
+
+    const fn material(self) -> u16 {
+        self.0 as u16
+    }
+
+    const fn occlusion(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
 }
 
-impl Opaque<'_> {
-    #[inline]
-    fn is(&mut self, voxel: Material) -> bool {
-        if voxel != self.last {
-            self.last = voxel;
-            self.is_opaque = !voxel.is_air() && !self.table.is_translucent(voxel);
+/// Relation of a voxel at the border to the one beyond.
+#[derive(Clone, Copy, PartialEq)]
+enum Joint {
+    /// There is no face, or it is in the mesh of the chunk.
+    None,
+    /// Both are opaque, and hide the face between them.
+    Opaque,
+    /// They are one translucent body.
+    Body,
+}
+
+impl Joint {
+    fn of((voxel, beyond): (Material, Material), table: &MaterialTable) -> Self {
+        let is_opaque = |it: Material| !it.is_air() && !table.is_translucent(it);
+        if is_opaque(voxel) {
+            let is_hidden = is_opaque(beyond) && !table.is_cut_out(beyond);
+            if is_hidden { Self::Opaque } else { Self::None }
+        } else if table.is_one_body(voxel, beyond) {
+            Self::Body
+        } else {
+            Self::None
         }
-        self.is_opaque
     }
 }
 

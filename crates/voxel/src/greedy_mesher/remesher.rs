@@ -103,7 +103,8 @@ impl Remesher {
     /// [`PaddedChunk::fill`]. `skirts` selects the skirts to be meshed.
     ///
     /// # Cost
-    /// One copy of each plane, 2 bytes per voxel; two planes more for a skirt without changes.
+    /// One copy of each plane, 2 bytes per voxel; two planes more for a skirt without changes. At most
+    /// one copy of the whole chunk.
     pub fn fill<'a>(
         &mut self,
         center: &'a Chunk,
@@ -118,8 +119,14 @@ impl Remesher {
             // The outermost voxels, and those in front of them.
             planes_to_read[face.axis()] |= if face.is_positive() { 0b11 << side } else { 0b11 };
         }
-        let offsets = self.options.neighbors();
-        self.padded.fill_planes(center, neighbor, planes_to_read, offsets);
+        // A third of all planes along one axis take as long as the whole chunk.
+        let count: u32 = planes_to_read.iter().map(|planes| planes.count_ones()).sum();
+        if 3 * count > side {
+            self.padded.fill(center, neighbor);
+        } else {
+            let offsets = self.options.neighbors();
+            self.padded.fill_planes(center, neighbor, planes_to_read, offsets);
+        }
     }
 
     /// Whether the voxels from the last [`fill`](Self::fill) may include
