@@ -47,7 +47,8 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// Allocating and freeing are O(1), about 5 ns for the pair. At most once in 24 times, the summary
 /// is searched, one bit for each 64 slots of the class. The overhead of an object is the rounding
 /// to its slot size plus 1.016 bits. Each class takes 512 bytes more, and caches up to 48 slots. A
-/// live block of the fallback takes 24 bytes in a hash table, which is at most three quarters full.
+/// live block of the fallback takes 24 bytes in a hash table, which is at most three quarters full;
+/// [`with_unrecorded_fallback`](Self::with_unrecorded_fallback) does without it.
 ///
 /// # Wrong frees
 /// [`free`](Self::free) and [`resize`](Self::resize) return an error for each pointer that is not
@@ -129,7 +130,37 @@ impl<'m> SmallObjects<'m> {
     /// ```
     #[must_use]
     pub fn with_fallback(mut self, fallback: &'m dyn MemorySource) -> Self {
-        self.fallback = Some(Fallback::new(fallback));
+        self.fallback = Some(Fallback::recorded(fallback));
+        self
+    }
+
+    /// Sets the source of requests that no class can serve, without a record of its blocks. They
+    /// take no further memory, and are allocated and freed as fast as by the source itself. A
+    /// pointer that is not in a slot is not checked: it is passed to the source.
+    ///
+    /// # Safety
+    /// - Every pointer that is later passed to [`free`](Self::free) or [`resize`](Self::resize) is a
+    ///   live object of this allocator, with the layout that it was allocated or last resized with,
+    ///   or points into a slot.
+    ///
+    /// # Examples
+    /// ```
+    /// use core::alloc::Layout;
+    /// use drystone_memory::{Heap, Region, SmallObjects, SmallObjectsConfig};
+    ///
+    /// let objects = SmallObjects::new(Region::heap(1 << 20)?, &SmallObjectsConfig::default())?;
+    /// // SAFETY: only the object below is freed, once.
+    /// let objects = unsafe { objects.with_unrecorded_fallback(&Heap) };
+    /// let large = Layout::new::<[u64; 1000]>();
+    /// let object = objects.allocate(large)?;
+    /// // SAFETY: the object was allocated with this layout, and nothing uses it any more.
+    /// unsafe { objects.free(object, large)? };
+    /// # Ok::<(), drystone_memory::Error>(())
+    /// ```
+    #[must_use]
+    pub unsafe fn with_unrecorded_fallback(mut self, fallback: &'m dyn MemorySource) -> Self {
+        // SAFETY: guaranteed by the caller: what is not in a slot is a block of the fallback.
+        self.fallback = Some(unsafe { Fallback::counted(fallback) });
         self
     }
 
@@ -323,7 +354,9 @@ impl<'m> SmallObjects<'m> {
     }
 
     fn class_at(&self, pointer: NonNull<u8>) -> Option<&Class> {
-        self.classes().find(|class| class.spans(pointer.addr().get()))
+        let offset = pointer.addr().get().wrapping_sub(self.region.start().addr().get());
+        let is_inside = offset < self.region.size_bytes();
+        self.classes().take_while(|_| is_inside).find(|class| class.spans(pointer.addr().get()))
     }
 
     /// Returns all cached slots to the bits. The next allocations then take the lowest slots.

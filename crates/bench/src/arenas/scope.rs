@@ -152,7 +152,7 @@ fn in_drystone<'c: 'p, 'p, T: Object<'c> + 'p>(
     Some(())
 }
 
-/// As [`in_drystone`], but the caller owns the objects, as in bump-scope.
+/// Does the work of [`in_drystone`]; the caller owns the objects, as in bump-scope.
 #[inline(never)]
 fn in_drystone_boxes<'c, T: Object<'c>>(
     scope: &mut Scope<'_, '_>,

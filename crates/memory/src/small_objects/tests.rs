@@ -141,19 +141,23 @@ fn addresses_inside_of_slots_are_errors() {
 
 #[test]
 fn requests_without_a_slot_go_to_the_fallback_and_are_counted() {
-    let objects = objects(&[SlotClass::new(16, 2), SlotClass::new(64, 1)]).with_fallback(&Heap);
-    let layouts = [layout(16, 8), layout(16, 8), layout(10, 1), layout(65, 1), layout(8, 4096)];
-    let all = layouts.map(|layout| (objects.allocate(layout).unwrap(), layout));
-    assert!(all.iter().all(|(object, layout)| is_aligned(*object, *layout)));
-    let owned: Vec<_> = all.iter().map(|(object, _)| objects.owns(*object)).collect();
-    assert_eq!(owned, [true, true, false, false, false]);
-    let stats = objects.stats();
-    assert_eq!((stats.fallbacks, stats.too_large, stats.fallback_live), (1, 2, 3));
-    assert_eq!((stats.live, stats.live_bytes), (2, 32));
-    for (object, layout) in all {
-        free(&objects, object, layout).unwrap();
+    let objects = || objects(&[SlotClass::new(16, 2), SlotClass::new(64, 1)]);
+    // SAFETY: only live objects are freed, with their layouts.
+    let unrecorded = unsafe { objects().with_unrecorded_fallback(&Heap) };
+    for objects in [objects().with_fallback(&Heap), unrecorded] {
+        let layouts = [layout(16, 8), layout(16, 8), layout(10, 1), layout(65, 1), layout(8, 4096)];
+        let all = layouts.map(|layout| (objects.allocate(layout).unwrap(), layout));
+        assert!(all.iter().all(|(object, layout)| is_aligned(*object, *layout)));
+        let owned: Vec<_> = all.iter().map(|(object, _)| objects.owns(*object)).collect();
+        assert_eq!(owned, [true, true, false, false, false]);
+        let stats = objects.stats();
+        assert_eq!((stats.fallbacks, stats.too_large, stats.fallback_live), (1, 2, 3));
+        assert_eq!((stats.live, stats.live_bytes), (2, 32));
+        for (object, layout) in all {
+            free(&objects, object, layout).unwrap();
+        }
+        assert_eq!(objects.stats().fallback_live, 0);
     }
-    assert_eq!(objects.stats().fallback_live, 0);
 }
 
 #[test]

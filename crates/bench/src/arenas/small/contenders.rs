@@ -28,6 +28,9 @@ pub(super) const NAMES: &[&str] = &[
     "dlmalloc",
 ];
 
+/// `drystone` without a record of the objects in its fallback.
+pub(super) const UNRECORDED: &str = "drystone-unrecorded";
+
 /// Creates the contender of that name. drystone's allocators have a region of `region_bytes`.
 pub(super) fn open(
     name: &str,
@@ -36,8 +39,12 @@ pub(super) fn open(
 ) -> Result<Box<dyn Work>, Failure> {
     let default = SmallObjectsConfig::default().classes;
     Ok(match name {
-        "drystone" => Box::new(drystone(&classes.proposed, region_bytes)?),
-        "drystone-default" => Box::new(drystone(default, region_bytes)?),
+        "drystone" => Box::new(drystone(&classes.proposed, region_bytes)?.with_fallback(&Heap)),
+        "drystone-default" => Box::new(drystone(default, region_bytes)?.with_fallback(&Heap)),
+        // SAFETY: as for every contender, only live objects are freed, with their layouts.
+        UNRECORDED => Box::new(unsafe {
+            drystone(&classes.proposed, region_bytes)?.with_unrecorded_fallback(&Heap)
+        }),
         "article" => Box::new(Article::new(&classes.article)?),
         "malloc" => Box::new(InProgram(std::alloc::System)),
         #[cfg(feature = "peers")]
@@ -95,8 +102,7 @@ unsafe impl Allocator for SmallObjects<'_> {
 
 /// Creates drystone's allocator with these classes. Objects without a slot are from the heap.
 fn drystone(classes: &[SlotClass], region_bytes: usize) -> Result<SmallObjects<'static>, Failure> {
-    let region = Region::heap(region_bytes)?;
-    Ok(SmallObjects::new(region, &SmallObjectsConfig { classes })?.with_fallback(&Heap))
+    Ok(SmallObjects::new(Region::heap(region_bytes)?, &SmallObjectsConfig { classes })?)
 }
 
 /// The allocator Talc, in a fixed region of memory.

@@ -5,7 +5,7 @@
 //! which is not measured, compares the content of all blocks.
 
 use super::{
-    contenders::{MEMORY_BYTES, NAMES, open},
+    contenders::{MEMORY_BYTES, NAMES, UNRECORDED, open},
     lua,
 };
 use crate::{Contender, Error, Run, error::By};
@@ -20,7 +20,7 @@ pub(in crate::arenas) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     run.case("small-script", || {
         let (trace, classes) = lua::record(turns).by("lua")?;
         let trace = recorded.get_or_init(|| trace);
-        let names = NAMES.iter().filter(|name| **name != "drystone-default");
+        let names = NAMES.iter().filter(|name| **name != "drystone-default").chain([&UNRECORDED]);
         let contender = |name: &&'static str| {
             let mut work = open(name, &classes, MEMORY_BYTES).by(name)?;
             let mut is_checked = false;
