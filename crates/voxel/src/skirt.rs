@@ -215,7 +215,7 @@ enum Joint {
     None,
     /// Both are opaque, and hide the face between them.
     Opaque,
-    /// They are one translucent body.
+    /// Both are part of one translucent body.
     Body,
 }
 

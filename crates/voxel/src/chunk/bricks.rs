@@ -14,6 +14,7 @@ mod tests;
 mod unpacking;
 
 use packing::{PLANE_WORDS, numbers_len, planes_of, push};
+use unpacking::{NOTHING, Unpacked};
 
 /// Voxels in bricks of 4³: each with one material, or with a short list of materials.
 ///
@@ -40,6 +41,8 @@ const BRICK: usize = 1 << BRICK_LOG2;
 const LAYER: usize = BRICK * BRICK;
 /// Heads of at least this value are the start of a mixed brick.
 const MIXED: usize = 256;
+/// Largest side of a chunk.
+const MAX_SIDE: usize = crate::Chunk::MAX_SIDE as usize;
 /// Maximum number of materials.
 const MAX: usize = 256;
 
@@ -158,18 +161,19 @@ impl Bricks {
         let low = [first & mask, first >> log2 & mask, first >> (2 * log2)];
         let across_log2 = log2 - BRICK_LOG2;
         let bricks = [0, 1, 2].map(|axis| spans(low[axis], size[axis]));
+        let mut whole_row = [NOTHING; MAX_SIDE / BRICK];
+        let whole_row = &mut whole_row[..self.side() / BRICK];
         for (bz, z) in bricks[2].clone() {
             for (by, y) in bricks[1].clone() {
                 if size[0] == self.side() {
                     let up = (BRICK * by + y.start - low[1]) * to.row_step;
                     let along = (BRICK * bz + z.start - low[2]) * to.layer_step;
                     let rows = Rows { first: to.first + up + along, ..to };
-                    self.copy_rows(
-                        (bz << across_log2 | by) << across_log2,
-                        [y, z.clone()],
-                        voxels,
-                        rows,
-                    );
+                    let first = (bz << across_log2 | by) << across_log2;
+                    for (brick, to) in (first..).zip(&mut *whole_row) {
+                        self.unpack(brick, &z, to);
+                    }
+                    copy_rows(whole_row, [y, z.clone()], voxels, rows);
                     continue;
                 }
                 for (bx, x) in bricks[0].clone() {
@@ -194,7 +198,8 @@ impl Bricks {
         voxels: &mut [Material],
         to: Rows,
     ) {
-        let unpacked = self.unpack(brick, z);
+        let mut unpacked = NOTHING;
+        self.unpack(brick, z, &mut unpacked);
         for (layer, along) in z.clone().zip(0..) {
             for (row, up) in y.clone().zip(0..) {
                 let start = to.first + up * to.row_step + along * to.layer_step;
@@ -203,33 +208,6 @@ impl Bricks {
                 match to {
                     [to] => *to = row[x.start & (BRICK - 1)],
                     _ => to.copy_from_slice(&row[x.clone()]),
-                }
-            }
-        }
-    }
-
-    /// Copies whole rows of the chunk through the adjacent bricks from `brick` on, for the given
-    /// spans along Y and Z. Each row is contiguous in memory.
-    fn copy_rows(
-        &self,
-        brick: usize,
-        [y, z]: [Range<usize>; 2],
-        voxels: &mut [Material],
-        to: Rows,
-    ) {
-        const MAX_ACROSS: usize = 16;
-        let across = self.side() / BRICK;
-        let mut unpacked = [[[Material::AIR; LAYER]; BRICK]; MAX_ACROSS];
-        for (brick, unpacked) in (brick..).zip(&mut unpacked[..across]) {
-            *unpacked = self.unpack(brick, &z);
-        }
-        for (layer, along) in z.zip(0..) {
-            for (row, up) in y.clone().zip(0..) {
-                let start = to.first + up * to.row_step + along * to.layer_step;
-                let Some(rest) = voxels.get_mut(start..) else { return };
-                let (quads, _) = rest.as_chunks_mut::<BRICK>();
-                for (to, brick) in quads.iter_mut().zip(&unpacked[..across]) {
-                    *to = brick[layer].as_chunks().0[row];
                 }
             }
         }
@@ -292,6 +270,21 @@ impl Bricks {
             return Err("a voxel has an index without a number");
         }
         Ok(numbers_len(count) + PLANE_WORDS * planes)
+    }
+}
+
+/// Copies whole rows of the chunk through adjacent bricks along X, for the given spans along Y and Z.
+/// Each row is contiguous in memory.
+fn copy_rows(bricks: &[Unpacked], [y, z]: [Range<usize>; 2], voxels: &mut [Material], to: Rows) {
+    for (layer, along) in z.zip(0..) {
+        for (row, up) in y.clone().zip(0..) {
+            let start = to.first + up * to.row_step + along * to.layer_step;
+            let Some(rest) = voxels.get_mut(start..) else { return };
+            let (quads, _) = rest.as_chunks_mut::<BRICK>();
+            for (to, brick) in quads.iter_mut().zip(bricks) {
+                *to = brick[layer].as_chunks().0[row];
+            }
+        }
     }
 }
 

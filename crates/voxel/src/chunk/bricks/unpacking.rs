@@ -6,22 +6,24 @@ use crate::Material;
 
 /// Voxels of a brick: layers along Z, each with rows along X.
 pub(super) type Unpacked = [[Material; LAYER]; BRICK];
+/// A brick of air.
+pub(super) const NOTHING: Unpacked = [[Material::AIR; LAYER]; BRICK];
 
 impl Bricks {
-    /// Returns the voxels of a brick in some layers; the others are air.
+    /// Writes the voxels of a brick in some layers to `unpacked`.
     ///
     /// Up to four materials are selected by masks, 8 to 32 voxels per instruction.
     #[inline]
-    pub(super) fn unpack(&self, brick: usize, layers: &Range<usize>) -> Unpacked {
+    pub(super) fn unpack(&self, brick: usize, layers: &Range<usize>, unpacked: &mut Unpacked) {
         let head = usize::from(self.words[brick]);
         if head < MIXED {
-            return [[self.materials[head]; LAYER]; BRICK];
+            *unpacked = [[self.materials[head]; LAYER]; BRICK];
+            return;
         }
         let words = self.mixed(head);
         let count = usize::from(words[0] & 0xff);
         let planes = words[numbers_len(count)..].as_chunks::<PLANE_WORDS>().0;
         let material = |index: usize| self.material(words, index.min(count - 1));
-        let mut unpacked = [[Material::AIR; LAYER]; BRICK];
         let to = unpacked.iter_mut().enumerate().take(layers.end).skip(layers.start);
         match &planes[..planes_of(count)] {
             [plane] => {
@@ -31,7 +33,7 @@ impl Bricks {
             [low, high] => {
                 let [first, second] = [[0, 1], [2, 3]].map(|pair| pair.map(material));
                 to.for_each(|(layer, to)| {
-                    select_of_four([low, high].map(|it| it[layer]), [first, second], to)
+                    select_of_four([low, high].map(|it| it[layer]), [first, second], to);
                 });
             }
             planes => {
@@ -50,7 +52,6 @@ impl Bricks {
                 }
             }
         }
-        unpacked
     }
 }
 
@@ -68,7 +69,7 @@ const BITS: [u16; LAYER] = {
 /// Mask of all ones if a voxel's bit is set.
 #[inline(always)]
 const fn mask(bits: u16, bit: u16) -> u16 {
-    if bits & bit != 0 { u16::MAX } else { 0 }
+    if bits & bit == bit { u16::MAX } else { 0 }
 }
 
 #[inline(always)]
