@@ -8,6 +8,8 @@
 //! - `disk` is the size of the compacted file per chunk, LOD chunks included. `value` counts only
 //!   the values of chunks, before the database rounds them up.
 //! - `memory` is the size per loaded chunk.
+//! - `store-to-pool` opens the world, reads every chunk once, meshes each with its neighbours and
+//!   writes its quads to a vertex pool, on one thread: time per chunk with quads.
 //! - `import` reads a Minecraft region into a stored or packed world, on all cores. Requires
 //!   `DRYSTONE_DATA`.
 //!
@@ -29,6 +31,7 @@ mod flight;
 mod input;
 pub(crate) mod memory;
 pub(crate) mod remote;
+mod store_to_pool;
 mod undrawn;
 mod vast;
 
@@ -60,7 +63,7 @@ const PACKED: &str = "packed";
 
 pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
     let options = run.options;
-    if ["load", "disk", "memory"].into_iter().any(|case| options.selects(case)) {
+    if ["load", "disk", "memory", "store-to-pool"].into_iter().any(|case| options.selects(case)) {
         let input = Input::new(options.size([12, 4, 12], [4, 4, 4])).by(NAME);
         let input = &input.map_err(|failure| run.error("load", failure))?;
         let order = RefCell::new(Shuffled::new(input));
@@ -77,6 +80,7 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             Ok(vec![Contender::new(NAME, || disk(input)), packed])
         })?;
         run.case("memory", || Ok(one(|| memory(input))))?;
+        run.case("store-to-pool", || Ok(one(|| store_to_pool::round(input))))?;
     }
     match region() {
         Some(region) => run.case("import", || {
