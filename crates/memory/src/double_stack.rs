@@ -35,8 +35,9 @@ const FREED: usize = 1;
 /// ended stack as an extension.
 ///
 /// # Cost
-/// About 1 ns for each `allocate` and `free` at both ends. A block has one word of metadata, and
-/// its size is rounded up to a word.
+/// About 1 ns for each `allocate` and `free` at both ends, and a call more for an allocation that
+/// raises the high-water mark. A block has one word of metadata, and its size is rounded up to a
+/// word.
 ///
 /// # Examples
 /// ```
@@ -57,7 +58,7 @@ const FREED: usize = 1;
 pub struct DoubleStack<'m> {
     low: LowEnd,
     high: HighEnd,
-    /// Smallest number of free bytes that there ever was.
+    /// Smallest number of free bytes so far.
     least_free: Cell<usize>,
     pub(super) region: Region<'m>,
 }

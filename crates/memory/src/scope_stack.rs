@@ -24,9 +24,10 @@ pub use scope_box::ScopeBox;
 ///   end of the list   last           end         last finalizer when the scope starts
 /// ```
 /// A value whose type needs dropping has a *finalizer* in front: the function that drops it, and
-/// the address of the previous finalizer. Plain data has no finalizer and no overhead. The list is
-/// run when the scope's function returns or panics. If a destructor panics, the others still run; a
-/// second panic meanwhile aborts the program, as everywhere in Rust.
+/// the address of the previous finalizer. Plain data has no finalizer and no overhead, and neither
+/// has a value in a [`ScopeBox`], which drops it. The list is run when the scope's function returns
+/// or panics. If a destructor panics, the others still run; a second panic meanwhile aborts the
+/// program, as everywhere in Rust.
 ///
 /// While a nested scope is open, the outer scope cannot be used, but its values can. Stacks that are
 /// independent of each other share a region through [`Linear::region`].
@@ -35,8 +36,9 @@ pub use scope_box::ScopeBox;
 ///
 /// # Cost
 /// A plain value costs the same as in [`Linear`](super::Linear). A value with a destructor costs
-/// two more words and an indirect call at the end; in a [`ScopeBox`] it costs nothing more. A scope
-/// costs almost nothing: it copies two pointers.
+/// two more words and an indirect call at the end. In a [`ScopeBox`] it costs no more than a plain
+/// one: its owner keeps a pointer, and drops it. A scope costs almost nothing: it copies two
+/// pointers.
 ///
 /// # Examples
 /// ```

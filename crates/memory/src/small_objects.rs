@@ -47,12 +47,13 @@ pub use stats::{ClassStats, SmallObjectsStats};
 /// Allocating and freeing are O(1), about 5 ns for the pair. At most once in 24 times, the summary
 /// is searched, one bit for each 64 slots of the class. The overhead of an object is the rounding
 /// to its slot size plus 1.016 bits. Each class takes 512 bytes more, and caches up to 48 slots. A
-/// live block of the fallback takes 24 bytes in a hash table, which is at most three quarters full;
-/// [`with_unrecorded_fallback`](Self::with_unrecorded_fallback) does without it.
+/// live block of the fallback takes 24 bytes in a hash table, which is at most three quarters full.
 ///
 /// # Wrong frees
 /// [`free`](Self::free) and [`resize`](Self::resize) return an error for each pointer that is not
 /// the start of an object of this allocator: no slot starts there, or no block of the fallback.
+/// [`with_unrecorded_fallback`](Self::with_unrecorded_fallback) leaves pointers outside the slots
+/// to the caller.
 ///
 /// A double free is not always detected at once. It is in debug builds, and if the object was the
 /// last one of its class to be freed. Otherwise it is detected when the slot leaves the cache, by a
@@ -114,13 +115,12 @@ impl<'m> SmallObjects<'m> {
     ///
     /// # Examples
     /// ```
-    /// use core::alloc::Layout;
     /// use drystone_memory::{Heap, Region, SmallObjects, SmallObjectsConfig};
     ///
     /// let region = Region::heap(1 << 20)?;
     /// let config = SmallObjectsConfig::default();
     /// let objects = SmallObjects::new(region, &config)?.with_fallback(&Heap);
-    /// let large = Layout::new::<[u64; 1000]>();
+    /// let large = std::alloc::Layout::new::<[u64; 1000]>();
     /// let object = objects.allocate(large)?;
     /// assert!(!objects.owns(object));
     /// assert_eq!(objects.stats().too_large, 1);
@@ -135,23 +135,22 @@ impl<'m> SmallObjects<'m> {
     }
 
     /// Sets the source of requests that no class can serve, without a record of its blocks. They
-    /// take no further memory, and are allocated and freed as fast as by the source itself. A
-    /// pointer that is not in a slot is not checked: it is passed to the source.
+    /// take no further time and memory, and are not reported as leaks. A pointer that is not in a
+    /// slot is not checked: it is passed to the source.
     ///
     /// # Safety
-    /// - Every pointer that is later passed to [`free`](Self::free) or [`resize`](Self::resize) is a
-    ///   live object of this allocator, with the layout that it was allocated or last resized with,
-    ///   or points into a slot.
+    /// - Every pointer outside the slots that is later passed to [`free`](Self::free) or
+    ///   [`resize`](Self::resize) is a live block of this fallback, not of an earlier one, and the
+    ///   layout is the one that it was allocated or last resized with.
     ///
     /// # Examples
     /// ```
-    /// use core::alloc::Layout;
     /// use drystone_memory::{Heap, Region, SmallObjects, SmallObjectsConfig};
     ///
     /// let objects = SmallObjects::new(Region::heap(1 << 20)?, &SmallObjectsConfig::default())?;
     /// // SAFETY: only the object below is freed, once.
     /// let objects = unsafe { objects.with_unrecorded_fallback(&Heap) };
-    /// let large = Layout::new::<[u64; 1000]>();
+    /// let large = std::alloc::Layout::new::<[u64; 1000]>();
     /// let object = objects.allocate(large)?;
     /// // SAFETY: the object was allocated with this layout, and nothing uses it any more.
     /// unsafe { objects.free(object, large)? };
@@ -255,6 +254,7 @@ impl<'m> SmallObjects<'m> {
     /// - If an object of this allocator starts there, nothing uses it any more. This includes a new
     ///   object in the slot of one that was freed before.
     /// - The object was not freed before, unless frees are checked.
+    /// - The condition of [`with_unrecorded_fallback`](Self::with_unrecorded_fallback), if it is used.
     #[inline]
     pub unsafe fn free(&self, object: NonNull<u8>, layout: Layout) -> Result<(), Error> {
         let class = self.class_for(layout);

@@ -23,8 +23,9 @@ mod tests;
 /// Source: Chris Brough's article on allocators, "Stack Allocator". The footer takes the place of
 /// the article's prefix, so that the test for the top needs no address arithmetic.
 ///
-/// About 1 ns for each `allocate` and `free`. A block has a footer of one word, and its size is
-/// rounded up to a word. One more word precedes the first block.
+/// About 1 ns for each `allocate` and `free`, and a call more for an allocation that raises the
+/// high-water mark. A block has a footer of one word, and its size is rounded up to a word. One more
+/// word precedes the first block.
 ///
 /// # Examples
 /// ```

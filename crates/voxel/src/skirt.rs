@@ -26,8 +26,8 @@ pub(crate) const MAX: usize = Chunk::MAX_SIDE as usize;
 ///
 /// # Cost
 /// Reads n² pairs of voxels, and the neighbours of translucent ones. Produces greedy quads: few for
-/// a skirt of one material. Ambient occlusion needs twelve reads more for each face at the border of
-/// the skirt, and can cut these faces off.
+/// a skirt of one material. For ambient occlusion the ring of 4 (n + 1) voxels around the skirt is
+/// read too. It can cut off the faces at the border.
 ///
 /// # Examples
 /// ```

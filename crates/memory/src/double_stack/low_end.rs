@@ -312,7 +312,7 @@ fn padding(next: NonNull<u8>, layout: Layout) -> usize {
 fn fits(next: NonNull<u8>, padding: usize, layout: Layout, end: usize) -> Option<usize> {
     // Their sum is computed before the address is known: one addition less until `next` is stored.
     let bytes = round_up(layout.size()) + WORD_BYTES;
-    // No overflow: a layout with its padding fits into isize.
+    // No overflow: a layout with its padding exceeds isize::MAX by at most a few words.
     (padding + bytes <= end - next.addr().get()).then_some(bytes)
 }
 

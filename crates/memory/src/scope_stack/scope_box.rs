@@ -13,7 +13,7 @@ use core::ptr::NonNull;
 pub struct ScopeBox<'s, T> {
     value: NonNull<T>,
     /// Owns a `T`, which is in memory that is valid for `'s`.
-    owned: PhantomData<(&'s mut (), T)>,
+    owned: PhantomData<(&'s (), T)>,
 }
 
 impl<'s, T> ScopeBox<'s, T> {

@@ -28,7 +28,7 @@ impl<'m> Fallback<'m> {
     }
 
     /// # Safety
-    /// - Only live blocks of this fallback are passed to [`free`](Self::free), with their layouts.
+    /// - Only live blocks of this fallback are passed to its functions, with their layouts.
     pub(super) const unsafe fn counted(source: &'m dyn MemorySource) -> Self {
         Self { source, live: Live::Counted(Cell::new(0)) }
     }

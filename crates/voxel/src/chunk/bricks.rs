@@ -161,19 +161,20 @@ impl Bricks {
         let low = [first & mask, first >> log2 & mask, first >> (2 * log2)];
         let across_log2 = log2 - BRICK_LOG2;
         let bricks = [0, 1, 2].map(|axis| spans(low[axis], size[axis]));
-        let mut whole_row = [NOTHING; MAX_SIDE / BRICK];
-        let whole_row = &mut whole_row[..self.side() / BRICK];
+        let is_whole = size[0] == self.side();
+        let mut whole_row = is_whole.then_some([NOTHING; MAX_SIDE / BRICK]);
         for (bz, z) in bricks[2].clone() {
             for (by, y) in bricks[1].clone() {
-                if size[0] == self.side() {
+                if let Some(row) = &mut whole_row {
+                    let row = &mut row[..self.side() / BRICK];
                     let up = (BRICK * by + y.start - low[1]) * to.row_step;
                     let along = (BRICK * bz + z.start - low[2]) * to.layer_step;
                     let rows = Rows { first: to.first + up + along, ..to };
                     let first = (bz << across_log2 | by) << across_log2;
-                    for (brick, to) in (first..).zip(&mut *whole_row) {
+                    for (brick, to) in (first..).zip(&mut *row) {
                         self.unpack(brick, &z, to);
                     }
-                    copy_rows(whole_row, [y, z.clone()], voxels, rows);
+                    copy_rows(row, [y, z.clone()], voxels, rows);
                     continue;
                 }
                 for (bx, x) in bricks[0].clone() {

@@ -73,7 +73,7 @@ pub(crate) fn run(program: &[u8]) {
         .map(|_| SlotClass::new(bytes.below(150) + 1, bytes.below(100)))
         .collect();
     let mut memory = vec![MaybeUninit::uninit(); REGION_BYTES];
-    let (from, has_fallback) = (bytes.below(100), bytes.byte() < 128);
+    let (from, choice) = (bytes.below(100), bytes.byte());
     let to = from + bytes.below(REGION_BYTES - from);
     let fallback = Counting::new(FALLBACK_BYTES);
     let region = Region::new(&mut memory[from..to]);
@@ -81,10 +81,13 @@ pub(crate) fn run(program: &[u8]) {
     match SmallObjects::new(region, &SmallObjectsConfig { classes: &classes }) {
         Ok(objects) => {
             let objects = if is_checked { objects.with_checked_frees() } else { objects };
-            match has_fallback {
-                true => run_with(objects.with_fallback(&fallback), true, is_checked, &mut bytes),
-                false => run_with(objects, false, is_checked, &mut bytes),
-            }
+            let objects = match choice {
+                // SAFETY: the program frees only live objects, and addresses in the area.
+                ..64 => unsafe { objects.with_unrecorded_fallback(&fallback) },
+                64..128 => objects.with_fallback(&fallback),
+                _ => objects,
+            };
+            run_with(objects, choice < 128, is_checked, &mut bytes);
         }
         Err(full) => assert!(matches!(full, Error::Full { requested, total_free, .. }
             if requested > total_free && total_free == (to - from) as u64)),

@@ -17,7 +17,7 @@ impl Bricks {
     pub(super) fn unpack(&self, brick: usize, layers: &Range<usize>, unpacked: &mut Unpacked) {
         let head = usize::from(self.words[brick]);
         if head < MIXED {
-            *unpacked = [[self.materials[head]; LAYER]; BRICK];
+            unpacked[layers.clone()].fill([self.materials[head]; LAYER]);
             return;
         }
         let words = self.mixed(head);
