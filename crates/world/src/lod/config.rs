@@ -38,7 +38,7 @@ pub struct LodConfig {
     /// Budget of an update for newly shown meshes, in bytes. One change may exceed it. Default:
     /// 2 MiB.
     pub frame_bytes: usize,
-    /// Time budget of an update. One change may exceed it. Default: 1.5 ms.
+    /// Time budget of an update. One change may exceed it. Default: 2 ms.
     pub frame_time: Duration,
     /// Limit for finished meshes that are not shown yet, in bytes. One mesh per thread and the
     /// eight meshes of one split may exceed it. Default: 64 MiB.
@@ -62,7 +62,7 @@ impl Default for LodConfig {
             max_voxel_pixels: 3.5,
             hysteresis: 0.8,
             frame_bytes: 2 << 20,
-            frame_time: Duration::from_micros(1_500),
+            frame_time: Duration::from_millis(2),
             waiting_bytes: 64 << 20,
             threads: cores.saturating_sub(1).max(1),
             meshing: Meshing::default(),
