@@ -274,22 +274,66 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+    use crate::occlusion::face_occlusion;
     use crate::{MaterialKind, mesh_unit};
 
     /// Splits the quads of one face direction into single faces.
     fn faces(quads: &[Quad], face: Face) -> BTreeSet<([u32; 3], u16)> {
         let mut all = BTreeSet::new();
         for quad in quads.iter().filter(|quad| quad.face() == Some(face)) {
-            let [u_axis, v_axis] = face.span_axes();
-            let [width, height] = quad.size();
-            for (u, v) in (0..width).flat_map(|u| (0..height).map(move |v| (u, v))) {
-                let mut at = quad.position();
-                at[u_axis] += u;
-                at[v_axis] += v;
+            for at in cells(quad, face) {
                 assert!(all.insert((at, quad.material())), "{face:?} {at:?} twice");
             }
         }
         all
+    }
+
+    /// Returns the positions of the faces that a quad covers.
+    fn cells(quad: &Quad, face: Face) -> impl Iterator<Item = [u32; 3]> {
+        let ([u_axis, v_axis], [width, height]) = (face.span_axes(), quad.size());
+        let position = quad.position();
+        (0..width).flat_map(move |u| (0..height).map(move |v| [u, v])).map(move |[u, v]| {
+            let mut at = position;
+            (at[u_axis], at[v_axis]) = (at[u_axis] + u, at[v_axis] + v);
+            at
+        })
+    }
+
+    #[test]
+    fn faces_have_the_occlusion_of_a_mesh_with_a_neighbour_of_air() {
+        let mut table = MaterialTable::new();
+        for _ in 0..3 {
+            table.insert("any", [255; 4]).unwrap();
+        }
+        let options = MesherOptions { ambient_occlusion: true, ..MesherOptions::default() };
+        let mut dark = BTreeSet::new();
+        for (side, face) in
+            [1, 2, 5, 16, 32, 64].into_iter().flat_map(|it| Face::ALL.map(|face| (it, face)))
+        {
+            let voxel = |at: [u32; 3]| {
+                let mixed =
+                    (at[0] * 73 + at[1] * 179 + at[2] * 283 + side).wrapping_mul(2_654_435_761);
+                Material(if mixed >> 24 < 150 { 1 + (at[0] / 7 % 3) as u16 } else { 0 })
+            };
+            let plane = if face.is_positive() { side + 1 } else { 0 };
+            let is_neighbor = |at: [u32; 3]| {
+                at[face.axis()] == plane
+                    && face.span_axes().iter().all(|&axis| (1..=side).contains(&at[axis]))
+            };
+            let padded = PaddedChunk::from_fn(side, voxel);
+            let without = |at| if is_neighbor(at) { Material::AIR } else { voxel(at) };
+            let open = PaddedChunk::from_fn(side, without);
+            let mut skirt = ChunkMesh::new();
+            mesh_skirt(&padded, face, options, &table, &mut skirt);
+            for (quad, at) in
+                skirt.opaque.quads().iter().flat_map(|it| cells(it, face).map(move |at| (it, at)))
+            {
+                let expected = face_occlusion(&open, &table, at, face);
+                assert_eq!(quad.ambient_occlusion(), expected, "{face:?} {at:?} of {side}");
+                dark.insert(expected);
+            }
+        }
+        assert!(dark.len() > 20, "{dark:?}");
     }
 
     /// Mesh and skirt together equal the mesh of a chunk whose neighbour is air.
