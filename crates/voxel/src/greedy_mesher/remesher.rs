@@ -119,7 +119,7 @@ impl Remesher {
             // The outermost voxels, and those in front of them.
             planes_to_read[face.axis()] |= if face.is_positive() { 0b11 << side } else { 0b11 };
         }
-        // So many planes take as long as the whole chunk: 11 of 34 along one axis at a side of 32.
+        // More planes than a third of the side, on all axes together, take as long as the whole chunk.
         let count: u32 = planes_to_read.iter().map(|planes| planes.count_ones()).sum();
         if 3 * count > side {
             self.padded.fill(center, neighbor);
