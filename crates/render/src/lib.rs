@@ -80,6 +80,7 @@ pub use renderer::{DrawStats, HeldStats, Renderer};
 #[cfg(feature = "png")]
 pub use replace_file::replace_file;
 pub use samples::{Samples, UnknownSamples};
+pub use shadows::BlockedLight;
 pub use shared_device::SharedDevice;
 #[cfg(any(feature = "soft", test))]
 pub use soft::{SoftDevice, SoftGeometry};

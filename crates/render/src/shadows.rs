@@ -65,6 +65,31 @@ impl Bias {
     pub(crate) const DEPTH: f32 = 2e-6;
 }
 
+/// Light that opaque meshes outside of a picture can keep from what is in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockedLight {
+    /// Unit vector to the light.
+    pub toward: Vec3,
+    /// Distance from the camera up to which missing light is visible, in voxels.
+    pub radius_voxels: f64,
+}
+
+impl BlockedLight {
+    /// Returns the sun, if it casts shadows in a picture of `view` with this aspect ratio (width /
+    /// height), and the directions of its sky light. Empty without shadows and sky light.
+    pub fn of_view(view: &View, aspect: f32) -> Vec<Self> {
+        let spheres = Spheres::new(&view.camera, aspect);
+        let away = (spheres.center - view.camera.position).length();
+        let light = |toward, radius| Self { toward, radius_voxels: away + radius };
+        let sun = strength(&view.atmosphere).filter(|_| view.shadows).map(|_| {
+            let radius = spheres.radii.last().copied().unwrap_or(0.0);
+            light(view.atmosphere.sun_direction.normalize_or(Vec3::Y), radius)
+        });
+        let sky = sky::directions().map(|toward| light(toward, spheres.sky_radius()));
+        sun.into_iter().chain(sky.into_iter().filter(|_| view.sky_light)).collect()
+    }
+}
+
 /// Shader data for reading the shadow maps of one picture. The software rasteriser reads the same
 /// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

@@ -18,7 +18,7 @@ pub use edit::{
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{
     CubeSink, LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink, PixelScale,
-    Unsaved,
+    ShadingLight, Unsaved,
 };
 pub use moving::{CraterLand, MovingConfig, MovingKind, MovingWorld};
 pub use open::{OpenOptions, Opened, open, open_voxels};

@@ -175,10 +175,11 @@ impl Shown {
         }
     }
 
-    /// Updates meshes until all that `view` needs is there, however long it takes.
+    /// Updates meshes until the picture of `view` is complete, however long it takes. What is outside the
+    /// picture may stay coarse.
     pub fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match &mut self.0 {
-            Scene::Voxels(voxels) => voxels.scene.settle(view, size, |_| {}),
+            Scene::Voxels(voxels) => voxels.scene.settle_picture(view, size, |_| {}),
             Scene::Model(_) => Ok(()),
         }
     }

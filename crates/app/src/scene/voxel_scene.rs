@@ -20,6 +20,7 @@ mod settling;
 mod shown_meshes;
 
 use coarsening::Coarsening;
+use settling::Detail;
 use shown_meshes::{Refused, ShownMeshes};
 
 /// Voxels with the renderer that shows them. With levels of detail, near parts are fine and far
@@ -154,10 +155,10 @@ impl VoxelScene {
     /// world is drawn coarser. In full detail it is one, after many attempts.
     pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
         self.camera = lod_camera(view, size);
-        self.update_tree()
+        self.update_tree(&Detail::Surroundings)
     }
 
-    fn update_tree(&mut self) -> Result<(), RenderError> {
+    fn update_tree(&mut self, detail: &Detail) -> Result<(), RenderError> {
         let mut camera = self.camera;
         let factor = self.coarsening.factor();
         camera.scale = match camera.scale {
@@ -165,7 +166,11 @@ impl VoxelScene {
             PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / factor),
         };
         let quads_before = self.shown.quads;
-        match self.tree.update(&camera, &mut self.shown) {
+        let updated = match detail {
+            Detail::Surroundings => self.tree.update(&camera, &mut self.shown),
+            Detail::Picture(lights) => self.tree.update_picture(&camera, lights, &mut self.shown),
+        };
+        match updated {
             Ok(()) => {
                 self.coarsening.accepted(self.tree.is_settled(), self.shown.has_spare_memory());
                 Ok(())

@@ -46,6 +46,7 @@ mod remeshed;
 mod remote;
 mod sampled_pictures;
 mod stored;
+mod surroundings;
 mod window;
 #[cfg(unix)]
 mod window_backends;

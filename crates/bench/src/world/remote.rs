@@ -4,7 +4,8 @@
 //! - `first` opens the world as the viewer does. `time` ends when the default camera sees a picture without
 //!   a hole.
 //! - `near` opens it with a camera near the ground, as a link does. `time` ends when everything is shown in
-//!   all detail that the camera resolves. The picture equals that of the local file.
+//!   all detail that the camera resolves, also around the camera. The picture equals that of the local file.
+//! - `near-shot` opens the same view as `drystone shot` does: `time` ends when the picture is complete.
 //! - `flight` is the flight of table `world`. `p50` and `p99` are CPU times of the thread that draws.
 //!
 //! - `viewers` are 1,000 viewers of one server without a limit of its line, one after the other, each with a camera
@@ -61,14 +62,21 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             |place: Place| Contender::new(place.name(), move || first(&input.at(place)));
         Ok(places.map(contender).into())
     })?;
-    run.case("near", || {
-        let expected = Arc::new(near(&input.at(Place::Local))?.0);
-        let contender = |place: Place| {
-            let expected = Arc::clone(&expected);
-            Contender::new(place.name(), move || same(near(&input.at(place))?, &expected))
-        };
-        Ok(places.map(contender).into())
-    })?;
+    let completions: [(&str, Complete); 2] = [
+        ("near", |scene, view| update(scene, view, LodTree::is_settled)),
+        ("near-shot", |scene, view| Ok(scene.settle_picture(view, vast::SIZE, |_| {})?)),
+    ];
+    for (case, complete) in completions {
+        run.case(case, || {
+            let expected = Arc::new(near(&input.at(Place::Local), completions[0].1)?.0);
+            let contender = |place: Place| {
+                let expected = Arc::clone(&expected);
+                let round = move || same(near(&input.at(place), complete)?, &expected);
+                Contender::new(place.name(), round)
+            };
+            Ok(places.map(contender).into())
+        })?;
+    }
     if run.options.selects("viewers") {
         let figures = viewers(&input.path, run.options.size(1_000, 40));
         for figure in figures.map_err(|failure| run.error("viewers", failure))? {
@@ -215,8 +223,11 @@ fn first(opening: &Opening<'_>) -> Round {
     Ok(opening.figures())
 }
 
+/// Updates a scene until a picture is complete.
+type Complete = fn(&mut VoxelScene, &View) -> Result<(), Failure>;
+
 /// Returns the picture near the ground, and its costs.
-fn near(opening: &Opening<'_>) -> Result<(Image, Vec<Figure>), Failure> {
+fn near(opening: &Opening<'_>, complete: Complete) -> Result<(Image, Vec<Figure>), Failure> {
     let data = data_of(opening.content()?)?;
     let [eye, target] = NEAR;
     let view = vast::view(&data, eye, target);
@@ -225,7 +236,7 @@ fn near(opening: &Opening<'_>) -> Result<(Image, Vec<Figure>), Failure> {
     let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)?;
     let tree = LodTree::new(data, drystone_world::LodConfig::default())?;
     let mut scene = VoxelScene::new(tree, Box::new(renderer))?;
-    update(&mut scene, &view, LodTree::is_settled)?;
+    complete(&mut scene, &view)?;
     let figures = opening.figures();
     Ok((scene.picture(&view)?.0, figures))
 }

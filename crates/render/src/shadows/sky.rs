@@ -102,7 +102,7 @@ pub(super) fn directions() -> [Vec3; SKY_MAPS] {
 
 impl Spheres {
     /// Radius of the sphere that the maps of the sky cover.
-    fn sky_radius(&self) -> f64 {
+    pub(super) fn sky_radius(&self) -> f64 {
         self.sky_texel * RADIUS_PART * f64::from(SKY_SIDE)
     }
 

@@ -52,23 +52,81 @@ impl LodCamera {
 
     /// Whether a part of `node` may be in the picture. Tests the node's bounding sphere.
     pub(super) fn may_see(&self, node: NodePos) -> bool {
-        let half = f64::from(node.side_units()) / 2.0;
-        let low = lowest(node);
-        let to: [f64; 3] = std::array::from_fn(|axis| low[axis] + half - self.position[axis]);
-        let length = to.iter().map(|c| c * c).sum::<f64>().sqrt();
-        let radius = half * 3f64.sqrt();
-        if length <= radius || matches!(self.scale, PixelScale::Parallel(_)) {
-            return true;
-        }
-        let cos = (0..3).map(|axis| to[axis] * self.forward[axis]).sum::<f64>() / length;
-        // Cosine of the sum of half the view angle and half the angle of the sphere. If the sum is
-        // 180° or more, everything is in view.
-        let half_cos = self.cos_half_view.clamp(-1.0, 1.0);
-        let [half_sin, ball_sin] = [(1.0 - half_cos * half_cos).sqrt(), radius / length];
-        let ball_cos = (1.0 - ball_sin * ball_sin).sqrt();
-        let sum_sin = half_sin * ball_cos + half_cos * ball_sin;
-        sum_sin <= 0.0 || cos >= half_cos * ball_cos - half_sin * ball_sin
+        let Sphere { center, radius } = Sphere::around(node);
+        matches!(self.scale, PixelScale::Parallel(_)) || self.view_distance(center) <= radius
     }
+
+    /// Whether `node` may shade a visible surface. Moves the node's bounding sphere away from the
+    /// light until it reaches the picture or is below `lowest`, the lowest height of the world.
+    pub(super) fn may_see_shade_of(
+        &self,
+        node: NodePos,
+        light: &ShadingLight,
+        lowest: f64,
+    ) -> bool {
+        let Sphere { mut center, radius } = Sphere::around(node);
+        // Neither distance changes by more than a step, so no step passes the picture.
+        let least_step = radius / 8.0;
+        while center[1] + radius > lowest {
+            let far = length(self.to(center)) - light.radius_voxels;
+            let step = self.view_distance(center).max(far) - radius;
+            if step < least_step {
+                return true;
+            }
+            if light.toward[1] <= 0.0 {
+                return false;
+            }
+            (0..3).for_each(|axis| center[axis] -= step * light.toward[axis]);
+        }
+        false
+    }
+
+    /// Returns the distance to the cone around the picture; 0 inside. In a parallel projection it has
+    /// no meaning.
+    fn view_distance(&self, point: [f64; 3]) -> f64 {
+        let to = self.to(point);
+        let cos = self.cos_half_view.clamp(-1.0, 1.0);
+        let sin = (1.0 - cos * cos).sqrt();
+        let ahead = dot(to, self.forward);
+        let aside = (dot(to, to) - ahead * ahead).max(0.0).sqrt();
+        // Coordinates along the side of the cone, and away from it.
+        let [along, away] = [ahead * cos + aside * sin, aside * cos - ahead * sin];
+        if away > 0.0 && along < 0.0 { length(to) } else { away.max(0.0) }
+    }
+
+    fn to(&self, point: [f64; 3]) -> [f64; 3] {
+        std::array::from_fn(|axis| point[axis] - self.position[axis])
+    }
+}
+
+/// Light of a picture that opaque nodes block, also those outside of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShadingLight {
+    /// Direction to the light, of unit length. A light must be above the horizon to have an effect.
+    pub toward: [f64; 3],
+    /// Distance from the camera up to which missing light is visible, in voxels of level 0.
+    pub radius_voxels: f64,
+}
+
+/// Bounding sphere of a node.
+struct Sphere {
+    center: [f64; 3],
+    radius: f64,
+}
+
+impl Sphere {
+    fn around(node: NodePos) -> Self {
+        let half = f64::from(node.side_units()) / 2.0;
+        Self { center: lowest(node).map(|low| low + half), radius: half * 3f64.sqrt() }
+    }
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|axis| a[axis] * b[axis]).sum()
+}
+
+fn length(a: [f64; 3]) -> f64 {
+    dot(a, a).sqrt()
 }
 
 fn lowest(node: NodePos) -> [f64; 3] {
@@ -138,5 +196,40 @@ mod tests {
         assert!(!CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, -9))));
         assert!(CAMERA.may_see(NodePos::from(ChunkPos::new(0, 0, -4))), "around the camera");
         assert!(!CAMERA.may_see(NodePos::from(ChunkPos::new(40, 0, 0))));
+    }
+
+    /// Nodes shade the picture exactly if their sphere, moved step by step away from the light, comes
+    /// into it above the lowest height.
+    #[test]
+    fn nodes_shade_the_picture_if_their_light_passes_it() {
+        const LOWEST: f64 = -400.0;
+        let (mut shading, mut others) = (0, 0);
+        for i in 0..4_000u32 {
+            let dice = |n: u32| (i.wrapping_mul(2_654_435_761).wrapping_add(n) >> (n * 5)) % 41;
+            let chunk =
+                ChunkPos::new(dice(1) as i32 - 20, dice(2) as i32 - 20, dice(3) as i32 - 20);
+            let node = NodePos::new((i % 3) as u8, chunk);
+            let toward = [f64::from(dice(4)) - 20.0, f64::from(1 + dice(5)), 7.0];
+            let light = ShadingLight {
+                toward: toward.map(|c| c / length(toward)),
+                radius_voxels: 100.0 + 40.0 * f64::from(dice(2)),
+            };
+            // How far outside of the picture the sphere is, at the nearest of many places.
+            let Sphere { center, radius } = Sphere::around(node);
+            let mut beyond = f64::INFINITY;
+            for step in 0..4_000 {
+                let place: [f64; 3] =
+                    std::array::from_fn(|axis| center[axis] - f64::from(step) * light.toward[axis]);
+                if place[1] + radius > LOWEST {
+                    let far = length(CAMERA.to(place)) - light.radius_voxels;
+                    beyond = beyond.min(CAMERA.view_distance(place).max(far) - radius);
+                }
+            }
+            let found = CAMERA.may_see_shade_of(node, &light, LOWEST);
+            assert!(found || beyond > 0.0, "{node:?} shades the picture under {light:?}");
+            assert!(!found || beyond < radius / 4.0, "{node:?} is far from it under {light:?}");
+            *if found { &mut shading } else { &mut others } += 1;
+        }
+        assert!(shading > 300 && others > 300, "{shading} and {others}");
     }
 }

@@ -29,6 +29,7 @@ mod neighbors;
 mod occlusion;
 mod order;
 mod parts;
+mod picture;
 mod reread;
 mod saving;
 mod steps;

@@ -7,7 +7,7 @@ use drystone_voxel::{Material, NodePos, VoxelPos};
 
 use super::config::{LodConfig, Meshing};
 use super::data::LodData;
-use super::lod_camera::LodCamera;
+use super::lod_camera::{LodCamera, ShadingLight};
 use super::node_mesh::NodeMesh;
 use super::node_sink::NodeSink;
 use super::workers::Workers;
@@ -35,7 +35,7 @@ use camera_path::CameraPath;
 use edit_mesher::EditMesher;
 use node_table::NodeTable;
 use pending_edits::PendingEdits;
-use plan::{Plan, Planner};
+use plan::{Plan, Planner, Scope};
 use progress::Progress;
 use rereads::Rereads;
 use shown_nodes::ShownNodes;
@@ -142,6 +142,31 @@ impl LodTree {
         camera: &LodCamera,
         sink: &mut S,
     ) -> Result<(), S::Error> {
+        self.update_within(Scope::Surroundings, camera, sink)
+    }
+
+    /// Moves what is shown closer to what a single picture needs. Works as [`update`](Self::update)
+    /// does, but splits only nodes that may be in the picture or keep one of `lights` from it. These
+    /// are a fraction of all nodes around the camera. Once the tree is [settled](Self::is_settled),
+    /// the picture is the same.
+    ///
+    /// # Errors
+    /// Errors of [`update`](Self::update).
+    pub fn update_picture<S: NodeSink>(
+        &mut self,
+        camera: &LodCamera,
+        lights: &[ShadingLight],
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        self.update_within(Scope::Picture(lights), camera, sink)
+    }
+
+    fn update_within<S: NodeSink>(
+        &mut self,
+        scope: Scope<'_>,
+        camera: &LodCamera,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
         self.progress.begin(self.nodes.is_whole());
         self.progress.received_bytes =
             self.data.arrival_state().map_or(0, |state| state.received_bytes);
@@ -150,7 +175,7 @@ impl LodTree {
         let mut apply = Apply::new(self, sink);
         apply.removals();
         apply.edits();
-        let mut plan = apply.tree.plan(camera);
+        let mut plan = apply.tree.plan(scope, camera);
         apply.changes(&mut plan.changes);
         apply.skirts();
         let result = apply.result();
@@ -322,7 +347,7 @@ impl LodTree {
     }
 
     /// Plans what is shown next, without the sink. Marks the meshes that the plan needs.
-    fn plan(&mut self, camera: &LodCamera) -> Plan {
+    fn plan(&mut self, scope: Scope<'_>, camera: &LodCamera) -> Plan {
         let (reaches, has_changed) = self.path.follow(camera, &self.config);
         if has_changed {
             self.nodes.evaluate_everywhere();
@@ -337,6 +362,7 @@ impl LodTree {
             reaches,
             travelled_voxels: self.path.travelled_voxels,
             are_splits_held: self.progress.are_splits_held(),
+            scope,
         };
         let plan = planner.plan(plan);
         for &(node, next_evaluation) in &plan.evaluated {

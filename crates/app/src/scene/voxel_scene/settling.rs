@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use drystone_render::{RenderError, View};
-use drystone_world::LodTree;
+use drystone_render::{BlockedLight, RenderError, View};
+use drystone_world::{LodTree, ShadingLight};
 use web_time::Instant;
 
 use super::{VoxelScene, lod_camera, out_of_memory};
@@ -14,10 +14,18 @@ const WORK_TIME: Duration = Duration::from_millis(10);
 /// Time without a byte after which a picture that needs more is given up.
 const CONNECTION_LIMIT: Duration = Duration::from_secs(30);
 
+/// Nodes that are shown as fine as the picture requires.
+pub(super) enum Detail {
+    /// All around the camera, so that it can turn.
+    Surroundings,
+    /// Parts that may be in the picture or keep light from it.
+    Picture(Vec<ShadingLight>),
+}
+
 /// Updates without a time limit.
 impl VoxelScene {
-    /// Updates the meshes until all that `view` needs is there, or as much as fits in memory,
-    /// however long it takes. Calls `progress` after each step.
+    /// Updates the meshes until everything around the camera is as fine as `view` requires, or as
+    /// fine as fits in memory, however long it takes. Calls `progress` after each step.
     ///
     /// # Errors
     /// Errors of [`update`](Self::update); if not even the coarsest meshes of the whole world fit; and if
@@ -32,16 +40,44 @@ impl VoxelScene {
         self.finish(progress)
     }
 
+    /// Updates the meshes as [`settle`](Self::settle) does, but only those that may be in the
+    /// picture or shade it: a fraction of the time and memory. The picture is the same.
+    ///
+    /// # Errors
+    /// Errors of [`settle`](Self::settle).
+    pub fn settle_picture(
+        &mut self,
+        view: &View,
+        size: Size,
+        progress: impl FnMut(&LodTree),
+    ) -> Result<(), RenderError> {
+        self.camera = lod_camera(view, size);
+        let lights = BlockedLight::of_view(view, size.aspect()).into_iter();
+        let lights = lights.map(|light| ShadingLight {
+            toward: light.toward.as_dvec3().to_array(),
+            radius_voxels: light.radius_voxels,
+        });
+        self.finish_within(&Detail::Picture(lights.collect()), progress)
+    }
+
     /// Updates the meshes as [`settle`](Self::settle) does, for the view of the last update: edits
     /// and changes of meshing that are not shown yet.
     ///
     /// # Errors
     /// Errors of [`settle`](Self::settle).
-    pub fn finish(&mut self, mut progress: impl FnMut(&LodTree)) -> Result<(), RenderError> {
+    pub fn finish(&mut self, progress: impl FnMut(&LodTree)) -> Result<(), RenderError> {
+        self.finish_within(&Detail::Surroundings, progress)
+    }
+
+    fn finish_within(
+        &mut self,
+        detail: &Detail,
+        mut progress: impl FnMut(&LodTree),
+    ) -> Result<(), RenderError> {
         let mut heard = (0, Instant::now());
         loop {
             let factor = self.coarsening();
-            self.update_tree()?;
+            self.update_tree(detail)?;
             progress(&self.tree);
             if self.tree.is_settled() && self.coarsening() == factor {
                 return Ok(());

@@ -1,4 +1,4 @@
-use drystone_voxel::NodePos;
+use drystone_voxel::{Chunk, NodePos};
 use hashbrown::HashSet;
 
 use super::camera_path::{NextEvaluation, Reaches};
@@ -6,7 +6,7 @@ use super::mesh_requests::{MeshRequest, MeshRequests};
 use super::node_table::{NodeState, NodeTable, ShownState, SplitState};
 use super::pending_edits::PendingEdits;
 use super::waiting_meshes::WaitingMeshes;
-use crate::lod::lod_camera::LodCamera;
+use crate::lod::lod_camera::{LodCamera, ShadingLight};
 
 #[cfg(test)]
 mod tests;
@@ -83,6 +83,15 @@ impl Change {
     }
 }
 
+/// Nodes that a plan splits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scope<'a> {
+    /// All around the camera, so that it can turn.
+    Surroundings,
+    /// Nodes that may be in the picture or shade it. All others stay as coarse as they are.
+    Picture(&'a [ShadingLight]),
+}
+
 /// Input of a plan.
 pub(super) struct Planner<'a> {
     pub(super) nodes: &'a NodeTable,
@@ -96,6 +105,7 @@ pub(super) struct Planner<'a> {
     pub(super) travelled_voxels: f64,
     /// Whether splits are suspended until every root shows something.
     pub(super) are_splits_held: bool,
+    pub(super) scope: Scope<'a>,
 }
 
 impl Planner<'_> {
@@ -132,7 +142,9 @@ impl Planner<'_> {
                 if !self.reaches.is_coarse(node, distance) {
                     return self.reaches.travel_to_split(node, distance);
                 }
-                self.split(node, shown, plan);
+                if self.is_in_scope(node) {
+                    self.split(node, shown, plan);
+                }
             }
             Some(NodeState::Split(split)) => {
                 let left = split.next_evaluation.remaining(self.travelled_voxels);
@@ -169,6 +181,14 @@ impl Planner<'_> {
             }
         }
         reach
+    }
+
+    fn is_in_scope(&self, node: NodePos) -> bool {
+        let Scope::Picture(lights) = self.scope else { return true };
+        let extent = self.nodes.grid.extent;
+        let lowest = extent.map_or(0.0, |it| f64::from(it.min.origin(Chunk::SIDE).y));
+        self.camera.may_see(node)
+            || lights.iter().any(|light| self.camera.may_see_shade_of(node, light, lowest))
     }
 
     /// Plans the split of a shown node that is too coarse, or requests the missing children.
