@@ -10,29 +10,89 @@ use super::land::Land;
 use super::lattice::{Lattice, between_edges};
 use super::terrain::Terrain;
 
+/// Margin for interpolated values, which may be outside the range of a cell by rounding errors.
+const ROUNDING: f32 = 1e-4;
+
 /// Cave noise of a chunk.
 struct Caves {
     noises: [Lattice; 2],
-    /// Whether a cell may contain a cave, indexed by its first corner.
-    may_be: Vec<bool>,
+    /// Indexed by the first corners of the lowest cells.
+    columns: Vec<CaveRows>,
+}
+
+/// Rows of a column of cells, as bits like those of [`Carved::rows`].
+#[derive(Clone, Copy, Default)]
+struct CaveRows {
+    /// Rows that are inside a cave wherever caves have their usual width.
+    inside: u64,
+    /// Rows that may be in a cave of the usual width, and of the largest one.
+    possible: [u64; 2],
 }
 
 impl Caves {
     /// Samples the second noise only around cells in which the first one allows a cave.
     fn new(carver: &Carver, grid: Grid, top: f32) -> Self {
         let widest = CAVE_WIDTH * MOUTH.max(1.0);
-        let nearest = |[low, high]: [f32; 2]| low.max(-high).max(0.0);
         let heights = f32::NEG_INFINITY..=top;
         let first = Lattice::sample(grid, heights.clone(), 1.0, |p| carver.cave_noise(0, p));
-        let near: Vec<f32> = first.spans().into_iter().map(nearest).collect();
-        let is_near = near.iter().map(|&near| is_within([near, 0.0], widest)).collect();
+        let of_first = Distances::new(&first);
+        let is_near = of_first.nearest.iter().map(|&near| is_within([near, 0.0], widest)).collect();
         let is_needed = first.corners_of(is_near);
         let is_needed = |point: usize| is_needed[point];
         let second =
             Lattice::sample_where(grid, heights, 1.0, is_needed, |p| carver.cave_noise(1, p));
-        let pairs = near.into_iter().zip(second.spans());
-        let may_be = pairs.map(|(a, b)| is_within([a, nearest(b)], widest)).collect();
-        Self { noises: [first, second], may_be }
+        let of_second = Distances::new(&second);
+        let mut columns = vec![CaveRows::default(); of_first.nearest.len()];
+        first.for_each_cell(|cell, lowest, rows| {
+            let nearest = [of_first.nearest[cell], of_second.nearest[cell]];
+            if !is_within(nearest, widest + ROUNDING) {
+                return;
+            }
+            let farthest = [of_first.farthest[cell], of_second.farthest[cell]];
+            let rows_if = |is_it: bool| if is_it { rows } else { 0 };
+            let CaveRows { inside, possible: [usual, most] } = &mut columns[lowest];
+            *most |= rows;
+            *usual |= rows_if(is_within(nearest, CAVE_WIDTH + ROUNDING));
+            *inside |= rows_if(is_within(farthest, CAVE_WIDTH - ROUNDING));
+        });
+        Self { noises: [first, second], columns }
+    }
+}
+
+/// Distances of a noise from zero in each cell, indexed by the cells' first corners.
+struct Distances {
+    nearest: Vec<f32>,
+    farthest: Vec<f32>,
+}
+
+impl Distances {
+    fn new(noise: &Lattice) -> Self {
+        let [mut nearest, mut farthest] = noise.spans();
+        for (nearest, farthest) in nearest.iter_mut().zip(&mut farthest) {
+            let (low, high) = (*nearest, *farthest);
+            *nearest = low.max(-high).max(0.0);
+            *farthest = high.max(-low);
+        }
+        Self { nearest, farthest }
+    }
+}
+
+/// Cliff noise of a chunk.
+struct Cliffs {
+    noise: Lattice,
+    /// Minimum and maximum in each column of cells, indexed by the first corners of the lowest cells.
+    spans: Vec<[f32; 2]>,
+}
+
+impl Cliffs {
+    fn new(noise: Lattice) -> Self {
+        let [low, high] = noise.spans();
+        let mut spans = vec![[f32::INFINITY, f32::NEG_INFINITY]; low.len()];
+        noise.for_each_cell(|cell, lowest, _| {
+            let [least, most] = spans[lowest];
+            spans[lowest] = [least.min(low[cell]), most.max(high[cell])];
+        });
+        Self { noise, spans }
     }
 }
 
@@ -64,7 +124,7 @@ struct Maker<'a> {
     terrain: &'a Terrain,
     land: &'a Land,
     grid: Grid,
-    cliffs: Option<Lattice>,
+    cliffs: Option<Cliffs>,
     caves: Option<Caves>,
     /// Distance of a LOD voxel's column and its highest unit from its corner, in voxels.
     aside: f32,
@@ -84,7 +144,8 @@ impl<'a> Maker<'a> {
             .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
             .filter(|[_, top]| carver.has_cliffs(grid.units) && low <= *top);
         let cliffs = reach
-            .map(|[from, to]| Lattice::sample(grid, from..=to, 0.0, |p| carver.cliff_noise(p)));
+            .map(|[from, to]| Lattice::sample(grid, from..=to, 0.0, |p| carver.cliff_noise(p)))
+            .map(Cliffs::new);
         let caves = (carver.has_caves(grid.units) && low <= land.top())
             .then(|| Caves::new(carver, grid, land.top()));
         let part = 1.0 / grid.units as f32;
@@ -95,17 +156,10 @@ impl<'a> Maker<'a> {
     /// Returns the solid rows of a column, as [`Carved::rows`] does.
     fn rows(&self, x: i32, z: i32) -> u64 {
         let column = self.land.column(x, z);
-        let overhang = if self.cliffs.is_some() { column.overhang } else { 0.0 };
-        let sure = self.rows_below(column.highest - overhang);
-        let mut solid = low_bits(sure);
-        if let Some(cliffs) = &self.cliffs
-            && overhang > 0.0
-        {
-            for row in sure..self.rows_below(column.highest + overhang) {
-                let position = [x, row as i32 - BELOW, z];
-                solid |= u64::from(self.is_cliff(cliffs, column, position)) << row;
-            }
-        }
+        let solid = match &self.cliffs {
+            Some(cliffs) if column.overhang > 0.0 => self.cliff_rows(cliffs, column, [x, z]),
+            _ => low_bits(self.rows_below(column.highest)),
+        };
         match &self.caves {
             Some(caves) => solid & !self.cave_rows(caves, column, [x, z], solid),
             None => solid,
@@ -123,51 +177,79 @@ impl<'a> Maker<'a> {
             .clamp(0, ALL_ROWS)
     }
 
-    /// Whether the lowest or highest unit of a voxel near a cliff is solid.
-    fn is_cliff(&self, cliffs: &Lattice, column: &Column, position: [i32; 3]) -> bool {
-        let solid = |upward: f32| {
-            let height = self.grid.height(position[1]) as f32 + upward * self.grid.units as f32;
-            let reach = column.overhang * cliffs.at(position, [self.aside, upward, self.aside]);
-            height < column.highest + reach
-        };
-        solid(0.0) || (self.grid.units > 1 && solid(self.upward))
+    /// Returns the solid rows of a column whose ground is changed by a cliff. A LOD voxel is solid if
+    /// its lowest or its highest unit is.
+    fn cliff_rows(&self, cliffs: &Cliffs, column: &Column, [x, z]: [i32; 2]) -> u64 {
+        let noise = &cliffs.noise;
+        let [low, high] = cliffs.spans[noise.column(x, z)];
+        let [low, high] = [(low - ROUNDING).max(-1.0), (high + ROUNDING).min(1.0)];
+        let end = |noise: f32| low_bits(self.rows_below(column.highest + column.overhang * noise));
+        let sure = end(low);
+        let [along_x, along_z] = [x, z].map(|c| noise.fraction(c, self.aside));
+        let mut solid = sure;
+        for (cell, rows) in noise.cells_of(noise.column(x, z), end(high) & !sure) {
+            let edges = noise.edges(cell, along_x);
+            for y in heights(rows) {
+                let is_solid = |upward: f32| {
+                    let height = self.grid.height(y) as f32 + upward * self.grid.units as f32;
+                    let noise = between_edges(edges, noise.fraction(y, upward), along_z);
+                    height < column.highest + column.overhang * noise
+                };
+                let is_it = is_solid(0.0) || (self.grid.units > 1 && is_solid(self.upward));
+                solid |= u64::from(is_it) << (y + BELOW);
+            }
+        }
+        solid
     }
 
     /// Returns the solid rows of a column that are caves. A LOD voxel is a cave if its lowest and
     /// its highest unit are.
     fn cave_rows(&self, caves: &Caves, column: &Column, [x, z]: [i32; 2], solid: u64) -> u64 {
-        let roof = Roof::of(column, self.terrain.sea_level());
         let [first, second] = &caves.noises;
-        let step = first.step();
-        let part = |c: i32, moved: f32| (c.rem_euclid(step) as f32 + moved) / step as f32;
-        let [along_x, along_z] = [x, z].map(|c| part(c, self.aside));
-        let end = 64 - solid.leading_zeros() as i32;
-        let (mut rows, mut row) = (0, 0);
-        while row < end {
-            let y = row - BELOW;
-            // The first row of the next cell.
-            let next = (row + step - y.rem_euclid(step)).min(end);
-            let cell = first.cell([x, y, z]);
-            if caves.may_be[cell] {
-                let [a, b] = [first, second].map(|noise| noise.edges(cell, along_x));
-                let is_cave = |y: i32, upward: f32| {
+        let first_cell = first.column(x, z);
+        let CaveRows { inside, possible: [usual, most] } = caves.columns[first_cell];
+        if most & solid == 0 {
+            return 0;
+        }
+        let roof = Roof::of(column, self.terrain.sea_level());
+        let possible = solid & if roof.full_width() > CAVE_WIDTH { most } else { usual };
+        let inside = inside & possible & self.deep_rows(column);
+        let [along_x, along_z] = [x, z].map(|c| first.fraction(c, self.aside));
+        let mut rows_of_caves = inside;
+        for (cell, rows) in first.cells_of(first_cell, possible & !inside) {
+            let [a, b] = [first, second].map(|noise| noise.edges(cell, along_x));
+            for y in heights(rows) {
+                let is_cave = |upward: f32| {
                     let unit = (upward * self.grid.units as f32) as i64;
                     let width = roof.cave_width((self.grid.height(y) + unit) as i32);
-                    let along_y = part(y, upward);
+                    let along_y = first.fraction(y, upward);
                     let at = |edges: [f32; 4]| between_edges(edges, along_y, along_z);
-                    width > 0.0 && at(a).abs() < width && is_within([at(a), at(b)], width)
+                    width > 0.0 && is_within([at(a), at(b)], width)
                 };
-                for row in row..next {
-                    let y = row - BELOW;
-                    let is_it =
-                        is_cave(y, 0.0) && (self.grid.units == 1 || is_cave(y, self.upward));
-                    rows |= u64::from(is_it) << row;
-                }
+                let is_it = is_cave(0.0) && (self.grid.units == 1 || is_cave(self.upward));
+                rows_of_caves |= u64::from(is_it) << (y + BELOW);
             }
-            row = next;
         }
-        rows
+        rows_of_caves
     }
+
+    /// Returns rows of a column in which caves have their full width; almost all of them.
+    fn deep_rows(&self, column: &Column) -> u64 {
+        let highest = column.ground - Roof::FULL_DEPTH - self.grid.units as f32 - 1.0;
+        let lowest = (Roof::FLOOR + 1) as f32;
+        low_bits(self.rows_below(highest)) & !low_bits(self.rows_below(lowest))
+    }
+}
+
+/// Returns the heights of rows in the chunk, lowest first.
+fn heights(mut rows: u64) -> impl Iterator<Item = i32> {
+    std::iter::from_fn(move || {
+        let y = rows.trailing_zeros() as i32 - BELOW;
+        (rows != 0).then(|| {
+            rows &= rows - 1;
+            y
+        })
+    })
 }
 
 /// Returns a mask of the `count` lowest bits, 0 to 63.
@@ -223,7 +305,7 @@ mod tests {
                 let column = Column { slope, ..terrain.columns(&[[fx, fz]])[0] };
                 assert_eq!(&column, land.column(x, z));
                 let cave = carver.cave_at(&column, sea, at);
-                let reach = column.overhang * noise.at([x, y, z], [0.0; 3]);
+                let reach = column.overhang * noise.at([x, y, z]);
                 let solid = (at[1] as f32) < column.ground + reach && !cave;
                 assert_eq!(carved.rows(x, z) >> (y + BELOW) & 1 == 1, solid, "{at:?}");
                 caves += u32::from(cave && (at[1] as f32) < column.ground);

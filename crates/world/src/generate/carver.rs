@@ -78,6 +78,11 @@ pub(super) struct Roof {
 }
 
 impl Roof {
+    /// Depth from which on caves have their full width.
+    pub(super) const FULL_DEPTH: f32 = ROOF * 1.6;
+    /// Greatest height without caves.
+    pub(super) const FLOOR: i32 = 2;
+
     /// Near the surface, caves open only on slopes, and never into water.
     pub(super) fn of(column: &Column, sea: i32) -> Self {
         let dry = smooth_step(3.0, 9.0, column.ground - sea as f32);
@@ -85,12 +90,17 @@ impl Roof {
         Self { ground: column.ground, mouth: MOUTH * open }
     }
 
+    /// Returns the cave width far below the ground, which is the largest one.
+    pub(super) fn full_width(self) -> f32 {
+        CAVE_WIDTH * self.mouth.max(1.0)
+    }
+
     /// Returns the largest absolute value of both noises inside a cave at height `y`; 0 without caves.
     pub(super) fn cave_width(self, y: i32) -> f32 {
         let depth = self.ground - y as f32;
-        let roof =
-            if depth < ROOF * 1.6 { smooth_step(ROOF * 0.4, ROOF * 1.6, depth) } else { 1.0 };
-        if y > 2 { CAVE_WIDTH * self.mouth.max(roof) } else { 0.0 }
+        let is_deep = depth >= Self::FULL_DEPTH;
+        let roof = if is_deep { 1.0 } else { smooth_step(ROOF * 0.4, Self::FULL_DEPTH, depth) };
+        if y > Self::FLOOR { CAVE_WIDTH * self.mouth.max(roof) } else { 0.0 }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::grid::{ABOVE, Grid, SIDE, noise_coordinate};
-use super::noise::{LANES, Lanes, lanes};
+use super::grid::{ABOVE, BELOW, Grid, SIDE, noise_coordinate};
+use super::noise::{LANES, Lanes};
 
 /// Distance of two points in voxels of level 0.
 pub(super) const STEP: i32 = 4;
@@ -13,8 +13,8 @@ pub(super) const STEP: i32 = 4;
 /// The points lie at multiples of their distance in the world, so all chunks of a level read the
 /// same values.
 pub(super) struct Lattice {
-    /// Distance of two points in voxels.
-    step: i32,
+    /// Distance of two points in voxels, as a power of two.
+    step_log2: u32,
     across: usize,
     up: usize,
     /// X changes fastest, then Y, then Z. The lowest points lie one step below the chunk.
@@ -42,25 +42,35 @@ impl Lattice {
         is_needed: impl Fn(usize) -> bool,
         value: impl Fn(&[Lanes; 3]) -> Lanes,
     ) -> Self {
-        let step = if grid.units == 1 { STEP } else { 2 };
+        let step_log2 = if grid.units == 1 { STEP.ilog2() } else { 1 };
+        let step = 1 << step_log2;
         let across = (SIDE / step + 1) as usize;
         let up = ((SIDE + ABOVE + step) / step + 1) as usize;
         let apart = i64::from(step) * grid.units;
         let position = |axis: usize, i: usize| grid.origin[axis] + apart * i as i64;
-        let at = |axis: usize, i: usize| noise_coordinate(position(axis, i));
+        let along = |axis: usize| (0..across).map(move |i| noise_coordinate(position(axis, i)));
+        let (xs, zs): (Vec<f32>, Vec<f32>) = (along(0).collect(), along(2).collect());
         let mut points = vec![outside; across * up * across];
-        let (mut places, mut positions) = ([0; LANES], [[0.0; 3]; LANES]);
-        let mut count = 0;
-        let mut flush = |places: &[usize], positions: &[[f32; 3]]| {
-            let values = value(&lanes(positions));
+        // Points whose values are computed together.
+        let (mut places, mut positions, mut count) = ([0; LANES], [[0.0; LANES]; 3], 0);
+        let mut flush = |places: &[usize], positions: &[Lanes; 3]| {
+            let values = value(positions);
             places.iter().zip(values).for_each(|(&place, value)| points[place] = value);
         };
         for row in 0..up * across {
-            let (j, k) = (row % up, row / up);
+            let (j, z) = (row % up, zs[row / up]);
             let y = position(1, j) as f32 - apart as f32;
             let near = y + apart as f32 >= *heights.start() && y - apart as f32 <= *heights.end();
-            for i in (0..across).filter(|i| near && is_needed(row * across + i)) {
-                (places[count], positions[count]) = (row * across + i, [at(0, i), y, at(2, k)]);
+            if !near {
+                continue;
+            }
+            for (i, &x) in xs.iter().enumerate() {
+                let place = row * across + i;
+                if !is_needed(place) {
+                    continue;
+                }
+                places[count] = place;
+                positions.iter_mut().zip([x, y, z]).for_each(|(lanes, c)| lanes[count] = c);
                 count += 1;
                 if count == LANES {
                     flush(&places, &positions);
@@ -68,21 +78,63 @@ impl Lattice {
                 }
             }
         }
-        if count > 0 {
-            flush(&places[..count], &positions[..count]);
-        }
-        Self { step, across, up, points }
+        // Lanes without a point have an earlier one.
+        flush(&places[..count], &positions);
+        Self { step_log2, across, up, points }
     }
 
     /// Distance of two points in voxels.
-    pub(super) const fn step(&self) -> i32 {
-        self.step
+    const fn step(&self) -> i32 {
+        1 << self.step_log2
     }
 
-    /// Returns the first corner of the cell that contains a position in the chunk.
-    pub(super) fn cell(&self, [x, y, z]: [i32; 3]) -> usize {
-        let [i, j, k] = [x, y + self.step, z].map(|c| (c / self.step) as usize);
-        i + self.across * (j + self.up * k)
+    /// Returns the position of a coordinate plus a fraction of a voxel in its cell, from 0 to 1.
+    pub(super) fn fraction(&self, coordinate: i32, moved: f32) -> f32 {
+        ((coordinate & (self.step() - 1)) as f32 + moved) / self.step() as f32
+    }
+
+    /// Returns the first corner of the lowest cell at a position in the chunk on X and Z.
+    pub(super) fn column(&self, x: i32, z: i32) -> usize {
+        let [i, k] = [x, z].map(|c| (c >> self.step_log2) as usize);
+        i + self.across * self.up * k
+    }
+
+    /// Returns the rows of the cells at a height. Row 0 is the row below the chunk.
+    fn rows(&self, cell: usize) -> u64 {
+        let first = BELOW + ((cell as i32 - 1) << self.step_log2);
+        let end = (first + self.step()).min(BELOW + SIDE + ABOVE);
+        ((1 << end.max(0)) - 1) & !((1 << first.max(0)) - 1)
+    }
+
+    /// Calls a function with the first corner of each cell, that of the lowest cell in its column, and
+    /// its rows.
+    pub(super) fn for_each_cell(&self, mut each: impl FnMut(usize, usize, u64)) {
+        let rows: Vec<u64> = (0..self.up - 1).map(|cell| self.rows(cell)).collect();
+        for k in 0..self.across - 1 {
+            for i in 0..self.across - 1 {
+                let lowest = i + self.across * self.up * k;
+                for (j, &rows) in rows.iter().enumerate() {
+                    each(lowest + self.across * j, lowest, rows);
+                }
+            }
+        }
+    }
+
+    /// Returns the first corners of the cells in a column that contain any of the rows, and those rows.
+    pub(super) fn cells_of(
+        &self,
+        column: usize,
+        mut rows: u64,
+    ) -> impl Iterator<Item = (usize, u64)> {
+        std::iter::from_fn(move || {
+            let y = rows.trailing_zeros() as i32 - BELOW;
+            (rows != 0).then(|| {
+                let cell = ((y + self.step()) >> self.step_log2) as usize;
+                let here = rows & self.rows(cell);
+                rows &= !here;
+                (column + self.across * cell, here)
+            })
+        })
     }
 
     /// Returns the values at the corners of a cell. Bits 0, 1 and 2 of the index select the side on
@@ -94,32 +146,28 @@ impl Lattice {
         })
     }
 
-    /// Returns the value at a position in the chunk plus a fraction of a voxel. Y is valid from one
-    /// step below the chunk to [`ABOVE`] rows above it.
-    pub(super) fn at(&self, position: [i32; 3], moved: [f32; 3]) -> f32 {
-        let part = |axis: usize| {
-            (position[axis].rem_euclid(self.step) as f32 + moved[axis]) / self.step as f32
-        };
-        between(self.corners(self.cell(position)), [0, 1, 2].map(part))
-    }
-
     /// Returns the values at the edges of a cell that run along Y, at a fraction of the cell along X.
     pub(super) fn edges(&self, first: usize, x: f32) -> [f32; 4] {
         let corners = self.corners(first);
         std::array::from_fn(|i| line(corners[2 * i], corners[2 * i + 1], x))
     }
 
-    /// Returns the minimum and maximum in each cell, indexed by its first corner. Entries of points
+    /// Returns the minima and the maxima in the cells, indexed by their first corners. Entries of points
     /// that begin no cell are meaningless.
-    pub(super) fn spans(&self) -> Vec<[f32; 2]> {
-        let mut spans: Vec<[f32; 2]> = self.points.iter().map(|&value| [value; 2]).collect();
+    pub(super) fn spans(&self) -> [Vec<f32>; 2] {
+        let [mut low, mut high] = [self.points.clone(), self.points.clone()];
         for offset in self.offsets() {
-            for at in 0..spans.len() - offset {
-                let ([low, high], [other_low, other_high]) = (spans[at], spans[at + offset]);
-                spans[at] = [low.min(other_low), high.max(other_high)];
+            // Comparisons are faster than `min` and `max`, which also handle numbers that are none.
+            for at in 0..low.len() - offset {
+                let (a, b) = (low[at], low[at + offset]);
+                low[at] = if b < a { b } else { a };
+            }
+            for at in 0..high.len() - offset {
+                let (a, b) = (high[at], high[at + offset]);
+                high[at] = if b > a { b } else { a };
             }
         }
-        spans
+        [low, high]
     }
 
     /// Returns whether each point is a corner of a cell for which `is_it` is true. `is_it` is indexed by the
@@ -159,6 +207,20 @@ mod tests {
 
     use super::*;
 
+    impl Lattice {
+        /// Returns the first corner of the cell that contains a position in the chunk.
+        fn cell(&self, [x, y, z]: [i32; 3]) -> usize {
+            self.column(x, z) + self.across * ((y + self.step()) / self.step()) as usize
+        }
+
+        /// Returns the value at a position in the chunk. Y is valid from one step below the chunk to
+        /// [`ABOVE`] rows above it.
+        pub(in crate::generate) fn at(&self, position: [i32; 3]) -> f32 {
+            let fractions = position.map(|c| self.fraction(c, 0.0));
+            between(self.corners(self.cell(position)), fractions)
+        }
+    }
+
     /// Neighbouring chunks read the same values, also below zero, and no value in a cell leaves its
     /// span.
     #[test]
@@ -175,10 +237,10 @@ mod tests {
             let (here, above) = (lattice(-1, 0, 2), lattice(-1, 1, 2));
             let spans = here.spans();
             for (y, x, z) in [(31, 5, 9), (32, 31, 0), (35, 0, 31), (32, 17, 3)] {
-                let value = here.at([x, y, z], [0.0; 3]);
-                let upper = above.at([x, y - 32, z], [0.0; 3]);
+                let value = here.at([x, y, z]);
+                let upper = above.at([x, y - 32, z]);
                 assert_eq!(value, upper, "{x} {y} {z} of level {level}");
-                let [low, high] = spans[here.cell([x, y, z])];
+                let [low, high] = spans.each_ref().map(|spans| spans[here.cell([x, y, z])]);
                 assert!(low - 1e-5 <= value && value <= high + 1e-5, "{low} {value} {high}");
             }
         }
