@@ -21,7 +21,7 @@ mod spheres;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use crate::{
     atmosphere::Atmosphere, camera::Camera, draw_data::DrawData, frame::Frame, view::View,
@@ -29,7 +29,7 @@ use crate::{
 };
 #[cfg(any(feature = "soft", test))]
 pub(crate) use sky::{SkyCover, SkyMapFrame};
-use spheres::{RADIUS_PART, Spheres, light_camera, orthonormal};
+use spheres::{Spheres, light_camera, orthonormal};
 
 pub(crate) use sky::{SKY_MAPS, SkyFrame};
 pub(crate) use spheres::SKY_SIDE;
@@ -69,25 +69,47 @@ impl Bias {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockedLight {
     /// Unit vector to the light.
-    pub toward: Vec3,
+    pub toward: DVec3,
     /// Distance from the camera up to which missing light is visible, in voxels.
     pub radius_voxels: f64,
+    /// Distance from its edge up to which a shadow is soft, in voxels.
+    pub margin_voxels: f64,
 }
 
 impl BlockedLight {
-    /// Returns the sun, if it casts shadows in a picture of `view` with this aspect ratio (width /
-    /// height), and the directions of its sky light. Empty without shadows and sky light.
-    pub fn of_view(view: &View, aspect: f32) -> Vec<Self> {
-        let spheres = Spheres::new(&view.camera, aspect);
+    /// Distance from a position at which its maps are read, in texels, rounded up. Sky light is read
+    /// farther away than shadows.
+    const READ_TEXELS: f64 = 8.0;
+
+    /// Returns the sun, if it casts shadows in a picture of `view` with this width and height in pixels,
+    /// and the directions of its sky light. Empty without shadows and sky light.
+    pub fn of_view(view: &View, size: [u32; 2]) -> Vec<Self> {
+        let spheres = Spheres::new(&view.camera, aspect(size));
         let away = (spheres.center - view.camera.position).length();
-        let light = |toward, radius| Self { toward, radius_voxels: away + radius };
+        let light = |toward: Vec3, radius: f64, texel: f64| Self {
+            toward: -orthonormal(&light_camera(toward))[2],
+            radius_voxels: away + radius,
+            margin_voxels: texel * Self::READ_TEXELS,
+        };
         let sun = strength(&view.atmosphere).filter(|_| view.shadows).map(|_| {
             let radius = spheres.radii.last().copied().unwrap_or(0.0);
-            light(view.atmosphere.sun_direction.normalize_or(Vec3::Y), radius)
+            let texel = spheres::texel(radius, map_side(size));
+            light(view.atmosphere.sun_direction.normalize_or(Vec3::Y), radius, texel)
         });
-        let sky = sky::directions().map(|toward| light(toward, spheres.sky_radius()));
+        let radius = spheres.sky_radius();
+        let sky = sky::directions().map(|toward| light(toward, radius, spheres.sky_texel));
         sun.into_iter().chain(sky.into_iter().filter(|_| view.sky_light)).collect()
     }
+}
+
+/// Width of a picture divided by its height.
+fn aspect([width, height]: [u32; 2]) -> f32 {
+    width as f32 / height.max(1) as f32
+}
+
+/// Side of the maps of the sun for a picture of this size, in texels.
+fn map_side([width, height]: [u32; 2]) -> u32 {
+    width.max(height).next_power_of_two().clamp(SIDES[0], SIDES[1])
 }
 
 /// Shader data for reading the shadow maps of one picture. The software rasteriser reads the same
@@ -248,8 +270,7 @@ impl ShadowCache {
             self.clear();
             return None;
         }
-        let [width, height] = size;
-        let side = width.max(height).next_power_of_two().clamp(SIDES[0], SIDES[1]);
+        let side = map_side(size);
         if kept != self.token {
             self.clear();
         }
@@ -257,7 +278,7 @@ impl ShadowCache {
             self.cascades.0.clear();
             self.side = side;
         }
-        let spheres = Spheres::new(&view.camera, width as f32 / height.max(1) as f32);
+        let spheres = Spheres::new(&view.camera, aspect(size));
         let of_sun = strength.map(|_| spheres.cameras(&view.atmosphere, side).collect());
         let of_sun: Vec<(f64, Camera)> = of_sun.unwrap_or_default();
         let of_sky = view.sky_light.then(|| spheres.sky_cameras());
@@ -335,7 +356,7 @@ fn shadow_frame(
     let none = CascadeFrame { radius: f32::MAX, ..CascadeFrame::zeroed() };
     let mut cascades = [none; MAX_CASCADES];
     for (cascade, (radius, camera)) in cascades.iter_mut().zip(cameras) {
-        let texel = radius / (RADIUS_PART * f64::from(side));
+        let texel = spheres::texel(*radius, side);
         let depth_rate = -1.0 / f64::from(camera.depth_range[1]);
         let (offset, half) = (position - camera.position, f64::from(side) / 2.0);
         let x = offset.dot(right) / texel + half;

@@ -17,8 +17,8 @@ pub use edit::{
 };
 pub use generate::{GeneratedWorld, GeneratorConfig};
 pub use lod::{
-    CubeSink, LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink, PixelScale,
-    ShadingLight, Unsaved,
+    BlockedLight, CubeSink, LodCamera, LodConfig, LodCount, LodData, LodTree, Meshing, NodeSink,
+    PixelScale, Unsaved,
 };
 pub use moving::{CraterLand, MovingConfig, MovingKind, MovingWorld};
 pub use open::{OpenOptions, Opened, open, open_voxels};

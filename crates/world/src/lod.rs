@@ -15,7 +15,7 @@ mod workers;
 pub use config::{LodConfig, Meshing};
 pub use data::LodData;
 pub use data::unsaved::Unsaved;
-pub use lod_camera::{LodCamera, PixelScale, ShadingLight};
+pub use lod_camera::{BlockedLight, LodCamera, PixelScale};
 pub use node_sink::{CubeSink, NodeSink};
 pub use tree::LodTree;
 pub use tree::shown_nodes::LodCount;

@@ -79,7 +79,7 @@ pub(crate) fn run(options: &SceneOptions, path: &Path) -> Result<(), AppError> {
 
 /// Makes all meshes of the view.
 fn settle(shown: &mut Shown, view: &View, options: &SceneOptions) -> Result<(), RenderError> {
-    shown.settle(view, options.camera.size)?;
+    shown.settle_picture(view, options.camera.size)?;
     if let (Amounts::Voxels { quads, .. }, false) = (shown.amounts(), shown.has_levels()) {
         note(options, || format!("meshed {quads} quads"));
     }

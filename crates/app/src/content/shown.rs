@@ -175,9 +175,18 @@ impl Shown {
         }
     }
 
-    /// Updates meshes until the picture of `view` is complete, however long it takes. What is outside the
-    /// picture may stay coarse.
+    /// Updates meshes until everything around the camera is as fine as `view` requires, however long it
+    /// takes.
     pub fn settle(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
+        match &mut self.0 {
+            Scene::Voxels(voxels) => voxels.scene.settle(view, size, |_| {}),
+            Scene::Model(_) => Ok(()),
+        }
+    }
+
+    /// Updates meshes until the picture of `view` is complete, however long it takes. Everything
+    /// else may stay coarse.
+    pub fn settle_picture(&mut self, view: &View, size: Size) -> Result<(), RenderError> {
         match &mut self.0 {
             Scene::Voxels(voxels) => voxels.scene.settle_picture(view, size, |_| {}),
             Scene::Model(_) => Ok(()),

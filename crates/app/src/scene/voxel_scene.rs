@@ -9,7 +9,8 @@ use drystone_voxel::{
     Chunk, ChunkPos, Face, Material, MaterialKind, MaterialTable, VoxelBox, VoxelPos,
 };
 use drystone_world::{
-    Edit, LodCamera, LodConfig, LodData, LodTree, Meshing, PixelScale, VoxelRay, World,
+    BlockedLight, Edit, LodCamera, LodConfig, LodData, LodTree, Meshing, PixelScale, VoxelRay,
+    World,
 };
 use web_time::Instant;
 
@@ -20,7 +21,6 @@ mod settling;
 mod shown_meshes;
 
 use coarsening::Coarsening;
-use settling::Detail;
 use shown_meshes::{Refused, ShownMeshes};
 
 /// Voxels with the renderer that shows them. With levels of detail, near parts are fine and far
@@ -155,10 +155,10 @@ impl VoxelScene {
     /// world is drawn coarser. In full detail it is one, after many attempts.
     pub fn update(&mut self, view: &View, size: super::Size) -> Result<(), RenderError> {
         self.camera = lod_camera(view, size);
-        self.update_tree(&Detail::Surroundings)
+        self.update_tree(None)
     }
 
-    fn update_tree(&mut self, detail: &Detail) -> Result<(), RenderError> {
+    fn update_tree(&mut self, picture: Option<&[BlockedLight]>) -> Result<(), RenderError> {
         let mut camera = self.camera;
         let factor = self.coarsening.factor();
         camera.scale = match camera.scale {
@@ -166,9 +166,9 @@ impl VoxelScene {
             PixelScale::Parallel(pixels) => PixelScale::Parallel(pixels / factor),
         };
         let quads_before = self.shown.quads;
-        let updated = match detail {
-            Detail::Surroundings => self.tree.update(&camera, &mut self.shown),
-            Detail::Picture(lights) => self.tree.update_picture(&camera, lights, &mut self.shown),
+        let updated = match picture {
+            None => self.tree.update(&camera, &mut self.shown),
+            Some(lights) => self.tree.update_picture(&camera, lights, &mut self.shown),
         };
         match updated {
             Ok(()) => {

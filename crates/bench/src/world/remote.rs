@@ -5,7 +5,8 @@
 //!   a hole.
 //! - `near` opens it with a camera near the ground, as a link does. `time` ends when everything is shown in
 //!   all detail that the camera resolves, also around the camera. The picture equals that of the local file.
-//! - `near-shot` opens the same view as `drystone shot` does: `time` ends when the picture is complete.
+//! - `near-shot` opens the same view as `drystone shot` does, with shadows and sky light: `time` ends when the
+//!   picture is complete. It equals that of the local file with everything around the camera.
 //! - `flight` is the flight of table `world`. `p50` and `p99` are CPU times of the thread that draws.
 //!
 //! - `viewers` are 1,000 viewers of one server without a limit of its line, one after the other, each with a camera
@@ -62,16 +63,16 @@ pub(crate) fn run(run: &mut Run<'_>) -> Result<(), Error> {
             |place: Place| Contender::new(place.name(), move || first(&input.at(place)));
         Ok(places.map(contender).into())
     })?;
-    let completions: [(&str, Complete); 2] = [
-        ("near", |scene, view| update(scene, view, LodTree::is_settled)),
-        ("near-shot", |scene, view| Ok(scene.settle_picture(view, vast::SIZE, |_| {})?)),
-    ];
-    for (case, complete) in completions {
+    let whole: Complete = |scene, view| update(scene, view, LodTree::is_settled);
+    let picture: Complete = |scene, view| Ok(scene.settle_picture(view, vast::SIZE, |_| {})?);
+    let plain: Change = |view| view;
+    let lit: Change = |view| View { shadows: true, sky_light: true, ..view };
+    for (case, change, complete) in [("near", plain, whole), ("near-shot", lit, picture)] {
         run.case(case, || {
-            let expected = Arc::new(near(&input.at(Place::Local), completions[0].1)?.0);
+            let expected = Arc::new(near(&input.at(Place::Local), change, whole)?.0);
             let contender = |place: Place| {
                 let expected = Arc::clone(&expected);
-                let round = move || same(near(&input.at(place), complete)?, &expected);
+                let round = move || same(near(&input.at(place), change, complete)?, &expected);
                 Contender::new(place.name(), round)
             };
             Ok(places.map(contender).into())
@@ -226,11 +227,18 @@ fn first(opening: &Opening<'_>) -> Round {
 /// Updates a scene until a picture is complete.
 type Complete = fn(&mut VoxelScene, &View) -> Result<(), Failure>;
 
+/// Changes the options of a view.
+type Change = fn(View) -> View;
+
 /// Returns the picture near the ground, and its costs.
-fn near(opening: &Opening<'_>, complete: Complete) -> Result<(Image, Vec<Figure>), Failure> {
+fn near(
+    opening: &Opening<'_>,
+    change: Change,
+    complete: Complete,
+) -> Result<(Image, Vec<Figure>), Failure> {
     let data = data_of(opening.content()?)?;
     let [eye, target] = NEAR;
-    let view = vast::view(&data, eye, target);
+    let view = change(vast::view(&data, eye, target));
     let device = SoftDevice::new(vast::SIZE.width, vast::SIZE.height)?;
     let capacity = VoxelScene::CAPACITY;
     let renderer = PoolRenderer::new(device, capacity.quads, capacity.meshes)?;

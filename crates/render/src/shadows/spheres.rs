@@ -84,7 +84,7 @@ impl Spheres {
     ) -> impl Iterator<Item = (f64, Camera)> {
         let light = light_camera(air.sun_direction.normalize_or(Vec3::Y));
         self.radii.iter().map(move |&radius| {
-            let texel = radius / (RADIUS_PART * f64::from(side));
+            let texel = texel(radius, side);
             (radius, self.camera(&light, (radius, texel), side))
         })
     }
@@ -102,6 +102,11 @@ impl Spheres {
         let depth_range = [0.0, (reach + radius + step) as f32];
         Camera { position, projection, depth_range, ..*light }
     }
+}
+
+/// Side of a texel in the map of a sphere with this radius, in voxels.
+pub(super) fn texel(radius: f64, side: u32) -> f64 {
+    radius / (RADIUS_PART * f64::from(side))
 }
 
 /// The next power of √2, so that small changes of a view keep their radius.

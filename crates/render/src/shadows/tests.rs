@@ -3,6 +3,7 @@
 
 mod cut_outs;
 mod kept;
+mod lights;
 mod masks;
 mod rays;
 mod shapes;

@@ -23,9 +23,10 @@ struct Caves {
 /// Rows of a column of cells, as bits like those of [`Carved::rows`].
 #[derive(Clone, Copy, Default)]
 struct CaveRows {
-    /// Rows that are inside a cave wherever caves have their usual width.
+    /// Rows inside every cave that is at least [`CAVE_WIDTH`] wide.
     inside: u64,
-    /// Rows that may be in a cave of the usual width, and of the largest one.
+    /// Rows that may be in a cave of that width, and of the largest width, which is that of a cave
+    /// below its entrance.
     possible: [u64; 2],
 }
 
@@ -49,7 +50,7 @@ impl Caves {
                 return;
             }
             let farthest = [of_first.farthest[cell], of_second.farthest[cell]];
-            let rows_if = |is_it: bool| if is_it { rows } else { 0 };
+            let rows_if = |is_within: bool| if is_within { rows } else { 0 };
             let CaveRows { inside, possible: [usual, most] } = &mut columns[lowest];
             *most |= rows;
             *usual |= rows_if(is_within(nearest, CAVE_WIDTH + ROUNDING));
@@ -67,12 +68,10 @@ struct Distances {
 
 impl Distances {
     fn new(noise: &Lattice) -> Self {
-        let [mut nearest, mut farthest] = noise.spans();
-        for (nearest, farthest) in nearest.iter_mut().zip(&mut farthest) {
-            let (low, high) = (*nearest, *farthest);
-            *nearest = low.max(-high).max(0.0);
-            *farthest = high.max(-low);
-        }
+        let [low, high] = noise.spans();
+        let spans = || low.iter().zip(&high);
+        let nearest = spans().map(|(low, high)| low.max(-high).max(0.0)).collect();
+        let farthest = spans().map(|(low, high)| high.max(-low)).collect();
         Self { nearest, farthest }
     }
 }
@@ -195,8 +194,8 @@ impl<'a> Maker<'a> {
                     let noise = between_edges(edges, noise.fraction(y, upward), along_z);
                     height < column.highest + column.overhang * noise
                 };
-                let is_it = is_solid(0.0) || (self.grid.units > 1 && is_solid(self.upward));
-                solid |= u64::from(is_it) << (y + BELOW);
+                let is_any_solid = is_solid(0.0) || (self.grid.units > 1 && is_solid(self.upward));
+                solid |= u64::from(is_any_solid) << (y + BELOW);
             }
         }
         solid
@@ -212,7 +211,7 @@ impl<'a> Maker<'a> {
             return 0;
         }
         let roof = Roof::of(column, self.terrain.sea_level());
-        let possible = solid & if roof.full_width() > CAVE_WIDTH { most } else { usual };
+        let possible = solid & if roof.is_entrance() { most } else { usual };
         let inside = inside & possible & self.deep_rows(column);
         let [along_x, along_z] = [x, z].map(|c| first.fraction(c, self.aside));
         let mut rows_of_caves = inside;
@@ -226,14 +225,15 @@ impl<'a> Maker<'a> {
                     let at = |edges: [f32; 4]| between_edges(edges, along_y, along_z);
                     width > 0.0 && is_within([at(a), at(b)], width)
                 };
-                let is_it = is_cave(0.0) && (self.grid.units == 1 || is_cave(self.upward));
-                rows_of_caves |= u64::from(is_it) << (y + BELOW);
+                let is_all_cave = is_cave(0.0) && (self.grid.units == 1 || is_cave(self.upward));
+                rows_of_caves |= u64::from(is_all_cave) << (y + BELOW);
             }
         }
         rows_of_caves
     }
 
-    /// Returns rows of a column in which caves have their full width; almost all of them.
+    /// Returns rows of a column in which caves are at least [`CAVE_WIDTH`] wide. Leaves out up to two
+    /// rows at the upper end.
     fn deep_rows(&self, column: &Column) -> u64 {
         let highest = column.ground - Roof::FULL_DEPTH - self.grid.units as f32 - 1.0;
         let lowest = (Roof::FLOOR + 1) as f32;
@@ -259,8 +259,9 @@ fn low_bits(count: i64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use drystone_voxel::{ChunkPos, MaterialTable, NodePos};
+    use drystone_voxel::{Chunk, ChunkPos, MaterialTable, NodePos};
 
+    use super::super::noise::Lanes;
     use super::super::palette::Palette;
     use super::*;
 
@@ -305,7 +306,7 @@ mod tests {
                 let column = Column { slope, ..terrain.columns(&[[fx, fz]])[0] };
                 assert_eq!(&column, land.column(x, z));
                 let cave = carver.cave_at(&column, sea, at);
-                let reach = column.overhang * noise.at([x, y, z]);
+                let reach = column.overhang * noise.at([x, y, z], [0.0; 3]);
                 let solid = (at[1] as f32) < column.ground + reach && !cave;
                 assert_eq!(carved.rows(x, z) >> (y + BELOW) & 1 == 1, solid, "{at:?}");
                 caves += u32::from(cave && (at[1] as f32) < column.ground);
@@ -313,5 +314,83 @@ mod tests {
             }
         }
         assert!(caves > 1000 && cliffs > 20, "{caves} voxels of caves, {cliffs} over cliffs");
+    }
+
+    /// Whether a voxel is solid, and whether it is a cave: computed from noise at every point.
+    fn reference(
+        (terrain, grid): (&Terrain, Grid),
+        [cliff_noise, first, second]: &[Lattice; 3],
+        column: &Column,
+        position: [i32; 3],
+    ) -> [bool; 2] {
+        let carver = terrain.carver();
+        let is_far = grid.units > 1;
+        let aside = if is_far { 0.5 } else { 0.0 };
+        let highest_unit = 1.0 - 1.0 / grid.units as f32;
+        let units = || [0.0].into_iter().chain(is_far.then_some(highest_unit));
+        let low = grid.height(position[1]);
+        let is_solid = |upward: f32| {
+            let overhang = if carver.has_cliffs(grid.units) { column.overhang } else { 0.0 };
+            let reach = overhang * cliff_noise.at(position, [aside, upward, aside]);
+            low as f32 + upward * (grid.units as f32) < column.highest + reach
+        };
+        let is_cave = |upward: f32| {
+            let unit = (upward * grid.units as f32) as i64;
+            let width = Roof::of(column, terrain.sea_level()).cave_width((low + unit) as i32);
+            let noises = [first, second].map(|noise| noise.at(position, [aside, upward, aside]));
+            width > 0.0 && is_within(noises, width)
+        };
+        let is_cave = carver.has_caves(grid.units) && units().all(is_cave);
+        [units().any(is_solid), is_cave]
+    }
+
+    /// Compares the voxels of all levels, near the ground and at the bottom of worlds, with those for
+    /// which every noise is sampled at every point.
+    #[test]
+    fn voxels_of_all_levels_equal_those_without_bounds() {
+        let (mut caves, mut cliffs) = ([0; 2], [0; 2]);
+        for (relief, level, x, z) in [
+            (128, 0, 3, -2),
+            (128, 1, 1, 1),
+            (128, 2, -1, 2),
+            (1024, 0, 9, 4),
+            (1024, 1, -5, 7),
+            (1024, 3, 2, -3),
+            (1024, 5, 0, 1),
+            (16, 0, 2, 2),
+            (16, 1, 1, 0),
+        ] {
+            let terrain = Terrain::new(3, relief);
+            let carver = terrain.carver();
+            let side = f32::from(Chunk::SIDE as u16) * f32::from(1u16 << level);
+            let (ground, _) = land(&terrain, NodePos::new(level, ChunkPos::new(x, 0, z)));
+            let middle = (ground.column(16, 16).ground / side) as i32;
+            for y in [0, middle] {
+                let (land, grid) = land(&terrain, NodePos::new(level, ChunkPos::new(x, y, z)));
+                let carved = Carved::new(&terrain, &land, grid);
+                let sample = |outside: f32, noise: &dyn Fn(&[Lanes; 3]) -> Lanes| {
+                    Lattice::sample(grid, f32::NEG_INFINITY..=f32::INFINITY, outside, noise)
+                };
+                let noises = [
+                    sample(0.0, &|p| carver.cliff_noise(p)),
+                    sample(1.0, &|p| carver.cave_noise(0, p)),
+                    sample(1.0, &|p| carver.cave_noise(1, p)),
+                ];
+                for i in 0..ALL_ROWS as i32 * SIDE * SIDE {
+                    let [x, z] = [i % SIDE, i / SIDE % SIDE];
+                    let position = [x, i / (SIDE * SIDE) - BELOW, z];
+                    let column = land.column(x, z);
+                    let [solid, cave] = reference((&terrain, grid), &noises, column, position);
+                    let found = carved.rows(x, z) >> (position[1] + BELOW) & 1 == 1;
+                    assert_eq!(found, solid && !cave, "{position:?} of {grid:?}, {relief}");
+                    let is_far = usize::from(level > 0);
+                    caves[is_far] += u32::from(solid && cave);
+                    let is_above = grid.height(position[1]) as f32 >= column.highest;
+                    cliffs[is_far] += u32::from(solid && is_above);
+                }
+            }
+        }
+        assert!(caves.iter().all(|&count| count > 1_000), "{caves:?} voxels of caves");
+        assert!(cliffs.iter().all(|&count| count > 20), "{cliffs:?} voxels of cliffs");
     }
 }

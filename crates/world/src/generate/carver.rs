@@ -78,7 +78,7 @@ pub(super) struct Roof {
 }
 
 impl Roof {
-    /// Depth from which on caves have their full width.
+    /// Depth from which on caves are at least [`CAVE_WIDTH`] wide.
     pub(super) const FULL_DEPTH: f32 = ROOF * 1.6;
     /// Greatest height without caves.
     pub(super) const FLOOR: i32 = 2;
@@ -90,9 +90,9 @@ impl Roof {
         Self { ground: column.ground, mouth: MOUTH * open }
     }
 
-    /// Returns the cave width far below the ground, which is the largest one.
-    pub(super) fn full_width(self) -> f32 {
-        CAVE_WIDTH * self.mouth.max(1.0)
+    /// Whether caves below the column may be wider than [`CAVE_WIDTH`].
+    pub(super) fn is_entrance(self) -> bool {
+        self.mouth > 1.0
     }
 
     /// Returns the largest absolute value of both noises inside a cave at height `y`; 0 without caves.

@@ -78,8 +78,10 @@ impl Lattice {
                 }
             }
         }
-        // Lanes without a point have an earlier one.
-        flush(&places[..count], &positions);
+        if count > 0 {
+            // The values of the other lanes are dropped.
+            flush(&places[..count], &positions);
+        }
         Self { step_log2, across, up, points }
     }
 
@@ -157,7 +159,7 @@ impl Lattice {
     pub(super) fn spans(&self) -> [Vec<f32>; 2] {
         let [mut low, mut high] = [self.points.clone(), self.points.clone()];
         for offset in self.offsets() {
-            // Comparisons are faster than `min` and `max`, which also handle numbers that are none.
+            // Comparisons are faster than `min` and `max`, which also handle NaN.
             for at in 0..low.len() - offset {
                 let (a, b) = (low[at], low[at + offset]);
                 low[at] = if b < a { b } else { a };
@@ -213,10 +215,10 @@ mod tests {
             self.column(x, z) + self.across * ((y + self.step()) / self.step()) as usize
         }
 
-        /// Returns the value at a position in the chunk. Y is valid from one step below the chunk to
-        /// [`ABOVE`] rows above it.
-        pub(in crate::generate) fn at(&self, position: [i32; 3]) -> f32 {
-            let fractions = position.map(|c| self.fraction(c, 0.0));
+        /// Returns the value at a position in the chunk plus a fraction of a voxel. Y is valid from one
+        /// step below the chunk to [`ABOVE`] rows above it.
+        pub(in crate::generate) fn at(&self, position: [i32; 3], moved: [f32; 3]) -> f32 {
+            let fractions = [0, 1, 2].map(|axis| self.fraction(position[axis], moved[axis]));
             between(self.corners(self.cell(position)), fractions)
         }
     }
@@ -237,8 +239,8 @@ mod tests {
             let (here, above) = (lattice(-1, 0, 2), lattice(-1, 1, 2));
             let spans = here.spans();
             for (y, x, z) in [(31, 5, 9), (32, 31, 0), (35, 0, 31), (32, 17, 3)] {
-                let value = here.at([x, y, z]);
-                let upper = above.at([x, y - 32, z]);
+                let value = here.at([x, y, z], [0.0; 3]);
+                let upper = above.at([x, y - 32, z], [0.0; 3]);
                 assert_eq!(value, upper, "{x} {y} {z} of level {level}");
                 let [low, high] = spans.each_ref().map(|spans| spans[here.cell([x, y, z])]);
                 assert!(low - 1e-5 <= value && value <= high + 1e-5, "{low} {value} {high}");

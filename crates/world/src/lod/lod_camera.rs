@@ -56,29 +56,30 @@ impl LodCamera {
         matches!(self.scale, PixelScale::Parallel(_)) || self.view_distance(center) <= radius
     }
 
-    /// Whether `node` may shade a visible surface. Moves the node's bounding sphere away from the
-    /// light until it reaches the picture or is below `lowest`, the lowest height of the world.
-    pub(super) fn may_see_shade_of(
-        &self,
-        node: NodePos,
-        light: &ShadingLight,
-        lowest: f64,
-    ) -> bool {
+    /// Whether `node` may keep a light from something visible. Moves the node's bounding sphere away
+    /// from the light until it reaches the picture or is below `lowest`, the lowest height of the
+    /// world.
+    pub(super) fn may_block(&self, node: NodePos, light: &BlockedLight, lowest: f64) -> bool {
+        /// Enough for a light just above the horizon.
+        const MAX_STEPS: u32 = 1_000;
+        if light.toward[1] <= 0.0 {
+            return false;
+        }
         let Sphere { mut center, radius } = Sphere::around(node);
-        // Neither distance changes by more than a step, so no step passes the picture.
-        let least_step = radius / 8.0;
-        while center[1] + radius > lowest {
-            let far = length(self.to(center)) - light.radius_voxels;
-            let step = self.view_distance(center).max(far) - radius;
-            if step < least_step {
-                return true;
-            }
-            if light.toward[1] <= 0.0 {
+        let reach = radius + light.margin_voxels;
+        for _ in 0..MAX_STEPS {
+            if center[1] + reach < lowest {
                 return false;
             }
+            let far = length(self.to(center)) - light.radius_voxels;
+            let step = self.view_distance(center).max(far) - reach;
+            if step < radius / 8.0 {
+                return true;
+            }
+            // Neither distance changes by more than a step, so no step passes the picture.
             (0..3).for_each(|axis| center[axis] -= step * light.toward[axis]);
         }
-        false
+        true
     }
 
     /// Returns the distance to the cone around the picture; 0 inside. In a parallel projection it has
@@ -99,13 +100,16 @@ impl LodCamera {
     }
 }
 
-/// Light of a picture that opaque nodes block, also those outside of it.
+/// Light that opaque nodes outside of a picture can keep from what is in it: a sun that casts shadows, or
+/// light of the sky.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ShadingLight {
-    /// Direction to the light, of unit length. A light must be above the horizon to have an effect.
+pub struct BlockedLight {
+    /// Direction to the light, of unit length. Nothing blocks a light at or below the horizon.
     pub toward: [f64; 3],
     /// Distance from the camera up to which missing light is visible, in voxels of level 0.
     pub radius_voxels: f64,
+    /// Distance from its edge up to which a shadow is soft, in voxels of level 0.
+    pub margin_voxels: f64,
 }
 
 /// Bounding sphere of a node.
@@ -198,38 +202,40 @@ mod tests {
         assert!(!CAMERA.may_see(NodePos::from(ChunkPos::new(40, 0, 0))));
     }
 
-    /// Nodes shade the picture exactly if their sphere, moved step by step away from the light, comes
-    /// into it above the lowest height.
+    /// Nodes block light of the picture exactly if their sphere, moved step by step away from the light,
+    /// comes into it above the lowest height.
     #[test]
-    fn nodes_shade_the_picture_if_their_light_passes_it() {
+    fn nodes_block_light_if_their_shadow_is_in_view() {
         const LOWEST: f64 = -400.0;
-        let (mut shading, mut others) = (0, 0);
+        let (mut blocking, mut others) = (0, 0);
         for i in 0..4_000u32 {
             let dice = |n: u32| (i.wrapping_mul(2_654_435_761).wrapping_add(n) >> (n * 5)) % 41;
             let chunk =
                 ChunkPos::new(dice(1) as i32 - 20, dice(2) as i32 - 20, dice(3) as i32 - 20);
             let node = NodePos::new((i % 3) as u8, chunk);
             let toward = [f64::from(dice(4)) - 20.0, f64::from(1 + dice(5)), 7.0];
-            let light = ShadingLight {
+            let light = BlockedLight {
                 toward: toward.map(|c| c / length(toward)),
                 radius_voxels: 100.0 + 40.0 * f64::from(dice(2)),
+                margin_voxels: f64::from(dice(3)),
             };
-            // How far outside of the picture the sphere is, at the nearest of many places.
+            // How far outside of the picture the sphere is, at the nearest of many positions.
             let Sphere { center, radius } = Sphere::around(node);
+            let reach = radius + light.margin_voxels;
             let mut beyond = f64::INFINITY;
             for step in 0..4_000 {
-                let place: [f64; 3] =
+                let moved: [f64; 3] =
                     std::array::from_fn(|axis| center[axis] - f64::from(step) * light.toward[axis]);
-                if place[1] + radius > LOWEST {
-                    let far = length(CAMERA.to(place)) - light.radius_voxels;
-                    beyond = beyond.min(CAMERA.view_distance(place).max(far) - radius);
+                if moved[1] + reach > LOWEST {
+                    let far = length(CAMERA.to(moved)) - light.radius_voxels;
+                    beyond = beyond.min(CAMERA.view_distance(moved).max(far) - reach);
                 }
             }
-            let found = CAMERA.may_see_shade_of(node, &light, LOWEST);
-            assert!(found || beyond > 0.0, "{node:?} shades the picture under {light:?}");
-            assert!(!found || beyond < radius / 4.0, "{node:?} is far from it under {light:?}");
-            *if found { &mut shading } else { &mut others } += 1;
+            let found = CAMERA.may_block(node, &light, LOWEST);
+            assert!(found || beyond > 0.0, "{node:?} blocks {light:?}");
+            assert!(!found || beyond < radius / 4.0, "{node:?} blocks nothing of {light:?}");
+            *if found { &mut blocking } else { &mut others } += 1;
         }
-        assert!(shading > 300 && others > 300, "{shading} and {others}");
+        assert!(blocking > 300 && others > 300, "{blocking} and {others}");
     }
 }

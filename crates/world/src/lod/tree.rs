@@ -7,7 +7,7 @@ use drystone_voxel::{Material, NodePos, VoxelPos};
 
 use super::config::{LodConfig, Meshing};
 use super::data::LodData;
-use super::lod_camera::{LodCamera, ShadingLight};
+use super::lod_camera::{BlockedLight, LodCamera};
 use super::node_mesh::NodeMesh;
 use super::node_sink::NodeSink;
 use super::workers::Workers;
@@ -146,16 +146,20 @@ impl LodTree {
     }
 
     /// Moves what is shown closer to what a single picture needs. Works as [`update`](Self::update)
-    /// does, but splits only nodes that may be in the picture or keep one of `lights` from it. These
-    /// are a fraction of all nodes around the camera. Once the tree is [settled](Self::is_settled),
-    /// the picture is the same.
+    /// does, but splits only nodes that may be in the picture or keep one of `lights` from it. Once a new
+    /// tree is [settled](Self::is_settled), the picture is the same. After earlier updates, nodes may
+    /// be finer or coarser within the [hysteresis](LodConfig::hysteresis).
+    ///
+    /// # Cost
+    /// Cost of [`update`](Self::update), and a fraction of a microsecond for each node outside the
+    /// picture that is not split. A parallel projection sees all nodes.
     ///
     /// # Errors
     /// Errors of [`update`](Self::update).
     pub fn update_picture<S: NodeSink>(
         &mut self,
         camera: &LodCamera,
-        lights: &[ShadingLight],
+        lights: &[BlockedLight],
         sink: &mut S,
     ) -> Result<(), S::Error> {
         self.update_within(Scope::Picture(lights), camera, sink)

@@ -5,7 +5,7 @@ use super::*;
 fn settle_picture(
     tree: &mut LodTree,
     camera: &LodCamera,
-    lights: &[ShadingLight],
+    lights: &[BlockedLight],
     screen: &mut Screen,
 ) {
     for _ in 0..10_000 {

@@ -6,7 +6,7 @@ use super::mesh_requests::{MeshRequest, MeshRequests};
 use super::node_table::{NodeState, NodeTable, ShownState, SplitState};
 use super::pending_edits::PendingEdits;
 use super::waiting_meshes::WaitingMeshes;
-use crate::lod::lod_camera::{LodCamera, ShadingLight};
+use crate::lod::lod_camera::{BlockedLight, LodCamera};
 
 #[cfg(test)]
 mod tests;
@@ -88,8 +88,8 @@ impl Change {
 pub(super) enum Scope<'a> {
     /// All around the camera, so that it can turn.
     Surroundings,
-    /// Nodes that may be in the picture or shade it. All others stay as coarse as they are.
-    Picture(&'a [ShadingLight]),
+    /// Nodes that may be in the picture or keep light from it. All others stay as coarse as they are.
+    Picture(&'a [BlockedLight]),
 }
 
 /// Input of a plan.
@@ -130,7 +130,7 @@ impl Planner<'_> {
     }
 
     /// Evaluates a node and its subtree. Returns the distance that the camera can travel before the
-    /// result changes, or 0 if a change is already pending.
+    /// result changes. Returns 0 if a change is already pending, or if the camera only has to turn.
     fn evaluate(&self, node: NodePos, state: Option<NodeState>, plan: &mut Plan) -> f64 {
         match state {
             // Uncovered nodes are planned separately, and evaluated once they are shown.
@@ -188,7 +188,7 @@ impl Planner<'_> {
         let extent = self.nodes.grid.extent;
         let lowest = extent.map_or(0.0, |it| f64::from(it.min.origin(Chunk::SIDE).y));
         self.camera.may_see(node)
-            || lights.iter().any(|light| self.camera.may_see_shade_of(node, light, lowest))
+            || lights.iter().any(|light| self.camera.may_block(node, light, lowest))
     }
 
     /// Plans the split of a shown node that is too coarse, or requests the missing children.

@@ -17,16 +17,16 @@ use crate::shape::VoxelShape;
 
 /// Subtrees that are planned: all, or only those that are due.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum Subtrees {
     Due,
-    Everywhere,
+    All,
 }
 
 /// Plans the next update, and changes nothing.
-fn plan(tree: &LodTree, camera: &LodCamera, part: Part) -> Plan {
+fn plan(tree: &LodTree, camera: &LodCamera, subtrees: Subtrees) -> Plan {
     let (mut path, mut nodes) = (tree.path, tree.nodes.clone());
     let (reaches, has_changed) = path.follow(camera, &tree.config);
-    if has_changed || part == Part::Everywhere {
+    if has_changed || subtrees == Subtrees::All {
         nodes.evaluate_everywhere();
     }
     let planner = Planner {
@@ -70,14 +70,14 @@ fn roots_shown() -> (LodTree, Screen) {
 fn roots_are_requested_then_shown_by_priority() {
     let mut tree = tree(generated(SIZE), unlimited());
     let near = camera(NEAR, 120.0);
-    let first = plan(&tree, &near, Part::Due);
+    let first = plan(&tree, &near, Subtrees::Due);
     let roots = tree.data.roots();
     assert!(roots.len() >= 4 && first.changes.is_empty());
     let request = |node| MeshRequest { node, missing: 0, priority: priority(node, &near) };
     assert_eq!(first.requests.needed, roots.iter().copied().map(request).collect::<Vec<_>>());
     tree.update(&near, &mut Screen::default()).unwrap();
     finish_meshes(&mut tree);
-    let second = plan(&tree, &near, Part::Due);
+    let second = plan(&tree, &near, Subtrees::Due);
     assert!(second.requests.is_empty());
     let mut expected = roots.clone();
     expected.sort_by(|a, b| priority(*b, &near).total_cmp(&priority(*a, &near)));
@@ -94,7 +94,7 @@ fn a_plan_is_a_pure_function() {
         tree.update(&near, &mut screen).unwrap();
         finish_meshes(&mut tree);
         let before = tree.shown().count();
-        let [one, two] = [Part::Due; 2].map(|scope| plan(&tree, &near, scope));
+        let [one, two] = [Subtrees::Due; 2].map(|subtrees| plan(&tree, &near, subtrees));
         assert_eq!(format!("{one:?}"), format!("{two:?}"));
         assert!(!one.changes.is_empty() && tree.shown().count() == before);
         // The update applies exactly this plan.
@@ -115,20 +115,20 @@ fn a_split_waits_for_all_children() {
     let near = camera(NEAR, 120.0);
     let root = NodePos::from(ChunkPos::new(0, 0, 0)).ancestor(tree.data.top_level());
     tree.update(&near, &mut screen).unwrap();
-    let requests = plan(&tree, &near, Part::Due).requests;
+    let requests = plan(&tree, &near, Subtrees::Due).requests;
     let request = requests.needed.iter().find(|request| request.node == root).unwrap();
     let children: Vec<NodePos> = tree.data.grid().children(root).collect();
     assert_eq!(request.nodes().collect::<Vec<_>>(), children);
     finish_meshes(&mut tree);
     let lacking = children[0];
     let mesh = tree.waiting.take(lacking, &mut tree.nodes).unwrap();
-    let lacks_one = plan(&tree, &near, Part::Due);
+    let lacks_one = plan(&tree, &near, Subtrees::Due);
     assert!(lacks_one.changes.iter().all(|change| change.node != root));
     let request = lacks_one.requests.needed.iter().find(|request| request.node == root).unwrap();
     assert_eq!(request.nodes().collect::<Vec<_>>(), [lacking]);
     assert!(lacks_one.kept.contains(&root), "the other meshes are kept");
     tree.waiting.insert(lacking, mesh, 0, &mut tree.nodes);
-    let planned = nodes(&plan(&tree, &near, Part::Due).changes, ChangeKind::Split);
+    let planned = nodes(&plan(&tree, &near, Subtrees::Due).changes, ChangeKind::Split);
     assert_eq!(planned[0], root, "the camera is inside it");
 }
 
@@ -138,14 +138,14 @@ fn held_splits_are_not_planned() {
     let (mut tree, mut screen) = roots_shown();
     let near = camera(NEAR, 120.0);
     tree.update(&near, &mut screen).unwrap();
-    let requests = plan(&tree, &near, Part::Due).requests;
+    let requests = plan(&tree, &near, Subtrees::Due).requests;
     tree.progress.refuse_root();
     tree.progress.begin(false);
-    assert_eq!(plan(&tree, &near, Part::Due).requests.needed, requests.needed);
+    assert_eq!(plan(&tree, &near, Subtrees::Due).requests.needed, requests.needed);
     finish_meshes(&mut tree);
-    assert_eq!(plan(&tree, &near, Part::Due).changes, []);
+    assert_eq!(plan(&tree, &near, Subtrees::Due).changes, []);
     tree.progress.begin(true);
-    assert!(!plan(&tree, &near, Part::Due).changes.is_empty());
+    assert!(!plan(&tree, &near, Subtrees::Due).changes.is_empty());
 }
 
 /// From far away, nodes are merged. Merges that hide more nodes are requested first, and a node
@@ -160,7 +160,7 @@ fn merges_are_requested_by_the_nodes_they_hide() {
         tree.data.grid().ancestors(node).for_each(|above| *below.entry(above).or_default() += 1);
     }
     let far = camera([60.0, 1e6, 60.0], 120.0);
-    let first = plan(&tree, &far, Part::Due);
+    let first = plan(&tree, &far, Subtrees::Due);
     assert!(first.changes.is_empty() && first.requests.needed.is_empty());
     assert!(first.requests.merges.len() > 3);
     for merge in &first.requests.merges {
@@ -171,7 +171,7 @@ fn merges_are_requested_by_the_nodes_they_hide() {
     }
     tree.update(&far, &mut screen).unwrap();
     finish_meshes(&mut tree);
-    let merges = nodes(&plan(&tree, &far, Part::Due).changes, ChangeKind::Merge);
+    let merges = nodes(&plan(&tree, &far, Subtrees::Due).changes, ChangeKind::Merge);
     assert_eq!(merges.len(), first.requests.merges.len());
     let priorities = merges.iter().map(|&node| priority(node, &far));
     assert!(priorities.is_sorted_by(|a, b| a >= b));
@@ -184,15 +184,15 @@ fn an_edit_holds_its_nodes_and_is_requested_first() {
     let near = camera(NEAR, 120.0);
     tree.update(&near, &mut screen).unwrap();
     finish_meshes(&mut tree);
-    assert!(!plan(&tree, &near, Part::Due).changes.is_empty());
+    assert!(!plan(&tree, &near, Subtrees::Due).changes.is_empty());
     let [min, max] = [VoxelPos::new(0, 30, 0), VoxelPos::new(512, 31, 512)];
     let layer = VoxelShape::Box(VoxelBox { min, max });
     let edit = Edit::fill(tree.data(), &layer, Material(1)).unwrap();
     assert!(tree.apply_part(&edit) > 0);
-    let open = plan(&tree, &near, Part::Due);
+    let open = plan(&tree, &near, Subtrees::Due);
     assert!(open.changes.is_empty() && open.requests.is_empty(), "{open:?}");
     tree.show_parts();
-    let closed = plan(&tree, &near, Part::Due);
+    let closed = plan(&tree, &near, Subtrees::Due);
     assert_eq!(closed.changes, []);
     let mut requested: Vec<NodePos> = closed.requests.needed.iter().map(|it| it.node).collect();
     requested.sort_unstable();
@@ -321,7 +321,7 @@ fn skipped_subtrees_have_no_changes() {
             tree.set([(at, Material((frame % 2) as u16))], &mut screen).unwrap();
         }
         let [due, everywhere] =
-            [Part::Due, Part::Everywhere].map(|scope| plan(&tree, &camera, scope));
+            [Subtrees::Due, Subtrees::All].map(|subtrees| plan(&tree, &camera, subtrees));
         let found = [&due, &everywhere].map(found);
         assert_eq!(found[0], found[1], "frame {frame}");
         found_count += found[0].len();
