@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 #[test]
 fn programs_without_the_standard_library_link_and_run() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bare/Cargo.toml");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-std");
     let build = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--locked", "--offline", "--manifest-path"])
         .args([manifest.as_os_str(), "--target-dir".as_ref(), target.as_os_str()])
