@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 1
 # with `--all` only.
 readonly CRATES=(
     "drystone-alloc: serde++json"
-    "drystone-memory: alloc+ std allocator-api2"
+    "drystone-memory: alloc+ std pages allocator-api2"
     "drystone-mesh: bytemuck serde++json triangulate"
     "drystone-voxel: bytemuck mint++ serde++ std"
     "drystone-pool: serde++json"

@@ -142,8 +142,12 @@ if [ -n "$is_short" ]; then
 elif [ -n "$why" ]; then
     note "skipped: sanitize-thread: $why"
 else
-    # The standard library is not instrumented, so its locks and channels would appear as races. Only
-    # races in the crate's own code are reported.
+    # The standard library is not instrumented, so the channels with which libtest's threads report
+    # tests appear as races. Those of its functions and types are suppressed.
+    suppressions=$(mktemp) || exit 1
+    trap 'rm -f "$suppressions"' EXIT
+    printf 'race:test::%s\n' run_test event::CompletedTest >"$suppressions"
+    export TSAN_OPTIONS=$TSAN_OPTIONS:suppressions=$suppressions
     read -r -a tests <<<"$(address_tests "$CRATE")"
     run thread with_sanitizer thread "$slow_programs" "-Cunsafe-allow-abi-mismatch=sanitizer" "$CRATE" "${tests[@]}"
 fi

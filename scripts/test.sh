@@ -19,8 +19,8 @@ if [ -n "${DRYSTONE_TEST_PACKAGES:-}" ]; then
         scope+=(-p "$package")
     done
     format_scope=("${scope[@]}")
-    # Other crates enable this feature if the whole workspace is tested.
-    [[ " ${scope[*]} " != *" drystone-memory "* ]] || scope+=(--features drystone-memory/allocator-api2)
+    # Other crates enable these features if the whole workspace is tested.
+    [[ " ${scope[*]} " != *" drystone-memory "* ]] || scope+=(--features drystone-memory/allocator-api2,drystone-memory/pages)
 fi
 
 # Mesa prints a warning for every device that it opens if this folder is missing.

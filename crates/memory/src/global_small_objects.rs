@@ -11,11 +11,22 @@ mod area;
 mod bits;
 #[cfg(feature = "std")]
 mod cache;
+mod class;
+mod misuse;
+#[cfg(feature = "pages")]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "android", target_os = "macos")),
+    path = "global_small_objects/no_pages.rs"
+)]
+mod pages;
 #[cfg(all(test, feature = "std"))]
 mod tests;
+#[cfg(feature = "pages")]
+mod touched;
 
-use area::{Area, not_a_slot};
+use area::Area;
 use bits::Share;
+use misuse::not_a_slot;
 
 /// [`SmallObjects`](super::SmallObjects) shared by all threads, as the global allocator of a
 /// program.
@@ -83,8 +94,9 @@ use bits::Share;
 /// A started recorder does not stop: print its classes, and use them in a program without it.
 ///
 /// # Limits
-/// The area is never released and its size never changes. Unused memory of the area is only
-/// reserved, if the system supports it. A thread has a cache for one allocator at a time: several
+/// The area is never released. Its size never changes, unless the feature `pages` and
+/// `enable_growing` make it follow the program. Unused memory of the area is only reserved, if the
+/// system supports it. A thread has a cache for one allocator at a time: several
 /// allocators in a program work, but a thread that alternates between them is slow. On a platform
 /// without native thread-local variables, disable the feature `std`.
 pub struct GlobalSmallObjects<A> {
@@ -126,11 +138,40 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
     /// `config` is invalid or a class is larger than 4 GiB. `Full` if the wrapped allocator is out
     /// of memory.
     pub fn enable(&'static self, config: &SmallObjectsConfig<'_>) -> Result<(), Error> {
+        self.enable_with(|| Area::new(&self.system, config))
+    }
+
+    /// Creates an area that grows and shrinks with the program, and allocates objects there from now
+    /// on. A class has at least the slots of `config`, and up to `max_class_bytes` of them, at most
+    /// 4 GiB. Unused ones are only address space of the process.
+    ///
+    /// A class that has freed more than half of its memory, and at least 1 MiB, returns pages
+    /// without objects to the system. The thread that frees does so.
+    /// [`trim`](Self::trim) does it at once.
+    ///
+    /// If the system limits address space, as `ulimit -v` does, classes have less of it, but never less
+    /// than the slots of `config`, which then are from the wrapped allocator.
+    ///
+    /// # Errors
+    /// As for [`enable`](Self::enable).
+    #[cfg(feature = "pages")]
+    pub fn enable_growing(
+        &'static self,
+        config: &SmallObjectsConfig<'_>,
+        max_class_bytes: usize,
+    ) -> Result<(), Error> {
+        self.enable_with(|| Area::growing(&self.system, config, max_class_bytes))
+    }
+
+    fn enable_with(
+        &'static self,
+        create: impl FnOnce() -> Result<NonNull<Area>, Error>,
+    ) -> Result<(), Error> {
         // If two threads call this at once, the second must not create an unused area.
         if self.is_claimed.swap(true, Ordering::Relaxed) {
             return Err(Error::AlreadyEnabled);
         }
-        match Area::new(&self.system, config) {
+        match create() {
             Ok(area) => self.area.store(area.as_ptr(), Ordering::Release),
             Err(error) => {
                 self.is_claimed.store(false, Ordering::Relaxed);
@@ -203,7 +244,17 @@ impl<A> GlobalSmallObjects<A> {
         let area = self.area();
         #[cfg(feature = "std")]
         area.inspect(|area| cache::flush(area));
-        area.into_iter().flat_map(Area::classes).map(area::Class::stats)
+        area.into_iter().flat_map(Area::classes).map(class::Class::stats)
+    }
+
+    /// Returns all pages without objects to the system, and the number of their bytes. Free slots in
+    /// the caches of other threads keep theirs. 0 unless
+    /// [`enable_growing`](Self::enable_growing) enabled it.
+    #[cfg(feature = "pages")]
+    pub fn trim(&self) -> usize {
+        let area = self.area();
+        area.inspect(|area| cache::flush(area));
+        area.into_iter().flat_map(Area::classes).map(class::Class::trim).sum()
     }
 
     /// Number of requests since it was enabled that were too large or too strictly aligned for all

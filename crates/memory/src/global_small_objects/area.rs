@@ -1,13 +1,13 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::NonNull;
+#[cfg(feature = "pages")]
 use core::slice;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
-use super::bits::{Claim, Share, SlotBits, WORD_BITS};
-use crate::Error;
+use super::class::{Class, NO_CLASS, size_bytes};
 use crate::small_objects::plan::{ClassPlan, Plan};
-use crate::small_objects::section::{ClassTable, Section, slot_at};
-use crate::{ClassStats, SmallObjectsConfig};
+use crate::small_objects::section::ClassTable;
+use crate::{Error, SmallObjectsConfig};
 
 /// Maximum number of classes, plus one without slots for requests that no class serves.
 pub(super) const MAX_CLASSES: usize = SmallObjectsConfig::MAX_CLASSES + 1;
@@ -28,22 +28,6 @@ pub(super) struct Area {
     /// Number of requests that no class serves.
     too_large: AtomicU64,
     classes: [Class; MAX_CLASSES],
-}
-
-/// Slots of one size.
-#[repr(align(64))]
-pub(super) struct Class {
-    /// First slot. Pointers to slots are derived from it.
-    start: NonNull<u8>,
-    section: Section,
-    bits: SlotBits<'static, AtomicU64>,
-    /// Word of the summary where a search starts. No earlier word is likely to have free slots.
-    lowest: AtomicUsize,
-    /// Number of slots in use or in the cache of a thread: present and maximum.
-    claimed: AtomicUsize,
-    peak: AtomicUsize,
-    /// Number of requests that found the class full.
-    fallbacks: AtomicU64,
 }
 
 // SAFETY: the pointers refer to memory that is never released. Its metadata is atomic, and a slot
@@ -84,6 +68,52 @@ impl Area {
         // freed; the header is ours to write.
         unsafe { area.write(Self::in_memory(memory, &plan)) };
         Ok(area)
+    }
+
+    /// Creates an area whose classes have at least the slots of the config, and up to `max_class_bytes`
+    /// as the system has address space. It fills them with pages when they are used. If it refuses to,
+    /// the area is that of [`new`](Self::new).
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    #[cfg(feature = "pages")]
+    pub(super) fn growing(
+        system: &impl GlobalAlloc,
+        config: &SmallObjectsConfig<'_>,
+        max_class_bytes: usize,
+    ) -> Result<NonNull<Self>, Error> {
+        let mut section_bytes = max_class_bytes.min(MAX_SECTION_BYTES);
+        while let Some(plan) = Plan::with_sections(config, section_bytes)? {
+            let touched = Layout::array::<AtomicU64>(plan.summary_count());
+            let layout = Layout::new::<Self>().extend(touched.map_err(|_| Error::InvalidSize)?);
+            let (head, _) = layout.map_err(|_| Error::InvalidSize)?;
+            let bytes = head.size().saturating_add(plan.region_bytes());
+            if let Some(memory) = super::pages::reserve(bytes) {
+                let area = memory.cast::<Self>();
+                // SAFETY: the memory has zeros, first for the header, whose alignment is less than a
+                // page's, then for the touched words and the plan. It is never released.
+                unsafe {
+                    let words = memory.add(Layout::new::<Self>().size()).cast::<AtomicU64>();
+                    let words = slice::from_raw_parts(words.as_ptr(), plan.summary_count());
+                    let mut it = Self::in_memory(memory.add(head.size()), &plan);
+                    it.set_touched(&plan, words);
+                    area.write(it);
+                }
+                return Ok(area);
+            }
+            section_bytes /= 2;
+        }
+        Self::new(system, config)
+    }
+
+    /// Divides words between the classes, one bit for each of their words of slots.
+    #[cfg(feature = "pages")]
+    fn set_touched(&mut self, plan: &Plan, mut words: &'static [AtomicU64]) {
+        for (class, plan) in self.classes.iter_mut().zip(plan.classes()) {
+            let (own, rest) = words.split_at(plan.summary_count());
+            class.set_touched(own);
+            words = rest;
+        }
     }
 
     /// # Safety
@@ -141,194 +171,4 @@ impl Area {
     pub(super) fn classes(&self) -> &[Class] {
         &self.classes[..self.table.class_count()]
     }
-}
-
-/// Returns the size of all slots in bytes. The plan has checked that it does not overflow.
-const fn size_bytes(section: &Section) -> usize {
-    section.slot_bytes * section.slots
-}
-
-/// A class without slots also has no words.
-const NO_CLASS: ClassPlan = ClassPlan {
-    section: Section::new(0, SmallObjectsConfig::GRANULE_BYTES, 0),
-    bits: 0,
-    summary: 0,
-};
-
-impl Class {
-    /// # Safety
-    /// - The plan's words are zeroed, and nothing else uses them or its slots for the rest of the
-    ///   program.
-    unsafe fn new(base: NonNull<u8>, plan: &ClassPlan) -> Self {
-        let slots = plan.section.slots;
-        let counts = if slots == 0 { (0, 0) } else { (plan.leaf_count(), plan.summary_count()) };
-        // SAFETY: the offsets are in the memory, which has space for this number of words; words
-        // are aligned in it, and an atomic has the layout of its integer.
-        let (words, full) = unsafe {
-            let words = base.add(plan.bits).cast::<AtomicU64>();
-            let full = base.add(plan.summary).cast::<AtomicU64>();
-            (
-                slice::from_raw_parts(words.as_ptr(), counts.0),
-                slice::from_raw_parts(full.as_ptr(), counts.1),
-            )
-        };
-        Self {
-            // SAFETY: the plan's offsets are in the memory.
-            start: unsafe { base.add(plan.section.start) },
-            section: plan.section,
-            bits: SlotBits::new(words, full, slots),
-            lowest: AtomicUsize::new(0),
-            claimed: AtomicUsize::new(0),
-            peak: AtomicUsize::new(0),
-            fallbacks: AtomicU64::new(0),
-        }
-    }
-
-    #[cfg(feature = "std")]
-    pub(super) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    pub(super) fn size_bytes(&self) -> usize {
-        size_bytes(&self.section)
-    }
-
-    pub(super) fn slot_bytes(&self) -> usize {
-        self.section.slot_bytes
-    }
-
-    /// Returns the number of bytes from the first slot to a pointer into the section. `None`
-    /// outside.
-    #[inline]
-    pub(super) fn offset_of(&self, pointer: *mut u8) -> Option<usize> {
-        let offset = pointer.addr().wrapping_sub(self.start.addr().get());
-        (offset < self.size_bytes()).then_some(offset)
-    }
-
-    /// Returns the slot at an offset in the section.
-    pub(super) fn slot_at(&self, offset: usize) -> NonNull<u8> {
-        debug_assert!(offset < self.size_bytes());
-        // SAFETY: callers have the offset from a slot of the section.
-        unsafe { self.start.add(offset) }
-    }
-
-    /// Takes slots of one word. `None` if the class is full.
-    pub(super) fn claim(&self, share: Share) -> Option<Claim> {
-        // A full class gets many requests: no search then.
-        if self.claimed.load(Ordering::Relaxed) >= self.section.slots {
-            return None;
-        }
-        let lowest = self.lowest.load(Ordering::Relaxed);
-        let claim = self.bits.claim(share, lowest)?;
-        let start = SlotBits::<AtomicU64>::start_of(claim.word);
-        if start != lowest {
-            self.lowest.store(start, Ordering::Relaxed);
-        }
-        let count = claim.slots.count_ones() as usize;
-        let claimed = self.claimed.fetch_add(count, Ordering::Relaxed) + count;
-        if claimed > self.peak.load(Ordering::Relaxed) {
-            self.peak.fetch_max(claimed, Ordering::Relaxed);
-        }
-        Some(claim)
-    }
-
-    /// Returns the offset of the lowest slot of a claim.
-    pub(super) fn first_offset(&self, claim: Claim) -> usize {
-        (claim.word * WORD_BITS + claim.slots.trailing_zeros() as usize) * self.section.slot_bytes
-    }
-
-    /// Releases the slots at these offsets. Adjacent slots of one word need one write only, for
-    /// example when a tree is freed in the order of its allocation.
-    pub(super) fn release(&self, offsets: impl Iterator<Item = usize>) {
-        let mut claim = Claim { word: usize::MAX, slots: 0 };
-        for offset in offsets {
-            let slot = slot_at(offset, self.section.inverse, self.section.shift);
-            if slot >= self.section.slots {
-                not_a_slot(self.slot_bytes());
-            }
-            let (word, bit) = (slot / WORD_BITS, 1 << (slot % WORD_BITS));
-            if word != claim.word {
-                self.release_claim(claim);
-                claim = Claim { word, slots: 0 };
-            }
-            if claim.slots & bit != 0 {
-                freed_twice(self.slot_bytes());
-            }
-            claim.slots |= bit;
-        }
-        self.release_claim(claim);
-    }
-
-    fn release_claim(&self, claim: Claim) {
-        if claim.slots == 0 {
-            return;
-        }
-        match self.bits.release(claim) {
-            Ok(true) => {
-                let start = SlotBits::<AtomicU64>::start_of(claim.word);
-                if start < self.lowest.load(Ordering::Relaxed) {
-                    self.lowest.fetch_min(start, Ordering::Relaxed);
-                }
-            }
-            Ok(false) => {}
-            Err(_) => freed_twice(self.slot_bytes()),
-        }
-        self.claimed.fetch_sub(claim.slots.count_ones() as usize, Ordering::Relaxed);
-    }
-
-    pub(super) fn count_fallback(&self) {
-        self.fallbacks.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn stats(&self) -> ClassStats {
-        ClassStats {
-            slot_bytes: self.slot_bytes(),
-            slots: self.section.slots,
-            live: self.claimed.load(Ordering::Relaxed),
-            peak: self.peak.load(Ordering::Relaxed),
-            fallbacks: self.fallbacks.load(Ordering::Relaxed),
-        }
-    }
-}
-
-// Errors that cannot be handled: the program has freed memory that it does not own, so other objects
-// would be corrupted next. An allocator must not unwind.
-
-/// Aborts because of a slot that was released but not in use.
-#[cold]
-fn freed_twice(slot_bytes: usize) -> ! {
-    stop("double free of an object in a slot of ", slot_bytes)
-}
-
-/// Aborts because of a pointer that is not the start of a slot of the layout's class.
-#[cold]
-pub(super) fn not_a_slot(slot_bytes: usize) -> ! {
-    stop(
-        "a freed pointer is not the start of an object, or the layout is wrong; slot size: ",
-        slot_bytes,
-    )
-}
-
-#[cfg(feature = "std")]
-fn stop(what: &str, slot_bytes: usize) -> ! {
-    use std::io::Write;
-
-    // Standard error has no buffer, and formatting the number does not allocate.
-    let _ = writeln!(std::io::stderr(), "drystone-memory: {what}{slot_bytes} bytes");
-    std::process::abort()
-}
-
-/// Aborts without the standard library, by a second panic during unwinding.
-#[cfg(not(feature = "std"))]
-fn stop(what: &str, slot_bytes: usize) -> ! {
-    struct Unwinding;
-
-    impl Drop for Unwinding {
-        fn drop(&mut self) {
-            panic!("drystone-memory: aborted");
-        }
-    }
-
-    let _unwinding = Unwinding;
-    panic!("drystone-memory: {what}{slot_bytes} bytes")
 }

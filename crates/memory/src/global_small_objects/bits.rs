@@ -1,3 +1,4 @@
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(all(test, feature = "std"))]
@@ -12,6 +13,9 @@ pub(super) trait Word {
     fn load(&self, order: Ordering) -> u64;
     fn set(&self, bits: u64, order: Ordering) -> u64;
     fn clear(&self, bits: u64, order: Ordering) -> u64;
+    /// Sets all bits if none is set. Returns whether it did.
+    #[cfg(any(feature = "pages", test))]
+    fn fill_if_empty(&self, order: Ordering) -> bool;
 }
 
 impl Word for AtomicU64 {
@@ -28,6 +32,12 @@ impl Word for AtomicU64 {
     #[inline]
     fn clear(&self, bits: u64, order: Ordering) -> u64 {
         self.fetch_and(!bits, order)
+    }
+
+    #[cfg(any(feature = "pages", test))]
+    #[inline]
+    fn fill_if_empty(&self, order: Ordering) -> bool {
+        self.compare_exchange(0, ALL_USED, order, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -90,12 +100,11 @@ impl<'a, W: Word> SlotBits<'a, W> {
         word / WORD_BITS
     }
 
-    /// Takes free slots of the first word that has any. Searches from word `start` of the summary
-    /// on, then from 0. `None` if the search found no free slot.
-    pub(super) fn claim(&self, share: Share, start: usize) -> Option<Claim> {
-        let count = self.start_count();
-        (0..count).find_map(|step| {
-            let index = (start + step) % count;
+    /// Takes free slots of the first word that has any. Searches the words of the summary in `likely`,
+    /// then those before it, then those behind it. `None` if the search found no free slot.
+    pub(super) fn claim(&self, share: Share, likely: Range<usize>) -> Option<Claim> {
+        let Range { start, end } = likely;
+        (start..end).chain(0..start).chain(end..self.start_count()).find_map(|index| {
             let mut open = !self.full[index].load(Ordering::Relaxed);
             while open != 0 {
                 let word = index * WORD_BITS + open.trailing_zeros() as usize;
@@ -107,6 +116,16 @@ impl<'a, W: Word> SlotBits<'a, W> {
             }
             None
         })
+    }
+
+    /// Takes all slots of the words below word `index` of the summary that have none in use, and
+    /// returns these words. To be released like the slots of a claim.
+    #[cfg(any(feature = "pages", test))]
+    pub(super) fn take_free_words(&self, index: usize) -> u64 {
+        let words = self.words[index * WORD_BITS..].iter().take(WORD_BITS);
+        let is_free =
+            |word: &W| word.load(Ordering::Relaxed) == 0 && word.fill_if_empty(Ordering::Acquire);
+        words.enumerate().fold(0, |taken, (bit, word)| taken | u64::from(is_free(word)) << bit)
     }
 
     /// Takes slots of one word, and returns those that were free.
@@ -148,12 +167,12 @@ impl<'a, W: Word> SlotBits<'a, W> {
     }
 }
 
-/// Sets all bits from `first` on.
+/// Sets all bits from `first` on. Only writes to words with such bits.
 fn mark_from<W: Word>(words: &[W], first: usize) {
-    for (index, word) in words.iter().enumerate() {
-        let below = first.saturating_sub(index * WORD_BITS);
-        if below < WORD_BITS {
-            word.set(ALL_USED << below, Ordering::Relaxed);
-        }
+    let index = (first / WORD_BITS).min(words.len());
+    let mut bits = ALL_USED << (first % WORD_BITS);
+    for word in &words[index..] {
+        word.set(bits, Ordering::Relaxed);
+        bits = ALL_USED;
     }
 }

@@ -5,8 +5,9 @@ use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use std::thread_local;
 
-use super::area::{Area, Class, MAX_CLASSES};
+use super::area::{Area, MAX_CLASSES};
 use super::bits::{Share, WORD_BITS};
+use super::class::Class;
 use crate::debug_aids::fill_freed;
 
 /// Slots in a bin, so that the whole bin has 512 bytes. The slots of one claimed word fit in

@@ -4,6 +4,9 @@ use super::*;
 use crate::SlotClass;
 use std::{alloc::System, boxed::Box, sync::Mutex, vec::Vec};
 
+#[cfg(feature = "pages")]
+mod growing;
+
 type Allocator = &'static GlobalSmallObjects<System>;
 
 const CLASSES: [SlotClass; 3] =

@@ -8,6 +8,9 @@ pub(crate) const WORD_BITS: usize = u64::BITS as usize;
 const WORD_BYTES: usize = size_of::<u64>();
 /// Sections start on cache lines, so that small slots rarely cross two lines.
 const LINE_BYTES: usize = 64;
+/// Largest size of a page on the supported systems.
+#[cfg(feature = "pages")]
+pub(crate) const PAGE_BYTES: usize = 64 << 10;
 /// Maximum number of slots of a class: the metadata stores 32-bit indices.
 const MAX_SLOTS: usize = u32::MAX as usize;
 /// Fraction bits of a scale.
@@ -63,6 +66,26 @@ impl Plan {
         Self::scaled(&Classes::new(config)?, 1 << SCALE_BITS).ok_or(Error::InvalidSize)
     }
 
+    /// Creates the plan with sections of at most `section_bytes`, which start with a page. Every word
+    /// of the summary has bits of slots only. `None` if a class would have fewer slots than in the
+    /// config.
+    #[cfg(feature = "pages")]
+    pub(crate) fn with_sections(
+        config: &SmallObjectsConfig<'_>,
+        section_bytes: usize,
+    ) -> Result<Option<Self>, Error> {
+        let mut classes = Classes::new(config)?;
+        for class in &mut classes.list[..classes.count] {
+            let groups = section_bytes / class.slot_bytes / (WORD_BITS * WORD_BITS);
+            let slots = groups * WORD_BITS * WORD_BITS;
+            if slots == 0 || slots < class.slots {
+                return Ok(None);
+            }
+            class.slots = slots;
+        }
+        Ok(Self::aligned(&classes, 1 << SCALE_BITS, PAGE_BYTES))
+    }
+
     /// Creates the plan with the most slots that fit in a region, in the proportions of the config.
     pub(crate) fn fitting(
         config: &SmallObjectsConfig<'_>,
@@ -94,6 +117,11 @@ impl Plan {
 
     /// Creates a plan with scaled numbers of slots. `None` if it exceeds the address space.
     fn scaled(classes: &Classes, scale: u128) -> Option<Self> {
+        Self::aligned(classes, scale, LINE_BYTES)
+    }
+
+    /// Creates a plan with scaled numbers of slots, and sections with at least this alignment.
+    fn aligned(classes: &Classes, scale: u128, section_align: usize) -> Option<Self> {
         let class_count = classes.count;
         let mut plan = Self {
             classes: [ClassPlan::default(); MAX_CLASSES + 1],
@@ -117,7 +145,7 @@ impl Plan {
         }
         for class in &mut plan.classes[..=class_count] {
             let section = &mut class.section;
-            let align = section.align().max(LINE_BYTES);
+            let align = section.align().max(section_align);
             section.start = plan.end.checked_next_multiple_of(align)?;
             let size_bytes = section.slot_bytes.checked_mul(section.slots)?;
             plan.end = section.start.checked_add(size_bytes)?;
@@ -129,6 +157,12 @@ impl Plan {
     /// Returns the classes sorted by slot size, and the one without slots.
     pub(crate) fn classes(&self) -> &[ClassPlan] {
         &self.classes[..=self.class_count]
+    }
+
+    /// Number of words of all summaries.
+    #[cfg(feature = "pages")]
+    pub(crate) fn summary_count(&self) -> usize {
+        self.classes().iter().map(ClassPlan::summary_count).sum()
     }
 
     /// Returns the table of the classes that serve each layout.

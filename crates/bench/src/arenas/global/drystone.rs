@@ -30,13 +30,12 @@ const CLASSES: [SlotClass; 12] = [
     SlotClass::new(256, 3),
 ];
 
-/// Classes for the work of threads: its sizes, with more slots than four threads and their caches use.
+/// Classes for the work of threads: its sizes, with slots that grow as they are needed.
 const THREAD_CLASSES: [SlotClass; SIZES.len()] = {
-    const SLOTS: usize = 12_000;
-    let mut classes = [SlotClass::new(0, SLOTS); SIZES.len()];
+    let mut classes = [SlotClass::new(0, 0); SIZES.len()];
     let mut at = 0;
     while at < classes.len() {
-        classes[at] = SlotClass::new(SIZES[at], SLOTS);
+        classes[at] = SlotClass::new(SIZES[at], 0);
         at += 1;
     }
     classes
@@ -44,8 +43,12 @@ const THREAD_CLASSES: [SlotClass; SIZES.len()] = {
 
 fn main() -> ExitCode {
     let has_threads = std::env::args().nth(1).is_some_and(|work| work == "threads");
-    let classes = if has_threads { &THREAD_CLASSES[..] } else { &CLASSES };
-    if let Err(error) = ALLOCATOR.enable(&SmallObjectsConfig { classes }) {
+    let enabled = if has_threads {
+        ALLOCATOR.enable_growing(&SmallObjectsConfig { classes: &THREAD_CLASSES }, usize::MAX)
+    } else {
+        ALLOCATOR.enable(&SmallObjectsConfig { classes: &CLASSES })
+    };
+    if let Err(error) = enabled {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }

@@ -16,6 +16,10 @@ impl Word for loom::sync::atomic::AtomicU64 {
     fn clear(&self, bits: u64, order: Ordering) -> u64 {
         self.fetch_and(!bits, order)
     }
+
+    fn fill_if_empty(&self, order: Ordering) -> bool {
+        self.compare_exchange(0, ALL_USED, order, Ordering::Relaxed).is_ok()
+    }
 }
 
 type LoomWord = loom::sync::atomic::AtomicU64;
@@ -34,7 +38,7 @@ const SLOTS: usize = 2;
 impl Model {
     /// Number of free slots in each word.
     fn new(free: [u32; 2]) -> Arc<Self> {
-        let used = free.map(|free| !((1 << free) - 1));
+        let used = free.map(|free| u64::MAX.checked_shl(free).unwrap_or(0));
         let is_full = |(word, used): (usize, &u64)| u64::from(*used == u64::MAX) << word;
         let full = used.iter().enumerate().map(is_full).sum::<u64>() | (u64::MAX << 2);
         Arc::new(Self {
@@ -49,7 +53,7 @@ impl Model {
     }
 
     fn claim(&self, share: Share) -> Option<Claim> {
-        let claim = self.bits().claim(share, 0)?;
+        let claim = self.bits().claim(share, 0..0)?;
         self.use_slots(claim);
         Some(claim)
     }
@@ -70,7 +74,7 @@ impl Model {
     /// Checks that a search finds every slot after all are released.
     fn assert_all_free(&self, free: [u32; 2]) {
         let mut found = [0; 2];
-        while let Some(claim) = self.bits().claim(Share::All, 0) {
+        while let Some(claim) = self.bits().claim(Share::All, 0..0) {
             found[claim.word] += claim.slots.count_ones();
         }
         assert_eq!(found, free);
@@ -120,6 +124,24 @@ fn two(model: &Model) {
     claims.into_iter().flatten().for_each(|claim| model.release(claim));
 }
 
+/// Takes whole words, as a thread does that trims them.
+fn trim(model: &Model) {
+    let free = model.bits().take_free_words(0);
+    for word in (0..2).filter(|word| free & (1 << word) != 0) {
+        let claim = Claim { word, slots: ALL_USED };
+        model.use_slots(claim);
+        model.release(claim);
+    }
+}
+
+#[test]
+fn memory_is_trimmed_while_no_thread_owns_it_and_no_slot_is_lost() {
+    check([64, 0], &[trim, cache]);
+    check([64, 1], &[trim, two]);
+    check([64, 64], &[trim, trim]);
+    check([64, 0], &[trim, one_by_one, one_by_one]);
+}
+
 #[test]
 fn two_caches_never_share_a_slot_and_lose_none() {
     check([2, 0], &[cache, cache]);
@@ -160,13 +182,13 @@ fn releasing_a_free_slot_is_an_error() {
     let words = [const { AtomicU64::new(0) }; 2];
     let full = [const { AtomicU64::new(0) }; 1];
     let bits = SlotBits::new(&words, &full, 70);
-    let claim = bits.claim(Share::Lowest, 0).unwrap();
+    let claim = bits.claim(Share::Lowest, 0..0).unwrap();
     assert_eq!(claim, Claim { word: 0, slots: 1 });
     assert_eq!(bits.release(Claim { word: 0, slots: 0b101 }), Err(0b100));
     // All slots are taken, then the claim fails.
-    let all = [bits.claim(Share::All, 0).unwrap(), bits.claim(Share::All, 0).unwrap()];
+    let all = [bits.claim(Share::All, 0..0).unwrap(), bits.claim(Share::All, 0..0).unwrap()];
     assert_eq!(all.map(|claim| claim.slots.count_ones()), [64, 6]);
-    assert_eq!(bits.claim(Share::All, 0), None);
+    assert_eq!(bits.claim(Share::All, 0..0), None);
     assert_eq!(bits.release(all[0]), Ok(true));
     assert_eq!(bits.release(all[0]), Err(u64::MAX));
 }

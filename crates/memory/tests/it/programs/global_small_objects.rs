@@ -15,7 +15,11 @@ const CLASSES: [SlotClass; 4] = [
     SlotClass::new(128, 130),
 ];
 
-static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
+type Allocator = GlobalSmallObjects<System>;
+
+static FIXED: Allocator = GlobalSmallObjects::new(System);
+#[cfg(feature = "pages")]
+static GROWING: Allocator = GlobalSmallObjects::new(System);
 
 #[derive(Debug)]
 enum Op {
@@ -25,6 +29,7 @@ enum Op {
     Resize(usize, usize),
     /// Reads the statistics, which empties the cache of the thread.
     Count,
+    Trim,
 }
 
 impl Op {
@@ -34,7 +39,8 @@ impl Op {
             110..=119 => Self::AllocateZeroed(layout(bytes)),
             120..=209 => Self::Free(bytes.below(usize::MAX)),
             210..=249 => Self::Resize(bytes.below(usize::MAX), size(bytes)),
-            _ => Self::Count,
+            250..=252 => Self::Count,
+            _ => Self::Trim,
         }
     }
 }
@@ -53,65 +59,87 @@ fn layout(bytes: &mut Bytes<'_>) -> Layout {
     Layout::from_size_align(size(bytes), align).unwrap()
 }
 
-/// Runs one program at a time, because the allocator is shared.
+/// Runs one program at a time, because the allocators are shared.
 static TURN: Mutex<()> = Mutex::new(());
 
 pub(crate) fn run(program: &[u8]) {
     static ENABLED: OnceLock<()> = OnceLock::new();
     let config = SmallObjectsConfig { classes: &CLASSES };
-    ENABLED.get_or_init(|| ALLOCATOR.enable(&config).unwrap());
+    ENABLED.get_or_init(|| {
+        FIXED.enable(&config).unwrap();
+        #[cfg(feature = "pages")]
+        GROWING.enable_growing(&config, 16 << 20).unwrap();
+    });
     let _turn = TURN.lock();
+    run_with(&FIXED, program);
+    #[cfg(feature = "pages")]
+    run_with(&GROWING, program);
+}
+
+fn run_with(allocator: &'static Allocator, program: &[u8]) {
     let mut bytes = Bytes::new(program);
-    let mut shadow = Shadow::anywhere();
+    let mut objects = Objects { allocator, shadow: Shadow::anywhere() };
     while !bytes.is_empty() {
-        let op = Op::read(&mut bytes);
-        step(&mut shadow, &op);
+        objects.step(&Op::read(&mut bytes));
     }
-    while let Some((object, layout)) = shadow.nth(0) {
-        free(&mut shadow, object, layout);
+    while let Some((object, layout)) = objects.shadow.nth(0) {
+        objects.free(object, layout);
     }
-    assert!(ALLOCATOR.class_stats().all(|class| class.live == 0), "slots were lost");
+    assert!(allocator.class_stats().all(|class| class.live == 0), "slots were lost");
 }
 
-fn step(shadow: &mut Shadow, op: &Op) {
-    match *op {
-        Op::Allocate(layout) => {
-            // SAFETY: sizes are not zero.
-            let object = NonNull::new(unsafe { ALLOCATOR.alloc(layout) }).unwrap();
-            shadow.allocated(object, layout);
-        }
-        Op::AllocateZeroed(layout) => {
-            // SAFETY: sizes are not zero.
-            let object = NonNull::new(unsafe { ALLOCATOR.alloc_zeroed(layout) }).unwrap();
-            // SAFETY: the object has this number of bytes, and they were zeroed.
-            let content = unsafe { std::slice::from_raw_parts(object.as_ptr(), layout.size()) };
-            assert!(content.iter().all(|byte| *byte == 0), "{object:?} is not zero");
-            shadow.allocated(object, layout);
-        }
-        Op::Free(nth) => {
-            if let Some((object, layout)) = shadow.nth(nth) {
-                free(shadow, object, layout);
-            }
-        }
-        Op::Resize(nth, new_size) => {
-            if let Some((object, old)) = shadow.nth(nth) {
-                let new = Layout::from_size_align(new_size, old.align()).unwrap();
-                // SAFETY: the object is live with this layout, the new size is not zero.
-                let moved = unsafe { ALLOCATOR.realloc(object.as_ptr(), old, new_size) };
-                shadow.resized(object, old, NonNull::new(moved).unwrap(), new);
-            }
-        }
-        Op::Count => {
-            let owned = (0..shadow.len()).filter_map(|nth| shadow.nth(nth));
-            let owned = owned.filter(|(object, _)| ALLOCATOR.owns(object.as_ptr())).count();
-            assert_eq!(ALLOCATOR.class_stats().map(|class| class.live).sum::<usize>(), owned);
-            assert!(ALLOCATOR.class_stats().all(|class| class.live <= class.peak));
-        }
-    }
+/// Objects of an allocator, and what they contain.
+struct Objects {
+    allocator: &'static Allocator,
+    shadow: Shadow,
 }
 
-fn free(shadow: &mut Shadow, object: NonNull<u8>, layout: Layout) {
-    shadow.freed(object, layout);
-    // SAFETY: the object is live with this layout.
-    unsafe { ALLOCATOR.dealloc(object.as_ptr(), layout) }
+impl Objects {
+    fn step(&mut self, op: &Op) {
+        let Self { allocator, shadow } = self;
+        match *op {
+            Op::Allocate(layout) => {
+                // SAFETY: sizes are not zero.
+                let object = NonNull::new(unsafe { allocator.alloc(layout) }).unwrap();
+                shadow.allocated(object, layout);
+            }
+            Op::AllocateZeroed(layout) => {
+                // SAFETY: sizes are not zero.
+                let object = NonNull::new(unsafe { allocator.alloc_zeroed(layout) }).unwrap();
+                // SAFETY: the object has this number of bytes, and they were zeroed.
+                let content = unsafe { std::slice::from_raw_parts(object.as_ptr(), layout.size()) };
+                assert!(content.iter().all(|byte| *byte == 0), "{object:?} is not zero");
+                shadow.allocated(object, layout);
+            }
+            Op::Free(nth) => {
+                if let Some((object, layout)) = shadow.nth(nth) {
+                    self.free(object, layout);
+                }
+            }
+            Op::Resize(nth, new_size) => {
+                if let Some((object, old)) = shadow.nth(nth) {
+                    let new = Layout::from_size_align(new_size, old.align()).unwrap();
+                    // SAFETY: the object is live with this layout, the new size is not zero.
+                    let moved = unsafe { allocator.realloc(object.as_ptr(), old, new_size) };
+                    shadow.resized(object, old, NonNull::new(moved).unwrap(), new);
+                }
+            }
+            Op::Count => {
+                let owned = (0..shadow.len()).filter_map(|nth| shadow.nth(nth));
+                let owned = owned.filter(|(object, _)| allocator.owns(object.as_ptr())).count();
+                assert_eq!(allocator.class_stats().map(|class| class.live).sum::<usize>(), owned);
+                assert!(allocator.class_stats().all(|class| class.live <= class.peak));
+            }
+            Op::Trim => {
+                #[cfg(feature = "pages")]
+                allocator.trim();
+            }
+        }
+    }
+
+    fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        self.shadow.freed(object, layout);
+        // SAFETY: the object is live with this layout.
+        unsafe { self.allocator.dealloc(object.as_ptr(), layout) }
+    }
 }
