@@ -142,15 +142,23 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
     }
 
     /// Creates an area that grows and shrinks with the program, and allocates objects there from now
-    /// on. A class has at least the slots of `config`, and up to `max_class_bytes` of them, at most
-    /// 4 GiB. Unused ones are only address space of the process.
+    /// on. Each class has address space for `max_class_bytes` of slots, at most 4 GiB, and at least for
+    /// the slots of `config`. The system provides its pages when they are used.
     ///
-    /// A class that has freed more than half of its memory, and at least 1 MiB, returns pages
-    /// without objects to the system. The thread that frees does so.
-    /// [`trim`](Self::trim) does it at once.
+    /// A class that has freed more than half of its memory, and at least 1 MiB, releases pages without
+    /// objects to the system, a few with each flush of a thread's cache. [`trim`](Self::trim) releases
+    /// all at once.
     ///
-    /// If the system limits address space, as `ulimit -v` does, classes have less of it, but never less
-    /// than the slots of `config`, which then are from the wrapped allocator.
+    /// # Cost
+    /// Beyond that of [`enable`](Self::enable): a load and a comparison for each refill and flush of a
+    /// thread's cache. Memory that is released and used again costs a page fault every 4 KiB.
+    ///
+    /// # Limits
+    /// If the system limits address space, as `ulimit -v` does, classes have less, and leave three
+    /// times as much as they take. On systems that do not overcommit memory
+    /// (`vm.overcommit_memory = 2`), all of it counts as used; choose a small `max_class_bytes` there.
+    /// If no more than the slots of `config` can be reserved, or on other systems than Linux, Android and
+    /// macOS, this is the same as `enable`.
     ///
     /// # Errors
     /// As for [`enable`](Self::enable).
@@ -247,14 +255,30 @@ impl<A> GlobalSmallObjects<A> {
         area.into_iter().flat_map(Area::classes).map(class::Class::stats)
     }
 
-    /// Returns all pages without objects to the system, and the number of their bytes. Free slots in
-    /// the caches of other threads keep theirs. 0 unless
-    /// [`enable_growing`](Self::enable_growing) enabled it.
+    /// Releases the memory of all pages without objects to the system. Returns the number of their
+    /// bytes; 0 unless [`enable_growing`](Self::enable_growing) enabled it. Free slots in the caches of
+    /// other threads keep their pages, and so do classes that another thread is trimming.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::alloc::System;
+    /// use drystone_memory::{GlobalSmallObjects, SmallObjectsConfig};
+    ///
+    /// #[global_allocator]
+    /// static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
+    ///
+    /// ALLOCATOR.enable_growing(&SmallObjectsConfig::default(), 1 << 30)?;
+    /// let boxes: Vec<Box<u64>> = (0..1_000_000).map(Box::new).collect();
+    /// assert!(ALLOCATOR.class_stats().all(|class| class.fallbacks == 0));
+    /// drop(boxes);
+    /// ALLOCATOR.trim();
+    /// # Ok::<(), drystone_memory::Error>(())
+    /// ```
     #[cfg(feature = "pages")]
     pub fn trim(&self) -> usize {
         let area = self.area();
         area.inspect(|area| cache::flush(area));
-        area.into_iter().flat_map(Area::classes).map(class::Class::trim).sum()
+        area.into_iter().flat_map(Area::classes).map(|class| class.trim(None)).sum()
     }
 
     /// Number of requests since it was enabled that were too large or too strictly aligned for all

@@ -70,9 +70,9 @@ impl Area {
         Ok(area)
     }
 
-    /// Creates an area whose classes have at least the slots of the config, and up to `max_class_bytes`
-    /// as the system has address space. It fills them with pages when they are used. If it refuses to,
-    /// the area is that of [`new`](Self::new).
+    /// Creates an area whose classes have address space for `max_class_bytes` of slots, and at least
+    /// for those of the config. If the system refuses that, less, and three times as much is left to
+    /// the rest of the program; at last, the area is that of [`new`](Self::new).
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -83,27 +83,44 @@ impl Area {
         max_class_bytes: usize,
     ) -> Result<NonNull<Self>, Error> {
         let mut section_bytes = max_class_bytes.min(MAX_SECTION_BYTES);
-        while let Some(plan) = Plan::with_sections(config, section_bytes)? {
-            let touched = Layout::array::<AtomicU64>(plan.summary_count());
-            let layout = Layout::new::<Self>().extend(touched.map_err(|_| Error::InvalidSize)?);
-            let (head, _) = layout.map_err(|_| Error::InvalidSize)?;
-            let bytes = head.size().saturating_add(plan.region_bytes());
-            if let Some(memory) = super::pages::reserve(bytes) {
-                let area = memory.cast::<Self>();
-                // SAFETY: the memory has zeros, first for the header, whose alignment is less than a
-                // page's, then for the touched words and the plan. It is never released.
-                unsafe {
-                    let words = memory.add(Layout::new::<Self>().size()).cast::<AtomicU64>();
-                    let words = slice::from_raw_parts(words.as_ptr(), plan.summary_count());
-                    let mut it = Self::in_memory(memory.add(head.size()), &plan);
-                    it.set_touched(&plan, words);
-                    area.write(it);
+        let mut spare_factor = 0;
+        while section_bytes > 0 {
+            if let Some(plan) = Plan::with_sections(config, section_bytes)? {
+                if plan.classes().iter().any(|class| size_bytes(&class.section) > MAX_SECTION_BYTES)
+                {
+                    return Err(Error::InvalidSize);
                 }
-                return Ok(area);
+                if let Some(area) = Self::in_pages(&plan, spare_factor) {
+                    return Ok(area);
+                }
             }
             section_bytes /= 2;
+            spare_factor = 3;
         }
         Self::new(system, config)
+    }
+
+    /// Creates the area of a plan in pages. `None` if the system refuses them, or `spare_factor` times
+    /// as much in addition.
+    #[cfg(feature = "pages")]
+    fn in_pages(plan: &Plan, spare_factor: usize) -> Option<NonNull<Self>> {
+        let header = Layout::new::<Self>();
+        let touched = Layout::array::<AtomicU64>(plan.summary_count()).ok()?;
+        let head_bytes = header.size().checked_add(touched.size())?;
+        let bytes = head_bytes.checked_add(plan.region_bytes())?;
+        let memory = super::pages::reserve(bytes, bytes.checked_mul(spare_factor)?)?;
+        let area = memory.cast::<Self>();
+        // SAFETY: the memory has zeros, first for the header, whose alignment is less than a page's and
+        // whose size is a multiple of a word's, then for the touched words and the plan. It is never
+        // released.
+        unsafe {
+            let words = memory.add(header.size()).cast::<AtomicU64>();
+            let words = slice::from_raw_parts(words.as_ptr(), plan.summary_count());
+            let mut it = Self::in_memory(memory.add(head_bytes), plan);
+            it.set_touched(plan, words);
+            area.write(it);
+        }
+        Some(area)
     }
 
     /// Divides words between the classes, one bit for each of their words of slots.

@@ -14,7 +14,7 @@ pub(super) trait Word {
     fn set(&self, bits: u64, order: Ordering) -> u64;
     fn clear(&self, bits: u64, order: Ordering) -> u64;
     /// Sets all bits if none is set. Returns whether it did.
-    #[cfg(any(feature = "pages", test))]
+    #[cfg(any(feature = "pages", all(test, feature = "std")))]
     fn fill_if_empty(&self, order: Ordering) -> bool;
 }
 
@@ -34,7 +34,7 @@ impl Word for AtomicU64 {
         self.fetch_and(!bits, order)
     }
 
-    #[cfg(any(feature = "pages", test))]
+    #[cfg(any(feature = "pages", all(test, feature = "std")))]
     #[inline]
     fn fill_if_empty(&self, order: Ordering) -> bool {
         self.compare_exchange(0, ALL_USED, order, Ordering::Relaxed).is_ok()
@@ -120,7 +120,7 @@ impl<'a, W: Word> SlotBits<'a, W> {
 
     /// Takes all slots of the words below word `index` of the summary that have none in use, and
     /// returns these words. To be released like the slots of a claim.
-    #[cfg(any(feature = "pages", test))]
+    #[cfg(any(feature = "pages", all(test, feature = "std")))]
     pub(super) fn take_free_words(&self, index: usize) -> u64 {
         let words = self.words[index * WORD_BITS..].iter().take(WORD_BITS);
         let is_free =

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::bits::{Claim, Share, SlotBits, WORD_BITS};
 use super::misuse::{freed_twice, not_a_slot};
 #[cfg(feature = "pages")]
-use super::touched::Touched;
+use super::touched::{Slots, TRIMMED_GROUPS, Touched};
 use crate::small_objects::plan::ClassPlan;
 use crate::small_objects::section::{Section, slot_at};
 use crate::{ClassStats, SmallObjectsConfig};
@@ -28,7 +28,7 @@ pub(super) struct Class {
     peak: AtomicUsize,
     /// Number of requests that found the class full.
     fallbacks: AtomicU64,
-    /// Memory that the system may have back. `None` if it is all from the wrapped allocator.
+    /// Memory that may be resident. `None` if it is all from the wrapped allocator.
     #[cfg(feature = "pages")]
     touched: Option<Touched>,
 }
@@ -182,23 +182,29 @@ impl Class {
             Err(_) => freed_twice(self.slot_bytes()),
         }
         let count = claim.slots.count_ones() as usize;
-        let _claimed = self.claimed.fetch_sub(count, Ordering::Relaxed) - count;
+        let _claimed = self.claimed.fetch_sub(count, Ordering::Relaxed).wrapping_sub(count);
         #[cfg(feature = "pages")]
         if let Some(touched) = &self.touched
-            && touched.is_excessive(_claimed * self.slot_bytes(), self.slot_bytes())
+            && touched.is_excessive(_claimed, self.slot_bytes())
         {
-            self.trim();
+            self.trim(Some(TRIMMED_GROUPS));
         }
     }
 
-    /// Returns the memory of free slots to the system, page by page, and the number of its bytes. 0
-    /// if another thread is doing so, or if the system does not take it.
+    /// Returns pages without used slots to the system: all, or those of at most `limit` words of the
+    /// summary, and the next call continues there. Returns the number of bytes; 0 if another thread is
+    /// trimming the class, or if the system refuses the pages.
     #[cfg(feature = "pages")]
-    pub(super) fn trim(&self) -> usize {
+    pub(super) fn trim(&self, limit: Option<usize>) -> usize {
         let Some(touched) = &self.touched else { return 0 };
-        let end = self.end.load(Ordering::Relaxed);
+        let slots = Slots {
+            bits: &self.bits,
+            start: self.start,
+            slot_bytes: self.slot_bytes(),
+            groups: self.end.load(Ordering::Relaxed),
+        };
         let claimed = self.claimed.load(Ordering::Relaxed);
-        let bytes = touched.trim(&self.bits, (self.start, self.slot_bytes()), end, claimed);
+        let Some(bytes) = touched.trim(&slots, limit, claimed) else { return 0 };
         // Words that were taken meanwhile are free again.
         self.lowest.store(0, Ordering::Relaxed);
         bytes

@@ -6,7 +6,7 @@ pub(super) fn page_bytes() -> usize {
     1
 }
 
-pub(super) fn reserve(_size_bytes: usize) -> Option<NonNull<u8>> {
+pub(super) fn reserve(_size_bytes: usize, _spare_bytes: usize) -> Option<NonNull<u8>> {
     None
 }
 

@@ -10,13 +10,20 @@ pub(super) fn page_bytes() -> usize {
 }
 
 /// Reserves zeroed memory that starts with a page, for the rest of the program. `None` if the system
-/// does not have so much address space, or limits it.
-pub(super) fn reserve(size_bytes: usize) -> Option<NonNull<u8>> {
+/// does not have so much address space and `spare_bytes` more, or limits it.
+pub(super) fn reserve(size_bytes: usize, spare_bytes: usize) -> Option<NonNull<u8>> {
     let access = ProtFlags::READ | ProtFlags::WRITE;
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+    let size_bytes = size_bytes.checked_next_multiple_of(page_bytes())?;
+    let all_bytes = size_bytes.checked_add(spare_bytes)?;
     // SAFETY: a new mapping at an address that the system chooses affects no other memory.
-    let memory = unsafe { mm::mmap_anonymous(ptr::null_mut(), size_bytes, access, flags) };
-    memory.ok().and_then(|memory| NonNull::new(memory.cast()))
+    let memory = unsafe { mm::mmap_anonymous(ptr::null_mut(), all_bytes, access, flags) }.ok()?;
+    if spare_bytes > 0 {
+        // SAFETY: these pages are in the new mapping, and nothing has used them. If they stay, they are
+        // only address space.
+        let _ = unsafe { mm::munmap(memory.wrapping_byte_add(size_bytes), spare_bytes) };
+    }
+    NonNull::new(memory.cast())
 }
 
 /// Returns pages to the system. Their content is lost: they have zeros when they are used again.

@@ -4,7 +4,10 @@ use super::*;
 use crate::SlotClass;
 use std::{alloc::System, boxed::Box, sync::Mutex, vec::Vec};
 
-#[cfg(feature = "pages")]
+#[cfg(all(
+    feature = "pages",
+    any(target_os = "linux", target_os = "android", target_os = "macos")
+))]
 mod growing;
 
 type Allocator = &'static GlobalSmallObjects<System>;

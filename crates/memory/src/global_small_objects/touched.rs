@@ -5,29 +5,54 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::bits::{Claim, SlotBits, WORD_BITS};
+use super::misuse::freed_twice;
 use super::pages;
 
-/// Number of bytes of free slots from which on a class is trimmed without a request.
+/// Bytes of free slots that make a class trim itself.
 const EXCESSIVE_BYTES: usize = 1 << 20;
+/// Words of the summary that a class trims at once by itself, so that no free takes long.
+pub(super) const TRIMMED_GROUPS: usize = 16;
 
 /// Words of slots that are *touched*: their memory may be resident. A word is touched from the first
-/// claim of one of its slots until its memory is returned to the system.
+/// claim of one of its slots until it is trimmed: until the pages that it shares with no used slots are
+/// returned to the system.
 ///
 /// A thread that trims first takes all slots of a free word, as a claim would. So no other thread
 /// owns one of them while the system takes their pages.
+///
+/// # Limits
+/// Words of one word of the summary are trimmed together. With pages of 64 KiB, a page at their edge
+/// stays resident.
 pub(super) struct Touched {
     /// One bit per word of slots.
     words: &'static [AtomicU64],
     /// Most slots that were claimed at once since the class was last trimmed.
     high: AtomicUsize,
+    /// Word of the summary where trimming continues.
+    next: AtomicUsize,
     /// Whether a thread is trimming.
     is_busy: AtomicBool,
+}
+
+/// Slots of a class that may be trimmed.
+pub(super) struct Slots<'a> {
+    pub(super) bits: &'a SlotBits<'static, AtomicU64>,
+    /// First slot, at the start of a page.
+    pub(super) start: NonNull<u8>,
+    pub(super) slot_bytes: usize,
+    /// Number of words of the summary, from the first one on.
+    pub(super) groups: usize,
 }
 
 impl Touched {
     /// Creates it from words that are all zero.
     pub(super) fn new(words: &'static [AtomicU64]) -> Self {
-        Self { words, high: AtomicUsize::new(0), is_busy: AtomicBool::new(false) }
+        Self {
+            words,
+            high: AtomicUsize::new(0),
+            next: AtomicUsize::new(0),
+            is_busy: AtomicBool::new(false),
+        }
     }
 
     /// Marks a word before its slots are used. `claimed` is the number of claimed slots of the class.
@@ -43,71 +68,85 @@ impl Touched {
         }
     }
 
-    /// Whether less than half of the memory that was used since the last trim is still in use, and the
+    /// Whether less than half of the slots that were claimed since the last trim still are, and the
     /// rest is worth a search.
     #[inline]
-    pub(super) fn is_excessive(&self, used_bytes: usize, slot_bytes: usize) -> bool {
-        let high_bytes = self.high.load(Ordering::Relaxed) * slot_bytes;
-        used_bytes < high_bytes / 2 && high_bytes - used_bytes >= EXCESSIVE_BYTES
+    pub(super) fn is_excessive(&self, claimed: usize, slot_bytes: usize) -> bool {
+        let high = self.high.load(Ordering::Relaxed);
+        claimed < high / 2 && (high - claimed) * slot_bytes >= EXCESSIVE_BYTES
     }
 
-    /// Returns the pages of touched words without used slots, among those below the first `end`
-    /// words of the summary. `slots` are the start of the slots and their size. Returns the number of
-    /// bytes; 0 if another thread is doing the same.
+    /// Trims all words of the summary, or at most `limit` that have touched words: from the one where
+    /// the last call ended, to the last one. `claimed` is the number of claimed slots. Returns the
+    /// number of bytes that were returned; `None` if another thread is trimming.
     pub(super) fn trim(
         &self,
-        bits: &SlotBits<'_, AtomicU64>,
-        slots: (NonNull<u8>, usize),
-        end: usize,
+        slots: &Slots<'_>,
+        limit: Option<usize>,
         claimed: usize,
-    ) -> usize {
+    ) -> Option<usize> {
         if self.is_busy.swap(true, Ordering::Acquire) {
-            return 0;
+            return None;
         }
-        self.high.store(claimed, Ordering::Relaxed);
         let page_bytes = pages::page_bytes();
-        let bytes = (0..end)
-            .filter(|group| self.words[*group].load(Ordering::Relaxed) != 0)
-            .map(|group| self.trim_group(bits, slots, group, page_bytes))
-            .sum();
+        let start = limit.map_or(0, |_| self.next.load(Ordering::Relaxed));
+        let mut groups = start..slots.groups;
+        let is_touched = |group: &usize| self.words[*group].load(Ordering::Relaxed) != 0;
+        let touched = groups.by_ref().filter(is_touched).take(limit.unwrap_or(usize::MAX));
+        let bytes = touched.map(|group| self.trim_group(slots, group, page_bytes)).sum();
+        if groups.is_empty() {
+            self.high.store(claimed, Ordering::Relaxed);
+            groups.start = 0;
+        }
+        self.next.store(groups.start, Ordering::Relaxed);
         self.is_busy.store(false, Ordering::Release);
-        bytes
+        Some(bytes)
     }
 
-    fn trim_group(
-        &self,
-        bits: &SlotBits<'_, AtomicU64>,
-        (start, slot_bytes): (NonNull<u8>, usize),
-        group: usize,
-        page_bytes: usize,
-    ) -> usize {
-        let free = bits.take_free_words(group);
+    fn trim_group(&self, slots: &Slots<'_>, group: usize, page_bytes: usize) -> usize {
+        let free = slots.bits.take_free_words(group);
         let touched = self.words[group].load(Ordering::Relaxed);
-        let word_bytes = WORD_BITS * slot_bytes;
-        let group_start = group * WORD_BITS * word_bytes;
-        let mut bytes = 0;
-        for run in runs(free).filter(|run| mask(run) & touched != 0) {
-            let from = (run.start * word_bytes).next_multiple_of(page_bytes);
-            let to = run.end * word_bytes / page_bytes * page_bytes;
-            if from >= to {
-                continue;
-            }
-            // SAFETY: the bytes are in the section, and belong to slots that this thread has taken.
-            // The section's memory is from `pages::reserve`, and starts with a page.
-            let is_released = unsafe { pages::release(start.add(group_start + from), to - from) };
-            if is_released {
-                let whole = from.div_ceil(word_bytes)..to / word_bytes;
-                self.words[group].fetch_and(!mask(&whole), Ordering::Relaxed);
-                bytes += to - from;
+        let word_bytes = WORD_BITS * slots.slot_bytes;
+        let bytes_of = |words: Range<usize>| {
+            let first = group * WORD_BITS;
+            (first + words.start) * word_bytes..(first + words.end) * word_bytes
+        };
+        let mut returned_bytes = 0;
+        for run in runs(free) {
+            let mut whole = pages_within(bytes_of(run.clone()), page_bytes);
+            for words in runs(touched & mask(&run)) {
+                let Range { start, end } = pages_around(bytes_of(words.clone()), page_bytes);
+                let bytes = start.max(whole.start)..end.min(whole.end);
+                // SAFETY: the pages are whole ones of the section, which begins with a page of
+                // `pages::reserve`. They belong to slots that this thread has taken.
+                let is_returned = bytes.is_empty()
+                    || unsafe { pages::release(slots.start.add(bytes.start), bytes.len()) };
+                if is_returned {
+                    // A page that is shared with a used word is returned with that word.
+                    self.words[group].fetch_and(!mask(&words), Ordering::Relaxed);
+                    returned_bytes += bytes.len();
+                    whole.start = whole.start.max(bytes.end);
+                }
             }
         }
         for bit in (0..WORD_BITS).filter(|bit| free & (1 << bit) != 0) {
             let word = group * WORD_BITS + bit;
-            let is_full = bits.release(Claim { word, slots: u64::MAX });
-            debug_assert_eq!(is_full, Ok(true));
+            if slots.bits.release(Claim { word, slots: u64::MAX }).is_err() {
+                freed_twice(slots.slot_bytes);
+            }
         }
-        bytes
+        returned_bytes
     }
+}
+
+/// Returns the bytes of the whole pages in a range.
+fn pages_within(bytes: Range<usize>, page_bytes: usize) -> Range<usize> {
+    bytes.start.next_multiple_of(page_bytes)..bytes.end / page_bytes * page_bytes
+}
+
+/// Returns the bytes of the pages that a range is in.
+fn pages_around(bytes: Range<usize>, page_bytes: usize) -> Range<usize> {
+    bytes.start / page_bytes * page_bytes..bytes.end.next_multiple_of(page_bytes)
 }
 
 /// Iterates over the ranges of consecutive bits.
@@ -120,11 +159,8 @@ fn runs(mut bits: u64) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns a word with the bits of a range, which may be empty.
+/// Returns a word with the bits of a range, which is not empty.
 fn mask(bits: &Range<usize>) -> u64 {
-    if bits.is_empty() {
-        return 0;
-    }
     (u64::MAX >> (WORD_BITS - bits.len())) << bits.start
 }
 
@@ -146,6 +182,23 @@ mod tests {
             }
             assert_eq!(rest, 0, "{bits:x}");
         }
-        assert_eq!(mask(&(3..3)), 0);
+    }
+
+    #[test]
+    fn pages_of_a_range_are_whole() {
+        let kib = |[start, end]: [usize; 2]| start << 10..end << 10;
+        for (bytes, page_kib, within, around) in [
+            ([0, 4], 4, [0, 4], [0, 4]),
+            ([1, 9], 4, [4, 8], [0, 12]),
+            // Within no whole page.
+            ([1, 3], 4, [4, 0], [0, 4]),
+            ([24, 96], 16, [32, 96], [16, 96]),
+            ([32, 64], 64, [64, 64], [0, 64]),
+            ([32, 200], 64, [64, 192], [0, 256]),
+        ] {
+            let page_bytes = page_kib << 10;
+            assert_eq!(pages_within(kib(bytes), page_bytes), kib(within));
+            assert_eq!(pages_around(kib(bytes), page_bytes), kib(around));
+        }
     }
 }

@@ -66,9 +66,9 @@ impl Plan {
         Self::scaled(&Classes::new(config)?, 1 << SCALE_BITS).ok_or(Error::InvalidSize)
     }
 
-    /// Creates the plan with sections of at most `section_bytes`, which start with a page. Every word
-    /// of the summary has bits of slots only. `None` if a class would have fewer slots than in the
-    /// config.
+    /// Creates the plan with sections of about `section_bytes`, which start with a page and have at
+    /// least the slots of the config. Every word of the summary has bits of slots only. `None` if the
+    /// sum exceeds the address space.
     #[cfg(feature = "pages")]
     pub(crate) fn with_sections(
         config: &SmallObjectsConfig<'_>,
@@ -77,11 +77,8 @@ impl Plan {
         let mut classes = Classes::new(config)?;
         for class in &mut classes.list[..classes.count] {
             let groups = section_bytes / class.slot_bytes / (WORD_BITS * WORD_BITS);
-            let slots = groups * WORD_BITS * WORD_BITS;
-            if slots == 0 || slots < class.slots {
-                return Ok(None);
-            }
-            class.slots = slots;
+            let required = class.slots.div_ceil(WORD_BITS * WORD_BITS);
+            class.slots = groups.max(required).max(1) * WORD_BITS * WORD_BITS;
         }
         Ok(Self::aligned(&classes, 1 << SCALE_BITS, PAGE_BYTES))
     }

@@ -8,7 +8,7 @@ use std::{alloc::System, process::ExitCode};
 
 use drystone_memory::{GlobalSmallObjects, SlotClass, SmallObjectsConfig};
 
-use process::threads::SIZES;
+use process::threads::{BATCH_BYTES, SIZES};
 
 #[global_allocator]
 static ALLOCATOR: GlobalSmallObjects<System> = GlobalSmallObjects::new(System);
@@ -30,11 +30,12 @@ const CLASSES: [SlotClass; 12] = [
     SlotClass::new(256, 3),
 ];
 
-/// Classes for the work of threads: its sizes, with slots that grow as they are needed.
-const THREAD_CLASSES: [SlotClass; SIZES.len()] = {
-    let mut classes = [SlotClass::new(0, 0); SIZES.len()];
+/// Classes for the work of threads: sizes of its objects and of its batches of them, with slots that grow
+/// as they are needed.
+const THREAD_CLASSES: [SlotClass; SIZES.len() + 1] = {
+    let mut classes = [SlotClass::new(BATCH_BYTES, 0); SIZES.len() + 1];
     let mut at = 0;
-    while at < classes.len() {
+    while at < SIZES.len() {
         classes[at] = SlotClass::new(SIZES[at], 0);
         at += 1;
     }
@@ -48,6 +49,10 @@ fn main() -> ExitCode {
     } else {
         ALLOCATOR.enable(&SmallObjectsConfig { classes: &CLASSES })
     };
+    let enabled = enabled.map_err(|error| error.to_string()).and_then(|()| {
+        let is_empty = ALLOCATOR.class_stats().any(|class| class.slots == 0);
+        if is_empty { Err("this system provides no area that grows".to_owned()) } else { Ok(()) }
+    });
     if let Err(error) = enabled {
         eprintln!("{error}");
         return ExitCode::FAILURE;

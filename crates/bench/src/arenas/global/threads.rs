@@ -19,6 +19,9 @@ pub(crate) const SIZES: [usize; 9] = [16, 24, 32, 48, 64, 96, 128, 192, 256];
 const GENERATIONS: usize = 10;
 /// Objects that are handed over at once, and batches that wait at most.
 const BATCH: usize = 64;
+/// Size of the array of a batch.
+#[allow(dead_code, reason = "only an allocator with classes needs it")]
+pub(crate) const BATCH_BYTES: usize = BATCH * size_of::<Box<[u8]>>();
 const WAITING: usize = 16;
 
 /// Allocates an object of a random size, and writes all of it.

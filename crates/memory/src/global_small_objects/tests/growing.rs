@@ -84,7 +84,8 @@ fn pages_with_objects_are_kept() {
         let layout = layout(size, 8);
         let count = 4 * MIB / slot_bytes;
         let objects: Vec<_> = (0..count).map(|_| allocate(allocator, layout)).collect();
-        let is_kept = |at: usize| at % 701 < at * 700 / count;
+        // More than the slots of a page, for all sizes of pages.
+        let is_kept = |at: usize| at % 8009 < at * 8000 / count;
         let (kept, freed): (Vec<_>, Vec<_>) = (0..count).partition(|at| is_kept(*at));
         freed.iter().for_each(|at| free(allocator, objects[*at], layout));
         allocator.trim();
@@ -145,12 +146,40 @@ fn a_class_that_reaches_its_limit_sends_the_rest_to_the_system() {
 }
 
 #[test]
-fn a_config_beyond_the_limit_has_its_slots() {
+fn a_class_has_at_least_the_slots_of_the_config() {
     let allocator = fresh_allocator();
-    let config = SmallObjectsConfig { classes: &[SlotClass::new(64, 50_000)] };
-    allocator.enable_growing(&config, 2 * MIB).unwrap();
-    assert_eq!(allocator.class_stats().next().unwrap().slots, 50_000);
+    let classes = [SlotClass::new(64, 50_000), SlotClass::new(1024, 0)];
+    allocator.enable_growing(&SmallObjectsConfig { classes: &classes }, MIB).unwrap();
+    // Multiples of 64 words of 64 slots.
+    let slots = allocator.class_stats().map(|class| class.slots);
+    assert!(slots.eq([53_248, 4096]));
+    for class in [SlotClass::new(0, 1), SlotClass::new(1024, 1 << 23)] {
+        let config = SmallObjectsConfig { classes: &[class] };
+        assert_eq!(fresh_allocator().enable_growing(&config, MIB), Err(Error::InvalidSize));
+    }
+}
+
+/// Trims again and again beside an object, whose page is shared with free words.
+#[test]
+fn a_page_is_counted_once() {
+    let allocator = growing_allocator();
+    let layout = layout(48, 8);
+    let objects: Vec<_> = (0..10_000).map(|_| allocate(allocator, layout)).collect();
+    let kept = objects[700];
+    objects.iter().filter(|it| **it != kept).for_each(|it| free(allocator, *it, layout));
+    let page_bytes = rustix::param::page_size();
+    // Bytes of the pages of some words of 64 slots.
+    let pages_of = |words: core::ops::Range<usize>| {
+        let [start, end] = [words.start, words.end].map(|word| word * 64 * 48);
+        end.next_multiple_of(page_bytes) - start / page_bytes * page_bytes
+    };
+    let of_kept = pages_of(10..11);
+    assert_eq!(allocator.trim(), pages_of(0..10_000_usize.div_ceil(64)) - of_kept);
     assert_eq!(allocator.trim(), 0);
-    let invalid = SmallObjectsConfig { classes: &[SlotClass::new(0, 1)] };
-    assert_eq!(fresh_allocator().enable_growing(&invalid, MIB), Err(Error::InvalidSize));
+    // A new object in a page that was returned, which is freed.
+    free(allocator, allocate(allocator, layout), layout);
+    assert_eq!(allocator.trim(), pages_of(0..1));
+    free(allocator, kept, layout);
+    assert_eq!(allocator.trim(), of_kept);
+    assert_eq!(allocator.trim(), 0);
 }
