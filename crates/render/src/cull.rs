@@ -7,7 +7,8 @@
 //! On the CPU, [`Visibility`](crate::Visibility) masks the face directions that point away, and the
 //! meshes outside the view frustum. A device that [supports it](crate::DeviceInfo::culling) evaluates the
 //! same tests for all meshes in parallel, and also culls meshes hidden behind others. Neither
-//! changes the picture.
+//! changes the picture, except where faces of several meshes have the same depth: the first one drawn is
+//! visible, and the GPU sorts meshes by steps of distance only.
 
 use std::str::FromStr;
 

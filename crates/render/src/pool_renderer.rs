@@ -31,7 +31,7 @@ use config::min_buffer_quads;
 pub use config::{PoolRendererConfig, capacity_for};
 pub(crate) use opaque::visible_parts;
 use opaque::{Opaque, Pool};
-pub(crate) use sorted_meshes::SortedMeshes;
+pub(crate) use sorted_meshes::{SortedMeshes, Unsorted};
 use triangles::{TriangleBatches, Triangles};
 
 /// Limit for moves before a frame that defragment the pool: some hundredths of a millisecond of GPU
@@ -89,7 +89,8 @@ impl<D: Device> PoolRenderer<D> {
 struct Selection {
     /// The view and the size of its picture, if the lists may be reused.
     of: Option<(View, [u32; 2])>,
-    /// Whether a blended mesh was inserted since, so that the list must be sorted again.
+    /// Whether a blended mesh was inserted since, or needs another mask, so that their list must be
+    /// masked and sorted again.
     is_blend_stale: bool,
     /// Number of meshes inserted since, which are drawn last with all face directions.
     unmasked: u32,
@@ -191,13 +192,16 @@ impl<D: Device> PoolRenderer<D> {
 
     /// Masks and sorts the lists for `view`, and the quads of blended meshes.
     fn select(&mut self, view: &View, visibility: &Visibility) -> Result<(), RenderError> {
-        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
-        self.blended.sort(&mut self.pool, &mut upload, (view, visibility))?;
         let of = Some((*view, self.device.info().size));
         let selection = &mut self.selection;
-        let is_same = selection.of == of && selection.unmasked <= MAX_UNMASKED;
+        // If sorting fails halfway, the lists are for no view.
+        let is_same = selection.of.take() == of && selection.unmasked <= MAX_UNMASKED;
+        let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
+        let which = if is_same { Unsorted::Written } else { Unsorted::All };
+        self.blended.sort(&mut self.pool, &mut upload, (view, visibility), which)?;
+        selection.of = of;
         if !is_same {
-            (selection.of, selection.unmasked) = (of, 0);
+            selection.unmasked = 0;
             self.opaque.select(&self.pool, view, visibility);
         }
         if !is_same || selection.is_blend_stale {
@@ -299,9 +303,8 @@ impl<D: Device> Renderer for PoolRenderer<D> {
         let mut upload = PoolUpload { device: &mut self.device, buffers: &mut self.buffers };
         let new = (handle, &MeshData { layer, ..*mesh });
         let replaced = self.blended.replace(&mut self.pool, new, &mut upload);
-        replaced.map_err(|error| self.buffers.explain(error))?;
-        // The mesh may mix its face directions now, or no longer.
-        self.selection.is_blend_stale |= layer == Layer::Blended;
+        // A blended mesh may mix its face directions now, or no longer.
+        self.selection.is_blend_stale |= replaced.map_err(|error| self.buffers.explain(error))?;
         if layer == Layer::Opaque {
             self.opaque.replaced(&self.pool, handle);
             old.iter().chain([&mesh.draw_data]).for_each(|data| self.casters.cache.changed(data));

@@ -8,7 +8,7 @@ use crate::{
     error::RenderError,
     mesh_data::{Layer, MeshData},
     passes::Batch,
-    pool_renderer::{PoolGeometries, PoolUpload, SortedMeshes, visible_parts},
+    pool_renderer::{PoolGeometries, PoolUpload, SortedMeshes, Unsorted, visible_parts},
     shadows::Redrawn,
     view::View,
     visibility::Visibility,
@@ -66,7 +66,7 @@ impl<G> QuadMeshes<G> {
         let mut upload = PoolUpload { device, buffers: &mut self.buffers };
         let new = (handle, &MeshData { layer: self.layer, ..*mesh });
         let replaced = self.sorted.replace(&mut self.pool, new, &mut upload);
-        replaced.map_err(|error| self.buffers.explain(error))
+        replaced.map(drop).map_err(|error| self.buffers.explain(error))
     }
 
     pub(super) fn remove(&mut self, handle: MeshHandle) -> Result<(), RenderError> {
@@ -103,7 +103,12 @@ impl<G> QuadMeshes<G> {
         redrawn: &[Redrawn],
     ) -> Result<QuadBatches<'_, G>, RenderError> {
         let Self { buffers, pool, sorted, casters, layer } = self;
-        sorted.sort(pool, &mut PoolUpload { device, buffers }, (view, visibility))?;
+        sorted.sort(
+            pool,
+            &mut PoolUpload { device, buffers },
+            (view, visibility),
+            Unsorted::All,
+        )?;
         let buffers = buffers.flush(device);
         sorted.mask(pool, view, visibility);
         casters.resize_with(redrawn.len(), DrawView::default);

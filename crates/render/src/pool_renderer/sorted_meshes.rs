@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use drystone_mesh::Quad;
 use drystone_pool::{DrawList, MeshHandle, MeshRef, PartSet, PoolError};
@@ -22,14 +22,25 @@ pub(crate) struct SortedMeshes {
     pub(crate) list: DrawList,
     /// Meshes that are not in the right order for every camera.
     orders: HashMap<MeshHandle, QuadOrder>,
+    /// Meshes of `orders` that were written since the last sort, or did not fit in their new order.
+    unsorted: HashSet<MeshHandle>,
     /// Quads of one mesh; kept for its memory.
     quads: Vec<Quad>,
+}
+
+/// Meshes that may need another order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsorted {
+    All,
+    /// Only those that were written since the last sort, which was for the same camera, or that did not
+    /// fit then.
+    Written,
 }
 
 impl SortedMeshes {
     /// Creates an empty list.
     pub(crate) fn new(list: DrawList) -> Self {
-        Self { list, orders: HashMap::new(), quads: Vec::new() }
+        Self { list, orders: HashMap::new(), unsorted: HashSet::new(), quads: Vec::new() }
     }
 
     /// Inserts a mesh into the pool, but not into the list.
@@ -46,58 +57,67 @@ impl SortedMeshes {
         order.sort([0.0; 3], &mut self.quads);
         let handle = pool.insert(&self.quads, &order.counts(), mesh.draw_data, upload)?;
         self.orders.insert(handle, order);
+        self.unsorted.insert(handle);
         Ok(handle)
     }
 
-    /// Replaces a mesh in the pool.
+    /// Replaces a mesh in the pool. Returns whether the mask of the mesh may have changed.
     pub(crate) fn replace<D: Device>(
         &mut self,
         pool: &mut Pool,
         (handle, mesh): (MeshHandle, &MeshData<'_>),
         upload: &mut PoolUpload<'_, D>,
-    ) -> Result<(), PoolError> {
+    ) -> Result<bool, PoolError> {
         let Some(mut order) = QuadOrder::new(mesh) else {
             pool.replace(handle, mesh.quads, &mesh.counts, mesh.draw_data, upload)?;
-            self.orders.remove(&handle);
-            return Ok(());
+            return Ok(self.orders.remove(&handle).is_some());
         };
         order.sort([0.0; 3], &mut self.quads);
         pool.replace(handle, &self.quads, &order.counts(), mesh.draw_data, upload)?;
-        self.orders.insert(handle, order);
-        Ok(())
+        self.unsorted.insert(handle);
+        Ok(self.orders.insert(handle, order).is_none())
     }
 
     /// Forgets a mesh that was removed from the pool.
     pub(crate) fn removed(&mut self, handle: MeshHandle) {
         self.orders.remove(&handle);
+        self.unsorted.remove(&handle);
     }
 
-    /// Writes the meshes in view that need another order for this camera.
+    /// Writes the meshes in view that need another order for this camera, among all or some.
     ///
     /// # Cost
-    /// Some ten nanoseconds for each mesh in the value, and 8 bytes of upload for each quad of a mesh
+    /// Some ten nanoseconds for each of these meshes, and 8 bytes of upload for each quad of a mesh
     /// whose order changes.
     ///
     /// # Errors
-    /// `Lost`, or `Device` when the device refuses. A mesh that does not fit keeps its order.
+    /// `Lost`, or `Device` when the device refuses; sort all meshes then. A mesh that does not fit
+    /// keeps its order.
     pub(crate) fn sort<D: Device>(
         &mut self,
         pool: &mut Pool,
         upload: &mut PoolUpload<'_, D>,
-        (view, visibility): (&View, &Visibility),
+        view: (&View, &Visibility),
+        which: Unsorted,
     ) -> Result<(), RenderError> {
-        for (&handle, order) in &mut self.orders {
-            let Some(data) = pool.data(handle).copied() else { continue };
-            let is_hidden = view.cull_frustum && !visibility.in_view(&data);
-            if is_hidden || !order.sort(visibility.position_in(&data), &mut self.quads) {
-                continue;
+        let Self { orders, unsorted, quads, .. } = self;
+        let mut sort =
+            |handle, order: &mut QuadOrder| sort_mesh(pool, upload, view, (handle, order), quads);
+        match which {
+            Unsorted::All => {
+                unsorted.clear();
+                for (&handle, order) in orders {
+                    if !sort(handle, order)? {
+                        unsorted.insert(handle);
+                    }
+                }
             }
-            match pool.replace(handle, &self.quads, &order.counts(), data, upload) {
-                Ok(()) => {}
-                Err(PoolError::Full { .. }) => order.forget(),
-                Err(error) => {
-                    order.forget();
-                    return Err(upload.buffers.explain(error));
+            Unsorted::Written => {
+                for handle in std::mem::take(unsorted) {
+                    let order = orders.get_mut(&handle);
+                    if !order.map_or(Ok(true), |order| sort(handle, order))? {
+                        unsorted.insert(handle);
+                    }
                 }
             }
         }
@@ -113,5 +133,32 @@ impl SortedMeshes {
             let is_mixed = !orders.is_empty() && orders.contains_key(&mesh.handle());
             if is_mixed && parts != PartSet::EMPTY { PartSet::ALL } else { parts }
         });
+    }
+}
+
+/// Writes a mesh if it is in view and needs another order for this camera. Returns `false` if it does
+/// not fit.
+fn sort_mesh<D: Device>(
+    pool: &mut Pool,
+    upload: &mut PoolUpload<'_, D>,
+    (view, visibility): (&View, &Visibility),
+    (handle, order): (MeshHandle, &mut QuadOrder),
+    quads: &mut Vec<Quad>,
+) -> Result<bool, RenderError> {
+    let Some(data) = pool.data(handle).copied() else { return Ok(true) };
+    let is_hidden = view.cull_frustum && !visibility.in_view(&data);
+    if is_hidden || !order.sort(visibility.position_in(&data), quads) {
+        return Ok(true);
+    }
+    match pool.replace(handle, quads, &order.counts(), data, upload) {
+        Ok(()) => Ok(true),
+        Err(PoolError::Full { .. }) => {
+            order.forget();
+            Ok(false)
+        }
+        Err(error) => {
+            order.forget();
+            Err(upload.buffers.explain(error))
+        }
     }
 }

@@ -1,10 +1,9 @@
-use std::collections::HashMap;
-
 use drystone_mesh::{Cube, Face, FaceSet, Quad};
 use drystone_pool::PoolError;
 use drystone_render::{DrawData, Layer, MeshData, MeshId, RenderError, Renderer};
 use drystone_voxel::{ChunkMesh, NodePos};
 use drystone_world::{CubeSink, NodeSink};
+use hashbrown::HashMap;
 
 /// Meshes of the shown nodes in a renderer, up to a limit of quads. The sink of the tree.
 pub(super) struct ShownMeshes {

@@ -1,6 +1,7 @@
 //! Meshes that own their quads, for tests that insert them into several renderers.
 
 use super::*;
+use crate::quad_order::tests::Voxels;
 
 /// Side of a box in voxels.
 const BOX: u32 = 15;
@@ -54,6 +55,13 @@ impl OwnedMesh {
             draw_data: DrawData { origin, level: 0, extent: BOX, sort_rank: 0 },
             layer,
         }
+    }
+
+    /// Translucent voxels, whose order depends on the camera.
+    pub(super) fn panes(random: &mut Random, origin: [i32; 3]) -> Self {
+        let (quads, counts) = Voxels::random(8, 30, GLASS, random).mesh(true);
+        let draw_data = DrawData { origin, level: 0, extent: BOX, sort_rank: 0 };
+        Self { quads, counts, draw_data, layer: Layer::Blended }
     }
 
     /// A wall that faces south, on an even plane.

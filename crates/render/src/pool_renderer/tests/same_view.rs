@@ -28,7 +28,11 @@ impl Still {
     fn change(&mut self) {
         let cell = self.random.below(CELLS.pow(3));
         let index = [cell % CELLS, cell / CELLS % CELLS, cell / CELLS / CELLS];
-        let made = OwnedMesh::random(&mut self.random, index.map(|i| i as i32 * 20));
+        let origin = index.map(|i| i as i32 * 20);
+        let made = match self.random.below(4) {
+            0 => OwnedMesh::panes(&mut self.random, origin),
+            _ => OwnedMesh::random(&mut self.random, origin),
+        };
         let held = self.cells[cell as usize].take();
         self.cells[cell as usize] = match held {
             Some((id, old)) if old.layer == made.layer && self.random.below(2) == 0 => {
