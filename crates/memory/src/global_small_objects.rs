@@ -143,22 +143,22 @@ impl<A: GlobalAlloc> GlobalSmallObjects<A> {
 
     /// Creates an area that grows and shrinks with the program, and allocates objects there from now
     /// on. Each class has address space for `max_class_bytes` of slots, at most 4 GiB, and at least for
-    /// the slots of `config`. The system provides its pages when they are used.
+    /// the slots of `config` and for 4,096 slots. The system provides its pages when they are used.
     ///
     /// A class that has freed more than half of its memory, and at least 1 MiB, releases pages without
-    /// objects to the system, a few with each flush of a thread's cache. [`trim`](Self::trim) releases
-    /// all at once.
+    /// objects to the system: those of at most 4 MiB of slots, or of 4,096 slots, with each flush of a
+    /// thread's cache. [`trim`](Self::trim) releases all at once.
     ///
     /// # Cost
     /// Beyond that of [`enable`](Self::enable): a load and a comparison for each refill and flush of a
     /// thread's cache. Memory that is released and used again costs a page fault every 4 KiB.
     ///
     /// # Limits
-    /// If the system limits address space, as `ulimit -v` does, classes have less, and leave three
-    /// times as much as they take. On systems that do not overcommit memory
+    /// If the system limits address space, as `ulimit -v` does, classes have less, at most a quarter of
+    /// what is left. On systems that do not overcommit memory
     /// (`vm.overcommit_memory = 2`), all of it counts as used; choose a small `max_class_bytes` there.
-    /// If no more than the slots of `config` can be reserved, or on other systems than Linux, Android and
-    /// macOS, this is the same as `enable`.
+    /// If that is too little, if `max_class_bytes` is 0, or on other systems than Linux, Android and macOS,
+    /// this is the same as `enable`.
     ///
     /// # Errors
     /// As for [`enable`](Self::enable).
@@ -257,7 +257,8 @@ impl<A> GlobalSmallObjects<A> {
 
     /// Releases the memory of all pages without objects to the system. Returns the number of their
     /// bytes; 0 unless [`enable_growing`](Self::enable_growing) enabled it. Free slots in the caches of
-    /// other threads keep their pages, and so do classes that another thread is trimming.
+    /// other threads keep their pages, and so do classes that another thread is trimming. Pages that
+    /// the cache of this thread releases by itself meanwhile are not counted.
     ///
     /// # Examples
     /// ```
@@ -278,7 +279,7 @@ impl<A> GlobalSmallObjects<A> {
     pub fn trim(&self) -> usize {
         let area = self.area();
         area.inspect(|area| cache::flush(area));
-        area.into_iter().flat_map(Area::classes).map(|class| class.trim(None)).sum()
+        area.into_iter().flat_map(Area::classes).map(|class| class.trim(touched::Part::All)).sum()
     }
 
     /// Number of requests since it was enabled that were too large or too strictly aligned for all

@@ -71,8 +71,8 @@ impl Area {
     }
 
     /// Creates an area whose classes have address space for `max_class_bytes` of slots, and at least
-    /// for those of the config. If the system refuses that, less, and three times as much is left to
-    /// the rest of the program; at last, the area is that of [`new`](Self::new).
+    /// for those of the config. If the system does not have four times as much, less, so that most is
+    /// left to the rest of the program; at last, the area is that of [`new`](Self::new).
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -83,32 +83,30 @@ impl Area {
         max_class_bytes: usize,
     ) -> Result<NonNull<Self>, Error> {
         let mut section_bytes = max_class_bytes.min(MAX_SECTION_BYTES);
-        let mut spare_factor = 0;
         while section_bytes > 0 {
             if let Some(plan) = Plan::with_sections(config, section_bytes)? {
                 if plan.classes().iter().any(|class| size_bytes(&class.section) > MAX_SECTION_BYTES)
                 {
-                    return Err(Error::InvalidSize);
+                    break;
                 }
-                if let Some(area) = Self::in_pages(&plan, spare_factor) {
+                if let Some(area) = Self::in_pages(&plan) {
                     return Ok(area);
                 }
             }
             section_bytes /= 2;
-            spare_factor = 3;
         }
         Self::new(system, config)
     }
 
-    /// Creates the area of a plan in pages. `None` if the system refuses them, or `spare_factor` times
-    /// as much in addition.
+    /// Creates the area of a plan in pages. `None` if the system does not have four times as much
+    /// address space.
     #[cfg(feature = "pages")]
-    fn in_pages(plan: &Plan, spare_factor: usize) -> Option<NonNull<Self>> {
+    fn in_pages(plan: &Plan) -> Option<NonNull<Self>> {
         let header = Layout::new::<Self>();
         let touched = Layout::array::<AtomicU64>(plan.summary_count()).ok()?;
         let head_bytes = header.size().checked_add(touched.size())?;
         let bytes = head_bytes.checked_add(plan.region_bytes())?;
-        let memory = super::pages::reserve(bytes, bytes.checked_mul(spare_factor)?)?;
+        let memory = super::pages::reserve(bytes, bytes.checked_mul(3)?)?;
         let area = memory.cast::<Self>();
         // SAFETY: the memory has zeros, first for the header, whose alignment is less than a page's and
         // whose size is a multiple of a word's, then for the touched words and the plan. It is never

@@ -118,14 +118,15 @@ impl<'a, W: Word> SlotBits<'a, W> {
         })
     }
 
-    /// Takes all slots of the words below word `index` of the summary that have none in use, and
+    /// Takes all slots of those of `words` below word `index` of the summary that have none in use, and
     /// returns these words. To be released like the slots of a claim.
     #[cfg(any(feature = "pages", all(test, feature = "std")))]
-    pub(super) fn take_free_words(&self, index: usize) -> u64 {
-        let words = self.words[index * WORD_BITS..].iter().take(WORD_BITS);
+    pub(super) fn take_free_words(&self, index: usize, words: u64) -> u64 {
         let is_free =
             |word: &W| word.load(Ordering::Relaxed) == 0 && word.fill_if_empty(Ordering::Acquire);
-        words.enumerate().fold(0, |taken, (bit, word)| taken | u64::from(is_free(word)) << bit)
+        let all = self.words[index * WORD_BITS..].iter().take(WORD_BITS).enumerate();
+        all.filter(|(bit, word)| words & (1 << bit) != 0 && is_free(word))
+            .fold(0, |taken, (bit, _)| taken | 1 << bit)
     }
 
     /// Takes slots of one word, and returns those that were free.

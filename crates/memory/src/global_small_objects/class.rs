@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::bits::{Claim, Share, SlotBits, WORD_BITS};
 use super::misuse::{freed_twice, not_a_slot};
 #[cfg(feature = "pages")]
-use super::touched::{Slots, TRIMMED_GROUPS, Touched};
+use super::touched::{Part, Slots, Touched};
 use crate::small_objects::plan::ClassPlan;
 use crate::small_objects::section::{Section, slot_at};
 use crate::{ClassStats, SmallObjectsConfig};
@@ -165,6 +165,12 @@ impl Class {
             claim.slots |= bit;
         }
         self.release_claim(claim);
+        #[cfg(feature = "pages")]
+        if let Some(touched) = &self.touched
+            && touched.is_excessive(self.claimed.load(Ordering::Relaxed), self.slot_bytes())
+        {
+            self.trim(Part::Few);
+        }
     }
 
     fn release_claim(&self, claim: Claim) {
@@ -182,29 +188,22 @@ impl Class {
             Err(_) => freed_twice(self.slot_bytes()),
         }
         let count = claim.slots.count_ones() as usize;
-        let _claimed = self.claimed.fetch_sub(count, Ordering::Relaxed).wrapping_sub(count);
-        #[cfg(feature = "pages")]
-        if let Some(touched) = &self.touched
-            && touched.is_excessive(_claimed, self.slot_bytes())
-        {
-            self.trim(Some(TRIMMED_GROUPS));
-        }
+        self.claimed.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns pages without used slots to the system: all, or those of at most `limit` words of the
-    /// summary, and the next call continues there. Returns the number of bytes; 0 if another thread is
-    /// trimming the class, or if the system refuses the pages.
+    /// Returns pages without used slots to the system: all, or a few if they are many. Returns the
+    /// number of bytes; 0 if another thread is trimming the class, or if the system refuses the pages.
     #[cfg(feature = "pages")]
-    pub(super) fn trim(&self, limit: Option<usize>) -> usize {
+    pub(super) fn trim(&self, part: Part) -> usize {
         let Some(touched) = &self.touched else { return 0 };
         let slots = Slots {
             bits: &self.bits,
             start: self.start,
             slot_bytes: self.slot_bytes(),
-            groups: self.end.load(Ordering::Relaxed),
+            groups: &self.end,
+            claimed: &self.claimed,
         };
-        let claimed = self.claimed.load(Ordering::Relaxed);
-        let Some(bytes) = touched.trim(&slots, limit, claimed) else { return 0 };
+        let Some(bytes) = touched.trim(&slots, part) else { return 0 };
         // Words that were taken meanwhile are free again.
         self.lowest.store(0, Ordering::Relaxed);
         bytes

@@ -10,8 +10,10 @@ use super::pages;
 
 /// Bytes of free slots that make a class trim itself.
 const EXCESSIVE_BYTES: usize = 1 << 20;
-/// Words of the summary that a class trims at once by itself, so that no free takes long.
-pub(super) const TRIMMED_GROUPS: usize = 16;
+/// Limits of what a class trims at once by itself, so that no free takes long: bytes, and words of the
+/// summary.
+const TRIMMED_BYTES: usize = 4 << 20;
+const TRIMMED_GROUPS: usize = 16;
 
 /// Words of slots that are *touched*: their memory may be resident. A word is touched from the first
 /// claim of one of its slots until it is trimmed: until the pages that it shares with no used slots are
@@ -26,9 +28,9 @@ pub(super) const TRIMMED_GROUPS: usize = 16;
 pub(super) struct Touched {
     /// One bit per word of slots.
     words: &'static [AtomicU64],
-    /// Most slots that were claimed at once since the class was last trimmed.
+    /// Most slots that were claimed at once since a trim began.
     high: AtomicUsize,
-    /// Word of the summary where trimming continues.
+    /// Word of the summary where a trim continues; 0 if none has begun.
     next: AtomicUsize,
     /// Whether a thread is trimming.
     is_busy: AtomicBool,
@@ -41,7 +43,17 @@ pub(super) struct Slots<'a> {
     pub(super) start: NonNull<u8>,
     pub(super) slot_bytes: usize,
     /// Number of words of the summary, from the first one on.
-    pub(super) groups: usize,
+    pub(super) groups: &'a AtomicUsize,
+    /// Number of claimed slots.
+    pub(super) claimed: &'a AtomicUsize,
+}
+
+/// Part of a class that is trimmed at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    All,
+    /// A few words of the summary, from the one on where the last trim ended.
+    Few,
 }
 
 impl Touched {
@@ -68,45 +80,51 @@ impl Touched {
         }
     }
 
-    /// Whether less than half of the slots that were claimed since the last trim still are, and the
-    /// rest is worth a search.
+    /// Whether a trim has begun, or less than half of the slots that were claimed since the last one
+    /// still are, and the rest is worth a search.
     #[inline]
     pub(super) fn is_excessive(&self, claimed: usize, slot_bytes: usize) -> bool {
         let high = self.high.load(Ordering::Relaxed);
-        claimed < high / 2 && (high - claimed) * slot_bytes >= EXCESSIVE_BYTES
+        let is_much = claimed < high / 2 && (high - claimed) * slot_bytes >= EXCESSIVE_BYTES;
+        is_much || self.next.load(Ordering::Relaxed) != 0
     }
 
-    /// Trims all words of the summary, or at most `limit` that have touched words: from the one where
-    /// the last call ended, to the last one. `claimed` is the number of claimed slots. Returns the
-    /// number of bytes that were returned; `None` if another thread is trimming.
-    pub(super) fn trim(
-        &self,
-        slots: &Slots<'_>,
-        limit: Option<usize>,
-        claimed: usize,
-    ) -> Option<usize> {
+    /// Returns pages of free slots to the system. Returns the number of their bytes; `None` if another
+    /// thread is trimming.
+    pub(super) fn trim(&self, slots: &Slots<'_>, part: Part) -> Option<usize> {
         if self.is_busy.swap(true, Ordering::Acquire) {
             return None;
         }
-        let page_bytes = pages::page_bytes();
-        let start = limit.map_or(0, |_| self.next.load(Ordering::Relaxed));
-        let mut groups = start..slots.groups;
-        let is_touched = |group: &usize| self.words[*group].load(Ordering::Relaxed) != 0;
-        let touched = groups.by_ref().filter(is_touched).take(limit.unwrap_or(usize::MAX));
-        let bytes = touched.map(|group| self.trim_group(slots, group, page_bytes)).sum();
-        if groups.is_empty() {
-            self.high.store(claimed, Ordering::Relaxed);
-            groups.start = 0;
+        let group_bytes = WORD_BITS * WORD_BITS * slots.slot_bytes;
+        let (start, count) = match part {
+            Part::All => (0, usize::MAX),
+            Part::Few => (
+                self.next.load(Ordering::Relaxed),
+                (TRIMMED_BYTES / group_bytes).clamp(1, TRIMMED_GROUPS),
+            ),
+        };
+        if start == 0 {
+            self.high.store(slots.claimed.load(Ordering::Relaxed), Ordering::Relaxed);
         }
-        self.next.store(groups.start, Ordering::Relaxed);
+        let page_bytes = pages::page_bytes();
+        let mut groups = start..slots.groups.load(Ordering::Relaxed);
+        let is_touched = |group: &usize| self.words[*group].load(Ordering::Relaxed) != 0;
+        let touched = groups.by_ref().filter(is_touched).take(count);
+        let bytes = touched.map(|group| self.trim_group(slots, group, page_bytes)).sum();
+        let next = if groups.is_empty() { 0 } else { groups.start };
+        self.next.store(next, Ordering::Relaxed);
         self.is_busy.store(false, Ordering::Release);
         Some(bytes)
     }
 
     fn trim_group(&self, slots: &Slots<'_>, group: usize, page_bytes: usize) -> usize {
-        let free = slots.bits.take_free_words(group);
-        let touched = self.words[group].load(Ordering::Relaxed);
         let word_bytes = WORD_BITS * slots.slot_bytes;
+        // Touched words, and those that share a page with one.
+        let beside = page_bytes.div_ceil(word_bytes).min(WORD_BITS - 1);
+        let touched = self.words[group].load(Ordering::Relaxed);
+        let words = (0..beside).fold(touched, |words, _| words | words << 1 | words >> 1);
+        let free = slots.bits.take_free_words(group, words);
+        let touched = self.words[group].load(Ordering::Relaxed);
         let bytes_of = |words: Range<usize>| {
             let first = group * WORD_BITS;
             (first + words.start) * word_bytes..(first + words.end) * word_bytes

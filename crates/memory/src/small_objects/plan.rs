@@ -78,7 +78,9 @@ impl Plan {
         for class in &mut classes.list[..classes.count] {
             let groups = section_bytes / class.slot_bytes / (WORD_BITS * WORD_BITS);
             let required = class.slots.div_ceil(WORD_BITS * WORD_BITS);
-            class.slots = groups.max(required).max(1) * WORD_BITS * WORD_BITS;
+            let slots = groups.max(required).max(1).checked_mul(WORD_BITS * WORD_BITS);
+            let Some(slots) = slots else { return Ok(None) };
+            class.slots = slots;
         }
         Ok(Self::aligned(&classes, 1 << SCALE_BITS, PAGE_BYTES))
     }

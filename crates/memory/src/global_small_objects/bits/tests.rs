@@ -126,7 +126,7 @@ fn two(model: &Model) {
 
 /// Takes whole words, as a thread does that trims them.
 fn trim(model: &Model) {
-    let free = model.bits().take_free_words(0);
+    let free = model.bits().take_free_words(0, ALL_USED);
     for word in (0..2).filter(|word| free & (1 << word) != 0) {
         let claim = Claim { word, slots: ALL_USED };
         model.use_slots(claim);
