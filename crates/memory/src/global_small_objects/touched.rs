@@ -23,8 +23,8 @@ const TRIMMED_GROUPS: usize = 16;
 /// owns one of them while the system takes their pages.
 ///
 /// # Limits
-/// Words of one word of the summary are trimmed together. With pages of 64 KiB, a page at their edge
-/// stays resident.
+/// The words below one word of the summary are trimmed together. Where the system has pages of 64 KiB, a
+/// page that is also below the next one stays resident.
 pub(super) struct Touched {
     /// One bit per word of slots.
     words: &'static [AtomicU64],
