@@ -47,7 +47,8 @@ pub struct LodConfig {
     /// edit of such a node rebuilds only the changed layers.
     pub waiting_bytes: usize,
     /// Number of threads that make meshes. With 0, [`LodTree::wait`](crate::LodTree::wait) makes
-    /// them. Default: one less than the number of cores, at least 1.
+    /// them. Default: one less than the number of cores, at least 1. On WebAssembly, where a crate
+    /// cannot start threads, they are taken from rayon's global pool, which should have more.
     pub threads: usize,
     /// Options for the meshes of all nodes. [`LodTree::set_meshing`](crate::LodTree::set_meshing)
     /// changes them later. Default: without ambient occlusion.

@@ -20,8 +20,16 @@ use super::node_mesh::{NodeMesh, NodeMesher};
 pub(super) struct Workers {
     shared: Arc<Shared>,
     /// `None`: the caller of [`work`](Self::work) makes the meshes.
-    threads: Option<rayon::ThreadPool>,
+    threads: Option<Threads>,
     active_threads: Arc<ActiveThreads>,
+}
+
+/// Threads that make meshes.
+enum Threads {
+    /// Threads of this tree alone.
+    Own(rayon::ThreadPool),
+    /// This number of threads of rayon's global pool, on a platform that starts no threads by itself.
+    Global(usize),
 }
 
 /// Number of threads that hold the shared state. Dropping a thread pool does not wait for its
@@ -72,16 +80,7 @@ impl Workers {
     ) -> Result<Self, SourceError> {
         let threads = match config.threads {
             0 => None,
-            count => Some(
-                rayon::ThreadPoolBuilder::new()
-                    .num_threads(count)
-                    .thread_name(|i| format!("levels-{i}"))
-                    .build()
-                    .map_err(|problem| SourceError::NoThreads {
-                        count,
-                        problem: problem.to_string(),
-                    })?,
-            ),
+            count => Some(Threads::start(count)?),
         };
         let jobs = Mutex::new(Jobs { meshing: config.meshing, ..Jobs::default() });
         let shared = Shared { data, skirts, jobs, is_finished: Condvar::new() };
@@ -108,9 +107,7 @@ impl Workers {
 
     fn start_threads(&self, mut jobs: MutexGuard<'_, Jobs>) {
         let Some(threads) = &self.threads else { return };
-        while !jobs.is_full()
-            && jobs.active < threads.current_num_threads().min(jobs.requests.len())
-        {
+        while !jobs.is_full() && jobs.active < threads.count().min(jobs.requests.len()) {
             jobs.active += 1;
             let (shared, active_threads) =
                 (Arc::clone(&self.shared), Arc::clone(&self.active_threads));
@@ -157,7 +154,7 @@ impl Workers {
         std::mem::take(&mut jobs.finished)
     }
 
-    /// Waits at most `time` until a mesh is finished, or data may have come over a network. Without
+    /// Waits at most `time` until a mesh is finished, or data may have come over a network, or shorter. Without
     /// threads, makes one mesh instead.
     pub(super) fn wait(&self, time: Duration) {
         if self.threads.is_none() {
@@ -167,8 +164,10 @@ impl Workers {
         let is_remote = self.shared.data.source().arrivals().is_some();
         let time = if is_remote { time.min(ARRIVAL_INTERVAL) } else { time };
         let jobs = lock(&self.shared.jobs);
-        let is_waiting = |jobs: &mut Jobs| jobs.finished.is_empty();
-        drop(self.shared.is_finished.wait_timeout_while(jobs, time, is_waiting));
+        if jobs.finished.is_empty() {
+            // Not `wait_timeout_while`, which reads the clock: WebAssembly has none.
+            drop(self.shared.is_finished.wait_timeout(jobs, time));
+        }
     }
 
     /// Whether nothing is requested that can be made, being made or waiting to be taken.
@@ -181,6 +180,34 @@ impl Workers {
     pub(super) fn wait_until_idle(&self) {
         let count = lock(&self.active_threads.count);
         drop(self.active_threads.is_over.wait_while(count, |count| *count > 0));
+    }
+}
+
+impl Threads {
+    fn start(count: usize) -> Result<Self, SourceError> {
+        if cfg!(target_arch = "wasm32") {
+            return Ok(Self::Global(count));
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .thread_name(|i| format!("levels-{i}"))
+            .build();
+        pool.map(Self::Own)
+            .map_err(|problem| SourceError::NoThreads { count, problem: problem.to_string() })
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Own(pool) => pool.current_num_threads(),
+            Self::Global(count) => *count,
+        }
+    }
+
+    fn spawn(&self, job: impl FnOnce() + Send + 'static) {
+        match self {
+            Self::Own(pool) => pool.spawn(job),
+            Self::Global(_) => rayon::spawn(job),
+        }
     }
 }
 
@@ -234,6 +261,10 @@ impl Shared {
             let Some((node, meshing)) = job else { return };
             mesher.set_meshing(meshing);
             self.make(node, &mut mesher);
+            if cfg!(target_arch = "wasm32") {
+                // The global pool may have other work, such as a picture, which somebody waits for.
+                rayon::yield_now();
+            }
         }
     }
 
