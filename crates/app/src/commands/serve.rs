@@ -98,7 +98,7 @@ fn is_served(address: &str, only: Option<&str>) -> bool {
 }
 
 /// Returns the answers: files with ranges, checked for changes at each visit. Pages of other servers can read
-/// packed worlds.
+/// packed worlds. Pages are isolated from those of other servers, so that browsers let them have threads.
 fn routes(path: &Path, is_folder: bool) -> Router {
     let name = path.file_name().filter(|_| !is_folder);
     let only = name.map(|name| name.to_string_lossy().into_owned());
@@ -131,6 +131,8 @@ fn routes(path: &Path, is_folder: bool) -> Router {
         .layer(check)
         .layer(cors)
         .layer(fixed(header::CACHE_CONTROL, "no-cache"))
+        .layer(fixed(HeaderName::from_static("cross-origin-opener-policy"), "same-origin"))
+        .layer(fixed(HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"))
         .layer(fixed(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
 }
 

@@ -78,7 +78,9 @@ impl ShownVoxels {
         time: Duration,
     ) -> Result<Option<f32>, RenderError> {
         // Full detail should be complete soon; at levels of detail, coarse meshes are there at once.
-        match self.limits.has_levels() && self.limits.config.threads > 0 {
+        // In a page, threads that make meshes are also those that draw.
+        let has_threads = self.limits.config.threads > 0 && !cfg!(target_arch = "wasm32");
+        match self.limits.has_levels() && has_threads {
             true => self.scene.update(view, size)?,
             false => self.scene.update_for(view, size, time)?,
         }

@@ -145,6 +145,10 @@ fn serve_answers_viewers_and_pages_of_other_servers() {
     let server = Serving::start(&open);
     let page = server.answer("", "Origin: https://a.org\r\n");
     assert!(page.contains("<title>worlds</title>"), "{page}");
+    // Without both, browsers do not let the page have threads.
+    for header in ["opener-policy: same-origin", "embedder-policy: require-corp"] {
+        assert!(page.contains(&format!("cross-origin-{header}")), "{header}: {page}");
+    }
     assert!(!page.contains("access-control-allow-origin"), "{page}");
     for name in ["../secret.txt", "%2e%2e/secret.txt", ".hidden", "%2ehidden"] {
         let answer = server.answer(name, "");
